@@ -95,12 +95,14 @@ def gate(
 
 
 def _report(verdict: ratchet.Verdict) -> None:
-    for change in verdict.rose:
+    known = [change for change in verdict.rose if change.before != ratchet.NEW]
+    for change in known:
         typer.echo(f"rose  {change}")
     for change in verdict.fell:
         typer.echo(f"FELL  {change}")
         typer.echo("".join(f"      {line}\n" for line in change.reason.splitlines()), nl=False)
-    typer.echo(f"{len(verdict.rose)} cells rose, {len(verdict.fell)} fell")
+    new = len(verdict.rose) - len(known)
+    typer.echo(f"{len(known)} cells rose, {new} are new and good, {len(verdict.fell)} fell")
 
 
 def _run(settings: Settings) -> Result:

@@ -11,6 +11,7 @@ from pathlib import Path
 from .cell import GOOD, PHASES
 
 SCHEMA = "weir.conformance-baseline/v1"
+NEW = "new"  # stands for the state of a cell the baseline does not have
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def compare(record: dict, baseline: dict, partial: bool = False) -> Verdict:
     for op in [*after, *(op for op in before if op not in after and not partial)]:
         old, new = before.get(op, [None] * 3), after.get(op, ["absent"] * 3)
         for phase, was, now in zip(PHASES, old, new):
-            change = Change(op, phase, was or "new", now, reasons.get(op, ""))
+            change = Change(op, phase, was or NEW, now, reasons.get(op, ""))
             if was in GOOD and now not in GOOD:
                 verdict.fell.append(change)
             elif was not in GOOD and now in GOOD:

@@ -65,9 +65,11 @@ class _Trial:
             try:
                 for kind, *rest in self._judge.stream(self._job()):
                     if kind == "missing":
-                        return self._missing(*rest)
-                    self._judge_one(kind, *rest)
-                    self._todo.remove((kind, rest[0]))
+                        self._missing(*rest)
+                    else:
+                        self._judge_one(kind, *rest)
+                        self._todo.remove((kind, rest[0]))
+                assert not self._todo, "the subject skipped calls it was asked to make"
             except WorkerLost as lost:
                 self._blame(str(lost))
 
