@@ -69,7 +69,8 @@ class Cell:
         for phase in PHASES:
             worst = [f for f in self.findings if f.phase == phase and f.state == self.states[phase]]
             if worst:
-                more = f" ({self.failures[phase]} of {self.samples[phase]} samples)" if self.samples[phase] else ""
+                counted = self.samples[phase] and self.states[phase] != "MISSING"
+                more = f" ({self.failures[phase]} of {self.samples[phase]} samples)" if counted else ""
                 lines.append(f"{worst[0]}{more}")
         return "\n".join(lines + sorted(set(self.notes)))
 
