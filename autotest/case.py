@@ -1,0 +1,206 @@
+"""A case: one call of one op, as data that any torch-like framework can rebuild.
+
+Tensors become descriptors over raw storage bytes, so that strides, offsets, overlap and shared
+storage survive the trip. Bytes rather than seeds: a framework's random numbers depend on its
+version and on the SIMD level of the machine.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+
+
+class Unmappable(Exception):
+    """A value that has no representation outside the framework it came from."""
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A strided view of `storages[storage]`; `id` is equal for two mentions of one tensor."""
+
+    id: int
+    dtype: str
+    size: tuple
+    stride: tuple
+    offset: int
+    storage: int
+    requires_grad: bool
+
+
+@dataclass(frozen=True)
+class Named:
+    """A framework constant: `kind` is dtype, layout, memory_format or device."""
+
+    kind: str
+    name: str
+
+
+@dataclass
+class Case:
+    """`fn(*args, **kwargs)`, and what is needed to check its gradients.
+
+    `cotangents` pairs positions among the (processed) output tensors with the gradients flowing
+    into them; None when the case has no backward. `process` is a shipped function that maps the
+    output to its well-defined part (the sign of a singular vector is not, its magnitude is).
+    """
+
+    args: tuple = ()
+    kwargs: dict = field(default_factory=dict)
+    storages: list = field(default_factory=list)  # (dtype, bytes)
+    cotangents: list | None = None
+    process: Any = None
+
+
+def map_tree(leaf, tree):
+    """Applies `leaf` to everything in `tree` that is not a tuple, list, dict or slice."""
+    if isinstance(tree, tuple):
+        return tuple(map_tree(leaf, item) for item in tree)
+    if isinstance(tree, list):
+        return [map_tree(leaf, item) for item in tree]
+    if isinstance(tree, dict):
+        return {key: map_tree(leaf, item) for key, item in tree.items()}
+    if isinstance(tree, slice):
+        return slice(*(map_tree(leaf, part) for part in (tree.start, tree.stop, tree.step)))
+    return leaf(tree)
+
+
+def leaves(tree) -> list:
+    """The leaves of `tree`, left to right."""
+    found: list = []
+    map_tree(found.append, tree)
+    return found
+
+
+class Encoder:
+    """Turns PyTorch values into case data. Tensors encoded by one Encoder share storages."""
+
+    def __init__(self, torch):
+        self._torch = torch
+        self._storage_ids: dict = {}
+        self._specs: dict = {}
+        self._alive: list = []  # keeps the ids used as keys above from being reused
+        self.storages: list = []
+
+    def encode(self, tree):
+        """The data of `tree`. Raises Unmappable for modules, generators, sparse tensors, ..."""
+        return map_tree(self._leaf, tree)
+
+    def _leaf(self, value):
+        torch = self._torch
+        if value is None or value is Ellipsis or type(value) in (bool, int, float, complex, str):
+            return value
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, np.generic):
+            return value.item()
+        for kind in ("dtype", "layout", "memory_format", "device"):
+            if isinstance(value, getattr(torch, kind)):
+                return Named(kind, str(value).removeprefix("torch."))
+        raise Unmappable(f"{type(value).__name__} cannot be sent to another framework")
+
+    def _tensor(self, tensor) -> TensorSpec:
+        if id(tensor) not in self._specs:
+            self._alive.append(tensor)
+            self._specs[id(tensor)] = self._describe(tensor)
+        return self._specs[id(tensor)]
+
+    def _describe(self, tensor) -> TensorSpec:
+        dtype = dtypes.name_of(tensor.dtype)
+        requires_grad = tensor.requires_grad
+        if tensor.layout != self._torch.strided:
+            raise Unmappable(f"{dtypes.name_of(tensor.layout)} tensor")
+        if tensor.device.type != "cpu" or not dtypes.is_known(dtype):
+            raise Unmappable(f"{dtype} tensor on {tensor.device}")
+        tensor = tensor.detach()
+        if tensor.is_conj() or tensor.is_neg():
+            tensor = tensor.resolve_conj().resolve_neg()
+            self._alive.append(tensor)
+        return TensorSpec(len(self._specs), dtype, tuple(tensor.shape), tuple(tensor.stride()),
+                          tensor.storage_offset(), self._storage(tensor, dtype), requires_grad)
+
+    def _storage(self, tensor, dtype: str) -> int:
+        storage = tensor.untyped_storage()
+        # An empty storage has no address of its own: never shared.
+        key = (storage.data_ptr() or id(tensor), dtype)
+        if key not in self._storage_ids:
+            self._alive.append(storage)
+            self._storage_ids[key] = len(self.storages)
+            data = self._torch.empty(0, dtype=self._torch.uint8).set_(storage).numpy().tobytes()
+            whole = len(data) // tensor.element_size() * tensor.element_size()
+            self.storages.append((dtype, data[:whole]))
+        return self._storage_ids[key]
+
+
+class Decoder:
+    """Rebuilds the values of a case in framework `W`, any module with PyTorch's API."""
+
+    def __init__(self, W, storages):
+        self._W = W
+        self._storages = storages
+        self._bases: dict = {}
+        self._tensors: dict = {}
+
+    def decode(self, tree):
+        """The framework's values for encoded `tree`; one descriptor id, one tensor."""
+        return map_tree(self._leaf, tree)
+
+    def _leaf(self, value):
+        if isinstance(value, TensorSpec):
+            if value.id not in self._tensors:
+                self._tensors[value.id] = self._tensor(value)
+            return self._tensors[value.id]
+        if isinstance(value, Named):
+            return self._named(value)
+        return value
+
+    def _named(self, value: Named):
+        if value.kind == "device":
+            return self._W.device(value.name)
+        return getattr(self._W, value.name)
+
+    def _tensor(self, spec: TensorSpec):
+        tensor = self._whole(spec) if self._covers(spec) else self._view(spec)
+        return tensor.requires_grad_(True) if spec.requires_grad else tensor
+
+    def _covers(self, spec: TensorSpec) -> bool:
+        """Whether `spec` is its whole storage in order, used by nobody else so far."""
+        numel = int(np.prod(spec.size, dtype=np.int64))
+        dtype, data = self._storages[spec.storage]
+        width = np.dtype(dtypes.numpy_name(dtype)).itemsize
+        if numel == 0:
+            return True
+        return (spec.offset == 0 and spec.stride == _contiguous_stride(spec.size)
+                and numel * width == len(data) and spec.storage not in self._bases)
+
+    def _whole(self, spec: TensorSpec):
+        """Built without as_strided, so that a framework lacking it can still run most cases."""
+        _, data = self._storages[spec.storage]
+        numel = int(np.prod(spec.size, dtype=np.int64))
+        array = np.frombuffer(data, dtype=dtypes.numpy_name(spec.dtype))[:numel]
+        tensor = self._from_numpy(array.reshape(spec.size).copy(), spec.dtype)
+        if numel:
+            self._bases[spec.storage] = tensor
+        return tensor
+
+    def _view(self, spec: TensorSpec):
+        if spec.storage not in self._bases:
+            dtype, data = self._storages[spec.storage]
+            array = np.frombuffer(data, dtype=dtypes.numpy_name(dtype)).copy()
+            self._bases[spec.storage] = self._from_numpy(array, dtype)
+        base = self._bases[spec.storage].detach()
+        return self._W.as_strided(base, spec.size, spec.stride, spec.offset)
+
+    def _from_numpy(self, array: np.ndarray, dtype: str):
+        tensor = self._W.from_numpy(array)
+        return tensor.view(getattr(self._W, dtype)) if dtype in dtypes.CARRIER else tensor
+
+
+def _contiguous_stride(size: tuple) -> tuple:
+    stride, step = [], 1
+    for extent in reversed(size):
+        stride.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(stride))

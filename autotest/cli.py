@@ -1,0 +1,157 @@
+"""The command `weir-autotest`."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+from rich.console import Console
+
+from . import gate as ratchet
+from . import junit as junit_xml
+from . import view
+from .record import SCHEMA, record
+from .run import Result, Settings, UsageError, run
+
+COMPLETED, USAGE, FELL = 0, 1, 2  # exit codes
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+                  help="Checks a framework with PyTorch's API against PyTorch's own op database.\n\n"
+                       "Exit codes: 0 completed, 1 cannot run as asked, 2 a cell fell below the baseline.")
+
+Subject = Annotated[str, typer.Option(help="Module under test; `torch` is the control.")]
+Dtype = Annotated[str, typer.Option(help="dtype of the samples, by name.")]
+Ops = Annotated[str, typer.Option(help="Only these ops, as a,b,c (a name stands for all its variants).")]
+Jobs = Annotated[int, typer.Option(help="Pairs of oracle and subject processes; 0: half the cores.")]
+MaxSamples = Annotated[int, typer.Option(help="Samples per op, evenly spread; 0: all.")]
+Timeout = Annotated[float, typer.Option(help="Seconds the subject may take per op.")]
+
+
+@app.command()
+def accept(
+    subject: Subject = "weir", dtype: Dtype = "float32", ops: Ops = "", jobs: Jobs = 0,
+    max_samples: MaxSamples = 0, timeout: Timeout = 60.0,
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+    verbose: Annotated[bool, typer.Option(help="Full reasons in the table.")] = False,
+) -> None:
+    """Run samples, gradients and error inputs; print what does not pass.
+
+    \b
+    Examples:
+      weir-autotest accept
+      weir-autotest accept --ops add,softmax --verbose
+      weir-autotest accept --subject torch --dtype bfloat16 --json run.json
+    """
+    result = _run(Settings(subject, dtype, _names(ops), _jobs(jobs), max_samples, timeout))
+    console = _console()
+    view.table(result.cells, verbose, console)
+    view.summary(result.cells, console)
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(record(result), indent=1) + "\n")
+
+
+@app.command()
+def explain(op: Annotated[str, typer.Argument(help="Name of the op, with or without variant.")],
+            subject: Subject = "weir", dtype: Dtype = "float32", timeout: Timeout = 60.0) -> None:
+    """Print the failing samples of one op as PyTorch code, with the difference.
+
+    \b
+    Example:
+      weir-autotest explain nn.functional.softmax
+    """
+    for cell in _run(Settings(subject, dtype, (op,), timeout=timeout)).cells:
+        view.explain(cell, _console())
+
+
+@app.command()
+def gate(
+    baseline: Annotated[Path, typer.Option(help="The committed baseline.")] = Path("tests/golden/conformance.json"),
+    update: Annotated[bool, typer.Option(help="Raise the baseline to this run; it never falls.")] = False,
+    junit: Annotated[Optional[Path], typer.Option(help="Write JUnit XML here.")] = None,
+    from_file: Annotated[Optional[Path], typer.Option("--from", help="Judge this record, run nothing.")] = None,
+    subject: Subject = "weir", dtype: Dtype = "float32", ops: Ops = "", jobs: Jobs = 0, timeout: Timeout = 60.0,
+) -> None:
+    """Compare a run with the baseline: a cell may only rise.
+
+    \b
+    Examples:
+      weir-autotest gate --junit build/conformance.xml
+      weir-autotest gate --from run.json --update
+    """
+    before = _load_baseline(baseline)
+    settings = Settings(subject, dtype, _names(ops), _jobs(jobs), timeout=timeout)
+    after = _load_record(from_file) if from_file else record(_run(settings))
+    verdict = ratchet.compare(after, before, partial=bool(ops))
+    _report(verdict)
+    if junit:
+        junit_xml.write(junit, after, verdict)
+    if update:
+        ratchet.save(ratchet.raised(after, before), baseline)
+    if not verdict.holds:
+        raise typer.Exit(FELL)
+
+
+def _report(verdict: ratchet.Verdict) -> None:
+    known = [change for change in verdict.rose if change.before != ratchet.NEW]
+    for change in known:
+        typer.echo(f"rose  {change}")
+    for change in verdict.fell:
+        typer.echo(f"FELL  {change}")
+        typer.echo("".join(f"      {line}\n" for line in change.reason.splitlines()), nl=False)
+    new = len(verdict.rose) - len(known)
+    typer.echo(f"{len(known)} cells rose, {new} are new and good, {len(verdict.fell)} fell")
+
+
+def _run(settings: Settings) -> Result:
+    with view.progress() as (on_start, on_cell):
+        return run(settings, on_start, on_cell)
+
+
+def _load_baseline(path: Path) -> dict:
+    try:
+        return ratchet.load(path)
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def _load_record(path: Path) -> dict:
+    try:
+        loaded = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: {error}") from None
+    if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
+        raise UsageError(f"{path} is not a {SCHEMA} record")
+    return loaded
+
+
+def _names(text: str) -> tuple:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _jobs(jobs: int) -> int:
+    return jobs if jobs > 0 else max((os.cpu_count() or 2) // 2, 1)
+
+
+def _console() -> Console:
+    # Piped output keeps its long lines whole; a terminal wraps them.
+    return Console() if sys.stdout.isatty() else Console(width=240)
+
+
+def main() -> None:
+    """The entry point. Usage errors exit with 1, since 2 means that a cell fell."""
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        typer.echo(f"weir-autotest: {error}", err=True)
+        code = USAGE
+    except typer.BadParameter.__base__.__base__ as error:  # ClickException, which typer does not export
+        error.show()
+        code = USAGE
+    sys.exit(code or COMPLETED)
+
+
+if __name__ == "__main__":
+    main()

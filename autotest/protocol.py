@@ -1,0 +1,84 @@
+"""What the driver and its workers say to each other. Messages are pickled; see worker.py."""
+
+from dataclasses import dataclass, field
+
+from .case import Case
+from .target import Target
+from .values import Outcome
+
+
+@dataclass(frozen=True)
+class OpKey:
+    """An entry of the op database."""
+
+    position: int
+    name: str
+    variant: str
+
+    def __str__(self) -> str:
+        return f"{self.name}.{self.variant}" if self.variant else self.name
+
+
+@dataclass
+class Sample:
+    """A valid call and what the oracle answered.
+
+    `random`: the call drew random numbers or returned uninitialised memory, so values are free.
+    """
+
+    index: int
+    case: Case
+    forward: Outcome
+    backward: Outcome | None = None
+    random: bool = False
+
+
+@dataclass
+class ErrorSample:
+    """A call that must raise; `accepted` are the names of acceptable exception types."""
+
+    index: int
+    case: Case
+    accepted: frozenset
+    oracle_error: str
+
+
+@dataclass(frozen=True)
+class Omission:
+    """A sample that could not be posed: `phase` fwd, bwd or err; `state` says whose limit it is."""
+
+    phase: str
+    index: int
+    state: str
+    reason: str
+
+
+@dataclass
+class Plan:
+    """Everything the oracle knows about one op in one dtype."""
+
+    key: OpKey
+    target: Target
+    samples: list[Sample] = field(default_factory=list)
+    errors: list[ErrorSample] = field(default_factory=list)
+    omissions: list[Omission] = field(default_factory=list)
+    default_tolerance: tuple = (0.0, 0.0)  # rtol, atol
+    has_backward: bool = False
+    has_errors: bool = False
+
+
+@dataclass
+class Job:
+    """What the subject is to run: `samples` of (index, case, with backward), `errors` of (index, case)."""
+
+    target: Target
+    samples: list
+    errors: list
+
+
+@dataclass
+class Reference:
+    """Reruns of a case in double precision, as outcomes: exact inputs first, then perturbed ones."""
+
+    forward: list[Outcome]
+    backward: list[Outcome]

@@ -1,0 +1,74 @@
+"""Cases as text: one line for tables, PyTorch code for people who want to rerun them."""
+
+import numpy as np
+
+from . import dtypes
+from .case import Case, Named, TensorSpec, leaves, map_tree
+
+_MAX_LITERAL = 64  # elements; larger tensors are described, not spelled out
+
+
+class _Text(str):
+    """A leaf already rendered: shows without quotes inside a container's repr."""
+
+    __repr__ = str.__str__
+
+
+def call(label: str, case: Case, limit: int = 160) -> str:
+    """`torch.add(float32[3, 2], 2, alpha=1)`, cut to `limit` characters."""
+    text = f"{label}({_arguments(case, _summary)})"
+    return text if len(text) <= limit else text[: limit - 4] + "...)"
+
+
+def code(label: str, case: Case) -> str:
+    """The call as PyTorch code, with tensors built on lines of their own."""
+    specs = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
+    lines = [f"t{spec.id} = {_construction(spec, case)}" for spec in specs.values()]
+    return "\n".join([*lines, f"{label}({_arguments(case, lambda spec: f't{spec.id}')})"])
+
+
+def _arguments(case: Case, tensor) -> str:
+    def leaf(value):
+        if isinstance(value, TensorSpec):
+            return _Text(tensor(value))
+        return _Text(f"torch.{value.name}") if isinstance(value, Named) else value
+
+    parts = [repr(item) for item in map_tree(leaf, case.args)]
+    parts += [f"{name}={item!r}" for name, item in map_tree(leaf, case.kwargs).items()]
+    return ", ".join(parts)
+
+
+def _summary(spec: TensorSpec) -> str:
+    return f"{spec.dtype}{list(spec.size)}"
+
+
+def _construction(spec: TensorSpec, case: Case) -> str:
+    grad = ", requires_grad=True" if spec.requires_grad else ""
+    array = _numbers(spec, case)
+    if array is None or array.size > _MAX_LITERAL:
+        return f"torch.empty_strided({spec.size}, {spec.stride}, dtype=torch.{spec.dtype}{grad})  # values not shown"
+    literal = np.array2string(array, separator=", ", floatmode="unique", threshold=_MAX_LITERAL + 1)
+    literal = literal.replace("nan", "float('nan')").replace("inf", "float('inf')").replace("\n", "")
+    layout = f"  # stride {spec.stride}, offset {spec.offset}" if array.ndim and not _dense(spec) else ""
+    return f"torch.tensor({literal}, dtype=torch.{spec.dtype}{grad}){layout}"
+
+
+def _numbers(spec: TensorSpec, case: Case) -> np.ndarray | None:
+    """The tensor's values; None if it reaches beyond its storage."""
+    if 0 in spec.size:
+        return np.empty(spec.size)
+    flat = dtypes.to_array(case.storages[spec.storage][1], spec.dtype)
+    last = spec.offset + sum((n - 1) * s for n, s in zip(spec.size, spec.stride))
+    if last >= flat.size:
+        return None
+    strides = [s * flat.itemsize for s in spec.stride]
+    return np.lib.stride_tricks.as_strided(flat[spec.offset:], spec.size, strides)
+
+
+def _dense(spec: TensorSpec) -> bool:
+    step = 1
+    for extent, stride in zip(reversed(spec.size), reversed(spec.stride)):
+        if extent != 1 and stride != step:
+            return False
+        step *= extent
+    return spec.offset == 0

@@ -1,0 +1,86 @@
+"""The subject worker: runs jobs in the framework under test.
+
+Run as `python -m weir_autotest.subject FD MODULE MEMORY_GB`. Results stream back one phase at a
+time, so that after a crash the driver knows which call it was.
+"""
+
+import importlib
+import resource
+import sys
+import warnings
+
+from . import ship
+from .execute import Execution
+from .protocol import Job
+from .values import Outcome, Raised
+from .worker import connect
+
+
+class _NoTorch:
+    """An import hook that keeps PyTorch out, so that the subject cannot lean on it."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch" or name.startswith("torch."):
+            raise ImportError(f"{name} may not be imported beside the subject")
+        return None
+
+
+def run(job: Job, W, send) -> None:
+    """Runs every call of `job` in framework `W`, sending ("missing", reason) if the op is absent."""
+    try:
+        function = job.target.resolve(W)
+    except ship.Unresolved as error:
+        return send(("missing", str(error)))
+    shipped = job.target.shipped is not None
+    for index, case, with_backward in job.samples:
+        execution = Execution(W, function, case)
+        forward = execution.forward()
+        if shipped and _lacks_method(forward):
+            return send(("missing", forward.raised.message))
+        send(("fwd", index, forward))
+        if with_backward:
+            failed = forward.raised or forward.unmappable
+            send(("bwd", index, Outcome(raised=Raised((), "forward failed")) if failed else execution.backward()))
+    for index, case in job.errors:
+        send(("err", index, Execution(W, function, case).forward()))
+
+
+def _lacks_method(outcome: Outcome) -> bool:
+    """Whether a shipped lambda such as `x.expand(*args)` found no such method."""
+    raised = outcome.raised
+    return raised is not None and raised.names[0] == "AttributeError" and "has no attribute" in raised.message
+
+
+def _limit_memory(gigabytes: int) -> None:
+    """Bounds writable memory, so that a runaway op raises instead of taking the machine with it.
+
+    RLIMIT_DATA rather than RLIMIT_AS: CUDA reserves address space far beyond what it uses.
+    """
+    if gigabytes > 0:
+        resource.setrlimit(resource.RLIMIT_DATA, (gigabytes << 30, gigabytes << 30))
+
+
+def main(descriptor: str, module: str, gigabytes: str) -> None:
+    """Imports the subject, then serves jobs until the driver closes the pipe."""
+    warnings.simplefilter("ignore")
+    connection = connect(descriptor)
+    _limit_memory(int(gigabytes))
+    if module.split(".")[0] != "torch":
+        sys.meta_path.insert(0, _NoTorch())
+    try:
+        W = importlib.import_module(module)
+    except Exception as error:
+        connection.send(("unavailable", f"{type(error).__name__}: {error}"))
+        return
+    connection.send(("ready", str(getattr(W, "__version__", "unknown"))))
+    while True:
+        try:
+            job = connection.recv()
+        except EOFError:
+            return
+        run(job, W, connection.send)
+        connection.send(("done",))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,52 @@
+"""The callable under test, named so that each process finds its own."""
+
+from dataclasses import dataclass, field
+
+from . import ship
+
+
+@dataclass
+class Target:
+    """Either dotted `paths` below the framework, tried in order, or a `shipped` function."""
+
+    label: str
+    paths: list = field(default_factory=list)
+    shipped: ship.FunctionSpec | None = None
+
+    def resolve(self, W):
+        """The callable in framework `W`. Raises ship.Unresolved with the first missing name."""
+        if self.shipped is not None:
+            return ship.build(self.shipped, W)
+        for path in self.paths:
+            try:
+                return ship.walk(W, path)
+            except ship.Unresolved as error:
+                first_error = error if path == self.paths[0] else first_error
+        raise first_error
+
+
+def of_op(op, torch) -> Target:
+    """The target of an entry of PyTorch's op database."""
+    function = op.op
+    if type(function).__name__ == "function" and function.__module__.startswith("torch.testing"):
+        return Target(f"{op.name} (wrapped)", shipped=ship.pack(function))
+    for path in (op.name, f"Tensor.{op.name}"):
+        if _lookup(torch, path) == function:
+            return Target(f"torch.{path}", [path])
+    paths = _aten_paths(function, op.name)
+    return Target(f"torch.{paths[0]}", paths)
+
+
+def _lookup(torch, path: str):
+    try:
+        return ship.walk(torch, path)
+    except ship.Unresolved:
+        return None
+
+
+def _aten_paths(function, name: str) -> list:
+    schema = getattr(function, "_schema", None)
+    if schema is None:
+        return [f"ops.aten.{name}"]
+    base = "ops." + schema.name.replace("::", ".")
+    return [f"{base}.{function._overloadname}", base]

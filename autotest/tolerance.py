@@ -1,0 +1,78 @@
+"""When two floating results count as equal.
+
+`close` is the cheap test. Elements it rejects get a second hearing in `conditioned`, which allows
+an error in proportion to what the op itself does to an error of one epsilon in its inputs, so that
+ill-conditioned ops are not false alarms and well-conditioned ones get no slack.
+
+Notation: w the subject's result, t the oracle's, r the oracle's in double precision, r_j the same
+on inputs perturbed by one epsilon. All functions return a boolean mask, True where accepted.
+"""
+
+import numpy as np
+
+ULPS = 4.0  # c: epsilons of relative error any result may have
+AMPLIFICATION = 4.0  # k: how far beyond the observed conditioning or the oracle's own error
+FACTORY_ULPS = 16.0  # for ops without floating inputs there is nothing to perturb
+
+
+def same(w: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Equal, or NaN in both; complex parts one by one."""
+    if np.iscomplexobj(w) or np.iscomplexobj(t):
+        return same(w.real, t.real) & same(w.imag, t.imag)
+    if w.dtype.kind == "f" or t.dtype.kind == "f":
+        return (w == t) | (np.isnan(w) & np.isnan(t))
+    return np.asarray(w == t)
+
+
+def close(w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndarray:
+    """Rules 1 and 2: the same, or |w - t| <= c eps |t|."""
+    if w.dtype.kind not in "fc":
+        return same(w, t)
+    with np.errstate(all="ignore"):
+        difference = np.abs(_wide(w) - _wide(t))
+        return same(w, t) | _at_most(difference, ULPS * epsilon * np.abs(_wide(t)))
+
+
+def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False) -> np.ndarray:
+    """Rules 3 and 4.
+
+    3: |w - r| <= max(c eps |r|, k max_j |r_j - r|, min(k ||t - r||, 4 c eps ||r||)).
+    4: w within c eps of some r_j, for functions with jumps such as floor.
+    With `factory` (no floating inputs) rule 3 also allows 16 eps ||r||.
+    """
+    with np.errstate(all="ignore"):
+        w, t, r = _wide(w), _wide(t), _wide(r)
+        bound = ULPS * epsilon * np.abs(r)
+        for rj in perturbed:
+            bound = np.fmax(bound, AMPLIFICATION * np.abs(rj - r))
+        scale = ULPS * epsilon * _norm(r)
+        bound = np.maximum(bound, min(AMPLIFICATION * _norm(t - r), 4 * scale))
+        if factory:
+            bound = np.maximum(bound, FACTORY_ULPS * epsilon * _norm(r))
+        accepted = same(w, r) | _at_most(np.abs(w - r), bound)
+        for rj in perturbed:
+            accepted |= same(w, rj) | _at_most(np.abs(w - rj), ULPS * epsilon * np.abs(rj))
+        return accepted
+
+
+def default_close(w: np.ndarray, t: np.ndarray, rtol: float, atol: float) -> np.ndarray:
+    """torch.testing.assert_close's rule, for ops that cannot run in double precision."""
+    with np.errstate(all="ignore"):
+        w, t = _wide(w), _wide(t)
+        return same(w, t) | _at_most(np.abs(w - t), atol + rtol * np.abs(t))
+
+
+def _at_most(difference: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    # An infinite bound would accept everything: inf <= inf.
+    return np.isfinite(difference) & (difference <= bound)
+
+
+def _wide(x) -> np.ndarray:
+    x = np.asarray(x)
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def _norm(x: np.ndarray) -> float:
+    """The largest finite magnitude, 0 if there is none."""
+    magnitude = np.abs(x)
+    return float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0))

@@ -1,0 +1,116 @@
+"""Results as data: what an op returned or raised, readable without a framework."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import dtypes
+from .case import Unmappable
+
+
+@dataclass(frozen=True)
+class Value:
+    """A tensor, or a Python scalar whose dtype reads `python float`, `python int`, ..."""
+
+    dtype: str
+    shape: tuple
+    data: bytes
+
+    def array(self) -> np.ndarray:
+        """The numbers, in an array of `shape`."""
+        return dtypes.to_array(self.data, self.number_dtype).reshape(self.shape)
+
+    @property
+    def number_dtype(self) -> str:
+        """The dtype of the numbers themselves."""
+        return _PYTHON.get(self.dtype, self.dtype)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}{list(self.shape)}"
+
+
+_PYTHON = {"python bool": "bool", "python int": "int64", "python float": "float64",
+           "python complex": "complex128"}
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception, by the names of its classes from the most derived one."""
+
+    names: tuple
+    message: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> "Raised":
+        return cls(tuple(c.__name__ for c in type(error).__mro__), str(error)[:400])
+
+    def __str__(self) -> str:
+        first_line = self.message.strip().split("\n")[0]
+        return f"{self.names[0]}: {first_line[:200]}"
+
+
+@dataclass
+class Outcome:
+    """What one phase of a case produced.
+
+    `values` are the tensors and scalars of the result, flattened (None where there was none), and
+    `structure` their nesting. `processed` are those the values are compared on when the case has
+    an output processing function. Exactly one of `raised`, `unmappable` and the values is set.
+    """
+
+    structure: str = ""
+    values: list = field(default_factory=list)
+    processed: list | None = None
+    raised: Raised | None = None
+    unmappable: str | None = None
+
+
+def flatten(result, W) -> tuple[str, list]:
+    """The nesting of `result` and its leaves (framework tensors and Python values)."""
+    found: list = []
+    return _flatten(result, W, found), found
+
+
+def _flatten(result, W, found: list) -> str:
+    if isinstance(result, (tuple, list)):
+        return "(" + ", ".join(_flatten(item, W, found) for item in result) + ")"
+    if isinstance(result, dict):
+        return "{" + ", ".join(f"{k}: {_flatten(v, W, found)}" for k, v in result.items()) + "}"
+    found.append(result)
+    if result is None:
+        return "None"
+    return "Tensor" if isinstance(result, W.Tensor) else type(result).__name__
+
+
+def to_value(leaf, W) -> Value | None:
+    """A result leaf as data. Raises Unmappable for sparse tensors and foreign objects."""
+    if leaf is None:
+        return None
+    if isinstance(leaf, W.Tensor):
+        return _tensor_value(leaf, W)
+    for kind in (bool, int, float, complex):
+        if type(leaf) is kind:
+            name = f"python {kind.__name__}"
+            return Value(name, (), np.asarray(leaf, dtype=_PYTHON[name]).tobytes())
+    if isinstance(leaf, str):
+        return Value("python str", (), leaf.encode())
+    if isinstance(leaf, getattr(W, "dtype", ())):
+        return Value("python str", (), dtypes.name_of(leaf).encode())
+    raise Unmappable(f"result of type {type(leaf).__name__}")
+
+
+def _tensor_value(tensor, W) -> Value:
+    dtype = dtypes.name_of(tensor.dtype)
+    layout = dtypes.name_of(getattr(tensor, "layout", "strided"))
+    if layout != "strided" or not dtypes.is_known(dtype):
+        raise Unmappable(f"{layout} {dtype} result")
+    # The clone materialises tensors without memory of their own, such as the zero gradients of sgn.
+    plain = tensor.detach().clone()
+    if dtype.startswith("complex") and hasattr(plain, "resolve_conj"):
+        plain = plain.resolve_conj()
+    if hasattr(plain, "resolve_neg"):
+        plain = plain.resolve_neg()
+    plain = plain.contiguous()
+    if dtype in dtypes.CARRIER:
+        plain = plain.view(getattr(W, dtypes.CARRIER[dtype]))
+    return Value(dtype, tuple(int(n) for n in tensor.shape), plain.numpy().tobytes())

@@ -1,0 +1,74 @@
+"""What a person sees: a progress bar, the table of ops that do not pass, the totals."""
+
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from .cell import PHASES, Cell, totals
+
+_COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta",
+           "ORACLE-ERROR": "cyan"}
+
+
+@contextmanager
+def progress():
+    """Yields (on_start, on_cell) callbacks that drive a progress bar on stderr."""
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+                   console=Console(stderr=True), transient=True)
+    task = bar.add_task("starting", total=None)
+    with bar:
+        yield (lambda count: bar.update(task, total=count, description="running")), (
+            lambda cell: bar.update(task, advance=1, description=escape(cell.name[:32])))
+
+
+def table(cells: list[Cell], verbose: bool, console: Console) -> None:
+    """Prints the ops that do not pass everything; with `verbose` their full reasons."""
+    wanting = [cell for cell in cells if not cell.all_pass]
+    if not wanting:
+        return
+    grid = Table("op", *PHASES, "reason", box=None, header_style="bold", pad_edge=False)
+    for cell in wanting:
+        grid.add_row(escape(cell.name), *(_state(cell.states[phase]) for phase in PHASES), escape(_reason(cell, verbose)))
+    console.print(grid)
+
+
+def summary(cells: list[Cell], console: Console) -> None:
+    """Prints the counts per phase and the line `N of M ops pass ...`."""
+    count = totals(cells)
+    for phase in PHASES:
+        parts = [f"{number} {state}" for state, number in count[phase].items() if number]
+        console.print(f"{phase}  {', '.join(parts)}", highlight=False)
+    console.print(f"{count['all_pass']} of {count['ops']} ops pass forward, backward and error inputs", highlight=False)
+
+
+def explain(cell: Cell, console: Console) -> None:
+    """Prints the states of one op and its failing samples as code."""
+    states = ", ".join(f"{phase} {cell.states[phase]}" for phase in PHASES)
+    console.print(f"{cell.name}: {states}", markup=False, highlight=False, style="bold")
+    for finding in cell.findings:
+        where = f" sample {finding.index}" if finding.index is not None else ""
+        console.print(f"\n{finding.phase} {finding.state}{where}", markup=False, highlight=False, style="bold")
+        for line in finding.code.splitlines():
+            console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"  -> {finding.reason}", markup=False, highlight=False, soft_wrap=True)
+    for phase in PHASES:
+        hidden = cell.failures[phase] - Cell.KEEP
+        if hidden > 0:
+            console.print(f"\n{phase}: {hidden} more samples like these", markup=False, highlight=False)
+    for note in sorted(set(cell.notes)):
+        console.print(f"note: {note}", markup=False, highlight=False)
+
+
+def _state(state: str) -> str:
+    return f"[{_COLOUR[state]}]{'-' if state == 'N/A' else state}[/]"
+
+
+def _reason(cell: Cell, verbose: bool) -> str:
+    if verbose:
+        return cell.reason
+    first = cell.reason.split("\n")[0]
+    return first if len(first) <= 140 else first[:137] + "..."
+

@@ -1,0 +1,126 @@
+"""Cases survive the trip between processes: layout, sharing, dtypes, functions."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+from weir_autotest import ship
+from weir_autotest.case import Decoder, Encoder, Unmappable
+from weir_autotest.render import code
+from weir_autotest.case import Case
+from weir_autotest.values import Value, to_value
+
+
+def trip(tree):
+    encoder = Encoder(torch)
+    encoded, storages = pickle.loads(pickle.dumps((encoder.encode(tree), encoder.storages)))
+    return Decoder(torch, storages).decode(encoded)
+
+
+BASE = torch.arange(24.0).reshape(4, 6)
+
+
+@pytest.mark.parametrize("tensor", [
+    BASE, BASE.t(), BASE[1:, ::2], BASE[:, :1].expand(4, 3), BASE[2, 3], BASE[:0], torch.empty(0, 3).t(),
+    torch.tensor(3), BASE.to(torch.bfloat16)[1:], BASE.to(torch.float16), BASE.to(torch.complex64).t(),
+    (BASE > 3), BASE.to(torch.int64), torch.tensor([float("nan"), float("inf"), -0.0]),
+], ids=str)
+def test_layout_and_bits_survive(tensor):
+    copy = trip(tensor)
+    assert copy.dtype == tensor.dtype and copy.shape == tensor.shape
+    assert copy.numel() == 0 or copy.stride() == tensor.stride()
+    assert copy.storage_offset() == tensor.storage_offset() or not copy.numel()
+    torch.testing.assert_close(copy, tensor, rtol=0, atol=0, equal_nan=True)
+
+
+def test_the_storage_beyond_a_view_travels():
+    view = torch.arange(10.0)[2:4]
+    assert trip(view).as_strided((10,), (1,), 0).tolist() == list(range(10))
+
+
+def test_the_same_tensor_stays_the_same():
+    x = torch.ones(2)
+    first, [second] = trip((x, [x]))
+    assert first is second
+
+
+@pytest.mark.parametrize("order", [0, 1])
+def test_views_share_their_storage(order):
+    base = torch.zeros(4)
+    pair = (base, base[1:3])
+    copies = trip(pair if order == 0 else pair[::-1])
+    whole, part = copies if order == 0 else copies[::-1]
+    part.fill_(7)
+    assert whole.tolist() == [0, 7, 7, 0]
+
+
+def test_requires_grad_survives_on_a_view():
+    copy = trip(BASE.t().detach().requires_grad_())
+    assert copy.requires_grad and copy.is_leaf
+
+
+def test_conjugate_views_are_resolved():
+    z = torch.tensor([1 + 2j]).conj()
+    assert trip(z).tolist() == [1 - 2j]
+
+
+def test_constants_travel_by_name():
+    tree = (torch.float16, torch.channels_last, torch.strided, torch.Size([1, 2]), slice(0, None), ..., 1.5, "x")
+    assert trip(tree) == (torch.float16, torch.channels_last, torch.strided, (1, 2), slice(0, None), ..., 1.5, "x")
+
+
+@pytest.mark.parametrize("value", [torch.nn.ReLU(), torch.Generator(), BASE.to_sparse(), BASE.to("meta")],
+                         ids=["module", "generator", "sparse", "meta"])
+def test_what_cannot_travel_says_so(value):
+    with pytest.raises(Unmappable):
+        trip(value)
+
+
+def test_bfloat16_results_compare_as_numbers():
+    value = to_value(torch.tensor([1.5, -2.0], dtype=torch.bfloat16), torch)
+    assert value.array().tolist() == [1.5, -2.0]
+
+
+def test_zero_gradient_without_memory_reads_as_zeros():
+    x = torch.tensor([1.0, 2.0], dtype=torch.complex64, requires_grad=True)
+    grad, = torch.autograd.grad(torch.sgn(x.real).sum(), x, allow_unused=True)
+    assert to_value(grad, torch) == Value("complex64", (2,), np.zeros(2, np.complex64).tobytes())
+
+
+def test_a_shipped_function_calls_the_other_framework():
+    class Other:
+        @staticmethod
+        def relu(x):
+            return ("other", x)
+
+    assert ship.build(ship.pack(lambda x: torch.relu(x)), Other)(3) == ("other", 3)
+
+
+def test_a_shipped_function_reports_the_name_that_is_missing():
+    class Other:
+        pass
+
+    with pytest.raises(ship.Unresolved, match="relu"):
+        ship.build(ship.pack(lambda x: torch.relu(x)), Other)
+
+
+def test_a_shipped_function_brings_its_closure():
+    def helper(x):
+        return x + 1
+
+    assert ship.build(ship.pack(lambda x: helper(x) * 2), torch)(1) == 4
+
+
+def test_rendered_code_rebuilds_the_call():
+    encoder = Encoder(torch)
+    case = Case(encoder.encode((torch.tensor([1.0, 2.0]), 3)), {}, encoder.storages)
+    assert eval_last(code("torch.add", case)).tolist() == [4.0, 5.0]
+
+
+def eval_last(source):
+    *setup, last = source.splitlines()
+    scope = {"torch": torch}
+    exec("\n".join(setup), scope)
+    return eval(last, scope)

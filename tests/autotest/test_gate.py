@@ -1,0 +1,99 @@
+"""The ratchet, its files and the command line's exit codes."""
+
+import json
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from weir_autotest import gate, junit
+from weir_autotest.record import record
+
+
+def run_of(**ops):
+    cells = [{"op": op, "variant": "", **dict(zip(("fwd", "bwd", "err"), states)), "reason": f"{op} \x00 why"}
+             for op, states in ops.items()]
+    return {"schema": "weir.conformance/v1", "dtype": "float32", "cells": cells}
+
+
+EMPTY = {"schema": gate.SCHEMA, "dtypes": {}}
+GOOD, BAD = ("PASS", "PASS", "N/A"), ("PASS", "FAIL", "N/A")
+
+
+def test_a_cell_that_falls_breaks_the_gate():
+    verdict = gate.compare(run_of(add=BAD), gate.raised(run_of(add=GOOD), EMPTY))
+    assert [str(change) for change in verdict.fell] == ["add bwd: PASS -> FAIL"]
+    assert not verdict.holds
+
+
+def test_a_cell_that_rises_is_told():
+    verdict = gate.compare(run_of(add=GOOD), gate.raised(run_of(add=BAD), EMPTY))
+    assert [str(change) for change in verdict.rose] == ["add bwd: FAIL -> PASS"]
+    assert verdict.holds
+
+
+def test_one_bad_state_for_another_is_no_change():
+    verdict = gate.compare(run_of(add=("FAIL",) * 3), gate.raised(run_of(add=("MISSING",) * 3), EMPTY))
+    assert verdict.holds and not verdict.rose
+
+
+def test_leaving_an_op_out_is_a_fall_unless_only_some_were_asked_for():
+    baseline = gate.raised(run_of(add=GOOD, mul=GOOD), EMPTY)
+    assert {change.op for change in gate.compare(run_of(add=GOOD), baseline).fell} == {"mul"}
+    assert gate.compare(run_of(add=GOOD), baseline, partial=True).holds
+
+
+def test_update_only_raises():
+    once = gate.raised(run_of(add=GOOD, mul=BAD), EMPTY)
+    twice = gate.raised(run_of(add=BAD, mul=GOOD), once)
+    assert twice["dtypes"]["float32"] == {"add": list(GOOD), "mul": list(GOOD)}
+
+
+def test_a_saved_baseline_loads_with_one_op_a_line(tmp_path):
+    baseline = gate.raised(run_of(add=GOOD, mul=BAD), EMPTY)
+    gate.save(baseline, tmp_path / "b.json")
+    assert gate.load(tmp_path / "b.json") == baseline
+    assert sum("PASS" in line for line in (tmp_path / "b.json").read_text().splitlines()) == 2
+
+
+def test_junit_marks_fallen_cells_as_failures(tmp_path):
+    after = run_of(add=BAD, mul=GOOD)
+    junit.write(tmp_path / "j.xml", after, gate.compare(after, gate.raised(run_of(add=GOOD), EMPTY)))
+    suite = ElementTree.parse(tmp_path / "j.xml").getroot()
+    assert suite.get("failures") == "1" and suite.get("tests") == "6"
+    assert [case.get("name") for case in suite if case.find("failure") is not None] == ["bwd"]
+
+
+def test_a_record_has_its_totals(fake_run):
+    made = record(fake_run)
+    assert made["totals"]["ops"] == len(made["cells"]) == 11
+    assert made["totals"]["all_pass"] == 1
+    assert sum(made["totals"]["fwd"].values()) == 11
+    assert made["subject"] == {"name": "fakeweir", "version": "0.0-fake"}
+    json.dumps(made)
+
+
+@pytest.fixture
+def command(tmp_path):
+    def call(*arguments):
+        return subprocess.run([sys.executable, "-m", "weir_autotest", *map(str, arguments)], cwd=tmp_path,
+                              capture_output=True, text=True)
+    return call
+
+
+def test_exit_codes(command, tmp_path):
+    (tmp_path / "good.json").write_text(json.dumps(run_of(add=GOOD)))
+    (tmp_path / "bad.json").write_text(json.dumps(run_of(add=BAD)))
+    assert command("gate", "--baseline", "b.json", "--from", "good.json", "--update").returncode == 0
+    fallen = command("gate", "--baseline", "b.json", "--from", "bad.json")
+    assert fallen.returncode == 2 and "FELL  add bwd: PASS -> FAIL" in fallen.stdout
+    assert command("gate", "--from", "absent.json").returncode == 1
+    assert command("gate", "--no-such-option").returncode == 1
+
+
+def test_accept_and_explain(command, tmp_path):
+    done = command("accept", "--subject", "torch", "--ops", "neg,to_sparse", "--json", "r.json")
+    assert done.returncode == 0 and "1 of 2 ops pass forward, backward and error inputs" in done.stdout
+    assert json.loads((tmp_path / "r.json").read_text())["dtype"] == "float32"
+    assert "UNMAPPABLE" in command("explain", "to_sparse", "--subject", "torch").stdout

@@ -1,0 +1,89 @@
+"""The tolerance rules, each with what it must accept and what it must reject."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as hnp
+
+from weir_autotest import tolerance
+
+EPS = 2.0**-23
+floats = hnp.arrays(np.float32, st.integers(0, 8), elements=st.floats(width=32, allow_nan=True, allow_infinity=True))
+finite = hnp.arrays(np.float32, st.integers(1, 8), elements=st.floats(-1e6, 1e6, width=32))
+
+
+def f32(*values):
+    return np.array(values, dtype=np.float32)
+
+
+@given(floats)
+def test_a_result_is_close_to_itself(t):
+    assert tolerance.close(t, t.copy(), EPS).all()
+
+
+@given(finite)
+def test_one_rounding_is_close(t):
+    w = np.nextafter(t, np.float32(np.inf), dtype=np.float32)
+    assert tolerance.close(w, t, EPS)[np.abs(t) > 1e-30].all()
+
+
+@given(finite, st.floats(64, 1e6))
+def test_many_roundings_are_not_close(t, ulps):
+    w = (t.astype(np.float64) * (1 + ulps * EPS)).astype(np.float32)
+    assert not tolerance.close(w, t, EPS)[np.abs(t) > 1e-20].any()
+
+
+@given(finite)
+def test_exact_perturbed_runs_give_no_slack(r):
+    w = (r.astype(np.float64) * (1 + 64 * EPS)).astype(np.float32)
+    rejected = ~tolerance.conditioned(w, r, r.astype(np.float64), [r.astype(np.float64)] * 4, EPS)
+    assert rejected[np.abs(r) > 1e-20].all()
+
+
+@given(finite, st.floats(0, 1))
+def test_slack_follows_the_conditioning(r, move):
+    wide = r.astype(np.float64)
+    assert tolerance.conditioned(wide + 3.9 * move, r, wide, [wide + move], EPS).all()
+    assert not tolerance.conditioned(wide + 4.1 * move + 1e4, r, wide, [wide + move], EPS).any()
+
+
+def test_jump_is_accepted_where_a_perturbed_run_jumps():
+    t, r, jumped = f32(1.0), np.array([1.0]), np.array([2.0])
+    assert tolerance.conditioned(f32(2.0), t, r, [r, jumped], EPS).all()
+    assert not tolerance.conditioned(f32(9.0), t, r, [r, jumped], EPS).any()
+
+
+def test_the_oracles_own_error_is_shared_up_to_a_few_roundings_of_the_norm():
+    r = np.array([1.0, 1e-9])
+    t = f32(1.0, 3e-8)  # the oracle lost the small element beside the large one
+    assert tolerance.conditioned(f32(1.0, 9e-8), t, r, [], EPS).all()
+    assert not tolerance.conditioned(f32(1.0, 1e-5), t, r, [], EPS).all()
+
+
+def test_factories_get_slack_of_the_norm():
+    r = np.array([1.0, 0.0])
+    w = f32(1.0, 10 * EPS)
+    assert tolerance.conditioned(w, r, r, [], EPS, factory=True).all()
+    assert not tolerance.conditioned(w, r, r, [], EPS).all()
+
+
+@pytest.mark.parametrize("wrong", [np.inf, -np.inf, np.nan])
+def test_non_finite_is_never_within_a_bound(wrong):
+    r = np.array([1.0])
+    assert not tolerance.close(f32(wrong), f32(1.0), EPS).any()
+    assert not tolerance.conditioned(f32(wrong), f32(1.0), r, [np.array([np.inf])] if wrong != np.inf else [r], EPS).any()
+
+
+def test_integers_are_exact():
+    assert tolerance.close(np.array([1, 2]), np.array([1, 3]), EPS).tolist() == [True, False]
+
+
+def test_complex_error_is_measured_by_magnitude():
+    t = np.array([1e6 + 0j], dtype=np.complex64)
+    assert tolerance.close(t + np.complex64(1e-3j), t, EPS).all()
+    assert not tolerance.close(t + np.complex64(10j), t, EPS).any()
+
+
+def test_default_tolerance_adds_absolute_and_relative():
+    assert tolerance.default_close(f32(1.1), f32(1.0), 0.05, 0.06).all()
+    assert not tolerance.default_close(f32(1.2), f32(1.0), 0.05, 0.06).any()
