@@ -32,8 +32,8 @@ class CaseFigures:
 
     @property
     def name(self) -> str:
-        """Returns the display name, e.g. `add 64`."""
-        return f"{self.case['op']} {self.case['variant']}"
+        """Returns the display name, e.g. `conv2d 3x3`; the module that an op lives in is left out."""
+        return f"{self.case['op'].split('.')[-1]} {self.case['variant']}"
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def _roofline(case: dict, rounds) -> tuple[float | None, str | None]:
     """Returns (fraction, bound): the time the calibration kernels of the same rounds allow, over the time taken."""
     fractions, bounds = [], []
     for r in rounds:
-        needs = {"memory": _needed_ns(case["bytes"], r["calib"], "copy_"),
-                 "compute": _needed_ns(case["flops"], r["calib"], "flops")}
+        needs = {"memory": _needed_ns(case["bytes"], r["calib"], ("copy_", "read_")),
+                 "compute": _needed_ns(case["flops"], r["calib"], ("flops",))}
         bound = max(needs, key=needs.get)
         if needs[bound] > 0:
             fractions.append(needs[bound] / _ns(r["subject"]))
@@ -118,9 +118,9 @@ def _roofline(case: dict, rounds) -> tuple[float | None, str | None]:
     return median(fractions), max(sorted(set(bounds)), key=bounds.count)
 
 
-def _needed_ns(work: float, calib: dict, prefix: str) -> float:
+def _needed_ns(work: float, calib: dict, prefixes: tuple) -> float:
     """Returns the nanoseconds that `work` (bytes or flops) takes at the rate of the matching calibration kernel."""
     for name, kernel in calib.items():
-        if name.startswith(prefix):
+        if name.startswith(prefixes):
             return work * kernel["wall_ns"] / (kernel["work"] * kernel["iters"])
     return 0.0
