@@ -132,7 +132,7 @@ def interval(value: Interval | None, unit: str = "x") -> str:
     if unit == "%":
         return percent(value.value)
     sign = "×" if unit == "x" else ""
-    digits = _three if unit == "rate" else "{:.2f}".format
+    digits = _three if unit == "rate" else _two
     bounds = "" if value.low is None else f" [{digits(value.low)}, {digits(value.high)}]"
     return f"{digits(value.value)}{sign}{bounds}"
 
@@ -142,6 +142,13 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{int(value * 1000) / 10:.1f}%"
 
 
+def _two(x: float) -> str:
+    """Returns two decimals, or an exponent for a bound that a few disturbed blocks made meaningless."""
+    return f"{x:.2f}" if x < 1000 else f"{x:.0e}"
+
+
 def _three(x: float) -> str:
-    """Returns three significant figures without an exponent."""
+    """Returns three significant figures, above a million as a power of ten."""
+    if x >= 1e6:
+        return f"{x:.0e}"
     return f"{x:.0f}" if x >= 100 else f"{x:.1f}" if x >= 10 else f"{x:.2f}"
