@@ -45,4 +45,5 @@ def value_error(want: np.ndarray, got: np.ndarray, dtype: str) -> str | None:
     want, got = want[finite].astype(np.float64), got[finite].astype(np.float64)
     scale = np.abs(want).max() or 1.0
     worst = float(np.abs(want - got).max() / scale)
-    return None if worst <= TOLERANCE[dtype] else f"error {worst:.1e} of the largest value, allowed {TOLERANCE[dtype]:.0e}"
+    allowed = TOLERANCE[dtype]
+    return None if worst <= allowed else f"error {worst:.1e} of the largest value, allowed {allowed:.0e}"

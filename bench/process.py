@@ -1,14 +1,11 @@
 """Worker processes and the pipe protocol: one JSON line asks, one answers."""
 
 import json
-import os
 import select
 import subprocess
 import sys
-from pathlib import Path
 
-PACKAGES = str(Path(__file__).absolute().parent.parent)  # where this package was imported from
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+from weir_reports.workers import worker_environment
 
 
 class WorkerDied(RuntimeError):
@@ -29,7 +26,8 @@ class Worker:
     def __init__(self, module: str, arg: str, threads: int, timeout: float = 120):
         self.timeout = timeout
         self._process = subprocess.Popen([sys.executable, "-m", module, arg, str(threads)], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(threads))
+                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                         env=worker_environment(threads))
 
     def ask(self, do: str, **arguments) -> dict:
         """Sends one request and returns the answer. Raises Missing, Refused or WorkerDied."""
@@ -65,10 +63,3 @@ class Worker:
     def _ending(self) -> str:
         code = self._process.wait()
         return f"killed by signal {-code}" if code < 0 else f"exited with code {code}"
-
-
-def environment(threads: int) -> dict:
-    """Returns the workers' environment. Both the OpenMP and the BLAS variables count: set_num_threads alone leaves
-    some BLAS libraries on every core."""
-    path = os.pathsep.join(filter(None, [PACKAGES, os.environ.get("PYTHONPATH")]))
-    return {**os.environ, **{name: str(threads) for name in THREAD_VARIABLES}, "PYTHONPATH": path}

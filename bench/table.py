@@ -16,7 +16,8 @@ def show(record: dict, console: Console) -> int:
     INCONCLUSIVE if at least half of the timed ones reached no conclusion, else OK."""
     figures = [case_figures(entry, record["run_id"]) for entry in record["cases"]]
     peer, subject = record["peer"]["name"], record["subject"]["name"]
-    table = Table(Column("case", no_wrap=True), "mode", *(Column(n, justify="right", no_wrap=True) for n in (peer, subject, f"{peer}/{subject} [95%]", "roofline")),
+    numbers = (peer, subject, f"{peer}/{subject} [95%]", "roofline")
+    table = Table(Column("case", no_wrap=True), "mode", *(Column(n, justify="right", no_wrap=True) for n in numbers),
                   "verdict", box=None, pad_edge=False)
     for f in figures:
         verdict = f.verdict if f.state == "OK" else f.state

@@ -10,14 +10,13 @@ from pathlib import Path
 
 from weir_reports.hashing import digest
 from weir_reports.records import new_run, seal
+from weir_reports.workers import THREAD_VARIABLES, worker_environment
 
 from . import gate
 from .frameworks import FRAMEWORKS, REFERENCE, Framework
 from .models import MODELS
 from .plan import Plan
 
-PACKAGES = str(Path(__file__).absolute().parent.parent)
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TIMEOUT_S = 3600
 EMPTY = {"version": None, "params": None, "weights_sha": None, "data_sha": None, "loss": [], "grad_norm": [],
          "step_ns": [], "phases_ns": {}, "rss_peak": None, "cpu_ns": None, "nivcsw": None}
@@ -32,8 +31,6 @@ class Runner:
         if plan.threads > len(available):
             raise ValueError(f"{plan.threads} threads asked for, {len(available)} cores available")
         self.affinity = available[: plan.threads]
-        self.environment = {**os.environ, **{name: str(plan.threads) for name in THREAD_VARIABLES},
-                            "PYTHONPATH": os.pathsep.join(filter(None, [PACKAGES, os.environ.get("PYTHONPATH")]))}
 
     def run(self):
         """Yields one sealed `weir.dlperf/v1` record per planned run, as each ends. No run is left out or repeated."""
@@ -91,7 +88,7 @@ class Runner:
         result_file.unlink(missing_ok=True)
         command = [sys.executable, "-m", "weir_dlperf.worker", str(spec_file), str(result_file)]
         try:
-            code = subprocess.run(command, env=self.environment, stdout=subprocess.DEVNULL,
+            code = subprocess.run(command, env=worker_environment(spec["threads"]), stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL, timeout=self.timeout).returncode
         except subprocess.TimeoutExpired:
             return {**EMPTY, "failed": "timeout", "reason": f"no result in {self.timeout:g} s"}
@@ -116,7 +113,7 @@ class Runner:
             "framework": {"name": framework.module, "label": label, "version": result["version"],
                           "tuning": framework.tuning},
             "launch": {"threads": plan.threads, "affinity": self.affinity,
-                       "env": {name: self.environment[name] for name in THREAD_VARIABLES}},
+                       "env": dict.fromkeys(THREAD_VARIABLES, str(plan.threads))},
             "gate": gate_found,
             "timing": {"clock": "monotonic", "warmup": plan.warmup, "step_ns": result["step_ns"],
                        "phases_ns": result["phases_ns"]},

@@ -98,23 +98,24 @@ def _bench_metrics(pair, groups) -> list[Metric]:
 
 
 def _dlperf_metrics(workload) -> list[Metric]:
-    prefix = "dlperf" if workload.case["preset"] == "full" else "smoke"
+    smoke = workload.case["preset"] != "full"
     found, peers = [], [row for row in workload.rows if row.label == workload.best_peer]
     for row in workload.rows:
         if row.is_peer:
             continue
-        kind = "control" if row.label == CONTROL else prefix
+        is_control = row.label == CONTROL
+        kind = "smoke" if smoke else "control" if is_control else "dlperf"
         where = f"{row.label}: {workload.title}"
         ids = sorted(r["run_id"] for r in row.runs)
         passed = Interval(sum(r["gate"]["verdict"] == "pass" for r in row.runs) / len(row.runs))
         name = f"{workload.case['model']}.{workload.case['precision']}"
         found.append(Metric(f"{kind}.gate.{name}", where, passed, "%", "dlperf.html", ids))
         # The control repeats one mode, eager; the subject must stand against the best one.
-        peer = "torch-eager" if kind == "control" else workload.best_peer
+        peer = "torch-eager" if is_control else workload.best_peer
         ratio = workload.ratios.get((row.label, peer))
         if ratio is not None and row.gate == "pass":
             found.append(Metric(f"{kind}.ratio.{name}", f"{where} (against {peer})", ratio, "x", "dlperf.html", ids))
-        if row.rss_peak and peers and peers[0].rss_peak and kind != "control":
+        if row.rss_peak and peers and peers[0].rss_peak and not is_control:
             memory = Interval(row.rss_peak / peers[0].rss_peak)
             found.append(Metric(f"{kind}.memory.{name}", f"{where} (against {workload.best_peer})", memory, "x",
                                 "dlperf.html", ids))

@@ -31,7 +31,8 @@ def build(records: list[dict], out: Path) -> dict:
         _write(out / f"{page}.html", env.get_template(f"{page}.html").render(page=page, root="", **page_data))
     for record in records:
         name = short(record["run_id"])
-        body = env.get_template("record.html").render(page="records", root="../", record=record, limit=SHOWN_ITEMS)
+        body = env.get_template("record.html").render(page="records", root="../", record=record, limit=SHOWN_ITEMS,
+                                                      shown=shown)
         _write(out / "records" / f"{name}.html", body)
         _write(out / "records" / f"{name}.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     summary = _summary(page_data)
@@ -61,6 +62,11 @@ def bench_groups(records: list[dict]) -> dict:
             newest.setdefault(pair, {})[entry["case_id"]] = (entry, record["run_id"])
     return {pair: bench_figures.group_figures([bench_figures.case_figures(*found) for found in cases.values()])
             for pair, cases in sorted(newest.items(), key=lambda item: (item[0][0] == item[0][1], item[0]))}
+
+
+def shown(items: list[dict]) -> list[dict]:
+    """Returns what a record's page lists: all cases, because figures link to them, else the first items."""
+    return items if "case_id" in items[0] else items[:SHOWN_ITEMS]
 
 
 def short(run_id: str) -> str:

@@ -31,6 +31,17 @@ def site(tmp_path_factory) -> Path:
 
 
 def test_every_link_leads_somewhere_local(site):
+    check_links(site)
+
+
+def test_links_lead_somewhere_when_long_lists_are_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr("weir_reports.site.SHOWN_ITEMS", 1)
+    build(samples.everything(), tmp_path)
+    assert "more in the JSON file" in next((tmp_path / "records").glob("*.html")).read_text()
+    check_links(tmp_path)
+
+
+def check_links(site):
     for page in site.rglob("*.html"):
         for address in Links(page).addresses:
             assert not re.match(r"[a-z]+:", address), f"{page.name} reaches outside: {address}"
