@@ -1,0 +1,187 @@
+#include "framework/autograd/engine.h"
+
+#include <algorithm>
+#include <queue>
+
+namespace weir {
+namespace {
+
+std::atomic<uint64_t> next_task{1};
+
+struct State {
+  NodeRef node;
+  int dependencies = 0;
+  bool needed = true;
+  Tensors buffer;                 // one gradient per forward output, summed as they come
+  std::vector<uint32_t> captures;  // pairs (output index, result index)
+};
+
+// A gradient as its tensor is: reduced over broadcast axes, in its dtype.
+Tensor fit(const Tensor& g, const Meta& m, const Node& node) {
+  Tensor r = g;
+  if (!(r.sizes() == m.sizes)) {
+    bool ok = m.sizes.n <= r.ndim();
+    for (int i = 1; ok && i <= m.sizes.n; i++)
+      ok = m.sizes[m.sizes.n - i] == r.size(-i) || m.sizes[m.sizes.n - i] == 1;
+    check(ok, node.name(), ": returned an invalid gradient: got shape ", r.sizes(), " but expected shape compatible with ",
+          m.sizes);
+    r = grad_ops.sum_to(r, m.sizes);
+  }
+  return r.dtype() == m.dtype ? r : grad_ops.cast(r, m.dtype);
+}
+
+class Task {
+ public:
+  Task(const Tensors& roots, const Tensors& grads, const Tensors& inputs, const BackwardOptions& options)
+      : id_(next_task++), options_(options), results_(inputs.size()) {
+    for (size_t i = 0; i < roots.size(); i++) seed(roots[i], i < grads.size() ? grads[i] : Tensor());
+    discover();
+    for (size_t i = 0; i < inputs.size(); i++) capture(inputs[i], i);
+    if (!inputs.empty()) prune();
+  }
+
+  Tensors run() {
+    GradMode grad(options_.create_graph);
+    for (State& s : states_)
+      if (s.dependencies == 0 && s.needed) push(s);
+    while (!ready_.empty()) {
+      uint32_t slot = ready_.top().second;
+      ready_.pop();
+      execute(slot);
+    }
+    return std::move(results_);
+  }
+
+ private:
+  State& state_of(const NodeRef& node) {
+    if (node->task == id_) return states_[node->slot];
+    // A nested backward may have taken the scratch fields of a node that is ours: look it up.
+    if (nested_possible_)
+      for (uint32_t i = 0; i < states_.size(); i++)
+        if (states_[i].node == node) return node->task = id_, node->slot = i, states_[i];
+    node->task = id_;
+    node->slot = uint32_t(states_.size());
+    states_.push_back({node});
+    return states_.back();
+  }
+
+  void seed(const Tensor& root, const Tensor& grad) {
+    check(requires_grad(root), "element 0 of tensors does not require grad and does not have a grad_fn");
+    Tensor g = grad;
+    if (!g) {
+      check(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
+      g = grad_ops.zeros(root.meta());
+      Tensor one = wrapped_number(Scalar(1.0));
+      grad_ops.add_into(g, one);
+    } else {
+      check(g.sizes() == root.sizes(), "Mismatch in shape: grad_output has a shape of ", g.sizes(),
+            " and output has a shape of ", root.sizes(), ".");
+    }
+    Edge e = gradient_edge(root);
+    add(state_of(e.node), e.index, g, *e.node);
+    roots_.push_back(e.node);
+  }
+
+  void add(State& s, uint32_t index, const Tensor& grad, const Node& from) {
+    if (s.buffer.size() <= index) s.buffer.resize(std::max<size_t>(index + 1, s.node->metas.size()));
+    Tensor g = index < s.node->metas.size() ? fit(grad, s.node->metas[index], from) : grad;
+    Tensor& sum = s.buffer[index];
+    if (!sum) sum = std::move(g);
+    else if (!mode.grad && sum->refs.load() == 1 && sum->storage->refs.load() == 1 && sum.is_contiguous())
+      grad_ops.add_into(sum, g);
+    else sum = grad_ops.add(sum, g);
+  }
+
+  void discover() {
+    std::vector<NodeRef> stack;
+    for (const NodeRef& r : roots_)
+      if (visited(r)) stack.push_back(r);
+    while (!stack.empty()) {
+      NodeRef n = std::move(stack.back());
+      stack.pop_back();
+      for (const Edge& e : n->next) {
+        if (!e.node) continue;
+        state_of(e.node).dependencies++;
+        if (visited(e.node)) stack.push_back(e.node);
+      }
+    }
+  }
+  bool visited(const NodeRef& n) {
+    uint32_t slot = (state_of(n), n->slot);
+    if (slot >= seen_.size()) seen_.resize(slot + 16);
+    if (seen_[slot]) return false;
+    return seen_[slot] = true;
+  }
+
+  void capture(const Tensor& input, size_t result) {
+    check(requires_grad(input), "One of the differentiated Tensors does not require grad");
+    Edge e = gradient_edge(input);
+    State& s = state_of(e.node);
+    s.captures.push_back(e.index);
+    s.captures.push_back(uint32_t(result));
+  }
+
+  // Only nodes on a path to a captured one run. Slots rise away from the roots along at least one path, so iterate
+  // in sequence order: a node's successors have smaller numbers, accumulators count as smallest.
+  void prune() {
+    std::vector<uint32_t> order(states_.size());
+    for (uint32_t i = 0; i < order.size(); i++) order[i] = i;
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return priority(a) < priority(b); });
+    for (uint32_t i : order) {
+      State& s = states_[i];
+      s.needed = !s.captures.empty();
+      for (const Edge& e : s.node->next) s.needed |= e.node && state_of(e.node).needed;
+    }
+  }
+  uint64_t priority(uint32_t slot) const {
+    const Node& n = *states_[slot].node;
+    return n.is_accumulator() ? 0 : n.sequence;
+  }
+  void push(State& s) { ready_.push({s.node->is_accumulator() ? 0 : s.node->sequence, uint32_t(&s - states_.data())}); }
+
+  void execute(uint32_t slot) {
+    NodeRef node = states_[slot].node;
+    Tensors grads = std::move(states_[slot].buffer);
+    if (grads.size() < node->metas.size()) grads.resize(node->metas.size());
+    nested_possible_ = true;
+    for (auto& hook : std::vector(node->hooks))
+      if (hook.index < grads.size() && grads[hook.index])
+        if (Tensor changed = hook.fn(grads[hook.index])) grads[hook.index] = changed;
+    const auto& captures = states_[slot].captures;
+    for (size_t i = 0; i + 1 < captures.size(); i += 2)
+      if (captures[i] < grads.size()) results_[captures[i + 1]] = grads[captures[i]];
+    bool skip = !options_.accumulate && (node->is_accumulator() || !leads_on(*node));
+    Tensors out = skip ? Tensors() : node->apply(std::move(grads));
+    grads.clear();
+    if (!options_.retain_graph && !skip) node->release();
+    for (size_t i = 0; i < node->next.size(); i++) {
+      const Edge& e = node->next[i];
+      if (!e.node) continue;
+      State& s = state_of(e.node);
+      if (i < out.size() && out[i]) add(s, e.index, out[i], *node), out[i] = Tensor();
+      if (--s.dependencies == 0 && s.needed) push(s);
+    }
+  }
+  bool leads_on(const Node& n) {
+    for (const Edge& e : n.next)
+      if (e.node && state_of(e.node).needed) return true;
+    return false;
+  }
+
+  uint64_t id_;
+  BackwardOptions options_;
+  std::vector<State> states_;
+  std::vector<bool> seen_;
+  std::vector<NodeRef> roots_;
+  Tensors results_;
+  std::priority_queue<std::pair<uint64_t, uint32_t>> ready_;
+  bool nested_possible_ = false;
+};
+
+}  // namespace
+
+Tensors backward(const Tensors& roots, const Tensors& grads, const Tensors& inputs, const BackwardOptions& options) {
+  return Task(roots, grads, inputs, options).run();
+}
+
+}  // namespace weir

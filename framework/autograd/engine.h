@@ -1,0 +1,19 @@
+// The backward pass.
+#pragma once
+#include "framework/autograd/variable.h"
+
+namespace weir {
+
+struct BackwardOptions {
+  bool retain_graph = false;
+  bool create_graph = false;
+  bool accumulate = true;       // add into `.grad` of leaves; false: only return gradients of `inputs`
+  bool allow_unused = true;
+};
+
+/// Runs backward from `roots` with `grads` (undefined: ones, for one-element roots). With `inputs`, only the nodes
+/// on a path to them run, and their gradients are returned in order (undefined where none reached).
+/// Raises RuntimeError for a root without history, a non-scalar root without gradient, or a wrong shape.
+Tensors backward(const Tensors& roots, const Tensors& grads, const Tensors& inputs, const BackwardOptions& options);
+
+}  // namespace weir

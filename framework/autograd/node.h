@@ -1,0 +1,47 @@
+// Node: one recorded call, the unit of the backward graph.
+//
+//   y = op(a, b)      y.grad_fn = Node,  node.next = {edge of a, edge of b}
+//
+// `apply` gets one gradient per forward output and returns one per forward input. A gradient may be undefined,
+// which stands for zero. Nodes are reference counted and form a DAG that points from results to leaves.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Node;
+struct Edge {
+  Ref<Node> node;  // null: no gradient is wanted
+  uint32_t index = 0;
+};
+
+using Hook = std::function<Tensor(const Tensor&)>;  // may return undefined to leave the gradient as it is
+
+struct Node {
+  std::atomic<int32_t> refs{1};
+  uint64_t sequence;            // later calls have larger numbers and run first in backward
+  std::vector<Edge> next;       // per forward input
+  std::vector<Meta> metas;      // per forward output: what a gradient must look like
+  struct TensorHook { uint32_t index; uint64_t id; Hook fn; };
+  std::vector<TensorHook> hooks;  // run on a gradient before this node sees it
+  // The engine's scratch: which task last used this node, and its slot there.
+  uint64_t task = 0;
+  uint32_t slot = 0;
+
+  Node();
+  virtual ~Node() = default;
+  virtual Tensors apply(Tensors&& grads) = 0;
+  virtual std::string name() const = 0;
+  /// Drops saved tensors; apply raises afterwards.
+  virtual void release() {}
+  /// Leaves of the graph run last, whatever their number.
+  virtual bool is_accumulator() const { return false; }
+  /// Whether `apply` keeps the graph intact for a second pass in create_graph mode.
+  static void destroy(Node* n);
+};
+using NodeRef = Ref<Node>;
+
+}  // namespace weir

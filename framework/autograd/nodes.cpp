@@ -1,0 +1,98 @@
+#include "framework/autograd/nodes.h"
+
+#include "framework/op/copy.h"
+
+namespace weir {
+namespace {
+
+std::atomic<uint64_t> next_sequence{1};
+
+// A gradient laid out as the base is, so that the view's geometry picks the same elements in it.
+Meta grad_layout(const Meta& base) {
+  check(is_non_overlapping_and_dense(base.sizes, base.strides),
+        "in-place on a view: the base's memory overlaps or has holes");
+  return base;
+}
+
+Geometry within(const Tensor& base, const Tensor& view) {
+  return {view.sizes(), view.strides(), view->offset - base->offset};
+}
+
+}  // namespace
+
+Node::Node() : sequence(next_sequence++) {}
+
+// Long chains would overflow the stack if each node destroyed the next from its destructor.
+void Node::destroy(Node* n) {
+  thread_local std::vector<Node*> doomed;
+  thread_local bool running = false;
+  doomed.push_back(n);
+  if (running) return;
+  running = true;
+  while (!doomed.empty()) {
+    Node* next = doomed.back();
+    doomed.pop_back();
+    delete next;
+  }
+  running = false;
+}
+
+AccumulateGrad::AccumulateGrad(const Tensor& t) : leaf(t) { metas = {t.meta()}; }
+
+AccumulateGrad::~AccumulateGrad() {
+  if (Variable* v = variable_or_null(leaf); v && v->accumulator == this) v->accumulator = nullptr;
+}
+
+Tensors AccumulateGrad::apply(Tensors&& grads) {
+  Tensor g = std::move(grads[0]);
+  if (!g) return {};
+  Variable& v = variable(leaf);
+  for (auto& hook : std::vector(v.leaf_hooks))
+    if (Tensor changed = hook.fn(g)) g = changed;
+  if (v.grad) {
+    if (mode.grad) v.grad = grad_ops.add(v.grad, g);
+    else grad_ops.add_into(v.grad, g);
+  } else {
+    // Steal a gradient nobody else holds; otherwise a later in-place change would reach somebody else's tensor.
+    bool sole = g->refs.load() == 1 && g->storage->refs.load() == 1 && !g.has_flag(kWrappedNumber);
+    bool dense = is_non_overlapping_and_dense(g.sizes(), g.strides());
+    v.grad = mode.grad ? g : sole && dense ? detach(g) : grad_ops.clone(g);
+  }
+  for (auto& f : std::vector(v.post_accumulate)) f();
+  return {};
+}
+
+CopySlices::CopySlices(const Tensor& base, const Tensor& v, NodeRef f)
+    : base_meta(grad_layout(base.meta())), view(within(base, v)), fn(std::move(f)) {
+  next = fn->next;
+  if (next.empty()) next.resize(1);
+  next[0] = gradient_edge(base);
+}
+
+Tensors CopySlices::apply(Tensors&& grads) {
+  Tensors out(next.size());
+  if (!grads[0]) return out;
+  Tensor whole = grad_ops.zeros(base_meta);
+  copy_into(whole, grads[0]);
+  Tensor slice = grad_ops.as_strided(whole, view.sizes, view.strides, view.offset);
+  Tensors inner = fn->apply({grad_ops.clone(slice)});
+  for (size_t i = 1; i < inner.size(); i++) out[i] = inner[i];
+  Tensor first = inner.empty() || !inner[0] ? grad_ops.zeros(Meta(view.sizes, base_meta.dtype)) : inner[0];
+  copy_into(slice, first);
+  out[0] = whole;
+  return out;
+}
+
+AsStridedNode::AsStridedNode(const Tensor& base, const Tensor& v)
+    : base_meta(grad_layout(base.meta())), view(within(base, v)) {
+  next = {gradient_edge(base)};
+}
+
+Tensors AsStridedNode::apply(Tensors&& grads) {
+  if (!grads[0]) return {Tensor()};
+  Tensor whole = grad_ops.zeros(base_meta);
+  copy_into(grad_ops.as_strided(whole, view.sizes, view.strides, view.offset), grads[0]);
+  return {whole};
+}
+
+}  // namespace weir

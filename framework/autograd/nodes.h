@@ -1,0 +1,37 @@
+// The nodes that are not an op's own: leaves, in-place writes through views, and views whose base changed.
+#pragma once
+#include "framework/autograd/variable.h"
+
+namespace weir {
+
+/// Adds the gradient to a leaf's `.grad`.
+struct AccumulateGrad : Node {
+  Tensor leaf;
+  explicit AccumulateGrad(const Tensor& t);
+  ~AccumulateGrad() override;
+  Tensors apply(Tensors&& grads) override;
+  std::string name() const override { return "AccumulateGrad"; }
+  bool is_accumulator() const override { return true; }
+};
+
+/// History of a base after an in-place op `fn` on a view of it: the slice's gradient goes through fn, the rest passes.
+struct CopySlices : Node {
+  Meta base_meta;
+  Geometry view;
+  NodeRef fn;
+  CopySlices(const Tensor& base, const Tensor& view, NodeRef fn);
+  Tensors apply(Tensors&& grads) override;
+  std::string name() const override { return "CopySlices"; }
+  void release() override { fn->release(); }
+};
+
+/// A view expressed by its geometry in the base, for views whose base changed after they were made.
+struct AsStridedNode : Node {
+  Meta base_meta;
+  Geometry view;
+  AsStridedNode(const Tensor& base, const Tensor& view);
+  Tensors apply(Tensors&& grads) override;
+  std::string name() const override { return "AsStridedBackward0"; }
+};
+
+}  // namespace weir

@@ -1,0 +1,141 @@
+// The autograd interpreter: records every op the same way.
+#include <cstring>
+
+#include "framework/autograd/nodes.h"
+
+namespace weir {
+namespace {
+
+/// A tensor kept for backward, with the version it had. Outputs are kept without history: no reference cycle.
+struct Kept {
+  Tensor tensor;
+  uint32_t version = 0;
+};
+
+struct OpNode final : Node, Saved {
+  const OpType* type;
+  std::unique_ptr<std::byte[]> op;
+  std::vector<Meta> inputs;
+  std::vector<Kept> kept_inputs, kept_outputs;
+  const Tensors* grads = nullptr;  // during apply
+  bool released = false;
+
+  OpNode(const OpType& t, const void* o) : type(&t), op(new std::byte[t.size]) { std::memcpy(op.get(), o, t.size); }
+
+  Tensor unpack(const Kept& k) const {
+    check(!released, "Trying to backward through the graph a second time (or directly access saved tensors after "
+          "they have already been freed). Specify retain_graph=True if you need to backward through the graph a "
+          "second time.");
+    check(k.tensor.defined(), std::string(type->signature->name), ": backward asks for a tensor that was not saved");
+    check(k.tensor.version() == k.version, "one of the variables needed for gradient computation has been modified "
+          "by an inplace operation: ", std::string(type->signature->name), " saved a tensor of shape ",
+          k.tensor.sizes(), " at version ", k.version, ", it is at version ", k.tensor.version(), " now");
+    return k.tensor;
+  }
+  Tensor input(int i) const override {
+    return i < int(kept_inputs.size()) && kept_inputs[i].tensor.defined() ? unpack(kept_inputs[i]) : Tensor();
+  }
+  Tensor output(int i) const override {
+    Tensor t = unpack(kept_outputs.at(i));
+    if (!mode.grad) return t;
+    t = detach(t);  // with history again, for higher orders
+    auto& v = variable(t);
+    v.grad_fn = NodeRef::share(const_cast<OpNode*>(this));
+    v.output_nr = i;
+    t->flags |= kRequiresGrad;
+    return t;
+  }
+  const Meta& input_meta(int i) const override { return inputs[i]; }
+  int num_inputs() const override { return int(inputs.size()); }
+  bool needs(int i) const override { return i < int(next.size()) && next[i].node; }
+  Tensor cotangent(int i) const override { return i < int(grads->size()) ? (*grads)[i] : Tensor(); }
+
+  Tensors apply(Tensors&& g) override {
+    check(!released, "Trying to backward through the graph a second time. Specify retain_graph=True if you need to.");
+    check<NotImplemented>(type->vjp, "derivative for ", std::string(type->signature->name), " is not implemented");
+    bool any = false;
+    for (const Tensor& x : g) any |= x.defined();
+    if (!any) return Tensors(next.size());
+    g.resize(type->signature->num_outputs);
+    grads = &g;
+    Tensors r = type->vjp(op.get(), *this, g[0]);
+    grads = nullptr;
+    return r;
+  }
+  void release() override {
+    released = true;
+    kept_inputs.clear();
+    kept_outputs.clear();
+  }
+  std::string name() const override {
+    std::string n(type->signature->name);
+    for (size_t i = 0; i < n.size(); i++)
+      if (i == 0 || n[i - 1] == '_') n[i] = char(toupper(n[i]));
+    std::erase(n, '_');
+    return n + "Backward0";
+  }
+};
+
+void check_inplace_allowed(const OpType& type, const Tensor& self) {
+  if (!self.has_flag(kRequiresGrad)) return;
+  check(bool(grad_fn(self)), "a leaf Variable that requires grad is being used in an in-place operation.");
+  if (!self.is_view()) return;
+  Tensor base(self->base);
+  check(!(base.has_flag(kRequiresGrad) && !grad_fn(base)),
+        "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+}
+
+// The saved tensors pin their storages until backward, so only what `saves` names is kept.
+void save_inputs(OpNode& node, Inputs in, bool inplace) {
+  node.inputs.reserve(in.size());
+  for (const Tensor& x : in) node.inputs.push_back(x ? x.meta() : Meta());
+  uint8_t wanted = node.type->saves.inputs;
+  if (!wanted) return;
+  node.kept_inputs.resize(in.size());
+  for (size_t i = 0; i < in.size(); i++) {
+    if (!(wanted >> (i < 7 ? i : 7) & 1) || !in[i]) continue;
+    Tensor t = inplace && i == 0 ? (GradMode(false), grad_ops.clone(in[i])) : in[i];
+    node.kept_inputs[i] = {t, t.version()};
+  }
+}
+
+void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  const int n = type.signature->num_outputs;
+  if (!type.differentiable) return call_below(Layer::autograd, type, op, in, out);
+  bool inplace = out[0] && !in.empty() && out[0] == in[0];
+  if (inplace) check_inplace_allowed(type, out[0]);
+  else
+    for (int i = 0; i < n; i++)
+      check(!out[i] || !requires_grad(out[i]), std::string(type.signature->name), "(): functions with out=... "
+            "arguments don't support automatic differentiation, but one of the arguments requires grad.");
+
+  bool given = out[0].defined();
+  auto* node = new OpNode(type, op);
+  NodeRef ref(node);
+  node->next.reserve(in.size());
+  bool any = false;
+  for (const Tensor& x : in) {
+    node->next.push_back(x ? gradient_edge(x) : Edge{});
+    any |= bool(node->next.back().node);
+  }
+  if (!any || (given && !inplace)) return call_below(Layer::autograd, type, op, in, out);
+  save_inputs(*node, in, inplace);
+  call_below(Layer::autograd, type, op, in, out);
+
+  if (type.saves.output) {
+    for (int i = 0; i < n; i++) {
+      Tensor t = out[i] ? detach(out[i]) : Tensor();
+      node->kept_outputs.push_back({t, t ? t.version() : 0});
+    }
+  }
+  if (inplace) return rebase_history(out[0], ref);
+  for (int i = 0; i < n; i++)
+    if (out[i] && is_floating(out[i].dtype())) set_history(out[i], ref, i);
+}
+
+struct Install {
+  Install() { set_interpreter(Layer::autograd, autograd); }
+} install;
+
+}  // namespace
+}  // namespace weir

@@ -1,0 +1,128 @@
+#include "framework/autograd/variable.h"
+
+#include <algorithm>
+
+#include "framework/autograd/nodes.h"
+#include "framework/op/copy.h"
+
+namespace weir {
+
+GradOps grad_ops{};
+
+namespace {
+std::atomic<uint64_t> next_hook_id{1};
+}
+
+Variable* variable_or_null(const Tensor& t) { return static_cast<Variable*>(t->autograd.get()); }
+
+Variable& variable(const Tensor& t) {
+  if (!t->autograd) t->autograd = std::make_unique<Variable>();
+  return *static_cast<Variable*>(t->autograd.get());
+}
+
+// A view of a base that got its history later (by an in-place write through another view) is part of it too.
+static bool base_has_history(const Tensor& t) {
+  if (!t.is_view() || !(t->base->flags & kRequiresGrad)) return false;
+  auto* v = static_cast<Variable*>(t->base->autograd.get());
+  return v && v->grad_fn;
+}
+
+bool requires_grad(const Tensor& t) { return t.has_flag(kRequiresGrad) || base_has_history(t); }
+
+bool is_leaf(const Tensor& t) { return !grad_fn(t); }
+
+NodeRef grad_fn(const Tensor& t) {
+  Variable* v = variable_or_null(t);
+  if (base_has_history(t) && (!v || !v->grad_fn || v->attr_version != t.version())) {
+    Tensor base(t->base);
+    if (is_floating(t.dtype())) {
+      NodeRef node(new AsStridedNode(base, t));
+      set_history(t, node, 0);
+      v = variable_or_null(t);
+    }
+  }
+  return v ? v->grad_fn : NodeRef();
+}
+
+void set_requires_grad(const Tensor& t, bool on) {
+  if (on) {
+    check(is_floating(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
+    check(!t.has_flag(kInference) || mode.inference, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+    t->flags |= kRequiresGrad;
+    return;
+  }
+  check(is_leaf(t), "you can only change requires_grad flags of leaf variables.");
+  t->flags &= ~kRequiresGrad;
+}
+
+Edge gradient_edge(const Tensor& t) {
+  if (NodeRef fn = grad_fn(t)) return {fn, variable(t).output_nr};
+  if (!t.has_flag(kRequiresGrad)) return {};
+  Variable& v = variable(t);
+  if (v.accumulator) return {NodeRef::share(v.accumulator), 0};
+  auto* node = new AccumulateGrad(t);
+  v.accumulator = node;
+  return {NodeRef(node), 0};
+}
+
+void set_history(const Tensor& t, const NodeRef& node, uint32_t nr) {
+  Variable& v = variable(t);
+  v.grad_fn = node;
+  v.output_nr = nr;
+  v.attr_version = t.version();
+  t->flags |= kRequiresGrad;
+  if (node->metas.size() <= nr) node->metas.resize(nr + 1);
+  node->metas[nr] = t.meta();
+  if (v.retained) {  // the gradient kept is that of the newest value
+    v.retained.reset();
+    retain_grad(t);
+  }
+}
+
+void rebase_history(const Tensor& t, const NodeRef& node) {
+  if (!t.is_view()) return set_history(t, node, 0);
+  Tensor base(t->base);
+  node->metas = {t.meta()};
+  NodeRef slices(new CopySlices(base, t, node));
+  set_history(base, slices, 0);
+  if (Variable* v = variable_or_null(t)) v->grad_fn.reset();
+  grad_fn(t);
+}
+
+Tensor detach(const Tensor& t) { return alias(t, t.sizes(), t.strides(), t->offset); }
+
+uint64_t add_hook(const Tensor& t, Hook fn) {
+  check(requires_grad(t), "cannot register a hook on a tensor that doesn't require gradient");
+  uint64_t id = next_hook_id++;
+  NodeRef node = grad_fn(t);
+  Variable& v = variable(t);
+  if (node) node->hooks.push_back({v.output_nr, id, std::move(fn)});
+  else v.leaf_hooks.push_back({0, id, std::move(fn)});
+  return id;
+}
+
+void remove_hook(const Tensor& t, uint64_t id) {
+  auto drop = [id](std::vector<Node::TensorHook>& hooks) { std::erase_if(hooks, [id](auto& h) { return h.id == id; }); };
+  drop(variable(t).leaf_hooks);
+  if (NodeRef node = grad_fn(t)) drop(node->hooks);
+}
+
+void retain_grad(const Tensor& t) {
+  check(requires_grad(t), "can't retain_grad on Tensor that has requires_grad=False");
+  NodeRef node = grad_fn(t);
+  Variable& v = variable(t);
+  if (!node || v.retained) return;
+  v.retained = std::make_shared<Tensor>();
+  node->hooks.push_back({v.output_nr, 0, [slot = v.retained](const Tensor& g) {
+    *slot = *slot ? grad_ops.add(*slot, g) : g;
+    return Tensor();
+  }});
+}
+
+Tensor grad_of(const Tensor& t) {
+  Variable* v = variable_or_null(t);
+  if (!v) return {};
+  return v->retained ? *v->retained : v->grad;
+}
+
+}  // namespace weir

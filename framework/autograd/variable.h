@@ -1,0 +1,55 @@
+// What autograd hangs on a tensor: its place in the graph, its gradient, its hooks.
+#pragma once
+#include "framework/autograd/node.h"
+
+namespace weir {
+
+struct Variable : AutogradData {
+  NodeRef grad_fn;             // null on a leaf
+  uint32_t output_nr = 0;      // which output of grad_fn this tensor is
+  uint32_t attr_version = 0;   // storage version when grad_fn was set; a view with an older one is stale
+  Tensor grad;
+  Node* accumulator = nullptr;  // borrowed: the AccumulateGrad node holds the tensor, not the reverse
+  std::shared_ptr<Tensor> retained;  // .grad of a non-leaf after retain_grad(); its hook must not own the tensor
+  std::vector<Node::TensorHook> leaf_hooks;   // run by the accumulator
+  std::vector<std::function<void()>> post_accumulate;
+};
+
+/// The tensor's Variable, made on first use.
+Variable& variable(const Tensor& t);
+Variable* variable_or_null(const Tensor& t);
+
+bool requires_grad(const Tensor& t);
+bool is_leaf(const Tensor& t);
+/// Raises for non-floating tensors and for clearing it on a non-leaf.
+void set_requires_grad(const Tensor& t, bool on);
+/// grad_fn, remade first when `t` is a view whose base was changed in place. Null on a leaf.
+NodeRef grad_fn(const Tensor& t);
+/// Where t's gradient goes; a null node when none is wanted.
+Edge gradient_edge(const Tensor& t);
+/// Makes `t` output `nr` of `node`.
+void set_history(const Tensor& t, const NodeRef& node, uint32_t nr);
+/// After an in-place op: `t`, or the base it is a view of, becomes the result of `node`.
+void rebase_history(const Tensor& t, const NodeRef& node);
+/// Same storage and version counter, no history. Source: torch.Tensor.detach.
+Tensor detach(const Tensor& t);
+
+/// `.grad`, of a leaf or retained.
+Tensor grad_of(const Tensor& t);
+uint64_t add_hook(const Tensor& t, Hook fn);
+void remove_hook(const Tensor& t, uint64_t id);
+void retain_grad(const Tensor& t);
+
+/// The few ops that autograd itself needs, set by ops/ when it loads (autograd lies below ops).
+struct GradOps {
+  Tensor (*sum_to)(const Tensor& t, const Dims& sizes);
+  Tensor (*cast)(const Tensor& t, DType dtype);
+  Tensor (*add)(const Tensor& a, const Tensor& b);
+  void (*add_into)(const Tensor& a, const Tensor& b);
+  Tensor (*zeros)(const Meta& meta);
+  Tensor (*clone)(const Tensor& t);
+  Tensor (*as_strided)(const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset);
+};
+extern GradOps grad_ops;
+
+}  // namespace weir

@@ -1,0 +1,127 @@
+#include "framework/binding/autograd.h"
+
+#include "framework/autograd/engine.h"
+#include "framework/binding/convert.h"
+#include "framework/op/call.h"
+
+namespace py = pybind11;
+
+namespace weir {
+namespace {
+
+py::object object(const Tensor& t) { return py::reinterpret_steal<py::object>(wrap(t)); }
+
+Tensors tensors(const py::handle& seq) {
+  Tensors out;
+  for (py::handle o : seq) {
+    if (o.is_none()) out.emplace_back();
+    else if (is_tensor(o.ptr())) out.push_back(unwrap(o.ptr()));
+    else throw TypeError(str("expected Tensor or None, got ", Py_TYPE(o.ptr())->tp_name));
+  }
+  return out;
+}
+
+// A Python callable that C++ owns: released and called with the interpreter lock held.
+std::shared_ptr<py::object> shared(py::object fn) {
+  return {new py::object(std::move(fn)), [](py::object* o) {
+            py::gil_scoped_acquire gil;
+            delete o;
+          }};
+}
+
+Hook python_hook(py::object fn) {
+  return [f = shared(std::move(fn))](const Tensor& g) {
+    py::gil_scoped_acquire gil;
+    py::object r = (*f)(object(g));
+    if (r.is_none()) return Tensor();
+    if (!is_tensor(r.ptr())) throw TypeError("hook: expected Tensor or None");
+    return unwrap(r.ptr());
+  };
+}
+
+// The node of a custom autograd.Function: `backward` is a Python callable from gradients to gradients.
+struct FunctionNode : Node {
+  std::shared_ptr<py::object> backward_fn;
+  std::string label;
+  explicit FunctionNode(py::object fn, std::string name) : backward_fn(shared(std::move(fn))), label(std::move(name)) {}
+  std::string name() const override { return label; }
+  Tensors apply(Tensors&& grads) override {
+    py::gil_scoped_acquire gil;
+    py::tuple args(grads.size());
+    for (size_t i = 0; i < grads.size(); i++) args[i] = object(grads[i]);
+    py::object r = (*backward_fn)(*args);
+    Tensors out = tensors(PyTuple_Check(r.ptr()) || PyList_Check(r.ptr()) ? r : py::object(py::make_tuple(r)));
+    check(out.size() <= next.size() || [&] {
+      for (size_t i = next.size(); i < out.size(); i++) if (out[i]) return false;
+      return true;
+    }(), label, ": returned an incorrect number of gradients (expected ", next.size(), ", got ", out.size(), ")");
+    check(out.size() >= next.size(), label, ": returned an incorrect number of gradients (expected ", next.size(), ", got ", out.size(), ")");
+    out.resize(next.size());
+    return out;
+  }
+};
+
+py::object run_backward(py::handle roots, py::handle grads, py::handle inputs, bool retain, bool create, bool accumulate) {
+  Tensors r = tensors(roots), g = tensors(grads), in = tensors(inputs), out;
+  {
+    py::gil_scoped_release nogil;
+    out = backward(r, g, in, {retain, create, accumulate});
+  }
+  py::tuple t(out.size());
+  for (size_t i = 0; i < out.size(); i++) t[i] = object(out[i]);
+  return t;
+}
+
+}  // namespace
+
+void init_autograd(py::module_& m) {
+  py::class_<PyNode>(m, "Node")
+      .def("name", [](const PyNode& n) { return n.node->name(); })
+      .def("__repr__", [](const PyNode& n) { return "<" + n.node->name() + " object>"; })
+      .def("__eq__", [](const PyNode& a, const PyNode& b) { return a.node == b.node; })
+      .def("__hash__", [](const PyNode& n) { return reinterpret_cast<intptr_t>(n.node.get()); })
+      .def_property_readonly("next_functions", [](const PyNode& n) {
+        py::list out;
+        for (const Edge& e : n.node->next)
+          out.append(py::make_tuple(e.node ? py::cast(PyNode{e.node}) : py::object(py::none()), e.index));
+        return py::tuple(out);
+      });
+  m.def("_backward", run_backward);
+  m.def("_add_hook", [](py::object t, py::object fn) { return add_hook(unwrap(t.ptr()), python_hook(fn)); });
+  m.def("_remove_hook", [](py::object t, uint64_t id) { remove_hook(unwrap(t.ptr()), id); });
+  m.def("_add_post_accumulate_hook", [](py::object t, py::object fn) {
+    const Tensor& x = unwrap(t.ptr());
+    check(x.has_flag(kRequiresGrad) && is_leaf(x), "post accumulate grad hooks cannot be registered on non-leaf tensors");
+    TensorImpl* raw = x.get();
+    variable(x).post_accumulate.push_back([raw, f = shared(fn)] {
+      py::gil_scoped_acquire gil;
+      (*f)(object(Tensor(Ref<TensorImpl>::share(raw))));
+    });
+  });
+  m.def("_function_node", [](py::object fn, const std::string& name, py::handle inputs, py::handle outputs) {
+    auto* node = new FunctionNode(std::move(fn), name);
+    NodeRef ref(node);
+    for (const Tensor& t : tensors(inputs)) node->next.push_back(t ? gradient_edge(t) : Edge{});
+    uint32_t i = 0;
+    for (const Tensor& t : tensors(outputs)) {
+      if (t) set_history(t, ref, i);
+      i++;
+    }
+    node->metas.resize(i);
+  });
+  m.def("_bump_version", [](py::object t) { bump_version(unwrap(t.ptr())); });
+  m.def("_rebase", [](py::object t) { grad_fn(unwrap(t.ptr())); });
+
+  m.def("is_grad_enabled", [] { return mode.grad; });
+  m.def("_set_grad_enabled", [](bool on) { mode.grad = on; });
+  m.def("is_inference_mode_enabled", [] { return mode.inference; });
+  m.def("_set_inference", [](bool on) { mode.inference = on; });
+  m.def("_set_autocast", [](bool on, py::object dtype) {
+    mode.autocast = on;
+    to_dtype(dtype.ptr(), &mode.autocast_dtype);
+  });
+  m.def("_autocast_enabled", [] { return mode.autocast; });
+  m.def("_autocast_dtype", [] { return py::reinterpret_borrow<py::object>(dtype_object(mode.autocast_dtype)); });
+}
+
+}  // namespace weir

@@ -1,0 +1,229 @@
+#include "framework/binding/convert.h"
+
+#include "framework/core/generator.h"
+
+namespace py = pybind11;
+
+namespace weir {
+namespace {
+
+struct PyDType { DType value; };
+PyObject* dtypes[kNumDTypes];
+PyObject* size_type = nullptr;
+
+}  // namespace
+
+PyObject* dtype_object(DType t) { return dtypes[int(t)]; }
+
+bool to_dtype(PyObject* o, DType* out) {
+  for (int i = 0; i < kNumDTypes; i++)
+    if (o == dtypes[i]) return *out = DType(i), true;
+  if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *out = DType::float64, true;
+  if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return *out = DType::int64, true;
+  if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return *out = DType::boolean, true;
+  return false;
+}
+
+PyObject* device_object(Device d) { return py::cast(d).release().ptr(); }
+
+static Device parse_device(const std::string& text) {
+  std::string name = text.substr(0, text.find(':'));
+  Device d;
+  if (name == "cpu") d.type = DeviceType::cpu;
+  else if (name == "cuda") d.type = DeviceType::cuda;
+  else if (name == "meta") d.type = DeviceType::meta;
+  else throw Error("Expected one of cpu, cuda, meta device type at start of device string: " + text);
+  if (size_t colon = text.find(':'); colon != text.npos) {
+    std::string digits = text.substr(colon + 1);
+    check(!digits.empty() && digits.size() < 4 && digits.find_first_not_of("0123456789") == digits.npos,
+          "Invalid device string: '", text, "'");
+    d.index = int8_t(std::stoi(digits));
+  }
+  return d;
+}
+
+bool to_device(PyObject* o, Device* out) {
+  if (PyUnicode_Check(o)) return *out = parse_device(PyUnicode_AsUTF8(o)), true;
+  if (!py::isinstance<Device>(o)) return false;
+  *out = py::cast<Device>(py::handle(o));
+  return true;
+}
+
+PyObject* size_object(const Dims& sizes) {
+  PyObject* t = PyTuple_New(sizes.n);
+  for (int i = 0; i < sizes.n; i++) PyTuple_SET_ITEM(t, i, PyLong_FromLongLong(sizes[i]));
+  if (!size_type) return t;
+  PyObject* r = PyObject_CallOneArg(size_type, t);
+  Py_DECREF(t);
+  return r;
+}
+
+PyObject* scalar_object(const Scalar& s) {
+  if (s.is_real()) return PyFloat_FromDouble(s.d);
+  return s.kind == Scalar::Kind::boolean ? PyBool_FromLong(s.i) : PyLong_FromLongLong(s.i);
+}
+
+bool to_int(PyObject* o, int64_t* out) {
+  if (PyLong_CheckExact(o)) {
+    *out = PyLong_AsLongLong(o);
+    if (*out == -1 && PyErr_Occurred()) throw py::error_already_set();
+    return true;
+  }
+  if (PyFloat_Check(o) || PyUnicode_Check(o)) return false;
+  if (is_tensor(o)) {
+    const Tensor& t = unwrap(o);
+    if (t.numel() != 1 || is_floating(t.dtype())) return false;
+    return *out = item(t).to_int(), true;
+  }
+  if (!PyIndex_Check(o)) return false;
+  PyObject* i = PyNumber_Index(o);
+  if (!i) throw py::error_already_set();
+  *out = PyLong_AsLongLong(i);
+  Py_DECREF(i);
+  return true;
+}
+
+bool is_number(PyObject* o) {
+  if (PyFloat_Check(o) || PyLong_Check(o)) return true;
+  return !is_tensor(o) && !PyUnicode_Check(o) && !PySequence_Check(o) && PyNumber_Check(o) &&
+         (PyIndex_Check(o) || PyObject_HasAttrString(o, "__float__")) && !PyComplex_Check(o);
+}
+
+bool to_double(PyObject* o, double* out) {
+  if (PyFloat_Check(o)) return *out = PyFloat_AS_DOUBLE(o), true;
+  if (is_tensor(o)) {
+    if (unwrap(o).numel() != 1 || unwrap(o).has_flag(kRequiresGrad)) return false;
+    return *out = item(unwrap(o)).to_double(), true;
+  }
+  if (!is_number(o)) return false;
+  *out = PyFloat_AsDouble(o);
+  if (*out == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return true;
+}
+
+bool to_scalar(PyObject* o, Scalar* out) {
+  if (PyBool_Check(o)) return *out = Scalar(o == Py_True), true;
+  if (PyFloat_Check(o)) return *out = Scalar(PyFloat_AS_DOUBLE(o)), true;
+  if (is_tensor(o)) {
+    if (unwrap(o).numel() != 1) return false;
+    return *out = item(unwrap(o)), true;
+  }
+  int64_t i;
+  if (PyLong_Check(o) || PyIndex_Check(o)) return to_int(o, &i) && (*out = Scalar(i), true);
+  double d;
+  return is_number(o) && to_double(o, &d) && (*out = Scalar(d), true);
+}
+
+bool to_dims(PyObject* o, Dims* out, bool accept_int) {
+  out->n = 0;
+  if (PyTuple_Check(o) || PyList_Check(o)) {
+    PyObject** items = PySequence_Fast_ITEMS(o);
+    for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(o); i < n; i++) {
+      int64_t x;
+      if (!to_int(items[i], &x)) return false;
+      out->push(x);
+    }
+    return true;
+  }
+  int64_t x;
+  if (!accept_int || !to_int(o, &x)) return false;
+  out->push(x);
+  return true;
+}
+
+bool to_memory_format(PyObject* o, MemoryFormat* out) {
+  if (!py::isinstance<MemoryFormat>(o)) return false;
+  *out = py::cast<MemoryFormat>(py::handle(o));
+  return true;
+}
+
+Generator* to_generator(PyObject* o) {
+  return py::isinstance<Generator>(o) ? py::cast<Generator*>(py::handle(o)) : nullptr;
+}
+
+template <class T> static bool put(void* at, T value) { return *static_cast<T*>(at) = value, true; }
+
+bool store_argument(PyObject* o, Ty ty, void* at) {
+  const bool none = o == Py_None;
+  int64_t i;
+  double d;
+  switch (ty) {
+    case Ty::i64: return to_int(o, &i) && put(at, i);
+    case Ty::opt_i64: return none ? put(at, std::optional<int64_t>()) : to_int(o, &i) && put(at, std::optional(i));
+    case Ty::f64: return to_double(o, &d) && put(at, d);
+    case Ty::opt_f64: return none ? put(at, std::optional<double>()) : to_double(o, &d) && put(at, std::optional(d));
+    case Ty::boolean: return PyBool_Check(o) && put(at, o == Py_True);
+    case Ty::opt_boolean:
+      return none ? put(at, std::optional<bool>()) : PyBool_Check(o) && put(at, std::optional(o == Py_True));
+    case Ty::number: return to_scalar(o, static_cast<Scalar*>(at));
+    case Ty::opt_number: {
+      Scalar s;
+      return none ? put(at, std::optional<Scalar>()) : to_scalar(o, &s) && put(at, std::optional(s));
+    }
+    case Ty::ints: return to_dims(o, static_cast<Dims*>(at), true);
+    case Ty::opt_ints: {
+      Dims v;
+      return none ? put(at, std::optional<Dims>()) : to_dims(o, &v, true) && put(at, std::optional(v));
+    }
+    case Ty::str: return PyUnicode_Check(o) && put(at, Str(PyUnicode_AsUTF8(o)));
+    case Ty::dtype: return to_dtype(o, static_cast<DType*>(at));
+    case Ty::opt_dtype: {
+      DType t;
+      return none ? put(at, std::optional<DType>()) : to_dtype(o, &t) && put(at, std::optional(t));
+    }
+    case Ty::opt_device: {
+      Device v;
+      return none ? put(at, std::optional<Device>()) : to_device(o, &v) && put(at, std::optional(v));
+    }
+    case Ty::opt_memory_format: {
+      MemoryFormat f;
+      return none ? put(at, std::optional<MemoryFormat>()) : to_memory_format(o, &f) && put(at, std::optional(f));
+    }
+    case Ty::generator: {
+      if (none) return put<Generator*>(at, nullptr);
+      Generator* g = to_generator(o);
+      return g && put(at, g);
+    }
+    default: return false;
+  }
+}
+
+void init_types(py::module_& m) {
+  py::class_<PyDType>(m, "dtype")
+      .def("__repr__", [](PyDType t) { return "torch." + std::string(name_of(t.value)); })
+      .def("__reduce__", [](PyDType t) { return std::string(name_of(t.value)); })
+      .def_property_readonly("name", [](PyDType t) { return std::string(name_of(t.value)); })
+      .def_property_readonly("itemsize", [](PyDType t) { return size_of(t.value); })
+      .def_property_readonly("is_floating_point", [](PyDType t) { return is_floating(t.value); })
+      .def_property_readonly("is_complex", [](PyDType) { return false; })
+      .def_property_readonly("is_signed", [](PyDType t) { return t.value != DType::boolean && t.value != DType::uint8; });
+  for (int i = 0; i < kNumDTypes; i++) {
+    dtypes[i] = py::cast(PyDType{DType(i)}).release().ptr();
+    m.add_object(std::string(name_of(DType(i))).c_str(), dtypes[i]);
+  }
+  py::class_<Device>(m, "device")
+      .def(py::init([](const std::string& s) { return parse_device(s); }), py::arg("type"))
+      .def(py::init([](const std::string& s, int index) {
+             Device d = parse_device(s);
+             d.index = int8_t(index);
+             return d;
+           }), py::arg("type"), py::arg("index"))
+      .def(py::init([](const Device& d) { return d; }))
+      .def_property_readonly("type", [](const Device& d) { return std::string(name_of(d.type)); })
+      .def_property_readonly("index", [](const Device& d) -> py::object { return d.index < 0 ? py::object(py::none()) : py::int_(int(d.index)); })
+      .def("__eq__", [](const Device& d, py::object o) { return py::isinstance<Device>(o) && d == o.cast<Device>(); })
+      .def("__hash__", [](const Device& d) { return int(d.type) * 256 + d.index; })
+      .def("__str__", [](const Device& d) { return std::string(name_of(d.type)) + (d.index < 0 ? "" : ":" + std::to_string(d.index)); })
+      .def("__repr__", [](const Device& d) {
+        return "device(type='" + std::string(name_of(d.type)) + "'" + (d.index < 0 ? "" : ", index=" + std::to_string(d.index)) + ")";
+      });
+  py::enum_<MemoryFormat>(m, "memory_format")
+      .value("contiguous_format", MemoryFormat::contiguous)
+      .value("preserve_format", MemoryFormat::preserve)
+      .value("channels_last", MemoryFormat::channels_last)
+      .value("channels_last_3d", MemoryFormat::channels_last_3d)
+      .export_values();
+  m.def("_set_size_type", [](py::object t) { size_type = t.release().ptr(); });
+}
+
+}  // namespace weir

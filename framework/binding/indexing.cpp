@@ -1,0 +1,150 @@
+#include "framework/binding/indexing.h"
+
+#include "framework/binding/op_function.h"
+#include "framework/op/copy.h"
+#include "framework/ops/create.h"
+#include "framework/ops/index.h"
+#include "framework/ops/view.h"
+
+namespace py = pybind11;
+
+namespace weir {
+using namespace fn;
+
+namespace {
+
+bool is_int(PyObject* o) { return (PyLong_Check(o) && !PyBool_Check(o)) || (!is_tensor(o) && !PyBool_Check(o) && PyIndex_Check(o)); }
+
+// Lists and arrays index like the tensors they describe.
+Tensor as_tensor(PyObject* o) {
+  py::object make = py::module_::import("weir").attr("tensor");
+  py::object t = make(py::handle(o));
+  Tensor r = unwrap(t.ptr());
+  return r.numel() == 0 ? cast_to(r, DType::int64) : r;
+}
+
+int specified(PyObject* const* items, Py_ssize_t n) {
+  int count = 0;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject* o = items[i];
+    if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) continue;
+    bool mask = is_tensor(o) && (unwrap(o).dtype() == DType::boolean || unwrap(o).dtype() == DType::uint8);
+    count += mask ? unwrap(o).ndim() : 1;
+  }
+  return count;
+}
+
+Tensor take_slice(const Tensor& x, int64_t dim, PyObject* s) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(s, &start, &stop, &step) < 0) throw py::error_already_set();
+  check<ValueError>(step > 0, "step must be greater than zero");
+  if (start == 0 && step == 1 && stop >= x.size(dim)) return x;
+  return slice(x, dim, int64_t(start), int64_t(stop), int64_t(step));
+}
+
+struct Indexed {
+  Tensor view;
+  Tensors advanced;  // by axis of view; empty when indexing was basic
+};
+
+// Applies ints, slices, None and Ellipsis as views; collects tensors for advanced indexing.
+Indexed apply(const Tensor& x, PyObject* key) {
+  PyObject* const* items = &key;
+  Py_ssize_t n = 1;
+  if (PyTuple_Check(key)) {
+    items = &PyTuple_GET_ITEM(key, 0);
+    n = PyTuple_GET_SIZE(key);
+  }
+  int named = specified(items, n);
+  check<IndexError>(named <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
+  Indexed r{x, {}};
+  int64_t dim = 0;
+  bool any = false, ellipsis = false;
+  auto push = [&](const Tensor& t) {
+    r.advanced.resize(dim);
+    r.advanced.push_back(t);
+    any = true;
+    dim++;
+  };
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject* o = items[i];
+    if (is_int(o)) {
+      int64_t k;
+      to_int(o, &k);
+      int64_t size = r.view.ndim() ? r.view.size(dim) : 0;
+      check<IndexError>(r.view.ndim() > 0, "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number");
+      check<IndexError>(k >= -size && k < size, "index ", k, " is out of bounds for dimension ", dim, " with size ", size);
+      r.view = select(r.view, dim, k);
+    } else if (PySlice_Check(o)) {
+      r.view = take_slice(r.view, dim++, o);
+    } else if (o == Py_None) {
+      r.view = unsqueeze(r.view, dim++);
+    } else if (o == Py_Ellipsis) {
+      check<IndexError>(!ellipsis, "an index can only have a single ellipsis ('...')");
+      ellipsis = true;
+      dim += x.ndim() - named;
+    } else if (PyBool_Check(o)) {
+      r.view = unsqueeze(r.view, dim);
+      Tensor mask = full_of(Meta(Dims{1}, DType::boolean), Scalar(o == Py_True));
+      push(mask);
+    } else if (is_tensor(o) && unwrap(o).ndim() == 0 && !is_floating(unwrap(o).dtype()) && unwrap(o).dtype() != DType::boolean && unwrap(o).dtype() != DType::uint8) {
+      r.view = select(r.view, dim, item(unwrap(o)).to_int());
+    } else if (is_tensor(o) || PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o)) {
+      Tensor t = is_tensor(o) ? unwrap(o) : as_tensor(o);
+      bool mask = t.dtype() == DType::boolean || t.dtype() == DType::uint8;
+      if (mask && t.ndim() == 0) r.view = unsqueeze(r.view, dim), t = reshape(t, Dims{1});
+      int covers = mask ? t.ndim() : 1;
+      push(t);
+      dim += covers - 1;
+    } else {
+      throw TypeError(str("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ", Py_TYPE(o)->tp_name, ")"));
+    }
+  }
+  if (!any) r.advanced.clear();
+  return r;
+}
+
+// A mask over several axes stands once in `advanced` while its further axes are skipped: index() counts axes itself.
+Tensors by_axis(const Indexed& r) {
+  Tensors out;
+  for (size_t i = 0; i < r.advanced.size(); i++) {
+    out.push_back(r.advanced[i]);
+    const Tensor& t = r.advanced[i];
+    if (t && (t.dtype() == DType::boolean || t.dtype() == DType::uint8)) i += t.ndim() - 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  return guarded([&] {
+    const Tensor& x = unwrap(self);
+    Indexed r = apply(x, key);
+    if (!r.advanced.empty()) return wrap(index(r.view, by_axis(r)));
+    if (r.view == x) return wrap(view(x, x.sizes()));
+    return wrap(r.view);
+  });
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* done = guarded([&]() -> PyObject* {
+    check<TypeError>(value, "Tensor does not support deleting items");
+    const Tensor& x = unwrap(self);
+    Indexed r = apply(x, key);
+    Tensor v = operand(value);
+    check<TypeError>(v.defined(), "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", name_of(x.dtype()), " tensor");
+    if (!r.advanced.empty()) index_put(r.view, by_axis(r), v, false);
+    else {
+      // Leading axes of size 1 in the value are dropped, as NumPy and PyTorch do.
+      while (v.ndim() > r.view.ndim() && v.size(0) == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
+      copy_into(r.view, v);
+    }
+    return Py_NewRef(Py_None);
+  });
+  if (!done) return -1;
+  Py_DECREF(done);
+  return 0;
+}
+
+}  // namespace weir

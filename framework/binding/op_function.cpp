@@ -1,0 +1,391 @@
+#include "framework/binding/op_function.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "framework/op/copy.h"
+
+namespace py = pybind11;
+
+namespace weir {
+namespace {
+
+constexpr int64_t kReleaseFrom = 16384;  // elements; from here a call is long enough to let other threads run
+constexpr size_t kMaxOpSize = 1024;
+
+struct OpFunction {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  std::vector<OpType*>* overloads;
+  PyObject* name;
+  bool inplace;
+};
+extern PyTypeObject OpFunctionType;
+
+// Interned parameter names per op, so that keywords compare by pointer.
+std::vector<PyObject*>& names_of(const OpType& type) {
+  static std::unordered_map<const OpType*, std::vector<PyObject*>> all;
+  auto& names = all[&type];
+  if (names.empty())
+    for (int i = 0; i < type.signature->n; i++) {
+      auto& n = type.signature->params[i].name;
+      PyObject* s = PyUnicode_FromStringAndSize(n.data(), n.size());
+      PyUnicode_InternInPlace(&s);
+      names.push_back(s);
+    }
+  return names;
+}
+
+// NumPy's spellings, which PyTorch accepts everywhere.
+std::string_view canonical(std::string_view name) {
+  if (name == "axis") return "dim";
+  if (name == "keepdims") return "keepdim";
+  if (name == "self" || name == "x") return "input";
+  if (name == "x2") return "other";
+  return name;
+}
+
+int find_parameter(const OpType& type, PyObject* key) {
+  const auto& names = names_of(type);
+  for (int i = 0; i < int(names.size()); i++)
+    if (names[i] == key) return i;
+  Py_ssize_t n;
+  const char* text = PyUnicode_AsUTF8AndSize(key, &n);
+  std::string_view name(text, n);
+  for (int i = 0; i < int(names.size()); i++)
+    if (type.signature->params[i].name == name) return i;
+  for (int i = 0; i < int(names.size()); i++)
+    if (type.signature->params[i].name == canonical(name)) return i;
+  return -1;
+}
+
+// The parsed call: inputs borrow the caller's references, numbers made into tensors are owned.
+struct Call {
+  std::vector<Tensor> inputs;
+  alignas(16) std::byte op[kMaxOpSize];
+  Tensor out[kMaxOutputs];
+  bool has_out = false;
+};
+
+std::string function_name(const OpType& t) { return std::string(t.signature->name) + "()"; }
+
+std::string wrong_type(const OpType& type, int i, PyObject* o) {
+  const Param& p = type.signature->params[i];
+  return str(function_name(type), ": argument '", p.name, "' (position ", i + 1, ") must be ", p.type, ", not ", Py_TYPE(o)->tp_name);
+}
+
+bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
+  if (o == Py_None) return true;
+  c.has_out = true;
+  if (is_tensor(o)) return c.out[0] = unwrap(o), true;
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return why = function_name(type) + ": argument 'out' must be Tensor or tuple of Tensors", false;
+  int n = int(PySequence_Fast_GET_SIZE(o));
+  if (n != type.signature->num_outputs) return why = str(function_name(type), ": argument 'out' needs ", type.signature->num_outputs, " tensors, got ", n), false;
+  for (int i = 0; i < n; i++) {
+    PyObject* t = PySequence_Fast_GET_ITEM(o, i);
+    if (!is_tensor(t)) return why = function_name(type) + ": argument 'out' must hold Tensors", false;
+    c.out[i] = unwrap(t);
+  }
+  return true;
+}
+
+bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, std::string& why) {
+  const Param& p = type.signature->params[i];
+  if (p.ty == Ty::tensors) {
+    if (!PyTuple_Check(o) && !PyList_Check(o)) return why = wrong_type(type, i, o), false;
+    for (Py_ssize_t k = 0, n = PySequence_Fast_GET_SIZE(o); k < n; k++) {
+      PyObject* t = PySequence_Fast_GET_ITEM(o, k);
+      if (!is_tensor(t)) {
+        why = str(function_name(type), ": expected Tensor as element ", k, " in argument ", i, ", but got ", Py_TYPE(t)->tp_name);
+        return false;
+      }
+      c.inputs.push_back(unwrap(t));
+    }
+    return true;
+  }
+  if (is_tensor(o)) return c.inputs.push_back(unwrap(o)), true;
+  if (p.number_ok && is_number(o)) {
+    Scalar s;
+    if (!to_scalar(o, &s)) return why = wrong_type(type, i, o), false;
+    return c.inputs.push_back(wrapped_number(s)), true;
+  }
+  if (o == Py_None && p.ty == Ty::opt_tensor) return c.inputs.emplace_back(), true;
+  return why = wrong_type(type, i, o), false;
+}
+
+// False with `why` when the arguments do not fit this signature.
+bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Call& c, std::string& why) {
+  const Signature& s = *type.signature;
+  PyObject* slot[kMaxParams] = {};
+  PyObject* rest = nullptr;  // the tuple of a variadic parameter
+  py::object owned;
+  int positional = 0, rest_at = -1;
+  for (; positional < nargs; positional++) {
+    if (positional >= s.n || (s.params[positional].keyword_only && !s.params[positional].variadic)) {
+      int most = 0;
+      while (most < s.n && !s.params[most].keyword_only) most++;
+      why = str(function_name(type), " takes ", most, " positional arguments but ", nargs, " were given");
+      return false;
+    }
+    if (s.params[positional].variadic) {
+      rest_at = positional;
+      bool one_sequence = nargs == positional + 1 && (PyTuple_Check(args[positional]) || PyList_Check(args[positional]));
+      if (one_sequence) {
+        slot[positional] = args[positional];
+      } else {
+        owned = py::reinterpret_steal<py::object>(PyTuple_New(nargs - positional));
+        for (Py_ssize_t k = positional; k < nargs; k++) {
+          Py_INCREF(args[k]);
+          PyTuple_SET_ITEM(owned.ptr(), k - positional, args[k]);
+        }
+        slot[positional] = rest = owned.ptr();
+      }
+      break;
+    }
+    slot[positional] = args[positional];
+  }
+  if (kwnames) {
+    for (Py_ssize_t k = 0, n = PyTuple_GET_SIZE(kwnames); k < n; k++) {
+      PyObject* key = PyTuple_GET_ITEM(kwnames, k);
+      PyObject* value = args[nargs + k];
+      int i = find_parameter(type, key);
+      if (i < 0) {
+        if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
+          if (!parse_out(type, value, c, why)) return false;
+          continue;
+        }
+        why = str(function_name(type), " got an unexpected keyword argument '", PyUnicode_AsUTF8(key), "'");
+        return false;
+      }
+      if (slot[i]) return why = str(function_name(type), " got multiple values for argument '", s.params[i].name, "'"), false;
+      slot[i] = value;
+    }
+  }
+  std::memcpy(c.op, type.defaults.data(), type.size);
+  for (int i = 0; i < s.n; i++) {
+    const Param& p = s.params[i];
+    PyObject* o = slot[i];
+    if (is_input(p.ty)) {
+      if (!o) {
+        if (p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
+        c.inputs.emplace_back();
+      } else if (!parse_inputs(type, i, o, c, why)) {
+        return false;
+      }
+      continue;
+    }
+    if (!o) {
+      if (p.variadic && rest_at < 0 && nargs >= i && p.fallback.empty()) { *reinterpret_cast<Dims*>(c.op + type.fields[i].offset) = Dims(); continue; }
+      if (p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
+      continue;
+    }
+    if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
+  }
+  return true;
+}
+
+PyTypeObject* return_type(const OpType& type) {
+  static std::unordered_map<const OpType*, PyTypeObject*> all;
+  PyTypeObject*& t = all[&type];
+  if (t) return t;
+  static std::vector<std::string> keep;
+  keep.reserve(1024);
+  auto* fields = new PyStructSequence_Field[kMaxOutputs + 1]{};
+  for (int i = 0; i < type.signature->num_outputs; i++)
+    fields[i].name = (keep.emplace_back(type.signature->outputs[i]), keep.back().c_str());
+  keep.emplace_back("torch.return_types." + std::string(type.signature->name));
+  auto* desc = new PyStructSequence_Desc{keep.back().c_str(), nullptr, fields, type.signature->num_outputs};
+  return t = PyStructSequence_NewType(desc);
+}
+
+PyObject* results(const OpType& type, Tensor* out, int n) {
+  if (n == 1) return wrap(out[0]);
+  PyObject* r = PyStructSequence_New(return_type(type));
+  for (int i = 0; i < n; i++) PyStructSequence_SET_ITEM(r, i, wrap(out[i]));
+  return r;
+}
+
+PyObject* list_of(const Tensors& ts) {
+  PyObject* r = PyTuple_New(ts.size());
+  for (size_t i = 0; i < ts.size(); i++) PyTuple_SET_ITEM(r, i, wrap(ts[i]));
+  return r;
+}
+
+bool long_call(Inputs in) {
+  for (const Tensor& t : in)
+    if (t && t.numel() >= kReleaseFrom) return true;
+  return false;
+}
+
+struct ReleaseGil {
+  PyThreadState* state;
+  explicit ReleaseGil(bool on) : state(on ? PyEval_SaveThread() : nullptr) {}
+  ~ReleaseGil() {
+    if (state) PyEval_RestoreThread(state);
+  }
+};
+
+PyObject* run(const OpType& type, Call& c, bool inplace) {
+  const Signature& s = *type.signature;
+  if (s.returns == "list[Tensor]") {
+    Tensors r = call_list(type, c.op, c.inputs);
+    return list_of(r);
+  }
+  if (inplace) {
+    c.out[0] = c.inputs[0];
+    // A view op in place changes the tensor's own geometry.
+    if (type.geometry) {
+      Tensor v[1];
+      call(type, c.op, c.inputs, v);
+      set_geometry(c.inputs[0], v[0].sizes(), v[0].strides(), v[0]->offset);
+      return wrap(c.inputs[0]);
+    }
+  }
+  if (type.geometry && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
+  {
+    ReleaseGil nogil(long_call(c.inputs));
+    call(type, c.op, c.inputs, c.out);
+  }
+  return results(type, c.out, s.num_outputs);
+}
+
+PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
+  auto* f = reinterpret_cast<OpFunction*>(self);
+  return call_overloads(*f->overloads, f->inplace, args, PyVectorcall_NARGS(nargsf), kwnames);
+}
+
+PyObject* describe(PyObject* self, PyObject* instance, PyObject*) {
+  if (!instance || instance == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, instance);
+}
+
+PyObject* get_name(PyObject* self, void*) { return Py_NewRef(reinterpret_cast<OpFunction*>(self)->name); }
+PyObject* get_doc(PyObject* self, void*) {
+  std::string text;
+  for (OpType* t : *reinterpret_cast<OpFunction*>(self)->overloads) text += std::string(t->signature->text) + "\n\n" + t->doc + "\n";
+  return PyUnicode_FromString(text.c_str());
+}
+PyObject* function_repr(PyObject* self) {
+  return PyUnicode_FromFormat("<op %U>", reinterpret_cast<OpFunction*>(self)->name);
+}
+PyGetSetDef function_getset[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
+                                 {"__qualname__", get_name, nullptr, nullptr, nullptr},
+                                 {"__doc__", get_doc, nullptr, nullptr, nullptr},
+                                 {}};
+
+PyTypeObject OpFunctionType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+}  // namespace
+
+Tensor operand(PyObject* o) {
+  if (is_tensor(o)) return unwrap(o);
+  Scalar s;
+  if (is_number(o) && to_scalar(o, &s)) return wrapped_number(s);
+  return {};
+}
+
+PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {
+  Tensor out[kMaxOutputs];
+  if (inplace) out[0] = in[0];
+  {
+    ReleaseGil nogil(long_call(in));
+    call(type, type.defaults.data(), in, out);
+  }
+  return wrap(out[0]);
+}
+
+PyObject* call_overloads(const std::vector<OpType*>& overloads, bool inplace, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  return guarded([&]() -> PyObject* {
+    std::string why, all;
+    for (OpType* type : overloads) {
+      Call c;
+      c.inputs.reserve(4);
+      if (parse(*type, args, nargs, kwnames, c, why)) return run(*type, c, inplace);
+      all += "\n * " + std::string(type->signature->text) + ": " + why;
+    }
+    if (overloads.size() == 1) throw TypeError(why);
+    throw TypeError(function_name(*overloads[0]) + " received an invalid combination of arguments:" + all);
+  });
+}
+
+PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace) {
+  auto* f = PyObject_New(OpFunction, &OpFunctionType);
+  f->vectorcall = vectorcall;
+  f->overloads = new std::vector<OpType*>(std::move(overloads));
+  f->name = PyUnicode_InternFromString(name.c_str());
+  f->inplace = inplace;
+  for (OpType* t : *f->overloads) {
+    names_of(*t);
+    if (t->size > kMaxOpSize) throw std::logic_error(name + ": op struct is larger than the call buffer");
+  }
+  return reinterpret_cast<PyObject*>(f);
+}
+
+static const char* module_name(Module m) {
+  constexpr const char* names[] = {"torch", "nn.functional", "method", "special", "linalg", "hidden"};
+  return names[int(m)];
+}
+
+// `weir._C.ops`: {module: {name: function}}, and methods on Tensor where the first parameter is a tensor.
+void init_ops(py::module_& m) {
+  OpFunctionType.tp_name = "weir.OpFunction";
+  OpFunctionType.tp_basicsize = sizeof(OpFunction);
+  OpFunctionType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR;
+  OpFunctionType.tp_vectorcall_offset = offsetof(OpFunction, vectorcall);
+  OpFunctionType.tp_call = PyVectorcall_Call;
+  OpFunctionType.tp_descr_get = describe;
+  OpFunctionType.tp_getset = function_getset;
+  OpFunctionType.tp_repr = function_repr;
+  if (PyType_Ready(&OpFunctionType) < 0) throw py::error_already_set();
+
+  std::vector<std::pair<std::string, std::vector<OpType*>>> groups;
+  for (OpType* t : registry()) {
+    std::string name(t->signature->name);
+    auto it = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return g.first == name; });
+    if (it == groups.end()) groups.push_back({name, {t}});
+    else it->second.push_back(t);
+  }
+  py::dict modules;
+  for (auto& [name, overloads] : groups) {
+    Module where = overloads[0]->module;
+    py::object f = py::reinterpret_steal<py::object>(make_op_function(name, overloads, false));
+    const Signature& s = *overloads[0]->signature;
+    bool method = s.n && s.params[0].ty == Ty::tensor && s.params[0].name == "input" && (where == Module::torch || where == Module::method);
+    if (method) PyDict_SetItemString(TensorType.tp_dict, name.c_str(), f.ptr());
+    std::vector<OpType*> inplace;
+    for (OpType* t : overloads)
+      if (t->inplace) inplace.push_back(t);
+    const char* module = module_name(where);
+    if (!modules.contains(module)) modules[module] = py::dict();
+    modules[module][name.c_str()] = f;
+    if (inplace.empty()) continue;
+    py::object g = py::reinterpret_steal<py::object>(make_op_function(name + "_", inplace, true));
+    if (method || where == Module::torch) PyDict_SetItemString(TensorType.tp_dict, (name + "_").c_str(), g.ptr());
+    modules[module][(name + "_").c_str()] = g;
+  }
+  PyType_Modified(&TensorType);
+  m.attr("ops") = modules;
+  m.def("schema", [] {
+    py::list out;
+    for (OpType* t : registry()) {
+      const Signature& s = *t->signature;
+      py::dict d;
+      d["name"] = std::string(s.name) + (s.overload.empty() ? "" : "." + std::string(s.overload));
+      d["signature"] = std::string(s.text);
+      d["doc"] = t->doc;
+      d["module"] = module_name(t->module);
+      d["kind"] = t->geometry ? "view" : t->compose ? "composite" : "kernel";
+      d["notation"] = t->notation;
+      d["inplace"] = t->inplace;
+      d["differentiable"] = t->differentiable && (t->vjp || t->compose);
+      py::list devices;
+      for (int i = 0; i < kNumDevices; i++)
+        if (t->kernels[i]) devices.append(std::string(name_of(DeviceType(i))));
+      d["kernels"] = devices;
+      out.append(d);
+    }
+    return out;
+  }, "Every op: name, signature, doc, module, kind, index notation, in-place form, devices with a kernel.");
+}
+
+}  // namespace weir

@@ -1,0 +1,16 @@
+// A Python callable over the overloads of one name; also the method descriptor of Tensor.
+#pragma once
+#include "framework/binding/convert.h"
+
+namespace weir {
+
+/// Calls the first overload whose signature fits. `inplace`: the result goes into the first input.
+PyObject* call_overloads(const std::vector<OpType*>& overloads, bool inplace, PyObject* const* args, Py_ssize_t nargs,
+                         PyObject* kwnames);
+/// Calls `type` with its defaults on plain inputs: what operators do.
+PyObject* call_inputs(const OpType& type, Inputs in, bool inplace = false);
+PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace);
+/// Tensor of a Python operand, a weak 0-d tensor for a number; undefined when it is neither.
+Tensor operand(PyObject* o);
+
+}  // namespace weir

@@ -1,0 +1,395 @@
+#include "framework/binding/tensor_object.h"
+
+#include <cstddef>
+
+#include "framework/autograd/engine.h"
+#include "framework/binding/autograd.h"
+#include "framework/binding/indexing.h"
+#include "framework/binding/op_function.h"
+
+namespace py = pybind11;
+
+namespace weir {
+
+PyTypeObject TensorType = {PyVarObject_HEAD_INIT(nullptr, 0)};
+
+namespace {
+
+constexpr int kKept = 128;
+PyTensor* kept[kKept];
+int num_kept = 0;
+
+PyTensor* as(PyObject* o) { return reinterpret_cast<PyTensor*>(o); }
+
+void attach(PyTensor* self, const Tensor& t) {
+  new (&self->tensor) Tensor(t);
+  self->dict = nullptr;
+  self->weakrefs = nullptr;
+  t->py = self;
+}
+
+void dealloc(PyObject* o) {
+  PyTensor* self = as(o);
+  if (self->weakrefs) PyObject_ClearWeakRefs(o);
+  Py_CLEAR(self->dict);
+  if (self->tensor) self->tensor->py = nullptr;
+  self->tensor.~Tensor();
+  if (Py_TYPE(o) == &TensorType && num_kept < kKept) {
+    kept[num_kept++] = self;
+    return;
+  }
+  Py_TYPE(o)->tp_free(o);
+}
+
+// ---- operators: each slot is one op; reversed operands arrive in order --------------------------------------
+template <const char* kName> const OpType& op_named() {
+  static const OpType* t = find_op(kName);
+  return *t;
+}
+template <const char* kName> PyObject* binary(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    Tensor in[2] = {operand(a), operand(b)};
+    if (!in[0] || !in[1]) return Py_NewRef(Py_NotImplemented);
+    return call_inputs(op_named<kName>(), in);
+  });
+}
+template <const char* kName> PyObject* binary_inplace(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    Tensor in[2] = {operand(a), operand(b)};
+    if (!in[1]) return Py_NewRef(Py_NotImplemented);
+    return call_inputs(op_named<kName>(), in, true);
+  });
+}
+template <const char* kName> PyObject* unary(PyObject* a) {
+  return guarded([&] { return call_inputs(op_named<kName>(), std::span(&unwrap(a), 1)); });
+}
+constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kDiv[] = "div", kRemainder[] = "remainder", kPow[] = "pow",
+               kFloorDivide[] = "floor_divide", kNeg[] = "neg", kAbs[] = "abs", kMatmul[] = "matmul", kNot[] = "bitwise_not",
+               kAnd[] = "bitwise_and", kOr[] = "bitwise_or", kXor[] = "bitwise_xor", kShl[] = "bitwise_left_shift",
+               kShr[] = "bitwise_right_shift", kEq[] = "eq", kNe[] = "ne", kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge";
+PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
+PyObject* power_inplace(PyObject* a, PyObject* b, PyObject*) { return binary_inplace<kPow>(a, b); }
+PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+
+int truth(PyObject* o) {
+  try {
+    check(unwrap(o).numel() == 1, "Boolean value of Tensor with ", unwrap(o).numel() == 0 ? "no values" : "more than one value",
+          " is ambiguous");
+    return item(unwrap(o)).to_double() != 0;
+  } catch (...) {
+    set_python_error();
+    return -1;
+  }
+}
+PyObject* to_python_float(PyObject* o) {
+  return guarded([&] { return PyFloat_FromDouble(item(unwrap(o)).to_double()); });
+}
+PyObject* to_python_int(PyObject* o) {
+  return guarded([&] {
+    Scalar s = item(unwrap(o));
+    return s.is_real() ? PyLong_FromDouble(s.d) : PyLong_FromLongLong(s.i);
+  });
+}
+PyObject* to_python_index(PyObject* o) {
+  return guarded([&] {
+    check<TypeError>(unwrap(o).numel() == 1 && !is_floating(unwrap(o).dtype()), "only integer tensors of a single element can be converted to an index");
+    return PyLong_FromLongLong(item(unwrap(o)).to_int());
+  });
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int op) {
+  static const OpType* ops[] = {find_op("lt"), find_op("le"), find_op("eq"), find_op("ne"), find_op("gt"), find_op("ge")};
+  return guarded([&]() -> PyObject* {
+    Tensor in[2] = {operand(a), operand(b)};
+    if (!in[1]) return Py_NewRef(Py_NotImplemented);
+    return call_inputs(*ops[op], in);
+  });
+}
+
+Py_ssize_t length(PyObject* o) {
+  if (unwrap(o).ndim() == 0) return PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor"), -1;
+  return unwrap(o).sizes()[0];
+}
+
+// ---- attributes -----------------------------------------------------------------------------------------------
+using Getter = PyObject* (*)(const Tensor&);
+template <Getter kGet> PyObject* get(PyObject* o, void*) {
+  return guarded([&] { return kGet(unwrap(o)); });
+}
+PyObject* get_shape(const Tensor& t) { return size_object(t.sizes()); }
+PyObject* get_dtype(const Tensor& t) { return Py_NewRef(dtype_object(t.dtype())); }
+PyObject* get_device(const Tensor& t) { return device_object(t.device()); }
+PyObject* get_ndim(const Tensor& t) { return PyLong_FromLong(t.ndim()); }
+PyObject* get_requires_grad(const Tensor& t) { return PyBool_FromLong(requires_grad(t)); }
+PyObject* get_is_leaf(const Tensor& t) { return PyBool_FromLong(is_leaf(t)); }
+PyObject* get_retains_grad(const Tensor& t) {
+  Variable* v = variable_or_null(t);
+  return PyBool_FromLong(v && v->retained);
+}
+PyObject* get_grad(const Tensor& t) { return wrap(grad_of(t)); }
+PyObject* get_data(const Tensor& t) {
+  Tensor d = detach(t);
+  d->flags |= kNoVersion;
+  return wrap(d);
+}
+PyObject* get_grad_fn(const Tensor& t) {
+  NodeRef fn = grad_fn(t);
+  if (!fn) return Py_NewRef(Py_None);
+  return py::cast(PyNode{fn}).release().ptr();
+}
+PyObject* get_output_nr(const Tensor& t) {
+  Variable* v = variable_or_null(t);
+  return PyLong_FromLong(v ? v->output_nr : 0);
+}
+PyObject* get_version(const Tensor& t) { return PyLong_FromUnsignedLong(t.version()); }
+PyObject* get_base(const Tensor& t) { return t.is_view() ? wrap(Tensor(t->base)) : Py_NewRef(Py_None); }
+PyObject* get_is_inference(const Tensor& t) { return PyBool_FromLong(t.has_flag(kInference)); }
+
+int set_requires_grad_attr(PyObject* o, PyObject* value, void*) {
+  try {
+    set_requires_grad(unwrap(o), value && PyObject_IsTrue(value));
+    return 0;
+  } catch (...) {
+    set_python_error();
+    return -1;
+  }
+}
+int set_grad(PyObject* o, PyObject* value, void*) {
+  const Tensor& t = unwrap(o);
+  Variable& v = variable(t);
+  if (!value || value == Py_None) {
+    v.grad = Tensor();
+    if (v.retained) *v.retained = Tensor();
+    return 0;
+  }
+  if (!is_tensor(value)) return PyErr_SetString(PyExc_TypeError, "assigned grad expected to be a Tensor or None"), -1;
+  if (!(unwrap(value).sizes() == t.sizes()))
+    return PyErr_SetString(PyExc_RuntimeError, "assigned grad has data of a different size"), -1;
+  if (unwrap(value).dtype() != t.dtype())
+    return PyErr_SetString(PyExc_RuntimeError, "assigned grad has data of a different type"), -1;
+  v.grad = unwrap(value);
+  return 0;
+}
+// x.data = y: x shows y's memory from now on and keeps its place in autograd.
+int set_data(PyObject* o, PyObject* value, void*) {
+  if (!value || !is_tensor(value)) return PyErr_SetString(PyExc_TypeError, "data must be a Tensor"), -1;
+  const Tensor &t = unwrap(o), &v = unwrap(value);
+  t->dtype = v.dtype();
+  t->storage = v->storage;
+  set_geometry(t, v.sizes(), v.strides(), v->offset);
+  return 0;
+}
+
+PyGetSetDef getset[] = {
+    {"shape", get<get_shape>, nullptr, "Sizes, as a Size.", nullptr},
+    {"dtype", get<get_dtype>, nullptr, nullptr, nullptr},
+    {"device", get<get_device>, nullptr, nullptr, nullptr},
+    {"ndim", get<get_ndim>, nullptr, nullptr, nullptr},
+    {"requires_grad", get<get_requires_grad>, set_requires_grad_attr, nullptr, nullptr},
+    {"is_leaf", get<get_is_leaf>, nullptr, nullptr, nullptr},
+    {"retains_grad", get<get_retains_grad>, nullptr, nullptr, nullptr},
+    {"grad", get<get_grad>, set_grad, nullptr, nullptr},
+    {"data", get<get_data>, set_data, nullptr, nullptr},
+    {"grad_fn", get<get_grad_fn>, nullptr, nullptr, nullptr},
+    {"output_nr", get<get_output_nr>, nullptr, nullptr, nullptr},
+    {"_version", get<get_version>, nullptr, nullptr, nullptr},
+    {"_base", get<get_base>, nullptr, nullptr, nullptr},
+    {"is_inference_tensor", get<get_is_inference>, nullptr, nullptr, nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {}};
+
+// ---- methods that are not ops ----------------------------------------------------------------------------------
+PyObject* sizes_or_one(const char* name, PyObject* o, PyObject* const* args, Py_ssize_t n, bool strides) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = unwrap(o);
+    if (n > 1) throw TypeError(str(name, "() takes at most 1 argument"));
+    if (n == 1 && args[0] != Py_None) {
+      int64_t d;
+      check<TypeError>(to_int(args[0], &d), name, "(): argument 'dim' must be int, not ", Py_TYPE(args[0])->tp_name);
+      check<IndexError>(t.ndim() > 0, "Dimension specified as ", d, " but tensor has no dimensions");
+      return PyLong_FromLongLong((strides ? t.strides() : t.sizes())[wrap_dim(d, t.ndim(), name)]);
+    }
+    if (!strides) return size_object(t.sizes());
+    PyObject* r = PyTuple_New(t.ndim());
+    for (int i = 0; i < t.ndim(); i++) PyTuple_SET_ITEM(r, i, PyLong_FromLongLong(t.strides()[i]));
+    return r;
+  });
+}
+PyObject* m_size(PyObject* o, PyObject* const* a, Py_ssize_t n) { return sizes_or_one("size", o, a, n, false); }
+PyObject* m_stride(PyObject* o, PyObject* const* a, Py_ssize_t n) { return sizes_or_one("stride", o, a, n, true); }
+PyObject* m_dim(PyObject* o, PyObject*) { return PyLong_FromLong(unwrap(o).ndim()); }
+PyObject* m_numel(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o).numel()); }
+PyObject* m_item(PyObject* o, PyObject*) {
+  return guarded([&] { return scalar_object(item(unwrap(o))); });
+}
+PyObject* m_storage_offset(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o)->offset); }
+PyObject* m_element_size(PyObject* o, PyObject*) { return PyLong_FromSize_t(size_of(unwrap(o).dtype())); }
+PyObject* m_data_ptr(PyObject* o, PyObject*) {
+  return PyLong_FromVoidPtr(unwrap(o).numel() ? unwrap(o).raw() : nullptr);
+}
+PyObject* m_storage_ptr(PyObject* o, PyObject*) { return PyLong_FromVoidPtr(unwrap(o)->storage.get()); }
+PyObject* m_storage_bytes(PyObject* o, PyObject*) { return PyLong_FromSize_t(unwrap(o)->storage->bytes); }
+PyObject* m_is_floating_point(PyObject* o, PyObject*) { return PyBool_FromLong(is_floating(unwrap(o).dtype())); }
+PyObject* m_detach(PyObject* o, PyObject*) {
+  return guarded([&] { return wrap(detach(unwrap(o))); });
+}
+PyObject* m_detach_inplace(PyObject* o, PyObject*) {
+  return guarded([&] {
+    const Tensor& t = unwrap(o);
+    check(!t.is_view(), "Can't detach views in-place. Use detach() instead.");
+    if (Variable* v = variable_or_null(t)) v->grad_fn.reset();
+    t->flags &= ~kRequiresGrad;
+    return Py_NewRef(o);
+  });
+}
+PyObject* m_retain_grad(PyObject* o, PyObject*) {
+  return guarded([&] {
+    retain_grad(unwrap(o));
+    return Py_NewRef(Py_None);
+  });
+}
+PyMethodDef methods[] = {
+    {"size", (PyCFunction)(void*)m_size, METH_FASTCALL, "Sizes, or the size of one axis."},
+    {"stride", (PyCFunction)(void*)m_stride, METH_FASTCALL, "Strides in elements, or the stride of one axis."},
+    {"dim", m_dim, METH_NOARGS, "Number of axes."},
+    {"ndimension", m_dim, METH_NOARGS, "Number of axes."},
+    {"numel", m_numel, METH_NOARGS, "Number of elements."},
+    {"nelement", m_numel, METH_NOARGS, "Number of elements."},
+    {"item", m_item, METH_NOARGS, "The only element as a Python number."},
+    {"storage_offset", m_storage_offset, METH_NOARGS, "Offset of the first element, in elements."},
+    {"element_size", m_element_size, METH_NOARGS, "Bytes of an element."},
+    {"data_ptr", m_data_ptr, METH_NOARGS, "Address of the first element."},
+    {"_storage_ptr", m_storage_ptr, METH_NOARGS, "Identity of the storage."},
+    {"_storage_bytes", m_storage_bytes, METH_NOARGS, "Bytes of the storage."},
+    {"is_floating_point", m_is_floating_point, METH_NOARGS, nullptr},
+    {"detach", m_detach, METH_NOARGS, "The same memory without history."},
+    {"detach_", m_detach_inplace, METH_NOARGS, "Drops the history in place."},
+    {"retain_grad", m_retain_grad, METH_NOARGS, "Keeps .grad of a non-leaf."},
+    {}};
+
+PyNumberMethods number{};
+PyMappingMethods mapping{};
+PySequenceMethods sequence{};
+
+PyObject* new_tensor(PyTypeObject* type, PyObject*, PyObject*) {
+  return guarded([&] { return wrap_as(type, empty(Dims{0}, DType::float32)); });
+}
+
+}  // namespace
+
+PyObject* wrap_as(PyTypeObject* type, const Tensor& t) {
+  PyObject* o;
+  if (type == &TensorType && num_kept) {
+    o = reinterpret_cast<PyObject*>(kept[--num_kept]);
+    PyObject_Init(o, type);
+  } else {
+    o = type->tp_alloc(type, 0);
+    if (!o) throw py::error_already_set();
+  }
+  attach(as(o), t);
+  return o;
+}
+
+PyObject* wrap(const Tensor& t) {
+  if (!t) return Py_NewRef(Py_None);
+  if (t->py) return Py_NewRef(static_cast<PyObject*>(t->py));
+  if (t.has_flag(kWrappedNumber)) t->flags &= ~kWrappedNumber;
+  return wrap_as(&TensorType, t);
+}
+
+void set_python_error() noexcept {
+  try {
+    throw;
+  } catch (py::error_already_set& e) {
+    e.restore();
+  } catch (const TypeError& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const ValueError& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const IndexError& e) {
+    PyErr_SetString(PyExc_IndexError, e.what());
+  } catch (const NotImplemented& e) {
+    PyErr_SetString(PyExc_NotImplementedError, e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(PyExc_MemoryError, "out of memory");
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  }
+}
+
+void init_tensor_type(py::module_& m) {
+  number.nb_add = binary<kAdd>;
+  number.nb_subtract = binary<kSub>;
+  number.nb_multiply = binary<kMul>;
+  number.nb_true_divide = binary<kDiv>;
+  number.nb_floor_divide = binary<kFloorDivide>;
+  number.nb_remainder = binary<kRemainder>;
+  number.nb_power = power;
+  number.nb_matrix_multiply = binary<kMatmul>;
+  number.nb_and = binary<kAnd>;
+  number.nb_or = binary<kOr>;
+  number.nb_xor = binary<kXor>;
+  number.nb_lshift = binary<kShl>;
+  number.nb_rshift = binary<kShr>;
+  number.nb_inplace_add = binary_inplace<kAdd>;
+  number.nb_inplace_subtract = binary_inplace<kSub>;
+  number.nb_inplace_multiply = binary_inplace<kMul>;
+  number.nb_inplace_true_divide = binary_inplace<kDiv>;
+  number.nb_inplace_floor_divide = binary_inplace<kFloorDivide>;
+  number.nb_inplace_remainder = binary_inplace<kRemainder>;
+  number.nb_inplace_power = power_inplace;
+  number.nb_inplace_and = binary_inplace<kAnd>;
+  number.nb_inplace_or = binary_inplace<kOr>;
+  number.nb_inplace_xor = binary_inplace<kXor>;
+  number.nb_negative = unary<kNeg>;
+  number.nb_positive = positive;
+  number.nb_absolute = unary<kAbs>;
+  number.nb_invert = unary<kNot>;
+  number.nb_bool = truth;
+  number.nb_float = to_python_float;
+  number.nb_int = to_python_int;
+  number.nb_index = to_python_index;
+  mapping.mp_length = length;
+  mapping.mp_subscript = get_item;
+  mapping.mp_ass_subscript = set_item;
+  sequence.sq_length = length;
+
+  TensorType.tp_name = "weir.Tensor";
+  TensorType.tp_doc = "A strided array of one dtype on one device, with gradients.";
+  TensorType.tp_basicsize = sizeof(PyTensor);
+  TensorType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE;
+  TensorType.tp_new = new_tensor;
+  TensorType.tp_dealloc = dealloc;
+  TensorType.tp_dictoffset = offsetof(PyTensor, dict);
+  TensorType.tp_weaklistoffset = offsetof(PyTensor, weakrefs);
+  TensorType.tp_as_number = &number;
+  TensorType.tp_as_mapping = &mapping;
+  TensorType.tp_as_sequence = &sequence;
+  TensorType.tp_richcompare = compare;
+  TensorType.tp_hash = [](PyObject* o) { return Py_hash_t(reinterpret_cast<intptr_t>(unwrap(o).get()) >> 4); };
+  TensorType.tp_getset = getset;
+  TensorType.tp_methods = methods;
+  if (PyType_Ready(&TensorType) < 0) throw py::error_already_set();
+  m.add_object("Tensor", reinterpret_cast<PyObject*>(&TensorType));
+
+  m.def("_make_subclass", [](py::object cls, py::object data, bool grad) {
+    Tensor t = detach(unwrap(data.ptr()));
+    if (grad) set_requires_grad(t, true);
+    return py::reinterpret_steal<py::object>(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), t));
+  }, py::arg("cls"), py::arg("data"), py::arg("requires_grad") = false);
+  // Methods written in Python join the C type, so that no Python subclass slows its construction.
+  m.def("_add_method", [](const std::string& name, py::object value) {
+    PyDict_SetItemString(TensorType.tp_dict, name.c_str(), value.ptr());
+    PyType_Modified(&TensorType);
+  });
+  m.def("_add_slots", [](py::object repr, py::object str, py::object iter) {
+    static PyObject *repr_fn, *iter_fn;
+    repr_fn = repr.release().ptr();
+    iter_fn = iter.release().ptr();
+    TensorType.tp_repr = TensorType.tp_str = [](PyObject* o) { return PyObject_CallOneArg(repr_fn, o); };
+    TensorType.tp_iter = [](PyObject* o) { return PyObject_CallOneArg(iter_fn, o); };
+    PyType_Modified(&TensorType);
+  });
+}
+
+}  // namespace weir

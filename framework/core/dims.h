@@ -1,0 +1,95 @@
+// Dims: up to kMaxDims sizes or strides, stored inline so that shapes never touch the heap.
+#pragma once
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <ostream>
+
+#include "framework/core/error.h"
+
+namespace weir {
+
+constexpr int kMaxDims = 16;
+
+struct Dims {
+  int64_t v[kMaxDims];
+  int n = 0;
+
+  Dims() = default;
+  Dims(std::initializer_list<int64_t> values) {
+    for (int64_t x : values) push(x);
+  }
+  Dims(int count, int64_t value) {
+    for (int i = 0; i < count; i++) push(value);
+  }
+  Dims(const Dims& o) : n(o.n) { std::memcpy(v, o.v, sizeof(int64_t) * o.n); }
+  Dims& operator=(const Dims& o) {
+    n = o.n;
+    std::memmove(v, o.v, sizeof(int64_t) * o.n);
+    return *this;
+  }
+
+  int64_t* begin() { return v; }
+  int64_t* end() { return v + n; }
+  const int64_t* begin() const { return v; }
+  const int64_t* end() const { return v + n; }
+  int64_t& operator[](int i) { return v[i]; }
+  int64_t operator[](int i) const { return v[i]; }
+  int64_t& back() { return v[n - 1]; }
+  int64_t back() const { return v[n - 1]; }
+  bool empty() const { return n == 0; }
+
+  void push(int64_t x) {
+    check(n < kMaxDims, "tensors have at most ", kMaxDims, " dimensions");
+    v[n++] = x;
+  }
+  void insert(int at, int64_t x) {
+    push(x);
+    for (int i = n - 1; i > at; i--) v[i] = v[i - 1];
+    v[at] = x;
+  }
+  void erase(int at) {
+    for (int i = at; i + 1 < n; i++) v[i] = v[i + 1];
+    n--;
+  }
+  bool contains(int64_t x) const {
+    for (int64_t y : *this) if (x == y) return true;
+    return false;
+  }
+  int64_t product() const {
+    int64_t p = 1;
+    for (int64_t x : *this) p *= x;
+    return p;
+  }
+  bool operator==(const Dims& o) const {
+    return n == o.n && std::memcmp(v, o.v, sizeof(int64_t) * n) == 0;
+  }
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Dims& d) {
+  out << '[';
+  for (int i = 0; i < d.n; i++) out << (i ? ", " : "") << d[i];
+  return out << ']';
+}
+
+/// Row-major strides of a dense tensor of these sizes (a size of 0 counts as 1, as in PyTorch).
+inline Dims contiguous_strides(const Dims& sizes) {
+  Dims s;
+  s.n = sizes.n;
+  int64_t step = 1;
+  for (int i = sizes.n; i-- > 0;) {
+    s[i] = step;
+    step *= sizes[i] > 1 ? sizes[i] : 1;
+  }
+  return s;
+}
+
+/// `dim` in [-ndim, ndim) mapped to [0, ndim); a 0-d tensor counts as 1-d. IndexError otherwise.
+inline int wrap_dim(int64_t dim, int ndim, const char* op) {
+  int64_t n = ndim > 0 ? ndim : 1;
+  check<IndexError>(dim >= -n && dim < n, op, ": Dimension out of range (expected to be in range of [", -n, ", ",
+                    n - 1, "], but got ", dim, ")");
+  return int(dim < 0 ? dim + n : dim);
+}
+
+}  // namespace weir

@@ -1,0 +1,86 @@
+// Element types, their categories and PyTorch's promotion lattice.
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace weir {
+
+// The order is the promotion order within a category; promote_types relies on it.
+enum class DType : uint8_t { boolean, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64 };
+constexpr int kNumDTypes = 10;
+
+using Half = _Float16;
+
+struct BFloat16 {
+  uint16_t bits;
+  BFloat16() = default;
+  BFloat16(float f) {  // round to nearest even; NaN stays NaN
+    uint32_t u = std::bit_cast<uint32_t>(f);
+    bits = f != f ? 0x7fc0 : uint16_t((u + 0x7fff + ((u >> 16) & 1)) >> 16);
+  }
+  operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
+};
+
+constexpr size_t size_of(DType t) {
+  constexpr uint8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+  return sizes[int(t)];
+}
+constexpr std::string_view name_of(DType t) {
+  constexpr std::string_view names[] = {"bool",    "uint8",    "int8",    "int16",  "int32", "int64",
+                                        "float16", "bfloat16", "float32", "float64"};
+  return names[int(t)];
+}
+constexpr bool is_floating(DType t) { return t >= DType::float16; }
+constexpr bool is_integral(DType t) { return t > DType::boolean && t < DType::float16; }
+constexpr bool is_reduced(DType t) { return t == DType::float16 || t == DType::bfloat16; }
+
+/// The smallest type both convert to, as torch.promote_types.
+constexpr DType promote_types(DType a, DType b) {
+  if (a == b) return a;
+  if (a > b) { DType t = a; a = b; b = t; }
+  if (a == DType::uint8 && b == DType::int8) return DType::int16;
+  if (a == DType::float16 && b == DType::bfloat16) return DType::float32;
+  return b;
+}
+
+/// Whether a result of type `from` may be written into a tensor of type `to` (category may not fall).
+constexpr bool can_cast(DType from, DType to) {
+  if (is_floating(from)) return is_floating(to);
+  return from == DType::boolean || to != DType::boolean;
+}
+
+/// The C++ type behind a DType, and back.
+template <class T> struct TypeTag { using type = T; };
+template <class T> constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, bool>) return DType::boolean;
+  else if constexpr (std::is_same_v<T, uint8_t>) return DType::uint8;
+  else if constexpr (std::is_same_v<T, int8_t>) return DType::int8;
+  else if constexpr (std::is_same_v<T, int16_t>) return DType::int16;
+  else if constexpr (std::is_same_v<T, int32_t>) return DType::int32;
+  else if constexpr (std::is_same_v<T, int64_t>) return DType::int64;
+  else if constexpr (std::is_same_v<T, Half>) return DType::float16;
+  else if constexpr (std::is_same_v<T, BFloat16>) return DType::bfloat16;
+  else if constexpr (std::is_same_v<T, float>) return DType::float32;
+  else return DType::float64;
+}
+
+/// Calls `f(TypeTag<T>{})` with the element type of `t`.
+template <class F> decltype(auto) visit_dtype(DType t, F&& f) {
+  switch (t) {
+    case DType::boolean: return f(TypeTag<bool>{});
+    case DType::uint8: return f(TypeTag<uint8_t>{});
+    case DType::int8: return f(TypeTag<int8_t>{});
+    case DType::int16: return f(TypeTag<int16_t>{});
+    case DType::int32: return f(TypeTag<int32_t>{});
+    case DType::int64: return f(TypeTag<int64_t>{});
+    case DType::float16: return f(TypeTag<Half>{});
+    case DType::bfloat16: return f(TypeTag<BFloat16>{});
+    case DType::float32: return f(TypeTag<float>{});
+    default: return f(TypeTag<double>{});
+  }
+}
+
+}  // namespace weir

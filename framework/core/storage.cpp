@@ -1,0 +1,180 @@
+#include "framework/core/storage.h"
+
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "framework/core/error.h"
+
+namespace weir {
+namespace {
+
+constexpr size_t kSmallBlock = 512;      // up to this, one thread-local list of equal blocks
+constexpr size_t kSmallKept = 256;       // blocks a thread keeps
+constexpr size_t kHugePage = 2 << 20;    // from this size, ask for huge pages: fewer faults, fewer TLB misses
+constexpr double kMaxWaste = 1.25;       // a cached block may be this much larger than the request
+
+size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+size_t block_size(size_t bytes) {
+  if (bytes <= kSmallBlock) return kSmallBlock;
+  return round_up(bytes, bytes < kHugePage ? 4096 : kHugePage / 8);
+}
+
+// Blocks by size. Best fit within kMaxWaste, so that the shapes of a training step find their own blocks again.
+class Cache {
+ public:
+  std::byte* take(size_t size) {
+    std::lock_guard lock(mutex_);
+    stats_.in_use += size;
+    if (stats_.in_use > stats_.peak) stats_.peak = stats_.in_use;
+    auto it = free_.lower_bound(size);
+    if (it != free_.end() && double(it->first) <= kMaxWaste * double(size)) {
+      std::byte* p = it->second.back();
+      it->second.pop_back();
+      size_t found = it->first;
+      stats_.cached -= found;
+      if (it->second.empty()) free_.erase(it);
+      real_size_[p] = found;
+      return p;
+    }
+    std::byte* p = fresh(size);
+    real_size_[p] = size;
+    return p;
+  }
+  void give(std::byte* p, size_t size) {
+    std::lock_guard lock(mutex_);
+    stats_.in_use -= size;
+    auto it = real_size_.find(p);
+    size_t real = it->second;
+    real_size_.erase(it);
+    free_[real].push_back(p);
+    stats_.cached += real;
+    // Hold at most as much idle memory as was ever needed at once, so the peak is at most doubled.
+    if (stats_.cached > stats_.peak / 2 + kHugePage * 16) drop(stats_.peak / 4);
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    drop(0);
+  }
+  AllocatorStats stats() {
+    std::lock_guard lock(mutex_);
+    return stats_;
+  }
+  void reset_peak() {
+    std::lock_guard lock(mutex_);
+    stats_.peak = stats_.in_use;
+  }
+
+ private:
+  std::byte* fresh(size_t size) {
+    void* p = nullptr;
+    size_t align = size >= kHugePage ? kHugePage : kAlignment;
+    for (int attempt = 0; attempt < 2; attempt++) {
+      if (posix_memalign(&p, align, size) == 0) {
+        if (size >= kHugePage) madvise(p, size, MADV_HUGEPAGE);
+        return static_cast<std::byte*>(p);
+      }
+      drop(0);
+    }
+    stats_.in_use -= size;
+    throw OutOfMemory(str("[enforce fail] not enough memory: you tried to allocate ", size, " bytes"));
+  }
+  void drop(size_t keep) {
+    while (stats_.cached > keep && !free_.empty()) {
+      auto it = std::prev(free_.end());
+      std::free(it->second.back());
+      it->second.pop_back();
+      stats_.cached -= it->first;
+      if (it->second.empty()) free_.erase(it);
+    }
+  }
+  std::mutex mutex_;
+  std::map<size_t, std::vector<std::byte*>> free_;
+  std::map<std::byte*, size_t> real_size_;
+  AllocatorStats stats_{};
+};
+
+Cache& cache() {
+  static Cache* c = new Cache;  // never destroyed: tensors may outlive static destruction
+  return *c;
+}
+
+// Small blocks and Storage objects themselves: a thread's own lists, no lock.
+template <class T, size_t kKeep>
+struct FreeList {
+  T* items[kKeep];
+  size_t n = 0;
+  ~FreeList() {
+    while (n) std::free(items[--n]);
+    n = kKeep + 1;  // late releases at thread exit go to free()
+  }
+};
+thread_local FreeList<std::byte, kSmallKept> small_blocks;
+thread_local FreeList<Storage, kSmallKept> storages;
+
+std::byte* allocate(size_t bytes) {
+  if (bytes > kSmallBlock) return cache().take(block_size(bytes));
+  if (small_blocks.n && small_blocks.n <= kSmallKept) return small_blocks.items[--small_blocks.n];
+  return static_cast<std::byte*>(std::aligned_alloc(kAlignment, kSmallBlock));
+}
+
+void deallocate(std::byte* p, size_t bytes) {
+  if (bytes > kSmallBlock) return cache().give(p, block_size(bytes));
+  if (small_blocks.n < kSmallKept) small_blocks.items[small_blocks.n++] = p;
+  else std::free(p);
+}
+
+Storage* new_object() {
+  void* p = storages.n && storages.n <= kSmallKept ? storages.items[--storages.n] : std::malloc(sizeof(Storage));
+  return new (p) Storage;
+}
+
+}  // namespace
+
+void Storage::destroy(Storage* s) {
+  if (s->release) s->release(s->context);
+  else if (s->data) deallocate(s->data, s->bytes);
+  if (storages.n < kSmallKept) storages.items[storages.n++] = s;
+  else std::free(s);
+}
+
+StorageRef new_storage(size_t bytes, Device device) {
+  std::byte* data = device.type == DeviceType::cpu ? allocate(bytes) : nullptr;
+  Storage* s = new_object();
+  s->bytes = bytes;
+  s->device = device;
+  s->data = data;
+  return StorageRef(s);
+}
+
+StorageRef borrow_storage(void* data, size_t bytes, void (*release)(void*), void* context) {
+  Storage* s = new_object();
+  s->data = static_cast<std::byte*>(data);
+  s->bytes = bytes;
+  s->release = release;
+  s->context = context;
+  return StorageRef(s);
+}
+
+void grow(Storage& s, size_t bytes) {
+  if (bytes <= s.bytes) return;
+  check(!s.release, "resize_: storage over foreign memory cannot grow");
+  if (s.device.type == DeviceType::cpu) {
+    std::byte* data = allocate(bytes);
+    std::memcpy(data, s.data, s.bytes);
+    deallocate(s.data, s.bytes);
+    s.data = data;
+  }
+  s.bytes = bytes;
+}
+
+AllocatorStats allocator_stats() { return cache().stats(); }
+void reset_peak() { cache().reset_peak(); }
+void empty_cache() { cache().clear(); }
+
+}  // namespace weir

@@ -1,0 +1,81 @@
+// Storage: the bytes behind one or more tensors, with the version counter that autograd checks.
+//
+// Reference counted by Ref<>. `version` rises by one with every in-place write through any view.
+// Memory comes from a caching allocator: blocks of at least kSmallBlock bytes are 64-byte aligned and kept
+// after release, because giving pages back to the kernel costs more than most kernels that follow.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "framework/core/device.h"
+
+namespace weir {
+
+constexpr size_t kAlignment = 64;
+
+/// Intrusive reference: `T` has `refs` (atomic) and a static `destroy(T*)`.
+template <class T>
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(T* p) : p_(p) {}  // takes over one count
+  static Ref share(T* p) {
+    if (p) p->refs.fetch_add(1, std::memory_order_relaxed);
+    return Ref(p);
+  }
+  Ref(const Ref& o) : p_(o.p_) {
+    if (p_) p_->refs.fetch_add(1, std::memory_order_relaxed);
+  }
+  Ref(Ref&& o) noexcept : p_(std::exchange(o.p_, nullptr)) {}
+  Ref& operator=(Ref o) noexcept {
+    std::swap(p_, o.p_);
+    return *this;
+  }
+  ~Ref() { reset(); }
+  void reset() {
+    T* p = std::exchange(p_, nullptr);
+    // A count of one seen here cannot rise: nobody else holds a reference to copy.
+    if (p && (p->refs.load(std::memory_order_acquire) == 1 ||
+              p->refs.fetch_sub(1, std::memory_order_acq_rel) == 1))
+      T::destroy(p);
+  }
+  T* get() const { return p_; }
+  T* release() { return std::exchange(p_, nullptr); }
+  T* operator->() const { return p_; }
+  T& operator*() const { return *p_; }
+  explicit operator bool() const { return p_ != nullptr; }
+  bool operator==(const Ref& o) const { return p_ == o.p_; }
+
+ private:
+  T* p_ = nullptr;
+};
+
+struct Storage {
+  std::atomic<int32_t> refs{1};
+  uint32_t version = 0;
+  std::byte* data = nullptr;
+  size_t bytes = 0;
+  Device device;
+  void (*release)(void* context) = nullptr;  // set when the memory is somebody else's (NumPy, a file map)
+  void* context = nullptr;
+
+  static void destroy(Storage*);
+};
+using StorageRef = Ref<Storage>;
+
+/// New uninitialised storage. OutOfMemory when the system has none left after the cache was emptied.
+StorageRef new_storage(size_t bytes, Device device = {});
+/// Storage over foreign memory; `release(context)` is called when the last tensor goes.
+StorageRef borrow_storage(void* data, size_t bytes, void (*release)(void*), void* context);
+/// Makes room for `bytes`, keeping the content; a storage never shrinks.
+void grow(Storage& storage, size_t bytes);
+
+struct AllocatorStats { size_t in_use, peak, cached; };  // bytes
+AllocatorStats allocator_stats();
+void reset_peak();
+/// Gives cached blocks back to the system.
+void empty_cache();
+
+}  // namespace weir

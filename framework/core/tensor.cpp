@@ -1,0 +1,168 @@
+#include "framework/core/tensor.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace weir {
+namespace {
+
+constexpr size_t kKept = 256;
+struct Pool {
+  void* items[kKept];
+  size_t n = 0;
+  ~Pool() {
+    while (n) std::free(items[--n]);
+    n = kKept + 1;  // late releases at thread exit go to free()
+  }
+};
+thread_local Pool pool;
+
+TensorImpl* new_impl() {
+  void* p = pool.n && pool.n <= kKept ? pool.items[--pool.n] : std::malloc(sizeof(TensorImpl));
+  return new (p) TensorImpl;
+}
+
+bool row_major(const Dims& sizes, const Dims& strides) {
+  int64_t step = 1;
+  for (int i = sizes.n; i-- > 0;) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] == 1) continue;
+    if (strides[i] != step) step = -1;
+    if (step > 0) step *= sizes[i];
+  }
+  return step > 0;
+}
+
+// A product of sizes that does not fit in 63 bits is a user's error, not an overflow.
+int64_t checked_numel(const Dims& sizes) {
+  int64_t n = 1;
+  bool overflow = false, zero = false;
+  for (int64_t s : sizes) {
+    check(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
+    zero |= s == 0;
+    overflow |= __builtin_mul_overflow(n, s, &n);
+  }
+  if (zero) return 0;
+  check(!overflow && n < (int64_t(1) << 58), "Storage size calculation overflowed with sizes=", sizes);
+  return n;
+}
+
+}  // namespace
+
+void TensorImpl::destroy(TensorImpl* p) {
+  p->~TensorImpl();
+  if (pool.n < kKept) pool.items[pool.n++] = p;
+  else std::free(p);
+}
+
+Tensor empty(const Meta& m) {
+  int64_t numel = checked_numel(m.sizes);
+  size_t count = numel;
+  if (!m.row_major() && numel) count = extent(m.sizes, m.strides).high + 1;
+  StorageRef storage = new_storage(count * size_of(m.dtype), m.device);
+  TensorImpl* p = new_impl();
+  p->dtype = m.dtype;
+  p->numel = numel;
+  p->storage = std::move(storage);
+  p->sizes = m.sizes;
+  p->strides = m.row_major() ? contiguous_strides(m.sizes) : m.strides;
+  p->contiguous = m.row_major() || row_major(m.sizes, m.strides);
+  return Tensor(Ref<TensorImpl>(p));
+}
+
+Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& strides, int64_t offset) {
+  TensorImpl* p = new_impl();
+  p->dtype = dtype;
+  p->storage = std::move(storage);
+  p->sizes = sizes;
+  p->strides = strides;
+  p->offset = offset;
+  p->numel = sizes.product();
+  p->contiguous = row_major(sizes, strides);
+  return Tensor(Ref<TensorImpl>(p));
+}
+
+Tensor alias(const Tensor& of, const Dims& sizes, const Dims& strides, int64_t offset) {
+  Tensor t = alias(of->storage, of.dtype(), sizes, strides, offset);
+  t->flags = of->flags & (kInference | kNoVersion);
+  return t;
+}
+
+void set_geometry(const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset) {
+  t->sizes = sizes;
+  t->strides = strides;
+  t->offset = offset;
+  t->numel = sizes.product();
+  t->contiguous = row_major(sizes, strides);
+}
+
+Tensor wrapped_number(const Scalar& s, Device device) {
+  Tensor t = empty(Meta({}, s.dtype(DType::float64), device));
+  t->flags |= kWrappedNumber;
+  if (t.is_meta()) return t;
+  if (s.kind == Scalar::Kind::boolean) *t.data<bool>() = s.i != 0;
+  else if (s.kind == Scalar::Kind::integer) *t.data<int64_t>() = s.i;
+  else *t.data<double>() = s.d;
+  return t;
+}
+
+Scalar item(const Tensor& t) {
+  check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
+  check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
+  return visit_dtype(t.dtype(), [&](auto tag) -> Scalar {
+    using T = typename decltype(tag)::type;
+    T x = *t.data<T>();
+    if constexpr (std::is_same_v<T, bool>) return Scalar(x);
+    else if constexpr (std::is_integral_v<T>) return Scalar(int64_t(x));
+    else return Scalar(double(x));
+  });
+}
+
+Extent extent(const Dims& sizes, const Dims& strides) {
+  Extent e{0, 0};
+  for (int i = 0; i < sizes.n; i++) {
+    if (sizes[i] == 0) return {0, 0};
+    (strides[i] < 0 ? e.low : e.high) += (sizes[i] - 1) * strides[i];
+  }
+  return e;
+}
+
+Dims channels_last_strides(const Dims& sizes) {
+  Dims s;
+  s.n = sizes.n;
+  int64_t step = 1;
+  auto put = [&](int i) {
+    s[i] = step;
+    step *= std::max<int64_t>(sizes[i], 1);
+  };
+  put(1);
+  for (int i = sizes.n; i-- > 2;) put(i);
+  put(0);
+  return s;
+}
+
+bool is_channels_last(const Dims& sizes, const Dims& strides) {
+  if (sizes.n != 4 && sizes.n != 5) return false;
+  Dims want = channels_last_strides(sizes);
+  for (int i = 0; i < sizes.n; i++)
+    if (sizes[i] != 1 && strides[i] != want[i]) return false;
+  return true;
+}
+
+bool is_non_overlapping_and_dense(const Dims& sizes, const Dims& strides) {
+  int order[kMaxDims], n = 0;
+  for (int i = 0; i < sizes.n; i++) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] > 1) order[n++] = i;
+  }
+  std::sort(order, order + n, [&](int a, int b) { return strides[a] < strides[b]; });
+  int64_t step = 1;
+  for (int k = 0; k < n; k++) {
+    if (strides[order[k]] != step) return false;
+    step *= sizes[order[k]];
+  }
+  return true;
+}
+
+}  // namespace weir

@@ -1,0 +1,130 @@
+// Tensor: a reference-counted, strided view of a Storage.
+//
+// Copying a Tensor copies the reference. Views share the Storage and name their root in `base`.
+// Nothing here knows of ops or gradients: autograd hangs its own data on `autograd`.
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "framework/core/dims.h"
+#include "framework/core/scalar.h"
+#include "framework/core/storage.h"
+
+namespace weir {
+
+/// What `infer` says of a result before it exists. `strides.n == -1` means row-major.
+struct Meta {
+  Dims sizes;
+  Dims strides = unset();
+  DType dtype = DType::float32;
+  Device device;
+
+  Meta() = default;
+  Meta(const Dims& s, DType t, Device d = {}) : sizes(s), dtype(t), device(d) {}
+  Meta(const Dims& s, const Dims& st, DType t, Device d) : sizes(s), strides(st), dtype(t), device(d) {}
+  bool row_major() const { return strides.n < 0; }
+
+ private:
+  static Dims unset() {
+    Dims d;
+    d.n = -1;
+    return d;
+  }
+};
+
+/// Why a call may need more than infer and a kernel. The door tests all flags of all inputs at once.
+enum Flag : uint32_t {
+  kRequiresGrad = 1 << 0,   // takes part in autograd
+  kWrappedNumber = 1 << 1,  // a Python number; weak in type promotion
+  kInference = 1 << 2,      // made in inference mode: never tracked
+  kNoVersion = 1 << 3,      // `.data`: writes do not count as in-place for autograd
+};
+
+struct AutogradData {  // what autograd attaches; see autograd/variable.h
+  virtual ~AutogradData() = default;
+};
+
+class Tensor;
+
+struct TensorImpl {
+  std::atomic<int32_t> refs{1};
+  DType dtype = DType::float32;
+  uint32_t flags = 0;
+  int64_t numel = 0;
+  int64_t offset = 0;  // in elements
+  StorageRef storage;
+  Ref<TensorImpl> base;  // the tensor this is a view of, never itself a view
+  std::unique_ptr<AutogradData> autograd;
+  void* py = nullptr;  // the Python object while it lives (borrowed)
+  Dims sizes;
+  Dims strides;
+  bool contiguous = true;
+
+  static void destroy(TensorImpl*);
+};
+
+/// Copyable handle; a default one is "undefined", which stands for None.
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Ref<TensorImpl> p) : p_(std::move(p)) {}
+
+  bool defined() const { return bool(p_); }
+  explicit operator bool() const { return defined(); }
+  TensorImpl* get() const { return p_.get(); }
+  TensorImpl* operator->() const { return p_.get(); }
+  const Ref<TensorImpl>& ref() const { return p_; }
+
+  const Dims& sizes() const { return p_->sizes; }
+  const Dims& strides() const { return p_->strides; }
+  int64_t size(int64_t dim) const { return p_->sizes[wrap_dim(dim, ndim(), "size")]; }
+  int64_t stride(int dim) const { return p_->strides[dim < 0 ? dim + ndim() : dim]; }
+  int ndim() const { return p_->sizes.n; }
+  int64_t numel() const { return p_->numel; }
+  DType dtype() const { return p_->dtype; }
+  Device device() const { return p_->storage->device; }
+  bool is_meta() const { return device().type == DeviceType::meta; }
+  bool is_contiguous() const { return p_->contiguous; }
+  bool has_flag(Flag f) const { return p_->flags & f; }
+  bool is_view() const { return bool(p_->base); }
+  uint32_t version() const { return p_->storage->version; }
+  Meta meta() const { return {sizes(), strides(), dtype(), device()}; }
+
+  std::byte* raw() const { return p_->storage->data + p_->offset * int64_t(size_of(p_->dtype)); }
+  template <class T> T* data() const { return reinterpret_cast<T*>(raw()); }
+
+  bool operator==(const Tensor& o) const { return p_ == o.p_; }
+
+ private:
+  Ref<TensorImpl> p_;
+};
+using Inputs = std::span<const Tensor>;
+using Outputs = std::span<Tensor>;
+
+/// A fresh tensor, uninitialised. Its storage spans exactly what sizes and strides reach.
+Tensor empty(const Meta& meta);
+inline Tensor empty(const Dims& sizes, DType dtype, Device device = {}) { return empty(Meta(sizes, dtype, device)); }
+/// A tensor of the same bytes with its own geometry. `base` stays unset: op/call.cpp decides what is a view.
+Tensor alias(const Tensor& of, const Dims& sizes, const Dims& strides, int64_t offset);
+Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& strides, int64_t offset);
+/// Replaces sizes, strides and offset in place.
+void set_geometry(const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset);
+/// A 0-d float64, int64 or bool tensor marked as a Python number: weak in promotion.
+Tensor wrapped_number(const Scalar& s, Device device = {});
+Scalar item(const Tensor& t);
+
+/// Smallest and largest element offset that sizes and strides reach, both 0 when empty.
+struct Extent { int64_t low, high; };
+Extent extent(const Dims& sizes, const Dims& strides);
+/// Dense with the innermost axis the channels: NHWC of a 4-d or NDHWC of a 5-d tensor.
+bool is_channels_last(const Dims& sizes, const Dims& strides);
+Dims channels_last_strides(const Dims& sizes);
+/// Every element has its own address and the elements fill one block without holes.
+bool is_non_overlapping_and_dense(const Dims& sizes, const Dims& strides);
+
+inline void bump_version(const Tensor& t) {
+  if (!t.has_flag(kNoVersion)) t->storage->version++;
+}
+
+}  // namespace weir

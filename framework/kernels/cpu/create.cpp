@@ -1,0 +1,70 @@
+#include "framework/ops/create.h"
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+template <class Op> void copy_all(const Op&, Inputs in, Outputs out) { run_copy(in[0], out[0]); }
+
+void arange(const Arange& op, Inputs, Outputs out) {
+  Tensor& t = out[0];
+  visit_dtype(t.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* p = t.data<T>();
+    bool integers = !is_floating(t.dtype());
+    double a = op.start.to_double(), s = op.step.to_double();
+    int64_t ia = op.start.to_int(), is = op.step.to_int();
+    parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) {
+        if (integers) p[i] = T(ia + i * is);
+        else p[i] = T(float_cast<T>(a + double(i) * s));
+      }
+    });
+  });
+}
+
+void linspace(const Linspace& op, Inputs, Outputs out) {
+  Tensor& t = out[0];
+  int64_t n = t.numel();
+  double step = n > 1 ? (op.end - op.start) / double(n - 1) : 0;
+  visit_dtype(t.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* p = t.data<T>();
+    // From both ends, so that the last one is exact.
+    for (int64_t i = 0; i < n; i++)
+      p[i] = T(float_cast<T>(i < n / 2 || n == 1 ? op.start + step * double(i) : op.end - step * double(n - 1 - i)));
+  });
+}
+
+template <bool kLower, class Op> void triangle(const Op& op, Inputs in, Outputs out) {
+  const Tensor& t = out[0];
+  run_copy(in[0], t);
+  int64_t cols = t.size(-1), rows = t.size(-2), item = size_of(t.dtype());
+  if (t.numel() == 0) return;
+  parallel_for(t.numel() / cols, std::max<int64_t>(1, kGrain / cols), [&](int64_t b, int64_t e) {
+    for (int64_t r = b; r < e; r++) {
+      int64_t edge = std::clamp<int64_t>(r % rows + op.diagonal + (kLower ? 1 : 0), 0, cols);
+      std::byte* row = t.raw() + r * cols * item;
+      if (kLower) std::memset(row + edge * item, 0, (cols - edge) * item);
+      else std::memset(row, 0, edge * item);
+    }
+  });
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  constexpr auto cpu = DeviceType::cpu;
+  set_kernel<Clone, copy_all<Clone>>(cpu);
+  set_kernel<ToDtype, copy_all<ToDtype>>(cpu);
+  set_kernel<Arange, arange>(cpu);
+  set_kernel<Linspace, linspace>(cpu);
+  set_kernel<Tril, triangle<true, Tril>>(cpu);
+  set_kernel<Triu, triangle<false, Triu>>(cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

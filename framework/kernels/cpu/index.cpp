@@ -1,0 +1,359 @@
+#include "framework/ops/index.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+constexpr auto kCpu = DeviceType::cpu;
+
+int64_t index_at(const Tensor& t, int64_t offset) {
+  return t.dtype() == DType::int64 ? t.data<int64_t>()[offset] : t.data<int32_t>()[offset];
+}
+
+int64_t checked(const char* op, int64_t i, int64_t n, bool wrap) {
+  check<IndexError>(i >= (wrap ? -n : 0) && i < n, op, ": index ", i, " is out of bounds for dimension with size ", n);
+  return i < 0 ? i + n : i;
+}
+
+/// Element offset of the i-th position (row-major) of `sizes` under `strides`.
+int64_t offset_of(int64_t i, const Dims& sizes, const Dims& strides) {
+  int64_t o = 0;
+  for (int d = sizes.n; d-- > 0;) {
+    o += i % sizes[d] * strides[d];
+    i /= sizes[d];
+  }
+  return o;
+}
+
+Tensor part(const Tensor& t, const Dims& sizes, int64_t offset) { return alias(t, sizes, t.strides(), t->offset + offset); }
+
+void cat(const Cat& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return;
+  int d = wrap_dim(op.dim, out[0].ndim(), "cat");
+  int64_t at = 0;
+  for (const Tensor& t : in) {
+    if (t.ndim() == 1 && t.size(0) == 0) continue;
+    if (t.numel()) run_copy(t, part(out[0], t.sizes(), at * out[0].strides()[d]));
+    at += t.sizes()[d];
+  }
+}
+
+void flip(const Flip& op, Inputs in, Outputs out) {
+  const Tensor& x = in[0];
+  if (x.numel() == 0) return;
+  if (x.ndim() == 0) return run_copy(x, out[0]);
+  // Reading backwards is a negative stride from the last element; the copy handles any stride.
+  Dims strides = x.strides();
+  int64_t offset = x->offset;
+  for (int64_t dim : op.dims) {
+    int d = wrap_dim(dim, x.ndim(), "flip");
+    offset += (x.sizes()[d] - 1) * strides[d];
+    strides[d] = -strides[d];
+  }
+  run_copy(alias(x, x.sizes(), strides, offset), out[0]);
+}
+
+// Calls f(position in index, its element offset in `index`, offset in `other` without dim, position along dim).
+template <class F> void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides, int64_t limit, bool parallel, F&& f) {
+  int n = index.ndim();
+  int d = wrap_dim(dim, n, op);
+  Dims flat = strides;
+  int64_t step = n ? strides[d] : 0;
+  if (n) flat[d] = 0;
+  auto run = [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      int64_t at = checked(op, index_at(index, offset_of(i, index.sizes(), index.strides())), limit, false);
+      f(i, offset_of(i, index.sizes(), flat) + at * step);
+    }
+  };
+  if (parallel) parallel_for(index.numel(), kGrain / 8, run);
+  else run(0, index.numel());
+}
+
+template <class F> void by_item_size(size_t bytes, F&& f) {
+  if (bytes == 1) f(TypeTag<uint8_t>{});
+  else if (bytes == 2) f(TypeTag<uint16_t>{});
+  else if (bytes == 4) f(TypeTag<uint32_t>{});
+  else f(TypeTag<uint64_t>{});
+}
+
+int64_t size_along(const Tensor& t, int64_t dim) { return t.ndim() ? t.size(dim) : 1; }
+
+void gather(const Gather& op, Inputs in, Outputs out) {
+  const Tensor& x = in[0];
+  by_item_size(size_of(x.dtype()), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* src = x.data<T>();
+    T* dst = out[0].data<T>();
+    along("gather", in[1], op.dim, x.strides(), size_along(x, op.dim), true, [=](int64_t i, int64_t at) { dst[i] = src[at]; });
+  });
+}
+
+void scatter(const Scatter& op, Inputs in, Outputs out) {
+  run_copy(in[0], out[0]);
+  const Tensor &index = in[1], &src = in[2];
+  by_item_size(size_of(src.dtype()), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* dst = out[0].data<T>();
+    along("scatter", index, op.dim, out[0].strides(), size_along(out[0], op.dim), false, [&](int64_t i, int64_t at) {
+      dst[at] = src.data<T>()[offset_of(i, index.sizes(), src.strides())];
+    });
+  });
+}
+
+void scatter_value(const ScatterValue& op, Inputs in, Outputs out) {
+  run_copy(in[0], out[0]);
+  visit_dtype(out[0].dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T *dst = out[0].data<T>(), v;
+    if constexpr (std::is_same_v<T, bool>) v = op.value.to_double() != 0;
+    else if constexpr (std::is_integral_v<T>) v = T(op.value.to_int());
+    else v = T(float_cast<T>(op.value.to_double()));
+    along("scatter", in[1], op.dim, out[0].strides(), size_along(out[0], op.dim), false, [=](int64_t, int64_t at) { dst[at] = v; });
+  });
+}
+
+// dst += v in the type's own arithmetic (half types through float, bool as or).
+template <class T> void add_to(T& dst, T v, double alpha = 1) {
+  if constexpr (std::is_same_v<T, bool>) dst = dst || v;
+  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) dst = T(float(dst) + float(alpha) * float(v));
+  else if constexpr (std::is_integral_v<T>) dst = T(dst + T(alpha) * v);
+  else dst += T(alpha) * v;
+}
+
+void scatter_add(const ScatterAdd& op, Inputs in, Outputs out) {
+  run_copy(in[0], out[0]);
+  const Tensor &index = in[1], &src = in[2];
+  visit_dtype(src.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* dst = out[0].data<T>();
+    along("scatter_add", index, op.dim, out[0].strides(), size_along(out[0], op.dim), false, [&](int64_t i, int64_t at) {
+      add_to(dst[at], src.data<T>()[offset_of(i, index.sizes(), src.strides())]);
+    });
+  });
+}
+
+// Sizes before, at and behind dim of a row-major tensor.
+struct Split3 {
+  int64_t outer = 1, n = 1, inner = 1;
+  Split3(const Dims& sizes, int64_t dim, const char* op) {
+    int d = wrap_dim(dim, sizes.n, op);
+    for (int i = 0; i < sizes.n; i++) (i < d ? outer : i == d ? n : inner) *= sizes[i];
+  }
+};
+
+Tensor row_major(const Tensor& t) {
+  if (t.is_contiguous()) return t;
+  Tensor c = empty(t.sizes(), t.dtype());
+  run_copy(t, c);
+  return c;
+}
+
+void index_select(const IndexSelect& op, Inputs in, Outputs out) {
+  Tensor x = row_major(in[0]), index = row_major(in[1]);
+  Split3 s(x.sizes(), op.dim, "index_select");
+  int64_t bytes = s.inner * size_of(x.dtype()), m = index.numel();
+  parallel_for(s.outer * m, std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      int64_t at = checked("index_select", index_at(index, i % m), s.n, false);
+      std::memcpy(out[0].raw() + i * bytes, x.raw() + (i / m * s.n + at) * bytes, bytes);
+    }
+  });
+}
+
+void index_add(const IndexAdd& op, Inputs in, Outputs out) {
+  run_copy(in[0], out[0]);
+  Tensor index = row_major(in[1]), src = row_major(in[2]);
+  Split3 s(out[0].sizes(), op.dim, "index_add");
+  int64_t m = index.numel();
+  visit_dtype(src.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* dst = out[0].data<T>();
+    const T* p = src.data<T>();
+    for (int64_t o = 0; o < s.outer; o++)
+      for (int64_t i = 0; i < m; i++) {
+        int64_t at = checked("index_add", index_at(index, i), s.n, false);
+        for (int64_t k = 0; k < s.inner; k++)
+          add_to(dst[(o * s.n + at) * s.inner + k], p[(o * m + i) * s.inner + k], op.alpha.to_double());
+      }
+  });
+}
+
+/// Element offset of row i: the indices times the strides of the leading axes.
+int64_t row_offset(const Tensor& x, Inputs indices, int64_t i) {
+  int64_t o = 0;
+  for (size_t k = 0; k < indices.size(); k++)
+    o += checked("index", indices[k].data<int64_t>()[i], x.sizes()[int(k)], true) * x.strides()[int(k)];
+  return o;
+}
+
+Dims tail(const Dims& d, int from) {
+  Dims r;
+  for (int i = from; i < d.n; i++) r.push(d[i]);
+  return r;
+}
+
+void index_rows(const IndexRows&, Inputs in, Outputs out) {
+  const Tensor& x = in[0];
+  Inputs indices = in.subspan(1);
+  int k = int(indices.size());
+  Dims sizes = tail(x.sizes(), k), strides = tail(x.strides(), k);
+  int64_t rows = indices[0].numel(), width = sizes.product(), item = size_of(x.dtype());
+  bool dense = strides == contiguous_strides(sizes) || width == 1;
+  parallel_for(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 4)), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      int64_t from = row_offset(x, indices, i);
+      if (dense) std::memcpy(out[0].raw() + i * width * item, x.raw() + from * item, width * item);
+      else if (width) run_copy(alias(x, sizes, strides, x->offset + from), alias(out[0], sizes, contiguous_strides(sizes), out[0]->offset + i * width));
+    }
+  });
+}
+
+void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
+  const Tensor& t = out[0];
+  if (!(t->storage == in[0]->storage)) run_copy(in[0], t);
+  Inputs indices = in.subspan(2);
+  int k = int(indices.size());
+  Tensor values = row_major(in[1]);
+  Dims sizes = tail(t.sizes(), k), strides = tail(t.strides(), k);
+  int64_t rows = indices[0].numel(), width = sizes.product();
+  visit_dtype(t.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* dst = t.data<T>();
+    const T* src = values.data<T>();
+    for (int64_t i = 0; i < rows; i++) {
+      T* row = dst + row_offset(t, indices, i);
+      for (int64_t j = 0; j < width; j++) {
+        T& cell = row[width == 1 ? 0 : offset_of(j, sizes, strides)];
+        if (op.accumulate) add_to(cell, src[i * width + j]);
+        else cell = src[i * width + j];
+      }
+    }
+  });
+}
+
+void nonzero(const Nonzero&, Inputs in, Outputs out) {
+  Tensor x = row_major(in[0]);
+  int64_t* p = out[0].data<int64_t>();
+  visit_dtype(x.dtype(), [&](auto tag) {
+    auto* v = x.data<typename decltype(tag)::type>();
+    for (int64_t i = 0; i < x.numel(); i++) {
+      if (float(v[i]) == 0) continue;
+      int64_t rest = i;
+      for (int d = x.ndim(); d-- > 0;) {
+        p[d] = rest % x.sizes()[d];
+        rest /= x.sizes()[d];
+      }
+      p += x.ndim();
+    }
+  });
+}
+
+// Lines along dim, sorted; `keep` of each written. NaN counts as the largest.
+template <class T> void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, const Tensor& values, const Tensor& indices) {
+  int d = wrap_dim(dim, x.ndim(), "sort");
+  int64_t n = x.ndim() ? x.sizes()[d] : 1, inner = 1;
+  for (int i = d + 1; i < x.ndim(); i++) inner *= x.sizes()[i];
+  Dims rest_sizes = x.sizes(), rest_strides = x.strides();
+  int64_t step = x.ndim() ? x.strides()[d] : 1;
+  if (x.ndim()) rest_sizes.erase(d), rest_strides.erase(d);
+  int64_t lines = n ? x.numel() / n : 0;
+  parallel_for(lines, std::max<int64_t>(1, 2048 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
+    std::vector<T> line(n);
+    std::vector<int64_t> order(n);
+    for (int64_t l = b; l < e; l++) {
+      convert(x.dtype(), x.raw() + offset_of(l, rest_sizes, rest_strides) * int64_t(size_of(x.dtype())), step, dtype_of<T>(), line.data(), 1, n);
+      std::iota(order.begin(), order.end(), 0);
+      auto less = [&](int64_t i, int64_t j) {
+        T p = line[i], q = line[j];
+        if (p != p || q != q) return descending ? p != p && q == q : p == p && q != q;
+        return descending ? p > q : p < q;
+      };
+      if (keep < n / 8) {
+        std::partial_sort(order.begin(), order.begin() + keep, order.end(),
+                          [&](int64_t i, int64_t j) { return less(i, j) || (!less(j, i) && i < j); });
+      } else {
+        std::stable_sort(order.begin(), order.end(), less);
+      }
+      int64_t first = l / inner * keep * inner + l % inner;
+      for (int64_t i = 0; i < keep; i++) {
+        indices.data<int64_t>()[first + i * inner] = order[i];
+        convert(dtype_of<T>(), &line[order[i]], 1, values.dtype(), values.raw() + (first + i * inner) * int64_t(size_of(values.dtype())), 1, 1);
+      }
+    }
+  });
+}
+void sort_any(const Tensor& x, int64_t dim, bool descending, int64_t keep, Outputs out) {
+  if (out[0].numel() == 0) return;
+  if (x.dtype() == DType::float64) sort_lines<double>(x, dim, descending, keep, out[0], out[1]);
+  else if (is_floating(x.dtype())) sort_lines<float>(x, dim, descending, keep, out[0], out[1]);
+  else sort_lines<int64_t>(x, dim, descending, keep, out[0], out[1]);
+}
+void sort(const Sort& op, Inputs in, Outputs out) {
+  sort_any(in[0], op.dim, op.descending, size_along(in[0], op.dim), out);
+}
+void topk(const Topk& op, Inputs in, Outputs out) { sort_any(in[0], op.dim, op.largest, op.k, out); }
+
+void embedding(const Embedding&, Inputs in, Outputs out) {
+  Tensor w = row_major(in[0]), index = row_major(in[1]);
+  int64_t bytes = w.size(1) * size_of(w.dtype());
+  parallel_for(index.numel(), std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++)
+      std::memcpy(out[0].raw() + i * bytes, w.raw() + checked("embedding", index_at(index, i), w.size(0), false) * bytes, bytes);
+  });
+}
+
+void embedding_backward(const EmbeddingBackward& op, Inputs in, Outputs out) {
+  Tensor dy = row_major(in[0]), index = row_major(in[1]);
+  std::memset(out[0].raw(), 0, out[0].numel() * size_of(out[0].dtype()));
+  int64_t width = dy.size(-1), n = index.numel();
+  std::vector<int64_t> count(op.scale_grad_by_freq ? op.num_weights : 0);
+  for (int64_t i = 0; i < n && op.scale_grad_by_freq; i++) count[index_at(index, i)]++;
+  visit_dtype(dy.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    // Threads own columns, so equal rows never race.
+    parallel_for(width, std::max<int64_t>(16, kGrain / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
+      for (int64_t i = 0; i < n; i++) {
+        int64_t row = checked("embedding", index_at(index, i), op.num_weights, false);
+        if (row == op.padding_idx) continue;
+        double scale = op.scale_grad_by_freq ? 1.0 / double(count[row]) : 1;
+        T* dst = out[0].data<T>() + row * width;
+        const T* src = dy.data<T>() + i * width;
+        for (int64_t k = b; k < e; k++) {
+          if constexpr (std::is_same_v<T, float>) dst[k] += float(scale) * src[k];
+          else add_to(dst[k], src[k], scale);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  set_kernel<Cat, cat>(kCpu);
+  set_kernel<Flip, flip>(kCpu);
+  set_kernel<Gather, gather>(kCpu);
+  set_kernel<Scatter, scatter>(kCpu);
+  set_kernel<ScatterValue, scatter_value>(kCpu);
+  set_kernel<ScatterAdd, scatter_add>(kCpu);
+  set_kernel<IndexSelect, index_select>(kCpu);
+  set_kernel<IndexAdd, index_add>(kCpu);
+  set_kernel<IndexRows, index_rows>(kCpu);
+  set_kernel<IndexPutRows, index_put_rows>(kCpu);
+  set_kernel<Nonzero, nonzero>(kCpu);
+  set_kernel<Sort, sort>(kCpu);
+  set_kernel<Topk, topk>(kCpu);
+  set_kernel<Embedding, embedding>(kCpu);
+  set_kernel<EmbeddingBackward, embedding_backward>(kCpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

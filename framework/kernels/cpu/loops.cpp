@@ -1,0 +1,310 @@
+#include "framework/kernels/cpu/loops.h"
+
+#include <algorithm>
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+// Float to integer: out of range is undefined in C++; go through int64 as PyTorch's vectorised kernels do.
+template <class To, class From> To cast(From x) {
+  if constexpr (std::is_same_v<To, bool>) return float(x) != 0 || x != x;
+  else if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Half>) return cast<To>(float(x));
+  else if constexpr (std::is_same_v<To, BFloat16>) return BFloat16(float(x));
+  else if constexpr (std::is_same_v<To, Half>) return Half(float(x));
+  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) return To(int64_t(x));
+  else return To(x);
+}
+template <> bool cast<bool, double>(double x) { return x != 0; }
+template <> bool cast<bool, int64_t>(int64_t x) { return x != 0; }
+
+template <class From, class To>
+void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int64_t ds, int64_t n) {
+  if (ss == 1 && ds == 1) {
+    if constexpr (std::is_same_v<From, To>) {
+      std::memcpy(dst, src, n * sizeof(To));
+    } else {
+      for (int64_t i = 0; i < n; i++) dst[i] = cast<To>(src[i]);
+    }
+  } else if (ss == 0) {
+    To v = cast<To>(*src);
+    for (int64_t i = 0; i < n; i++) dst[i * ds] = v;
+  } else {
+    for (int64_t i = 0; i < n; i++) dst[i * ds] = cast<To>(src[i * ss]);
+  }
+}
+
+struct Operand {
+  std::byte* data = nullptr;
+  DType dtype;
+  int64_t strides[kMaxDims];  // in elements, outermost first
+};
+
+// The iteration space after axes were ordered by the output's strides and merged where possible.
+struct Space {
+  Operand ops[kMaxOperands];  // the output first
+  int64_t sizes[kMaxDims];
+  int n = 0, count = 0;
+};
+
+int64_t broadcast_stride(const Tensor& t, const Dims& sizes, int d) {
+  int k = d - (sizes.n - t.ndim());
+  return k < 0 || (t.sizes()[k] == 1 && sizes[d] != 1) ? 0 : t.strides()[k];
+}
+
+Space make_space(std::span<const Tensor> in, const Tensor& out) {
+  Space s;
+  const Dims& sizes = out.sizes();
+  int order[kMaxDims], n = 0;
+  for (int d = 0; d < sizes.n; d++)
+    if (sizes[d] != 1) order[n++] = d;
+  std::stable_sort(order, order + n, [&](int a, int b) { return std::abs(out.strides()[a]) > std::abs(out.strides()[b]); });
+  auto add = [&](const Tensor& t) {
+    Operand& o = s.ops[s.count++];
+    if (!t) return;
+    o.data = t.raw();
+    o.dtype = t.dtype();
+    for (int i = 0; i < n; i++) o.strides[i] = broadcast_stride(t, sizes, order[i]);
+  };
+  add(out);
+  for (const Tensor& x : in) add(x);
+  for (int i = 0; i < n; i++) {
+    bool merge = s.n > 0;
+    for (int k = 0; merge && k < s.count; k++)
+      merge = !s.ops[k].data || s.ops[k].strides[s.n - 1] == s.ops[k].strides[i] * sizes[order[i]];
+    if (!merge) s.n++;
+    s.sizes[s.n - 1] = merge ? s.sizes[s.n - 1] * sizes[order[i]] : sizes[order[i]];
+    for (int k = 0; k < s.count; k++) s.ops[k].strides[s.n - 1] = s.ops[k].strides[i];
+  }
+  if (s.n == 0) {
+    s.sizes[0] = 1;
+    for (int k = 0; k < s.count; k++) s.ops[k].strides[0] = 0;
+    s.n = 1;
+  }
+  return s;
+}
+
+// Walks runs of the innermost axis: `visit(offsets per operand, position within the axis, length)`.
+template <class Visit>
+void for_runs(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
+  int64_t inner = s.sizes[s.n - 1], index[kMaxDims], rest = begin;
+  for (int d = s.n; d-- > 0;) {
+    index[d] = rest % s.sizes[d];
+    rest /= s.sizes[d];
+  }
+  int64_t offset[kMaxOperands];
+  while (begin < end) {
+    for (int k = 0; k < s.count; k++) {
+      offset[k] = 0;
+      for (int d = 0; d < s.n; d++) offset[k] += index[d] * s.ops[k].strides[d];
+    }
+    int64_t length = std::min(inner - index[s.n - 1], end - begin);
+    visit(offset, length);
+    begin += length;
+    index[s.n - 1] = 0;
+    for (int d = s.n - 2; d >= 0; d--) {
+      if (++index[d] < s.sizes[d]) break;
+      index[d] = 0;
+    }
+  }
+}
+
+class Tiles {
+ public:
+  Tiles(const Space& s, DType compute, Loop loop, const void* op)
+      : s_(s), compute_(compute), item_(size_of(compute)), loop_(loop), op_(op) {
+    int64_t inner = s.sizes[s.n - 1];
+    for (int k = 0; k < s.count; k++) {
+      if (!s.ops[k].data) continue;
+      int64_t st = s.ops[k].strides[s.n - 1];
+      bool constant = true;
+      for (int d = 0; d < s.n; d++) constant &= s.ops[k].strides[d] == 0;
+      direct_[k] = s.ops[k].dtype == compute && st == 1;
+      if (k > 0 && constant) constant_ |= 1u << k;
+      if (k > 0 && st == 0) fixed_run_ |= 1u << k;
+    }
+    by_run_ = inner >= kShortRun || s.n == 1;
+  }
+
+  void run(int64_t begin, int64_t end) {
+    load_constants();
+    if (by_run_) return for_runs(s_, begin, end, [&](const int64_t* offset, int64_t n) { run_of(offset, n); });
+    for (int64_t b = begin; b < end; b += kTile) gathered(b, std::min(b + kTile, end));
+  }
+
+ private:
+  static constexpr int64_t kShortRun = 32;  // shorter innermost axes are gathered, several runs to a tile
+
+  void load_constants() {
+    for (int k = 1; k < s_.count; k++)
+      if (constant_ >> k & 1) convert(s_.ops[k].dtype, s_.ops[k].data, 0, compute_, tile_[k], 1, 1);
+  }
+  const std::byte* at(int k, int64_t offset) const {
+    return s_.ops[k].data + offset * int64_t(size_of(s_.ops[k].dtype));
+  }
+
+  // One run of the innermost axis, cut into tiles only where an operand needs one.
+  void run_of(const int64_t* offset, int64_t n) {
+    bool all_direct = direct_[0];
+    for (int k = 1; k < s_.count; k++) {
+      if (!s_.ops[k].data || constant_ >> k & 1) continue;
+      if (fixed_run_ >> k & 1) convert(s_.ops[k].dtype, at(k, offset[k]), 0, compute_, tile_[k], 1, 1);
+      else all_direct &= direct_[k];
+    }
+    int64_t step = all_direct ? n : kTile;
+    for (int64_t i = 0; i < n; i += step) {
+      int64_t m = std::min(step, n - i);
+      const void* in[kMaxOperands] = {};
+      for (int k = 1; k < s_.count; k++) {
+        if (!s_.ops[k].data) continue;
+        int64_t st = s_.ops[k].strides[s_.n - 1];
+        if ((constant_ | fixed_run_) >> k & 1) in[k - 1] = tile_[k];
+        else if (direct_[k]) in[k - 1] = at(k, offset[k] + i);
+        else convert(s_.ops[k].dtype, at(k, offset[k] + i * st), st, compute_, tile_[k], 1, m), in[k - 1] = tile_[k];
+      }
+      int64_t so = s_.ops[0].strides[s_.n - 1];
+      std::byte* out = const_cast<std::byte*>(at(0, offset[0] + i * so));
+      loop_(op_, direct_[0] ? out : tile_[0], in, (constant_ | fixed_run_) >> 1, m);
+      if (!direct_[0]) convert(compute_, tile_[0], 1, s_.ops[0].dtype, out, so, m);
+    }
+  }
+
+  // Several short runs gathered into one tile.
+  void gathered(int64_t begin, int64_t end) {
+    int64_t filled = 0;
+    for_runs(s_, begin, end, [&](const int64_t* offset, int64_t n) {
+      for (int k = 1; k < s_.count; k++)
+        if (s_.ops[k].data && !(constant_ >> k & 1))
+          convert(s_.ops[k].dtype, at(k, offset[k]), s_.ops[k].strides[s_.n - 1], compute_, tile_[k] + filled * item_, 1, n);
+      filled += n;
+    });
+    const void* in[kMaxOperands] = {};
+    for (int k = 1; k < s_.count; k++)
+      if (s_.ops[k].data) in[k - 1] = tile_[k];
+    loop_(op_, tile_[0], in, constant_ >> 1, filled);
+    filled = 0;
+    for_runs(s_, begin, end, [&](const int64_t* offset, int64_t n) {
+      std::byte* out = const_cast<std::byte*>(at(0, offset[0]));
+      convert(compute_, tile_[0] + filled * item_, 1, s_.ops[0].dtype, out, s_.ops[0].strides[s_.n - 1], n);
+      filled += n;
+    });
+  }
+
+  const Space& s_;
+  DType compute_;
+  size_t item_;
+  Loop loop_;
+  const void* op_;
+  bool direct_[kMaxOperands] = {};
+  bool by_run_;
+  uint32_t constant_ = 0, fixed_run_ = 0;  // a bit per operand: one number for all, or for a run
+  alignas(64) std::byte tile_[kMaxOperands][kTile * 8];
+};
+
+Loop pick(const char* name, const Loops& loops, DType compute, DType* tile) {
+  Loop loop = compute == DType::float64 ? loops.f64 : is_floating(compute) ? loops.f32 : loops.i64;
+  *tile = compute == DType::float64 ? DType::float64 : is_floating(compute) ? DType::float32 : DType::int64;
+  check<NotImplemented>(loop, name, ": not implemented for '", name_of(compute), "'");
+  return loop;
+}
+
+}  // namespace
+
+void convert(DType from, const void* src, int64_t ss, DType to, void* dst, int64_t ds, int64_t n) {
+  visit_dtype(from, [&](auto f) {
+    visit_dtype(to, [&](auto t) {
+      using F = typename decltype(f)::type;
+      using T = typename decltype(t)::type;
+      convert_run(static_cast<const F*>(src), ss, static_cast<T*>(dst), ds, n);
+    });
+  });
+}
+
+namespace {
+
+constexpr int64_t kSquare = 32;  // a transposed copy goes in squares that fit the first-level cache
+
+// The innermost axis is dense in dst but not in src, axis `d` is dense in src: swap them square by square.
+void copy_transposed(const Space& s, int d, int64_t row_begin, int64_t row_end) {
+  const Operand &to = s.ops[0], &from = s.ops[1];
+  int in = s.n - 1;
+  int64_t rows = s.sizes[d], cols = s.sizes[in], ti = size_of(to.dtype), fi = size_of(from.dtype);
+  std::byte square[kSquare * kSquare * 8];
+  for (int64_t unit = row_begin; unit < row_end; unit++) {
+    int64_t rest = unit, t0 = 0, f0 = 0;
+    for (int k = s.n - 1; k-- > 0;) {
+      if (k == d) continue;
+      t0 += rest % s.sizes[k] * to.strides[k];
+      f0 += rest % s.sizes[k] * from.strides[k];
+      rest /= s.sizes[k];
+    }
+    for (int64_t r = 0; r < rows; r += kSquare)
+      for (int64_t c = 0; c < cols; c += kSquare) {
+        int64_t nr = std::min(kSquare, rows - r), nc = std::min(kSquare, cols - c);
+        for (int64_t j = 0; j < nc; j++)  // dense in src: read along d
+          convert(from.dtype, from.data + (f0 + r * from.strides[d] + (c + j) * from.strides[in]) * fi, 1, to.dtype,
+                  square + j * ti, kSquare, nr);
+        for (int64_t i = 0; i < nr; i++)
+          std::memcpy(to.data + (t0 + (r + i) * to.strides[d] + c * to.strides[in]) * ti, square + i * kSquare * ti, nc * ti);
+      }
+  }
+}
+
+}  // namespace
+
+void run_copy(const Tensor& src, const Tensor& dst) {
+  if (dst.numel() == 0) return;
+  Space s = make_space(std::span(&src, 1), dst);
+  const Operand &to = s.ops[0], &from = s.ops[1];
+  int in = s.n - 1;
+  if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4)
+    for (int d = 0; d < in; d++)
+      if (from.strides[d] == 1 && s.sizes[d] >= 4) {
+        int64_t units = dst.numel() / s.sizes[d] / s.sizes[in];
+        int64_t grain = std::max<int64_t>(1, kGrain / (s.sizes[d] * s.sizes[in]));
+        return parallel_for(units, grain, [&](int64_t b, int64_t e) { copy_transposed(s, d, b, e); });
+      }
+  parallel_for(dst.numel(), kGrain, [&](int64_t b, int64_t e) {
+    for_runs(s, b, e, [&](const int64_t* offset, int64_t n) {
+      convert(from.dtype, from.data + offset[1] * int64_t(size_of(from.dtype)), from.strides[in], to.dtype,
+              to.data + offset[0] * int64_t(size_of(to.dtype)), to.strides[in], n);
+    });
+  });
+}
+
+void run_pointwise(const char* name, const Loops& loops, DType compute, const void* op, std::span<const Tensor> in,
+                   const Tensor& out) {
+  if (out.numel() == 0) return;
+  DType tile;
+  Loop loop = pick(name, loops, compute, &tile);
+  // Most calls: everything contiguous, of one shape and type, or a single number.
+  const void* data[kMaxOperands] = {};
+  alignas(8) std::byte number[kMaxOperands][8];
+  uint32_t fixed = 0;
+  bool simple = out.dtype() == tile && out.is_contiguous();
+  for (size_t k = 0; simple && k < in.size(); k++) {
+    if (!in[k]) continue;
+    if (in[k].numel() == 1) {
+      convert(in[k].dtype(), in[k].raw(), 0, tile, number[k], 1, 1);
+      data[k] = number[k];
+      fixed |= 1u << k;
+    } else {
+      simple = in[k].dtype() == tile && in[k].is_contiguous() && in[k].sizes() == out.sizes();
+      data[k] = in[k].raw();
+    }
+  }
+  if (simple) {
+    size_t item = size_of(tile);
+    return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) {
+      const void* at[kMaxOperands] = {};
+      for (size_t k = 0; k < in.size(); k++)
+        at[k] = data[k] && !(fixed >> k & 1) ? static_cast<const std::byte*>(data[k]) + b * item : data[k];
+      loop(op, out.raw() + b * item, at, fixed, e - b);
+    });
+  }
+  Space space = make_space(in, out);
+  parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) { Tiles(space, tile, loop, op).run(b, e); });
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir

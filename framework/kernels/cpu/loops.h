@@ -1,0 +1,40 @@
+// Strided iteration for pointwise kernels.
+//
+// A kernel is a contiguous loop per compute type (float, double, int64). The driver brings any dtype and any strides
+// to it: operands that are contiguous in the compute type are passed as they are, others go through tiles that stay
+// in the first-level cache. So a formula is compiled three times, not once per dtype and layout.
+#pragma once
+#include <span>
+
+#include "framework/core/parallel.h"
+#include "framework/core/tensor.h"
+#include "framework/kernels/cpu/vec.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+constexpr int kMaxOperands = 4;      // inputs and the output
+constexpr int64_t kTile = 1024;      // elements; three tiles of float64 fill half of a 48 KiB L1
+
+/// out[i] = f(in0[i], ...) for i < n; `fixed` has a bit per input that is one number for the whole loop.
+using Loop = void (*)(const void* op, void* out, const void* const* in, uint32_t fixed, int64_t n);
+struct Loops { Loop f32 = nullptr, f64 = nullptr, i64 = nullptr; };
+
+/// Runs the loop of `compute`'s class over broadcast inputs. An undefined input is skipped (its pointer is null).
+void run_pointwise(const char* name, const Loops& loops, DType compute, const void* op, std::span<const Tensor> in,
+                   const Tensor& out);
+
+/// `src`, broadcast to `dst`'s shape and cast to its type, written into it.
+void run_copy(const Tensor& src, const Tensor& dst);
+
+/// A double as the nearest value of T that float arithmetic would give (half types round once, from float).
+template <class T> auto float_cast(double x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x);
+  else return x;
+}
+
+/// n elements of `from` at `src` (stride in elements) to `to` at `dst`, cast as PyTorch casts.
+void convert(DType from, const void* src, int64_t src_stride, DType to, void* dst, int64_t dst_stride, int64_t n);
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,87 @@
+// From a formula to a kernel: the contiguous loops that loops.h drives.
+#pragma once
+#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/formulas.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+template <class Op> constexpr int arity() {
+  int n = 0;
+  for (int i = 0; i < Op::signature.n; i++) n += is_input(Op::signature.params[i].ty);
+  return n;
+}
+
+template <class Op, class V> V evaluate(const Op& op, const V* x) {
+  using formulas::formula;
+  if constexpr (arity<Op>() == 1) return formula(op, x[0]);
+  else if constexpr (arity<Op>() == 2) return formula(op, x[0], x[1]);
+  else return formula(op, x[0], x[1], x[2]);
+}
+
+template <class Op, class T>
+void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
+  constexpr int k = arity<Op>(), w = Vec<T>::size;
+  const Op& op = *static_cast<const Op*>(p);
+  T* out = static_cast<T*>(out_data);
+  const T* in[k];
+  Vec<T> x[k];
+  for (int j = 0; j < k; j++) {
+    in[j] = static_cast<const T*>(in_data[j]);
+    x[j] = Vec<T>(in[j] ? *in[j] : std::numeric_limits<T>::quiet_NaN());
+    if (!in[j]) fixed |= 1u << j;
+  }
+  int64_t i = 0;
+  if (fixed == 0) {
+    for (; i + w <= n; i += w) {
+      for (int j = 0; j < k; j++) x[j] = Vec<T>::load(in[j] + i);
+      evaluate(op, x).store(out + i);
+    }
+  } else {
+    for (; i + w <= n; i += w) {
+      for (int j = 0; j < k; j++)
+        if (!(fixed >> j & 1)) x[j] = Vec<T>::load(in[j] + i);
+      evaluate(op, x).store(out + i);
+    }
+  }
+  if (i == n) return;
+  // The rest in one padded vector. Ones, so that integer division sees no zero that is not the caller's.
+  T pad[k][w], last[w];
+  for (int j = 0; j < k; j++) {
+    if (fixed >> j & 1) continue;
+    for (int l = 0; l < w; l++) pad[j][l] = i + l < n ? in[j][i + l] : T(1);
+    x[j] = Vec<T>::load(pad[j]);
+  }
+  evaluate(op, x).store(last);
+  std::memcpy(out + i, last, (n - i) * sizeof(T));
+}
+
+template <class Op> Loops loops_of() {
+  Loops l;
+  constexpr Rule rule = Op::rule;
+  if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
+  if constexpr (rule != Rule::real && rule != Rule::floating) l.i64 = loop<Op, int64_t>;
+  return l;
+}
+
+template <class Op> void pointwise_kernel(const Op& op, Inputs in, Outputs out) {
+  static const Loops loops = loops_of<Op>();
+  DType compute = out[0].dtype();
+  if constexpr (Op::rule == Rule::compare || Op::rule == Rule::predicate || Op::inplace)
+    compute = compute_dtype(Op::signature.text.data(), Op::rule, in);
+  if constexpr (requires { op.computes_in(in); }) compute = op.computes_in(in);
+  run_pointwise(Op::signature.name.data(), loops, compute, &op, in, out[0]);
+}
+
+/// Registers the kernels of a family: `static const PointwiseKernels<UnaryOps> kernels;`
+template <class Family> struct PointwiseKernels {
+  PointwiseKernels() {
+    Family::for_each([](auto tag) {
+      using Op = typename decltype(tag)::type;
+      set_kernel<Op, pointwise_kernel<Op>>(DeviceType::cpu);
+    });
+  }
+};
+
+}  // namespace WEIR_ISA
+}  // namespace weir

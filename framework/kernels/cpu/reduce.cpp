@@ -1,0 +1,320 @@
+#include "framework/ops/reduce.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+// The kept and the reduced axes of an input, merged where possible, outermost first.
+struct Axes {
+  int64_t sizes[kMaxDims], strides[kMaxDims];
+  int n = 0;
+  int64_t count = 1;
+
+  void add(int64_t size, int64_t stride) {
+    if (size == 1) return;
+    count *= size;
+    if (n && strides[n - 1] == stride * size) {
+      sizes[n - 1] *= size;
+      strides[n - 1] = stride;
+      return;
+    }
+    sizes[n] = size;
+    strides[n++] = stride;
+  }
+  /// Element offset of the i-th position.
+  int64_t offset(int64_t i) const {
+    int64_t o = 0;
+    for (int d = n; d-- > 0;) {
+      o += i % sizes[d] * strides[d];
+      i /= sizes[d];
+    }
+    return o;
+  }
+  int64_t inner_size() const { return n ? sizes[n - 1] : 1; }
+  int64_t inner_stride() const { return n ? strides[n - 1] : 1; }
+};
+
+struct Plan {
+  Axes kept, reduced;
+  Plan(const Tensor& x, uint32_t axes) {
+    for (int d = 0; d < x.ndim(); d++) (axes >> d & 1 ? reduced : kept).add(x.sizes()[d], x.strides()[d]);
+    // The order of reduced axes is free: the densest innermost.
+    for (int i = 0; i < reduced.n; i++)
+      for (int j = i + 1; j < reduced.n; j++)
+        if (reduced.strides[j] > reduced.strides[i]) {
+          std::swap(reduced.strides[i], reduced.strides[j]);
+          std::swap(reduced.sizes[i], reduced.sizes[j]);
+        }
+  }
+};
+
+template <class T> struct SumOf {
+  static constexpr T start = T(0);
+  template <class V> static V join(V a, V b) { return a + b; }
+};
+template <class T> struct ProductOf {
+  static constexpr T start = T(1);
+  template <class V> static V join(V a, V b) { return a * b; }
+};
+template <class T> struct LargestOf {
+  static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                                  : std::numeric_limits<T>::lowest();
+  static Vec<T> join(Vec<T> a, Vec<T> b) { return where((a > b) | (a != a), a, b); }
+  static T join(T a, T b) { return a > b || a != a ? a : b; }
+};
+template <class T> struct SmallestOf {
+  static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                  : std::numeric_limits<T>::max();
+  static Vec<T> join(Vec<T> a, Vec<T> b) { return where((a < b) | (a != a), a, b); }
+  static T join(T a, T b) { return a < b || a != a ? a : b; }
+};
+
+// Sums of float run in float over blocks and in double across them: the error of a block is that of a short sum.
+template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
+template <class T, template <class> class Of> T reduce_block(const T* p, int64_t n) {
+  constexpr int w = Vec<T>::size;
+  Vec<T> acc[4] = {Vec<T>(Of<T>::start), Vec<T>(Of<T>::start), Vec<T>(Of<T>::start), Vec<T>(Of<T>::start)};
+  int64_t i = 0;
+  for (; i + 4 * w <= n; i += 4 * w)
+    for (int k = 0; k < 4; k++) acc[k] = Of<T>::join(acc[k], Vec<T>::load(p + i + k * w));
+  for (; i + w <= n; i += w) acc[0] = Of<T>::join(acc[0], Vec<T>::load(p + i));
+  Vec<T> all = Of<T>::join(Of<T>::join(acc[0], acc[1]), Of<T>::join(acc[2], acc[3]));
+  T r = Of<T>::start;
+  for (int l = 0; l < w; l++) r = Of<T>::join(r, T(all.v[l]));
+  for (; i < n; i++) r = Of<T>::join(r, p[i]);
+  return r;
+}
+
+template <class T, template <class> class Of>
+class Reducer {
+ public:
+  Reducer(const Tensor& x, uint32_t axes) : x_(x), plan_(x, axes), item_(size_of(x.dtype())), direct_(x.dtype() == dtype_of<T>()) {}
+
+  /// Fills out[i], in the compute type, for all kept positions.
+  void run(T* out) const {
+    int64_t n = plan_.kept.count, m = plan_.reduced.count;
+    if (n == 1 && m > kGrain) return whole(out);
+    bool columns = plan_.kept.n && plan_.reduced.n && plan_.kept.inner_stride() == 1 && plan_.reduced.inner_stride() != 1 &&
+                   plan_.kept.inner_size() >= 8;
+    int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(m, 1));
+    if (columns) return parallel_for(n, std::max<int64_t>(grain, Vec<T>::size), [&](int64_t b, int64_t e) { over_columns(out, b, e); });
+    parallel_for(n, grain, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) out[i] = T(over_run(plan_.kept.offset(i), 0, m));
+    });
+  }
+
+ private:
+  using Acc = Total<T>;
+  static constexpr int64_t kBlock = 2048, kRows = 64;
+
+  const std::byte* at(int64_t offset) const { return x_.raw() + offset * int64_t(item_); }
+
+  // All reduced positions [b, e) of one kept position.
+  Acc over_run(int64_t base, int64_t b, int64_t e) const {
+    Acc total = Acc(Of<T>::start);
+    const Axes& r = plan_.reduced;
+    int64_t inner = r.inner_size(), stride = r.inner_stride();
+    alignas(64) T tile[kTile];
+    while (b < e) {
+      int64_t in_row = r.n ? b % inner : 0;
+      int64_t n = std::min(e - b, inner - in_row), offset = base + r.offset(b);
+      if (direct_ && stride == 1) {
+        n = std::min(n, kBlock);
+        total = Of<Acc>::join(total, Acc(reduce_block<T, Of>(reinterpret_cast<const T*>(at(offset)), n)));
+      } else {
+        n = std::min(n, kTile);
+        convert(x_.dtype(), at(offset), stride, dtype_of<T>(), tile, 1, n);
+        total = Of<Acc>::join(total, Acc(reduce_block<T, Of>(tile, n)));
+      }
+      b += n;
+    }
+    return total;
+  }
+
+  // One result: the threads share the elements.
+  void whole(T* out) const {
+    int64_t m = plan_.reduced.count;
+    int shares = int(std::min<int64_t>(omp_get_max_threads(), m / kGrain + 1));
+    std::vector<Acc> part(shares, Acc(Of<T>::start));
+    parallel_for(shares, 1, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) part[i] = over_run(0, m * i / shares, m * (i + 1) / shares);
+    });
+    Acc total = Acc(Of<T>::start);
+    for (Acc p : part) total = Of<Acc>::join(total, p);
+    *out = T(total);
+  }
+
+  // Kept positions [b, e) whose innermost axis is dense: whole rows are combined at once.
+  void over_columns(T* out, int64_t b, int64_t e) const {
+    int64_t inner = plan_.kept.inner_size();
+    alignas(64) T tile[kTile], block[kTile];
+    alignas(64) Acc total[kTile];
+    while (b < e) {
+      int64_t n = std::min({e - b, inner - b % inner, kTile}), base = plan_.kept.offset(b);
+      std::fill(total, total + n, Acc(Of<T>::start));
+      for (int64_t row = 0; row < plan_.reduced.count; row += kRows) {
+        std::fill(block, block + n, Of<T>::start);
+        int64_t stop = std::min(row + kRows, plan_.reduced.count);
+        for (int64_t r = row; r < stop; r++) {
+          const std::byte* p = at(base + plan_.reduced.offset(r));
+          const T* src = reinterpret_cast<const T*>(p);
+          if (!direct_) convert(x_.dtype(), p, 1, dtype_of<T>(), tile, 1, n), src = tile;
+          join_rows(block, src, n);
+        }
+        for (int64_t i = 0; i < n; i++) total[i] = Of<Acc>::join(total[i], Acc(block[i]));
+      }
+      for (int64_t i = 0; i < n; i++) out[b + i] = T(total[i]);
+      b += n;
+    }
+  }
+  static void join_rows(T* acc, const T* src, int64_t n) {
+    constexpr int w = Vec<T>::size;
+    int64_t i = 0;
+    for (; i + w <= n; i += w) Of<T>::join(Vec<T>::load(acc + i), Vec<T>::load(src + i)).store(acc + i);
+    for (; i < n; i++) acc[i] = Of<T>::join(acc[i], src[i]);
+  }
+
+  const Tensor& x_;
+  Plan plan_;
+  size_t item_;
+  bool direct_;
+};
+
+// Results come in the compute type and are cast to the output's in one go.
+template <template <class> class Of>
+void reduce(const Tensor& x, uint32_t axes, const Tensor& out, double scale = 1) {
+  auto run = [&]<class T>(TypeTag<T>) {
+    bool direct = out.dtype() == dtype_of<T>();
+    std::vector<T> buffer(direct ? 0 : out.numel());
+    T* result = direct ? out.data<T>() : buffer.data();
+    Reducer<T, Of>(x, axes).run(result);
+    if constexpr (std::is_floating_point_v<T>)
+      if (scale != 1)
+        for (int64_t i = 0; i < out.numel(); i++) result[i] = T(result[i] * scale);
+    if (!direct) convert(dtype_of<T>(), result, 1, out.dtype(), out.raw(), 1, out.numel());
+  };
+  if (x.dtype() == DType::float64 || out.dtype() == DType::float64) run(TypeTag<double>{});
+  else if (is_floating(x.dtype()) || is_floating(out.dtype())) run(TypeTag<float>{});
+  else run(TypeTag<int64_t>{});
+}
+
+void sum(const Sum& op, Inputs in, Outputs out) { reduce<SumOf>(in[0], reduced_axes("sum", op.dim, in[0].ndim()), out[0]); }
+void mean(const Mean& op, Inputs in, Outputs out) {
+  double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
+  reduce<SumOf>(in[0], reduced_axes("mean", op.dim, in[0].ndim()), out[0], n == 0 ? NAN : 1 / n);
+}
+void prod(const Prod&, Inputs in, Outputs out) { reduce<ProductOf>(in[0], (1u << in[0].ndim()) - 1, out[0]); }
+void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
+  reduce<ProductOf>(in[0], reduced_axes("prod", Dims{op.dim}, in[0].ndim()), out[0]);
+}
+void amax(const Amax& op, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("amax", op.dim, in[0].ndim()), out[0]); }
+void amin(const Amin& op, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("amin", op.dim, in[0].ndim()), out[0]); }
+
+// First position of the largest (or smallest) element; NaN is larger and smaller than anything.
+template <bool kLargest, class T>
+void find(const Tensor& x, uint32_t axes, T* values, int64_t* indices) {
+  Plan plan(x, axes);
+  // Positions count in the input's own order, so the reduced axes keep it.
+  Axes reduced;
+  for (int d = 0; d < x.ndim(); d++)
+    if (axes >> d & 1) reduced.add(x.sizes()[d], x.strides()[d]);
+  int64_t m = reduced.count, inner = reduced.inner_size(), stride = reduced.inner_stride();
+  parallel_for(plan.kept.count, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
+    T tile[kTile];
+    for (int64_t i = b; i < e; i++) {
+      int64_t base = plan.kept.offset(i), best = 0;
+      T top{};
+      for (int64_t r = 0; r < m;) {
+        int64_t n = std::min({m - r, inner - r % inner, kTile});
+        convert(x.dtype(), x.raw() + (base + reduced.offset(r)) * int64_t(size_of(x.dtype())), stride, dtype_of<T>(), tile, 1, n);
+        for (int64_t k = 0; k < n; k++) {
+          T v = tile[k];
+          bool better = (r + k == 0) || (top == top && (kLargest ? v > top : v < top)) || (v != v && top == top);
+          if (better) top = v, best = r + k;
+        }
+        r += n;
+      }
+      indices[i] = best;
+      if (values) values[i] = top;
+    }
+  });
+}
+
+template <bool kLargest>
+void find_into(const Tensor& x, uint32_t axes, const Tensor* values, const Tensor& indices) {
+  auto run = [&]<class T>(TypeTag<T>) {
+    std::vector<T> top(values ? indices.numel() : 0);
+    find<kLargest, T>(x, axes, values ? top.data() : nullptr, indices.data<int64_t>());
+    if (values) convert(dtype_of<T>(), top.data(), 1, values->dtype(), values->raw(), 1, values->numel());
+  };
+  if (x.dtype() == DType::float64) run(TypeTag<double>{});
+  else if (is_floating(x.dtype())) run(TypeTag<float>{});
+  else run(TypeTag<int64_t>{});
+}
+
+template <bool kLargest, class Op> void arg_extreme(const Op& op, Inputs in, Outputs out) {
+  std::optional<Dims> dim;
+  if (op.dim) dim = Dims{*op.dim};
+  find_into<kLargest>(in[0], reduced_axes("argmax", dim, in[0].ndim()), nullptr, out[0]);
+}
+template <bool kLargest, class Op> void extreme_with_index(const Op& op, Inputs in, Outputs out) {
+  find_into<kLargest>(in[0], reduced_axes("max", Dims{op.dim}, in[0].ndim()), &out[0], out[1]);
+}
+
+// Running totals along one axis, in the output's own class of type.
+template <template <class> class Of> void scan(const Tensor& x, int64_t dim, const Tensor& out) {
+  if (out.numel() == 0) return;
+  int d = wrap_dim(dim, x.ndim(), "cumsum");
+  int64_t n = x.ndim() ? x.sizes()[d] : 1, inner = 1;
+  for (int i = d + 1; i < x.ndim(); i++) inner *= x.sizes()[i];
+  auto run = [&]<class T>(TypeTag<T>) {
+    const Dims& strides = x.strides();
+    parallel_for(out.numel() / n, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
+      std::vector<T> line(n);
+      for (int64_t i = b; i < e; i++) {
+        int64_t first = i / inner * n * inner + i % inner, rest = first, from = 0;
+        for (int k = x.ndim(); k-- > 0;) {
+          from += rest % x.sizes()[k] * strides[k];
+          rest /= x.sizes()[k];
+        }
+        convert(x.dtype(), x.raw() + from * int64_t(size_of(x.dtype())), x.ndim() ? strides[d] : 1, dtype_of<T>(), line.data(), 1, n);
+        Total<T> total = Of<T>::start;
+        for (T& v : line) v = T(total = Of<Total<T>>::join(total, Total<T>(v)));
+        convert(dtype_of<T>(), line.data(), 1, out.dtype(), out.raw() + first * int64_t(size_of(out.dtype())), inner, n);
+      }
+    });
+  };
+  if (out.dtype() == DType::float64) run(TypeTag<double>{});
+  else if (is_floating(out.dtype())) run(TypeTag<float>{});
+  else run(TypeTag<int64_t>{});
+}
+void cumsum(const Cumsum& op, Inputs in, Outputs out) { scan<SumOf>(in[0], op.dim, out[0]); }
+void cumprod(const Cumprod& op, Inputs in, Outputs out) { scan<ProductOf>(in[0], op.dim, out[0]); }
+
+}  // namespace
+
+static const bool registered = [] {
+  constexpr auto cpu = DeviceType::cpu;
+  set_kernel<Sum, sum>(cpu);
+  set_kernel<Mean, mean>(cpu);
+  set_kernel<Prod, prod>(cpu);
+  set_kernel<ProdDim, prod_dim>(cpu);
+  set_kernel<Amax, amax>(cpu);
+  set_kernel<Amin, amin>(cpu);
+  set_kernel<Argmax, arg_extreme<true, Argmax>>(cpu);
+  set_kernel<Argmin, arg_extreme<false, Argmin>>(cpu);
+  set_kernel<MaxDim, extreme_with_index<true, MaxDim>>(cpu);
+  set_kernel<MinDim, extreme_with_index<false, MinDim>>(cpu);
+  set_kernel<Cumsum, cumsum>(cpu);
+  set_kernel<Cumprod, cumprod>(cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

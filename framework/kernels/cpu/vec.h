@@ -1,0 +1,193 @@
+// Vec<T>: as many numbers as one register of this build holds; the `T` of kernels/formulas.h on the CPU.
+//
+// GCC's vector extension gives the arithmetic, glibc's libmvec the transcendental functions (at most 4 ulp).
+// This file is compiled once per instruction set; WEIR_ISA names the namespace, so builds never mix.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "framework/core/error.h"
+#include "framework/core/scalar.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+#if defined(__AVX512F__)
+constexpr int kVecBytes = 64;
+#elif defined(__AVX2__)
+constexpr int kVecBytes = 32;
+#else
+constexpr int kVecBytes = 16;
+#endif
+
+template <size_t n> struct LaneInt;
+template <> struct LaneInt<4> { using type = int32_t; };
+template <> struct LaneInt<8> { using type = int64_t; };
+
+template <class T> struct Vec;
+
+template <class T> struct Mask {
+  typedef typename LaneInt<sizeof(T)>::type V __attribute__((vector_size(kVecBytes)));
+  V v;
+  Mask operator&(Mask o) const { return {v & o.v}; }
+  Mask operator|(Mask o) const { return {v | o.v}; }
+  Mask operator^(Mask o) const { return {v ^ o.v}; }
+  Mask operator!() const { return {~v}; }
+};
+
+template <class T> struct Vec {
+  typedef T V __attribute__((vector_size(kVecBytes)));
+  static constexpr int size = kVecBytes / int(sizeof(T));
+  V v;
+
+  Vec() = default;
+  Vec(V x) : v(x) {}
+  template <class N> requires std::is_arithmetic_v<N>
+  explicit Vec(N x) : v(V{} + T(x)) {}
+  static Vec load(const T* p) {
+    Vec r;
+    std::memcpy(&r.v, p, sizeof r.v);
+    return r;
+  }
+  void store(T* p) const { std::memcpy(p, &v, sizeof v); }
+
+  friend Vec operator+(Vec a, Vec b) { return a.v + b.v; }
+  friend Vec operator-(Vec a, Vec b) { return a.v - b.v; }
+  friend Vec operator*(Vec a, Vec b) { return a.v * b.v; }
+  friend Vec operator/(Vec a, Vec b) { return a.v / b.v; }
+  friend Vec operator-(Vec a) { return -a.v; }
+  friend Vec operator&(Vec a, Vec b) { return a.v & b.v; }
+  friend Vec operator|(Vec a, Vec b) { return a.v | b.v; }
+  friend Vec operator^(Vec a, Vec b) { return a.v ^ b.v; }
+  friend Vec operator<<(Vec a, Vec b) { return a.v << b.v; }
+  friend Vec operator>>(Vec a, Vec b) { return a.v >> b.v; }
+  friend Vec operator~(Vec a) { return ~a.v; }
+  friend Mask<T> operator<(Vec a, Vec b) { return {a.v < b.v}; }
+  friend Mask<T> operator<=(Vec a, Vec b) { return {a.v <= b.v}; }
+  friend Mask<T> operator>(Vec a, Vec b) { return {a.v > b.v}; }
+  friend Mask<T> operator>=(Vec a, Vec b) { return {a.v >= b.v}; }
+  friend Mask<T> operator==(Vec a, Vec b) { return {a.v == b.v}; }
+  friend Mask<T> operator!=(Vec a, Vec b) { return {a.v != b.v}; }
+};
+
+template <class T> Vec<T> where(Mask<T> m, Vec<T> a, Vec<T> b) { return m.v ? a.v : b.v; }
+template <class T> Vec<T> scalar(Vec<T>, const Scalar& s) { return Vec<T>(s.to<T>()); }
+template <class T> Vec<T> largest(Vec<T>) { return Vec<T>(std::numeric_limits<T>::max()); }
+
+template <class T, class F> Vec<T> per_lane(Vec<T> x, F f) {
+  for (int i = 0; i < Vec<T>::size; i++) x.v[i] = f(T(x.v[i]));
+  return x;
+}
+template <class T, class F> Vec<T> per_lanes(Vec<T> x, Vec<T> y, F f) {
+  for (int i = 0; i < Vec<T>::size; i++) x.v[i] = f(T(x.v[i]), T(y.v[i]));
+  return x;
+}
+
+// The one macro family here: libmvec's symbols spell instruction set, lanes and arity, so a name must be pasted.
+#if defined(__AVX512F__)
+#define WEIR_F32(args, name) _ZGVeN16##args##_##name##f
+#define WEIR_F64(args, name) _ZGVeN8##args##_##name
+#elif defined(__AVX2__)
+#define WEIR_F32(args, name) _ZGVdN8##args##_##name##f
+#define WEIR_F64(args, name) _ZGVdN4##args##_##name
+#else
+#define WEIR_F32(args, name) _ZGVbN4##args##_##name##f
+#define WEIR_F64(args, name) _ZGVbN2##args##_##name
+#endif
+#define WEIR_MATH1(name)                                                                  \
+  extern "C" Vec<float>::V WEIR_F32(v, name)(Vec<float>::V);                              \
+  extern "C" Vec<double>::V WEIR_F64(v, name)(Vec<double>::V);                            \
+  inline Vec<float> name(Vec<float> x) { return WEIR_F32(v, name)(x.v); }                 \
+  inline Vec<double> name(Vec<double> x) { return WEIR_F64(v, name)(x.v); }
+#define WEIR_MATH2(name)                                                                  \
+  extern "C" Vec<float>::V WEIR_F32(vv, name)(Vec<float>::V, Vec<float>::V);              \
+  extern "C" Vec<double>::V WEIR_F64(vv, name)(Vec<double>::V, Vec<double>::V);           \
+  inline Vec<float> name(Vec<float> x, Vec<float> y) { return WEIR_F32(vv, name)(x.v, y.v); } \
+  inline Vec<double> name(Vec<double> x, Vec<double> y) { return WEIR_F64(vv, name)(x.v, y.v); }
+WEIR_MATH1(exp) WEIR_MATH1(exp2) WEIR_MATH1(expm1) WEIR_MATH1(log) WEIR_MATH1(log2) WEIR_MATH1(log10)
+WEIR_MATH1(log1p) WEIR_MATH1(sin) WEIR_MATH1(cos) WEIR_MATH1(tan) WEIR_MATH1(asin) WEIR_MATH1(acos)
+WEIR_MATH1(atan) WEIR_MATH1(sinh) WEIR_MATH1(cosh) WEIR_MATH1(tanh) WEIR_MATH1(asinh) WEIR_MATH1(acosh)
+WEIR_MATH1(atanh) WEIR_MATH1(erf) WEIR_MATH1(erfc)
+WEIR_MATH2(pow) WEIR_MATH2(atan2) WEIR_MATH2(hypot)
+#undef WEIR_MATH1
+#undef WEIR_MATH2
+#undef WEIR_F32
+#undef WEIR_F64
+
+template <class T> constexpr bool kReal = std::is_floating_point_v<T>;
+
+template <class T> Vec<T> abs(Vec<T> x) {
+  if constexpr (kReal<T>) {
+    using I = typename Mask<T>::V;
+    return (typename Vec<T>::V)((I)x.v & (I{} + std::numeric_limits<typename LaneInt<sizeof(T)>::type>::max()));
+  } else {
+    return where(x < Vec<T>(0), -x, x);
+  }
+}
+// Lane loops over builtins: the compiler turns these into one instruction where the instruction set has it.
+template <class T, class F> Vec<T> rounded(Vec<T> x, F f) {
+  if constexpr (!kReal<T>) return x;
+  else return per_lane(x, f);
+}
+template <class T> Vec<T> sqrt(Vec<T> x) { return per_lane(x, [](T v) { return T(__builtin_sqrt(v)); }); }
+template <> inline Vec<float> sqrt(Vec<float> x) {
+  for (int i = 0; i < Vec<float>::size; i++) x.v[i] = __builtin_sqrtf(x.v[i]);
+  return x;
+}
+template <class T> Vec<T> floor(Vec<T> x) { return rounded(x, [](T v) { return std::floor(v); }); }
+template <class T> Vec<T> ceil(Vec<T> x) { return rounded(x, [](T v) { return std::ceil(v); }); }
+template <class T> Vec<T> trunc(Vec<T> x) { return rounded(x, [](T v) { return std::trunc(v); }); }
+template <class T> Vec<T> nearbyint(Vec<T> x) { return rounded(x, [](T v) { return std::nearbyint(v); }); }
+template <class T> Vec<T> copysign(Vec<T> x, Vec<T> y) {
+  return per_lanes(x, y, [](T a, T b) { return T(std::copysign(a, b)); });
+}
+template <class T> Vec<T> nextafter(Vec<T> x, Vec<T> y) {
+  return per_lanes(x, y, [](T a, T b) { return T(std::nextafter(a, b)); });
+}
+template <class T> Vec<T> lgamma(Vec<T> x) {
+  return per_lane(x, [](T v) { int sign; return T(::lgamma_r(double(v), &sign)); });
+}
+
+inline int64_t int_pow(int64_t base, int64_t e) {
+  if (e < 0) return base == 1 ? 1 : base == -1 ? (e % 2 ? -1 : 1) : 0;
+  uint64_t r = 1, b = uint64_t(base);  // unsigned: wraps as the hardware does
+  for (; e; e >>= 1, b *= b) if (e & 1) r *= b;
+  return int64_t(r);
+}
+inline Vec<int64_t> pow(Vec<int64_t> x, Vec<int64_t> y) { return per_lanes(x, y, int_pow); }
+
+// Integer division raises where the hardware would trap.
+template <class T> T checked_quotient(T a, T b) {
+  check(b != 0, "ZeroDivisionError");
+  return b == -1 ? T(-uint64_t(a)) : a / b;
+}
+template <class T> Vec<T> fmod(Vec<T> a, Vec<T> b) {
+  if constexpr (kReal<T>) return per_lanes(a, b, [](T x, T y) { return std::fmod(x, y); });
+  else return per_lanes(a, b, [](T x, T y) { return y == -1 ? T(0) : T(x - checked_quotient(x, y) * y); });
+}
+template <class T> Vec<T> div_trunc(Vec<T> a, Vec<T> b) {
+  if constexpr (kReal<T>) return trunc(a / b);
+  else return per_lanes(a, b, [](T x, T y) { return checked_quotient(x, y); });
+}
+// Floored division through the remainder, as Python's: rounding a / b would be off by one for some quotients.
+template <class T> T floor_quotient(T a, T b) {
+  if (b == 0) return a / b;
+  T mod = std::fmod(a, b), div = (a - mod) / b;
+  if (mod != 0 && (b < 0) != (mod < 0)) div -= 1;
+  if (div == 0) return std::copysign(T(0), a / b);
+  T f = std::floor(div);
+  return div - f > T(0.5) ? f + 1 : f;
+}
+template <class T> Vec<T> div_floor(Vec<T> a, Vec<T> b) {
+  if constexpr (kReal<T>) return per_lanes(a, b, floor_quotient<T>);
+  else
+    return per_lanes(a, b, [](T x, T y) {
+      T q = checked_quotient(x, y);
+      return T(q - ((x % (y == -1 ? 1 : y) != 0) && ((x < 0) != (y < 0))));
+    });
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,371 @@
+// Every pointwise formula, written once.
+//
+// `T` is a SIMD vector on the CPU and a number on the GPU, where NVRTC compiles this same text. The subset is
+// therefore small: arithmetic, comparisons (they give a mask; combine masks with & | !), where(mask, a, b), the
+// functions of <cmath>, and per_lane for what exists only for single numbers. Attributes come with the op's struct.
+#pragma once
+#ifndef __CUDACC_RTC__
+#include <cmath>
+#include <limits>
+
+#include "framework/ops/activation.h"
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/unary.h"
+#endif
+
+namespace weir {
+namespace formulas {
+
+// ---- one tensor -----------------------------------------------------------------------------------------------
+template <class T> T formula(const Neg&, T x) { return -x; }
+template <class T> T formula(const Abs&, T x) { return abs(x); }
+template <class T> T formula(const Sign&, T x) { return where(x > T(0), T(1), where(x < T(0), T(-1), T(0))); }
+template <class T> T formula(const Square&, T x) { return x * x; }
+template <class T> T formula(const Sqrt&, T x) { return sqrt(x); }
+template <class T> T formula(const Rsqrt&, T x) { return T(1) / sqrt(x); }
+template <class T> T formula(const Reciprocal&, T x) { return T(1) / x; }
+template <class T> T formula(const Exp&, T x) { return exp(x); }
+template <class T> T formula(const Exp2&, T x) { return exp2(x); }
+template <class T> T formula(const Expm1&, T x) { return expm1(x); }
+template <class T> T formula(const Log&, T x) { return log(x); }
+template <class T> T formula(const Log2&, T x) { return log2(x); }
+template <class T> T formula(const Log10&, T x) { return log10(x); }
+template <class T> T formula(const Log1p&, T x) { return log1p(x); }
+template <class T> T formula(const Sin&, T x) { return sin(x); }
+template <class T> T formula(const Cos&, T x) { return cos(x); }
+template <class T> T formula(const Tan&, T x) { return tan(x); }
+template <class T> T formula(const Asin&, T x) { return asin(x); }
+template <class T> T formula(const Acos&, T x) { return acos(x); }
+template <class T> T formula(const Atan&, T x) { return atan(x); }
+template <class T> T formula(const Sinh&, T x) { return sinh(x); }
+template <class T> T formula(const Cosh&, T x) { return cosh(x); }
+template <class T> T formula(const Tanh&, T x) { return tanh(x); }
+template <class T> T formula(const Asinh&, T x) { return asinh(x); }
+template <class T> T formula(const Acosh&, T x) { return acosh(x); }
+template <class T> T formula(const Atanh&, T x) { return atanh(x); }
+template <class T> T formula(const Erf&, T x) { return erf(x); }
+template <class T> T formula(const Erfc&, T x) { return erfc(x); }
+template <class T> T formula(const Floor&, T x) { return floor(x); }
+template <class T> T formula(const Ceil&, T x) { return ceil(x); }
+template <class T> T formula(const Trunc&, T x) { return trunc(x); }
+template <class T> T formula(const Frac&, T x) { return x - trunc(x); }
+template <class T> T formula(const Round& op, T x) {
+  if (op.decimals == 0) return nearbyint(x);
+  T scale = T(std::pow(10.0, double(op.decimals < 0 ? -op.decimals : op.decimals)));
+  return op.decimals > 0 ? nearbyint(x * scale) / scale : nearbyint(x / scale) * scale;
+}
+template <class T> T formula(const Sigmoid&, T x) { return T(1) / (T(1) + exp(-x)); }
+template <class T> T formula(const Logit& op, T x) {
+  if (op.eps) x = where(x < T(*op.eps), T(*op.eps), where(x > T(1 - *op.eps), T(1 - *op.eps), x));
+  return log(x / (T(1) - x));
+}
+template <class T> T formula(const Deg2rad&, T x) { return x * T(0.017453292519943295769); }
+template <class T> T formula(const Rad2deg&, T x) { return x * T(57.295779513082320877); }
+template <class T> T formula(const Sinc&, T x) {
+  T px = x * T(3.14159265358979323846);
+  return where(x == T(0), T(1), sin(px) / px);
+}
+template <class T> T formula(const NanToNum& op, T x) {
+  T top = largest(x);
+  T y = where(x != x, T(op.nan ? *op.nan : 0.0), x);
+  y = where(y > top, op.posinf ? T(*op.posinf) : top, y);
+  return where(y < -top, op.neginf ? T(*op.neginf) : -top, y);
+}
+template <class T> T formula(const Isnan&, T x) { return where(x != x, T(1), T(0)); }
+template <class T> T formula(const Isinf&, T x) { return where(abs(x) > largest(x), T(1), T(0)); }
+template <class T> T formula(const Isfinite&, T x) { return where(abs(x) <= largest(x), T(1), T(0)); }
+template <class T> T formula(const Isposinf&, T x) { return where(x > largest(x), T(1), T(0)); }
+template <class T> T formula(const Isneginf&, T x) { return where(x < -largest(x), T(1), T(0)); }
+template <class T> T formula(const Signbit&, T x) { return where(copysign(T(1), x) < T(0), T(1), T(0)); }
+template <class T> T formula(const LogicalNot&, T x) { return where(x == T(0), T(1), T(0)); }
+template <class T> T formula(const BitwiseNotInt&, T x) { return ~x; }
+
+template <class T> T formula(const Lgamma&, T x) { return lgamma(x); }
+template <class T> T formula(const Digamma&, T x) {
+  // Reflection for x < 0, recurrence up to 10, then the asymptotic series. Source: Abramowitz and Stegun 6.3.18.
+  return per_lane(x, [](auto v) -> decltype(v) {
+    double s = double(v), r = 0;
+    if (s == 0) return v * 0 + decltype(v)(std::copysign(INFINITY, -s));
+    if (s < 0) {
+      double whole = std::floor(s), part = s - whole;
+      if (part == 0) return decltype(v)(NAN);
+      r = -3.14159265358979323846 / std::tan(3.14159265358979323846 * part);
+      s = 1 - s;
+    }
+    for (; s < 10; s += 1) r -= 1 / s;
+    double z = 1 / (s * s);
+    double tail = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+    return decltype(v)(r + std::log(s) - 0.5 / s - tail);
+  });
+}
+template <class T> T formula(const Polygamma& op, T x) {
+  // (-1)^(n+1) n! zeta(n+1, x), the Hurwitz zeta by Euler-Maclaurin summation. Source: Cephes zeta.c's method.
+  double n = double(op.n);
+  if (op.n == 0) return formula(Digamma(), x);
+  return per_lane(x, [n](auto v) -> decltype(v) {
+    double q = double(v), s = n + 1;
+    if (q <= 0 && q == std::floor(q)) return decltype(v)(INFINITY);
+    double sum = std::pow(q, -s), a = q, term = 0;
+    for (int i = 0; i < 9 || a <= 9.0; i++) {
+      a += 1;
+      term = std::pow(a, -s);
+      sum += term;
+    }
+    sum += term * a / (s - 1) - 0.5 * term;
+    const double bernoulli[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
+                                7.47242496e10, -2.950130727918164224e12};
+    double factor = 1, k = 0;
+    for (double b : bernoulli) {
+      factor *= s + k;
+      term /= a;
+      sum += factor * term / b;
+      k += 1;
+      factor *= s + k;
+      term /= a;
+      k += 1;
+    }
+    double sign = std::fmod(n, 2.0) == 1.0 ? 1.0 : -1.0;
+    return decltype(v)(sign * std::exp(std::lgamma(n + 1)) * sum);
+  });
+}
+// Inverse of erf: Giles 2012's starting point in double, then two Newton steps.
+inline double erfinv_scalar(double x) {
+  if (x <= -1 || x >= 1) return x == 1 ? INFINITY : x == -1 ? -INFINITY : NAN;
+  double w = -std::log1p(-x * x), p;
+  if (w < 5) {
+    const double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                        -0.00125372503, -0.00417768164, 0.246640727, 1.50140941};
+    p = c[0];
+    for (int i = 1; i < 9; i++) p = p * (w - 2.5) + c[i];
+  } else {
+    const double c[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
+                        -0.0076224613, 0.00943887047, 1.00167406, 2.83297682};
+    p = c[0];
+    for (int i = 1; i < 9; i++) p = p * (std::sqrt(w) - 3) + c[i];
+  }
+  double y = p * x;
+  for (int i = 0; i < 2; i++) {
+    double slope = 1.12837916709551257390 * std::exp(-y * y);
+    if (slope > 0) y -= x > 0.5 ? (1 - x - std::erfc(y)) / -slope : (std::erf(y) - x) / slope;
+  }
+  return y;
+}
+template <class T> T formula(const Erfinv&, T x) {
+  return per_lane(x, [](auto v) { return decltype(v)(erfinv_scalar(double(v))); });
+}
+template <class T> T formula(const Ndtri&, T x) {
+  // erfcinv through erfinv loses the lower tail, so polish on erfc.
+  return per_lane(x, [](auto v) -> decltype(v) {
+    double p = double(v);
+    if (p == 0 || p == 1) return decltype(v)(p == 0 ? -INFINITY : INFINITY);
+    double y = p < 1e-8 ? -std::sqrt(-2 * std::log(p)) : 1.41421356237309504880 * erfinv_scalar(2 * p - 1);
+    for (int i = 0; i < 4; i++) {
+      double cdf = 0.5 * std::erfc(-y * 0.70710678118654752440), pdf = 0.39894228040143267794 * std::exp(-0.5 * y * y);
+      if (pdf > 0) y -= (cdf - p) / pdf;
+    }
+    return decltype(v)(y);
+  });
+}
+// Modified Bessel functions: power series below 15, asymptotic series above. Source: Abramowitz and Stegun 9.6.10, 9.7.1.
+inline double bessel_i_scaled(double x, int order) {
+  double a = std::fabs(x), sum;
+  if (a < 15) {
+    double q = 0.25 * a * a, term = order ? 0.5 * a : 1;
+    sum = term;
+    for (int k = 1; k < 200 && term > sum * 1e-17; k++) sum += term *= q / (double(k) * (k + order));
+    sum *= std::exp(-a);
+  } else {
+    double mu = 4.0 * order * order, term = 1;
+    sum = 1;
+    for (int k = 1; k < 30; k++) {
+      double next = term * -(mu - (2.0 * k - 1) * (2.0 * k - 1)) / (k * 8 * a);
+      if (std::fabs(next) >= std::fabs(term)) break;
+      sum += term = next;
+    }
+    sum /= std::sqrt(2 * 3.14159265358979323846 * a);
+  }
+  return order && x < 0 ? -sum : sum;
+}
+template <class T> T formula(const I0&, T x) {
+  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 0) * std::exp(std::fabs(double(v)))); });
+}
+template <class T> T formula(const I0e&, T x) {
+  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 0)); });
+}
+template <class T> T formula(const I1&, T x) {
+  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 1) * std::exp(std::fabs(double(v)))); });
+}
+template <class T> T formula(const I1e&, T x) {
+  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 1)); });
+}
+// exp(x^2) erfc(x): directly where neither factor overflows, else by Lentz's continued fraction.
+inline double erfcx_scalar(double x) {
+  if (x < -26.7) return INFINITY;
+  if (x < 5) return std::exp(x * x) * std::erfc(x);
+  double f = 0;
+  for (int k = 60; k > 0; k--) f = 0.5 * k / (x + f);
+  return 0.56418958354775628695 / (x + f);
+}
+template <class T> T formula(const Erfcx&, T x) {
+  return per_lane(x, [](auto v) { return decltype(v)(erfcx_scalar(double(v))); });
+}
+template <class T> T formula(const LogNdtr&, T x) {
+  return per_lane(x, [](auto v) {
+    double s = double(v) * 0.70710678118654752440;
+    return decltype(v)(s < -1 ? std::log(erfcx_scalar(-s) / 2) - s * s : std::log1p(-std::erfc(s) / 2));
+  });
+}
+template <class T> T formula(const Entr&, T x) {
+  return where(x != x, x, where(x > T(0), -x * log(x), where(x == T(0), T(0), T(-INFINITY))));
+}
+
+// ---- two or three tensors -------------------------------------------------------------------------------------
+template <class T> T formula(const Add& op, T a, T b) { return a + scalar(a, op.alpha) * b; }
+template <class T> T formula(const Sub& op, T a, T b) { return a - scalar(a, op.alpha) * b; }
+template <class T> T formula(const Mul&, T a, T b) { return a * b; }
+template <class T> T formula(const Div&, T a, T b) { return a / b; }
+template <class T> T formula(const DivMode& op, T a, T b) {
+  return op.rounding_mode.v[0] == 't' ? div_trunc(a, b) : div_floor(a, b);
+}
+template <class T> T formula(const FloorDivide&, T a, T b) { return div_floor(a, b); }
+template <class T> T formula(const Remainder&, T a, T b) {
+  T r = fmod(a, b);
+  return where((r != T(0)) & ((r < T(0)) ^ (b < T(0))), r + b, r);
+}
+template <class T> T formula(const Fmod&, T a, T b) { return fmod(a, b); }
+template <class T> T formula(const Pow&, T a, T b) { return pow(a, b); }
+template <class T> T formula(const Maximum&, T a, T b) { return where((a > b) | (a != a), a, b); }
+template <class T> T formula(const Minimum&, T a, T b) { return where((a < b) | (a != a), a, b); }
+template <class T> T formula(const Fmax&, T a, T b) { return where((a >= b) | (b != b), a, b); }
+template <class T> T formula(const Fmin&, T a, T b) { return where((a <= b) | (b != b), a, b); }
+template <class T> T formula(const Atan2&, T y, T x) { return atan2(y, x); }
+template <class T> T formula(const Hypot&, T a, T b) { return hypot(a, b); }
+template <class T> T formula(const Copysign&, T a, T b) { return copysign(a, b); }
+template <class T> T formula(const Nextafter&, T a, T b) { return nextafter(a, b); }
+template <class T> T formula(const Logaddexp&, T a, T b) {
+  T high = where(a > b, a, b), low = where(a > b, b, a);
+  return where(a == b, a + T(0.69314718055994530942), high + log1p(exp(low - high)));
+}
+template <class T> T formula(const Logaddexp2&, T a, T b) {
+  T high = where(a > b, a, b), low = where(a > b, b, a);
+  return where(a == b, a + T(1), high + log1p(exp2(low - high)) * T(1.44269504088896340736));
+}
+template <class T> T formula(const Xlogy&, T x, T y) { return where(y != y, y, where(x == T(0), T(0), x * log(y))); }
+template <class T> T formula(const Xlog1py&, T x, T y) { return where(y != y, y, where(x == T(0), T(0), x * log1p(y))); }
+template <class T> T formula(const Heaviside&, T x, T v) {
+  return where(x == T(0), v, where(x > T(0), T(1), T(0)));
+}
+template <class T> T formula(const Lerp&, T a, T b, T w) {
+  // From the nearer end, so that weight 1 gives exactly b.
+  return where(abs(w) < T(0.5), a + w * (b - a), b - (b - a) * (T(1) - w));
+}
+template <class T> T formula(const Addcmul& op, T a, T b, T c) { return a + scalar(a, op.value) * b * c; }
+template <class T> T formula(const Addcdiv& op, T a, T b, T c) { return a + scalar(a, op.value) * (b / c); }
+template <class T> T formula(const BitwiseAnd&, T a, T b) { return a & b; }
+template <class T> T formula(const BitwiseOr&, T a, T b) { return a | b; }
+template <class T> T formula(const BitwiseXor&, T a, T b) { return a ^ b; }
+template <class T> T formula(const ShiftLeft&, T a, T b) {
+  return where((b < T(0)) | (b > T(63)), T(0), a << where((b < T(0)) | (b > T(63)), T(0), b));
+}
+template <class T> T formula(const ShiftRight&, T a, T b) { return a >> where((b < T(0)) | (b > T(63)), T(63), b); }
+template <class T> T formula(const Gcd&, T a, T b) {
+  return per_lanes(a, b, [](auto x, auto y) {
+    x = x < 0 ? -x : x, y = y < 0 ? -y : y;
+    while (y) { auto t = x % y; x = y; y = t; }
+    return x;
+  });
+}
+template <class T> T formula(const Lcm&, T a, T b) {
+  T g = formula(Gcd(), a, b);
+  return where(g == T(0), T(0), abs(div_trunc(a, where(g == T(0), T(1), g)) * b));
+}
+template <class T> T formula(const Where&, T c, T a, T b) { return where(c != T(0), a, b); }
+template <class T> T formula(const Clamp& op, T x) {
+  T y = x;
+  if (op.min) y = where(y < scalar(x, *op.min), scalar(x, *op.min), y);
+  if (op.max) y = where(y > scalar(x, *op.max), scalar(x, *op.max), y);
+  return y;
+}
+template <class T> T formula(const ClampTensor&, T x, T low, T high) {
+  T y = where((x < low) | (low != low), low, x);
+  return where((y > high) | (high != high), high, y);
+}
+
+// ---- comparisons ----------------------------------------------------------------------------------------------
+template <class T> T formula(const Eq&, T a, T b) { return where(a == b, T(1), T(0)); }
+template <class T> T formula(const Ne&, T a, T b) { return where(a != b, T(1), T(0)); }
+template <class T> T formula(const Lt&, T a, T b) { return where(a < b, T(1), T(0)); }
+template <class T> T formula(const Le&, T a, T b) { return where(a <= b, T(1), T(0)); }
+template <class T> T formula(const Gt&, T a, T b) { return where(a > b, T(1), T(0)); }
+template <class T> T formula(const Ge&, T a, T b) { return where(a >= b, T(1), T(0)); }
+template <class T> T formula(const LogicalAnd&, T a, T b) { return where((a != T(0)) & (b != T(0)), T(1), T(0)); }
+template <class T> T formula(const LogicalOr&, T a, T b) { return where((a != T(0)) | (b != T(0)), T(1), T(0)); }
+template <class T> T formula(const LogicalXor&, T a, T b) { return where((a != T(0)) ^ (b != T(0)), T(1), T(0)); }
+
+// ---- activations ----------------------------------------------------------------------------------------------
+template <class T> T formula(const Relu&, T x) { return where(x < T(0), T(0), x); }
+template <class T> T formula(const ReluBackward&, T g, T y) { return where(y <= T(0), T(0), g); }
+template <class T> T formula(const Hardtanh& op, T x) {
+  return where(x < T(op.min_val), T(op.min_val), where(x > T(op.max_val), T(op.max_val), x));
+}
+template <class T> T formula(const LeakyRelu& op, T x) { return where(x > T(0), x, x * T(op.negative_slope)); }
+template <class T> T formula(const Elu& op, T x) { return where(x <= T(0), T(op.alpha) * expm1(x), x); }
+template <class T> T formula(const Selu&, T x) {
+  return T(1.0507009873554804934193349852946) *
+         where(x <= T(0), T(1.6732632423543772848170429916717) * expm1(x), x);
+}
+template <class T> T formula(const Celu& op, T x) {
+  return where(x <= T(0), T(op.alpha) * expm1(x * T(1 / op.alpha)), x);
+}
+template <class T> T formula(const EluBackward& op, T g, T x) {
+  T slope = T(op.alpha * op.scale * op.input_scale) * exp(x * T(op.input_scale));
+  return g * where(x <= T(0), slope, T(op.scale));
+}
+template <class T> T formula(const Gelu& op, T x) {
+  if (op.approximate.v[0] == 't')
+    return T(0.5) * x * (T(1) + tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x)));
+  return T(0.5) * x * (T(1) + erf(x * T(0.70710678118654752440)));
+}
+template <class T> T formula(const GeluBackward& op, T g, T x) {
+  if (op.approximate.v[0] == 't') {
+    T t = tanh(T(0.79788456080286535588) * (x + T(0.044715) * x * x * x));
+    T slope = T(0.79788456080286535588) * (T(1) + T(3 * 0.044715) * x * x);
+    return g * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * slope);
+  }
+  T cdf = T(0.5) * (T(1) + erf(x * T(0.70710678118654752440)));
+  T pdf = T(0.39894228040143267794) * exp(x * x * T(-0.5));
+  return g * (cdf + x * pdf);
+}
+template <class T> T formula(const Silu&, T x) { return x / (T(1) + exp(-x)); }
+template <class T> T formula(const SiluBackward&, T g, T x) {
+  T y = T(1) / (T(1) + exp(-x));
+  return g * y * (T(1) + x * (T(1) - y));
+}
+template <class T> T formula(const SigmoidBackward&, T g, T y) { return g * (T(1) - y) * y; }
+template <class T> T formula(const TanhBackward&, T g, T y) { return g * (T(1) - y * y); }
+template <class T> T formula(const Mish&, T x) { return x * tanh(log1p(exp(where(x > T(20), T(20), x)))); }
+template <class T> T formula(const Softplus& op, T x) {
+  T z = x * T(op.beta);
+  return where(z > T(op.threshold), x, log1p(exp(z)) / T(op.beta));
+}
+template <class T> T formula(const Softshrink& op, T x) {
+  return where(x > T(op.lambd), x - T(op.lambd), where(x < T(-op.lambd), x + T(op.lambd), x * T(0)));
+}
+template <class T> T formula(const Hardshrink& op, T x) {
+  return where((x >= T(-op.lambd)) & (x <= T(op.lambd)), T(0), x);
+}
+template <class T> T formula(const Hardsigmoid&, T x) {
+  T y = (x + T(3)) / T(6);
+  return where(y < T(0), T(0), where(y > T(1), T(1), y));
+}
+template <class T> T formula(const Hardswish&, T x) {
+  return where(x < T(-3), T(0), where(x > T(3), x, x * (x + T(3)) / T(6)));
+}
+template <class T> T formula(const Threshold& op, T x) { return where(x <= T(op.threshold), T(op.value), x); }
+template <class T> T formula(const LogSigmoid&, T x) {
+  return where(x < T(0), x, T(0)) - log1p(exp(-abs(x)));
+}
+
+}  // namespace formulas
+}  // namespace weir

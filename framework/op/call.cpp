@@ -1,0 +1,158 @@
+#include "framework/op/call.h"
+
+#include <cstring>
+
+#include "framework/op/copy.h"
+
+namespace weir {
+
+thread_local Mode mode;
+
+namespace {
+
+Interpreter interpreters[3] = {};
+
+std::string op_name(const OpType& type) { return std::string(type.signature->name); }
+
+[[noreturn]] void no_kernel(const OpType& type, DeviceType device) {
+  throw NotImplemented(str(op_name(type), ": not implemented for device ", name_of(device)));
+}
+
+// Whether `out` can be handed to the kernel as it is.
+bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
+  if (!(out.sizes() == m.sizes)) return false;
+  if (type.any_layout) {
+    if (is_floating(m.dtype) != is_floating(out.dtype()) && out.dtype() != m.dtype) return false;
+  } else if (out.dtype() != m.dtype || !out.is_contiguous() || !m.row_major()) {
+    return false;
+  }
+  // Reading and writing the same memory is safe only element by element through the same geometry.
+  for (const Tensor& x : in)
+    if (x && x->storage == out->storage &&
+        !(type.any_layout && x->offset == out->offset && x.sizes() == out.sizes() && x.strides() == out.strides() &&
+          x.dtype() == out.dtype()))
+      return false;
+  return true;
+}
+
+void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int n) {
+  DeviceType device = out[0].device().type;
+  if (device == DeviceType::meta) return;
+  Kernel k = type.kernels[int(device)];
+  if (!k) no_kernel(type, device);
+  k(op, in, Outputs(out, n));
+}
+
+void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
+  bool direct = true;
+  for (int i = 0; i < n; i++) direct = direct && (!out[i] || fits(type, out[i], metas[i], in));
+  if (direct) {
+    for (int i = 0; i < n; i++) {
+      if (!out[i]) out[i] = empty(metas[i]);
+    }
+    run_kernel(type, op, in, out, n);
+    for (int i = 0; i < n; i++) bump_version(out[i]);
+    return;
+  }
+  Tensor fresh[kMaxOutputs];
+  for (int i = 0; i < n; i++) fresh[i] = empty(metas[i]);
+  run_kernel(type, op, in, fresh, n);
+  for (int i = 0; i < n; i++) {
+    if (!out[i]) out[i] = fresh[i];
+    else write_out(op_name(type).c_str(), out[i], fresh[i]);
+  }
+}
+
+void check_inplace(const OpType& type, const Tensor& self, const Meta& m) {
+  check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
+        " doesn't match the broadcast shape ", m.sizes);
+  check(can_cast(m.dtype, self.dtype()), op_name(type), "_: result type ", name_of(m.dtype),
+        " can't be cast to the desired output type ", name_of(self.dtype()));
+}
+
+void call_view(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  const Tensor& x = in[0];
+  Geometry g = type.geometry(op, in);
+  Tensor v = alias(x, g.sizes, g.strides, g.offset);
+  // A view made where nothing is recorded has no history to rebase: it is a plain alias.
+  if (mode.grad && !x.has_flag(kInference)) v->base = x->base ? x->base : x.ref();
+  out[0] = std::move(v);
+}
+
+void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  Tensors r = type.compose(op, in);
+  for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
+    if (!out[i]) out[i] = std::move(r[i]);
+    else if (out[i].get() != r[i].get()) write_out(op_name(type).c_str(), out[i], r[i]);
+  }
+}
+
+void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  if (type.geometry) return call_view(type, op, in, out);
+  Meta metas[kMaxOutputs];
+  type.infer(op, in, metas);
+  int n = type.signature->num_outputs;
+  bool given = false;
+  for (int i = 0; i < n; i++) given |= out[i].defined();
+  if (given) {
+    if (!in.empty() && out[0] == in[0]) check_inplace(type, out[0], metas[0]);
+    else
+      for (int i = 0; i < n; i++)
+        if (out[i])
+          check(can_cast(metas[i].dtype, out[i].dtype()), op_name(type), ": result type ", name_of(metas[i].dtype),
+                " can't be cast to the desired output type ", name_of(out[i].dtype()));
+    return call_with_outputs(type, op, in, out, metas, n);
+  }
+  for (int i = 0; i < n; i++) {
+    out[i] = empty(metas[i]);
+    if (mode.inference) out[i]->flags |= kInference;
+  }
+  run_kernel(type, op, in, out, n);
+}
+
+bool wants(Layer layer, uint32_t flags) {
+  switch (layer) {
+    case Layer::trace: return mode.trace;
+    case Layer::autocast: return mode.autocast;
+    default: return mode.grad && (flags & kRequiresGrad);
+  }
+}
+
+void call_from(int layer, const OpType& type, const void* op, Inputs in, Tensor* out) {
+  if (type.compose && layer > int(Layer::trace)) return call_composite(type, op, in, out);
+  uint32_t flags = out[0] ? out[0]->flags | (out[0]->base ? out[0]->base->flags : 0) : 0;
+  for (const Tensor& x : in)
+    if (x) flags |= x->flags | (x->base ? x->base->flags : 0);
+  for (; layer < int(Layer::kernel); layer++)
+    if (interpreters[layer] && wants(Layer(layer), flags)) return interpreters[layer](type, op, in, out);
+  call_kernel_layer(type, op, in, out);
+}
+
+}  // namespace
+
+void set_interpreter(Layer layer, Interpreter run) { interpreters[int(layer)] = run; }
+
+void call(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  if (type.compose && !mode.trace) return call_composite(type, op, in, out);
+  call_from(0, type, op, in, out);
+}
+
+void call_below(Layer above, const OpType& type, const void* op, Inputs in, Tensor* out) {
+  call_from(int(above) + 1, type, op, in, out);
+}
+
+Tensors call_list(const OpType& type, const void* op, Inputs in) {
+  if (type.compose) return type.compose(op, in);
+  Tensors out(type.signature->num_outputs);
+  call(type, op, in, out.data());
+  return out;
+}
+
+void write_out(const char* op, const Tensor& out, const Tensor& value) {
+  check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),
+        " can't be cast to the desired output type ", name_of(out.dtype()));
+  if (!(out.sizes() == value.sizes())) resize(out, value.sizes());
+  copy_into(out, value);
+}
+
+}  // namespace weir

@@ -1,0 +1,31 @@
+#include "framework/op/copy.h"
+
+namespace weir {
+
+void check_expandable(const char* op, const Dims& from, const Dims& to) {
+  bool ok = from.n <= to.n;
+  for (int i = 1; ok && i <= from.n; i++) ok = from[from.n - i] == 1 || from[from.n - i] == to[to.n - i];
+  check(ok, op, ": The expanded size of the tensor must match the existing size. Target sizes: ", to,
+        ". Tensor sizes: ", from);
+}
+
+Meta Copy::infer(Inputs in) const {
+  check_expandable("copy_", in[1].sizes(), in[0].sizes());
+  return {in[0].sizes(), in[0].dtype(), in[0].device()};
+}
+
+// The engine reduces and casts a gradient to its input's shape and dtype.
+Tensors Copy::vjp(const Saved&, const Tensor& dy) const { return {Tensor(), dy}; }
+
+void copy_into(const Tensor& self, const Tensor& src) { Fn<Copy>::into(self, std::array{self, src}); }
+
+void resize(const Tensor& self, const Dims& sizes) {
+  int64_t numel = sizes.product();
+  size_t item = size_of(self.dtype());
+  grow(*self->storage, (self->offset + numel) * item);
+  set_geometry(self, sizes, contiguous_strides(sizes), self->offset);
+}
+
+static const Register<Copy> ops;
+
+}  // namespace weir

@@ -1,0 +1,193 @@
+// An op is one struct; OpType is the same facts with the type erased.
+//
+//   struct Softmax : Op {
+//     static constexpr Signature signature = "softmax(input: Tensor, dim: int) -> Tensor";
+//     static constexpr auto doc = "Exponentials along dim, scaled to sum to 1. Shape: as input.";
+//     int64_t dim;
+//     static constexpr auto fields = std::tuple{&Softmax::dim};
+//     static constexpr Save saves{.output = true};
+//     Meta infer(Inputs in) const;                          // a kernel op
+//     Tensors vjp(const Saved& s, const Tensor& dy) const;  // gradients per input, written with ops
+//   };
+//
+// Three kinds, told apart by which member is there:
+//   infer     a kernel op: the result is allocated and the device's kernel fills it
+//   geometry  a view op: a new geometry over the input's storage, no kernel
+//   compose   a plain function over other ops: gradient, graph form and SBP follow from them
+// Everything after `type_of<T>` is ordinary code over OpType: no template reaches the engine.
+#pragma once
+#include <tuple>
+#include <vector>
+
+#include "framework/core/tensor.h"
+#include "framework/op/signature.h"
+
+namespace weir {
+
+using Tensors = std::vector<Tensor>;
+
+/// What backward needs of the call. `inputs` is a bit per input.
+struct Save {
+  uint8_t inputs = 0;
+  bool output = false;   // all outputs
+};
+
+/// Where the Python name lives. `torch` also makes it a method of Tensor when its first parameter is a Tensor.
+enum class Module : uint8_t { torch, functional, method, special, linalg, hidden };
+
+/// Which precision autocast runs an op in. Source: https://pytorch.org/docs/stable/amp.html
+enum class Autocast : uint8_t { unchanged, lower, float32, promote };
+
+/// What a node kept from the forward call, as `vjp` sees it.
+class Saved {
+ public:
+  virtual ~Saved() = default;
+  virtual Tensor input(int i) const = 0;    // only those named in `saves`
+  virtual Tensor output(int i = 0) const = 0;
+  virtual const Meta& input_meta(int i) const = 0;
+  virtual int num_inputs() const = 0;
+  virtual bool needs(int i) const = 0;      // is the gradient of input i asked for?
+  virtual Tensor cotangent(int i) const = 0;  // the gradient of output i, undefined when none reached it
+};
+
+struct Geometry {
+  Dims sizes, strides;
+  int64_t offset;
+};
+
+struct Op {
+  static constexpr Save saves{};
+  static constexpr Module module = Module::torch;
+  static constexpr Autocast autocast = Autocast::unchanged;
+  static constexpr bool inplace = false;         // has a `name_` form
+  static constexpr bool differentiable = true;   // false: results never require grad (comparisons, argmax)
+  static constexpr bool any_layout = false;      // the kernel takes any strides of inputs and outputs
+  static constexpr const char* notation = "";    // index notation, for SBP and cost models
+  static constexpr std::tuple<> fields{};
+};
+
+using Kernel = void (*)(const void* op, Inputs in, Outputs out);
+/// Filled by the kernel libraries. One small variable per op and nothing else, so kernels compile fast.
+template <class T> inline Kernel kernel_slots[kNumDevices] = {};
+
+struct Field {
+  uint16_t offset;
+  Ty ty;
+};
+
+struct OpType {
+  const Signature* signature;
+  const char* doc;
+  const char* notation;
+  size_t size;
+  Save saves;
+  Module module;
+  Autocast autocast;
+  bool inplace, differentiable, any_layout;
+  void (*infer)(const void* op, Inputs in, Meta* out);
+  Geometry (*geometry)(const void* op, Inputs in);
+  Tensors (*compose)(const void* op, Inputs in);
+  Tensors (*vjp)(const void* op, const Saved& s, const Tensor& dy);
+  Kernel* kernels;
+  void (*construct)(void* op);
+  std::array<Field, kMaxParams> fields;  // by parameter; inputs have no field
+  // filled at registration
+  std::vector<std::byte> defaults;
+};
+
+/// Registered ops in order; find_op takes "name" or "name.overload".
+std::vector<OpType*>& registry();
+OpType* find_op(std::string_view name);
+/// Writes the defaults of the signature and adds the op to the registry.
+void register_op(OpType* type);
+
+template <class T> consteval bool fields_match() {
+  const Signature& s = T::signature;
+  int k = 0;
+  bool ok = true;
+  auto skip_inputs = [&] { while (k < s.n && is_input(s.params[k].ty)) k++; };
+  std::apply([&](auto... m) {
+    ([&] {
+      skip_inputs();
+      ok = ok && k < s.n && s.params[k].ty == ty_of<std::remove_cvref_t<decltype(std::declval<T>().*m)>>();
+      k++;
+    }(), ...);
+  }, T::fields);
+  skip_inputs();
+  return ok && k == s.n;
+}
+
+template <class T> OpType make_op_type() {
+  static_assert(fields_match<T>(), "signature and data members differ");
+  static_assert(std::is_trivially_copyable_v<T> || true);
+  OpType t{};
+  t.signature = &T::signature;
+  t.doc = T::doc;
+  t.notation = T::notation;
+  t.size = sizeof(T);
+  t.saves = T::saves;
+  t.module = T::module;
+  t.autocast = T::autocast;
+  t.inplace = T::inplace;
+  t.differentiable = T::differentiable;
+  t.any_layout = T::any_layout;
+  t.kernels = kernel_slots<T>;
+  t.construct = [](void* p) { new (p) T(); };
+  if constexpr (requires(const T& op, Inputs in) { op.infer(in); })
+    t.infer = [](const void* p, Inputs in, Meta* out) {
+      auto r = static_cast<const T*>(p)->infer(in);
+      if constexpr (std::is_same_v<decltype(r), Meta>) *out = r;
+      else for (size_t i = 0; i < r.size(); i++) out[i] = r[i];
+    };
+  if constexpr (requires(const T& op, Inputs in) { op.geometry(in); })
+    t.geometry = [](const void* p, Inputs in) { return static_cast<const T*>(p)->geometry(in); };
+  if constexpr (requires(const T& op, Inputs in) { op.compose(in); })
+    t.compose = [](const void* p, Inputs in) -> Tensors {
+      auto r = static_cast<const T*>(p)->compose(in);
+      if constexpr (std::is_same_v<decltype(r), Tensor>) return {std::move(r)};
+      else return r;
+    };
+  if constexpr (requires(const T& op, const Saved& s, const Tensor& dy) { op.vjp(s, dy); })
+    t.vjp = [](const void* p, const Saved& s, const Tensor& dy) -> Tensors {
+      auto r = static_cast<const T*>(p)->vjp(s, dy);
+      if constexpr (std::is_same_v<decltype(r), Tensor>) return {std::move(r)};
+      else return r;
+    };
+  const T probe{};
+  int k = 0;
+  std::apply([&](auto... m) {
+    ([&] {
+      while (is_input(T::signature.params[k].ty)) k++;
+      auto at = reinterpret_cast<const char*>(&(probe.*m)) - reinterpret_cast<const char*>(&probe);
+      t.fields[k] = {uint16_t(at), T::signature.params[k].ty};
+      k++;
+    }(), ...);
+  }, T::fields);
+  return t;
+}
+
+/// The one OpType of `T`; made on first use, registered by Register<T...>.
+template <class T> OpType& op_type() {
+  static OpType t = make_op_type<T>();
+  return t;
+}
+
+/// `static const Register<Softmax, LogSoftmax> ops;` in a family's .cpp puts its ops into the registry.
+template <class... T> struct Register {
+  Register() { (register_op(&op_type<T>()), ...); }
+};
+
+/// A family's ops as a type, so that registration and kernels go through one list.
+template <class... T> struct OpList {
+  using Registration = Register<T...>;
+  template <class F> static void for_each(F&& f) { (f(TypeTag<T>{}), ...); }
+};
+
+/// Binds `fn(const T&, Inputs, Outputs)` as the kernel of `T`; used once per kernel in kernels/.
+template <class T, auto fn> void set_kernel(DeviceType device) {
+  kernel_slots<T>[int(device)] = [](const void* op, Inputs in, Outputs out) {
+    fn(*static_cast<const T*>(op), in, out);
+  };
+}
+
+}  // namespace weir

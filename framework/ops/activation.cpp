@@ -1,0 +1,92 @@
+#include "framework/ops/activation.h"
+
+#include <cmath>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/unary.h"
+
+namespace weir {
+using namespace fn;
+namespace {
+
+// Source: Klambauer et al. 2017, section 2.
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717, kSeluScale = 1.0507009873554804934193349852946;
+
+Tensor within(const Tensor& x, double low, double high, const Tensor& dy) {
+  return where(x > low, where(x < high, dy, num(0.0)), num(0.0));
+}
+Tensor elu_backward(const Saved& s, const Tensor& dy, double alpha, double scale, double input_scale) {
+  return Fn<EluBackward>()(dy, s.input(0), alpha, scale, input_scale);
+}
+
+}  // namespace
+
+Tensors Relu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<ReluBackward>()(dy, s.output())}; }
+Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {within(s.input(0), min_val, max_val, dy)}; }
+Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const {
+  return {where(s.input(0) > 0.0, dy, dy * negative_slope)};
+}
+Tensors Elu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, alpha, 1, 1)}; }
+Tensors Selu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, kSeluAlpha, kSeluScale, 1)}; }
+Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, alpha, 1, 1 / alpha)}; }
+Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<GeluBackward>()(dy, s.input(0), approximate)}; }
+Tensors Silu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SiluBackward>()(dy, s.input(0))}; }
+Tensors Mish::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), t = tanh(Fn<Softplus>()(x, 1.0, 20.0));
+  return {dy * (t + x * sigmoid(x) * (1.0 - t * t))};
+}
+Tensors Softplus::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor z = s.input(0) * beta;
+  return {where(z > threshold, dy, dy * sigmoid(z))};
+}
+Tensors Softshrink::vjp(const Saved& s, const Tensor& dy) const {
+  return {where(abs(s.input(0)) > lambd, dy, num(0.0))};
+}
+Tensors Hardshrink::vjp(const Saved& s, const Tensor& dy) const {
+  return {where(abs(s.input(0)) <= lambd, num(0.0), dy)};
+}
+Tensors Hardsigmoid::vjp(const Saved& s, const Tensor& dy) const { return {within(s.input(0), -3, 3, dy / 6.0)}; }
+Tensors Hardswish::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0);
+  return {where(x <= -3.0, num(0.0), where(x < 3.0, dy * (x / 3.0 + 0.5), dy))};
+}
+Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
+  return {where(s.input(0) <= threshold, num(0.0), dy)};
+}
+Tensors LogSigmoid::vjp(const Saved& s, const Tensor& dy) const { return {dy * sigmoid(-s.input(0))}; }
+
+Tensors ReluBackward::vjp(const Saved& s, const Tensor& dy) const {
+  return {Fn<ReluBackward>()(dy, s.input(1)), Tensor()};
+}
+Tensors SigmoidBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), y = s.input(1);
+  return {dy * (y * (1.0 - y)), dy * g * (1.0 - 2.0 * y)};
+}
+Tensors TanhBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), y = s.input(1);
+  return {dy * (1.0 - y * y), -2.0 * dy * g * y};
+}
+Tensors SiluBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), x = s.input(1), y = sigmoid(x), slope = y * (1.0 - y);
+  return {Fn<SiluBackward>()(dy, x), dy * g * slope * (2.0 + x * (1.0 - 2.0 * y))};
+}
+Tensors GeluBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), x = s.input(1), dx;
+  if (approximate == "tanh") {
+    const double k = M_SQRT2 * M_2_SQRTPI * 0.5, c = 0.044715;
+    Tensor u = k * (x + c * (x * x * x)), t = tanh(u), du = k * (1.0 + 3 * c * (x * x)), sech = 1.0 - t * t;
+    dx = sech * du + 0.5 * x * sech * (k * 6 * c * x - 2.0 * t * du * du);
+  } else {
+    dx = exp(x * x * -0.5) * (M_SQRT1_2 * M_2_SQRTPI * 0.5) * (2.0 - x * x);
+  }
+  return {Fn<GeluBackward>()(dy, x, approximate), dy * g * dx};
+}
+Tensors EluBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), x = s.input(1);
+  Tensor curve = (alpha * scale * input_scale * input_scale) * exp(x * input_scale);
+  return {Fn<EluBackward>()(dy, x, alpha, scale, input_scale), where(x <= 0.0, dy * g * curve, num(0.0))};
+}
+
+static const ActivationOps::Registration ops;
+
+}  // namespace weir

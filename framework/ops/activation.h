@@ -1,0 +1,210 @@
+// Activation functions, and the fused gradients of those that training runs in every step.
+#pragma once
+#include "framework/ops/pointwise.h"
+
+namespace weir {
+
+struct Relu : Pointwise<Relu, Rule::promote> {
+  static constexpr Signature signature = "relu(input: Tensor) -> Tensor";
+  static constexpr auto doc = "max(x, 0).";
+  static constexpr Save saves{.output = true};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Hardtanh : Pointwise<Hardtanh, Rule::promote> {
+  static constexpr Signature signature = "hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor";
+  static constexpr auto doc = "x limited to [min_val, max_val].";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  double min_val;
+  double max_val;
+  static constexpr std::tuple fields{&Hardtanh::min_val, &Hardtanh::max_val};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LeakyRelu : Pointwise<LeakyRelu, Rule::real> {
+  static constexpr Signature signature = "leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor";
+  static constexpr auto doc = "x above 0, negative_slope * x below.";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  double negative_slope;
+  static constexpr std::tuple fields{&LeakyRelu::negative_slope};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Elu : Pointwise<Elu, Rule::real> {
+  static constexpr Signature signature = "elu(input: Tensor, alpha: float = 1.0) -> Tensor";
+  static constexpr auto doc = "x above 0, alpha * (exp(x) - 1) below.";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  double alpha;
+  static constexpr std::tuple fields{&Elu::alpha};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Selu : Pointwise<Selu, Rule::real> {
+  static constexpr Signature signature = "selu(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Elu with the self-normalising constants. Source: Klambauer et al. 2017.";
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Celu : Pointwise<Celu, Rule::real> {
+  static constexpr Signature signature = "celu(input: Tensor, alpha: float = 1.0) -> Tensor";
+  static constexpr auto doc = "x above 0, alpha * (exp(x / alpha) - 1) below.";
+  static constexpr Save saves{.inputs = 0b1};
+  double alpha;
+  static constexpr std::tuple fields{&Celu::alpha};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Gelu : Pointwise<Gelu, Rule::real> {
+  static constexpr Signature signature = "gelu(input: Tensor, *, approximate: str = 'none') -> Tensor";
+  static constexpr auto doc = "x times the normal distribution function of x; approximate='tanh' for the fast form.";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  Str approximate;
+  static constexpr std::tuple fields{&Gelu::approximate};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Silu : Pointwise<Silu, Rule::real> {
+  static constexpr Signature signature = "silu(input: Tensor) -> Tensor";
+  static constexpr auto doc = "x * sigmoid(x).";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Mish : Pointwise<Mish, Rule::real> {
+  static constexpr Signature signature = "mish(input: Tensor) -> Tensor";
+  static constexpr auto doc = "x * tanh(softplus(x)).";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Softplus : Pointwise<Softplus, Rule::real> {
+  static constexpr Signature signature = "softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor";
+  static constexpr auto doc = "log(1 + exp(beta x)) / beta; x itself where beta x > threshold.";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  double beta;
+  double threshold;
+  static constexpr std::tuple fields{&Softplus::beta, &Softplus::threshold};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Softshrink : Pointwise<Softshrink, Rule::real> {
+  static constexpr Signature signature = "softshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
+  static constexpr auto doc = "x moved towards 0 by lambd.";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  double lambd;
+  static constexpr std::tuple fields{&Softshrink::lambd};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Hardshrink : Pointwise<Hardshrink, Rule::real> {
+  static constexpr Signature signature = "hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
+  static constexpr auto doc = "x where |x| > lambd, else 0.";
+  static constexpr Save saves{.inputs = 0b1};
+  double lambd;
+  static constexpr std::tuple fields{&Hardshrink::lambd};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Hardsigmoid : Pointwise<Hardsigmoid, Rule::real> {
+  static constexpr Signature signature = "hardsigmoid(input: Tensor) -> Tensor";
+  static constexpr auto doc = "clamp(x / 6 + 1/2, 0, 1).";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Hardswish : Pointwise<Hardswish, Rule::real> {
+  static constexpr Signature signature = "hardswish(input: Tensor) -> Tensor";
+  static constexpr auto doc = "x * hardsigmoid(x).";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Threshold : Pointwise<Threshold, Rule::promote> {
+  static constexpr Signature signature = "threshold(input: Tensor, threshold: float, value: float) -> Tensor";
+  static constexpr auto doc = "x above the threshold, value elsewhere.";
+  static constexpr Save saves{.inputs = 0b1};
+  double threshold;
+  double value;
+  static constexpr std::tuple fields{&Threshold::threshold, &Threshold::value};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LogSigmoid : Pointwise<LogSigmoid, Rule::real> {
+  static constexpr Signature signature = "logsigmoid(input: Tensor) -> Tensor";
+  static constexpr auto doc = "log(sigmoid(x)).";
+  static constexpr Module module = Module::functional;
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ReluBackward : Pointwise<ReluBackward, Rule::promote> {
+  static constexpr Signature signature = "relu_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of relu from its result.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b10};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct GeluBackward : Pointwise<GeluBackward, Rule::real> {
+  static constexpr Signature signature = "gelu_backward(grad_output: Tensor, input: Tensor, *, approximate: str = 'none') -> Tensor";
+  static constexpr auto doc = "Gradient of gelu.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Str approximate;
+  static constexpr std::tuple fields{&GeluBackward::approximate};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct SiluBackward : Pointwise<SiluBackward, Rule::real> {
+  static constexpr Signature signature = "silu_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of silu.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct SigmoidBackward : Pointwise<SigmoidBackward, Rule::real> {
+  static constexpr Signature signature = "sigmoid_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of sigmoid from its result.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct TanhBackward : Pointwise<TanhBackward, Rule::real> {
+  static constexpr Signature signature = "tanh_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of tanh from its result.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct EluBackward : Pointwise<EluBackward, Rule::real> {
+  static constexpr Signature signature = "elu_backward(grad_output: Tensor, input: Tensor, alpha: float, scale: float, input_scale: float) -> Tensor";
+  static constexpr auto doc = "Gradient of elu with scales: negcoef, poscoef, negiptcoef.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  double alpha;
+  double scale;
+  double input_scale;
+  static constexpr std::tuple fields{&EluBackward::alpha, &EluBackward::scale, &EluBackward::input_scale};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+/// The family, for registration and for the kernels.
+using ActivationOps = OpList<Relu, Hardtanh, LeakyRelu, Elu, Selu, Celu, Gelu, Silu, Mish, Softplus,
+    Softshrink, Hardshrink, Hardsigmoid, Hardswish, Threshold, LogSigmoid, ReluBackward, GeluBackward,
+    SiluBackward, SigmoidBackward, TanhBackward, EluBackward>;
+
+}  // namespace weir

@@ -1,0 +1,153 @@
+#include "framework/ops/arithmetic.h"
+
+#include <cmath>
+
+#include "framework/ops/compare.h"
+#include "framework/ops/unary.h"
+
+namespace weir {
+using namespace fn;
+
+Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
+Tensor operator-(const Tensor& a, const Tensor& b) { return Fn<Sub>()(a, b); }
+Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
+Tensor operator/(const Tensor& a, const Tensor& b) { return Fn<Div>()(a, b); }
+Tensor operator-(const Tensor& a) { return neg(a); }
+
+namespace {
+
+// Half of the gradient to each side where both are equal, all of it to the chosen side elsewhere.
+Tensors choose(const Saved& s, const Tensor& dy, bool larger) {
+  Tensor a = s.input(0), b = s.input(1), equal = Fn<Eq>()(a, b), half = dy * 0.5, zero = num(0.0);
+  Tensor first = larger ? a > b : a < b, second = larger ? a < b : a > b;
+  // NaN goes to whoever is chosen by the comparison with itself, as in PyTorch: neither.
+  Tensor da = where(equal, half, where(second, zero, dy));
+  Tensor db = where(equal, half, where(first, zero, dy));
+  return {da, db};
+}
+
+double of(const Scalar& s) { return s.to_double(); }
+
+}  // namespace
+
+Tensors Add::vjp(const Saved& s, const Tensor& dy) const {
+  if (of(alpha) == 1) return {dy, dy};
+  return {dy, s.needs(1) ? dy * of(alpha) : Tensor()};
+}
+Tensors Sub::vjp(const Saved& s, const Tensor& dy) const {
+  return {dy, !s.needs(1) ? Tensor() : of(alpha) == 1 ? -dy : dy * -of(alpha)};
+}
+Tensors Mul::vjp(const Saved& s, const Tensor& dy) const {
+  return {s.needs(0) ? dy * s.input(1) : Tensor(), s.needs(1) ? dy * s.input(0) : Tensor()};
+}
+Tensors Div::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor b = s.input(1);
+  return {s.needs(0) ? dy / b : Tensor(), s.needs(1) ? -dy * ((s.input(0) / b) / b) : Tensor()};
+}
+Tensors DivMode::vjp(const Saved&, const Tensor& dy) const { return {dy * 0.0, dy * 0.0}; }
+Tensors FloorDivide::vjp(const Saved&, const Tensor& dy) const { return {dy * 0.0, dy * 0.0}; }
+Tensors Remainder::vjp(const Saved& s, const Tensor& dy) const {
+  return {dy, s.needs(1) ? -dy * floor(s.input(0) / s.input(1)) : Tensor()};
+}
+Tensors Fmod::vjp(const Saved& s, const Tensor& dy) const {
+  return {dy, s.needs(1) ? -dy * trunc(s.input(0) / s.input(1)) : Tensor()};
+}
+Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), e = s.input(1), da, db;
+  if (s.needs(0)) da = where(logical_not(e), num(0.0), dy * (e * pow(x, e - 1.0)));
+  if (s.needs(1)) {
+    // d/de x**e = x**e log x; 0 where x is 0 and e is not negative.
+    Tensor zero = Fn<LogicalAnd>()(logical_not(x), e >= 0.0);
+    db = dy * where(zero, num(0.0), s.output() * log(where(zero, num(1.0), x)));
+  }
+  return {da, db};
+}
+Tensors Maximum::vjp(const Saved& s, const Tensor& dy) const { return choose(s, dy, true); }
+Tensors Minimum::vjp(const Saved& s, const Tensor& dy) const { return choose(s, dy, false); }
+Tensors Fmax::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor a = s.input(0), b = s.input(1), first = Fn<LogicalOr>()(a >= b, isnan(b));
+  return {where(first, dy, num(0.0)), where(first, num(0.0), dy)};
+}
+Tensors Fmin::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor a = s.input(0), b = s.input(1), first = Fn<LogicalOr>()(a <= b, isnan(b));
+  return {where(first, dy, num(0.0)), where(first, num(0.0), dy)};
+}
+Tensors Atan2::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor y = s.input(0), x = s.input(1), g = dy / (x * x + y * y);
+  return {g * x, -g * y};
+}
+Tensors Hypot::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = dy / s.output();
+  return {g * s.input(0), g * s.input(1)};
+}
+Tensors Copysign::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor a = s.input(0), b = s.input(1);
+  Tensor ratio = where(logical_not(a), num(0.0), Fn<Copysign>()(a, b) / where(logical_not(a), num(1.0), a));
+  return {dy * ratio, dy * 0.0};
+}
+Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor y = s.output();
+  return {dy * exp(s.input(0) - y), dy * exp(s.input(1) - y)};
+}
+Tensors Logaddexp2::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor y = s.output();
+  return {dy * Fn<Exp2>()(s.input(0) - y), dy * Fn<Exp2>()(s.input(1) - y)};
+}
+Tensors Xlogy::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), y = s.input(1);
+  Tensor dx = where(Fn<LogicalAnd>()(logical_not(x), y <= 0.0), num(0.0), dy * log(y));
+  return {dx, dy * x / y};
+}
+Tensors Xlog1py::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), y = s.input(1);
+  Tensor dx = where(Fn<LogicalAnd>()(logical_not(x), y <= -1.0), num(0.0), dy * Fn<Log1p>()(y));
+  return {dx, dy * x / (y + 1.0)};
+}
+Tensors Lerp::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor w = s.input(2);
+  return {dy * (1.0 - w), dy * w, s.needs(2) ? dy * (s.input(1) - s.input(0)) : Tensor()};
+}
+Tensors Addcmul::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = of(value) == 1 ? dy : dy * of(value);
+  return {dy, s.needs(1) ? g * s.input(2) : Tensor(), s.needs(2) ? g * s.input(1) : Tensor()};
+}
+Tensors Addcdiv::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor a = s.input(1), b = s.input(2), g = dy * of(value);
+  return {dy, s.needs(1) ? g / b : Tensor(), s.needs(2) ? -g * (a / (b * b)) : Tensor()};
+}
+Tensors Where::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor c = s.input(0), zero = num(0.0);
+  return {Tensor(), s.needs(1) ? where(c, dy, zero) : Tensor(), s.needs(2) ? where(c, zero, dy) : Tensor()};
+}
+
+Meta Clamp::infer(Inputs in) const {
+  check(min || max, "clamp: At least one of 'min' or 'max' must not be None");
+  Tensor all[3] = {in[0], min ? wrapped_number(*min) : Tensor(), max ? wrapped_number(*max) : Tensor()};
+  Meta m = pointwise_meta("clamp(", Rule::promote, in);
+  m.dtype = result_type(all);
+  return m;
+}
+Tensors Clamp::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), g = dy;
+  if (min) g = where(x < of(*min), num(0.0), g);
+  if (max) g = where(x > of(*max), num(0.0), g);
+  return {g};
+}
+Meta ClampTensor::infer(Inputs in) const {
+  check(in[1].defined() || in[2].defined(), "clamp: At least one of 'min' or 'max' must not be None");
+  return pointwise_meta("clamp(", Rule::promote, in);
+}
+Tensors ClampTensor::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), low = s.input(1), high = s.input(2), zero = num(0.0), dx = dy, dlow, dhigh;
+  Tensor below = low ? x < low : Tensor(), above = high ? x > high : Tensor();
+  if (low) dx = where(below, zero, dx);
+  if (high) dx = where(above, zero, dx);
+  if (low) dlow = where(below, dy, zero);
+  if (low && high) dlow = where(low > high, zero, dlow);
+  if (high) dhigh = where(low ? Fn<LogicalOr>()(above, low > high) : above, dy, zero);
+  return {dx, dlow, dhigh};
+}
+
+static const ArithmeticOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,263 @@
+// Functions of two or three tensors, element by element. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/ops/pointwise.h"
+
+namespace weir {
+
+struct Add : Pointwise<Add, Rule::promote> {
+  static constexpr Signature signature = "add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
+  static constexpr auto doc = "input + alpha * other.";
+  Scalar alpha;
+  static constexpr std::tuple fields{&Add::alpha};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Sub : Pointwise<Sub, Rule::promote> {
+  static constexpr Signature signature = "sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
+  static constexpr auto doc = "input - alpha * other.";
+  Scalar alpha;
+  static constexpr std::tuple fields{&Sub::alpha};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Mul : Pointwise<Mul, Rule::promote> {
+  static constexpr Signature signature = "mul(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input * other.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Div : Pointwise<Div, Rule::floating> {
+  static constexpr Signature signature = "div(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input / other, always true division.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct DivMode : Pointwise<DivMode, Rule::promote> {
+  static constexpr Signature signature = "div.mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str) -> Tensor";
+  static constexpr auto doc = "Division rounded towards zero ('trunc') or down ('floor').";
+  Str rounding_mode;
+  static constexpr std::tuple fields{&DivMode::rounding_mode};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct FloorDivide : Pointwise<FloorDivide, Rule::promote> {
+  static constexpr Signature signature = "floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "Division rounded down.";
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Remainder : Pointwise<Remainder, Rule::promote> {
+  static constexpr Signature signature = "remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "Rest of the division, with the sign of other.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Fmod : Pointwise<Fmod, Rule::promote> {
+  static constexpr Signature signature = "fmod(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "Rest of the division, with the sign of input.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Pow : Pointwise<Pow, Rule::promote> {
+  static constexpr Signature signature = "pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input ** exponent.";
+  static constexpr Save saves{.inputs = 0b11, .output = true};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Maximum : Pointwise<Maximum, Rule::promote> {
+  static constexpr Signature signature = "maximum(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "The larger one; NaN if one is.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Minimum : Pointwise<Minimum, Rule::promote> {
+  static constexpr Signature signature = "minimum(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "The smaller one; NaN if one is.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Fmax : Pointwise<Fmax, Rule::promote> {
+  static constexpr Signature signature = "fmax(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "The larger one; NaN only if both are.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Fmin : Pointwise<Fmin, Rule::promote> {
+  static constexpr Signature signature = "fmin(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "The smaller one; NaN only if both are.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Atan2 : Pointwise<Atan2, Rule::floating> {
+  static constexpr Signature signature = "atan2(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "Angle of (other, input) in (-pi, pi].";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Hypot : Pointwise<Hypot, Rule::real> {
+  static constexpr Signature signature = "hypot(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "sqrt(input**2 + other**2).";
+  static constexpr Save saves{.inputs = 0b11, .output = true};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Copysign : Pointwise<Copysign, Rule::floating> {
+  static constexpr Signature signature = "copysign(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "|input| with the sign of other.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Nextafter : Pointwise<Nextafter, Rule::real> {
+  static constexpr Signature signature = "nextafter(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "The next representable number towards other.";
+  static constexpr bool differentiable = false;
+};
+
+struct Logaddexp : Pointwise<Logaddexp, Rule::real> {
+  static constexpr Signature signature = "logaddexp(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "log(exp(input) + exp(other)).";
+  static constexpr Save saves{.inputs = 0b11, .output = true};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Logaddexp2 : Pointwise<Logaddexp2, Rule::real> {
+  static constexpr Signature signature = "logaddexp2(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "log2(2**input + 2**other).";
+  static constexpr Save saves{.inputs = 0b11, .output = true};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Xlogy : Pointwise<Xlogy, Rule::floating> {
+  static constexpr Signature signature = "xlogy(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input * log(other), 0 where input is 0.";
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Xlog1py : Pointwise<Xlog1py, Rule::floating> {
+  static constexpr Signature signature = "xlog1py(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input * log1p(other), 0 where input is 0.";
+  static constexpr Module module = Module::special;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Heaviside : Pointwise<Heaviside, Rule::promote> {
+  static constexpr Signature signature = "heaviside(input: Tensor, values: Tensor) -> Tensor";
+  static constexpr auto doc = "0 below zero, 1 above, values at zero.";
+  static constexpr bool differentiable = false;
+};
+
+struct Lerp : Pointwise<Lerp, Rule::real> {
+  static constexpr Signature signature = "lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input + weight * (end - input).";
+  static constexpr Save saves{.inputs = 0b111};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Addcmul : Pointwise<Addcmul, Rule::promote> {
+  static constexpr Signature signature = "addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor";
+  static constexpr auto doc = "input + value * tensor1 * tensor2.";
+  static constexpr Save saves{.inputs = 0b110};
+  Scalar value;
+  static constexpr std::tuple fields{&Addcmul::value};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Addcdiv : Pointwise<Addcdiv, Rule::real> {
+  static constexpr Signature signature = "addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor";
+  static constexpr auto doc = "input + value * tensor1 / tensor2.";
+  static constexpr Save saves{.inputs = 0b110};
+  Scalar value;
+  static constexpr std::tuple fields{&Addcdiv::value};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct BitwiseAnd : Pointwise<BitwiseAnd, Rule::integral> {
+  static constexpr Signature signature = "bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "Bit by bit and.";
+};
+
+struct BitwiseOr : Pointwise<BitwiseOr, Rule::integral> {
+  static constexpr Signature signature = "bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "Bit by bit or.";
+};
+
+struct BitwiseXor : Pointwise<BitwiseXor, Rule::integral> {
+  static constexpr Signature signature = "bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "Bit by bit exclusive or.";
+};
+
+struct ShiftLeft : Pointwise<ShiftLeft, Rule::integral> {
+  static constexpr Signature signature = "bitwise_left_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input << other.";
+};
+
+struct ShiftRight : Pointwise<ShiftRight, Rule::integral> {
+  static constexpr Signature signature = "bitwise_right_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input >> other, keeping the sign.";
+};
+
+struct Gcd : Pointwise<Gcd, Rule::integral> {
+  static constexpr Signature signature = "gcd(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "Greatest common divisor.";
+};
+
+struct Lcm : Pointwise<Lcm, Rule::integral> {
+  static constexpr Signature signature = "lcm(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "Least common multiple.";
+};
+
+struct Where : Pointwise<Where, Rule::select> {
+  static constexpr Signature signature = "where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "input where condition holds, other elsewhere.";
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Clamp : Pointwise<Clamp, Rule::promote> {
+  static constexpr Signature signature = "clamp(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor";
+  static constexpr auto doc = "input limited to [min, max].";
+  static constexpr Save saves{.inputs = 0b1};
+  Meta infer(Inputs in) const;
+  std::optional<Scalar> min;
+  std::optional<Scalar> max;
+  static constexpr std::tuple fields{&Clamp::min, &Clamp::max};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ClampTensor : Pointwise<ClampTensor, Rule::promote> {
+  static constexpr Signature signature = "clamp.Tensor(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor";
+  static constexpr auto doc = "input limited to [min, max], element by element.";
+  static constexpr Save saves{.inputs = 0b111};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+/// The family, for registration and for the kernels.
+using ArithmeticOps = OpList<Add, Sub, Mul, Div, DivMode, FloorDivide, Remainder, Fmod, Pow, Maximum, Minimum,
+    Fmax, Fmin, Atan2, Hypot, Copysign, Nextafter, Logaddexp, Logaddexp2, Xlogy, Xlog1py, Heaviside, Lerp,
+    Addcmul, Addcdiv, BitwiseAnd, BitwiseOr, BitwiseXor, ShiftLeft, ShiftRight, Gcd, Lcm, Where, Clamp,
+    ClampTensor>;
+
+namespace fn {
+inline constexpr Fn<Add> add;
+inline constexpr Fn<Mul> mul;
+inline constexpr Fn<Where> where;
+inline constexpr Fn<Pow> pow;
+inline constexpr Fn<Maximum> maximum;
+inline constexpr Fn<Addcmul> addcmul;
+}  // namespace fn
+
+}  // namespace weir

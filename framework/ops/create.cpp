@@ -1,0 +1,105 @@
+#include "framework/ops/create.h"
+
+#include <cmath>
+
+#include "framework/op/copy.h"
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+Meta preserved(const Tensor& x, DType dtype) {
+  Meta m(x.sizes(), dtype, x.device());
+  if (!x.is_contiguous() && is_non_overlapping_and_dense(x.sizes(), x.strides())) m.strides = x.strides();
+  return m;
+}
+
+void check_matrix(const char* op, const Tensor& x) {
+  check(x.ndim() >= 2, op, ": input tensor must have at least 2 dimensions");
+}
+
+}  // namespace
+
+Meta Clone::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  Meta m(x.sizes(), x.dtype(), x.device());
+  MemoryFormat f = memory_format.value_or(MemoryFormat::preserve);
+  if (f == MemoryFormat::preserve) return preserved(x, x.dtype());
+  if (f == MemoryFormat::channels_last || f == MemoryFormat::channels_last_3d) {
+    int want = f == MemoryFormat::channels_last ? 4 : 5;
+    check(x.ndim() == want, "clone: required rank ", want, " tensor to use channels_last format");
+    m.strides = channels_last_strides(x.sizes());
+  }
+  return m;
+}
+Tensors Clone::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
+
+Meta ToDtype::infer(Inputs in) const { return preserved(in[0], dtype); }
+Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // the engine casts back
+
+Tensor Fill::compose(Inputs in) const {
+  check(in[1].ndim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", in[1].ndim(),
+        " dimensions.");
+  Tensor out = empty(preserved(in[0], in[0].dtype()));
+  copy_into(out, in[1]);
+  return out;
+}
+
+Meta Arange::infer(Inputs) const {
+  double a = start.to_double(), b = end.to_double(), s = step.to_double();
+  check(s != 0, "arange: step must be nonzero");
+  check(std::isfinite(a) && std::isfinite(b), "arange: unsupported range: ", a, " -> ", b);
+  check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
+  bool exact = !start.is_real() && !end.is_real() && !step.is_real();
+  int64_t sign = s > 0 ? 1 : -1;
+  int64_t n = exact ? (end.i - start.i + step.i - sign) / step.i : int64_t(std::ceil((b - a) / s));
+  return {Dims{n}, dtype};
+}
+
+Meta Linspace::infer(Inputs) const {
+  check(steps >= 0, "linspace: number of steps must be non-negative");
+  return {Dims{steps}, dtype};
+}
+
+Meta Tril::infer(Inputs in) const { return check_matrix("tril", in[0]), Meta(in[0].sizes(), in[0].dtype(), in[0].device()); }
+Tensors Tril::vjp(const Saved&, const Tensor& dy) const { return {Fn<Tril>()(dy, diagonal)}; }
+Meta Triu::infer(Inputs in) const { return check_matrix("triu", in[0]), Meta(in[0].sizes(), in[0].dtype(), in[0].device()); }
+Tensors Triu::vjp(const Saved&, const Tensor& dy) const { return {Fn<Triu>()(dy, diagonal)}; }
+
+Tensor zeros_of(const Meta& meta) {
+  Tensor t = empty(meta);
+  if (!t.is_meta()) std::memset(t.raw(), 0, t->storage->bytes);
+  return t;
+}
+Tensor full_of(const Meta& meta, const Scalar& value) {
+  Tensor t = empty(meta);
+  GradMode off(false);
+  copy_into(t, wrapped_number(value, meta.device));
+  return t;
+}
+Tensor arange_of(int64_t n) { return Fn<Arange>::over({}, Scalar(0), Scalar(n), Scalar(1), DType::int64)[0]; }
+Tensor clone_of(const Tensor& t, std::optional<MemoryFormat> format) { return Fn<Clone>()(t, format); }
+Tensor cast_to(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : Fn<ToDtype>()(t, dtype); }
+Tensor contiguous_of(const Tensor& t) { return t.is_contiguous() ? t : clone_of(t, MemoryFormat::contiguous); }
+
+// What the backward engine needs of ops.
+static const bool installed = [] {
+  grad_ops = {
+      [](const Tensor& t, const Dims& sizes) { return sum_to(t, sizes); },
+      cast_to,
+      [](const Tensor& a, const Tensor& b) { return fn::add(a, b); },
+      [](const Tensor& a, const Tensor& b) { Fn<Add>::into(a, std::array{a, b}); },
+      zeros_of,
+      [](const Tensor& t) { return clone_of(t); },
+      [](const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset) {
+        return fn::as_strided(t, sizes, strides, std::optional<int64_t>(offset));
+      },
+  };
+  return true;
+}();
+
+static const CreateOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,95 @@
+// Ops that make tensors, and the small C++ helpers over them.
+#pragma once
+#include "framework/autograd/variable.h"
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Clone : Op {
+  static constexpr Signature signature = "clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "A copy; strides are kept when dense, unless a memory format is given. Source: PyTorch.";
+  static constexpr bool any_layout = true;
+  static constexpr const char* notation = "pointwise";
+  std::optional<MemoryFormat> memory_format;
+  static constexpr std::tuple fields{&Clone::memory_format};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ToDtype : Op {
+  static constexpr Signature signature = "to_dtype(input: Tensor, dtype: dtype) -> Tensor";
+  static constexpr auto doc = "Cast to a dtype, strides kept. Always a new tensor.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool any_layout = true;
+  static constexpr const char* notation = "pointwise";
+  DType dtype;
+  static constexpr std::tuple fields{&ToDtype::dtype};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Fill : Op {
+  static constexpr Signature signature = "fill(input: Tensor, value: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "A tensor like input with every element set to value (0-d).";
+  static constexpr bool inplace = true;
+  Tensor compose(Inputs in) const;
+};
+
+struct Arange : Op {
+  static constexpr Signature signature = "arange(start: Number, end: Number, step: Number, dtype: dtype) -> Tensor";
+  static constexpr auto doc = "start, start + step, ... below end. The Python form fills in defaults.";
+  static constexpr Module module = Module::hidden;
+  Scalar start, end, step;
+  DType dtype;
+  static constexpr std::tuple fields{&Arange::start, &Arange::end, &Arange::step, &Arange::dtype};
+  Meta infer(Inputs in) const;
+};
+
+struct Linspace : Op {
+  static constexpr Signature signature = "linspace(start: float, end: float, steps: int, dtype: dtype) -> Tensor";
+  static constexpr auto doc = "`steps` equally spaced numbers from start to end, both included.";
+  static constexpr Module module = Module::hidden;
+  double start, end;
+  int64_t steps;
+  DType dtype;
+  static constexpr std::tuple fields{&Linspace::start, &Linspace::end, &Linspace::steps, &Linspace::dtype};
+  Meta infer(Inputs in) const;
+};
+
+struct Tril : Op {
+  static constexpr Signature signature = "tril(input: Tensor, diagonal: int = 0) -> Tensor";
+  static constexpr auto doc = "The lower triangle of the last two axes, zero elsewhere.";
+  static constexpr bool inplace = true;
+  int64_t diagonal;
+  static constexpr std::tuple fields{&Tril::diagonal};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Triu : Op {
+  static constexpr Signature signature = "triu(input: Tensor, diagonal: int = 0) -> Tensor";
+  static constexpr auto doc = "The upper triangle of the last two axes, zero elsewhere.";
+  static constexpr bool inplace = true;
+  int64_t diagonal;
+  static constexpr std::tuple fields{&Triu::diagonal};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using CreateOps = OpList<Clone, ToDtype, Fill, Arange, Linspace, Tril, Triu>;
+
+/// A tensor of zeros; `full_of` of any number.
+Tensor zeros_of(const Meta& meta);
+Tensor full_of(const Meta& meta, const Scalar& value);
+Tensor arange_of(int64_t n);
+Tensor clone_of(const Tensor& t, std::optional<MemoryFormat> format = {});
+/// `t` in another dtype; `t` itself when it has it.
+Tensor cast_to(const Tensor& t, DType dtype);
+/// `t` itself when row-major, else a row-major copy.
+Tensor contiguous_of(const Tensor& t);
+Tensor cat_of(const Tensors& tensors, int64_t dim);
+Tensor flip_of(const Tensor& t, const Dims& dims);
+Tensor scatter_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source);
+Tensor index_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source);
+
+}  // namespace weir

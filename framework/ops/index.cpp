@@ -1,0 +1,436 @@
+#include "framework/ops/index.h"
+
+#include <algorithm>
+
+#include "framework/op/copy.h"
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/create.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+using namespace fn;
+
+namespace {
+
+void check_index_type(const char* op, const Tensor& index) {
+  check(index.dtype() == DType::int64 || index.dtype() == DType::int32, op, "(): Expected dtype int64 for index, got ",
+        name_of(index.dtype()));
+}
+
+// gather and scatter walk index's shape; it may not reach beyond the others except along dim.
+void check_along(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src) {
+  check_index_type(op, index);
+  if (index.numel() == 0) return;
+  int n = std::max(self.ndim(), 1);
+  check(std::max(index.ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as self tensor");
+  check(!src || std::max(src->ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as src tensor");
+  int d = wrap_dim(dim, self.ndim(), op);
+  for (int i = 0; i < index.ndim(); i++) {
+    check(i == d || index.sizes()[i] <= self.size(i), op, "(): Expected index ", index.sizes(), " to be no larger than self ",
+          self.sizes(), " apart from dimension ", d);
+    check(!src || index.sizes()[i] <= src->size(i), op, "(): Expected index ", index.sizes(), " to be no larger than src ",
+          src ? src->sizes() : Dims());
+  }
+}
+
+Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
+
+Tensor zeros_as(const Saved& s, int i, const Tensor& dy) {
+  return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device()));
+}
+
+Meta indexed_meta(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
+  check_index_type(op, index);
+  check<IndexError>(index.ndim() <= 1, op, "(): Index is supposed to be a vector, but got dim: ", index.ndim());
+  Meta m = like(x);
+  int d = wrap_dim(dim, x.ndim(), op);
+  if (x.ndim()) m.sizes[d] = index.numel();
+  return m;
+}
+
+std::array<Meta, 2> ordered_meta(const Tensor& x, const Dims& sizes) {
+  return {Meta(sizes, x.dtype(), x.device()), Meta(sizes, DType::int64, x.device())};
+}
+
+// The gradient of values picked along dim goes back to where they were.
+Tensors put_back(const Saved& s, const Tensor& dy, int64_t dim) {
+  if (!dy) return {Tensor()};
+  if (s.input_meta(0).sizes.n == 0) return {dy};
+  return {scatter_add_of(zeros_as(s, 0, dy), dim, s.output(1), dy)};
+}
+
+}  // namespace
+
+Meta Cat::infer(Inputs in) const {
+  check(!in.empty(), "cat: expected a non-empty list of Tensors");
+  const Tensor* first = nullptr;
+  auto skipped = [](const Tensor& t) { return t.ndim() == 1 && t.size(0) == 0; };
+  for (const Tensor& t : in) {
+    check(t.ndim() > 0, "cat: zero-dimensional tensor cannot be concatenated");
+    if (!first && !skipped(t)) first = &t;
+  }
+  DType type = result_type(in);
+  if (!first) return wrap_dim(dim, 1, "cat"), Meta(Dims{0}, type, in[0].device());
+  int d = wrap_dim(dim, first->ndim(), "cat");
+  Dims sizes = first->sizes();
+  sizes[d] = 0;
+  bool channels = true;
+  for (const Tensor& t : in) {
+    if (skipped(t)) continue;
+    check(t.ndim() == sizes.n, "cat: Tensors must have same number of dimensions: got ", sizes.n, " and ", t.ndim());
+    for (int i = 0; i < sizes.n; i++)
+      check(i == d || t.sizes()[i] == sizes[i], "cat: Sizes of tensors must match except in dimension ", d,
+            ". Expected size ", sizes[i], " but got size ", t.sizes()[i]);
+    sizes[d] += t.sizes()[d];
+    channels &= !t.is_contiguous() && is_channels_last(t.sizes(), t.strides());
+  }
+  Meta m(sizes, type, first->device());
+  if (channels) m.strides = channels_last_strides(sizes);
+  return m;
+}
+Tensors Cat::vjp(const Saved& s, const Tensor& dy) const {
+  Tensors out(s.num_inputs());
+  int64_t at = 0, d = wrap_dim(dim, dy.ndim(), "cat");
+  for (int i = 0; i < s.num_inputs(); i++) {
+    const Dims& sizes = s.input_meta(i).sizes;
+    if (sizes.n == 1 && sizes[0] == 0 && dy.ndim() != 1) {
+      out[i] = zeros_as(s, i, dy);
+      continue;
+    }
+    if (s.needs(i)) out[i] = slice(dy, d, at, at + sizes[int(d)], int64_t(1));
+    at += sizes[int(d)];
+  }
+  return out;
+}
+
+Tensor Stack::compose(Inputs in) const {
+  check(!in.empty(), "stack: expected a non-empty list of Tensors");
+  int64_t d = wrap_dim(dim, in[0].ndim() + 1, "stack");
+  Tensors each;
+  for (const Tensor& t : in) {
+    check(t.sizes() == in[0].sizes(), "stack: expects each tensor to be equal size, but got ", in[0].sizes(), " and ", t.sizes());
+    each.push_back(unsqueeze(t, d));
+  }
+  return cat_of(each, d);
+}
+
+Meta Flip::infer(Inputs in) const {
+  uint32_t seen = 0;
+  for (int64_t d : dims) {
+    int k = wrap_dim(d, in[0].ndim(), "flip");
+    check(!(seen >> k & 1), "flip: dim ", k, " appears multiple times in the list of dims");
+    seen |= 1u << k;
+  }
+  return like(in[0]);
+}
+Tensors Flip::vjp(const Saved&, const Tensor& dy) const { return {Fn<Flip>()(dy, dims)}; }
+
+Tensor Roll::compose(Inputs in) const {
+  Tensor x = in[0];
+  check(shifts.n > 0, "`shifts` required");
+  if (dims.empty()) {
+    check(shifts.n == 1, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:0");
+    return reshape(Fn<Roll>()(reshape(x, Dims{-1}), shifts, Dims{0}), x.sizes());
+  }
+  check(shifts.n == dims.n, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:", dims.n);
+  for (int i = 0; i < dims.n; i++) {
+    int64_t d = wrap_dim(dims[i], x.ndim(), "roll"), n = x.ndim() ? x.sizes()[int(d)] : 0;
+    if (n == 0) continue;
+    int64_t k = ((shifts[i] % n) + n) % n;
+    if (k) x = cat_of({slice(x, d, n - k, n, int64_t(1)), slice(x, d, int64_t(0), n - k, int64_t(1))}, d);
+  }
+  return x.get() == in[0].get() ? clone_of(x) : x;
+}
+
+Tensor Repeat::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check(repeats.n >= x.ndim(), "repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+  Dims wide, expanded, out;
+  for (int i = 0; i < repeats.n; i++) {
+    int k = i - (repeats.n - x.ndim());
+    int64_t n = k < 0 ? 1 : x.sizes()[k];
+    check(repeats[i] >= 0, "repeat: Trying to create tensor with negative dimension ", repeats[i]);
+    wide.push(1), wide.push(n);
+    expanded.push(repeats[i]), expanded.push(n);
+    out.push(repeats[i] * n);
+  }
+  Tensor copy = clone_of(expand(reshape(x, wide), expanded), MemoryFormat::contiguous);
+  return reshape(copy, out);
+}
+
+Meta Gather::infer(Inputs in) const {
+  wrap_dim(dim, in[0].ndim(), "gather");
+  check_along("gather", in[0], dim, in[1], nullptr);
+  return {in[1].sizes(), in[0].dtype(), in[0].device()};
+}
+Tensors Gather::vjp(const Saved& s, const Tensor& dy) const {
+  return {scatter_add_of(zeros_as(s, 0, dy), dim, s.input(1), dy), Tensor()};
+}
+
+Meta Scatter::infer(Inputs in) const {
+  wrap_dim(dim, in[0].ndim(), "scatter");
+  check_along("scatter", in[0], dim, in[1], &in[2]);
+  check(in[0].dtype() == in[2].dtype(), "scatter(): Expected self.dtype to be equal to src.dtype");
+  return like(in[0]);
+}
+Tensors Scatter::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor index = s.input(1);
+  return {s.needs(0) ? Fn<ScatterValue>()(dy, index, dim, Scalar(0)) : Tensor(), Tensor(),
+          s.needs(2) ? Fn<Gather>()(dy, index, dim) : Tensor()};
+}
+Meta ScatterValue::infer(Inputs in) const {
+  wrap_dim(dim, in[0].ndim(), "scatter");
+  check_along("scatter", in[0], dim, in[1], nullptr);
+  return like(in[0]);
+}
+Tensors ScatterValue::vjp(const Saved& s, const Tensor& dy) const {
+  return {Fn<ScatterValue>()(dy, s.input(1), dim, Scalar(0)), Tensor()};
+}
+Meta ScatterAdd::infer(Inputs in) const {
+  wrap_dim(dim, in[0].ndim(), "scatter_add");
+  check_along("scatter_add", in[0], dim, in[1], &in[2]);
+  check(in[0].dtype() == in[2].dtype(), "scatter_add(): Expected self.dtype to be equal to src.dtype");
+  return like(in[0]);
+}
+Tensors ScatterAdd::vjp(const Saved& s, const Tensor& dy) const {
+  return {dy, Tensor(), s.needs(2) ? Fn<Gather>()(dy, s.input(1), dim) : Tensor()};
+}
+
+Meta IndexSelect::infer(Inputs in) const { return indexed_meta("index_select", in[0], dim, in[1]); }
+Tensors IndexSelect::vjp(const Saved& s, const Tensor& dy) const {
+  return {index_add_of(zeros_as(s, 0, dy), dim, s.input(1), dy), Tensor()};
+}
+Meta IndexAdd::infer(Inputs in) const {
+  indexed_meta("index_add", in[0], dim, in[1]);
+  check(in[0].dtype() == in[2].dtype(), "index_add_(): self (", name_of(in[0].dtype()), ") and source (",
+        name_of(in[2].dtype()), ") must have the same scalar type");
+  int d = wrap_dim(dim, in[0].ndim(), "index_add");
+  check(in[2].ndim() == in[0].ndim(), "index_add_(): Source and self must have the same number of dimensions");
+  for (int i = 0; i < in[0].ndim(); i++)
+    check(i == d ? in[2].sizes()[i] == in[1].numel() : in[2].sizes()[i] == in[0].sizes()[i],
+          "index_add_(): source ", in[2].sizes(), " does not match self ", in[0].sizes(), " with ", in[1].numel(),
+          " indices along dimension ", d);
+  return like(in[0]);
+}
+Tensors IndexAdd::vjp(const Saved& s, const Tensor& dy) const {
+  if (!s.needs(2)) return {dy};
+  Tensor g = Fn<IndexSelect>()(dy, s.input(1), dim);
+  return {dy, Tensor(), alpha.to_double() == 1 ? g : g * alpha.to_double()};
+}
+
+static Tensors indices_of(const Saved& s, int first) {
+  Tensors out;
+  for (int i = first; i < s.num_inputs(); i++) out.push_back(s.input(i));
+  return out;
+}
+static Dims rows_shape(const Tensor& x, Inputs indices) {
+  Dims sizes = indices[0].sizes();
+  for (int i = int(indices.size()); i < x.ndim(); i++) sizes.push(x.sizes()[i]);
+  return sizes;
+}
+static Tensors joined(std::initializer_list<Tensor> front, const Tensors& rest) {
+  Tensors all(front);
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+Meta IndexRows::infer(Inputs in) const { return {rows_shape(in[0], in.subspan(1)), in[0].dtype(), in[0].device()}; }
+Tensors IndexRows::vjp(const Saved& s, const Tensor& dy) const {
+  Tensors in = joined({zeros_as(s, 0, dy), dy}, indices_of(s, 1));
+  return {Fn<IndexPutRows>::over(in, true)[0]};
+}
+Meta IndexPutRows::infer(Inputs in) const {
+  check(in[1].sizes() == rows_shape(in[0], in.subspan(2)), "index_put_: shape mismatch: value tensor of shape ",
+        in[1].sizes(), " cannot be broadcast to indexing result");
+  return like(in[0]);
+}
+Tensors IndexPutRows::vjp(const Saved& s, const Tensor& dy) const {
+  Tensors index = indices_of(s, 2), out(2);
+  if (s.needs(1)) out[1] = Fn<IndexRows>::over(joined({dy}, index))[0];
+  if (s.needs(0)) {
+    const Meta& v = s.input_meta(1);
+    out[0] = accumulate ? dy : Fn<IndexPutRows>::over(joined({dy, zeros_of(Meta(v.sizes, dy.dtype(), dy.device()))}, index), false)[0];
+  }
+  return out;
+}
+
+namespace {
+
+// Indices as int64 tensors of one shape over the axes [axis...]; masks became coordinates.
+struct Indexing {
+  Tensors indices;
+  Dims axes;
+};
+
+Indexing normalise(const Tensor& x, const Tensors& given) {
+  Indexing r;
+  int axis = 0;
+  for (const Tensor& t : given) {
+    if (!t) {
+      axis++;
+      continue;
+    }
+    check<IndexError>(t.dtype() == DType::int64 || t.dtype() == DType::int32 || t.dtype() == DType::int16 || t.dtype() == DType::boolean || t.dtype() == DType::uint8 || t.dtype() == DType::int8,
+                      "tensors used as indices must be long, int, byte or bool tensors");
+    bool mask = t.dtype() == DType::boolean || t.dtype() == DType::uint8;
+    int covers = mask ? t.ndim() : 1;
+    check<IndexError>(axis + covers <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
+    if (!mask) {
+      r.indices.push_back(cast_to(t, DType::int64));
+      r.axes.push(axis++);
+      continue;
+    }
+    for (int i = 0; i < t.ndim(); i++)
+      check<IndexError>(t.sizes()[i] == x.sizes()[axis + i], "The shape of the mask ", t.sizes(), " at index ", i,
+                        " does not match the shape of the indexed tensor ", x.sizes(), " at index ", axis + i);
+    Tensor rows = Fn<Nonzero>()(t);
+    for (int i = 0; i < t.ndim(); i++) {
+      r.indices.push_back(select(rows, int64_t(1), int64_t(i)));
+      r.axes.push(axis++);
+    }
+  }
+  Dims shape;
+  for (const Tensor& t : r.indices) {
+    try {
+      shape = broadcast("index", shape, t.sizes());
+    } catch (const Error&) {
+      throw IndexError(str("shape mismatch: indexing tensors could not be broadcast together with shapes ", shape, ", ", t.sizes()));
+    }
+  }
+  for (Tensor& t : r.indices) t = contiguous_of(expand(t, shape));
+  return r;
+}
+
+bool adjacent(const Dims& axes) {
+  for (int i = 1; i < axes.n; i++)
+    if (axes[i] != axes[i - 1] + 1) return false;
+  return true;
+}
+
+// Indexed axes first, the others behind in order.
+Tensor indexed_first(const Tensor& x, const Dims& axes) {
+  Dims order = axes;
+  for (int i = 0; i < x.ndim(); i++)
+    if (!axes.contains(i)) order.push(i);
+  return permute(x, order);
+}
+
+// The axes of indexing results stand where the indexed axes stood, or in front when those were apart.
+Dims result_order(int rank, int index_rank, const Dims& axes, bool inverse) {
+  int lead = adjacent(axes) ? int(axes[0]) : 0;
+  Dims order(rank, 0);
+  for (int i = 0; i < rank; i++) {
+    int from = i < lead ? index_rank + i : i < lead + index_rank ? i - lead : i;
+    if (inverse) order[from] = i;
+    else order[i] = from;
+  }
+  return order;
+}
+
+}  // namespace
+
+Tensor index(const Tensor& x, const Tensors& given) {
+  Indexing ix = normalise(x, given);
+  if (ix.indices.empty()) return clone_of(x);
+  Tensors in = joined({indexed_first(x, ix.axes)}, ix.indices);
+  Tensor r = Fn<IndexRows>::over(in)[0];
+  if (adjacent(ix.axes) && ix.axes[0] == 0) return r;
+  return permute(r, result_order(r.ndim(), ix.indices[0].ndim(), ix.axes, false));
+}
+
+void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool accumulate) {
+  Indexing ix = normalise(x, given);
+  if (ix.indices.empty()) {
+    if (accumulate) Fn<Add>::into(x, std::array{x, values});
+    else copy_into(x, values);
+    return;
+  }
+  Tensor view = indexed_first(x, ix.axes);
+  Dims rows = rows_shape(view, ix.indices);
+  Dims to = result_order(rows.n, ix.indices[0].ndim(), ix.axes, false), placed(rows.n, 0);
+  for (int i = 0; i < rows.n; i++) placed[i] = rows[int(to[i])];
+  Tensor v = values;
+  while (v.ndim() > placed.n && v.sizes()[0] == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
+  check_expandable("shape mismatch in index_put_", v.sizes(), placed);
+  v = expand(cast_to(v, x.dtype()), placed);
+  v = permute(v, result_order(rows.n, ix.indices[0].ndim(), ix.axes, true));
+  Fn<IndexPutRows>::into(view, joined({view, v}, ix.indices), accumulate);
+}
+
+Tensor MaskedFill::compose(Inputs in) const {
+  check(in[1].dtype() == DType::boolean, "masked_fill only supports boolean masks, but got mask with dtype ", name_of(in[1].dtype()));
+  check(in[2].ndim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ", in[2].ndim(), " dimension(s).");
+  check(can_cast(in[2].dtype(), in[0].dtype()), "masked_fill: value cannot be converted to type ", name_of(in[0].dtype()), " without overflow");
+  return where(in[1], cast_to(in[2], in[0].dtype()), in[0]);
+}
+
+Tensor MaskedSelect::compose(Inputs in) const {
+  check(in[1].dtype() == DType::boolean, "masked_select: expected BoolTensor for mask");
+  Dims sizes = broadcast("masked_select", in[0].sizes(), in[1].sizes());
+  return index(reshape(expand(in[0], sizes), Dims{-1}), {reshape(expand(in[1], sizes), Dims{-1})});
+}
+
+static Meta nonzero_meta(const Tensor& x) {
+  Tensor t = contiguous_of(x);
+  int64_t count = 0;
+  visit_dtype(t.dtype(), [&](auto tag) {
+    auto* p = t.data<typename decltype(tag)::type>();
+    for (int64_t i = 0; i < t.numel(); i++) count += float(p[i]) != 0;
+  });
+  return {Dims{count, x.ndim()}, DType::int64};
+}
+Meta Nonzero::infer(Inputs in) const {
+  check(!in[0].is_meta(), "nonzero is not supported for tensors on device meta: its shape depends on data");
+  return nonzero_meta(in[0]);
+}
+
+std::array<Meta, 2> Sort::infer(Inputs in) const {
+  wrap_dim(dim, in[0].ndim(), "sort");
+  return ordered_meta(in[0], in[0].sizes());
+}
+Tensors Sort::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim); }
+std::array<Meta, 2> Topk::infer(Inputs in) const {
+  int d = wrap_dim(dim, in[0].ndim(), "topk");
+  int64_t n = in[0].ndim() ? in[0].sizes()[d] : 1;
+  check(k >= 0 && k <= n, "topk: selected index k out of range");
+  Dims sizes = in[0].sizes();
+  if (in[0].ndim()) sizes[d] = k;
+  return ordered_meta(in[0], sizes);
+}
+Tensors Topk::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim); }
+
+Meta Embedding::infer(Inputs in) const {
+  check(in[0].ndim() == 2, "embedding: 'weight' must be 2-D");
+  check_index_type("embedding", in[1]);
+  Dims sizes = in[1].sizes();
+  sizes.push(in[0].sizes()[1]);
+  return {sizes, in[0].dtype(), in[0].device()};
+}
+Tensors Embedding::vjp(const Saved& s, const Tensor& dy) const {
+  return {Fn<EmbeddingBackward>()(dy, s.input(1), s.input_meta(0).sizes[0], padding_idx, scale_grad_by_freq)};
+}
+Meta EmbeddingBackward::infer(Inputs in) const {
+  return {Dims{num_weights, in[0].size(-1)}, in[0].dtype(), in[0].device()};
+}
+Tensors EmbeddingBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor index = s.input(1), g = Fn<Embedding>()(dy, index);
+  if (padding_idx >= 0) {
+    Tensor keep = unsqueeze(Fn<Ne>()(index, num(padding_idx)), int64_t(-1));
+    g = where(keep, g, num(0.0));
+  }
+  return {g, Tensor()};
+}
+
+Tensor cat_of(const Tensors& tensors, int64_t dim) { return Fn<Cat>::over(tensors, dim)[0]; }
+Tensor flip_of(const Tensor& t, const Dims& dims) { return Fn<Flip>()(t, dims); }
+Tensor scatter_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& src) {
+  return Fn<ScatterAdd>()(t, index, src, dim);
+}
+Tensor index_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source) {
+  return Fn<IndexAdd>()(t, index, source, dim);
+}
+
+static const IndexOps::Registration ops;
+
+}  // namespace weir

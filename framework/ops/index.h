@@ -1,0 +1,240 @@
+// Joining, indexing, scattering and sorting. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Cat : Op {
+  static constexpr Signature signature =
+      "cat(tensors: list[Tensor], dim: int = 0) -> Tensor";
+  static constexpr auto doc = "Tensors joined along dim; dtypes promote, empty 1-d tensors are skipped.";
+  static constexpr Autocast autocast = Autocast::promote;
+  int64_t dim;
+  static constexpr std::tuple fields{&Cat::dim};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Stack : Op {
+  static constexpr Signature signature =
+      "stack(tensors: list[Tensor], dim: int = 0) -> Tensor";
+  static constexpr auto doc = "Tensors of one shape joined along a new axis.";
+  int64_t dim;
+  static constexpr std::tuple fields{&Stack::dim};
+  Tensor compose(Inputs in) const;
+};
+
+struct Flip : Op {
+  static constexpr Signature signature =
+      "flip(input: Tensor, *dims: int) -> Tensor";
+  static constexpr auto doc = "Order reversed along dims.";
+  Dims dims;
+  static constexpr std::tuple fields{&Flip::dims};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Roll : Op {
+  static constexpr Signature signature =
+      "roll(input: Tensor, shifts: int | list[int], dims: int | list[int] = []) -> Tensor";
+  static constexpr auto doc = "Elements shifted around along dims (flattened when none is named).";
+  Dims shifts;
+  Dims dims;
+  static constexpr std::tuple fields{&Roll::shifts, &Roll::dims};
+  Tensor compose(Inputs in) const;
+};
+
+struct Repeat : Op {
+  static constexpr Signature signature =
+      "repeat(input: Tensor, *repeats: int) -> Tensor";
+  static constexpr auto doc = "input tiled repeats times along each axis; new axes come in front.";
+  static constexpr Module module = Module::method;
+  Dims repeats;
+  static constexpr std::tuple fields{&Repeat::repeats};
+  Tensor compose(Inputs in) const;
+};
+
+struct Gather : Op {
+  static constexpr Signature signature =
+      "gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor";
+  static constexpr auto doc = "input's elements at index along dim. Shape: as index (int64).";
+  static constexpr Save saves{.inputs = 0b10};
+  int64_t dim;
+  bool sparse_grad;
+  static constexpr std::tuple fields{&Gather::dim, &Gather::sparse_grad};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Scatter : Op {
+  static constexpr Signature signature =
+      "scatter(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
+  static constexpr auto doc = "A copy of input with src written at index along dim.";
+  static constexpr Save saves{.inputs = 0b10};
+  static constexpr bool inplace = true;
+  int64_t dim;
+  static constexpr std::tuple fields{&Scatter::dim};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ScatterValue : Op {
+  static constexpr Signature signature =
+      "scatter.value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tensor";
+  static constexpr auto doc = "A copy of input with value written at index along dim.";
+  static constexpr Save saves{.inputs = 0b10};
+  static constexpr bool inplace = true;
+  int64_t dim;
+  Scalar value;
+  static constexpr std::tuple fields{&ScatterValue::dim, &ScatterValue::value};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ScatterAdd : Op {
+  static constexpr Signature signature =
+      "scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
+  static constexpr auto doc = "A copy of input with src added at index along dim.";
+  static constexpr Save saves{.inputs = 0b10};
+  static constexpr bool inplace = true;
+  int64_t dim;
+  static constexpr std::tuple fields{&ScatterAdd::dim};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct IndexSelect : Op {
+  static constexpr Signature signature =
+      "index_select(input: Tensor, dim: int, index: Tensor) -> Tensor";
+  static constexpr auto doc = "The slices of input at index (1-d) along dim.";
+  static constexpr Save saves{.inputs = 0b10};
+  int64_t dim;
+  static constexpr std::tuple fields{&IndexSelect::dim};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct IndexAdd : Op {
+  static constexpr Signature signature =
+      "index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor";
+  static constexpr auto doc = "A copy of input with alpha * source added at index (1-d) along dim.";
+  static constexpr Save saves{.inputs = 0b10};
+  static constexpr bool inplace = true;
+  int64_t dim;
+  Scalar alpha;
+  static constexpr std::tuple fields{&IndexAdd::dim, &IndexAdd::alpha};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct IndexRows : Op {
+  static constexpr Signature signature =
+      "index_rows(input: Tensor, indices: list[Tensor]) -> Tensor";
+  static constexpr auto doc = "input[indices] for as many leading axes as there are int64 indices of one shape.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11111110};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct IndexPutRows : Op {
+  static constexpr Signature signature =
+      "index_put_rows(input: Tensor, values: Tensor, indices: list[Tensor], accumulate: bool) -> Tensor";
+  static constexpr auto doc = "input with values written, or added, at leading indices.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11111100};
+  static constexpr bool inplace = true;
+  static constexpr bool any_layout = true;
+  bool accumulate;
+  static constexpr std::tuple fields{&IndexPutRows::accumulate};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct MaskedFill : Op {
+  static constexpr Signature signature =
+      "masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "value where mask holds, input elsewhere; value does not change the dtype.";
+  static constexpr bool inplace = true;
+  Tensor compose(Inputs in) const;
+};
+
+struct MaskedSelect : Op {
+  static constexpr Signature signature =
+      "masked_select(input: Tensor, mask: Tensor) -> Tensor";
+  static constexpr auto doc = "The elements where mask holds, as a 1-d tensor.";
+  Tensor compose(Inputs in) const;
+};
+
+struct Nonzero : Op {
+  static constexpr Signature signature =
+      "nonzero_rows(input: Tensor) -> Tensor";
+  static constexpr auto doc = "int64 coordinates of the nonzero elements, a row each. Shape: (count, ndim).";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;
+  Meta infer(Inputs in) const;
+};
+
+struct Sort : Op {
+  static constexpr Signature signature =
+      "sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> (values: Tensor, indices: Tensor)";
+  static constexpr auto doc = "Elements in order along dim, equal ones in input's order, NaN as the largest.";
+  static constexpr Save saves{.output = true};
+  int64_t dim;
+  bool descending;
+  bool stable;
+  static constexpr std::tuple fields{&Sort::dim, &Sort::descending, &Sort::stable};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Topk : Op {
+  static constexpr Signature signature =
+      "topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> (values: Tensor, indices: Tensor)";
+  static constexpr auto doc = "The k largest (or smallest) elements along dim, in order.";
+  static constexpr Save saves{.output = true};
+  int64_t k;
+  int64_t dim;
+  bool largest;
+  bool sorted;
+  static constexpr std::tuple fields{&Topk::k, &Topk::dim, &Topk::largest, &Topk::sorted};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Embedding : Op {
+  static constexpr Signature signature =
+      "embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor";
+  static constexpr auto doc = "Rows of weight (num, dim) at indices. Shape: indices' shape + (dim,). padding_idx gets no gradient.";
+  static constexpr Save saves{.inputs = 0b10};
+  int64_t padding_idx;
+  bool scale_grad_by_freq;
+  bool sparse;
+  static constexpr std::tuple fields{&Embedding::padding_idx, &Embedding::scale_grad_by_freq, &Embedding::sparse};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct EmbeddingBackward : Op {
+  static constexpr Signature signature =
+      "embedding_backward(grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Tensor";
+  static constexpr auto doc = "Gradient of embedding's weight.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b10};
+  int64_t num_weights;
+  int64_t padding_idx;
+  bool scale_grad_by_freq;
+  static constexpr std::tuple fields{&EmbeddingBackward::num_weights, &EmbeddingBackward::padding_idx, &EmbeddingBackward::scale_grad_by_freq};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using IndexOps = OpList<Cat, Stack, Flip, Roll, Repeat, Gather, Scatter, ScatterValue, ScatterAdd, IndexSelect, IndexAdd, IndexRows,
+                        IndexPutRows, MaskedFill, MaskedSelect, Nonzero, Sort, Topk, Embedding, EmbeddingBackward>;
+
+/// Python's x[indices]: an undefined entry keeps its axis; bool entries count as their nonzero coordinates.
+Tensor index(const Tensor& x, const Tensors& indices);
+/// x[indices] = values, or += with accumulate; values broadcast. Works through views and is recorded as in-place.
+void index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate);
+
+}  // namespace weir

@@ -1,0 +1,146 @@
+#include "framework/ops/pointwise.h"
+
+#include <algorithm>
+
+namespace weir {
+namespace {
+
+DType default_float = DType::float32;
+
+// A signature's text starts with the name.
+std::string op_name(const char* text) {
+  std::string_view s(text);
+  return std::string(s.substr(0, s.find_first_of(".(")));
+}
+
+int category(DType t) { return is_floating(t) ? 2 : t == DType::boolean ? 0 : 1; }
+
+// A lower-priority operand only matters when its category is higher.
+DType combine(DType high, bool have_high, DType low, bool have_low) {
+  if (!have_high) return low;
+  if (!have_low || category(high) >= category(low)) return high;
+  return promote_types(high, low);
+}
+
+// Strides of a result: those of the operands when they agree, else the order of axes that most suits them.
+// Source: TensorIterator's reorder_dimensions.
+void result_strides(Meta& m, Inputs in) {
+  const Tensor* first = nullptr;
+  bool same = true;
+  for (const Tensor& x : in) {
+    if (!x || !(x.sizes() == m.sizes)) {
+      if (x && x.ndim() != 0) same = false;
+      continue;
+    }
+    if (!first) first = &x;
+    else same = same && x.strides() == first->strides();
+  }
+  if (first && same && first->is_contiguous()) return;
+  bool all_contiguous = true;
+  for (const Tensor& x : in) all_contiguous &= !x || x.is_contiguous();
+  if (all_contiguous) return;
+  if (first && same && is_non_overlapping_and_dense(m.sizes, first->strides())) {
+    m.strides = first->strides();
+    return;
+  }
+  int n = m.sizes.n, perm[kMaxDims];
+  for (int i = 0; i < n; i++) perm[i] = n - 1 - i;  // innermost first
+  auto stride_of = [&](const Tensor& x, int d) {
+    int k = d - (n - x.ndim());
+    return k < 0 || (x.sizes()[k] == 1 && m.sizes[d] != 1) ? int64_t(0) : x.strides()[k];
+  };
+  auto compare = [&](int a, int b) {  // 1: a should be outside of b
+    for (const Tensor& x : in) {
+      if (!x) continue;
+      int64_t sa = stride_of(x, a), sb = stride_of(x, b);
+      if (sa == 0 || sb == 0) continue;
+      if (sa < sb) return -1;
+      if (sa > sb) return 1;
+      if (m.sizes[a] > m.sizes[b]) return 1;
+    }
+    return 0;
+  };
+  for (int i = 1; i < n; i++) {
+    int at = i;
+    for (int j = i - 1; j >= 0; j--) {
+      int c = compare(perm[j], perm[at]);
+      if (c > 0) std::swap(perm[j], perm[at]), at = j;
+      else if (c < 0) break;
+    }
+  }
+  Dims strides;
+  strides.n = n;
+  int64_t step = 1;
+  for (int i = 0; i < n; i++) {
+    strides[perm[i]] = step;
+    step *= std::max<int64_t>(m.sizes[perm[i]], 1);
+  }
+  if (!(strides == contiguous_strides(m.sizes))) m.strides = strides;
+}
+
+}  // namespace
+
+DType default_dtype() { return default_float; }
+void set_default_dtype(DType t) {
+  check<TypeError>(is_floating(t), "only floating-point types are supported as the default type");
+  default_float = t;
+}
+
+DType result_type(Inputs in) {
+  DType type[3]{};
+  bool have[3]{};
+  for (const Tensor& x : in) {
+    if (!x) continue;
+    int rank = x.has_flag(kWrappedNumber) ? 2 : x.ndim() == 0 ? 1 : 0;
+    DType t = x.dtype();
+    if (rank == 2 && is_floating(t)) t = default_float;
+    type[rank] = have[rank] ? promote_types(type[rank], t) : t;
+    have[rank] = true;
+  }
+  DType low = combine(type[1], have[1], type[2], have[2]);
+  return combine(type[0], have[0], low, have[1] || have[2]);
+}
+
+Dims broadcast(const char* op, const Dims& a, const Dims& b) {
+  if (a == b) return a;
+  Dims out = a.n >= b.n ? a : b;
+  const Dims& small = a.n >= b.n ? b : a;
+  for (int i = 1; i <= small.n; i++) {
+    int64_t &x = out[out.n - i], y = small[small.n - i];
+    check(x == y || x == 1 || y == 1, op_name(op), ": The size of tensor a (", a[a.n - i], ") must match the size of tensor b (",
+          b[b.n - i], ") at non-singleton dimension ", out.n - i);
+    if (x == 1) x = y;
+  }
+  return out;
+}
+
+DType compute_dtype(const char* op, Rule rule, Inputs in) {
+  DType t = rule == Rule::select ? result_type(in.subspan(1)) : in.size() == 1 ? in[0].dtype() : result_type(in);
+  if (rule == Rule::floating && !is_floating(t)) return default_float;
+  check<NotImplemented>(rule != Rule::real || is_floating(t), op_name(op), ": not implemented for '", name_of(t), "'");
+  check<NotImplemented>(rule != Rule::integral || !is_floating(t), op_name(op), ": not implemented for '", name_of(t), "'");
+  return t;
+}
+
+Meta pointwise_meta(const char* op_text, Rule rule, Inputs in) {
+  Meta m;
+  const Tensor* shape = nullptr;
+  bool dense = true;
+  for (const Tensor& x : in) {
+    if (!x) continue;
+    if (!shape) m.sizes = x.sizes(), m.device = x.device(), shape = &x;
+    else if (!(x.sizes() == m.sizes)) m.sizes = broadcast(op_text, m.sizes, x.sizes());
+    if (x.device().type != m.device.type) {
+      check(x.ndim() == 0 || m.sizes.n == 0 || x.is_meta() || m.device.type == DeviceType::meta, op_name(op_text),
+            ": Expected all tensors to be on the same device");
+      if (x.ndim() > 0 || x.is_meta()) m.device = x.device();
+    }
+    dense &= x.is_contiguous();
+  }
+  m.dtype = compute_dtype(op_text, rule, in);
+  if (rule == Rule::compare || rule == Rule::predicate) m.dtype = DType::boolean;
+  if (!dense) result_strides(m, in);
+  return m;
+}
+
+}  // namespace weir

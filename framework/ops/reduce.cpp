@@ -1,0 +1,258 @@
+#include "framework/ops/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/create.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+using namespace fn;
+
+uint32_t reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim) {
+  if (!dim || dim->empty()) return (1u << ndim) - 1;
+  uint32_t mask = 0;
+  for (int64_t d : *dim) {
+    int k = wrap_dim(d, ndim, op);
+    check(!(mask >> k & 1), op, ": dim ", k, " appears multiple times in the list of dims");
+    mask |= 1u << k;
+  }
+  return ndim ? mask : 0;
+}
+
+Dims reduced_sizes(const Dims& sizes, uint32_t axes, bool keepdim) {
+  Dims out;
+  for (int i = 0; i < sizes.n; i++) {
+    if (!(axes >> i & 1)) out.push(sizes[i]);
+    else if (keepdim) out.push(1);
+  }
+  return out;
+}
+
+namespace {
+
+DType sum_type(const std::optional<DType>& asked, DType have) {
+  return asked ? *asked : is_floating(have) ? have : DType::int64;
+}
+
+Meta reduced(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim, DType t) {
+  return {reduced_sizes(x.sizes(), reduced_axes(op, dim, x.ndim()), keepdim), t, x.device()};
+}
+
+// A reduced tensor with the reduced axes back as 1, so that it broadcasts against the input.
+Tensor restore(const Tensor& t, const std::optional<Dims>& dim, bool keepdim, int ndim) {
+  if (keepdim || ndim == 0) return t;
+  uint32_t axes = reduced_axes("reduce", dim, ndim);
+  Dims sizes;
+  for (int i = 0, k = 0; i < ndim; i++) sizes.push(axes >> i & 1 ? 1 : t.sizes()[k++]);
+  return reshape(t, sizes);
+}
+
+Tensor spread(const Saved& s, const Tensor& dy, const std::optional<Dims>& dim, bool keepdim) {
+  const Dims& sizes = s.input_meta(0).sizes;
+  return expand(restore(dy, dim, keepdim, sizes.n), sizes);
+}
+
+void check_not_empty(const char* op, const Tensor& x, uint32_t axes) {
+  for (int i = 0; i < x.ndim(); i++)
+    check<IndexError>(!(axes >> i & 1) || x.sizes()[i] > 0, op, "(): Expected reduction dim ", i, " to have non-zero size.");
+}
+
+Meta extreme_meta(const char* op, const Tensor& x, const Dims& dim, bool keepdim) {
+  uint32_t axes = reduced_axes(op, dim, x.ndim());
+  if (x.numel() == 0) {
+    check(!dim.empty(), op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+          "with the 'dim' argument.");
+    check_not_empty(op, x, axes);
+  }
+  return {reduced_sizes(x.sizes(), axes, keepdim), x.dtype(), x.device()};
+}
+
+Tensors extreme_vjp(const Saved& s, const Tensor& dy, const Dims& dim, bool keepdim) {
+  Tensor x = s.input(0);
+  std::optional<Dims> axes = dim;
+  Tensor equal = Fn<Eq>()(x, restore(s.output(), axes, keepdim, x.ndim()));
+  Dims all = dim;
+  if (all.empty()) for (int i = 0; i < x.ndim(); i++) all.push(i);
+  Tensor count = x.ndim() ? sum(equal, all, true) : num(1.0);
+  return {cast_to(equal, dy.dtype()) * (restore(dy, axes, keepdim, x.ndim()) / count)};
+}
+
+Meta arg_meta(const char* op, const Tensor& x, std::optional<int64_t> dim, bool keepdim) {
+  std::optional<Dims> dims;
+  if (dim) dims = Dims{*dim};
+  uint32_t axes = reduced_axes(op, dims, x.ndim());
+  if (dim) check_not_empty(op, x, axes);
+  else check(x.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+             "reduction dim with the 'dim' argument.");
+  return {reduced_sizes(x.sizes(), axes, keepdim), DType::int64, x.device()};
+}
+
+std::array<Meta, 2> with_index_meta(const char* op, const Tensor& x, int64_t dim, bool keepdim) {
+  uint32_t axes = reduced_axes(op, Dims{dim}, x.ndim());
+  check_not_empty(op, x, axes);
+  Dims sizes = reduced_sizes(x.sizes(), axes, keepdim);
+  return {Meta(sizes, x.dtype(), x.device()), Meta(sizes, DType::int64, x.device())};
+}
+
+Tensors with_index_vjp(const Saved& s, const Tensor& dy, int64_t dim, bool keepdim) {
+  if (!dy) return {Tensor()};
+  const Meta& m = s.input_meta(0);
+  if (m.sizes.n == 0) return {dy};
+  Tensor zeros = zeros_of(Meta(m.sizes, dy.dtype(), dy.device()));
+  return {scatter_add_of(zeros, dim, restore(s.output(1), Dims{dim}, keepdim, m.sizes.n),
+                         restore(dy, Dims{dim}, keepdim, m.sizes.n))};
+}
+
+Tensor truth(const Tensor& x) { return x.dtype() == DType::boolean ? x : Fn<Ne>()(x, num(int64_t(0))); }
+
+// any and all are max and min of truth; over nothing they are False and True.
+Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim, bool any) {
+  DType out = x.dtype() == DType::uint8 ? DType::uint8 : DType::boolean;
+  uint32_t axes = dim && dim->empty() ? (1u << x.ndim()) - 1 : reduced_axes(op, dim, x.ndim());
+  Dims sizes = reduced_sizes(x.sizes(), axes, keepdim), list;
+  if (x.numel() == 0) return full_of(Meta(sizes, out, x.device()), Scalar(!any));
+  for (int i = 0; i < x.ndim(); i++)
+    if (axes >> i & 1) list.push(i);
+  Tensor t = truth(x);
+  if (x.ndim()) t = any ? amax(t, list, keepdim) : amin(t, list, keepdim);
+  return cast_to(t, out);
+}
+
+Tensor variance(const Tensor& x, const std::optional<Dims>& dim, double correction, bool keepdim) {
+  check(is_floating(x.dtype()), "var and std only support floating point and complex dtypes");
+  uint32_t axes = reduced_axes("var", dim, x.ndim());
+  Dims list;
+  int64_t n = 1;
+  for (int i = 0; i < x.ndim(); i++)
+    if (axes >> i & 1) list.push(i), n *= x.sizes()[i];
+  Tensor centred = x - mean(x, list, true);
+  return sum(square(centred), list, keepdim) / std::max(0.0, double(n) - correction);
+}
+
+}  // namespace
+
+namespace fn {
+Tensor sum(const Tensor& t, const Dims& dim, bool keepdim) { return Fn<Sum>()(t, std::optional<Dims>(dim), keepdim); }
+Tensor sum(const Tensor& t) { return Fn<Sum>()(t); }
+Tensor mean(const Tensor& t, const Dims& dim, bool keepdim) { return Fn<Mean>()(t, std::optional<Dims>(dim), keepdim); }
+}  // namespace fn
+
+Tensor sum_to(const Tensor& t, const Dims& sizes) {
+  if (t.sizes() == sizes) return t;
+  int lead = t.ndim() - sizes.n;
+  Dims axes;
+  for (int i = 0; i < lead; i++) axes.push(i);
+  for (int i = 0; i < sizes.n; i++)
+    if (sizes[i] == 1 && t.sizes()[lead + i] != 1) axes.push(lead + i);
+  Tensor r = axes.empty() ? t : sum(t, axes, true);
+  return r.ndim() == sizes.n ? r : reshape(r, sizes);
+}
+
+Meta Sum::infer(Inputs in) const { return reduced("sum", in[0], dim, keepdim, sum_type(dtype, in[0].dtype())); }
+Tensors Sum::vjp(const Saved& s, const Tensor& dy) const { return {spread(s, dy, dim, keepdim)}; }
+
+Meta Mean::infer(Inputs in) const {
+  DType t = dtype.value_or(in[0].dtype());
+  check(is_floating(t), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+        "dtype. Got: ", name_of(t));
+  return reduced("mean", in[0], dim, keepdim, t);
+}
+Tensors Mean::vjp(const Saved& s, const Tensor& dy) const {
+  const Dims& sizes = s.input_meta(0).sizes;
+  double n = double(sizes.product()) / std::max<double>(1, double(dy.numel()));
+  return {spread(s, dy / n, dim, keepdim)};
+}
+
+Meta Prod::infer(Inputs in) const { return {Dims{}, sum_type(dtype, in[0].dtype()), in[0].device()}; }
+// The product of the others, also where elements are zero: from both sides along the flattened tensor.
+static Tensor product_of_others(const Tensor& x, int64_t dim) {
+  Dims ones = x.sizes();
+  int d = wrap_dim(dim, x.ndim(), "prod");
+  int64_t n = x.sizes()[d];
+  ones[d] = 1;
+  Tensor one = full_of(Meta(ones, x.dtype(), x.device()), Scalar(1.0));
+  auto exclusive = [&](const Tensor& t) {
+    Tensor shifted = cat_of({one, slice(t, int64_t(d), int64_t(0), n - 1, int64_t(1))}, d);
+    return Fn<Cumprod>()(shifted, int64_t(d));
+  };
+  return exclusive(x) * flip_of(exclusive(flip_of(x, Dims{d})), Dims{d});
+}
+Tensors Prod::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0);
+  if (x.numel() == 0) return {x * 0.0};
+  Tensor flat = reshape(x, Dims{-1});
+  return {reshape(dy * product_of_others(flat, 0), x.sizes())};
+}
+Meta ProdDim::infer(Inputs in) const { return reduced("prod", in[0], Dims{dim}, keepdim, sum_type(dtype, in[0].dtype())); }
+Tensors ProdDim::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0);
+  if (x.ndim() == 0) return {dy};
+  if (x.numel() == 0) return {x * 0.0};
+  return {restore(dy, Dims{dim}, keepdim, x.ndim()) * product_of_others(x, dim)};
+}
+
+Meta Amax::infer(Inputs in) const { return extreme_meta("amax", in[0], dim, keepdim); }
+Tensors Amax::vjp(const Saved& s, const Tensor& dy) const { return extreme_vjp(s, dy, dim, keepdim); }
+Meta Amin::infer(Inputs in) const { return extreme_meta("amin", in[0], dim, keepdim); }
+Tensors Amin::vjp(const Saved& s, const Tensor& dy) const { return extreme_vjp(s, dy, dim, keepdim); }
+Meta Argmax::infer(Inputs in) const { return arg_meta("argmax", in[0], dim, keepdim); }
+Meta Argmin::infer(Inputs in) const { return arg_meta("argmin", in[0], dim, keepdim); }
+std::array<Meta, 2> MaxDim::infer(Inputs in) const { return with_index_meta("max", in[0], dim, keepdim); }
+Tensors MaxDim::vjp(const Saved& s, const Tensor& dy) const { return with_index_vjp(s, dy, dim, keepdim); }
+std::array<Meta, 2> MinDim::infer(Inputs in) const { return with_index_meta("min", in[0], dim, keepdim); }
+Tensors MinDim::vjp(const Saved& s, const Tensor& dy) const { return with_index_vjp(s, dy, dim, keepdim); }
+Tensor MaxAll::compose(Inputs in) const { return amax(in[0], Dims{}); }
+Tensor MinAll::compose(Inputs in) const { return amin(in[0], Dims{}); }
+Tensor MaxOther::compose(Inputs in) const { return maximum(in[0], in[1]); }
+Tensor MinOther::compose(Inputs in) const { return Fn<Minimum>()(in[0], in[1]); }
+Tensor Any::compose(Inputs in) const { return truth_reduce("any", in[0], dim, keepdim, true); }
+Tensor All::compose(Inputs in) const { return truth_reduce("all", in[0], dim, keepdim, false); }
+Tensor Var::compose(Inputs in) const {
+  return variance(in[0], dim, correction ? correction->to_double() : 1.0, keepdim);
+}
+Tensor VarUnbiased::compose(Inputs in) const { return variance(in[0], {}, unbiased, false); }
+Tensor VarDimUnbiased::compose(Inputs in) const { return variance(in[0], dim, unbiased, keepdim); }
+
+Tensor Logsumexp::compose(Inputs in) const {
+  Tensor x = is_floating(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
+  if (x.numel() == 0 || x.ndim() == 0) return log(x.ndim() ? sum(exp(x), dim, keepdim) : exp(x));
+  Tensor top = detach(amax(x, dim, true));
+  top = where(abs(top) <= std::numeric_limits<double>::max(), top, num(0.0));
+  Tensor r = log(sum(exp(x - top), dim, true)) + top;
+  return keepdim ? r : squeeze(r, std::optional<Dims>(dim.empty() ? std::optional<Dims>() : dim));
+}
+
+Meta Cumsum::infer(Inputs in) const {
+  wrap_dim(dim, in[0].ndim(), "cumsum");
+  return {in[0].sizes(), sum_type(dtype, in[0].dtype()), in[0].device()};
+}
+Tensors Cumsum::vjp(const Saved&, const Tensor& dy) const {
+  if (dy.ndim() == 0) return {dy};
+  return {flip_of(cumsum(flip_of(dy, Dims{dim}), dim), Dims{dim})};
+}
+Meta Cumprod::infer(Inputs in) const {
+  wrap_dim(dim, in[0].ndim(), "cumprod");
+  return {in[0].sizes(), sum_type(dtype, in[0].dtype()), in[0].device()};
+}
+Tensors Cumprod::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), y = s.output();
+  if (x.ndim() == 0) return {dy};
+  // reverse cumsum of dy * y, divided by x; elements after a zero need the product without it.
+  auto back = [&](const Tensor& t) { return flip_of(cumsum(flip_of(t, Dims{dim}), dim), Dims{dim}); };
+  Tensor zero = logical_not(x), safe = where(zero, num(1.0), x);
+  Tensor zeros_before = cumsum(cast_to(zero, DType::int64), dim);
+  Tensor none = Fn<Eq>()(zeros_before, num(int64_t(0))), first = Fn<LogicalAnd>()(zero, Fn<Eq>()(zeros_before, num(int64_t(1))));
+  Tensor open = Fn<Cumprod>()(safe, dim);                      // products as if the zeros were ones
+  Tensor upto = Fn<Le>()(zeros_before, num(int64_t(1)));       // positions that see at most one zero
+  Tensor normal = back(where(none, dy * y, num(0.0))) / safe;
+  Tensor at_zero = back(where(upto, dy * open, num(0.0))) ;
+  return {where(none, normal, where(first, at_zero, num(0.0)))};
+}
+
+static const ReduceOps::Registration ops;
+
+}  // namespace weir

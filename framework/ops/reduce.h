@@ -1,0 +1,250 @@
+// Reductions over some or all axes. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+/// Which axes a reduction runs over, as a bit mask; none named means all.
+uint32_t reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim);
+Dims reduced_sizes(const Dims& sizes, uint32_t axes, bool keepdim);
+
+struct Sum : Op {
+  static constexpr Signature signature =
+      "sum(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Sum over dim (all axes when None). Integers sum in int64.";
+  static constexpr const char* notation = "reduce dim, linear";
+  static constexpr Autocast autocast = Autocast::unchanged;
+  std::optional<Dims> dim;
+  bool keepdim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&Sum::dim, &Sum::keepdim, &Sum::dtype};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Mean : Op {
+  static constexpr Signature signature =
+      "mean(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Mean over dim (all axes when None). RuntimeError for integers unless dtype is floating.";
+  static constexpr const char* notation = "reduce dim, linear";
+  std::optional<Dims> dim;
+  bool keepdim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&Mean::dim, &Mean::keepdim, &Mean::dtype};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Prod : Op {
+  static constexpr Signature signature = "prod(input: Tensor, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Product of all elements.";
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&Prod::dtype};
+  static constexpr Save saves{.inputs = 0b1, .output = true};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ProdDim : Op {
+  static constexpr Signature signature =
+      "prod.dim(input: Tensor, dim: int, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Product over one axis.";
+  static constexpr const char* notation = "reduce dim";
+  int64_t dim;
+  bool keepdim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&ProdDim::dim, &ProdDim::keepdim, &ProdDim::dtype};
+  static constexpr Save saves{.inputs = 0b1, .output = true};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Amax : Op {
+  static constexpr Signature signature =
+      "amax(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Largest element over dim (all axes when empty); equal ones share the gradient.";
+  static constexpr const char* notation = "reduce dim";
+  Dims dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&Amax::dim, &Amax::keepdim};
+  static constexpr Save saves{.inputs = 0b1, .output = true};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Amin : Op {
+  static constexpr Signature signature =
+      "amin(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Smallest element over dim (all axes when empty); equal ones share the gradient.";
+  static constexpr const char* notation = "reduce dim";
+  Dims dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&Amin::dim, &Amin::keepdim};
+  static constexpr Save saves{.inputs = 0b1, .output = true};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Argmax : Op {
+  static constexpr Signature signature = "argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "int64 index of the first largest element over dim, or in the flattened tensor.";
+  static constexpr bool differentiable = false;
+  std::optional<int64_t> dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&Argmax::dim, &Argmax::keepdim};
+  Meta infer(Inputs in) const;
+};
+
+struct Argmin : Op {
+  static constexpr Signature signature = "argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "int64 index of the first smallest element over dim, or in the flattened tensor.";
+  static constexpr bool differentiable = false;
+  std::optional<int64_t> dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&Argmin::dim, &Argmin::keepdim};
+  Meta infer(Inputs in) const;
+};
+
+struct MaxDim : Op {
+  static constexpr Signature signature =
+      "max.dim(input: Tensor, dim: int, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
+  static constexpr auto doc = "Largest element over dim and the int64 index of its first occurrence.";
+  int64_t dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&MaxDim::dim, &MaxDim::keepdim};
+  static constexpr Save saves{.output = true};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct MinDim : Op {
+  static constexpr Signature signature =
+      "min.dim(input: Tensor, dim: int, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
+  static constexpr auto doc = "Smallest element over dim and the int64 index of its first occurrence.";
+  int64_t dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&MinDim::dim, &MinDim::keepdim};
+  static constexpr Save saves{.output = true};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct MaxAll : Op {
+  static constexpr Signature signature = "max(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Largest of all elements.";
+  Tensor compose(Inputs in) const;
+};
+struct MinAll : Op {
+  static constexpr Signature signature = "min(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Smallest of all elements.";
+  Tensor compose(Inputs in) const;
+};
+struct MaxOther : Op {
+  static constexpr Signature signature = "max.other(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "As maximum.";
+  Tensor compose(Inputs in) const;
+};
+struct MinOther : Op {
+  static constexpr Signature signature = "min.other(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "As minimum.";
+  Tensor compose(Inputs in) const;
+};
+
+struct Any : Op {
+  static constexpr Signature signature =
+      "any(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Is any element nonzero? bool (uint8 for uint8).";
+  std::optional<Dims> dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&Any::dim, &Any::keepdim};
+  Tensor compose(Inputs in) const;
+};
+
+struct All : Op {
+  static constexpr Signature signature =
+      "all(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Are all elements nonzero? bool (uint8 for uint8).";
+  std::optional<Dims> dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&All::dim, &All::keepdim};
+  Tensor compose(Inputs in) const;
+};
+
+struct Var : Op {
+  static constexpr Signature signature =
+      "var(input: Tensor, dim: int | list[int] | None = None, *, correction: Number | None = 1, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Variance over dim, divided by max(0, n - correction).";
+  std::optional<Dims> dim;
+  std::optional<Scalar> correction;
+  bool keepdim;
+  static constexpr std::tuple fields{&Var::dim, &Var::correction, &Var::keepdim};
+  Tensor compose(Inputs in) const;
+};
+
+struct VarUnbiased : Op {
+  static constexpr Signature signature = "var.unbiased(input: Tensor, unbiased: bool) -> Tensor";
+  static constexpr auto doc = "Variance of all elements, with or without Bessel's correction.";
+  bool unbiased;
+  static constexpr std::tuple fields{&VarUnbiased::unbiased};
+  Tensor compose(Inputs in) const;
+};
+
+struct VarDimUnbiased : Op {
+  static constexpr Signature signature =
+      "var.dim_unbiased(input: Tensor, dim: int | list[int] | None, unbiased: bool = True, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Variance over dim, with or without Bessel's correction.";
+  std::optional<Dims> dim;
+  bool unbiased, keepdim;
+  static constexpr std::tuple fields{&VarDimUnbiased::dim, &VarDimUnbiased::unbiased, &VarDimUnbiased::keepdim};
+  Tensor compose(Inputs in) const;
+};
+
+struct Logsumexp : Op {
+  static constexpr Signature signature = "logsumexp(input: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "log(sum(exp(x))) over dim without overflow.";
+  Dims dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&Logsumexp::dim, &Logsumexp::keepdim};
+  Tensor compose(Inputs in) const;
+};
+
+struct Cumsum : Op {
+  static constexpr Signature signature = "cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Running sum along dim.";
+  static constexpr bool inplace = true;
+  int64_t dim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&Cumsum::dim, &Cumsum::dtype};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Cumprod : Op {
+  static constexpr Signature signature = "cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Running product along dim.";
+  static constexpr bool inplace = true;
+  int64_t dim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&Cumprod::dim, &Cumprod::dtype};
+  static constexpr Save saves{.inputs = 0b1, .output = true};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using ReduceOps = OpList<Sum, Mean, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxDim, MinDim, MaxOther, MinOther, MaxAll,
+                         MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, Logsumexp, Cumsum, Cumprod>;
+
+namespace fn {
+inline constexpr Fn<Amax> amax;
+inline constexpr Fn<Amin> amin;
+inline constexpr Fn<Logsumexp> logsumexp;
+inline constexpr Fn<Cumsum> cumsum;
+Tensor sum(const Tensor& t, const Dims& dim, bool keepdim = false);
+Tensor sum(const Tensor& t);
+Tensor mean(const Tensor& t, const Dims& dim, bool keepdim = false);
+}  // namespace fn
+
+/// `t` summed to `sizes`, the reverse of a broadcast.
+Tensor sum_to(const Tensor& t, const Dims& sizes);
+
+}  // namespace weir

@@ -1,0 +1,104 @@
+#include "framework/ops/unary.h"
+
+#include <cmath>
+
+#include "framework/ops/activation.h"
+#include "framework/ops/arithmetic.h"
+
+namespace weir {
+using namespace fn;
+namespace {
+
+const double kTwoOverSqrtPi = 2 / std::sqrt(M_PI);
+Tensor x_of(const Saved& s) { return s.input(0); }
+Tensor y_of(const Saved& s) { return s.output(); }
+Tensor zeros_like(const Tensor& t) { return t * 0.0; }
+
+}  // namespace
+
+Tensors Neg::vjp(const Saved&, const Tensor& dy) const { return {-dy}; }
+Tensors Abs::vjp(const Saved& s, const Tensor& dy) const { return {dy * sign(x_of(s))}; }
+Tensors Sign::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
+Tensors Square::vjp(const Saved& s, const Tensor& dy) const { return {dy * x_of(s) * 2.0}; }
+Tensors Sqrt::vjp(const Saved& s, const Tensor& dy) const { return {dy / (2.0 * y_of(s))}; }
+Tensors Rsqrt::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor y = y_of(s);
+  return {-0.5 * dy * (y * y * y)};
+}
+Tensors Reciprocal::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor y = y_of(s);
+  return {-dy * (y * y)};
+}
+Tensors Exp::vjp(const Saved& s, const Tensor& dy) const { return {dy * y_of(s)}; }
+Tensors Exp2::vjp(const Saved& s, const Tensor& dy) const { return {dy * y_of(s) * M_LN2}; }
+Tensors Expm1::vjp(const Saved& s, const Tensor& dy) const { return {dy * (y_of(s) + 1.0)}; }
+Tensors Log::vjp(const Saved& s, const Tensor& dy) const { return {dy / x_of(s)}; }
+Tensors Log2::vjp(const Saved& s, const Tensor& dy) const { return {dy / (x_of(s) * M_LN2)}; }
+Tensors Log10::vjp(const Saved& s, const Tensor& dy) const { return {dy / (x_of(s) * M_LN10)}; }
+Tensors Log1p::vjp(const Saved& s, const Tensor& dy) const { return {dy / (x_of(s) + 1.0)}; }
+Tensors Sin::vjp(const Saved& s, const Tensor& dy) const { return {dy * cos(x_of(s))}; }
+Tensors Cos::vjp(const Saved& s, const Tensor& dy) const { return {dy * -sin(x_of(s))}; }
+Tensors Tan::vjp(const Saved& s, const Tensor& dy) const { return {dy * (square(y_of(s)) + 1.0)}; }
+Tensors Asin::vjp(const Saved& s, const Tensor& dy) const { return {dy * rsqrt(1.0 - square(x_of(s)))}; }
+Tensors Acos::vjp(const Saved& s, const Tensor& dy) const { return {dy * -rsqrt(1.0 - square(x_of(s)))}; }
+Tensors Atan::vjp(const Saved& s, const Tensor& dy) const { return {dy / (square(x_of(s)) + 1.0)}; }
+Tensors Sinh::vjp(const Saved& s, const Tensor& dy) const { return {dy * cosh(x_of(s))}; }
+Tensors Cosh::vjp(const Saved& s, const Tensor& dy) const { return {dy * sinh(x_of(s))}; }
+Tensors Tanh::vjp(const Saved& s, const Tensor& dy) const { return {Fn<TanhBackward>()(dy, y_of(s))}; }
+Tensors Asinh::vjp(const Saved& s, const Tensor& dy) const { return {dy * rsqrt(square(x_of(s)) + 1.0)}; }
+Tensors Acosh::vjp(const Saved& s, const Tensor& dy) const { return {dy * rsqrt(square(x_of(s)) - 1.0)}; }
+Tensors Atanh::vjp(const Saved& s, const Tensor& dy) const { return {dy / (1.0 - square(x_of(s)))}; }
+Tensors Erf::vjp(const Saved& s, const Tensor& dy) const { return {dy * (kTwoOverSqrtPi * exp(-square(x_of(s))))}; }
+Tensors Erfc::vjp(const Saved& s, const Tensor& dy) const { return {dy * (-kTwoOverSqrtPi * exp(-square(x_of(s))))}; }
+Tensors Erfinv::vjp(const Saved& s, const Tensor& dy) const { return {dy * (exp(square(y_of(s))) / kTwoOverSqrtPi)}; }
+Tensors Lgamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * digamma(x_of(s))}; }
+Tensors Digamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(x_of(s), int64_t(1))}; }
+Tensors Polygamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(x_of(s), n + 1)}; }
+Tensors Floor::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
+Tensors Ceil::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
+Tensors Round::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
+Tensors Trunc::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
+Tensors Frac::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
+Tensors Sigmoid::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SigmoidBackward>()(dy, y_of(s))}; }
+Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = x_of(s), g = dy / (x * (1.0 - x));
+  if (!eps) return {where(x < 0.0, num(NAN), where(x > 1.0, num(NAN), g))};
+  return {where(x < *eps, num(0.0), where(x > 1 - *eps, num(0.0), g))};
+}
+Tensors Deg2rad::vjp(const Saved&, const Tensor& dy) const { return {dy * (M_PI / 180)}; }
+Tensors Rad2deg::vjp(const Saved&, const Tensor& dy) const { return {dy * (180 / M_PI)}; }
+Tensors Sinc::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = x_of(s), px = x * M_PI;
+  Tensor g = (px * cos(px) - sin(px)) / (px * x);
+  return {dy * where(logical_not(x), num(0.0), g)};
+}
+Tensors NanToNum::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = x_of(s);
+  return {dy * Fn<Isfinite>()(x)};
+}
+Tensors I0::vjp(const Saved& s, const Tensor& dy) const { return {dy * i1(x_of(s))}; }
+Tensors I0e::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = x_of(s);
+  return {dy * (i1e(x) - sign(x) * y_of(s))};
+}
+Tensors I1::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = x_of(s), safe = where(abs(x) > 1e-7, x, num(1e-7));
+  return {dy * where(abs(x) > 1e-7, i0(safe) - y_of(s) / safe, num(0.5))};
+}
+Tensors I1e::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = x_of(s), safe = where(abs(x) > 1e-7, x, num(1e-7));
+  return {dy * where(abs(x) > 1e-7, i0e(safe) - y_of(s) * (sign(safe) + 1.0 / safe), num(0.5))};
+}
+Tensors Ndtri::vjp(const Saved& s, const Tensor& dy) const {
+  return {dy * (std::sqrt(2 * M_PI) * exp(square(y_of(s)) * 0.5))};
+}
+Tensors LogNdtr::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = x_of(s);
+  return {dy / erfcx(x * -M_SQRT1_2) * std::sqrt(2 / M_PI)};
+}
+Tensors Erfcx::vjp(const Saved& s, const Tensor& dy) const { return {dy * (2.0 * x_of(s) * y_of(s) - kTwoOverSqrtPi)}; }
+Tensors Entr::vjp(const Saved& s, const Tensor& dy) const { return {dy * (-log(x_of(s)) - 1.0)}; }
+
+static const UnaryOps::Registration ops;
+
+}  // namespace weir

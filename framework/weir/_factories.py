@@ -1,0 +1,234 @@
+"""Functions that make tensors from numbers, sequences and NumPy arrays."""
+import builtins
+
+import numpy as np
+from _weir import (Tensor, _empty, _empty_strided, _from_memory, _full, _zeros, get_default_dtype, ops, preserve_format)
+
+from . import _types as T
+
+_hidden = ops["hidden"]
+
+
+def _size(size):
+    return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+
+
+def _like(t, dtype, device, requires_grad, memory_format):
+    dtype, device = dtype or t.dtype, device or t.device
+    if memory_format in (None, preserve_format) and not t.is_contiguous():
+        meta = ops["torch"]["clone"](_empty_strided(t.shape, t.stride(), t.dtype, "meta"))
+        return _empty_strided(t.shape, meta.stride(), dtype, device, requires_grad)
+    r = _empty(t.shape, dtype, device, requires_grad)
+    return r if memory_format in (None, preserve_format) else r.contiguous(memory_format=memory_format)
+
+
+def _checked_layout(layout, pin_memory=False):
+    if layout not in (None, "strided") and str(layout) != "torch.strided":
+        raise NotImplementedError(f"layout {layout} is not supported: weir tensors are strided")
+
+
+def empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+          memory_format=None):
+    """An uninitialised tensor. Shape: `size`."""
+    _checked_layout(layout)
+    r = _empty(_size(size), dtype, device, requires_grad)
+    if memory_format is not None and memory_format is not T.contiguous_format:
+        r = ops["torch"]["clone"](r, memory_format=memory_format)
+    return r
+
+
+def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """An uninitialised tensor of the given strides."""
+    return _empty_strided(size, stride, dtype, device, requires_grad)
+
+
+def zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of zeros. Shape: `size`."""
+    _checked_layout(layout)
+    r = _zeros(_size(size), dtype, device, requires_grad)
+    return r if out is None else out.resize_(r.shape).copy_(r)
+
+
+def ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of ones. Shape: `size`."""
+    _checked_layout(layout)
+    r = _full(_size(size), 1, dtype or get_default_dtype(), device, requires_grad)
+    return r if out is None else out.resize_(r.shape).copy_(r)
+
+
+def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor of one number; its dtype follows the number unless given."""
+    _checked_layout(layout)
+    r = _full(size, fill_value, dtype, device, requires_grad)
+    return r if out is None else out.resize_(r.shape).copy_(r)
+
+
+def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
+    """An uninitialised tensor of input's shape, dtype and (when dense) strides."""
+    return _like(input, dtype, device, requires_grad, memory_format)
+
+
+def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
+    """Zeros of input's shape and dtype."""
+    return _like(input, dtype, device, False, memory_format).zero_().requires_grad_(requires_grad)
+
+
+def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
+    """Ones of input's shape and dtype."""
+    return _like(input, dtype, device, False, memory_format).fill_(1).requires_grad_(requires_grad)
+
+
+def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None,
+              pin_memory=False):
+    """fill_value in input's shape and dtype."""
+    return _like(input, dtype, device, False, memory_format).fill_(fill_value).requires_grad_(requires_grad)
+
+
+def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """start, start + step, ... below end. int64 unless a bound is a float. ValueError-free; RuntimeError for a bad step."""
+    if end is None:
+        start, end = 0, start
+    if dtype is None:
+        whole = all(isinstance(x, builtins.int) or (isinstance(x, Tensor) and not x.is_floating_point())
+                    for x in (start, end, step))
+        dtype = T.int64 if whole else get_default_dtype()
+    r = _hidden["arange"](start, end, step, dtype)
+    if device is not None:
+        r = r.to(device)
+    if out is not None:
+        return out.resize_(r.shape).copy_(r)
+    return r.requires_grad_() if requires_grad else r
+
+
+def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """`steps` equally spaced numbers from start to end, both included."""
+    r = _hidden["linspace"](start, end, steps, dtype or get_default_dtype())
+    if device is not None:
+        r = r.to(device)
+    if out is not None:
+        return out.resize_(r.shape).copy_(r)
+    return r.requires_grad_() if requires_grad else r
+
+
+def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
+    """base ** linspace(start, end, steps)."""
+    exponents = linspace(start, end, steps, dtype=T.float64, device=device)
+    r = ops["torch"]["pow"](base, exponents).to(dtype or get_default_dtype())
+    return r.requires_grad_() if requires_grad else r
+
+
+def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """Ones on the diagonal, zeros elsewhere. Shape: (n, m)."""
+    m = n if m is None else m
+    if n < 0 or m < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}, {m}")
+    r = zeros(n, m, dtype=dtype, device=device)
+    r.diagonal().fill_(1)
+    return r.requires_grad_() if requires_grad else r
+
+
+def from_numpy(ndarray):
+    """A tensor over the array's memory, without a copy. TypeError for dtypes weir does not have."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    if ndarray.dtype not in T.of_numpy:
+        raise TypeError(f"can't convert np.ndarray of type {ndarray.dtype}. The only supported types are: "
+                        f"{', '.join(str(np.dtype(t)) for t in T.numpy_of.values())}.")
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides "
+                         "are not currently supported. (You can probably work around this by making a copy of your array "
+                         "with array.copy().) ")
+    item = ndarray.dtype.itemsize
+    if any(s % item for s in ndarray.strides):
+        raise ValueError("given numpy array strides not a multiple of the element byte size.")
+    reach = 1 + sum((n - 1) * (s // item) for n, s in zip(ndarray.shape, ndarray.strides)) if ndarray.size else 0
+    return _from_memory(ndarray, ndarray.__array_interface__["data"][0], T.of_numpy[ndarray.dtype], ndarray.shape,
+                        [s // item for s in ndarray.strides], reach * item)
+
+
+def _nested(data):
+    """Shape of nested sequences whose leaves may be tensors; None for what NumPy reads itself."""
+    return isinstance(data, (list, tuple)) and _has_tensor(data)
+
+
+def _has_tensor(data):
+    return any(isinstance(x, Tensor) or (isinstance(x, (list, tuple)) and _has_tensor(x)) for x in data)
+
+
+def _plain(data):
+    return [_plain(x) for x in data] if isinstance(data, (list, tuple)) else data.tolist() if isinstance(data, Tensor) else data
+
+
+def _array(data):
+    if _nested(data):
+        data = _plain(data)
+    if isinstance(data, (list, tuple)):
+        _check_regular(data, _shape(data), 0)
+    a = np.array(data)
+    if a.dtype == object or a.dtype.kind in "USV":
+        raise TypeError(f"new(): invalid data type '{type(_leaf(data)).__name__}'" if a.dtype.kind in "US" else
+                        f"Could not infer dtype of {type(_leaf(data)).__name__}")
+    return a
+
+
+def _leaf(data):
+    while isinstance(data, (list, tuple)) and len(data):
+        data = data[0]
+    return data
+
+
+def _shape(data):
+    shape = []
+    while isinstance(data, (list, tuple)):
+        shape.append(len(data))
+        if not data:
+            break
+        data = data[0]
+    return shape
+
+
+def _check_regular(data, shape, dim):
+    if dim == len(shape) or not isinstance(data, (list, tuple)):
+        if isinstance(data, (list, tuple)) or dim != len(shape):
+            raise TypeError(f"not a sequence, or nested too deep, at dim {dim}")
+        return
+    if len(data) != shape[dim]:
+        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})")
+    if dim + 1 < len(shape):
+        for x in data:
+            _check_regular(x, shape, dim + 1)
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A new tensor with a copy of data: a number, nested sequences, an array or a tensor. Floats get the default dtype."""
+    if isinstance(data, Tensor):
+        r = data.detach().clone()
+        r = r.to(dtype) if dtype else r
+    else:
+        given = isinstance(data, (np.ndarray, np.generic))
+        a = _array(data)
+        if dtype is None and a.dtype == np.float64 and not given:
+            dtype = get_default_dtype()
+        if a.dtype not in T.of_numpy:
+            a = a.astype(np.int64 if a.dtype.kind in "iu" else np.float64)
+        r = from_numpy(np.array(a, order="C"))
+        r = r.to(dtype) if dtype and dtype is not r.dtype else r
+        if a.size == 0 and dtype is None and not given:
+            r = r.to(get_default_dtype())
+    if device is not None:
+        r = r.to(device)
+    return r.requires_grad_() if requires_grad else r
+
+
+def as_tensor(data, dtype=None, device=None):
+    """`data` as a tensor, sharing memory where it can."""
+    t = data if isinstance(data, Tensor) else from_numpy(data) if isinstance(data, np.ndarray) else tensor(data)
+    return t.to(device=device, dtype=dtype) if dtype or device else t
+
+
+asarray = as_tensor
+
+
+def scalar_tensor(s, *, dtype=None, device=None):
+    """A 0-d tensor of a number, in the default dtype."""
+    return _full((), s, dtype or get_default_dtype(), device)

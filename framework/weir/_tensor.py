@@ -1,0 +1,352 @@
+"""Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
+import numpy as np
+from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _alias_storage, _backward,
+                   _remove_hook, _resize, _view_dtype, bool as _bool, contiguous_format, device as Device,
+                   dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
+
+from . import _types as T
+
+_torch, _hidden = ops["torch"], ops["hidden"]
+_copy, _clone, _to_dtype, _view = _torch["copy"], _torch["clone"], _hidden["to_dtype"], ops["method"]["view"]
+
+
+class RemovableHandle:
+    """Handle of a hook; `remove()` takes it off."""
+
+    def __init__(self, remove):
+        self._remove = remove
+
+    def remove(self):
+        if self._remove:
+            self._remove()
+            self._remove = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.remove()
+
+
+def is_contiguous(self, memory_format=contiguous_format):
+    """Are the elements dense in the given memory format?"""
+    if memory_format is contiguous_format:
+        return self.stride() == _row_major(self.shape) or self.numel() == 0 or _same_order(self, range(self.dim()))
+    rank = 4 if memory_format is T.channels_last else 5
+    return self.dim() == rank and _same_order(self, [0, *range(2, rank), 1])
+
+
+def _row_major(shape):
+    strides, step = [], 1
+    for s in reversed(shape):
+        strides.append(step)
+        step *= max(s, 1)
+    return tuple(reversed(strides))
+
+
+def _same_order(t, order):
+    step = 1
+    for d in reversed(list(order)):
+        if t.shape[d] == 1:
+            continue
+        if t.stride(d) != step:
+            return False
+        step *= t.shape[d]
+    return True
+
+
+def contiguous(self, memory_format=contiguous_format):
+    """self when dense in the memory format, else a copy."""
+    return self if self.is_contiguous(memory_format) else _clone(self, memory_format=memory_format)
+
+
+def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
+    """self in another dtype, device or memory format; self itself when nothing changes and copy is False."""
+    for a in args:
+        if isinstance(a, DType):
+            dtype = a
+        elif isinstance(a, Tensor):
+            dtype, device = a.dtype, a.device
+        elif isinstance(a, (str, Device)):
+            device = a
+        elif isinstance(a, _python_bool):
+            non_blocking, copy = a, copy
+        elif a is not None:
+            raise TypeError(f"to() received an invalid combination of arguments: {type(a).__name__}")
+    r = self
+    if device is not None:
+        target = Device(device)
+        if target.type == "cuda":
+            raise RuntimeError("Torch not compiled with CUDA enabled")
+        if target.type != self.device.type:
+            if target.type != "meta":
+                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+            from ._factories import empty_like
+            return empty_like(self, dtype=dtype, device=target)
+    if dtype is not None and dtype is not self.dtype:
+        r = _to_dtype(r, dtype)
+    if memory_format not in (None, preserve_format) and not r.is_contiguous(memory_format):
+        r = _clone(r, memory_format=memory_format)
+    return _clone(r) if copy and r is self else r
+
+
+_python_bool = type(True)
+
+
+def type(self, dtype=None, non_blocking=False):
+    """The type's name, or self cast to dtype."""
+    if dtype is None:
+        name = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
+                "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}[self.dtype.name]
+        return f"torch.{name}Tensor"
+    return self.to(dtype)
+
+
+def view(self, *args):
+    """The same elements in another shape, or, given a dtype, the same bytes in another dtype."""
+    if len(args) == 1 and isinstance(args[0], DType):
+        return _reinterpret(self, args[0])
+    return _view(self, *args)
+
+
+def _reinterpret(self, dtype):
+    a, b = self.dtype.itemsize, dtype.itemsize
+    size, stride, offset = list(self.shape), list(self.stride()), self.storage_offset()
+    if a != b:
+        if not size:
+            raise RuntimeError("self.dim() cannot be 0 to view with a different element size")
+        if stride[-1] != 1:
+            raise RuntimeError("self.stride(-1) must be 1 to view with a different element size")
+        if a < b and (size[-1] * a % b or offset * a % b or any(s * a % b for s in stride[:-1])):
+            raise RuntimeError(f"self.size(-1) must be divisible by {b // a} to view {self.dtype} as {dtype}")
+        size[-1] = size[-1] * a // b
+        stride = [s * a // b for s in stride[:-1]] + [1]
+        offset = offset * a // b
+    return _view_dtype(self, dtype, size, stride, offset)
+
+
+def numpy(self, *, force=False):
+    """A NumPy array over the same memory. RuntimeError when it requires grad, TypeError for bfloat16."""
+    if self.requires_grad and not force:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if self.device.type != "cpu":
+        raise TypeError(f"can't convert {self.device} device type tensor to numpy.")
+    if self.dtype not in T.numpy_of:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+    return np.asarray(_Memory(self.detach()))
+
+
+class _Memory:
+    """Lets NumPy see a tensor's memory; the array keeps it, and it keeps the tensor."""
+
+    def __init__(self, t):
+        kind = np.dtype(T.numpy_of[t.dtype])
+        self.tensor = t
+        self.__array_interface__ = {"version": 3, "typestr": kind.str, "shape": tuple(t.shape),
+                                    "strides": tuple(s * kind.itemsize for s in t.stride()),
+                                    "data": (t.data_ptr() or 64, False)}
+
+
+def __array__(self, dtype=None, copy=None):
+    a = self.numpy()
+    return a if dtype is None else a.astype(dtype, copy=False)
+
+
+def tolist(self):
+    """Nested lists of Python numbers."""
+    t = self.detach()
+    return (t.float() if t.dtype is T.bfloat16 else t).numpy().tolist()
+
+
+def requires_grad_(self, requires_grad=True):
+    """Sets requires_grad in place."""
+    self.requires_grad = requires_grad
+    return self
+
+
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Gradients of self with respect to the leaves of its graph, added into their `.grad`."""
+    from .autograd import backward as run
+    run(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def register_hook(self, hook):
+    """hook(grad) runs whenever a gradient for self is computed; it may return a replacement."""
+    number = _add_hook(self, hook)
+    return RemovableHandle(lambda: _remove_hook(self, number))
+
+
+def register_post_accumulate_grad_hook(self, hook):
+    """hook(self) runs after a gradient was added into self.grad."""
+    _add_post_accumulate_hook(self, hook)
+    return RemovableHandle(None)
+
+
+def zero_(self):
+    """Zeros in place."""
+    return self.fill_(0)
+
+
+def fill_(self, value):
+    """Every element set to value in place."""
+    if isinstance(value, Tensor) and value.dim() > 0:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+    from ._factories import scalar_tensor
+    if not isinstance(value, Tensor):
+        value = scalar_tensor(value, dtype=self.dtype)
+    return self.copy_(value)
+
+
+def resize_(self, *size, memory_format=None):
+    """Changes the shape in place; elements beyond the old ones are undefined."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    return _resize(self, size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size)
+
+
+def set_(self, source=None):
+    """self shows source's memory and geometry from now on."""
+    self.data = source if source is not None else Tensor()
+    return self
+
+
+def iterate(self):
+    if self.dim() == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(_torch["unbind"](self, 0))
+
+
+def T_(self):
+    return self.permute(*range(self.dim() - 1, -1, -1)) if self.dim() else self.view(())
+
+
+def mT(self):
+    if self.dim() < 2:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. "
+                           f"Got {self.dim()}-D tensor.")
+    return self.transpose(-2, -1)
+
+
+def t(self):
+    """The transpose of a matrix; a vector or 0-d tensor as it is."""
+    if self.dim() > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
+    return self.transpose(0, 1) if self.dim() == 2 else self.view(self.shape)
+
+
+def where(self, condition, other):
+    """self where condition holds, other elsewhere."""
+    return _torch["where"](condition, self, other)
+
+
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    from ._factories import tensor
+    return tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+
+
+def _new(factory):
+    def make(self, *size, dtype=None, device=None, requires_grad=False, **kw):
+        from . import _factories
+        return getattr(_factories, factory)(*size, dtype=dtype or self.dtype, device=device or self.device,
+                                            requires_grad=requires_grad, **kw)
+    make.__name__ = "new_" + factory
+    return make
+
+
+def __deepcopy__(self, memo):
+    if not self.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
+                           "the moment.")
+    if id(self) in memo:
+        return memo[id(self)]
+    r = self.detach().clone()
+    if type_of(self) is not Tensor:
+        from _weir import _make_subclass
+        r = _make_subclass(type_of(self), r, self.requires_grad)
+        r.__dict__.update({k: v for k, v in self.__dict__.items()})
+    else:
+        r.requires_grad_(self.requires_grad)
+    if self.grad is not None:
+        r.grad = self.grad.detach().clone()
+    memo[id(self)] = r
+    return r
+
+
+type_of = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type
+
+
+def __reduce_ex__(self, protocol):
+    from ._factories import from_numpy
+    bits = self.detach().contiguous()
+    if self.dtype is T.bfloat16:
+        bits = bits.view(T.int16)
+    return _rebuild, (bits.numpy().copy(), self.dtype.name, self.requires_grad)
+
+
+def _rebuild(array, dtype, requires_grad):
+    from ._factories import from_numpy
+    t = from_numpy(array)
+    if dtype == "bfloat16":
+        t = t.view(T.bfloat16)
+    return t.requires_grad_(requires_grad)
+
+
+def __contains__(self, element):
+    if isinstance(element, Tensor) or isinstance(element, (int, float)):
+        return (self == element).any().item()
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type_of(element)}.")
+
+
+def __format__(self, spec):
+    return self.item().__format__(spec) if self.dim() == 0 else object.__format__(self, spec) if spec else repr(self)
+
+
+def _cast(dtype):
+    def cast(self, memory_format=None):
+        return self.to(dtype, memory_format=memory_format)
+    return cast
+
+
+def _rsub(self, other):
+    return _torch["sub"](other, self)
+
+
+def data_of(name):
+    def method(self, *args, **kwargs):
+        return _torch[name](self, *args, **kwargs)
+    method.__name__ = name
+    return method
+
+
+def _reversed(name):
+    f = _torch[name]
+    return lambda self, other: f(other, self)
+
+
+_methods = dict(
+    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, view=view, numpy=numpy, __array__=__array__,
+    tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
+    register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, fill_=fill_, resize_=resize_,
+    set_=set_, T=property(T_), mT=property(mT), H=property(lambda self: self.t()), mH=property(mT), t=t, where=where,
+    new_tensor=new_tensor, new_empty=_new("empty"), new_zeros=_new("zeros"), new_ones=_new("ones"), new_full=_new("full"),
+    __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __contains__=__contains__, __format__=__format__,
+    float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),
+    long=_cast(T.int64), int=_cast(T.int32), short=_cast(T.int16), char=_cast(T.int8), byte=_cast(T.uint8),
+    bool=_cast(_bool), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
+    is_sparse=property(lambda self: False), is_meta=property(lambda self: self.device.type == "meta"),
+    is_quantized=property(lambda self: False), is_mps=property(lambda self: False), layout=property(lambda self: "strided"),
+    names=property(lambda self: (None,) * self.dim()), itemsize=property(lambda self: self.dtype.itemsize),
+    nbytes=property(lambda self: self.numel() * self.dtype.itemsize), is_complex=lambda self: False,
+    is_conj=lambda self: False, is_neg=lambda self: False, resolve_conj=lambda self: self, resolve_neg=lambda self: self,
+    is_signed=lambda self: self.dtype.is_signed, is_inference=lambda self: self.is_inference_tensor,
+    is_same_size=lambda self, other: self.shape == other.shape, get_device=lambda self: -1,
+    __array_priority__=1000, __rsub__=_reversed("sub"), pin_memory=lambda self: self, is_pinned=lambda self: False,
+    share_memory_=lambda self: self, is_shared=lambda self: False, has_names=lambda self: False,
+)
+
+
+def install(repr_of):
+    """Adds the methods above to the C type; called once, when the package is imported."""
+    for name, value in _methods.items():
+        _add_method(name, value)
+    _add_slots(repr_of, repr_of, iterate)

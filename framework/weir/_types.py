@@ -1,0 +1,65 @@
+"""dtypes under PyTorch's names, Size, finfo and iinfo."""
+import _weir
+import numpy as np
+from _weir import (bfloat16, bool, channels_last, channels_last_3d, contiguous_format, device, dtype, float16, float32,
+                   float64, int8, int16, int32, int64, memory_format, preserve_format, uint8)
+
+half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
+
+
+class Size(tuple):
+    """Sizes of a tensor: a tuple of ints with `numel()`."""
+
+    def __new__(cls, sizes=()):
+        return super().__new__(cls, sizes)
+
+    def __repr__(self):
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def numel(self):
+        n = 1
+        for s in self:
+            n *= s
+        return n
+
+    def __getitem__(self, key):
+        r = super().__getitem__(key)
+        return Size(r) if isinstance(key, slice) else r
+
+    def __add__(self, other):
+        return Size(tuple(self) + tuple(other))
+
+
+_weir._set_size_type(Size)
+
+#: NumPy's type for each dtype; bfloat16 has none and travels as int16 bits.
+numpy_of = {bool: np.bool_, uint8: np.uint8, int8: np.int8, int16: np.int16, int32: np.int32, int64: np.int64,
+            float16: np.float16, float32: np.float32, float64: np.float64}
+of_numpy = {np.dtype(v): k for k, v in numpy_of.items()}
+
+
+class finfo:
+    """Machine limits of a floating-point dtype (default: the default dtype)."""
+
+    def __init__(self, type=None):
+        type = type or _weir.get_default_dtype()
+        if not type.is_floating_point:
+            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
+        self.dtype = type.name
+        if type is bfloat16:
+            self.bits, self.eps, self.max, self.tiny, self.resolution = 16, 2.0**-7, 3.3895313892515355e38, 2.0**-126, 0.01
+        else:
+            f = np.finfo(numpy_of[type])
+            self.bits, self.eps, self.max = f.bits, f.eps.item(), f.max.item()
+            self.tiny, self.resolution = f.tiny.item(), f.resolution.item()
+        self.min, self.smallest_normal = -self.max, self.tiny
+
+
+class iinfo:
+    """Machine limits of an integer dtype."""
+
+    def __init__(self, type):
+        if type.is_floating_point or type is bool:
+            raise TypeError(f"torch.iinfo() requires an integer input type, got '{type}'")
+        i = np.iinfo(numpy_of[type])
+        self.dtype, self.bits, self.min, self.max = type.name, i.bits, i.min, i.max

@@ -1,0 +1,59 @@
+"""Gradients: backward, grad, modes, custom functions."""
+from _weir import Tensor, _backward
+
+from .function import Function, FunctionCtx, once_differentiable
+from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from . import functional
+
+Variable = Tensor
+
+
+def _tuple(x):
+    return (x,) if isinstance(x, Tensor) else tuple(x)
+
+
+def _grads(outputs, grads):
+    if grads is None:
+        return (None,) * len(outputs)
+    grads = (grads,) if isinstance(grads, Tensor) else tuple(grads)
+    if len(grads) != len(outputs):
+        raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
+    return grads
+
+
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+    """Sums of gradients of `tensors` with respect to the leaves, added into their `.grad`.
+
+    grad_tensors: a cotangent per tensor, of its shape; None for one-element tensors. Source: torch.autograd.backward.
+    """
+    outputs = _tuple(tensors)
+    retain = create_graph if retain_graph is None else retain_graph
+    if inputs is None:
+        _backward(outputs, _grads(outputs, grad_tensors), (), retain, create_graph, True)
+        return
+    inputs = _tuple(inputs)
+    if not inputs:
+        raise RuntimeError("'inputs' argument to backward() cannot be empty.")
+    results = _backward(outputs, _grads(outputs, grad_tensors), inputs, retain, create_graph, False)
+    for t, g in zip(inputs, results):
+        if g is not None:
+            t.grad = g if t.grad is None else t.grad + g
+
+
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
+         is_grads_batched=False, materialize_grads=False):
+    """Gradients of the sum of `outputs` with respect to `inputs`, as a tuple. Source: torch.autograd.grad.
+
+    RuntimeError when an input was not used and allow_unused is False.
+    """
+    if is_grads_batched:
+        raise NotImplementedError("grad: is_grads_batched needs vmap, which weir does not have")
+    outputs, inputs = _tuple(outputs), _tuple(inputs)
+    retain = create_graph if retain_graph is None else retain_graph
+    results = _backward(outputs, _grads(outputs, grad_outputs), inputs, retain, create_graph, False)
+    if materialize_grads:
+        return tuple(g if g is not None else t.detach() * 0 for g, t in zip(results, inputs))
+    if not allow_unused and any(g is None for g in results):
+        raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
+                           "allow_unused=True if this is the desired behavior.")
+    return results

@@ -1,0 +1,89 @@
+"""Context managers, also usable as decorators, that switch recording on and off."""
+import functools
+
+from _weir import (_set_grad_enabled, _set_inference, is_grad_enabled, is_inference_mode_enabled)
+
+
+class _Mode:
+    """Sets a mode on entry and restores it on exit; calling it on a function wraps the function."""
+
+    def __call__(self, fn):
+        @functools.wraps(fn)
+        def wrapped(*args, **kwargs):
+            with self._again():
+                return fn(*args, **kwargs)
+        return wrapped
+
+    def _again(self):
+        return type(self)()
+
+
+class no_grad(_Mode):
+    """Nothing is recorded inside."""
+
+    def __new__(cls, fn=None):
+        self = super().__new__(cls)
+        return self(fn) if fn is not None else self
+
+    def __enter__(self):
+        self._before = is_grad_enabled()
+        _set_grad_enabled(False)
+
+    def __exit__(self, *exc):
+        _set_grad_enabled(self._before)
+
+
+class enable_grad(no_grad):
+    """Recording is on inside, whatever it was."""
+
+    def __enter__(self):
+        self._before = is_grad_enabled()
+        _set_grad_enabled(True)
+
+
+class set_grad_enabled(_Mode):
+    """Recording as `mode` says; takes effect at once, and until exit when used with `with`."""
+
+    def __init__(self, mode):
+        self._before, self._mode = is_grad_enabled(), bool(mode)
+        _set_grad_enabled(self._mode)
+
+    def _again(self):
+        return set_grad_enabled(self._mode)
+
+    def __call__(self, fn):
+        _set_grad_enabled(self._before)
+        return super().__call__(fn)
+
+    def __enter__(self):
+        _set_grad_enabled(self._mode)
+
+    def __exit__(self, *exc):
+        _set_grad_enabled(self._before)
+
+
+class inference_mode(_Mode):
+    """As no_grad, and tensors made inside can never be recorded later."""
+
+    def __init__(self, mode=True):
+        self._mode = mode
+
+    def __new__(cls, mode=True):
+        self = super().__new__(cls)
+        if callable(mode):
+            self._mode = True
+            return self(mode)
+        return self
+
+    def _again(self):
+        return inference_mode(self._mode)
+
+    def __enter__(self):
+        self._before = is_grad_enabled(), is_inference_mode_enabled()
+        if self._mode:
+            _set_grad_enabled(False)
+        _set_inference(self._mode)
+
+    def __exit__(self, *exc):
+        _set_grad_enabled(self._before[0])
+        _set_inference(self._before[1])
