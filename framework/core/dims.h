@@ -22,10 +22,10 @@ struct Dims {
   Dims(int count, int64_t value) {
     for (int i = 0; i < count; i++) push(value);
   }
-  Dims(const Dims& o) : n(o.n) { std::memcpy(v, o.v, sizeof(int64_t) * o.n); }
+  Dims(const Dims& o) : n(o.n) { std::memcpy(v, o.v, bytes()); }
   Dims& operator=(const Dims& o) {
     n = o.n;
-    std::memmove(v, o.v, sizeof(int64_t) * o.n);
+    std::memmove(v, o.v, bytes());
     return *this;
   }
 
@@ -62,8 +62,11 @@ struct Dims {
     return p;
   }
   bool operator==(const Dims& o) const {
-    return n == o.n && std::memcmp(v, o.v, sizeof(int64_t) * n) == 0;
+    return n == o.n && std::memcmp(v, o.v, bytes()) == 0;
   }
+
+ private:
+  size_t bytes() const { return n > 0 ? sizeof(int64_t) * n : 0; }  // Meta uses n == -1 for "not set"
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Dims& d) {

@@ -1,0 +1,21 @@
+"""The case list, one module per family. A case's figure of bytes or flops is the least that any kernel must do."""
+
+from . import arrays, layers, overhead, training
+
+GROUPS = ("overhead", "pointwise", "reduce", "norm", "matmul", "conv", "index", "optimizer")
+
+
+def all_cases(threads: int = 1) -> list[dict]:
+    """Returns every case, in the order of `GROUPS`, for the given number of threads."""
+    found = [*overhead.CASES, *arrays.CASES, *layers.CASES, *training.CASES]
+    return [{**case, "threads": threads} for case in sorted(found, key=lambda c: GROUPS.index(c["group"]))]
+
+
+def select(group: str = "all", substring: str = "", threads: int = 1) -> list[dict]:
+    """Returns the cases of `group` whose display name contains `substring`. Raises ValueError for no such group."""
+    from ..case import display_name
+
+    if group not in ("all", *GROUPS):
+        raise ValueError(f"unknown group {group!r}; expected all or one of {', '.join(GROUPS)}")
+    return [c for c in all_cases(threads)
+            if group in ("all", c["group"]) and substring.lower() in display_name(c).lower()]

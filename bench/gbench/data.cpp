@@ -1,0 +1,59 @@
+#include "bench/gbench/data.h"
+
+#include <functional>
+#include <random>
+
+#include "framework/autograd/variable.h"
+
+namespace weir::gbench {
+namespace {
+
+using Draw = std::function<double(std::mt19937&)>;
+
+// Draws by name: normal, positive (0.5 to 1.5), bool, below:N.
+Draw draw_of(const std::string& fill) {
+  if (fill == "positive") return std::uniform_real_distribution(0.5, 1.5);
+  if (fill == "bool") return std::uniform_int_distribution(0, 1);
+  if (fill.starts_with("below:")) return std::uniform_int_distribution<int64_t>(0, std::stoll(fill.substr(6)) - 1);
+  return std::normal_distribution();
+}
+
+DType dtype_named(const std::string& name) {
+  for (int i = 0; i < kNumDTypes; i++)
+    if (name_of(DType(i)) == name) return DType(i);
+  throw Inexpressible("no dtype " + name);
+}
+
+Dims dims(const Json& j) {
+  Dims d;
+  for (int64_t x : j) d.push(x);
+  return d;
+}
+
+// Fills the whole storage, whatever the strides make of it.
+void fill(const Tensor& t, const Draw& draw, std::mt19937& engine) {
+  visit_dtype(t.dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* p = t.data<T>();
+    for (size_t i = 0; i < t->storage->bytes / sizeof(T); i++) p[i] = T(float(draw(engine)));
+  });
+}
+
+Tensor make(const Json& spec, std::mt19937& engine) {
+  Tensor t = empty(Meta(dims(spec["shape"]), dims(spec["strides"]), dtype_named(spec["dtype"]), Device{}));
+  fill(t, draw_of(spec["fill"]), engine);
+  if (spec["requires_grad"].get<bool>()) set_requires_grad(t, true);
+  return t;
+}
+
+}  // namespace
+
+Tensors make_inputs(const Json& c) {
+  std::mt19937 engine(0);
+  Tensors made;
+  for (const Json& spec : c["inputs"])
+    for (int i = 0; i < spec["repeat"].get<int>(); i++) made.push_back(make(spec, engine));
+  return made;
+}
+
+}  // namespace weir::gbench

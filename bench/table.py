@@ -1,0 +1,35 @@
+"""The table that a session prints, and the exit code it earns."""
+
+from rich.console import Console
+from rich.table import Column, Table
+from weir_reports.console import INCONCLUSIVE, NOTHING_MEASURED, OK
+from weir_reports.site import duration, interval, percent
+
+from .stats import case_figures, group_figures
+
+STYLE = {"faster": "green", "slower": "red", "WRONG": "bold red", "ERROR": "bold red", "MISSING": "yellow",
+         "inconclusive": "yellow"}
+
+
+def show(record: dict, console: Console) -> int:
+    """Prints the cases and groups of a record and returns the exit code: NOTHING_MEASURED if no case was timed,
+    INCONCLUSIVE if at least half of the timed ones reached no conclusion, else OK."""
+    figures = [case_figures(entry, record["run_id"]) for entry in record["cases"]]
+    peer, subject = record["peer"]["name"], record["subject"]["name"]
+    numbers = (peer, subject, f"{peer}/{subject} [95%]", "roofline")
+    table = Table(Column("case", no_wrap=True), "mode", *(Column(n, justify="right", no_wrap=True) for n in numbers),
+                  "verdict", box=None, pad_edge=False)
+    for f in figures:
+        verdict = f.verdict if f.state == "OK" else f.state
+        note = f": {f.reason}" if f.reason else ""
+        table.add_row(f"{f.case['group']}/{f.name}", f.case["mode"], duration(f.peer_ns), duration(f.subject_ns),
+                      interval(f.ratio), percent(f.roofline), f"[{STYLE.get(verdict, 'default')}]{verdict}[/]{note}")
+    console.print(table)
+    for g in group_figures(figures):
+        if g.mean is not None:
+            console.print(f"[b]{g.group}[/b]: geometric mean {interval(g.mean)}, worst {interval(g.worst.ratio)} "
+                          f"({g.worst.name})", highlight=False)
+    timed = [f for f in figures if f.ratio is not None or f.voided]
+    if not timed:
+        return NOTHING_MEASURED
+    return INCONCLUSIVE if 2 * sum(f.verdict == "inconclusive" for f in timed) >= len(timed) else OK

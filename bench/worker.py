@@ -1,0 +1,138 @@
+"""A worker: one framework in one process, answering JSON lines on its pipes. Started by `process.Worker`."""
+
+import gc
+import importlib
+import itertools
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from . import inputs
+
+
+class FrameworkWorker:
+    """Loads one case at a time into the framework named `name`, runs it, and hands back outputs or times."""
+
+    def __init__(self, name: str, threads: int):
+        self.torch = importlib.import_module(name)
+        self.torch.set_num_threads(threads)
+        self.name = name
+
+    def hello(self) -> dict:
+        """Returns the framework's name and version."""
+        return {"name": self.name, "version": str(getattr(self.torch, "__version__", None))}
+
+    def load(self, case: dict, folder: str) -> dict:
+        """Makes the inputs of `case` from the arrays in `folder` and prepares the call."""
+        self.case = case
+        self.tensors = inputs.tensors(self.torch, case, Path(folder))
+        function = self._resolve(case["op"])
+        args = [self._argument(a) for a in case["args"]]
+        self.call = getattr(self, "_prepare_" + case["mode"])(function, args, self._argument(case["kwargs"]))
+        return {}
+
+    def check(self, file: str) -> dict:
+        """Runs the case once, writes its outputs to `file` (.npz) and returns their dtypes and shapes."""
+        function, args, kwargs = self.call
+        result = function(*args, **kwargs)
+        if self.case["mode"] in ("step", "fwd_bwd"):
+            result = [x if self.case["mode"] == "step" else x.grad for x in self.tensors if x.requires_grad]
+        flat = [x for x in (result if isinstance(result, (list, tuple)) else [result]) if x is not None]
+        np.savez(file, *map(self._array, flat))
+        return {"outputs": [{"dtype": self._dtype(x), "shape": list(getattr(x, "shape", []))} for x in flat]}
+
+    def run(self, iters: int) -> dict:
+        """Runs the case `iters` times and returns wall and CPU nanoseconds and involuntary context switches."""
+        function, args, kwargs = self.call
+        counter = itertools.repeat(None, iters)
+        switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+        cpu, wall = time.process_time_ns(), time.monotonic_ns()
+        if kwargs:
+            for _ in counter:
+                function(*args, **kwargs)
+        else:
+            for _ in counter:
+                function(*args)
+        wall, cpu = time.monotonic_ns() - wall, time.process_time_ns() - cpu
+        switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
+        return {"iters": iters, "wall_ns": max(wall, 1), "cpu_ns": cpu, "nivcsw": switches}
+
+    def _prepare_fwd(self, function, args, kwargs):
+        return function, args, kwargs
+
+    def _prepare_bwd(self, function, args, kwargs):
+        """The forward call is recorded once, so that only its gradient is timed."""
+        out = function(*args, **kwargs)
+        wanted = [x for x in self.tensors if x.requires_grad]
+        return self.torch.autograd.grad, (out, wanted, self.torch.ones_like(out)), {"retain_graph": True}
+
+    def _prepare_fwd_bwd(self, function, args, kwargs):
+        return (lambda: function(*args, **kwargs).sum().backward()), (), {}
+
+    def _prepare_step(self, function, args, kwargs):
+        return function(self.tensors, **kwargs).step, (), {}
+
+    def _resolve(self, op: str):
+        found = self.torch
+        for part in op.split("."):
+            found = getattr(found, part)
+        return found
+
+    def _argument(self, value):
+        """Returns the Python value of an encoded argument; see `case.case`."""
+        if isinstance(value, list):
+            return [self._argument(v) for v in value]
+        if not isinstance(value, dict):
+            return value
+        match value:
+            case {"input": index}:
+                return self.tensors[index]
+            case {"inputs": [start, stop]}:
+                return self.tensors[start:stop]
+            case {"slice": bounds}:
+                return slice(*bounds)
+            case {"dtype": name}:
+                return getattr(self.torch, name)
+        return {key: self._argument(v) for key, v in value.items()}
+
+    def _array(self, x):
+        if not hasattr(x, "detach"):
+            return np.asarray(x)
+        x = x.detach()
+        return (x.float() if self._dtype(x) == "bfloat16" else x).numpy()
+
+    @staticmethod
+    def _dtype(x) -> str:
+        return str(x.dtype).split(".")[-1] if hasattr(x, "dtype") else type(x).__name__
+
+
+def serve(make_worker) -> None:
+    """Answers requests {"do": method, ...arguments} until the pipe closes, one JSON line each.
+
+    The worker is made by the first request, so that a framework that cannot be imported is an answer too.
+    """
+    # Libraries may print; only answers may reach the driver.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    worker = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            worker = worker or make_worker()
+            answer = getattr(worker, request.pop("do"))(**request)
+        except (AttributeError, NotImplementedError) as error:
+            answer = {"missing": f"{type(error).__name__}: {error}"[:300]}
+        except Exception as error:  # whatever a framework raises is a result about it
+            answer = {"error": f"{type(error).__name__}: {error}"[:300]}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    gc.disable()  # a collection inside a block would be charged to whichever side it hits
+    serve(lambda: FrameworkWorker(sys.argv[1], int(sys.argv[2])))

@@ -1,0 +1,66 @@
+"""Forest plots as inline SVG: one row per figure, a dot for the estimate, a line for the interval, log scale."""
+
+import math
+from html import escape
+
+from .intervals import Interval
+
+ROW = 24  # pixels from row to row
+LABEL = 250  # width of the label column
+PLOT = 420  # width of the scale
+TEXT = 150  # width of the figure column
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+
+
+def forest(rows: list[tuple[str, Interval, str, bool]], title: str, axis: str) -> str:
+    """Returns an SVG element. `rows`: (label, ratio interval, link, whether it is a summary row); never empty.
+
+    The scale is logarithmic and symmetric about 1, so that twice as fast and half as fast look alike.
+    """
+    span = _span(rows)
+    height = ROW * (len(rows) + 2) + 4
+    body = [_axis(span, height, axis), *(_row(i, row, span) for i, row in enumerate(rows))]
+    return (f'<svg class="forest" role="img" viewBox="0 0 {LABEL + PLOT + TEXT} {height}" '
+            f'xmlns="http://www.w3.org/2000/svg"><title>{escape(title)}</title>{"".join(body)}</svg>')
+
+
+def _span(rows) -> float:
+    """Returns the half-width of the scale in ln units, at least a factor 1.25 and at most 100."""
+    ends = [abs(math.log(x)) for _, r, _, _ in rows for x in (r.value, r.low, r.high) if x]
+    return min(max(max(ends) * 1.08, math.log(1.25)), math.log(100))
+
+
+def _x(ratio: float, span: float) -> float:
+    position = max(-1.0, min(1.0, math.log(ratio) / span))
+    return round(LABEL + PLOT * (position + 1) / 2, 1)
+
+
+def _axis(span: float, height: int, axis: str) -> str:
+    parts = []
+    shown = [t for t in TICKS if abs(math.log(t)) <= span] if span > math.log(2) else [0.8, 0.9, 1, 1.1, 1.25]
+    for tick in shown:
+        x, kind = _x(tick, span), "one" if tick == 1 else "tick"
+        parts.append(f'<line class="{kind}" x1="{x}" x2="{x}" y1="4" y2="{height - ROW - 14}"/>'
+                     f'<text class="scale" x="{x}" y="{height - ROW}">{tick:g}×</text>')
+    parts.append(f'<text class="scale" x="{LABEL + PLOT / 2}" y="{height - 7}">{escape(axis)}</text>')
+    return "".join(parts)
+
+
+def _row(index: int, row, span: float) -> str:
+    label, ratio, link, summary = row
+    y = ROW * index + ROW / 2 + 4
+    side = "" if ratio.low is None else " better" if ratio.low > 1 else " worse" if ratio.high < 1 else ""
+    text = f"{ratio.value:.2f}×" + ("" if ratio.low is None else f" [{ratio.low:.2f}, {ratio.high:.2f}]")
+    whisker = "" if ratio.low is None else (
+        f'<line class="whisker" x1="{_x(ratio.low, span)}" x2="{_x(ratio.high, span)}" y1="{y}" y2="{y}"/>')
+    x = _x(ratio.value, span)
+    mark = (f'<path d="M{x - 7} {y}L{x} {y - 6}L{x + 7} {y}L{x} {y + 6}Z"/>' if summary
+            else f'<circle cx="{x}" cy="{y}" r="3.6"/>')
+    return (f'<a href="{escape(link)}" class="row{side}{" summary" if summary else ""}">'
+            f'<rect class="hit" y="{y - ROW / 2}" width="{LABEL + PLOT + TEXT}" height="{ROW}"/>'
+            f'<text x="0" y="{y + 4}">{escape(_short(label))}</text>{whisker}{mark}'
+            f'<text class="figure" x="{LABEL + PLOT + 10}" y="{y + 4}">{text}</text></a>')
+
+
+def _short(label: str, limit: int = 38) -> str:
+    return label if len(label) <= limit else label[: limit - 1] + "…"

@@ -1,0 +1,86 @@
+"""Whole sessions on tiny budgets: torch against itself, and against a flawed copy of itself."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+from weir_bench.cases import all_cases, select
+from weir_bench.lockstep import Plan, Session, void_reason
+from weir_bench.table import show
+from weir_reports.console import NOTHING_MEASURED
+from weir_reports.records import validate
+
+TINY = Plan(launches=1, rounds=2, block_ms=0.05)
+
+
+def side(wall, cpu):
+    return {"iters": 1, "wall_ns": wall, "cpu_ns": cpu, "nivcsw": 0}
+
+
+@pytest.mark.parametrize("cpu, threads, void", [(100, 1, False), (80, 1, True), (190, 1, True), (190, 2, False)])
+def test_audit_voids_both_sides(cpu, threads, void):
+    reason = void_reason({"subject": side(100, cpu), "peer": side(100, 100)}, threads)
+    assert bool(reason) == void
+
+
+def test_every_case_runs_on_the_control():
+    """Each case of the list is accepted and agrees with itself; big ones would only slow the test."""
+    cases = [c for c in all_cases() if c["bytes"] < 40e6 and c["flops"] < 1e9]
+    assert len(cases) > 75
+    record = Session("torch", "torch", cases, Plan(launches=1, rounds=1, block_ms=0.01)).run()
+    assert {e["state"] for e in record["cases"]} == {"OK"}, [e for e in record["cases"] if e["state"] != "OK"]
+    validate(record)
+
+
+def test_flaws_become_states_and_are_never_timed():
+    cases = [c for c in select() if c["op"] in ("exp", "tanh", "amax", "var", "logsumexp")]
+    record = Session("flawed_torch", "torch", cases, TINY).run()
+    states = {e["case"]["op"]: (e["state"], len(e["samples"])) for e in record["cases"]}
+    assert states == {"exp": ("WRONG", 0), "tanh": ("MISSING", 0), "amax": ("ERROR", 0), "var": ("ERROR", 0),
+                      "logsumexp": ("OK", 2)}
+    reasons = {e["case"]["op"]: e["reason"] for e in record["cases"]}
+    assert "signal" in reasons["amax"] and "not today" in reasons["var"]
+    untimed = {**record, "cases": [e for e in record["cases"] if e["state"] != "OK"]}
+    assert show(untimed, Console(file=io.StringIO())) == NOTHING_MEASURED
+
+
+def test_both_sides_lead_equally_often_and_calibration_is_in_every_round():
+    (entry,) = Session("torch", "torch", select("matmul", "matmul 64"),
+                       Plan(launches=1, rounds=4, block_ms=0.05)).run()["cases"]
+    leads = [s["first"] for s in entry["samples"]]
+    assert leads.count("subject") == leads.count("peer") == 2
+    for sample in entry["samples"]:
+        assert {name.partition("_")[0] for name in sample["calib"]} == {"copy", "flops"}
+
+
+def weir_bench(*args):
+    code = "from weir_bench.cli import main; main()"
+    return subprocess.run([sys.executable, "-c", code, *args], capture_output=True, text=True, env=os.environ)
+
+
+def test_command_line(tmp_path):
+    file = tmp_path / "run.json"
+    ran = weir_bench("run", "--subject", "torch", "--case", "relu 64", "--launches", "1", "--rounds", "2",
+                     "--block-ms", "0.2", "--json", str(file), "--store", str(tmp_path / "weir.db"))
+    assert ran.returncode == 3, f"one launch proves nothing: {ran.stderr}"
+    assert "overhead/relu 64" in ran.stdout
+    validate(json.loads(file.read_text()))
+    assert weir_bench("run", "--group", "nothing").returncode == 1
+    absent = weir_bench("run", "--subject", "no_such_framework", "--case", "relu")
+    assert absent.returncode == 1 and "no_such_framework" in absent.stderr
+
+
+def test_export_and_list(tmp_path):
+    exported = weir_bench("export", str(tmp_path / "cases.json"))
+    cases = json.loads((tmp_path / "cases.json").read_text())["cases"]
+    assert exported.returncode == 0 and len(cases) == len(all_cases()) and len(cases[0]["case_id"]) == 64
+    assert weir_bench("list", "--group", "norm").stdout.count("\n") == 9
+
+
+def test_importing_the_tool_loads_no_framework():
+    code = "import sys, weir_bench.cli; sys.exit('torch' in sys.modules or 'weir' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env=os.environ).returncode == 0

@@ -1,0 +1,91 @@
+"""Derived numbers, against values worked out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+import samples
+from weir_reports import bench_figures, conformance_figures, dlperf_figures
+from weir_reports.claims import judge
+from weir_reports.intervals import Interval, geometric_mean, of_mean, two_level
+
+
+def test_conformance_shares_count_what_the_subject_can_be_held_to():
+    figures = conformance_figures.conformance(samples.conformance())
+    assert conformance_figures.share(figures.fwd) == 3 / 5  # ORACLE-ERROR does not count
+    assert conformance_figures.share(figures.bwd) == 2 / 4  # nor do two N/A
+    assert {row.op: row.bwd for row in figures.rows}["softmax"] == "FAIL"
+
+
+def test_bench_case_figures():
+    entry = samples.bench(ratio=2.0)["cases"][0]
+    figures = bench_figures.case_figures(entry)
+    assert figures.ratio.low < 2.0 < figures.ratio.high and figures.ratio.value == pytest.approx(2, rel=0.02)
+    assert figures.verdict == "faster" and figures.bound == "memory"
+    # The calibration copies 50 bytes per ns, so 768 bytes need 15.36 ns of the 1000 ns taken.
+    assert figures.roofline == pytest.approx(0.01536, rel=0.02)
+
+
+def test_bench_group_uses_matched_cases_only():
+    groups = {g.group: g for g in bench_figures.group_figures(
+        [bench_figures.case_figures(c) for c in samples.bench(ratio=2.0)["cases"]])}
+    assert groups["overhead"].mean.value == pytest.approx(math.sqrt(2 * 3), rel=0.02)
+    assert groups["overhead"].worst.case["op"] == "add"
+    assert groups["norm"].mean is None
+
+
+def test_voided_rounds_make_a_case_inconclusive():
+    entry = samples.bench()["cases"][0]
+    for sample in entry["samples"][:20]:
+        sample["void"] = "cpu/wall 0.5"
+    figures = bench_figures.case_figures(entry)
+    assert figures.verdict == "inconclusive" and figures.voided == 20
+
+
+def test_dlperf_ratio_pairs_blocks():
+    (workload,) = dlperf_figures.workloads(samples.dlperf_runs())
+    assert workload.best_peer == "torch-eager"
+    assert workload.ratios["weir", "torch-eager"].value == pytest.approx(2.0)
+    rows = {row.label: row for row in workload.rows}
+    assert rows["weir"].throughput.value == pytest.approx(16 / 0.5 / 1.01, rel=1e-3)
+    assert rows["weir"].rank == 1 and rows["torch-compile"].rank is None and rows["torch-compile"].status == "oom"
+
+
+def test_failed_gate_is_not_ranked():
+    runs = samples.dlperf_runs()[1:] + [samples.dlperf("weir", 500, 0, gate="fail")]
+    (workload,) = dlperf_figures.workloads(runs)
+    assert {row.label: row.rank for row in workload.rows} == {"weir": None, "torch-eager": 1, "torch-compile": None}
+
+
+def test_of_mean_is_students_t_for_few_blocks():
+    low, high = (of_mean([0.0, 0.1, 0.2]).low, of_mean([0.0, 0.1, 0.2]).high)
+    assert (low, high) == pytest.approx((0.1 - 0.2484, 0.1 + 0.2484), abs=1e-4)  # t(0.975, 2) = 4.303
+    assert of_mean([0.3]).low is None
+
+
+def test_interval_without_launches_is_an_error():
+    for function in (two_level, geometric_mean, of_mean):
+        with pytest.raises(ValueError):
+            function([])
+
+
+def test_geometric_mean_shares_the_launches_of_its_cases():
+    rng = np.random.default_rng(3)
+    drift = rng.normal(0, 0.1, 10)
+    case = [[d] * 4 for d in drift]
+    alone, both = two_level(case), geometric_mean([case, case])
+    # The same drift in both cases does not average out, so the joint interval is not narrower.
+    assert both.high - both.low == pytest.approx(alone.high - alone.low, rel=0.25)
+
+
+@pytest.mark.parametrize("figure, target, state", [
+    (Interval(1.2, 1.1, 1.3), {"at_least": 1}, "holds"),
+    (Interval(0.8, 0.7, 0.9), {"at_least": 1}, "fails"),
+    (Interval(1.0, 0.9, 1.1), {"at_least": 1}, "open"),
+    (Interval(1.5), {"at_least": 1}, "open"),
+    (Interval(0.995), {"at_least": 0.99, "exact": True}, "holds"),
+    (Interval(1.0, 0.98, 1.01), {"contains": 1}, "holds"),
+    (Interval(0.9), {"at_most": 1, "exact": True}, "holds"),
+])
+def test_judge(figure, target, state):
+    assert judge(figure, target) == state

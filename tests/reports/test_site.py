@@ -1,0 +1,105 @@
+"""The site: complete, honest when empty, reproducible, and usable in a real browser from file://."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import samples
+from weir_reports.site import build, duration, percent, size
+
+
+class Links(HTMLParser):
+    """Collects the addresses and ids of a page."""
+
+    def __init__(self, page: Path):
+        super().__init__()
+        self.addresses, self.ids = set(), set()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.addresses |= {attrs[name] for name in ("href", "src") if attrs.get(name)}
+        self.ids |= {attrs["id"]} if "id" in attrs else set()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("site")
+    build(samples.everything(), out)
+    return out
+
+
+def test_every_link_leads_somewhere_local(site):
+    check_links(site)
+
+
+def test_links_lead_somewhere_when_long_lists_are_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr("weir_reports.site.SHOWN_ITEMS", 1)
+    build(samples.everything(), tmp_path)
+    assert "more in the JSON file" in next((tmp_path / "records").glob("*.html")).read_text()
+    check_links(tmp_path)
+
+
+def check_links(site):
+    for page in site.rglob("*.html"):
+        for address in Links(page).addresses:
+            assert not re.match(r"[a-z]+:", address), f"{page.name} reaches outside: {address}"
+            path, _, anchor = address.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), f"{page.name}: {address}"
+            assert not anchor or anchor in Links(target).ids, f"{page.name}: {address}"
+
+
+def test_same_records_give_the_same_bytes(site, tmp_path):
+    build(samples.everything(), tmp_path)
+    for file in site.rglob("*.*"):
+        assert file.read_bytes() == (tmp_path / file.relative_to(site)).read_bytes(), file.name
+
+
+def test_verdict_counts_claims(site):
+    summary = build(samples.everything(), site)
+    states = {(c["metric"] or {}).get("id"): c["state"] for c in summary["claims"]}
+    assert states["conformance.fwd.float32"] == "fails"
+    assert states["bench.mean.overhead"] == "holds" and states["bench.right.overhead"] == "fails"
+    assert states["dlperf.memory.resnet50.fp32"] == "holds" and states["control.mean.overhead"]
+
+
+def test_empty_store_says_so(tmp_path):
+    summary = build([], tmp_path)
+    assert set(c["state"] for c in summary["claims"]) == {"unmeasured"}
+    text = (tmp_path / "index.html").read_text()
+    assert "Nothing has been measured yet" in text and "No bench record" in text
+
+
+def test_units():
+    assert [duration(x) for x in (5, 1820, 23.4e6, None)] == ["5.00 ns", "1.82 µs", "23.4 ms", "–"]
+    assert size(3 << 30) == "3.00 GiB" and percent(0.9999) == "99.9%"
+
+
+def test_in_a_browser(site, browser):
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+    browser.get((site / "index.html").as_uri())
+    assert "claims hold" in browser.find_element(By.TAG_NAME, "h1").text
+    browser.find_element(By.LINK_TEXT, "Conformance").click()
+
+    def shown():
+        return [row.get_attribute("data-op") for row in browser.find_elements(By.CSS_SELECTOR, "tr[data-op]")
+                if row.is_displayed()]
+
+    assert len(shown()) == 5
+    box = browser.find_element(By.ID, "filter-text")
+    box.send_keys("conv")
+    assert shown() == ["conv2d", "conv3d"]
+    Select(browser.find_element(By.ID, "filter-state")).select_by_visible_text("MISSING")
+    assert shown() == ["conv3d"] and browser.find_element(By.ID, "filter-count").text == "1 of 5 ops"
+    browser.find_element(By.CSS_SELECTOR, "tr[data-op=conv3d] a").click()
+    assert samples.conformance()["run_id"][:12] in browser.find_element(By.TAG_NAME, "h1").text
+
+    browser.get((site / "bench.html").as_uri())
+    browser.find_element(By.CSS_SELECTOR, "#overhead svg a").click()
+    entry = browser.find_element(By.CSS_SELECTOR, "details:target")
+    assert entry.get_attribute("open") and "add 64" in entry.text
+    assert browser.get_log("browser") == []
