@@ -4,13 +4,15 @@ import weir
 
 
 def op(module: str, name: str):
-    """The callable `name` of `weir._C.ops[module]`.
+    """The callable `name` of `weir._C.ops[module]`, or of another module when that one lacks it.
 
     An op that this build lacks becomes a function that raises NotImplementedError when called, so that one
     missing kernel never keeps the package from importing.
     """
-    found = weir._C.ops.get(module, {}).get(name)
-    return found if found is not None else _missing(module, name)
+    for table in (weir._C.ops.get(module, {}), *weir._C.ops.values()):
+        if name in table:
+            return table[name]
+    return _missing(module, name)
 
 
 def has_op(module: str, name: str) -> bool:
