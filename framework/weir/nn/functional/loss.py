@@ -15,6 +15,7 @@ __all__ = [
 ]
 
 _nll_loss_nd = op("hidden", "nll_loss_nd")
+_cross_entropy = op("hidden", "cross_entropy")
 _LOG_FLOOR = -100.0  # binary_cross_entropy clamps log(0) here, as PyTorch documents
 
 
@@ -94,30 +95,12 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if input.shape != target.shape:
-        return _cross_entropy_of_classes(input, target, weight, ignore_index, reduction, label_smoothing)
+        return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
     if not target.is_floating_point():
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
-
-
-def _cross_entropy_of_classes(input, target, weight, ignore_index, reduction, label_smoothing):
-    axis = 0 if input.dim() == 1 else 1
-    log_p = log_softmax(input, axis)
-    loss = _first(_nll_loss_nd(log_p, target, weight, reduction, ignore_index))
-    if label_smoothing == 0:
-        return loss
-    kept = target != ignore_index
-    weights = weir.ones_like(log_p) if weight is None else weight.reshape(
-        [-1 if d == axis else 1 for d in range(input.dim())])
-    smooth = -(log_p * weights).sum(axis).masked_fill(weir.logical_not(kept), 0)
-    if reduction == "sum":
-        smooth = smooth.sum()
-    elif reduction == "mean":
-        counted = kept if weight is None else weight[target.masked_fill(weir.logical_not(kept), 0)] * kept
-        smooth = smooth.sum() / counted.sum()
-    return (1 - label_smoothing) * loss + label_smoothing / input.shape[axis] * smooth
 
 
 def _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing):
