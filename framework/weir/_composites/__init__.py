@@ -1,0 +1,15 @@
+"""PyTorch functions written over the core's ops: their gradients follow from their parts.
+
+`functions` and `methods` are the tables by name; importing this package attaches the methods to Tensor.
+"""
+
+from . import elementwise, indexing, joining, matrix, order, reduction, scan, scatter, search, shape, statistics  # noqa: F401
+from ._register import functions, install, methods
+
+install()
+globals().update(functions)
+__all__ = list(functions)
+
+from .. import linalg, special  # noqa: E402,F401  (they build on the functions above)
+
+__all__ += ["linalg", "special"]

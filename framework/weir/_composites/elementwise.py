@@ -1,0 +1,180 @@
+"""Element by element: aliases and formulas."""
+
+import math
+
+import weir
+from weir._C import Tensor
+
+from ._register import alias, composite
+
+for _name, _target in (
+        ("absolute", "abs"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"), ("arccosh", "acosh"),
+        ("arcsinh", "asinh"), ("arctanh", "atanh"), ("arctan2", "atan2"), ("negative", "neg"), ("fix", "trunc"),
+        ("clip", "clamp"), ("multiply", "mul"), ("divide", "div"), ("subtract", "sub"), ("true_divide", "div"),
+        ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
+        ("sgn", "sign")):
+    alias(_name, _target)
+
+
+@composite(inplace=True)
+def clamp_min(input: Tensor, min):
+    """max(input, min)."""
+    return input.clamp(min=min)
+
+
+@composite(inplace=True)
+def clamp_max(input: Tensor, max):
+    """min(input, max)."""
+    return input.clamp(max=max)
+
+
+@composite
+def rsub(input: Tensor, other, *, alpha=1):
+    """other - alpha * input."""
+    if not isinstance(other, Tensor):
+        return weir.sub(weir.tensor(other, dtype=weir.result_type(input, other)), input, alpha=alpha)
+    return weir.sub(other, input, alpha=alpha)
+
+
+@composite(inplace=True)
+def float_power(input, exponent):
+    """input ** exponent in float64."""
+    if not isinstance(input, Tensor):
+        return weir.pow(input, exponent.double())
+    return input.double().pow(exponent.double() if isinstance(exponent, Tensor) else exponent)
+
+
+@composite(inplace=True)
+def ldexp(input: Tensor, other):
+    """input * 2 ** other."""
+    return input * weir.pow(2.0, other)
+
+
+@composite
+def frexp(input: Tensor):
+    """(mantissa, exponent), |mantissa| in [0.5, 1) and exponent int32. Raises RuntimeError for integers."""
+    if not input.is_floating_point():
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
+    wide = input.detach().double()
+    safe = weir.where(weir.isfinite(wide) & (wide != 0), wide.abs(), weir.ones_like(wide))
+    exponent = safe.log2().floor() + 1
+    exponent = weir.where(safe / exponent.exp2() >= 1, exponent + 1, exponent)  # log2 may round up to a whole number
+    exponent = weir.where(safe / exponent.exp2() < 0.5, exponent - 1, exponent)
+    ordinary = weir.isfinite(wide) & (wide != 0)
+    exponent = weir.where(ordinary, exponent, weir.zeros_like(exponent))
+    return (input / exponent.exp2().to(input.dtype)), exponent.to(weir.int32)
+
+
+@composite(inplace=True)
+def multigammaln(input: Tensor, p):
+    """Log of the multivariate gamma function of dimension p."""
+    if p < 1:
+        raise RuntimeError(f"p has to be greater than or equal to 1, got {p}")
+    wide = input if input.is_floating_point() else input.to(weir.get_default_dtype())
+    total = weir.lgamma(wide)
+    for i in range(1, p):
+        total = total + weir.lgamma(wide - i / 2)
+    return total + p * (p - 1) / 4 * math.log(math.pi)
+
+
+alias("mvlgamma", "multigammaln")
+
+
+@composite
+def isreal(input: Tensor):
+    """True everywhere: weir has no complex dtypes."""
+    return weir.ones_like(input, dtype=weir.bool)
+
+
+def _identity(name):
+    def same(input: Tensor):
+        return input
+
+    same.__name__ = name
+    same.__doc__ = "input itself, being real."
+    return composite(same, method=name not in ("real", "resolve_conj", "resolve_neg"))
+
+
+for _name in ("conj", "conj_physical", "real", "resolve_conj", "resolve_neg"):
+    _identity(_name)
+
+
+@composite
+def angle(input: Tensor):
+    """0 for positive numbers, pi for negative ones, NaN for NaN."""
+    wide = input if input.is_floating_point() else input.to(weir.get_default_dtype())
+    zero = weir.where(weir.isnan(wide), wide, weir.zeros_like(wide)).detach()
+    return weir.where(wide < 0, zero + math.pi, zero)
+
+
+@composite
+def isclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """|input - other| <= atol + rtol |other|, element by element."""
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"{input.dtype} did not match {other.dtype}")
+    if rtol < 0 or atol < 0:
+        raise RuntimeError("rtol and atol must be greater than or equal to zero, but got "
+                           f"{rtol if rtol < 0 else atol}")
+    close = input == other
+    if equal_nan and input.is_floating_point():
+        close = close | (weir.isnan(input) & weir.isnan(other))
+    if rtol == 0 and atol == 0:
+        return close
+    wide = input if input.is_floating_point() else input.double()
+    wide_other = other if other.is_floating_point() else other.double()
+    distance = (wide - wide_other).abs()
+    return close | (weir.isfinite(distance) & (distance <= atol + rtol * wide_other.abs()))
+
+
+@composite
+def allclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Are all elements close?"""
+    return bool(isclose(input, other, rtol, atol, equal_nan).all())
+
+
+@composite
+def equal(input: Tensor, other):
+    """Same shape and elements?"""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    return input.shape == other.shape and bool((input == other).all())
+
+
+@composite(method=False)
+def typename(obj):
+    """Dotted name of an object's type."""
+    if isinstance(obj, Tensor) and type(obj) is Tensor:
+        return obj.type()
+    module = getattr(type(obj), "__module__", "") or ""
+    return type(obj).__qualname__ if module in ("builtins", "__builtin__", "") else f"{module}.{type(obj).__qualname__}"
+
+
+@composite(method=False)
+def is_tensor(obj):
+    """Is it a Tensor?"""
+    return isinstance(obj, Tensor)
+
+
+@composite(method=False)
+def is_floating_point(input: Tensor):
+    """Is its dtype a floating-point one?"""
+    return input.is_floating_point()
+
+
+@composite(method=False)
+def is_complex(input: Tensor):
+    """Is its dtype complex? Never, in weir."""
+    return False
+
+
+@composite(method=False)
+def is_nonzero(input: Tensor):
+    """Is the one element nonzero?"""
+    return bool(input)
+
+
+@composite(method=False)
+def numel(input: Tensor):
+    """The number of elements."""
+    return input.numel()
+

@@ -1,0 +1,134 @@
+"""Reading and writing by index."""
+
+import weir
+from weir._C import Tensor
+
+from ._register import composite
+
+
+def _int64(name, index):
+    if index.dtype not in (weir.int64, weir.int32):
+        raise RuntimeError(f"{name}(): Expected a long tensor for index, but got {index.dtype}")
+    return index.to(weir.int64)
+
+
+def _wrapped(name, index, size):
+    """Index with negative entries counted from the end. Raises IndexError outside the range."""
+    if index.numel() and not bool(((index >= -size) & (index < size)).all()):
+        raise IndexError(f"{name}(): index out of range for a tensor with {size} elements")
+    return weir.where(index < 0, index + size, index)
+
+
+@composite
+def take(input: Tensor, index):
+    """Elements of the flattened input. Shape: as index."""
+    if index.dtype != weir.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index.dtype}")
+    index = _wrapped("take", index, input.numel())
+    return input.reshape(-1).index_select(0, index.reshape(-1)).reshape(index.shape)
+
+
+@composite
+def take_along_dim(input: Tensor, indices, dim=None):
+    """gather with broadcasting; over the flattened tensors without dim."""
+    if indices.dtype != weir.int64:
+        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype}")
+    if dim is None:
+        return input.reshape(-1).gather(0, _wrapped("take_along_dim", indices.reshape(-1), input.numel()))
+    if input.dim() != indices.dim():
+        raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+                           f"{input.dim()} dimensions for input, and {indices.dim()} dimensions for indices")
+    dim = dim % input.dim()
+    one = lambda shape: [1 if d == dim else s for d, s in enumerate(shape)]  # noqa: E731
+    common = list(weir.broadcast_shapes(one(input.shape), one(indices.shape)))
+    wide = lambda t: t.expand([t.shape[dim] if d == dim else s for d, s in enumerate(common)])  # noqa: E731
+    return wide(input).gather(dim, _wrapped("take_along_dim", wide(indices), input.shape[dim]))
+
+
+def _rows(input, dim, index):
+    """index (1-d) as a gather index of the shape of the slices it names along dim."""
+    shape = [index.numel() if d == dim else 1 for d in range(input.dim())]
+    full = [index.numel() if d == dim else s for d, s in enumerate(input.shape)]
+    return index.reshape(shape).expand(full)
+
+
+def _scatter_rows(name, input, dim, index, write):
+    if index.dim() > 1:
+        raise IndexError(f"{name}(): Index should have dimension 1 or 0 (got {index.dim()})")
+    flat = input.reshape(1) if input.dim() == 0 else input
+    dim = dim % flat.dim()
+    rows = _rows(flat, dim, _wrapped(name, _int64(name, index.reshape(-1)), flat.shape[dim]))
+    return write(flat, dim, rows).reshape(input.shape)
+
+
+@composite(inplace=True)
+def index_fill(input: Tensor, dim, index, value):
+    """A copy of input with the slices at index along dim set to value."""
+    if isinstance(value, Tensor):
+        if value.dim():
+            raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                               f"{value.dim()} dimension(s).")
+        fill = lambda x, d, rows: x.scatter(d, rows, value.to(x.dtype).expand(rows.shape))  # noqa: E731
+    else:
+        fill = lambda x, d, rows: x.scatter(d, rows, value)  # noqa: E731
+    return _scatter_rows("index_fill_", input, dim, index, fill)
+
+
+@composite(inplace=True)
+def index_copy(input: Tensor, dim, index, source):
+    """A copy of input with the slices of source at index along dim."""
+    if input.dtype != source.dtype:
+        raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
+                           f"{input.dtype} and (source) {source.dtype}")
+    if source.dim() and source.shape[dim if input.dim() else 0] != index.numel():
+        raise IndexError(f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
+                         f"({source.shape[dim]})")
+    return _scatter_rows("index_copy_", input, dim, index, lambda x, d, rows: x.scatter(d, rows, source.reshape(rows.shape)))
+
+
+@composite(inplace=True)
+def masked_scatter(input: Tensor, mask, source):
+    """A copy of input with source's elements in order where mask holds."""
+    if mask.dtype != weir.bool:
+        raise RuntimeError("masked_scatter_ only supports boolean masks, but got mask with dtype " + str(mask.dtype))
+    if input.dtype != source.dtype:
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and "
+                           f"{source.dtype}")
+    input, mask = weir.broadcast_tensors(input, mask)
+    position = mask.reshape(-1).to(weir.int64).cumsum(0) - 1
+    if int(mask.to(weir.int64).sum()) > source.numel():
+        raise RuntimeError("masked_scatter: expected the number of elements in source to be at least the number of ones "
+                           "in mask")
+    if source.numel() == 0:
+        return input.clone()
+    values = source.reshape(-1)[position.clamp(min=0)].reshape(input.shape)
+    return weir.where(mask, values, input)
+
+
+@composite(inplace=True)
+def put(input: Tensor, index, source, accumulate=False):
+    """A copy of input with source written, or added, at flat indices."""
+    if index.dtype != weir.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {index.dtype}")
+    if input.dtype != source.dtype:
+        raise RuntimeError("put_(): self and source expected to have the same dtype, but got self.dtype = "
+                           f"{input.dtype} and source.dtype = {source.dtype}")
+    if index.numel() != source.numel():
+        raise RuntimeError("put_(): Expected source and index to have the same number of elements, but got "
+                           f"source.numel() = {source.numel()}, index.numel() = {index.numel()}")
+    flat, where = input.reshape(-1), _wrapped("put_", index.reshape(-1), input.numel())
+    write = flat.scatter_add if accumulate else flat.scatter
+    return write(0, where, source.reshape(-1)).reshape(input.shape)
+
+
+@composite(inplace=True, method=True)
+def index_put(input: Tensor, indices, values, accumulate=False):
+    """A copy of input with values written, or added, at input[indices]."""
+    result = input.clone()
+    key = tuple(slice(None) if i is None else i for i in indices)
+    if not accumulate:
+        result[key] = values
+        return result
+    positions = weir.arange(input.numel()).reshape(input.shape)[key]
+    values = values.to(input.dtype).expand(positions.shape).reshape(-1)
+    return input.reshape(-1).index_add(0, positions.reshape(-1), values).reshape(input.shape)

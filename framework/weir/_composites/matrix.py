@@ -1,0 +1,202 @@
+"""Products of vectors, matrices and tensors beyond matmul."""
+
+import weir
+from weir._C import Tensor
+
+from ._register import composite
+from .einsum import einsum  # noqa: F401
+
+
+def _expect(name, rank, **tensors):
+    for argument, t in tensors.items():
+        if t.dim() != rank:
+            raise RuntimeError(f"{name}: expected {rank}-D tensor for '{argument}', but got {t.dim()}-D")
+
+
+def _same_dtype(name, a, b):
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"{name}: expected both tensors to have the same dtype, but got {a.dtype} and {b.dtype}")
+
+
+@composite
+def trace(input: Tensor):
+    """Sum of a matrix's diagonal."""
+    if input.dim() != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}")
+    return input.diagonal().sum()
+
+
+@composite(aliases=("ger",))
+def outer(input: Tensor, vec2):
+    """input_i * vec2_j."""
+    _expect("outer", 1, self=input, vec2=vec2)
+    return input.unsqueeze(1) * vec2
+
+
+@composite(aliases=("vdot",))
+def dot(input: Tensor, tensor):
+    """Sum of products of two vectors."""
+    if input.dim() != 1 or tensor.dim() != 1:
+        raise RuntimeError(f"1D tensors expected, but got {input.dim()}D and {tensor.dim()}D tensors")
+    if input.dtype != tensor.dtype:
+        raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {input.dtype} and {tensor.dtype}")
+    if input.shape != tensor.shape:
+        raise RuntimeError(f"inconsistent tensor size, expected tensor [{input.numel()}] and src [{tensor.numel()}] to have "
+                           "the same number of elements")
+    return (input * tensor).sum(dtype=input.dtype)
+
+
+@composite
+def mv(input: Tensor, vec):
+    """Matrix times vector."""
+    if input.dim() != 2 or vec.dim() != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.dim()}, {vec.dim()}")
+    if input.shape[1] != vec.shape[0]:
+        raise RuntimeError(f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), vec "
+                           f"({vec.shape[0]})")
+    _same_dtype("mv", input, vec)
+    return (input @ vec.unsqueeze(1)).squeeze(1)
+
+
+@composite
+def inner(input: Tensor, other):
+    """Sums of products over the last axes."""
+    if input.dim() == 0 or other.dim() == 0:
+        return input * other
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
+                           f"{list(input.shape)} and {list(other.shape)}")
+    return weir.tensordot(input, other, ([-1], [-1]))
+
+
+def _scaled(input, product, beta, alpha):
+    product = product if alpha == 1 else product * alpha
+    if beta == 0:  # NaN in input must not come through
+        return product.expand(weir.broadcast_shapes(input.shape, product.shape)).clone()
+    result = (input if beta == 1 else input * beta) + product
+    if result.shape != product.shape:
+        raise RuntimeError(f"input of size {list(input.shape)} is not expandable to {list(product.shape)}")
+    return result
+
+
+@composite(inplace=True)
+def addmv(input: Tensor, mat, vec, *, beta=1, alpha=1):
+    """beta input + alpha mat @ vec."""
+    return _scaled(input, mv(mat, vec), beta, alpha)
+
+
+@composite(inplace=True)
+def addr(input: Tensor, vec1, vec2, *, beta=1, alpha=1):
+    """beta input + alpha outer(vec1, vec2)."""
+    return _scaled(input, outer(vec1, vec2), beta, alpha)
+
+
+@composite(inplace=True)
+def addmm(input: Tensor, mat1, mat2, *, beta=1, alpha=1):
+    """beta input + alpha mat1 @ mat2."""
+    _expect("addmm", 2, mat1=mat1, mat2=mat2)
+    return _scaled(input, mat1 @ mat2, beta, alpha)
+
+
+@composite(inplace=True)
+def baddbmm(input: Tensor, batch1, batch2, *, beta=1, alpha=1):
+    """beta input + alpha batch1 @ batch2."""
+    _expect("baddbmm", 3, batch1=batch1, batch2=batch2)
+    return _scaled(input, batch1 @ batch2, beta, alpha)
+
+
+@composite(inplace=True)
+def addbmm(input: Tensor, batch1, batch2, *, beta=1, alpha=1):
+    """beta input + alpha times the sum over the batch of batch1 @ batch2."""
+    _expect("addbmm", 3, batch1=batch1, batch2=batch2)
+    return _scaled(input, (batch1 @ batch2).sum(0), beta, alpha)
+
+
+@composite
+def kron(input: Tensor, other):
+    """The Kronecker product."""
+    rank = max(input.dim(), other.dim())
+    a = input.reshape([1] * (rank - input.dim()) + list(input.shape))
+    b = other.reshape([1] * (rank - other.dim()) + list(other.shape))
+    wide_a = a.reshape([s for size in a.shape for s in (size, 1)])
+    wide_b = b.reshape([s for size in b.shape for s in (1, size)])
+    return (wide_a * wide_b).reshape([m * n for m, n in zip(a.shape, b.shape)])
+
+
+@composite(method=False)
+def tensordot(a: Tensor, b, dims=2):
+    """Sums of products over `dims` last axes of a and first of b, or over two lists of axes."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    else:
+        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if len(left) != len(right):
+        raise RuntimeError("both dimension lists should have same length")
+    left, right = [d % a.dim() for d in left], [d % b.dim() for d in right]
+    for i, j in zip(left, right):
+        if a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j]):
+            raise RuntimeError(f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and "
+                               f"second has size {b.shape[j]} in dim {j}")
+    for i, j in zip(left, right):  # an axis of size 1 meets any size: its partner is summed
+        if a.shape[i] != b.shape[j]:
+            a, b = (a.sum(i, True), b) if b.shape[j] == 1 else (a, b.sum(j, True))
+    free_a = [d for d in range(a.dim()) if d not in left]
+    free_b = [d for d in range(b.dim()) if d not in right]
+    inner_size = 1
+    for i in left:
+        inner_size *= a.shape[i]
+    rows, columns = [a.shape[d] for d in free_a], [b.shape[d] for d in free_b]
+    flat_a = a.permute(*free_a, *left).reshape(_product(rows), inner_size) if a.dim() else a.reshape(1, 1)
+    flat_b = b.permute(*right, *free_b).reshape(inner_size, _product(columns)) if b.dim() else b.reshape(1, 1)
+    return (flat_a @ flat_b).reshape(rows + columns)
+
+
+def _product(sizes):
+    result = 1
+    for s in sizes:
+        result *= s
+    return result
+
+
+@composite(method=False)
+def chain_matmul(*matrices):
+    """The product of several matrices."""
+    return weir.linalg.multi_dot(list(matrices[0]) if isinstance(matrices[0], (tuple, list)) else list(matrices))
+
+
+@composite(method=False)
+def cdist(x1: Tensor, x2, p=2.0, compute_mode=None):
+    """p-norm distances between the rows of two batches. Shapes: (*, P, M), (*, R, M) -> (*, P, R)."""
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.dim() < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+    if p < 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    return weir.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+
+
+@composite
+def cross(input: Tensor, other, dim=None):
+    """The cross product along an axis of size 3, the first one unless told."""
+    if dim is None:
+        dim = next((d for d, s in enumerate(input.shape) if s == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return weir.linalg.cross(input, other, dim=dim)
+
+
+@composite(method=False)
+def vander(x: Tensor, N=None, increasing=False):
+    """Powers of a vector's elements as rows, falling unless `increasing`."""
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    powers = weir.linalg.vander(x, N=x.shape[0] if N is None else N) if N != 0 else x.new_empty(x.shape[0], 0)
+    return powers if increasing else powers.flip(-1)

@@ -1,0 +1,149 @@
+"""Reductions beyond the core's: deviations, NaN-ignoring forms, norms, counts."""
+
+import math
+
+import weir
+from weir._C import Tensor
+
+from ._register import composite
+
+
+def _axes(dim, rank):
+    """dim as a list of axes; all of them for None and ()."""
+    if dim is None or (isinstance(dim, (tuple, list)) and len(dim) == 0):
+        return list(range(rank))
+    return [dim] if isinstance(dim, int) else list(dim)
+
+
+def safe_sqrt(x):
+    """sqrt whose gradient is 0, not inf, at 0: what PyTorch defines for std and norms."""
+    zero = x == 0
+    return x.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
+
+
+@composite
+def std(input: Tensor, *args, **kwargs):
+    """The root of var, with var's arguments."""
+    return safe_sqrt(weir.var(input, *args, **kwargs))
+
+
+def _mean_arguments(dim=None, unbiased=None, keepdim=False, *, correction=None):
+    return (None if isinstance(dim, bool) else dim), keepdim
+
+
+@composite(method=False)
+def var_mean(input: Tensor, *args, **kwargs):
+    """(var, mean) over dim."""
+    dim, keepdim = _mean_arguments(*args, **kwargs)
+    return weir.var(input, *args, **kwargs), weir.mean(input, dim, keepdim)
+
+
+@composite(method=False)
+def std_mean(input: Tensor, *args, **kwargs):
+    """(std, mean) over dim."""
+    dim, keepdim = _mean_arguments(*args, **kwargs)
+    return std(input, *args, **kwargs), weir.mean(input, dim, keepdim)
+
+
+@composite
+def nansum(input: Tensor, dim=None, keepdim=False, *, dtype=None):
+    """Sum over dim, NaN counted as 0."""
+    return weir.where(weir.isnan(input), weir.zeros_like(input), input).sum(dim, keepdim, dtype=dtype)
+
+
+@composite
+def nanmean(input: Tensor, dim=None, keepdim=False, *, dtype=None):
+    """Mean over dim of what is not NaN."""
+    if not input.is_floating_point():
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
+    count = weir.logical_not(weir.isnan(input)).to(input.dtype).sum(dim, keepdim)
+    return nansum(input, dim, keepdim, dtype=dtype) / count
+
+
+@composite
+def count_nonzero(input: Tensor, dim=None):
+    """How many elements over dim are not zero, int64."""
+    nonzero = (input != 0).to(weir.int64)
+    return nonzero.sum() if dim is None else nonzero.sum(dim)
+
+
+@composite
+def aminmax(input: Tensor, *, dim=None, keepdim=False):
+    """(min, max) over one axis or all."""
+    if dim is None:
+        if input.numel() == 0:
+            raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.")
+        axes = list(range(input.dim()))
+    else:
+        axes = [dim]
+    return weir.amin(input, axes, keepdim), weir.amax(input, axes, keepdim)
+
+
+def _power_sum(x, p, dim, keepdim):
+    if p == 1:
+        return x.abs().sum(dim, keepdim)
+    if p == 2:
+        return safe_sqrt((x * x).sum(dim, keepdim))
+    powers = x.abs().masked_fill(x == 0, 1).pow(p).masked_fill(x == 0, 0) if p > 0 else x.abs().pow(p)
+    total = powers.sum(dim, keepdim)
+    if p < 0:
+        return total.pow(1.0 / p)
+    zero = total == 0
+    return total.masked_fill(zero, 1).pow(1.0 / p).masked_fill(zero, 0)
+
+
+def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
+    """(sum |x|^ord)^(1/ord) over dim; inf, -inf and 0 as in NumPy."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"linalg.vector_norm(): argument 'x' must be Tensor, not {type(x).__name__}")
+    if not x.is_floating_point():
+        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype}")
+    if dtype is not None:
+        if not dtype.is_floating_point:
+            raise RuntimeError(f"linalg.vector_norm: dtype should be floating point or complex, but got {dtype}")
+        x = x.to(dtype)
+    axes = _axes(dim, x.dim())
+    ord = float(ord)
+    if x.dim() == 0:
+        return x.abs() if ord != 0 else (x != 0).to(x.dtype)
+    empty = any(x.shape[d] == 0 for d in axes)
+    if empty and (ord < 0 or ord == math.inf):
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation "
+                           "does not have an identity")
+    if ord == math.inf:
+        return x.abs().amax(axes, keepdim)
+    if ord == -math.inf:
+        return x.abs().amin(axes, keepdim)
+    if ord == 0:
+        return (x != 0).to(x.dtype).sum(axes, keepdim)
+    return _power_sum(x, ord, axes, keepdim)
+
+
+@composite
+def norm(input: Tensor, p="fro", dim=None, keepdim=False, dtype=None):
+    """p-norm over dim ('fro' and 2 are the root of the sum of squares, 'nuc' the nuclear norm)."""
+    if p == "nuc":
+        return weir.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
+
+
+@composite
+def dist(input: Tensor, other, p=2):
+    """p-norm of input - other."""
+    return vector_norm(input - other, p)
+
+
+@composite(inplace=True)
+def renorm(input: Tensor, p, dim, maxnorm):
+    """Slices along dim scaled down to a p-norm of at most maxnorm."""
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if input.dim() < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
+    axes = [d for d in range(input.dim()) if d != dim % input.dim()]
+    norms = vector_norm(input, p, axes, True)
+    return input * weir.where(norms > maxnorm, maxnorm / (norms + 1e-7), weir.ones_like(norms))

@@ -1,0 +1,140 @@
+"""Running reductions, differences and integrals along one axis."""
+
+import weir
+from weir._C import Tensor
+
+from ._register import composite
+
+
+@composite
+def logcumsumexp(input: Tensor, dim):
+    """log of the running sum of exp along dim, scaled by the running maximum so that it does not overflow."""
+    if input.dim() == 0 or input.numel() == 0:
+        return input.clone()
+    highest = _running(input.detach(), dim, lambda new, old: new >= old)[0]
+    finite = weir.isfinite(highest)
+    shift = weir.where(finite, highest, weir.zeros_like(highest))
+    lower = shift.select(dim, 0).unsqueeze(dim)
+    spread = float((shift - lower).max()) if bool(finite.all()) else 0.0
+    if spread < 40:  # one shift for the row is exact enough
+        return (input - shift.amax(dim, True)).exp().cumsum(dim).log() + shift.amax(dim, True)
+    return weir.stack([weir.logsumexp(input.narrow(dim, 0, n + 1), dim) for n in range(input.shape[dim])], dim)
+
+
+def _running(input, dim, better):
+    """Running extreme along dim and where it stands, by doubling steps."""
+    size = input.shape[dim]
+    shape = [size if d == dim % input.dim() else 1 for d in range(input.dim())]
+    values, where = input, weir.arange(size).reshape(shape).expand(input.shape)
+    step = 1
+    while step < size:
+        old_values, old_where = values.narrow(dim, 0, size - step), where.narrow(dim, 0, size - step)
+        new_values, new_where = values.narrow(dim, step, size - step), where.narrow(dim, step, size - step)
+        keep = better(new_values, old_values) | weir.isnan(new_values)
+        keep = keep & (weir.logical_not(weir.isnan(old_values)) | weir.isnan(new_values))
+        merged = weir.where(keep, new_values, old_values), weir.where(keep, new_where, old_where)
+        values = weir.cat([values.narrow(dim, 0, step), merged[0]], dim)
+        where = weir.cat([where.narrow(dim, 0, step), merged[1]], dim)
+        step *= 2
+    return values, where
+
+
+def _cumulative(name, better):
+    def scan(input: Tensor, dim):
+        if input.dim() == 0:
+            return input.clone(), weir.zeros((), dtype=weir.int64)
+        if input.numel() == 0:
+            return input.clone(), input.to(weir.int64)
+        where = _running(input.detach(), dim, better)[1].contiguous()
+        return input.gather(dim, where), where
+
+    scan.__name__ = name
+    scan.__doc__ = f"(values, indices) of the running {name[3:]} along dim; the last of equal ones counts."
+    return composite(scan)
+
+
+cummax = _cumulative("cummax", lambda new, old: new >= old)
+cummin = _cumulative("cummin", lambda new, old: new <= old)
+
+
+@composite
+def diff(input: Tensor, n=1, dim=-1, prepend=None, append=None):
+    """n-th differences along dim."""
+    if input.dim() == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    parts = [p for p in (prepend, input, append) if p is not None]
+    x = weir.cat(parts, dim) if len(parts) > 1 else input
+    if n == 0:
+        return x.clone()
+    for _ in range(min(n, x.shape[dim])):
+        length = max(x.shape[dim] - 1, 0)
+        later, earlier = x.narrow(dim, x.shape[dim] - length, length), x.narrow(dim, 0, length)
+        x = weir.logical_xor(later, earlier) if x.dtype == weir.bool else later - earlier
+    return x
+
+
+def _trapezoids(y, x, dx, dim):
+    length = y.shape[dim] - 1
+    if length < 0:
+        raise RuntimeError("trapezoid: y must have at least one element along dim")
+    heights = y.narrow(dim, 1, length) + y.narrow(dim, 0, length)
+    if x is None:
+        return heights * (dx / 2.0) if not isinstance(dx, Tensor) else heights * dx / 2.0
+    if x.dim() == 1:
+        if x.shape[0] != y.shape[dim]:
+            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
+        width = (x[1:] - x[:-1]).reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
+    else:
+        width = diff(x, 1, dim)
+    return heights * width / 2.0
+
+
+def _check_step(name, x, dx):
+    if x is not None and dx is not None:
+        raise RuntimeError(f"{name}: give x or dx, not both")
+
+
+@composite(method=False, aliases=("trapz",))
+def trapezoid(y: Tensor, x=None, *, dx=None, dim=-1):
+    """The integral along dim by the trapezoidal rule, over points x or steps dx."""
+    _check_step("trapezoid", x, dx)
+    if y.shape[dim] == 0:
+        return y.sum(dim)
+    return _trapezoids(y, x, 1.0 if dx is None else dx, dim).sum(dim)
+
+
+@composite(method=False)
+def cumulative_trapezoid(y: Tensor, x=None, *, dx=None, dim=-1):
+    """The running integral along dim by the trapezoidal rule."""
+    _check_step("cumulative_trapezoid", x, dx)
+    return _trapezoids(y, x, 1.0 if dx is None else dx, dim).cumsum(dim)
+
+
+@composite(method=False)
+def gradient(input: Tensor, *, spacing=1, dim=None, edge_order=1):
+    """Central differences along each axis (one-sided at the ends), as a tuple."""
+    axes = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    spacings = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
+    if len(spacings) != len(axes):
+        raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(axes)}, "
+                           f"but got a list of length {len(spacings)}")
+    if any(input.shape[d] < edge_order + 1 for d in axes):
+        raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    return tuple(_gradient_along(input, d, s, edge_order) for d, s in zip(axes, spacings))
+
+
+def _gradient_along(x, dim, spacing, edge_order):
+    x = x.transpose(dim, -1)
+    n = x.shape[-1]
+    points = spacing if isinstance(spacing, Tensor) and spacing.dim() else weir.arange(n, dtype=weir.float64) * float(spacing)
+    h = (points[1:] - points[:-1]).to(x.dtype if x.is_floating_point() else weir.get_default_dtype())
+    slope = (x[..., 1:] - x[..., :-1]) / h
+    left, right = h[:-1], h[1:]
+    middle = (slope[..., :-1] * right + slope[..., 1:] * left) / (left + right)
+    first, last = slope[..., :1], slope[..., -1:]
+    if edge_order == 2:
+        first = first - (slope[..., 1:2] - slope[..., :1]) * h[0] / (h[0] + h[1])
+        last = last + (slope[..., -1:] - slope[..., -2:-1]) * h[-1] / (h[-1] + h[-2])
+    return weir.cat([first, middle, last], -1).transpose(dim, -1)

@@ -1,0 +1,119 @@
+"""Scattered and indexed reductions.
+
+NumPy finds the extreme or product at each place; the tensor expression over it carries the gradient.
+"""
+
+import numpy as np
+import weir
+from weir._C import Tensor
+
+from ._register import composite
+
+_UFUNC = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+_START = {"prod": 1.0, "amax": -np.inf, "amin": np.inf}
+
+
+def _at(base, dim, index, src, reduce):
+    """base reduced with src at index along dim; no gradient."""
+    dtype = base.dtype
+    wide = (lambda t: t.detach().float() if t.dtype in (weir.bfloat16, weir.float16) else t.detach())
+    result = wide(base).contiguous().clone()
+    array, where, values = result.numpy(), index.numpy(), wide(src).numpy()
+    place = list(np.indices(where.shape, sparse=True))
+    place[dim] = where
+    values = values[tuple(slice(0, n) for n in where.shape)]
+    _UFUNC[reduce].at(array, tuple(np.broadcast_arrays(*place)), values)
+    return result.to(dtype)
+
+
+def _neutral(input, reduce):
+    if reduce == "prod" or input.is_floating_point():
+        return _START[reduce]
+    if input.dtype == weir.bool:
+        return reduce == "amin"
+    limits = weir.iinfo(input.dtype)
+    return limits.min if reduce == "amax" else limits.max
+
+
+@composite(inplace=True)
+def scatter_reduce(input: Tensor, dim, index, src, reduce, *, include_self=True):
+    """input reduced with src's elements at index along dim; reduce: sum, prod, mean, amax or amin.
+
+    Without include_self the old value at a place that is hit does not count.
+    """
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin, got " + str(reduce))
+    if index.dtype not in (weir.int64, weir.int32):
+        raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
+    if input.dtype != src.dtype:
+        raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
+    if input.dim() == 0:
+        flat = scatter_reduce(input.reshape(1), 0, index.reshape(-1), src.reshape(-1), reduce, include_self=include_self)
+        return flat.reshape(())
+    index = index.to(weir.int64).reshape([1] * input.dim()) if index.dim() == 0 else index.to(weir.int64)
+    src = src.reshape([1] * input.dim()) if src.dim() == 0 else src
+    if index.numel() == 0:
+        return input.clone()
+    dim = dim % input.dim()
+    hits = weir.zeros(input.shape, dtype=weir.int64).scatter_add(dim, index, weir.ones(index.shape, dtype=weir.int64))
+    kept = hits.eq(0) if not include_self else weir.ones(input.shape, dtype=weir.bool)
+    src = src[tuple(slice(0, n) for n in index.shape)]
+    if reduce in ("sum", "mean"):
+        return _sum(input, dim, index, src, hits, kept, reduce == "mean", include_self)
+    base = weir.where(kept, input, weir.full_like(input, _neutral(input, reduce)))
+    value = _at(base, dim, index, src, reduce)
+    if not (input.requires_grad or src.requires_grad):
+        return value
+    return (_product if reduce == "prod" else _extreme)(base, dim, index, src, value, kept)
+
+
+def _sum(input, dim, index, src, hits, kept, mean, include_self):
+    total = weir.where(kept, input, weir.zeros_like(input)).scatter_add(dim, index, src)
+    if not mean:
+        return total
+    count = (hits + (1 if include_self else 0)).clamp(min=1)
+    if input.is_floating_point():
+        return total / count
+    return weir.div(total, count, rounding_mode="floor").to(input.dtype)
+
+
+def _extreme(base, dim, index, src, value, kept):
+    """The mean of all elements that reach `value`: their gradients share evenly, as PyTorch defines."""
+    wins_self = ((base == value) & kept).to(value.dtype).detach()
+    wins_src = (src == value.gather(dim, index)).to(value.dtype).detach()
+    count = wins_self.scatter_add(dim, index, wins_src)
+    filled = weir.where(wins_self > 0, base, weir.zeros_like(base))
+    return filled.scatter_add(dim, index, src * wins_src) / count.clamp(min=1)
+
+
+def _product(base, dim, index, src, value, kept):
+    """value plus first-order terms that vanish: each factor's gradient is the product of the others."""
+    def others(factor, product, without_zeros, zeros):
+        safe = weir.where(factor == 0, weir.ones_like(factor), factor)
+        rest = weir.where(zeros == (factor == 0).to(zeros.dtype), without_zeros / safe, weir.zeros_like(factor))
+        return weir.where(factor == 0, weir.where(zeros == 1, without_zeros, weir.zeros_like(rest)), rest).detach()
+
+    plain = base.detach()
+    ones = lambda t: weir.where(t == 0, weir.ones_like(t), t)  # noqa: E731
+    without_zeros = _at(ones(plain), dim, index, ones(src.detach()), "prod")
+    zeros = (plain == 0).to(value.dtype).scatter_add(dim, index, (src.detach() == 0).to(value.dtype))
+    own = others(plain, value, without_zeros, zeros) * (base - plain)
+    theirs = others(src.detach(), None, without_zeros.gather(dim, index), zeros.gather(dim, index)) * (src - src.detach())
+    return (value + own).scatter_add(dim, index, theirs)
+
+
+@composite(inplace=True)
+def index_reduce(input: Tensor, dim, index, source, reduce, *, include_self=True):
+    """input's slices at index along dim reduced with source's; reduce: prod, mean, amax or amin."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    if input.dtype != source.dtype:
+        raise RuntimeError("index_reduce(): self and source must have the same scalar type")
+    if index.dim() > 1:
+        raise IndexError(f"index_reduce(): Index is supposed to be a vector, but got dim: {index.dim()}")
+    if input.dim() == 0:
+        return scatter_reduce(input, 0, index, source, reduce, include_self=include_self)
+    dim = dim % input.dim()
+    shape = [index.numel() if d == dim else 1 for d in range(input.dim())]
+    wide = index.reshape(shape).expand(source.shape)
+    return scatter_reduce(input, dim, wide, source, reduce, include_self=include_self)

@@ -1,0 +1,241 @@
+"""Views under further names, triangles, diagonals, and writes into a copy."""
+
+import weir
+from weir._C import Tensor, ops
+
+from ._register import alias, composite
+
+
+def _as(name):
+    def view(input: Tensor, other):
+        return getattr(input, name)(other.shape)
+
+    view.__name__ = name + "_as"
+    view.__doc__ = f"input.{name}(other.shape)."
+    return composite(view, public=False)
+
+
+view_as, reshape_as, expand_as = _as("view"), _as("reshape"), _as("expand")
+
+
+@composite
+def type_as(input: Tensor, other):
+    """input in other's dtype."""
+    return input.to(other.dtype)
+
+
+@composite
+def ravel(input: Tensor):
+    """All elements as a vector."""
+    return input.reshape(-1)
+
+
+@composite
+def positive(input: Tensor):
+    """input itself. Raises RuntimeError for bool."""
+    if input.dtype == weir.bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+for _name, _target in (("swapaxes", "transpose"), ("swapdims", "transpose"), ("moveaxis", "movedim")):
+    alias(_name, _target)
+
+
+@composite
+def adjoint(input: Tensor):
+    """The last two axes exchanged."""
+    return input.transpose(-2, -1)
+
+
+@composite
+def t(input: Tensor):
+    """The transpose of a matrix; a vector or 0-d tensor as it is."""
+    return input.t()
+
+
+@composite
+def fliplr(input: Tensor):
+    """Axis 1 reversed."""
+    if input.dim() < 2:
+        raise RuntimeError("Input must be >= 2-d.")
+    return input.flip(1)
+
+
+@composite
+def flipud(input: Tensor):
+    """Axis 0 reversed."""
+    if input.dim() < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return input.flip(0)
+
+
+@composite
+def rot90(input: Tensor, k=1, dims=(0, 1)):
+    """Rotated k times by 90 degrees from the first of `dims` to the second."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.dim() < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.dim()}")
+    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == input.dim():
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+    if any(not -input.dim() <= d < input.dim() for d in dims):
+        raise RuntimeError(f"Rotation dim out of range, dim = {dims}")
+    a, b = dims
+    turns = k % 4
+    if turns == 1:
+        return input.flip(b).transpose(a, b)
+    if turns == 2:
+        return input.flip(a, b)
+    return input.transpose(a, b).flip(b) if turns == 3 else input.clone()
+
+
+@composite
+def diag_embed(input: Tensor, offset=0, dim1=-2, dim2=-1):
+    """The last axis spread over the diagonal of two new axes."""
+    rank = input.dim() + 1
+    if not (-rank <= dim1 < rank and -rank <= dim2 < rank):
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got "
+                         f"{dim1 if not -rank <= dim1 < rank else dim2})")
+    dim1, dim2 = dim1 % rank, dim2 % rank
+    if dim1 == dim2:
+        raise RuntimeError("diagonal dimensions cannot be identical "f"{dim1}, {dim2}")
+    length = input.shape[-1] + abs(offset)
+    square = input.new_zeros(*input.shape[:-1], length, length)
+    square = diagonal_scatter(square, input, offset, -2, -1)
+    return square.movedim((-2, -1), (dim1, dim2))
+
+
+@composite
+def diag(input: Tensor, diagonal=0):
+    """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.dim()}D")
+    return diag_embed(input, diagonal) if input.dim() == 1 else input.diagonal(diagonal).clone()
+
+
+@composite
+def diagflat(input: Tensor, offset=0):
+    """A matrix with all elements of input on its diagonal."""
+    return diag_embed(input.reshape(-1), offset)
+
+
+def _written(input, view_of, src, name):
+    out = input.clone(memory_format=weir.contiguous_format) if input.dim() == 0 else input.clone()
+    target = view_of(out)
+    if target.shape != src.shape:
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
+                           f"slice size = {list(target.shape)}")
+    target.copy_(src)
+    return out
+
+
+@composite
+def diagonal_scatter(input: Tensor, src, offset=0, dim1=0, dim2=1):
+    """A copy of input with src on its diagonal."""
+    return _written(input, lambda x: x.diagonal(offset, dim1, dim2), src, "diagonal")
+
+
+@composite
+def select_scatter(input: Tensor, src, dim, index):
+    """A copy of input with src as its slice `index` along dim."""
+    return _written(input, lambda x: x.select(dim, index), src, "select")
+
+
+@composite
+def slice_scatter(input: Tensor, src, dim=0, start=None, end=None, step=1):
+    """A copy of input with src at start:end:step along dim."""
+    size = input.shape[dim]
+    start, end, step = slice(start, end, step).indices(size)
+    return _written(input, lambda x: _slice(x, dim, start, end, step), src, "slice")
+
+
+def _slice(x, dim, start, end, step):
+    index = [slice(None)] * x.dim()
+    index[dim] = slice(start, max(end, start), step)
+    return x[tuple(index)]
+
+
+@composite(method=False)
+def slice(input: Tensor, dim=0, start=None, end=None, step=1):  # noqa: A001
+    """Every step-th index from start to end along dim."""
+    return _slice(input, dim, start, end, step)
+
+
+slice_of = slice
+from builtins import slice  # noqa: E402  (the name above is PyTorch's)
+
+
+@composite
+def as_strided_scatter(input: Tensor, src, size, stride, storage_offset=None):
+    """A copy of input with src written through a strided window."""
+    return _written(input, lambda x: x.as_strided(size, stride, storage_offset), src, "as_strided")
+
+
+def _triangle_indices(name, keep):
+    def indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+        if row < 0 or col < 0:
+            raise RuntimeError("row and col must be non-negative")
+        pairs = [(r, c) for r in range(row) for c in range(col) if keep(r, c, offset)]
+        return weir.tensor(pairs, dtype=dtype or weir.int64).reshape(-1, 2).t().contiguous()
+
+    indices.__name__ = name
+    indices.__doc__ = "Row and column indices of a triangle, in order. Shape: (2, count)."
+    return composite(indices, method=False)
+
+
+tril_indices = _triangle_indices("tril_indices", lambda r, c, k: c - r <= k)
+triu_indices = _triangle_indices("triu_indices", lambda r, c, k: c - r >= k)
+
+
+def _copying(name):
+    view = getattr(Tensor, name)
+
+    def copy(input: Tensor, *args, **kwargs):
+        result = view(input, *args, **kwargs)
+        return tuple(r.clone() for r in result) if isinstance(result, tuple) else result.clone()
+
+    copy.__name__ = name + "_copy"
+    copy.__doc__ = f"A copy of `{name}`."
+    return composite(copy, method=False)
+
+
+for _name in ("view", "as_strided", "diagonal", "expand", "permute", "select", "squeeze", "t", "transpose", "unbind",
+              "unsqueeze", "unfold", "detach", "slice"):
+    if hasattr(Tensor, _name):
+        _copying(_name)
+
+
+@composite(method=False)
+def alias_copy(input: Tensor):
+    """A copy."""
+    return input.clone()
+
+
+@composite
+def narrow_copy(input: Tensor, dim, start, length):
+    """A copy of `narrow`."""
+    return input.narrow(dim, start, length).clone()
+
+
+@composite(method=False)
+def split_copy(input: Tensor, split_size, dim=0):
+    """Copies of `split`."""
+    return tuple(p.clone() for p in input.split(split_size, dim))
+
+
+@composite(method=False)
+def split_with_sizes_copy(input: Tensor, split_sizes, dim=0):
+    """Copies of `split_with_sizes`."""
+    return tuple(p.clone() for p in input.split(list(split_sizes), dim))
+
+
+@composite
+def sum_to_size(input: Tensor, *size):
+    """Summed over axes until it has the given broadcastable size."""
+    size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    lead = input.dim() - len(size)
+    if lead < 0 or any(s not in (1, n) for s, n in zip(size, input.shape[lead:])):
+        raise RuntimeError(f"size {list(size)} is not expandable to size {list(input.shape)}.")
+    axes = [d for d in range(input.dim()) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)]
+    return (input.sum(axes, True) if axes else input).reshape(size)

@@ -1,0 +1,169 @@
+"""Tensors as text, exactly as PyTorch prints them. Source: torch.set_printoptions' documentation and its output."""
+
+import dataclasses
+import math
+
+from . import _C, _types as T
+
+
+@dataclasses.dataclass
+class _Options:
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None  # None: decided by the numbers
+
+
+_PROFILES = {
+    "default": _Options(),
+    "short": _Options(precision=2, edgeitems=2),
+    "full": _Options(threshold=math.inf),
+}
+_options = _Options()
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+    """Sets how tensors print; `profile` is "default", "short" or "full"."""
+    global _options
+    if profile is not None:
+        _options = dataclasses.replace(_PROFILES[profile])
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    changes = {name: value for name, value in given.items() if value is not None}
+    _options = dataclasses.replace(_options, sci_mode=sci_mode, **changes)
+
+
+def get_printoptions() -> dict:
+    """The current options by name."""
+    return dataclasses.asdict(_options)
+
+
+class _Formatter:
+    """Formats the elements of one tensor to a common width."""
+
+    def __init__(self, values, floating, dtype_is_bool):
+        self._floating, self._whole, self._scientific = floating, True, False
+        self.width = 1
+        if not floating:
+            texts = [str(v) for v in values]
+            self.width = max([self.width, *map(len, texts)])
+            return
+        finite = [abs(v) for v in values if math.isfinite(v) and v != 0]
+        if not finite:
+            # zeros, inf and nan alone leave no hint: PyTorch prints "0." and their names
+            self._whole = True
+            self.width = max([1, *(len(self._text(v)) for v in values if not math.isfinite(v))])
+            if any(v == 0 for v in values):
+                self.width = max(self.width, max(len(self._text(v)) for v in values))
+            self._apply_sci_mode()
+            return
+        low, high = min(finite), max(finite)
+        self._whole = all(v == math.ceil(v) for v in finite)
+        if self._whole:
+            self._scientific = high / low > 1000.0 or high > 1.0e8
+        else:
+            self._scientific = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
+        self._apply_sci_mode()
+        self.width = max(self.width, *(len(self._text(v)) for v in values if v != 0 or True))
+
+    def _apply_sci_mode(self):
+        if _options.sci_mode is not None:
+            self._scientific = _options.sci_mode
+
+    def _text(self, value):
+        if not self._floating:
+            return str(value)
+        if self._scientific:
+            return f"{value:.{_options.precision}e}"
+        if self._whole:
+            text = f"{value:.0f}"
+            return text if not math.isfinite(value) else text + "."
+        return f"{value:.{_options.precision}f}"
+
+    def format(self, value):
+        return self._text(value).rjust(self.width)
+
+
+def _vector(values, total, indent, formatter, summarize):
+    per_line = max(1, int((_options.linewidth - indent) // (formatter.width + 2)))
+    edge = _options.edgeitems
+    texts = [formatter.format(v) for v in values]
+    if summarize and total > 2 * edge:
+        texts = texts[:edge] + [" ..."] + texts[-edge:]
+    lines = [texts[i:i + per_line] for i in range(0, len(texts), per_line)]
+    return "[" + ("," + "\n" + " " * (indent + 1)).join(", ".join(line) for line in lines) + "]"
+
+
+def _nested(t, indent, formatter, summarize):
+    if t.dim() == 0:
+        return formatter.format(t.item())
+    if t.dim() == 1:
+        edge = _options.edgeitems
+        values = t.tolist() if not (summarize and t.shape[0] > 2 * edge) else t[:edge].tolist() + t[-edge:].tolist()
+        return _vector(values, t.shape[0], indent, formatter, summarize)
+    size, edge = t.shape[0], _options.edgeitems
+    if summarize and size > 2 * edge:
+        rows = [_nested(t[i], indent + 1, formatter, summarize) for i in range(edge)]
+        rows += ["..."]
+        rows += [_nested(t[i], indent + 1, formatter, summarize) for i in range(size - edge, size)]
+    else:
+        rows = [_nested(t[i], indent + 1, formatter, summarize) for i in range(size)]
+    return "[" + ("," + "\n" * (t.dim() - 1) + " " * (indent + 1)).join(rows) + "]"
+
+
+def _shown(t):
+    """The elements that a summary shows, flat; they alone decide the format."""
+    edge = _options.edgeitems
+    for dim in range(t.dim()):
+        if t.shape[dim] > 2 * edge:
+            ends = [t.narrow(dim, 0, edge), t.narrow(dim, t.shape[dim] - edge, edge)]
+            t = _C.ops["torch"]["cat"](ends, dim)
+    return t
+
+
+def _body(t, indent):
+    summarize = t.numel() > _options.threshold
+    values = _shown(t) if summarize else t
+    formatter = _Formatter(values.reshape(-1).tolist(), t.is_floating_point(), t.dtype is T.bool)
+    return _nested(t, indent, formatter, summarize)
+
+
+def _suffixes(t):
+    if t.device.type not in ("cpu", "meta"):
+        yield f"device='{t.device}'"
+    if t.device.type == "meta":
+        yield "device='meta'"
+        yield f"size={tuple(t.shape)}"
+    elif t.numel() == 0 and t.dim() != 1:
+        yield f"size={tuple(t.shape)}"
+    usual = (_C.get_default_dtype(), T.int64, T.bool)
+    if t.dtype not in usual if t.numel() else t.dtype is not _C.get_default_dtype():
+        yield f"dtype={t.dtype}"
+    if t.grad_fn is not None:
+        yield f"grad_fn=<{_node_name(t.grad_fn)}>"
+    elif t.requires_grad:
+        yield "requires_grad=True"
+
+
+def _node_name(node):
+    name = node.name() if callable(getattr(node, "name", None)) else type(node).__name__
+    return name.rpartition("::")[2]
+
+
+def tensor_repr(t) -> str:
+    """tensor([...], dtype=..., grad_fn=...), wrapped at the line width."""
+    prefix = "tensor("
+    indent = len(prefix)
+    if t.device.type == "meta":
+        body = "..."
+    else:
+        body = "[]" if t.numel() == 0 else _body(t.detach(), indent)
+    text, width = prefix + body, len(body.rpartition("\n")[2]) + (indent if "\n" not in body else 0) + 1
+    for suffix in _suffixes(t):
+        if width + len(suffix) + 2 > _options.linewidth:
+            text += ",\n" + " " * indent + suffix
+            width = indent + len(suffix)
+        else:
+            text += ", " + suffix
+            width += len(suffix) + 2
+    return text + ")"

@@ -1,0 +1,46 @@
+"""Files of named tensors in the safetensors format, through the `safetensors` package's raw interface."""
+
+import numpy as np
+import weir
+
+_NAME_OF = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
+            "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
+_DTYPE_OF = {name: dtype for dtype, name in _NAME_OF.items()}
+
+
+def _package():
+    try:
+        import safetensors
+    except ImportError:
+        raise ImportError("safetensors files need the `safetensors` package: pip install safetensors") from None
+    return safetensors
+
+
+def _bytes_of(t):
+    t = t.detach().contiguous()
+    return (t.view(weir.int16) if t.dtype is weir.bfloat16 else t).numpy().tobytes()
+
+
+def save_file(tensors: dict, filename, metadata: dict | None = None) -> None:
+    """Writes a mapping of names to tensors. Raises ValueError for other values. Views are written as they look."""
+    for name, t in tensors.items():
+        if not isinstance(t, weir.Tensor):
+            raise ValueError(f"save_file: key {name!r} holds {type(t).__name__}, expected a Tensor")
+    flat = {name: {"dtype": t.dtype.name, "shape": list(t.shape), "data": _bytes_of(t)} for name, t in tensors.items()}
+    with open(filename, "wb") as file:
+        file.write(_package().serialize(flat, metadata=metadata))
+
+
+def load_file(filename, device="cpu") -> dict:
+    """The named tensors of a file."""
+    with open(filename, "rb") as file:
+        items = _package().deserialize(file.read())
+    return {name: _tensor(item).to(device) for name, item in items}
+
+
+def _tensor(item):
+    dtype = getattr(weir, _DTYPE_OF[item["dtype"]])
+    if 0 in item["shape"]:
+        return weir.empty(item["shape"], dtype=dtype)
+    memory = weir.from_numpy(np.frombuffer(bytearray(item["data"]), np.uint8))
+    return memory.view(dtype).reshape(item["shape"])

@@ -1,0 +1,163 @@
+"""torch.linalg: what follows from products and reductions, and the core's decompositions where it has them."""
+
+import math
+
+import weir
+from weir import _C
+from weir._C import Tensor
+
+from ._composites.reduction import vector_norm  # noqa: F401
+
+globals().update({k: v for k, v in _C.ops.get("linalg", {}).items() if k != "vector_norm"})
+
+
+def _float(name, x):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"linalg.{name}(): argument 'A' must be Tensor, not {type(x).__name__}")
+    if not x.is_floating_point():
+        raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
+    return x
+
+
+def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
+    """The norm of matrices: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2. Shape: without the two axes."""
+    _float("matrix_norm", A)
+    if A.dim() < 2:
+        raise RuntimeError(f"linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
+    if not isinstance(dim, (tuple, list)) or len(dim) != 2:
+        raise RuntimeError("linalg.matrix_norm: dim must be a 2-tuple. Got " + str(dim))
+    a, b = (d % A.dim() for d in dim)
+    if a == b:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
+    A = A if dtype is None else A.to(dtype)
+    if ord == "fro":
+        return vector_norm(A, 2, (a, b), keepdim)
+    if ord in ("nuc", 2, -2):
+        values = weir.linalg.svdvals(A.movedim((a, b), (-2, -1)))
+        result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        return result.unsqueeze(min(a, b)).unsqueeze(max(a, b)) if keepdim else result
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    summed, reduced = (a, b) if abs(ord) == 1 else (b, a)
+    sums = A.abs().sum(summed, True)
+    result = sums.amax(reduced, True) if ord > 0 else sums.amin(reduced, True)
+    return result if keepdim else result.squeeze((a, b))
+
+
+def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+    """vector_norm or matrix_norm, by the number of axes. Source: torch.linalg.norm."""
+    _float("norm", A)
+    if dim is not None:
+        dim = (dim,) if isinstance(dim, int) else tuple(dim)
+        if len(dim) not in (1, 2):
+            raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
+    elif ord is not None and A.dim() not in (1, 2):
+        raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+                           f"{A.dim()}D.")
+    if ord is not None and (len(dim) if dim is not None else A.dim()) == 2:
+        result = matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
+    else:
+        if isinstance(ord, str):
+            raise RuntimeError(f"linalg.norm: order {ord} needs a matrix")
+        result = vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return result if out is None else out.resize_(result.shape).copy_(result)
+
+
+def vecdot(x, y, *, dim=-1, out=None):
+    """Sums of products along dim."""
+    _float("vecdot", x), _float("vecdot", y)
+    return (x * y).sum(dim)
+
+
+def cross(input, other, *, dim=-1, out=None):
+    """The cross product along an axis of size 3."""
+    if input.dim() != other.dim():
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    if input.shape[dim] != 3 or other.shape[dim] != 3:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and "
+                           f"{other.shape[dim]}")
+    a, b = weir.broadcast_tensors(input, other)
+    return a.roll(-1, dim) * b.roll(1, dim) - a.roll(1, dim) * b.roll(-1, dim)
+
+
+def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
+    """The diagonal of the last two axes, a view."""
+    return A.diagonal(offset, dim1, dim2)
+
+
+def matmul(input, other, *, out=None):
+    """As weir.matmul."""
+    return input @ other
+
+
+def multi_dot(tensors, *, out=None):
+    """The product of several matrices in the cheapest order; the outer ones may be vectors."""
+    tensors = list(tensors)
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    first, last = tensors[0].dim() == 1, tensors[-1].dim() == 1
+    for i, t in enumerate(tensors):
+        ends = i in (0, len(tensors) - 1)
+        if t.dim() != 2 and not (ends and t.dim() == 1):
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {t.dim()}D")
+    if first:
+        tensors[0] = tensors[0].unsqueeze(0)
+    if last:
+        tensors[-1] = tensors[-1].unsqueeze(1)
+    for i, (a, b) in enumerate(zip(tensors, tensors[1:])):
+        if a.shape[1] != b.shape[0]:
+            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot "
+                               "be multiplied")
+    result = _cheapest(tensors)
+    result = result.squeeze(0) if first else result
+    return result.squeeze(-1) if last else result
+
+
+def _cheapest(tensors):
+    """Product in the order of least multiplications. Source: Cormen et al., matrix-chain multiplication."""
+    sizes = [tensors[0].shape[0]] + [t.shape[1] for t in tensors]
+    n = len(tensors)
+    cost, cut = {(i, i): 0 for i in range(n)}, {}
+    for length in range(1, n):
+        for i in range(n - length):
+            j = i + length
+            cost[i, j], cut[i, j] = min((cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                                        for k in range(i, j))
+
+    def product(i, j):
+        return tensors[i] if i == j else product(i, cut[i, j]) @ product(cut[i, j] + 1, j)
+
+    return product(0, n - 1)
+
+
+def matrix_power(A, n, *, out=None):
+    """A multiplied n times with itself; the inverse's power for negative n."""
+    _float("matrix_power", A)
+    if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, but they are {A.shape[-2:]} matrices")
+    if n < 0:
+        return matrix_power(weir.linalg.inv(A), -n)
+    if n == 0:
+        return weir.eye(A.shape[-1], dtype=A.dtype).expand(A.shape).clone()
+    result, square = None, A
+    while n:
+        if n & 1:
+            result = square if result is None else result @ square
+        n >>= 1
+        square = square @ square if n else square
+    return result
+
+
+def vander(x, *, N=None):
+    """1, x, x^2, ... along a new last axis."""
+    if x.dim() == 0:
+        raise RuntimeError("Expected dim >= 1 in linalg.vander")
+    count = x.shape[-1] if N is None else N
+    if count <= 1 and N is not None:
+        raise RuntimeError(f"N must be greater than 1, got {N}")
+    if not x.is_floating_point():
+        x = x.to(weir.int64)
+    columns = [weir.ones_like(x)]
+    for _ in range(count - 1):
+        columns.append(columns[-1] * x)
+    return weir.stack(columns, -1)

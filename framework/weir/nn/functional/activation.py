@@ -1,0 +1,222 @@
+"""Activations: thin forms that add `inplace` to the core's ops, and the few written as formulas."""
+
+import weir
+from weir._ops import has_op, op
+
+from ._check import check_tensor
+
+__all__ = [
+    "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
+    "hardtanh_", "leaky_relu", "leaky_relu_", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_",
+    "rrelu", "rrelu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink", "softsign",
+    "tanh", "tanhshrink", "threshold", "threshold_",
+]
+
+_LOWER, _UPPER = 1.0 / 8, 1.0 / 3  # rrelu's default slopes, Xu et al. 2015
+
+_relu, _selu, _celu, _threshold = (op("torch", n) for n in ("relu", "selu", "celu", "threshold"))
+_hardtanh, _leaky_relu, _elu, _silu, _mish, _hardsigmoid, _hardswish = (
+    op("nn.functional", n) for n in ("hardtanh", "leaky_relu", "elu", "silu", "mish", "hardsigmoid", "hardswish"))
+gelu = op("nn.functional", "gelu")
+softplus = op("nn.functional", "softplus")
+softshrink = op("nn.functional", "softshrink")
+logsigmoid = op("nn.functional" if has_op("nn.functional", "logsigmoid") else "torch", "logsigmoid")
+hardshrink = op("torch", "hardshrink")
+sigmoid = op("torch", "sigmoid")
+tanh = op("torch", "tanh")
+_softmax, _log_softmax = op("torch", "softmax"), op("torch", "log_softmax")
+
+
+def _in_place(function, input, *args):
+    # A gradient formula may read the input, which is about to be overwritten: it gets a copy to keep.
+    source = input.clone() if weir.is_grad_enabled() and input.requires_grad else input
+    return input.copy_(function(source, *args))
+
+
+def relu(input, inplace=False):
+    """max(x, 0). Shape: as input."""
+    return _in_place(_relu, input) if inplace else _relu(input)
+
+
+def relu6(input, inplace=False):
+    """min(max(x, 0), 6). Shape: as input."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """x limited to [min_val, max_val]. Raises ValueError when min_val > max_val."""
+    if min_val > max_val:
+        raise ValueError("min_val cannot be greater than max_val")
+    return _in_place(_hardtanh, input, min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """x above 0, negative_slope * x below."""
+    return _in_place(_leaky_relu, input, negative_slope) if inplace else _leaky_relu(input, negative_slope)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    """x above 0, alpha * (exp(x) - 1) below."""
+    return _in_place(_elu, input, alpha) if inplace else _elu(input, alpha)
+
+
+def selu(input, inplace=False):
+    """elu with the self-normalising constants. Source: Klambauer et al. 2017."""
+    return _in_place(_selu, input) if inplace else _selu(input)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    """x above 0, alpha * (exp(x / alpha) - 1) below."""
+    return _in_place(_celu, input, alpha) if inplace else _celu(input, alpha)
+
+
+def silu(input, inplace=False):
+    """x * sigmoid(x)."""
+    return _in_place(_silu, input) if inplace else _silu(input)
+
+
+def mish(input, inplace=False):
+    """x * tanh(softplus(x))."""
+    return _in_place(_mish, input) if inplace else _mish(input)
+
+
+def hardsigmoid(input, inplace=False):
+    """clamp(x / 6 + 1/2, 0, 1)."""
+    return _in_place(_hardsigmoid, input) if inplace else _hardsigmoid(input)
+
+
+def hardswish(input, inplace=False):
+    """x * hardsigmoid(x)."""
+    return _in_place(_hardswish, input) if inplace else _hardswish(input)
+
+
+def threshold(input, threshold, value, inplace=False):
+    """x above the threshold, value elsewhere."""
+    return _in_place(_threshold, input, threshold, value) if inplace else _threshold(input, threshold, value)
+
+
+def relu_(input):
+    """`relu` in place."""
+    return relu(input, True)
+
+
+def elu_(input, alpha=1.0):
+    """`elu` in place."""
+    return elu(input, alpha, True)
+
+
+def selu_(input):
+    """`selu` in place."""
+    return selu(input, True)
+
+
+def celu_(input, alpha=1.0):
+    """`celu` in place."""
+    return celu(input, alpha, True)
+
+
+def hardtanh_(input, min_val=-1.0, max_val=1.0):
+    """`hardtanh` in place."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+def leaky_relu_(input, negative_slope=0.01):
+    """`leaky_relu` in place."""
+    return leaky_relu(input, negative_slope, True)
+
+
+def threshold_(input, threshold, value):
+    """`threshold` in place."""
+    return _in_place(_threshold, input, threshold, value)
+
+
+def rrelu_(input, lower=_LOWER, upper=_UPPER, training=False):
+    """`rrelu` in place."""
+    return rrelu(input, lower, upper, training, True)
+
+
+def rrelu(input, lower=_LOWER, upper=_UPPER, training=False, inplace=False):
+    """x above 0; below, x times a slope drawn from [lower, upper) in training and their mean otherwise."""
+    check_tensor("rrelu", input)
+    if lower > upper:
+        raise RuntimeError(f"rrelu: lower must be at most upper, got {lower} and {upper}")
+    if not training:
+        return leaky_relu(input, (lower + upper) / 2, inplace)
+    slope = weir.empty_like(input).uniform_(lower, upper)
+    return _in_place(_randomised, input, slope) if inplace else _randomised(input, slope)
+
+
+def _randomised(input, slope):
+    return weir.where(input > 0, input, input * slope)
+
+
+def prelu(input, weight):
+    """x above 0, weight * x below; weight has one element or one per channel (axis 1)."""
+    check_tensor("prelu", input)
+    check_tensor("prelu", weight, "weight")
+    if weight.numel() != 1:
+        if input.dim() == 0:
+            raise RuntimeError("Not allow zero-dim input tensor.")
+        channels = input.shape[1] if input.dim() >= 2 else 1
+        if channels != weight.numel():
+            raise RuntimeError("Mismatch of parameter numbers and input channel size. "
+                               f"Found parameter numbers = {weight.numel()} and channel size = {channels}.")
+        weight = weight.reshape([1, -1] + [1] * (input.dim() - 2))
+    elif weight.dim() > input.dim():
+        weight = weight.reshape([1] * input.dim())
+    return weir.where(input > 0, input, weight * input)
+
+
+def glu(input, dim=-1):
+    """a * sigmoid(b) of the two halves of `input` along dim. Source: Dauphin et al. 2016."""
+    check_tensor("glu", input)
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support 0-dimensional tensors")
+    if input.shape[dim] % 2:
+        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
+    a, b = input.chunk(2, dim)
+    return a * b.sigmoid()
+
+
+def _implicit_dim(dim, input):
+    # Kept for old callers of softmax(x): PyTorch chooses axis 0 for 0, 1 and 3 axes, else 1.
+    return dim if dim is not None else (0 if input.dim() in (0, 1, 3) else 1)
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """exp(x) along dim, scaled to sum to 1. Shape: as input."""
+    return _softmax(input, _implicit_dim(dim, input), dtype=dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """log(softmax(x)) along dim, without overflow. Shape: as input."""
+    return _log_softmax(input, _implicit_dim(dim, input), dtype=dtype)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """softmax(-x) along dim. Shape: as input."""
+    return _softmax(-input, _implicit_dim(dim, input), dtype=dtype)
+
+
+def softsign(input):
+    """x / (1 + |x|)."""
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input):
+    """x - tanh(x)."""
+    return input - input.tanh()
+
+
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """A sample of the Gumbel-softmax distribution; `hard` gives one-hot values with the soft gradient.
+
+    Source: Jang et al. 2016.
+    """
+    gumbels = -weir.empty_like(logits).exponential_().log()
+    soft = _softmax((logits + gumbels) / tau, dim)
+    if not hard:
+        return soft
+    index = soft.argmax(dim, keepdim=True)
+    one_hot = weir.zeros_like(logits).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft

@@ -1,0 +1,103 @@
+"""Attention."""
+
+import math
+
+import weir
+from weir._ops import op
+
+from .activation import softmax
+from .dropout import dropout
+from .linear import linear
+
+__all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
+
+#: softmax(q k^T * scale + mask) v, one op of the core.
+scaled_dot_product_attention = op("nn.functional", "scaled_dot_product_attention")
+
+
+def _project(query, key, value, weights, biases):
+    return tuple(linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases))
+
+
+def _split_heads(x, heads):
+    """(L, N, E) -> (N, heads, L, E / heads)."""
+    length, batch, _ = x.shape
+    return x.reshape(length, batch, heads, -1).permute(1, 2, 0, 3)
+
+
+def _float_mask(mask, dtype):
+    if mask is None or mask.dtype != weir.bool:
+        return mask
+    return weir.zeros(mask.shape, dtype=dtype).masked_fill(mask, -math.inf)
+
+
+def _merge_masks(attn_mask, padding, batch, heads, dtype):
+    """One additive mask, broadcastable to (N, heads, L, S), or None."""
+    attn_mask, padding = _float_mask(attn_mask, dtype), _float_mask(padding, dtype)
+    if attn_mask is not None and attn_mask.dim() == 3:
+        attn_mask = attn_mask.reshape(batch, heads, *attn_mask.shape[1:])
+    if padding is None:
+        return attn_mask
+    padding = padding.reshape(batch, 1, 1, -1)
+    return padding if attn_mask is None else attn_mask + padding
+
+
+def multi_head_attention_forward(
+        query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
+        dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True,
+        attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None,
+        static_k=None, static_v=None, average_attn_weights=True, is_causal=False):
+    """Multi-head attention of query (L, N, E) over key and value (S, N, E), or without N.
+
+    Returns (output, weights); weights are None unless `need_weights`. A True in a boolean mask hides a position.
+    Source: Vaswani et al. 2017.
+    """
+    if query.dim() not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor")
+    if query.shape[-1] != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.shape[-1]}")
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    batched = query.dim() == 3
+    if not batched:
+        query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    batch = query.shape[1]
+    if use_separate_proj_weight:
+        weights = q_proj_weight, k_proj_weight, v_proj_weight
+    else:
+        weights = in_proj_weight.chunk(3)
+    biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+    q, k, v = _project(query, key, value, weights, biases)
+    extra = 0
+    if bias_k is not None:
+        k, v, extra = weir.cat([k, bias_k.repeat(1, batch, 1)]), weir.cat([v, bias_v.repeat(1, batch, 1)]), 1
+    q, k, v = (_split_heads(x, num_heads) for x in (q, k, v))
+    k = k if static_k is None else static_k.reshape(batch, num_heads, *static_k.shape[1:])
+    v = v if static_v is None else static_v.reshape(batch, num_heads, *static_v.shape[1:])
+    if add_zero_attn:
+        zeros = weir.zeros(batch, num_heads, 1, k.shape[-1], dtype=k.dtype)
+        k, v, extra = weir.cat([k, zeros], 2), weir.cat([v, zeros.to(v.dtype)], 2), extra + 1
+    mask = _merge_masks(_widen(attn_mask, extra), _widen(key_padding_mask, extra), batch, num_heads, q.dtype)
+    dropout_p = dropout_p if training else 0.0
+    if need_weights:
+        scores = (q * (1.0 / math.sqrt(q.shape[-1]))) @ k.transpose(-2, -1)
+        attention = dropout(softmax(scores if mask is None else scores + mask, -1), dropout_p)
+        heads_out = attention @ v
+    else:
+        attention = None
+        heads_out = scaled_dot_product_attention(q, k, v, mask, dropout_p)
+    merged = heads_out.permute(2, 0, 1, 3).reshape(query.shape[0], batch, -1)
+    output = linear(merged, out_proj_weight, out_proj_bias)
+    if attention is not None and average_attn_weights:
+        attention = attention.mean(1)
+    if batched:
+        return output, attention
+    return output.squeeze(1), None if attention is None else attention.squeeze(0)
+
+
+def _widen(mask, columns):
+    """A mask with `columns` more visible positions at its end."""
+    if mask is None or not columns:
+        return mask
+    return weir.cat([mask, weir.zeros(*mask.shape[:-1], columns, dtype=mask.dtype)], -1)

@@ -1,0 +1,208 @@
+"""Losses for regression, classification and distributions. `reduction` is 'mean', 'sum' or 'none'."""
+
+import math
+import warnings
+
+import weir
+from weir._ops import op
+
+from ._check import check_tensor, legacy_reduction, reduce
+from .activation import log_softmax
+
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "gaussian_nll_loss", "huber_loss",
+    "kl_div", "l1_loss", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
+]
+
+_nll_loss_nd = op("hidden", "nll_loss_nd")
+_cross_entropy = op("hidden", "cross_entropy")
+_LOG_FLOOR = -100.0  # binary_cross_entropy clamps log(0) here, as PyTorch documents
+
+
+def _pair(name, input, target):
+    check_tensor(name, input)
+    check_tensor(name, target, "target")
+    if input.shape != target.shape:
+        warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
+                      "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
+                      stacklevel=4)
+    return weir.broadcast_tensors(input, target)
+
+
+def _weighted(loss, weight, reduction):
+    if weight is None:
+        return reduce(loss, reduction)
+    if weight.shape != loss.shape:
+        raise ValueError("Weights and input must have the same size.")
+    loss = loss * weight
+    return loss.sum() / weight.sum() if reduction == "mean" else reduce(loss, reduction)
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """(input - target)^2."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    input, target = _pair("mse_loss", input, target)
+    difference = input - target
+    return _weighted(difference * difference, weight, reduction)
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """|input - target|."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    input, target = _pair("l1_loss", input, target)
+    return _weighted((input - target).abs(), weight, reduction)
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """d^2 / (2 beta) where d = |input - target| < beta, d - beta / 2 elsewhere. Source: Girshick 2015."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    input, target = _pair("smooth_l1_loss", input, target)
+    difference = (input - target).abs()
+    if beta == 0:
+        return _weighted(difference, None, reduction)
+    quadratic = 0.5 / beta * difference * difference
+    return _weighted(weir.where(difference < beta, quadratic, difference - 0.5 * beta), None, reduction)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """d^2 / 2 where d = |input - target| <= delta, delta (d - delta / 2) elsewhere. Source: Huber 1964."""
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    input, target = _pair("huber_loss", input, target)
+    difference = (input - target).abs()
+    linear = delta * (difference - 0.5 * delta)
+    return _weighted(weir.where(difference <= delta, 0.5 * difference * difference, linear), weight, reduction)
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    """-weight[target] * input[target]. Shapes: (N, C, *), (N, *); 'mean' divides by the sum of the weights."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    return _first(_nll_loss_nd(input, target, weight, reduction, ignore_index))
+
+
+def _first(result):
+    return result[0] if isinstance(result, tuple) else result  # the core also returns the sum of the weights
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
+                  label_smoothing=0.0):
+    """-log softmax(input) at target: class indices (N, *), or probabilities of input's shape (N, C, *)."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_tensor("cross_entropy_loss", input)
+    check_tensor("cross_entropy_loss", target, "target")
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    if input.shape != target.shape:
+        return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+    if not target.is_floating_point():
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
+
+
+def _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing):
+    axis = 0 if input.dim() == 1 else 1
+    classes = input.shape[axis]
+    if label_smoothing > 0:
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+    loss = -log_softmax(input, axis) * target
+    if weight is not None:
+        loss = loss * weight.reshape([-1 if d == axis else 1 for d in range(input.dim())])
+    if reduction == "mean":
+        return loss.sum() / max(input.numel() // classes, 1)
+    return loss.sum() if reduction == "sum" else loss.sum(axis)
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """-(t log p + (1 - t) log(1 - p)) of probabilities p; logs are at least -100. Raises RuntimeError for p outside [0, 1]."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_tensor("binary_cross_entropy", input)
+    check_tensor("binary_cross_entropy", target, "target")
+    if target.shape != input.shape:
+        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
+                         "deprecated. Please ensure they have the same size.")
+    if input.numel() and not bool(((input >= 0) & (input <= 1)).all()):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    loss = _BinaryCrossEntropy.apply(input, target)
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+class _BinaryCrossEntropy(weir.autograd.Function):
+    """Its own gradient, because the composed one is inf * 0 where the log is clamped."""
+
+    @staticmethod
+    def forward(ctx, p, t):
+        ctx.save_for_backward(p, t)
+        return -(t * p.log().clamp(min=_LOG_FLOOR) + (1 - t) * (-p).log1p().clamp(min=_LOG_FLOOR))
+
+    @staticmethod
+    def backward(ctx, grad):
+        p, t = ctx.saved_tensors
+        needs_p, needs_t = ctx.needs_input_grad
+        grad_p = grad * (p - t) / ((1 - p) * p).clamp(min=1e-12) if needs_p else None
+        grad_t = grad * ((-p).log1p().clamp(min=_LOG_FLOOR) - p.log().clamp(min=_LOG_FLOOR)) if needs_t else None
+        return grad_p, grad_t
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
+                                     pos_weight=None):
+    """binary_cross_entropy of sigmoid(input), without overflow; pos_weight scales the positive part."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    check_tensor("binary_cross_entropy_with_logits", input)
+    check_tensor("binary_cross_entropy_with_logits", target, "target")
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    log_sigmoid = weir.nn.functional.logsigmoid(input)
+    if pos_weight is None:
+        loss = (1 - target) * input - log_sigmoid
+    else:
+        loss = (1 - target) * input - (1 + (pos_weight - 1) * target) * log_sigmoid
+    return _reduced(loss if weight is None else loss * weight, reduction)
+
+
+_reduced = reduce  # `reduce` is also the name of a deprecated argument
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """target (log target - input), input being log-probabilities; 'batchmean' divides the sum by N."""
+    batch_mean = reduction == "batchmean"
+    reduction = legacy_reduction(size_average, reduce, "sum" if batch_mean else reduction)
+    check_tensor("kl_div", input)
+    check_tensor("kl_div", target, "target")
+    loss = target.exp() * (target - input) if log_target else weir.xlogy(target, target) - target * input
+    result = _reduced(loss, reduction)
+    return result / input.size(0) if batch_mean and input.dim() else result
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
+                     reduction="mean"):
+    """Negative log-likelihood of a Poisson distribution with rate exp(input), or input when not `log_input`."""
+    reduction = legacy_reduction(size_average, reduce, reduction)
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
+        loss = loss + weir.where(target > 1, stirling, weir.zeros_like(stirling))
+    return _reduced(loss, reduction)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
+    """Negative log-likelihood of normal distributions with means `input` and variances `var` (at least eps)."""
+    if not isinstance(var, weir.Tensor):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * weir.ones_like(input)
+    elif bool((var < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    if var.shape != input.shape:
+        if input.shape[:-1] == var.shape:
+            var = var.unsqueeze(-1)
+        elif input.dim() != var.dim() or input.shape[:-1] != var.shape[:-1] or var.shape[-1] != 1:
+            raise ValueError("var is of incorrect size")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(reduction + " is not valid")
+    clamped = var + (var.detach().clamp(min=eps) - var.detach())  # the clamp lets the gradient through
+    loss = 0.5 * (clamped.log() + (input - target) ** 2 / clamped)
+    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)

@@ -1,0 +1,89 @@
+"""Normalisations."""
+
+import weir
+from weir._ops import has_op, op
+
+from ._check import check_tensor
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "rms_norm"]
+
+_batch_norm = op("hidden", "batch_norm")
+layer_norm = op("nn.functional" if has_op("nn.functional", "layer_norm") else "torch", "layer_norm")
+group_norm = op("nn.functional" if has_op("nn.functional", "group_norm") else "torch", "group_norm")
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """(x - mean) / sqrt(var + eps) * weight + bias per channel (axis 1) of (N, C, *).
+
+    In training the statistics are the batch's and the running ones are updated in place. Raises ValueError when
+    training has one value per channel. Source: Ioffe & Szegedy 2015.
+    """
+    if training:
+        _check_values_per_channel(input.shape)
+    if eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive, but got {eps}")
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def _check_values_per_channel(shape):
+    count = shape[0]
+    for size in shape[2:]:
+        count *= size
+    if count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {shape}")
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
+                  eps=1e-5):
+    """Batch norm of every sample by itself. Source: Ulyanov et al. 2016."""
+    check_tensor("instance_norm", input)
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        return _batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
+    batch, channels, *spatial = input.shape
+    if spatial and all(s == 1 for s in spatial):
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    wide = input.reshape(1, batch * channels, *spatial)
+    mean, var = (None if t is None else t.repeat(batch) for t in (running_mean, running_var))
+    weight, bias = (None if t is None else t.repeat(batch) for t in (weight, bias))
+    result = _batch_norm(wide, weight, bias, mean, var, True, momentum, eps)
+    with weir.no_grad():
+        for running, updated in ((running_mean, mean), (running_var, var)):
+            if running is not None:
+                running.copy_(updated.reshape(batch, channels).mean(0))
+    return result.reshape(input.shape)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """x / sqrt(mean(x^2) + eps) * weight over the last axes; eps defaults to the dtype's. Source: Zhang & Sennrich 2019."""
+    check_tensor("rms_norm", input)
+    normalized_shape = tuple(normalized_shape)
+    axes = len(normalized_shape)
+    if axes == 0:
+        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+                           "element, but got normalized_shape = []")
+    if tuple(input.shape[-axes:]) != normalized_shape or input.dim() < axes:
+        raise RuntimeError(f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+                           f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(input.shape)}")
+    if weight is not None and tuple(weight.shape) != normalized_shape:
+        raise RuntimeError("Expected weight to be of same shape as normalized_shape, but got weight of shape "
+                           f"{list(weight.shape)} and normalized_shape = {list(normalized_shape)}")
+    wide = input.float() if input.dtype in (weir.float16, weir.bfloat16) else input
+    eps = weir.finfo(wide.dtype).eps if eps is None else eps
+    scale = ((wide * wide).mean(tuple(range(-axes, 0)), keepdim=True) + eps).rsqrt()
+    result = (wide * scale).to(input.dtype)
+    return result if weight is None else result * weight
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """x / (k + alpha * mean of x^2 over `size` neighbouring channels) ** beta. Source: Krizhevsky et al. 2012."""
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+    if input.numel() == 0:
+        return input
+    channels = input.shape[1]
+    squares = input * input
+    padded = weir.nn.functional.pad(squares, [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2])
+    total = sum(padded.narrow(1, i, channels) for i in range(size))
+    return input / (total / size * alpha + k) ** beta

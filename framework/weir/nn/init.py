@@ -1,0 +1,193 @@
+"""Start values of parameters, drawn in PyTorch's order so that equal seeds give equal weights.
+
+Source: torch.nn.init; Glorot & Bengio 2010 (xavier), He et al. 2015 (kaiming), Saxe et al. 2013 (orthogonal).
+"""
+
+import math
+import warnings
+
+import weir
+
+
+def calculate_gain(nonlinearity: str, param=None) -> float:
+    """The gain that keeps variance through a nonlinearity. Raises ValueError for an unknown one."""
+    if nonlinearity in ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+                        "conv_transpose3d", "sigmoid"):
+        return 1
+    if nonlinearity == "tanh":
+        return 5.0 / 3
+    if nonlinearity == "relu":
+        return math.sqrt(2.0)
+    if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
+            raise ValueError(f"negative_slope {param} not a valid number")
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity == "selu":
+        return 3.0 / 4
+    raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+
+
+@weir.no_grad()
+def uniform_(tensor, a: float = 0.0, b: float = 1.0, generator=None):
+    """Fills with U(a, b)."""
+    return tensor.uniform_(a, b, generator=generator)
+
+
+@weir.no_grad()
+def normal_(tensor, mean: float = 0.0, std: float = 1.0, generator=None):
+    """Fills with N(mean, std^2)."""
+    return tensor.normal_(mean, std, generator=generator)
+
+
+@weir.no_grad()
+def trunc_normal_(tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator=None):
+    """Fills with N(mean, std^2) restricted to [a, b], by inverting the distribution function."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+                      "incorrect.", stacklevel=2)
+
+    def cdf(x):
+        return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+    low, high = cdf((a - mean) / std), cdf((b - mean) / std)
+    tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+    tensor.copy_(tensor.erfinv() * (std * math.sqrt(2.0)) + mean)
+    return tensor.copy_(tensor.clamp(min=a, max=b))
+
+
+@weir.no_grad()
+def constant_(tensor, val: float):
+    """Fills with `val`."""
+    return tensor.fill_(val)
+
+
+def ones_(tensor):
+    """Fills with 1."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor):
+    """Fills with 0."""
+    return constant_(tensor, 0.0)
+
+
+@weir.no_grad()
+def eye_(tensor):
+    """Fills a matrix with the identity."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return tensor.copy_(weir.eye(*tensor.shape, dtype=tensor.dtype))
+
+
+@weir.no_grad()
+def dirac_(tensor, groups: int = 1):
+    """Fills a convolution's weight so that it passes as many channels as it can unchanged."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    per_group = tensor.shape[0] // groups
+    tensor.zero_()
+    centre = tuple(size // 2 for size in tensor.shape[2:])
+    for group in range(groups):
+        for d in range(min(per_group, tensor.shape[1])):
+            tensor[(group * per_group + d, d, *centre)] = 1
+    return tensor
+
+
+def _calculate_fan_in_and_fan_out(tensor):
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _calculate_correct_fan(tensor, mode):
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return fan_in if mode == "fan_in" else fan_out
+
+
+def xavier_uniform_(tensor, gain: float = 1.0, generator=None):
+    """Fills with U(-a, a), a = gain sqrt(6 / (fan_in + fan_out))."""
+    bound = math.sqrt(3.0) * _xavier_std(tensor, gain)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor, gain: float = 1.0, generator=None):
+    """Fills with N(0, std^2), std = gain sqrt(2 / (fan_in + fan_out))."""
+    return normal_(tensor, 0.0, _xavier_std(tensor, gain), generator)
+
+
+def _xavier_std(tensor, gain):
+    fan_in, fan_out = _calculate_fan_in_and_fan_out(tensor)
+    return gain * math.sqrt(2.0 / float(fan_in + fan_out))
+
+
+def kaiming_uniform_(tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator=None):
+    """Fills with U(-bound, bound), bound = gain sqrt(3 / fan)."""
+    if _is_empty(tensor):
+        return tensor
+    bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator=None):
+    """Fills with N(0, std^2), std = gain / sqrt(fan)."""
+    if _is_empty(tensor):
+        return tensor
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+def _is_empty(tensor):
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return True
+    return False
+
+
+def _kaiming_std(tensor, a, mode, nonlinearity):
+    return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+
+
+def uniform_bias_(bias, weight):
+    """Fills a bias with U(-b, b), b = 1 / sqrt(fan_in of weight): what Linear and Conv start with."""
+    fan_in, _ = _calculate_fan_in_and_fan_out(weight)
+    bound = 1 / math.sqrt(fan_in) if fan_in > 0 else 0
+    return uniform_(bias, -bound, bound)
+
+
+@weir.no_grad()
+def orthogonal_(tensor, gain: float = 1, generator=None):
+    """Fills with a (semi-)orthogonal matrix over the flattened trailing axes."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    flat = weir.empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, generator=generator)
+    q, r = weir.linalg.qr(flat.t() if rows < columns else flat)
+    q = q * r.diagonal().sign()  # makes the distribution uniform
+    return tensor.copy_((q.t() if rows < columns else q).reshape(tensor.shape)).mul_(gain)
+
+
+@weir.no_grad()
+def sparse_(tensor, sparsity: float, std: float = 0.01, generator=None):
+    """Fills a matrix with N(0, std^2), a share `sparsity` of every column set to zero."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = int(math.ceil(sparsity * rows))
+    tensor.normal_(0, std, generator=generator)
+    for column in range(columns):
+        tensor[weir.randperm(rows)[:zeros], column] = 0
+    return tensor
+
+
+uniform, normal, constant, eye, dirac = uniform_, normal_, constant_, eye_, dirac_
+xavier_uniform, xavier_normal = xavier_uniform_, xavier_normal_
+kaiming_uniform, kaiming_normal, orthogonal, sparse = kaiming_uniform_, kaiming_normal_, orthogonal_, sparse_

@@ -1,0 +1,108 @@
+"""Moving and casting a whole module tree."""
+
+import weir
+from weir import Tensor
+
+
+class CastMixin:
+    """`to`, `half`, `cuda`, `apply` and their kind, of Module."""
+
+    def _apply(self, fn, recurse: bool = True):
+        if recurse:
+            for child in self.children():
+                child._apply(fn)
+        with weir.no_grad():
+            for parameter in self._parameters.values():
+                if parameter is not None:
+                    _apply_to_parameter(fn, parameter)
+            for name, buffer in self._buffers.items():
+                if buffer is not None:
+                    self._buffers[name] = fn(buffer)
+        return self
+
+    def apply(self, fn):
+        """Calls `fn` on every module of the tree, children first. Returns self."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def to(self, *args, **kwargs):
+        """Moves and casts all parameters and buffers; integers keep their dtype.
+
+        Forms: to(device, dtype=None), to(dtype), to(tensor), to(memory_format=channels_last), which takes 4-d
+        tensors only. Raises TypeError for an integer dtype. Returns self.
+        """
+        device, dtype, memory_format = _parse_to(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                            f"dtype={dtype}")
+        layouts = {weir.channels_last: 4, weir.channels_last_3d: 5}
+
+        def convert(t):
+            options = {}
+            if memory_format is not None and t.dim() == layouts.get(memory_format, t.dim()):
+                options["memory_format"] = memory_format
+            if dtype is not None and (t.is_floating_point() or t.is_complex()):
+                options["dtype"] = dtype
+            if device is not None:
+                options["device"] = device
+            return t.to(**options) if options else t
+
+        return self._apply(convert)
+
+    def to_empty(self, *, device, recurse: bool = True):
+        """Moves to `device` with uninitialised values."""
+        return self._apply(lambda t: weir.empty_like(t, device=device), recurse)
+
+    def cuda(self, device=None):
+        """Moves to a GPU, the current one unless told."""
+        return self.to("cuda" if device is None else device)
+
+    def cpu(self):
+        """Moves to the CPU."""
+        return self.to("cpu")
+
+    def type(self, dst_type):
+        """Casts all parameters and buffers to a dtype."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def float(self):
+        """Casts floating-point parameters and buffers to float32."""
+        return self._cast(weir.float32)
+
+    def double(self):
+        """Casts floating-point parameters and buffers to float64."""
+        return self._cast(weir.float64)
+
+    def half(self):
+        """Casts floating-point parameters and buffers to float16."""
+        return self._cast(weir.float16)
+
+    def bfloat16(self):
+        """Casts floating-point parameters and buffers to bfloat16."""
+        return self._cast(weir.bfloat16)
+
+    def _cast(self, dtype):
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+
+def _apply_to_parameter(fn, parameter):
+    grad = parameter.grad
+    parameter.data = fn(parameter.data)
+    if grad is not None:
+        requires_grad = grad.requires_grad
+        parameter.grad = fn(grad.detach()).requires_grad_(requires_grad)
+
+
+def _parse_to(*args, device=None, dtype=None, non_blocking=False, memory_format=None):
+    for value in args:
+        if isinstance(value, Tensor):
+            device, dtype = value.device, value.dtype
+        elif isinstance(value, weir.dtype):
+            dtype = value
+        elif isinstance(value, (str, weir.device)) or (isinstance(value, int) and not isinstance(value, bool)):
+            device = weir.device(value)
+        elif value is not None and not isinstance(value, bool):
+            raise TypeError(f"to() received an invalid argument of type {type(value).__name__}")
+    return device, dtype, memory_format

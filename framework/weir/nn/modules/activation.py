@@ -1,0 +1,280 @@
+"""Activation modules: each keeps its arguments and calls its functional form."""
+
+import weir
+import weir.nn.functional as F
+from weir.nn.parameter import Parameter
+
+from ._fields import Fields
+
+__all__ = [
+    "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
+    "LogSoftmax", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin",
+    "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
+]
+
+
+class Threshold(Fields):
+    """x above `threshold`, `value` elsewhere."""
+
+    shown = ("threshold", "value", "inplace")
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False):
+        super().__init__()
+        self._keep(locals())
+
+    def forward(self, input):
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+
+class _Inplace(Fields):
+    """An activation whose only argument is `inplace`."""
+
+    shown = ("inplace",)
+    function = None
+
+    def __init__(self, inplace: bool = False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        return type(self).function(input, self.inplace)
+
+
+class ReLU(_Inplace):
+    """max(x, 0)."""
+
+    function = staticmethod(F.relu)
+
+
+class SELU(_Inplace):
+    """Self-normalising elu."""
+
+    function = staticmethod(F.selu)
+
+
+class SiLU(_Inplace):
+    """x * sigmoid(x)."""
+
+    function = staticmethod(F.silu)
+
+
+class Mish(_Inplace):
+    """x * tanh(softplus(x))."""
+
+    function = staticmethod(F.mish)
+
+
+class Hardsigmoid(_Inplace):
+    """clamp(x / 6 + 1/2, 0, 1)."""
+
+    shown = ()
+    function = staticmethod(F.hardsigmoid)
+
+
+class Hardswish(_Inplace):
+    """x * hardsigmoid(x)."""
+
+    shown = ()
+    function = staticmethod(F.hardswish)
+
+
+class Hardtanh(Fields):
+    """x limited to [min_val, max_val]."""
+
+    shown = ("min_val", "max_val", "inplace")
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+        super().__init__()
+        self._keep(locals())
+        if max_val <= min_val:
+            raise AssertionError("max_val must be larger than min_val")
+
+    def forward(self, input):
+        return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
+
+
+class ReLU6(Hardtanh):
+    """min(max(x, 0), 6)."""
+
+    shown = ("inplace",)
+
+    def __init__(self, inplace: bool = False):
+        super().__init__(0.0, 6.0, inplace)
+        self.min_val, self.max_val, self.inplace = 0.0, 6.0, inplace
+
+
+class RReLU(Fields):
+    """Leaky ReLU with a random slope in training."""
+
+    shown = ("lower", "upper", "inplace")
+
+    def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False):
+        super().__init__()
+        self._keep(locals())
+
+    def forward(self, input):
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+
+class ELU(Fields):
+    """x above 0, alpha * (exp(x) - 1) below."""
+
+    shown = ("alpha", "inplace")
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False):
+        super().__init__()
+        self._keep(locals())
+
+    def forward(self, input):
+        return F.elu(input, self.alpha, self.inplace)
+
+
+class CELU(ELU):
+    """x above 0, alpha * (exp(x / alpha) - 1) below."""
+
+    def forward(self, input):
+        return F.celu(input, self.alpha, self.inplace)
+
+
+class LeakyReLU(Fields):
+    """x above 0, negative_slope * x below."""
+
+    shown = ("negative_slope", "inplace")
+
+    def __init__(self, negative_slope: float = 1e-2, inplace: bool = False):
+        super().__init__()
+        self._keep(locals())
+
+    def forward(self, input):
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+
+class GELU(Fields):
+    """x times the normal distribution function of x."""
+
+    def __init__(self, approximate: str = "none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input):
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self):
+        return f"approximate={self.approximate!r}"
+
+
+class Softplus(Fields):
+    """log(1 + exp(beta x)) / beta."""
+
+    shown = ("beta", "threshold")
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0):
+        super().__init__()
+        self._keep(locals())
+
+    def forward(self, input):
+        return F.softplus(input, self.beta, self.threshold)
+
+
+class Softshrink(Fields):
+    """x moved towards 0 by lambd."""
+
+    def __init__(self, lambd: float = 0.5):
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input):
+        return F.softshrink(input, self.lambd)
+
+    def extra_repr(self):
+        return str(self.lambd)
+
+
+class Hardshrink(Softshrink):
+    """x where |x| > lambd, else 0."""
+
+    def forward(self, input):
+        return F.hardshrink(input, self.lambd)
+
+
+class PReLU(Fields):
+    """x above 0, weight * x below, weight being learned: one, or one per channel."""
+
+    shown = ("num_parameters",)
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device=None, dtype=None):
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(weir.empty(num_parameters, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Fills weight with `init`."""
+        weir.nn.init.constant_(self.weight, self.init)
+
+    def forward(self, input):
+        return F.prelu(input, self.weight)
+
+
+class _Along(Fields):
+    """An activation along one axis."""
+
+    shown = ("dim",)
+    function = None
+
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input):
+        return type(self).function(input, self.dim)
+
+
+class Softmax(_Along):
+    """exp(x) along dim, scaled to sum to 1."""
+
+    function = staticmethod(F.softmax)
+
+
+class LogSoftmax(_Along):
+    """log(softmax(x)) along dim."""
+
+    function = staticmethod(F.log_softmax)
+
+
+class Softmin(_Along):
+    """softmax(-x) along dim."""
+
+    function = staticmethod(F.softmin)
+
+
+class GLU(_Along):
+    """a * sigmoid(b) of the two halves along dim."""
+
+    function = staticmethod(F.glu)
+
+    def __init__(self, dim: int = -1):
+        super().__init__(dim)
+
+
+class Softmax2d(Fields):
+    """Softmax over the channels of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input):
+        if input.dim() not in (3, 4):
+            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead")
+        return F.softmax(input, -3)
+
+
+def _plain(name, function):
+    """A module class without arguments."""
+    forward = lambda self, input: function(input)  # noqa: E731
+    return type(name, (Fields,), {"forward": forward, "__doc__": function.__doc__, "__module__": __name__})
+
+
+Sigmoid = _plain("Sigmoid", F.sigmoid)
+Tanh = _plain("Tanh", F.tanh)
+LogSigmoid = _plain("LogSigmoid", F.logsigmoid)
+Softsign = _plain("Softsign", F.softsign)
+Tanhshrink = _plain("Tanhshrink", F.tanhshrink)

@@ -1,0 +1,58 @@
+"""Padding modules: a mode and a number of axes each."""
+
+import weir.nn.functional as F
+
+from .module import Module
+
+__all__ = [f"{mode}Pad{rank}d" for mode in ("Constant", "Zero", "Reflection", "Replication", "Circular")
+           for rank in (1, 2, 3)]
+
+
+class _Pad(Module):
+    """Pads the last `rank` axes in one mode."""
+
+    rank, mode, value = 0, "constant", None
+
+    def __init__(self, padding):
+        super().__init__()
+        if isinstance(padding, int):
+            padding = (padding,) * (2 * self.rank)
+        if len(padding) != 2 * self.rank:
+            raise ValueError(f"padding must be one int or {2 * self.rank} ints, got {len(padding)}")
+        self.padding = tuple(padding)
+
+    def forward(self, input):
+        return F.pad(input, self.padding, self.mode, self.value)
+
+    def extra_repr(self):
+        return f"{self.padding}"
+
+
+class _ConstantPad(_Pad):
+    """Pads with a given value."""
+
+    def __init__(self, padding, value: float):
+        super().__init__(padding)
+        self.value = value
+
+    def extra_repr(self):
+        return f"padding={self.padding}, value={self.value}"
+
+
+class _ZeroPad(_Pad):
+    """Pads with zeros."""
+
+    value = 0.0
+
+
+def _make(name, base, rank, mode):
+    doc = f"Pads the last {rank} axes by (before, after) pairs from the last one on; mode {mode}."
+    return type(name, (base,), {"rank": rank, "mode": mode, "__doc__": doc, "__module__": __name__})
+
+
+for _rank in (1, 2, 3):
+    for _word, _base, _mode in (("Constant", _ConstantPad, "constant"), ("Zero", _ZeroPad, "constant"),
+                                ("Reflection", _Pad, "reflect"), ("Replication", _Pad, "replicate"),
+                                ("Circular", _Pad, "circular")):
+        _name = f"{_word}Pad{_rank}d"
+        globals()[_name] = _make(_name, _base, _rank, _mode)

@@ -1,0 +1,201 @@
+"""Pooling modules."""
+
+import weir.nn.functional as F
+
+from ._fields import Fields
+
+__all__ = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d",
+    "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+]
+
+
+class MaxPool2d(Fields):
+    """Maxima over windows; `return_indices` gives their positions too."""
+
+    shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+    function = staticmethod(F.max_pool2d)
+
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices: bool = False,
+                 ceil_mode: bool = False):
+        super().__init__()
+        self._keep(locals())
+        self.stride = kernel_size if stride is None else stride
+
+    def forward(self, input):
+        return type(self).function(input, self.kernel_size, self.stride, self.padding, self.dilation,
+                                   ceil_mode=self.ceil_mode, return_indices=self.return_indices)
+
+
+class MaxPool1d(MaxPool2d):
+    """Maxima over windows of the last axis."""
+
+    function = staticmethod(F.max_pool1d)
+
+
+class MaxPool3d(MaxPool2d):
+    """Maxima over windows of the last three axes."""
+
+    function = staticmethod(F.max_pool3d)
+
+
+class _MaxUnpool(Fields):
+    """Puts values back where the max pool found them."""
+
+    shown = ("kernel_size", "stride", "padding")
+    function, rank = None, 0
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        repeat = lambda v: v if isinstance(v, (tuple, list)) else (v,) * self.rank  # noqa: E731
+        self.kernel_size = repeat(kernel_size)
+        self.stride = repeat(kernel_size if stride is None else stride)
+        self.padding = repeat(padding)
+
+    def forward(self, input, indices, output_size=None):
+        return type(self).function(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Inverse of MaxPool1d, zeros elsewhere."""
+
+    function, rank = staticmethod(F.max_unpool1d), 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Inverse of MaxPool2d, zeros elsewhere."""
+
+    function, rank = staticmethod(F.max_unpool2d), 2
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Inverse of MaxPool3d, zeros elsewhere."""
+
+    function, rank = staticmethod(F.max_unpool3d), 3
+
+
+class AvgPool1d(Fields):
+    """Means over windows of the last axis."""
+
+    shown = ("kernel_size", "stride", "padding")
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = (
+            v if isinstance(v, (tuple, list)) else (v,)
+            for v in (kernel_size, kernel_size if stride is None else stride, padding))
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input):
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+
+class AvgPool2d(Fields):
+    """Means over windows of the last two axes."""
+
+    shown = ("kernel_size", "stride", "padding")
+    function = staticmethod(F.avg_pool2d)
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode: bool = False, count_include_pad: bool = True,
+                 divisor_override=None):
+        super().__init__()
+        self._keep(locals())
+        self.stride = kernel_size if stride is None or stride == 0 else stride
+
+    def forward(self, input):
+        return type(self).function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                                   self.count_include_pad, self.divisor_override)
+
+
+class AvgPool3d(AvgPool2d):
+    """Means over windows of the last three axes."""
+
+    function = staticmethod(F.avg_pool3d)
+
+
+class LPPool2d(Fields):
+    """p-norms over windows."""
+
+    shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
+    function = staticmethod(F.lp_pool2d)
+
+    def __init__(self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False):
+        super().__init__()
+        self._keep(locals())
+
+    def forward(self, input):
+        return type(self).function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool1d(LPPool2d):
+    """p-norms over windows of the last axis."""
+
+    function = staticmethod(F.lp_pool1d)
+
+
+class LPPool3d(LPPool2d):
+    """p-norms over windows of the last three axes."""
+
+    function = staticmethod(F.lp_pool3d)
+
+
+class _Adaptive(Fields):
+    """Pools to a given output size."""
+
+    shown = ("output_size",)
+    function = None
+
+
+class _AdaptiveAvg(_Adaptive):
+    def __init__(self, output_size):
+        super().__init__()
+        self.output_size = output_size
+
+    def forward(self, input):
+        return type(self).function(input, self.output_size)
+
+
+class _AdaptiveMax(_Adaptive):
+    def __init__(self, output_size, return_indices: bool = False):
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def forward(self, input):
+        return type(self).function(input, self.output_size, self.return_indices)
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvg):
+    """Means pooled to a length."""
+
+    function = staticmethod(F.adaptive_avg_pool1d)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvg):
+    """Means pooled to (H, W)."""
+
+    function = staticmethod(F.adaptive_avg_pool2d)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvg):
+    """Means pooled to (D, H, W)."""
+
+    function = staticmethod(F.adaptive_avg_pool3d)
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
+    """Maxima pooled to a length."""
+
+    function = staticmethod(F.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMax):
+    """Maxima pooled to (H, W)."""
+
+    function = staticmethod(F.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMax):
+    """Maxima pooled to (D, H, W)."""
+
+    function = staticmethod(F.adaptive_max_pool3d)

@@ -1,0 +1,65 @@
+"""A schedule that follows a metric."""
+
+from math import inf
+
+from ._schedule import LRScheduler
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """lr *= factor when the metric given to `step` has not improved for `patience` epochs."""
+
+    def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0,
+                 min_lr=0, eps=1e-8):
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        self.optimizer, self.factor, self.patience, self.cooldown = optimizer, factor, patience, cooldown
+        groups = len(optimizer.param_groups)
+        if isinstance(min_lr, (list, tuple)) and len(min_lr) != groups:
+            raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
+        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * groups
+        self.mode, self.threshold, self.threshold_mode, self.eps = mode, threshold, threshold_mode, eps
+        self.last_epoch = 0
+        self._last_lr = self._current()
+        self._reset()
+
+    def _reset(self):
+        self.best = inf if self.mode == "min" else -inf
+        self.cooldown_counter = self.num_bad_epochs = 0
+
+    def step(self, metrics, epoch=None):
+        """Takes an epoch's metric and lowers the rates when it is due."""
+        current = float(metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self.is_better(current, self.best):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce_lr()
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._current()
+
+    def _reduce_lr(self):
+        for group, least in zip(self.optimizer.param_groups, self.min_lrs):
+            lower = max(float(group["lr"]) * self.factor, least)
+            if float(group["lr"]) - lower > self.eps:
+                group["lr"] = lower
+
+    @property
+    def in_cooldown(self):
+        """Does the pause after a reduction still last?"""
+        return self.cooldown_counter > 0
+
+    def is_better(self, a, best):
+        """Is `a` an improvement by more than the threshold?"""
+        sign = 1 if self.mode == "max" else -1
+        margin = self.threshold * (best if self.threshold_mode == "rel" else 1)
+        return a > best + margin if sign > 0 else a < best - margin

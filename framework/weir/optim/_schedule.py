@@ -1,0 +1,63 @@
+"""What all learning rate schedules share."""
+
+import warnings
+
+
+class LRScheduler:
+    """Sets `lr` of the optimizer's groups; `step()` once per epoch, after optimizer.step().
+
+    Subclasses write `get_lr`, from `last_epoch`, `base_lrs` and the current rates.
+    """
+
+    def __init__(self, optimizer, last_epoch=-1):
+        self.optimizer = optimizer
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group["initial_lr"] = float(group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError("param 'initial_lr' is not specified in "
+                               f"param_groups[{i}] when resuming an optimizer")
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.last_epoch = last_epoch
+        self._initial_step()
+
+    def _initial_step(self):
+        self._step_count = 0
+        self.step()
+
+    def _current(self):
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def get_lr(self):
+        """The rates of this epoch, one per group."""
+        raise NotImplementedError
+
+    def get_last_lr(self):
+        """The rates that the last step set."""
+        return self._last_lr
+
+    def step(self, epoch=None):
+        """Moves to the next epoch, or to a given one, and sets the rates."""
+        self._step_count += 1
+        if epoch is None:
+            self.last_epoch += 1
+            rates = self.get_lr()
+        else:
+            warnings.warn("The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+                          "possible.", UserWarning, stacklevel=2)
+            self.last_epoch = epoch
+            rates = self._get_closed_form_lr() if hasattr(self, "_get_closed_form_lr") else self.get_lr()
+        self._set(rates)
+
+    def _set(self, rates):
+        for group, rate in zip(self.optimizer.param_groups, rates):
+            group["lr"] = rate
+        self._last_lr = self._current()
+
+    def state_dict(self):
+        """All but the optimizer."""
+        return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
+
+    def load_state_dict(self, state_dict):
+        """Takes over what state_dict returned."""
+        self.__dict__.update(state_dict)

@@ -1,0 +1,185 @@
+"""Optimizers with a step size per element: RMSprop, Adagrad, Adadelta, Adamax, NAdam, RAdam."""
+
+import weir
+
+from .optimizer import Optimizer, check, check_betas, decayed, next_step
+
+
+class RMSprop(Optimizer):
+    """p -= lr grad / (sqrt(v) + eps), v a running mean of grad^2; `centered` subtracts the mean's square.
+
+    Source: Hinton's lecture 6e; Graves 2013 for the centred form.
+    """
+
+    def __init__(self, params, lr=1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
+                 momentum: float = 0, centered: bool = False, capturable: bool = False, foreach=None,
+                 maximize: bool = False, differentiable: bool = False):
+        check(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        super().__init__(params, dict(lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered,
+                                      weight_decay=weight_decay, capturable=capturable, foreach=foreach,
+                                      maximize=maximize, differentiable=differentiable))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"] = weir.zeros((), dtype=weir.float32)
+            state["square_avg"] = weir.zeros_like(p)
+            if group["momentum"] > 0:
+                state["momentum_buffer"] = weir.zeros_like(p)
+            if group["centered"]:
+                state["grad_avg"] = weir.zeros_like(p)
+        next_step(state)
+        alpha, lr = group["alpha"], float(group["lr"])
+        grad = decayed(grad, p, group["weight_decay"])
+        square = state["square_avg"].mul_(alpha).add_(grad * grad, alpha=1 - alpha)
+        if group["centered"]:
+            mean = state["grad_avg"]
+            mean.add_(grad - mean, alpha=1 - alpha)
+            square = square - mean * mean
+        scaled = grad / (square.sqrt() + group["eps"])
+        if group["momentum"] > 0:
+            scaled = state["momentum_buffer"].mul_(group["momentum"]).add_(scaled)
+        p.add_(scaled, alpha=-lr)
+
+
+class Adagrad(Optimizer):
+    """p -= lr_t grad / (sqrt(sum of grad^2) + eps), lr_t = lr / (1 + (t - 1) lr_decay). Source: Duchi et al. 2011."""
+
+    def __init__(self, params, lr=1e-2, lr_decay: float = 0, weight_decay: float = 0, initial_accumulator_value: float = 0,
+                 eps: float = 1e-10, foreach=None, *, maximize: bool = False, differentiable: bool = False, fused=None):
+        check(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
+              initial_accumulator_value=initial_accumulator_value, eps=eps)
+        super().__init__(params, dict(lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
+                                      initial_accumulator_value=initial_accumulator_value, foreach=foreach,
+                                      maximize=maximize, differentiable=differentiable, fused=fused))
+        for group in self.param_groups:
+            for p in group["params"]:
+                self.state[p]["step"] = weir.tensor(0.0, dtype=weir.float32)
+                self.state[p]["sum"] = weir.full_like(p.detach(), group["initial_accumulator_value"])
+
+    def share_memory(self):
+        """Kept for PyTorch's interface: CPU state is already this process's own."""
+
+    def _update(self, p, grad, state, group):
+        step = next_step(state)
+        grad = decayed(grad, p, group["weight_decay"])
+        total = state["sum"].add_(grad * grad)
+        p.sub_(grad / (total.sqrt() + group["eps"]) * (float(group["lr"]) / (1 + (step - 1) * group["lr_decay"])))
+
+
+class Adadelta(Optimizer):
+    """p -= lr sqrt(d + eps) / sqrt(v + eps) grad, d a running mean of squared updates. Source: Zeiler 2012."""
+
+    def __init__(self, params, lr=1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0, foreach=None, *,
+                 capturable: bool = False, maximize: bool = False, differentiable: bool = False):
+        check(lr=lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        check(eps=eps, weight_decay=weight_decay)
+        super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize,
+                                      capturable=capturable, foreach=foreach, differentiable=differentiable))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"] = weir.zeros((), dtype=weir.float32)
+            state["square_avg"], state["acc_delta"] = weir.zeros_like(p), weir.zeros_like(p)
+        next_step(state)
+        rho, eps = group["rho"], group["eps"]
+        grad = decayed(grad, p, group["weight_decay"])
+        square = state["square_avg"].mul_(rho).add_(grad * grad, alpha=1 - rho)
+        delta = (state["acc_delta"] + eps).sqrt() / (square + eps).sqrt() * grad
+        state["acc_delta"].mul_(rho).add_(delta * delta, alpha=1 - rho)
+        p.add_(delta, alpha=-float(group["lr"]))
+
+
+class Adamax(Optimizer):
+    """Adam with the largest decayed |grad| in place of the root mean square. Source: Kingma & Ba 2015."""
+
+    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0, foreach=None, *,
+                 maximize: bool = False, differentiable: bool = False, capturable: bool = False):
+        check(lr=lr, eps=eps)
+        check_betas(betas)
+        check(weight_decay=weight_decay)
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, foreach=foreach,
+                                      maximize=maximize, differentiable=differentiable, capturable=capturable))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"] = weir.tensor(0.0, dtype=weir.float32)
+            state["exp_avg"], state["exp_inf"] = weir.zeros_like(p), weir.zeros_like(p)
+        step, (beta1, beta2) = next_step(state), group["betas"]
+        grad = decayed(grad, p, group["weight_decay"])
+        mean, largest = state["exp_avg"], state["exp_inf"]
+        mean.add_(grad - mean, alpha=1 - beta1)
+        largest.copy_(weir.maximum(largest * beta2, grad.abs() + group["eps"]))
+        p.sub_(mean / largest * (float(group["lr"]) / (1 - beta1**step)))
+
+
+class NAdam(Optimizer):
+    """Adam with Nesterov momentum. Source: Dozat 2016."""
+
+    def __init__(self, params, lr=2e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
+                 momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *, foreach=None,
+                 maximize: bool = False, capturable: bool = False, differentiable: bool = False):
+        check(lr=lr, eps=eps)
+        check_betas(betas)
+        check(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay,
+                                      momentum_decay=momentum_decay, decoupled_weight_decay=decoupled_weight_decay,
+                                      maximize=maximize, foreach=foreach, capturable=capturable,
+                                      differentiable=differentiable))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"] = weir.tensor(0.0, dtype=weir.float32)
+            state["mu_product"] = weir.ones((), dtype=weir.float32)
+            state["exp_avg"], state["exp_avg_sq"] = weir.zeros_like(p), weir.zeros_like(p)
+        step, (beta1, beta2), lr = next_step(state), group["betas"], float(group["lr"])
+        if group["decoupled_weight_decay"]:
+            p.mul_(1 - lr * group["weight_decay"])
+        else:
+            grad = decayed(grad, p, group["weight_decay"])
+        mu, mu_next = (beta1 * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
+        state["mu_product"] *= mu
+        product = state["mu_product"].item()
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.add_(grad - mean, alpha=1 - beta1)
+        square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        denominator = (square / (1 - beta2**step)).sqrt() + group["eps"]
+        p.sub_(grad / denominator * (lr * (1.0 - mu) / (1.0 - product)))
+        p.sub_(mean / denominator * (lr * mu_next / (1.0 - product * mu_next)))
+
+
+class RAdam(Optimizer):
+    """Adam whose adaptive step is rectified while its variance is large. Source: Liu et al. 2020."""
+
+    _TRACTABLE = 5.0  # the length from which the variance of the adaptive step is finite
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
+                 decoupled_weight_decay: bool = False, *, foreach=None, maximize: bool = False, capturable: bool = False,
+                 differentiable: bool = False):
+        check(lr=lr, eps=eps)
+        check_betas(betas)
+        check(weight_decay=weight_decay)
+        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize,
+                                      foreach=foreach, capturable=capturable,
+                                      decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable))
+
+    def _update(self, p, grad, state, group):
+        if not state:
+            state["step"] = weir.tensor(0.0, dtype=weir.float32)
+            state["exp_avg"], state["exp_avg_sq"] = weir.zeros_like(p), weir.zeros_like(p)
+        step, (beta1, beta2), lr = next_step(state), group["betas"], float(group["lr"])
+        if group["decoupled_weight_decay"]:
+            p.mul_(1 - lr * group["weight_decay"])
+        else:
+            grad = decayed(grad, p, group["weight_decay"])
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.add_(grad - mean, alpha=1 - beta1)
+        square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        corrected = mean / (1 - beta1**step)
+        longest = 2 / (1 - beta2) - 1
+        length = longest - 2 * step * beta2**step / (1 - beta2**step)
+        if length > self._TRACTABLE:
+            rectified = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
+            corrected = corrected * rectified * (1 - beta2**step) ** 0.5 / (square.sqrt() + group["eps"])
+        p.add_(corrected, alpha=-lr)

@@ -1,0 +1,236 @@
+"""Optimizer: parameter groups, state, hooks; a subclass writes the update of one parameter."""
+
+from collections import OrderedDict, defaultdict
+from copy import deepcopy
+from itertools import chain
+
+import weir
+from weir import Tensor
+from weir.utils.hooks import add_hook
+
+
+class _Required:
+    def __repr__(self):
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+class Optimizer:
+    """Base of all optimizers.
+
+    `params`: tensors, pairs of name and tensor, or dicts with "params" and options that override `defaults`.
+    Raises TypeError for a single tensor and ValueError for an empty list or non-leaf tensors.
+    """
+
+    def __init__(self, params, defaults: dict):
+        if isinstance(params, Tensor):
+            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                            + weir.typename(params))
+        self.defaults = defaults
+        self.state = defaultdict(dict)
+        self.param_groups = []
+        self._hooks = {"pre": OrderedDict(), "post": OrderedDict(), "state_dict_pre": OrderedDict(),
+                       "state_dict_post": OrderedDict(), "load_pre": OrderedDict(), "load_post": OrderedDict()}
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
+            self.add_param_group(group)
+
+    def __repr__(self):
+        text = type(self).__name__ + " ("
+        for i, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {i}\n"
+            text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
+        return text + ")"
+
+    def __getstate__(self):
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        self.__dict__.setdefault("_hooks", defaultdict(OrderedDict))
+
+    def add_param_group(self, param_group: dict) -> None:
+        """Adds parameters with options of their own. Raises ValueError when one is already in a group."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
+                            "in sets will change between runs. Please use a list instead.")
+        params = [params] if isinstance(params, Tensor) else list(params)
+        if params and isinstance(params[0], tuple):
+            param_group["param_names"] = [name for name, _ in params]
+            params = [p for _, p in params]
+        param_group["params"] = params
+        for p in params:
+            if not isinstance(p, Tensor):
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + weir.typename(p))
+            if not (self.defaults.get("differentiable") or p.is_leaf):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            param_group.setdefault(name, default)
+        if len({id(p) for p in params}) != len(params):
+            import warnings
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
+                          "error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+        known = {id(p) for group in self.param_groups for p in group["params"]}
+        if any(id(p) in known for p in params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append(param_group)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forgets the gradients of all parameters, or zeroes them in place."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                if set_to_none:
+                    p.grad = None
+                else:
+                    p.grad = weir.zeros_like(p.grad)
+
+    def step(self, closure=None):
+        """Updates every parameter that has a gradient. `closure` recomputes and returns the loss, which is returned."""
+        args, kwargs = (closure,), {}
+        for hook in self._hooks["pre"].values():
+            result = hook(self, args, kwargs)
+            if result is not None:
+                if not (isinstance(result, tuple) and len(result) == 2):
+                    raise RuntimeError(f"step pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
+                                       f"{result}.")
+                args, kwargs = result
+        loss = self._step(*args, **kwargs)
+        for hook in self._hooks["post"].values():
+            hook(self, args, kwargs)
+        return loss
+
+    def _step(self, closure=None):
+        loss = None
+        if closure is not None:
+            with weir.enable_grad():
+                loss = closure()
+        with weir.no_grad():
+            for group in self.param_groups:
+                params = [p for p in group["params"] if p.grad is not None]
+                self._step_group(params, group)
+        return loss
+
+    def _step_group(self, params, group) -> None:
+        """Updates the parameters of one group; override it to take many at once."""
+        for p in params:
+            self._update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+
+    def _update(self, p, grad, state, group) -> None:
+        """Updates one parameter in place."""
+        raise NotImplementedError
+
+    def profile_hook_step(self, function):
+        """Kept for PyTorch's interface: returns `function`."""
+        return function
+
+    def state_dict(self) -> dict:
+        """State by position and groups with positions for parameters; tensors are shared, not copied."""
+        for hook in self._hooks["state_dict_pre"].values():
+            hook(self)
+        order = {id(p): i for i, p in enumerate(chain(*(g["params"] for g in self.param_groups)))}
+        groups = [{**{k: v for k, v in group.items() if k != "params"},
+                   "params": [order[id(p)] for p in group["params"]]} for group in self.param_groups]
+        state = {order[id(p)] if isinstance(p, Tensor) else p: value for p, value in self.state.items()}
+        result = {"state": state, "param_groups": groups}
+        for hook in self._hooks["state_dict_post"].values():
+            replaced = hook(self, result)
+            result = result if replaced is None else replaced
+        return result
+
+    def load_state_dict(self, state_dict: dict) -> None:
+        """Takes over state and options. Raises ValueError when the groups do not match."""
+        state_dict = dict(state_dict)
+        for hook in self._hooks["load_pre"].values():
+            replaced = hook(self, state_dict)
+            state_dict = state_dict if replaced is None else replaced
+        own, saved = self.param_groups, deepcopy(state_dict["param_groups"])
+        if len(own) != len(saved):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(a["params"]) != len(b["params"]) for a, b in zip(own, saved)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        positions = chain(*(g["params"] for g in saved))
+        by_position = dict(zip(positions, chain(*(g["params"] for g in own))))
+        self.state = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            p = by_position.get(key)
+            self.state[key if p is None else p] = value if p is None else _cast(p, value)
+        self.param_groups = [{**new, "params": old["params"]} for old, new in zip(own, saved)]
+        for hook in self._hooks["load_post"].values():
+            hook(self)
+
+    def register_step_pre_hook(self, hook):
+        """`hook(optimizer, args, kwargs)` runs before each step."""
+        return add_hook(self._hooks["pre"], hook)
+
+    def register_step_post_hook(self, hook):
+        """`hook(optimizer, args, kwargs)` runs after each step."""
+        return add_hook(self._hooks["post"], hook)
+
+    def register_state_dict_pre_hook(self, hook, prepend=False):
+        """`hook(optimizer)` runs before state_dict."""
+        return add_hook(self._hooks["state_dict_pre"], hook, prepend=prepend)
+
+    def register_state_dict_post_hook(self, hook, prepend=False):
+        """`hook(optimizer, state_dict)` may replace the state_dict."""
+        return add_hook(self._hooks["state_dict_post"], hook, prepend=prepend)
+
+    def register_load_state_dict_pre_hook(self, hook, prepend=False):
+        """`hook(optimizer, state_dict)` may replace what is loaded."""
+        return add_hook(self._hooks["load_pre"], hook, prepend=prepend)
+
+    def register_load_state_dict_post_hook(self, hook, prepend=False):
+        """`hook(optimizer)` runs after loading."""
+        return add_hook(self._hooks["load_post"], hook, prepend=prepend)
+
+
+def _cast(p, value, key=None):
+    """State as the parameter wants it: its dtype for floating tensors, but `step` stays float32."""
+    if isinstance(value, Tensor):
+        if key == "step":
+            return value.clone()
+        return value.to(p.dtype).clone() if p.is_floating_point() else value.clone()
+    if isinstance(value, dict):
+        return {k: _cast(p, v, k) for k, v in value.items()}
+    return value
+
+
+def check(**ranges) -> None:
+    """Raises ValueError for an option below 0: `check(lr=..., eps=...)` under PyTorch's words."""
+    words = {"lr": "learning rate", "eps": "epsilon value", "weight_decay": "weight_decay value",
+             "momentum": "momentum value", "rho": "rho value", "alpha": "alpha value", "lr_decay": "lr_decay value",
+             "initial_accumulator_value": "initial_accumulator_value value",
+             "momentum_decay": "momentum_decay value"}
+    for name, value in ranges.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {words[name]}: {value}")
+
+
+def check_betas(betas) -> None:
+    """Raises ValueError unless both betas lie in [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def decayed(grad, p, weight_decay):
+    """grad + weight_decay p."""
+    return grad.add(p, alpha=weight_decay) if weight_decay else grad
+
+
+def next_step(state) -> float:
+    """Counts a step in state["step"] (a float32 scalar, as in PyTorch) and returns the count."""
+    if "step" not in state:
+        state["step"] = weir.tensor(0.0, dtype=weir.float32)
+    state["step"] += 1
+    return state["step"].item()

@@ -1,0 +1,6 @@
+"""Makes `twins` importable from every folder below."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))

@@ -1,0 +1,74 @@
+"""Every module against PyTorch's: names, repr, values and gradients, in training and evaluation."""
+
+import sys, pathlib  # noqa: E401
+import weir
+import torch
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from module_cases import CASES  # noqa: E402
+from twins import assert_close, copy_state, floats, to_weir  # noqa: E402
+
+RANDOM = ("Dropout", "RReLU")  # drawn differently in training: compared in evaluation only
+
+
+def build_twins(case):
+    theirs = case.build(torch)
+    args = type(case)(case.name, to_weir(case.args), to_weir(case.kwargs), case.shapes)
+    ours = args.build(weir)
+    copy_state(theirs, ours)
+    return ours, theirs
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_names_and_repr(case):
+    ours, theirs = build_twins(case)
+    assert repr(ours) == repr(theirs)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    assert [n for n, _ in ours.named_parameters()] == [n for n, _ in theirs.named_parameters()]
+    assert ours.state_dict()._metadata == theirs.state_dict()._metadata
+
+
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@pytest.mark.parametrize("case", [c for c in CASES if c.shapes], ids=str)
+def test_values_and_gradients(case, training):
+    if training and any(word in case.name for word in RANDOM):
+        pytest.skip("random in training")
+    ours, theirs = build_twins(case)
+    ours.train(training), theirs.train(training)
+    inputs = case.inputs()
+    twins = [to_weir(t) for t in inputs]
+    expected, actual = theirs(*inputs), ours(*twins)
+    assert_close(actual, expected)
+    if not floats(expected):
+        return
+    sum((t * t).sum() for t in floats(expected)).backward()
+    sum((t * t).sum() for t in floats(actual)).backward()
+    for i, (a, e) in enumerate(zip(twins, inputs)):
+        if e.grad is not None:
+            assert_close(a.grad, e.grad, what=f"gradient of input {i}")
+    for (name, a), e in zip(ours.named_parameters(), theirs.parameters()):
+        if e.grad is not None:
+            assert_close(a.grad, e.grad, what=f"gradient of {name}")
+    for (name, a), e in zip(ours.named_buffers(), theirs.buffers()):
+        assert_close(a, e, what=name)
+
+
+@pytest.mark.parametrize("name", ["Linear", "Conv2d", "BatchNorm2d", "Embedding", "MultiheadAttention"])
+def test_equal_seeds_start_equal(name):
+    args = {"Linear": (4, 3), "Conv2d": (3, 4, 3), "BatchNorm2d": (3,), "Embedding": (5, 3), "MultiheadAttention": (8, 2)}
+    torch.manual_seed(3), weir.manual_seed(3)
+    theirs, ours = (getattr(f.nn, name)(*args[name]) for f in (torch, weir))
+    for key, value in theirs.state_dict().items():
+        assert_close(ours.state_dict()[key], value, what=key)
+
+
+def test_no_module_of_torch_is_unknown():
+    absent = {n for n in torch.nn.modules.__all__ if not hasattr(weir.nn, n)}
+    assert absent == KNOWN_ABSENT
+
+
+KNOWN_ABSENT = {name for name in torch.nn.modules.__all__ if name.startswith("Lazy")} | {
+    "AdaptiveLogSoftmaxWithLoss", "CTCLoss", "Container", "FractionalMaxPool2d", "FractionalMaxPool3d", "GRU", "GRUCell",
+    "LinearCrossEntropyLoss", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase", "Transformer"}
+KNOWN_ABSENT &= set(torch.nn.modules.__all__)

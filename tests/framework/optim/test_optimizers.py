@@ -1,0 +1,157 @@
+"""Optimizers and schedules step by step against PyTorch's."""
+
+import copy
+
+import pytest
+import torch
+import weir
+from twins import assert_close, copy_state, to_weir
+
+OPTIONS = [
+    ("SGD", dict(lr=0.1)), ("SGD", dict(lr=0.1, momentum=0.9, dampening=0.1, weight_decay=0.01)),
+    ("SGD", dict(lr=0.1, momentum=0.9, nesterov=True)), ("SGD", dict(lr=0.1, maximize=True)),
+    ("Adam", dict(lr=0.01)), ("Adam", dict(lr=0.01, weight_decay=0.1, amsgrad=True)),
+    ("Adam", dict(lr=0.01, betas=(0.5, 0.9), eps=1e-4, maximize=True)), ("AdamW", dict(lr=0.01)),
+    ("AdamW", dict(lr=0.01, weight_decay=0.3, amsgrad=True)), ("RMSprop", dict(lr=0.01)),
+    ("RMSprop", dict(lr=0.01, momentum=0.5, centered=True, weight_decay=0.1)), ("Adagrad", dict(lr=0.1)),
+    ("Adagrad", dict(lr=0.1, lr_decay=0.1, weight_decay=0.1, initial_accumulator_value=0.1)),
+    ("Adadelta", dict(lr=1.0)), ("Adadelta", dict(lr=0.5, rho=0.8, weight_decay=0.1)), ("Adamax", dict(lr=0.01)),
+    ("Adamax", dict(lr=0.01, weight_decay=0.1)), ("NAdam", dict(lr=0.01)),
+    ("NAdam", dict(lr=0.01, weight_decay=0.1, decoupled_weight_decay=True)), ("RAdam", dict(lr=0.01)),
+    ("RAdam", dict(lr=0.1, betas=(0.9, 0.5), weight_decay=0.1))]
+NAMES = sorted({name for name, _ in OPTIONS})
+
+
+def network(F):
+    return F.nn.Sequential(F.nn.Linear(4, 5), F.nn.Tanh(), F.nn.Linear(5, 1))
+
+
+def twins(name, options):
+    torch.manual_seed(0)
+    theirs, ours = network(torch), network(weir)
+    copy_state(theirs, ours)
+    return [(F, net, getattr(F.optim, name)(net.parameters(), **options)) for F, net in ((torch, theirs), (weir, ours))]
+
+
+def train(F, net, optimizer, x):
+    optimizer.zero_grad()
+    (net(x) ** 2).mean().backward()
+    optimizer.step()
+
+
+@pytest.mark.parametrize("name, options", OPTIONS, ids=lambda v: str(v))
+def test_ten_steps_agree(name, options):
+    (T, theirs, their_optimizer), (W, ours, our_optimizer) = twins(name, options)
+    for step in range(10):
+        x = torch.randn(6, 4)
+        train(T, theirs, their_optimizer, x)
+        train(W, ours, our_optimizer, to_weir(x))
+        for a, e in zip(ours.parameters(), theirs.parameters()):
+            assert_close(a, e, rtol=1e-4, atol=1e-5, what=f"step {step}")
+    expected, actual = their_optimizer.state_dict(), our_optimizer.state_dict()
+    assert repr(our_optimizer) == repr(their_optimizer)
+    assert [set(g) for g in actual["param_groups"]] == [set(g) for g in expected["param_groups"]]
+    for key, state in expected["state"].items():
+        assert set(actual["state"][key]) == set(state)
+        for what, value in state.items():
+            assert_close(actual["state"][key][what], value, what=what)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_state_of_torch_continues_here(name):
+    (T, theirs, their_optimizer), (W, ours, our_optimizer) = twins(name, dict(lr=0.01))
+    x = torch.randn(6, 4)
+    for _ in range(3):
+        train(T, theirs, their_optimizer, x)
+    copy_state(theirs, ours)
+    our_optimizer.load_state_dict(to_weir(their_optimizer.state_dict()))
+    train(T, theirs, their_optimizer, x), train(W, ours, our_optimizer, to_weir(x))
+    for a, e in zip(ours.parameters(), theirs.parameters()):
+        assert_close(a, e)
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda F: F.optim.SGD([], lr=0.1), lambda F: F.optim.SGD(F.zeros(2), lr=0.1),
+    lambda F: F.optim.SGD([F.zeros(2)], lr=-1), lambda F: F.optim.SGD([F.zeros(2)], lr=1, nesterov=True),
+    lambda F: F.optim.Adam([F.zeros(2)], betas=(1.0, 0.9)), lambda F: F.optim.Adam([3]),
+    lambda F: F.optim.Adam([F.zeros(2, requires_grad=True) * 2]), lambda F: F.optim.SGD([{"params": {1, 2}}], lr=1),
+    lambda F: F.optim.Adadelta([F.zeros(2)], rho=2)])
+def test_errors_are_torchs(wrong):
+    with pytest.raises(Exception) as theirs:
+        wrong(torch)
+    with pytest.raises(theirs.type) as ours:
+        wrong(weir)
+    assert str(ours.value) == str(theirs.value).replace("torch.FloatTensor", ours.value.args[0].split()[-1])
+
+
+@pytest.mark.parametrize("F", [weir, torch])
+def test_groups_hooks_and_closure(F):
+    a, b = (F.nn.Parameter(F.ones(1)) for _ in range(2))
+    optimizer = F.optim.SGD([{"params": [a]}, {"params": [b], "lr": 1.0}], lr=0.5)
+    log = []
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: log.append("before") or None)
+    optimizer.register_step_post_hook(lambda o, args, kwargs: log.append("after"))
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (a + b).sum()
+        loss.backward()
+        return loss
+
+    assert optimizer.step(closure).item() == 2.0
+    assert (a.item(), b.item()) == (0.5, 0.0) and log == ["before", "after"]
+    with pytest.raises(ValueError):
+        optimizer.add_param_group({"params": [a]})
+
+
+SCHEDULES = [
+    ("LambdaLR", dict(lr_lambda=lambda e: 0.9**e)), ("MultiplicativeLR", dict(lr_lambda=lambda e: 0.9)),
+    ("StepLR", dict(step_size=3)), ("MultiStepLR", dict(milestones=[2, 5, 5], gamma=0.5)),
+    ("ConstantLR", dict(factor=0.5, total_iters=4)), ("LinearLR", dict(start_factor=0.25, total_iters=6)),
+    ("ExponentialLR", dict(gamma=0.8)), ("CosineAnnealingLR", dict(T_max=4, eta_min=0.01)),
+    ("PolynomialLR", dict(total_iters=8, power=2.0)), ("OneCycleLR", dict(max_lr=1.0, total_steps=20)),
+    ("OneCycleLR", dict(max_lr=1.0, total_steps=20, three_phase=True, anneal_strategy="linear")),
+    ("CosineAnnealingWarmRestarts", dict(T_0=3, T_mult=2)), ("CyclicLR", dict(base_lr=0.1, max_lr=1.0, step_size_up=4)),
+    ("CyclicLR", dict(base_lr=0.1, max_lr=1.0, step_size_up=2, step_size_down=3, mode="triangular2")),
+    ("SequentialLR", None)]
+
+
+def schedule(F, name, options):
+    optimizer = F.optim.SGD([F.nn.Parameter(F.zeros(1))], lr=0.4, momentum=0.9)
+    lr = F.optim.lr_scheduler
+    if name == "SequentialLR":
+        parts = [lr.LinearLR(optimizer, 0.1, total_iters=4), lr.CosineAnnealingLR(optimizer, 8), lr.StepLR(optimizer, 2)]
+        return optimizer, lr.SequentialLR(optimizer, parts, [4, 9])
+    return optimizer, getattr(lr, name)(optimizer, **options)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name, options", SCHEDULES, ids=lambda v: v if isinstance(v, str) else "")
+def test_rates_agree(name, options):
+    def rates(F):
+        optimizer, scheduler = schedule(F, name, options)
+        found = []
+        for _ in range(16):
+            found.append((optimizer.param_groups[0]["lr"], optimizer.param_groups[0]["momentum"], *scheduler.get_last_lr()))
+            optimizer.step()
+            scheduler.step()
+        return found
+
+    assert rates(weir) == [pytest.approx(r, rel=1e-9, abs=1e-15) for r in rates(torch)]
+
+
+def test_plateau_and_state():
+    def rates(F):
+        optimizer = F.optim.SGD([F.nn.Parameter(F.zeros(1))], lr=0.4)
+        make = lambda: F.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1, cooldown=1, factor=0.5)  # noqa: E731
+        scheduler, found = make(), []
+        for i, metric in enumerate([5, 4, 4, 4, 4, 3, 3, 3, 3, 3, 3, 3]):
+            scheduler.step(metric)
+            if i == 5:
+                state = copy.deepcopy(scheduler.state_dict())
+                scheduler = make()
+                scheduler.load_state_dict(state)
+            found.append(optimizer.param_groups[0]["lr"])
+        return found
+
+    assert rates(weir) == rates(torch)

@@ -1,0 +1,75 @@
+"""Python composites on PyTorch's own samples: values and gradients, a few samples per function.
+
+The acceptance gate runs every sample; this is the quick form for the composites alone.
+"""
+
+import itertools
+import warnings
+
+import pytest
+import torch
+import weir
+from torch.testing._internal.common_methods_invocations import op_db
+from twins import assert_close, floats, to_weir
+
+SAMPLES = 4
+NAMES = set(weir._composites.functions) | {f"linalg.{n}" for n in (
+    "norm", "vector_norm", "matrix_norm", "vecdot", "cross", "diagonal", "multi_dot", "matrix_power", "vander")} | {
+    f"special.{n}" for n in vars(weir.special)}
+#: Compared by the gate only, each with its reason.
+ELSEWHERE = {
+    "linalg.norm.subgradients_at_zero": "subgradients where PyTorch itself has several",
+    "nonzero_static": "no eager sample differs from nonzero's",
+    "mode": "the index among equal elements is unspecified",
+}
+
+
+def entries():
+    for op in op_db:
+        label = f"{op.name}.{op.variant_test_name}".rstrip(".")
+        if op.name in NAMES and label not in ELSEWHERE and op.name not in ELSEWHERE and torch.float32 in op.dtypes:
+            yield pytest.param(op, id=label)
+
+
+def resolve(name):
+    target = weir
+    for part in name.split("."):
+        target = getattr(target, part)
+    return target
+
+
+@pytest.mark.parametrize("op", entries())
+def test_samples_agree(op):
+    function = resolve(op.name)
+    differentiable = op.supports_autograd
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+        samples = op.sample_inputs("cpu", torch.float32, requires_grad=differentiable)
+        for sample in itertools.islice(samples, SAMPLES):
+            theirs = [sample.input, *sample.args]
+            ours = [to_weir(a) for a in theirs]
+            kwargs = {k: to_weir(v) for k, v in sample.kwargs.items()}
+            expected, actual = op(*theirs, **sample.kwargs), function(*ours, **kwargs)
+            assert_close(actual, expected, what=str(sample.kwargs))
+            if floats(expected):
+                compare_gradients(ours, theirs, actual, expected)
+
+
+def compare_gradients(ours, theirs, actual, expected):
+    inputs = [(a, e) for a, e in zip(flat(ours), flat(theirs)) if isinstance(e, torch.Tensor) and e.requires_grad]
+    want = torch.autograd.grad([t.sum() for t in floats(expected)], [e for _, e in inputs], allow_unused=True)
+    got = weir.autograd.grad([t.sum() for t in floats(actual)], [a for a, _ in inputs], allow_unused=True)
+    for a, e in zip(got, want):
+        if a is None or e is None:  # a zero gradient may be absent
+            assert (e if a is None else a) is None or not bool((e if a is None else a).any())
+        else:
+            assert_close(a, e, rtol=1e-3, atol=1e-4)
+
+
+def flat(values):
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from flat(value)
+        else:
+            yield value

@@ -1,0 +1,136 @@
+"""Datasets, samplers and loaders give PyTorch's order and batches."""
+
+import os
+
+import numpy as np
+import pytest
+import torch
+import weir
+from twins import assert_close
+
+FRAMEWORKS = pytest.mark.parametrize("F", [weir, torch], ids=["weir", "torch"])
+
+
+def dataset(F, n=10):
+    return F.utils.data.TensorDataset(F.arange(n), F.arange(2.0 * n).reshape(n, 2))
+
+
+def order(F, **options):
+    F.manual_seed(5)
+    loader = F.utils.data.DataLoader(dataset(F), **options)
+    return [[batch[0].tolist() for batch in loader] for _ in range(2)]
+
+
+@pytest.mark.parametrize("options", [
+    dict(batch_size=3), dict(batch_size=3, drop_last=True), dict(batch_size=4, shuffle=True), dict(batch_size=None),
+    dict(batch_size=4, shuffle=True, num_workers=2), dict(batch_size=2, num_workers=2, persistent_workers=True),
+    dict(batch_size=2, num_workers=1, prefetch_factor=4)], ids=str)
+def test_order_and_batches_agree(options):
+    assert order(weir, **options) == order(torch, **options)
+
+
+@pytest.mark.parametrize("make", [
+    lambda F, d: F.utils.data.RandomSampler(range(9)),
+    lambda F, d: F.utils.data.RandomSampler(range(9), replacement=True, num_samples=40),
+    lambda F, d: F.utils.data.RandomSampler(range(9), num_samples=20),
+    lambda F, d: F.utils.data.SubsetRandomSampler([3, 1, 4, 1, 5]),
+    lambda F, d: F.utils.data.WeightedRandomSampler([0.1, 0.9, 3.0], 8),
+    lambda F, d: F.utils.data.BatchSampler(F.utils.data.SequentialSampler(range(7)), 3, False),
+    lambda F, d: F.utils.data.DistributedSampler(range(11), 4, 1, seed=2),
+    lambda F, d: F.utils.data.DistributedSampler(range(11), 4, 3, drop_last=True)])
+def test_samplers_agree(make):
+    drawn = []
+    for F in (weir, torch):
+        F.manual_seed(7)
+        sampler = make(F, None)
+        drawn.append((list(sampler), len(sampler)))
+    assert drawn[0] == drawn[1]
+
+
+def test_random_split_agrees():
+    parts = []
+    for F in (weir, torch):
+        generator = F.Generator()
+        generator.manual_seed(3)
+        parts.append([list(s.indices) for s in F.utils.data.random_split(range(11), [0.5, 0.3, 0.2], generator)])
+    assert parts[0] == parts[1]
+
+
+def test_collate():
+    samples = [{"a": 1, "b": [2.5, np.float32(3)], "c": ("x", np.ones(2))}, {"a": 2, "b": [1.5, np.float32(4)], "c": ("y", np.zeros(2))}]
+    ours, theirs = (F.utils.data.default_collate(samples) for F in (weir, torch))
+    assert_close(ours["a"], theirs["a"]), assert_close(ours["b"], theirs["b"])
+    assert ours["c"][0] == theirs["c"][0]
+    assert_close(ours["c"][1], theirs["c"][1])
+    with pytest.raises(TypeError):
+        weir.utils.data.default_collate([object()])
+    with pytest.raises(RuntimeError):
+        weir.utils.data.default_collate([[1], [1, 2]])
+
+
+class Stream(weir.utils.data.IterableDataset):
+    def __iter__(self):
+        info = weir.utils.data.get_worker_info()
+        return iter(range(0, 7) if info is None else range(info.id, 7, info.num_workers))
+
+
+class Faulty(weir.utils.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        if index == 2:
+            raise KeyError("sample 2")
+        return os.getpid()
+
+
+def test_streams():
+    load = weir.utils.data.DataLoader
+    assert [b.tolist() for b in load(Stream(), batch_size=3)] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert sorted(sum((b.tolist() for b in load(Stream(), batch_size=2, num_workers=2)), [])) == list(range(7))
+
+
+def test_worker_errors_and_processes():
+    loader = weir.utils.data.DataLoader(Faulty(), num_workers=1)
+    batches = iter(loader)
+    assert next(batches).item() != os.getpid()
+    with pytest.raises(KeyError, match="sample 2"):
+        next(batches), next(batches)
+
+
+@FRAMEWORKS
+def test_wrong_options(F):
+    for options in (dict(num_workers=-1), dict(shuffle=True, sampler=[0]), dict(prefetch_factor=2), dict(timeout=-1),
+                    dict(batch_sampler=[[0]], batch_size=2), dict(batch_size=None, drop_last=True),
+                    dict(persistent_workers=True), dict(batch_size=0)):
+        with pytest.raises(ValueError):
+            F.utils.data.DataLoader(dataset(F), **options)
+    with pytest.raises(ValueError):
+        F.utils.data.random_split(range(3), [1, 1])
+
+
+@FRAMEWORKS
+def test_datasets(F):
+    data = dataset(F, 4)
+    both = data + dataset(F, 3)
+    assert len(both) == 7 and both[5][0].item() == 1 and both[-1][0].item() == 2
+    assert [x[0].item() for x in F.utils.data.Subset(data, [3, 1])] == [3, 1]
+    with pytest.raises(AssertionError):
+        F.utils.data.TensorDataset(F.zeros(2), F.zeros(3))
+
+
+@FRAMEWORKS
+def test_checkpoint_has_the_same_gradients(F):
+    net = F.nn.Sequential(F.nn.Linear(3, 4), F.nn.Tanh(), F.nn.Dropout(0.5), F.nn.Linear(4, 1))
+    x = F.ones(2, 3, requires_grad=True)
+
+    def gradients(call):
+        net.zero_grad()
+        x.grad = None
+        F.manual_seed(1)
+        call(x).sum().backward()
+        return [x.grad.clone()] + [p.grad.clone() for p in net.parameters()]
+
+    plain = gradients(net)
+    again = gradients(lambda x: F.utils.checkpoint.checkpoint(net, x, use_reentrant=True))
+    assert all(F.allclose(a, b) for a, b in zip(plain, again))
