@@ -13,6 +13,7 @@ struct Variable : AutogradData {
   std::shared_ptr<Tensor> retained;  // .grad of a non-leaf after retain_grad(); its hook must not own the tensor
   std::vector<Node::TensorHook> leaf_hooks;   // run by the accumulator
   std::vector<std::function<void()>> post_accumulate;
+  bool has_history() const override { return bool(grad_fn); }
 };
 
 /// The tensor's Variable, made on first use.

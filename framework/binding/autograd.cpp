@@ -2,6 +2,7 @@
 
 #include "framework/autograd/engine.h"
 #include "framework/binding/convert.h"
+#include "framework/op/autocast.h"
 #include "framework/op/call.h"
 
 namespace py = pybind11;
@@ -120,6 +121,7 @@ void init_autograd(py::module_& m) {
     mode.autocast = on;
     to_dtype(dtype.ptr(), &mode.autocast_dtype);
   });
+  m.def("_clear_autocast_cache", clear_autocast_cache);
   m.def("_autocast_enabled", [] { return mode.autocast; });
   m.def("_autocast_dtype", [] { return py::reinterpret_borrow<py::object>(dtype_object(mode.autocast_dtype)); });
 }

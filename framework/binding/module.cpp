@@ -122,6 +122,7 @@ PYBIND11_MODULE(_weir, m) {
   init_ops(m);
   init_autograd(m);
   init_random(m);
+  init_optimizer(m);
   init_factories(m);
   m.def("get_num_threads", [] { return omp_get_max_threads(); });
   m.def("set_num_threads", [](int n) {

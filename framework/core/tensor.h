@@ -43,6 +43,7 @@ enum Flag : uint32_t {
 
 struct AutogradData {  // what autograd attaches; see autograd/variable.h
   virtual ~AutogradData() = default;
+  virtual bool has_history() const = 0;
 };
 
 class Tensor;

@@ -89,6 +89,7 @@ Tensor cast_to(const Tensor& t, DType dtype);
 Tensor contiguous_of(const Tensor& t);
 Tensor cat_of(const Tensors& tensors, int64_t dim);
 Tensor flip_of(const Tensor& t, const Dims& dims);
+Tensor gather_of(const Tensor& t, int64_t dim, const Tensor& index);
 Tensor scatter_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source);
 Tensor index_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source);
 

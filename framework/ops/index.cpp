@@ -424,6 +424,7 @@ Tensors EmbeddingBackward::vjp(const Saved& s, const Tensor& dy) const {
 
 Tensor cat_of(const Tensors& tensors, int64_t dim) { return Fn<Cat>::over(tensors, dim)[0]; }
 Tensor flip_of(const Tensor& t, const Dims& dims) { return Fn<Flip>()(t, dims); }
+Tensor gather_of(const Tensor& t, int64_t dim, const Tensor& index) { return Fn<Gather>()(t, index, dim); }
 Tensor scatter_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& src) {
   return Fn<ScatterAdd>()(t, index, src, dim);
 }

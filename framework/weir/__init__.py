@@ -20,3 +20,36 @@ _tensor.install(_tensor_str.tensor_repr)
 from ._composites import *  # noqa: E402,F401,F403
 from . import autograd  # noqa: E402
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
+
+from . import random as _random  # noqa: E402
+from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, multinomial,  # noqa: E402
+                     normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm, seed, set_rng_state)
+from . import amp, cuda, linalg, nn, optim, special, utils  # noqa: E402
+from .amp import autocast, is_autocast_enabled  # noqa: E402
+from .serialization import load, save  # noqa: E402
+from ._tensor_str import set_printoptions  # noqa: E402
+
+for _name, _f in _random.methods.items():
+    _C._add_method(_name, _f)
+
+strided = "strided"
+inf, nan, pi, e = _builtins.float("inf"), _builtins.float("nan"), 3.141592653589793, 2.718281828459045
+
+
+def is_tensor(obj):
+    """Is obj a Tensor?"""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    return False
+
+
+def numel(input):
+    """Number of elements."""
+    return input.numel()
+

@@ -1,0 +1,291 @@
+#include "framework/ops/conv.h"
+
+#include <algorithm>
+
+#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/onednn.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+using dnnl::convolution_backward_data;
+using dnnl::convolution_backward_weights;
+using dnnl::convolution_forward;
+
+constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+
+struct Entry {
+  dnnl::primitive primitive;
+  Md src, weights, dst, bias, scratch;
+};
+
+dnnl::memory::dims list(const Dims& d, int64_t minus = 0) {
+  dnnl::memory::dims r(d.begin(), d.end());
+  for (auto& x : r) x -= minus;
+  return r;
+}
+
+// Weights with their groups as an axis of their own, as oneDNN wants them.
+Dims grouped(const Dims& w, int64_t groups) {
+  if (groups == 1) return w;
+  Dims g{groups, w[0] / groups};
+  for (int i = 1; i < w.n; i++) g.push(w[i]);
+  return g;
+}
+Dims grouped_strides(const Dims& sizes, const Dims& strides, int64_t groups) {
+  if (groups == 1) return strides;
+  Dims g{sizes[0] / groups * strides[0]};
+  for (int64_t s : strides) g.push(s);
+  return g;
+}
+
+bool dense_for_onednn(const Tensor& t) { return t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); }
+Tensor dense(const Tensor& t) {
+  if (dense_for_onednn(t)) return t;
+  Tensor c = empty(t.sizes(), t.dtype());
+  run_copy(t, c);
+  return c;
+}
+Tensor as_type(const Tensor& t, DType type) {
+  if (!t) return t;
+  Tensor c = empty(Meta(t.sizes(), dense_for_onednn(t) ? t.strides() : contiguous_strides(t.sizes()), type, {}));
+  run_copy(t, c);
+  return c;
+}
+
+// A size-1 axis may carry any stride; oneDNN reads the layout off the strides.
+Md plain(const Tensor& t) {
+  bool last = is_channels_last(t.sizes(), t.strides()) && !t.is_contiguous();
+  return describe(t.sizes(), last ? channels_last_strides(t.sizes()) : contiguous_strides(t.sizes()), t.dtype());
+}
+Md plain_weights(const Tensor& w, int64_t groups) {
+  bool last = is_channels_last(w.sizes(), w.strides()) && !w.is_contiguous();
+  Dims strides = last ? channels_last_strides(w.sizes()) : contiguous_strides(w.sizes());
+  return describe(grouped(w.sizes(), groups), grouped_strides(w.sizes(), strides, groups), w.dtype());
+}
+
+// Memory in the layout the primitive wants: the tensor's own, or a reordered temporary.
+class Operand {
+ public:
+  Operand(const Md& have, const Md& want, const Tensor& t, bool read) : have_(have), tensor_(t) {
+    if (have == want) {
+      memory = wrap_memory(want, t);
+      return;
+    }
+    temporary_ = empty(Dims{int64_t(want.get_size())}, DType::uint8);
+    memory = wrap_memory(want, temporary_);
+    if (!read) return;
+    dnnl::memory from = wrap_memory(have, t);
+    dnnl::reorder(from, memory).execute(onednn_stream(), from, memory);
+  }
+  /// Brings a result back into the tensor's layout.
+  void finish() {
+    if (!temporary_) return;
+    dnnl::memory to = wrap_memory(have_, tensor_);
+    dnnl::reorder(memory, to).execute(onednn_stream(), memory, to);
+  }
+  dnnl::memory memory;
+
+ private:
+  Md have_;
+  Tensor tensor_, temporary_;
+};
+
+template <class Op> Key key_of(char kind, const Op& op, const Tensor& a, const Tensor& b, const Tensor& c, bool bias) {
+  Key k(kind);
+  k << a << b << c << op.stride << op.padding << op.dilation << op.groups << int64_t(bias) << int64_t(omp_get_max_threads());
+  return k;
+}
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr a;
+  a.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return a;
+}
+
+// Activations keep their layout when they are channels_last; from row-major ones oneDNN may ask for blocks.
+Md activation(const Tensor& t) {
+  bool last = is_channels_last(t.sizes(), t.strides());
+  return last ? plain(t) : describe_any(t.sizes(), t.dtype());
+}
+
+Tensor scratch_of(const Entry& e) {
+  size_t n = e.scratch.get_size();
+  return n ? empty(Dims{int64_t(n)}, DType::uint8) : Tensor();
+}
+dnnl::memory scratch_memory(const Entry& e, const Tensor& t) { return wrap_memory(e.scratch, t ? t.raw() : nullptr); }
+
+void forward(const Convolution& op, const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& out) {
+  auto& e = cached<Entry>(key_of('f', op, x, w, out, bool(b)), [&] {
+    Md src = activation(x), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(out);
+    Md bias = b ? describe(b.sizes(), Dims{1}, b.dtype()) : Md();
+    auto pad = list(op.padding);
+    convolution_forward::primitive_desc pd(onednn_engine(), dnnl::prop_kind::forward_training, kDirect, src, wei, bias, dst,
+                                           list(op.stride), list(op.dilation, 1), pad, pad, attributes());
+    return Entry{convolution_forward(pd), pd.src_desc(), pd.weights_desc(), pd.dst_desc(), bias, pd.scratchpad_desc()};
+  });
+  Operand src(plain(x), e.src, x, true), wei(plain_weights(w, op.groups), e.weights, w, true), dst(plain(out), e.dst, out, false);
+  Tensor scratch = scratch_of(e);
+  std::unordered_map<int, dnnl::memory> args{{DNNL_ARG_SRC, src.memory}, {DNNL_ARG_WEIGHTS, wei.memory}, {DNNL_ARG_DST, dst.memory},
+                                             {DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch)}};
+  if (b) args[DNNL_ARG_BIAS] = wrap_memory(e.bias, b);
+  e.primitive.execute(onednn_stream(), args);
+  dst.finish();
+}
+
+template <class Op> convolution_forward::primitive_desc hint(const Op& op, const Md& src, const Md& wei, const Md& dst) {
+  auto pad = list(op.padding);
+  return {onednn_engine(), dnnl::prop_kind::forward_training, kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad, attributes()};
+}
+
+// oneDNN's right padding need not equal the left one: a transposed convolution with output_padding reads less.
+void backward_input(const ConvolutionInput& op, const Tensor& dy, const Tensor& w, const Tensor& dx) {
+  auto& e = cached<Entry>(key_of('i', op, dy, w, dx, false), [&] {
+    Md src = activation(dx), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(dy);
+    auto pad = list(op.padding);
+    convolution_backward_data::primitive_desc pd(onednn_engine(), kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad,
+                                                 hint(op, src, wei, dst), attributes());
+    return Entry{convolution_backward_data(pd), pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), Md(), pd.scratchpad_desc()};
+  });
+  Operand src(plain(dx), e.src, dx, false), wei(plain_weights(w, op.groups), e.weights, w, true), dst(plain(dy), e.dst, dy, true);
+  Tensor scratch = scratch_of(e);
+  e.primitive.execute(onednn_stream(), {{DNNL_ARG_DIFF_SRC, src.memory}, {DNNL_ARG_WEIGHTS, wei.memory}, {DNNL_ARG_DIFF_DST, dst.memory},
+                                        {DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch)}});
+  src.finish();
+}
+
+void backward_weight(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
+  auto& e = cached<Entry>(key_of('w', op, x, dy, dw, false), [&] {
+    Md src = activation(x), wei = describe_any(grouped(dw.sizes(), op.groups), dw.dtype()), dst = activation(dy);
+    auto pad = list(op.padding);
+    convolution_backward_weights::primitive_desc pd(onednn_engine(), kDirect, src, wei, dst, list(op.stride), list(op.dilation, 1), pad, pad,
+                                                    hint(op, src, wei, dst), attributes());
+    return Entry{convolution_backward_weights(pd), pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), Md(), pd.scratchpad_desc()};
+  });
+  Operand src(plain(x), e.src, x, true), wei(plain_weights(dw, op.groups), e.weights, dw, false), dst(plain(dy), e.dst, dy, true);
+  Tensor scratch = scratch_of(e);
+  e.primitive.execute(onednn_stream(), {{DNNL_ARG_SRC, src.memory}, {DNNL_ARG_DIFF_WEIGHTS, wei.memory}, {DNNL_ARG_DIFF_DST, dst.memory},
+                                        {DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch)}});
+  wei.finish();
+}
+
+// ---- the reference: every (output, input, weight) triple that meets, for types and sizes oneDNN refuses ---------
+template <class Op, class F> void for_taps(const Op& op, const Dims& in, const Dims& w, const Dims& out, F&& f) {
+  int n = in.n - 2;
+  int64_t cg = w[1], og = w[0] / op.groups, taps = 1;
+  for (int i = 0; i < n; i++) taps *= w[i + 2];
+  int64_t places = 1;
+  for (int i = 0; i < n; i++) places *= out[i + 2];
+  for (int64_t b = 0; b < out[0]; b++)
+    for (int64_t p = 0; p < places; p++)
+      for (int64_t k = 0; k < taps; k++) {
+        int64_t rest = p, tap = k, in_at = 0, step = 1;
+        bool inside = true;
+        for (int i = n; i-- > 0;) {
+          int64_t at = rest % out[i + 2] * op.stride[i] - op.padding[i] + tap % w[i + 2] * op.dilation[i];
+          inside &= at >= 0 && at < in[i + 2];
+          in_at += at * step;
+          step *= in[i + 2];
+          rest /= out[i + 2];
+          tap /= w[i + 2];
+        }
+        if (!inside) continue;
+        for (int64_t o = 0; o < w[0]; o++)
+          for (int64_t c = 0; c < cg; c++)
+            f((b * in[1] + o / og * cg + c) * step + in_at, (o * cg + c) * taps + k, (b * w[0] + o) * places + p);
+      }
+}
+Tensor wide(const Tensor& t) {
+  Tensor c = empty(t.sizes(), DType::float64);
+  run_copy(t, c);
+  return c;
+}
+Tensor wide_zeros(const Tensor& t) {
+  Tensor c = empty(t.sizes(), DType::float64);
+  std::fill_n(c.data<double>(), c.numel(), 0.0);
+  return c;
+}
+void add_bias(const Tensor& out, const Tensor& b) {
+  if (!b) return;
+  Dims strides(out.ndim(), 0);
+  strides[1] = b.strides()[0];
+  static const OpType* add = find_op("add");
+  Tensor pair[2] = {out, alias(b, out.sizes(), strides, b->offset)}, to[1] = {out};
+  call(*add, add->defaults.data(), pair, to);
+}
+void fill_zero(const Tensor& out) {
+  Tensor zero = empty(Dims{}, DType::float32);
+  *zero.data<float>() = 0;
+  run_copy(zero, out);
+}
+
+bool onednn_has(DType t) { return t == DType::float32 || t == DType::bfloat16; }
+
+// float16 runs as float32; float64 and what oneDNN refuses runs the reference.
+template <class Run, class Reference>
+void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, Run&& run, Reference&& reference) {
+  if (out.numel() == 0) return;
+  if (a.numel() == 0 || b.numel() == 0) return fill_zero(out);
+  if (!onednn_has(out.dtype()) && out.dtype() != DType::float16) return reference();
+  try {
+    if (out.dtype() != DType::float16) return run(dense(a), dense(b), out);
+    Tensor r = as_type(out, DType::float32);
+    run(as_type(a, DType::float32), as_type(b, DType::float32), r);
+    run_copy(r, out);
+  } catch (const dnnl::error&) {
+    reference();
+  }
+}
+
+void conv(const Convolution& op, Inputs in, Outputs out) {
+  bool fused = onednn_has(out[0].dtype());
+  bool with_bias = false;
+  dispatch(in[0], in[1], out[0],
+      [&](const Tensor& x, const Tensor& w, const Tensor& y) {
+        Tensor b = fused ? in[2] : Tensor();
+        if (b && !b.is_contiguous()) b = as_type(b, b.dtype());
+        forward(op, x, w, b, y);
+        with_bias = bool(b);
+      },
+      [&] {
+        Tensor x = wide(in[0]), w = wide(in[1]), y = wide_zeros(out[0]);
+        double *px = x.data<double>(), *pw = w.data<double>(), *py = y.data<double>();
+        for_taps(op, x.sizes(), w.sizes(), y.sizes(), [=](int64_t i, int64_t k, int64_t o) { py[o] += px[i] * pw[k]; });
+        run_copy(y, out[0]);
+      });
+  if (!with_bias) add_bias(out[0], in[2]);
+}
+
+void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
+  dispatch(in[0], in[1], out[0], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) { backward_input(op, dy, w, dx); },
+      [&] {
+        Tensor dy = wide(in[0]), w = wide(in[1]), dx = wide_zeros(out[0]);
+        double *px = dx.data<double>(), *pw = w.data<double>(), *py = dy.data<double>();
+        for_taps(op, dx.sizes(), w.sizes(), dy.sizes(), [=](int64_t i, int64_t k, int64_t o) { px[i] += py[o] * pw[k]; });
+        run_copy(dx, out[0]);
+      });
+  add_bias(out[0], in[2]);
+}
+
+void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
+  dispatch(in[0], in[1], out[0], [&](const Tensor& x, const Tensor& dy, const Tensor& dw) { backward_weight(op, x, dy, dw); },
+      [&] {
+        Tensor x = wide(in[0]), dy = wide(in[1]), dw = wide_zeros(out[0]);
+        double *px = x.data<double>(), *pw = dw.data<double>(), *py = dy.data<double>();
+        for_taps(op, x.sizes(), dw.sizes(), dy.sizes(), [=](int64_t i, int64_t k, int64_t o) { pw[k] += px[i] * py[o]; });
+        run_copy(dw, out[0]);
+      });
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  set_kernel<Convolution, conv>(DeviceType::cpu);
+  set_kernel<ConvolutionInput, conv_input>(DeviceType::cpu);
+  set_kernel<ConvolutionWeight, conv_weight>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,87 @@
+#include "framework/ops/loss.h"
+
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+// (N, C, inner) of the log-probabilities; a single sample counts as N == 1.
+struct Layout {
+  int64_t n = 1, classes, inner = 1;
+  explicit Layout(const Dims& s) : classes(s.n == 1 ? s[0] : s[1]) {
+    if (s.n > 1) n = s[0];
+    for (int i = 2; i < s.n; i++) inner *= s[i];
+  }
+  int64_t at(int64_t i, int64_t c) const { return (i / inner * classes + c) * inner + i % inner; }
+};
+
+Tensor as_double(const Tensor& t) {
+  Tensor c = empty(t.sizes(), DType::float64);
+  run_copy(t, c);
+  return c;
+}
+Tensor dense(const Tensor& t) {
+  if (t.is_contiguous()) return t;
+  Tensor c = empty(t.sizes(), t.dtype());
+  run_copy(t, c);
+  return c;
+}
+double read(const Tensor& t, int64_t i) {
+  double v;
+  convert(t.dtype(), t.raw() + i * int64_t(size_of(t.dtype())), 1, DType::float64, &v, 1, 1);
+  return v;
+}
+void put(const Tensor& t, int64_t i, double v) {
+  convert(DType::float64, &v, 1, t.dtype(), t.raw() + i * int64_t(size_of(t.dtype())), 1, 1);
+}
+int64_t checked(int64_t target, int64_t classes) {
+  check<IndexError>(target >= 0 && target < classes, "nll_loss: Target ", target, " is out of bounds.");
+  return target;
+}
+
+void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
+  Tensor x = dense(in[0]), target = dense(in[1]), w = in[2] ? as_double(in[2]) : in[2];
+  Layout l(x.sizes());
+  bool each = op.reduction == "none";
+  double sum = 0, total = 0;
+  for (int64_t i = 0, n = target.numel(); i < n; i++) {
+    int64_t t = target.data<int64_t>()[i];
+    if (t == op.ignore_index) {
+      if (each) put(out[0], i, 0);
+      continue;
+    }
+    double weight = w ? w.data<double>()[checked(t, l.classes)] : 1, v = -weight * read(x, l.at(i, checked(t, l.classes)));
+    if (each) put(out[0], i, v);
+    sum += v, total += weight;
+  }
+  if (!each) put(out[0], 0, op.reduction == "mean" ? sum / total : sum);
+  put(out[1], 0, each ? 0 : total);
+}
+
+void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
+  Tensor dy = dense(in[0]), target = dense(in[1]), w = in[2] ? as_double(in[2]) : in[2];
+  Layout l(op.input_size);
+  std::memset(out[0].raw(), 0, out[0].numel() * size_of(out[0].dtype()));
+  bool each = op.reduction == "none";
+  double scale = op.reduction == "mean" ? 1 / read(in[3], 0) : 1;
+  for (int64_t i = 0, n = target.numel(); i < n; i++) {
+    int64_t t = target.data<int64_t>()[i];
+    if (t == op.ignore_index) continue;
+    double weight = w ? w.data<double>()[checked(t, l.classes)] : 1;
+    put(out[0], l.at(i, checked(t, l.classes)), -weight * scale * read(dy, each ? i : 0));
+  }
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  set_kernel<NllLoss, nll_loss>(DeviceType::cpu);
+  set_kernel<NllLossBackward, nll_loss_backward>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,165 @@
+#include "framework/ops/matmul.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/onednn.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+constexpr int64_t kSmallProduct = 24 * 24 * 24;  // multiplications; below, setting oneDNN up costs more than the work
+
+// A batch of products: out[b] = a[b] @ w[b] (+ bias along columns). Strides in elements.
+struct Gemm {
+  int64_t batch, n, m, p;
+  Dims a_strides, w_strides, out_strides;  // batch, row, column
+};
+
+// c[i, :] += a[i, k] * w[k, :]; the plain version, and the one for types oneDNN has not. Accumulates in Acc.
+template <class T, class Acc>
+void plain_gemm(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
+  parallel_for(g.batch * g.n, std::max<int64_t>(1, kGrain / std::max<int64_t>(g.m * g.p, 1)), [&](int64_t b, int64_t e) {
+    std::vector<Acc> row(g.p);
+    for (int64_t i = b; i < e; i++) {
+      const T* x = a + i / g.n * g.a_strides[0] + i % g.n * g.a_strides[1];
+      const T* y = w + i / g.n * g.w_strides[0];
+      for (int64_t j = 0; j < g.p; j++) row[j] = bias ? Acc(bias[j]) : Acc(0);
+      for (int64_t k = 0; k < g.m; k++) {
+        Acc s = Acc(x[k * g.a_strides[2]]);
+        const T* line = y + k * g.w_strides[1];
+        if (g.w_strides[2] == 1) for (int64_t j = 0; j < g.p; j++) row[j] += s * Acc(line[j]);
+        else for (int64_t j = 0; j < g.p; j++) row[j] += s * Acc(line[j * g.w_strides[2]]);
+      }
+      T* to = out + i / g.n * g.out_strides[0] + i % g.n * g.out_strides[1];
+      for (int64_t j = 0; j < g.p; j++) to[j * g.out_strides[2]] = T(row[j]);
+    }
+  });
+}
+
+// oneDNN takes a matrix whose rows or columns are dense and do not overlap.
+bool plain_layout(int64_t rows, int64_t cols, const Dims& s) {
+  return (s[2] == 1 && s[1] >= std::max<int64_t>(cols, 1)) || (s[1] == 1 && s[2] >= std::max<int64_t>(rows, 1));
+}
+// A stride of an axis of size 1 is arbitrary: give oneDNN a canonical one.
+Dims canonical(const Dims& sizes, Dims s) {
+  if (sizes[2] == 1 && s[1] != 1) s[2] = 1;
+  if (sizes[1] == 1) s[1] = std::max<int64_t>(sizes[2] * s[2], 1);
+  if (sizes[0] == 1) s[0] = std::max<int64_t>({sizes[1] * s[1], sizes[2] * s[2], 1});
+  return s;
+}
+
+struct MatmulEntry {
+  dnnl::matmul primitive;
+  Md a, w, bias, out;
+};
+
+void onednn_gemm(const Gemm& g, DType type, const void* a, const void* w, const void* bias, void* out) {
+  Dims as{g.batch, g.n, g.m}, ws{g.batch, g.m, g.p}, os{g.batch, g.n, g.p};
+  Dims at = canonical(as, g.a_strides), wt = canonical(ws, g.w_strides), ot = canonical(os, g.out_strides);
+  Key key('m');
+  key << as << g.p << at << wt << ot << int64_t(type) << int64_t(bias != nullptr) << int64_t(omp_get_max_threads());
+  auto& entry = cached<MatmulEntry>(key, [&] {
+    MatmulEntry e;
+    bool flat = g.batch == 1;  // 2-d products have faster kernels
+    auto md = [&](const Dims& sizes, const Dims& strides) {
+      return flat ? describe(Dims{sizes[1], sizes[2]}, Dims{strides[1], strides[2]}, type) : describe(sizes, strides, type);
+    };
+    e.a = md(as, at), e.w = md(ws, wt), e.out = md(os, ot);
+    if (bias) e.bias = flat ? describe(Dims{1, g.p}, Dims{g.p, 1}, type) : describe(Dims{1, 1, g.p}, Dims{g.p, g.p, 1}, type);
+    dnnl::matmul::primitive_desc pd = bias ? dnnl::matmul::primitive_desc(onednn_engine(), e.a, e.w, e.bias, e.out)
+                                           : dnnl::matmul::primitive_desc(onednn_engine(), e.a, e.w, e.out);
+    e.primitive = dnnl::matmul(pd);
+    return e;
+  });
+  std::unordered_map<int, dnnl::memory> args{{DNNL_ARG_SRC, wrap_memory(entry.a, const_cast<void*>(a))},
+                                             {DNNL_ARG_WEIGHTS, wrap_memory(entry.w, const_cast<void*>(w))},
+                                             {DNNL_ARG_DST, wrap_memory(entry.out, out)}};
+  if (bias) args[DNNL_ARG_BIAS] = wrap_memory(entry.bias, const_cast<void*>(bias));
+  entry.primitive.execute(onednn_stream(), args);
+}
+
+Tensor row_major(const Tensor& t) {
+  Tensor c = empty(t.sizes(), t.dtype());
+  run_copy(t, c);
+  return c;
+}
+Tensor as_type(const Tensor& t, DType type) {
+  Tensor c = empty(t.sizes(), type);
+  run_copy(t, c);
+  return c;
+}
+
+Dims three(const Tensor& t) {
+  return t.ndim() == 3 ? t.strides() : Dims{t.numel(), t.strides()[0], t.strides()[1]};
+}
+
+void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
+  if (out.numel() == 0) return;
+  int d = a.ndim() - 2;
+  Gemm g{d ? a.sizes()[0] : 1, a.sizes()[d], a.sizes()[d + 1], w.sizes()[d + 1], {}, {}, three(out)};
+  DType type = out.dtype();
+  bool small = g.batch * g.n * g.m * g.p <= kSmallProduct;
+  // Half precision has no kernel on every CPU; bf16 has one wherever oneDNN runs.
+  if (type == DType::float16) {
+    Tensor wide = empty(out.sizes(), DType::float32);
+    gemm(as_type(a, DType::float32), as_type(w, DType::float32), bias ? as_type(bias, DType::float32) : bias, wide);
+    return run_copy(wide, out);
+  }
+  if (!small && (type == DType::float32 || type == DType::bfloat16) && g.m > 0) {
+    if (!plain_layout(g.n, g.m, canonical(Dims{g.batch, g.n, g.m}, three(a)))) a = row_major(a);
+    if (!plain_layout(g.m, g.p, canonical(Dims{g.batch, g.m, g.p}, three(w)))) w = row_major(w);
+    g.a_strides = three(a), g.w_strides = three(w);
+    if (bias && !bias.is_contiguous()) bias = row_major(bias);
+    return onednn_gemm(g, type, a.raw(), w.raw(), bias ? bias.raw() : nullptr, out.raw());
+  }
+  g.a_strides = three(a), g.w_strides = three(w);
+  if (bias && !bias.is_contiguous()) bias = row_major(bias);
+  auto run = [&]<class T, class Acc>(TypeTag<T>, TypeTag<Acc>) {
+    plain_gemm<T, Acc>(g, a.data<T>(), w.data<T>(), bias ? bias.data<T>() : nullptr, out.data<T>());
+  };
+  switch (type) {
+    case DType::float32: return run(TypeTag<float>{}, TypeTag<float>{});
+    case DType::float64: return run(TypeTag<double>{}, TypeTag<double>{});
+    case DType::bfloat16: return run(TypeTag<BFloat16>{}, TypeTag<float>{});
+    case DType::int64: return run(TypeTag<int64_t>{}, TypeTag<int64_t>{});
+    case DType::int32: return run(TypeTag<int32_t>{}, TypeTag<int32_t>{});
+    case DType::int16: return run(TypeTag<int16_t>{}, TypeTag<int64_t>{});
+    case DType::int8: return run(TypeTag<int8_t>{}, TypeTag<int64_t>{});
+    case DType::uint8: return run(TypeTag<uint8_t>{}, TypeTag<int64_t>{});
+    default: throw NotImplemented(str("\"addmm_impl_cpu_\" not implemented for '", name_of(type), "'"));
+  }
+}
+
+template <class Op> void product(const Op&, Inputs in, Outputs out) { gemm(in[0], in[1], Tensor(), out[0]); }
+
+void linear(const Linear&, Inputs in, Outputs out) {
+  const Tensor &x = in[0], &w = in[1], &b = in[2];
+  Tensor c = x.is_contiguous() ? x : row_major(x);
+  int64_t m = x.size(-1), p = w.ndim() == 2 ? w.sizes()[0] : 1, n = x.numel() / std::max<int64_t>(m, 1);
+  if (m == 0) n = out[0].numel() / std::max<int64_t>(p, 1);
+  Tensor rows = alias(c, Dims{n, m}, Dims{m, 1}, c->offset);
+  Tensor wt = w.ndim() == 2 ? alias(w, Dims{m, p}, Dims{w.strides()[1], w.strides()[0]}, w->offset) : alias(w, Dims{m, 1}, Dims{w.strides()[0], 1}, w->offset);
+  Tensor result = alias(out[0], Dims{n, p}, Dims{p, 1}, out[0]->offset);
+  bool vector = b && b.ndim() == 1 && b.numel() == p;
+  gemm(rows, wt, vector ? b : Tensor(), result);
+  if (b && !vector) {  // a bias of another shape that broadcasts
+    static const OpType* add = find_op("add");
+    Tensor pair[2] = {out[0], b}, to[1] = {out[0]};
+    call(*add, add->defaults.data(), pair, to);
+  }
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  set_kernel<Mm, product<Mm>>(DeviceType::cpu);
+  set_kernel<Bmm, product<Bmm>>(DeviceType::cpu);
+  set_kernel<Linear, linear>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

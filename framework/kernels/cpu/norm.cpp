@@ -1,0 +1,286 @@
+#include "framework/ops/norm.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+Tensor dense_as(const Tensor& t, const Dims& strides) {
+  Tensor c = empty(Meta(t.sizes(), strides, t.dtype(), {}));
+  run_copy(t, c);
+  return c;
+}
+std::vector<double> numbers(const Tensor& t, int64_t n, double fallback) {
+  std::vector<double> r(n, fallback);
+  if (t) convert(t.dtype(), t.raw(), t.ndim() ? t.strides()[0] : 1, DType::float64, r.data(), 1, n);
+  return r;
+}
+template <class T> std::vector<T> cast(const std::vector<double>& v) { return {v.begin(), v.end()}; }
+void write(const Tensor& t, const std::vector<double>& v) {
+  if (t && t.numel()) convert(DType::float64, v.data(), 1, t.dtype(), t.raw(), 1, int64_t(v.size()));
+}
+
+// ---- batch norm: (outer, C, inner); channels_last is inner == 1, row-major is inner == positions ------------------
+struct Planes {
+  int64_t outer, channels, inner;
+  explicit Planes(const Tensor& x) : outer(x.sizes()[0]), channels(x.sizes()[1]), inner(1) {
+    int64_t positions = 1;
+    for (int i = 2; i < x.ndim(); i++) positions *= x.sizes()[i];
+    if (x.is_contiguous() && positions != 1) inner = positions;
+    else outer *= positions;
+  }
+};
+
+constexpr int64_t kRows = 64;  // rows summed in the compute type before they join the double totals
+
+// Per channel: sums of u(c, x, g) and v(c, x, g) over all positions, in double.
+template <class T, class A, class F>
+void channel_sums(const Planes& p, const T* x, const T* g, std::vector<double>& first, std::vector<double>& second, F&& f) {
+  const int64_t C = p.channels;
+  first.assign(C, 0), second.assign(C, 0);
+  if (p.inner > 1) {
+    parallel_for(C, 1, [&](int64_t b, int64_t e) {
+      for (int64_t c = b; c < e; c++)
+        for (int64_t o = 0; o < p.outer; o++) {
+          const T *px = x + (o * C + c) * p.inner, *pg = g ? g + (o * C + c) * p.inner : nullptr;
+          for (int64_t i = 0; i < p.inner; i += 1024) {
+            int64_t stop = std::min(i + 1024, p.inner);
+            A s = 0, t = 0;
+#pragma omp simd reduction(+ : s, t)
+            for (int64_t k = i; k < stop; k++) f(c, A(px[k]), pg ? A(pg[k]) : A(0), s, t);
+            first[c] += s, second[c] += t;
+          }
+        }
+    });
+    return;
+  }
+  parallel_for(p.outer, std::max<int64_t>(1, kGrain / C), [&](int64_t b, int64_t e) {
+    std::vector<double> total(2 * C);
+    std::vector<A> block(2 * C);
+    for (int64_t r = b; r < e; r += kRows) {
+      std::fill(block.begin(), block.end(), A(0));
+      A *s = block.data(), *t = s + C;
+      for (int64_t i = r; i < std::min(r + kRows, e); i++) {
+        const T *px = x + i * C, *pg = g ? g + i * C : nullptr;
+        if (pg) {
+#pragma omp simd
+          for (int64_t c = 0; c < C; c++) f(c, A(px[c]), A(pg[c]), s[c], t[c]);
+        } else {
+#pragma omp simd
+          for (int64_t c = 0; c < C; c++) f(c, A(px[c]), A(0), s[c], t[c]);
+        }
+      }
+      for (int64_t c = 0; c < 2 * C; c++) total[c] += block[c];
+    }
+#pragma omp critical
+    for (int64_t c = 0; c < C; c++) first[c] += total[c], second[c] += total[C + c];
+  });
+}
+
+// out = f(c, x, g) at every position.
+template <class T, class A, class F> void channel_map(const Planes& p, const T* x, const T* g, T* out, F&& f) {
+  const int64_t C = p.channels;
+  if (p.inner > 1) {
+    return parallel_for(p.outer * C, std::max<int64_t>(1, kGrain / p.inner), [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) {
+        const T *px = x + i * p.inner, *pg = g ? g + i * p.inner : px;
+        T* po = out + i * p.inner;
+#pragma omp simd
+        for (int64_t k = 0; k < p.inner; k++) po[k] = T(f(i % C, A(px[k]), A(pg[k])));
+      }
+    });
+  }
+  parallel_for(p.outer, std::max<int64_t>(1, kGrain / C), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      const T *px = x + i * C, *pg = g ? g + i * C : px;
+      T* po = out + i * C;
+#pragma omp simd
+      for (int64_t c = 0; c < C; c++) po[c] = T(f(c, A(px[c]), A(pg[c])));
+    }
+  });
+}
+
+template <class F> void by_float(DType t, F&& f) {
+  if (t == DType::float64) f(TypeTag<double>{}, TypeTag<double>{});
+  else if (t == DType::bfloat16) f(TypeTag<BFloat16>{}, TypeTag<float>{});
+  else if (t == DType::float16) f(TypeTag<Half>{}, TypeTag<float>{});
+  else f(TypeTag<float>{}, TypeTag<float>{});
+}
+
+void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return;
+  Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
+  Planes p(x);
+  const int64_t C = p.channels;
+  double n = double(p.outer * p.inner);
+  std::vector<double> mean, invstd, var(C);
+  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    if (op.training) {
+      // Shifted by a value of each channel, so that one pass loses nothing to cancellation.
+      std::vector<A> shift(C);
+      for (int64_t c = 0; c < C; c++) shift[c] = A(x.data<T>()[c * p.inner]);
+      const A* k = shift.data();
+      channel_sums<T, A>(p, x.data<T>(), nullptr, mean, var, [k](int64_t c, A v, A, A& s, A& t) {
+        A d = v - k[c];
+        s += d, t += d * d;
+      });
+      invstd.resize(C);
+      for (int64_t c = 0; c < C; c++) {
+        double m = mean[c] / n;
+        var[c] = std::max(0.0, var[c] / n - m * m);
+        mean[c] = double(shift[c]) + m;
+        invstd[c] = 1 / std::sqrt(var[c] + op.eps);
+      }
+    } else {
+      mean = numbers(in[3], C, 0), var = numbers(in[4], C, 1), invstd = var;
+      for (double& v : invstd) v = 1 / std::sqrt(v + op.eps);
+    }
+    std::vector<double> scale = numbers(in[1], C, 1), offset = numbers(in[2], C, 0);
+    std::vector<A> a(C), b(C);
+    for (int64_t c = 0; c < C; c++) a[c] = A(scale[c] * invstd[c]), b[c] = A(offset[c] - mean[c] * scale[c] * invstd[c]);
+    const A *pa = a.data(), *pb = b.data();
+    channel_map<T, A>(p, x.data<T>(), nullptr, out[0].data<T>(), [=](int64_t c, A v, A) { return v * pa[c] + pb[c]; });
+  });
+  if (!op.training) return;
+  write(out[1], mean), write(out[2], invstd);
+  auto track = [&](const Tensor& t, const std::vector<double>& now, double factor) {
+    if (!t) return;
+    std::vector<double> old = numbers(t, C, 0);
+    for (int64_t c = 0; c < C; c++) old[c] = (1 - op.momentum) * old[c] + op.momentum * now[c] * factor;
+    convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], C);
+    bump_version(t);
+  };
+  track(in[3], mean, 1), track(in[4], var, n / std::max(1.0, n - 1));
+}
+
+void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
+  Tensor dx = out[0];
+  if (dx.numel() == 0) return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel()));
+  Tensor x = in[1].strides() == dx.strides() ? in[1] : dense_as(in[1], dx.strides());
+  Tensor dy = in[0].strides() == dx.strides() ? in[0] : dense_as(in[0], dx.strides());
+  Planes p(dx);
+  const int64_t C = p.channels;
+  double n = double(p.outer * p.inner);
+  std::vector<double> mean = numbers(in[2], C, 0), invstd = numbers(in[3], C, 1), w = numbers(in[4], C, 1), sum_dy, dot;
+  if (dy.dtype() != x.dtype()) {
+    Tensor c = empty(Meta(dy.sizes(), dy.strides(), x.dtype(), {}));
+    run_copy(dy, c);
+    dy = c;
+  }
+  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    std::vector<A> m = cast<A>(mean);
+    const A* pm = m.data();
+    channel_sums<T, A>(p, x.data<T>(), dy.data<T>(), sum_dy, dot, [pm](int64_t c, A v, A g, A& s, A& t) {
+      s += g, t += g * (v - pm[c]);
+    });
+    std::vector<double> dw(C);
+    std::vector<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k
+    for (int64_t c = 0; c < C; c++) {
+      dw[c] = dot[c] * invstd[c];
+      double scale = w[c] * invstd[c];
+      double slope = op.training ? -scale * invstd[c] * invstd[c] * dot[c] / n : 0;
+      a[c] = A(scale), b[c] = A(slope), k[c] = A(op.training ? -scale * sum_dy[c] / n - slope * mean[c] : 0);
+    }
+    const A *pa = a.data(), *pb = b.data(), *pk = k.data();
+    channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * g + (pb[c] * v + pk[c]); });
+    write(out[1], dw), write(out[2], sum_dy);
+  });
+}
+
+// ---- layer norm: rows of `width` numbers ---------------------------------------------------------------------------
+void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
+  int64_t width = op.normalized_shape.product();
+  if (out[0].numel() == 0) return;
+  Tensor x = in[0].is_contiguous() ? in[0] : dense_as(in[0], contiguous_strides(in[0].sizes()));
+  auto flat = [](const Tensor& t) { return t ? alias(t.is_contiguous() ? t : dense_as(t, contiguous_strides(t.sizes())), Dims{t.numel()}, Dims{1}, t.is_contiguous() ? t->offset : 0) : t; };
+  std::vector<double> w = numbers(flat(in[1]), width, 1), b = numbers(flat(in[2]), width, 0);
+  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    std::vector<A> wa = cast<A>(w), ba = cast<A>(b);
+    parallel_for(x.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; r++) {
+        const T* p = x.data<T>() + r * width;
+        T* y = out[0].data<T>() + r * width;
+        double sum = 0, square = 0;
+        for (int64_t i = 0; i < width; i += 1024) {
+          A s = 0;
+          int64_t stop = std::min(i + 1024, width);
+#pragma omp simd reduction(+ : s)
+          for (int64_t k = i; k < stop; k++) s += A(p[k]);
+          sum += s;
+        }
+        A mean = A(sum / double(width));
+        for (int64_t i = 0; i < width; i += 1024) {
+          A s = 0;
+          int64_t stop = std::min(i + 1024, width);
+#pragma omp simd reduction(+ : s)
+          for (int64_t k = i; k < stop; k++) s += (A(p[k]) - mean) * (A(p[k]) - mean);
+          square += s;
+        }
+        A rstd = A(1 / std::sqrt(square / double(width) + op.eps));
+        const A *pw = wa.data(), *pb = ba.data();
+#pragma omp simd
+        for (int64_t k = 0; k < width; k++) y[k] = T((A(p[k]) - mean) * rstd * pw[k] + pb[k]);
+        convert(dtype_of<A>(), &mean, 1, out[1].dtype(), out[1].raw() + r * int64_t(size_of(out[1].dtype())), 1, 1);
+        convert(dtype_of<A>(), &rstd, 1, out[2].dtype(), out[2].raw() + r * int64_t(size_of(out[2].dtype())), 1, 1);
+      }
+    });
+  });
+}
+
+void layer_norm_backward(const LayerNormBackward&, Inputs in, Outputs out) {
+  int64_t width = out[1].numel(), rows = width ? out[0].numel() / width : 0;
+  std::vector<double> dw(width), db(width);
+  if (rows) {
+    auto dense = [](const Tensor& t) { return t.is_contiguous() ? t : dense_as(t, contiguous_strides(t.sizes())); };
+    Tensor dy = dense(in[0]), x = dense(in[1]);
+    Tensor weight = in[4] ? dense(in[4]) : in[4];
+    std::vector<double> mean = numbers(alias(dense(in[2]), Dims{rows}, Dims{1}, dense(in[2])->offset), rows, 0);
+    std::vector<double> rstd = numbers(alias(dense(in[3]), Dims{rows}, Dims{1}, dense(in[3])->offset), rows, 1);
+    std::vector<double> w = numbers(weight ? alias(weight, Dims{width}, Dims{1}, weight->offset) : weight, width, 1);
+    by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+      std::vector<A> wa = cast<A>(w);
+      parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+        std::vector<A> sums(2 * width);
+        std::vector<double> total(2 * width);
+        for (int64_t r = begin; r < end; r++) {
+          const T *p = x.data<T>() + r * width, *g = dy.data<T>() + r * width;
+          T* dx = out[0].data<T>() + r * width;
+          A m = A(mean[r]), k = A(rstd[r]), a = 0, b = 0, *sw = sums.data(), *sb = sw + width;
+          const A* pw = wa.data();
+#pragma omp simd reduction(+ : a, b)
+          for (int64_t i = 0; i < width; i++) {
+            A u = A(g[i]) * pw[i], h = (A(p[i]) - m) * k;
+            a += u, b += u * h;
+            sw[i] += A(g[i]) * h, sb[i] += A(g[i]);
+          }
+          a /= A(width), b /= A(width);
+#pragma omp simd
+          for (int64_t i = 0; i < width; i++) dx[i] = T(k * (A(g[i]) * pw[i] - a - (A(p[i]) - m) * k * b));
+          if ((r - begin) % kRows == kRows - 1 || r == end - 1)
+            for (int64_t i = 0; i < 2 * width; i++) total[i] += sums[i], sums[i] = 0;
+        }
+#pragma omp critical
+        for (int64_t i = 0; i < width; i++) dw[i] += total[i], db[i] += total[width + i];
+      });
+    });
+  }
+  write(out[1], dw), write(out[2], db);
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  constexpr auto cpu = DeviceType::cpu;
+  set_kernel<NativeBatchNorm, batch_norm>(cpu);
+  set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
+  set_kernel<NativeLayerNorm, layer_norm>(cpu);
+  set_kernel<LayerNormBackward, layer_norm_backward>(cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,79 @@
+// oneDNN behind one door: primitives are cached by everything that shapes them.
+//
+// Making a primitive costs about as long as a small product, so each thread keeps the ones it made. Scratch memory
+// and weights in blocked layouts live in the entry.
+#pragma once
+#include <dnnl.hpp>
+#include <string>
+#include <unordered_map>
+
+#include "framework/core/tensor.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+using Md = dnnl::memory::desc;
+
+inline dnnl::engine& onednn_engine() {
+  static dnnl::engine e(dnnl::engine::kind::cpu, 0);
+  return e;
+}
+inline dnnl::stream& onednn_stream() {
+  thread_local dnnl::stream s(onednn_engine());
+  return s;
+}
+
+inline dnnl::memory::data_type onednn_type(DType t) {
+  using T = dnnl::memory::data_type;
+  switch (t) {
+    case DType::float32: return T::f32;
+    case DType::bfloat16: return T::bf16;
+    case DType::float16: return T::f16;
+    default: return T::undef;
+  }
+}
+
+inline Md describe(const Dims& sizes, const Dims& strides, DType t) {
+  return Md(dnnl::memory::dims(sizes.begin(), sizes.end()), onednn_type(t), dnnl::memory::dims(strides.begin(), strides.end()));
+}
+inline Md describe(const Tensor& t) { return describe(t.sizes(), t.strides(), t.dtype()); }
+/// The layout is oneDNN's choice.
+inline Md describe_any(const Dims& sizes, DType t) {
+  return Md(dnnl::memory::dims(sizes.begin(), sizes.end()), onednn_type(t), dnnl::memory::format_tag::any);
+}
+
+/// Bytes that identify a primitive.
+class Key {
+ public:
+  explicit Key(char kind) { bytes_ += kind; }
+  Key& operator<<(int64_t x) {
+    bytes_.append(reinterpret_cast<const char*>(&x), sizeof x);
+    return *this;
+  }
+  Key& operator<<(const Dims& d) {
+    *this << int64_t(d.n);
+    bytes_.append(reinterpret_cast<const char*>(d.v), sizeof(int64_t) * d.n);
+    return *this;
+  }
+  Key& operator<<(const Tensor& t) { return *this << t.sizes() << t.strides() << int64_t(t.dtype()); }
+  const std::string& str() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+/// The entry for `key`, made by `make()` on first use on this thread.
+template <class Entry, class Make> Entry& cached(const Key& key, Make&& make) {
+  constexpr size_t kMost = 4096;
+  thread_local std::unordered_map<std::string, Entry> all;
+  auto it = all.find(key.str());
+  if (it != all.end()) return it->second;
+  if (all.size() >= kMost) all.clear();
+  return all.emplace(key.str(), make()).first->second;
+}
+
+inline dnnl::memory wrap_memory(const Md& md, void* data) { return dnnl::memory(md, onednn_engine(), data); }
+inline dnnl::memory wrap_memory(const Md& md, const Tensor& t) { return wrap_memory(md, t.numel() ? t.raw() : nullptr); }
+
+}  // namespace WEIR_ISA
+}  // namespace weir

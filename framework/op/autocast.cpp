@@ -1,0 +1,61 @@
+// The autocast interpreter: casts the floating inputs of an op to the precision its class asks for.
+// Source: https://pytorch.org/docs/stable/amp.html (CPU op lists).
+#include <unordered_map>
+
+#include "framework/op/autocast.h"
+
+namespace weir {
+namespace {
+
+// Casts of parameters, kept while autocast is on: a weight used twice is cast once, and gradients flow through one cast.
+thread_local std::unordered_map<TensorImpl*, std::pair<Tensor, Tensor>> casts;
+
+Tensor cast(const Tensor& t, DType to) {
+  static const OpType* op = find_op("to_dtype");
+  alignas(16) std::byte attributes[64];
+  std::memcpy(attributes, op->defaults.data(), op->size);
+  std::memcpy(attributes + op->fields[1].offset, &to, sizeof to);
+  Tensor out[1];
+  call(*op, attributes, std::span(&t, 1), out);
+  return out[0];
+}
+
+Tensor cached_cast(const Tensor& t, DType to) {
+  if (!t || !is_floating(t.dtype()) || t.dtype() == to || t.dtype() == DType::float64 || t.has_flag(kWrappedNumber)) return t;
+  // Only leaves: an activation is cast once anyway, and keeping it would keep its memory.
+  bool leaf = !t.is_view() && !(t->autograd && t->autograd->has_history());
+  bool parameter = leaf && t.has_flag(kRequiresGrad) && to != DType::float32 && mode.grad;
+  if (!parameter) return cast(t, to);
+  auto it = casts.find(t.get());
+  if (it != casts.end()) return it->second.second;
+  Tensor c = cast(t, to);
+  casts.emplace(t.get(), std::pair(t, c));
+  return c;
+}
+
+void autocast(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  DType to = mode.autocast_dtype;
+  if (type.autocast == Autocast::unchanged || out[0]) return call_below(Layer::autocast, type, op, in, out);
+  if (type.autocast == Autocast::float32) to = DType::float32;
+  if (type.autocast == Autocast::promote) {
+    bool wide = false;
+    for (const Tensor& t : in) wide |= t && t.dtype() == DType::float32;
+    if (wide) to = DType::float32;
+  }
+  Tensors cast_inputs;
+  cast_inputs.reserve(in.size());
+  mode.autocast = false;  // the casts themselves are not autocast
+  for (const Tensor& t : in) cast_inputs.push_back(cached_cast(t, to));
+  mode.autocast = true;
+  call_below(Layer::autocast, type, op, cast_inputs, out);
+}
+
+struct Install {
+  Install() { set_interpreter(Layer::autocast, autocast); }
+} install;
+
+}  // namespace
+
+void clear_autocast_cache() { casts.clear(); }
+
+}  // namespace weir

@@ -1,0 +1,170 @@
+#include "framework/ops/conv.h"
+
+#include <algorithm>
+
+#include "framework/ops/create.h"
+#include "framework/ops/pad.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+using namespace fn;
+
+namespace {
+
+// The result is channels_last where an operand is: the layout of the data decides, as in PyTorch.
+Meta laid_out(const Dims& sizes, const Tensor& a, const Tensor& b) {
+  Meta m(sizes, a.dtype(), a.device());
+  auto last = [](const Tensor& t) { return !t.is_contiguous() && is_channels_last(t.sizes(), t.strides()); };
+  auto ambiguous = [](const Tensor& t) { return t.is_contiguous() && is_channels_last(t.sizes(), t.strides()); };
+  if ((sizes.n == 4 || sizes.n == 5) && (last(a) || (last(b) && (ambiguous(a) || !last(a))))) {
+    Dims s = channels_last_strides(sizes);
+    if (!(s == contiguous_strides(sizes))) m.strides = s;
+  }
+  return m;
+}
+
+void check_params(const char* op, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups, int n) {
+  check(groups > 0, op, ": expected groups to be greater than 0, but got groups=", groups);
+  for (auto& [name, d] : {std::pair{"stride", &stride}, {"padding", &padding}, {"dilation", &dilation}})
+    check(d->n == n, op, ": expected ", name, " to be a single integer value or a list of ", n, " values to match the convolution dimensions, but got ", *d);
+  for (int64_t s : stride) check(s > 0, op, ": non-positive stride is not supported");
+  for (int64_t p : padding) check(p >= 0, op, ": negative padding is not supported");
+  for (int64_t d : dilation) check(d > 0, op, ": dilation should be greater than zero");
+}
+
+void check_types(const char* op, const Tensor& a, const Tensor& w, const Tensor& bias) {
+  check(a.dtype() == w.dtype(), op, ": Input type (", name_of(a.dtype()), ") and weight type (", name_of(w.dtype()), ") should be the same");
+  check(!bias || bias.dtype() == a.dtype(), op, ": Input type (", name_of(a.dtype()), ") and bias type should be the same");
+  check(is_floating(a.dtype()), op, ": not implemented for '", name_of(a.dtype()), "'");
+}
+
+int64_t out_size(int64_t in, int64_t k, int64_t s, int64_t p, int64_t d) { return (in + 2 * p - d * (k - 1) - 1) / s + 1; }
+
+Dims spread(const Dims& d, int n) { return d.n == 1 ? Dims(n, d[0]) : d; }
+
+// Runs `f` on a batched input; takes the batch axis off again when it was added.
+template <class F> Tensor batched(const char* op, const Tensor& x, const Tensor& w, int n, F&& f) {
+  check(w.ndim() == n + 2, op, ": Expected ", n + 2, "-dimensional weight, but got ", w.ndim(), "-dimensional weight of size ", w.sizes());
+  check(x.ndim() == n + 1 || x.ndim() == n + 2, op, ": Expected ", n + 1, "D (unbatched) or ", n + 2, "D (batched) input to ", op,
+        ", but got input of size: ", x.sizes());
+  if (x.ndim() == n + 2) return f(x);
+  return squeeze(f(unsqueeze(x, int64_t(0))), std::optional<Dims>(Dims{0}));
+}
+
+template <int n, class Op> Tensor conv(const char* op, const Op& o, Inputs in, const Dims& padding) {
+  return batched(op, in[0], in[1], n, [&](const Tensor& x) {
+    return Fn<Convolution>()(x, in[1], in[2], spread(o.stride, n), padding, spread(o.dilation, n), o.groups);
+  });
+}
+
+template <int n, class Op> Tensor conv_text(const char* op, const Op& o, Inputs in) {
+  if (o.padding == "valid") return conv<n>(op, o, in, Dims(n, 0));
+  check(o.padding == "same", op, ": Invalid padding string: '", o.padding.view(), "'");
+  Dims stride = spread(o.stride, n), dilation = spread(o.dilation, n), half(n, 0), extra;
+  for (int64_t s : stride) check(s == 1, op, ": padding='same' is not supported for strided convolutions");
+  check(in[1].ndim() == n + 2, op, ": Expected ", n + 2, "-dimensional weight, but got ", in[1].ndim());
+  bool uneven = false;
+  for (int i = n - 1; i >= 0; i--) {
+    int64_t total = dilation[i] * (in[1].sizes()[i + 2] - 1);
+    half[i] = total / 2;
+    extra.push(0), extra.push(total % 2);
+    uneven |= total % 2;
+  }
+  if (!uneven) return conv<n>(op, o, in, half);
+  Tensor padded[3] = {Fn<ConstantPad>()(in[0], extra, Scalar(0)), in[1], in[2]};
+  return conv<n>(op, o, padded, half);
+}
+
+template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, Inputs in) {
+  const Tensor &w = in[1];
+  return batched(op, in[0], w, n, [&](const Tensor& x) {
+    Dims stride = spread(o.stride, n), padding = spread(o.padding, n), extra = spread(o.output_padding, n), dilation = spread(o.dilation, n);
+    check_params(op, stride, padding, dilation, o.groups, n);
+    check(x.sizes()[1] == w.sizes()[0], op, ": Given transposed=1, weight of size ", w.sizes(), ", expected input", x.sizes(), " to have ",
+          w.sizes()[0], " channels, but got ", x.sizes()[1], " channels instead");
+    Dims size{x.sizes()[0], w.sizes()[1] * o.groups};
+    for (int i = 0; i < n; i++) {
+      check(extra[i] >= 0, op, ": negative output_padding is not supported");
+      check(extra[i] < stride[i] || extra[i] < dilation[i], op, ": output padding must be smaller than either stride or dilation, but got output_padding ",
+            extra, ", stride ", stride, ", dilation ", dilation);
+      int64_t s = (x.sizes()[i + 2] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (w.sizes()[i + 2] - 1) + extra[i] + 1;
+      check(s > 0, op, ": Given input size per channel: ", x.sizes(), ". Calculated output size per channel: ", s, ". Output size is too small");
+      size.push(s);
+    }
+    return Fn<ConvolutionInput>()(x, w, in[2], size, stride, padding, dilation, o.groups);
+  });
+}
+
+Tensor bias_grad(const Tensor& dy) {
+  Dims axes{0};
+  for (int i = 2; i < dy.ndim(); i++) axes.push(i);
+  return sum(dy, axes);
+}
+
+}  // namespace
+
+Meta Convolution::infer(Inputs in) const {
+  const Tensor &x = in[0], &w = in[1], &b = in[2];
+  int n = x.ndim() - 2;
+  check_params("conv", stride, padding, dilation, groups, n);
+  check_types("conv", x, w, b);
+  check(w.sizes()[0] >= groups && w.sizes()[0] % groups == 0, "conv: Given groups=", groups, ", expected weight to be at least ", groups,
+        " at dimension 0 and divisible by it, but got weight of size ", w.sizes());
+  check(x.sizes()[1] == w.sizes()[1] * groups, "conv: Given groups=", groups, ", weight of size ", w.sizes(), ", expected input", x.sizes(),
+        " to have ", w.sizes()[1] * groups, " channels, but got ", x.sizes()[1], " channels instead");
+  check(!b || (b.ndim() == 1 && b.sizes()[0] == w.sizes()[0]), "conv: Given weight of size ", w.sizes(), ", expected bias to be 1-dimensional with ",
+        w.sizes()[0], " elements, but got bias of size ", b ? b.sizes() : Dims(), " instead");
+  Dims sizes{x.sizes()[0], w.sizes()[0]};
+  for (int i = 0; i < n; i++) {
+    int64_t k = w.sizes()[i + 2];
+    check(k > 0, "conv: kernel size should be greater than zero");
+    check(x.sizes()[i + 2] + 2 * padding[i] >= dilation[i] * (k - 1) + 1, "conv: Calculated padded input size per channel: (",
+          x.sizes()[i + 2] + 2 * padding[i], "). Kernel size: (", k, "). Kernel size can't be greater than actual input size");
+    sizes.push(out_size(x.sizes()[i + 2], k, stride[i], padding[i], dilation[i]));
+  }
+  return laid_out(sizes, x, w);
+}
+Tensors Convolution::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), w = s.input(1);
+  return {s.needs(0) ? Fn<ConvolutionInput>()(dy, w, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
+          s.needs(1) ? Fn<ConvolutionWeight>()(x, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
+          s.needs(2) ? bias_grad(dy) : Tensor()};
+}
+
+Meta ConvolutionInput::infer(Inputs in) const {
+  check_types("conv_transpose", in[0], in[1], in[2]);
+  check(!in[2] || (in[2].ndim() == 1 && in[2].sizes()[0] == input_size[1]), "conv_transpose: expected bias to be 1-dimensional with ",
+        input_size[1], " elements, but got bias of size ", in[2] ? in[2].sizes() : Dims());
+  return laid_out(input_size, in[0], in[1]);
+}
+Tensors ConvolutionInput::vjp(const Saved& s, const Tensor& d) const {
+  Tensor dy = s.input(0), w = s.input(1);
+  return {s.needs(0) ? Fn<Convolution>()(d, w, Tensor(), stride, padding, dilation, groups) : Tensor(),
+          s.needs(1) ? Fn<ConvolutionWeight>()(d, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
+          s.needs(2) ? bias_grad(d) : Tensor()};
+}
+
+Meta ConvolutionWeight::infer(Inputs in) const {
+  check_types("conv", in[0], in[1], Tensor());
+  return laid_out(weight_size, in[0], in[1]);
+}
+Tensors ConvolutionWeight::vjp(const Saved& s, const Tensor& dw) const {
+  Tensor x = s.input(0), dy = s.input(1);
+  return {s.needs(0) ? Fn<ConvolutionInput>()(dy, dw, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
+          s.needs(1) ? Fn<Convolution>()(x, dw, Tensor(), stride, padding, dilation, groups) : Tensor()};
+}
+
+Tensor Conv1d::compose(Inputs in) const { return conv<1>("conv1d", *this, in, spread(padding, 1)); }
+Tensor Conv2d::compose(Inputs in) const { return conv<2>("conv2d", *this, in, spread(padding, 2)); }
+Tensor Conv3d::compose(Inputs in) const { return conv<3>("conv3d", *this, in, spread(padding, 3)); }
+Tensor Conv1dStr::compose(Inputs in) const { return conv_text<1>("conv1d", *this, in); }
+Tensor Conv2dStr::compose(Inputs in) const { return conv_text<2>("conv2d", *this, in); }
+Tensor Conv3dStr::compose(Inputs in) const { return conv_text<3>("conv3d", *this, in); }
+Tensor ConvTranspose1d::compose(Inputs in) const { return conv_transpose<1>("conv_transpose1d", *this, in); }
+Tensor ConvTranspose2d::compose(Inputs in) const { return conv_transpose<2>("conv_transpose2d", *this, in); }
+Tensor ConvTranspose3d::compose(Inputs in) const { return conv_transpose<3>("conv_transpose3d", *this, in); }
+
+static const ConvOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,167 @@
+// Convolutions of one, two or three axes, their transposes, and the two gradients they are made of.
+//
+// All forms are three kernel ops that are each other's gradients: conv, its input gradient (which is the transposed
+// convolution) and its weight gradient. Source: https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct ConvParams {
+  Dims stride, padding, dilation;
+  int64_t groups;
+};
+
+struct Convolution : Op {
+  static constexpr Signature signature =
+      "convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: list[int], padding: list[int], dilation: list[int], groups: int) -> Tensor";
+  static constexpr auto doc = "Cross-correlation. Shapes: (N, C, *), (O, C / groups, *k), (O) -> (N, O, *out).";
+  static constexpr Module module = Module::hidden;
+  static constexpr const char* notation = "nc*,ock,o->no*";
+  static constexpr Autocast autocast = Autocast::lower;
+  static constexpr Save saves{.inputs = 0b11};
+  static constexpr bool any_layout = true;
+  Dims stride, padding, dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&Convolution::stride, &Convolution::padding, &Convolution::dilation, &Convolution::groups};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ConvolutionInput : Op {
+  static constexpr Signature signature =
+      "convolution_input(grad_output: Tensor, weight: Tensor, bias: Tensor | None, input_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int) -> Tensor";
+  static constexpr auto doc = "Gradient of convolution's input, which is the transposed convolution. Shape: input_size.";
+  static constexpr Module module = Module::hidden;
+  static constexpr const char* notation = "no*,ock->nc*";
+  static constexpr Autocast autocast = Autocast::lower;
+  static constexpr Save saves{.inputs = 0b11};
+  static constexpr bool any_layout = true;
+  Dims input_size, stride, padding, dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&ConvolutionInput::input_size, &ConvolutionInput::stride, &ConvolutionInput::padding,
+                                     &ConvolutionInput::dilation, &ConvolutionInput::groups};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ConvolutionWeight : Op {
+  static constexpr Signature signature =
+      "convolution_weight(input: Tensor, grad_output: Tensor, weight_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int) -> Tensor";
+  static constexpr auto doc = "Gradient of convolution's weight. Shape: weight_size.";
+  static constexpr Module module = Module::hidden;
+  static constexpr const char* notation = "nc*,no*->ock";
+  static constexpr Autocast autocast = Autocast::lower;
+  static constexpr Save saves{.inputs = 0b11};
+  static constexpr bool any_layout = true;
+  Dims weight_size, stride, padding, dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&ConvolutionWeight::weight_size, &ConvolutionWeight::stride, &ConvolutionWeight::padding,
+                                     &ConvolutionWeight::dilation, &ConvolutionWeight::groups};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Conv1d : Op {
+  static constexpr Signature signature =
+      "conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
+  static constexpr auto doc = "Convolution over one axis; an input without batch axis gives a result without.";
+  Dims stride, padding, dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&Conv1d::stride, &Conv1d::padding, &Conv1d::dilation, &Conv1d::groups};
+  Tensor compose(Inputs in) const;
+};
+
+struct Conv1dStr : Op {
+  static constexpr Signature signature =
+      "conv1d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
+  static constexpr auto doc = "Convolution over one axis with padding 'valid' or 'same'.";
+  Dims stride;
+  Str padding;
+  Dims dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&Conv1dStr::stride, &Conv1dStr::padding, &Conv1dStr::dilation, &Conv1dStr::groups};
+  Tensor compose(Inputs in) const;
+};
+
+struct ConvTranspose1d : Op {
+  static constexpr Signature signature =
+      "conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
+  static constexpr auto doc = "Transposed convolution over one axis. Weight shape: (C, O / groups, *k).";
+  Dims stride, padding, output_padding;
+  int64_t groups;
+  Dims dilation;
+  static constexpr std::tuple fields{&ConvTranspose1d::stride, &ConvTranspose1d::padding, &ConvTranspose1d::output_padding, &ConvTranspose1d::groups, &ConvTranspose1d::dilation};
+  Tensor compose(Inputs in) const;
+};
+
+struct Conv2d : Op {
+  static constexpr Signature signature =
+      "conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
+  static constexpr auto doc = "Convolution over two axes; an input without batch axis gives a result without.";
+  Dims stride, padding, dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&Conv2d::stride, &Conv2d::padding, &Conv2d::dilation, &Conv2d::groups};
+  Tensor compose(Inputs in) const;
+};
+
+struct Conv2dStr : Op {
+  static constexpr Signature signature =
+      "conv2d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
+  static constexpr auto doc = "Convolution over two axes with padding 'valid' or 'same'.";
+  Dims stride;
+  Str padding;
+  Dims dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&Conv2dStr::stride, &Conv2dStr::padding, &Conv2dStr::dilation, &Conv2dStr::groups};
+  Tensor compose(Inputs in) const;
+};
+
+struct ConvTranspose2d : Op {
+  static constexpr Signature signature =
+      "conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
+  static constexpr auto doc = "Transposed convolution over two axes. Weight shape: (C, O / groups, *k).";
+  Dims stride, padding, output_padding;
+  int64_t groups;
+  Dims dilation;
+  static constexpr std::tuple fields{&ConvTranspose2d::stride, &ConvTranspose2d::padding, &ConvTranspose2d::output_padding, &ConvTranspose2d::groups, &ConvTranspose2d::dilation};
+  Tensor compose(Inputs in) const;
+};
+
+struct Conv3d : Op {
+  static constexpr Signature signature =
+      "conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
+  static constexpr auto doc = "Convolution over three axes; an input without batch axis gives a result without.";
+  Dims stride, padding, dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&Conv3d::stride, &Conv3d::padding, &Conv3d::dilation, &Conv3d::groups};
+  Tensor compose(Inputs in) const;
+};
+
+struct Conv3dStr : Op {
+  static constexpr Signature signature =
+      "conv3d.padding(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: str = 'valid', dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
+  static constexpr auto doc = "Convolution over three axes with padding 'valid' or 'same'.";
+  Dims stride;
+  Str padding;
+  Dims dilation;
+  int64_t groups;
+  static constexpr std::tuple fields{&Conv3dStr::stride, &Conv3dStr::padding, &Conv3dStr::dilation, &Conv3dStr::groups};
+  Tensor compose(Inputs in) const;
+};
+
+struct ConvTranspose3d : Op {
+  static constexpr Signature signature =
+      "conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
+  static constexpr auto doc = "Transposed convolution over three axes. Weight shape: (C, O / groups, *k).";
+  Dims stride, padding, output_padding;
+  int64_t groups;
+  Dims dilation;
+  static constexpr std::tuple fields{&ConvTranspose3d::stride, &ConvTranspose3d::padding, &ConvTranspose3d::output_padding, &ConvTranspose3d::groups, &ConvTranspose3d::dilation};
+  Tensor compose(Inputs in) const;
+};
+
+using ConvOps = OpList<Convolution, ConvolutionInput, ConvolutionWeight, Conv1d, Conv1dStr, ConvTranspose1d, Conv2d,
+                       Conv2dStr, ConvTranspose2d, Conv3d, Conv3dStr, ConvTranspose3d>;
+
+}  // namespace weir

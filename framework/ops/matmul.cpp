@@ -1,0 +1,126 @@
+#include "framework/ops/matmul.h"
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/create.h"
+#include "framework/ops/pointwise.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+using namespace fn;
+
+namespace {
+
+void check_types(const char* op, const Tensor& a, const Tensor& b) {
+  check(a.dtype() == b.dtype(), op, ": expected m1 and m2 to have the same dtype, but got: ", name_of(a.dtype()), " != ",
+        name_of(b.dtype()));
+}
+Tensor t(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1)); }
+
+Tensor scaled_sum(const char* op, const Tensor& input, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+  check(input.dtype() == product.dtype(), op, ": self and mat2 must have the same dtype, but got ", name_of(input.dtype()),
+        " and ", name_of(product.dtype()));
+  Dims sizes = broadcast(op, input.sizes(), product.sizes());
+  check(sizes == product.sizes(), op, ": expand(): the input of shape ", input.sizes(), " does not broadcast to ", product.sizes());
+  check(is_floating(product.dtype()) || (!beta.is_real() && !alpha.is_real()), op, ": For integral input tensors, argument alpha must not be a floating point number.");
+  auto times = [](const Tensor& x, const Scalar& s) { return s.to_double() == 1 ? x : x * (s.is_real() ? num(s.d) : num(s.i)); };
+  // beta == 0 ignores input, NaN included.
+  if (beta.to_double() == 0) return times(product, alpha);
+  return times(input, beta) + times(product, alpha);
+}
+
+Dims batch_of(const Tensor& x) {
+  Dims d = x.sizes();
+  d.n -= 2;
+  return d;
+}
+Dims with_matrix(Dims batch, int64_t rows, int64_t cols) {
+  batch.push(rows);
+  batch.push(cols);
+  return batch;
+}
+
+}  // namespace
+
+Meta Mm::infer(Inputs in) const {
+  check(in[0].ndim() == 2, "mm: self must be a matrix, got ", in[0].ndim(), " dimensions");
+  check(in[1].ndim() == 2, "mm: mat2 must be a matrix, got ", in[1].ndim(), " dimensions");
+  check(in[0].sizes()[1] == in[1].sizes()[0], "mm: mat1 and mat2 shapes cannot be multiplied (", in[0].sizes()[0], "x",
+        in[0].sizes()[1], " and ", in[1].sizes()[0], "x", in[1].sizes()[1], ")");
+  check_types("mm", in[0], in[1]);
+  return {Dims{in[0].sizes()[0], in[1].sizes()[1]}, in[0].dtype(), in[0].device()};
+}
+Tensors Mm::vjp(const Saved& s, const Tensor& dy) const {
+  return {s.needs(0) ? mm(dy, t(s.input(1))) : Tensor(), s.needs(1) ? mm(t(s.input(0)), dy) : Tensor()};
+}
+
+Meta Bmm::infer(Inputs in) const {
+  check(in[0].ndim() == 3, "bmm: batch1 must be a 3D tensor, got ", in[0].ndim());
+  check(in[1].ndim() == 3, "bmm: batch2 must be a 3D tensor, got ", in[1].ndim());
+  check(in[0].sizes()[0] == in[1].sizes()[0] && in[0].sizes()[2] == in[1].sizes()[1],
+        "bmm: Expected size for first two dimensions of batch2 tensor to be: [", in[0].sizes()[0], ", ", in[0].sizes()[2],
+        "] but got: [", in[1].sizes()[0], ", ", in[1].sizes()[1], "].");
+  check_types("bmm", in[0], in[1]);
+  return {Dims{in[0].sizes()[0], in[0].sizes()[1], in[1].sizes()[2]}, in[0].dtype(), in[0].device()};
+}
+Tensors Bmm::vjp(const Saved& s, const Tensor& dy) const {
+  return {s.needs(0) ? bmm(dy, t(s.input(1))) : Tensor(), s.needs(1) ? bmm(t(s.input(0)), dy) : Tensor()};
+}
+
+Meta Linear::infer(Inputs in) const {
+  const Tensor &x = in[0], &w = in[1], &b = in[2];
+  check(w.ndim() == 2 || w.ndim() == 1, "linear: weight must be 1-D or 2-D, got ", w.ndim(), "-D");
+  check(x.ndim() > 0, "linear: both arguments to linear need to be at least 1D, but input is 0D");
+  check(x.size(-1) == w.size(-1), "linear: mat1 and mat2 shapes cannot be multiplied (", x.numel() / std::max<int64_t>(1, x.size(-1)),
+        "x", x.size(-1), " and ", w.size(-1), "x", w.size(0), ")");
+  check_types("linear", x, w);
+  if (b) check_types("linear", x, b);
+  Dims sizes = x.sizes();
+  if (w.ndim() == 2) sizes.back() = w.sizes()[0];
+  else sizes.n--;
+  if (b) check(broadcast("linear", b.sizes(), sizes) == sizes, "linear: bias of shape ", b.sizes(), " does not match ", sizes);
+  return {sizes, x.dtype(), x.device()};
+}
+Tensors Linear::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), w = s.input(1), dx, dw, db;
+  if (w.ndim() == 1) return {unsqueeze(dy, int64_t(-1)) * w, unsqueeze(dy, int64_t(-1)) * x, s.num_inputs() > 2 && s.needs(2) ? dy : Tensor()};
+  Tensor rows = reshape(dy, Dims{dy.numel() / std::max<int64_t>(1, w.sizes()[0]), w.sizes()[0]});
+  if (s.needs(0)) dx = reshape(mm(rows, w), x.sizes());
+  if (s.needs(1)) dw = mm(t(rows), reshape(x, Dims{rows.sizes()[0], w.sizes()[1]}));
+  if (s.needs(2)) db = sum(rows, Dims{0});
+  return {dx, dw, db};
+}
+
+Tensor Matmul::compose(Inputs in) const {
+  Tensor a = in[0], b = in[1];
+  check(a.ndim() > 0 && b.ndim() > 0, "matmul: both arguments to matmul need to be at least 1D, but they are ", a.ndim(), "D and ", b.ndim(), "D");
+  bool row = a.ndim() == 1, column = b.ndim() == 1;
+  check(a.size(-1) == b.size(column ? -1 : -2), "matmul: mat1 and mat2 shapes cannot be multiplied (", a.sizes(), " and ", b.sizes(), ")");
+  if (row) a = unsqueeze(a, int64_t(0));
+  if (column) b = unsqueeze(b, int64_t(1));
+  int64_t n = a.size(-2), m = a.size(-1), p = b.size(-1);
+  Tensor r;
+  if (a.ndim() == 2 && b.ndim() == 2) {
+    r = mm(a, b);
+  } else if (b.ndim() == 2) {
+    // One product over all rows.
+    r = reshape(mm(reshape(a, Dims{batch_of(a).product() * n, m}), b), with_matrix(batch_of(a), n, p));
+  } else {
+    Dims batch = broadcast("matmul", batch_of(a), batch_of(b));
+    auto flat = [&](const Tensor& x) {
+      Tensor e = batch_of(x) == batch ? x : expand(x, with_matrix(batch, x.size(-2), x.size(-1)));
+      return reshape(e, Dims{batch.product(), x.size(-2), x.size(-1)});
+    };
+    r = reshape(bmm(flat(a), flat(b)), with_matrix(batch, n, p));
+  }
+  if (column) r = squeeze(r, std::optional<Dims>(Dims{-1}));
+  if (row) r = squeeze(r, std::optional<Dims>(Dims{column ? -1 : -2}));
+  return r;
+}
+
+Tensor Addmm::compose(Inputs in) const { return scaled_sum("addmm", in[0], mm(in[1], in[2]), beta, alpha); }
+Tensor Baddbmm::compose(Inputs in) const { return scaled_sum("baddbmm", in[0], bmm(in[1], in[2]), beta, alpha); }
+
+static const MatmulOps::Registration ops;
+
+}  // namespace weir

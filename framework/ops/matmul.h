@@ -1,0 +1,72 @@
+// Matrix products. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Mm : Op {
+  static constexpr Signature signature = "mm(input: Tensor, mat2: Tensor) -> Tensor";
+  static constexpr auto doc = "Product of two matrices. Shapes: (n, m), (m, p) -> (n, p).";
+  static constexpr const char* notation = "nm,mp->np";
+  static constexpr Autocast autocast = Autocast::lower;
+  static constexpr Save saves{.inputs = 0b11};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Bmm : Op {
+  static constexpr Signature signature = "bmm(input: Tensor, mat2: Tensor) -> Tensor";
+  static constexpr auto doc = "Products of two batches of matrices. Shapes: (b, n, m), (b, m, p) -> (b, n, p).";
+  static constexpr const char* notation = "bnm,bmp->bnp";
+  static constexpr Autocast autocast = Autocast::lower;
+  static constexpr Save saves{.inputs = 0b11};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Linear : Op {
+  static constexpr Signature signature = "linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor";
+  static constexpr auto doc = "input @ weight.T + bias. Shapes: (*, in), (out, in), (out) -> (*, out).";
+  static constexpr Module module = Module::functional;
+  static constexpr const char* notation = "*i,oi,o->*o";
+  static constexpr Autocast autocast = Autocast::lower;
+  static constexpr Save saves{.inputs = 0b11};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Matmul : Op {
+  static constexpr Signature signature = "matmul(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "Matrix product with broadcast batch axes; vectors count as rows or columns.";
+  Tensor compose(Inputs in) const;
+};
+
+struct Addmm : Op {
+  static constexpr Signature signature =
+      "addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
+  static constexpr auto doc = "beta * input + alpha * (mat1 @ mat2).";
+  static constexpr bool inplace = true;
+  Scalar beta, alpha;
+  static constexpr std::tuple fields{&Addmm::beta, &Addmm::alpha};
+  Tensor compose(Inputs in) const;
+};
+
+struct Baddbmm : Op {
+  static constexpr Signature signature =
+      "baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
+  static constexpr auto doc = "beta * input + alpha * bmm(batch1, batch2).";
+  static constexpr bool inplace = true;
+  Scalar beta, alpha;
+  static constexpr std::tuple fields{&Baddbmm::beta, &Baddbmm::alpha};
+  Tensor compose(Inputs in) const;
+};
+
+using MatmulOps = OpList<Mm, Bmm, Linear, Matmul, Addmm, Baddbmm>;
+
+namespace fn {
+inline constexpr Fn<Mm> mm;
+inline constexpr Fn<Bmm> bmm;
+inline constexpr Fn<Matmul> matmul;
+}  // namespace fn
+
+}  // namespace weir

@@ -1,0 +1,175 @@
+#include "framework/ops/norm.h"
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/create.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+using namespace fn;
+
+namespace {
+
+// Statistics are float32 even for half inputs.
+DType stat_type(DType t) { return is_reduced(t) ? DType::float32 : t; }
+
+Meta as_input(const Tensor& x) {
+  Meta m(x.sizes(), x.dtype(), x.device());
+  if (!x.is_contiguous() && is_channels_last(x.sizes(), x.strides())) m.strides = x.strides();
+  return m;
+}
+
+void check_channel(const char* name, const Tensor& t, int64_t channels) {
+  check(!t || t.numel() == channels, "batch_norm: ", name, " should contain ", channels, " elements not ", t ? t.numel() : 0);
+}
+
+// Gradients of the backward ops come from their own formula, written in ops over (outer, axis, inner) shapes.
+Tensor over(const Tensor& t, const Dims& axes) { return sum(t, axes, true); }
+
+// d of a normalisation's input gradient: g = w * r * (dy - mean(dy) - xhat * mean(dy * xhat)), all means over `axes`.
+Tensors double_backward(const Tensor& ddx, const Tensor& ddw, const Tensor& ddb, const Tensor& dy, const Tensor& x, const Tensor& mean,
+                        const Tensor& r, const Tensor& w, const Dims& axes, const Dims& param_axes, double n, bool training) {
+  Tensor scale = w ? w : num(1.0), d_dy, d_x, d_w;
+  Tensor xhat = (x - mean) * r;
+  auto add = [](Tensor& to, const Tensor& t) { to = to ? to + t : t; };
+  if (ddx) {
+    Tensor g = ddx * scale;                      // cotangent of r * (u - ...), u = dy * w
+    Tensor u = dy * scale;
+    if (!training) {
+      add(d_dy, g * r);
+      if (w) add(d_w, over(ddx * r * dy, param_axes));
+    } else {
+      // Projection P(v) = v - mean(v) - xhat mean(v xhat) is symmetric; the op is r P(dy) w for a scale outside the means.
+      auto project = [&](const Tensor& v) { return v - over(v, axes) / n - xhat * (over(v * xhat, axes) / n); };
+      bool inside = !(axes == param_axes);       // layer norm scales inside the means, batch norm outside
+      Tensor v = inside ? u : dy, h = inside ? ddx : g;
+      Tensor ph = project(h);
+      add(d_dy, inside ? scale * (r * ph) : r * ph);
+      if (w) add(d_w, inside ? over(dy * r * ph, param_axes) : over(ddx * r * project(dy), param_axes));
+      // through xhat and r
+      Tensor a = over(v * xhat, axes) / n, b = over(h * xhat, axes) / n, hv = over(h * project(v), axes) / n;
+      Tensor vm = v - over(v, axes) / n, hm = h - over(h, axes) / n;
+      Tensor dxhat = -(r * (hm * a + vm * b));
+      Tensor back = dxhat - over(dxhat, axes) / n - xhat * (over(dxhat * xhat, axes) / n);
+      add(d_x, r * back - r * r * xhat * hv);
+    }
+  }
+  if (ddw) {
+    add(d_dy, xhat * ddw);
+    Tensor h = dy * ddw;
+    if (training) add(d_x, r * (h - over(h, axes) / n - xhat * (over(h * xhat, axes) / n)));
+    else add(d_x, h * r);
+  }
+  if (ddb) add(d_dy, ddb + x * 0.0);
+  return {d_dy, d_x, Tensor(), Tensor(), d_w};
+}
+
+}  // namespace
+
+std::array<Meta, 3> NativeBatchNorm::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  check(x.ndim() >= 2, "batch_norm: expected at least 2D input, got ", x.ndim(), "D");
+  int64_t c = x.sizes()[1];
+  check(is_floating(x.dtype()), "batch_norm: not implemented for '", name_of(x.dtype()), "'");
+  check_channel("weight", in[1], c), check_channel("bias", in[2], c);
+  check_channel("running_mean", in[3], c), check_channel("running_var", in[4], c);
+  check(training || (in[3] && in[4]), "batch_norm: running_mean and running_var must be defined in evaluation mode");
+  Meta stat(Dims{training ? c : 0}, stat_type(x.dtype()), x.device());
+  return {as_input(x), stat, stat};
+}
+Tensors NativeBatchNorm::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), mean, invstd;
+  if (training) mean = s.output(1), invstd = s.output(2);
+  else mean = s.input(3), invstd = rsqrt(s.input(4) + eps);
+  auto g = Fn<BatchNormBackward>()(dy, x, detach(mean), detach(invstd), s.input(1), training);
+  return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
+}
+std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
+  Meta stat(Dims{in[1].sizes()[1]}, in[4] ? in[4].dtype() : stat_type(in[1].dtype()), in[1].device());
+  return {as_input(in[1]), stat, stat};
+}
+Tensors BatchNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
+  Tensor dy = s.input(0), x = s.input(1), w = s.input(4);
+  Dims channel(x.ndim(), 1), axes;
+  channel[1] = x.sizes()[1];
+  for (int i = 0; i < x.ndim(); i++)
+    if (i != 1) axes.push(i);
+  auto shaped = [&](const Tensor& t) { return t ? reshape(t, channel) : t; };
+  double n = double(x.numel()) / double(std::max<int64_t>(1, channel[1]));
+  Tensors r = double_backward(ddx, shaped(s.cotangent(1)), shaped(s.cotangent(2)), dy, x, shaped(s.input(2)), shaped(s.input(3)), shaped(w), axes, axes, n, training);
+  if (r[4]) r[4] = reshape(r[4], Dims{channel[1]});
+  return r;
+}
+Tensor BatchNorm::compose(Inputs in) const { return Fn<NativeBatchNorm>::over(in, training, momentum, eps)[0]; }
+
+std::array<Meta, 3> NativeLayerNorm::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  int k = normalized_shape.n, lead = x.ndim() - k;
+  check(k > 0, "layer_norm: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ", normalized_shape);
+  bool fits = lead >= 0;
+  for (int i = 0; fits && i < k; i++) fits = x.sizes()[lead + i] == normalized_shape[i];
+  check(fits, "layer_norm: Given normalized_shape=", normalized_shape, ", expected input with shape ending in it, but got input of size ", x.sizes());
+  check(!in[1] || in[1].sizes() == normalized_shape, "layer_norm: Expected weight to be of same shape as normalized_shape, but got weight of shape ",
+        in[1] ? in[1].sizes() : Dims(), " and normalized_shape = ", normalized_shape);
+  check(!in[2] || in[2].sizes() == normalized_shape, "layer_norm: Expected bias to be of same shape as normalized_shape, but got bias of shape ",
+        in[2] ? in[2].sizes() : Dims(), " and normalized_shape = ", normalized_shape);
+  check<NotImplemented>(is_floating(x.dtype()), "\"LayerNormKernelImpl\" not implemented for '", name_of(x.dtype()), "'");
+  Dims stat;
+  for (int i = 0; i < x.ndim(); i++) stat.push(i < lead ? x.sizes()[i] : 1);
+  Meta m(stat, stat_type(x.dtype()), x.device());
+  return {Meta(x.sizes(), x.dtype(), x.device()), m, m};
+}
+Tensors NativeLayerNorm::vjp(const Saved& s, const Tensor& dy) const {
+  auto g = Fn<LayerNormBackward>()(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), int64_t(normalized_shape.n));
+  return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
+}
+std::array<Meta, 3> LayerNormBackward::infer(Inputs in) const {
+  Dims shape;
+  for (int i = in[1].ndim() - int(normalized_ndim); i < in[1].ndim(); i++) shape.push(in[1].sizes()[i]);
+  Meta p(shape, in[4] ? in[4].dtype() : in[1].dtype(), in[1].device());
+  return {Meta(in[1].sizes(), in[1].dtype(), in[1].device()), p, p};
+}
+Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
+  Tensor dy = s.input(0), x = s.input(1), w = s.input(4);
+  Dims axes, lead;
+  double n = 1;
+  for (int i = 0; i < x.ndim(); i++) {
+    bool inner = i >= x.ndim() - int(normalized_ndim);
+    (inner ? axes : lead).push(i);
+    if (inner) n *= double(x.sizes()[i]);
+  }
+  Tensors r = double_backward(ddx, s.cotangent(1), s.cotangent(2), dy, x, s.input(2), s.input(3), w, axes, lead, n, true);
+  if (r[4] && w) r[4] = sum_to(r[4], w.sizes());
+  return r;
+}
+Tensor LayerNorm::compose(Inputs in) const { return Fn<NativeLayerNorm>::over(in, normalized_shape, eps)[0]; }
+
+Tensor GroupNorm::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check(x.ndim() >= 2, "group_norm: Expected at least 2 dimensions for input tensor but received ", x.ndim());
+  int64_t c = x.sizes()[1];
+  check(num_groups > 0, "group_norm: Expected num groups to be greater than 0, got ", num_groups);
+  check(c % num_groups == 0, "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ", x.sizes(),
+        " and num_groups=", num_groups);
+  for (int i : {1, 2})
+    check(!in[i] || (in[i].ndim() == 1 && in[i].numel() == c), "group_norm: Expected ", i == 1 ? "weight" : "bias",
+          " to be a vector of size equal to the number of channels in input, but got it of shape ", in[i] ? in[i].sizes() : Dims(), " and input of shape ", x.sizes());
+  Tensor y;
+  if (x.numel() == 0) {
+    y = x * 1.0;
+  } else {
+    int64_t rest = x.numel() / (x.sizes()[0] * num_groups);
+    Tensor flat[3] = {reshape(x, Dims{x.sizes()[0], num_groups, rest}), Tensor(), Tensor()};
+    y = reshape(Fn<NativeLayerNorm>::over(flat, Dims{rest}, eps)[0], x.sizes());
+  }
+  Dims channel(x.ndim(), 1);
+  channel[1] = c;
+  if (in[1]) y = y * reshape(in[1], channel);
+  if (in[2]) y = y + reshape(in[2], channel);
+  return y;
+}
+
+static const NormOps::Registration ops;
+
+}  // namespace weir

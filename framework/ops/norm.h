@@ -1,0 +1,94 @@
+// Normalisation layers. Source: Ioffe and Szegedy 2015 (batch), Ba et al. 2016 (layer), Wu and He 2018 (group).
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct NativeBatchNorm : Op {
+  static constexpr Signature signature =
+      "native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
+  static constexpr auto doc = "Normalises axis 1 over the others; in training updates the running statistics in place. Shape: as input.";
+  static constexpr const char* notation = "nc*,c,c->nc*";
+  static constexpr bool any_layout = true;
+  static constexpr Save saves{.inputs = 0b11011, .output = true};
+  bool training;
+  double momentum, eps;
+  static constexpr std::tuple fields{&NativeBatchNorm::training, &NativeBatchNorm::momentum, &NativeBatchNorm::eps};
+  std::array<Meta, 3> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct BatchNormBackward : Op {
+  static constexpr Signature signature =
+      "batch_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+  static constexpr auto doc = "Gradients of native_batch_norm.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool any_layout = true;
+  static constexpr Save saves{.inputs = 0b11111};
+  bool training;
+  static constexpr std::tuple fields{&BatchNormBackward::training};
+  std::array<Meta, 3> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct BatchNorm : Op {
+  static constexpr Signature signature =
+      "batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool = False) -> Tensor";
+  static constexpr auto doc = "As native_batch_norm, without the saved statistics.";
+  bool training;
+  double momentum, eps;
+  bool cudnn_enabled;
+  static constexpr std::tuple fields{&BatchNorm::training, &BatchNorm::momentum, &BatchNorm::eps, &BatchNorm::cudnn_enabled};
+  Tensor compose(Inputs in) const;
+};
+
+struct NativeLayerNorm : Op {
+  static constexpr Signature signature =
+      "native_layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
+  static constexpr auto doc = "Normalises the last axes, those of normalized_shape. Shape: as input.";
+  static constexpr Autocast autocast = Autocast::float32;
+  static constexpr Save saves{.inputs = 0b11, .output = true};
+  Dims normalized_shape;
+  double eps;
+  static constexpr std::tuple fields{&NativeLayerNorm::normalized_shape, &NativeLayerNorm::eps};
+  std::array<Meta, 3> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LayerNormBackward : Op {
+  static constexpr Signature signature =
+      "layer_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, normalized_ndim: int) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+  static constexpr auto doc = "Gradients of native_layer_norm.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11111};
+  int64_t normalized_ndim;
+  static constexpr std::tuple fields{&LayerNormBackward::normalized_ndim};
+  std::array<Meta, 3> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LayerNorm : Op {
+  static constexpr Signature signature =
+      "layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05, cudnn_enable: bool = True) -> Tensor";
+  static constexpr auto doc = "Normalises the last axes, those of normalized_shape, then scales and shifts. Shape: as input.";
+  Dims normalized_shape;
+  double eps;
+  bool cudnn_enable;
+  static constexpr std::tuple fields{&LayerNorm::normalized_shape, &LayerNorm::eps, &LayerNorm::cudnn_enable};
+  Tensor compose(Inputs in) const;
+};
+
+struct GroupNorm : Op {
+  static constexpr Signature signature =
+      "group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05, cudnn_enabled: bool = True) -> Tensor";
+  static constexpr auto doc = "Normalises groups of channels with their positions, then scales and shifts per channel. Shape: as input.";
+  int64_t num_groups;
+  double eps;
+  bool cudnn_enabled;
+  static constexpr std::tuple fields{&GroupNorm::num_groups, &GroupNorm::eps, &GroupNorm::cudnn_enabled};
+  Tensor compose(Inputs in) const;
+};
+
+using NormOps = OpList<NativeBatchNorm, BatchNormBackward, BatchNorm, NativeLayerNorm, LayerNormBackward, LayerNorm, GroupNorm>;
+
+}  // namespace weir

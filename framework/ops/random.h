@@ -1,0 +1,93 @@
+// Random numbers. The default generator is a mt19937 with PyTorch's draws.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Uniform : Op {
+  static constexpr Signature signature =
+      "uniform(input: Tensor, from: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "Uniform numbers in [from, to), in input's shape and dtype.";
+  static constexpr bool inplace = true, differentiable = false;
+  double from, to;
+  Generator* generator;
+  static constexpr std::tuple fields{&Uniform::from, &Uniform::to, &Uniform::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct Normal : Op {
+  static constexpr Signature signature =
+      "normal_fill(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "Normal numbers, in input's shape and dtype.";
+  static constexpr bool inplace = true, differentiable = false;
+  double mean, std;
+  Generator* generator;
+  static constexpr std::tuple fields{&Normal::mean, &Normal::std, &Normal::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct RandomInt : Op {
+  static constexpr Signature signature =
+      "random_range(input: Tensor, low: int, high: int, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "Integers in [low, high), in input's shape and dtype.";
+  static constexpr bool inplace = true, differentiable = false;
+  int64_t low, high;
+  Generator* generator;
+  static constexpr std::tuple fields{&RandomInt::low, &RandomInt::high, &RandomInt::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct Bernoulli : Op {
+  static constexpr Signature signature = "bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "1 with the probability input gives for each element, else 0.";
+  static constexpr bool differentiable = false;
+  Generator* generator;
+  static constexpr std::tuple fields{&Bernoulli::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct RandPerm : Op {
+  static constexpr Signature signature = "randperm_of(n: int, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "A random permutation of 0 .. n - 1, int64.";
+  static constexpr Module module = Module::hidden;
+  int64_t n;
+  Generator* generator;
+  static constexpr std::tuple fields{&RandPerm::n, &RandPerm::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct NativeDropout : Op {
+  static constexpr Signature signature = "native_dropout(input: Tensor, p: float) -> (output: Tensor, mask: Tensor)";
+  static constexpr auto doc = "input / (1 - p) where the bool mask holds, 0 elsewhere; the mask is drawn.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.output = true};
+  double p;
+  static constexpr std::tuple fields{&NativeDropout::p};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct MaskScale : Op {
+  static constexpr Signature signature = "mask_scale(input: Tensor, mask: Tensor, scale: float) -> Tensor";
+  static constexpr auto doc = "input * scale where mask holds, 0 elsewhere: dropout's gradient.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b10};
+  double scale;
+  static constexpr std::tuple fields{&MaskScale::scale};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Dropout : Op {
+  static constexpr Signature signature = "dropout(input: Tensor, p: float = 0.5, train: bool = True) -> Tensor";
+  static constexpr auto doc = "Elements zeroed with probability p, the others scaled by 1 / (1 - p). Source: Hinton et al. 2012.";
+  static constexpr bool inplace = true;
+  double p;
+  bool train;
+  static constexpr std::tuple fields{&Dropout::p, &Dropout::train};
+  Tensor compose(Inputs in) const;
+};
+
+using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, RandPerm, NativeDropout, MaskScale, Dropout>;
+
+}  // namespace weir

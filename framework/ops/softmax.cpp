@@ -1,0 +1,83 @@
+#include "framework/ops/softmax.h"
+
+#include <cmath>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/create.h"
+#include "framework/ops/matmul.h"
+#include "framework/ops/random.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+using namespace fn;
+
+namespace {
+
+Meta along(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dtype) {
+  wrap_dim(dim, x.ndim(), op);
+  DType t = dtype.value_or(x.dtype());
+  check<NotImplemented>(is_floating(t), "\"", op, "_lastdim_kernel_impl\" not implemented for '", name_of(t), "'");
+  return {x.sizes(), t, x.device()};
+}
+
+}  // namespace
+
+Meta Softmax::infer(Inputs in) const { return along("softmax", in[0], dim, dtype); }
+Tensors Softmax::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SoftmaxBackward>()(dy, s.output(), dim)}; }
+Meta SoftmaxBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
+Tensors SoftmaxBackward::vjp(const Saved& s, const Tensor& d) const {
+  Tensor dy = s.input(0), y = s.input(1);
+  Tensor inner = sum(y * dy, Dims{dim}, true), dot = sum(d * y, Dims{dim}, true);
+  return {Fn<SoftmaxBackward>()(d, y, dim), d * (dy - inner) - dot * dy};
+}
+
+Meta LogSoftmax::infer(Inputs in) const { return along("log_softmax", in[0], dim, dtype); }
+Tensors LogSoftmax::vjp(const Saved& s, const Tensor& dy) const { return {Fn<LogSoftmaxBackward>()(dy, s.output(), dim)}; }
+Meta LogSoftmaxBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
+Tensors LogSoftmaxBackward::vjp(const Saved& s, const Tensor& d) const {
+  Tensor dy = s.input(0), p = exp(s.input(1));
+  return {d - sum(d * p, Dims{dim}, true), -(d * p * sum(dy, Dims{dim}, true))};
+}
+
+Tensor ScaledDotProductAttention::compose(Inputs in) const {
+  Tensor q = in[0], k = in[1], v = in[2], mask = in[3];
+  const char* op = "scaled_dot_product_attention";
+  check(q.ndim() >= 2 && k.ndim() >= 2 && v.ndim() >= 2, op, ": Expected query, key, and value to all be at least 2 dimensional, but got ",
+        q.ndim(), ", ", k.ndim(), ", ", v.ndim());
+  check(q.dtype() == k.dtype() && q.dtype() == v.dtype(), op, ": Expected query, key, and value to have the same dtype, but got ",
+        name_of(q.dtype()), ", ", name_of(k.dtype()), " and ", name_of(v.dtype()));
+  check(!(mask.defined() && is_causal), op, ": Explicit attn_mask should not be set when is_causal=True");
+  if (enable_gqa && q.ndim() >= 3 && q.size(-3) != k.size(-3)) {
+    // Groups of query heads share a key and value head.
+    int64_t repeat = q.size(-3) / k.size(-3);
+    auto widen = [&](const Tensor& t) {
+      Dims sizes = t.sizes();
+      sizes.insert(t.ndim() - 2, repeat);
+      Dims out = t.sizes();
+      out[t.ndim() - 3] *= repeat;
+      return reshape(expand(unsqueeze(t, int64_t(-3)), sizes), out);
+    };
+    k = widen(k), v = widen(v);
+  }
+  double factor = scale ? *scale : 1 / std::sqrt(double(q.size(-1)));
+  Tensor scores = matmul(q * factor, transpose(k, int64_t(-2), int64_t(-1)));
+  if (is_causal) {
+    Tensor keep = Fn<Tril>()(full_of(Meta(Dims{q.size(-2), k.size(-2)}, DType::boolean), Scalar(true)), int64_t(0));
+    scores = where(keep, scores, num(-INFINITY));
+  } else if (mask && mask.dtype() == DType::boolean) {
+    scores = where(mask, scores, num(-INFINITY));
+  } else if (mask) {
+    scores = scores + mask;
+  }
+  Tensor p = softmax(scores, int64_t(-1));
+  // A row that may see nothing attends to nothing.
+  if (mask && mask.dtype() == DType::boolean) p = where(isnan(p), num(0.0), p);
+  if (dropout_p > 0) p = Fn<Dropout>()(p, dropout_p, true);
+  return matmul(cast_to(p, v.dtype()), v);
+}
+
+static const SoftmaxOps::Registration ops;
+
+}  // namespace weir

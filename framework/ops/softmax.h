@@ -1,0 +1,76 @@
+// Softmax, its logarithm, and scaled dot product attention over it.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Softmax : Op {
+  static constexpr Signature signature = "softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Exponentials along dim, scaled to sum to 1. Shape: as input. Source: PyTorch.";
+  static constexpr const char* notation = "along dim";
+  static constexpr Autocast autocast = Autocast::float32;
+  static constexpr Save saves{.output = true};
+  int64_t dim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&Softmax::dim, &Softmax::dtype};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct SoftmaxBackward : Op {
+  static constexpr Signature signature = "softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor";
+  static constexpr auto doc = "y * (dy - sum(y * dy, dim)).";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  int64_t dim;
+  static constexpr std::tuple fields{&SoftmaxBackward::dim};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LogSoftmax : Op {
+  static constexpr Signature signature = "log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "log(softmax(input, dim)) without overflow. Shape: as input. Source: PyTorch.";
+  static constexpr const char* notation = "along dim";
+  static constexpr Autocast autocast = Autocast::float32;
+  static constexpr Save saves{.output = true};
+  int64_t dim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&LogSoftmax::dim, &LogSoftmax::dtype};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LogSoftmaxBackward : Op {
+  static constexpr Signature signature = "log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor";
+  static constexpr auto doc = "dy - exp(y) * sum(dy, dim).";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  int64_t dim;
+  static constexpr std::tuple fields{&LogSoftmaxBackward::dim};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ScaledDotProductAttention : Op {
+  static constexpr Signature signature =
+      "scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False) -> Tensor";
+  static constexpr auto doc = "softmax(query @ key.T * scale + mask) @ value. Shapes: (*, L, E), (*, S, E), (*, S, V) -> (*, L, V).";
+  static constexpr Module module = Module::functional;
+  double dropout_p;
+  bool is_causal;
+  std::optional<double> scale;
+  bool enable_gqa;
+  static constexpr std::tuple fields{&ScaledDotProductAttention::dropout_p, &ScaledDotProductAttention::is_causal,
+                                     &ScaledDotProductAttention::scale, &ScaledDotProductAttention::enable_gqa};
+  Tensor compose(Inputs in) const;
+};
+
+using SoftmaxOps = OpList<Softmax, SoftmaxBackward, LogSoftmax, LogSoftmaxBackward, ScaledDotProductAttention>;
+
+namespace fn {
+inline constexpr Fn<Softmax> softmax;
+inline constexpr Fn<LogSoftmax> log_softmax;
+}  // namespace fn
+
+}  // namespace weir

@@ -1,0 +1,196 @@
+"""Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
+from _weir import Generator, Tensor, _default_generator, _empty, get_default_dtype, ops
+
+from . import _types as T
+
+default_generator = _default_generator()
+_torch, _hidden = ops["torch"], ops["hidden"]
+
+
+def manual_seed(seed):
+    """Seeds the default generator and returns it."""
+    return default_generator.manual_seed(int(seed) & 0xFFFFFFFFFFFFFFFF)
+
+
+def seed():
+    """A fresh seed from the system, which it returns."""
+    import secrets
+    value = secrets.randbits(63)
+    manual_seed(value)
+    return value
+
+
+def initial_seed():
+    return default_generator.initial_seed()
+
+
+def get_rng_state():
+    """The generator's whole state as a uint8 tensor."""
+    import numpy as np
+    from ._factories import from_numpy
+    return from_numpy(np.frombuffer(default_generator._state(), np.uint8).copy())
+
+
+def set_rng_state(new_state):
+    default_generator._set_state(new_state.numpy().tobytes())
+
+
+class fork_rng:
+    """Restores the random state on exit."""
+
+    def __init__(self, devices=None, enabled=True, **kw):
+        self._enabled = enabled
+
+    def __enter__(self):
+        self._state = get_rng_state()
+
+    def __exit__(self, *exc):
+        if self._enabled:
+            set_rng_state(self._state)
+
+
+def _size(size, kw):
+    size = kw.pop("size", size)
+    return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+
+
+def _made(r, out, device, requires_grad):
+    if device is not None:
+        r = r.to(device)
+    if out is not None:
+        return out.resize_(r.shape).copy_(r)
+    return r.requires_grad_() if requires_grad else r
+
+
+def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
+    """Uniform numbers in [0, 1). Shape: `size`."""
+    r = _empty(_size(size, kw), dtype or get_default_dtype())
+    return _made(r.uniform_(generator=generator), out, device, requires_grad)
+
+
+def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
+    """Standard normal numbers. Shape: `size`."""
+    r = _empty(_size(size, kw), dtype or get_default_dtype())
+    return _made(normal_(r, generator=generator), out, device, requires_grad)
+
+
+def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+            requires_grad=False, pin_memory=False):
+    """Integers in [low, high), int64 unless dtype says otherwise. Shape: `size`."""
+    if size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    r = _empty(tuple(size), dtype or T.int64)
+    return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad)
+
+
+def randperm(n, *, generator=None, out=None, dtype=T.int64, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """A random permutation of 0 .. n - 1."""
+    return _made(_hidden["randperm_of"](n, generator).to(dtype), out, device, requires_grad)
+
+
+def _like(make):
+    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, **kw):
+        r = make(*args, size=tuple(input.shape), dtype=dtype or input.dtype, **kw)
+        from ._factories import empty_like
+        target = empty_like(input, dtype=dtype, memory_format=memory_format).copy_(r)
+        return target.requires_grad_(requires_grad)
+    return like
+
+
+rand_like, randn_like, randint_like = _like(rand), _like(randn), _like(lambda low, high=None, size=None, **kw: randint(
+    low, high, size, **kw) if high is not None else randint(low, size=size, high=None, **kw))
+
+
+def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, device=None, requires_grad=False):
+    """Normal numbers of the given means and standard deviations (numbers or tensors)."""
+    if isinstance(std, Tensor) and std.numel() and bool((std < 0).any()):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
+    if size is not None:
+        r = normal_(_empty(tuple(size), dtype or get_default_dtype()), mean, std, generator=generator)
+        return _made(r, out, device, requires_grad)
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    from ._composites import broadcast_tensors
+    like = mean + std * 0 if not isinstance(mean, Tensor) or isinstance(std, Tensor) else mean
+    r = normal_(_empty(like.shape, like.dtype), generator=generator)
+    return _made(r * std + mean, out, device, requires_grad)
+
+
+def normal_(self, mean=0.0, std=1.0, *, generator=None):
+    """Normal numbers in place."""
+    return self.normal_fill_(mean, std, generator=generator)
+
+
+def random_(self, low=0, high=None, *, generator=None):
+    """Integers in [low, high) in place; without bounds, all that the dtype can hold."""
+    if high is None:
+        if low:
+            low, high = 0, low
+        else:
+            bits = {T.float32: 24, T.float64: 53, T.float16: 11, T.bfloat16: 8, T.uint8: 8, T.int8: 7, T.int16: 15,
+                    T.int32: 31, T.int64: 62, T.bool: 1}[self.dtype]
+            high = 2 ** bits + (1 if self.dtype.is_floating_point else 0)
+    return self.random_range_(low, high, generator=generator)
+
+
+def bernoulli_(self, p=0.5, *, generator=None):
+    """1 with probability p (a number or a tensor), else 0, in place."""
+    from ._factories import full
+    if not isinstance(p, Tensor):
+        if not 0 <= p <= 1:
+            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+        p = full(self.shape, float(p), dtype=T.float64)
+    return self.copy_(_torch["bernoulli"](p.expand(self.shape), generator=generator))
+
+
+def exponential_(self, lambd=1.0, *, generator=None):
+    """Exponential numbers of rate lambd in place."""
+    if lambd <= 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    return self.copy_(-(1 - rand(*self.shape, generator=generator, dtype=T.float64)).log() / lambd)
+
+
+def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+    u = rand(*self.shape, generator=generator, dtype=T.float64)
+    return self.copy_(median + sigma * (3.141592653589793 * (u - 0.5)).tan())
+
+
+def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+    return self.copy_(randn(*self.shape, generator=generator, dtype=T.float64).mul(std).add(mean).exp())
+
+
+def geometric_(self, p, *, generator=None):
+    u = rand(*self.shape, generator=generator, dtype=T.float64)
+    import math
+    return self.copy_(((1 - u).log() / math.log1p(-p)).ceil().clamp(min=1))
+
+
+def multinomial(input, num_samples, replacement=False, *, generator=None):
+    """Indices drawn with the probabilities of each row. Shape: (num_samples,) or (rows, num_samples)."""
+    if input.dim() not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not input.is_floating_point():
+        raise RuntimeError("multinomial only supports floating-point dtypes for input, got: Long")
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > input.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    if bool((input < 0).any()) or not bool(input.isfinite().all()):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if bool((input.sum(-1) <= 0).any()):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if replacement:
+        cdf = (input.double() / input.double().sum(-1, keepdim=True)).cumsum(-1)
+        u = rand(*input.shape[:-1], num_samples, generator=generator, dtype=T.float64)
+        return (u.unsqueeze(-1) >= cdf.unsqueeze(-2)).sum(-1).clamp(max=input.shape[-1] - 1)
+    # The largest of p / exponential is a draw from p; the k largest are draws without replacement.
+    q = exponential_(_empty(input.shape, T.float64), 1.0, generator=generator)
+    return (input.double() / q).topk(num_samples, dim=-1).indices
+
+
+methods = dict(normal_=normal_, random_=random_, bernoulli_=bernoulli_, exponential_=exponential_, cauchy_=cauchy_,
+               log_normal_=log_normal_, geometric_=geometric_, multinomial=multinomial)
