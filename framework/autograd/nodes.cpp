@@ -14,6 +14,12 @@ Meta grad_layout(const Meta& base) {
   return base;
 }
 
+Tensor laid_out(const Tensor& g, const Meta& layout) {
+  Tensor t = empty(layout);
+  copy_into(t, g);
+  return t;
+}
+
 Geometry within(const Tensor& base, const Tensor& view) {
   return {view.sizes(), view.strides(), view->offset - base->offset};
 }
@@ -55,8 +61,10 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
   } else {
     // Steal a gradient nobody else holds; otherwise a later in-place change would reach somebody else's tensor.
     bool sole = g->refs.load() == 1 && g->storage->refs.load() == 1 && !g.has_flag(kWrappedNumber);
-    bool dense = is_non_overlapping_and_dense(g.sizes(), g.strides());
-    v.grad = mode.grad ? g : sole && dense ? detach(g) : grad_ops.clone(g);
+    // Optimizers walk a parameter and its gradient side by side: keep them in one layout.
+    bool dense = is_non_overlapping_and_dense(leaf.sizes(), leaf.strides());
+    bool fits = dense ? same_layout(leaf.sizes(), g.strides(), leaf.strides()) : g.is_contiguous();
+    v.grad = mode.grad ? g : sole && fits ? detach(g) : laid_out(g, dense ? leaf.meta() : Meta(leaf.sizes(), leaf.dtype()));
   }
   for (auto& f : std::vector(v.post_accumulate)) f();
   return {};

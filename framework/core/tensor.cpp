@@ -150,6 +150,12 @@ bool is_channels_last(const Dims& sizes, const Dims& strides) {
   return true;
 }
 
+bool same_layout(const Dims& sizes, const Dims& a, const Dims& b) {
+  for (int i = 0; i < sizes.n; i++)
+    if (sizes[i] > 1 && a[i] != b[i]) return false;
+  return true;
+}
+
 bool is_non_overlapping_and_dense(const Dims& sizes, const Dims& strides) {
   int order[kMaxDims], n = 0;
   for (int i = 0; i < sizes.n; i++) {

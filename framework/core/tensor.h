@@ -121,6 +121,8 @@ Extent extent(const Dims& sizes, const Dims& strides);
 /// Dense with the innermost axis the channels: NHWC of a 4-d or NDHWC of a 5-d tensor.
 bool is_channels_last(const Dims& sizes, const Dims& strides);
 Dims channels_last_strides(const Dims& sizes);
+/// Equal strides wherever an axis has more than one element.
+bool same_layout(const Dims& sizes, const Dims& a, const Dims& b);
 /// Every element has its own address and the elements fill one block without holes.
 bool is_non_overlapping_and_dense(const Dims& sizes, const Dims& strides);
 

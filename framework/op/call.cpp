@@ -83,7 +83,12 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
   Tensors r = type.compose(op, in);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
-    else if (out[i].get() != r[i].get()) write_out(op_name(type).c_str(), out[i], r[i]);
+    else if (out[i].get() != r[i].get()) {
+      bool inplace = !in.empty() && out[i] == in[0];
+      check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
+            " doesn't match the broadcast shape ", r[i].sizes());
+      write_out(op_name(type).c_str(), out[i], r[i]);
+    }
   }
 }
 

@@ -49,6 +49,13 @@ struct LogicalXor : Pointwise<LogicalXor, Rule::compare> {
   static constexpr auto doc = "Is exactly one nonzero?";
 };
 
+struct BitwiseNot : Op {
+  static constexpr Signature signature = "bitwise_not(input: Tensor) -> Tensor";
+  static constexpr auto doc = "~x for integers, logical not for bool.";
+  static constexpr bool inplace = true;
+  Tensor compose(Inputs in) const;
+};
+
 /// The family, for registration and for the kernels.
 using CompareOps = OpList<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
 

@@ -1,8 +1,17 @@
 #include "framework/ops/loss.h"
 
-#include "framework/autograd/variable.h"
+#include <algorithm>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/create.h"
+#include "framework/ops/index.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/softmax.h"
+#include "framework/ops/view.h"
 
 namespace weir {
+using namespace fn;
 
 std::array<Meta, 2> NllLoss::infer(Inputs in) const {
   const Tensor &x = in[0], &t = in[1], &w = in[2];
@@ -25,6 +34,31 @@ Meta NllLossBackward::infer(Inputs in) const { return {input_size, in[0].dtype()
 Tensors NllLossBackward::vjp(const Saved& s, const Tensor& d) const {
   // Linear in grad_output: its gradient is the loss of d itself.
   return {Fn<NllLoss>()(d, s.input(1), s.input(2), reduction, ignore_index)[0]};
+}
+
+Tensor NllLossNd::compose(Inputs in) const {
+  return Fn<NllLoss>()(in[0], in[1], in[2], reduction, ignore_index)[0];
+}
+
+Tensor CrossEntropy::compose(Inputs in) const {
+  const Tensor &x = in[0], &target = in[1], &w = in[2];
+  check(x.ndim() >= 1, "cross_entropy_loss: input should be at least 1D, got ", x.ndim(), "D");
+  int64_t axis = x.ndim() == 1 ? 0 : 1, classes = x.size(axis);
+  Tensor logp = log_softmax(x, axis);
+  Tensor nll = Fn<NllLossNd>()(logp, target, w, reduction, ignore_index);
+  if (label_smoothing == 0) return nll;
+  Dims shape(x.ndim(), 1);
+  shape[int(axis)] = classes;
+  Tensor smooth = -sum(w ? logp * reshape(w, shape) : logp, Dims{axis});
+  Tensor ignored = Fn<Eq>()(target, num(ignore_index));
+  smooth = where(ignored, num(0.0), smooth);
+  if (reduction == "sum") {
+    smooth = sum(smooth);
+  } else if (reduction == "mean") {
+    Tensor valid = where(ignored, num(0.0), w ? index(w, {where(ignored, num(int64_t(0)), target)}) : num(1.0));
+    smooth = sum(smooth) / sum(valid);
+  }
+  return nll * (1 - label_smoothing) + smooth * (label_smoothing / double(classes));
 }
 
 static const LossOps::Registration ops;
