@@ -57,7 +57,6 @@ UNTESTED = {
     "matmul": _OP_DATABASE,
     "module": _BINDING,
     "norm": _OP_DATABASE,
-    "op_function": _BINDING,
     "optimizer": "none yet",
     "pad": _OP_DATABASE,
     "pointwise": _OP_DATABASE,
