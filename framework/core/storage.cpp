@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kSmallBlock = 512;      // up to this, one thread-local list of equal blocks
 constexpr size_t kSmallKept = 256;       // blocks a thread keeps
 constexpr size_t kHugePage = 2 << 20;    // from this size, ask for huge pages: fewer faults, fewer TLB misses
-constexpr double kMaxWaste = 1.25;       // a cached block may be this much larger than the request
+constexpr double kMaxWaste = 1.125;      // a cached block may be this much larger than the request
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -42,6 +42,9 @@ class Cache {
       real_size_[p] = found;
       return p;
     }
+    // Trade idle blocks of other sizes for a new one before the footprint grows beyond what was ever in use.
+    size_t budget = stats_.peak + stats_.peak / 32 + kHugePage * 8;
+    if (stats_.in_use + stats_.cached > budget) drop(budget > stats_.in_use ? budget - stats_.in_use : 0);
     std::byte* p = fresh(size);
     real_size_[p] = size;
     return p;
@@ -54,8 +57,6 @@ class Cache {
     real_size_.erase(it);
     free_[real].push_back(p);
     stats_.cached += real;
-    // Hold at most as much idle memory as was ever needed at once, so the peak is at most doubled.
-    if (stats_.cached > stats_.peak / 2 + kHugePage * 16) drop(stats_.peak / 4);
   }
   void clear() {
     std::lock_guard lock(mutex_);

@@ -46,7 +46,6 @@ struct NativeLayerNorm : Op {
   static constexpr Signature signature =
       "native_layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
   static constexpr auto doc = "Normalises the last axes, those of normalized_shape. Shape: as input.";
-  static constexpr Autocast autocast = Autocast::float32;
   static constexpr Save saves{.inputs = 0b11, .output = true};
   Dims normalized_shape;
   double eps;

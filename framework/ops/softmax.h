@@ -8,7 +8,6 @@ struct Softmax : Op {
   static constexpr Signature signature = "softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Exponentials along dim, scaled to sum to 1. Shape: as input. Source: PyTorch.";
   static constexpr const char* notation = "along dim";
-  static constexpr Autocast autocast = Autocast::float32;
   static constexpr Save saves{.output = true};
   int64_t dim;
   std::optional<DType> dtype;
@@ -32,7 +31,6 @@ struct LogSoftmax : Op {
   static constexpr Signature signature = "log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "log(softmax(input, dim)) without overflow. Shape: as input. Source: PyTorch.";
   static constexpr const char* notation = "along dim";
-  static constexpr Autocast autocast = Autocast::float32;
   static constexpr Save saves{.output = true};
   int64_t dim;
   std::optional<DType> dtype;

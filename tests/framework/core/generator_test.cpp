@@ -1,0 +1,43 @@
+#include "framework/core/generator.h"
+
+#include <gtest/gtest.h>
+
+namespace weir {
+
+// The numbers are PyTorch 2.13.0's on the CPU: torch.rand, torch.randn.
+TEST(Generator, DrawsPyTorchsUniforms) {
+  Generator g(0);
+  for (float want : {0.49625658988952637f, 0.7682217955589294f, 0.08847743272781372f}) EXPECT_EQ(g.uniform_float(), want);
+  g.manual_seed(0);
+  for (double want : {0.9700530018065531, 0.707819864399788}) EXPECT_EQ(g.uniform_double(), want);
+}
+
+TEST(Generator, TakesTheLowBitsOfALargeSeed) {
+  Generator g((uint64_t(1) << 40) + 5);
+  for (float want : {0.8302518725395203f, 0.12611091136932373f}) EXPECT_EQ(g.uniform_float(), want);
+  EXPECT_EQ(g.initial_seed(), (uint64_t(1) << 40) + 5);
+}
+
+TEST(Generator, DrawsPyTorchsNormals) {
+  Generator g(0);
+  for (double want : {1.5409961082440433, -0.2934289057609464, -2.1787893820745574}) EXPECT_DOUBLE_EQ(g.normal(), want);
+}
+
+TEST(Generator, SeedingDropsTheSpareNormal) {
+  Generator g(0);
+  double first = g.normal();
+  g.manual_seed(0);
+  EXPECT_EQ(g.normal(), first);
+}
+
+TEST(Generator, AStateCanBeKeptAndRestored) {
+  Generator g(3);
+  g.normal();  // leaves a spare one
+  auto state = g.state;
+  double a = g.normal(), b = g.uniform_double();
+  g.state = state;
+  EXPECT_EQ(g.normal(), a);
+  EXPECT_EQ(g.uniform_double(), b);
+}
+
+}  // namespace weir

@@ -1,0 +1,170 @@
+// The one door: results, in-place, out=, views, and errors before any work.
+#include "framework/op/call.h"
+
+#include "framework/ops/activation.h"
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/view.h"
+#include "tests/framework/tensors.h"
+
+namespace weir {
+using test::expect_error;
+using test::Numbers;
+using test::numbers;
+using test::tensor;
+
+// An op without any kernel, known to nobody: what an op is before a back end has it.
+struct Unwritten : Op {
+  static constexpr Signature signature = "unwritten(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Nothing.";
+  Meta infer(Inputs in) const { return in[0].meta(); }
+};
+
+void add_out(const Tensor& a, const Tensor& b, Tensor out) {
+  Add op = make_op<Add>();
+  call(op_type<Add>(), &op, std::array{a, b}, &out);
+}
+void add_into(const Tensor& a, const Tensor& b) { Fn<Add>::into(a, std::array{a, b}); }
+
+TEST(Call, AllocatesTheResult) {
+  Tensor y = tensor({1, 2}) + tensor({10, 20});
+  EXPECT_EQ(numbers(y), (Numbers{11, 22}));
+  EXPECT_EQ(y.version(), 0u);
+}
+
+TEST(Call, ComputesShapesOfMetaTensorsOnly) {
+  Tensor big = empty({1 << 20, 1 << 20}, DType::float32, {DeviceType::meta});
+  Tensor y = big + big;
+  EXPECT_EQ(y.sizes(), big.sizes());
+  EXPECT_TRUE(y.is_meta());
+}
+
+TEST(Call, NamesOpAndDeviceWhereAKernelIsMissing) {
+  expect_error<NotImplemented>([] { Fn<Unwritten>()(tensor({1})); }, "unwritten: not implemented for device cpu");
+}
+
+TEST(Call, MarksResultsOfInferenceMode) {
+  Mode before = mode;
+  mode.inference = true;
+  Tensor y = tensor({1}) + tensor({2});
+  mode = before;
+  EXPECT_TRUE(y.has_flag(kInference));
+}
+
+TEST(Call, ReturnsSeveralResults) {
+  auto [values, indices] = Fn<MaxDim>()(tensor({2, 3}, {1, 5, 2, 9, 0, 4}), int64_t(1));
+  EXPECT_EQ(numbers(values), (Numbers{5, 9}));
+  EXPECT_EQ(numbers(indices), (Numbers{1, 0}));
+}
+
+TEST(Inplace, WritesAndRaisesTheVersionByOne) {
+  Tensor a = tensor({1, 2}), same = a;
+  add_into(a, tensor({10, 20}));
+  EXPECT_EQ(numbers(same), (Numbers{11, 22}));
+  EXPECT_EQ(a.version(), 1u);
+}
+
+TEST(Inplace, WritesThroughStrides) {
+  Tensor base = tensor({2, 2}, {1, 2, 3, 4});
+  add_into(fn::transpose(base, int64_t(0), int64_t(1)), tensor({2, 2}, {10, 20, 30, 40}));
+  EXPECT_EQ(numbers(base), (Numbers{11, 32, 23, 44}));
+}
+
+TEST(Inplace, KeepsTheDtypeOfItsTensor) {
+  Tensor a = tensor({1, 2}, DType::float16);
+  add_into(a, tensor({0.5, 0.5}));
+  EXPECT_EQ(a.dtype(), DType::float16);
+  EXPECT_EQ(numbers(a), (Numbers{1.5, 2.5}));
+}
+
+TEST(Inplace, ReadsAnOverlappingOperandBeforeWriting) {
+  Tensor a = tensor({2, 2}, {1, 2, 3, 4});
+  add_into(a, fn::transpose(a, int64_t(0), int64_t(1)));
+  EXPECT_EQ(numbers(a), (Numbers{2, 5, 5, 8}));
+  Tensor b = tensor({1, 2, 3, 4});
+  add_into(alias(b, {3}, {1}, 1), alias(b, {3}, {1}, 0));
+  EXPECT_EQ(numbers(b), (Numbers{1, 3, 5, 7}));
+}
+
+TEST(Inplace, RefusesAGrowingShapeBeforeAnyWork) {
+  Tensor a = tensor({1, 2});
+  expect_error<Error>([&] { add_into(a, tensor({3, 2}, {1, 1, 1, 1, 1, 1})); }, "doesn't match the broadcast shape [3, 2]");
+  EXPECT_EQ(numbers(a), (Numbers{1, 2}));
+  EXPECT_EQ(a.version(), 0u);
+}
+
+TEST(Inplace, RefusesAFallingCategoryBeforeAnyWork) {
+  Tensor a = tensor({1, 2}, DType::int32);
+  expect_error<Error>([&] { add_into(a, tensor({0.5, 0.5})); }, "float32 can't be cast to the desired output type int32");
+  EXPECT_EQ(numbers(a), (Numbers{1, 2}));
+  EXPECT_EQ(a.version(), 0u);
+}
+
+TEST(Out, IsWrittenInPlaceWhenItFits) {
+  Tensor out = tensor({0, 0});
+  std::byte* memory = out.raw();
+  add_out(tensor({1, 2}), tensor({10, 20}), out);
+  EXPECT_EQ(numbers(out), (Numbers{11, 22}));
+  EXPECT_EQ(out.raw(), memory);
+  EXPECT_EQ(out.version(), 1u);
+}
+
+TEST(Out, IsResizedWhenEmpty) {
+  Tensor out = empty({0}, DType::float32);
+  add_out(tensor({1, 2}), tensor({10, 20}), out);
+  EXPECT_EQ(numbers(out), (Numbers{11, 22}));
+}
+
+TEST(Out, IsCastTo) {
+  Tensor out = empty({2}, DType::float64);
+  add_out(tensor({1, 2}, DType::int64), tensor({10, 20}, DType::int64), out);
+  EXPECT_EQ(numbers(out), (Numbers{11, 22}));
+  EXPECT_EQ(out.dtype(), DType::float64);
+}
+
+TEST(Out, MayBeAnOperand) {
+  Tensor a = tensor({1, 2, 3});
+  add_out(alias(a, {2}, {1}, 0), alias(a, {2}, {1}, 1), alias(a, {2}, {1}, 1));
+  EXPECT_EQ(numbers(a), (Numbers{1, 3, 5}));
+}
+
+TEST(Out, RefusesAFallingCategoryBeforeAnyWork) {
+  Tensor out = tensor({7, 7}, DType::int64);
+  expect_error<Error>([&] { add_out(tensor({1, 2}), tensor({10, 20}), out); }, "add: result type float32");
+  EXPECT_EQ(numbers(out), (Numbers{7, 7}));
+}
+
+TEST(View, SharesStorageAndNamesItsRoot) {
+  Tensor a = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
+  Tensor v = fn::select(fn::transpose(a, int64_t(0), int64_t(1)), int64_t(0), int64_t(1));
+  EXPECT_EQ(numbers(v), (Numbers{2, 5}));
+  EXPECT_EQ(v->storage, a->storage);
+  EXPECT_EQ(v->base, a.ref());
+}
+
+TEST(View, MadeWithoutGradIsAPlainAlias) {
+  GradMode off(false);
+  EXPECT_FALSE(fn::view(tensor({1, 2}), Dims{2, 1}).is_view());
+}
+
+TEST(View, RefusesWhatStridesForbid) {
+  Tensor t = fn::transpose(tensor({2, 2}, {1, 2, 3, 4}), int64_t(0), int64_t(1));
+  EXPECT_THROW(fn::view(t, Dims{4}), Error);
+}
+
+TEST(Composite, RunsTheOpsItIsMadeOf) {
+  Tensor y = fn::flatten(tensor({2, 2}, {1, 2, 3, 4}), int64_t(0), int64_t(-1));
+  EXPECT_EQ(y.sizes(), Dims{4});
+}
+
+TEST(Errors, BroadcastNamesTheAxis) {
+  expect_error<Error>([] { tensor({1, 2}) + tensor({1, 2, 3}); }, "add: The size of tensor a (2) must match the size of "
+                      "tensor b (3) at non-singleton dimension 0");
+}
+
+TEST(Errors, AnOpForFloatsNamesTheDtypeItGot) {
+  expect_error<NotImplemented>([] { Fn<LeakyRelu>()(tensor({1}, DType::int64)); },
+                               "leaky_relu: not implemented for 'int64'");
+}
+
+}  // namespace weir
