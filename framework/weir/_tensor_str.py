@@ -49,22 +49,14 @@ class _Formatter:
             self.width = max([self.width, *map(len, texts)])
             return
         finite = [abs(v) for v in values if math.isfinite(v) and v != 0]
-        if not finite:
-            # zeros, inf and nan alone leave no hint: PyTorch prints "0." and their names
-            self._whole = True
-            self.width = max([1, *(len(self._text(v)) for v in values if not math.isfinite(v))])
-            if any(v == 0 for v in values):
-                self.width = max(self.width, max(len(self._text(v)) for v in values))
-            self._apply_sci_mode()
-            return
-        low, high = min(finite), max(finite)
-        self._whole = all(v == math.ceil(v) for v in finite)
-        if self._whole:
-            self._scientific = high / low > 1000.0 or high > 1.0e8
-        else:
-            self._scientific = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
+        if finite:
+            low, high = min(finite), max(finite)
+            self._whole = all(v == math.ceil(v) for v in finite)
+            self._scientific = high / low > 1000.0 or high > 1.0e8 or (not self._whole and low < 1.0e-4)
         self._apply_sci_mode()
-        self.width = max(self.width, *(len(self._text(v)) for v in values if v != 0 or True))
+        # Zeros, inf and nan have no say in the width unless the numbers themselves are integers' texts.
+        shown = [v for v in values if math.isfinite(v) and v != 0]
+        self.width = max([1, *(len(self._text(v)) for v in shown)])
 
     def _apply_sci_mode(self):
         if _options.sci_mode is not None:

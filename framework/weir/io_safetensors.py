@@ -26,9 +26,17 @@ def save_file(tensors: dict, filename, metadata: dict | None = None) -> None:
     for name, t in tensors.items():
         if not isinstance(t, weir.Tensor):
             raise ValueError(f"save_file: key {name!r} holds {type(t).__name__}, expected a Tensor")
-    flat = {name: {"dtype": t.dtype.name, "shape": list(t.shape), "data": _bytes_of(t)} for name, t in tensors.items()}
+    package = _package()
+    memory = {name: np.frombuffer(_bytes_of(t), np.uint8) for name, t in tensors.items()}  # alive until written
+    flat = {name: _describe(package, t, memory[name]) for name, t in tensors.items()}
     with open(filename, "wb") as file:
-        file.write(_package().serialize(flat, metadata=metadata))
+        file.write(package.serialize(flat, metadata=metadata))
+
+
+def _describe(package, t, memory):
+    if not hasattr(package, "TensorSpec"):  # before 0.8 the memory itself was handed over
+        return {"dtype": t.dtype.name, "shape": list(t.shape), "data": memory.tobytes()}
+    return package.TensorSpec(dtype=t.dtype.name, shape=list(t.shape), data_ptr=memory.ctypes.data, data_len=memory.nbytes)
 
 
 def load_file(filename, device="cpu") -> dict:

@@ -2,6 +2,7 @@
 
 import weir
 from weir import Tensor
+from weir._tensor_str import tensor_repr
 
 
 class Parameter(Tensor):
@@ -25,7 +26,7 @@ class Parameter(Tensor):
         return result
 
     def __repr__(self, *, tensor_contents=None):
-        return "Parameter containing:\n" + super().__repr__()
+        return "Parameter containing:\n" + tensor_repr(self)
 
     def __reduce_ex__(self, protocol):
         return _rebuild_parameter, (self.detach(), self.requires_grad)

@@ -60,6 +60,6 @@ class ReduceLROnPlateau(LRScheduler):
 
     def is_better(self, a, best):
         """Is `a` an improvement by more than the threshold?"""
-        sign = 1 if self.mode == "max" else -1
-        margin = self.threshold * (best if self.threshold_mode == "rel" else 1)
-        return a > best + margin if sign > 0 else a < best - margin
+        margin = self.threshold if self.mode == "max" else -self.threshold
+        limit = best * (1.0 + margin) if self.threshold_mode == "rel" else best + margin
+        return a > limit if self.mode == "max" else a < limit

@@ -13,7 +13,7 @@ class LRScheduler:
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group["initial_lr"] = float(group["lr"])
+                group.setdefault("initial_lr", float(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError("param 'initial_lr' is not specified in "
                                f"param_groups[{i}] when resuming an optimizer")

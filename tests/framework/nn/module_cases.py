@@ -17,7 +17,7 @@ class Case:
     def inputs(self):
         torch.manual_seed(1)
         made = [s() if callable(s) else torch.randn(s) for s in self.shapes]
-        return [t.requires_grad_() if t.is_floating_point() and t.is_leaf else t for t in made]
+        return [t.requires_grad_() if t.is_floating_point() and not callable(s) else t for s, t in zip(self.shapes, made)]
 
     def build(self, framework):
         return getattr(framework.nn, self.name)(*self.args, **self.kwargs)

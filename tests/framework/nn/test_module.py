@@ -88,6 +88,7 @@ def test_attributes_move_between_tables(F):
     assert "x" in model._parameters and "x" not in model.__dict__
     model.x = None
     assert model.x is None
+    del model.x
     model.x = F.nn.ReLU()
     assert "x" in model._modules and "x" not in model._parameters
     del model.x

@@ -16,13 +16,13 @@ class _NormBase(Module):
     _version = 2  # num_batches_tracked came with version 2
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum=0.1, affine: bool = True,
-                 track_running_stats: bool = True, device=None, dtype=None):
+                 track_running_stats: bool = True, device=None, dtype=None, *, bias: bool = True):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         options = {"device": device, "dtype": dtype}
-        for name in ("weight", "bias"):
-            self.register_parameter(name, Parameter(weir.empty(num_features, **options)) if affine else None)
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(weir.empty(num_features, **options)) if wanted else None)
         tracked = track_running_stats
         self.register_buffer("running_mean", weir.zeros(num_features, **options) if tracked else None)
         self.register_buffer("running_var", weir.ones(num_features, **options) if tracked else None)
@@ -40,8 +40,9 @@ class _NormBase(Module):
     def reset_parameters(self):
         """Weights 1, biases 0 and fresh statistics."""
         self.reset_running_stats()
-        if self.affine:
+        if self.weight is not None:
             weir.nn.init.ones_(self.weight)
+        if self.bias is not None:
             weir.nn.init.zeros_(self.bias)
 
     def _check_input_dim(self, input):
@@ -54,7 +55,7 @@ class _NormBase(Module):
 
     def extra_repr(self):
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-                f"track_running_stats={self.track_running_stats}")
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
 
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, *args):
         version = local_metadata.get("version")
@@ -103,8 +104,8 @@ class SyncBatchNorm(_BatchNorm):
     """BatchNorm over the batches of all processes; with one process it is plain batch norm."""
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
-                 device=None, dtype=None):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 device=None, dtype=None, *, bias: bool = True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
 
     def _check_input_dim(self, input):
@@ -116,8 +117,8 @@ class _InstanceNorm(_NormBase):
     rank = 0
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-                 track_running_stats: bool = False, device=None, dtype=None):
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 track_running_stats: bool = False, device=None, dtype=None, *, bias: bool = True):
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
     def _check_input_dim(self, input):
         self._expect(input, self.rank + 1, self.rank + 2)

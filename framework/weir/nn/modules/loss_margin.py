@@ -2,6 +2,7 @@
 
 import weir.nn.functional as F
 
+from .distance import PairwiseDistance
 from .loss import _Loss, _WeightedLoss
 
 __all__ = ["CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "MultiLabelMarginLoss",
@@ -102,7 +103,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         if margin <= 0:
             raise ValueError("TripletMarginWithDistanceLoss: expected margin to be greater than 0, "
                              f"got {margin} instead")
-        self.distance_function = F.pairwise_distance if distance_function is None else distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 
     def forward(self, anchor, positive, negative):

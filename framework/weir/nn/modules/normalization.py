@@ -12,8 +12,6 @@ __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSN
 class LayerNorm(Fields):
     """Normalises over the last axes `normalized_shape`. Source: Ba et al. 2016."""
 
-    shown = ("normalized_shape", "eps", "elementwise_affine")
-
     def __init__(self, normalized_shape, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device=None, dtype=None):
         super().__init__()
@@ -36,7 +34,8 @@ class LayerNorm(Fields):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+                f"bias={self.bias is not None}")
 
 
 class RMSNorm(Fields):
@@ -65,7 +64,7 @@ class RMSNorm(Fields):
 class GroupNorm(Fields):
     """Normalises groups of channels of (N, C, *). Source: Wu & He 2018."""
 
-    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device=None, dtype=None,
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device=None, dtype=None, *,
                  bias: bool = True):
         super().__init__()
         if num_channels % num_groups:
@@ -82,7 +81,8 @@ class GroupNorm(Fields):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+                f"bias={self.bias is not None}")
 
 
 class LocalResponseNorm(Fields):

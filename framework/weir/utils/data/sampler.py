@@ -61,7 +61,7 @@ class RandomSampler(Sampler):
         if self.replacement:
             left = self.num_samples
             while left > 0:
-                drawn = weir.randint(high=size, size=(self._CHUNK,), dtype=weir.int64, generator=generator).tolist()
+                drawn = weir.randint(0, size, (self._CHUNK,), dtype=weir.int64, generator=generator).tolist()
                 yield from drawn[:left]
                 left -= self._CHUNK
             return
