@@ -122,11 +122,9 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   save_inputs(*node, in, inplace);
   call_below(Layer::autograd, type, op, in, out);
 
-  if (type.saves.output) {
-    for (int i = 0; i < n; i++) {
-      Tensor t = out[i] ? detach(out[i]) : Tensor();
-      node->kept_outputs.push_back({t, t ? t.version() : 0});
-    }
+  for (int i = 0; i < n; i++) {
+    Tensor t = type.saves.outputs >> i & 1 ? detach(out[i]) : Tensor();
+    if (type.saves.outputs) node->kept_outputs.push_back({t, t ? t.version() : 0});
   }
   if (inplace) return rebase_history(out[0], ref);
   for (int i = 0; i < n; i++)

@@ -25,6 +25,25 @@ size_t block_size(size_t bytes) {
   return round_up(bytes, bytes < kHugePage ? 4096 : kHugePage / 8);
 }
 
+// Large blocks are mapped by themselves, on a huge-page boundary: malloc would put them on its heap once it has seen
+// some freed, and a heap with holes never gives memory back.
+std::byte* from_system(size_t size) {
+  if (size < kHugePage) return static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+  size_t room = size + kHugePage;
+  void* p = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return nullptr;
+  auto start = reinterpret_cast<uintptr_t>(p), aligned = round_up(start, kHugePage);
+  if (aligned > start) munmap(p, aligned - start);
+  size_t tail = start + room - (aligned + size);
+  if (tail) munmap(reinterpret_cast<void*>(aligned + size), tail);
+  madvise(reinterpret_cast<void*>(aligned), size, MADV_HUGEPAGE);
+  return reinterpret_cast<std::byte*>(aligned);
+}
+void to_system(std::byte* p, size_t size) {
+  if (size < kHugePage) std::free(p);
+  else munmap(p, size);
+}
+
 // Blocks by size. Best fit within kMaxWaste, so that the shapes of a training step find their own blocks again.
 class Cache {
  public:
@@ -43,7 +62,7 @@ class Cache {
       return p;
     }
     // Trade idle blocks of other sizes for a new one before the footprint grows beyond what was ever in use.
-    size_t budget = stats_.peak + stats_.peak / 32 + kHugePage * 8;
+    size_t budget = stats_.peak + kHugePage * 4;
     if (stats_.in_use + stats_.cached > budget) drop(budget > stats_.in_use ? budget - stats_.in_use : 0);
     std::byte* p = fresh(size);
     real_size_[p] = size;
@@ -73,13 +92,8 @@ class Cache {
 
  private:
   std::byte* fresh(size_t size) {
-    void* p = nullptr;
-    size_t align = size >= kHugePage ? kHugePage : kAlignment;
     for (int attempt = 0; attempt < 2; attempt++) {
-      if (posix_memalign(&p, align, size) == 0) {
-        if (size >= kHugePage) madvise(p, size, MADV_HUGEPAGE);
-        return static_cast<std::byte*>(p);
-      }
+      if (std::byte* p = from_system(size)) return p;
       drop(0);
     }
     stats_.in_use -= size;
@@ -88,7 +102,7 @@ class Cache {
   void drop(size_t keep) {
     while (stats_.cached > keep && !free_.empty()) {
       auto it = std::prev(free_.end());
-      std::free(it->second.back());
+      to_system(it->second.back(), it->first);
       it->second.pop_back();
       stats_.cached -= it->first;
       if (it->second.empty()) free_.erase(it);

@@ -5,7 +5,7 @@
 //     static constexpr auto doc = "Exponentials along dim, scaled to sum to 1. Shape: as input.";
 //     int64_t dim;
 //     static constexpr auto fields = std::tuple{&Softmax::dim};
-//     static constexpr Save saves{.output = true};
+//     static constexpr Save saves{.outputs = 0b1};
 //     Meta infer(Inputs in) const;                          // a kernel op
 //     Tensors vjp(const Saved& s, const Tensor& dy) const;  // gradients per input, written with ops
 //   };
@@ -26,10 +26,10 @@ namespace weir {
 
 using Tensors = std::vector<Tensor>;
 
-/// What backward needs of the call. `inputs` is a bit per input.
+/// What backward needs of the call: a bit per input and per output. The last input bit stands for all further ones.
 struct Save {
   uint8_t inputs = 0;
-  bool output = false;   // all outputs
+  uint8_t outputs = 0;
 };
 
 /// Where the Python name lives. `torch` also makes it a method of Tensor when its first parameter is a Tensor.

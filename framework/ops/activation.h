@@ -7,7 +7,7 @@ namespace weir {
 struct Relu : Pointwise<Relu, Rule::promote> {
   static constexpr Signature signature = "relu(input: Tensor) -> Tensor";
   static constexpr auto doc = "max(x, 0).";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

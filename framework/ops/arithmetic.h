@@ -65,7 +65,7 @@ struct Fmod : Pointwise<Fmod, Rule::promote> {
 struct Pow : Pointwise<Pow, Rule::promote> {
   static constexpr Signature signature = "pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input ** exponent.";
-  static constexpr Save saves{.inputs = 0b11, .output = true};
+  static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -107,7 +107,7 @@ struct Atan2 : Pointwise<Atan2, Rule::floating> {
 struct Hypot : Pointwise<Hypot, Rule::real> {
   static constexpr Signature signature = "hypot(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "sqrt(input**2 + other**2).";
-  static constexpr Save saves{.inputs = 0b11, .output = true};
+  static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -127,14 +127,14 @@ struct Nextafter : Pointwise<Nextafter, Rule::real> {
 struct Logaddexp : Pointwise<Logaddexp, Rule::real> {
   static constexpr Signature signature = "logaddexp(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "log(exp(input) + exp(other)).";
-  static constexpr Save saves{.inputs = 0b11, .output = true};
+  static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Logaddexp2 : Pointwise<Logaddexp2, Rule::real> {
   static constexpr Signature signature = "logaddexp2(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "log2(2**input + 2**other).";
-  static constexpr Save saves{.inputs = 0b11, .output = true};
+  static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

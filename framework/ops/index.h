@@ -179,7 +179,7 @@ struct Sort : Op {
   static constexpr Signature signature =
       "sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Elements in order along dim, equal ones in input's order, NaN as the largest.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool descending;
   bool stable;
@@ -192,7 +192,7 @@ struct Topk : Op {
   static constexpr Signature signature =
       "topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "The k largest (or smallest) elements along dim, in order.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b10};
   int64_t k;
   int64_t dim;
   bool largest;

@@ -9,7 +9,7 @@ struct NllLoss : Op {
       "nll_loss_forward(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int) -> (output: Tensor, total_weight: Tensor)";
   static constexpr auto doc = "-weight[target] * input at target. Shapes: (N, C, *), (N, *) int64; reduction 'none', 'mean' or 'sum'.";
   static constexpr Module module = Module::hidden;
-  static constexpr Save saves{.inputs = 0b110, .output = true};
+  static constexpr Save saves{.inputs = 0b110, .outputs = 0b10};
   Str reduction;
   int64_t ignore_index;
   static constexpr std::tuple fields{&NllLoss::reduction, &NllLoss::ignore_index};

@@ -10,7 +10,7 @@ struct NativeBatchNorm : Op {
   static constexpr auto doc = "Normalises axis 1 over the others; in training updates the running statistics in place. Shape: as input.";
   static constexpr const char* notation = "nc*,c,c->nc*";
   static constexpr bool any_layout = true;
-  static constexpr Save saves{.inputs = 0b11011, .output = true};
+  static constexpr Save saves{.inputs = 0b11011, .outputs = 0b110};
   bool training;
   double momentum, eps;
   static constexpr std::tuple fields{&NativeBatchNorm::training, &NativeBatchNorm::momentum, &NativeBatchNorm::eps};
@@ -46,7 +46,7 @@ struct NativeLayerNorm : Op {
   static constexpr Signature signature =
       "native_layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
   static constexpr auto doc = "Normalises the last axes, those of normalized_shape. Shape: as input.";
-  static constexpr Save saves{.inputs = 0b11, .output = true};
+  static constexpr Save saves{.inputs = 0b11, .outputs = 0b110};
   Dims normalized_shape;
   double eps;
   static constexpr std::tuple fields{&NativeLayerNorm::normalized_shape, &NativeLayerNorm::eps};

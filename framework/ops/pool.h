@@ -10,7 +10,7 @@ struct MaxPool : Op {
   static constexpr auto doc = "Largest element of each window and its int64 index in the flattened plane. Shape: (N, C, *in) -> (N, C, *out).";
   static constexpr Module module = Module::hidden;
   static constexpr bool any_layout = true;
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b10};
   Dims kernel_size, stride, padding, dilation;
   bool ceil_mode;
   static constexpr std::tuple fields{&MaxPool::kernel_size, &MaxPool::stride, &MaxPool::padding, &MaxPool::dilation, &MaxPool::ceil_mode};

@@ -60,7 +60,7 @@ struct NativeDropout : Op {
   static constexpr Signature signature = "native_dropout(input: Tensor, p: float) -> (output: Tensor, mask: Tensor)";
   static constexpr auto doc = "input / (1 - p) where the bool mask holds, 0 elsewhere; the mask is drawn.";
   static constexpr Module module = Module::hidden;
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b10};
   double p;
   static constexpr std::tuple fields{&NativeDropout::p};
   std::array<Meta, 2> infer(Inputs in) const;

@@ -40,7 +40,7 @@ struct Prod : Op {
   static constexpr auto doc = "Product of all elements.";
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Prod::dtype};
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -54,7 +54,7 @@ struct ProdDim : Op {
   bool keepdim;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&ProdDim::dim, &ProdDim::keepdim, &ProdDim::dtype};
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -67,7 +67,7 @@ struct Amax : Op {
   Dims dim;
   bool keepdim;
   static constexpr std::tuple fields{&Amax::dim, &Amax::keepdim};
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -80,7 +80,7 @@ struct Amin : Op {
   Dims dim;
   bool keepdim;
   static constexpr std::tuple fields{&Amin::dim, &Amin::keepdim};
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -112,7 +112,7 @@ struct MaxDim : Op {
   int64_t dim;
   bool keepdim;
   static constexpr std::tuple fields{&MaxDim::dim, &MaxDim::keepdim};
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b10};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -124,7 +124,7 @@ struct MinDim : Op {
   int64_t dim;
   bool keepdim;
   static constexpr std::tuple fields{&MinDim::dim, &MinDim::keepdim};
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b10};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -226,7 +226,7 @@ struct Cumprod : Op {
   int64_t dim;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Cumprod::dim, &Cumprod::dtype};
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

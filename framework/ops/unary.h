@@ -33,42 +33,42 @@ struct Square : Pointwise<Square, Rule::promote> {
 struct Sqrt : Pointwise<Sqrt, Rule::floating> {
   static constexpr Signature signature = "sqrt(input: Tensor) -> Tensor";
   static constexpr auto doc = "Square root.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Rsqrt : Pointwise<Rsqrt, Rule::floating> {
   static constexpr Signature signature = "rsqrt(input: Tensor) -> Tensor";
   static constexpr auto doc = "1 / sqrt(x).";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Reciprocal : Pointwise<Reciprocal, Rule::floating> {
   static constexpr Signature signature = "reciprocal(input: Tensor) -> Tensor";
   static constexpr auto doc = "1 / x.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Exp : Pointwise<Exp, Rule::floating> {
   static constexpr Signature signature = "exp(input: Tensor) -> Tensor";
   static constexpr auto doc = "e**x.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Exp2 : Pointwise<Exp2, Rule::floating> {
   static constexpr Signature signature = "exp2(input: Tensor) -> Tensor";
   static constexpr auto doc = "2**x.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Expm1 : Pointwise<Expm1, Rule::floating> {
   static constexpr Signature signature = "expm1(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(x) - 1, accurate near 0.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -117,7 +117,7 @@ struct Cos : Pointwise<Cos, Rule::floating> {
 struct Tan : Pointwise<Tan, Rule::floating> {
   static constexpr Signature signature = "tan(input: Tensor) -> Tensor";
   static constexpr auto doc = "Tangent of radians.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -159,7 +159,7 @@ struct Cosh : Pointwise<Cosh, Rule::floating> {
 struct Tanh : Pointwise<Tanh, Rule::floating> {
   static constexpr Signature signature = "tanh(input: Tensor) -> Tensor";
   static constexpr auto doc = "Hyperbolic tangent.";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -201,7 +201,7 @@ struct Erfc : Pointwise<Erfc, Rule::floating> {
 struct Erfinv : Pointwise<Erfinv, Rule::floating> {
   static constexpr Signature signature = "erfinv(input: Tensor) -> Tensor";
   static constexpr auto doc = "Inverse of erf on (-1, 1).";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -263,7 +263,7 @@ struct Frac : Pointwise<Frac, Rule::promote> {
 struct Sigmoid : Pointwise<Sigmoid, Rule::floating> {
   static constexpr Signature signature = "sigmoid(input: Tensor) -> Tensor";
   static constexpr auto doc = "1 / (1 + exp(-x)).";
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -317,7 +317,7 @@ struct I0e : Pointwise<I0e, Rule::floating> {
   static constexpr Signature signature = "i0e(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(-|x|) i0(x).";
   static constexpr Module module = Module::special;
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -325,7 +325,7 @@ struct I1 : Pointwise<I1, Rule::floating> {
   static constexpr Signature signature = "i1(input: Tensor) -> Tensor";
   static constexpr auto doc = "Modified Bessel function of order 1.";
   static constexpr Module module = Module::special;
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -333,7 +333,7 @@ struct I1e : Pointwise<I1e, Rule::floating> {
   static constexpr Signature signature = "i1e(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(-|x|) i1(x).";
   static constexpr Module module = Module::special;
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -341,7 +341,7 @@ struct Ndtri : Pointwise<Ndtri, Rule::floating> {
   static constexpr Signature signature = "ndtri(input: Tensor) -> Tensor";
   static constexpr auto doc = "Inverse of the standard normal distribution function.";
   static constexpr Module module = Module::special;
-  static constexpr Save saves{.output = true};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -349,7 +349,7 @@ struct LogNdtr : Pointwise<LogNdtr, Rule::floating> {
   static constexpr Signature signature = "log_ndtr(input: Tensor) -> Tensor";
   static constexpr auto doc = "Logarithm of the standard normal distribution function.";
   static constexpr Module module = Module::special;
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -357,7 +357,7 @@ struct Erfcx : Pointwise<Erfcx, Rule::floating> {
   static constexpr Signature signature = "erfcx(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(x**2) erfc(x).";
   static constexpr Module module = Module::special;
-  static constexpr Save saves{.inputs = 0b1, .output = true};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -24,6 +24,21 @@ void write(const Tensor& t, const std::vector<double>& v) {
   if (t && t.numel()) convert(DType::float64, v.data(), 1, t.dtype(), t.raw(), 1, int64_t(v.size()));
 }
 
+// Numbers of type T as the compute type A: the memory itself, or a converted copy in `buffer`.
+template <class T, class A> const A* widen(const T* p, A* buffer, int64_t n) {
+  if constexpr (std::is_same_v<T, A>) return p;
+  convert(dtype_of<T>(), p, 1, dtype_of<A>(), buffer, 1, n);
+  return buffer;
+}
+/// Where to write n results: the memory itself, or `buffer`, which narrow() brings back.
+template <class T, class A> A* target(T* p, A* buffer) {
+  if constexpr (std::is_same_v<T, A>) return p;
+  else return buffer;
+}
+template <class T, class A> void narrow(T* p, const A* buffer, int64_t n) {
+  if constexpr (!std::is_same_v<T, A>) convert(dtype_of<A>(), buffer, 1, dtype_of<T>(), p, 1, n);
+}
+
 // ---- batch norm: (outer, C, inner); channels_last is inner == 1, row-major is inner == positions ------------------
 struct Planes {
   int64_t outer, channels, inner;
@@ -46,12 +61,13 @@ void channel_sums(const Planes& p, const T* x, const T* g, std::vector<double>& 
     parallel_for(C, 1, [&](int64_t b, int64_t e) {
       for (int64_t c = b; c < e; c++)
         for (int64_t o = 0; o < p.outer; o++) {
-          const T *px = x + (o * C + c) * p.inner, *pg = g ? g + (o * C + c) * p.inner : nullptr;
-          for (int64_t i = 0; i < p.inner; i += 1024) {
-            int64_t stop = std::min(i + 1024, p.inner);
+          for (int64_t i = 0; i < p.inner; i += kTile) {
+            int64_t n = std::min(kTile, p.inner - i), at = (o * C + c) * p.inner + i;
+            A bx[kTile], bg[kTile];
+            const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
             A s = 0, t = 0;
 #pragma omp simd reduction(+ : s, t)
-            for (int64_t k = i; k < stop; k++) f(c, A(px[k]), pg ? A(pg[k]) : A(0), s, t);
+            for (int64_t k = 0; k < n; k++) f(c, px[k], pg[k], s, t);
             first[c] += s, second[c] += t;
           }
         }
@@ -60,19 +76,14 @@ void channel_sums(const Planes& p, const T* x, const T* g, std::vector<double>& 
   }
   parallel_for(p.outer, std::max<int64_t>(1, kGrain / C), [&](int64_t b, int64_t e) {
     std::vector<double> total(2 * C);
-    std::vector<A> block(2 * C);
+    std::vector<A> block(2 * C), bx(C), bg(C);
     for (int64_t r = b; r < e; r += kRows) {
       std::fill(block.begin(), block.end(), A(0));
       A *s = block.data(), *t = s + C;
       for (int64_t i = r; i < std::min(r + kRows, e); i++) {
-        const T *px = x + i * C, *pg = g ? g + i * C : nullptr;
-        if (pg) {
+        const A *px = widen<T, A>(x + i * C, bx.data(), C), *pg = g ? widen<T, A>(g + i * C, bg.data(), C) : px;
 #pragma omp simd
-          for (int64_t c = 0; c < C; c++) f(c, A(px[c]), A(pg[c]), s[c], t[c]);
-        } else {
-#pragma omp simd
-          for (int64_t c = 0; c < C; c++) f(c, A(px[c]), A(0), s[c], t[c]);
-        }
+        for (int64_t c = 0; c < C; c++) f(c, px[c], pg[c], s[c], t[c]);
       }
       for (int64_t c = 0; c < 2 * C; c++) total[c] += block[c];
     }
@@ -86,20 +97,26 @@ template <class T, class A, class F> void channel_map(const Planes& p, const T* 
   const int64_t C = p.channels;
   if (p.inner > 1) {
     return parallel_for(p.outer * C, std::max<int64_t>(1, kGrain / p.inner), [&](int64_t b, int64_t e) {
-      for (int64_t i = b; i < e; i++) {
-        const T *px = x + i * p.inner, *pg = g ? g + i * p.inner : px;
-        T* po = out + i * p.inner;
+      A bx[kTile], bg[kTile], bo[kTile];
+      for (int64_t i = b; i < e; i++)
+        for (int64_t j = 0; j < p.inner; j += kTile) {
+          int64_t n = std::min(kTile, p.inner - j), at = i * p.inner + j;
+          const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
+          A* po = target<T, A>(out + at, bo);
 #pragma omp simd
-        for (int64_t k = 0; k < p.inner; k++) po[k] = T(f(i % C, A(px[k]), A(pg[k])));
-      }
+          for (int64_t k = 0; k < n; k++) po[k] = f(i % C, px[k], pg[k]);
+          narrow<T, A>(out + at, po, n);
+        }
     });
   }
   parallel_for(p.outer, std::max<int64_t>(1, kGrain / C), [&](int64_t b, int64_t e) {
+    std::vector<A> bx(C), bg(C), bo(C);
     for (int64_t i = b; i < e; i++) {
-      const T *px = x + i * C, *pg = g ? g + i * C : px;
-      T* po = out + i * C;
+      const A *px = widen<T, A>(x + i * C, bx.data(), C), *pg = g ? widen<T, A>(g + i * C, bg.data(), C) : px;
+      A* po = target<T, A>(out + i * C, bo.data());
 #pragma omp simd
-      for (int64_t c = 0; c < C; c++) po[c] = T(f(c, A(px[c]), A(pg[c])));
+      for (int64_t c = 0; c < C; c++) po[c] = f(c, px[c], pg[c]);
+      narrow<T, A>(out + i * C, po, C);
     }
   });
 }
@@ -201,15 +218,16 @@ void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     std::vector<A> wa = cast<A>(w), ba = cast<A>(b);
     parallel_for(x.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+      std::vector<A> bx(width), by(width);
       for (int64_t r = begin; r < end; r++) {
-        const T* p = x.data<T>() + r * width;
-        T* y = out[0].data<T>() + r * width;
+        const A* p = widen<T, A>(x.data<T>() + r * width, bx.data(), width);
+        A* y = target<T, A>(out[0].data<T>() + r * width, by.data());
         double sum = 0, square = 0;
         for (int64_t i = 0; i < width; i += 1024) {
           A s = 0;
           int64_t stop = std::min(i + 1024, width);
 #pragma omp simd reduction(+ : s)
-          for (int64_t k = i; k < stop; k++) s += A(p[k]);
+          for (int64_t k = i; k < stop; k++) s += p[k];
           sum += s;
         }
         A mean = A(sum / double(width));
@@ -217,13 +235,14 @@ void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
           A s = 0;
           int64_t stop = std::min(i + 1024, width);
 #pragma omp simd reduction(+ : s)
-          for (int64_t k = i; k < stop; k++) s += (A(p[k]) - mean) * (A(p[k]) - mean);
+          for (int64_t k = i; k < stop; k++) s += (p[k] - mean) * (p[k] - mean);
           square += s;
         }
         A rstd = A(1 / std::sqrt(square / double(width) + op.eps));
         const A *pw = wa.data(), *pb = ba.data();
 #pragma omp simd
-        for (int64_t k = 0; k < width; k++) y[k] = T((A(p[k]) - mean) * rstd * pw[k] + pb[k]);
+        for (int64_t k = 0; k < width; k++) y[k] = (p[k] - mean) * rstd * pw[k] + pb[k];
+        narrow<T, A>(out[0].data<T>() + r * width, y, width);
         convert(dtype_of<A>(), &mean, 1, out[1].dtype(), out[1].raw() + r * int64_t(size_of(out[1].dtype())), 1, 1);
         convert(dtype_of<A>(), &rstd, 1, out[2].dtype(), out[2].raw() + r * int64_t(size_of(out[2].dtype())), 1, 1);
       }
@@ -244,22 +263,23 @@ void layer_norm_backward(const LayerNormBackward&, Inputs in, Outputs out) {
     by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
       std::vector<A> wa = cast<A>(w);
       parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
-        std::vector<A> sums(2 * width);
+        std::vector<A> sums(2 * width), bx(width), bg(width), bo(width);
         std::vector<double> total(2 * width);
         for (int64_t r = begin; r < end; r++) {
-          const T *p = x.data<T>() + r * width, *g = dy.data<T>() + r * width;
-          T* dx = out[0].data<T>() + r * width;
+          const A *p = widen<T, A>(x.data<T>() + r * width, bx.data(), width), *g = widen<T, A>(dy.data<T>() + r * width, bg.data(), width);
+          A* dx = target<T, A>(out[0].data<T>() + r * width, bo.data());
           A m = A(mean[r]), k = A(rstd[r]), a = 0, b = 0, *sw = sums.data(), *sb = sw + width;
           const A* pw = wa.data();
 #pragma omp simd reduction(+ : a, b)
           for (int64_t i = 0; i < width; i++) {
-            A u = A(g[i]) * pw[i], h = (A(p[i]) - m) * k;
+            A u = g[i] * pw[i], h = (p[i] - m) * k;
             a += u, b += u * h;
-            sw[i] += A(g[i]) * h, sb[i] += A(g[i]);
+            sw[i] += g[i] * h, sb[i] += g[i];
           }
           a /= A(width), b /= A(width);
 #pragma omp simd
-          for (int64_t i = 0; i < width; i++) dx[i] = T(k * (A(g[i]) * pw[i] - a - (A(p[i]) - m) * k * b));
+          for (int64_t i = 0; i < width; i++) dx[i] = k * (g[i] * pw[i] - a - (p[i] - m) * k * b);
+          narrow<T, A>(out[0].data<T>() + r * width, dx, width);
           if ((r - begin) % kRows == kRows - 1 || r == end - 1)
             for (int64_t i = 0; i < 2 * width; i++) total[i] += sums[i], sums[i] = 0;
         }

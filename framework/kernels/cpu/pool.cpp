@@ -72,31 +72,40 @@ template <class F> void by_type(DType t, F&& f) {
 }
 template <class T> using Acc = std::conditional_t<std::is_same_v<T, double>, double, std::conditional_t<std::is_integral_v<T>, int64_t, float>>;
 
+constexpr int64_t kLanes = 64;
+
 void max_pool(const MaxPool& op, Inputs in, Outputs out) {
   bool last = last_layout(out[0]);
   Tensor x = in_layout(in[0], last);
   Planes p(x.sizes(), out[0].sizes(), last);
   Window w(op);
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
+    using A = Acc<T>;
     for_outputs(p, [&](int64_t plane, int64_t o, const int64_t* at) {
       const T* src = x.data<T>() + plane * p.in_area * p.lanes;
-      T* best = out[0].data<T>() + (plane * p.out_area + o) * p.lanes;
-      int64_t* index = out[1].data<int64_t>() + (plane * p.out_area + o) * p.lanes;
-      bool first = true;
-      for_window(p, w, at, [&](int64_t i) {
-        const T* v = src + i * p.lanes;
-        if (first) {
-          first = false;
-          for (int64_t l = 0; l < p.lanes; l++) best[l] = v[l], index[l] = i;
-          return;
-        }
+      int64_t to = (plane * p.out_area + o) * p.lanes;
+      // In blocks of lanes, in the compute type and with 32-bit positions: dense vector code for every dtype.
+      for (int64_t b = 0; b < p.lanes; b += kLanes) {
+        int64_t m = std::min(kLanes, p.lanes - b);
+        alignas(64) A best[kLanes], row[kLanes];
+        alignas(64) int32_t index[kLanes];
+        bool first = true;
+        for_window(p, w, at, [&](int64_t i) {
+          const A* v = row;
+          if constexpr (std::is_same_v<T, A>) v = src + i * p.lanes + b;
+          else convert(x.dtype(), src + i * p.lanes + b, 1, dtype_of<A>(), row, 1, m);
+          if (first) std::copy(v, v + m, best), std::fill(index, index + m, int32_t(i));
 #pragma omp simd
-        for (int64_t l = 0; l < p.lanes; l++) {
-          bool better = v[l] > best[l] || v[l] != v[l];
-          best[l] = better ? v[l] : best[l];
-          index[l] = better ? i : index[l];
-        }
-      });
+          for (int64_t l = 0; l < m; l++) {
+            bool better = v[l] > best[l] || v[l] != v[l];
+            best[l] = better ? v[l] : best[l];
+            index[l] = better ? int32_t(i) : index[l];
+          }
+          first = false;
+        });
+        convert(dtype_of<A>(), best, 1, out[0].dtype(), out[0].data<T>() + to + b, 1, m);
+        std::copy(index, index + m, out[1].data<int64_t>() + to + b);
+      }
     });
   });
 }
