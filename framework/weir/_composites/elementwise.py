@@ -19,13 +19,13 @@ for _name, _target in (
 @composite(inplace=True)
 def clamp_min(input: Tensor, min):
     """max(input, min)."""
-    return input.clamp(min=min)
+    return weir.maximum(input, min) if isinstance(min, Tensor) else input.clamp(min=min)
 
 
 @composite(inplace=True)
 def clamp_max(input: Tensor, max):
     """min(input, max)."""
-    return input.clamp(max=max)
+    return weir.minimum(input, max) if isinstance(max, Tensor) else input.clamp(max=max)
 
 
 @composite

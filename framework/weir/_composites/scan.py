@@ -113,9 +113,10 @@ def cumulative_trapezoid(y: Tensor, x=None, *, dx=None, dim=-1):
 
 
 @composite(method=False)
-def gradient(input: Tensor, *, spacing=1, dim=None, edge_order=1):
+def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
     """Central differences along each axis (one-sided at the ends), as a tuple."""
-    axes = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    axes = list(range(input.dim())) if dim in (None, ()) else [dim] if isinstance(dim, int) else list(dim)
+    spacing = 1 if spacing is None else spacing
     spacings = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(spacings) != len(axes):
         raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(axes)}, "
