@@ -79,6 +79,11 @@ def aminmax(input: Tensor, *, dim=None, keepdim=False):
     return weir.amin(input, axes, keepdim), weir.amax(input, axes, keepdim)
 
 
+def without_gradient(value, source):
+    """`value`, which depends on `source` with a derivative of 0 everywhere."""
+    return value + source.masked_fill(weir.ones_like(source, dtype=weir.bool), 0).to(value.dtype)
+
+
 def _power_sum(x, p, dim, keepdim):
     if p == 1:
         return x.abs().sum(dim, keepdim)
@@ -105,7 +110,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     axes = _axes(dim, x.dim())
     ord = float(ord)
     if x.dim() == 0:
-        return x.abs() if ord != 0 else (x != 0).to(x.dtype)
+        return x.abs() if ord != 0 else without_gradient((x != 0).to(x.dtype), x)
     empty = any(x.shape[d] == 0 for d in axes)
     if empty and (ord < 0 or ord == math.inf):
         raise RuntimeError(f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation "
@@ -115,7 +120,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     if ord == -math.inf:
         return x.abs().amin(axes, keepdim)
     if ord == 0:
-        return (x != 0).to(x.dtype).sum(axes, keepdim)
+        return without_gradient((x != 0).to(x.dtype), x).sum(axes, keepdim)
     return _power_sum(x, ord, axes, keepdim)
 
 

@@ -10,7 +10,7 @@ from ._register import composite
 def logcumsumexp(input: Tensor, dim):
     """log of the running sum of exp along dim, scaled by the running maximum so that it does not overflow."""
     if input.dim() == 0 or input.numel() == 0:
-        return input.clone()
+        return input.cumsum(dim)  # checks dim
     highest = _running(input.detach(), dim, lambda new, old: new >= old)[0]
     finite = weir.isfinite(highest)
     shift = weir.where(finite, highest, weir.zeros_like(highest))
@@ -64,10 +64,10 @@ def diff(input: Tensor, n=1, dim=-1, prepend=None, append=None):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return input.clone()
     parts = [p for p in (prepend, input, append) if p is not None]
     x = weir.cat(parts, dim) if len(parts) > 1 else input
-    if n == 0:
-        return x.clone()
     for _ in range(min(n, x.shape[dim])):
         length = max(x.shape[dim] - 1, 0)
         later, earlier = x.narrow(dim, x.shape[dim] - length, length), x.narrow(dim, 0, length)
