@@ -1,7 +1,6 @@
 """Joining, repeating and splitting."""
 
 import itertools
-import math
 
 import weir
 from weir._C import Tensor

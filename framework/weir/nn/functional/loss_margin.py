@@ -5,7 +5,7 @@ import weir
 from ._check import check_tensor, legacy_reduction
 from ._check import reduce as _reduced
 from .activation import logsigmoid
-from .distance import cosine_similarity, pairwise_distance
+from .distance import pairwise_distance
 
 __all__ = [
     "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
