@@ -150,8 +150,9 @@ def matrix_power(A, n, *, out=None):
 
 def vander(x, *, N=None):
     """1, x, x^2, ... along a new last axis."""
-    if x.dim() == 0:
+    if x.dim() == 0 and N is None:
         raise RuntimeError("Expected dim >= 1 in linalg.vander")
+    x = x.reshape(1) if x.dim() == 0 else x
     count = x.shape[-1] if N is None else N
     if count <= 1 and N is not None:
         raise RuntimeError(f"N must be greater than 1, got {N}")

@@ -13,7 +13,6 @@ from collections import OrderedDict
 
 import numpy as np
 import weir
-from weir import _C
 from weir._C import Tensor
 
 _STORAGE_OF = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage",
@@ -36,11 +35,13 @@ class _Pickler(pickle._Pickler):
     The Python pickler, because names such as `torch FloatStorage` must be written without importing them.
     """
 
-    def __init__(self, file):
+    def __init__(self, file, reaches=None):
         super().__init__(file, _PROTOCOL)
-        self.storages = {}  # key -> (memory as bytes)
+        self.storages = {}  # key -> all of its elements that a tensor shows, as a 1-d tensor
+        self.reaches = {}   # storage -> how many of its elements some tensor shows
+        self._known = reaches
         self._keys = {}
-        self._alive = []    # addresses are keys only while their storages live
+        self._alive = []    # addresses tell storages apart only while they live
 
     def _named(self, module, name):
         self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
@@ -82,14 +83,17 @@ class _Pickler(pickle._Pickler):
     def _storage(self, t):
         if t.device.type != "cpu":
             t = t.detach().cpu()
-        whole = _whole_storage(t)
-        address = whole.data_ptr() or ("empty", id(t))
-        if address not in self._keys:
-            self._keys[address] = str(len(self._keys))
-            self.storages[self._keys[address]] = _bytes_of(whole)
-            self._alive.append(whole)
-        kind = _Named("torch", _STORAGE_OF[t.dtype.name])
-        return "storage", kind, self._keys[address], "cpu", whole.numel()
+        reach = _reach(t)
+        storage = (t._storage_ptr(), t.dtype.name) if reach else ("empty", id(t))
+        self.reaches[storage] = max(reach, self.reaches.get(storage, 0))
+        count = self._known[storage] if self._known else self.reaches[storage]
+        if storage not in self._keys:
+            self._keys[storage] = str(len(self._keys))
+            self._alive.append(t)
+        key = self._keys[storage]
+        if reach == count:
+            self.storages[key] = t.detach().as_strided((count,), (1,), 0)
+        return "storage", _Named("torch", _STORAGE_OF[t.dtype.name]), key, "cpu", count
 
 
 class _StorageRef:
@@ -97,13 +101,8 @@ class _StorageRef:
         self.description = description
 
 
-def _whole_storage(t):
-    """All elements of t's storage as a 1-d tensor that shares them."""
-    count = _C._storage_nbytes(t) // t.dtype.itemsize if hasattr(_C, "_storage_nbytes") else _reach(t)
-    return t.detach().as_strided((count,), (1,), 0)
-
-
 def _reach(t):
+    """How many elements of its storage, from the first on, a tensor shows or passes over."""
     if t.numel() == 0:
         return 0
     return t.storage_offset() + 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride()))
@@ -121,15 +120,17 @@ def save(obj, f, pickle_module=None, pickle_protocol=_PROTOCOL, _use_new_zipfile
     if _is_safetensors(f):
         from .io_safetensors import save_file
         return save_file(obj, f)
+    scout = _Pickler(io.BytesIO())  # finds how much of each storage all tensors together show
+    scout.dump(obj)
     data = io.BytesIO()
-    pickler = _Pickler(data)
+    pickler = _Pickler(data, scout.reaches)
     pickler.dump(obj)
     root = os.path.splitext(os.path.basename(f))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(f"{root}/data.pkl", data.getvalue())
         archive.writestr(f"{root}/byteorder", "little")
-        for key, memory in pickler.storages.items():
-            archive.writestr(f"{root}/data/{key}", memory)
+        for key, flat in pickler.storages.items():
+            archive.writestr(f"{root}/data/{key}", _bytes_of(flat))
         archive.writestr(f"{root}/version", "3\n")
 
 

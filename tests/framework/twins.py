@@ -26,7 +26,7 @@ def to_weir(value):
 def to_numpy(t):
     """The values of a tensor of either framework; bfloat16 as float32."""
     t = t.detach()
-    return (t.float() if str(t.dtype) == "torch.bfloat16" else t).numpy()
+    return (t.float() if str(t.dtype) == "torch.bfloat16" else t).numpy(force=True)
 
 
 def assert_close(actual, expected, rtol=1e-4, atol=1e-5, what=""):

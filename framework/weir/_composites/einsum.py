@@ -1,8 +1,5 @@
 """einsum: labels over the axes of operands, contracted pairwise through batched matrix products."""
 
-import weir
-from weir._C import Tensor
-
 from ._register import composite
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -6,6 +6,7 @@ import weir
 from weir._C import Tensor
 
 from ._register import alias, composite
+from .reduction import without_gradient
 
 for _name, _target in (
         ("absolute", "abs"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"), ("arccosh", "acosh"),
@@ -16,16 +17,21 @@ for _name, _target in (
     alias(_name, _target)
 
 
+def _need_tensor(name, other):
+    if not isinstance(other, Tensor):
+        raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+
+
 @composite(inplace=True)
 def clamp_min(input: Tensor, min):
     """max(input, min)."""
-    return input.clamp(min=min)
+    return weir.maximum(input, min) if isinstance(min, Tensor) else input.clamp(min=min)
 
 
 @composite(inplace=True)
 def clamp_max(input: Tensor, max):
     """min(input, max)."""
-    return input.clamp(max=max)
+    return weir.minimum(input, max) if isinstance(max, Tensor) else input.clamp(max=max)
 
 
 @composite
@@ -40,6 +46,8 @@ def rsub(input: Tensor, other, *, alpha=1):
 def float_power(input, exponent):
     """input ** exponent in float64."""
     if not isinstance(input, Tensor):
+        if not isinstance(exponent, Tensor):
+            raise TypeError("float_power(): expected a Tensor as input or exponent")
         return weir.pow(input, exponent.double())
     return input.double().pow(exponent.double() if isinstance(exponent, Tensor) else exponent)
 
@@ -47,6 +55,7 @@ def float_power(input, exponent):
 @composite(inplace=True)
 def ldexp(input: Tensor, other):
     """input * 2 ** other."""
+    _need_tensor("ldexp", other)
     return input * weir.pow(2.0, other)
 
 
@@ -104,12 +113,13 @@ def angle(input: Tensor):
     """0 for positive numbers, pi for negative ones, NaN for NaN."""
     wide = input if input.is_floating_point() else input.to(weir.get_default_dtype())
     zero = weir.where(weir.isnan(wide), wide, weir.zeros_like(wide)).detach()
-    return weir.where(wide < 0, zero + math.pi, zero)
+    return without_gradient(weir.where(wide < 0, zero + math.pi, zero), wide)
 
 
 @composite
 def isclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """|input - other| <= atol + rtol |other|, element by element."""
+    _need_tensor("isclose", other)
     if input.dtype != other.dtype:
         raise RuntimeError(f"{input.dtype} did not match {other.dtype}")
     if rtol < 0 or atol < 0:
@@ -135,8 +145,7 @@ def allclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 @composite
 def equal(input: Tensor, other):
     """Same shape and elements?"""
-    if not isinstance(other, Tensor):
-        raise TypeError(f"equal(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
+    _need_tensor("equal", other)
     return input.shape == other.shape and bool((input == other).all())
 
 

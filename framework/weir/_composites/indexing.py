@@ -68,7 +68,9 @@ def index_fill(input: Tensor, dim, index, value):
         if value.dim():
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value.dim()} dimension(s).")
-        fill = lambda x, d, rows: x.scatter(d, rows, value.to(x.dtype).expand(rows.shape))  # noqa: E731
+        def fill(x, d, rows):
+            written = weir.zeros(x.shape, dtype=weir.bool).scatter(d, rows, True)
+            return weir.where(written, value.to(x.dtype), x)
     else:
         fill = lambda x, d, rows: x.scatter(d, rows, value)  # noqa: E731
     return _scatter_rows("index_fill_", input, dim, index, fill)

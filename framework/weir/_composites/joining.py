@@ -1,7 +1,6 @@
 """Joining, repeating and splitting."""
 
 import itertools
-import math
 
 import weir
 from weir._C import Tensor
@@ -151,7 +150,6 @@ def meshgrid(*tensors, indexing=None):
     shape = [t.numel() for t in tensors]
     grids = [t.reshape([-1 if d == i else 1 for d in range(len(shape))]).expand(*shape) for i, t in enumerate(tensors)]
     if swap:
-        grids = [g.transpose(0, 1) for g in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
@@ -177,10 +175,8 @@ def combinations(input: Tensor, r=2, with_replacement=False):
     if r == 0:
         return weir.empty(0, dtype=input.dtype)
     pick = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    rows = list(pick(range(input.numel()), r))
-    if not rows:
-        return input.new_empty(0, r)
-    return input[weir.tensor(rows, dtype=weir.int64)]
+    rows = weir.tensor(list(pick(range(input.numel()), r)), dtype=weir.int64).reshape(-1, r)
+    return input.index_select(0, rows.reshape(-1)).reshape(rows.shape)
 
 
 @composite

@@ -5,6 +5,7 @@ from weir._C import Tensor
 
 from ._register import composite
 from .einsum import einsum  # noqa: F401
+from .reduction import without_gradient
 
 
 def _expect(name, rank, **tensors):
@@ -170,6 +171,13 @@ def chain_matmul(*matrices):
     return weir.linalg.multi_dot(list(matrices[0]) if isinstance(matrices[0], (tuple, list)) else list(matrices))
 
 
+def distance(difference, p):
+    """p-norm over the last axis; unlike a norm's, the gradient for p = 0 is zero rather than absent."""
+    if p == 0:
+        return without_gradient((difference != 0).to(difference.dtype), difference).sum(-1)
+    return weir.linalg.vector_norm(difference, p, -1)
+
+
 @composite(method=False)
 def cdist(x1: Tensor, x2, p=2.0, compute_mode=None):
     """p-norm distances between the rows of two batches. Shapes: (*, P, M), (*, R, M) -> (*, P, R)."""
@@ -180,7 +188,7 @@ def cdist(x1: Tensor, x2, p=2.0, compute_mode=None):
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
     if p < 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    return weir.linalg.vector_norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
+    return distance(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
 @composite

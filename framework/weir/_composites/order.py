@@ -146,7 +146,7 @@ def _interpolate(ordered, q, interpolation, ignore_nan):
     low_index = low.to(weir.int64)
     result = ordered.gather(-1, low_index)
     if interpolation in ("linear", "midpoint"):
-        weight = (rank - low).detach() if interpolation == "linear" else (rank.ceil() != rank).to(q.dtype) * 0.5
+        weight = rank - low if interpolation == "linear" else (rank.ceil() != rank).to(q.dtype) * 0.5
         result = weir.lerp(result, ordered.gather(-1, rank.ceil().to(weir.int64)), weight)
     spoiled = (nans == ordered.shape[-1]) if ignore_nan else (nans > 0)
     return result.masked_fill(spoiled, math.nan)

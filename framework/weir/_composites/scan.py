@@ -10,7 +10,7 @@ from ._register import composite
 def logcumsumexp(input: Tensor, dim):
     """log of the running sum of exp along dim, scaled by the running maximum so that it does not overflow."""
     if input.dim() == 0 or input.numel() == 0:
-        return input.clone()
+        return input.cumsum(dim)  # checks dim
     highest = _running(input.detach(), dim, lambda new, old: new >= old)[0]
     finite = weir.isfinite(highest)
     shift = weir.where(finite, highest, weir.zeros_like(highest))
@@ -64,10 +64,10 @@ def diff(input: Tensor, n=1, dim=-1, prepend=None, append=None):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return input.clone()
     parts = [p for p in (prepend, input, append) if p is not None]
     x = weir.cat(parts, dim) if len(parts) > 1 else input
-    if n == 0:
-        return x.clone()
     for _ in range(min(n, x.shape[dim])):
         length = max(x.shape[dim] - 1, 0)
         later, earlier = x.narrow(dim, x.shape[dim] - length, length), x.narrow(dim, 0, length)
@@ -113,9 +113,10 @@ def cumulative_trapezoid(y: Tensor, x=None, *, dx=None, dim=-1):
 
 
 @composite(method=False)
-def gradient(input: Tensor, *, spacing=1, dim=None, edge_order=1):
+def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
     """Central differences along each axis (one-sided at the ends), as a tuple."""
-    axes = list(range(input.dim())) if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    axes = list(range(input.dim())) if dim in (None, ()) else [dim] if isinstance(dim, int) else list(dim)
+    spacing = 1 if spacing is None else spacing
     spacings = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(spacings) != len(axes):
         raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(axes)}, "

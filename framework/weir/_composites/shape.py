@@ -1,7 +1,7 @@
 """Views under further names, triangles, diagonals, and writes into a copy."""
 
 import weir
-from weir._C import Tensor, ops
+from weir._C import Tensor
 
 from ._register import alias, composite
 

@@ -8,7 +8,7 @@ import pytest
 import safetensors.torch
 import torch
 import weir
-from twins import assert_close, to_numpy, to_weir
+from twins import assert_close
 
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"]
 
@@ -53,6 +53,14 @@ def test_weir_reads_what_torch_writes():
 
 def test_weir_reads_itself():
     check(through(weir.save, weir.load, collection(weir)), collection(torch))
+
+
+@pytest.mark.parametrize("read", [weir.load, lambda f: torch.load(f, weights_only=True)])
+def test_a_short_view_before_the_whole(read):
+    base = weir.arange(10)
+    short, whole, bits = through(weir.save, read, [base[:2], base, weir.ones(2).view(weir.int32)])
+    whole[0] = 5
+    assert short.tolist() == [5, 1] and whole.shape[0] == 10 and bits[0] == 0x3F800000
 
 
 def test_a_state_dict_keeps_its_metadata(tmp_path):

@@ -154,6 +154,8 @@ def prelu(input, weight):
     """x above 0, weight * x below; weight has one element or one per channel (axis 1)."""
     check_tensor("prelu", input)
     check_tensor("prelu", weight, "weight")
+    if weight.dim() > 1:
+        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}")
     if weight.numel() != 1:
         if input.dim() == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")

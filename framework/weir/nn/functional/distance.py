@@ -1,7 +1,7 @@
 """Distances and similarities between vectors."""
 
 import weir
-from weir._ops import has_op, op
+from weir._composites.matrix import distance
 
 __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
@@ -40,4 +40,4 @@ def pdist(input, p=2.0):
         raise RuntimeError("pdist only supports non-negative p values")
     rows = input.shape[0]
     first, second = weir.triu_indices(rows, rows, 1)
-    return weir.linalg.vector_norm(input[first] - input[second], p, -1)
+    return distance(input[first] - input[second], p)

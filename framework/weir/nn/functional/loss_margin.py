@@ -5,7 +5,7 @@ import weir
 from ._check import check_tensor, legacy_reduction
 from ._check import reduce as _reduced
 from .activation import logsigmoid
-from .distance import cosine_similarity, pairwise_distance
+from .distance import pairwise_distance
 
 __all__ = [
     "cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
@@ -90,10 +90,10 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and (weight.dim() != 1 or weight.numel() != input.shape[-1]):
         raise ValueError("weight must be one-dimensional")
-    if input.dim() not in (1, 2) or input.shape[-1] == 0:
+    if input.dim() > 2 or (input.dim() and input.shape[-1] == 0):
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(input.shape)}")
-    rows, labels = (input, target) if input.dim() == 2 else (input.unsqueeze(0), target.reshape(-1))
+    rows, labels = (input, target) if input.dim() == 2 else (input.reshape(1, -1), target.reshape(-1))
     if labels.dim() != 1 or labels.shape[0] != rows.shape[0]:
         raise RuntimeError(f"inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
     column = labels.unsqueeze(1)

@@ -16,6 +16,8 @@ _adaptive_avg_pool2d = op("hidden", "adaptive_avg_pool2d")
 
 def _output_size(name, input, output_size, rank):
     check_tensor(name, input)
+    if rank > 1 and input.dim() <= rank:
+        raise ValueError(f"Input dimension should be at least {rank + 1}")
     if input.dim() not in (rank + 1, rank + 2):
         raise RuntimeError(f"{name}(): Expected {rank + 1}D or {rank + 2}D tensor, but got {list(input.shape)}")
     if not isinstance(output_size, (tuple, list)):

@@ -13,6 +13,7 @@ from .loss_margin import *  # noqa: F401,F403
 from .module import Module  # noqa: F401
 from .normalization import *  # noqa: F401,F403
 from .padding import *  # noqa: F401,F403
+from .parameter_container import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
 from .resize import *  # noqa: F401,F403
 from .sparse import *  # noqa: F401,F403

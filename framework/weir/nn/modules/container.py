@@ -1,16 +1,12 @@
-"""Containers of modules and of parameters."""
+"""Containers of modules."""
 
 import operator
 from collections import OrderedDict
 from collections.abc import Mapping
 
-import weir
-from weir import Tensor
-from weir.nn.parameter import Parameter
-
 from .module import Module, _indent
 
-__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+__all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
 
 def _position(index, length, what="index"):
@@ -183,124 +179,3 @@ class ModuleDict(Module):
                             f"{type(modules).__name__}")
         for key, module in modules.items() if isinstance(modules, (Mapping, ModuleDict)) else modules:
             self[key] = module
-
-
-def _as_parameter(value):
-    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
-
-
-def _describe(key, value):
-    if not isinstance(value, Tensor):
-        return f"({key}): Object of type: {type(value).__name__}"
-    kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    size = "x".join(str(s) for s in value.shape)
-    return f"({key}): {kind} containing: [{value.type() if hasattr(value, 'type') else value.dtype} of size {size}]"
-
-
-class ParameterList(Module):
-    """A list of parameters; tensors put in become Parameters."""
-
-    def __init__(self, values=None):
-        super().__init__()
-        self._size = 0
-        if values is not None:
-            self.extend(values)
-
-    def __len__(self):
-        return self._size
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return type(self)([self[i] for i in range(*index.indices(len(self)))])
-        return getattr(self, str(_position(index, len(self))))
-
-    def __setitem__(self, index, value):
-        setattr(self, str(_position(index, len(self))), _as_parameter(value))
-
-    def __iter__(self):
-        return iter([self[i] for i in range(len(self))])
-
-    def __iadd__(self, values):
-        return self.extend(values)
-
-    def append(self, value):
-        """Adds a value at the end. Returns self."""
-        self._size += 1
-        self[self._size - 1] = value
-        return self
-
-    def extend(self, values):
-        """Appends every value of an iterable. Returns self."""
-        if isinstance(values, Tensor) or not hasattr(values, "__iter__"):
-            raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
-        for value in values:
-            self.append(value)
-        return self
-
-    def extra_repr(self):
-        return "\n".join("  " + _describe(i, value) for i, value in enumerate(self))
-
-    def __repr__(self):
-        return f"{self._get_name()}(" + "".join("\n" + line for line in self.extra_repr().split("\n") if line) + (
-            "\n)" if len(self) else ")")
-
-
-class ParameterDict(Module):
-    """A dictionary of parameters; tensors put in become Parameters."""
-
-    def __init__(self, parameters=None):
-        super().__init__()
-        self._keys = {}
-        if parameters is not None:
-            self.update(parameters)
-
-    def __getitem__(self, key):
-        return getattr(self, str(key))
-
-    def __setitem__(self, key, value):
-        self._keys[str(key)] = None
-        setattr(self, str(key), _as_parameter(value))
-
-    def __delitem__(self, key):
-        del self._keys[key]
-        delattr(self, key)
-
-    def __len__(self):
-        return len(self._keys)
-
-    def __iter__(self):
-        return iter(self._keys)
-
-    def __contains__(self, key):
-        return key in self._keys
-
-    def keys(self):
-        """The names."""
-        return self._keys.keys()
-
-    def items(self):
-        """Pairs of name and value."""
-        return ((key, self[key]) for key in self._keys)
-
-    def values(self):
-        """The values."""
-        return (self[key] for key in self._keys)
-
-    def get(self, key, default=None):
-        """The value of a name, or `default`."""
-        return self[key] if key in self else default
-
-    def pop(self, key):
-        """Takes a value out and returns it."""
-        value = self[key]
-        del self[key]
-        return value
-
-    def update(self, parameters):
-        """Adds values from a mapping or from pairs."""
-        pairs = parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters
-        for key, value in pairs:
-            self[key] = value
-
-    extra_repr = lambda self: "\n".join("  " + _describe(k, v) for k, v in self.items())  # noqa: E731
-    __repr__ = ParameterList.__repr__

@@ -1,7 +1,5 @@
 """Module: parameters, buffers and submodules under names. Source: torch.nn.Module's documented protocol."""
 
-from collections import OrderedDict
-
 import weir
 from weir import Tensor
 from weir.nn.modules._cast import CastMixin
