@@ -19,6 +19,7 @@ struct Meta {
   Dims strides = unset();
   DType dtype = DType::float32;
   Device device;
+  int64_t offset = 0;  // of an existing tensor, in elements
 
   Meta() = default;
   Meta(const Dims& s, DType t, Device d = {}) : sizes(s), dtype(t), device(d) {}
@@ -90,7 +91,11 @@ class Tensor {
   bool has_flag(Flag f) const { return p_->flags & f; }
   bool is_view() const { return bool(p_->base); }
   uint32_t version() const { return p_->storage->version; }
-  Meta meta() const { return {sizes(), strides(), dtype(), device()}; }
+  Meta meta() const {
+    Meta m(sizes(), strides(), dtype(), device());
+    m.offset = p_->offset;
+    return m;
+  }
 
   std::byte* raw() const { return p_->storage->data + p_->offset * int64_t(size_of(p_->dtype)); }
   template <class T> T* data() const { return reinterpret_cast<T*>(raw()); }

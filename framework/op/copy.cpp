@@ -14,8 +14,16 @@ Meta Copy::infer(Inputs in) const {
   return {in[0].sizes(), in[0].dtype(), in[0].device()};
 }
 
-// The engine reduces and casts a gradient to its input's shape and dtype.
-Tensors Copy::vjp(const Saved&, const Tensor& dy) const { return {Tensor(), dy}; }
+// The engine reduces and casts a gradient to its input's shape and dtype. What was overwritten gets zeros.
+Tensors Copy::vjp(const Saved& s, const Tensor& dy) const {
+  static const OpType* mul = find_op("mul");
+  Tensor zero;
+  if (s.needs(0)) {
+    Tensor in[2] = {dy, wrapped_number(Scalar(0))};
+    call(*mul, mul->defaults.data(), in, &zero);
+  }
+  return {zero, dy};
+}
 
 void copy_into(const Tensor& self, const Tensor& src) { Fn<Copy>::into(self, std::array{self, src}); }
 

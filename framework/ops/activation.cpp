@@ -21,6 +21,15 @@ Tensor elu_backward(const Saved& s, const Tensor& dy, double alpha, double scale
 
 }  // namespace
 
+Meta Softshrink::infer(Inputs in) const {
+  check(lambd >= 0, "softshrink: lambda must be in range [0, inf), but found to be ", lambd);
+  return pointwise_meta("softshrink(", Rule::real, in);
+}
+Meta Gelu::infer(Inputs in) const {
+  check(approximate == "none" || approximate == "tanh", "gelu: approximate argument must be either none or tanh, got ", approximate.view());
+  return pointwise_meta("gelu(", Rule::real, in);
+}
+
 Tensors Relu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<ReluBackward>()(dy, s.output())}; }
 Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {within(s.input(0), min_val, max_val, dy)}; }
 Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const {

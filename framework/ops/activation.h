@@ -65,6 +65,7 @@ struct Gelu : Pointwise<Gelu, Rule::real> {
   static constexpr Save saves{.inputs = 0b1};
   Str approximate;
   static constexpr std::tuple fields{&Gelu::approximate};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -102,6 +103,7 @@ struct Softshrink : Pointwise<Softshrink, Rule::real> {
   static constexpr Save saves{.inputs = 0b1};
   double lambd;
   static constexpr std::tuple fields{&Softshrink::lambd};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

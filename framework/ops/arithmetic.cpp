@@ -30,6 +30,12 @@ double of(const Scalar& s) { return s.to_double(); }
 
 }  // namespace
 
+// Source: PyTorch refuses `-` of bools, where a difference has no meaning.
+Meta Sub::infer(Inputs in) const {
+  check(in[0].dtype() != DType::boolean || in[1].dtype() != DType::boolean, "sub: Subtraction, the `-` operator, with two bool tensors is "
+        "not supported. Use the `^` or `logical_xor()` operator instead.");
+  return pointwise_meta("sub(", Rule::promote, in);
+}
 Tensors Add::vjp(const Saved& s, const Tensor& dy) const {
   if (of(alpha) == 1) return {dy, dy};
   return {dy, s.needs(1) ? dy * of(alpha) : Tensor()};
@@ -85,6 +91,7 @@ Tensors Copysign::vjp(const Saved& s, const Tensor& dy) const {
   Tensor ratio = where(logical_not(a), num(0.0), Fn<Copysign>()(a, b) / where(logical_not(a), num(1.0), a));
   return {dy * ratio, dy * 0.0};
 }
+Tensors Nextafter::vjp(const Saved&, const Tensor& dy) const { return {dy * 0.0, dy * 0.0}; }
 Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor y = s.output();
   return {dy * exp(s.input(0) - y), dy * exp(s.input(1) - y)};

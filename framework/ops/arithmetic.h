@@ -17,6 +17,7 @@ struct Sub : Pointwise<Sub, Rule::promote> {
   static constexpr auto doc = "input - alpha * other.";
   Scalar alpha;
   static constexpr std::tuple fields{&Sub::alpha};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -56,7 +57,7 @@ struct Remainder : Pointwise<Remainder, Rule::promote> {
 };
 
 struct Fmod : Pointwise<Fmod, Rule::promote> {
-  static constexpr Signature signature = "fmod(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "fmod(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Rest of the division, with the sign of input.";
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -112,7 +113,7 @@ struct Hypot : Pointwise<Hypot, Rule::real> {
 };
 
 struct Copysign : Pointwise<Copysign, Rule::floating> {
-  static constexpr Signature signature = "copysign(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "copysign(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "|input| with the sign of other.";
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -121,7 +122,7 @@ struct Copysign : Pointwise<Copysign, Rule::floating> {
 struct Nextafter : Pointwise<Nextafter, Rule::real> {
   static constexpr Signature signature = "nextafter(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The next representable number towards other.";
-  static constexpr bool differentiable = false;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Logaddexp : Pointwise<Logaddexp, Rule::real> {
@@ -241,6 +242,7 @@ struct ClampTensor : Pointwise<ClampTensor, Rule::promote> {
   static constexpr Signature signature = "clamp.Tensor(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "input limited to [min, max], element by element.";
   static constexpr Save saves{.inputs = 0b111};
+  static constexpr double missing[3] = {0, -__builtin_inf(), __builtin_inf()};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

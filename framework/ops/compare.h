@@ -5,47 +5,47 @@
 namespace weir {
 
 struct Eq : Pointwise<Eq, Rule::compare> {
-  static constexpr Signature signature = "eq(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "eq(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input == other.";
 };
 
 struct Ne : Pointwise<Ne, Rule::compare> {
-  static constexpr Signature signature = "ne(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "ne(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input != other.";
 };
 
 struct Lt : Pointwise<Lt, Rule::compare> {
-  static constexpr Signature signature = "lt(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "lt(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input < other.";
 };
 
 struct Le : Pointwise<Le, Rule::compare> {
-  static constexpr Signature signature = "le(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "le(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input <= other.";
 };
 
 struct Gt : Pointwise<Gt, Rule::compare> {
-  static constexpr Signature signature = "gt(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "gt(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input > other.";
 };
 
 struct Ge : Pointwise<Ge, Rule::compare> {
-  static constexpr Signature signature = "ge(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "ge(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input >= other.";
 };
 
 struct LogicalAnd : Pointwise<LogicalAnd, Rule::compare> {
-  static constexpr Signature signature = "logical_and(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "logical_and(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Are both nonzero?";
 };
 
 struct LogicalOr : Pointwise<LogicalOr, Rule::compare> {
-  static constexpr Signature signature = "logical_or(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "logical_or(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Is one nonzero?";
 };
 
 struct LogicalXor : Pointwise<LogicalXor, Rule::compare> {
-  static constexpr Signature signature = "logical_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "logical_xor(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Is exactly one nonzero?";
 };
 

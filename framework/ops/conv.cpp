@@ -140,7 +140,13 @@ Meta ConvolutionInput::infer(Inputs in) const {
 }
 Tensors ConvolutionInput::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), w = s.input(1);
-  return {s.needs(0) ? Fn<Convolution>()(d, w, Tensor(), stride, padding, dilation, groups) : Tensor(),
+  // With an output padding beyond the stride the convolution of `d` has more positions than there were inputs.
+  auto trimmed = [&](Tensor t) {
+    for (int i = 2; i < t.ndim(); i++)
+      if (t.size(i) > dy.size(i)) t = slice(t, int64_t(i), int64_t(0), dy.size(i), int64_t(1));
+    return t;
+  };
+  return {s.needs(0) ? trimmed(Fn<Convolution>()(d, w, Tensor(), stride, padding, dilation, groups)) : Tensor(),
           s.needs(1) ? Fn<ConvolutionWeight>()(d, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
           s.needs(2) ? bias_grad(d) : Tensor()};
 }

@@ -42,9 +42,7 @@ Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // 
 Tensor Fill::compose(Inputs in) const {
   check(in[1].ndim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", in[1].ndim(),
         " dimensions.");
-  Tensor out = empty(preserved(in[0], in[0].dtype()));
-  copy_into(out, in[1]);
-  return out;
+  return Fn<Copy>()(in[0], in[1]);
 }
 
 Meta Arange::infer(Inputs) const {

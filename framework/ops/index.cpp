@@ -21,8 +21,8 @@ void check_index_type(const char* op, const Tensor& index) {
 
 // gather and scatter walk index's shape; it may not reach beyond the others except along dim.
 void check_along(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src) {
-  check_index_type(op, index);
   if (index.numel() == 0) return;
+  check_index_type(op, index);
   int n = std::max(self.ndim(), 1);
   check(std::max(index.ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as self tensor");
   check(!src || std::max(src->ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as src tensor");

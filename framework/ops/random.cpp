@@ -26,6 +26,7 @@ Meta Bernoulli::infer(Inputs in) const {
   check(is_floating(in[0].dtype()), "bernoulli: expected a floating point tensor of probabilities, got ", name_of(in[0].dtype()));
   return like(in[0]);
 }
+Tensors Bernoulli::vjp(const Saved&, const Tensor& dy) const { return {Fn<MaskScale>()(dy, full_of(Meta(dy.sizes(), DType::boolean), Scalar(false)), 1.0)}; }
 Meta RandPerm::infer(Inputs) const {
   check(n >= 0, "randperm: n must be non-negative, got ", n);
   return {Dims{n}, DType::int64};

@@ -40,10 +40,10 @@ struct RandomInt : Op {
 struct Bernoulli : Op {
   static constexpr Signature signature = "bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "1 with the probability input gives for each element, else 0.";
-  static constexpr bool differentiable = false;
   Generator* generator;
   static constexpr std::tuple fields{&Bernoulli::generator};
   Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct RandPerm : Op {

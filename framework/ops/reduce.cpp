@@ -219,7 +219,9 @@ Tensor VarDimUnbiased::compose(Inputs in) const { return variance(in[0], dim, un
 
 Tensor Logsumexp::compose(Inputs in) const {
   Tensor x = is_floating(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
-  if (x.numel() == 0 || x.ndim() == 0) return log(x.ndim() ? sum(exp(x), dim, keepdim) : exp(x));
+  reduced_axes("logsumexp", dim, x.ndim());
+  if (x.ndim() == 0) return x * 1.0;
+  if (x.numel() == 0) return log(sum(exp(x), dim, keepdim));
   Tensor top = detach(amax(x, dim, true));
   top = where(abs(top) <= std::numeric_limits<double>::max(), top, num(0.0));
   Tensor r = log(sum(exp(x - top), dim, true)) + top;

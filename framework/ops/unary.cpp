@@ -16,6 +16,11 @@ Tensor zeros_like(const Tensor& t) { return t * 0.0; }
 
 }  // namespace
 
+Meta Neg::infer(Inputs in) const {
+  check(in[0].dtype() != DType::boolean, "neg: Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+        "invert a mask, use the `~` or `logical_not()` operator instead.");
+  return pointwise_meta("neg(", Rule::promote, in);
+}
 Tensors Neg::vjp(const Saved&, const Tensor& dy) const { return {-dy}; }
 Tensors Abs::vjp(const Saved& s, const Tensor& dy) const { return {dy * sign(x_of(s))}; }
 Tensors Sign::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }

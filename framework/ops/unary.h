@@ -7,6 +7,7 @@ namespace weir {
 struct Neg : Pointwise<Neg, Rule::promote> {
   static constexpr Signature signature = "neg(input: Tensor) -> Tensor";
   static constexpr auto doc = "-x.";
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -227,13 +227,14 @@ Geometry AsStrided::geometry(Inputs in) const {
 // Overlapping views add up: accumulate each element of dy at its place in a buffer that spans the input's storage.
 Tensors AsStrided::vjp(const Saved& s, const Tensor& dy) const {
   const Meta& m = s.input_meta(0);
-  int64_t offset = storage_offset.value_or(0);
-  int64_t reach = std::max(extent(m.sizes, m.strides).high, extent(size, stride).high + offset) + 1;
+  // Both geometries in one buffer that begins at the lower of the two; what the input does not cover falls away.
+  int64_t shift = storage_offset.value_or(m.offset) - m.offset, low = std::min<int64_t>(shift, 0);
+  int64_t reach = std::max(extent(m.sizes, m.strides).high, extent(size, stride).high + shift) - low + 1;
   Tensor flat = zeros_of(Meta(Dims{reach}, dy.dtype(), dy.device()));
   Tensor where = arange_of(reach);
-  Tensor index = reshape(as_strided(where, size, stride, std::optional<int64_t>(offset)), Dims{-1});
+  Tensor index = reshape(as_strided(where, size, stride, std::optional<int64_t>(shift - low)), Dims{-1});
   flat = index_add_of(flat, 0, index, reshape(dy, Dims{-1}));
-  return {as_strided(flat, m.sizes, m.strides, std::optional<int64_t>(0))};
+  return {as_strided(flat, m.sizes, m.strides, std::optional<int64_t>(-low))};
 }
 
 Geometry Diagonal::geometry(Inputs in) const {

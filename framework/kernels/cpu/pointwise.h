@@ -19,6 +19,17 @@ template <class Op, class V> V evaluate(const Op& op, const V* x) {
   else return formula(op, x[0], x[1], x[2]);
 }
 
+/// What stands for an optional input that was not given: the op's own choice, infinities mapped to the type's limits.
+template <class Op, class T> T missing(int input) {
+  if constexpr (requires { Op::missing[0]; }) {
+    double v = Op::missing[input];
+    if (std::is_floating_point_v<T>) return T(v);
+    return v < 0 ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+  } else {
+    return T(0);
+  }
+}
+
 template <class Op, class T>
 void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
   constexpr int k = arity<Op>(), w = Vec<T>::size;
@@ -28,7 +39,7 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
   Vec<T> x[k];
   for (int j = 0; j < k; j++) {
     in[j] = static_cast<const T*>(in_data[j]);
-    x[j] = Vec<T>(in[j] ? *in[j] : std::numeric_limits<T>::quiet_NaN());
+    x[j] = Vec<T>(in[j] ? *in[j] : missing<Op, T>(j));
     if (!in[j]) fixed |= 1u << j;
   }
   int64_t i = 0;
