@@ -55,7 +55,6 @@ UNTESTED = {
     "loops": _OP_DATABASE,
     "loss": _OP_DATABASE,
     "matmul": _OP_DATABASE,
-    "module": _BINDING,
     "norm": _OP_DATABASE,
     "optimizer": "none yet",
     "pad": _OP_DATABASE,
