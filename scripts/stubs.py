@@ -17,7 +17,7 @@ NAMESPACES = {"nn.functional": "functional", "special": "special", "linalg": "li
 
 
 def module(ops: list[dict]) -> str:
-    """Returns the text of `_ops.pyi`. `ops` are those of `weir.schema()`, overloads side by side."""
+    """Returns the text of `_stubs.pyi`. `ops` are those of `weir.schema()`, overloads side by side."""
     results = [text for op in ops if (text := _result_class(op))]
     top = _functions([op for op in ops if op["module"] == "torch"], free=True)
     parts = [HEADER, *results, "\n".join(top) + "\n"]

@@ -1,4 +1,4 @@
-"""The committed pictures of the API: tests/golden/schema.json and the type stubs framework/weir/_ops.pyi.
+"""The committed pictures of the API: tests/golden/schema.json and the type stubs framework/weir/_stubs.pyi.
 
     ./scripts/run python scripts/update_schema.py            writes them from the built library
     ./scripts/run python scripts/update_schema.py --check    says whether they are up to date
@@ -27,7 +27,7 @@ def pictures() -> dict[Path, str]:
     # A line per op, so that a change is one line. Kernels differ by machine and are left out.
     lines = (json.dumps({key: value for key, value in op.items() if key != "kernels"}) for op in ops)
     return {ROOT / "tests" / "golden" / "schema.json": "[\n" + ",\n".join(lines) + "\n]\n",
-            ROOT / "framework" / "weir" / "_ops.pyi": stubs.module(ops)}
+            ROOT / "framework" / "weir" / "_stubs.pyi": stubs.module(ops)}
 
 
 def stale() -> list[str]:

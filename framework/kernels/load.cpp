@@ -34,7 +34,9 @@ std::string load() {
   dladdr(reinterpret_cast<void*>(&load_cpu_kernels), &here);
   std::string path = here.dli_fname;
   path = path.substr(0, path.rfind('/') + 1) + "libweir_cpu_" + isa + ".so";
-  check(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL), "cannot load the CPU kernels: ", dlerror());
+  // In two steps: as arguments of one call, dlerror might be asked before dlopen has failed.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  check(library, "cannot load the CPU kernels: ", library ? "" : dlerror());
   return isa;
 }
 
