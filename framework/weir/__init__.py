@@ -26,7 +26,6 @@ from .random import (default_generator, fork_rng, get_rng_state, initial_seed, m
                      normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm, seed, set_rng_state)
 from . import amp, cuda, linalg, nn, optim, special, utils  # noqa: E402
 from .amp import autocast, is_autocast_enabled  # noqa: E402
-from .serialization import load, save  # noqa: E402
 from ._tensor_str import set_printoptions  # noqa: E402
 
 for _name, _f in _random.methods.items():
@@ -53,3 +52,9 @@ def numel(input):
     """Number of elements."""
     return input.numel()
 
+
+
+from ._lazy import lazy_attributes as _lazy_attributes  # noqa: E402
+
+#: Files bring zip and pickle with them: only who saves or loads pays for that.
+__getattr__ = _lazy_attributes("weir", {"save": "serialization", "load": "serialization", "serialization": ""})

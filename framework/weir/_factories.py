@@ -1,10 +1,10 @@
 """Functions that make tensors from numbers, sequences and NumPy arrays."""
 import builtins
 
-import numpy as np
 from _weir import (Tensor, _empty, _empty_strided, _from_memory, _full, _zeros, get_default_dtype, ops, preserve_format)
 
 from . import _types as T
+from ._lazy import np
 
 _hidden = ops["hidden"]
 

@@ -1,10 +1,10 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
-import numpy as np
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _alias_storage, _backward,
                    _remove_hook, _resize, _view_dtype, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
+from ._lazy import np
 
 _torch, _hidden = ops["torch"], ops["hidden"]
 _copy, _clone, _to_dtype, _view = _torch["copy"], _torch["clone"], _hidden["to_dtype"], ops["method"]["view"]

@@ -1,8 +1,9 @@
 """dtypes under PyTorch's names, Size, finfo and iinfo."""
 import _weir
-import numpy as np
 from _weir import (bfloat16, bool, channels_last, channels_last_3d, contiguous_format, device, dtype, float16, float32,
                    float64, int8, int16, int32, int64, memory_format, preserve_format, uint8)
+
+from ._lazy import np
 
 half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
 
@@ -32,10 +33,22 @@ class Size(tuple):
 
 _weir._set_size_type(Size)
 
-#: NumPy's type for each dtype; bfloat16 has none and travels as int16 bits.
-numpy_of = {bool: np.bool_, uint8: np.uint8, int8: np.int8, int16: np.int16, int32: np.int32, int64: np.int64,
-            float16: np.float16, float32: np.float32, float64: np.float64}
-of_numpy = {np.dtype(v): k for k, v in numpy_of.items()}
+
+def __getattr__(name):
+    """`numpy_of` and `of_numpy`: NumPy's type for each dtype and back, made when first asked for.
+
+    bfloat16 has no NumPy type and travels as int16 bits.
+    """
+    if name not in ("numpy_of", "of_numpy"):
+        raise AttributeError(f"module 'weir._types' has no attribute '{name}'")
+    numpy_of = {bool: np.bool_, uint8: np.uint8, int8: np.int8, int16: np.int16, int32: np.int32, int64: np.int64,
+                float16: np.float16, float32: np.float32, float64: np.float64}
+    globals().update(numpy_of=numpy_of, of_numpy={np.dtype(v): k for k, v in numpy_of.items()})
+    return globals()[name]
+
+
+def _numpy_type(dtype):
+    return __getattr__("numpy_of")[dtype]
 
 
 class finfo:
@@ -49,7 +62,7 @@ class finfo:
         if type is bfloat16:
             self.bits, self.eps, self.max, self.tiny, self.resolution = 16, 2.0**-7, 3.3895313892515355e38, 2.0**-126, 0.01
         else:
-            f = np.finfo(numpy_of[type])
+            f = np.finfo(_numpy_type(type))
             self.bits, self.eps, self.max = f.bits, f.eps.item(), f.max.item()
             self.tiny, self.resolution = f.tiny.item(), f.resolution.item()
         self.min, self.smallest_normal = -self.max, self.tiny
@@ -61,5 +74,5 @@ class iinfo:
     def __init__(self, type):
         if type.is_floating_point or type is bool:
             raise TypeError(f"torch.iinfo() requires an integer input type, got '{type}'")
-        i = np.iinfo(numpy_of[type])
+        i = np.iinfo(_numpy_type(type))
         self.dtype, self.bits, self.min, self.max = type.name, i.bits, i.min, i.max

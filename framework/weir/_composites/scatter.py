@@ -3,14 +3,14 @@
 NumPy finds the extreme or product at each place; the tensor expression over it carries the gradient.
 """
 
-import numpy as np
+from .._lazy import np
 import weir
 from weir._C import Tensor
 
 from ._register import composite
 
-_UFUNC = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
-_START = {"prod": 1.0, "amax": -np.inf, "amin": np.inf}
+_UFUNC = {"prod": "multiply", "amax": "maximum", "amin": "minimum"}
+_START = {"prod": 1.0, "amax": -float("inf"), "amin": float("inf")}
 
 
 def _at(base, dim, index, src, reduce):
@@ -22,7 +22,7 @@ def _at(base, dim, index, src, reduce):
     place = list(np.indices(where.shape, sparse=True))
     place[dim] = where
     values = values[tuple(slice(0, n) for n in where.shape)]
-    _UFUNC[reduce].at(array, tuple(np.broadcast_arrays(*place)), values)
+    getattr(np, _UFUNC[reduce]).at(array, tuple(np.broadcast_arrays(*place)), values)
     return result.to(dtype)
 
 

@@ -1,3 +1,5 @@
 """Data loading, checkpointing and hooks."""
 
-from . import checkpoint, data, hooks  # noqa: F401
+from .._lazy import lazy_attributes
+
+__getattr__ = lazy_attributes("weir.utils", {"data": "", "checkpoint": "", "hooks": ""})
