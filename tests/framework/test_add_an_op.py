@@ -14,9 +14,6 @@ SOURCE = """
 #include "framework/ops/unary.h"
 namespace weir {{
 {struct}
-using namespace fn;
-{gradient}
-static const Register<Softcap> op;
 }}
 #include "framework/kernels/formulas.h"
 namespace weir::formulas {{
@@ -24,6 +21,11 @@ namespace weir::formulas {{
 }}
 #include "framework/kernels/cpu/pointwise.h"
 namespace weir::WEIR_ISA {{ static const PointwiseKernels<OpList<Softcap>> kernels; }}
+namespace weir {{
+using namespace fn;
+{gradient}
+static const Register<Softcap> op;
+}}
 """
 
 PROGRAM = """

@@ -18,7 +18,8 @@ struct Gemm {
   Dims a_strides, w_strides, out_strides;  // batch, row, column
 };
 
-// c[i, :] += a[i, k] * w[k, :]; the plain version, and the one for types oneDNN has not. Accumulates in Acc.
+// c[i, :] += a[i, k] * w[k, :]; the plain version, and the one for types oneDNN has not. Accumulates in Acc, which is
+// wider than T: small products are cheap and should be right.
 template <class T, class Acc>
 void plain_gemm(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
   parallel_for(g.batch * g.n, std::max<int64_t>(1, kGrain / std::max<int64_t>(g.m * g.p, 1)), [&](int64_t b, int64_t e) {
@@ -121,7 +122,7 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     plain_gemm<T, Acc>(g, a.data<T>(), w.data<T>(), bias ? bias.data<T>() : nullptr, out.data<T>());
   };
   switch (type) {
-    case DType::float32: return run(TypeTag<float>{}, TypeTag<float>{});
+    case DType::float32: return run(TypeTag<float>{}, TypeTag<double>{});
     case DType::float64: return run(TypeTag<double>{}, TypeTag<double>{});
     case DType::bfloat16: return run(TypeTag<BFloat16>{}, TypeTag<float>{});
     case DType::int64: return run(TypeTag<int64_t>{}, TypeTag<int64_t>{});
