@@ -82,7 +82,8 @@ inline Dims contiguous_strides(const Dims& sizes) {
   int64_t step = 1;
   for (int i = sizes.n; i-- > 0;) {
     s[i] = step;
-    step *= sizes[i] > 1 ? sizes[i] : 1;
+    // Unsigned: beside a size of 0 the others may overflow, and then no stride is used.
+    step = int64_t(uint64_t(step) * uint64_t(sizes[i] > 1 ? sizes[i] : 1));
   }
   return s;
 }

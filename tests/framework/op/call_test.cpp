@@ -13,7 +13,7 @@ using test::Numbers;
 using test::numbers;
 using test::tensor;
 
-// An op without any kernel, known to nobody: what an op is before a back end has it.
+// An op without any kernel, not registered: what an op is before a back end has it.
 struct Unwritten : Op {
   static constexpr Signature signature = "unwritten(input: Tensor) -> Tensor";
   static constexpr auto doc = "Nothing.";
@@ -40,7 +40,10 @@ TEST(Call, ComputesShapesOfMetaTensorsOnly) {
 }
 
 TEST(Call, NamesOpAndDeviceWhereAKernelIsMissing) {
-  expect_error<NotImplemented>([] { Fn<Unwritten>()(tensor({1})); }, "unwritten: not implemented for device cpu");
+  Unwritten op;
+  Tensor out[1];
+  expect_error<NotImplemented>([&] { call(op_type<Unwritten>(), &op, std::array{tensor({1})}, out); },
+                               "unwritten: not implemented for device cpu");
 }
 
 TEST(Call, MarksResultsOfInferenceMode) {
