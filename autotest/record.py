@@ -1,6 +1,6 @@
 """The record of a run: a plain dict, the one truth that reports and the gate read."""
 
-import uuid
+from weir_reports.hashing import digest
 
 from .cell import PHASES, totals
 from .run import Result
@@ -9,11 +9,10 @@ SCHEMA = "weir.conformance/v1"
 
 
 def record(result: Result) -> dict:
-    """The record of a finished run."""
+    """The record of a finished run, named by the hash of its content as every record is."""
     settings = result.settings
-    return {
+    content = {
         "schema": SCHEMA,
-        "run_id": uuid.uuid4().hex,
         "started": result.started,
         "subject": {"name": settings.subject, "version": result.subject_version},
         "oracle": {"name": "torch", "version": result.oracle_version},
@@ -23,3 +22,4 @@ def record(result: Result) -> dict:
                    **{phase: cell.states[phase] for phase in PHASES}, "reason": cell.reason}
                   for cell in result.cells],
     }
+    return {**content, "run_id": digest(content)}

@@ -54,6 +54,10 @@ def numel(input):
 
 
 
+TYPE_CHECKING = False  # type checkers take this name for true, and so see the stubs of every op
+if TYPE_CHECKING:
+    from ._stubs import *  # noqa: F401,F403
+
 from ._lazy import lazy_attributes as _lazy_attributes  # noqa: E402
 
 #: Files bring zip and pickle with them: only who saves or loads pays for that.
