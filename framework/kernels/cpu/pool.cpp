@@ -154,7 +154,8 @@ void avg_pool(const AvgPool& op, Inputs in, Outputs out) {
     for_outputs(p, [&](int64_t plane, int64_t o, const int64_t* at) {
       const T* src = x.data<T>() + plane * p.in_area * p.lanes;
       T* dst = out[0].data<T>() + (plane * p.out_area + o) * p.lanes;
-      std::vector<Acc<T>> sum(p.lanes);
+      thread_local std::vector<Acc<T>> sum;  // kept: an allocation per output would cost more than its window
+      sum.assign(p.lanes, 0);
       for_window(p, w, at, [&](int64_t i) {
         for (int64_t l = 0; l < p.lanes; l++) sum[l] += Acc<T>(src[i * p.lanes + l]);
       });
@@ -217,7 +218,8 @@ void adaptive_avg_pool(const AdaptiveAvgPool&, Inputs in, Outputs out) {
     for_outputs(p, [&](int64_t plane, int64_t o, const int64_t* at) {
       const T* src = x.data<T>() + plane * p.in_area * p.lanes;
       T* dst = out[0].data<T>() + (plane * p.out_area + o) * p.lanes;
-      std::vector<Acc<T>> sum(p.lanes);
+      thread_local std::vector<Acc<T>> sum;  // kept: an allocation per output would cost more than its window
+      sum.assign(p.lanes, 0);
       double n = 1;
       adaptive_window(p, at, [&](int64_t i, double count) {
         n = count;
