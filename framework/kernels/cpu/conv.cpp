@@ -42,16 +42,11 @@ Dims grouped_strides(const Dims& sizes, const Dims& strides, int64_t groups) {
 
 bool dense_for_onednn(const Tensor& t) { return t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); }
 Tensor dense(const Tensor& t) {
-  if (dense_for_onednn(t)) return t;
-  Tensor c = empty(t.sizes(), t.dtype());
-  run_copy(t, c);
-  return c;
+  return dense_for_onednn(t) ? t : row_major(t);
 }
 Tensor as_type(const Tensor& t, DType type) {
   if (!t) return t;
-  Tensor c = empty(Meta(t.sizes(), dense_for_onednn(t) ? t.strides() : contiguous_strides(t.sizes()), type, {}));
-  run_copy(t, c);
-  return c;
+  return copied(t, Meta(t.sizes(), dense_for_onednn(t) ? t.strides() : contiguous_strides(t.sizes()), type, {}));
 }
 
 // A size-1 axis may carry any stride; oneDNN reads the layout off the strides.
@@ -196,11 +191,7 @@ template <class Op, class F> void for_taps(const Op& op, const Dims& in, const D
             f((b * in[1] + o / og * cg + c) * step + in_at, (o * cg + c) * taps + k, (b * w[0] + o) * places + p);
       }
 }
-Tensor wide(const Tensor& t) {
-  Tensor c = empty(t.sizes(), DType::float64);
-  run_copy(t, c);
-  return c;
-}
+Tensor wide(const Tensor& t) { return copied(t, Meta(t.sizes(), DType::float64)); }
 Tensor wide_zeros(const Tensor& t) {
   Tensor c = empty(t.sizes(), DType::float64);
   std::fill_n(c.data<double>(), c.numel(), 0.0);

@@ -170,13 +170,6 @@ struct Split3 {
   }
 };
 
-Tensor row_major(const Tensor& t) {
-  if (t.is_contiguous()) return t;
-  Tensor c = empty(t.sizes(), t.dtype());
-  run_copy(t, c);
-  return c;
-}
-
 void index_select(const IndexSelect& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), index = row_major(in[1]);
   Split3 s(x.sizes(), op.dim, "index_select");

@@ -272,6 +272,13 @@ void run_copy(const Tensor& src, const Tensor& dst) {
   });
 }
 
+Tensor copied(const Tensor& t, const Meta& layout) {
+  Tensor c = empty(layout);
+  run_copy(t, c);
+  return c;
+}
+Tensor row_major(const Tensor& t) { return t.is_contiguous() ? t : copied(t, Meta(t.sizes(), t.dtype())); }
+
 void run_pointwise(const char* name, const Loops& loops, DType compute, const void* op, std::span<const Tensor> in,
                    const Tensor& out) {
   if (out.numel() == 0) return;

@@ -27,6 +27,11 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
 /// `src`, broadcast to `dst`'s shape and cast to its type, written into it.
 void run_copy(const Tensor& src, const Tensor& dst);
 
+/// A copy of `t` in another dtype or strides, as `layout` says.
+Tensor copied(const Tensor& t, const Meta& layout);
+/// `t` itself when row-major, else a row-major copy.
+Tensor row_major(const Tensor& t);
+
 /// A double as the nearest value of T that float arithmetic would give (half types round once, from float).
 template <class T> auto float_cast(double x) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x);

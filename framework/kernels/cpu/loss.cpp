@@ -18,17 +18,7 @@ struct Layout {
   int64_t at(int64_t i, int64_t c) const { return (i / inner * classes + c) * inner + i % inner; }
 };
 
-Tensor as_double(const Tensor& t) {
-  Tensor c = empty(t.sizes(), DType::float64);
-  run_copy(t, c);
-  return c;
-}
-Tensor dense(const Tensor& t) {
-  if (t.is_contiguous()) return t;
-  Tensor c = empty(t.sizes(), t.dtype());
-  run_copy(t, c);
-  return c;
-}
+Tensor as_double(const Tensor& t) { return copied(t, Meta(t.sizes(), DType::float64)); }
 double read(const Tensor& t, int64_t i) {
   double v;
   convert(t.dtype(), t.raw() + i * int64_t(size_of(t.dtype())), 1, DType::float64, &v, 1, 1);
@@ -43,7 +33,7 @@ int64_t checked(int64_t target, int64_t classes) {
 }
 
 void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
-  Tensor x = dense(in[0]), target = dense(in[1]), w = in[2] ? as_double(in[2]) : in[2];
+  Tensor x = row_major(in[0]), target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
   Layout l(x.sizes());
   bool each = op.reduction == "none";
   double sum = 0, total = 0;
@@ -62,7 +52,7 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
 }
 
 void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
-  Tensor dy = dense(in[0]), target = dense(in[1]), w = in[2] ? as_double(in[2]) : in[2];
+  Tensor dy = row_major(in[0]), target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
   Layout l(op.input_size);
   std::memset(out[0].raw(), 0, out[0].numel() * size_of(out[0].dtype()));
   bool each = op.reduction == "none";

@@ -82,16 +82,9 @@ void onednn_gemm(const Gemm& g, DType type, const void* a, const void* w, const 
   entry.primitive.execute(onednn_stream(), args);
 }
 
-Tensor row_major(const Tensor& t) {
-  Tensor c = empty(t.sizes(), t.dtype());
-  run_copy(t, c);
-  return c;
-}
-Tensor as_type(const Tensor& t, DType type) {
-  Tensor c = empty(t.sizes(), type);
-  run_copy(t, c);
-  return c;
-}
+// A copy even of a row-major tensor: its strides along axes of size 1 may be what oneDNN refuses.
+Tensor fresh(const Tensor& t) { return copied(t, Meta(t.sizes(), t.dtype())); }
+Tensor as_type(const Tensor& t, DType type) { return copied(t, Meta(t.sizes(), type)); }
 
 Dims three(const Tensor& t) {
   return t.ndim() == 3 ? t.strides() : Dims{t.numel(), t.strides()[0], t.strides()[1]};
@@ -110,14 +103,14 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     return run_copy(wide, out);
   }
   if (!small && (type == DType::float32 || type == DType::bfloat16) && g.m > 0) {
-    if (!plain_layout(g.n, g.m, canonical(Dims{g.batch, g.n, g.m}, three(a)))) a = row_major(a);
-    if (!plain_layout(g.m, g.p, canonical(Dims{g.batch, g.m, g.p}, three(w)))) w = row_major(w);
+    if (!plain_layout(g.n, g.m, canonical(Dims{g.batch, g.n, g.m}, three(a)))) a = fresh(a);
+    if (!plain_layout(g.m, g.p, canonical(Dims{g.batch, g.m, g.p}, three(w)))) w = fresh(w);
     g.a_strides = three(a), g.w_strides = three(w);
-    if (bias && !bias.is_contiguous()) bias = row_major(bias);
+    if (bias) bias = row_major(bias);
     return onednn_gemm(g, type, a.raw(), w.raw(), bias ? bias.raw() : nullptr, out.raw());
   }
   g.a_strides = three(a), g.w_strides = three(w);
-  if (bias && !bias.is_contiguous()) bias = row_major(bias);
+  if (bias) bias = row_major(bias);
   auto run = [&]<class T, class Acc>(TypeTag<T>, TypeTag<Acc>) {
     plain_gemm<T, Acc>(g, a.data<T>(), w.data<T>(), bias ? bias.data<T>() : nullptr, out.data<T>());
   };
@@ -138,7 +131,7 @@ template <class Op> void product(const Op&, Inputs in, Outputs out) { gemm(in[0]
 
 void linear(const Linear&, Inputs in, Outputs out) {
   const Tensor &x = in[0], &w = in[1], &b = in[2];
-  Tensor c = x.is_contiguous() ? x : row_major(x);
+  Tensor c = row_major(x);
   int64_t m = x.size(-1), p = w.ndim() == 2 ? w.sizes()[0] : 1, n = x.numel() / std::max<int64_t>(m, 1);
   if (m == 0) n = out[0].numel() / std::max<int64_t>(p, 1);
   Tensor rows = alias(c, Dims{n, m}, Dims{m, 1}, c->offset);

@@ -9,11 +9,7 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-Tensor dense_as(const Tensor& t, const Dims& strides) {
-  Tensor c = empty(Meta(t.sizes(), strides, t.dtype(), {}));
-  run_copy(t, c);
-  return c;
-}
+Tensor dense_as(const Tensor& t, const Dims& strides) { return copied(t, Meta(t.sizes(), strides, t.dtype(), {})); }
 std::vector<double> numbers(const Tensor& t, int64_t n, double fallback) {
   std::vector<double> r(n, fallback);
   if (t) convert(t.dtype(), t.raw(), t.ndim() ? t.strides()[0] : 1, DType::float64, r.data(), 1, n);
@@ -212,7 +208,7 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
 void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
   int64_t width = op.normalized_shape.product();
   if (out[0].numel() == 0) return;
-  Tensor x = in[0].is_contiguous() ? in[0] : dense_as(in[0], contiguous_strides(in[0].sizes()));
+  Tensor x = row_major(in[0]);
   auto flat = [](const Tensor& t) { return t ? alias(t.is_contiguous() ? t : dense_as(t, contiguous_strides(t.sizes())), Dims{t.numel()}, Dims{1}, t.is_contiguous() ? t->offset : 0) : t; };
   std::vector<double> w = numbers(flat(in[1]), width, 1), b = numbers(flat(in[2]), width, 0);
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
@@ -254,11 +250,10 @@ void layer_norm_backward(const LayerNormBackward&, Inputs in, Outputs out) {
   int64_t width = out[1].numel(), rows = width ? out[0].numel() / width : 0;
   std::vector<double> dw(width), db(width);
   if (rows) {
-    auto dense = [](const Tensor& t) { return t.is_contiguous() ? t : dense_as(t, contiguous_strides(t.sizes())); };
-    Tensor dy = dense(in[0]), x = dense(in[1]);
-    Tensor weight = in[4] ? dense(in[4]) : in[4];
-    std::vector<double> mean = numbers(alias(dense(in[2]), Dims{rows}, Dims{1}, dense(in[2])->offset), rows, 0);
-    std::vector<double> rstd = numbers(alias(dense(in[3]), Dims{rows}, Dims{1}, dense(in[3])->offset), rows, 1);
+    Tensor dy = row_major(in[0]), x = row_major(in[1]);
+    Tensor weight = in[4] ? row_major(in[4]) : in[4];
+    std::vector<double> mean = numbers(alias(row_major(in[2]), Dims{rows}, Dims{1}, row_major(in[2])->offset), rows, 0);
+    std::vector<double> rstd = numbers(alias(row_major(in[3]), Dims{rows}, Dims{1}, row_major(in[3])->offset), rows, 1);
     std::vector<double> w = numbers(weight ? alias(weight, Dims{width}, Dims{1}, weight->offset) : weight, width, 1);
     by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
       std::vector<A> wa = cast<A>(w);

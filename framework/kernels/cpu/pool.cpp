@@ -38,9 +38,7 @@ struct Window {
 bool last_layout(const Tensor& t) { return !t.is_contiguous() && is_channels_last(t.sizes(), t.strides()); }
 Tensor in_layout(const Tensor& t, bool last) {
   if (last ? is_channels_last(t.sizes(), t.strides()) : t.is_contiguous()) return t;
-  Tensor c = empty(Meta(t.sizes(), last ? channels_last_strides(t.sizes()) : contiguous_strides(t.sizes()), t.dtype(), {}));
-  run_copy(t, c);
-  return c;
+  return last ? copied(t, Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), {})) : row_major(t);
 }
 
 // Calls f(plane, output position, output coordinates) in parallel.

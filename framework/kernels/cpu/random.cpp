@@ -142,15 +142,9 @@ void scale_masked(const Tensor& x, const bool* mask, float scale, const Tensor& 
   };
   by_float(x.dtype(), run);
 }
-Tensor dense(const Tensor& t) {
-  if (t.is_contiguous()) return t;
-  Tensor c = empty(t.sizes(), t.dtype());
-  run_copy(t, c);
-  return c;
-}
 
 void dropout(const NativeDropout& op, Inputs in, Outputs out) {
-  Tensor x = dense(in[0]);
+  Tensor x = row_major(in[0]);
   uint64_t key;
   {
     Generator& g = default_generator();
@@ -176,7 +170,7 @@ void dropout(const NativeDropout& op, Inputs in, Outputs out) {
 }
 
 void mask_scale(const MaskScale& op, Inputs in, Outputs out) {
-  Tensor x = dense(in[0]), mask = dense(in[1]);
+  Tensor x = row_major(in[0]), mask = row_major(in[1]);
   parallel_for(x.numel(), kGrain, [&](int64_t b, int64_t e) { scale_masked(x, mask.data<bool>(), float(op.scale), out[0], b, e); });
 }
 

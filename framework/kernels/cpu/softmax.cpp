@@ -64,15 +64,9 @@ template <class T, class F> void for_lines(const Tensor& x, int64_t dim, const T
   });
 }
 
-Tensor dense(const Tensor& t) {
-  if (t.is_contiguous()) return t;
-  Tensor c = empty(t.sizes(), t.dtype());
-  run_copy(t, c);
-  return c;
-}
 
 template <class T, bool kLog> void forward(const Tensor& in, int64_t dim, const Tensor& y) {
-  Tensor x = dense(in);
+  Tensor x = row_major(in);
   for_lines<T>(x, dim, y, [&](int64_t at, int64_t stride, int64_t n, T* a, T* b) {
     const T* v = read_line<T>(x, at, stride, a, n);
     bool direct = stride == 1 && y.dtype() == dtype_of<T>();
@@ -94,7 +88,7 @@ template <class T, bool kLog> void forward(const Tensor& in, int64_t dim, const 
 }
 
 template <class T, bool kLog> void backward(const Tensor& grad, const Tensor& output, int64_t dim, const Tensor& dx) {
-  Tensor dy = dense(grad), y = dense(output);
+  Tensor dy = row_major(grad), y = row_major(output);
   for_lines<T>(y, dim, dx, [&](int64_t at, int64_t stride, int64_t n, T* a, T* b) {
     const T *g = read_line<T>(dy, at, stride, a, n), *v = read_line<T>(y, at, stride, b, n);
     constexpr int w = Vec<T>::size;
