@@ -45,6 +45,7 @@ class Case:
     `cotangents` pairs positions among the (processed) output tensors with the gradients flowing
     into them; None when the case has no backward. `process` is a shipped function that maps the
     output to its well-defined part (the sign of a singular vector is not, its magnitude is).
+    `relation` says how the call is made (call, inplace, out, autocast), `differentiate` to which order.
     """
 
     args: tuple = ()
@@ -52,6 +53,8 @@ class Case:
     storages: list = field(default_factory=list)  # (dtype, bytes)
     cotangents: list | None = None
     process: Any = None
+    relation: str = "call"
+    differentiate: int = 0
 
 
 def map_tree(leaf, tree):
@@ -135,13 +138,16 @@ class Encoder:
 
 
 class Decoder:
-    """Rebuilds the values of a case in framework `W`, any module with PyTorch's API."""
+    """Rebuilds the values of a case in framework `W`, any module with PyTorch's API.
+
+    `tensors` are the tensors so far by descriptor id, `bases` those that own a storage.
+    """
 
     def __init__(self, W, storages):
         self._W = W
         self._storages = storages
-        self._bases: dict = {}
-        self._tensors: dict = {}
+        self.bases: dict = {}
+        self.tensors: dict = {}
 
     def decode(self, tree):
         """The framework's values for encoded `tree`; one descriptor id, one tensor."""
@@ -149,9 +155,9 @@ class Decoder:
 
     def _leaf(self, value):
         if isinstance(value, TensorSpec):
-            if value.id not in self._tensors:
-                self._tensors[value.id] = self._tensor(value)
-            return self._tensors[value.id]
+            if value.id not in self.tensors:
+                self.tensors[value.id] = self._tensor(value)
+            return self.tensors[value.id]
         if isinstance(value, Named):
             return self._named(value)
         return value
@@ -173,7 +179,7 @@ class Decoder:
         if numel == 0:
             return True
         return (spec.offset == 0 and spec.stride == _contiguous_stride(spec.size)
-                and numel * width == len(data) and spec.storage not in self._bases)
+                and numel * width == len(data) and spec.storage not in self.bases)
 
     def _whole(self, spec: TensorSpec):
         """Built without as_strided, so that a framework lacking it can still run most cases."""
@@ -182,15 +188,15 @@ class Decoder:
         array = np.frombuffer(data, dtype=dtypes.numpy_name(spec.dtype))[:numel]
         tensor = self._from_numpy(array.reshape(spec.size).copy(), spec.dtype)
         if numel:
-            self._bases[spec.storage] = tensor
+            self.bases[spec.storage] = tensor
         return tensor
 
     def _view(self, spec: TensorSpec):
-        if spec.storage not in self._bases:
+        if spec.storage not in self.bases:
             dtype, data = self._storages[spec.storage]
             array = np.frombuffer(data, dtype=dtypes.numpy_name(dtype)).copy()
-            self._bases[spec.storage] = self._from_numpy(array, dtype)
-        base = self._bases[spec.storage].detach()
+            self.bases[spec.storage] = self._from_numpy(array, dtype)
+        base = self.bases[spec.storage].detach()
         return self._W.as_strided(base, spec.size, spec.stride, spec.offset)
 
     def _from_numpy(self, array: np.ndarray, dtype: str):

@@ -9,10 +9,12 @@ from typing import Annotated, Optional
 import typer
 from rich.console import Console
 
+from . import campaign
 from . import gate as ratchet
 from . import junit as junit_xml
+from . import shrink as shrinking
 from . import view
-from .record import SCHEMA, record
+from .record import SCHEMA, campaign_record, record
 from .run import Result, Settings, UsageError, run
 
 COMPLETED, USAGE, FELL = 0, 1, 2  # exit codes
@@ -48,9 +50,53 @@ def accept(
     console = _console()
     view.table(result.cells, verbose, console)
     view.summary(result.cells, console)
-    if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(record(result), indent=1) + "\n")
+    _write(json_file, record(result))
+
+
+@app.command(name="run")
+def run_generated(
+    subject: Subject = "weir", ops: Ops = "",
+    dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes of the tensors, as a,b,c.")] = "float32,int64",
+    cases: Annotated[int, typer.Option(help="Calls per overload and dtype.")] = 50,
+    first: Annotated[int, typer.Option(help="Index of the first call: other indices are other calls.")] = 0,
+    jobs: Jobs = 0, timeout: Annotated[float, typer.Option(help="Seconds for the calls of one overload.")] = 20.0,
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+    verbose: Annotated[bool, typer.Option(help="Every failure kept, not one per overload and property.")] = False,
+) -> None:
+    """Generate calls of every public operation from its signature and compare everything that can be observed.
+
+    \b
+    Examples:
+      weir-autotest run
+      weir-autotest run --ops add,softmax --cases 500 --verbose
+      weir-autotest run --subject torch --dtypes bfloat16
+    """
+    settings = campaign.Settings(subject, _names(dtypes), _names(ops), cases, first, _jobs(jobs), timeout)
+    with view.progress() as (on_start, on_score):
+        finished = campaign.run(settings, on_start, lambda score: on_score(score.overload))
+    view.failures(finished, verbose, _console())
+    view.campaign_summary(finished, _console())
+    _write(json_file, campaign_record(finished))
+
+
+@app.command()
+def shrink(
+    op: Annotated[str, typer.Argument(help="Operation or overload, such as add or add.Tensor.")],
+    subject: Subject = "weir", dtype: Dtype = "float32",
+    cases: Annotated[int, typer.Option(help="Calls to look through.")] = 50,
+    first: Annotated[int, typer.Option(help="Index of the first call.")] = 0,
+) -> None:
+    """Find failing calls of an operation and print each kind, made small, as a script of its own.
+
+    \b
+    Example:
+      weir-autotest shrink clamp --dtype float32
+    """
+    settings = campaign.Settings(subject, (dtype,), (op,), cases, first)
+    with view.progress() as (on_start, on_score):
+        finished = campaign.run(settings, on_start, lambda score: on_score(score.overload))
+    for shrunk in shrinking.shrink_all(settings, finished.scores):
+        typer.echo(shrunk.script + "\n")
 
 
 @app.command()
@@ -107,7 +153,7 @@ def _report(verdict: ratchet.Verdict) -> None:
 
 def _run(settings: Settings) -> Result:
     with view.progress() as (on_start, on_cell):
-        return run(settings, on_start, on_cell)
+        return run(settings, on_start, lambda cell: on_cell(cell.name))
 
 
 def _load_baseline(path: Path) -> dict:
@@ -125,6 +171,12 @@ def _load_record(path: Path) -> dict:
     if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
         raise UsageError(f"{path} is not a {SCHEMA} record")
     return loaded
+
+
+def _write(path: Path | None, content: dict) -> None:
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, indent=1) + "\n")
 
 
 def _names(text: str) -> tuple:

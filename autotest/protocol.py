@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from .case import Case
 from .target import Target
+from .trial import Observation
 from .values import Outcome
 
 
@@ -82,3 +83,18 @@ class Reference:
 
     forward: list[Outcome]
     backward: list[Outcome]
+
+
+@dataclass
+class Item:
+    """A generated case with what the oracle observed. `random`: its numbers are free.
+
+    `choices` are the decisions that made it, for shrinking.
+    """
+
+    index: int
+    target: Target
+    case: Case
+    expected: Observation
+    random: bool = False
+    choices: tuple = ()

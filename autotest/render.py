@@ -27,6 +27,48 @@ def code(label: str, case: Case) -> str:
     return "\n".join([*lines, f"{label}({_arguments(case, lambda spec: f't{spec.id}')})"])
 
 
+def script(item, failure) -> str:
+    """A script that shows one failing call, in either framework by changing its import."""
+    case, label = item.case, item.target.label
+    specs = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
+    lines = ["import torch  # or: import weir as torch", ""]
+    lines += [f"t{spec.id} = {_rebuilt(spec, case)}" for spec in specs.values()]
+    call = f"{label}({_arguments(case, lambda spec: f't{spec.id}')})"
+    lines += ["with torch.autocast('cpu', dtype=torch.bfloat16):", f"    out = {call}"] if case.relation == "autocast" else [f"out = {call}"]
+    lines += _shown(specs, failure)
+    return "\n".join([f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160], *lines])
+
+
+def _shown(specs: dict, failure) -> list:
+    """What to print for the property that fails."""
+    inputs = [f"t{spec.id}" for spec in specs.values() if spec.requires_grad]
+    grads = f"torch.autograd.grad(out.sum(), [{', '.join(inputs)}], allow_unused=True, create_graph=True)"
+    what = {"stride": "out.stride()", "alias": f"out is t0, out", "version": "t0._version",
+            "requires_grad": "out.requires_grad", "gradient": grads, "gradgrad": grads}.get(failure.property, "out")
+    return [f"print({what})"]
+
+
+def _rebuilt(spec: TensorSpec, case: Case) -> str:
+    """The tensor with its layout: a flat tensor of its storage, seen through its strides."""
+    dtype, data = case.storages[spec.storage]
+    flat = dtypes.to_array(data, dtype)
+    grad = ".requires_grad_()" if spec.requires_grad else ""
+    if _dense(spec) and flat.size == int(np.prod(spec.size, dtype=np.int64)):
+        return f"torch.tensor({_literal(flat.reshape(spec.size))}, dtype=torch.{spec.dtype}){_sized(spec)}{grad}"
+    return (f"torch.tensor({_literal(flat)}, dtype=torch.{spec.dtype})"
+            f".as_strided({spec.size}, {spec.stride}, {spec.offset}){grad}")
+
+
+def _sized(spec: TensorSpec) -> str:
+    """A literal cannot say that an empty tensor has several dimensions."""
+    return f".reshape({spec.size})" if 0 in spec.size and len(spec.size) > 1 else ""
+
+
+def _literal(array: np.ndarray) -> str:
+    text = repr(array.tolist())
+    return text.replace("nan", "float('nan')").replace("inf", "float('inf')")
+
+
 def _arguments(case: Case, tensor) -> str:
     def leaf(value):
         if isinstance(value, TensorSpec):

@@ -5,13 +5,16 @@ time, so that after a crash the driver knows which call it was.
 """
 
 import importlib
+import pickle
 import resource
 import sys
 import warnings
 
 from . import ship
 from .execute import Execution
+from .properties import Fault, faults
 from .protocol import Job
+from .trial import Trial
 from .values import Outcome, Raised
 from .worker import connect
 
@@ -45,13 +48,28 @@ def run(job: Job, W, send) -> None:
         send(("err", index, Execution(W, function, case).forward()))
 
 
+def judge(items: list, W) -> list:
+    """Runs generated cases; per case its faults, and what was observed where numbers are in dispute."""
+    return [_judge(item, W) for item in items]
+
+
+def _judge(item, W) -> tuple:
+    try:
+        function = item.target.resolve(W)
+    except ship.Unresolved as error:
+        return [Fault("unsupported", str(error))], None
+    got = Trial(W, function, item.case).run()
+    found = faults(item.case, item.expected, got, item.random)
+    return found, got if any(fault.phase for fault in found) else None
+
+
 def _lacks_method(outcome: Outcome) -> bool:
     """Whether a shipped lambda such as `x.expand(*args)` found no such method."""
     raised = outcome.raised
     return raised is not None and raised.names[0] == "AttributeError" and "has no attribute" in raised.message
 
 
-def _limit_memory(gigabytes: int) -> None:
+def limit_memory(gigabytes: int) -> None:
     """Bounds writable memory, so that a runaway op raises instead of taking the machine with it.
 
     RLIMIT_DATA rather than RLIMIT_AS: CUDA reserves address space far beyond what it uses.
@@ -64,7 +82,7 @@ def main(descriptor: str, module: str, gigabytes: str) -> None:
     """Imports the subject, then serves jobs until the driver closes the pipe."""
     warnings.simplefilter("ignore")
     connection = connect(descriptor)
-    _limit_memory(int(gigabytes))
+    limit_memory(int(gigabytes))
     if module.split(".")[0] != "torch":
         sys.meta_path.insert(0, _NoTorch())
     try:
@@ -78,8 +96,11 @@ def main(descriptor: str, module: str, gigabytes: str) -> None:
             job = connection.recv()
         except EOFError:
             return
-        run(job, W, connection.send)
-        connection.send(("done",))
+        if isinstance(job, Job):
+            run(job, W, connection.send)
+            connection.send(("done",))
+        else:
+            connection.send(judge(pickle.loads(job[1]), W))
 
 
 if __name__ == "__main__":

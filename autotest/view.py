@@ -7,6 +7,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from .campaign import STATES as CAMPAIGN_STATES
+from .campaign import Campaign, campaign_totals
 from .cell import PHASES, Cell, totals
 
 _COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta",
@@ -15,13 +17,13 @@ _COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "U
 
 @contextmanager
 def progress():
-    """Yields (on_start, on_cell) callbacks that drive a progress bar on stderr."""
+    """Yields two callbacks that drive a progress bar on stderr: for the number of items, and for each one's name."""
     bar = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
                    console=Console(stderr=True), transient=True)
     task = bar.add_task("starting", total=None)
     with bar:
         yield (lambda count: bar.update(task, total=count, description="running")), (
-            lambda cell: bar.update(task, advance=1, description=escape(cell.name[:32])))
+            lambda name: bar.update(task, advance=1, description=escape(name[:32])))
 
 
 def table(cells: list[Cell], verbose: bool, console: Console) -> None:
@@ -42,6 +44,34 @@ def summary(cells: list[Cell], console: Console) -> None:
         parts = [f"{number} {state}" for state, number in count[phase].items() if number]
         console.print(f"{phase}  {', '.join(parts)}", highlight=False)
     console.print(f"{count['all_pass']} of {count['ops']} ops pass forward, backward and error inputs", highlight=False)
+
+
+def failures(campaign: Campaign, verbose: bool, console: Console) -> None:
+    """Prints failing calls: the first of each overload, dtype and property, or with `verbose` all that were kept."""
+    for score in campaign.scores:
+        shown = set()
+        for failure in score.failures:
+            if verbose or failure.property not in shown:
+                shown.add(failure.property)
+                mark = "LENIENT" if failure.lenient else "FAIL"
+                line = f"{mark} {score.overload} {score.dtype} {failure.property} #{failure.index}: {failure.reason}"
+                console.print(line, markup=False, highlight=False, soft_wrap=True)
+                console.print(f"    {failure.call}", markup=False, highlight=False, soft_wrap=True, style="dim")
+
+
+def campaign_summary(campaign: Campaign, console: Console) -> None:
+    """Prints the states per property, how well the generator did, and how fast."""
+    count = campaign_totals(campaign)
+    grid = Table("property", *CAMPAIGN_STATES[::-1], box=None, header_style="bold", pad_edge=False)
+    for name, states in count["properties"].items():
+        grid.add_row(name, *(str(states[state] or "-") for state in CAMPAIGN_STATES[::-1]))
+    console.print(grid)
+    console.print(f"{count['reached']} of {campaign.universe} overloads reached by a valid call; "
+                  f"{count['valid']} of {count['made']} calls valid ({count['valid'] / max(count['made'], 1):.0%}); "
+                  f"{count['cases']} cases in {campaign.seconds:.0f} s ({count['made'] / campaign.seconds:.0f} calls/s)",
+                  highlight=False)
+    console.print(f"{count['failing']} overloads fail somewhere, {count['lenient']} accept what the oracle "
+                  f"refuses, {count['unsupported']} are unsupported", highlight=False)
 
 
 def explain(cell: Cell, console: Console) -> None:

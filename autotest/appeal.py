@@ -1,0 +1,47 @@
+"""A second hearing for numbers that differ by more than rounding: what does the call itself do to rounding?"""
+
+import numpy as np
+
+from . import dtypes, tolerance
+from .properties import Fault
+from .trial import Observation, tensors_of
+from .values import Raised, Value
+
+#: assert_close's rtol and atol by dtype, for calls that have no double-precision run.
+DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
+                     "complex64": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex128": (1e-7, 1e-7)}
+
+
+def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> bool:
+    """Whether the numbers of `fault` are as right as the oracle's own.
+
+    `reruns` are the oracle's runs of the case in double precision, the exact one first, then those on inputs moved by
+    an epsilon.
+    """
+    w, t = _pick(got, fault), _pick(item.expected, fault)
+    runs = [_same_shape(_pick(run, fault), t) for run in reruns]
+    epsilon = dtypes.EPSILON[t.number_dtype]
+    if item.case.relation == "autocast":
+        epsilon = dtypes.EPSILON["bfloat16"]
+    if not runs or runs[0] is None:
+        return bool(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]).all())
+    factory = not any(spec.dtype in dtypes.EPSILON for spec in tensors_of(item.case))
+    perturbed = [run for run in runs[1:] if run is not None]
+    wide, narrow = t.array(), w.array()
+    accepted = tolerance.close(narrow, wide, epsilon)
+    return bool((accepted | tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory)).all())
+
+
+def _pick(observation: Observation, fault: Fault) -> Value | None:
+    found = getattr(observation, fault.phase)
+    if observation.raised or found is None or isinstance(found, Raised):
+        return None
+    if isinstance(found, dict):
+        return found.get(fault.position)
+    return found[fault.position] if fault.position < len(found) else None
+
+
+def _same_shape(value: Value | None, like: Value) -> np.ndarray | None:
+    if value is None or value.shape != like.shape or value.dtype == "python str":
+        return None
+    return value.array()

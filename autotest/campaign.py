@@ -1,0 +1,301 @@
+"""Runs generated cases on a subject and scores every overload, whatever oracle and subject do meanwhile."""
+
+import pickle
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+
+from . import appeal, render
+from .properties import PROPERTIES, Fault
+from .run import UsageError
+from .values import Raised
+from .worker import Worker, WorkerLost
+
+#: From bad to good; the state of a cell is the worst of its cases.
+STATES = ("FAIL", "LENIENT", "UNSUPPORTED", "ORACLE-LIMIT", "UNTESTED", "PASS")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One campaign. `cases` are made per overload and dtype; `ops` are overload names or their part before the dot."""
+
+    subject: str = "weir"
+    dtypes: tuple = ("float32", "int64")
+    ops: tuple = ()
+    cases: int = 50
+    first: int = 0  # index of the first case, so that nightly runs go on where others ended
+    jobs: int = 1
+    timeout: float = 20.0  # seconds for the cases of one overload and dtype
+    memory_gb: int = 4
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case that failed: which, how, and the call as text."""
+
+    overload: str
+    dtype: str
+    index: int
+    property: str
+    reason: str
+    call: str
+    code: str
+    choices: tuple = ()
+    lenient: bool = False
+
+
+@dataclass
+class Score:
+    """One overload in one dtype: how often each property was asked, and what broke."""
+
+    overload: str
+    path: str
+    dtype: str
+    made: int = 0
+    valid: int = 0
+    cases: int = 0
+    asked: Counter = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    failed: Counter = field(default_factory=Counter)
+    lenient: Counter = field(default_factory=Counter)
+    unsupported: str = ""
+    oracle_limit: str = ""
+
+    KEEP = 4  # failures kept per property
+
+    def states(self) -> dict:
+        """The state of every property."""
+        return {name: self._state(name) for name in PROPERTIES}
+
+    def _state(self, name: str) -> str:
+        if self.failed[name]:
+            return "FAIL"
+        if self.unsupported and name != "crash":
+            return "UNSUPPORTED"
+        if self.lenient[name]:
+            return "LENIENT"
+        if name == "crash":
+            return "PASS" if self.cases else "UNTESTED"
+        if self.oracle_limit and not self.valid:
+            return "ORACLE-LIMIT"
+        return "PASS" if self.asked[name] else "UNTESTED"
+
+    def add(self, failure: Failure) -> None:
+        """Counts a failure; the first few of each property are kept."""
+        counter = self.lenient if failure.lenient else self.failed
+        counter[failure.property] += 1
+        if counter[failure.property] <= self.KEEP:
+            self.failures.append(failure)
+
+
+@dataclass
+class Campaign:
+    """A finished campaign."""
+
+    settings: Settings
+    subject_version: str
+    oracle_version: str
+    scores: list[Score]
+    seconds: float
+    universe: int
+    started: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
+
+
+def campaign_totals(campaign: Campaign) -> dict:
+    """How many overloads are in which state per property, and how the generator did."""
+    scores = campaign.scores
+    properties = {name: Counter({state: 0 for state in STATES}) for name in PROPERTIES}
+    for score in scores:
+        for name, state in score.states().items():
+            properties[name][state] += 1
+    return {"properties": {name: dict(states) for name, states in properties.items()},
+            "made": sum(score.made for score in scores), "valid": sum(score.valid for score in scores),
+            "cases": sum(score.cases for score in scores),
+            "reached": len({score.overload for score in scores if score.valid}),
+            "failing": len({score.overload for score in scores if score.failed}),
+            "lenient": len({score.overload for score in scores if score.lenient}),
+            "unsupported": len({score.overload for score in scores if score.unsupported})}
+
+
+class Lane:
+    """One oracle and one subject. While the subject runs one batch, the oracle writes the next."""
+
+    def __init__(self, settings: Settings):
+        self._settings = settings
+        self.oracle = Worker("generate.service", [str(settings.memory_gb)])
+        self.subject = Worker("subject", [settings.subject, str(settings.memory_gb)])
+        self._lock = threading.Lock()
+
+    def ask(self, *message, timeout: float | None = None):
+        """Asks the oracle. Raises WorkerLost if it dies or hangs, or reports its own failure as one."""
+        with self._lock:
+            self.oracle.send(message)
+            answer = self.oracle.receive(timeout or self._settings.timeout)
+        if isinstance(answer, Raised):
+            raise WorkerLost(f"raised {answer}")
+        return answer
+
+    def work(self, next_task, deliver) -> None:
+        with ThreadPoolExecutor(1) as ahead:
+            pending = self._prefetch(ahead, next_task)
+            while pending:
+                score, blobs = pending.result()
+                pending = self._prefetch(ahead, next_task)
+                for blob in blobs:
+                    self._judge(score, blob)
+                deliver(score)
+
+    def _prefetch(self, ahead, next_task):
+        task = next_task()
+        return ahead.submit(self._write, *task) if task is not None else None
+
+    def replay(self, name: str, dtype: str, choices: tuple) -> list:
+        """Pairs of item and failure of the case that `choices` make; none if it passes."""
+        blob = self.ask("replay", name, dtype, choices, timeout=5.0)
+        score = Score(name, "", dtype)
+        self._judge(score, blob)
+        item = pickle.loads(blob)[0]
+        return [(item, failure) for failure in score.failures]
+
+    # The oracle's side.
+
+    def _write(self, overload, dtype: str) -> tuple[Score, list[bytes]]:
+        score = Score(overload.name, overload.path, dtype)
+        if overload.backend:
+            score.oracle_limit = "needs a backend or layout that the CPU oracle lacks"
+            return score, []
+        first = self._settings.first
+        indices = list(range(first, first + self._settings.cases))
+        return score, self._batches(score, indices)
+
+    def _batches(self, score: Score, indices: list[int]) -> list[bytes]:
+        """The batch of `indices`; where the oracle dies on it, those calls it survives one by one."""
+        try:
+            return [self._batch(score, indices)]
+        except WorkerLost as lost:
+            score.oracle_limit = f"the oracle {lost}"
+        blobs, losses = [], 0
+        for index in indices:
+            try:
+                blobs.append(self._batch(score, [index], timeout=3.0))
+            except WorkerLost:
+                losses += 1
+            if losses == 3:
+                break
+        return blobs
+
+    def _batch(self, score: Score, indices: list[int], timeout: float | None = None) -> bytes:
+        blob, made, valid, asked = self.ask("batch", score.overload, score.dtype, indices, timeout=timeout)
+        score.made += made
+        score.valid += valid
+        score.asked.update(asked)
+        return blob
+
+    # The subject's side.
+
+    def _judge(self, score: Score, blob: bytes) -> None:
+        try:
+            self._settle(score, blob, self._observe(blob))
+        except WorkerLost as lost:
+            items = pickle.loads(blob)
+            if len(items) == 1:
+                return self._fail(score, items[0], Fault("crash", f"the subject {lost}"))
+            for item in items:
+                if score.failed["crash"] < Score.KEEP:
+                    self._judge(score, pickle.dumps([item]))
+
+    def _observe(self, blob: bytes) -> list:
+        self.subject.send(("judge", blob))
+        return self.subject.receive(self._settings.timeout)
+
+    def _settle(self, score: Score, blob: bytes, answers: list) -> None:
+        """`answers`: per item its faults, and the observation where numbers are in dispute."""
+        score.cases += len(answers)
+        wrong = [(i, faults, got) for i, (faults, got) in enumerate(answers) if faults]
+        items = pickle.loads(blob) if wrong else []
+        for i, faults, got in wrong:
+            upheld = self._upheld(items[i], faults, got)
+            if any(fault.property != "unsupported" for fault in upheld) and self._oracle_wavers(items[i]):
+                score.oracle_limit = "the oracle does not repeat its own answer"
+                continue
+            for fault in upheld:
+                self._fail(score, items[i], fault)
+
+    def _oracle_wavers(self, item) -> bool:
+        """Whether PyTorch answers the same call differently each time, as it does where it reads unset memory."""
+        try:
+            return self.ask("wavers", item)
+        except WorkerLost:
+            return True
+
+    def _upheld(self, item, faults: list[Fault], got) -> list[Fault]:
+        if not any(fault.phase for fault in faults):
+            return faults
+        try:
+            reruns = self.ask("rerun", item.target, item.case, item.index)
+        except WorkerLost:
+            reruns = []
+        return [fault for fault in faults if not fault.phase or not appeal.granted(fault, item, got, reruns)]
+
+    def _fail(self, score: Score, item, fault: Fault) -> None:
+        if fault.property == "unsupported":
+            score.unsupported = score.unsupported or fault.reason
+            return
+        label = item.target.label
+        score.add(Failure(score.overload, score.dtype, item.index, fault.property, fault.reason,
+                          render.call(label, item.case), render.code(label, item.case), item.choices, fault.lenient))
+
+    def stop(self) -> None:
+        self.oracle.stop()
+        self.subject.stop()
+
+
+def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: None) -> Campaign:
+    """Runs the campaign. Raises UsageError if it cannot start."""
+    lanes = [Lane(settings) for _ in range(max(settings.jobs, 1))]
+    started = time.monotonic()
+    try:
+        state, version = lanes[0].subject.start()
+        if state != "ready":
+            raise UsageError(f"cannot import {settings.subject}: {version}")
+        oracle_version = lanes[0].oracle.start()[1]
+        universe = lanes[0].ask("universe", timeout=120.0)
+        tasks = [(overload, dtype) for overload in _select(universe, settings.ops) for dtype in settings.dtypes]
+        on_start(len(tasks))
+        scores = _work(lanes, tasks, on_score)
+        return Campaign(settings, version, oracle_version, scores, time.monotonic() - started, len(universe))
+    except WorkerLost as lost:
+        raise UsageError(f"a worker did not start: {lost}") from None
+    finally:
+        for lane in lanes:
+            lane.stop()
+
+
+def _work(lanes: list[Lane], tasks: list, on_score) -> list[Score]:
+    queue, lock = iter(tasks), threading.Lock()
+    scores: dict = {}
+
+    def next_task():
+        with lock:
+            return next(queue, None)
+
+    def deliver(score: Score) -> None:
+        with lock:
+            scores[score.overload, score.dtype] = score
+            on_score(score)
+
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        for future in [pool.submit(lane.work, next_task, deliver) for lane in lanes]:
+            future.result()
+    return [scores[overload.name, dtype] for overload, dtype in tasks]
+
+
+def _select(universe: list, wanted: tuple) -> list:
+    names = {o.name for o in universe} | {o.name.split(".")[0] for o in universe} | {o.path for o in universe}
+    unknown = set(wanted) - names
+    if unknown:
+        raise UsageError(f"not a public operation of the oracle: {', '.join(sorted(unknown))}")
+    return [o for o in universe if not wanted or {o.name, o.name.split(".")[0], o.path} & set(wanted)]

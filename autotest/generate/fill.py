@@ -1,0 +1,97 @@
+"""Values and layouts for generated tensors, as bytes and strides: no framework is needed to make a case.
+
+Values come from pools that are drawn once per process from a fixed seed, so that a tensor costs one slice of bytes and
+a decision about values is a single small number.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from .. import dtypes
+
+_POOL = 1024  # places in a pool where a tensor may start
+_LONGEST = 8192  # elements of the largest tensor
+
+#: From simple to wild: what a shrinker moves towards stands first.
+FLOATING = ("whole", "normal", "unit", "wide", "special")
+_SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-8, 3e4, -3e4, 0.5, 2.0]
+
+
+def data(dtype: str, kind: str, start: int, count: int) -> bytes:
+    """`count` elements of `dtype`; `kind` is one of FLOATING, or ("below", n) for indices in [0, n)."""
+    if count > _LONGEST:
+        raise ValueError(f"a generated tensor has {count} elements, at most {_LONGEST}")
+    pool = _pool(dtype, kind)
+    return pool[start:start + count].tobytes()
+
+
+@lru_cache(maxsize=None)
+def _pool(dtype: str, kind) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    size = _POOL + _LONGEST
+    if isinstance(kind, tuple):
+        return rng.integers(0, max(kind[1], 1), size).astype(dtypes.numpy_name(dtype))
+    if dtype == "bool":
+        return rng.integers(0, 2, size).astype(bool)
+    numbers = _numbers(rng, kind, size)
+    if dtype.startswith("complex"):
+        return (numbers + 1j * _numbers(rng, kind, size)).astype(dtypes.numpy_name(dtype))
+    if dtype in dtypes.EPSILON:
+        return _narrow(numbers, dtype)
+    whole = np.where(np.isfinite(numbers), numbers * (3 if kind != "whole" else 1), 5)
+    low = 0 if dtype.startswith("u") else -9
+    return np.clip(np.rint(whole), low, 9).astype(dtypes.numpy_name(dtype))
+
+
+def _numbers(rng, kind: str, size: int) -> np.ndarray:
+    if kind == "whole":
+        return rng.integers(-3, 4, size).astype(np.float64)
+    if kind == "normal":
+        return rng.standard_normal(size)
+    if kind == "unit":
+        return rng.uniform(0.01, 0.99, size)
+    if kind == "wide":
+        return rng.standard_normal(size) * 10.0 ** rng.integers(-4, 4, size)
+    return np.where(rng.random(size) < 0.4, rng.choice(_SPECIAL, size), rng.standard_normal(size))
+
+
+def _narrow(numbers: np.ndarray, dtype: str) -> np.ndarray:
+    if dtype != "bfloat16":
+        with np.errstate(over="ignore"):
+            return numbers.astype(dtype)
+    return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def layout(choices, size: tuple) -> tuple[tuple, int, int]:
+    """Strides, offset and storage length (elements) for a tensor of `size`; mostly contiguous."""
+    kind = choices.pick(_LAYOUTS) if len(size) > 0 else "contiguous"
+    order = _order(kind, len(size))
+    step = 2 if kind == "stepped" else 1
+    strides = [0] * len(size)
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= max(size[axis], 1)
+    if kind == "expanded":
+        strides[choices.below(len(size))] = 0
+    offset = choices.pick((1, 2, 3)) if kind in ("offset", "stepped") else 0
+    reach = 0 if 0 in size else 1 + sum((n - 1) * s for n, s in zip(size, strides))
+    return tuple(strides), offset, offset + reach
+
+
+_LAYOUTS = ("contiguous",) * 7 + ("transposed", "offset", "stepped", "expanded", "reversed")
+
+
+def _order(kind: str, rank: int) -> list:
+    """Axes from the slowest to the fastest in memory."""
+    order = list(range(rank))
+    if kind == "transposed" and rank >= 2:
+        order[-1], order[-2] = order[-2], order[-1]
+    if kind == "reversed":
+        order = [0, *range(2, rank), 1] if rank in (4, 5) else order[::-1]  # channels last where it has a meaning
+    return order
+
+
+def where(choices) -> int:
+    """A place in the pools for the values of a tensor to begin at."""
+    return choices.below(_POOL)

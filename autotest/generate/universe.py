@@ -1,0 +1,93 @@
+"""The denominator: every public operation of PyTorch, with the signatures of its overloads.
+
+Public means reachable by a name that users write (`torch.add`, `torch.Tensor.expand`, `torch.linalg.norm`). Nothing
+leaves the list because it is hard to test; what the oracle itself cannot run here is counted as its limit.
+"""
+
+import re
+from functools import lru_cache
+
+import torch
+
+from .signature import Overload, Parameter
+
+#: How aten spells the members of PyTorch's submodules.
+_PREFIXES = {"linalg_": "linalg", "special_": "special", "fft_": "fft"}
+
+#: Types that no tensor program passes: TorchScript's containers, named dimensions, packed weights.
+_NOT_TENSOR_PROGRAMS = re.compile(r"Dimname|Dict\(|Future|__torch__|\bt\[\]|\bt \w|AnyEnum|Stream|QScheme")
+
+#: Needs a library, a device or a layout that the CPU oracle lacks.
+_OTHER_BACKENDS = re.compile(
+    r"cudnn|miopen|mkldnn|fbgemm|quantize|sparse|coalesce|crow_|ccol_|col_indices|row_indices|hspmm|^smm|sspaddmm"
+    r"|batch_norm_(elemt|gather|backward|stats|update)|from_file|choose_qparams|is_pinned|pin_memory")
+
+
+@lru_cache(maxsize=1)
+def overloads() -> tuple[Overload, ...]:
+    """All overloads, sorted by name."""
+    schemas = [s for s in torch._C._jit_get_all_schemas() if s.name.startswith("aten::") and s.name[6] != "_"]
+    outs = {_key(s): sum(a.is_out for a in s.arguments) for s in schemas if _is_out(s)}
+    mutating = {_key(s) for s in schemas if _mutates(s) and not _is_out(s)}
+    found = {}
+    for schema in schemas:
+        if _is_out(schema) or _mutates(schema) or not _on_tensors(schema):
+            continue
+        path = _public_path(schema.name[6:])
+        if path:
+            found[_label(schema)] = _overload(schema, path, outs, mutating)
+    return tuple(found[name] for name in sorted(found))
+
+
+def _overload(schema, path: str, outs: dict, mutating: set) -> Overload:
+    base = schema.name[6:]
+    parameters = tuple(
+        Parameter(a.name, _type(a), a.kwarg_only, a.has_default_value(), a.N or 0) for a in schema.arguments)
+    inputs = tuple(p.name for p in parameters)
+    twin = f"Tensor.{base}_" if (base + "_", inputs) in mutating and hasattr(torch.Tensor, base + "_") else ""
+    text = str(schema)
+    random = "Generator" in text or "nondeterministic_seeded" in [t.name for t in _tags(schema)]
+    return Overload(_label(schema), path, parameters, twin, outs.get((base, inputs), 0), random,
+                    bool(_OTHER_BACKENDS.search(base)))
+
+
+def _key(schema) -> tuple:
+    return schema.name[6:], tuple(a.name for a in schema.arguments if not a.is_out)
+
+
+def _label(schema) -> str:
+    return schema.name[6:] + (f".{schema.overload_name}" if schema.overload_name else "")
+
+
+def _is_out(schema) -> bool:
+    return any(a.is_out for a in schema.arguments)
+
+
+def _mutates(schema) -> bool:
+    return any(a.alias_info is not None and a.alias_info.is_write for a in schema.arguments)
+
+
+def _on_tensors(schema) -> bool:
+    types = [str(a.type) for a in (*schema.arguments, *schema.returns)]
+    return any("Tensor" in t for t in types) and not _NOT_TENSOR_PROGRAMS.search(str(schema))
+
+
+def _type(argument) -> str:
+    """aten's own spelling, which tells SymInt, ScalarType and the like from plain integers."""
+    return str(argument.real_type).replace("SymInt", "int")
+
+
+def _tags(schema):
+    packet = getattr(torch.ops.aten, schema.name[6:], None)
+    overload = getattr(packet, schema.overload_name or "default", None)
+    return getattr(overload, "tags", [])
+
+
+def _public_path(name: str) -> str:
+    for prefix, module in _PREFIXES.items():
+        if name.startswith(prefix) and hasattr(getattr(torch, module), name[len(prefix):]):
+            return f"{module}.{name[len(prefix):]}"
+    for root, module in (("", torch), ("Tensor.", torch.Tensor), ("nn.functional.", torch.nn.functional)):
+        if callable(getattr(module, name, None)):
+            return root + name
+    return ""

@@ -1,0 +1,143 @@
+"""The properties of a call, and which of them a subject's observation breaks."""
+
+from dataclasses import dataclass, replace
+
+from . import compare, dtypes, tolerance
+from .case import Case
+from .trial import CANNOT_BUILD, Observation
+from .values import Raised, Value
+
+#: What is scored, per op and dtype. A wrong in-place, out= or autocast call is charged to that way of calling.
+PROPERTIES = ("value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "gradient", "gradgrad", "error",
+              "inplace", "out", "layout", "determinism", "autocast", "random", "crash")
+
+#: Raised for what a subject does not claim to have; charged to no property but counted.
+UNSUPPORTED = {"NotImplementedError", CANNOT_BUILD}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One broken property. With `phase`, numbers differ by more than rounding: a referee may still accept them.
+
+    `lenient`: the subject accepts what the oracle refuses, which hurts portability but gives no wrong answer.
+    """
+
+    property: str
+    reason: str
+    phase: str = ""
+    position: int = 0
+    lenient: bool = False
+
+
+def faults(case: Case, expected: Observation, got: Observation, random: bool = False) -> list[Fault]:
+    """What is wrong with `got`; the oracle observed `expected`."""
+    if got.raised and got.raised.names[0] in UNSUPPORTED:
+        return [] if expected.raised else [Fault("unsupported", str(got.raised))]
+    if expected.raised or got.raised or got.unmappable:
+        found = _raising(expected, got)
+    else:
+        found = _forward(expected, got, random) + _effects(expected, got, random) + _gradients(expected, got, random)
+    own = {"inplace": "inplace", "out": "out", "autocast": "autocast"}.get(case.relation)
+    if own is None:
+        return found
+    return [replace(fault, property=own, reason=f"{fault.property}: {fault.reason}") for fault in found]
+
+
+def _raising(expected: Observation, got: Observation) -> list[Fault]:
+    if expected.raised and got.raised:
+        shared = set(expected.raised.names) & set(got.raised.names) - {"Exception", "BaseException", "object"}
+        return [] if shared else [Fault("error", f"raised {got.raised}, but torch raises {expected.raised}")]
+    if expected.raised:
+        return [Fault("error", f"accepted, but torch raises {expected.raised}", lenient=True)]
+    return [Fault("value", f"returned a {got.unmappable}" if got.unmappable else f"raised {got.raised}")]
+
+
+def _forward(expected: Observation, got: Observation, random: bool) -> list[Fault]:
+    if expected.structure != got.structure:
+        return [Fault("value", f"structure: expected {expected.structure}, got {got.structure}")]
+    found = []
+    for i, (e, g) in enumerate(zip(expected.values, got.values)):
+        wrong = _value("value", "values", i, e, g, random)
+        found += [wrong] if wrong else _strides(i, e, expected.strides[i], got.strides[i])
+    found += _unequal("requires_grad", "requires_grad", expected.requires_grad, got.requires_grad)
+    return found
+
+
+def _value(name: str, phase: str, position: int, e: Value | None, g: Value | None, random: bool) -> Fault | None:
+    if e is None or g is None:
+        return None if e is g else Fault(name, f"{phase} {position}: expected {e}, got {g}")
+    if e.dtype != g.dtype:
+        return Fault("dtype" if name == "value" else name, f"{phase} {position}: expected {e.dtype}, got {g.dtype}")
+    if e.shape != g.shape:
+        return Fault("shape" if name == "value" else name,
+                     f"{phase} {position}: expected {list(e.shape)}, got {list(g.shape)}")
+    if random or e.data == g.data:
+        return None
+    if e.dtype == "python str":
+        return Fault(name, f"{phase} {position}: expected {e.data.decode()!r}, got {g.data.decode()!r}")
+    t, w = e.array(), g.array()
+    accepted = tolerance.close(w, t, dtypes.EPSILON.get(e.number_dtype, 0.0))
+    if accepted.all():
+        return None
+    reason = f"{phase} {position}: {compare.describe(w, t, ~accepted)}"
+    return Fault(name, reason, phase if w.dtype.kind in "fc" else "", position)
+
+
+def _strides(position: int, value: Value | None, expected, got) -> list[Fault]:
+    """Strides of extents above one; an empty tensor's mean nothing."""
+    if value is None or not expected or not got or 0 in value.shape:
+        return []
+    wanted = [s for s, n in zip(expected, value.shape) if n > 1]
+    if wanted == [s for s, n in zip(got, value.shape) if n > 1]:
+        return []
+    return [Fault("stride", f"values {position} of size {list(value.shape)}: expected {expected}, got {got}")]
+
+
+def _effects(expected: Observation, got: Observation, random: bool) -> list[Fault]:
+    found = _unequal("alias", "alias", expected.aliases, got.aliases)
+    if got.versions:
+        found += _unequal("version", "version of input", expected.versions, got.versions)
+    for key in expected.written:
+        wrong = _value("value", "written", key, expected.written[key], got.written.get(key), random)
+        found += [wrong] if wrong else []
+    if not found:
+        for i, (e, g) in enumerate(zip(expected.through, got.through)):
+            differs = e != g if isinstance(e, str) or isinstance(g, str) else e.data != g.data
+            if differs and not random:
+                found.append(Fault("alias", f"write-through {i}: expected {e}, got {g}"))
+    return found
+
+
+def _unequal(name: str, what: str, expected, got) -> list[Fault]:
+    return [] if expected == got else [Fault(name, f"{what}: expected {expected}, got {got}")]
+
+
+def _gradients(expected: Observation, got: Observation, random: bool) -> list[Fault]:
+    e, g = expected.gradients, got.gradients
+    if isinstance(e, Raised):  # the oracle has no such derivative: nothing is asked of the subject
+        return []
+    if isinstance(g, Raised) or (e is None) != (g is None):
+        return [Fault("gradient", f"raised {g}" if isinstance(g, Raised) else f"expected {_count(e)}, got {_count(g)}")]
+    found = [_value("gradient", "gradients", i, a, b, random) for i, (a, b) in enumerate(zip(e or [], g or []))]
+    return [fault for fault in found if fault] + _second(expected.second, got.second, random)
+
+
+def _second(e, g, random: bool) -> list[Fault]:
+    """Second derivatives. One that is zero may as well be absent: which it is depends on how a formula is written."""
+    if isinstance(e, Raised):
+        return []
+    if isinstance(g, Raised):
+        return [Fault("gradgrad", f"raised {g}")]
+    length = max(len(e or []), len(g or []))
+    pairs = zip(e or [None] * length, g or [None] * length)
+    found = [_value("gradgrad", "second", i, a, b, random) for i, (a, b) in enumerate(pairs)
+             if not (_vanishes(a) and _vanishes(b))]
+    return [fault for fault in found if fault]
+
+
+def _vanishes(value: Value | None) -> bool:
+    return value is None or not value.array().any()
+
+
+def _count(gradients: list | None) -> str:
+    return "no gradients" if gradients is None else f"{len(gradients)} gradients"

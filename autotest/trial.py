@@ -1,0 +1,193 @@
+"""One generated case in one framework, and everything a user could observe about it.
+
+Oracle and subject run this same code. What a framework cannot be asked (a version counter it does not have) is None
+and is not compared.
+"""
+
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import dtypes
+from .case import Case, Decoder, TensorSpec, Unmappable, leaves
+from .execute import gradient_inputs
+from .values import Raised, flatten, to_value
+
+
+#: Stands for the exception's name where not even the inputs could be made, as with a dtype the framework lacks.
+CANNOT_BUILD = "CannotBuildInputs"
+
+
+@dataclass
+class Observation:
+    """What a case did. Lists run over the outputs, in order of mention; `written` over input tensors by id.
+
+    aliases: ("same", input id) for an input handed back, ("view", storage) for a view of one, None otherwise.
+    through: what a view and its base show after a write into the other one.
+    """
+
+    raised: Raised | None = None
+    unmappable: str | None = None
+    structure: str = ""
+    values: list = field(default_factory=list)
+    strides: list = field(default_factory=list)
+    aliases: list = field(default_factory=list)
+    requires_grad: list = field(default_factory=list)
+    versions: dict = field(default_factory=dict)
+    written: dict = field(default_factory=dict)
+    through: list = field(default_factory=list)
+    gradients: list | Raised | None = None
+    second: list | Raised | None = None
+
+
+class Trial:
+    """Runs `case` with `function` in framework `W`. Faults of the framework become part of the observation."""
+
+    def __init__(self, W, function, case: Case):
+        self._W = W
+        self._function = function
+        self._case = case
+        self._decoder = Decoder(W, case.storages)
+        self._seen = Observation()
+
+    def run(self) -> Observation:
+        try:
+            args, kwargs = self._inputs()
+        except Exception as error:
+            self._seen.raised = Raised((CANNOT_BUILD,), f"cannot build the inputs: {type(error).__name__}: {error}")
+            return self._seen
+        before = self._versions()
+        try:
+            with self._context():
+                result = self._function(*args, **kwargs)
+        except Exception as error:
+            self._seen.raised = Raised.of(error)
+            return self._seen
+        try:
+            self._observe(result, before)
+        except Unmappable as error:
+            self._seen.unmappable = str(error)
+        except Exception as error:
+            self._seen.raised = Raised.of(error)
+        return self._seen
+
+    def _inputs(self) -> tuple:
+        """The arguments. An in-place call on a leaf that requires a gradient is an error in itself: it gets a copy."""
+        decode = self._decoder.decode
+        args = decode(self._case.args)
+        if self._case.relation == "inplace" and args and getattr(args[0], "requires_grad", False):
+            args = (args[0].clone(), *args[1:])
+        kwargs = decode(self._case.kwargs)
+        if self._case.relation == "out" and "out" in kwargs:
+            self._own_outs(kwargs)
+        return args, kwargs
+
+    def _own_outs(self, kwargs: dict) -> None:
+        """Gives `out=` tensors memory of the framework's own: memory that came from NumPy cannot grow."""
+        outs = kwargs["out"] if isinstance(kwargs["out"], tuple) else (kwargs["out"],)
+        specs = self._case.kwargs["out"] if isinstance(kwargs["out"], tuple) else (self._case.kwargs["out"],)
+        owned = tuple(out.clone() for out in outs)
+        self._decoder.tensors.update({spec.id: out for spec, out in zip(specs, owned)})
+        kwargs["out"] = owned if isinstance(kwargs["out"], tuple) else owned[0]
+
+    def _context(self):
+        if self._case.relation == "autocast":
+            return self._W.autocast("cpu", dtype=self._W.bfloat16)
+        return nullcontext()
+
+    def _observe(self, result, before: dict) -> None:
+        seen, W = self._seen, self._W
+        seen.structure, outputs = flatten(result, W)
+        seen.values = [to_value(leaf, W) for leaf in outputs]
+        tensors = [leaf if isinstance(leaf, W.Tensor) else None for leaf in outputs]
+        seen.strides = [t is not None and tuple(int(s) for s in t.stride()) if _has(t, "stride") else None for t in tensors]
+        seen.requires_grad = [None if t is None else bool(t.requires_grad) for t in tensors]
+        seen.aliases = [self._alias(t) if t is not None else None for t in tensors]
+        after = self._versions()
+        seen.versions = {key: after[key] - before[key] for key in before}
+        seen.written = {key: to_value(self._decoder.tensors[key], W) for key, moved in seen.versions.items() if moved}
+        if self._case.differentiate:
+            self._differentiate([t for t in tensors if t is not None])
+        self._write_through(tensors)
+
+    def _versions(self) -> dict:
+        return {key: tensor._version for key, tensor in self._decoder.tensors.items() if _has(tensor, "_version")}
+
+    def _alias(self, tensor):
+        for key, candidate in self._decoder.tensors.items():
+            if candidate is tensor:
+                return ("same", key)
+        if tensor.numel() == 0:
+            return None
+        home = _home(tensor)
+        for storage, base in self._decoder.bases.items():
+            if home is not None and home == _home(base):
+                return ("view", storage)
+        return None
+
+    # Gradients.
+
+    def _differentiate(self, outputs: list) -> None:
+        outputs = [t for t in outputs if t.requires_grad]
+        inputs = [self._decoder.decode(spec) for spec in gradient_inputs(self._case)]
+        if not outputs or not inputs:
+            return
+        second = self._case.differentiate > 1
+        grads = self._gradients(outputs, inputs, second)
+        self._seen.gradients = grads if isinstance(grads, Raised) else [to_value(grad, self._W) for grad in grads]
+        if second and not isinstance(grads, Raised):
+            again = [grad for grad in grads if grad is not None and grad.requires_grad]
+            if again:
+                found = self._gradients(again, inputs, False)
+                self._seen.second = found if isinstance(found, Raised) else [to_value(g, self._W) for g in found]
+
+    def _gradients(self, outputs: list, inputs: list, create_graph: bool):
+        try:
+            cotangents = [self._cotangent(t) for t in outputs]
+            return self._W.autograd.grad(outputs, inputs, cotangents, allow_unused=True, create_graph=create_graph)
+        except Exception as error:
+            return Raised.of(error)
+
+    def _cotangent(self, output):
+        """A gradient to send in: no two neighbours alike, and exact in every dtype."""
+        numbers = ((np.arange(output.numel()) * 7 + 3) % 11 - 5) / 4
+        return self._W.from_numpy(numbers.reshape(tuple(output.shape))).to(output.dtype)
+
+    # Write-through.
+
+    def _write_through(self, outputs: list) -> None:
+        for tensor, alias in zip(outputs, self._seen.aliases):
+            if alias is None or alias[0] != "view":
+                continue
+            base = self._decoder.bases[alias[1]].detach()
+            self._seen.through += [self._write(tensor, base, 1), self._write(base, tensor, 0)]
+
+    def _write(self, into, onto, number):
+        """Fills `into` and shows `onto`; where the write is refused, the name of the error."""
+        try:
+            with self._W.no_grad():
+                into.fill_(number)
+            return to_value(onto, self._W)
+        except Exception as error:
+            return type(error).__name__
+
+
+def _has(tensor, name: str) -> bool:
+    return tensor is not None and hasattr(tensor, name)
+
+
+def _home(tensor):
+    """The address of a tensor's storage: equal for all views of it."""
+    if not hasattr(tensor, "data_ptr"):
+        return None
+    width = np.dtype(dtypes.numpy_name(dtypes.name_of(tensor.dtype))).itemsize
+    return tensor.data_ptr() - tensor.storage_offset() * width
+
+
+def tensors_of(case: Case) -> list[TensorSpec]:
+    """The distinct tensors of a case, in order of mention."""
+    found = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
+    return list(found.values())
+
+

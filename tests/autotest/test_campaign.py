@@ -1,0 +1,82 @@
+"""A campaign finds planted faults, charges each to its property, and finds none where there is none."""
+
+import os
+
+import pytest
+
+from weir_autotest.campaign import Settings, run
+from weir_autotest.shrink import Shrinker
+
+#: PyTorch with one wrong op per kind of fault.
+FAULTY = '''
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "_NoTorch"]
+import torch as _torch
+from torch import *
+from torch import Tensor, autograd, no_grad, nn, special, linalg, fft
+__version__ = "faulty"
+
+def sin(x, **keywords):
+    return _torch.sin(x, **keywords) * 1.01
+
+def cos(x, **keywords):
+    return _torch.cos(x, **keywords).double()
+
+def flip(x, dims):
+    return _torch.flip(x, dims).transpose(0, -1).contiguous().transpose(0, -1) if x.ndim > 1 else _torch.flip(x, dims)
+
+def t(x):
+    return _torch.t(x).clone()
+
+def tan(x, **keywords):
+    return _torch.tan(x.detach(), **keywords)
+
+def mm(a, b, **keywords):
+    return _torch.matmul(a, b, **keywords)
+'''
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("subject")
+    (folder / "faultytorch.py").write_text(FAULTY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+        yield "faultytorch"
+
+
+@pytest.fixture(scope="module")
+def scores(faulty):
+    finished = run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp"), cases=40))
+    return {score.overload: score for score in finished.scores}
+
+
+@pytest.mark.parametrize("op, wrong", [("sin", "value"), ("cos", "dtype"), ("flip", "stride"), ("t", "alias"),
+                                       ("tan", "requires_grad")])
+def test_a_fault_is_charged_to_its_property(scores, op, wrong):
+    assert scores[op].states()[wrong] == "FAIL"
+
+
+def test_a_right_op_passes_everything_asked(scores):
+    assert set(scores["exp"].states().values()) <= {"PASS", "UNTESTED"}
+
+
+def test_accepting_what_the_oracle_refuses_is_lenient(scores):
+    assert scores["mm"].states()["error"] == "LENIENT"
+    assert scores["mm"].states()["value"] == "PASS"
+
+
+def test_pytorch_agrees_with_itself():
+    ops = ("add", "sort", "expand", "native_layer_norm", "cumsum", "as_strided", "unique_consecutive", "linalg_norm")
+    finished = run(Settings("torch", ("float32", "int64", "bfloat16"), ops, cases=20))
+    assert [failure for score in finished.scores for failure in score.failures] == []
+    assert all(score.valid for score in finished.scores if score.dtype == "float32")
+
+
+def test_a_failure_shrinks_to_a_short_script(faulty, scores):
+    failure = next(f for f in scores["sin"].failures if f.property == "value")
+    with Shrinker(Settings(faulty)) as shrinker:
+        shrunk = shrinker.shrink(failure)
+    (tensor,) = shrunk.item.case.args
+    assert len(tensor.size) <= 1 and len(shrunk.script.splitlines()) <= 8
+    assert "torch.sin(t0" in shrunk.script

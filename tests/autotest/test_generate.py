@@ -1,0 +1,59 @@
+"""Generated cases: reproducible, mostly valid, and simple where the choices are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weir_autotest.generate.arguments import make
+from weir_autotest.generate.author import Author
+from weir_autotest.generate.choices import Choices
+from weir_autotest.generate.universe import overloads
+
+
+@pytest.fixture(scope="module")
+def author():
+    return Author()
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(1, 9))
+def test_replayed_choices_stay_in_range(replay, count):
+    choices = Choices(replay=tuple(replay))
+    assert all(0 <= choices.below(count) < count for _ in range(len(replay) + 3))
+
+
+def test_a_sequence_that_ends_goes_on_with_the_simplest():
+    choices = Choices(replay=(2,))
+    assert [choices.pick("abc"), choices.pick("abc"), choices.chance(0.9)] == ["c", "a", False]
+
+
+def test_what_was_chosen_replays():
+    drawn = Choices(seed=5)
+    first = [drawn.below(10) for _ in range(20)]
+    again = Choices(replay=tuple(drawn.made))
+    assert [again.below(10) for _ in range(20)] == first
+
+
+def test_the_universe_holds_what_users_call():
+    names = {overload.name: overload for overload in overloads()}
+    assert len(names) > 900
+    assert names["add.Tensor"].inplace == "Tensor.add_" and names["add.Tensor"].out == 1
+    assert names["linalg_norm"].path == "linalg.norm" and names["expand"].path == "Tensor.expand"
+    assert not names["expand"].inplace and names["dropout"].random
+
+
+def test_the_same_index_gives_the_same_case(author):
+    once, again = (author.batch("where.self", "float32", [3, 4]) for _ in range(2))
+    assert [item.case for item in once.items] == [item.case for item in again.items]
+
+
+@pytest.mark.parametrize("name", ["add.Tensor", "mm", "conv2d", "embedding", "layer_norm", "index_select", "cat"])
+def test_most_calls_are_valid(author, name):
+    batch = author.batch(name, "float32", list(range(40)))
+    assert batch.valid / batch.made >= 0.5
+
+
+def test_no_choices_give_the_simplest_call():
+    overload = next(o for o in overloads() if o.name == "mm")
+    case = make(overload, "float32", Choices())
+    assert [spec.size for spec in case.args] == [(2, 2), (2, 2)]
+    assert not any(spec.requires_grad for spec in case.args)
