@@ -145,7 +145,7 @@ class Lane:
                 score, blobs = pending.result()
                 pending = self._prefetch(ahead, next_task)
                 for blob in blobs:
-                    self._judge(score, blob)
+                    self.judge(score, blob)
                 deliver(score)
 
     def _prefetch(self, ahead, next_task):
@@ -156,7 +156,7 @@ class Lane:
         """Pairs of item and failure of the case that `choices` make; none if it passes."""
         blob = self.ask("replay", name, dtype, choices, timeout=5.0)
         score = Score(name, "", dtype)
-        self._judge(score, blob)
+        self.judge(score, blob)
         item = pickle.loads(blob)[0]
         return [(item, failure) for failure in score.failures]
 
@@ -196,7 +196,7 @@ class Lane:
 
     # The subject's side.
 
-    def _judge(self, score: Score, blob: bytes) -> None:
+    def judge(self, score: Score, blob: bytes) -> None:
         try:
             self._settle(score, blob, self._observe(blob))
         except WorkerLost as lost:
@@ -205,7 +205,7 @@ class Lane:
                 return self._fail(score, items[0], Fault("crash", f"the subject {lost}"))
             for item in items:
                 if score.failed["crash"] < Score.KEEP:
-                    self._judge(score, pickle.dumps([item]))
+                    self.judge(score, pickle.dumps([item]))
 
     def _observe(self, blob: bytes) -> list:
         self.subject.send(("judge", blob))

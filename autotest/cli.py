@@ -9,12 +9,13 @@ from typing import Annotated, Optional
 import typer
 from rich.console import Console
 
-from . import campaign
+from . import campaign, database
 from . import gate as ratchet
 from . import junit as junit_xml
+from . import replay as replaying
 from . import shrink as shrinking
 from . import view
-from .record import SCHEMA, campaign_record, record
+from .record import CAMPAIGN_SCHEMA, SCHEMA, campaign_record, record
 from .run import Result, Settings, UsageError, run
 
 COMPLETED, USAGE, FELL = 0, 1, 2  # exit codes
@@ -28,6 +29,7 @@ Dtype = Annotated[str, typer.Option(help="dtype of the samples, by name.")]
 Ops = Annotated[str, typer.Option(help="Only these ops, as a,b,c (a name stands for all its variants).")]
 Jobs = Annotated[int, typer.Option(help="Pairs of oracle and subject processes; 0: half the cores.")]
 MaxSamples = Annotated[int, typer.Option(help="Samples per op, evenly spread; 0: all.")]
+CasesFolder = Annotated[Path, typer.Option("--folder", help="The failure database, a folder of JSON files.")]
 Timeout = Annotated[float, typer.Option(help="Seconds the subject may take per op.")]
 
 
@@ -72,8 +74,7 @@ def run_generated(
       weir-autotest run --subject torch --dtypes bfloat16
     """
     settings = campaign.Settings(subject, _names(dtypes), _names(ops), cases, first, _jobs(jobs), timeout)
-    with view.progress() as (on_start, on_score):
-        finished = campaign.run(settings, on_start, lambda score: on_score(score.overload))
+    finished = _campaign(settings)
     view.failures(finished, verbose, _console())
     view.campaign_summary(finished, _console())
     _write(json_file, campaign_record(finished))
@@ -85,6 +86,8 @@ def shrink(
     subject: Subject = "weir", dtype: Dtype = "float32",
     cases: Annotated[int, typer.Option(help="Calls to look through.")] = 50,
     first: Annotated[int, typer.Option(help="Index of the first call.")] = 0,
+    save: Annotated[bool, typer.Option(help="Store the shrunk cases in the failure database.")] = False,
+    cases_folder: CasesFolder = Path("tests/golden/cases"),
 ) -> None:
     """Find failing calls of an operation and print each kind, made small, as a script of its own.
 
@@ -93,10 +96,35 @@ def shrink(
       weir-autotest shrink clamp --dtype float32
     """
     settings = campaign.Settings(subject, (dtype,), (op,), cases, first)
-    with view.progress() as (on_start, on_score):
-        finished = campaign.run(settings, on_start, lambda score: on_score(score.overload))
+    finished = _campaign(settings)
     for shrunk in shrinking.shrink_all(settings, finished.scores):
         typer.echo(shrunk.script + "\n")
+        if save:
+            typer.echo(f"# {database.save(cases_folder, shrunk.item, shrunk.failure)}\n")
+
+
+@app.command()
+def replay(
+    cases_folder: CasesFolder = Path("tests/golden/cases"), subject: Subject = "weir",
+    only: Annotated[str, typer.Option(help="Only entries whose name contains this.")] = "",
+) -> None:
+    """Run the cases that once failed; exit with 2 if one fails again.
+
+    \b
+    Example:
+      weir-autotest replay --only clamp
+    """
+    stored = [entry for entry in database.entries(cases_folder) if only in entry.name]
+    with view.progress() as (on_start, on_entry):
+        on_start(len(stored))
+        done = replaying.replay(campaign.Settings(subject), stored, on_entry)
+    for replayed in done:
+        for failure in replayed.failures:
+            typer.echo(f"FAIL {replayed.entry.name} {failure.property}: {failure.reason}\n    {failure.call}")
+    failing = sum(not replayed.passed for replayed in done)
+    typer.echo(f"{len(done) - failing} of {len(done)} cases pass")
+    if failing:
+        raise typer.Exit(FELL)
 
 
 @app.command()
@@ -118,6 +146,7 @@ def gate(
     update: Annotated[bool, typer.Option(help="Raise the baseline to this run; it never falls.")] = False,
     junit: Annotated[Optional[Path], typer.Option(help="Write JUnit XML here.")] = None,
     from_file: Annotated[Optional[Path], typer.Option("--from", help="Judge this record, run nothing.")] = None,
+    generated: Annotated[bool, typer.Option("--generated", help="Judge generated calls, not the op database.")] = False,
     subject: Subject = "weir", dtype: Dtype = "float32", ops: Ops = "", jobs: Jobs = 0, timeout: Timeout = 60.0,
 ) -> None:
     """Compare a run with the baseline: a cell may only rise.
@@ -125,11 +154,17 @@ def gate(
     \b
     Examples:
       weir-autotest gate --junit build/conformance.xml
+      weir-autotest gate --generated --dtype float32,int64
       weir-autotest gate --from run.json --update
     """
     before = _load_baseline(baseline)
-    settings = Settings(subject, dtype, _names(ops), _jobs(jobs), timeout=timeout)
-    after = _load_record(from_file) if from_file else record(_run(settings))
+    if from_file:
+        made = _load_record(from_file)
+    elif generated:
+        made = campaign_record(_campaign(campaign.Settings(subject, _names(dtype), _names(ops), jobs=_jobs(jobs))))
+    else:
+        made = record(_run(Settings(subject, dtype, _names(ops), _jobs(jobs), timeout=timeout)))
+    after = ratchet.table(made)
     verdict = ratchet.compare(after, before, partial=bool(ops))
     _report(verdict)
     if junit:
@@ -156,6 +191,11 @@ def _run(settings: Settings) -> Result:
         return run(settings, on_start, lambda cell: on_cell(cell.name))
 
 
+def _campaign(settings: campaign.Settings) -> campaign.Campaign:
+    with view.progress() as (on_start, on_score):
+        return campaign.run(settings, on_start, lambda score: on_score(score.overload))
+
+
 def _load_baseline(path: Path) -> dict:
     try:
         return ratchet.load(path)
@@ -168,8 +208,8 @@ def _load_record(path: Path) -> dict:
         loaded = json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from None
-    if not isinstance(loaded, dict) or loaded.get("schema") != SCHEMA:
-        raise UsageError(f"{path} is not a {SCHEMA} record")
+    if not isinstance(loaded, dict) or loaded.get("schema") not in (SCHEMA, CAMPAIGN_SCHEMA):
+        raise UsageError(f"{path} is not a record of schema {SCHEMA} or {CAMPAIGN_SCHEMA}")
     return loaded
 
 

@@ -1,22 +1,32 @@
 """The ratchet: a committed baseline that cells may rise above and never fall below.
 
-The baseline is JSON, one op a line, so that its history reads well:
-`{"dtypes": {"float32": {"add": ["PASS", "PASS", "N/A"], ...}}}` in the order fwd, bwd, err.
+The baseline is JSON, one row a line, so that its history reads well. Its groups are the dtypes of the op database, whose
+rows are ops with a state per phase, and "campaign", whose rows are overloads in one dtype with a letter per property.
 """
 
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .cell import GOOD, PHASES
+from .cell import PHASES
+from .properties import PROPERTIES
 
-SCHEMA = "weir.conformance-baseline/v1"
+SCHEMA = "weir.baseline/v2"
 NEW = "new"  # stands for the state of a cell the baseline does not have
+ABSENT = "absent"  # stands for the state of a cell that the run left out
+
+#: How good a state is. A cell falls when its rank does; being left out ranks lowest, so that skipping raises nothing.
+RANK = {ABSENT: 0, "FAIL": 1, "MISSING": 1, "UNMAPPABLE": 1, "ORACLE-ERROR": 1, "LENIENT": 2, "UNSUPPORTED": 2,
+        "UNTESTED": 2, "ORACLE-LIMIT": 2, "N/A": 3, "PASS": 3}
+GOOD = 3
+
+#: One letter a state keeps a campaign's rows short.
+LETTERS = {"FAIL": "F", "LENIENT": "L", "UNSUPPORTED": "u", "UNTESTED": ".", "ORACLE-LIMIT": "o", "PASS": "P"}
 
 
 @dataclass(frozen=True)
 class Change:
-    """A phase of an op that differs from the baseline."""
+    """A cell that differs from the baseline."""
 
     op: str
     phase: str
@@ -40,60 +50,85 @@ class Verdict:
         return not self.fell
 
 
+@dataclass
+class Table:
+    """States by row and column; `group` is the part of a baseline that the rows belong to."""
+
+    group: str
+    columns: tuple
+    rows: dict
+    reasons: dict = field(default_factory=dict)
+
+
+def table(record: dict) -> Table:
+    """The states of a record of either kind."""
+    if "cells" in record:
+        cells = {_name(cell): cell for cell in record["cells"]}
+        return Table(record["dtype"], PHASES, {name: [cell[phase] for phase in PHASES] for name, cell in cells.items()},
+                     {name: cell["reason"] for name, cell in cells.items()})
+    rows = {f"{score['overload']} {score['dtype']}": score for score in record["scores"]}
+    return Table("campaign", PROPERTIES, {name: [score["states"][p] for p in PROPERTIES] for name, score in rows.items()},
+                 {name: "\n".join(f"{f['property']}: {f['reason']} | {f['call']}" for f in score["failures"])
+                  for name, score in rows.items()})
+
+
 def load(path: Path) -> dict:
-    """The baseline at `path`; an empty one if there is no such file. Raises ValueError."""
+    """The baseline at `path`, group by group; an empty one if there is no such file. Raises ValueError."""
     if not path.exists():
-        return {"schema": SCHEMA, "dtypes": {}}
+        return {}
     baseline = json.loads(path.read_text())
-    if baseline.get("schema") != SCHEMA:
-        raise ValueError(f"{path} is not a baseline: schema {baseline.get('schema')!r}, expected {SCHEMA!r}")
-    return baseline
+    if not isinstance(baseline, dict) or baseline.get("schema") != SCHEMA:
+        raise ValueError(f"{path} is not a baseline of schema {SCHEMA!r}")
+    return {group: {row: _spell(states) for row, states in rows.items()} for group, rows in baseline["groups"].items()}
 
 
-def compare(record: dict, baseline: dict, partial: bool = False) -> Verdict:
+def compare(now: Table, baseline: dict, partial: bool = False) -> Verdict:
     """Compares a run with the baseline.
 
-    An op of the baseline that the run lacks has fallen, since leaving out may not raise a score;
-    with `partial` (the run was asked for some ops only) it is ignored.
+    A row of the baseline that the run lacks has fallen, since leaving out may not raise a score; with `partial` (the
+    run was asked for some ops only) it is ignored.
     """
-    before = baseline["dtypes"].get(record["dtype"], {})
-    after = states(record)
-    reasons = {_name(cell): cell["reason"] for cell in record["cells"]}
+    before = baseline.get(now.group, {})
     verdict = Verdict()
-    for op in [*after, *(op for op in before if op not in after and not partial)]:
-        old, new = before.get(op, [None] * 3), after.get(op, ["absent"] * 3)
-        for phase, was, now in zip(PHASES, old, new):
-            change = Change(op, phase, was or NEW, now, reasons.get(op, ""))
-            if was in GOOD and now not in GOOD:
+    for row in [*now.rows, *(row for row in before if row not in now.rows and not partial)]:
+        old = before.get(row, [None] * len(now.columns))
+        new = now.rows.get(row, [ABSENT] * len(now.columns))
+        for column, was, state in zip(now.columns, old, new):
+            change = Change(row, column, was or NEW, state, now.reasons.get(row, ""))
+            if was is not None and RANK[state] < RANK[was]:
                 verdict.fell.append(change)
-            elif was not in GOOD and now in GOOD:
+            elif (was is None or RANK[state] > RANK[was]) and RANK[state] == GOOD:
                 verdict.rose.append(change)
     return verdict
 
 
-def raised(record: dict, baseline: dict) -> dict:
-    """A baseline with the better state of each phase; nothing in it ever falls."""
-    merged = dict(baseline["dtypes"].get(record["dtype"], {}))
-    for op, new in states(record).items():
-        old = merged.get(op, new)
-        merged[op] = [was if was in GOOD and now not in GOOD else now for was, now in zip(old, new)]
-    return {**baseline, "dtypes": {**baseline["dtypes"], record["dtype"]: merged}}
+def raised(now: Table, baseline: dict) -> dict:
+    """A baseline with the better state of each cell; nothing in it ever falls."""
+    merged = dict(baseline.get(now.group, {}))
+    for row, new in now.rows.items():
+        old = merged.get(row, new)
+        merged[row] = [was if RANK[state] < RANK[was] else state for was, state in zip(old, new)]
+    return {**baseline, now.group: merged}
 
 
 def save(baseline: dict, path: Path) -> None:
-    """Writes `baseline` with one op a line, sorted."""
+    """Writes `baseline` with one row a line, sorted."""
     sections = []
-    for dtype, ops in sorted(baseline["dtypes"].items()):
-        lines = ",\n".join(f"   {json.dumps(op)}: {json.dumps(states)}" for op, states in sorted(ops.items()))
-        sections.append(f"  {json.dumps(dtype)}: {{\n{lines}\n  }}")
+    for group, rows in sorted(baseline.items()):
+        lines = ",\n".join(f"   {json.dumps(row)}: {json.dumps(_short(states))}" for row, states in sorted(rows.items()))
+        sections.append(f"  {json.dumps(group)}: {{\n{lines}\n  }}")
     body = ",\n".join(sections)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'{{\n "schema": {json.dumps(SCHEMA)},\n "dtypes": {{\n{body}\n }}\n}}\n')
+    path.write_text(f'{{\n "schema": {json.dumps(SCHEMA)},\n "groups": {{\n{body}\n }}\n}}\n')
 
 
-def states(record: dict) -> dict:
-    """Op name with variant -> its states, in the order of PHASES."""
-    return {_name(cell): [cell[phase] for phase in PHASES] for cell in record["cells"]}
+def _short(states: list):
+    return "".join(LETTERS[state] for state in states) if all(state in LETTERS for state in states) and len(states) > len(PHASES) else states
+
+
+def _spell(states) -> list:
+    names = {letter: state for state, letter in LETTERS.items()}
+    return [names[letter] for letter in states] if isinstance(states, str) else states
 
 
 def _name(cell: dict) -> str:

@@ -31,6 +31,14 @@ def rerun(target, case, seed: int) -> list:
     return [Trial(torch, function, promoted(case, noise)).run() for noise in [None] + [rng] * _PERTURBATIONS]
 
 
+def expect(target, case) -> Item:
+    """A stored case with what the oracle observes now."""
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    expected = Trial(torch, target.resolve(torch), case).run()
+    return Item(0, target, case, expected, not torch.equal(before, torch.get_rng_state()))
+
+
 def wavers(item: Item) -> bool:
     """Whether the oracle's own answer changes from run to run, with the heap filled differently before each."""
     function = item.target.resolve(torch)
@@ -74,6 +82,7 @@ def main(descriptor: str, gigabytes: str) -> None:
     limit_memory(int(gigabytes))
     author = Author()
     requests = {"universe": author.universe, "rerun": rerun, "wavers": wavers,
+                "expect": expect,
                 "replay": lambda *arguments: pickle.dumps([author.replay(*arguments)]),
                 "batch": lambda *arguments: batch(author, *arguments)}
     connection.send(("ready", torch.__version__))

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from weir_autotest import gate, junit
+from weir_autotest.properties import PROPERTIES
 from weir_autotest.record import record
 
 
@@ -17,52 +18,71 @@ def run_of(**ops):
     return {"schema": "weir.conformance/v1", "dtype": "float32", "cells": cells}
 
 
-EMPTY = {"schema": gate.SCHEMA, "dtypes": {}}
+def table_of(**ops):
+    return gate.table(run_of(**ops))
+
+
+def campaign_of(state):
+    states = {name: "PASS" for name in PROPERTIES} | {"stride": state}
+    score = {"overload": "add.Tensor", "dtype": "int64", "states": states, "failures": []}
+    return gate.table({"schema": "weir.campaign/v1", "scores": [score]})
+
+
+EMPTY = {}
 GOOD, BAD = ("PASS", "PASS", "N/A"), ("PASS", "FAIL", "N/A")
 
 
 def test_a_cell_that_falls_breaks_the_gate():
-    verdict = gate.compare(run_of(add=BAD), gate.raised(run_of(add=GOOD), EMPTY))
+    verdict = gate.compare(table_of(add=BAD), gate.raised(table_of(add=GOOD), EMPTY))
     assert [str(change) for change in verdict.fell] == ["add bwd: PASS -> FAIL"]
     assert not verdict.holds
 
 
 def test_a_cell_that_rises_is_told():
-    verdict = gate.compare(run_of(add=GOOD), gate.raised(run_of(add=BAD), EMPTY))
+    verdict = gate.compare(table_of(add=GOOD), gate.raised(table_of(add=BAD), EMPTY))
     assert [str(change) for change in verdict.rose] == ["add bwd: FAIL -> PASS"]
     assert verdict.holds
 
 
 def test_one_bad_state_for_another_is_no_change():
-    verdict = gate.compare(run_of(add=("FAIL",) * 3), gate.raised(run_of(add=("MISSING",) * 3), EMPTY))
+    verdict = gate.compare(table_of(add=("FAIL",) * 3), gate.raised(table_of(add=("MISSING",) * 3), EMPTY))
     assert verdict.holds and not verdict.rose
 
 
 def test_leaving_an_op_out_is_a_fall_unless_only_some_were_asked_for():
-    baseline = gate.raised(run_of(add=GOOD, mul=GOOD), EMPTY)
-    assert {change.op for change in gate.compare(run_of(add=GOOD), baseline).fell} == {"mul"}
-    assert gate.compare(run_of(add=GOOD), baseline, partial=True).holds
+    baseline = gate.raised(table_of(add=GOOD, mul=GOOD), EMPTY)
+    assert {change.op for change in gate.compare(table_of(add=GOOD), baseline).fell} == {"mul"}
+    assert gate.compare(table_of(add=GOOD), baseline, partial=True).holds
 
 
 def test_update_only_raises():
-    once = gate.raised(run_of(add=GOOD, mul=BAD), EMPTY)
-    twice = gate.raised(run_of(add=BAD, mul=GOOD), once)
-    assert twice["dtypes"]["float32"] == {"add": list(GOOD), "mul": list(GOOD)}
+    once = gate.raised(table_of(add=GOOD, mul=BAD), EMPTY)
+    twice = gate.raised(table_of(add=BAD, mul=GOOD), once)
+    assert twice["float32"] == {"add": list(GOOD), "mul": list(GOOD)}
 
 
 def test_a_saved_baseline_loads_with_one_op_a_line(tmp_path):
-    baseline = gate.raised(run_of(add=GOOD, mul=BAD), EMPTY)
+    baseline = gate.raised(table_of(add=GOOD, mul=BAD), EMPTY)
     gate.save(baseline, tmp_path / "b.json")
     assert gate.load(tmp_path / "b.json") == baseline
     assert sum("PASS" in line for line in (tmp_path / "b.json").read_text().splitlines()) == 2
 
 
 def test_junit_marks_fallen_cells_as_failures(tmp_path):
-    after = run_of(add=BAD, mul=GOOD)
-    junit.write(tmp_path / "j.xml", after, gate.compare(after, gate.raised(run_of(add=GOOD), EMPTY)))
+    after = table_of(add=BAD, mul=GOOD)
+    junit.write(tmp_path / "j.xml", after, gate.compare(after, gate.raised(table_of(add=GOOD), EMPTY)))
     suite = ElementTree.parse(tmp_path / "j.xml").getroot()
     assert suite.get("failures") == "1" and suite.get("tests") == "6"
     assert [case.get("name") for case in suite if case.find("failure") is not None] == ["bwd"]
+
+
+@pytest.mark.parametrize("before, after, holds", [("PASS", "LENIENT", False), ("LENIENT", "FAIL", False),
+                                                  ("UNSUPPORTED", "FAIL", False), ("FAIL", "UNSUPPORTED", True),
+                                                  ("PASS", "UNTESTED", False), ("FAIL", "PASS", True)])
+def test_generated_calls_may_only_rise(tmp_path, before, after, holds):
+    gate.save(gate.raised(campaign_of(before), EMPTY), tmp_path / "b.json")
+    verdict = gate.compare(campaign_of(after), gate.load(tmp_path / "b.json"))
+    assert verdict.holds == holds
 
 
 def test_a_record_has_its_totals(fake_run):

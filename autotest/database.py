@@ -1,0 +1,119 @@
+"""The failure database: cases that once failed, as JSON files that any later version can replay.
+
+A file holds the case itself, bytes included, and not how it was generated, so that it outlives changes to the
+generator. What is expected is asked of the oracle anew at each replay.
+"""
+
+import base64
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from weir_reports.hashing import digest
+
+from .case import Case, Named, TensorSpec, leaves
+from .target import Target
+
+SCHEMA = "weir.case/v1"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A stored case: `property` is what once failed, `reason` how."""
+
+    name: str
+    op: str
+    property: str
+    reason: str
+    target: Target
+    case: Case
+
+
+def save(folder: Path, item, failure) -> Path:
+    """Writes the case of `item` into `folder`; the name is the op and a digest of the case."""
+    content = {"schema": SCHEMA, "op": failure.overload, "property": failure.property, "reason": failure.reason,
+               "path": item.target.paths[0], **encode(item.case)}
+    identity = {key: value for key, value in content.items() if key != "reason"}
+    path = folder / f"{failure.overload}.{failure.property}.{digest(identity)[:10]}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    fields = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
+    path.write_text(f"{{\n{fields}\n}}\n")
+    return path
+
+
+def load(path: Path) -> Entry:
+    """The entry in file `path`. Raises ValueError if it is not one."""
+    content = json.loads(path.read_text())
+    if not isinstance(content, dict) or content.get("schema") != SCHEMA:
+        raise ValueError(f"{path} is not a {SCHEMA} file")
+    target = Target(f"torch.{content['path']}", [content["path"]])
+    return Entry(path.stem, content["op"], content["property"], content["reason"], target, decode(content))
+
+
+def entries(folder: Path) -> list[Entry]:
+    """All entries of `folder`, by name."""
+    return [load(path) for path in sorted(folder.glob("*.json"))]
+
+
+def encode(case: Case) -> dict:
+    """`case` as JSON. Storages no argument mentions are left out; floats keep every bit, as hexadecimal text."""
+    return {"relation": case.relation, "differentiate": case.differentiate,
+            "args": _to_json(case.args), "kwargs": _to_json(case.kwargs),
+            "storages": [[dtype, base64.b64encode(data).decode()] for dtype, data in case.storages]}
+
+
+def decode(content: dict) -> Case:
+    """The case that `encode` wrote. Raises ValueError for anything it did not write."""
+    storages = [(dtype, base64.b64decode(data)) for dtype, data in content["storages"]]
+    case = Case(_from_json(content["args"]), _from_json(content["kwargs"]), storages,
+                relation=content["relation"], differentiate=content["differentiate"])
+    for leaf in leaves((case.args, case.kwargs)):
+        if isinstance(leaf, TensorSpec) and not 0 <= leaf.storage < len(storages):
+            raise ValueError(f"tensor {leaf.id} names storage {leaf.storage}, of {len(storages)}")
+    return case
+
+
+def _to_json(value):
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return {"float": value.hex()}
+    if isinstance(value, complex):
+        return {"complex": [value.real.hex(), value.imag.hex()]}
+    if isinstance(value, list):
+        return [_to_json(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_to_json(item) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": {key: _to_json(item) for key, item in value.items()}}
+    if isinstance(value, slice):
+        return {"slice": [_to_json(part) for part in (value.start, value.stop, value.step)]}
+    if value is Ellipsis:
+        return {"ellipsis": True}
+    if isinstance(value, Named):
+        return {"named": [value.kind, value.name]}
+    return {"tensor": {"id": value.id, "dtype": value.dtype, "size": list(value.size), "stride": list(value.stride),
+                       "offset": value.offset, "storage": value.storage, "requires_grad": value.requires_grad}}
+
+
+def _tensor(fields: dict) -> TensorSpec:
+    return TensorSpec(fields["id"], fields["dtype"], tuple(fields["size"]), tuple(fields["stride"]), fields["offset"],
+                      fields["storage"], fields["requires_grad"])
+
+
+_READERS = {"float": float.fromhex, "complex": lambda parts: complex(*map(float.fromhex, parts)),
+            "tuple": lambda items: tuple(map(_from_json, items)),
+            "dict": lambda items: {key: _from_json(item) for key, item in items.items()},
+            "slice": lambda parts: slice(*map(_from_json, parts)), "ellipsis": lambda _: Ellipsis,
+            "named": lambda parts: Named(*parts), "tensor": _tensor}
+
+
+def _from_json(value):
+    if isinstance(value, list):
+        return [_from_json(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    (kind, content), = value.items()
+    if kind not in _READERS:
+        raise ValueError(f"a case holds an unknown kind of value: {kind!r}")
+    return _READERS[kind](content)

@@ -1,0 +1,43 @@
+"""Replays the failure database: the cheapest part of a run, and so the first."""
+
+import pickle
+from dataclasses import dataclass
+
+from .campaign import Lane, Score, Settings
+from .database import Entry
+from .worker import WorkerLost
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """An entry and what fails now; `failures` is empty where all is well."""
+
+    entry: Entry
+    failures: tuple
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures
+
+
+def replay(settings: Settings, entries: list[Entry], on_entry=lambda name: None) -> list[Replayed]:
+    """Runs every entry on oracle and subject."""
+    lane = Lane(settings)
+    try:
+        found = []
+        for entry in entries:
+            found.append(Replayed(entry, tuple(_failures(lane, entry))))
+            on_entry(entry.name)
+        return found
+    finally:
+        lane.stop()
+
+
+def _failures(lane: Lane, entry: Entry) -> list:
+    score = Score(entry.op, entry.target.paths[0], "")
+    try:
+        item = lane.ask("expect", entry.target, entry.case)
+    except WorkerLost:
+        return []  # the oracle's fault is never the subject's
+    lane.judge(score, pickle.dumps([item]))
+    return score.failures
