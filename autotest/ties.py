@@ -1,0 +1,47 @@
+"""Indices of equal values: sort, topk and their kin may name any of them."""
+
+import numpy as np
+
+from . import dtypes
+from .case import Case, TensorSpec
+
+
+def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:
+    """Whether indices `w` pick the same values from the call's first tensor as `t` does, along one of its axes.
+
+    An axis along which `t` repeats no index must not see `w` repeat one either.
+    """
+    source = _first(case)
+    if source is None or t.dtype.kind != "i" or source.ndim == 0:
+        return False
+    return any(_along(source, t, w, axis) for axis in range(source.ndim))
+
+
+def _along(source: np.ndarray, t: np.ndarray, w: np.ndarray, axis: int) -> bool:
+    if t.ndim == source.ndim - 1:  # the axis was reduced away
+        t, w = np.expand_dims(t, axis), np.expand_dims(w, axis)
+    fits = t.ndim == source.ndim and all(a == b for i, (a, b) in enumerate(zip(t.shape, source.shape)) if i != axis)
+    if not fits or not _in_range(t, source.shape[axis]) or not _in_range(w, source.shape[axis]):
+        return False
+    picked, wanted = (np.take_along_axis(source, indices, axis) for indices in (w, t))
+    same = np.array_equal(picked, wanted, equal_nan=source.dtype.kind in "fc")
+    return same and (_repeats(w, axis) <= _repeats(t, axis))
+
+
+def _in_range(indices: np.ndarray, extent: int) -> bool:
+    return bool(np.all((indices >= 0) & (indices < extent)))
+
+
+def _repeats(indices: np.ndarray, axis: int) -> bool:
+    ordered = np.sort(indices, axis)
+    return bool(np.any(np.diff(ordered, axis=axis) == 0))
+
+
+def _first(case: Case) -> np.ndarray | None:
+    """The values of the first argument, as strides see them."""
+    spec = case.args[0] if case.args else None
+    if not isinstance(spec, TensorSpec) or 0 in spec.size:
+        return None
+    flat = dtypes.to_array(case.storages[spec.storage][1], spec.dtype)
+    strides = [stride * flat.itemsize for stride in spec.stride]
+    return np.lib.stride_tricks.as_strided(flat[spec.offset:], spec.size, strides)
