@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/ops/create.h"
+#include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -80,7 +81,11 @@ template <int n, class Op> Tensor adaptive(const char* op, const Op& o, Inputs i
   check_input(op, in[0], n);
   Dims size = spread(op, "output_size", o.output_size, n);
   for (int64_t s : size) check(s >= 0, op, ": elements of output_size must be greater than or equal to 0 but received ", size);
-  return batched(in[0], n, [&](const Tensor& x) { return Fn<AdaptiveAvgPool>()(x, size); });
+  return batched(in[0], n, [&](const Tensor& x) {
+    // Global pooling of row-major planes is a mean over dense lines, which has the faster kernel.
+    if (size == Dims(n, 1) && x.is_contiguous()) return mean(x, n == 2 ? Dims{2, 3} : Dims{2, 3, 4}, true);
+    return Fn<AdaptiveAvgPool>()(x, size);
+  });
 }
 
 }  // namespace

@@ -59,22 +59,79 @@ void flip(const Flip& op, Inputs in, Outputs out) {
   run_copy(alias(x, x.sizes(), strides, offset), out[0]);
 }
 
-// Calls f(position in index, its element offset in `index`, offset in `other` without dim, position along dim).
-template <class F> void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides, int64_t limit, bool parallel, F&& f) {
-  int n = index.ndim();
-  int d = wrap_dim(dim, n, op);
-  Dims flat = strides;
-  int64_t step = n ? strides[d] : 0;
-  if (n) flat[d] = 0;
+// Raises for the first of n indices that lies outside [0, limit) (with `wrap`, [-limit, limit)).
+void check_all(const char* op, const int64_t* at, int64_t n, int64_t limit, bool wrap) {
+  int64_t bad = 0, low = wrap ? limit : 0;  // negative once one index is outside: a loop without branches
+  for (int64_t i = 0; i < n; i++) bad |= (at[i] + low) | (limit - 1 - at[i]);
+  if (bad < 0)
+    for (int64_t i = 0; i < n; i++) checked(op, at[i], limit, wrap);
+}
+
+// Walks the innermost rows of a shape under three sets of strides: offsets move with the coordinates, no divisions.
+struct RowWalk {
+  Dims sizes, strides[3], at;  // without axes of size 1, but at least one axis
+  int64_t offset[3] = {0, 0, 0};
+
+  RowWalk(const Dims& shape, const Dims& a, const Dims& b, const Dims& c) {
+    for (int d = 0; d < shape.n; d++) {
+      if (shape[d] == 1 && (sizes.n > 0 || d < shape.n - 1)) continue;
+      sizes.push(shape[d]), at.push(0);
+      strides[0].push(a[d]), strides[1].push(b[d]), strides[2].push(c[d]);
+    }
+  }
+  int64_t inner(int k) const { return strides[k][sizes.n - 1]; }
+  void start(int64_t row) {
+    for (int d = sizes.n - 1; d-- > 0; row /= sizes[d]) move(d, row % sizes[d]);
+  }
+  void next() {
+    for (int d = sizes.n - 1; d-- > 0;) {
+      if (at[d] + 1 < sizes[d]) return move(d, 1);
+      move(d, -at[d]);
+    }
+  }
+
+ private:
+  void move(int d, int64_t by) {
+    at[d] += by;
+    for (int k = 0; k < 3; k++) offset[k] += by * strides[k][d];
+  }
+};
+
+// For every position of `index`: f(position, offset under `strides` with index's value along dim, offset under `other`).
+// Threads share rows where f writes no position twice, which `parallel` says.
+template <class F>
+void along(const char* op, const Tensor& t, int64_t dim, const Dims& strides, int64_t limit, const Dims& other, bool parallel, F&& f) {
+  if (t.numel() == 0) return;
+  if (t.ndim() == 0) return checked(op, index_at(t, 0), limit, false), f(0, 0, 0);
+  Tensor index = t.dtype() == DType::int64 ? t : copied(t, Meta(t.sizes(), DType::int64));
+  int d = wrap_dim(dim, index.ndim(), op);
+  Dims fixed = strides;
+  fixed[d] = 0;
+  const RowWalk walk(index.sizes(), index.strides(), fixed, other);
+  int64_t n = walk.sizes.back(), is = walk.inner(0), fs = walk.inner(1), os = walk.inner(2), step = strides[d];
   auto run = [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) {
-      int64_t at = checked(op, index_at(index, offset_of(i, index.sizes(), index.strides())), limit, false);
-      f(i, offset_of(i, index.sizes(), flat) + at * step);
+    std::vector<int64_t> copy(is == 1 ? 0 : n);
+    RowWalk row = walk;
+    row.start(b);
+    for (int64_t r = b; r < e; r++, row.next()) {
+      const int64_t* at = index.data<int64_t>() + row.offset[0];
+      if (is != 1) {
+        for (int64_t j = 0; j < n; j++) copy[j] = at[j * is];
+        at = copy.data();
+      }
+      check_all(op, at, n, limit, false);
+      int64_t to = r * n, base = row.offset[1], from = row.offset[2];
+      if (fs == 0 && step == 1 && os == 1)
+        for (int64_t j = 0; j < n; j++) f(to + j, base + at[j], from + j);
+      else
+        for (int64_t j = 0; j < n; j++) f(to + j, base + j * fs + at[j] * step, from + j * os);
     }
   };
-  if (parallel) parallel_for(index.numel(), kGrain / 8, run);
-  else run(0, index.numel());
+  int64_t rows = index.numel() / n;
+  if (parallel) parallel_for(rows, std::max<int64_t>(1, kGrain / 4 / n), run);
+  else run(0, rows);
 }
+bool along_last(int64_t dim, const Tensor& t) { return t.ndim() > 0 && wrap_dim(dim, t.ndim(), "scatter") == t.ndim() - 1; }
 
 template <class F> void by_item_size(size_t bytes, F&& f) {
   if (bytes == 1) f(TypeTag<uint8_t>{});
@@ -85,35 +142,13 @@ template <class F> void by_item_size(size_t bytes, F&& f) {
 
 int64_t size_along(const Tensor& t, int64_t dim) { return t.ndim() ? t.size(dim) : 1; }
 
-// The usual case: dense tensors that agree in every axis but dim. No offset needs a division.
-template <class T> bool gather_dense(const Tensor& x, const Tensor& index, int64_t dim, T* dst) {
-  if (!x.is_contiguous() || !index.is_contiguous() || index.dtype() != DType::int64 || x.ndim() == 0) return false;
-  int d = wrap_dim(dim, x.ndim(), "gather");
-  for (int i = 0; i < x.ndim(); i++)
-    if (i != d && x.sizes()[i] != index.sizes()[i]) return false;
-  int64_t n = x.sizes()[d], m = index.sizes()[d], inner = 1;
-  for (int i = d + 1; i < x.ndim(); i++) inner *= x.sizes()[i];
-  int64_t line = m * inner;
-  if (line == 0) return true;
-  parallel_for(index.numel() / line, std::max<int64_t>(1, kGrain / line), [&](int64_t b, int64_t e) {
-    for (int64_t o = b; o < e; o++) {
-      const T* src = x.data<T>() + o * n * inner;
-      const int64_t* at = index.data<int64_t>() + o * line;
-      for (int64_t j = 0; j < m; j++)
-        for (int64_t k = 0; k < inner; k++) dst[o * line + j * inner + k] = src[checked("gather", at[j * inner + k], n, false) * inner + k];
-    }
-  });
-  return true;
-}
-
 void gather(const Gather& op, Inputs in, Outputs out) {
   const Tensor& x = in[0];
   by_item_size(size_of(x.dtype()), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* src = x.data<T>();
     T* dst = out[0].data<T>();
-    if (gather_dense(x, in[1], op.dim, dst)) return;
-    along("gather", in[1], op.dim, x.strides(), size_along(x, op.dim), true, [=](int64_t i, int64_t at) { dst[i] = src[at]; });
+    along("gather", in[1], op.dim, x.strides(), size_along(x, op.dim), x.strides(), true, [=](int64_t i, int64_t at, int64_t) { dst[i] = src[at]; });
   });
 }
 
@@ -123,9 +158,9 @@ void scatter(const Scatter& op, Inputs in, Outputs out) {
   by_item_size(size_of(src.dtype()), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* dst = out[0].data<T>();
-    along("scatter", index, op.dim, out[0].strides(), size_along(out[0], op.dim), false, [&](int64_t i, int64_t at) {
-      dst[at] = src.data<T>()[offset_of(i, index.sizes(), src.strides())];
-    });
+    const T* values = src.data<T>();
+    along("scatter", index, op.dim, out[0].strides(), size_along(out[0], op.dim), src.strides(), along_last(op.dim, index),
+          [=](int64_t, int64_t at, int64_t from) { dst[at] = values[from]; });
   });
 }
 
@@ -137,7 +172,8 @@ void scatter_value(const ScatterValue& op, Inputs in, Outputs out) {
     if constexpr (std::is_same_v<T, bool>) v = op.value.to_double() != 0;
     else if constexpr (std::is_integral_v<T>) v = T(op.value.to_int());
     else v = T(float_cast<T>(op.value.to_double()));
-    along("scatter", in[1], op.dim, out[0].strides(), size_along(out[0], op.dim), false, [=](int64_t, int64_t at) { dst[at] = v; });
+    along("scatter", in[1], op.dim, out[0].strides(), size_along(out[0], op.dim), out[0].strides(), along_last(op.dim, in[1]),
+          [=](int64_t, int64_t at, int64_t) { dst[at] = v; });
   });
 }
 
@@ -155,9 +191,9 @@ void scatter_add(const ScatterAdd& op, Inputs in, Outputs out) {
   visit_dtype(src.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* dst = out[0].data<T>();
-    along("scatter_add", index, op.dim, out[0].strides(), size_along(out[0], op.dim), false, [&](int64_t i, int64_t at) {
-      add_to(dst[at], src.data<T>()[offset_of(i, index.sizes(), src.strides())]);
-    });
+    const T* values = src.data<T>();
+    along("scatter_add", index, op.dim, out[0].strides(), size_along(out[0], op.dim), src.strides(), along_last(op.dim, index),
+          [=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
   });
 }
 
@@ -200,12 +236,26 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
   });
 }
 
-/// Element offset of row i: the indices times the strides of the leading axes.
-int64_t row_offset(const Tensor& x, Inputs indices, int64_t i) {
-  int64_t o = 0;
-  for (size_t k = 0; k < indices.size(); k++)
-    o += checked("index", indices[k].data<int64_t>()[i], x.sizes()[int(k)], true) * x.strides()[int(k)];
-  return o;
+constexpr int64_t kRows = 256;  // rows whose offsets are found together
+
+/// Element offsets of rows [begin, begin + n): the indices times the strides of the leading axes. At most kRows.
+void row_offsets(const Tensor& x, Inputs indices, int64_t begin, int64_t n, int64_t* offsets) {
+  std::fill_n(offsets, n, 0);
+  for (int k = 0; k < int(indices.size()); k++) {
+    const int64_t* at = indices[k].data<int64_t>() + begin;
+    int64_t size = x.sizes()[k], stride = x.strides()[k];
+    check_all("index", at, n, size, true);
+    for (int64_t i = 0; i < n; i++) offsets[i] += (at[i] < 0 ? at[i] + size : at[i]) * stride;
+  }
+}
+// Calls f(row, its element offset) for rows [begin, end).
+template <class F> void for_rows(const Tensor& x, Inputs indices, int64_t begin, int64_t end, F&& f) {
+  int64_t offsets[kRows];
+  for (int64_t b = begin; b < end; b += kRows) {
+    int64_t n = std::min(kRows, end - b);
+    row_offsets(x, indices, b, n, offsets);
+    for (int64_t i = 0; i < n; i++) f(b + i, offsets[i]);
+  }
 }
 
 Dims tail(const Dims& d, int from) {
@@ -220,13 +270,18 @@ void index_rows(const IndexRows&, Inputs in, Outputs out) {
   int k = int(indices.size());
   Dims sizes = tail(x.sizes(), k), strides = tail(x.strides(), k);
   int64_t rows = indices[0].numel(), width = sizes.product(), item = size_of(x.dtype());
-  bool dense = strides == contiguous_strides(sizes) || width == 1;
+  bool dense = strides == contiguous_strides(sizes);
   parallel_for(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 4)), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) {
-      int64_t from = row_offset(x, indices, i);
+    if (width == 1)
+      return by_item_size(item, [&]<class T>(TypeTag<T>) {
+        const T* src = x.data<T>();
+        T* dst = out[0].data<T>();
+        for_rows(x, indices, b, e, [=](int64_t i, int64_t from) { dst[i] = src[from]; });
+      });
+    for_rows(x, indices, b, e, [&](int64_t i, int64_t from) {
       if (dense) std::memcpy(out[0].raw() + i * width * item, x.raw() + from * item, width * item);
       else if (width) run_copy(alias(x, sizes, strides, x->offset + from), alias(out[0], sizes, contiguous_strides(sizes), out[0]->offset + i * width));
-    }
+    });
   });
 }
 
@@ -242,14 +297,14 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
     using T = typename decltype(tag)::type;
     T* dst = t.data<T>();
     const T* src = values.data<T>();
-    for (int64_t i = 0; i < rows; i++) {
-      T* row = dst + row_offset(t, indices, i);
+    for_rows(t, indices, 0, rows, [&](int64_t i, int64_t at) {
+      T* row = dst + at;
       for (int64_t j = 0; j < width; j++) {
         T& cell = row[width == 1 ? 0 : offset_of(j, sizes, strides)];
         if (op.accumulate) add_to(cell, src[i * width + j]);
         else cell = src[i * width + j];
       }
-    }
+    });
   });
 }
 

@@ -8,7 +8,8 @@ namespace {
 
 // Float to integer: out of range is undefined in C++; go through int64 as PyTorch's vectorised kernels do.
 template <class To, class From> To cast(From x) {
-  if constexpr (std::is_same_v<To, bool>) return float(x) != 0 || x != x;
+  if constexpr (std::is_same_v<To, bool> && std::is_integral_v<From>) return x != 0;
+  else if constexpr (std::is_same_v<To, bool>) return float(x) != 0 || x != x;
   else if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Half>) return cast<To>(float(x));
   else if constexpr (std::is_same_v<To, BFloat16>) return BFloat16(float(x));
   else if constexpr (std::is_same_v<To, Half>) return Half(float(x));
@@ -16,13 +17,17 @@ template <class To, class From> To cast(From x) {
   else return To(x);
 }
 template <> bool cast<bool, double>(double x) { return x != 0; }
-template <> bool cast<bool, int64_t>(int64_t x) { return x != 0; }
 
 template <class From, class To>
 void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int64_t ds, int64_t n) {
   if (ss == 1 && ds == 1) {
     if constexpr (std::is_same_v<From, To>) {
       std::memcpy(dst, src, n * sizeof(To));
+    } else if constexpr (std::is_same_v<From, bool>) {  // as bytes: loops over bool are not vectorised
+      convert_run(reinterpret_cast<const uint8_t*>(src), 1, dst, 1, n);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      auto* bytes = reinterpret_cast<uint8_t*>(dst);
+      for (int64_t i = 0; i < n; i++) bytes[i] = cast<bool>(src[i]) ? 1 : 0;
     } else {
       for (int64_t i = 0; i < n; i++) dst[i] = cast<To>(src[i]);
     }
@@ -201,9 +206,18 @@ class Tiles {
   alignas(64) std::byte tile_[kMaxOperands][kTile * 8];
 };
 
-Loop pick(const char* name, const Loops& loops, DType compute, DType* tile) {
-  Loop loop = compute == DType::float64 ? loops.f64 : is_floating(compute) ? loops.f32 : loops.i64;
-  *tile = compute == DType::float64 ? DType::float64 : is_floating(compute) ? DType::float32 : DType::int64;
+// Whether every number of t is an int32: by its type, or a single number by its value (Python's integers are int64).
+bool fits_int32(const Tensor& t) {
+  if (!t || t.dtype() <= DType::int32) return true;
+  if (t.dtype() != DType::int64 || t.numel() != 1) return false;
+  int64_t v = *t.data<int64_t>();
+  return v == int32_t(v);
+}
+
+Loop pick(const char* name, const Loops& loops, DType compute, std::span<const Tensor> in, DType* tile) {
+  bool narrow = loops.i32 && compute <= DType::int32 && std::all_of(in.begin(), in.end(), fits_int32);
+  Loop loop = compute == DType::float64 ? loops.f64 : is_floating(compute) ? loops.f32 : narrow ? loops.i32 : loops.i64;
+  *tile = compute == DType::float64 ? DType::float64 : is_floating(compute) ? DType::float32 : narrow ? DType::int32 : DType::int64;
   check<NotImplemented>(loop, name, ": not implemented for '", name_of(compute), "'");
   return loop;
 }
@@ -283,7 +297,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
                    const Tensor& out) {
   if (out.numel() == 0) return;
   DType tile;
-  Loop loop = pick(name, loops, compute, &tile);
+  Loop loop = pick(name, loops, compute, in, &tile);
   // Most calls: everything contiguous, of one shape and type, or a single number.
   const void* data[kMaxOperands] = {};
   alignas(8) std::byte number[kMaxOperands][8];

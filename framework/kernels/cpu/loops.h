@@ -1,8 +1,8 @@
 // Strided iteration for pointwise kernels.
 //
-// A kernel is a contiguous loop per compute type (float, double, int64). The driver brings any dtype and any strides
-// to it: operands that are contiguous in the compute type are passed as they are, others go through tiles that stay
-// in the first-level cache. So a formula is compiled three times, not once per dtype and layout.
+// A kernel is a contiguous loop per compute type (float, double, int64, for some ops int32). The driver brings any
+// dtype and any strides to it: operands that are contiguous in the compute type are passed as they are, others go
+// through tiles that stay in the first-level cache. So a formula is not compiled once per dtype and layout.
 #pragma once
 #include <span>
 
@@ -18,7 +18,10 @@ constexpr int64_t kTile = 1024;      // elements; three tiles of float64 fill ha
 
 /// out[i] = f(in0[i], ...) for i < n; `fixed` has a bit per input that is one number for the whole loop.
 using Loop = void (*)(const void* op, void* out, const void* const* in, uint32_t fixed, int64_t n);
-struct Loops { Loop f32 = nullptr, f64 = nullptr, i64 = nullptr; };
+struct Loops {
+  Loop f32 = nullptr, f64 = nullptr, i64 = nullptr;
+  Loop i32 = nullptr;  // where int32 arithmetic gives the low half of int64's; serves int32 and the types below it
+};
 
 /// Runs the loop of `compute`'s class over broadcast inputs. An undefined input is skipped (its pointer is null).
 void run_pointwise(const char* name, const Loops& loops, DType compute, const void* op, std::span<const Tensor> in,

@@ -67,11 +67,19 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
   std::memcpy(out + i, last, (n - i) * sizeof(T));
 }
 
+/// Ops whose low 32 bits depend on the low 32 bits of their operands only, or that compare or choose: int32 arithmetic
+/// gives what int64 gives, at twice the speed and without casting int32 tensors.
+using NarrowOps = OpList<Neg, Abs, Sign, Square, LogicalNot, BitwiseNotInt, Add, Sub, Mul, Maximum, Minimum, BitwiseAnd, BitwiseOr,
+    BitwiseXor, Where, Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
+
+template <class Op, class... Ops> constexpr bool contains(OpList<Ops...>) { return (std::is_same_v<Op, Ops> || ...); }
+
 template <class Op> Loops loops_of() {
   Loops l;
   constexpr Rule rule = Op::rule;
   if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
   if constexpr (rule != Rule::real && rule != Rule::floating) l.i64 = loop<Op, int64_t>;
+  if constexpr (contains<Op>(NarrowOps{})) l.i32 = loop<Op, int32_t>;
   return l;
 }
 

@@ -1,6 +1,7 @@
 #include "framework/ops/pool.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
@@ -41,26 +42,6 @@ Tensor in_layout(const Tensor& t, bool last) {
   return last ? copied(t, Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), {})) : row_major(t);
 }
 
-// Calls f(plane, output position, output coordinates) in parallel.
-template <class F> void for_outputs(const Planes& p, F&& f) {
-  parallel_for(p.count * p.out_area, std::max<int64_t>(1, kGrain / 8 / p.lanes), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) {
-      int64_t o = i % p.out_area;
-      int64_t at[3] = {o / (p.out[1] * p.out[2]), o / p.out[2] % p.out[1], o % p.out[2]};
-      f(i / p.out_area, o, at);
-    }
-  });
-}
-template <class F> void for_window(const Planes& p, const Window& w, const int64_t* at, F&& f) {
-  for (int64_t a = 0; a < w.k[0]; a++)
-    for (int64_t b = 0; b < w.k[1]; b++)
-      for (int64_t c = 0; c < w.k[2]; c++) {
-        int64_t z = at[0] * w.s[0] - w.p[0] + a * w.d[0], y = at[1] * w.s[1] - w.p[1] + b * w.d[1], x = at[2] * w.s[2] - w.p[2] + c * w.d[2];
-        if (z < 0 || z >= p.in[0] || y < 0 || y >= p.in[1] || x < 0 || x >= p.in[2]) continue;
-        f((z * p.in[1] + y) * p.in[2] + x);
-      }
-}
-
 template <class F> void by_type(DType t, F&& f) {
   visit_dtype(t, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -72,37 +53,84 @@ template <class T> using Acc = std::conditional_t<std::is_same_v<T, double>, dou
 
 constexpr int64_t kLanes = 64;
 
+// The largest numbers so far and where they stood, for a block of outputs: channels, or columns of an output row.
+template <class A> struct Best {
+  alignas(64) A value[kLanes];
+  alignas(64) int32_t index[kLanes];  // 32-bit positions: as wide as float, so one vector holds both; -1 before the first
+};
+
+// Lanes [b, e) see src[l * step], which stands at position at + l * move. `step` may be a compile-time constant.
+template <class T, class A, class Step>
+void keep_larger(const T* src, Step step, int32_t at, int32_t move, int64_t b, int64_t e, Best<A>& best) {
+#pragma omp simd
+  for (int64_t l = b; l < e; l++) {
+    A v = A(src[l * step]);
+    bool better = best.index[l] < 0 || v > best.value[l] || v != v;
+    best.value[l] = better ? v : best.value[l];
+    best.index[l] = better ? at + int32_t(l) * move : best.index[l];
+  }
+}
+template <class T, class A> void keep_larger_strided(const T* src, int64_t step, int32_t at, int64_t b, int64_t e, Best<A>& best) {
+  if (step == 1) keep_larger(src, std::integral_constant<int64_t, 1>{}, at, 1, b, e, best);
+  else if (step == 2) keep_larger(src, std::integral_constant<int64_t, 2>{}, at, 2, b, e, best);
+  else keep_larger(src, step, at, int32_t(step), b, e, best);
+}
+
+// Calls f(position of the input row's first column) for every input row under output row `row`.
+template <class F> void for_input_rows(const Planes& p, const Window& w, int64_t row, F&& f) {
+  int64_t z0 = row / p.out[1] * w.s[0] - w.p[0], y0 = row % p.out[1] * w.s[1] - w.p[1];
+  for (int64_t a = 0; a < w.k[0]; a++)
+    for (int64_t b = 0; b < w.k[1]; b++) {
+      int64_t z = z0 + a * w.d[0], y = y0 + b * w.d[1];
+      if (z >= 0 && z < p.in[0] && y >= 0 && y < p.in[1]) f((z * p.in[1] + y) * p.in[2]);
+    }
+}
+
+// Output columns [x0, x0 + m) of a row-major plane.
+template <class T, class A> void best_of_columns(const Planes& p, const Window& w, const T* src, int64_t row, int64_t x0, int64_t m, Best<A>& best) {
+  int64_t s = w.s[2];
+  for_input_rows(p, w, row, [&](int64_t line) {
+    for (int64_t c = 0; c < w.k[2]; c++) {
+      int64_t first = x0 * s + c * w.d[2] - w.p[2];  // the column that lane 0 sees, perhaps in the padding
+      int64_t b = first < 0 ? (-first + s - 1) / s : 0, e = first < p.in[2] ? std::min(m, (p.in[2] - 1 - first) / s + 1) : 0;
+      keep_larger_strided(src + line + first, s, int32_t(line + first), b, e, best);
+    }
+  });
+}
+// Channels [lane, lane + m) of output column x where channels are dense.
+template <class T, class A> void best_of_channels(const Planes& p, const Window& w, const T* src, int64_t row, int64_t x, int64_t lane, int64_t m, Best<A>& best) {
+  for_input_rows(p, w, row, [&](int64_t line) {
+    for (int64_t c = 0; c < w.k[2]; c++) {
+      int64_t at = x * w.s[2] + c * w.d[2] - w.p[2];
+      if (at < 0 || at >= p.in[2]) continue;
+      keep_larger(src + (line + at) * p.lanes + lane, std::integral_constant<int64_t, 1>{}, int32_t(line + at), 0, 0, m, best);
+    }
+  });
+}
+
 void max_pool(const MaxPool& op, Inputs in, Outputs out) {
   bool last = last_layout(out[0]);
   Tensor x = in_layout(in[0], last);
   Planes p(x.sizes(), out[0].sizes(), last);
   Window w(op);
+  int64_t rows = p.out[0] * p.out[1], width = p.out[2] * p.lanes;
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
     using A = Acc<T>;
-    for_outputs(p, [&](int64_t plane, int64_t o, const int64_t* at) {
-      const T* src = x.data<T>() + plane * p.in_area * p.lanes;
-      int64_t to = (plane * p.out_area + o) * p.lanes;
-      // In blocks of lanes, in the compute type and with 32-bit positions: dense vector code for every dtype.
-      for (int64_t b = 0; b < p.lanes; b += kLanes) {
-        int64_t m = std::min(kLanes, p.lanes - b);
-        alignas(64) A best[kLanes], row[kLanes];
-        alignas(64) int32_t index[kLanes];
-        bool first = true;
-        for_window(p, w, at, [&](int64_t i) {
-          const A* v = row;
-          if constexpr (std::is_same_v<T, A>) v = src + i * p.lanes + b;
-          else convert(x.dtype(), src + i * p.lanes + b, 1, dtype_of<A>(), row, 1, m);
-          if (first) std::copy(v, v + m, best), std::fill(index, index + m, int32_t(i));
-#pragma omp simd
-          for (int64_t l = 0; l < m; l++) {
-            bool better = v[l] > best[l] || v[l] != v[l];
-            best[l] = better ? v[l] : best[l];
-            index[l] = better ? int32_t(i) : index[l];
-          }
-          first = false;
-        });
-        convert(dtype_of<A>(), best, 1, out[0].dtype(), out[0].data<T>() + to + b, 1, m);
-        std::copy(index, index + m, out[1].data<int64_t>() + to + b);
+    int64_t grain = std::max<int64_t>(1, kGrain / (width * w.k[0] * w.k[1] * w.k[2]));
+    parallel_for(p.count * rows, grain, [&](int64_t begin, int64_t end) {
+      Best<A> best;
+      for (int64_t i = begin; i < end; i++) {
+        const T* src = x.data<T>() + i / rows * p.in_area * p.lanes;
+        // A block is some columns of the row, or some channels of one column.
+        int64_t line = p.lanes == 1 ? width : p.lanes;
+        for (int64_t at = 0, m; at < width; at += m) {
+          m = std::min(kLanes, line - at % line);
+          std::fill_n(best.index, m, -1);
+          if (p.lanes == 1) best_of_columns(p, w, src, i % rows, at, m, best);
+          else best_of_channels(p, w, src, i % rows, at / p.lanes, at % p.lanes, m, best);
+          convert(dtype_of<A>(), best.value, 1, x.dtype(), out[0].data<T>() + i * width + at, 1, m);
+          std::copy_n(best.index, m, out[1].data<int64_t>() + i * width + at);
+        }
       }
     });
   });
@@ -121,9 +149,13 @@ void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
         if constexpr (std::is_same_v<Acc<T>, T>) acc = dx;
         else acc = sum.data();
         std::fill_n(acc, p.in_area * p.lanes, Acc<T>(0));
-        for (int64_t o = 0; o < p.out_area; o++) {
-          int64_t at = (plane * p.out_area + o) * p.lanes;
-          for (int64_t l = 0; l < p.lanes; l++) acc[index.data<int64_t>()[at + l] * p.lanes + l] += Acc<T>(dy.data<T>()[at + l]);
+        const T* g = dy.data<T>() + plane * p.out_area * p.lanes;
+        const int64_t* to = index.data<int64_t>() + plane * p.out_area * p.lanes;
+        if (p.lanes == 1) {
+          for (int64_t o = 0; o < p.out_area; o++) acc[to[o]] += Acc<T>(g[o]);
+        } else {
+          for (int64_t o = 0; o < p.out_area; o++, g += p.lanes, to += p.lanes)
+            for (int64_t l = 0; l < p.lanes; l++) acc[to[l] * p.lanes + l] += Acc<T>(g[l]);
         }
         if constexpr (!std::is_same_v<Acc<T>, T>)
           for (int64_t i = 0; i < p.in_area * p.lanes; i++) dx[i] = T(float(acc[i]));
@@ -132,104 +164,209 @@ void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
   });
 }
 
-// The divisor of a window: its size with padding, without, or a given one.
-double divisor(const Planes& p, const Window& w, const int64_t* at, bool count_pad, const std::optional<int64_t>& given) {
-  if (given) return double(*given);
-  double n = 1;
-  for (int i = 0; i < 3; i++) {
-    int64_t b = at[i] * w.s[i] - w.p[i], e = std::min(b + w.k[i], p.in[i] + w.p[i]);
-    n *= double(count_pad ? e - b : std::max<int64_t>(1, std::min(e, p.in[i]) - std::max<int64_t>(b, 0)));
+// What outputs average, axis by axis: output i of an axis takes inputs [begin, end), and the divisor of a window is the
+// product of its axes' sizes. Found once a call: the divisions would cost more than a small window's sum.
+struct Span {
+  int64_t begin, end;
+  double size;
+};
+struct Spans {
+  std::vector<std::pair<Span, Span>> rows;  // depth and height of every output row
+  std::vector<Span> columns;
+
+  explicit Spans(const std::vector<Span> (&axes)[3]) : columns(axes[2]) {
+    for (const Span& z : axes[0])
+      for (const Span& y : axes[1]) rows.emplace_back(z, y);
   }
-  return n;
-}
+};
 
-void avg_pool(const AvgPool& op, Inputs in, Outputs out) {
-  bool last = last_layout(out[0]);
-  Tensor x = in_layout(in[0], last);
-  Planes p(x.sizes(), out[0].sizes(), last);
+// Windows clipped to the input; the divisor counts padding, does not, or is a given number.
+template <class Op> Spans window_spans(const Op& op, const Planes& p) {
   Window w(op);
-  by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
-    for_outputs(p, [&](int64_t plane, int64_t o, const int64_t* at) {
-      const T* src = x.data<T>() + plane * p.in_area * p.lanes;
-      T* dst = out[0].data<T>() + (plane * p.out_area + o) * p.lanes;
-      thread_local std::vector<Acc<T>> sum;  // kept: an allocation per output would cost more than its window
-      sum.assign(p.lanes, 0);
-      for_window(p, w, at, [&](int64_t i) {
-        for (int64_t l = 0; l < p.lanes; l++) sum[l] += Acc<T>(src[i * p.lanes + l]);
-      });
-      double d = divisor(p, w, at, op.count_include_pad, op.divisor_override);
-      for (int64_t l = 0; l < p.lanes; l++) dst[l] = T(Acc<T>(double(sum[l]) / d));
-    });
-  });
+  std::vector<Span> axes[3];
+  for (int a = 0; a < 3; a++)
+    for (int64_t i = 0; i < p.out[a]; i++) {
+      int64_t b = i * w.s[a] - w.p[a], e = std::min(b + w.k[a], p.in[a] + w.p[a]);
+      int64_t first = std::max<int64_t>(b, 0), end = std::max(std::min(e, p.in[a]), first);
+      double size = double(op.count_include_pad ? e - b : std::max<int64_t>(1, end - first));
+      if (op.divisor_override) size = a == 0 ? double(*op.divisor_override) : 1;
+      axes[a].push_back({first, end, size});
+    }
+  return Spans(axes);
+}
+// Window i of n over a size: [floor(i * size / n), ceil((i + 1) * size / n)).
+Spans adaptive_spans(const Planes& p) {
+  std::vector<Span> axes[3];
+  for (int a = 0; a < 3; a++)
+    for (int64_t i = 0, n = p.out[a]; i < n; i++) {
+      int64_t b = i * p.in[a] / n, e = ((i + 1) * p.in[a] + n - 1) / n;
+      axes[a].push_back({b, e, double(e - b)});
+    }
+  return Spans(axes);
 }
 
-// Adds dy / divisor over every window; planes are independent, so threads share planes.
-template <class Each> void spread(const Tensor& grad, const Tensor& dx, Each&& each) {
-  bool last = last_layout(dx);
-  Tensor dy = in_layout(grad, last);
-  Planes p(dx.sizes(), dy.sizes(), last);
-  by_type(dx.dtype(), [&]<class T>(TypeTag<T>) {
-    parallel_for(p.count, 1, [&](int64_t b, int64_t e) {
-      std::vector<Acc<T>> sum(p.in_area * p.lanes);
-      for (int64_t plane = b; plane < e; plane++) {
-        std::fill(sum.begin(), sum.end(), Acc<T>(0));
-        for (int64_t o = 0; o < p.out_area; o++) {
-          int64_t at[3] = {o / (p.out[1] * p.out[2]), o / p.out[2] % p.out[1], o % p.out[2]};
-          const T* g = dy.data<T>() + (plane * p.out_area + o) * p.lanes;
-          each(p, at, [&](int64_t i, double d) {
-            Acc<T> scale = Acc<T>(1 / d);
-            for (int64_t l = 0; l < p.lanes; l++) sum[i * p.lanes + l] += Acc<T>(g[l]) * scale;
-          });
-        }
-        T* to = dx.data<T>() + plane * p.in_area * p.lanes;
-        for (int64_t i = 0; i < p.in_area * p.lanes; i++) to[i] = T(sum[i]);
+// A row of outputs of one plane and the input rows under it.
+struct OutputRow {
+  const Planes& p;
+  const Span &z, &y;
+  const std::vector<Span>& columns;
+  OutputRow(const Planes& planes, const Spans& spans, int64_t row)
+      : p(planes), z(spans.rows[row].first), y(spans.rows[row].second), columns(spans.columns) {}
+
+  double divisor(const Span& x) const { return z.size * y.size * x.size; }
+  /// Calls f(position of the first column) for every input row.
+  template <class F> void for_input_rows(F&& f) const {
+    for (int64_t i = z.begin; i < z.end; i++)
+      for (int64_t j = y.begin; j < y.end; j++) f((i * p.in[1] + j) * p.in[2]);
+  }
+  /// Calls f(position, length) for the runs under the only output of the row. Short full rows make one run; long ones
+  /// stay apart, so that a sum of runs adds few numbers in a row.
+  template <class F> void for_runs(F&& f) const {
+    int64_t n = columns[0].end - columns[0].begin;
+    if (n == p.in[2] && n < kLanes)
+      for (int64_t i = z.begin; i < z.end; i++) f((i * p.in[1] + y.begin) * p.in[2], n * (y.end - y.begin));
+    else
+      for_input_rows([&](int64_t line) { f(line + columns[0].begin, n); });
+  }
+};
+
+template <class T> Acc<T> sum_run(const T* x, int64_t n) {
+  Acc<T> sum = 0;
+  int64_t i = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    // By hand: the compiler's reduction costs more than a 7x7 plane has to add.
+    constexpr int w = Vec<T>::size;
+    Vec<T> acc(0);
+    for (; i + w <= n; i += w) acc = acc + Vec<T>::load(x + i);
+    sum = sum_lanes(acc);
+  }
+  for (; i < n; i++) sum += Acc<T>(x[i]);
+  return sum;
+}
+
+// A row of a row-major plane: first whole input rows into one line of sums, then the columns of each window.
+template <class T> void average_columns(const OutputRow& row, const T* src, Acc<T>* line, T* dst) {
+  if (row.p.out[2] == 1) {
+    double total = 0;
+    row.for_runs([&](int64_t i, int64_t n) { total += double(sum_run(src + i, n)); });
+    *dst = T(Acc<T>(total / row.divisor(row.columns[0])));
+    return;
+  }
+  std::fill_n(line, row.p.in[2], Acc<T>(0));
+  row.for_input_rows([&](int64_t at) {
+    for (int64_t x = 0; x < row.p.in[2]; x++) line[x] += Acc<T>(src[at + x]);
+  });
+  for (const Span& x : row.columns) {
+    Acc<T> sum = 0;
+    for (int64_t i = x.begin; i < x.end; i++) sum += line[i];
+    *dst++ = T(Acc<T>(double(sum) / row.divisor(x)));
+  }
+}
+template <class T> void average_channels(const OutputRow& row, const T* src, Acc<T>* sum, T* dst) {
+  int64_t lanes = row.p.lanes;
+  for (const Span& x : row.columns) {
+    std::fill_n(sum, lanes, Acc<T>(0));
+    row.for_input_rows([&](int64_t at) {
+      for (int64_t i = at + x.begin; i < at + x.end; i++)
+        for (int64_t l = 0; l < lanes; l++) sum[l] += Acc<T>(src[i * lanes + l]);
+    });
+    double divisor = row.divisor(x);
+    for (int64_t l = 0; l < lanes; l++) *dst++ = T(Acc<T>(double(sum[l]) / divisor));
+  }
+}
+
+template <class SpansOf> void average(const Tensor& input, const Tensor& out, bool last, SpansOf&& spans_of) {
+  if (out.numel() == 0) return;
+  Tensor x = in_layout(input, last);
+  Planes p(x.sizes(), out.sizes(), last);
+  Spans spans = spans_of(p);
+  int64_t rows = p.out[0] * p.out[1], width = p.out[2] * p.lanes, work = std::max(p.in_area * p.lanes / rows, width);
+  by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
+    parallel_for(p.count * rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)), [&](int64_t b, int64_t e) {
+      std::vector<Acc<T>> sums(p.lanes == 1 ? p.in[2] : p.lanes);
+      for (int64_t i = b, plane = b / rows, r = b % rows; i < e; i++, r++) {
+        if (r == rows) r = 0, plane++;
+        OutputRow row(p, spans, r);
+        const T* src = x.data<T>() + plane * p.in_area * p.lanes;
+        T* dst = out.data<T>() + i * width;
+        if (p.lanes == 1) average_columns(row, src, sums.data(), dst);
+        else average_channels(row, src, sums.data(), dst);
       }
     });
   });
 }
 
-void avg_pool_backward(const AvgPoolBackward& op, Inputs in, Outputs out) {
-  Window w(op);
-  spread(in[0], out[0], [&](const Planes& p, const int64_t* at, auto&& add) {
-    double d = divisor(p, w, at, op.count_include_pad, op.divisor_override);
-    for_window(p, w, at, [&](int64_t i) { add(i, d); });
+// The transposes of the two functions above: they add gradients divided by the windows' divisors.
+template <class T> void spread_columns(const OutputRow& row, const T* grad, Acc<T>* line, Acc<T>* dx) {
+  if (row.p.out[2] == 1) {
+    Acc<T> v = Acc<T>(double(Acc<T>(*grad)) / row.divisor(row.columns[0]));
+    row.for_runs([&](int64_t i, int64_t n) {
+      for (int64_t k = 0; k < n; k++) dx[i + k] += v;
+    });
+    return;
+  }
+  std::fill_n(line, row.p.in[2], Acc<T>(0));
+  for (const Span& x : row.columns) {
+    Acc<T> v = Acc<T>(double(Acc<T>(*grad++)) / row.divisor(x));
+    for (int64_t i = x.begin; i < x.end; i++) line[i] += v;
+  }
+  row.for_input_rows([&](int64_t at) {
+    for (int64_t x = 0; x < row.p.in[2]; x++) dx[at + x] += line[x];
   });
 }
-
-// Window i of n over a size: [floor(i * size / n), ceil((i + 1) * size / n)).
-template <class F> void adaptive_window(const Planes& p, const int64_t* at, F&& f) {
-  int64_t b[3], e[3], n = 1;
-  for (int i = 0; i < 3; i++) {
-    b[i] = at[i] * p.in[i] / p.out[i];
-    e[i] = ((at[i] + 1) * p.in[i] + p.out[i] - 1) / p.out[i];
-    n *= e[i] - b[i];
+template <class T> void spread_channels(const OutputRow& row, const T* grad, Acc<T>* dx) {
+  int64_t lanes = row.p.lanes;
+  for (const Span& x : row.columns) {
+    Acc<T> scale = Acc<T>(1 / row.divisor(x));
+    row.for_input_rows([&](int64_t at) {
+      for (int64_t i = at + x.begin; i < at + x.end; i++)
+        for (int64_t l = 0; l < lanes; l++) dx[i * lanes + l] += Acc<T>(grad[l]) * scale;
+    });
+    grad += lanes;
   }
-  for (int64_t z = b[0]; z < e[0]; z++)
-    for (int64_t y = b[1]; y < e[1]; y++)
-      for (int64_t x = b[2]; x < e[2]; x++) f((z * p.in[1] + y) * p.in[2] + x, double(n));
 }
-void adaptive_avg_pool(const AdaptiveAvgPool&, Inputs in, Outputs out) {
-  bool last = last_layout(out[0]) || (last_layout(in[0]) && is_channels_last(out[0].sizes(), out[0].strides()));
-  Tensor x = in_layout(in[0], last);
-  Planes p(x.sizes(), out[0].sizes(), last);
-  by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
-    for_outputs(p, [&](int64_t plane, int64_t o, const int64_t* at) {
-      const T* src = x.data<T>() + plane * p.in_area * p.lanes;
-      T* dst = out[0].data<T>() + (plane * p.out_area + o) * p.lanes;
-      thread_local std::vector<Acc<T>> sum;  // kept: an allocation per output would cost more than its window
-      sum.assign(p.lanes, 0);
-      double n = 1;
-      adaptive_window(p, at, [&](int64_t i, double count) {
-        n = count;
-        for (int64_t l = 0; l < p.lanes; l++) sum[l] += Acc<T>(src[i * p.lanes + l]);
-      });
-      for (int64_t l = 0; l < p.lanes; l++) dst[l] = T(Acc<T>(double(sum[l]) / n));
+
+// Planes are independent, so threads share planes.
+template <class SpansOf> void spread(const Tensor& grad, const Tensor& dx, SpansOf&& spans_of) {
+  bool last = last_layout(dx);
+  Tensor dy = in_layout(grad, last);
+  Planes p(dx.sizes(), dy.sizes(), last);
+  Spans spans = spans_of(p);
+  int64_t rows = p.out[0] * p.out[1], width = p.out[2] * p.lanes, size = p.in_area * p.lanes;
+  by_type(dx.dtype(), [&]<class T>(TypeTag<T>) {
+    constexpr bool direct = std::is_same_v<Acc<T>, T>;
+    parallel_for(p.count, std::max<int64_t>(1, kGrain / std::max<int64_t>(size, 1)), [&](int64_t b, int64_t e) {
+      std::vector<Acc<T>> line(p.in[2]), sums(direct ? 0 : size);
+      for (int64_t plane = b; plane < e; plane++) {
+        T* to = dx.data<T>() + plane * size;
+        Acc<T>* sum;
+        if constexpr (direct) sum = to;
+        else sum = sums.data();
+        std::fill_n(sum, size, Acc<T>(0));
+        for (int64_t r = 0; r < rows; r++) {
+          OutputRow row(p, spans, r);
+          const T* g = dy.data<T>() + (plane * rows + r) * width;
+          if (p.lanes == 1) spread_columns(row, g, line.data(), sum);
+          else spread_channels(row, g, sum);
+        }
+        if constexpr (!direct)
+          for (int64_t i = 0; i < size; i++) to[i] = T(sum[i]);
+      }
     });
   });
 }
-void adaptive_avg_pool_backward(const AdaptiveAvgPoolBackward&, Inputs in, Outputs out) {
-  spread(in[0], out[0], [](const Planes& p, const int64_t* at, auto&& add) { adaptive_window(p, at, add); });
+
+void avg_pool(const AvgPool& op, Inputs in, Outputs out) {
+  average(in[0], out[0], last_layout(out[0]), [&](const Planes& p) { return window_spans(op, p); });
 }
+void avg_pool_backward(const AvgPoolBackward& op, Inputs in, Outputs out) {
+  spread(in[0], out[0], [&](const Planes& p) { return window_spans(op, p); });
+}
+void adaptive_avg_pool(const AdaptiveAvgPool&, Inputs in, Outputs out) {
+  bool last = last_layout(out[0]) || (last_layout(in[0]) && is_channels_last(out[0].sizes(), out[0].strides()));
+  average(in[0], out[0], last, adaptive_spans);
+}
+void adaptive_avg_pool_backward(const AdaptiveAvgPoolBackward&, Inputs in, Outputs out) { spread(in[0], out[0], adaptive_spans); }
 
 }  // namespace
 

@@ -85,8 +85,7 @@ template <class T, template <class> class Of> T reduce_block(const T* p, int64_t
     for (int k = 0; k < 4; k++) acc[k] = Of<T>::join(acc[k], Vec<T>::load(p + i + k * w));
   for (; i + w <= n; i += w) acc[0] = Of<T>::join(acc[0], Vec<T>::load(p + i));
   Vec<T> all = Of<T>::join(Of<T>::join(acc[0], acc[1]), Of<T>::join(acc[2], acc[3]));
-  T r = Of<T>::start;
-  for (int l = 0; l < w; l++) r = Of<T>::join(r, T(all.v[l]));
+  T r = across_lanes(all, [](Vec<T> a, Vec<T> b) { return Of<T>::join(a, b); });
   for (; i < n; i++) r = Of<T>::join(r, p[i]);
   return r;
 }
@@ -104,7 +103,9 @@ class Reducer {
                    plan_.kept.inner_size() >= 8;
     int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(m, 1));
     if (columns) return parallel_for(n, std::max<int64_t>(grain, Vec<T>::size), [&](int64_t b, int64_t e) { over_columns(out, b, e); });
+    bool lines = direct_ && plan_.kept.n <= 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == 1 && m <= kBlock;
     parallel_for(n, grain, [&](int64_t b, int64_t e) {
+      if (lines) return over_lines(out, b, e);
       for (int64_t i = b; i < e; i++) out[i] = T(over_run(plan_.kept.offset(i), 0, m));
     });
   }
@@ -135,6 +136,12 @@ class Reducer {
       b += n;
     }
     return total;
+  }
+
+  // Short dense lines at one distance: offsets need no division.
+  void over_lines(T* out, int64_t b, int64_t e) const {
+    const T* line = x_.data<T>();
+    for (int64_t i = b; i < e; i++) out[i] = reduce_block<T, Of>(line + i * plan_.kept.inner_stride(), plan_.reduced.count);
   }
 
   // One result: the threads share the elements.

@@ -25,10 +25,7 @@ template <class T, class F> T fold(const T* x, int64_t n, T start, F&& join) {
   Vec<T> acc(start);
   int64_t i = 0;
   for (; i + w <= n; i += w) acc = join(acc, Vec<T>::load(x + i));
-  T r = start;
-  T lanes[w];
-  acc.store(lanes);
-  for (int l = 0; l < w; l++) r = join(Vec<T>(r), Vec<T>(lanes[l])).v[0];
+  T r = across_lanes(acc, join);
   for (; i < n; i++) r = join(Vec<T>(r), Vec<T>(x[i])).v[0];
   return r;
 }
@@ -95,8 +92,7 @@ template <class T, bool kLog> void backward(const Tensor& grad, const Tensor& ou
     Vec<T> acc(0);
     int64_t i = 0;
     for (; i + w <= n; i += w) acc = acc + (kLog ? Vec<T>::load(g + i) : Vec<T>::load(g + i) * Vec<T>::load(v + i));
-    T total = 0;
-    for (int l = 0; l < w; l++) total += T(acc.v[l]);
+    T total = sum_lanes(acc);
     for (; i < n; i++) total += kLog ? g[i] : g[i] * v[i];
     bool direct = stride == 1 && dx.dtype() == dtype_of<T>();
     T* to = direct ? dx.data<T>() + at : a;

@@ -76,6 +76,18 @@ template <class T> Vec<T> where(Mask<T> m, Vec<T> a, Vec<T> b) { return m.v ? a.
 template <class T> Vec<T> scalar(Vec<T>, const Scalar& s) { return Vec<T>(s.to<T>()); }
 template <class T> Vec<T> largest(Vec<T>) { return Vec<T>(std::numeric_limits<T>::max()); }
 
+/// join(lane 0, lane 1, ...): halves joined to halves, so `join` takes and gives vectors.
+template <class T, class F> T across_lanes(Vec<T> x, F join) {
+  typename Mask<T>::V lane;
+  for (int i = 0; i < Vec<T>::size; i++) lane[i] = i;
+#pragma GCC unroll 8  // the compiler leaves a loop of shuffles through memory otherwise
+  for (int half = Vec<T>::size / 2; half > 0; half /= 2) x = join(x, Vec<T>(__builtin_shuffle(x.v, lane ^ half)));
+  return x.v[0];
+}
+template <class T> T sum_lanes(Vec<T> x) {
+  return across_lanes(x, [](Vec<T> a, Vec<T> b) { return a + b; });
+}
+
 template <class T, class F> Vec<T> per_lane(Vec<T> x, F f) {
   for (int i = 0; i < Vec<T>::size; i++) x.v[i] = f(T(x.v[i]));
   return x;

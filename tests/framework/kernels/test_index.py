@@ -1,0 +1,58 @@
+"""Indexing kernels against PyTorch: every dim, strided tensors, indices of one column, refused indices."""
+
+import pytest
+import torch
+import weir
+from twins import assert_close, to_weir
+
+SHAPES = [(6, 5, 4), (1, 5, 1), (3, 1, 7)]
+
+
+def problem(shape, dim, transposed):
+    torch.manual_seed(0)
+    index_shape = [max(1, n - (d != dim)) for d, n in enumerate(shape)]
+    index = torch.randint(shape[dim], index_shape)
+    x, src = torch.randn(shape), torch.randn(index_shape)
+    if transposed:
+        x, index, src = (t.transpose(0, 2).contiguous().transpose(0, 2) for t in (x, index, src))
+    return x, index, src
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_gather_and_scatter(shape, dim, transposed):
+    x, index, src = problem(shape, dim, transposed)
+    ours = [to_weir(t) if not transposed else to_weir(t.transpose(0, 2)).transpose(0, 2) for t in (x, index, src)]
+    assert_close(weir.gather(ours[0], dim, ours[1]), torch.gather(x, dim, index))
+    assert_close(weir.scatter_add(ours[0], dim, ours[1], ours[2]), torch.scatter_add(x, dim, index, src))
+    assert_close(weir.scatter(ours[0], dim, ours[1], 2.5), torch.scatter(x, dim, index, 2.5))
+    distinct = torch.arange(x.shape[dim]).reshape([-1 if d == dim else 1 for d in range(3)]).expand(index.shape)
+    assert_close(weir.scatter(ours[0], dim, to_weir(distinct), ours[2]), torch.scatter(x, dim, distinct, src))
+
+
+@pytest.mark.parametrize("bad", [-1, 5, 2**40])
+def test_an_index_outside_raises(bad):
+    with pytest.raises(IndexError, match=f"index {bad} is out of bounds for dimension with size 5"):
+        weir.gather(weir.zeros(5), 0, weir.tensor([0, 1, bad, 4]))
+
+
+def test_scalars():
+    assert weir.gather(weir.tensor(3.0), 0, weir.tensor(0)).item() == 3
+    assert weir.scatter_add(weir.tensor(3.0), 0, weir.tensor(0), weir.tensor(2.0)).item() == 5
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.uint8, torch.bfloat16, torch.int64])
+def test_index_by_one_and_two_tensors(dtype):
+    x = torch.randint(0, 100, (40, 30)).to(dtype)
+    i, j = torch.randint(-40, 40, (700,)), torch.randint(-30, 30, (700,))
+    ours = to_weir(x)
+    assert_close(ours[to_weir(i), to_weir(j)], x[i, j])
+    assert_close(ours[:, 0][to_weir(i)], x[:, 0][i])
+    assert_close(ours[to_weir(i)], x[i])
+    assert_close(ours.t()[to_weir(j)], x.t()[j])
+
+
+def test_indexing_outside_raises():
+    with pytest.raises(IndexError, match="index -41 is out of bounds for dimension with size 40"):
+        weir.zeros(40)[weir.tensor([3] * 300 + [-41])]

@@ -1,0 +1,33 @@
+"""Products with a vector, in every layout of the matrix, against PyTorch in float64."""
+
+import pytest
+import torch
+import weir
+from twins import assert_close, to_weir
+
+
+def check(ours, theirs):
+    assert_close(ours.double(), theirs, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("n, m", [(300, 257), (130, 1100), (1100, 130), (20000, 1), (3, 9001)])
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
+def test_matrix_times_vector(n, m, layout):
+    torch.manual_seed(0)
+    a, x, y = torch.randn(n, m), torch.randn(m), torch.randn(n)
+    ours = to_weir(a)
+    if layout == "columns":
+        ours = to_weir(a.t()).t()
+    elif layout == "strided":
+        ours = to_weir(torch.stack([a, a], 2).flatten(1))[:, ::2]
+    wide = a.double()
+    check(ours @ to_weir(x), wide @ x.double())
+    check(to_weir(y) @ ours, y.double() @ wide)
+    check(to_weir(y)[None] @ ours, y.double()[None] @ wide)
+    check(ours @ to_weir(torch.stack([x, x], 1))[:, 1:], wide @ x.double()[:, None])
+
+
+@pytest.mark.parametrize("rows, outputs", [(1, 300), (400, 1)])
+def test_linear_with_a_vector(rows, outputs):
+    x, w, b = torch.randn(rows, 200), torch.randn(outputs, 200), torch.randn(outputs)
+    check(weir.nn.functional.linear(to_weir(x), to_weir(w), to_weir(b)), x.double() @ w.double().t() + b.double())

@@ -1,0 +1,63 @@
+"""Integer arithmetic wraps in its own type and compares without wrapping, in loops of any width."""
+
+import pytest
+import torch
+import weir
+from twins import to_weir
+
+TYPES = [torch.int32, torch.int16, torch.int8, torch.uint8, torch.int64, torch.bool]
+BINARY = ["add", "mul", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor", "eq", "lt", "ge", "logical_and", "logical_xor"]
+UNARY = ["neg", "abs", "sign", "square", "bitwise_not", "logical_not"]
+
+
+def assert_same(ours, theirs):
+    assert str(ours.dtype) == str(theirs.dtype)
+    assert ours.tolist() == theirs.tolist()
+
+
+def extremes(dtype, n, seed):
+    """n numbers of dtype, its limits among them."""
+    torch.manual_seed(seed)
+    if dtype == torch.bool:
+        return torch.rand(n) < 0.5
+    info = torch.iinfo(dtype)
+    x = torch.randint(info.min, info.max, (n,), dtype=torch.int64)
+    x[::5], x[1::5], x[2::5] = info.max, info.min, 0
+    return x[torch.randperm(n)].to(dtype)
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("a", TYPES)
+@pytest.mark.parametrize("b", TYPES)
+def test_two_integers(name, a, b):
+    x, y = extremes(a, 1061, 0), extremes(b, 1061, 1)
+    assert_same(getattr(weir, name)(to_weir(x), to_weir(y)), getattr(torch, name)(x, y))
+
+
+@pytest.mark.parametrize("name", UNARY)
+@pytest.mark.parametrize("dtype", TYPES)
+def test_one_integer(name, dtype):
+    if dtype == torch.bool and name in ("neg", "abs", "square"):
+        pytest.skip("not defined for bool")
+    x = extremes(dtype, 1061, 0)
+    assert_same(getattr(weir, name)(to_weir(x)), getattr(torch, name)(x))
+
+
+@pytest.mark.parametrize("number", [3, -1, 2**31 - 1, -(2**31)])
+def test_int32_and_a_number(number):
+    x = extremes(torch.int32, 100, 0)
+    ours = to_weir(x)
+    assert_same(ours + number, x + number)
+    assert_same(ours * number, x * number)
+    assert_same(ours > number, x > number)
+    assert_same(weir.where(ours > 0, ours, number), torch.where(x > 0, x, number))
+
+
+def test_a_number_beyond_int32_does_not_wrap_in_comparisons():
+    assert not (weir.tensor([0, 5], dtype=weir.int32) >= 2**32).any()
+
+
+def test_strided_integers():
+    x, y = extremes(torch.int32, 600, 0).reshape(20, 30), extremes(torch.int16, 20, 1)
+    assert_same(to_weir(x).t() - to_weir(y), x.t() - y)
+    assert_same(to_weir(x) < 0, x < 0)
