@@ -18,6 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PACKAGES = {"weir": "framework/weir", "weir_autotest": "autotest", "weir_bench": "bench", "weir_dlperf": "dlperf",
             "weir_reports": "reports"}
 NOT_INSTALLED = {"bench/CMakeLists.txt", "bench/gbench"}  # the C++ benchmarks
+MODULE_OF = {"pillow": "PIL"}
 # Imported only when a worker process or `io_safetensors` needs them.
 OPTIONAL = {re.match(r"[\w-]+", line)[0] for extra in PROJECT["optional-dependencies"].values() for line in extra}
 
@@ -64,7 +65,7 @@ def imported(folder: str) -> set[str]:
 
 
 def test_every_import_is_a_dependency():
-    declared = {re.match(r"[\w-]+", line)[0].lower() for line in PROJECT["dependencies"]} | OPTIONAL
+    declared = {MODULE_OF.get(name := re.match(r"[\w-]+", line)[0].lower(), name) for line in PROJECT["dependencies"]} | OPTIONAL
     own = {*PACKAGES, "_weir"} | set(sys.stdlib_module_names)
     for folder in PACKAGES.values():
         assert imported(folder) - declared - own == set(), folder
