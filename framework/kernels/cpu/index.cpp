@@ -16,6 +16,12 @@ int64_t index_at(const Tensor& t, int64_t offset) {
   return t.dtype() == DType::int64 ? t.data<int64_t>()[offset] : t.data<int32_t>()[offset];
 }
 
+// Source of the exception's type: PyTorch raises RuntimeError in gather and scatter, IndexError elsewhere.
+int64_t checked_along(int64_t i, int64_t n, int d) {
+  check(i >= 0 && i < n, "index ", i, " is out of bounds for dimension ", d, " with size ", n);
+  return i;
+}
+
 int64_t checked(const char* op, int64_t i, int64_t n, bool wrap) {
   check<IndexError>(i >= (wrap ? -n : 0) && i < n, op, ": index ", i, " is out of bounds for dimension with size ", n);
   return i < 0 ? i + n : i;
@@ -68,7 +74,7 @@ template <class F> void along(const char* op, const Tensor& index, int64_t dim, 
   if (n) flat[d] = 0;
   auto run = [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; i++) {
-      int64_t at = checked(op, index_at(index, offset_of(i, index.sizes(), index.strides())), limit, false);
+      int64_t at = checked_along(index_at(index, offset_of(i, index.sizes(), index.strides())), limit, d);
       f(i, offset_of(i, index.sizes(), flat) + at * step);
     }
   };
@@ -100,7 +106,7 @@ template <class T> bool gather_dense(const Tensor& x, const Tensor& index, int64
       const T* src = x.data<T>() + o * n * inner;
       const int64_t* at = index.data<int64_t>() + o * line;
       for (int64_t j = 0; j < m; j++)
-        for (int64_t k = 0; k < inner; k++) dst[o * line + j * inner + k] = src[checked("gather", at[j * inner + k], n, false) * inner + k];
+        for (int64_t k = 0; k < inner; k++) dst[o * line + j * inner + k] = src[checked_along(at[j * inner + k], n, d) * inner + k];
     }
   });
   return true;
