@@ -72,7 +72,7 @@ bool to_int(PyObject* o, int64_t* out) {
   if (PyFloat_Check(o) || PyUnicode_Check(o)) return false;
   if (is_tensor(o)) {
     const Tensor& t = unwrap(o);
-    if (t.numel() != 1 || is_floating(t.dtype())) return false;
+    if (t.numel() != 1 || is_floating(t.dtype()) || t.dtype() == DType::boolean) return false;
     return *out = item(t).to_int(), true;
   }
   if (!PyIndex_Check(o)) return false;

@@ -6,6 +6,7 @@
 #include "framework/core/generator.h"
 #include "framework/kernels/load.h"
 #include "framework/op/copy.h"
+#include "framework/op/out.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
 
@@ -83,6 +84,14 @@ void init_factories(py::module_& m) {
   m.def("_resize", [](py::object o, py::handle size) {
     resize(unwrap(o.ptr()), dims(size));
     return o;
+  });
+  m.def("_write_out", [](const std::string& op, py::object out, py::handle value, py::list inputs, int rule) {
+    Tensors in;
+    for (py::handle o : inputs) in.push_back(unwrap(o.ptr()));
+    const Tensor &target = unwrap(out.ptr()), &result = unwrap(value.ptr());
+    check_out(op.c_str(), Out(rule), false, target, result.meta(), in);
+    write_out(op.c_str(), target, result);
+    return out;
   });
   m.def("result_type", [](py::args args) {
     Tensors in;

@@ -181,6 +181,9 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     }
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
   }
+  auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };
+  if (!type.only_numbers && !c.inputs.empty() && std::all_of(c.inputs.begin(), c.inputs.end(), is_plain_number))
+    return why = function_name(type) + ": expected a Tensor among the arguments, got numbers only", false;
   return true;
 }
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "framework/op/copy.h"
+#include "framework/op/out.h"
 
 namespace weir {
 
@@ -64,6 +64,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
 }
 
 void check_inplace(const OpType& type, const Tensor& self, const Meta& m) {
+  if (elementwise(type)) check_no_repeats(self);
   check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", m.sizes);
   check(can_cast(m.dtype, self.dtype()), op_name(type), "_: result type ", name_of(m.dtype),
@@ -84,7 +85,8 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
     else if (out[i].get() != r[i].get()) {
-      bool inplace = !in.empty() && out[i] == in[0];
+      bool inplace = type.inplace && !in.empty() && out[i] == in[0];
+      if (!inplace) check_out(type, out[i], r[i].meta(), in);
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
       write_out(op_name(type).c_str(), out[i], r[i]);
@@ -100,12 +102,10 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
   bool given = false;
   for (int i = 0; i < n; i++) given |= out[i].defined();
   if (given) {
-    if (!in.empty() && out[0] == in[0]) check_inplace(type, out[0], metas[0]);
+    if (type.inplace && !in.empty() && out[0] == in[0]) check_inplace(type, out[0], metas[0]);
     else
       for (int i = 0; i < n; i++)
-        if (out[i])
-          check(can_cast(metas[i].dtype, out[i].dtype()), op_name(type), ": result type ", name_of(metas[i].dtype),
-                " can't be cast to the desired output type ", name_of(out[i].dtype()));
+        if (out[i]) check_out(type, out[i], metas[i], in);
     return call_with_outputs(type, op, in, out, metas, n);
   }
   for (int i = 0; i < n; i++) {
@@ -151,13 +151,6 @@ Tensors call_list(const OpType& type, const void* op, Inputs in) {
   Tensors out(type.signature->num_outputs);
   call(type, op, in, out.data());
   return out;
-}
-
-void write_out(const char* op, const Tensor& out, const Tensor& value) {
-  check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),
-        " can't be cast to the desired output type ", name_of(out.dtype()));
-  if (!(out.sizes() == value.sizes())) resize(out, value.sizes());
-  copy_into(out, value);
 }
 
 }  // namespace weir

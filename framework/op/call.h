@@ -40,8 +40,6 @@ void call(const OpType& type, const void* op, Inputs in, Tensor* out);
 void call_below(Layer above, const OpType& type, const void* op, Inputs in, Tensor* out);
 /// As call, for ops with any number of results (composites that return a list).
 Tensors call_list(const OpType& type, const void* op, Inputs in);
-/// Writes `value` into `out` as out= does: casts, resizes an empty `out`, keeps its storage.
-void write_out(const char* op, const Tensor& out, const Tensor& value);
 
 /// Fills an op's members from C++ arguments; members left out keep the signature's defaults.
 template <class T, class... A> T make_op(const A&... args) {

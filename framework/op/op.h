@@ -35,6 +35,13 @@ struct Save {
 /// Where the Python name lives. `torch` also makes it a method of Tensor when its first parameter is a Tensor.
 enum class Module : uint8_t { torch, functional, method, special, linalg, hidden };
 
+/// What `out=` may be. Source: PyTorch's checks, which differ between element-wise and indexing ops.
+enum class Out : uint8_t {
+  cast,   // any dtype that the result casts to
+  apart,  // as cast, and no memory of an input
+  exact,  // as apart, and the result's own dtype
+};
+
 /// Which precision autocast runs an op in. Source: https://pytorch.org/docs/stable/amp.html
 enum class Autocast : uint8_t { unchanged, lower, float32, promote };
 
@@ -61,6 +68,8 @@ struct Op {
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr bool inplace = false;         // has a `name_` form
   static constexpr bool differentiable = true;   // false: results never require grad (comparisons, argmax)
+  static constexpr Out out = Out::cast;
+  static constexpr bool only_numbers = false;    // takes "Tensor | Number" without one tensor among them
   static constexpr bool any_layout = false;      // the kernel takes any strides of inputs and outputs
   static constexpr const char* notation = "";    // index notation, for SBP and cost models
   static constexpr std::tuple<> fields{};
@@ -83,7 +92,8 @@ struct OpType {
   Save saves;
   Module module;
   Autocast autocast;
-  bool inplace, differentiable, any_layout;
+  Out out;
+  bool inplace, differentiable, any_layout, only_numbers;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
   Tensors (*compose)(const void* op, Inputs in);
@@ -128,6 +138,8 @@ template <class T> OpType make_op_type() {
   t.saves = T::saves;
   t.module = T::module;
   t.autocast = T::autocast;
+  t.out = T::out;
+  t.only_numbers = T::only_numbers;
   t.inplace = T::inplace;
   t.differentiable = T::differentiable;
   t.any_layout = T::any_layout;

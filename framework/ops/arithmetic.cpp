@@ -91,7 +91,10 @@ Tensors Copysign::vjp(const Saved& s, const Tensor& dy) const {
   Tensor ratio = where(logical_not(a), num(0.0), Fn<Copysign>()(a, b) / where(logical_not(a), num(1.0), a));
   return {dy * ratio, dy * 0.0};
 }
-Tensors Nextafter::vjp(const Saved&, const Tensor& dy) const { return {dy * 0.0, dy * 0.0}; }
+// Source: PyTorch, which lets the step count as a constant, and gives nothing where there is none.
+Tensors Nextafter::vjp(const Saved& s, const Tensor& dy) const {
+  return {where(Fn<Eq>()(s.input(0), s.input(1)), num(0.0), dy), dy * 0.0};
+}
 Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor y = s.output();
   return {dy * exp(s.input(0) - y), dy * exp(s.input(1) - y)};

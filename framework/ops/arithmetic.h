@@ -7,6 +7,7 @@ namespace weir {
 struct Add : Pointwise<Add, Rule::promote> {
   static constexpr Signature signature = "add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "input + alpha * other.";
+  static constexpr bool only_numbers = true;
   Scalar alpha;
   static constexpr std::tuple fields{&Add::alpha};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -15,6 +16,7 @@ struct Add : Pointwise<Add, Rule::promote> {
 struct Sub : Pointwise<Sub, Rule::promote> {
   static constexpr Signature signature = "sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "input - alpha * other.";
+  static constexpr bool only_numbers = true;
   Scalar alpha;
   static constexpr std::tuple fields{&Sub::alpha};
   Meta infer(Inputs in) const;
@@ -24,6 +26,7 @@ struct Sub : Pointwise<Sub, Rule::promote> {
 struct Mul : Pointwise<Mul, Rule::promote> {
   static constexpr Signature signature = "mul(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input * other.";
+  static constexpr bool only_numbers = true;
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -31,6 +34,7 @@ struct Mul : Pointwise<Mul, Rule::promote> {
 struct Div : Pointwise<Div, Rule::floating> {
   static constexpr Signature signature = "div(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input / other, always true division.";
+  static constexpr bool only_numbers = true;
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -38,6 +42,7 @@ struct Div : Pointwise<Div, Rule::floating> {
 struct DivMode : Pointwise<DivMode, Rule::promote> {
   static constexpr Signature signature = "div.mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str) -> Tensor";
   static constexpr auto doc = "Division rounded towards zero ('trunc') or down ('floor').";
+  static constexpr bool only_numbers = true;
   Str rounding_mode;
   static constexpr std::tuple fields{&DivMode::rounding_mode};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -46,6 +51,7 @@ struct DivMode : Pointwise<DivMode, Rule::promote> {
 struct FloorDivide : Pointwise<FloorDivide, Rule::promote> {
   static constexpr Signature signature = "floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Division rounded down.";
+  static constexpr bool only_numbers = true;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -122,6 +128,7 @@ struct Copysign : Pointwise<Copysign, Rule::floating> {
 struct Nextafter : Pointwise<Nextafter, Rule::real> {
   static constexpr Signature signature = "nextafter(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The next representable number towards other.";
+  static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

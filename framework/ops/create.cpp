@@ -75,6 +75,7 @@ Tensor full_of(const Meta& meta, const Scalar& value) {
   Tensor t = empty(meta);
   GradMode off(false);
   copy_into(t, wrapped_number(value, meta.device));
+  t->storage->version = 0;  // its first content: nobody can have saved it before
   return t;
 }
 Tensor arange_of(int64_t n) { return Fn<Arange>::over({}, Scalar(0), Scalar(n), Scalar(1), DType::int64)[0]; }

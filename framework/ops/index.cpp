@@ -64,7 +64,7 @@ Tensors put_back(const Saved& s, const Tensor& dy, int64_t dim) {
 }  // namespace
 
 Meta Cat::infer(Inputs in) const {
-  check(!in.empty(), "cat: expected a non-empty list of Tensors");
+  check<ValueError>(!in.empty(), "cat: expected a non-empty list of Tensors");
   const Tensor* first = nullptr;
   auto skipped = [](const Tensor& t) { return t.ndim() == 1 && t.size(0) == 0; };
   for (const Tensor& t : in) {
@@ -134,6 +134,7 @@ Tensor Roll::compose(Inputs in) const {
     check(shifts.n == 1, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:0");
     return reshape(Fn<Roll>()(reshape(x, Dims{-1}), shifts, Dims{0}), x.sizes());
   }
+  check<IndexError>(x.ndim() > 0, "roll: Dimension specified as ", dims[0], " but tensor has no dimensions");
   check(shifts.n == dims.n, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:", dims.n);
   for (int i = 0; i < dims.n; i++) {
     int64_t d = wrap_dim(dims[i], x.ndim(), "roll"), n = x.ndim() ? x.sizes()[int(d)] : 0;

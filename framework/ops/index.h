@@ -8,6 +8,7 @@ struct Cat : Op {
   static constexpr Signature signature =
       "cat(tensors: list[Tensor], dim: int = 0) -> Tensor";
   static constexpr auto doc = "Tensors joined along dim; dtypes promote, empty 1-d tensors are skipped.";
+  static constexpr Out out = Out::apart;
   static constexpr Autocast autocast = Autocast::promote;
   int64_t dim;
   static constexpr std::tuple fields{&Cat::dim};
@@ -58,6 +59,7 @@ struct Gather : Op {
   static constexpr Signature signature =
       "gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor";
   static constexpr auto doc = "input's elements at index along dim. Shape: as index (int64).";
+  static constexpr Out out = Out::exact;
   static constexpr Save saves{.inputs = 0b10};
   int64_t dim;
   bool sparse_grad;
@@ -107,6 +109,7 @@ struct IndexSelect : Op {
   static constexpr Signature signature =
       "index_select(input: Tensor, dim: int, index: Tensor) -> Tensor";
   static constexpr auto doc = "The slices of input at index (1-d) along dim.";
+  static constexpr Out out = Out::exact;
   static constexpr Save saves{.inputs = 0b10};
   int64_t dim;
   static constexpr std::tuple fields{&IndexSelect::dim};
@@ -163,6 +166,7 @@ struct MaskedSelect : Op {
   static constexpr Signature signature =
       "masked_select(input: Tensor, mask: Tensor) -> Tensor";
   static constexpr auto doc = "The elements where mask holds, as a 1-d tensor.";
+  static constexpr Out out = Out::exact;
   Tensor compose(Inputs in) const;
 };
 

@@ -223,7 +223,7 @@ Tensor Logsumexp::compose(Inputs in) const {
   if (x.ndim() == 0) return x * 1.0;
   if (x.numel() == 0) return log(sum(exp(x), dim, keepdim));
   Tensor top = detach(amax(x, dim, true));
-  top = where(abs(top) <= std::numeric_limits<double>::max(), top, num(0.0));
+  top = where(abs(top) < std::numeric_limits<double>::infinity(), top, num(0.0));
   Tensor r = log(sum(exp(x - top), dim, true)) + top;
   return keepdim ? r : squeeze(r, std::optional<Dims>(dim.empty() ? std::optional<Dims>() : dim));
 }

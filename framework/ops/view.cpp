@@ -323,6 +323,12 @@ Tensor Narrow::compose(Inputs in) const {
   return slice(x, int64_t(d), b, b + length, int64_t(1));
 }
 
+Tensor NarrowTensor::compose(Inputs in) const {
+  DType t = in[1].dtype();
+  check(in[1].ndim() == 0 && !is_floating(t) && t != DType::boolean, "narrow(): start must be an 0-dim integral Tensor.");
+  return narrow(in[0], dim, item(in[1]).to_int(), length);
+}
+
 Tensor Movedim::compose(Inputs in) const {
   const Tensor& x = in[0];
   int n = x.ndim();

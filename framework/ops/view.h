@@ -151,6 +151,15 @@ struct Narrow : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct NarrowTensor : Op {
+  static constexpr Signature signature = "narrow.Tensor(input: Tensor, dim: int, start: Tensor, length: int) -> Tensor";
+  static constexpr auto doc = "As narrow, from a 0-d integer tensor on.";
+  int64_t dim;
+  int64_t length;
+  static constexpr std::tuple fields{&NarrowTensor::dim, &NarrowTensor::length};
+  Tensor compose(Inputs in) const;
+};
+
 struct Movedim : Op {
   static constexpr Signature signature =
       "movedim(input: Tensor, source: int | list[int], destination: int | list[int]) -> Tensor";
@@ -195,7 +204,7 @@ struct Chunk : Op {
 };
 
 using ViewOps = OpList<View, Transpose, Permute, Expand, Select, Slice, Squeeze, Unsqueeze, AsStrided, Diagonal,
-                       Unfold, Reshape, Flatten, Unflatten, Narrow, Movedim, Unbind, Split, SplitSizes, Chunk>;
+                       Unfold, Reshape, Flatten, Unflatten, Narrow, NarrowTensor, Movedim, Unbind, Split, SplitSizes, Chunk>;
 
 namespace fn {
 inline constexpr Fn<View> view;

@@ -24,7 +24,7 @@ from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set
 from . import random as _random  # noqa: E402
 from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, multinomial,  # noqa: E402
                      normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm, seed, set_rng_state)
-from . import amp, cuda, linalg, nn, optim, special, utils  # noqa: E402
+from . import amp, cuda, linalg, masked, nn, optim, signal, special, utils  # noqa: E402
 from .amp import autocast, is_autocast_enabled  # noqa: E402
 from ._tensor_str import set_printoptions  # noqa: E402
 
@@ -32,6 +32,7 @@ for _name, _f in _random.methods.items():
     _C._add_method(_name, _f)
 
 strided = "strided"
+sparse_coo, sparse_csr = "torch.sparse_coo", "torch.sparse_csr"  # layouts that weir has not: functions refuse them by name
 inf, nan, pi, e = _builtins.float("inf"), _builtins.float("nan"), 3.141592653589793, 2.718281828459045
 
 

@@ -88,6 +88,8 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     """start, start + step, ... below end. int64 unless a bound is a float. ValueError-free; RuntimeError for a bad step."""
     if end is None:
         start, end = 0, start
+    if out is not None and not out.is_floating_point() and builtins.int(step) == 0:
+        raise ValueError("arange: step must be nonzero")  # out's dtype rounds it
     if dtype is None:
         whole = all(isinstance(x, builtins.int) or (isinstance(x, Tensor) and not x.is_floating_point())
                     for x in (start, end, step))
@@ -100,8 +102,18 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     return r.requires_grad_() if requires_grad else r
 
 
+def _ends(name, start, end):
+    """The two numbers of a range, of which tensors may hold one each."""
+    for label, x in (("start", start), ("end", end)):
+        if isinstance(x, Tensor) and x.dim():
+            raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {label} with {x.dim()} "
+                               "dimension(s).")
+    return (x.item() if isinstance(x, Tensor) else x for x in (start, end))
+
+
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """`steps` equally spaced numbers from start to end, both included."""
+    start, end = _ends("linspace", start, end)
     r = _hidden["linspace"](start, end, steps, dtype or get_default_dtype())
     if device is not None:
         r = r.to(device)
@@ -110,8 +122,9 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     return r.requires_grad_() if requires_grad else r
 
 
-def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
+def logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, requires_grad=False):
     """base ** linspace(start, end, steps)."""
+    start, end = _ends("logspace", start, end)
     exponents = linspace(start, end, steps, dtype=T.float64, device=device)
     r = ops["torch"]["pow"](base, exponents).to(dtype or get_default_dtype())
     return r.requires_grad_() if requires_grad else r
@@ -229,6 +242,7 @@ def as_tensor(data, dtype=None, device=None):
 asarray = as_tensor
 
 
-def scalar_tensor(s, *, dtype=None, device=None):
+def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A 0-d tensor of a number, in the default dtype."""
-    return _full((), s, dtype or get_default_dtype(), device)
+    _checked_layout(layout)
+    return _full((), s, dtype or get_default_dtype(), device, requires_grad)

@@ -1,4 +1,4 @@
-"""torch.linalg: what follows from products and reductions, and the core's decompositions where it has them."""
+"""torch.linalg: products and norms; _decompositions.py has the rest."""
 
 import math
 
@@ -6,17 +6,13 @@ import weir
 from weir import _C
 from weir._C import Tensor
 
+from ._composites._register import functions, methods
 from ._composites.reduction import vector_norm  # noqa: F401
+from ._decompositions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
+                              inv_ex, lstsq, matrix_exp, matrix_rank, old_names, pinv, qr, slogdet, solve, solve_ex,
+                              solve_triangular, svd, svdvals, tensorinv, tensorsolve)
 
 globals().update({k: v for k, v in _C.ops.get("linalg", {}).items() if k != "vector_norm"})
-
-
-def _float(name, x):
-    if not isinstance(x, Tensor):
-        raise TypeError(f"linalg.{name}(): argument 'A' must be Tensor, not {type(x).__name__}")
-    if not x.is_floating_point():
-        raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
-    return x
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
@@ -137,8 +133,8 @@ def matrix_power(A, n, *, out=None):
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, but they are {A.shape[-2:]} matrices")
     if n < 0:
         return matrix_power(weir.linalg.inv(A), -n)
-    if n == 0:
-        return weir.eye(A.shape[-1], dtype=A.dtype).expand(A.shape).clone()
+    if n == 0:  # a constant that depends on A, as in PyTorch
+        return weir.eye(A.shape[-1], dtype=A.dtype).expand(A.shape) + A.masked_fill(weir.ones_like(A, dtype=weir.bool), 0)
     result, square = None, A
     while n:
         if n & 1:
@@ -162,3 +158,7 @@ def vander(x, *, N=None):
     for _ in range(count - 1):
         columns.append(columns[-1] * x)
     return weir.stack(columns, -1)
+
+
+functions.update(matrix_power=matrix_power, **old_names)
+methods.update(matrix_power=matrix_power, **old_names)

@@ -1,7 +1,10 @@
 """Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
+import functools
+
 from _weir import Generator, Tensor, _default_generator, _empty, get_default_dtype, ops
 
 from . import _types as T
+from ._composites._register import OUT_EXACT, with_out
 
 default_generator = _default_generator()
 _torch, _hidden = ops["torch"], ops["hidden"]
@@ -105,7 +108,8 @@ rand_like, randn_like, randint_like = _like(rand), _like(randn), _like(lambda lo
     low, high, size, **kw) if high is not None else randint(low, size=size, high=None, **kw))
 
 
-def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, device=None, requires_grad=False):
+def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+           requires_grad=False, pin_memory=False):
     """Normal numbers of the given means and standard deviations (numbers or tensors)."""
     if isinstance(std, Tensor) and std.numel() and bool((std < 0).any()):
         raise RuntimeError("normal expects all elements of std >= 0.0")
@@ -155,20 +159,30 @@ def exponential_(self, lambd=1.0, *, generator=None):
 
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+    """Cauchy numbers in place. RuntimeError unless sigma > 0."""
+    if sigma <= 0:
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     u = rand(*self.shape, generator=generator, dtype=T.float64)
     return self.copy_(median + sigma * (3.141592653589793 * (u - 0.5)).tan())
 
 
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+    """Numbers whose logarithm is normal, in place. RuntimeError unless std > 0."""
+    if std <= 0:
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     return self.copy_(randn(*self.shape, generator=generator, dtype=T.float64).mul(std).add(mean).exp())
 
 
 def geometric_(self, p, *, generator=None):
+    """Numbers of draws up to the first success of probability p, in place. RuntimeError unless 0 < p < 1."""
+    if not 0 < p < 1:
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     u = rand(*self.shape, generator=generator, dtype=T.float64)
     import math
     return self.copy_(((1 - u).log() / math.log1p(-p)).ceil().clamp(min=1))
 
 
+@functools.partial(with_out, rule=OUT_EXACT)
 def multinomial(input, num_samples, replacement=False, *, generator=None):
     """Indices drawn with the probabilities of each row. Shape: (num_samples,) or (rows, num_samples)."""
     if input.dim() not in (1, 2):

@@ -16,6 +16,12 @@ int64_t index_at(const Tensor& t, int64_t offset) {
   return t.dtype() == DType::int64 ? t.data<int64_t>()[offset] : t.data<int32_t>()[offset];
 }
 
+// Source of the exception's type: PyTorch raises RuntimeError in gather and scatter, IndexError elsewhere.
+int64_t checked_along(int64_t i, int64_t n, int d) {
+  check(i >= 0 && i < n, "index ", i, " is out of bounds for dimension ", d, " with size ", n);
+  return i;
+}
+
 int64_t checked(const char* op, int64_t i, int64_t n, bool wrap) {
   check<IndexError>(i >= (wrap ? -n : 0) && i < n, op, ": index ", i, " is out of bounds for dimension with size ", n);
   return i < 0 ? i + n : i;
@@ -59,12 +65,11 @@ void flip(const Flip& op, Inputs in, Outputs out) {
   run_copy(alias(x, x.sizes(), strides, offset), out[0]);
 }
 
-// Raises for the first of n indices that lies outside [0, limit) (with `wrap`, [-limit, limit)).
-void check_all(const char* op, const int64_t* at, int64_t n, int64_t limit, bool wrap) {
-  int64_t bad = 0, low = wrap ? limit : 0;  // negative once one index is outside: a loop without branches
-  for (int64_t i = 0; i < n; i++) bad |= (at[i] + low) | (limit - 1 - at[i]);
-  if (bad < 0)
-    for (int64_t i = 0; i < n; i++) checked(op, at[i], limit, wrap);
+// Whether all n indices lie in [0, limit) (with `wrap`, [-limit, limit)): a loop without branches.
+bool in_range(const int64_t* at, int64_t n, int64_t limit, bool wrap) {
+  int64_t signs = 0, low = wrap ? limit : 0;  // negative once one index is outside
+  for (int64_t i = 0; i < n; i++) signs |= (at[i] + low) | (limit - 1 - at[i]);
+  return signs >= 0;
 }
 
 // Walks the innermost rows of a shape under three sets of strides: offsets move with the coordinates, no divisions.
@@ -102,7 +107,7 @@ struct RowWalk {
 template <class F>
 void along(const char* op, const Tensor& t, int64_t dim, const Dims& strides, int64_t limit, const Dims& other, bool parallel, F&& f) {
   if (t.numel() == 0) return;
-  if (t.ndim() == 0) return checked(op, index_at(t, 0), limit, false), f(0, 0, 0);
+  if (t.ndim() == 0) return checked_along(index_at(t, 0), limit, 0), f(0, 0, 0);
   Tensor index = t.dtype() == DType::int64 ? t : copied(t, Meta(t.sizes(), DType::int64));
   int d = wrap_dim(dim, index.ndim(), op);
   Dims fixed = strides;
@@ -119,7 +124,8 @@ void along(const char* op, const Tensor& t, int64_t dim, const Dims& strides, in
         for (int64_t j = 0; j < n; j++) copy[j] = at[j * is];
         at = copy.data();
       }
-      check_all(op, at, n, limit, false);
+      if (!in_range(at, n, limit, false))
+        for (int64_t j = 0; j < n; j++) checked_along(at[j], limit, d);
       int64_t to = r * n, base = row.offset[1], from = row.offset[2];
       if (fs == 0 && step == 1 && os == 1)
         for (int64_t j = 0; j < n; j++) f(to + j, base + at[j], from + j);
@@ -244,7 +250,8 @@ void row_offsets(const Tensor& x, Inputs indices, int64_t begin, int64_t n, int6
   for (int k = 0; k < int(indices.size()); k++) {
     const int64_t* at = indices[k].data<int64_t>() + begin;
     int64_t size = x.sizes()[k], stride = x.strides()[k];
-    check_all("index", at, n, size, true);
+    if (!in_range(at, n, size, true))
+      for (int64_t i = 0; i < n; i++) checked("index", at[i], size, true);
     for (int64_t i = 0; i < n; i++) offsets[i] += (at[i] < 0 ? at[i] + size : at[i]) * stride;
   }
 }

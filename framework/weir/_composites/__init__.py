@@ -5,11 +5,8 @@
 
 from . import elementwise, indexing, joining, matrix, order, reduction, scan, scatter, search, shape, statistics  # noqa: F401
 from ._register import functions, install, methods
+from .. import linalg, special  # noqa: F401  (they build on the functions above, and linalg adds old names)
 
 install()
 globals().update(functions)
-__all__ = list(functions)
-
-from .. import linalg, special  # noqa: E402,F401  (they build on the functions above)
-
-__all__ += ["linalg", "special"]
+__all__ = [*functions, "linalg", "special"]

@@ -13,14 +13,19 @@ functions: dict = {}  # name -> function of the package
 methods: dict = {}    # name -> method of Tensor
 
 
-def composite(function=None, *, aliases=(), method=True, inplace=False, public=True):
+#: What `out=` may be, as `enum class Out` in framework/op/op.h: any dtype that the result casts to; not an input's
+#: memory either; the result's own dtype either.
+OUT_CAST, OUT_APART, OUT_EXACT = range(3)
+
+
+def composite(function=None, *, aliases=(), method=True, inplace=False, public=True, out=OUT_CAST):
     """Enters a function as `weir.<name>`, and as Tensor method and `<name>_` when asked.
 
     It gains `out=`, and a TypeError when its first parameter is annotated Tensor and gets something else.
     """
     if function is None:
-        return functools.partial(composite, aliases=aliases, method=method, inplace=inplace, public=public)
-    wrapped = _with_out(function)
+        return functools.partial(composite, aliases=aliases, method=method, inplace=inplace, public=public, out=out)
+    wrapped = with_out(function, out)
     for name in (function.__name__, *aliases):
         if public:
             functions.setdefault(name, wrapped)
@@ -55,29 +60,31 @@ def install() -> None:
         _C._add_method(name, function)
 
 
-def _with_out(function):
+def with_out(function, rule=OUT_CAST):
+    """`function` with a keyword `out`: a tensor, or a tuple of them, that takes the result."""
     first = next(iter(inspect.signature(function).parameters.values()), None)
     wants_tensor = first is not None and first.annotation is Tensor
+    name = function.__name__
 
     @functools.wraps(function)
     def wrapped(*args, out=None, **kwargs):
         if wants_tensor and args and not isinstance(args[0], Tensor):
-            raise TypeError(f"{function.__name__}(): argument '{first.name}' (position 1) must be Tensor, "
+            raise TypeError(f"{name}(): argument '{first.name}' (position 1) must be Tensor, "
                             f"not {type(args[0]).__name__}")
+        if out is None:
+            return function(*args, **kwargs)
         result = function(*args, **kwargs)
-        return result if out is None else _write(result, out)
+        return _write(name, result, out, [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)], rule)
 
     return wrapped
 
 
-def _write(result, out):
+def _write(name, result, out, inputs, rule):
     if isinstance(out, Tensor):
-        if out.shape != result.shape:
-            out.resize_(result.shape)
-        return out.copy_(result)
+        return _C._write_out(name, out, result, inputs, rule)
     for part, target in zip(result, out):
-        _write(part, target)
-    return type(out)(out) if type(out) in (tuple, list) else out
+        _write(name, part, target, inputs, rule)
+    return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
 
 
 def _in_place(function, name):

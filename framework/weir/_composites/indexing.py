@@ -3,7 +3,7 @@
 import weir
 from weir._C import Tensor
 
-from ._register import composite
+from ._register import OUT_EXACT, composite
 
 
 def _int64(name, index):
@@ -19,7 +19,7 @@ def _wrapped(name, index, size):
     return weir.where(index < 0, index + size, index)
 
 
-@composite
+@composite(out=OUT_EXACT)
 def take(input: Tensor, index):
     """Elements of the flattened input. Shape: as index."""
     if index.dtype != weir.int64:

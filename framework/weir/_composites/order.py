@@ -6,7 +6,7 @@ from collections import namedtuple
 import weir
 from weir._C import Tensor
 
-from ._register import composite
+from ._register import OUT_EXACT, composite
 
 _Pair = {name: namedtuple(name, ["values", "indices"]) for name in ("kthvalue", "median", "nanmedian", "mode")}
 
@@ -40,13 +40,13 @@ def _scalar_pair(name, input):
     return _Pair[name](input.clone(), weir.zeros((), dtype=weir.int64))
 
 
-@composite
+@composite(out=OUT_EXACT)
 def kthvalue(input: Tensor, k, dim=-1, keepdim=False):
     """The k-th smallest element along dim (counted from 1) and its index."""
+    if not 1 <= k <= (input.shape[dim] if input.dim() else 1):
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     if input.dim() == 0:
         return _scalar_pair("kthvalue", input)
-    if not 1 <= k <= input.shape[dim]:
-        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     return _pick("kthvalue", input, dim, keepdim, k - 1)
 
 
@@ -169,12 +169,17 @@ def _optional(values, inverse, counts, return_inverse, return_counts):
     return result if len(result) > 1 else values
 
 
+def _columns(rows):
+    """Slices along axis 0 as the rows of a matrix, also where there are none of them."""
+    return rows if rows.dim() == 1 else rows.reshape(rows.shape[0], math.prod(rows.shape[1:]))
+
+
 def _runs(rows):
     """Where a new run of equal neighbours starts along axis 0, bool."""
     starts = weir.ones(rows.shape[0], dtype=weir.bool)
     if rows.shape[0] > 1:
-        different = rows[1:] != rows[:-1]
-        starts[1:] = different if rows.dim() == 1 else different.reshape(rows.shape[0] - 1, -1).any(1)
+        different = _columns(rows[1:] != rows[:-1])
+        starts[1:] = different if rows.dim() == 1 else different.any(1)
     return starts
 
 
@@ -200,7 +205,9 @@ def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False,
 
 @composite
 def unique(input: Tensor, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The different elements, or slices along dim, in order."""
+    """The different elements, or slices along dim, in order. RuntimeError for empty slices."""
+    if dim is not None and input.numel() == 0 and any(s == 0 for d, s in enumerate(input.shape) if d != dim % input.dim()):
+        raise RuntimeError("unique: there are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     rows = input.reshape(-1) if dim is None else input.movedim(dim, 0)
     order = _lexicographic(rows)
     values, inverse_sorted, counts = _consecutive(rows[order])
@@ -215,7 +222,7 @@ def unique(input: Tensor, sorted=True, return_inverse=False, return_counts=False
 def _lexicographic(rows):
     if rows.dim() == 1:
         return weir.sort(rows, 0, False, True)[1]
-    columns = rows.reshape(rows.shape[0], -1)
+    columns = _columns(rows)
     order = weir.arange(rows.shape[0])
     for column in range(columns.shape[1] - 1, -1, -1):
         order = order[weir.sort(columns[order, column], 0, False, True)[1]]

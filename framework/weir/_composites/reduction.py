@@ -1,11 +1,12 @@
 """Reductions beyond the core's: deviations, NaN-ignoring forms, norms, counts."""
 
+import functools
 import math
 
 import weir
 from weir._C import Tensor
 
-from ._register import composite
+from ._register import OUT_EXACT, composite
 
 
 def _axes(dim, rank):
@@ -67,7 +68,7 @@ def count_nonzero(input: Tensor, dim=None):
     return nonzero.sum() if dim is None else nonzero.sum(dim)
 
 
-@composite
+@composite(out=OUT_EXACT)
 def aminmax(input: Tensor, *, dim=None, keepdim=False):
     """(min, max) over one axis or all."""
     if dim is None:
@@ -84,32 +85,59 @@ def without_gradient(value, source):
     return value + source.masked_fill(weir.ones_like(source, dtype=weir.bool), 0).to(value.dtype)
 
 
-def _count_nonzero(x, dim, keepdim):
-    """The norm of order 0; as in PyTorch it is differentiable with an absent gradient."""
+@functools.cache
+def _norm_functions():
+    """Norms whose gradients are PyTorch's own formulas, also where their parts have none: (order 0, order p)."""
     from ..autograd import Function
 
     class Count(Function):
+        """The norm of order 0; as in PyTorch it is differentiable with an absent gradient."""
+
         @staticmethod
-        def forward(ctx, x):
+        def forward(ctx, x, dim, keepdim):
             count = (x != 0).to(x.dtype)
             return count.sum(dim, keepdim) if x.dim() else count
 
         @staticmethod
         def backward(ctx, grad):
-            return None
+            return None, None, None
 
-    return Count.apply(x)
+    class Power(Function):
+        @staticmethod
+        def forward(ctx, x, p, dim, keepdim):
+            norm = _power_sum(x, p, dim, keepdim)
+            ctx.save_for_backward(x, norm.detach())  # detached: a node that keeps its own output is never freed
+            ctx.arguments = p, dim, keepdim
+            return norm
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x, norm), (p, dim, keepdim) = ctx.saved_tensors, ctx.arguments
+            if weir.is_grad_enabled():  # a second derivative goes through the norm too
+                norm = Power.apply(x, p, dim, keepdim)
+            if not keepdim:
+                for d in sorted(d % x.dim() for d in dim):
+                    norm, grad = norm.unsqueeze(d), grad.unsqueeze(d)
+            return _power_gradient(x, norm, grad, p), None, None, None
+
+    return Count, Power
+
+
+def _power_gradient(x, norm, grad, p):
+    """The gradient of (sum |x|^p)^(1/p), 0 where that has none. Source: PyTorch's norm_backward."""
+    if p == 2:
+        return grad * (x / norm).masked_fill(norm == 0, 0)
+    return x.sign() * x.abs().pow(p - 1).masked_fill(x == 0, 0) * grad * norm.pow(1 - p)
 
 
 def _power_sum(x, p, dim, keepdim):
-    if p == 1:
-        return x.abs().sum(dim, keepdim)
+    """(sum |x|^p)^(1/p); above p = 1 the gradient of these parts is right, with 0 at 0."""
     if p == 2:
-        return safe_sqrt((x * x).sum(dim, keepdim))
-    powers = x.abs().masked_fill(x == 0, 1).pow(p).masked_fill(x == 0, 0) if p > 0 else x.abs().pow(p)
-    total = powers.sum(dim, keepdim)
-    if p < 0:
-        return total.pow(1.0 / p)
+        return (x * x).sum(dim, keepdim).sqrt()
+    if p < 1:
+        return x.abs().pow(p).sum(dim, keepdim).pow(1.0 / p)
+    zero = x == 0
+    total = x.abs().masked_fill(zero, 1).pow(p).masked_fill(zero, 0).sum(dim, keepdim)
     zero = total == 0
     return total.masked_fill(zero, 1).pow(1.0 / p).masked_fill(zero, 0)
 
@@ -127,7 +155,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     axes = _axes(dim, x.dim())
     ord = float(ord)
     if x.dim() == 0:
-        return x.abs() if ord != 0 else _count_nonzero(x, None, False)
+        return x.abs() if ord != 0 else _norm_functions()[0].apply(x, None, False)
     empty = any(x.shape[d] == 0 for d in axes)
     if empty and (ord < 0 or ord == math.inf):
         raise RuntimeError(f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation "
@@ -137,8 +165,12 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     if ord == -math.inf:
         return x.abs().amin(axes, keepdim)
     if ord == 0:
-        return _count_nonzero(x, axes, keepdim)
-    return _power_sum(x, ord, axes, keepdim)
+        return _norm_functions()[0].apply(x, axes, keepdim)
+    if ord == 1:
+        return x.abs().sum(axes, keepdim)
+    if not x.requires_grad or (ord > 1 and ord != 2):
+        return _power_sum(x, ord, axes, keepdim)
+    return _norm_functions()[1].apply(x, ord, axes, keepdim)
 
 
 @composite

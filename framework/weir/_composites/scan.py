@@ -116,6 +116,9 @@ def cumulative_trapezoid(y: Tensor, x=None, *, dx=None, dim=-1):
 def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
     """Central differences along each axis (one-sided at the ends), as a tuple."""
     axes = list(range(input.dim())) if dim in (None, ()) else [dim] if isinstance(dim, int) else list(dim)
+    for d in axes:
+        if axes.count(d) > 1:
+            raise RuntimeError(f"torch.gradient: dim {d} appears multiple times in the list of dims")
     spacing = 1 if spacing is None else spacing
     spacings = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(spacings) != len(axes):

@@ -214,7 +214,9 @@ def alias_copy(input: Tensor):
 
 @composite
 def narrow_copy(input: Tensor, dim, start, length):
-    """A copy of `narrow`."""
+    """A copy of `narrow`. RuntimeError, as in PyTorch, for a dim that is too large."""
+    if dim >= input.dim() > 0:
+        raise RuntimeError(f"narrow_copy(): Dimension {dim} out of range for a {input.dim()}-D tensor")
     return input.narrow(dim, start, length).clone()
 
 

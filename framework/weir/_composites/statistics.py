@@ -18,18 +18,20 @@ def cov(input: Tensor, *, correction=1, fweights=None, aweights=None):
     weights = fweights
     if aweights is not None:
         weights = aweights if fweights is None else fweights * aweights
+    # In PyTorch's order of operations: where gradients cancel, another order leaves other remainders.
     if weights is None:
         total = rows.shape[1]
-        centred = rows - rows.mean(1, True)
+        centred = rows - (rows.sum(1) / total).unsqueeze(1)
         scaled = centred
         divisor = max(total - correction, 0)
     else:
         total = weights.sum()
-        centred = rows - (rows * weights).sum(1, True) / total
+        centred = rows - ((rows * weights).sum(1) / total).unsqueeze(1)
         scaled = centred * weights
-        bias = correction if aweights is None else correction * (weights * aweights).sum() / total
-        divisor = (total - bias).clamp(min=0)
-    result = scaled @ centred.t() / divisor
+        bias = correction if aweights is None or not correction else correction * (weights * aweights).sum() / total
+        divisor = total - bias
+        divisor = divisor if bool(divisor > 0) else weir.zeros_like(divisor)
+    result = centred @ scaled.t() / divisor
     return result if input.dim() == 2 and input.shape[0] > 1 else result.squeeze()
 
 

@@ -2,6 +2,7 @@
 
 import _weir
 import pytest
+import weir
 
 ops = _weir.ops["torch"]
 
@@ -64,3 +65,39 @@ def test_errors_have_pytorchs_types_and_say_what_came(call, error, text):
     with pytest.raises(error) as caught:
         call(full(2, 3))
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["pow", "remainder", "xlogy", "bitwise_and"])
+def test_numbers_alone_are_refused(name):
+    with pytest.raises(TypeError, match="expected a Tensor among the arguments"):
+        getattr(weir, name)(2, 3)
+
+
+def test_arithmetic_takes_numbers_alone():
+    assert weir.add(2, 3).item() == 5 and weir.true_divide(1, 2).item() == 0.5
+
+
+def test_full_is_not_a_write():
+    assert weir.full((2,), 1.0)._version == 0
+
+
+def test_in_place_refuses_repeated_elements():
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        weir.ones(1).expand(3).add_(1)
+
+
+@pytest.mark.parametrize("call", [lambda x, i, out: weir.gather(x, 0, i, out=out), lambda x, i, out: weir.take(x, i, out=out),
+                                  lambda x, i, out: weir.index_select(x, 0, i, out=out)])
+def test_indexing_writes_into_memory_of_its_own_only(call):
+    x, i = weir.arange(3.0), weir.tensor([2, 0, 1])
+    with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+        call(x, i, x)
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float32"):
+        call(x, i, weir.zeros(3, dtype=weir.float64))
+    assert call(x, i, weir.zeros(3)).tolist() == [2.0, 0.0, 1.0]
+
+
+def test_out_of_a_composite_is_resized_and_cast():
+    out = weir.empty(0, dtype=weir.float64)
+    assert weir.outer(weir.ones(2), weir.arange(3.0), out=out) is out
+    assert out.tolist() == [[0.0, 1.0, 2.0]] * 2

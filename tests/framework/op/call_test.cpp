@@ -126,9 +126,16 @@ TEST(Out, IsCastTo) {
 }
 
 TEST(Out, MayBeAnOperand) {
-  Tensor a = tensor({1, 2, 3});
-  add_out(alias(a, {2}, {1}, 0), alias(a, {2}, {1}, 1), alias(a, {2}, {1}, 1));
+  Tensor a = tensor({1, 2, 3}), b = alias(a, {2}, {1}, 1);
+  add_out(tensor({1, 2}), b, alias(a, {2}, {1}, 1));
   EXPECT_EQ(numbers(a), (Numbers{1, 3, 5}));
+}
+
+TEST(Out, RefusesMemoryThatAnOperandSharesInPart) {
+  Tensor a = tensor({1, 2, 3});
+  expect_error<Error>([&] { add_out(alias(a, {2}, {1}, 0), alias(a, {2}, {1}, 1), alias(a, {2}, {1}, 1)); },
+                      "some elements of the input tensor");
+  EXPECT_EQ(numbers(a), (Numbers{1, 2, 3}));
 }
 
 TEST(Out, RefusesAFallingCategoryBeforeAnyWork) {

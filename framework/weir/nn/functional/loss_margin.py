@@ -88,8 +88,11 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     reduction = legacy_reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None and (weight.dim() != 1 or weight.numel() != input.shape[-1]):
+    if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
+    if weight is not None and weight.numel() != input.shape[-1]:
+        raise RuntimeError(f"multi_margin_loss: inconsistent weight size, expected {input.shape[-1]} but got "
+                           f"{list(weight.shape)}")
     if input.dim() > 2 or (input.dim() and input.shape[-1] == 0):
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(input.shape)}")

@@ -54,16 +54,23 @@ def _reflect(i, size):
     return -i if i < 0 else 2 * (size - 1) - i if i >= size else i
 
 
+def _wrap(i, size):
+    return i % size
+
+
 _SOURCES = {
     "reflect": _reflect,
     "replicate": lambda i, size: min(max(i, 0), size - 1),
-    "circular": lambda i, size: i % size,
+    "circular": _wrap,
 }
 
 
 def _pad_axis(input, dim, before, after, source):
     if before == after == 0:
         return input
+    if source is _wrap and min(before, after) < 0:  # what is cropped does not come back from the other side
+        input = input.narrow(dim, max(-before, 0), input.shape[dim] - max(-before, 0) - max(-after, 0))
+        before, after = max(before, 0), max(after, 0)
     size = input.shape[dim]
     index = [source(i, size) for i in range(-before, size + after)]
     return input.index_select(dim, weir.tensor(index, dtype=weir.int64))

@@ -1,0 +1,57 @@
+#include "framework/op/out.h"
+
+#include "framework/op/copy.h"
+
+namespace weir {
+namespace {
+
+constexpr const char* kClone = "Please clone() the tensor before performing the operation.";
+
+bool dense(const Tensor& t) { return is_non_overlapping_and_dense(t.sizes(), t.strides()); }
+
+// `out` as it will be once it has the result's shape.
+Tensor resized(const Tensor& out, const Dims& sizes) {
+  if (out.sizes() == sizes) return out;
+  return alias(out->storage, out.dtype(), sizes, contiguous_strides(sizes), out->offset);
+}
+
+}  // namespace
+
+Overlap overlap(const Tensor& a, const Tensor& b) {
+  if (a == b) return Overlap::full;
+  if (a.numel() == 0 || b.numel() == 0 || a->storage != b->storage) return Overlap::none;
+  if (!dense(a) || !dense(b)) return Overlap::unknown;
+  const std::byte *a_end = a.raw() + a.numel() * size_of(a.dtype()), *b_end = b.raw() + b.numel() * size_of(b.dtype());
+  if (a.raw() == b.raw() && a_end == b_end) return a.strides() == b.strides() ? Overlap::full : Overlap::partial;
+  return a.raw() < b_end && b.raw() < a_end ? Overlap::partial : Overlap::none;
+}
+
+void check_no_repeats(const Tensor& written) {
+  for (int i = 0; i < written.ndim(); i++)
+    check(written.strides()[i] != 0 || written.sizes()[i] < 2,
+          "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ", kClone);
+}
+
+void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in) {
+  check(rule != Out::exact || out.dtype() == result.dtype, op, ": Expected out tensor to have dtype ", name_of(result.dtype),
+        ", but got ", name_of(out.dtype()), " instead");
+  check(can_cast(result.dtype, out.dtype()), op, ": result type ", name_of(result.dtype),
+        " can't be cast to the desired output type ", name_of(out.dtype()));
+  check_no_repeats(out);
+  Tensor written = resized(out, result.sizes);
+  for (const Tensor& x : in) {
+    Overlap met = x ? overlap(written, x) : Overlap::none;
+    bool refused = rule != Out::cast ? met == Overlap::full || met == Overlap::partial : elementwise && met == Overlap::partial;
+    check(!refused, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+          "memory location. ", kClone);
+  }
+}
+
+void write_out(const char* op, const Tensor& out, const Tensor& value) {
+  check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),
+        " can't be cast to the desired output type ", name_of(out.dtype()));
+  if (!(out.sizes() == value.sizes())) resize(out, value.sizes());
+  copy_into(out, value);
+}
+
+}  // namespace weir

@@ -1,0 +1,25 @@
+// Which tensors may be written into. Source: PyTorch's MemoryOverlap.h and TensorIterator.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+/// How the memory of two tensors meets. `unknown`: one of them has holes, and nobody looked closer.
+enum class Overlap : uint8_t { none, full, partial, unknown };
+Overlap overlap(const Tensor& a, const Tensor& b);
+
+/// Is every element of the result computed from the elements at its own place?
+inline bool elementwise(const OpType& type) { return std::string_view(type.notation) == "pointwise"; }
+
+/// Raises when an axis of `written` repeats one element.
+void check_no_repeats(const Tensor& written);
+/// Raises unless `out` may take a result of `result`'s dtype and shape: its dtype fits `rule`, no element stands in it
+/// twice, and it meets the inputs' memory only as `rule` allows.
+void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in);
+inline void check_out(const OpType& type, const Tensor& out, const Meta& result, Inputs in) {
+  check_out(std::string(type.signature->name).c_str(), type.out, elementwise(type), out, result, in);
+}
+/// Writes `value` into `out` as out= does: casts, resizes where shapes differ, keeps its storage.
+void write_out(const char* op, const Tensor& out, const Tensor& value);
+
+}  // namespace weir

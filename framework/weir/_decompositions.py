@@ -1,0 +1,350 @@
+"""torch.linalg over the decompositions of _lapack.py: inverses, solutions, factors and spectra, and their old names.
+
+All take batches, shape (*, m, n), of float32 or float64. RuntimeError for another dtype or shape.
+"""
+
+import math
+from collections import namedtuple
+
+import weir
+from weir import _lapack
+from weir._C import Tensor
+
+from ._composites._register import with_out
+from ._lapack import LinAlgError
+from ._lazy import np
+
+
+def _float(name, x):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"linalg.{name}(): argument 'A' must be Tensor, not {type(x).__name__}")
+    if not x.is_floating_point():
+        raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
+    return x
+
+def _matrices(name, A, square=False):
+    """A, when it is a floating-point batch of (square) matrices. Raises RuntimeError otherwise."""
+    _float(name, A)
+    if A.dtype in (weir.float16, weir.bfloat16):
+        raise RuntimeError(f"linalg.{name}: not implemented for {A.dtype}")
+    if A.dim() < 2:
+        raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
+    if square and A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(f"linalg.{name}: A must be batches of square matrices, but they are {A.shape[-2]} by "
+                           f"{A.shape[-1]} matrices")
+    return A
+
+
+def _fields(name, *fields):
+    return namedtuple(f"linalg_{name}", fields)
+
+
+def _no_error(A):
+    """LAPACK's info of a decomposition that went well, per matrix."""
+    return weir.zeros(A.shape[:-2], dtype=weir.int32)
+
+
+_Inverse, _Factor = _fields("inv_ex", "inverse", "info"), _fields("cholesky_ex", "L", "info")
+_Slogdet, _Solve = _fields("slogdet", "sign", "logabsdet"), _fields("solve_ex", "result", "info")
+_Eigh, _QR = _fields("eigh", "eigenvalues", "eigenvectors"), _fields("qr", "Q", "R")
+_SVD, _OldSVD = _fields("svd", "U", "S", "Vh"), _fields("svd", "U", "S", "V")
+_Lstsq = _fields("lstsq", "solution", "residuals", "rank", "singular_values")
+_TriangularSolve = _fields("triangular_solve", "solution", "cloned_coefficient")
+
+
+@with_out
+def inv(A):
+    """The inverses of square matrices. Shape: as A. Raises LinAlgError for a singular one."""
+    return _lapack.inv(_matrices("inv", A, square=True))
+
+
+@with_out
+def inv_ex(A, *, check_errors=False):
+    """(inverse, info); a singular matrix raises LinAlgError whatever check_errors says."""
+    return _Inverse(inv(A), _no_error(A))
+
+
+@with_out
+def solve(A, B, *, left=True):
+    """X with A X = B, or X A = B without `left`. B: matrices, or vectors of A's batch. Raises LinAlgError for a singular A."""
+    _matrices("solve", A, square=True)
+    _float("solve", B)
+    if A.dtype != B.dtype:
+        raise RuntimeError(f"linalg.solve: Expected A and B to have the same dtype, but found {A.dtype} and {B.dtype}")
+    vector = B.dim() == 1 or (A.dim() - 1 == B.dim() and A.shape[:-1] == B.shape)
+    B = B.unsqueeze(-1) if vector else B
+    if vector and not left:
+        raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False.")
+    if not left:
+        return solve(A.mT, B.mT).mT
+    if A.shape[-1] != B.shape[-2]:
+        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} "
+                           f"and {B.shape[-2]}x{B.shape[-1]})")
+    batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    X = _lapack.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
+    return X.squeeze(-1) if vector else X
+
+
+@with_out
+def solve_ex(A, B, *, left=True, check_errors=False):
+    """(solution, info); a singular matrix raises LinAlgError whatever check_errors says."""
+    return _Solve(solve(A, B, left=left), _no_error(A))
+
+
+@with_out
+def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
+    """X with A X = B (X A = B without `left`) for triangular A, of which the other half is not read."""
+    _matrices("solve_triangular", A, square=True)
+    A = A.triu() if upper else A.tril()
+    if unitriangular:
+        A = weir.where(weir.eye(A.shape[-1], dtype=weir.bool), weir.ones_like(A), A)
+    if not left:
+        return solve_triangular(A.mT, B.mT, upper=not upper).mT
+    batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    return _lapack.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
+
+
+@with_out
+def slogdet(A):
+    """(sign, log |det A|) of square matrices; (0, -inf) for a singular one. Shapes: A's batch."""
+    return _Slogdet(*_lapack.slogdet(_matrices("slogdet", A, square=True)))
+
+
+@with_out
+def det(A):
+    """The determinants of square matrices. Shape: A's batch."""
+    sign, logarithm = _lapack.slogdet(_matrices("det", A, square=True).double())
+    return (sign * logarithm.exp()).to(A.dtype)
+
+
+@with_out
+def cholesky(A, *, upper=False):
+    """The lower L with A = L L^T (or its transpose, with `upper`). Raises LinAlgError unless A is positive-definite."""
+    _matrices("cholesky", A, square=True)
+    return _lapack.cholesky(A.mT).mT if upper else _lapack.cholesky(A)
+
+
+@with_out
+def cholesky_ex(A, *, upper=False, check_errors=False):
+    """(L, info); a matrix that is not positive-definite raises LinAlgError whatever check_errors says."""
+    return _Factor(cholesky(A, upper=upper), _no_error(A))
+
+
+@with_out
+def eigh(A, UPLO="L"):
+    """(values in rising order, vectors as columns) of symmetric matrices, of which only the UPLO triangle is read."""
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return _Eigh(*_lapack.eigh(_matrices("eigh", A, square=True), uplo=UPLO.upper()))
+
+
+@with_out
+def eigvalsh(A, UPLO="L"):
+    """The eigenvalues of symmetric matrices, in rising order."""
+    return eigh(A, UPLO)[0]
+
+
+@with_out
+def svd(A, full_matrices=True, *, driver=None):
+    """(U, S, Vh) with A = U diag(S) Vh and S falling. Shapes: (*, m, m), (*, k), (*, n, n), with k = min(m, n); both
+    squares are (*, m, k) and (*, k, n) without full_matrices."""
+    return _SVD(*_lapack.svd(_matrices("svd", A), full_matrices=full_matrices))
+
+
+@with_out
+def svdvals(A, *, driver=None):
+    """The singular values of A, falling. Shape: (*, min(m, n))."""
+    return svd(A, full_matrices=False)[1]
+
+
+@with_out
+def qr(A, mode="reduced"):
+    """(Q, R) with orthonormal columns in Q and upper triangular R; mode: reduced, complete, or r for an empty Q."""
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+    Q, R = _lapack.qr(_matrices("qr", A), mode="complete" if mode == "complete" else "reduced")
+    if mode == "r" and A.requires_grad:
+        raise RuntimeError("linalg.qr: the derivative is not implemented for mode 'r'; use 'reduced'")
+    return _QR(Q.new_empty(0) if mode == "r" else Q, R)
+
+
+def _cutoff(A, atol, rtol):
+    """A function of the largest singular value: up to where singular values count as 0. Source: torch.linalg.matrix_rank."""
+    value = lambda x: None if x is None else x.detach().double().numpy()[..., None] if isinstance(x, Tensor) else x  # noqa: E731
+    given = atol is not None and bool((weir.as_tensor(atol) > 0).any())
+    if rtol is None:
+        rtol = 0.0 if given else weir.finfo(A.dtype).eps * max(A.shape[-2:])
+    atol, rtol = value(0.0 if atol is None else atol), value(rtol)
+    return lambda largest: np.maximum(atol, rtol * largest)
+
+
+@with_out
+def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """The pseudo-inverse: (*, m, n) -> (*, n, m). Singular values up to max(atol, rtol * the largest) count as 0; rtol is
+    max(m, n) * eps by default."""
+    _matrices("pinv", A, square=hermitian)
+    rtol = rcond if rtol is None else rtol
+    if A.numel() == 0:
+        return A.mT.clone()
+    return _lapack.pinv(A, cutoff=_cutoff(A, atol, rtol), hermitian=hermitian)
+
+
+@with_out
+def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
+    """How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch."""
+    _matrices("matrix_rank", A, square=hermitian)
+    A = A.detach()
+    values = eigvalsh(A).abs() if hermitian else svdvals(A)
+    if values.numel() == 0:
+        return weir.zeros(A.shape[:-2], dtype=weir.int64)
+    limit = _cutoff(A, tol if atol is None else atol, rtol)(values.amax(-1, True).double().numpy())
+    return (values > weir.from_numpy(np.asarray(limit)).to(values.dtype)).to(weir.int64).sum(-1)
+
+
+@with_out
+def cond(A, p=None):
+    """The condition number |A| |A^-1| in the norm `p` (default 2). Shape: A's batch. inf for a singular A."""
+    _matrices("cond", A)
+    if p in (None, 2, -2):
+        values = svdvals(A)
+        first, last = values[..., 0], values[..., -1]
+        return last / first if p == -2 else first / last
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(f"linalg.cond: with p={p} A must be batches of square matrices")
+    try:
+        return weir.linalg.matrix_norm(A, p) * weir.linalg.matrix_norm(inv(A), p)
+    except LinAlgError:
+        return weir.full(A.shape[:-2], math.inf, dtype=A.dtype)
+
+
+@with_out
+def tensorinv(A, ind=2):
+    """The inverse of A seen as a matrix of its first `ind` axes by the others. Shape: the others, then the first."""
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    rows, columns = A.shape[:ind], A.shape[ind:]
+    if math.prod(rows) != math.prod(columns):
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
+                           f"{math.prod(columns)} != {math.prod(rows)}")
+    return inv(A.reshape(math.prod(rows), math.prod(columns))).reshape(*columns, *rows)
+
+
+@with_out
+def tensorsolve(A, B, dims=None):
+    """X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first."""
+    if dims is not None:
+        A = A.movedim(tuple(dims), tuple(range(A.dim() - len(dims), A.dim())))
+    unknown = A.shape[B.dim():]
+    if math.prod(unknown) != B.numel():
+        raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim])"
+                           f", but got {math.prod(unknown)} != {B.numel()}")
+    return solve(A.reshape(B.numel(), B.numel()), B.reshape(-1)).reshape(unknown)
+
+
+def lstsq(A, B, rcond=None, *, driver=None):
+    """(solution, residuals, rank, singular values) of min |A X - B|. What `driver` (default gelsy) does not compute is empty:
+    residuals are for full-rank matrices of more rows than columns, rank for all but gels, values for gelsd and gelss."""
+    _matrices("lstsq", A)
+    driver = driver or "gelsy"
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(f"torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got {driver}")
+    if A.dtype != B.dtype:
+        raise RuntimeError("torch.linalg.lstsq: input.dtype() and other.dtype() must be the same")
+    vector = B.dim() == 1 or A.dim() - 1 == B.dim() and A.shape[:-1] == B.shape
+    columns = B.unsqueeze(-1) if vector else B
+    if A.shape[-2] != columns.shape[-2]:
+        raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size(-2), got {A.shape} and {B.shape}")
+    X = pinv(A, rcond) @ columns
+    none = X.reshape(-1)[:0]
+    rank = weir.empty(0, dtype=weir.int64) if driver == "gels" else matrix_rank(A, rtol=rcond)
+    residuals = none
+    if driver != "gelsy" and A.shape[-2] > A.shape[-1] and (driver == "gels" or bool((rank == A.shape[-1]).all())):
+        residuals = ((A @ X - columns) ** 2).sum(-2)
+    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
+    return _Lstsq(X.squeeze(-1) if vector else X, residuals, rank, values)
+
+
+#: Terms of the exponential's series for a norm of at most 1/2: the first left out is below 2^-53 of the sum.
+_SERIES = 18
+
+
+@with_out
+def matrix_exp(A):
+    """The exponential of square matrices: the series of A / 2^s, squared s times. Shape: as A."""
+    _matrices("matrix_exp", A, square=True)
+    if A.numel() == 0:
+        return A.clone()
+    wide = A.double()
+    largest = float(wide.detach().abs().sum(-1).amax())
+    squarings = max(0, math.ceil(math.log2(largest)) + 1) if 0 < largest < math.inf else 0
+    small = wide / 2.0 ** squarings
+    one = weir.eye(A.shape[-1], dtype=weir.float64)
+    result = one + small / _SERIES
+    for k in range(_SERIES - 1, 0, -1):
+        result = one + small @ result / k
+    for _ in range(squarings):
+        result = result @ result
+    return result.to(A.dtype)
+
+
+def _lower_factor(L, upper):
+    """The lower Cholesky factor that a triangle of L holds; as in PyTorch the gradient is that of the whole matrix."""
+    lower = L.mT if upper else L
+    return lower.tril() + (lower - lower.detach()).triu(1)
+
+
+@with_out
+def cholesky_inverse(L, upper=False):
+    """The inverse of A from its Cholesky factor."""
+    factor = _lower_factor(_matrices("cholesky_inverse", L, square=True), upper)
+    return inv(factor @ factor.mT)
+
+
+@with_out
+def cholesky_solve(B, L, upper=False):
+    """X with A X = B, for A's Cholesky factor L."""
+    if B.dim() < 2 or L.dim() < 2:
+        raise RuntimeError(f"b should have at least 2 dimensions, but has {B.dim()} dimensions instead")
+    factor = _lower_factor(L, upper)
+    return solve(factor.mT, solve(factor, B))
+
+
+@with_out
+def logdet(input):
+    """log(det A); NaN for a negative determinant."""
+    sign, logarithm = slogdet(input)
+    return weir.where(sign < 0, weir.full_like(logarithm, math.nan), logarithm)
+
+
+@with_out
+def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
+    """(X, A) with A X = b for triangular A, or A^T X = b."""
+    triangle, upper = (A.mT, not upper) if transpose else (A, upper)
+    return _TriangularSolve(solve_triangular(triangle, b, upper=upper, unitriangular=unitriangular), A.clone())
+
+
+@with_out
+def old_svd(input, some=True, compute_uv=True):
+    """(U, S, V) with input = U diag(S) V^T: the form before torch.linalg."""
+    U, S, Vh = svd(input, full_matrices=not some)
+    if not compute_uv:
+        U, Vh = weir.zeros_like(U), weir.zeros_like(Vh)
+    return _OldSVD(U, S, Vh.mT)
+
+
+@with_out
+def old_qr(input, some=True):
+    """(Q, R): the form before torch.linalg."""
+    return qr(input, "reduced" if some else "complete")
+
+
+@with_out
+def old_cholesky(input, upper=False):
+    """The Cholesky factor: the form before torch.linalg."""
+    return cholesky(input, upper=upper)
+
+
+#: What torch and Tensor call these functions, besides torch.linalg.
+old_names = dict(det=det, slogdet=slogdet, logdet=logdet, inverse=inv, pinverse=pinv, matrix_exp=matrix_exp,
+                 cholesky=old_cholesky, cholesky_inverse=cholesky_inverse, cholesky_solve=cholesky_solve,
+                 triangular_solve=triangular_solve, svd=old_svd, qr=old_qr)

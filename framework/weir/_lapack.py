@@ -1,0 +1,217 @@
+"""Matrix decompositions by NumPy's LAPACK, and their gradients.
+
+They run in float64 whatever the input's dtype: differences of nearly equal numbers are what their gradients are made of.
+NumPy was chosen over LAPACK itself since weir already needs it; a device of its own will need kernels.
+All take batches: shape (*, m, n), and T below means the transpose of the last two axes.
+"""
+import functools
+
+import weir
+from weir._C import Tensor
+
+from ._lazy import np
+
+
+class LinAlgError(RuntimeError):
+    """A matrix has no such decomposition: it is singular, not positive-definite, or the iteration did not converge."""
+
+
+def decomposition(gradient):
+    """Makes a function over arrays one over tensors, differentiable by `gradient(inputs, outputs, grads, **options)`.
+
+    `gradient` is written in ops, so that it can be differentiated again; grads holds None for outputs without one.
+    """
+    def decorate(compute):
+        @functools.cache
+        def node():
+            from .autograd import Function
+
+            class Decomposition(Function):
+                @staticmethod
+                def forward(ctx, options, *inputs):
+                    outputs = _from_arrays(compute(*(x.detach().numpy() for x in inputs), **options))
+                    ctx.set_materialize_grads(False)
+                    # Detached: an output that its own node keeps would never be freed.
+                    ctx.save_for_backward(*inputs, *(y.detach() for y in outputs))
+                    ctx.options, ctx.count = options, len(inputs)
+                    return outputs
+
+                @staticmethod
+                def backward(ctx, *grads):
+                    saved = ctx.saved_tensors
+                    inputs, outputs = saved[:ctx.count], saved[ctx.count:]
+                    if weir.is_grad_enabled():  # for second derivatives, as functions of the inputs
+                        outputs = Decomposition.apply(ctx.options, *inputs)
+                    return (None, *gradient(inputs, outputs, grads, **ctx.options))
+
+            Decomposition.__name__ = compute.__name__.strip("_").title()
+            return Decomposition
+
+        @functools.wraps(compute)
+        def run(*inputs, **options):
+            try:
+                outputs = node().apply(options, *(x.double() for x in inputs))
+            except np.linalg.LinAlgError as error:
+                raise LinAlgError(f"linalg.{compute.__name__}: {error}") from None
+            outputs = tuple(y.to(inputs[0].dtype) for y in outputs)
+            return outputs if len(outputs) > 1 else outputs[0]
+
+        return run
+    return decorate
+
+
+def _from_arrays(result):
+    parts = result if isinstance(result, tuple) else (result,)
+    return tuple(weir.from_numpy(np.array(p, dtype=np.float64, order="C")) for p in parts)
+
+
+def _diagonal_set(matrix, values):
+    """matrix with `values` (a number, or a tensor of its diagonal's shape) on the diagonal."""
+    eye = weir.eye(matrix.shape[-1], dtype=weir.bool)
+    return weir.where(eye, values.unsqueeze(-1) if isinstance(values, Tensor) else weir.full_like(matrix, values), matrix)
+
+
+def _differences(values):
+    """values_j - values_i, 1 on the diagonal."""
+    return _diagonal_set(values.unsqueeze(-2) - values.unsqueeze(-1), 1.0)
+
+
+def _inv_gradient(inputs, outputs, grads):
+    y = outputs[0].mT
+    return [-(y @ grads[0] @ y)]
+
+
+@decomposition(_inv_gradient)
+def inv(a):
+    return np.linalg.inv(a)
+
+
+def _solve_gradient(inputs, outputs, grads):
+    by_b = solve(inputs[0].mT, grads[0])
+    return [-(by_b @ outputs[0].mT), by_b]
+
+
+@decomposition(_solve_gradient)
+def solve(a, b):
+    """X with A X = B, for matrices B of A's batch."""
+    return np.linalg.solve(a, b)
+
+
+def _slogdet_gradient(inputs, outputs, grads):
+    return [grads[1].unsqueeze(-1).unsqueeze(-1) * inv(inputs[0]).mT if grads[1] is not None else None]
+
+
+@decomposition(_slogdet_gradient)
+def slogdet(a):
+    """(sign, log |det|)"""
+    return tuple(np.linalg.slogdet(a))
+
+
+def _cholesky_gradient(inputs, outputs, grads):
+    factor, lower = outputs[0], (outputs[0].mT @ grads[0]).tril()
+    symmetric = 0.5 * (lower + lower.tril(-1).mT)
+    return [solve(factor.mT, solve(factor.mT, symmetric.mT).mT)]
+
+
+@decomposition(_cholesky_gradient)
+def cholesky(a):
+    """The lower factor; only A's lower triangle is read."""
+    return np.linalg.cholesky(np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2))
+
+
+def _eigh_gradient(inputs, outputs, grads, uplo):
+    values, vectors = outputs
+    by_values, by_vectors = grads
+    if by_vectors is None:
+        return [(vectors * by_values.unsqueeze(-2)) @ vectors.mT]
+    inner = vectors.mT @ by_vectors
+    inner = _diagonal_set(0.5 * (inner - inner.mT) / _differences(values), weir.zeros_like(values) if by_values is None else by_values)
+    return [vectors @ inner @ vectors.mT]
+
+
+@decomposition(_eigh_gradient)
+def eigh(a, uplo):
+    """(values in rising order, vectors as columns) of a symmetric matrix."""
+    return tuple(np.linalg.eigh(a, uplo))
+
+
+def _svd_gradient(inputs, outputs, grads, full_matrices):
+    k = outputs[1].shape[-1]
+    u, s, vh = outputs[0][..., :k], outputs[1], outputs[2][..., :k, :]
+    gu, gs, gvh = grads
+    gu = None if gu is None else gu[..., :k]
+    gvh = None if gvh is None else gvh[..., :k, :]
+    if gu is None and gvh is None:
+        return [(u * gs.unsqueeze(-2)) @ vh]
+    gap = _diagonal_set((s.unsqueeze(-2) - s.unsqueeze(-1)) * (s.unsqueeze(-2) + s.unsqueeze(-1)), 1.0)
+    skew = lambda x: (x - x.mT) / gap  # noqa: E731
+    inner = _diagonal_set(weir.zeros_like(gap), weir.zeros_like(s) if gs is None else gs)
+    if gu is not None:
+        inner = inner + skew(u.mT @ gu) * s.unsqueeze(-2)
+    if gvh is not None:
+        inner = inner + s.unsqueeze(-1) * skew(vh @ gvh.mT)
+    result = u @ inner @ vh
+    if gu is not None and u.shape[-2] > k:
+        result = result + ((gu - u @ (u.mT @ gu)) / s.unsqueeze(-2)) @ vh
+    if gvh is not None and vh.shape[-1] > k:
+        result = result + u @ ((gvh - (gvh @ vh.mT) @ vh) / s.unsqueeze(-1))
+    return [result]
+
+
+@decomposition(_svd_gradient)
+def svd(a, full_matrices):
+    """(U, S, Vh) with A = U diag(S) Vh and S falling."""
+    return tuple(np.linalg.svd(a, full_matrices=full_matrices))
+
+
+def _qr_gradient(inputs, outputs, grads, mode):
+    (q, r), (gq, gr), a = outputs, grads, inputs[0]
+    m, n = a.shape[-2:]
+    if mode == "complete" and m > n:
+        raise RuntimeError("linalg.qr: the derivative depends on the first columns only and is not implemented for mode "
+                           "complete with more rows than columns")
+    gq = weir.zeros_like(q) if gq is None else gq
+    gr = weir.zeros_like(r) if gr is None else gr
+    if m >= n:
+        return [_tall_qr_gradient(q, r, gq, gr)]
+    rest = gr[..., m:]  # R = (R1, Q^T A2): A2's part reaches Q too
+    left = _tall_qr_gradient(q, r[..., :m], gq + a[..., m:] @ rest.mT, gr[..., :m])
+    return [weir.cat([left, q @ rest], -1)]
+
+
+def _tall_qr_gradient(q, r, gq, gr):
+    upper = (gr @ r.mT - q.mT @ gq).triu()
+    right = gq + q @ (upper + upper.triu(1).mT)
+    return solve(r, right.mT).mT
+
+
+@decomposition(_qr_gradient)
+def qr(a, mode):
+    """(Q, R); mode: reduced or complete."""
+    return tuple(np.linalg.qr(a, mode))
+
+
+def _pinv_gradient(inputs, outputs, grads, cutoff, hermitian):
+    a, p, g = inputs[0], outputs[0], grads[0].mT
+    pt = p.mT
+    if a.shape[-2] <= a.shape[-1]:
+        k = g @ p
+        kp = k @ pt
+        return [-(p @ k).mT + kp - (a @ p) @ kp + (pt @ p) @ (g - k @ a)]
+    k = p @ g
+    pk = pt @ k
+    return [-(k @ p).mT + (g - a @ k) @ p @ pt + pk - (pk @ p) @ a]
+
+
+@decomposition(_pinv_gradient)
+def pinv(a, cutoff, hermitian):
+    """The pseudo-inverse; singular values up to cutoff(the largest) count as 0. Source of the gradient: Golub & Pereyra 1973."""
+    if hermitian:
+        values, u = np.linalg.eigh(a)
+        vh = np.swapaxes(u, -1, -2)
+    else:
+        u, values, vh = np.linalg.svd(a, full_matrices=False)
+    size = np.abs(values)
+    limit = cutoff(size.max(-1, keepdims=True)) if size.shape[-1] else 0.0
+    inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), 0)
+    return np.swapaxes(vh, -1, -2) * inverse[..., None, :] @ np.swapaxes(u, -1, -2)

@@ -1,0 +1,2 @@
+"""torch.signal: window functions."""
+from . import windows  # noqa: F401

@@ -1,0 +1,139 @@
+"""Window functions of M points. Shape: (M,).
+
+With `sym` (the default) a window is symmetric, as filter design wants it; without, it is one period of a window of M + 1
+points, as spectral analysis wants it. dtype: float32 or float64, by default the default dtype. ValueError for a negative M,
+another dtype, another layout than strided. Source: https://pytorch.org/docs/stable/signal.html
+"""
+import functools
+import math
+
+import weir
+
+
+def _window(points):
+    """Gives `points(M, sym, dtype, **arguments)` the arguments that all windows share, and their checks."""
+    name = points.__name__
+
+    @functools.wraps(points)
+    def window(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False, **arguments):
+        dtype = dtype or weir.get_default_dtype()
+        if M < 0:
+            raise ValueError(f"{name} requires non-negative window length, got M={M}")
+        if layout not in (None, "strided") and str(layout) != "torch.strided":
+            raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
+        if dtype not in (weir.float32, weir.float64):
+            raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
+        values = points(M, sym, dtype, **arguments)
+        values = values[:0] if M == 0 else values
+        values = values if device is None else values.to(device)
+        return values.requires_grad_(requires_grad)
+
+    return window
+
+
+def _period(M, sym):
+    """Points of the symmetric window that M points are, or begin."""
+    return M - 1 if sym else M
+
+
+def _line(M, start, step, dtype):
+    """M numbers: start, start + step, ..."""
+    return weir.linspace(start, start + (M - 1) * step, max(M, 1), dtype=dtype)
+
+
+def _cosines(M, sym, dtype, a):
+    if M == 1:
+        return weir.ones(1, dtype=dtype)
+    angle = _line(M, 0, 2 * math.pi / max(_period(M, sym), 1), dtype)
+    signed = weir.tensor([(-1) ** i * weight for i, weight in enumerate(a)], dtype=dtype)
+    return (signed.unsqueeze(-1) * weir.cos(weir.arange(len(a), dtype=dtype).unsqueeze(-1) * angle)).sum(0)
+
+
+@_window
+def general_cosine(M, sym, dtype, *, a):
+    """The sum over i of (-1)^i a_i cos(i x) for x over one turn. TypeError unless `a` is a sequence, ValueError if empty."""
+    if not hasattr(a, "__iter__"):
+        raise TypeError("Coefficients must be a list/tuple")
+    if not a:
+        raise ValueError("Coefficients cannot be empty")
+    return _cosines(M, sym, dtype, a)
+
+
+@_window
+def general_hamming(M, sym, dtype, *, alpha=0.54):
+    """alpha - (1 - alpha) cos(x)."""
+    return _cosines(M, sym, dtype, [alpha, 1.0 - alpha])
+
+
+@_window
+def hamming(M, sym, dtype):
+    """0.54 - 0.46 cos(x)."""
+    return _cosines(M, sym, dtype, [0.54, 1.0 - 0.54])
+
+
+@_window
+def hann(M, sym, dtype):
+    """(1 - cos(x)) / 2."""
+    return _cosines(M, sym, dtype, [0.5, 0.5])
+
+
+@_window
+def blackman(M, sym, dtype):
+    """0.42 - 0.5 cos(x) + 0.08 cos(2 x)."""
+    return _cosines(M, sym, dtype, [0.42, 0.5, 0.08])
+
+
+@_window
+def nuttall(M, sym, dtype):
+    """Nuttall's four-term window."""
+    return _cosines(M, sym, dtype, [0.3635819, 0.4891775, 0.1365995, 0.0106411])
+
+
+@_window
+def bartlett(M, sym, dtype):
+    """The triangle 1 - |x| for x from -1 to 1."""
+    if M == 1:
+        return weir.ones(1, dtype=dtype)
+    return 1 - weir.abs(_line(M, -1, 2 / max(_period(M, sym), 1), dtype))
+
+
+@_window
+def cosine(M, sym, dtype):
+    """Half a period of the sine."""
+    step = math.pi / (M if sym or M <= 1 else M + 1) if M else 0
+    return weir.sin(_line(M, 0.5 * step, step, dtype))
+
+
+@_window
+def exponential(M, sym, dtype, *, center=None, tau=1.0):
+    """exp(-|n - center| / tau). ValueError unless tau > 0, or for a center given to a symmetric window."""
+    if tau <= 0:
+        raise ValueError(f"Tau must be positive, got: {tau} instead.")
+    if sym and center is not None:
+        raise ValueError("Center must be None for symmetric windows")
+    if center is None:
+        center = (M if not sym and M > 1 else M - 1) / 2.0
+    return weir.exp(-weir.abs(_line(M, -center / tau, 1 / tau, dtype)))
+
+
+@_window
+def gaussian(M, sym, dtype, *, std=1.0):
+    """exp(-((n - middle) / std)^2 / 2). ValueError unless std > 0."""
+    if std <= 0:
+        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
+    middle, step = (M if not sym and M > 1 else M - 1) / 2.0, 1 / (std * math.sqrt(2))
+    return weir.exp(-(_line(M, -middle * step, step, dtype) ** 2))
+
+
+@_window
+def kaiser(M, sym, dtype, *, beta=12.0):
+    """i0(sqrt(beta^2 - x^2)) / i0(beta) for x from -beta to beta. ValueError for a negative beta."""
+    if beta < 0:
+        raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+    if M == 1:
+        return weir.ones(1, dtype=dtype)
+    beta = weir.tensor(beta, dtype=dtype)  # rounded first, so that no root of a negative number is left at the ends
+    step = 2.0 * beta / max(_period(M, sym), 1)
+    end = weir.minimum(beta, (M - 1) * step - beta)
+    x = weir.linspace((-beta).item(), end.item(), max(M, 1), dtype=dtype)
+    return weir.i0(weir.sqrt(beta * beta - x * x)) / weir.i0(beta)
