@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import dtypes, tolerance
+from .reference import working_epsilon
 from .properties import Fault
 from .trial import Observation, tensors_of
 from .values import Raised, Value
@@ -20,9 +21,7 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
     """
     w, t = _pick(got, fault), _pick(item.expected, fault)
     runs = [_same_shape(_pick(run, fault), t) for run in reruns]
-    epsilon = dtypes.EPSILON[t.number_dtype]
-    if item.case.relation == "autocast":
-        epsilon = dtypes.EPSILON["bfloat16"]
+    epsilon = max(dtypes.EPSILON[t.number_dtype], working_epsilon(item.case))
     if not runs or runs[0] is None:
         return bool(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]).all())
     factory = not any(spec.dtype in dtypes.EPSILON for spec in tensors_of(item.case))

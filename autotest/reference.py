@@ -5,20 +5,28 @@ from dataclasses import replace
 import numpy as np
 
 from . import dtypes
-from .case import Case, Named, TensorSpec, map_tree
+from .case import Case, Named, TensorSpec, leaves, map_tree
 
 
 def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
     """`case` with floating tensors and dtype arguments widened to float64 or complex128.
 
-    With `rng`, every floating number is also moved by up to one epsilon of its original dtype (of bfloat16 under
-    autocast, which rounds the inputs to it).
+    With `rng`, every floating number is also moved by up to one epsilon of its original dtype, or of the coarser one
+    that the call works in.
     """
-    floor = dtypes.EPSILON["bfloat16"] if case.relation == "autocast" else 0.0
+    floor = working_epsilon(case)
     return replace(
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
         storages=[_promote_storage(dtype, data, rng, floor) for dtype, data in case.storages],
         cotangents=[(position, _promote_leaf(spec)) for position, spec in case.cotangents or ()] or None)
+
+
+def working_epsilon(case: Case) -> float:
+    """The epsilon of the coarsest dtype that the call itself asks to compute in; 0 if it asks for none."""
+    if case.relation == "autocast":
+        return dtypes.EPSILON["bfloat16"]
+    asked = [leaf.name for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, Named) and leaf.kind == "dtype"]
+    return max((dtypes.EPSILON.get(name, 0.0) for name in asked), default=0.0)
 
 
 def _promote_leaf(leaf):

@@ -52,7 +52,7 @@ Tensors Softshrink::vjp(const Saved& s, const Tensor& dy) const {
   return {where(abs(s.input(0)) > lambd, dy, num(0.0))};
 }
 Tensors Hardshrink::vjp(const Saved& s, const Tensor& dy) const {
-  return {where(abs(s.input(0)) <= lambd, num(0.0), dy)};
+  return {where(abs(s.input(0)) > lambd, dy, num(0.0))};
 }
 Tensors Hardsigmoid::vjp(const Saved& s, const Tensor& dy) const { return {within(s.input(0), -3, 3, dy / 6.0)}; }
 Tensors Hardswish::vjp(const Saved& s, const Tensor& dy) const {
@@ -93,7 +93,7 @@ Tensors GeluBackward::vjp(const Saved& s, const Tensor& dy) const {
 Tensors EluBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), x = s.input(1);
   Tensor curve = (alpha * scale * input_scale * input_scale) * exp(x * input_scale);
-  return {Fn<EluBackward>()(dy, x, alpha, scale, input_scale), where(x <= 0.0, dy * g * curve, num(0.0))};
+  return {Fn<EluBackward>()(dy, x, alpha, scale, input_scale), where(x < 0.0, dy * g * curve, num(0.0))};
 }
 
 static const ActivationOps::Registration ops;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "framework/ops/compare.h"
+#include "framework/ops/create.h"
 #include "framework/ops/unary.h"
 
 namespace weir {
@@ -28,6 +29,10 @@ Tensors choose(const Saved& s, const Tensor& dy, bool larger) {
 
 double of(const Scalar& s) { return s.to_double(); }
 
+// Not dy * 0, which is NaN where dy is not finite.
+Tensors no_gradients(const Tensor& dy) { return {zeros_of(dy.meta()), zeros_of(dy.meta())}; }
+Tensor divided(const Tensor& a, const Tensor& b, const char* mode) { return Fn<DivMode>()(a, b, Str(mode)); }
+
 }  // namespace
 
 // Source: PyTorch refuses `-` of bools, where a difference has no meaning.
@@ -50,13 +55,13 @@ Tensors Div::vjp(const Saved& s, const Tensor& dy) const {
   Tensor b = s.input(1);
   return {s.needs(0) ? dy / b : Tensor(), s.needs(1) ? -dy * ((s.input(0) / b) / b) : Tensor()};
 }
-Tensors DivMode::vjp(const Saved&, const Tensor& dy) const { return {dy * 0.0, dy * 0.0}; }
-Tensors FloorDivide::vjp(const Saved&, const Tensor& dy) const { return {dy * 0.0, dy * 0.0}; }
+Tensors DivMode::vjp(const Saved&, const Tensor& dy) const { return no_gradients(dy); }
+Tensors FloorDivide::vjp(const Saved&, const Tensor& dy) const { return no_gradients(dy); }
 Tensors Remainder::vjp(const Saved& s, const Tensor& dy) const {
-  return {dy, s.needs(1) ? -dy * floor(s.input(0) / s.input(1)) : Tensor()};
+  return {dy, s.needs(1) ? -dy * divided(s.input(0), s.input(1), "floor") : Tensor()};
 }
 Tensors Fmod::vjp(const Saved& s, const Tensor& dy) const {
-  return {dy, s.needs(1) ? -dy * trunc(s.input(0) / s.input(1)) : Tensor()};
+  return {dy, s.needs(1) ? -dy * divided(s.input(0), s.input(1), "trunc") : Tensor()};
 }
 Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), e = s.input(1), da, db;
@@ -88,29 +93,28 @@ Tensors Hypot::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Copysign::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(0), b = s.input(1);
-  Tensor ratio = where(logical_not(a), num(0.0), Fn<Copysign>()(a, b) / where(logical_not(a), num(1.0), a));
-  return {dy * ratio, dy * 0.0};
+  return {dy * where(logical_not(a), num(0.0), Fn<Copysign>()(a, b) / a), zeros_of(dy.meta())};
 }
 // Source: PyTorch, which lets the step count as a constant, and gives nothing where there is none.
 Tensors Nextafter::vjp(const Saved& s, const Tensor& dy) const {
-  return {where(Fn<Eq>()(s.input(0), s.input(1)), num(0.0), dy), dy * 0.0};
+  return {where(Fn<Eq>()(s.input(0), s.input(1)), num(0.0), dy), zeros_of(dy.meta())};
 }
 Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor y = s.output();
-  return {dy * exp(s.input(0) - y), dy * exp(s.input(1) - y)};
+  Tensor a = s.input(0), b = s.input(1);
+  return {dy / (1.0 + exp(b - a)), dy / (1.0 + exp(a - b))};
 }
 Tensors Logaddexp2::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor y = s.output();
-  return {dy * Fn<Exp2>()(s.input(0) - y), dy * Fn<Exp2>()(s.input(1) - y)};
+  Tensor a = s.input(0), b = s.input(1);
+  return {dy / (1.0 + Fn<Exp2>()(b - a)), dy / (1.0 + Fn<Exp2>()(a - b))};
 }
 Tensors Xlogy::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.input(1);
-  Tensor dx = where(Fn<LogicalAnd>()(logical_not(x), y <= 0.0), num(0.0), dy * log(y));
+  Tensor dx = where(Fn<LogicalAnd>()(logical_not(x), y <= 0.0), num(0.0), Fn<Xlogy>()(dy, y));
   return {dx, dy * x / y};
 }
 Tensors Xlog1py::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.input(1);
-  Tensor dx = where(Fn<LogicalAnd>()(logical_not(x), y <= -1.0), num(0.0), dy * Fn<Log1p>()(y));
+  Tensor dx = where(Fn<LogicalAnd>()(logical_not(x), y <= -1.0), num(0.0), Fn<Xlog1py>()(dy, y));
   return {dx, dy * x / (y + 1.0)};
 }
 Tensors Lerp::vjp(const Saved& s, const Tensor& dy) const {
@@ -139,8 +143,8 @@ Meta Clamp::infer(Inputs in) const {
 }
 Tensors Clamp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), g = dy;
-  if (min) g = where(x < of(*min), num(0.0), g);
-  if (max) g = where(x > of(*max), num(0.0), g);
+  if (min) g = where(x >= of(*min), g, num(0.0));  // NaN is outside, as in PyTorch
+  if (max) g = where(x <= of(*max), g, num(0.0));
   return {g};
 }
 Meta ClampTensor::infer(Inputs in) const {
@@ -150,8 +154,8 @@ Meta ClampTensor::infer(Inputs in) const {
 Tensors ClampTensor::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), low = s.input(1), high = s.input(2), zero = num(0.0), dx = dy, dlow, dhigh;
   Tensor below = low ? x < low : Tensor(), above = high ? x > high : Tensor();
-  if (low) dx = where(below, zero, dx);
-  if (high) dx = where(above, zero, dx);
+  if (low) dx = where(x >= low, dx, zero);
+  if (high) dx = where(x <= high, dx, zero);
   if (low) dlow = where(below, dy, zero);
   if (low && high) dlow = where(low > high, zero, dlow);
   if (high) dhigh = where(low ? Fn<LogicalOr>()(above, low > high) : above, dy, zero);

@@ -115,7 +115,7 @@ Meta Convolution::infer(Inputs in) const {
         " to have ", w.sizes()[1] * groups, " channels, but got ", x.sizes()[1], " channels instead");
   check(!b || (b.ndim() == 1 && b.sizes()[0] == w.sizes()[0]), "conv: Given weight of size ", w.sizes(), ", expected bias to be 1-dimensional with ",
         w.sizes()[0], " elements, but got bias of size ", b ? b.sizes() : Dims(), " instead");
-  Dims sizes{x.sizes()[0], w.sizes()[0]};
+  Dims sizes{x.sizes()[0], x.sizes()[1] ? w.sizes()[0] : 0};  // no channels in, none out: PyTorch's answer
   for (int i = 0; i < n; i++) {
     int64_t k = w.sizes()[i + 2];
     check(k > 0, "conv: kernel size should be greater than zero");
@@ -129,7 +129,7 @@ Tensors Convolution::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), w = s.input(1);
   return {s.needs(0) ? Fn<ConvolutionInput>()(dy, w, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
           s.needs(1) ? Fn<ConvolutionWeight>()(x, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
-          s.needs(2) ? bias_grad(dy) : Tensor()};
+          !s.needs(2) ? Tensor() : dy.size(1) ? bias_grad(dy) : zeros_of(s.input_meta(2))};
 }
 
 Meta ConvolutionInput::infer(Inputs in) const {

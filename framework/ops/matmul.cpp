@@ -84,7 +84,7 @@ Meta Linear::infer(Inputs in) const {
 Tensors Linear::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), w = s.input(1), dx, dw, db;
   if (w.ndim() == 1) return {unsqueeze(dy, int64_t(-1)) * w, unsqueeze(dy, int64_t(-1)) * x, s.num_inputs() > 2 && s.needs(2) ? dy : Tensor()};
-  Tensor rows = reshape(dy, Dims{dy.numel() / std::max<int64_t>(1, w.sizes()[0]), w.sizes()[0]});
+  Tensor rows = reshape(dy, Dims{x.numel() / std::max<int64_t>(1, w.sizes()[1]), w.sizes()[0]});
   if (s.needs(0)) dx = reshape(mm(rows, w), x.sizes());
   if (s.needs(1)) dw = mm(t(rows), reshape(x, Dims{rows.sizes()[0], w.sizes()[1]}));
   if (s.needs(2)) db = sum(rows, Dims{0});

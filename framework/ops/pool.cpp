@@ -49,9 +49,10 @@ Dims spread(const char* op, const char* name, const Dims& d, int n) {
   return d.n == 1 ? Dims(n, d[0]) : d;
 }
 
-void check_input(const char* op, const Tensor& x, int n) {
+// The last `filled` extents may not be 0.
+void check_input(const char* op, const Tensor& x, int n, int filled) {
   bool ok = x.ndim() == n + 1 || x.ndim() == n + 2;
-  for (int i = x.ndim() - n - 1; ok && i < x.ndim(); i++) ok = i < 0 || x.sizes()[i] > 0;
+  for (int i = x.ndim() - filled; ok && i < x.ndim(); i++) ok = i < 0 || x.sizes()[i] > 0;
   check(ok, op, ": Expected ", n + 1, "D or ", n + 2, "D tensor with optional 0 dim batch size for input, but got ", x.sizes());
 }
 
@@ -61,7 +62,7 @@ template <class F> Tensor batched(const Tensor& x, int n, F&& f) {
 }
 
 template <int n, class Op> Tensors max_pool(const char* op, const Op& o, Inputs in) {
-  check_input(op, in[0], n);
+  check_input(op, in[0], n, n + 1);
   Dims k = spread(op, "kernel_size", o.kernel_size, n), s = o.stride.empty() ? k : spread(op, "stride", o.stride, n);
   bool single = in[0].ndim() == n + 1;
   Tensor x = single ? unsqueeze(in[0], int64_t(0)) : in[0];
@@ -70,7 +71,7 @@ template <int n, class Op> Tensors max_pool(const char* op, const Op& o, Inputs 
   return {single ? squeeze(r[0], first) : r[0], single ? squeeze(r[1], first) : r[1]};
 }
 template <int n, class Op> Tensor avg_pool(const char* op, const Op& o, Inputs in) {
-  check_input(op, in[0], n);
+  check_input(op, in[0], n, n + 1);
   check(!o.divisor_override || *o.divisor_override != 0, op, ": divisor must be not zero");
   Dims k = spread(op, "kernel_size", o.kernel_size, n), s = o.stride.empty() ? k : spread(op, "stride", o.stride, n);
   return batched(in[0], n, [&](const Tensor& x) {
@@ -78,7 +79,7 @@ template <int n, class Op> Tensor avg_pool(const char* op, const Op& o, Inputs i
   });
 }
 template <int n, class Op> Tensor adaptive(const char* op, const Op& o, Inputs in) {
-  check_input(op, in[0], n);
+  check_input(op, in[0], n, n);  // no channels are fine
   Dims size = spread(op, "output_size", o.output_size, n);
   for (int64_t s : size) check(s >= 0, op, ": elements of output_size must be greater than or equal to 0 but received ", size);
   return batched(in[0], n, [&](const Tensor& x) {

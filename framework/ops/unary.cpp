@@ -4,6 +4,8 @@
 
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/create.h"
 
 namespace weir {
 using namespace fn;
@@ -12,7 +14,7 @@ namespace {
 const double kTwoOverSqrtPi = 2 / std::sqrt(M_PI);
 Tensor x_of(const Saved& s) { return s.input(0); }
 Tensor y_of(const Saved& s) { return s.output(); }
-Tensor zeros_like(const Tensor& t) { return t * 0.0; }
+Tensor zeros_like(const Tensor& t) { return zeros_of(t.meta()); }  // not t * 0, which keeps NaN
 
 }  // namespace
 
@@ -73,9 +75,10 @@ Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
 Tensors Deg2rad::vjp(const Saved&, const Tensor& dy) const { return {dy * (M_PI / 180)}; }
 Tensors Rad2deg::vjp(const Saved&, const Tensor& dy) const { return {dy * (180 / M_PI)}; }
 Tensors Sinc::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = x_of(s), px = x * M_PI;
-  Tensor g = (px * cos(px) - sin(px)) / (px * x);
-  return {dy * where(logical_not(x), num(0.0), g)};
+  // The quotient cancels near 0, where the series is exact to rounding.
+  Tensor x = x_of(s), px = x * M_PI, p2 = px * px;
+  Tensor series = M_PI * px * (p2 * (1.0 / 30 - p2 * (1.0 / 840 - p2 * (1.0 / 45360))) - 1.0 / 3);
+  return {dy * where(abs(px) < 0.1, series, (px * cos(px) - sin(px)) / (px * x))};
 }
 Tensors NanToNum::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = x_of(s);

@@ -219,14 +219,15 @@ void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
         const A* p = widen<T, A>(x.data<T>() + r * width, bx.data(), width);
         A* y = target<T, A>(out[0].data<T>() + r * width, by.data());
         double sum = 0, square = 0;
+        A origin = std::isfinite(double(p[0])) ? p[0] : A(0);  // rows of nearly equal numbers keep their digits
         for (int64_t i = 0; i < width; i += 1024) {
           A s = 0;
           int64_t stop = std::min(i + 1024, width);
 #pragma omp simd reduction(+ : s)
-          for (int64_t k = i; k < stop; k++) s += p[k];
+          for (int64_t k = i; k < stop; k++) s += p[k] - origin;
           sum += s;
         }
-        A mean = A(sum / double(width));
+        A mean = A(double(origin) + sum / double(width));
         for (int64_t i = 0; i < width; i += 1024) {
           A s = 0;
           int64_t stop = std::min(i + 1024, width);

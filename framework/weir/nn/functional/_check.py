@@ -44,6 +44,6 @@ def legacy_reduction(size_average, reduce_flag, reduction: str) -> str:
         if reduction not in ("none", "mean", "sum"):
             raise ValueError(f"{reduction} is not a valid value for reduction")
         return reduction
-    if reduce_flag is False:
+    if reduce_flag is not None and not reduce_flag:
         return "none"
-    return "mean" if size_average in (None, True) else "sum"
+    return "mean" if size_average is None or size_average else "sum"

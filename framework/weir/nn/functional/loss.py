@@ -59,11 +59,10 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     input, target = _pair("smooth_l1_loss", input, target)
-    difference = (input - target).abs()
+    difference = input - target
     if beta == 0:
-        return _weighted(difference, None, reduction)
-    quadratic = 0.5 / beta * difference * difference
-    return _weighted(weir.where(difference < beta, quadratic, difference - 0.5 * beta), None, reduction)
+        return _weighted(difference.abs(), None, reduction)
+    return _weighted(_bowl(difference, beta) / beta, None, reduction)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
@@ -71,9 +70,16 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _pair("huber_loss", input, target)
-    difference = (input - target).abs()
-    linear = delta * (difference - 0.5 * delta)
-    return _weighted(weir.where(difference <= delta, 0.5 * difference * difference, linear), weight, reduction)
+    return _weighted(_bowl(input - target, delta), weight, reduction)
+
+
+def _bowl(difference, width):
+    """d^2 / 2 inside +-width and its tangents outside, with finite gradients at infinity.
+
+    A `where` between the two formulas would multiply the other one's infinite gradient by zero.
+    """
+    inside = difference.clamp(-width, width)
+    return 0.5 * inside * inside + width * (difference - inside).abs()
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
