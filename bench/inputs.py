@@ -40,6 +40,9 @@ def fill(rng: np.random.Generator, shape, spec: dict) -> np.ndarray:
     kind, _, limit = spec["fill"].partition(":")
     if kind == "below":
         return rng.integers(int(limit), size=shape).astype(dtype)
+    if kind == "distinct":
+        count = int(np.prod(shape))
+        return (rng.permutation(count).reshape(shape) / count - 0.5).astype(dtype)
     if kind == "bool":
         return rng.random(shape) < 0.5
     values = rng.normal(size=shape) if kind == "normal" else rng.uniform(0.5, 1.5, shape)

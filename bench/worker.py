@@ -69,7 +69,15 @@ class FrameworkWorker:
         """The forward call is recorded once, so that only its gradient is timed."""
         out = function(*args, **kwargs)
         wanted = [x for x in self.tensors if x.requires_grad]
-        return self.torch.autograd.grad, (out, wanted, self.torch.ones_like(out)), {"retain_graph": True}
+        return self.torch.autograd.grad, (out, wanted, self._cotangent(out)), {"retain_graph": True}
+
+    def _cotangent(self, out):
+        """Random numbers in the layout of `out`, the same in every framework.
+
+        Ones would give softmax and batch norm the gradient of a constant: rounding errors, which cannot be compared.
+        """
+        values = np.random.default_rng(0).normal(size=tuple(out.shape)).astype(np.float32)
+        return self.torch.empty_like(out).copy_(self.torch.from_numpy(values))
 
     def _prepare_fwd_bwd(self, function, args, kwargs):
         return (lambda: function(*args, **kwargs).sum().backward()), (), {}

@@ -195,6 +195,15 @@ Tensors ProdDim::vjp(const Saved& s, const Tensor& dy) const {
   return {restore(dy, Dims{dim}, keepdim, x.ndim()) * product_of_others(x, dim)};
 }
 
+Meta Norm2::infer(Inputs in) const {
+  check(is_floating(in[0].dtype()), "norm2: expected a floating point tensor, got ", name_of(in[0].dtype()));
+  return reduced("norm2", in[0], dim, keepdim, in[0].dtype());
+}
+Tensors Norm2::vjp(const Saved& s, const Tensor& dy) const {
+  int n = s.input(0).ndim();
+  Tensor y = restore(s.output(0), dim, keepdim, n), zero = Fn<Eq>()(y, num(0.0));
+  return {s.input(0) * where(zero, num(0.0), restore(dy, dim, keepdim, n) / where(zero, num(1.0), y))};
+}
 Meta Amax::infer(Inputs in) const { return extreme_meta("amax", in[0], dim, keepdim); }
 Tensors Amax::vjp(const Saved& s, const Tensor& dy) const { return extreme_vjp(s, dy, dim, keepdim); }
 Meta Amin::infer(Inputs in) const { return extreme_meta("amin", in[0], dim, keepdim); }

@@ -59,6 +59,19 @@ struct ProdDim : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct Norm2 : Op {
+  static constexpr Signature signature = "norm2(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Root of the sum of squares over dim (all axes when empty); its gradient where it is 0 is 0.";
+  static constexpr Module module = Module::hidden;
+  static constexpr const char* notation = "reduce dim";
+  Dims dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&Norm2::dim, &Norm2::keepdim};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct Amax : Op {
   static constexpr Signature signature =
       "amax(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
@@ -231,7 +244,7 @@ struct Cumprod : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using ReduceOps = OpList<Sum, Mean, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxDim, MinDim, MaxOther, MinOther, MaxAll,
+using ReduceOps = OpList<Sum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxDim, MinDim, MaxOther, MinOther, MaxAll,
                          MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, Logsumexp, Cumsum, Cumprod>;
 
 namespace fn {

@@ -48,6 +48,12 @@ def test_layouts_have_the_declared_strides(layout, expected, tmp_path):
     assert list(x.shape) == spec["shape"] and list(x.stride()) == expected
 
 
+def test_distinct_numbers_have_no_ties():
+    spec = tensor(64, 4096, fill="distinct")
+    values = inputs.fill(np.random.default_rng(0), spec["shape"], spec)
+    assert values.dtype == np.float32 and len(np.unique(values)) == values.size
+
+
 def test_buffers_start_at_the_same_offset_in_every_process():
     for slot in range(10):
         assert inputs.aligned(np.ones(100, np.float32), slot).ctypes.data % 4096 == slot % 8 * 320

@@ -36,6 +36,18 @@ def test_every_case_runs_on_the_control():
     validate(record)
 
 
+def test_gradients_are_not_those_of_constants():
+    """Against ones, softmax and normalisation have no gradient but rounding errors."""
+    import torch
+    from weir_bench.worker import FrameworkWorker
+
+    out = torch.randn(4, 8, 3, 3).contiguous(memory_format=torch.channels_last)
+    cotangent = FrameworkWorker("torch", 1)._cotangent(out)
+    assert cotangent.stride() == out.stride()
+    gradient = torch.softmax(out, 1) * (cotangent - (torch.softmax(out, 1) * cotangent).sum(1, keepdim=True))
+    assert gradient.abs().max() > 0.1
+
+
 def test_flaws_become_states_and_are_never_timed():
     cases = [c for c in select() if c["op"] in ("exp", "tanh", "amax", "var", "logsumexp")]
     record = Session("flawed_torch", "torch", cases, TINY).run()

@@ -1,7 +1,8 @@
 #include "framework/ops/index.h"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <utility>
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
@@ -332,6 +333,53 @@ void nonzero(const Nonzero&, Inputs in, Outputs out) {
   });
 }
 
+// A number and where it stood, as unsigned integers in the order of the numbers: NaN is the largest, -0 equals 0.
+template <class T> struct Ranked {
+  using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  U key, index;
+
+  Ranked() = default;
+  Ranked(T x, size_t i, bool descending) : index(U(i)) {
+    constexpr U sign = U(1) << (8 * sizeof(U) - 1);
+    if constexpr (std::is_integral_v<T>) {
+      key = U(x) ^ sign;
+    } else {
+      U bits = std::bit_cast<U>(x + T(0));  // -0 + 0 is 0
+      key = x != x ? ~U(0) : bits & sign ? ~bits : bits | sign;
+    }
+    if (descending) key = ~key;
+  }
+  bool operator<(const Ranked& o) const { return key < o.key || (key == o.key && index < o.index); }
+};
+
+constexpr size_t kShortLine = 256;  // below, comparing is faster than counting
+constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
+
+// Sorts by counting digits, the least first; `other` is room for as many. Equal keys keep their order.
+template <class T> void radix_sort(std::vector<Ranked<T>>& line, std::vector<Ranked<T>>& other) {
+  if (line.size() < kShortLine) return std::sort(line.begin(), line.end());
+  for (int shift = 0; shift < int(8 * sizeof(T)); shift += kDigitBits) {
+    uint32_t place[kDigits] = {}, sum = 0;
+    for (const auto& r : line) place[r.key >> shift & (kDigits - 1)]++;
+    for (uint32_t& p : place) sum += std::exchange(p, sum);
+    for (const auto& r : line) other[place[r.key >> shift & (kDigits - 1)]++] = r;
+    std::swap(line, other);
+  }
+}
+// The first `keep` in order: a heap whose top is the last of them.
+template <class T> void select_first(std::vector<Ranked<T>>& line, int64_t keep) {
+  if (keep == 0) return;
+  auto end = line.begin() + keep;
+  std::make_heap(line.begin(), end);
+  for (auto r = end; r != line.end(); ++r) {
+    if (!(r->key < line.front().key)) continue;  // an equal one stood before
+    std::pop_heap(line.begin(), end);
+    end[-1] = *r;
+    std::push_heap(line.begin(), end);
+  }
+  std::sort_heap(line.begin(), end);
+}
+
 // Lines along dim, sorted; `keep` of each written. NaN counts as the largest.
 template <class T> void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, const Tensor& values, const Tensor& indices) {
   int d = wrap_dim(dim, x.ndim(), "sort");
@@ -342,27 +390,19 @@ template <class T> void sort_lines(const Tensor& x, int64_t dim, bool descending
   if (x.ndim()) rest_sizes.erase(d), rest_strides.erase(d);
   int64_t lines = n ? x.numel() / n : 0;
   parallel_for(lines, std::max<int64_t>(1, 2048 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
-    std::vector<T> line(n);
-    std::vector<int64_t> order(n);
+    std::vector<T> line(n), top(keep);
+    std::vector<Ranked<T>> order(n), other(n);
     for (int64_t l = b; l < e; l++) {
       convert(x.dtype(), x.raw() + offset_of(l, rest_sizes, rest_strides) * int64_t(size_of(x.dtype())), step, dtype_of<T>(), line.data(), 1, n);
-      std::iota(order.begin(), order.end(), 0);
-      auto less = [&](int64_t i, int64_t j) {
-        T p = line[i], q = line[j];
-        if (p != p || q != q) return descending ? p != p && q == q : p == p && q != q;
-        return descending ? p > q : p < q;
-      };
-      if (keep < n / 8) {
-        std::partial_sort(order.begin(), order.begin() + keep, order.end(),
-                          [&](int64_t i, int64_t j) { return less(i, j) || (!less(j, i) && i < j); });
-      } else {
-        std::stable_sort(order.begin(), order.end(), less);
-      }
+      for (int64_t i = 0; i < n; i++) order[i] = Ranked<T>(line[i], i, descending);
+      if (keep < n / 8) select_first(order, keep);
+      else radix_sort(order, other);
       int64_t first = l / inner * keep * inner + l % inner;
       for (int64_t i = 0; i < keep; i++) {
-        indices.data<int64_t>()[first + i * inner] = order[i];
-        convert(dtype_of<T>(), &line[order[i]], 1, values.dtype(), values.raw() + (first + i * inner) * int64_t(size_of(values.dtype())), 1, 1);
+        indices.data<int64_t>()[first + i * inner] = order[i].index;
+        top[i] = line[order[i].index];
       }
+      convert(dtype_of<T>(), top.data(), 1, values.dtype(), values.raw() + first * int64_t(size_of(values.dtype())), inner, keep);
     }
   });
 }

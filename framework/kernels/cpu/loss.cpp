@@ -32,21 +32,31 @@ int64_t checked(int64_t target, int64_t classes) {
   return target;
 }
 
+// Calls f with the dtype as a tag; losses exist for floating types only.
+template <class F> void by_type(DType t, F&& f) {
+  visit_dtype(t, [&](auto tag) {
+    if constexpr (!std::is_integral_v<typename decltype(tag)::type>) f(tag);
+  });
+}
+
 void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
   Layout l(x.sizes());
   bool each = op.reduction == "none";
   double sum = 0, total = 0;
-  for (int64_t i = 0, n = target.numel(); i < n; i++) {
-    int64_t t = target.data<int64_t>()[i];
-    if (t == op.ignore_index) {
-      if (each) put(out[0], i, 0);
-      continue;
+  by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
+    for (int64_t i = 0, n = target.numel(); i < n; i++) {
+      int64_t t = target.data<int64_t>()[i];
+      if (t == op.ignore_index) {
+        if (each) out[0].data<T>()[i] = T(0.0f);
+        continue;
+      }
+      checked(t, l.classes);
+      double weight = w ? w.data<double>()[t] : 1, v = -weight * double(x.data<T>()[l.at(i, t)]);
+      if (each) out[0].data<T>()[i] = T(float_cast<T>(v));
+      sum += v, total += weight;
     }
-    double weight = w ? w.data<double>()[checked(t, l.classes)] : 1, v = -weight * read(x, l.at(i, checked(t, l.classes)));
-    if (each) put(out[0], i, v);
-    sum += v, total += weight;
-  }
+  });
   if (!each) put(out[0], 0, op.reduction == "mean" ? sum / total : sum);
   put(out[1], 0, each ? 0 : total);
 }
@@ -57,12 +67,15 @@ void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
   std::memset(out[0].raw(), 0, out[0].numel() * size_of(out[0].dtype()));
   bool each = op.reduction == "none";
   double scale = op.reduction == "mean" ? 1 / read(in[3], 0) : 1;
-  for (int64_t i = 0, n = target.numel(); i < n; i++) {
-    int64_t t = target.data<int64_t>()[i];
-    if (t == op.ignore_index) continue;
-    double weight = w ? w.data<double>()[checked(t, l.classes)] : 1;
-    put(out[0], l.at(i, checked(t, l.classes)), -weight * scale * read(dy, each ? i : 0));
-  }
+  by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {
+    for (int64_t i = 0, n = target.numel(); i < n; i++) {
+      int64_t t = target.data<int64_t>()[i];
+      if (t == op.ignore_index) continue;
+      checked(t, l.classes);
+      double weight = w ? w.data<double>()[t] : 1, g = double(dy.data<T>()[each ? i : 0]);
+      out[0].data<T>()[l.at(i, t)] = T(float_cast<T>(-weight * scale * g));
+    }
+  });
 }
 
 }  // namespace

@@ -48,9 +48,22 @@ struct Planes {
 
 constexpr int64_t kRows = 64;  // rows summed in the compute type before they join the double totals
 
-// Per channel: sums of u(c, x, g) and v(c, x, g) over all positions, in double.
+// Adds what f(center, x, g, s, t) adds to s and t over n numbers. Two pairs of sums, since one waits for its own result.
+template <class A, class F> void line_sums(A center, const A* x, const A* g, int64_t n, double& first, double& second, F&& f) {
+  using V = Vec<A>;
+  V k(center), s[2] = {V(0), V(0)}, t[2] = {V(0), V(0)};
+  A s_rest = 0, t_rest = 0;
+  int64_t i = 0;
+  for (; i + 2 * V::size <= n; i += 2 * V::size)
+    for (int j = 0; j < 2; j++) f(k, V::load(x + i + j * V::size), V::load(g + i + j * V::size), s[j], t[j]);
+  for (; i < n; i++) f(center, x[i], g[i], s_rest, t_rest);
+  first += sum_lanes(s[0] + s[1]) + s_rest, second += sum_lanes(t[0] + t[1]) + t_rest;
+}
+
+// Per channel: the two sums that f(center of the channel, x, g, s, t) adds to, over all positions, in double.
 template <class T, class A, class F>
-void channel_sums(const Planes& p, const T* x, const T* g, std::vector<double>& first, std::vector<double>& second, F&& f) {
+void channel_sums(const Planes& p, const std::vector<A>& center, const T* x, const T* g, std::vector<double>& first,
+                  std::vector<double>& second, F&& f) {
   const int64_t C = p.channels;
   first.assign(C, 0), second.assign(C, 0);
   if (p.inner > 1) {
@@ -61,10 +74,7 @@ void channel_sums(const Planes& p, const T* x, const T* g, std::vector<double>& 
             int64_t n = std::min(kTile, p.inner - i), at = (o * C + c) * p.inner + i;
             A bx[kTile], bg[kTile];
             const A *px = widen<T, A>(x + at, bx, n), *pg = g ? widen<T, A>(g + at, bg, n) : px;
-            A s = 0, t = 0;
-#pragma omp simd reduction(+ : s, t)
-            for (int64_t k = 0; k < n; k++) f(c, px[k], pg[k], s, t);
-            first[c] += s, second[c] += t;
+            line_sums(center[c], px, pg, n, first[c], second[c], f);
           }
         }
     });
@@ -76,10 +86,11 @@ void channel_sums(const Planes& p, const T* x, const T* g, std::vector<double>& 
     for (int64_t r = b; r < e; r += kRows) {
       std::fill(block.begin(), block.end(), A(0));
       A *s = block.data(), *t = s + C;
+      const A* k = center.data();
       for (int64_t i = r; i < std::min(r + kRows, e); i++) {
         const A *px = widen<T, A>(x + i * C, bx.data(), C), *pg = g ? widen<T, A>(g + i * C, bg.data(), C) : px;
 #pragma omp simd
-        for (int64_t c = 0; c < C; c++) f(c, px[c], pg[c], s[c], t[c]);
+        for (int64_t c = 0; c < C; c++) f(k[c], px[c], pg[c], s[c], t[c]);
       }
       for (int64_t c = 0; c < 2 * C; c++) total[c] += block[c];
     }
@@ -136,10 +147,9 @@ void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
       // Shifted by a value of each channel, so that one pass loses nothing to cancellation.
       std::vector<A> shift(C);
       for (int64_t c = 0; c < C; c++) shift[c] = A(x.data<T>()[c * p.inner]);
-      const A* k = shift.data();
-      channel_sums<T, A>(p, x.data<T>(), nullptr, mean, var, [k](int64_t c, A v, A, A& s, A& t) {
-        A d = v - k[c];
-        s += d, t += d * d;
+      channel_sums<T, A>(p, shift, x.data<T>(), nullptr, mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
+        auto d = v - k;
+        s = s + d, t = t + d * d;
       });
       invstd.resize(C);
       for (int64_t c = 0; c < C; c++) {
@@ -186,9 +196,8 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
   }
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     std::vector<A> m = cast<A>(mean);
-    const A* pm = m.data();
-    channel_sums<T, A>(p, x.data<T>(), dy.data<T>(), sum_dy, dot, [pm](int64_t c, A v, A g, A& s, A& t) {
-      s += g, t += g * (v - pm[c]);
+    channel_sums<T, A>(p, m, x.data<T>(), dy.data<T>(), sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
+      s = s + g, t = t + g * (v - k);
     });
     std::vector<double> dw(C);
     std::vector<A> a(C), b(C), k(C);  // dx = a * dy + b * x + k

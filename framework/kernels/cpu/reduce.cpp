@@ -1,6 +1,7 @@
 #include "framework/ops/reduce.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
@@ -57,6 +58,9 @@ template <class T> struct SumOf {
   static constexpr T start = T(0);
   template <class V> static V join(V a, V b) { return a + b; }
 };
+template <class T> struct SquaresOf : SumOf<T> {
+  template <class V> static V lift(V x) { return x * x; }
+};
 template <class T> struct ProductOf {
   static constexpr T start = T(1);
   template <class V> static V join(V a, V b) { return a * b; }
@@ -77,16 +81,22 @@ template <class T> struct SmallestOf {
 // Sums of float run in float over blocks and in double across them: the error of a block is that of a short sum.
 template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
+// What an element contributes, before contributions are joined.
+template <class Of, class V> V lifted(V x) {
+  if constexpr (requires { Of::lift(x); }) return Of::lift(x);
+  else return x;
+}
+
 template <class T, template <class> class Of> T reduce_block(const T* p, int64_t n) {
   constexpr int w = Vec<T>::size;
   Vec<T> acc[4] = {Vec<T>(Of<T>::start), Vec<T>(Of<T>::start), Vec<T>(Of<T>::start), Vec<T>(Of<T>::start)};
   int64_t i = 0;
   for (; i + 4 * w <= n; i += 4 * w)
-    for (int k = 0; k < 4; k++) acc[k] = Of<T>::join(acc[k], Vec<T>::load(p + i + k * w));
-  for (; i + w <= n; i += w) acc[0] = Of<T>::join(acc[0], Vec<T>::load(p + i));
+    for (int k = 0; k < 4; k++) acc[k] = Of<T>::join(acc[k], lifted<Of<T>>(Vec<T>::load(p + i + k * w)));
+  for (; i + w <= n; i += w) acc[0] = Of<T>::join(acc[0], lifted<Of<T>>(Vec<T>::load(p + i)));
   Vec<T> all = Of<T>::join(Of<T>::join(acc[0], acc[1]), Of<T>::join(acc[2], acc[3]));
   T r = across_lanes(all, [](Vec<T> a, Vec<T> b) { return Of<T>::join(a, b); });
-  for (; i < n; i++) r = Of<T>::join(r, p[i]);
+  for (; i < n; i++) r = Of<T>::join(r, lifted<Of<T>>(p[i]));
   return r;
 }
 
@@ -183,8 +193,8 @@ class Reducer {
   static void join_rows(T* acc, const T* src, int64_t n) {
     constexpr int w = Vec<T>::size;
     int64_t i = 0;
-    for (; i + w <= n; i += w) Of<T>::join(Vec<T>::load(acc + i), Vec<T>::load(src + i)).store(acc + i);
-    for (; i < n; i++) acc[i] = Of<T>::join(acc[i], src[i]);
+    for (; i + w <= n; i += w) Of<T>::join(Vec<T>::load(acc + i), lifted<Of<T>>(Vec<T>::load(src + i))).store(acc + i);
+    for (; i < n; i++) acc[i] = Of<T>::join(acc[i], lifted<Of<T>>(src[i]));
   }
 
   const Tensor& x_;
@@ -193,17 +203,20 @@ class Reducer {
   bool direct_;
 };
 
-// Results come in the compute type and are cast to the output's in one go.
-template <template <class> class Of>
-void reduce(const Tensor& x, uint32_t axes, const Tensor& out, double scale = 1) {
+struct Keep {
+  template <class T> T operator()(T x) const { return x; }
+};
+
+// Results come in the compute type, go through `finish` and are cast to the output's in one go.
+template <template <class> class Of, class Finish = Keep>
+void reduce(const Tensor& x, uint32_t axes, const Tensor& out, Finish finish = {}) {
   auto run = [&]<class T>(TypeTag<T>) {
     bool direct = out.dtype() == dtype_of<T>();
     std::vector<T> buffer(direct ? 0 : out.numel());
     T* result = direct ? out.data<T>() : buffer.data();
     Reducer<T, Of>(x, axes).run(result);
-    if constexpr (std::is_floating_point_v<T>)
-      if (scale != 1)
-        for (int64_t i = 0; i < out.numel(); i++) result[i] = T(result[i] * scale);
+    if constexpr (!std::is_same_v<Finish, Keep>)
+      for (int64_t i = 0; i < out.numel(); i++) result[i] = T(finish(result[i]));
     if (!direct) convert(dtype_of<T>(), result, 1, out.dtype(), out.raw(), 1, out.numel());
   };
   if (x.dtype() == DType::float64 || out.dtype() == DType::float64) run(TypeTag<double>{});
@@ -214,7 +227,11 @@ void reduce(const Tensor& x, uint32_t axes, const Tensor& out, double scale = 1)
 void sum(const Sum& op, Inputs in, Outputs out) { reduce<SumOf>(in[0], reduced_axes("sum", op.dim, in[0].ndim()), out[0]); }
 void mean(const Mean& op, Inputs in, Outputs out) {
   double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
-  reduce<SumOf>(in[0], reduced_axes("mean", op.dim, in[0].ndim()), out[0], n == 0 ? NAN : 1 / n);
+  double scale = n == 0 ? NAN : 1 / n;
+  reduce<SumOf>(in[0], reduced_axes("mean", op.dim, in[0].ndim()), out[0], [scale](auto sum) { return double(sum) * scale; });
+}
+void norm2(const Norm2& op, Inputs in, Outputs out) {
+  reduce<SquaresOf>(in[0], reduced_axes("norm2", op.dim, in[0].ndim()), out[0], [](auto sum) { return std::sqrt(sum); });
 }
 void prod(const Prod&, Inputs in, Outputs out) { reduce<ProductOf>(in[0], (1u << in[0].ndim()) - 1, out[0]); }
 void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
@@ -310,6 +327,7 @@ static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<Sum, sum>(cpu);
   set_kernel<Mean, mean>(cpu);
+  set_kernel<Norm2, norm2>(cpu);
   set_kernel<Prod, prod>(cpu);
   set_kernel<ProdDim, prod_dim>(cpu);
   set_kernel<Amax, amax>(cpu);

@@ -21,11 +21,13 @@ template <class T> void write_line(const Tensor& y, int64_t offset, int64_t stri
 }
 
 template <class T, class F> T fold(const T* x, int64_t n, T start, F&& join) {
-  constexpr int w = Vec<T>::size;
-  Vec<T> acc(start);
+  constexpr int w = Vec<T>::size, k = 4;  // four chains, since one waits for its own result
+  Vec<T> acc[k] = {Vec<T>(start), Vec<T>(start), Vec<T>(start), Vec<T>(start)};
   int64_t i = 0;
-  for (; i + w <= n; i += w) acc = join(acc, Vec<T>::load(x + i));
-  T r = across_lanes(acc, join);
+  for (; i + k * w <= n; i += k * w)
+    for (int j = 0; j < k; j++) acc[j] = join(acc[j], Vec<T>::load(x + i + j * w));
+  for (; i + w <= n; i += w) acc[0] = join(acc[0], Vec<T>::load(x + i));
+  T r = across_lanes(join(join(acc[0], acc[1]), join(acc[2], acc[3])), join);
   for (; i < n; i++) r = join(Vec<T>(r), Vec<T>(x[i])).v[0];
   return r;
 }

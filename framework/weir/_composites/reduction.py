@@ -8,6 +8,8 @@ from weir._C import Tensor
 
 from ._register import OUT_EXACT, composite
 
+_norm2 = weir._C.ops["hidden"]["norm2"]
+
 
 def _axes(dim, rank):
     """dim as a list of axes; all of them for None and ()."""
@@ -132,8 +134,6 @@ def _power_gradient(x, norm, grad, p):
 
 def _power_sum(x, p, dim, keepdim):
     """(sum |x|^p)^(1/p); above p = 1 the gradient of these parts is right, with 0 at 0."""
-    if p == 2:
-        return (x * x).sum(dim, keepdim).sqrt()
     if p < 1:
         return x.abs().pow(p).sum(dim, keepdim).pow(1.0 / p)
     zero = x == 0
@@ -144,6 +144,8 @@ def _power_sum(x, p, dim, keepdim):
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """(sum |x|^ord)^(1/ord) over dim; inf, -inf and 0 as in NumPy."""
+    if ord == 2 and dtype is None and isinstance(x, Tensor) and x.is_floating_point():
+        return _norm2(x, () if dim is None else dim, keepdim)
     if not isinstance(x, Tensor):
         raise TypeError(f"linalg.vector_norm(): argument 'x' must be Tensor, not {type(x).__name__}")
     if not x.is_floating_point():
@@ -154,6 +156,8 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
         x = x.to(dtype)
     axes = _axes(dim, x.dim())
     ord = float(ord)
+    if ord == 2:
+        return _norm2(x, axes, keepdim)
     if x.dim() == 0:
         return x.abs() if ord != 0 else _norm_functions()[0].apply(x, None, False)
     empty = any(x.shape[d] == 0 for d in axes)

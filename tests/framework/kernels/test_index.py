@@ -56,3 +56,31 @@ def test_index_by_one_and_two_tensors(dtype):
 def test_indexing_outside_raises():
     with pytest.raises(IndexError, match="index -41 is out of bounds for dimension with size 40"):
         weir.zeros(40)[weir.tensor([3] * 300 + [-41])]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bfloat16])
+@pytest.mark.parametrize("n", [1, 9, 255, 1000])
+@pytest.mark.parametrize("descending", [False, True])
+def test_sort_is_stable(dtype, n, descending):
+    torch.manual_seed(0)
+    x = (torch.randn(3, n, 2) * 10).to(dtype)  # rounded: with ties
+    if dtype.is_floating_point and n > 8:
+        x[0, ::4], x[1, ::3], x[1, 1::3], x[2, 2], x[2, 5] = float("nan"), 0.0, -0.0, float("inf"), -float("inf")
+    ours, theirs = weir.sort(to_weir(x), dim=1, stable=True, descending=descending), torch.sort(x, dim=1, stable=True, descending=descending)
+    assert ours[1].tolist() == theirs[1].tolist()
+    assert_close(ours[0], theirs[0])
+
+
+@pytest.mark.parametrize("extremes", [[2**63 - 1, -(2**63), 0, -1, 1, 2**40, -(2**40)] * 100])
+def test_sort_of_all_64_bits(extremes):
+    assert weir.sort(weir.tensor(extremes))[0].tolist() == sorted(extremes)
+
+
+@pytest.mark.parametrize("k", [0, 1, 5, 400, 1000])
+@pytest.mark.parametrize("largest", [False, True])
+def test_topk(k, largest):
+    x = torch.randperm(3000).reshape(3, 1000).float() - 1500
+    x[1, 7] = float("nan")
+    ours, theirs = weir.topk(to_weir(x), k, largest=largest), torch.topk(x, k, largest=largest)
+    assert ours[1].tolist() == theirs[1].tolist()
+    assert_close(ours[0], theirs[0])

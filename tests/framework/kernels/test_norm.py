@@ -1,0 +1,25 @@
+"""Batch norm against PyTorch in float64: planes of any size, both layouts, large means."""
+
+import pytest
+import torch
+import weir
+from twins import assert_close, to_weir
+
+LAYOUTS = {"row-major": torch.contiguous_format, "channels_last": torch.channels_last}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("size", [(1, 1), (1, 7), (4, 8), (5, 13), (40, 55)])
+@pytest.mark.parametrize("training", [False, True])
+def test_batch_norm(layout, size, training):
+    torch.manual_seed(0)
+    x = (torch.randn(6, 3, *size) * torch.tensor([0.1, 1, 10])[:, None, None] + torch.tensor([50.0, 0, -3])[:, None, None]).contiguous(
+        memory_format=LAYOUTS[layout])
+    mean, var, weight, bias, cotangent = torch.randn(3), torch.rand(3) + 0.5, torch.randn(3), torch.randn(3), torch.randn(x.shape)
+    ours = [to_weir(t).requires_grad_() for t in (x, weight, bias)]
+    theirs = [t.double().requires_grad_() for t in (x, weight, bias)]
+    y = weir.nn.functional.batch_norm(ours[0], to_weir(mean), to_weir(var), ours[1], ours[2], training)
+    z = torch.nn.functional.batch_norm(theirs[0], mean.double(), var.double(), theirs[1], theirs[2], training)
+    assert_close(y.double(), z, 1e-4, 1e-4)
+    for a, b in zip(weir.autograd.grad(y, ours, to_weir(cotangent)), torch.autograd.grad(z, theirs, cotangent.double())):
+        assert_close(a.double(), b, 1e-3, 1e-3)

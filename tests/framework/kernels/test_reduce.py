@@ -1,0 +1,55 @@
+"""Reductions of short dense lines, and the 2-norm with its gradients, against PyTorch."""
+
+import pytest
+import torch
+import weir
+from twins import assert_close, to_weir
+
+
+@pytest.mark.parametrize("n", [1, 7, 16, 49, 100, 2048, 2049])
+@pytest.mark.parametrize("name", ["sum", "mean", "amax", "amin"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_lines(n, name, dtype):
+    x = torch.randint(-50, 50, (5, n)).to(dtype)
+    if name == "mean" and dtype == torch.int64:
+        pytest.skip("not defined for integers")
+    assert_close(getattr(weir, name)(to_weir(x), 1), getattr(torch, name)(x, 1))
+    padded = to_weir(torch.cat([x, x], 1))[:, :n]
+    assert_close(getattr(weir, name)(padded, 1), getattr(torch, name)(x, 1))
+
+
+def test_extremes_of_lines_keep_nan_and_infinity():
+    x = torch.randn(4, 49)
+    x[0, 17], x[1, :], x[2, 48] = float("nan"), -float("inf"), float("nan")
+    assert_close(weir.amax(to_weir(x), 1), torch.amax(x, 1))
+    assert_close(weir.amin(to_weir(x), 1), torch.amin(x, 1))
+
+
+@pytest.mark.parametrize("dim", [None, 0, 1, (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_norm(dim, keepdim, dtype):
+    x = torch.randn(9, 40, 33).to(dtype).transpose(0, 1).requires_grad_()
+    y = to_weir(x)
+    ours, theirs = weir.linalg.vector_norm(y, 2, dim, keepdim), torch.linalg.vector_norm(x, 2, dim, keepdim)
+    assert_close(ours, theirs)
+    (dx,) = torch.autograd.grad(theirs.sin().sum(), [x], create_graph=True)
+    (dy,) = weir.autograd.grad(ours.sin().sum(), [y], create_graph=True)
+    assert_close(dy, dx)
+    assert_close(weir.autograd.grad((dy * dy).sum(), [y])[0], torch.autograd.grad((dx * dx).sum(), [x])[0], 1e-3, 1e-4)
+
+
+def test_gradient_of_a_zero_norm_is_zero():
+    x = weir.zeros(2, 3, requires_grad=True)
+    weir.linalg.vector_norm(x, dim=1).sum().backward()
+    assert x.grad.tolist() == [[0.0] * 3] * 2
+
+
+def test_norm_of_low_precision_adds_in_float():
+    x = torch.full((4096,), 1.0, dtype=torch.bfloat16)
+    assert weir.linalg.vector_norm(to_weir(x)).item() == torch.linalg.vector_norm(x).item() == 64
+
+
+def test_norm_of_nothing_is_zero():
+    assert weir.linalg.vector_norm(weir.zeros(0, 3)).item() == 0
+    assert weir.linalg.vector_norm(weir.zeros(0, 3), dim=0).tolist() == [0, 0, 0]
