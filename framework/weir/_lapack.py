@@ -5,6 +5,7 @@ NumPy was chosen over LAPACK itself since weir already needs it; a device of its
 All take batches: shape (*, m, n), and T below means the transpose of the last two axes.
 """
 import functools
+import math
 
 import weir
 from weir._C import Tensor
@@ -215,3 +216,53 @@ def pinv(a, cutoff, hermitian):
     limit = cutoff(size.max(-1, keepdims=True)) if size.shape[-1] else 0.0
     inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), 0)
     return np.swapaxes(vh, -1, -2) * inverse[..., None, :] @ np.swapaxes(u, -1, -2)
+
+
+def _lu_gradient(inputs, outputs, grads):
+    lower, upper = outputs
+    by_lower = weir.zeros_like(lower) if grads[0] is None else (lower.mT @ grads[0]).tril(-1)
+    by_upper = weir.zeros_like(upper) if grads[1] is None else (grads[1] @ upper.mT).triu()
+    return [solve(lower.mT, solve(upper, (by_lower + by_upper).mT).mT)]
+
+
+@decomposition(_lu_gradient)
+def lu_in_order(a):
+    """(L, U) of square matrices whose rows stand in pivoting order: L has ones on its diagonal."""
+    rest, lower = a.copy(), np.zeros_like(a)
+    lower[..., range(a.shape[-1]), range(a.shape[-1])] = 1
+    for k in range(a.shape[-1]):
+        lower[..., k + 1:, k] = np.divide(rest[..., k + 1:, k], rest[..., k, k, None], where=rest[..., k, k, None] != 0,
+                                          out=np.zeros_like(rest[..., k + 1:, k]))
+        rest[..., k + 1:, :] -= lower[..., k + 1:, k, None] * rest[..., k, None, :]
+    return lower, np.triu(rest)
+
+
+def pivots(a: Tensor) -> Tensor:
+    """The rows that partial pivoting exchanges, from 1 as LAPACK counts, int32. Shape: (*, min(m, n))."""
+    rest = a.detach().double().numpy().reshape(math.prod(a.shape[:-2]), *a.shape[-2:]).copy()
+    count = min(a.shape[-2:])
+    swaps = np.zeros((len(rest), count), np.int32)
+    for matrix, swap in zip(rest, swaps):
+        for k in range(count):
+            row = k + int(np.abs(matrix[k:, k]).argmax())
+            matrix[[k, row]] = matrix[[row, k]]
+            swap[k] = row + 1
+            if matrix[k, k] != 0:
+                matrix[k + 1:] -= np.outer(matrix[k + 1:, k] / matrix[k, k], matrix[k])
+    return weir.from_numpy(swaps).reshape(*a.shape[:-2], count)
+
+
+def row_order(swaps: Tensor, rows: int) -> Tensor:
+    """Which row of A stands where after the exchanges `swaps`, int64. Shape: (*, rows)."""
+    flat = swaps.numpy().reshape(math.prod(swaps.shape[:-1]), swaps.shape[-1])
+    order = np.tile(np.arange(rows), (len(flat), 1))
+    for line, swap in zip(order, flat):
+        for k, row in enumerate(swap):
+            line[[k, row - 1]] = line[[row - 1, k]]
+    return weir.from_numpy(order).reshape(*swaps.shape[:-1], rows)
+
+
+def raw_qr(a: Tensor):
+    """(reflectors below R, their factors tau) as LAPACK's geqrf leaves them; no gradient."""
+    raw, tau = np.linalg.qr(a.detach().double().numpy(), "raw")
+    return tuple(weir.from_numpy(np.array(x, order="C")).to(a.dtype) for x in (np.swapaxes(raw, -1, -2), tau))

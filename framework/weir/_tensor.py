@@ -340,7 +340,7 @@ _methods = dict(
     is_conj=lambda self: False, is_neg=lambda self: False, resolve_conj=lambda self: self, resolve_neg=lambda self: self,
     is_signed=lambda self: self.dtype.is_signed, is_inference=lambda self: self.is_inference_tensor,
     is_same_size=lambda self, other: self.shape == other.shape, get_device=lambda self: -1,
-    __array_priority__=1000, __rsub__=_reversed("sub"), pin_memory=lambda self: self, is_pinned=lambda self: False,
+    __array_priority__=1000, __rsub__=_reversed("sub"), __rdiv__=lambda self, other: self.reciprocal() * other, pin_memory=lambda self: self, is_pinned=lambda self: False,
     share_memory_=lambda self: self, is_shared=lambda self: False, has_names=lambda self: False,
 )
 

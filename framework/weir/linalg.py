@@ -1,4 +1,4 @@
-"""torch.linalg: products and norms; _decompositions.py has the rest."""
+"""torch.linalg: products and norms; _decompositions.py and _factors.py have the rest."""
 
 import math
 
@@ -11,6 +11,7 @@ from ._composites.reduction import vector_norm  # noqa: F401
 from ._decompositions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
                               inv_ex, lstsq, matrix_exp, matrix_rank, old_names, pinv, qr, slogdet, solve, solve_ex,
                               solve_triangular, svd, svdvals, tensorinv, tensorsolve)
+from ._factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
 
 globals().update({k: v for k, v in _C.ops.get("linalg", {}).items() if k != "vector_norm"})
 
@@ -160,5 +161,5 @@ def vander(x, *, N=None):
     return weir.stack(columns, -1)
 
 
-functions.update(matrix_power=matrix_power, **old_names)
-methods.update(matrix_power=matrix_power, **old_names)
+functions.update(matrix_power=matrix_power, **old_names, **packed_names)
+methods.update(matrix_power=matrix_power, **old_names, **packed_names)

@@ -1,5 +1,6 @@
 """The guide's own snippets, compiled as they stand, make an op with everything that ops have."""
 
+import os
 import re
 import subprocess
 import sys
@@ -65,5 +66,5 @@ def test_the_guides_op_computes_differentiates_and_writes_in_place(plugin):
     library, op = plugin
     path = [p for p in sys.path if p]
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(library), str(op)], capture_output=True, text=True,
-                          env={"PYTHONPATH": ":".join(path), "WEIR_CPU_CAPABILITY": "baseline"})
+                          env={**os.environ, "PYTHONPATH": ":".join(path), "WEIR_CPU_CAPABILITY": "baseline"})
     assert done.stdout.strip() == "ok", done.stderr

@@ -26,6 +26,10 @@ FUNCTIONS = {
     "svd": lambda t, a: t.linalg.svd(a[:, :2], full_matrices=False)[0].abs(),
     "qr": lambda t, a: t.linalg.qr(a)[0],
     "wide qr": lambda t, a: t.linalg.qr(a[:2])[1],
+    "lu": lambda t, a: t.linalg.lu(a.flip(0))[2],
+    "tall lu": lambda t, a: t.linalg.lu(a[:, :2])[1],
+    "lu_solve": lambda t, a: t.linalg.lu_solve(*t.linalg.lu_factor(a), a[:, :2] * 2 + 1),
+    "householder": lambda t, a: t.linalg.householder_product(a / 9, a[0] / 9),
     "pinv": lambda t, a: t.linalg.pinv(a[:2]),
     "vector_norm": lambda t, a: t.linalg.vector_norm(a, 0.5, 0),
 }

@@ -40,9 +40,15 @@ atleast_2d = _atleast(2, lambda t: t.reshape(1, -1) if t.dim() < 2 else t)
 atleast_3d = _atleast(3, _pad_3d)
 
 
+def _need_some(name, tensors):
+    if len(tensors) == 0:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+
+
 @composite(method=False)
 def hstack(tensors):
     """Joined along axis 1, vectors along axis 0."""
+    _need_some("hstack", tensors)
     parts = atleast_1d(list(tensors))
     return weir.cat(list(parts), 0 if parts and parts[0].dim() == 1 else 1)
 
@@ -50,12 +56,14 @@ def hstack(tensors):
 @composite(method=False, aliases=("row_stack",))
 def vstack(tensors):
     """Joined as rows."""
+    _need_some("vstack", tensors)
     return weir.cat(list(atleast_2d(list(tensors))), 0)
 
 
 @composite(method=False)
 def dstack(tensors):
     """Joined along axis 2."""
+    _need_some("dstack", tensors)
     return weir.cat(list(atleast_3d(list(tensors))), 2)
 
 

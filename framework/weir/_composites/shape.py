@@ -241,3 +241,38 @@ def sum_to_size(input: Tensor, *size):
         raise RuntimeError(f"size {list(size)} is not expandable to size {list(input.shape)}.")
     axes = [d for d in range(input.dim()) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)]
     return (input.sum(axes, True) if axes else input).reshape(size)
+
+
+@composite(method=False)
+def zero_(input: Tensor):
+    """Zeros in place."""
+    return input.zero_()
+
+
+@composite
+def resize_as_(input: Tensor, the_template):
+    """Resized in place to the_template's shape; new elements are undefined."""
+    return input.resize_(the_template.shape)
+
+
+@composite(public=False)
+def new_empty_strided(input: Tensor, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
+                      pin_memory=False):
+    """An uninitialised tensor of these strides, in input's dtype unless told."""
+    return weir.empty_strided(size, stride, dtype=dtype or input.dtype, device=device or input.device,
+                              requires_grad=requires_grad)
+
+
+@composite(method=False)
+def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+    """An uninitialised tensor whose axes lie in memory in the order of physical_layout, the outermost first."""
+    size, order = list(size), list(physical_layout)
+    if len(size) != len(order):
+        raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; got {len(size)} "
+                           f"and {len(order)}")
+    if sorted(order) != list(range(len(size))):
+        raise RuntimeError(f"Duplicate dim, or dim out of range, in physical_layout {order}")
+    strides, step = [0] * len(size), 1
+    for d in reversed(order):
+        strides[d], step = step, step * max(size[d], 1)
+    return weir.empty_strided(size, strides, dtype=dtype, device=device, requires_grad=requires_grad)

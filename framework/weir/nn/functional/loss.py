@@ -8,10 +8,11 @@ from weir._ops import op
 
 from ._check import check_tensor, legacy_reduction, reduce
 from .activation import log_softmax
+from .linear import linear
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "gaussian_nll_loss", "huber_loss",
-    "kl_div", "l1_loss", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
+    "kl_div", "l1_loss", "linear_cross_entropy", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
 ]
 
 _nll_loss_nd = op("hidden", "nll_loss_nd")
@@ -107,6 +108,35 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
+
+
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean",
+                         ignore_index=None, label_smoothing=0.0, options=None):
+    """cross_entropy of the logits input @ linear_weight.T + linear_bias. Shapes: (N, F) or (F,), (C, *, F), (N, *).
+
+    `options` says in which chunks PyTorch computes, which does not change the result, and is ignored. RuntimeError for shapes
+    that do not fit, and for an ignore_index beside probabilities.
+    """
+    if input.dim() not in (1, 2):
+        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
+    if linear_weight.dim() < 2:
+        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
+    classes, *places, features = linear_weight.shape
+    if input.shape[-1] != features:
+        raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), got "
+                           f"{input.shape[-1]} and {features}, respectively")
+    if linear_bias is not None and list(linear_bias.shape) != [classes, *places]:
+        raise RuntimeError(f"expected linear_bias shape {(classes, *places)}, got {tuple(linear_bias.shape)}")
+    if places and input.dim() == 1:
+        raise RuntimeError(f"linear_weight of shape {tuple(linear_weight.shape)} requires batched input, (N, {features}), got "
+                           f"unbatched input with shape {tuple(input.shape)}")
+    shape = (*input.shape[:-1], classes, *places)
+    if tuple(target.shape) == shape and ignore_index is not None:
+        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
+    bias = None if linear_bias is None else linear_bias.reshape(-1)
+    logits = linear(input, linear_weight.reshape(-1, features), bias).reshape(shape)
+    return cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
+                         reduction=reduction, label_smoothing=label_smoothing)
 
 
 def _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing):

@@ -5,7 +5,7 @@ import weir
 from ._check import check_tensor, ntuple
 from .pad import pad as _pad
 
-__all__ = ["affine_grid", "channel_shuffle", "fold", "grid_sample", "native_channel_shuffle", "pixel_shuffle",
+__all__ = ["affine_grid", "channel_shuffle", "fold", "native_channel_shuffle", "pixel_shuffle",
            "pixel_unshuffle", "unfold"]
 
 
@@ -140,8 +140,3 @@ def affine_grid(theta, size, align_corners=None):
     x, y = axis(width).expand(height, width), axis(height).unsqueeze(-1).expand(height, width)
     base = weir.stack([x, y, weir.ones_like(x)], -1).reshape(1, -1, 3)
     return (base @ theta.transpose(1, 2)).reshape(n, height, width, 2)
-
-
-def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """Not supported yet; raises NotImplementedError."""
-    raise NotImplementedError("grid_sample is not supported yet")
