@@ -30,6 +30,7 @@ class Settings:
     jobs: int = 1
     timeout: float = 20.0  # seconds for the cases of one overload and dtype
     memory_gb: int = 4
+    environment: dict = field(default_factory=dict)  # of the subject's process, beside the inherited one
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class Lane:
     def __init__(self, settings: Settings):
         self._settings = settings
         self.oracle = Worker("generate.service", [str(settings.memory_gb)])
-        self.subject = Worker("subject", [settings.subject, str(settings.memory_gb)])
+        self.subject = Worker("subject", [settings.subject, str(settings.memory_gb)], environment=settings.environment)
         self._lock = threading.Lock()
 
     def ask(self, *message, timeout: float | None = None):
@@ -151,6 +152,18 @@ class Lane:
     def _prefetch(self, ahead, next_task):
         task = next_task()
         return ahead.submit(self._write, *task) if task is not None else None
+
+    def killed(self, blob: bytes, mutant: str) -> tuple[int, int]:
+        """Of the cases of `blob` that the planted fault changes: how many are noticed, how many there are."""
+        noticed = applied = 0
+        for item, (faults, got, changed) in zip(pickle.loads(blob), self._observe(blob, mutant)):
+            applied += changed
+            noticed += changed and any(fault.property != "unsupported" for fault in self._upheld(item, faults, got))
+        return noticed, applied
+
+    def write(self, overload, dtype: str) -> tuple[Score, list[bytes]]:
+        """The batches of an overload, and a score that knows how many calls were made."""
+        return self._write(overload, dtype)
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list:
         """Pairs of item and failure of the case that `choices` make; none if it passes."""
@@ -207,14 +220,14 @@ class Lane:
                 if score.failed["crash"] < Score.KEEP:
                     self.judge(score, pickle.dumps([item]))
 
-    def _observe(self, blob: bytes) -> list:
-        self.subject.send(("judge", blob))
+    def _observe(self, blob: bytes, mutant: str = "") -> list:
+        self.subject.send(("judge", blob, mutant))
         return self.subject.receive(self._settings.timeout)
 
     def _settle(self, score: Score, blob: bytes, answers: list) -> None:
-        """`answers`: per item its faults, and the observation where numbers are in dispute."""
+        """`answers`: per item its faults, the observation where numbers are in dispute, and a flag of mutation."""
         score.cases += len(answers)
-        wrong = [(i, faults, got) for i, (faults, got) in enumerate(answers) if faults]
+        wrong = [(i, faults, got) for i, (faults, got, _) in enumerate(answers) if faults]
         items = pickle.loads(blob) if wrong else []
         for i, faults, got in wrong:
             upheld = self._upheld(items[i], faults, got)
@@ -263,7 +276,7 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
             raise UsageError(f"cannot import {settings.subject}: {version}")
         oracle_version = lanes[0].oracle.start()[1]
         universe = lanes[0].ask("universe", timeout=120.0)
-        tasks = [(overload, dtype) for overload in _select(universe, settings.ops) for dtype in settings.dtypes]
+        tasks = [(overload, dtype) for overload in select(universe, settings.ops) for dtype in settings.dtypes]
         on_start(len(tasks))
         scores = _work(lanes, tasks, on_score)
         return Campaign(settings, version, oracle_version, scores, time.monotonic() - started, len(universe))
@@ -293,7 +306,8 @@ def _work(lanes: list[Lane], tasks: list, on_score) -> list[Score]:
     return [scores[overload.name, dtype] for overload, dtype in tasks]
 
 
-def _select(universe: list, wanted: tuple) -> list:
+def select(universe: list, wanted: tuple) -> list:
+    """The overloads of `universe` that `wanted` names, all for none. Raises UsageError for unknown names."""
     names = {o.name for o in universe} | {o.name.split(".")[0] for o in universe} | {o.path for o in universe}
     unknown = set(wanted) - names
     if unknown:

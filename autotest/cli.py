@@ -12,6 +12,7 @@ from rich.console import Console
 from . import campaign, database
 from . import gate as ratchet
 from . import junit as junit_xml
+from . import mutate as mutating
 from . import replay as replaying
 from . import shrink as shrinking
 from . import view
@@ -101,6 +102,48 @@ def shrink(
         typer.echo(shrunk.script + "\n")
         if save:
             typer.echo(f"# {database.save(cases_folder, shrunk.item, shrunk.failure)}\n")
+
+
+@app.command()
+def calibrate(
+    ops: Ops = "", dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes, as a,b,c.")] = "float32",
+    cases: Annotated[int, typer.Option(help="Calls per overload and dtype.")] = 50,
+    capability: Annotated[str, typer.Option(help="PyTorch's instruction set in the subject: default, avx2.")] = "default",
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+) -> None:
+    """Compare PyTorch's scalar kernels with its vector kernels: every failure is a false alarm.
+
+    \b
+    Example:
+      weir-autotest calibrate --dtypes float32,bfloat16
+    """
+    finished = _campaign(campaign.Settings("torch", _names(dtypes), _names(ops), cases,
+                                           environment={"ATEN_CPU_CAPABILITY": capability}))
+    view.failures(finished, False, _console())
+    view.false_alarms(finished, _console())
+    _write(json_file, campaign_record(finished))
+
+
+@app.command()
+def mutate(
+    subject: Annotated[str, typer.Option(help="A right subject to plant faults in.")] = "torch", ops: Ops = "",
+    dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes of the tensors, as a,b,c.")] = "float32",
+    cases: Annotated[int, typer.Option(help="Calls per overload.")] = 20,
+    every: Annotated[int, typer.Option(help="Take every n-th overload only.")] = 10,
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the counts here.")] = None,
+) -> None:
+    """Plant faults in a right subject and print how many of them are noticed.
+
+    \b
+    Example:
+      weir-autotest mutate --every 5
+    """
+    with view.progress() as (on_start, on_overload):
+        kills = mutating.mutate(campaign.Settings(subject, _names(dtypes), _names(ops), cases), every=every,
+                                on_start=on_start, on_overload=on_overload)
+    view.kills(kills, _console())
+    _write(json_file, {"schema": "weir.mutation/v1", "planted": kills.planted, "noticed": kills.noticed,
+                       "cases": kills.cases, "survivors": kills.survivors, "rate": kills.rate})
 
 
 @app.command()

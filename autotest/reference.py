@@ -22,9 +22,15 @@ def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
 
 
 def working_epsilon(case: Case) -> float:
-    """The epsilon of the coarsest dtype that the call itself asks to compute in; 0 if it asks for none."""
+    """The epsilon of the coarsest dtype that the call itself asks to compute in; 0 if it asks for none.
+
+    An `out=` wider than the inputs takes numbers that were computed in the inputs' dtype.
+    """
     if case.relation == "autocast":
         return dtypes.EPSILON["bfloat16"]
+    if case.relation == "out":
+        inputs = (case.args, {name: value for name, value in case.kwargs.items() if name != "out"})
+        return max((dtypes.EPSILON.get(leaf.dtype, 0.0) for leaf in leaves(inputs) if isinstance(leaf, TensorSpec)), default=0.0)
     asked = [leaf.name for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, Named) and leaf.kind == "dtype"]
     return max((dtypes.EPSILON.get(name, 0.0) for name in asked), default=0.0)
 

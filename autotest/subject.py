@@ -12,6 +12,7 @@ import warnings
 
 from . import ship
 from .execute import Execution
+from .mutants import Mutant
 from .properties import Fault, faults
 from .protocol import Job
 from .trial import Trial
@@ -48,19 +49,22 @@ def run(job: Job, W, send) -> None:
         send(("err", index, Execution(W, function, case).forward()))
 
 
-def judge(items: list, W) -> list:
-    """Runs generated cases; per case its faults, and what was observed where numbers are in dispute."""
-    return [_judge(item, W) for item in items]
+def judge(items: list, W, mutant: str = "") -> list:
+    """Runs generated cases; per case its faults, what was observed where numbers are in dispute, and whether the
+    planted fault `mutant` changed anything."""
+    return [_judge(item, W, mutant) for item in items]
 
 
-def _judge(item, W) -> tuple:
+def _judge(item, W, mutant: str) -> tuple:
     try:
         function = item.target.resolve(W)
     except ship.Unresolved as error:
-        return [Fault("unsupported", str(error))], None
+        return [Fault("unsupported", str(error))], None, False
+    if mutant:
+        function = Mutant(mutant, function, W)
     got = Trial(W, function, item.case).run()
     found = faults(item.case, item.expected, got, item.random)
-    return found, got if any(fault.phase for fault in found) else None
+    return found, got if any(fault.phase for fault in found) else None, bool(mutant) and function.applied
 
 
 def _lacks_method(outcome: Outcome) -> bool:
@@ -100,7 +104,7 @@ def main(descriptor: str, module: str, gigabytes: str) -> None:
             run(job, W, connection.send)
             connection.send(("done",))
         else:
-            connection.send(judge(pickle.loads(job[1]), W))
+            connection.send(judge(pickle.loads(job[1]), W, *job[2:]))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What a person sees: a progress bar, the table of ops that do not pass, the totals."""
 
+from collections import Counter
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.table import Table
 from .campaign import STATES as CAMPAIGN_STATES
 from .campaign import Campaign, campaign_totals
 from .cell import PHASES, Cell, totals
+from .mutate import Kills
 
 _COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta",
            "ORACLE-ERROR": "cyan"}
@@ -72,6 +74,28 @@ def campaign_summary(campaign: Campaign, console: Console) -> None:
                   highlight=False)
     console.print(f"{count['failing']} overloads fail somewhere, {count['lenient']} accept what the oracle "
                   f"refuses, {count['unsupported']} are unsupported", highlight=False)
+
+
+def false_alarms(campaign: Campaign, console: Console) -> None:
+    """Prints the share of cases that fail, by dtype and property, where none should."""
+    for dtype in campaign.settings.dtypes:
+        scores = [score for score in campaign.scores if score.dtype == dtype]
+        cases, alarms = sum(score.cases for score in scores), sum((score.failed for score in scores), Counter())
+        parts = ", ".join(f"{name} {count}" for name, count in alarms.most_common())
+        console.print(f"{dtype}: {alarms.total()} false alarms in {cases} cases ({alarms.total() / max(cases, 1):.3%})"
+                      + (f": {parts}" if parts else ""), highlight=False)
+
+
+def kills(found: Kills, console: Console) -> None:
+    """Prints how many planted faults of each kind were noticed, and who let them pass."""
+    grid = Table("fault", "planted", "noticed", "rate", "survives in", box=None, header_style="bold", pad_edge=False)
+    for kind, planted in found.planted.items():
+        survivors = found.survivors.get(kind, [])
+        more = f" and {len(survivors) - 4} more" if len(survivors) > 4 else ""
+        grid.add_row(kind, str(planted), str(found.noticed[kind]), f"{found.noticed[kind] / planted:.1%}",
+                     escape(", ".join(survivors[:4]) + more))
+    console.print(grid)
+    console.print(f"{found.rate:.1%} of {sum(found.planted.values())} planted faults noticed", highlight=False)
 
 
 def explain(cell: Cell, console: Console) -> None:

@@ -22,9 +22,10 @@ class Worker:
     Not thread-safe: one thread at a time may talk to a worker.
     """
 
-    def __init__(self, role: str, arguments: list[str], start_timeout: float = 120.0):
+    def __init__(self, role: str, arguments: list[str], start_timeout: float = 120.0, environment: dict | None = None):
         self._command = [sys.executable, "-m", f"weir_autotest.{role}"]
         self._arguments = arguments
+        self._environment = {**_ENVIRONMENT, **(environment or {})}
         self._start_timeout = start_timeout
         self._process: subprocess.Popen | None = None
         self._connection: Connection | None = None
@@ -44,7 +45,7 @@ class Worker:
         self._process = subprocess.Popen(
             [*self._command, str(child_end.fileno()), *self._arguments], pass_fds=[child_end.fileno()],
             stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors,
-            env={**os.environ, **_ENVIRONMENT})
+            env={**os.environ, **self._environment})
         child_end.close()  # so that the child's death closes the pipe
 
     def send(self, message) -> None:

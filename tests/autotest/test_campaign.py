@@ -5,6 +5,8 @@ import os
 import pytest
 
 from weir_autotest.campaign import Settings, run
+from weir_autotest.mutants import CONTROL
+from weir_autotest.mutate import mutate
 from weir_autotest.shrink import Shrinker
 
 #: PyTorch with one wrong op per kind of fault.
@@ -80,3 +82,16 @@ def test_a_failure_shrinks_to_a_short_script(faulty, scores):
     (tensor,) = shrunk.item.case.args
     assert len(tensor.size) <= 1 and len(shrunk.script.splitlines()) <= 8
     assert "torch.sin(t0" in shrunk.script
+
+
+def test_planted_faults_are_noticed_and_the_control_is_not():
+    settings = Settings("torch", ("float32",), ("mul", "sort", "expand", "cumsum"), cases=20)
+    kills = mutate(settings)
+    assert kills.rate >= 0.95 and len(kills.planted) >= 12
+    control = mutate(settings, (CONTROL,))
+    assert control.cases[CONTROL] > 0 and control.noticed[CONTROL] == 0
+
+
+def test_scalar_kernels_raise_no_alarm():
+    settings = Settings("torch", ("float32",), ("exp", "sum", "softmax", "mm"), cases=30, environment={"ATEN_CPU_CAPABILITY": "default"})
+    assert [failure for score in run(settings).scores for failure in score.failures] == []

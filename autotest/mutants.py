@@ -1,0 +1,214 @@
+"""Faults planted in a right subject, to see which of them the harness notices.
+
+A mutant wraps the function under test. It reports whether it changed anything at all in a call, since a fault that
+changes nothing cannot be found.
+"""
+
+from .dtypes import EPSILON, name_of
+
+
+class _Misnamed(Exception):
+    """An error that is none of the usual ones."""
+
+
+class Mutant:
+    """`function` of framework `W` with the fault `kind`; `applied` says whether the last call was changed."""
+
+    def __init__(self, kind: str, function, W):
+        self._change = _CHANGES[kind]
+        self._function = function
+        self._W = W
+        self.applied = False
+
+    def __call__(self, *args, **kwargs):
+        self.applied = False
+        if self._change in _AROUND:
+            try:
+                result, self.applied = self._change(self._W, self._function, args, kwargs)
+            except _Misnamed:
+                self.applied = True
+                raise
+            return result
+        result = self._function(*args, **kwargs)
+        if isinstance(result, self._W.Tensor):
+            changed = self._change(self._W, result, args, kwargs)
+            self.applied = changed is not None
+            return changed if self.applied else result
+        return result
+
+
+def _fresh(W, result, args, kwargs) -> bool:
+    """Whether `result` is a tensor of its own with something in it: no view, no in-place result."""
+    return result.numel() > 0 and result._base is None and not any(result is x for x in (*args, *kwargs.values()))
+
+
+def _floating(result) -> bool:
+    return name_of(result.dtype) in EPSILON and not name_of(result.dtype).startswith("complex")
+
+
+def _edited(W, result, edit):
+    """`result` with `edit(flat copy)` applied to its numbers and the same history; None if nothing changed."""
+    with W.no_grad():
+        copy = result.detach().clone()
+        flat = copy.reshape(-1)
+        edit(flat)
+        copy = flat.reshape(result.shape)
+        if bool(((copy == result) | ((copy != copy) & (result != result))).all()):
+            return None
+    return _with_values(W, result, copy)
+
+
+def _with_values(W, result, values):
+    """A tensor of `values` through which gradients flow as through `result`, with its strides."""
+    class Replace(W.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            kept = W.empty_strided(x.shape, x.stride(), dtype=x.dtype) if x.numel() else x.clone()
+            return kept.copy_(values)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    return Replace.apply(result)
+
+
+def last_element(W, result, args, kwargs):
+    if not _fresh(W, result, args, kwargs) or not _floating(result):
+        return None
+    step = 1 + 64 * EPSILON[name_of(result.dtype)]
+    return _edited(W, result, lambda flat: flat[-1:].mul_(step))
+
+
+def truncated(W, result, args, kwargs):
+    """Ten bits of mantissa, as products in tensor cores have."""
+    if not _fresh(W, result, args, kwargs) or name_of(result.dtype) != "float32":
+        return None
+    return _edited(W, result, lambda flat: flat.copy_((flat.contiguous().view(W.int32) & -8192).view(W.float32)))
+
+
+def zeroed(W, result, args, kwargs):
+    if not _fresh(W, result, args, kwargs) or not _floating(result):
+        return None
+    return _edited(W, result, lambda flat: flat[flat.numel() // 2].zero_())
+
+
+def nan_hidden(W, result, args, kwargs):
+    if not _fresh(W, result, args, kwargs) or not _floating(result):
+        return None
+    return _edited(W, result, lambda flat: flat.copy_(W.where(flat != flat, W.zeros_like(flat), flat)))
+
+
+def off_by_one(W, result, args, kwargs):
+    """Integer results, such as indices, one too high at the end."""
+    if not _fresh(W, result, args, kwargs) or name_of(result.dtype) != "int64":
+        return None
+    return _edited(W, result, lambda flat: flat[-1:].add_(1))
+
+
+def widened(W, result, args, kwargs):
+    if not _fresh(W, result, args, kwargs) or name_of(result.dtype) != "float32":
+        return None
+    return result.to(W.float64)
+
+
+def dropped_axis(W, result, args, kwargs):
+    """The result of forgotten keepdim or broadcasting: one axis less."""
+    if not _fresh(W, result, args, kwargs) or result.dim() == 0:
+        return None
+    return result[0]
+
+
+def relaid(W, result, args, kwargs):
+    """Right numbers in another memory layout."""
+    big = [n for n in result.shape if n > 1]
+    if not _fresh(W, result, args, kwargs) or len(big) < 2:
+        return None
+    moved = result.transpose(0, -1).clone(memory_format=W.contiguous_format).transpose(0, -1)
+    return moved if moved.stride() != result.stride() else None
+
+
+def stale_alias(W, result, args, kwargs):
+    """A copy where a view is due."""
+    return result.clone() if result._base is not None and result.numel() > 0 else None
+
+
+def lost_history(W, result, args, kwargs):
+    return result.detach() if result.requires_grad and result._base is None else None
+
+
+def scaled_gradient(W, result, args, kwargs):
+    if not result.requires_grad or result._base is not None or result.numel() == 0:
+        return None
+
+    class Scale(W.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 1.001
+
+    return Scale.apply(result) if not any(result is x for x in args) else None
+
+
+def noisy(W, result, args, kwargs):
+    """A race: now and then one element is another."""
+    if not _fresh(W, result, args, kwargs) or not _floating(result):
+        return None
+    return _edited(W, result, lambda flat: flat[0:1].add_(1.0))
+
+
+def swallowed_error(W, function, args, kwargs):
+    """An unchecked argument: something comes back where an error is due."""
+    try:
+        return function(*args, **kwargs), False
+    except Exception:
+        return W.zeros(1), True
+
+
+def other_error(W, function, args, kwargs):
+    """An error of a class that no caller expects."""
+    try:
+        return function(*args, **kwargs), False
+    except Exception as error:
+        raise _Misnamed(str(error)) from None
+
+
+def ignored_out(W, function, args, kwargs):
+    """out= that is returned and never written."""
+    out = kwargs.get("out")
+    if not isinstance(out, W.Tensor) or out.numel() == 0:
+        return function(*args, **kwargs), False
+    before = out.detach().clone()
+    function(*args, **kwargs)
+    changed = out.shape != before.shape or not bool((out == before).all())
+    with W.no_grad():
+        out.resize_(before.shape).copy_(before)
+    return out, changed
+
+
+def unbumped(W, function, args, kwargs):
+    """An in-place kernel that forgets the version counter."""
+    first = args[0] if args else None
+    if not isinstance(first, W.Tensor) or first.requires_grad or "out" in kwargs:
+        return function(*args, **kwargs), False
+    hidden = first.data  # the same memory, with a counter of its own
+    result = function(hidden, *args[1:], **kwargs)
+    return (first, True) if result is hidden and hidden._version > 0 else (result, False)
+
+
+def nothing(W, result, args, kwargs):
+    """The control: the same numbers by the way that other faults take. Whoever notices it notices an artefact."""
+    if not _fresh(W, result, args, kwargs) or not _floating(result):
+        return None
+    return _with_values(W, result, result.detach().clone())
+
+
+KINDS = {function.__name__: function for function in (
+    last_element, truncated, zeroed, nan_hidden, off_by_one, widened, dropped_axis, relaid, stale_alias, lost_history,
+    scaled_gradient, noisy, swallowed_error, other_error, ignored_out, unbumped)}
+CONTROL = "nothing"
+_CHANGES = {**KINDS, CONTROL: nothing}
+_AROUND = {swallowed_error, other_error, ignored_out, unbumped}
