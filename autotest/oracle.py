@@ -200,7 +200,7 @@ def main(descriptor: str, dtype: str, max_samples: str) -> None:
     connection = connect(descriptor)
     oracle = Oracle(dtype, int(max_samples))
     requests = {"list": oracle.keys, "prepare": oracle.prepare, "adjudicate": oracle.adjudicate}
-    connection.send(("ready", torch.__version__))
+    connection.send(("ready", str(torch.__version__)))
     while True:
         try:
             name, *arguments = connection.recv()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from . import campaign_figures
 from .conformance_figures import share
 from .dlperf_figures import CONTROL
 from .intervals import Interval
@@ -34,7 +35,7 @@ class Claim:
     metric: Metric | None = None
 
 
-def metrics(conformances, bench_groups, workloads) -> list[Metric]:
+def metrics(conformances, campaigns, bench_groups, workloads) -> list[Metric]:
     """Returns every figure that a target may speak about. Smoke presets get ids that no target matches."""
     found = []
     for c in conformances:
@@ -42,6 +43,11 @@ def metrics(conformances, bench_groups, workloads) -> list[Metric]:
             if (value := share(counts)) is not None:
                 found.append(Metric(f"conformance.{way}.{c.record['dtype']}", f"{c.title}", Interval(value), "%",
                                     "conformance.html", [c.record["run_id"]]))
+    for c in campaigns:
+        for name, counts in c.counts.items():
+            if (value := campaign_figures.share(counts)) is not None:
+                found.append(Metric(f"generated.{name}", f"{name}: {c.title}", Interval(value), "%", "generated.html",
+                                    [c.record["run_id"]]))
     for pair, groups in bench_groups.items():
         found += _bench_metrics(pair, groups)
     for workload in workloads:

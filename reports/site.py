@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jinja2
 
-from . import bench_figures, conformance_figures, dlperf_figures
+from . import bench_figures, campaign_figures, conformance_figures, dlperf_figures
 from .claims import claims, metrics
 from .intervals import Interval
 from .svg import forest
@@ -27,7 +27,7 @@ def build(records: list[dict], out: Path) -> dict:
     for name in ("report.css", "report.js"):
         shutil.copyfile(HERE / "static" / name, out / name)
     env = _environment()
-    for page in ("index", "conformance", "bench", "dlperf", "environment", "records"):
+    for page in ("index", "conformance", "generated", "bench", "dlperf", "environment", "records"):
         _write(out / f"{page}.html", env.get_template(f"{page}.html").render(page=page, root="", **page_data))
     for record in records:
         name = short(record["run_id"])
@@ -46,10 +46,11 @@ def figures(records: list[dict]) -> dict:
     for record in records:
         kinds.setdefault(record["schema"], []).append(record)
     conformances = conformance_figures.latest(kinds.get("weir.conformance/v1", []))
+    campaigns = campaign_figures.latest(kinds.get("weir.campaign/v1", []))
     groups = bench_groups(kinds.get("weir.bench/v1", []))
     workloads = dlperf_figures.workloads(kinds.get("weir.dlperf/v1", []))
-    judged = claims(metrics(conformances, groups, workloads))
-    return {"records": records, "conformances": conformances, "bench": groups, "workloads": workloads,
+    judged = claims(metrics(conformances, campaigns, groups, workloads))
+    return {"records": records, "conformances": conformances, "campaigns": campaigns, "bench": groups, "workloads": workloads,
             "claims": judged, "tally": Counter(c.state for c in judged), "machines": _machines(records)}
 
 
@@ -110,7 +111,8 @@ def _environment() -> jinja2.Environment:
                              lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     env.filters |= {"short": short, "duration": duration, "size": size, "interval": interval, "percent": percent}
     env.globals |= {"forest": lambda *args: jinja2.utils.markupsafe.Markup(forest(*args)), "states":
-                    conformance_figures.STATES, "share": conformance_figures.share, "by_text": by_text}
+                    conformance_figures.STATES, "share": conformance_figures.share, "by_text": by_text,
+                    "campaign_states": campaign_figures.STATES, "campaign_share": campaign_figures.share}
     return env
 
 

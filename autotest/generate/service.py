@@ -85,7 +85,7 @@ def main(descriptor: str, gigabytes: str) -> None:
                 "expect": expect,
                 "replay": lambda *arguments: pickle.dumps([author.replay(*arguments)]),
                 "batch": lambda *arguments: batch(author, *arguments)}
-    connection.send(("ready", torch.__version__))
+    connection.send(("ready", str(torch.__version__)))
     while True:
         try:
             name, *arguments = connection.recv()

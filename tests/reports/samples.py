@@ -27,6 +27,20 @@ def conformance() -> dict:
                  "dtype": "float32", "totals": {}, "provenance": PROVENANCE, "cells": cells})
 
 
+def campaign() -> dict:
+    """A campaign record: one operation that fails in one property, one that is unsupported."""
+    good = {"value": "PASS", "stride": "PASS", "error": "LENIENT"}
+    failure = {"overload": "flip", "property": "stride", "reason": "expected (1, 2), got (2, 1)", "call": "torch.flip(x)", "lenient": False}
+    score = {"made": 40, "valid": 30, "unsupported": "", "oracle_limit": "", "failures": []}
+    scores = [{"overload": "flip", "path": "flip", "dtype": "float32", "states": good | {"stride": "FAIL"}, **score, "failures": [failure]},
+              {"overload": "add.Tensor", "path": "add", "dtype": "float32", "states": good, **score},
+              {"overload": "fft_fft", "path": "fft.fft", "dtype": "float32", "states": dict.fromkeys(good, "UNSUPPORTED"), **score}]
+    return seal({"schema": "weir.campaign/v1", "started": "2026-01-01T10:30:00.000+00:00",
+                 "subject": {"name": "weir", "version": "0.1.0"}, "oracle": {"name": "torch", "version": "2.13.0"},
+                 "settings": {}, "seconds": 1.5, "scores": scores,
+                 "totals": {"properties": {}, "made": 120, "valid": 90, "cases": 100, "reached": 2}})
+
+
 def bench(subject: str = "weir", ratio: float = 2.0, launches: int = 6) -> dict:
     """A bench record: two timed cases at about `ratio`, one wrong, one missing."""
     rng = random.Random(7)
@@ -85,5 +99,5 @@ def dlperf_runs() -> list[dict]:
 
 def everything() -> list[dict]:
     """One of each, oldest first as a store returns them."""
-    return sorted([conformance(), bench(), bench("torch", 1.0), *dlperf_runs()],
+    return sorted([conformance(), campaign(), bench(), bench("torch", 1.0), *dlperf_runs()],
                   key=lambda r: (r["started"], r["run_id"]))

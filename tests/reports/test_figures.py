@@ -5,9 +5,16 @@ import math
 import numpy as np
 import pytest
 import samples
-from weir_reports import bench_figures, conformance_figures, dlperf_figures
+from weir_reports import bench_figures, campaign_figures, conformance_figures, dlperf_figures
 from weir_reports.claims import judge
 from weir_reports.intervals import Interval, geometric_mean, of_mean, two_level
+
+
+def test_generated_calls_count_by_property():
+    figures = campaign_figures.campaign(samples.campaign())
+    assert campaign_figures.share(figures.counts["stride"]) == 1 / 3
+    flip = next(row for row in figures.rows if row.path == "flip")
+    assert flip.states == {"value": "PASS", "stride": "FAIL", "error": "LENIENT"} and len(flip.failures) == 1
 
 
 def test_conformance_shares_count_what_the_subject_can_be_held_to():

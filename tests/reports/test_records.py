@@ -8,7 +8,7 @@ from weir_reports.hashing import canonical_json
 from weir_reports.records import KINDS, RecordError, new_run, run_id, seal, validate
 
 
-@pytest.mark.parametrize("record", [samples.conformance(), samples.bench(), samples.dlperf("weir", 1, 0)],
+@pytest.mark.parametrize("record", [samples.conformance(), samples.campaign(), samples.bench(), samples.dlperf("weir", 1, 0)],
                          ids=lambda r: r["schema"])
 def test_good_records_validate(record):
     validate(record)
