@@ -1,13 +1,13 @@
 """The case list, one module per family. A case's figure of bytes or flops is the least that any kernel must do."""
 
-from . import arrays, layers, overhead, training
+from . import arrays, layers, overhead, startup, training
 
-GROUPS = ("overhead", "pointwise", "reduce", "norm", "matmul", "conv", "index", "optimizer")
+GROUPS = ("overhead", "pointwise", "reduce", "norm", "matmul", "conv", "index", "optimizer", "startup")
 
 
 def all_cases(threads: int = 1) -> list[dict]:
     """Returns every case, in the order of `GROUPS`, for the given number of threads."""
-    found = [*overhead.CASES, *arrays.CASES, *layers.CASES, *training.CASES]
+    found = [*overhead.CASES, *arrays.CASES, *layers.CASES, *training.CASES, *startup.CASES]
     return [{**case, "threads": threads} for case in sorted(found, key=lambda c: GROUPS.index(c["group"]))]
 
 
