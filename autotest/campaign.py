@@ -5,10 +5,10 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
-from . import appeal, render
+from . import appeal, layout, render
 from .properties import PROPERTIES, Fault
 from .run import UsageError
 from .values import Raised
@@ -234,8 +234,21 @@ class Lane:
             if any(fault.property != "unsupported" for fault in upheld) and self._oracle_wavers(items[i]):
                 score.oracle_limit = "the oracle does not repeat its own answer"
                 continue
-            for fault in upheld:
+            for fault in self._blamed(items[i], upheld):
                 self._fail(score, items[i], fault)
+
+    def _blamed(self, item, faults: list[Fault]) -> list[Fault]:
+        """Charges wrong numbers to the layout where the same call on row-major inputs is right."""
+        numbers = {"value", "gradient", "gradgrad"}
+        if layout.is_plain(item.case) or not any(fault.property in numbers for fault in faults):
+            return faults
+        try:
+            twin = self.ask("expect", item.target, layout.plain(item.case))
+            (found, got, _), = self._observe(pickle.dumps([twin]))
+            still = {fault.property for fault in self._upheld(twin, found, got)}
+        except WorkerLost:
+            return faults
+        return [replace(fault, property="layout") if fault.property in numbers - still else fault for fault in faults]
 
     def _oracle_wavers(self, item) -> bool:
         """Whether PyTorch answers the same call differently each time, as it does where it reads unset memory."""

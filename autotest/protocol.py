@@ -87,7 +87,7 @@ class Reference:
 
 @dataclass
 class Item:
-    """A generated case with what the oracle observed. `random`: its numbers are free.
+    """A generated case with what the oracle observed. `random`: its numbers are free; `draws`: because they are drawn.
 
     `choices` are the decisions that made it, for shrinking.
     """
@@ -98,3 +98,4 @@ class Item:
     expected: Observation
     random: bool = False
     choices: tuple = ()
+    draws: bool = False

@@ -10,7 +10,7 @@ import resource
 import sys
 import warnings
 
-from . import ship
+from . import repeat, ship
 from .execute import Execution
 from .mutants import Mutant
 from .properties import Fault, faults
@@ -64,6 +64,8 @@ def _judge(item, W, mutant: str) -> tuple:
         function = Mutant(mutant, function, W)
     got = Trial(W, function, item.case).run()
     found = faults(item.case, item.expected, got, item.random)
+    if not found:
+        found = repeat.faults(item, function, W)
     return found, got if any(fault.phase for fault in found) else None, bool(mutant) and function.applied
 
 

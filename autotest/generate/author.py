@@ -83,10 +83,9 @@ class Author:
         torch.manual_seed(0)
         before = torch.get_rng_state()
         expected = Trial(torch, function, case).run()
-        free = (overload.random or not torch.equal(before, torch.get_rng_state()) or "empty" in overload.path
-                or "resize" in overload.path
-                or _undefined_cast(case))
-        return Item(index, target, case, expected, free, tuple(choices.made))
+        draws = overload.random or not torch.equal(before, torch.get_rng_state())
+        free = draws or "empty" in overload.path or "resize" in overload.path or _undefined_cast(case)
+        return Item(index, target, case, expected, free, tuple(choices.made), draws)
 
 
 def _undefined_cast(case: Case) -> bool:

@@ -12,6 +12,8 @@ import numpy as np
 import torch
 
 from ..properties import faults
+from .. import repeat
+from ..layout import is_plain
 from ..protocol import Item
 from ..reference import promoted
 from ..subject import limit_memory
@@ -42,6 +44,8 @@ def expect(target, case) -> Item:
 def wavers(item: Item) -> bool:
     """Whether the oracle's own answer changes from run to run, with the heap filled differently before each."""
     function = item.target.resolve(torch)
+    if repeat.faults(item, function, torch):
+        return True
     for fill in (0.0, 7.5, float("nan")):
         litter = [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]
         del litter
@@ -68,7 +72,9 @@ def _asked(item: Item) -> Counter:
     if item.case.relation != "call":
         return Counter([item.case.relation])
     names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad"]
-    names += ["random"] if item.random else []
+    names += ["random"] if item.draws else []
+    names += ["determinism"] if repeat.repeats(item) else []
+    names += ["layout"] if not is_plain(item.case) else []
     names += ["gradient"] if isinstance(expected.gradients, list) else []
     names += ["gradgrad"] if isinstance(expected.second, list) else []
     return Counter(names)

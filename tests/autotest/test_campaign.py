@@ -3,11 +3,15 @@
 import os
 
 import pytest
+import torch
 
 from weir_autotest.campaign import Settings, run
+from weir_autotest.generate.author import Author
+from weir_autotest.layout import is_plain, plain
 from weir_autotest.mutants import CONTROL
 from weir_autotest.mutate import mutate
 from weir_autotest.shrink import Shrinker
+from weir_autotest.trial import Trial
 
 #: PyTorch with one wrong op per kind of fault.
 FAULTY = '''
@@ -33,6 +37,21 @@ def t(x):
 def tan(x, **keywords):
     return _torch.tan(x.detach(), **keywords)
 
+_calls = [0]
+
+def ceil(x, **keywords):
+    _calls[0] += 1
+    return real_ceil(x, **keywords) + (_calls[0] % 2)
+
+real_ceil = _torch.ceil
+
+def cumsum(x, dim, **keywords):
+    return _torch.cumsum(x if x.is_contiguous() else x + 1, dim, **keywords)
+
+def dropout(x, p, train):
+    _torch.seed()
+    return _torch.dropout(x, p, train)
+
 def mm(a, b, **keywords):
     return _torch.matmul(a, b, **keywords)
 '''
@@ -49,12 +68,12 @@ def faulty(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def scores(faulty):
-    finished = run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp"), cases=40))
+    finished = run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp", "ceil", "cumsum", "dropout"), cases=40))
     return {score.overload: score for score in finished.scores}
 
 
 @pytest.mark.parametrize("op, wrong", [("sin", "value"), ("cos", "dtype"), ("flip", "stride"), ("t", "alias"),
-                                       ("tan", "requires_grad")])
+                                       ("tan", "requires_grad"), ("cumsum", "layout"), ("dropout", "random")])
 def test_a_fault_is_charged_to_its_property(scores, op, wrong):
     assert scores[op].states()[wrong] == "FAIL"
 
@@ -95,3 +114,15 @@ def test_planted_faults_are_noticed_and_the_control_is_not():
 def test_scalar_kernels_raise_no_alarm():
     settings = Settings("torch", ("float32",), ("exp", "sum", "softmax", "mm"), cases=30, environment={"ATEN_CPU_CAPABILITY": "default"})
     assert [failure for score in run(settings).scores for failure in score.failures] == []
+
+
+def test_a_case_made_row_major_keeps_its_numbers():
+    author = Author()
+    items = [item for item in author.batch("mul.Tensor", "float32", list(range(60))).items if not is_plain(item.case)]
+    assert items
+    for item in items:
+        twin = plain(item.case)
+        assert is_plain(twin)
+        if item.expected.raised is None:
+            again = Trial(torch, item.target.resolve(torch), twin).run()
+            assert [v.data for v in again.values] == [v.data for v in item.expected.values] or again.raised or item.random

@@ -1,0 +1,46 @@
+"""The same call again: bit for bit the same, whatever the number of threads; drawn numbers after the same seed."""
+
+from .properties import Fault
+from .protocol import Item
+from .trial import Observation, Trial
+
+_EVERY = 4  # of the calls that could be repeated, how many are
+_THREADS = (1, 4, 1)  # of the runs; the first gives what the others must equal
+
+
+def repeats(item: Item) -> bool:
+    """Whether the call is one that gets repeated."""
+    return item.case.relation == "call" and item.index % _EVERY == 0 and not item.random and not item.expected.raised
+
+
+def faults(item: Item, function, W) -> list[Fault]:
+    """What differs between runs of one call in the framework `W`."""
+    if item.draws and not item.expected.raised:
+        runs = [_run(item, function, W) for _ in range(2)]
+        same = _bits(runs[0]) == _bits(runs[1])
+        return [] if same else [Fault("random", "the same seed draws other numbers")]
+    if not repeats(item):
+        return []
+    runs = [_run(item, function, W, threads) for threads in _THREADS]
+    found = []
+    for threads, run in zip(_THREADS[1:], runs[1:]):
+        if _bits(run) != _bits(runs[0]):
+            found.append(Fault("determinism", f"with {threads} threads other bits than before with {_THREADS[0]}"))
+    return found[:1]
+
+
+def _run(item: Item, function, W, threads: int = 1) -> Observation:
+    if hasattr(W, "manual_seed"):
+        W.manual_seed(0)
+    if hasattr(W, "set_num_threads"):
+        W.set_num_threads(threads)
+    try:
+        return Trial(W, function, item.case).run()
+    finally:
+        if hasattr(W, "set_num_threads"):
+            W.set_num_threads(1)
+
+
+def _bits(observation: Observation) -> list:
+    gradients = observation.gradients if isinstance(observation.gradients, list) else []
+    return [value and value.data for value in (*observation.values, *gradients)]
