@@ -9,15 +9,16 @@ from typing import Annotated, Optional
 import typer
 from rich.console import Console
 
-from . import campaign, database
 from . import gate as ratchet
 from . import junit as junit_xml
-from . import mutate as mutating
-from . import replay as replaying
-from . import shrink as shrinking
 from . import view
+from .campaign import mutate as mutating
+from .campaign import replay as replaying
+from .campaign import run as campaign
+from .campaign import shrink as shrinking
+from .cases import database
+from .opdb.run import Result, Settings, UsageError, run
 from .record import CAMPAIGN_SCHEMA, SCHEMA, campaign_record, record
-from .run import Result, Settings, UsageError, run
 
 COMPLETED, USAGE, FELL = 0, 1, 2  # exit codes
 

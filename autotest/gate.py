@@ -8,8 +8,8 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .cell import PHASES
-from .properties import PROPERTIES
+from .check.properties import PROPERTIES
+from .opdb.cell import PHASES
 
 SCHEMA = "weir.baseline/v2"
 NEW = "new"  # stands for the state of a cell the baseline does not have

@@ -4,9 +4,9 @@ from dataclasses import asdict
 
 from weir_reports.hashing import digest
 
-from .campaign import Campaign, campaign_totals
-from .cell import PHASES, totals
-from .run import Result
+from .campaign.run import Campaign, campaign_totals
+from .opdb.cell import PHASES, totals
+from .opdb.run import Result
 
 SCHEMA = "weir.conformance/v1"
 CAMPAIGN_SCHEMA = "weir.campaign/v1"

@@ -8,10 +8,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .campaign import STATES as CAMPAIGN_STATES
-from .campaign import Campaign, campaign_totals
-from .cell import PHASES, Cell, totals
-from .mutate import Kills
+from .campaign.mutate import Kills
+from .campaign.run import Campaign, campaign_totals
+from .campaign.run import STATES as CAMPAIGN_STATES
+from .opdb.cell import PHASES, Cell, totals
 
 _COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta",
            "ORACLE-ERROR": "cyan"}

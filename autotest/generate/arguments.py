@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from .. import dtypes
-from ..case import Case, Named, TensorSpec
+from ..cases import dtypes
+from ..cases.case import Case, Named, TensorSpec
 from . import fill
 from .choices import Choices
 from .signature import Overload, Parameter

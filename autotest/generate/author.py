@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 
-from .. import dtypes
-from ..case import Case, Named, TensorSpec, leaves
-from ..protocol import Item
-from ..target import Target
-from ..trial import Trial, tensors_of
+from ..cases import dtypes
+from ..cases.case import Case, Named, TensorSpec, leaves
+from ..cases.protocol import Item
+from ..cases.target import Target
+from ..workers.trial import Trial, tensors_of
 from . import arguments
 from .choices import Choices
 from .signature import Overload

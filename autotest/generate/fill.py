@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .. import dtypes
+from ..cases import dtypes
 
 _POOL = 1024  # places in a pool where a tensor may start
 _LONGEST = 8192  # elements of the largest tensor

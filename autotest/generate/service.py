@@ -11,15 +11,15 @@ from collections import Counter
 import numpy as np
 import torch
 
-from ..properties import faults
-from .. import repeat
-from ..layout import is_plain
-from ..protocol import Item
-from ..reference import promoted
-from ..subject import limit_memory
-from ..trial import Trial
-from ..values import Raised
-from ..worker import connect
+from ..cases.layout import is_plain
+from ..cases.protocol import Item
+from ..cases.values import Raised
+from ..check.properties import faults
+from ..check.reference import promoted
+from ..workers import repeat
+from ..workers.subject import limit_memory
+from ..workers.trial import Trial
+from ..workers.worker import connect
 from .arguments import Impossible
 from .author import Author
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from weir_autotest.run import Settings, run
+from weir_autotest.opdb.run import Settings, run
 
 FAKE_OPS = ("neg", "exp", "sin", "cos", "abs", "tanh", "log", "square", "t", "sqrt", "expand_as")
 

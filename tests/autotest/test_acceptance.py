@@ -6,10 +6,10 @@ import sys
 import pytest
 import torch
 
-from weir_autotest.oracle import Oracle
-from weir_autotest.protocol import OpKey
-from weir_autotest.referee import Referee
-from weir_autotest.run import Lane, Settings, UsageError, run
+from weir_autotest.cases.protocol import OpKey
+from weir_autotest.check.referee import Referee
+from weir_autotest.opdb.run import Lane, Settings, UsageError, run
+from weir_autotest.workers.oracle import Oracle
 
 
 def states(cell):

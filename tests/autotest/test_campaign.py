@@ -5,13 +5,13 @@ import os
 import pytest
 import torch
 
-from weir_autotest.campaign import Settings, run
+from weir_autotest.campaign.mutate import mutate
+from weir_autotest.campaign.run import Settings, run
+from weir_autotest.campaign.shrink import Shrinker
+from weir_autotest.cases.layout import is_plain, plain
 from weir_autotest.generate.author import Author
-from weir_autotest.layout import is_plain, plain
-from weir_autotest.mutants import CONTROL
-from weir_autotest.mutate import mutate
-from weir_autotest.shrink import Shrinker
-from weir_autotest.trial import Trial
+from weir_autotest.workers.mutants import CONTROL
+from weir_autotest.workers.trial import Trial
 
 #: PyTorch with one wrong op per kind of fault.
 FAULTY = '''

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from weir_autotest import ship
-from weir_autotest.case import Decoder, Encoder, Unmappable
-from weir_autotest.render import code
-from weir_autotest.case import Case
-from weir_autotest.values import Value, to_value
+from weir_autotest.cases import ship
+from weir_autotest.cases.case import Case
+from weir_autotest.cases.case import Decoder, Encoder, Unmappable
+from weir_autotest.cases.render import code
+from weir_autotest.cases.values import Value, to_value
 
 
 def trip(tree):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from weir_autotest import database
-from weir_autotest.campaign import Settings
-from weir_autotest.case import Case, Named, TensorSpec
-from weir_autotest.replay import replay
+from weir_autotest.campaign.replay import replay
+from weir_autotest.campaign.run import Settings
+from weir_autotest.cases import database
+from weir_autotest.cases.case import Case, Named, TensorSpec
 
 STORED = Path(__file__).parents[1] / "golden" / "cases"
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from weir_autotest import gate, junit
-from weir_autotest.properties import PROPERTIES
+from weir_autotest.check.properties import PROPERTIES
 from weir_autotest.record import record
 
 

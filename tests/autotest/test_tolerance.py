@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from weir_autotest import tolerance
+from weir_autotest.check import tolerance
 
 EPS = 2.0**-23
 floats = hnp.arrays(np.float32, st.integers(0, 8), elements=st.floats(width=32, allow_nan=True, allow_infinity=True))

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from . import dtypes
-from .case import Case, Decoder, TensorSpec, Unmappable, leaves
+from ..cases import dtypes
+from ..cases.case import Case, Decoder, TensorSpec, Unmappable, leaves
+from ..cases.values import Raised, flatten, to_value
 from .execute import gradient_inputs
-from .values import Raised, flatten, to_value
 
 
 #: Stands for the exception's name where not even the inputs could be made, as with a dtype the framework lacks.

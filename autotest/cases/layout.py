@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..workers.trial import tensors_of
 from . import dtypes
 from .case import Case, TensorSpec, map_tree
-from .trial import tensors_of
 
 
 def is_plain(case: Case) -> bool:

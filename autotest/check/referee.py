@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from ..cases.case import TensorSpec, leaves
+from ..cases.dtypes import EPSILON
+from ..cases.protocol import Plan, Reference, Sample
+from ..cases.values import Outcome
 from . import tolerance
-from .case import TensorSpec, leaves
-from .dtypes import EPSILON
-from .protocol import Plan, Reference, Sample
-from .values import Outcome
 
 
 class Referee:

@@ -3,9 +3,9 @@
 import pickle
 from dataclasses import dataclass
 
-from .campaign import Lane, Score, Settings
-from .database import Entry
-from .worker import WorkerLost
+from ..cases.database import Entry
+from ..workers.worker import WorkerLost
+from .run import Lane, Score, Settings
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from . import dtypes, tolerance
-from .reference import working_epsilon
+from ..cases import dtypes
+from ..cases.values import Raised, Value
+from ..workers.trial import Observation, tensors_of
+from . import tolerance
 from .properties import Fault
-from .trial import Observation, tensors_of
-from .values import Raised, Value
+from .reference import working_epsilon
 
 #: assert_close's rtol and atol by dtype, for calls that have no double-precision run.
 DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),

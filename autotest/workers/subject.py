@@ -1,6 +1,6 @@
 """The subject worker: runs jobs in the framework under test.
 
-Run as `python -m weir_autotest.subject FD MODULE MEMORY_GB`. Results stream back one phase at a
+Run as `python -m weir_autotest.workers.subject FD MODULE MEMORY_GB`. Results stream back one phase at a
 time, so that after a crash the driver knows which call it was.
 """
 
@@ -10,13 +10,14 @@ import resource
 import sys
 import warnings
 
-from . import repeat, ship
+from ..cases import ship
+from ..cases.protocol import Job
+from ..cases.values import Outcome, Raised
+from ..check.properties import Fault, faults
+from . import repeat
 from .execute import Execution
 from .mutants import Mutant
-from .properties import Fault, faults
-from .protocol import Job
 from .trial import Trial
-from .values import Outcome, Raised
 from .worker import connect
 
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
+from ..workers.trial import Observation
 from .case import Case
 from .target import Target
-from .trial import Observation
 from .values import Outcome
 
 

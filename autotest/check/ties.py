@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from . import dtypes
-from .case import Case, TensorSpec
+from ..cases import dtypes
+from ..cases.case import Case, TensorSpec
 
 
 def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:

@@ -1,6 +1,6 @@
 """The oracle worker: PyTorch, its op database, and the answers it expects.
 
-Run as `python -m weir_autotest.oracle FD DTYPE MAX_SAMPLES`. Requests are ("list",),
+Run as `python -m weir_autotest.workers.oracle FD DTYPE MAX_SAMPLES`. Requests are ("list",),
 ("prepare", OpKey) and ("adjudicate", Target, Case, seed).
 """
 
@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from . import dtypes, ship, target
-from .case import Case, Encoder, Unmappable
+from ..cases import dtypes, ship, target
+from ..cases.case import Case, Encoder, Unmappable
+from ..cases.protocol import ErrorSample, Omission, OpKey, Plan, Reference, Sample
+from ..cases.values import Raised
+from ..check.reference import promoted
 from .execute import Execution
-from .protocol import ErrorSample, Omission, OpKey, Plan, Reference, Sample
-from .reference import promoted
-from .values import Raised
 from .worker import connect
 
 #: Results of these are uninitialised memory: only dtype and shape mean anything.

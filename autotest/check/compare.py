@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from . import dtypes, tolerance
-from .protocol import ErrorSample, Sample
-from .values import Outcome, Value
+from ..cases import dtypes
+from ..cases.protocol import ErrorSample, Sample
+from ..cases.values import Outcome, Value
+from . import tolerance
 
 
 def forward(sample: Sample, got: Outcome, referee) -> str | None:

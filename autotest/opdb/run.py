@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
+from ..cases.protocol import OpKey, Plan, Reference
+from ..cases.values import Raised
+from ..workers.worker import Worker, WorkerLost
 from .cell import PHASES, Cell, Finding
 from .judge import Judge
-from .protocol import OpKey, Plan, Reference
-from .values import Raised
-from .worker import Worker, WorkerLost
 
 
 class UsageError(Exception):
@@ -49,8 +49,8 @@ class Lane:
 
     def __init__(self, settings: Settings):
         self._settings = settings
-        self.oracle = Worker("oracle", [settings.dtype, str(settings.max_samples)])
-        self.subject = Worker("subject", [settings.subject, str(settings.memory_gb)])
+        self.oracle = Worker("workers.oracle", [settings.dtype, str(settings.max_samples)])
+        self.subject = Worker("workers.subject", [settings.subject, str(settings.memory_gb)])
         self._oracle_lock = threading.Lock()  # the prefetching thread and the judge share the oracle
         self._judge = Judge(self.subject, self._adjudicate, settings.timeout)
 

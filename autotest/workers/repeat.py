@@ -1,7 +1,7 @@
 """The same call again: bit for bit the same, whatever the number of threads; drawn numbers after the same seed."""
 
-from .properties import Fault
-from .protocol import Item
+from ..cases.protocol import Item
+from ..check.properties import Fault
 from .trial import Observation, Trial
 
 _EVERY = 4  # of the calls that could be repeated, how many are

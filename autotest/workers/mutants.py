@@ -4,7 +4,7 @@ A mutant wraps the function under test. It reports whether it changed anything a
 changes nothing cannot be found.
 """
 
-from .dtypes import EPSILON, name_of
+from ..cases.dtypes import EPSILON, name_of
 
 
 class _Misnamed(Exception):

@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
-from . import appeal, layout, render
-from .properties import PROPERTIES, Fault
-from .run import UsageError
-from .values import Raised
-from .worker import Worker, WorkerLost
+from ..cases import layout, render
+from ..cases.values import Raised
+from ..check import appeal
+from ..check.properties import PROPERTIES, Fault
+from ..opdb.run import UsageError
+from ..workers.worker import Worker, WorkerLost
 
 #: From bad to good; the state of a cell is the worst of its cases.
 STATES = ("FAIL", "LENIENT", "UNSUPPORTED", "ORACLE-LIMIT", "UNTESTED", "PASS")
@@ -127,7 +128,7 @@ class Lane:
     def __init__(self, settings: Settings):
         self._settings = settings
         self.oracle = Worker("generate.service", [str(settings.memory_gb)])
-        self.subject = Worker("subject", [settings.subject, str(settings.memory_gb)], environment=settings.environment)
+        self.subject = Worker("workers.subject", [settings.subject, str(settings.memory_gb)], environment=settings.environment)
         self._lock = threading.Lock()
 
     def ask(self, *message, timeout: float | None = None):

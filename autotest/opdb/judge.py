@@ -3,11 +3,12 @@
 import time
 from dataclasses import replace
 
-from . import compare, render
+from ..cases import render
+from ..cases.protocol import Job, Plan, Sample
+from ..check import compare
+from ..check.referee import Referee
+from ..workers.worker import Worker, WorkerLost
 from .cell import Cell, Finding
-from .protocol import Job, Plan, Sample
-from .referee import Referee
-from .worker import Worker, WorkerLost
 
 
 class Judge:

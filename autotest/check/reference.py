@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import dtypes
-from .case import Case, Named, TensorSpec, leaves, map_tree
+from ..cases import dtypes
+from ..cases.case import Case, Named, TensorSpec, leaves, map_tree
 
 
 def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:

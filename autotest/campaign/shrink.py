@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from . import render
-from .campaign import Failure, Settings, Lane
-from .worker import WorkerLost
+from ..cases import render
+from ..workers.worker import WorkerLost
+from .run import Failure, Settings, Lane
 
 _MOST_TRIES = 600  # runs of oracle and subject per failure, about a second
 

@@ -3,9 +3,9 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from .campaign import Lane, Settings, select
-from .mutants import KINDS
-from .worker import WorkerLost
+from ..workers.mutants import KINDS
+from ..workers.worker import WorkerLost
+from .run import Lane, Settings, select
 
 
 @dataclass

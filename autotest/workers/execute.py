@@ -1,8 +1,8 @@
 """Runs a case in one framework. The oracle and the subject run this same code."""
 
-from . import ship
-from .case import Case, Decoder, TensorSpec, Unmappable, leaves
-from .values import Outcome, Raised, flatten, to_value
+from ..cases import ship
+from ..cases.case import Case, Decoder, TensorSpec, Unmappable, leaves
+from ..cases.values import Outcome, Raised, flatten, to_value
 
 
 class Execution:

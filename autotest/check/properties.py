@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from . import compare, dtypes, ties, tolerance
-from .case import Case
-from .trial import CANNOT_BUILD, Observation
-from .values import Raised, Value
+from ..cases import dtypes
+from ..cases.case import Case
+from ..cases.values import Raised, Value
+from ..workers.trial import CANNOT_BUILD, Observation
+from . import compare, ties, tolerance
 
 #: What is scored, per op and dtype. A wrong in-place, out= or autocast call is charged to that way of calling.
 PROPERTIES = ("value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "gradient", "gradgrad", "error",

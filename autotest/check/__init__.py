@@ -1,0 +1,1 @@
+"""When two answers count as equal, property by property."""

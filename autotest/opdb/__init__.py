@@ -1,0 +1,1 @@
+"""PyTorch's own op database as the source of questions."""

@@ -1,0 +1,1 @@
+"""The processes that hold a framework, and what they run."""
