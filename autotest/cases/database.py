@@ -34,7 +34,7 @@ def save(folder: Path, item, failure) -> Path:
     content = {"schema": SCHEMA, "op": failure.overload, "property": failure.property, "reason": failure.reason,
                "path": item.target.paths[0], **encode(item.case)}
     identity = {key: value for key, value in content.items() if key != "reason"}
-    path = folder / f"{failure.overload}.{failure.property}.{digest(identity)[:10]}.json"
+    path = folder / f"{failure.overload}.{failure.property}.{digest(identity)[:10]}.json".lower()
     folder.mkdir(parents=True, exist_ok=True)
     fields = ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in content.items())
     path.write_text(f"{{\n{fields}\n}}\n")
