@@ -140,8 +140,11 @@ def eigh(A, UPLO="L"):
 
 @with_out
 def eigvalsh(A, UPLO="L"):
-    """The eigenvalues of symmetric matrices, in rising order."""
-    return eigh(A, UPLO)[0]
+    """The eigenvalues of symmetric matrices, in rising order. Raises LinAlgError for NaN and infinities."""
+    values = eigh(A, UPLO)[0]
+    if bool(weir.isnan(values.detach()).any()):
+        raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix contained non-finite values.")
+    return values
 
 
 @with_out
@@ -205,6 +208,8 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
 def cond(A, p=None):
     """The condition number |A| |A^-1| in the norm `p` (default 2). Shape: A's batch. inf for a singular A."""
     _matrices("cond", A)
+    if A.numel() == 0:
+        return weir.zeros(A.shape[:-2], dtype=A.dtype)
     if p in (None, 2, -2):
         values = svdvals(A)
         first, last = values[..., 0], values[..., -1]
@@ -241,6 +246,7 @@ def tensorsolve(A, B, dims=None):
     return solve(A.reshape(B.numel(), B.numel()), B.reshape(-1)).reshape(unknown)
 
 
+@with_out
 def lstsq(A, B, rcond=None, *, driver=None):
     """(solution, residuals, rank, singular values) of min |A X - B|. What `driver` (default gelsy) does not compute is empty:
     residuals are for full-rank matrices of more rows than columns, rank for all but gels, values for gelsd and gelss."""
@@ -326,9 +332,10 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
 @with_out
 def old_svd(input, some=True, compute_uv=True):
     """(U, S, V) with input = U diag(S) V^T: the form before torch.linalg."""
+    if not compute_uv:  # whole squares of zeros, whatever `some` says
+        zeros = lambda n: weir.zeros(*input.shape[:-2], n, n, dtype=input.dtype)  # noqa: E731
+        return _OldSVD(zeros(input.shape[-2]), svdvals(input), zeros(input.shape[-1]))
     U, S, Vh = svd(input, full_matrices=not some)
-    if not compute_uv:
-        U, Vh = weir.zeros_like(U), weir.zeros_like(Vh)
     return _OldSVD(U, S, Vh.mT)
 
 

@@ -133,7 +133,33 @@ def _eigh_gradient(inputs, outputs, grads, uplo):
 @decomposition(_eigh_gradient)
 def eigh(a, uplo):
     """(values in rising order, vectors as columns) of a symmetric matrix."""
-    return tuple(np.linalg.eigh(a, uplo))
+    return _eigh_arrays(a, uplo)
+
+
+def _finite(a):
+    """(a with zeros for matrices that hold an infinity, which those are). LAPACK need not return from them.
+
+    Raises LinAlgError for NaN, as PyTorch does.
+    """
+    if np.isnan(a).any():
+        raise np.linalg.LinAlgError("The algorithm failed to converge because the input matrix contained non-finite values.")
+    infinite = np.isinf(a).any((-2, -1))
+    return np.where(infinite[..., None, None], 0, a), infinite
+
+
+def _svd_arrays(a, full_matrices):
+    """NumPy's svd; the singular values of a matrix with infinities are NaN."""
+    a, infinite = _finite(a)
+    u, s, vh = np.linalg.svd(a, full_matrices=full_matrices)
+    return u, np.where(infinite[..., None], np.nan, s), vh
+
+
+def _eigh_arrays(a, uplo):
+    """NumPy's eigh; the eigenvalues of a matrix with infinities or NaN are NaN."""
+    a = np.tril(a) if uplo == "L" else np.triu(a)
+    a, infinite = _finite(np.where(np.isnan(a), np.inf, a))
+    values, vectors = np.linalg.eigh(a, uplo)
+    return np.where(infinite[..., None], np.nan, values), vectors
 
 
 def _svd_gradient(inputs, outputs, grads, full_matrices):
@@ -162,7 +188,7 @@ def _svd_gradient(inputs, outputs, grads, full_matrices):
 @decomposition(_svd_gradient)
 def svd(a, full_matrices):
     """(U, S, Vh) with A = U diag(S) Vh and S falling."""
-    return tuple(np.linalg.svd(a, full_matrices=full_matrices))
+    return _svd_arrays(a, full_matrices)
 
 
 def _qr_gradient(inputs, outputs, grads, mode):
@@ -208,10 +234,10 @@ def _pinv_gradient(inputs, outputs, grads, cutoff, hermitian):
 def pinv(a, cutoff, hermitian):
     """The pseudo-inverse; singular values up to cutoff(the largest) count as 0. Source of the gradient: Golub & Pereyra 1973."""
     if hermitian:
-        values, u = np.linalg.eigh(a)
+        values, u = _eigh_arrays(a, "L")
         vh = np.swapaxes(u, -1, -2)
     else:
-        u, values, vh = np.linalg.svd(a, full_matrices=False)
+        u, values, vh = _svd_arrays(a, False)
     size = np.abs(values)
     limit = cutoff(size.max(-1, keepdims=True)) if size.shape[-1] else 0.0
     inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), 0)
