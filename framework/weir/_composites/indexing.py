@@ -34,15 +34,17 @@ def take_along_dim(input: Tensor, indices, dim=None):
     if indices.dtype != weir.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype}")
     if dim is None:
-        return input.reshape(-1).gather(0, _wrapped("take_along_dim", indices.reshape(-1), input.numel()))
+        return input.reshape(-1).gather(0, indices.reshape(-1))
     if input.dim() != indices.dim():
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
                            f"{input.dim()} dimensions for input, and {indices.dim()} dimensions for indices")
+    if input.dim() == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = dim % input.dim()
     one = lambda shape: [1 if d == dim else s for d, s in enumerate(shape)]  # noqa: E731
     common = list(weir.broadcast_shapes(one(input.shape), one(indices.shape)))
     wide = lambda t: t.expand([t.shape[dim] if d == dim else s for d, s in enumerate(common)])  # noqa: E731
-    return wide(input).gather(dim, _wrapped("take_along_dim", wide(indices), input.shape[dim]))
+    return wide(input).gather(dim, weir.remainder(wide(indices), max(input.shape[dim], 1)))  # any index counts around
 
 
 def _rows(input, dim, index):
@@ -102,7 +104,7 @@ def masked_scatter(input: Tensor, mask, source):
         raise RuntimeError("masked_scatter: expected the number of elements in source to be at least the number of ones "
                            "in mask")
     if source.numel() == 0:
-        return input.clone()
+        return weir.where(mask, source.sum().to(input.dtype), input)  # nothing is taken; the gradient reaches both
     values = source.reshape(-1)[position.clamp(min=0)].reshape(input.shape)
     return weir.where(mask, values, input)
 

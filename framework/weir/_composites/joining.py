@@ -191,10 +191,14 @@ def combinations(input: Tensor, r=2, with_replacement=False):
 def repeat_interleave(input: Tensor, repeats=None, dim=None, *, output_size=None):
     """Each element repeated `repeats` times along dim, of the flattened tensor without dim."""
     if repeats is None:
+        if input.dim() != 1:
+            raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
         counts = input.tolist()
         return weir.tensor([i for i, n in enumerate(counts) for _ in range(n)], dtype=weir.int64)
     if dim is None:
         input, dim = input.reshape(-1), 0
+    if isinstance(repeats, Tensor) and repeats.dim() > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     size = input.shape[dim] if input.dim() else 1
     counts = [int(repeats)] * size if isinstance(repeats, int) else repeats.reshape(-1).tolist()
     counts = counts * size if len(counts) == 1 and size != 1 else counts
@@ -257,11 +261,11 @@ def split_with_sizes(input: Tensor, split_sizes, dim=0):
 
 @composite
 def unsafe_split(input: Tensor, split_size, dim=0):
-    """As split, the parts being copies."""
-    return tuple(t.clone() for t in input.split(split_size, dim))
+    """As split, views too: in PyTorch too the parts share the memory."""
+    return input.split(split_size, dim)
 
 
 @composite
 def unsafe_chunk(input: Tensor, chunks, dim=0):
-    """As chunk, the parts being copies."""
-    return tuple(t.clone() for t in input.chunk(chunks, dim))
+    """As chunk, views too: in PyTorch too the parts share the memory."""
+    return input.chunk(chunks, dim)

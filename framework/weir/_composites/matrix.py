@@ -125,7 +125,7 @@ def kron(input: Tensor, other):
 
 
 @composite(method=False)
-def tensordot(a: Tensor, b, dims=2):
+def tensordot(a: Tensor, b, dims=2, out=None):
     """Sums of products over `dims` last axes of a and first of b, or over two lists of axes."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
@@ -206,5 +206,9 @@ def vander(x: Tensor, N=None, increasing=False):
     """Powers of a vector's elements as rows, falling unless `increasing`."""
     if x.dim() != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
-    powers = weir.linalg.vander(x, N=x.shape[0] if N is None else N) if N != 0 else x.new_empty(x.shape[0], 0)
+    N = x.shape[0] if N is None else N
+    if N < 0:
+        raise RuntimeError("N must be non-negative.")
+    x = x if x.is_floating_point() else x.to(weir.int64)
+    powers = weir.linalg.vander(x, N=max(N, 2))[:, :N]
     return powers if increasing else powers.flip(-1)
