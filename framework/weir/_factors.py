@@ -6,7 +6,7 @@ import weir
 from weir import _lapack
 from weir._C import Tensor
 
-from ._composites._register import with_out
+from ._composites._register import with_out, without_derivative
 from ._composites.reduction import without_gradient
 from ._decompositions import _matrices, solve_triangular, svd
 
@@ -54,7 +54,7 @@ def _need_pivot(name, pivot):
 @with_out
 def lu_factor(A, *, pivot=True):
     """(LU, pivots): L below the diagonal and U above in one matrix, and the rows exchanged, from 1, int32."""
-    _need_pivot("linalg.lu_factor", pivot)
+    _need_pivot("linalg.lu_factor", pivot or not A.numel())
     swaps = _lapack.pivots(_matrices("lu_factor", A))
     return _Factored(_packed(*_lower_upper(A, swaps)), swaps)
 
@@ -71,7 +71,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 @with_out
 def lu(A, *, pivot=True):
     """(P, L, U) with A = P L U."""
-    _need_pivot("linalg.lu", pivot)
+    _need_pivot("linalg.lu", pivot or not A.numel())
     swaps = _lapack.pivots(_matrices("lu", A))
     return _LU(_permutation(swaps, A.shape[-2], A.dtype), *_lower_upper(A, swaps))
 
@@ -117,7 +117,7 @@ def old_lu_solve(b, LU_data, LU_pivots):
 @with_out
 def geqrf(input):
     """(a, tau): R in the upper triangle, the reflectors of Q below it, and their factors. No gradient."""
-    return _Geqrf(*_lapack.raw_qr(_matrices("geqrf", input)))
+    return _Geqrf(*without_derivative("geqrf", _lapack.raw_qr, _matrices("geqrf", input)))
 
 
 def _reflected(A, tau, B, indices):

@@ -98,6 +98,24 @@ def solve(a, b):
     return np.linalg.solve(a, b)
 
 
+def _substitute_gradient(inputs, outputs, grads, upper):
+    by_b = substitute(inputs[0].mT, grads[0], upper=not upper)
+    by_a = -(by_b @ outputs[0].mT)
+    return [by_a.triu() if upper else by_a.tril(), by_b]
+
+
+@decomposition(_substitute_gradient)
+def substitute(a, b, upper):
+    """X with A X = B for triangular A; a zero on A's diagonal divides, as in BLAS, where LAPACK's solve raises."""
+    if np.diagonal(a, axis1=-2, axis2=-1).all():
+        return np.linalg.solve(a, b)
+    x, size = np.zeros(b.shape), a.shape[-1]
+    with np.errstate(all="ignore"):
+        for k in range(size - 1, -1, -1) if upper else range(size):
+            x[..., k, :] = (b[..., k, :] - (a[..., k:k + 1, :] @ x)[..., 0, :]) / a[..., k, k, None]
+    return x
+
+
 def _slogdet_gradient(inputs, outputs, grads):
     return [grads[1].unsqueeze(-1).unsqueeze(-1) * inv(inputs[0]).mT if grads[1] is not None else None]
 
@@ -276,6 +294,38 @@ def pivots(a: Tensor) -> Tensor:
             if matrix[k, k] != 0:
                 matrix[k + 1:] -= np.outer(matrix[k + 1:, k] / matrix[k, k], matrix[k])
     return weir.from_numpy(swaps).reshape(*a.shape[:-2], count)
+
+
+def _each(a, find):
+    """find(matrix) of every matrix, int32. Shape: a's batch."""
+    matrices = a.detach().double().numpy().reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
+    return weir.from_numpy(np.array([find(m.copy()) for m in matrices], np.int32)).reshape(a.shape[:-2])
+
+
+def first_zero_pivot(a: Tensor) -> Tensor:
+    """The place, from 1, of the first zero on the diagonal of LU's U, 0 where there is none, int32. Shape: a's batch."""
+    def find(matrix):
+        for k in range(len(matrix)):
+            row = k + int(np.abs(matrix[k:, k]).argmax())
+            matrix[[k, row]] = matrix[[row, k]]
+            if matrix[k, k] == 0:
+                return k + 1
+            matrix[k + 1:] -= np.outer(matrix[k + 1:, k] / matrix[k, k], matrix[k])
+        return 0
+
+    return _each(a, find)
+
+
+def first_bad_minor(a: Tensor) -> Tensor:
+    """The order of the first leading minor that is not positive-definite, 0 where there is none, int32. Shape: a's batch."""
+    def find(matrix):
+        for k in range(len(matrix)):
+            if not matrix[k, k] > 0:
+                return k + 1
+            matrix[k + 1:, k + 1:] -= np.outer(matrix[k + 1:, k], matrix[k + 1:, k]) / matrix[k, k]
+        return 0
+
+    return _each(a, find)
 
 
 def row_order(swaps: Tensor, rows: int) -> Tensor:
