@@ -39,6 +39,16 @@ CALLS = {
     "bernoulli": lambda t, a: t.bernoulli(a, 1.0),
     "ndtr out": lambda t, a: t.special.ndtr(a, out=t.empty(0)),
     "j0": lambda t, a: t.special.spherical_bessel_j0(a * math.inf),
+    "singular solve_triangular": lambda t, a: t.linalg.solve_triangular(a[:, :2] * 0, t.ones(2, 1), upper=True),
+    "info of inv_ex": lambda t, a: t.linalg.inv_ex(t.ones(3, 2, 2))[1],
+    "info of cholesky_ex": lambda t, a: t.linalg.cholesky_ex(t.stack([-t.eye(2), t.eye(2)])).info,
+    "cond of one singular matrix": lambda t, a: t.linalg.cond(t.stack([t.zeros(2, 2), t.eye(2)]), "fro"),
+    "cdist of nan": lambda t, a: t.cdist(a * math.nan, a, 0.0),
+    "gradient by zero": lambda t, a: t.gradient(a, spacing=0, dim=-1),
+    "gradient of infinities": lambda t, a: t.gradient(t.cat([a[0], a[0] * math.inf, a[1]])),
+    "second-order gradient": lambda t, a: t.gradient(a[1] ** 3, edge_order=2, spacing=2.0),
+    "index_fill of nothing": lambda t, a: t.index_fill(a[:, :0], 0, t.tensor([5]), 1),
+    "eigvalsh of nothing": lambda t, a: t.linalg.eigvalsh(t.zeros(0, 0, dtype=t.int64)),
     "vector_norm out": lambda t, a: t.linalg.vector_norm(a, 3, out=t.empty(0)),
 }
 
@@ -100,6 +110,8 @@ def test_conversions_return_the_tensor_itself_or_a_copy_as_asked():
 
 
 @pytest.mark.parametrize("call, error", [
+    (lambda a: weir.block_diag([a]), TypeError), (lambda a: weir.cdist(a, a, compute_mode="x"), ValueError),
+    (lambda a: weir.kthvalue(a[:, :0], 1), IndexError), (lambda a: weir.linalg.svdvals(a[:0].long()), RuntimeError),
     (lambda a: a.to(weir.int64, 3), TypeError), (lambda a: a.to(3), RuntimeError), (lambda a: weir.adjoint(a[0]), RuntimeError),
     (lambda a: weir.nanmedian(a[:0], 0), IndexError), (lambda a: weir.vander(a[0], -1), RuntimeError),
     (lambda a: weir.take_along_dim(a, weir.tensor([9])), RuntimeError), (lambda a: weir.randn(2, dtype=weir.int64), RuntimeError),

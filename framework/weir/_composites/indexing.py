@@ -57,6 +57,8 @@ def _rows(input, dim, index):
 def _scatter_rows(name, input, dim, index, write):
     if index.dim() > 1:
         raise IndexError(f"{name}(): Index should have dimension 1 or 0 (got {index.dim()})")
+    if input.numel() == 0:  # no index can be wrong where nothing is written
+        return input.clone()
     flat = input.reshape(1) if input.dim() == 0 else input
     dim = dim % flat.dim()
     rows = _rows(flat, dim, _wrapped(name, _int64(name, index.reshape(-1)), flat.shape[dim]))
@@ -118,7 +120,7 @@ def put(input: Tensor, index, source, accumulate=False):
         raise RuntimeError("put_(): self and source expected to have the same dtype, but got self.dtype = "
                            f"{input.dtype} and source.dtype = {source.dtype}")
     if index.numel() != source.numel():
-        raise RuntimeError("put_(): Expected source and index to have the same number of elements, but got "
+        raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
                            f"source.numel() = {source.numel()}, index.numel() = {index.numel()}")
     flat, where = input.reshape(-1), _wrapped("put_", index.reshape(-1), input.numel())
     write = flat.scatter_add if accumulate else flat.scatter

@@ -43,6 +43,8 @@ def _scalar_pair(name, input):
 @composite(out=OUT_EXACT)
 def kthvalue(input: Tensor, k, dim=-1, keepdim=False):
     """The k-th smallest element along dim (counted from 1) and its index."""
+    if input.dim() and input.shape[dim] == 0:
+        raise IndexError(f"kthvalue(): Expected reduction dim {dim % input.dim()} to have non-zero size.")
     if not 1 <= k <= (input.shape[dim] if input.dim() else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     if input.dim() == 0:

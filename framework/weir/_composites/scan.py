@@ -142,15 +142,22 @@ def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
 
 
 def _gradient_along(x, dim, spacing, edge_order):
+    """Over even steps the difference across two of them; over given points the two slopes, weighed. One formula would do
+    for finite numbers only."""
     x = x.transpose(dim, -1)
-    n = x.shape[-1]
-    points = spacing if isinstance(spacing, Tensor) and spacing.dim() else weir.arange(n, dtype=weir.float64) * float(spacing)
-    h = (points[1:] - points[:-1]).to(x.dtype if x.is_floating_point() else weir.get_default_dtype())
-    slope = (x[..., 1:] - x[..., :-1]) / h
-    left, right = h[:-1], h[1:]
-    middle = (slope[..., :-1] * right + slope[..., 1:] * left) / (left + right)
+    later, earlier = _neighbours(x, -1)
+    if isinstance(spacing, Tensor) and spacing.dim():
+        h = (spacing[1:] - spacing[:-1]).to(x.dtype if x.is_floating_point() else weir.get_default_dtype())
+        slope = (later - earlier) / h
+        left, right = h[:-1], h[1:]
+        middle = (slope[..., :-1] * right + slope[..., 1:] * left) / (left + right)
+        h_first, h_last = h[:2], h.flip(0)[:2]
+    else:
+        h = float(spacing)
+        slope, middle = (later - earlier) / h, (x[..., 2:] - x[..., :-2]) / (2 * h)
+        h_first = h_last = (h, h or 1.0)  # by a spacing of zero all is infinite already
     first, last = slope[..., :1], slope[..., -1:]
     if edge_order == 2:
-        first = first - (slope[..., 1:2] - slope[..., :1]) * h[0] / (h[0] + h[1])
-        last = last + (slope[..., -1:] - slope[..., -2:-1]) * h[-1] / (h[-1] + h[-2])
-    return weir.cat([first, middle, last], -1).transpose(dim, -1)
+        first = first - (slope[..., 1:2] - slope[..., :1]) * h_first[0] / (h_first[0] + h_first[1])
+        last = last + (slope[..., -1:] - slope[..., -2:-1]) * h_last[0] / (h_last[0] + h_last[1])
+    return weir.cat([first, middle, last], -1).transpose(dim, -1).contiguous()

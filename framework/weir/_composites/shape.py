@@ -47,7 +47,7 @@ def adjoint(input: Tensor):
     """The last two axes exchanged; a 0-d tensor as it is."""
     if input.dim() == 1:
         raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return input.transpose(-2, -1) if input.dim() else input.view(())
+    return input.transpose(-2, -1) if input.dim() else input
 
 
 @composite
