@@ -213,7 +213,14 @@ def _cutoff(A, atol, rtol):
     if rtol is None:
         rtol = 0.0 if given else weir.finfo(A.dtype).eps * max(A.shape[-2:])
     atol, rtol = value(0.0 if atol is None else atol), value(rtol)
-    return lambda largest: np.maximum(atol, rtol * largest)
+
+    def limit(largest):
+        try:
+            return np.maximum(atol, rtol * largest)
+        except ValueError as error:
+            raise RuntimeError(f"The sizes of the tolerances do not fit the input's batch: {error}") from None
+
+    return limit
 
 
 @with_out
@@ -304,7 +311,7 @@ def lstsq(A, B, rcond=None, *, driver=None):
     residuals = none
     if driver != "gelsy" and A.shape[-2] > A.shape[-1] and (driver == "gels" or bool((rank == A.shape[-1]).all())):
         residuals = ((A @ X - columns) ** 2).sum(-2)
-    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
+    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none.detach()
     return _Lstsq(X.squeeze(-1) if vector else X, residuals, rank, values)
 
 

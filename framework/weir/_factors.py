@@ -79,6 +79,13 @@ def lu(A, *, pivot=True):
 @with_out
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """X with A X = B, for A in lu_factor's form; A^T with `adjoint`, X A = B without `left`."""
+    if pivots.dtype != weir.int32:
+        raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    for label, x in (("LU", LU), ("B", B)):
+        if x.dim() < 2:
+            raise RuntimeError(f"linalg.lu_solve: {label} must have at least 2 dimensions")
+    if LU.shape[-1] != LU.shape[-2] or pivots.shape[-1:] != LU.shape[-1:]:
+        raise RuntimeError("linalg.lu_solve: LU must be square, with a pivot per row")
     if not left:
         return lu_solve(LU, pivots, B.mT, adjoint=not adjoint).mT
     batch = weir.broadcast_shapes(LU.shape[:-2], B.shape[:-2])
@@ -94,6 +101,8 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
 @with_out
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     """(P, L, U) from lu_factor's results; what is not asked for is empty."""
+    if LU_data.dim() < 2:
+        raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} instead")
     none, k = LU_data.new_empty(0), min(LU_data.shape[-2:])
     P = _permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else none
     if not unpack_data:

@@ -54,6 +54,8 @@ def decomposition(gradient):
                 outputs = node().apply(options, *(x.double() for x in inputs))
             except np.linalg.LinAlgError as error:
                 raise LinAlgError(f"linalg.{compute.__name__}: {error}") from None
+            except ValueError as error:  # NumPy's word for shapes that do not fit, which PyTorch calls a RuntimeError
+                raise RuntimeError(f"linalg.{compute.__name__}: {error}") from None
             outputs = tuple(y.to(inputs[0].dtype) for y in outputs)
             return outputs if len(outputs) > 1 else outputs[0]
 
@@ -122,8 +124,9 @@ def _slogdet_gradient(inputs, outputs, grads):
 
 @decomposition(_slogdet_gradient)
 def slogdet(a):
-    """(sign, log |det|)"""
-    return tuple(np.linalg.slogdet(a))
+    """(sign, log |det|); the sign of NaN is 0."""
+    sign, logarithm = np.linalg.slogdet(a)
+    return np.where(np.isnan(logarithm), 0, sign), logarithm
 
 
 def _cholesky_gradient(inputs, outputs, grads):

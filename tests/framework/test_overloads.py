@@ -49,6 +49,10 @@ CALLS = {
     "second-order gradient": lambda t, a: t.gradient(a[1] ** 3, edge_order=2, spacing=2.0),
     "index_fill of nothing": lambda t, a: t.index_fill(a[:, :0], 0, t.tensor([5]), 1),
     "eigvalsh of nothing": lambda t, a: t.linalg.eigvalsh(t.zeros(0, 0, dtype=t.int64)),
+    "slogdet of nan": lambda t, a: tuple(t.linalg.slogdet(a[:, :2] * math.nan)),
+    "clip": lambda t, a: t.clip(a, min=t.tensor(1.0)),
+    "grid_sample of no images": lambda t, a: t.nn.functional.grid_sample(a.reshape(1, 1, 2, 3)[:0], t.zeros(0, 2, 2, 2),
+                                                                         align_corners=False),
     "vector_norm out": lambda t, a: t.linalg.vector_norm(a, 3, out=t.empty(0)),
 }
 
@@ -110,6 +114,10 @@ def test_conversions_return_the_tensor_itself_or_a_copy_as_asked():
 
 
 @pytest.mark.parametrize("call, error", [
+    (lambda a: weir.linalg.pinv(a, atol=weir.ones(2, 3, 4)) @ weir.ones(9), RuntimeError),
+    (lambda a: weir.lu_unpack(a[0], a[0].int()), RuntimeError),
+    (lambda a: weir.linalg.lu_solve(a[:, :2], a[0].long(), a), RuntimeError),
+    (lambda a: weir.index_copy(a, 0, weir.tensor([0]), a[:1, :2]), RuntimeError),
     (lambda a: weir.block_diag([a]), TypeError), (lambda a: weir.cdist(a, a, compute_mode="x"), ValueError),
     (lambda a: weir.kthvalue(a[:, :0], 1), IndexError), (lambda a: weir.linalg.svdvals(a[:0].long()), RuntimeError),
     (lambda a: a.to(weir.int64, 3), TypeError), (lambda a: a.to(3), RuntimeError), (lambda a: weir.adjoint(a[0]), RuntimeError),

@@ -86,6 +86,12 @@ def index_copy(input: Tensor, dim, index, source):
     if input.dtype != source.dtype:
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
                            f"{input.dtype} and (source) {source.dtype}")
+    if source.dim() == 0 and index.numel() != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
+    slices = lambda x: [s for d, s in enumerate(x.shape) if d != dim % max(x.dim(), 1)]  # noqa: E731
+    if source.dim() and input.dim() and slices(source) != slices(input):
+        raise RuntimeError(f"index_copy_(): Source/destination tensor must have same slice shapes. Got {slices(input)} and "
+                           f"{slices(source)}")
     if source.dim() and source.shape[dim if input.dim() else 0] != index.numel():
         raise IndexError(f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
                          f"({source.shape[dim]})")

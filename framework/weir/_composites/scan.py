@@ -44,7 +44,7 @@ def _cumulative(name, better):
         if input.dim() == 0:
             return input.clone(), weir.zeros((), dtype=weir.int64)
         if input.numel() == 0:
-            return input.clone(), input.to(weir.int64)
+            return input.clone(), weir.zeros(input.shape, dtype=weir.int64)
         where = _running(input.detach(), dim, better)[1].contiguous()
         return input.gather(dim, where), where
 
