@@ -90,6 +90,7 @@ def _polynomial(name, first, step, doc, closed=None, largest=None):
             raise TypeError(f"special.{name}(): x or n must be a Tensor")
         dtype = weir.result_type(x, n)
         dtype = dtype if dtype.is_floating_point else weir.get_default_dtype()
+        like = weir.empty_like(x + n, dtype=dtype)  # laid out as an op of x and n
         x, n = weir.broadcast_tensors(*(t.to(dtype) if isinstance(t, Tensor) else weir.tensor(t, dtype=dtype) for t in (x, n)))
         # A degree that no integer holds counts as none, as the cast to int64 has it.
         n = weir.where(n.abs() < 2.0 ** 62, n, weir.full_like(n, -1)).trunc()
@@ -102,7 +103,7 @@ def _polynomial(name, first, step, doc, closed=None, largest=None):
         result = _recurrence(x, n, pending, weir.ones_like(x), first(x), step)
         for where, value in chosen[1:] + chosen[:1]:
             result = weir.where(where, value, result)
-        return result
+        return like.copy_(result)
 
     polynomial.__name__, polynomial.__doc__ = name, doc
     return _constant(polynomial)
