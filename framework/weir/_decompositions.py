@@ -15,17 +15,21 @@ from ._lapack import LinAlgError
 from ._lazy import np
 
 
+#: PyTorch looks at the dtype of an empty input in none of these.
+_EMPTY_OF_ANY_DTYPE = ("cond", "eigh", "lu", "lu_factor", "matrix_rank", "old_cholesky")
+
+
 def _float(name, x):
     if not isinstance(x, Tensor):
         raise TypeError(f"linalg.{name}(): argument 'A' must be Tensor, not {type(x).__name__}")
-    if not x.is_floating_point():
+    if not x.is_floating_point() and (x.numel() or name not in _EMPTY_OF_ANY_DTYPE):
         raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
     return x
 
 def _matrices(name, A, square=False):
     """A, when it is a floating-point batch of (square) matrices. Raises RuntimeError otherwise."""
     _float(name, A)
-    if A.dtype in (weir.float16, weir.bfloat16):
+    if A.dtype in (weir.float16, weir.bfloat16) and A.numel():
         raise RuntimeError(f"linalg.{name}: not implemented for {A.dtype}")
     if A.dim() < 2:
         raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
@@ -60,8 +64,17 @@ def inv(A):
 
 @with_out
 def inv_ex(A, *, check_errors=False):
-    """(inverse, info); a singular matrix raises LinAlgError whatever check_errors says."""
-    return _Inverse(inv(A), _no_error(A))
+    """(inverse, info): info is the place of the first zero pivot, or 0. The inverse of a singular matrix is infinite.
+    Raises LinAlgError for one when check_errors."""
+    _matrices("inv_ex", A, square=True)
+    if not A.numel() or check_errors:
+        return _Inverse(inv(A), _no_error(A))
+    info = _lapack.first_zero_pivot(A)
+    singular = (info > 0).unsqueeze(-1).unsqueeze(-1)
+    if not bool(singular.any()):
+        return _Inverse(inv(A), info)
+    eye = weir.eye(A.shape[-1], dtype=A.dtype)
+    return _Inverse(inv(weir.where(singular, eye, A)).masked_fill(singular, math.inf), info)
 
 
 @with_out
@@ -87,21 +100,34 @@ def solve(A, B, *, left=True):
 
 @with_out
 def solve_ex(A, B, *, left=True, check_errors=False):
-    """(solution, info); a singular matrix raises LinAlgError whatever check_errors says."""
-    return _Solve(solve(A, B, left=left), _no_error(A))
+    """(solution, info): info is the place of the first zero pivot, or 0. The solution of a singular matrix is infinite.
+    Raises LinAlgError for one when check_errors."""
+    _matrices("solve_ex", A, square=True)
+    if not A.numel() or check_errors:
+        return _Solve(solve(A, B, left=left), _no_error(A))
+    info = _lapack.first_zero_pivot(A)
+    if not bool((info > 0).any()):
+        return _Solve(solve(A, B, left=left), info)
+    singular = (info > 0).unsqueeze(-1).unsqueeze(-1)
+    X = solve(weir.where(singular, weir.eye(A.shape[-1], dtype=A.dtype), A), B, left=left)
+    vector = X.dim() == A.dim() - 1
+    return _Solve(X.masked_fill(singular.squeeze(-1) if vector else singular, math.inf), info)
 
 
 @with_out
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     """X with A X = B (X A = B without `left`) for triangular A, of which the other half is not read."""
     _matrices("solve_triangular", A, square=True)
+    if left and B.dim() >= 2 and A.shape[-1] != B.shape[-2]:
+        raise RuntimeError(f"linalg.solve_triangular: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x"
+                           f"{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})")
     A = A.triu() if upper else A.tril()
     if unitriangular:
         A = weir.where(weir.eye(A.shape[-1], dtype=weir.bool), weir.ones_like(A), A)
     if not left:
         return solve_triangular(A.mT, B.mT, upper=not upper).mT
     batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-2])
-    return _lapack.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
+    return _lapack.substitute(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), upper=upper)
 
 
 @with_out
@@ -126,8 +152,17 @@ def cholesky(A, *, upper=False):
 
 @with_out
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """(L, info); a matrix that is not positive-definite raises LinAlgError whatever check_errors says."""
-    return _Factor(cholesky(A, upper=upper), _no_error(A))
+    """(L, info): info is the order of the first leading minor that is not positive-definite, or 0; L is A's triangle then.
+    Raises LinAlgError for one when check_errors."""
+    _matrices("cholesky_ex", A, square=True)
+    if not A.numel() or check_errors:
+        return _Factor(cholesky(A, upper=upper), _no_error(A))
+    info = _lapack.first_bad_minor(A.mT if upper else A)
+    if not bool((info > 0).any()):
+        return _Factor(cholesky(A, upper=upper), info)
+    bad = (info > 0).unsqueeze(-1).unsqueeze(-1)
+    L = cholesky(weir.where(bad, weir.eye(A.shape[-1], dtype=A.dtype), A), upper=upper)
+    return _Factor(weir.where(bad, A.triu() if upper else A.tril(), L), info)
 
 
 @with_out
@@ -140,8 +175,11 @@ def eigh(A, UPLO="L"):
 
 @with_out
 def eigvalsh(A, UPLO="L"):
-    """The eigenvalues of symmetric matrices, in rising order."""
-    return eigh(A, UPLO)[0]
+    """The eigenvalues of symmetric matrices, in rising order. Raises LinAlgError for NaN and infinities."""
+    values = eigh(A, UPLO)[0]
+    if bool(weir.isnan(values.detach()).any()):
+        raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix contained non-finite values.")
+    return values
 
 
 @with_out
@@ -175,7 +213,14 @@ def _cutoff(A, atol, rtol):
     if rtol is None:
         rtol = 0.0 if given else weir.finfo(A.dtype).eps * max(A.shape[-2:])
     atol, rtol = value(0.0 if atol is None else atol), value(rtol)
-    return lambda largest: np.maximum(atol, rtol * largest)
+
+    def limit(largest):
+        try:
+            return np.maximum(atol, rtol * largest)
+        except ValueError as error:
+            raise RuntimeError(f"The sizes of the tolerances do not fit the input's batch: {error}") from None
+
+    return limit
 
 
 @with_out
@@ -192,7 +237,9 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
 @with_out
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     """How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch."""
-    _matrices("matrix_rank", A, square=hermitian)
+    _matrices("matrix_rank", A, square=hermitian and A.numel() > 0)
+    if A.numel() == 0:
+        return weir.zeros(A.shape[:-2], dtype=weir.int64)
     A = A.detach()
     values = eigvalsh(A).abs() if hermitian else svdvals(A)
     if values.numel() == 0:
@@ -205,16 +252,19 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
 def cond(A, p=None):
     """The condition number |A| |A^-1| in the norm `p` (default 2). Shape: A's batch. inf for a singular A."""
     _matrices("cond", A)
+    if A.numel() == 0:
+        return weir.zeros(A.shape[:-2], dtype=A.dtype)
     if p in (None, 2, -2):
         values = svdvals(A)
         first, last = values[..., 0], values[..., -1]
         return last / first if p == -2 else first / last
     if A.shape[-1] != A.shape[-2]:
         raise RuntimeError(f"linalg.cond: with p={p} A must be batches of square matrices")
-    try:
-        return weir.linalg.matrix_norm(A, p) * weir.linalg.matrix_norm(inv(A), p)
-    except LinAlgError:
-        return weir.full(A.shape[:-2], math.inf, dtype=A.dtype)
+    if p == "nuc":
+        values = svdvals(A)
+        return values.sum(-1) * values.reciprocal().sum(-1)
+    result = weir.linalg.matrix_norm(A, p) * weir.linalg.matrix_norm(inv_ex(A).inverse, p)
+    return result.masked_fill(weir.isnan(result), math.inf)
 
 
 @with_out
@@ -241,6 +291,7 @@ def tensorsolve(A, B, dims=None):
     return solve(A.reshape(B.numel(), B.numel()), B.reshape(-1)).reshape(unknown)
 
 
+@with_out
 def lstsq(A, B, rcond=None, *, driver=None):
     """(solution, residuals, rank, singular values) of min |A X - B|. What `driver` (default gelsy) does not compute is empty:
     residuals are for full-rank matrices of more rows than columns, rank for all but gels, values for gelsd and gelss."""
@@ -260,7 +311,7 @@ def lstsq(A, B, rcond=None, *, driver=None):
     residuals = none
     if driver != "gelsy" and A.shape[-2] > A.shape[-1] and (driver == "gels" or bool((rank == A.shape[-1]).all())):
         residuals = ((A @ X - columns) ** 2).sum(-2)
-    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none
+    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none.detach()
     return _Lstsq(X.squeeze(-1) if vector else X, residuals, rank, values)
 
 
@@ -320,15 +371,17 @@ def logdet(input):
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """(X, A) with A X = b for triangular A, or A^T X = b."""
     triangle, upper = (A.mT, not upper) if transpose else (A, upper)
-    return _TriangularSolve(solve_triangular(triangle, b, upper=upper, unitriangular=unitriangular), A.clone())
+    X = solve_triangular(triangle, b, upper=upper, unitriangular=unitriangular)
+    return _TriangularSolve(X, A.expand(*X.shape[:-2], *A.shape[-2:]).clone())
 
 
 @with_out
 def old_svd(input, some=True, compute_uv=True):
     """(U, S, V) with input = U diag(S) V^T: the form before torch.linalg."""
+    if not compute_uv:  # whole squares of zeros, whatever `some` says
+        zeros = lambda n: weir.zeros(*input.shape[:-2], n, n, dtype=input.dtype)  # noqa: E731
+        return _OldSVD(zeros(input.shape[-2]), svdvals(input), zeros(input.shape[-1]))
     U, S, Vh = svd(input, full_matrices=not some)
-    if not compute_uv:
-        U, Vh = weir.zeros_like(U), weir.zeros_like(Vh)
     return _OldSVD(U, S, Vh.mT)
 
 
@@ -341,6 +394,8 @@ def old_qr(input, some=True):
 @with_out
 def old_cholesky(input, upper=False):
     """The Cholesky factor: the form before torch.linalg."""
+    if not _matrices("old_cholesky", input, square=True).numel():
+        return input.clone()
     return cholesky(input, upper=upper)
 
 

@@ -6,7 +6,7 @@ import weir
 from weir import _lapack
 from weir._C import Tensor
 
-from ._composites._register import with_out
+from ._composites._register import with_out, without_derivative
 from ._composites.reduction import without_gradient
 from ._decompositions import _matrices, solve_triangular, svd
 
@@ -54,7 +54,7 @@ def _need_pivot(name, pivot):
 @with_out
 def lu_factor(A, *, pivot=True):
     """(LU, pivots): L below the diagonal and U above in one matrix, and the rows exchanged, from 1, int32."""
-    _need_pivot("linalg.lu_factor", pivot)
+    _need_pivot("linalg.lu_factor", pivot or not A.numel())
     swaps = _lapack.pivots(_matrices("lu_factor", A))
     return _Factored(_packed(*_lower_upper(A, swaps)), swaps)
 
@@ -71,7 +71,7 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
 @with_out
 def lu(A, *, pivot=True):
     """(P, L, U) with A = P L U."""
-    _need_pivot("linalg.lu", pivot)
+    _need_pivot("linalg.lu", pivot or not A.numel())
     swaps = _lapack.pivots(_matrices("lu", A))
     return _LU(_permutation(swaps, A.shape[-2], A.dtype), *_lower_upper(A, swaps))
 
@@ -79,6 +79,13 @@ def lu(A, *, pivot=True):
 @with_out
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """X with A X = B, for A in lu_factor's form; A^T with `adjoint`, X A = B without `left`."""
+    if pivots.dtype != weir.int32:
+        raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    for label, x in (("LU", LU), ("B", B)):
+        if x.dim() < 2:
+            raise RuntimeError(f"linalg.lu_solve: {label} must have at least 2 dimensions")
+    if LU.shape[-1] != LU.shape[-2] or pivots.shape[-1:] != LU.shape[-1:]:
+        raise RuntimeError("linalg.lu_solve: LU must be square, with a pivot per row")
     if not left:
         return lu_solve(LU, pivots, B.mT, adjoint=not adjoint).mT
     batch = weir.broadcast_shapes(LU.shape[:-2], B.shape[:-2])
@@ -94,6 +101,8 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
 @with_out
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     """(P, L, U) from lu_factor's results; what is not asked for is empty."""
+    if LU_data.dim() < 2:
+        raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} instead")
     none, k = LU_data.new_empty(0), min(LU_data.shape[-2:])
     P = _permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else none
     if not unpack_data:
@@ -117,7 +126,7 @@ def old_lu_solve(b, LU_data, LU_pivots):
 @with_out
 def geqrf(input):
     """(a, tau): R in the upper triangle, the reflectors of Q below it, and their factors. No gradient."""
-    return _Geqrf(*_lapack.raw_qr(_matrices("geqrf", input)))
+    return _Geqrf(*without_derivative("geqrf", _lapack.raw_qr, _matrices("geqrf", input)))
 
 
 def _reflected(A, tau, B, indices):

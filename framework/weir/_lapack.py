@@ -54,6 +54,8 @@ def decomposition(gradient):
                 outputs = node().apply(options, *(x.double() for x in inputs))
             except np.linalg.LinAlgError as error:
                 raise LinAlgError(f"linalg.{compute.__name__}: {error}") from None
+            except ValueError as error:  # NumPy's word for shapes that do not fit, which PyTorch calls a RuntimeError
+                raise RuntimeError(f"linalg.{compute.__name__}: {error}") from None
             outputs = tuple(y.to(inputs[0].dtype) for y in outputs)
             return outputs if len(outputs) > 1 else outputs[0]
 
@@ -98,14 +100,33 @@ def solve(a, b):
     return np.linalg.solve(a, b)
 
 
+def _substitute_gradient(inputs, outputs, grads, upper):
+    by_b = substitute(inputs[0].mT, grads[0], upper=not upper)
+    by_a = -(by_b @ outputs[0].mT)
+    return [by_a.triu() if upper else by_a.tril(), by_b]
+
+
+@decomposition(_substitute_gradient)
+def substitute(a, b, upper):
+    """X with A X = B for triangular A; a zero on A's diagonal divides, as in BLAS, where LAPACK's solve raises."""
+    if np.diagonal(a, axis1=-2, axis2=-1).all():
+        return np.linalg.solve(a, b)
+    x, size = np.zeros(b.shape), a.shape[-1]
+    with np.errstate(all="ignore"):
+        for k in range(size - 1, -1, -1) if upper else range(size):
+            x[..., k, :] = (b[..., k, :] - (a[..., k:k + 1, :] @ x)[..., 0, :]) / a[..., k, k, None]
+    return x
+
+
 def _slogdet_gradient(inputs, outputs, grads):
     return [grads[1].unsqueeze(-1).unsqueeze(-1) * inv(inputs[0]).mT if grads[1] is not None else None]
 
 
 @decomposition(_slogdet_gradient)
 def slogdet(a):
-    """(sign, log |det|)"""
-    return tuple(np.linalg.slogdet(a))
+    """(sign, log |det|); the sign of NaN is 0."""
+    sign, logarithm = np.linalg.slogdet(a)
+    return np.where(np.isnan(logarithm), 0, sign), logarithm
 
 
 def _cholesky_gradient(inputs, outputs, grads):
@@ -133,7 +154,33 @@ def _eigh_gradient(inputs, outputs, grads, uplo):
 @decomposition(_eigh_gradient)
 def eigh(a, uplo):
     """(values in rising order, vectors as columns) of a symmetric matrix."""
-    return tuple(np.linalg.eigh(a, uplo))
+    return _eigh_arrays(a, uplo)
+
+
+def _finite(a):
+    """(a with zeros for matrices that hold an infinity, which those are). LAPACK need not return from them.
+
+    Raises LinAlgError for NaN, as PyTorch does.
+    """
+    if np.isnan(a).any():
+        raise np.linalg.LinAlgError("The algorithm failed to converge because the input matrix contained non-finite values.")
+    infinite = np.isinf(a).any((-2, -1))
+    return np.where(infinite[..., None, None], 0, a), infinite
+
+
+def _svd_arrays(a, full_matrices):
+    """NumPy's svd; the singular values of a matrix with infinities are NaN."""
+    a, infinite = _finite(a)
+    u, s, vh = np.linalg.svd(a, full_matrices=full_matrices)
+    return u, np.where(infinite[..., None], np.nan, s), vh
+
+
+def _eigh_arrays(a, uplo):
+    """NumPy's eigh; the eigenvalues of a matrix with infinities or NaN are NaN."""
+    a = np.tril(a) if uplo == "L" else np.triu(a)
+    a, infinite = _finite(np.where(np.isnan(a), np.inf, a))
+    values, vectors = np.linalg.eigh(a, uplo)
+    return np.where(infinite[..., None], np.nan, values), vectors
 
 
 def _svd_gradient(inputs, outputs, grads, full_matrices):
@@ -162,7 +209,7 @@ def _svd_gradient(inputs, outputs, grads, full_matrices):
 @decomposition(_svd_gradient)
 def svd(a, full_matrices):
     """(U, S, Vh) with A = U diag(S) Vh and S falling."""
-    return tuple(np.linalg.svd(a, full_matrices=full_matrices))
+    return _svd_arrays(a, full_matrices)
 
 
 def _qr_gradient(inputs, outputs, grads, mode):
@@ -208,10 +255,10 @@ def _pinv_gradient(inputs, outputs, grads, cutoff, hermitian):
 def pinv(a, cutoff, hermitian):
     """The pseudo-inverse; singular values up to cutoff(the largest) count as 0. Source of the gradient: Golub & Pereyra 1973."""
     if hermitian:
-        values, u = np.linalg.eigh(a)
+        values, u = _eigh_arrays(a, "L")
         vh = np.swapaxes(u, -1, -2)
     else:
-        u, values, vh = np.linalg.svd(a, full_matrices=False)
+        u, values, vh = _svd_arrays(a, False)
     size = np.abs(values)
     limit = cutoff(size.max(-1, keepdims=True)) if size.shape[-1] else 0.0
     inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), 0)
@@ -250,6 +297,38 @@ def pivots(a: Tensor) -> Tensor:
             if matrix[k, k] != 0:
                 matrix[k + 1:] -= np.outer(matrix[k + 1:, k] / matrix[k, k], matrix[k])
     return weir.from_numpy(swaps).reshape(*a.shape[:-2], count)
+
+
+def _each(a, find):
+    """find(matrix) of every matrix, int32. Shape: a's batch."""
+    matrices = a.detach().double().numpy().reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
+    return weir.from_numpy(np.array([find(m.copy()) for m in matrices], np.int32)).reshape(a.shape[:-2])
+
+
+def first_zero_pivot(a: Tensor) -> Tensor:
+    """The place, from 1, of the first zero on the diagonal of LU's U, 0 where there is none, int32. Shape: a's batch."""
+    def find(matrix):
+        for k in range(len(matrix)):
+            row = k + int(np.abs(matrix[k:, k]).argmax())
+            matrix[[k, row]] = matrix[[row, k]]
+            if matrix[k, k] == 0:
+                return k + 1
+            matrix[k + 1:] -= np.outer(matrix[k + 1:, k] / matrix[k, k], matrix[k])
+        return 0
+
+    return _each(a, find)
+
+
+def first_bad_minor(a: Tensor) -> Tensor:
+    """The order of the first leading minor that is not positive-definite, 0 where there is none, int32. Shape: a's batch."""
+    def find(matrix):
+        for k in range(len(matrix)):
+            if not matrix[k, k] > 0:
+                return k + 1
+            matrix[k + 1:, k + 1:] -= np.outer(matrix[k + 1:, k], matrix[k + 1:, k]) / matrix[k, k]
+        return 0
+
+    return _each(a, find)
 
 
 def row_order(swaps: Tensor, rows: int) -> Tensor:

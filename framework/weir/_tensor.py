@@ -10,6 +10,10 @@ _torch, _hidden = ops["torch"], ops["hidden"]
 _copy, _clone, _to_dtype, _view = _torch["copy"], _torch["clone"], _hidden["to_dtype"], ops["method"]["view"]
 
 
+type_of = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type
+_python_bool = type_of(True)
+
+
 class RemovableHandle:
     """Handle of a hook; `remove()` takes it off."""
 
@@ -57,22 +61,44 @@ def _same_order(t, order):
 
 def contiguous(self, memory_format=contiguous_format):
     """self when dense in the memory format, else a copy."""
+    if memory_format is preserve_format:
+        if not self.is_contiguous():
+            raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+        return self
     return self if self.is_contiguous(memory_format) else _clone(self, memory_format=memory_format)
+
+
+_PYTHON_DTYPES = {_python_bool: _bool, int: T.int64, float: T.float64}
+
+
+def _target(args, dtype, device, non_blocking, copy):
+    """(dtype, device, non_blocking, copy) from what PyTorch takes in order: a dtype, a device, both, a tensor or a number
+    as a model; then the two flags. Source: torch.Tensor.to."""
+    rest = list(args)
+    first = rest.pop(0) if rest else None
+    if isinstance(first, DType):
+        dtype = first
+    elif isinstance(first, Tensor):
+        dtype, device = first.dtype, first.device
+    elif isinstance(first, (str, Device)):
+        device = first
+    elif type_of(first) in _PYTHON_DTYPES:
+        if type_of(first) is int and first != 0:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        dtype = _PYTHON_DTYPES[type_of(first)]
+    elif first is not None:
+        raise TypeError(f"to() received an invalid combination of arguments: {type_of(first).__name__}")
+    if rest and not isinstance(first, (DType, Tensor)) and (rest[0] is None or isinstance(rest[0], DType)):
+        dtype = rest.pop(0) or dtype
+    if len(rest) > 2 or not all(isinstance(x, _python_bool) for x in rest):
+        raise TypeError("to() received an invalid combination of arguments: "
+                        f"({', '.join(type_of(x).__name__ for x in args)})")
+    return dtype, device, rest[0] if rest else non_blocking, rest[1] if len(rest) > 1 else copy
 
 
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """self in another dtype, device or memory format; self itself when nothing changes and copy is False."""
-    for a in args:
-        if isinstance(a, DType):
-            dtype = a
-        elif isinstance(a, Tensor):
-            dtype, device = a.dtype, a.device
-        elif isinstance(a, (str, Device)):
-            device = a
-        elif isinstance(a, _python_bool):
-            non_blocking, copy = a, copy
-        elif a is not None:
-            raise TypeError(f"to() received an invalid combination of arguments: {type(a).__name__}")
+    dtype, device, non_blocking, copy = _target(args, dtype, device, non_blocking, copy)
     r = self
     if device is not None:
         target = Device(device)
@@ -88,9 +114,6 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if memory_format not in (None, preserve_format) and not r.is_contiguous(memory_format):
         r = _clone(r, memory_format=memory_format)
     return _clone(r) if copy and r is self else r
-
-
-_python_bool = type(True)
 
 
 def type(self, dtype=None, non_blocking=False):
@@ -272,9 +295,6 @@ def __deepcopy__(self, memo):
     return r
 
 
-type_of = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type
-
-
 def __reduce_ex__(self, protocol):
     from ._factories import from_numpy
     bits = self.detach().contiguous()
@@ -327,7 +347,7 @@ _methods = dict(
     is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, view=view, numpy=numpy, __array__=__array__,
     tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, fill_=fill_, resize_=resize_,
-    set_=set_, T=property(T_), mT=property(mT), H=property(lambda self: self.t()), mH=property(mT), t=t, where=where,
+    set_=set_, T=property(T_), mT=property(mT), H=property(lambda self: self.t()), mH=property(lambda self: self.adjoint()), t=t, where=where,
     new_tensor=new_tensor, new_empty=_new("empty"), new_zeros=_new("zeros"), new_ones=_new("ones"), new_full=_new("full"),
     __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __contains__=__contains__, __format__=__format__,
     float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),

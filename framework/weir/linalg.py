@@ -6,16 +6,18 @@ import weir
 from weir import _C
 from weir._C import Tensor
 
-from ._composites._register import functions, methods
-from ._composites.reduction import vector_norm  # noqa: F401
+from ._composites._register import functions, methods, with_out
+from ._composites.reduction import vector_norm as _vector_norm
 from ._decompositions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
                               inv_ex, lstsq, matrix_exp, matrix_rank, old_names, pinv, qr, slogdet, solve, solve_ex,
                               solve_triangular, svd, svdvals, tensorinv, tensorsolve)
 from ._factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
 
+vector_norm = with_out(_vector_norm)
 globals().update({k: v for k, v in _C.ops.get("linalg", {}).items() if k != "vector_norm"})
 
 
+@with_out
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """The norm of matrices: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2. Shape: without the two axes."""
     _float("matrix_norm", A)
@@ -41,7 +43,8 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     return result if keepdim else result.squeeze((a, b))
 
 
-def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+@with_out
+def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     """vector_norm or matrix_norm, by the number of axes. Source: torch.linalg.norm."""
     _float("norm", A)
     if dim is not None:
@@ -57,16 +60,18 @@ def norm(A, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
         if isinstance(ord, str):
             raise RuntimeError(f"linalg.norm: order {ord} needs a matrix")
         result = vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
-    return result if out is None else out.resize_(result.shape).copy_(result)
+    return result
 
 
-def vecdot(x, y, *, dim=-1, out=None):
+@with_out
+def vecdot(x, y, *, dim=-1):
     """Sums of products along dim."""
     _float("vecdot", x), _float("vecdot", y)
     return (x * y).sum(dim)
 
 
-def cross(input, other, *, dim=-1, out=None):
+@with_out
+def cross(input, other, *, dim=-1):
     """The cross product along an axis of size 3."""
     if input.dim() != other.dim():
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
@@ -82,12 +87,14 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     return A.diagonal(offset, dim1, dim2)
 
 
-def matmul(input, other, *, out=None):
+@with_out
+def matmul(input, other):
     """As weir.matmul."""
     return input @ other
 
 
-def multi_dot(tensors, *, out=None):
+@with_out
+def multi_dot(tensors):
     """The product of several matrices in the cheapest order; the outer ones may be vectors."""
     tensors = list(tensors)
     if len(tensors) < 2:
@@ -127,9 +134,11 @@ def _cheapest(tensors):
     return product(0, n - 1)
 
 
-def matrix_power(A, n, *, out=None):
+@with_out
+def matrix_power(A, n):
     """A multiplied n times with itself; the inverse's power for negative n."""
-    _float("matrix_power", A)
+    if n < 0:
+        _float("matrix_power", A)
     if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, but they are {A.shape[-2:]} matrices")
     if n < 0:
@@ -142,7 +151,7 @@ def matrix_power(A, n, *, out=None):
             result = square if result is None else result @ square
         n >>= 1
         square = square @ square if n else square
-    return result
+    return result.clone() if result is A else result
 
 
 def vander(x, *, N=None):

@@ -84,6 +84,7 @@ def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, 
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    low, high = (x.item() if isinstance(x, Tensor) else x for x in (low, high))
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     r = _empty(tuple(size), dtype or T.int64)
@@ -113,19 +114,27 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
     """Normal numbers of the given means and standard deviations (numbers or tensors)."""
     if isinstance(std, Tensor) and std.numel() and bool((std < 0).any()):
         raise RuntimeError("normal expects all elements of std >= 0.0")
+    if not isinstance(mean, Tensor) and isinstance(std, Tensor) and not std.is_floating_point():
+        return _made(normal_(_empty(std.shape, std.dtype)), out, device, requires_grad)
     if size is not None:
         r = normal_(_empty(tuple(size), dtype or get_default_dtype()), mean, std, generator=generator)
         return _made(r, out, device, requires_grad)
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     from ._composites import broadcast_tensors
-    like = mean + std * 0 if not isinstance(mean, Tensor) or isinstance(std, Tensor) else mean
+    like = mean if isinstance(mean, Tensor) else std
+    if isinstance(mean, Tensor) and isinstance(std, Tensor):
+        like = mean + std * 0
     r = normal_(_empty(like.shape, like.dtype), generator=generator)
     return _made(r * std + mean, out, device, requires_grad)
 
 
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
-    """Normal numbers in place."""
+    """Normal numbers in place. NotImplementedError for whole numbers."""
+    if not self.is_floating_point():
+        if self.numel():
+            raise NotImplementedError(f"normal_: not implemented for {self.dtype}")
+        return self
     return self.normal_fill_(mean, std, generator=generator)
 
 
@@ -148,6 +157,7 @@ def bernoulli_(self, p=0.5, *, generator=None):
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
         p = full(self.shape, float(p), dtype=T.float64)
+    p = p if p.is_floating_point() else p.double()
     return self.copy_(_torch["bernoulli"](p.expand(self.shape), generator=generator))
 
 

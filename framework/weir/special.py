@@ -1,12 +1,13 @@
 """torch.special: special functions, the core's under their names here and compositions over them."""
 
+import functools
 import math
 
 import weir
 from weir import _C
 from weir._C import Tensor
 
-from ._composites._register import functions
+from ._composites._register import functions, with_out
 
 _torch = _C.ops["torch"]
 globals().update(_C.ops.get("special", {}))
@@ -22,7 +23,7 @@ for _name, _source in (
         ("log1p", "log1p"), ("logit", "logit"), ("logsumexp", "logsumexp"), ("sinc", "sinc"), ("round", "round"),
         ("xlogy", "xlogy"), ("xlog1py", "xlog1py"), ("i0", "i0"), ("i0e", "i0e"), ("i1", "i1"), ("i1e", "i1e"),
         ("ndtri", "ndtri"), ("log_ndtr", "log_ndtr"), ("entr", "entr"), ("polygamma", "polygamma"),
-        ("multigammaln", "multigammaln"), ("modified_bessel_i0", "i0"), ("modified_bessel_i1", "i1")):
+        ("multigammaln", "multigammaln")):
     if _pick(_source) is not None:
         globals()[_name] = _pick(_source)
 
@@ -33,7 +34,7 @@ def _checked(x):
     return x if x.is_floating_point() else x.to(weir.get_default_dtype())
 
 
-def softmax(input, dim, *, dtype=None):
+def softmax(input, dim, dtype=None):
     """exp(x) along dim, scaled to sum to 1."""
     return weir.softmax(input, dim, dtype=dtype)
 
@@ -43,6 +44,7 @@ def log_softmax(input, dim, *, dtype=None):
     return weir.log_softmax(input, dim, dtype=dtype)
 
 
+@with_out
 def ndtr(input):
     """The normal distribution function."""
     x = _checked(input) * math.sqrt(0.5)
@@ -50,48 +52,116 @@ def ndtr(input):
                       weir.where(x > 0, 1 - 0.5 * weir.erfc(x.abs()), 0.5 * weir.erfc(x.abs())))
 
 
-def _polynomial(name, first, step, doc):
-    """An orthogonal polynomial by its three-term recurrence p_{k+1} = step(x, k, p_k, p_{k-1})."""
+def _constant(function):
+    """`function` with `out=`, and without gradients: PyTorch has none for Bessel functions and polynomials."""
+    @functools.wraps(function)
+    def plain(*args):
+        return function(*(x.detach() if isinstance(x, Tensor) else x for x in args))
+    return with_out(plain)
+
+
+def _bessel(name, source, doc):
+    def bessel(input):
+        return _pick(source)(_checked(input))
+
+    bessel.__name__, bessel.__doc__ = name, doc
+    return _constant(bessel)
+
+
+modified_bessel_i0 = _bessel("modified_bessel_i0", "i0", "Modified Bessel function of the first kind, order 0.")
+modified_bessel_i1 = _bessel("modified_bessel_i1", "i1", "Modified Bessel function of the first kind, order 1.")
+
+
+@_constant
+def spherical_bessel_j0(input):
+    """sin(x) / x, 1 at 0 and 0 at infinity."""
+    x = _checked(input)
+    return weir.sinc(x / math.pi).masked_fill(weir.isinf(x), 0)
+
+
+def _polynomial(name, first, step, doc, closed=None, largest=None):
+    """An orthogonal polynomial by its three-term recurrence p_{k+1} = step(x, k, p_k, p_{k-1}).
+
+    closed(x, n) gives (where, value) pairs that go before it, in rising priority, as PyTorch's kernels have them; above
+    `largest` degrees, {dtype: n}, the value is NaN.
+    """
     def polynomial(x, n):
         if not isinstance(x, Tensor) and not isinstance(n, Tensor):
             raise TypeError(f"special.{name}(): x or n must be a Tensor")
-        x = _checked(x) if isinstance(x, Tensor) else weir.tensor(float(x))
-        degree = n if isinstance(n, Tensor) else weir.tensor(n)
-        x, degree = weir.broadcast_tensors(x, degree)
-        degree = degree.to(weir.int64)
-        before, current = weir.ones_like(x), first(x)
-        result = weir.where(degree < 0, weir.zeros_like(x), before)
-        for k in range(1, int(degree.max()) + 1 if degree.numel() else 0):
-            result = weir.where(degree == k, current, result)
-            before, current = current, step(x, k, current, before)
-        return result
+        dtype = weir.result_type(x, n)
+        dtype = dtype if dtype.is_floating_point else weir.get_default_dtype()
+        like = weir.empty_like(x + n, dtype=dtype)  # laid out as an op of x and n
+        x, n = weir.broadcast_tensors(*(t.to(dtype) if isinstance(t, Tensor) else weir.tensor(t, dtype=dtype) for t in (x, n)))
+        # A degree that no integer holds counts as none, as the cast to int64 has it.
+        n = weir.where(n.abs() < 2.0 ** 62, n, weir.full_like(n, -1)).trunc()
+        chosen = [(n <= 0, (n == 0).to(dtype))] + (closed(x, n) if closed else [])
+        if largest:
+            chosen.append((n > largest.get(dtype, 128), weir.full_like(x, math.nan)))
+        pending = weir.ones_like(x, dtype=weir.bool)
+        for where, _ in chosen:
+            pending = pending & ~where
+        result = _recurrence(x, n, pending, weir.ones_like(x), first(x), step)
+        for where, value in chosen[1:] + chosen[:1]:
+            result = weir.where(where, value, result)
+        return like.copy_(result)
 
     polynomial.__name__, polynomial.__doc__ = name, doc
-    return polynomial
+    return _constant(polynomial)
 
 
-def _chebyshev(kind, shifted, first):
-    name = ("shifted_" if shifted else "") + f"chebyshev_polynomial_{kind}"
-    at = (lambda x: 2 * x - 1) if shifted else (lambda x: x)
-    return _polynomial(name, lambda x: first(at(x)), lambda x, k, p, q: 2 * at(x) * p - q,
-                       f"Chebyshev polynomial of kind {kind.upper()}.")
+def _recurrence(x, n, pending, before, current, step):
+    """p_n where `pending`, by steps until all elements have theirs or are NaN for good."""
+    result, k = current, 1
+    while bool((pending := pending & (n > k) & ~weir.isnan(current)).any()):
+        before, current = current, step(x, k, current, before)
+        result = weir.where(pending, current, result)
+        k += 1
+    return result
 
 
-for _kind, _first in (("t", lambda x: x), ("u", lambda x: 2 * x), ("v", lambda x: 2 * x - 1), ("w", lambda x: 2 * x + 1)):
+def _sign(n):
+    """(-1) ** n"""
+    return 1 - 2 * (n % 2)
+
+
+#: Of each Chebyshev kind: p_1, the values at 1 and -1, by the angle acos(x), and from which degree on PyTorch takes the
+#: angle, plain and shifted.
+_CHEBYSHEV = {
+    "t": (lambda x: x, lambda n: n * 0 + 1, _sign, lambda a, n: (n * a).cos(), (6, 6)),
+    "u": (lambda x: x + x, lambda n: n + 1, lambda n: _sign(n) * (n + 1), lambda a, n: ((n + 1) * a).sin() / a.sin(), (8, 6)),
+    "v": (lambda x: x + x - 1, lambda n: n * 0 + 1, lambda n: _sign(n) * (n + n + 1),
+          lambda a, n: ((n + 0.5) * a).cos() / (a / 2).cos(), (8, 6)),
+    "w": (lambda x: x + x + 1, lambda n: n + n + 1, _sign, lambda a, n: ((n + 0.5) * a).sin() / (a / 2).sin(), (8, 4)),
+}
+
+
+def _chebyshev(kind, shifted):
+    first, at_one, at_minus_one, by_angle, degrees = _CHEBYSHEV[kind]
+    at = (lambda x: x + x - 1) if shifted else (lambda x: x)
+
+    def closed(x, n):
+        x = at(x)
+        return [((n > degrees[shifted]) & (x.abs() < 1), by_angle(x.acos(), n)), (x == 1, at_one(n)),
+                (x == -1, at_minus_one(n))]
+
+    return _polynomial(("shifted_" if shifted else "") + f"chebyshev_polynomial_{kind}", lambda x: first(at(x)),
+                       lambda x, k, p, q: (at(x) + at(x)) * p - q, f"Chebyshev polynomial of kind {kind.upper()}.", closed)
+
+
+for _kind in _CHEBYSHEV:
     for _shifted in (False, True):
-        _function = _chebyshev(_kind, _shifted, _first)
+        _function = _chebyshev(_kind, _shifted)
         globals()[_function.__name__] = _function
 
-hermite_polynomial_h = _polynomial("hermite_polynomial_h", lambda x: 2 * x, lambda x, k, p, q: 2 * (x * p - k * q),
-                                   "Physicists' Hermite polynomial.")
+#: Above, Hermite polynomials leave the range of their dtype.
+_HERMITE = {weir.float64: 512}
+hermite_polynomial_h = _polynomial("hermite_polynomial_h", lambda x: x + x, lambda x, k, p, q: (x + x) * p - 2 * k * q,
+                                   "Physicists' Hermite polynomial.", largest=_HERMITE)
 hermite_polynomial_he = _polynomial("hermite_polynomial_he", lambda x: x, lambda x, k, p, q: x * p - k * q,
-                                    "Probabilists' Hermite polynomial.")
+                                    "Probabilists' Hermite polynomial.", largest=_HERMITE)
 laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", lambda x: 1 - x,
-                                    lambda x, k, p, q: ((2 * k + 1 - x) * p - k * q) / (k + 1), "Laguerre polynomial.")
+                                    lambda x, k, p, q: ((2 * k + (1 - x)) * p - k * q) / (k + 1), "Laguerre polynomial.",
+                                    lambda x, n: [(x == 0, weir.ones_like(x))])
 legendre_polynomial_p = _polynomial("legendre_polynomial_p", lambda x: x,
-                                    lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1), "Legendre polynomial.")
-
-
-def spherical_bessel_j0(x):
-    """sin(x) / x."""
-    return weir.sinc(_checked(x) / math.pi)
+                                    lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1), "Legendre polynomial.",
+                                    lambda x, n: [(x == 1, weir.ones_like(x)), (x == -1, _sign(n))])

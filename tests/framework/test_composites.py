@@ -20,6 +20,8 @@ ELSEWHERE = {
     "linalg.norm.subgradients_at_zero": "subgradients where PyTorch itself has several",
     "einsum": "the sample gives the operands before the equation",
     "slice": "PyTorch has it as an internal op only",
+    "where": "the sample gives the tensor before the condition",
+    "bernoulli": "its elements are random",
     "special.polygamma": "the sample gives the tensor before n",
     "as_strided_scatter": "PyTorch's gradient is that of another geometry when the window overlaps itself",
     "nonzero_static": "no eager sample differs from nonzero's",

@@ -6,11 +6,13 @@ A name that the C++ core already has keeps the core's op: composites fill gaps a
 import functools
 import inspect
 
+import weir
 from weir import _C
 from weir._C import Tensor
 
 functions: dict = {}  # name -> function of the package
 methods: dict = {}    # name -> method of Tensor
+completed: set = set()  # names of the core's that calls pass through Python for
 
 
 #: What `out=` may be, as `enum class Out` in framework/op/op.h: any dtype that the result casts to; not an input's
@@ -39,6 +41,51 @@ def composite(function=None, *, aliases=(), method=True, inplace=False, public=T
     return wrapped
 
 
+def completes(name):
+    """Enters function(core, *args, **kwargs) in the place of the core's op and method `name`, for the calls that the op's one
+    signature cannot hold. It passes all others on to `core`."""
+    def enter(function):
+        for table, core in ((functions, _C.ops["torch"].get(name)), (methods, Tensor.__dict__.get(name))):
+            if core is not None:
+                table[name] = functools.wraps(core, assigned=("__name__", "__doc__"))(functools.partial(function, core)) \
+                    if table is functions else _method(function, core, name)
+                completed.add(name)
+        return function
+    return enter
+
+
+def _method(function, core, name):
+    def method(self, *args, **kwargs):
+        return function(core, self, *args, **kwargs)
+
+    method.__name__, method.__doc__ = name, core.__doc__
+    return method
+
+
+def without_derivative(name, compute, *inputs):
+    """compute(*inputs), of which PyTorch has no derivative: it requires grad as they do, and backward raises RuntimeError."""
+    if not (weir.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in inputs)):
+        return compute(*inputs)
+    return _underivable().apply(name, compute, *inputs)
+
+
+@functools.cache
+def _underivable():
+    from ..autograd import Function
+
+    class Underivable(Function):
+        @staticmethod
+        def forward(ctx, name, compute, *inputs):
+            ctx.name = name
+            return compute(*(x.detach() if isinstance(x, Tensor) else x for x in inputs))
+
+        @staticmethod
+        def backward(ctx, *grads):
+            raise RuntimeError(f"derivative for {ctx.name} is not implemented")
+
+    return Underivable
+
+
 def alias(name: str, target: str) -> None:
     """Gives the core's op `target`, its method and its in-place form a second name."""
     op = _C.ops["torch"].get(target) or functions.get(target)
@@ -52,9 +99,9 @@ def alias(name: str, target: str) -> None:
 
 def install() -> None:
     """Drops the names that the core has and attaches the methods to Tensor."""
-    for name in [n for n in functions if n in _C.ops["torch"]]:
+    for name in [n for n in functions if n in _C.ops["torch"] and n not in completed]:
         del functions[name]
-    for name in [n for n in methods if n in Tensor.__dict__]:
+    for name in [n for n in methods if n in Tensor.__dict__ and n not in completed]:
         del methods[name]
     for name, function in methods.items():
         _C._add_method(name, function)

@@ -35,7 +35,7 @@ def clamp_max(input: Tensor, max):
 
 
 @composite
-def rsub(input: Tensor, other, *, alpha=1):
+def rsub(input: Tensor, other, alpha=1):
     """other - alpha * input."""
     if not isinstance(other, Tensor):
         return weir.sub(weir.tensor(other, dtype=weir.result_type(input, other)), input, alpha=alpha)

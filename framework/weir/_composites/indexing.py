@@ -34,15 +34,17 @@ def take_along_dim(input: Tensor, indices, dim=None):
     if indices.dtype != weir.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype}")
     if dim is None:
-        return input.reshape(-1).gather(0, _wrapped("take_along_dim", indices.reshape(-1), input.numel()))
+        return input.reshape(-1).gather(0, indices.reshape(-1))
     if input.dim() != indices.dim():
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
                            f"{input.dim()} dimensions for input, and {indices.dim()} dimensions for indices")
+    if input.dim() == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = dim % input.dim()
     one = lambda shape: [1 if d == dim else s for d, s in enumerate(shape)]  # noqa: E731
     common = list(weir.broadcast_shapes(one(input.shape), one(indices.shape)))
     wide = lambda t: t.expand([t.shape[dim] if d == dim else s for d, s in enumerate(common)])  # noqa: E731
-    return wide(input).gather(dim, _wrapped("take_along_dim", wide(indices), input.shape[dim]))
+    return wide(input).gather(dim, weir.remainder(wide(indices), max(input.shape[dim], 1)))  # any index counts around
 
 
 def _rows(input, dim, index):
@@ -55,6 +57,8 @@ def _rows(input, dim, index):
 def _scatter_rows(name, input, dim, index, write):
     if index.dim() > 1:
         raise IndexError(f"{name}(): Index should have dimension 1 or 0 (got {index.dim()})")
+    if input.numel() == 0:  # no index can be wrong where nothing is written
+        return input.clone()
     flat = input.reshape(1) if input.dim() == 0 else input
     dim = dim % flat.dim()
     rows = _rows(flat, dim, _wrapped(name, _int64(name, index.reshape(-1)), flat.shape[dim]))
@@ -82,6 +86,12 @@ def index_copy(input: Tensor, dim, index, source):
     if input.dtype != source.dtype:
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
                            f"{input.dtype} and (source) {source.dtype}")
+    if source.dim() == 0 and index.numel() != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
+    slices = lambda x: [s for d, s in enumerate(x.shape) if d != dim % max(x.dim(), 1)]  # noqa: E731
+    if source.dim() and input.dim() and slices(source) != slices(input):
+        raise RuntimeError(f"index_copy_(): Source/destination tensor must have same slice shapes. Got {slices(input)} and "
+                           f"{slices(source)}")
     if source.dim() and source.shape[dim if input.dim() else 0] != index.numel():
         raise IndexError(f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
                          f"({source.shape[dim]})")
@@ -102,7 +112,7 @@ def masked_scatter(input: Tensor, mask, source):
         raise RuntimeError("masked_scatter: expected the number of elements in source to be at least the number of ones "
                            "in mask")
     if source.numel() == 0:
-        return input.clone()
+        return weir.where(mask, source.sum().to(input.dtype), input)  # nothing is taken; the gradient reaches both
     values = source.reshape(-1)[position.clamp(min=0)].reshape(input.shape)
     return weir.where(mask, values, input)
 
@@ -116,7 +126,7 @@ def put(input: Tensor, index, source, accumulate=False):
         raise RuntimeError("put_(): self and source expected to have the same dtype, but got self.dtype = "
                            f"{input.dtype} and source.dtype = {source.dtype}")
     if index.numel() != source.numel():
-        raise RuntimeError("put_(): Expected source and index to have the same number of elements, but got "
+        raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
                            f"source.numel() = {source.numel()}, index.numel() = {index.numel()}")
     flat, where = input.reshape(-1), _wrapped("put_", index.reshape(-1), input.numel())
     write = flat.scatter_add if accumulate else flat.scatter

@@ -12,6 +12,14 @@ def _tensors(args):
     return list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
 
 
+def need_tensors(tensors):
+    """The tensors of a function that takes no list of them. Raises TypeError for another type."""
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
+    return list(tensors)
+
+
 @composite(method=False, aliases=("concatenate",))
 def concat(tensors, dim=0):
     """As cat."""
@@ -84,7 +92,7 @@ def tile(input: Tensor, *dims):
 @composite(method=False)
 def block_diag(*tensors):
     """Matrices along the diagonal of a larger one, zeros elsewhere."""
-    blocks = [t if t.dim() == 2 else t.reshape(1, -1) for t in _tensors(tensors) if _at_most_2d(t)]
+    blocks = [t if t.dim() == 2 else t.reshape(1, -1) for t in need_tensors(tensors) if _at_most_2d(t)]
     if not blocks:
         return weir.empty(1, 0)
     dtype = blocks[0].dtype
@@ -126,7 +134,7 @@ def broadcast_shapes(*shapes):
 @composite(method=False)
 def broadcast_tensors(*tensors):
     """All tensors expanded to their common shape."""
-    tensors = _tensors(tensors)
+    tensors = need_tensors(tensors)
     shape = tensors[0].shape if tensors else ()
     if all(t.shape == shape for t in tensors):
         return tuple(tensors)
@@ -165,7 +173,7 @@ def meshgrid(*tensors, indexing=None):
 @composite(method=False)
 def cartesian_prod(*tensors):
     """All tuples of one element per vector, as rows."""
-    tensors = _tensors(tensors)
+    tensors = need_tensors(tensors)
     if any(t.dim() != 1 for t in tensors):
         raise RuntimeError("Expect a 1D vector, but got shape " + str([list(t.shape) for t in tensors]))
     if len(tensors) == 1:
@@ -191,10 +199,14 @@ def combinations(input: Tensor, r=2, with_replacement=False):
 def repeat_interleave(input: Tensor, repeats=None, dim=None, *, output_size=None):
     """Each element repeated `repeats` times along dim, of the flattened tensor without dim."""
     if repeats is None:
+        if input.dim() != 1:
+            raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
         counts = input.tolist()
         return weir.tensor([i for i, n in enumerate(counts) for _ in range(n)], dtype=weir.int64)
     if dim is None:
         input, dim = input.reshape(-1), 0
+    if isinstance(repeats, Tensor) and repeats.dim() > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
     size = input.shape[dim] if input.dim() else 1
     counts = [int(repeats)] * size if isinstance(repeats, int) else repeats.reshape(-1).tolist()
     counts = counts * size if len(counts) == 1 and size != 1 else counts
@@ -257,11 +269,11 @@ def split_with_sizes(input: Tensor, split_sizes, dim=0):
 
 @composite
 def unsafe_split(input: Tensor, split_size, dim=0):
-    """As split, the parts being copies."""
-    return tuple(t.clone() for t in input.split(split_size, dim))
+    """As split, views too: in PyTorch too the parts share the memory."""
+    return input.split(split_size, dim)
 
 
 @composite
 def unsafe_chunk(input: Tensor, chunks, dim=0):
-    """As chunk, the parts being copies."""
-    return tuple(t.clone() for t in input.chunk(chunks, dim))
+    """As chunk, views too: in PyTorch too the parts share the memory."""
+    return input.chunk(chunks, dim)

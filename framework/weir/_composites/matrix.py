@@ -5,6 +5,7 @@ from weir._C import Tensor
 
 from ._register import composite
 from .einsum import einsum  # noqa: F401
+from .joining import need_tensors
 from .reduction import without_gradient
 
 
@@ -168,19 +169,26 @@ def _product(sizes):
 @composite(method=False)
 def chain_matmul(*matrices):
     """The product of several matrices."""
-    return weir.linalg.multi_dot(list(matrices[0]) if isinstance(matrices[0], (tuple, list)) else list(matrices))
+    return weir.linalg.multi_dot(need_tensors(matrices))
 
 
 def distance(difference, p):
     """p-norm over the last axis; unlike a norm's, the gradient for p = 0 is zero rather than absent."""
     if p == 0:
-        return without_gradient((difference != 0).to(difference.dtype), difference).sum(-1)
+        count = (difference != 0).to(difference.dtype).masked_fill(weir.isnan(difference), float("nan"))
+        return without_gradient(count, difference).sum(-1)
     return weir.linalg.vector_norm(difference, p, -1)
+
+
+#: How PyTorch may compute p = 2; here all are one.
+_COMPUTE_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist", None)
 
 
 @composite(method=False)
 def cdist(x1: Tensor, x2, p=2.0, compute_mode=None):
     """p-norm distances between the rows of two batches. Shapes: (*, P, M), (*, R, M) -> (*, P, R)."""
+    if compute_mode not in _COMPUTE_MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     for name, x in (("X1", x1), ("X2", x2)):
         if x.dim() < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.dim()}D")
@@ -206,5 +214,9 @@ def vander(x: Tensor, N=None, increasing=False):
     """Powers of a vector's elements as rows, falling unless `increasing`."""
     if x.dim() != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
-    powers = weir.linalg.vander(x, N=x.shape[0] if N is None else N) if N != 0 else x.new_empty(x.shape[0], 0)
+    N = x.shape[0] if N is None else N
+    if N < 0:
+        raise RuntimeError("N must be non-negative.")
+    x = x if x.is_floating_point() else x.to(weir.int64)
+    powers = weir.linalg.vander(x, N=max(N, 2))[:, :N]
     return powers if increasing else powers.flip(-1)

@@ -43,6 +43,8 @@ def _scalar_pair(name, input):
 @composite(out=OUT_EXACT)
 def kthvalue(input: Tensor, k, dim=-1, keepdim=False):
     """The k-th smallest element along dim (counted from 1) and its index."""
+    if input.dim() and input.shape[dim] == 0:
+        raise IndexError(f"kthvalue(): Expected reduction dim {dim % input.dim()} to have non-zero size.")
     if not 1 <= k <= (input.shape[dim] if input.dim() else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     if input.dim() == 0:
@@ -50,13 +52,23 @@ def kthvalue(input: Tensor, k, dim=-1, keepdim=False):
     return _pick("kthvalue", input, dim, keepdim, k - 1)
 
 
+def _shared(input, value):
+    """`value`, one of input's elements: all that equal it share its gradient, as PyTorch has it."""
+    if not (input.requires_grad and weir.is_grad_enabled()):
+        return value
+    equal = (input == value) | (weir.isnan(input) & weir.isnan(value))
+    chosen = weir.where(equal, input, weir.zeros_like(input)).sum() / equal.sum()
+    return value + (chosen - chosen.detach()) if bool(weir.isfinite(value)) else chosen
+
+
 @composite
 def median(input: Tensor, dim=None, keepdim=False):
     """The lower median: of all elements, or (values, indices) along dim. NaN where there is one."""
     if dim is None:
         if input.numel() == 0:
-            return weir.full((), math.nan, dtype=input.dtype)
-        return median(input.reshape(-1), 0).values
+            empty = math.nan if input.is_floating_point() else weir.iinfo(input.dtype).min
+            return input.sum(dtype=input.dtype).masked_fill(weir.ones((), dtype=weir.bool), empty)
+        return _shared(input, median(input.detach().reshape(-1), 0).values)
     if input.dim() == 0:
         return _scalar_pair("median", input)
     if input.shape[dim] == 0:
@@ -73,9 +85,11 @@ def median(input: Tensor, dim=None, keepdim=False):
 def nanmedian(input: Tensor, dim=None, keepdim=False):
     """median of what is not NaN."""
     if dim is None:
-        return nanmedian(input.reshape(-1), 0).values if input.numel() else median(input)
+        return _shared(input, nanmedian(input.detach().reshape(-1), 0).values) if input.numel() else median(input)
     if input.dim() == 0:
         return _scalar_pair("nanmedian", input)
+    if input.shape[dim] == 0:
+        raise IndexError(f"median(): Expected reduction dim {dim} to have non-zero size.")
     valid = input.shape[dim] - weir.isnan(input.detach()).to(weir.int64).sum(dim, True)
     return _pick("nanmedian", input, dim, keepdim, ((valid - 1).clamp(min=0) / 2).floor().to(weir.int64))
 
@@ -191,7 +205,7 @@ def _consecutive(rows):
     return rows[first], inverse, ends - first
 
 
-@composite
+@composite(public=False)
 def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False, dim=None):
     """The first of each run of equal elements, or slices along dim."""
     rows = input.reshape(-1) if dim is None else input.movedim(dim, 0)
@@ -201,6 +215,21 @@ def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False,
     else:
         values = values.movedim(0, dim)
     return _optional(values, inverse, counts, return_inverse, return_counts)
+
+
+def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_counts=False, dim=None):
+    """The method as a function. As in PyTorch, flags given by position choose each other's result, which is empty unless
+    it was asked for or dim is given: the first one stands for return_counts there, the second for return_inverse."""
+    inverse_made, counts_made = (*flags[:2], *(return_inverse, return_counts)[len(flags):])
+    shown = return_inverse or (len(flags) > 1 and flags[1]), return_counts or (len(flags) > 0 and flags[0])
+    values, inverse, counts = unique_consecutive(input, True, True, flags[2] if len(flags) > 2 else dim)
+    if dim is None and len(flags) < 3:
+        inverse, counts = inverse if inverse_made else inverse.new_empty(0), counts if counts_made else counts.new_empty(0)
+    return _optional(values, inverse, counts, *shown)
+
+
+_unique_consecutive.__name__ = "unique_consecutive"
+composite(_unique_consecutive, method=False)
 
 
 @composite

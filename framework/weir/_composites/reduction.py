@@ -59,7 +59,7 @@ def nanmean(input: Tensor, dim=None, keepdim=False, *, dtype=None):
     """Mean over dim of what is not NaN."""
     if not input.is_floating_point():
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
-    count = weir.logical_not(weir.isnan(input)).to(input.dtype).sum(dim, keepdim)
+    count = weir.logical_not(weir.isnan(input)).to(weir.int64).sum(dim, keepdim)
     return nansum(input, dim, keepdim, dtype=dtype) / count
 
 

@@ -44,7 +44,7 @@ def _cumulative(name, better):
         if input.dim() == 0:
             return input.clone(), weir.zeros((), dtype=weir.int64)
         if input.numel() == 0:
-            return input.clone(), input.to(weir.int64)
+            return input.clone(), weir.zeros(input.shape, dtype=weir.int64)
         where = _running(input.detach(), dim, better)[1].contiguous()
         return input.gather(dim, where), where
 
@@ -69,26 +69,38 @@ def diff(input: Tensor, n=1, dim=-1, prepend=None, append=None):
     parts = [p for p in (prepend, input, append) if p is not None]
     x = weir.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, x.shape[dim])):
-        length = max(x.shape[dim] - 1, 0)
-        later, earlier = x.narrow(dim, x.shape[dim] - length, length), x.narrow(dim, 0, length)
+        later, earlier = _neighbours(x, dim)
         x = weir.logical_xor(later, earlier) if x.dtype == weir.bool else later - earlier
     return x
 
 
-def _trapezoids(y, x, dx, dim):
-    length = y.shape[dim] - 1
-    if length < 0:
-        raise RuntimeError("trapezoid: y must have at least one element along dim")
-    heights = y.narrow(dim, 1, length) + y.narrow(dim, 0, length)
-    if x is None:
-        return heights * (dx / 2.0) if not isinstance(dx, Tensor) else heights * dx / 2.0
+def _neighbours(x, dim):
+    """(all elements but the first, all but the last) along dim."""
+    length = max(x.shape[dim] - 1, 0)
+    return x.narrow(dim, x.shape[dim] - length, length), x.narrow(dim, 0, length)
+
+
+def _trapezoids(y, x, dx, dim, reduce):
+    """The areas between y's points along dim, summed by `reduce`, which is sum or cumsum."""
+    if y.dim() == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    dim = dim % y.dim()
+    step = x is None or (x.dim() == 1 and not y.shape[dim])
+    dx = 1.0 if dx is None else dx
+    if step and reduce is weir.sum:  # one sum less its ends, as PyTorch has it: infinities show the difference
+        return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
+    later, earlier = _neighbours(y, dim)
+    heights = later + earlier
+    if step:
+        return reduce(heights * (dx / 2.0), dim)
     if x.dim() == 1:
         if x.shape[0] != y.shape[dim]:
             raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
-        width = (x[1:] - x[:-1]).reshape([-1 if d == dim % y.dim() else 1 for d in range(y.dim())])
+        width = (x[1:] - x[:-1]).reshape([-1 if d == dim else 1 for d in range(y.dim())])
     else:
-        width = diff(x, 1, dim)
-    return heights * width / 2.0
+        later, earlier = _neighbours(x.reshape([1] * (y.dim() - x.dim()) + list(x.shape)), dim)
+        width = later - earlier
+    return reduce(heights * width, dim) / 2.0
 
 
 def _check_step(name, x, dx):
@@ -100,16 +112,16 @@ def _check_step(name, x, dx):
 def trapezoid(y: Tensor, x=None, *, dx=None, dim=-1):
     """The integral along dim by the trapezoidal rule, over points x or steps dx."""
     _check_step("trapezoid", x, dx)
-    if y.shape[dim] == 0:
-        return y.sum(dim)
-    return _trapezoids(y, x, 1.0 if dx is None else dx, dim).sum(dim)
+    if y.dim() and y.shape[dim] == 0:
+        return weir.zeros([s for d, s in enumerate(y.shape) if d != dim % y.dim()], dtype=y.dtype)
+    return _trapezoids(y, x, dx, dim, weir.sum)
 
 
 @composite(method=False)
 def cumulative_trapezoid(y: Tensor, x=None, *, dx=None, dim=-1):
     """The running integral along dim by the trapezoidal rule."""
     _check_step("cumulative_trapezoid", x, dx)
-    return _trapezoids(y, x, 1.0 if dx is None else dx, dim).cumsum(dim)
+    return _trapezoids(y, x, dx, dim, weir.cumsum)
 
 
 @composite(method=False)
@@ -130,15 +142,22 @@ def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
 
 
 def _gradient_along(x, dim, spacing, edge_order):
+    """Over even steps the difference across two of them; over given points the two slopes, weighed. One formula would do
+    for finite numbers only."""
     x = x.transpose(dim, -1)
-    n = x.shape[-1]
-    points = spacing if isinstance(spacing, Tensor) and spacing.dim() else weir.arange(n, dtype=weir.float64) * float(spacing)
-    h = (points[1:] - points[:-1]).to(x.dtype if x.is_floating_point() else weir.get_default_dtype())
-    slope = (x[..., 1:] - x[..., :-1]) / h
-    left, right = h[:-1], h[1:]
-    middle = (slope[..., :-1] * right + slope[..., 1:] * left) / (left + right)
+    later, earlier = _neighbours(x, -1)
+    if isinstance(spacing, Tensor) and spacing.dim():
+        h = (spacing[1:] - spacing[:-1]).to(x.dtype if x.is_floating_point() else weir.get_default_dtype())
+        slope = (later - earlier) / h
+        left, right = h[:-1], h[1:]
+        middle = (slope[..., :-1] * right + slope[..., 1:] * left) / (left + right)
+        h_first, h_last = h[:2], h.flip(0)[:2]
+    else:
+        h = float(spacing)
+        slope, middle = (later - earlier) / h, (x[..., 2:] - x[..., :-2]) / (2 * h)
+        h_first = h_last = (h, h or 1.0)  # by a spacing of zero all is infinite already
     first, last = slope[..., :1], slope[..., -1:]
     if edge_order == 2:
-        first = first - (slope[..., 1:2] - slope[..., :1]) * h[0] / (h[0] + h[1])
-        last = last + (slope[..., -1:] - slope[..., -2:-1]) * h[-1] / (h[-1] + h[-2])
-    return weir.cat([first, middle, last], -1).transpose(dim, -1)
+        first = first - (slope[..., 1:2] - slope[..., :1]) * h_first[0] / (h_first[0] + h_first[1])
+        last = last + (slope[..., -1:] - slope[..., -2:-1]) * h_last[0] / (h_last[0] + h_last[1])
+    return weir.cat([first, middle, last], -1).transpose(dim, -1).contiguous()

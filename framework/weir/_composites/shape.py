@@ -3,7 +3,7 @@
 import weir
 from weir._C import Tensor
 
-from ._register import alias, composite
+from ._register import alias, composite, without_derivative
 
 
 def _as(name):
@@ -27,7 +27,7 @@ def type_as(input: Tensor, other):
 @composite
 def ravel(input: Tensor):
     """All elements as a vector."""
-    return input.reshape(-1)
+    return input.contiguous().view(-1)
 
 
 @composite
@@ -44,8 +44,10 @@ for _name, _target in (("swapaxes", "transpose"), ("swapdims", "transpose"), ("m
 
 @composite
 def adjoint(input: Tensor):
-    """The last two axes exchanged."""
-    return input.transpose(-2, -1)
+    """The last two axes exchanged; a 0-d tensor as it is."""
+    if input.dim() == 1:
+        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return input.transpose(-2, -1) if input.dim() else input
 
 
 @composite
@@ -188,11 +190,20 @@ tril_indices = _triangle_indices("tril_indices", lambda r, c, k: c - r <= k)
 triu_indices = _triangle_indices("triu_indices", lambda r, c, k: c - r >= k)
 
 
+#: What these copies take that the views themselves do not.
+_VIEWS = {
+    "view": lambda x, *args, **kwargs: x.view(*args, **kwargs) if isinstance((*args, *kwargs.values())[0], weir.dtype) else
+    x.reshape(*args, *kwargs.values()),
+    "expand": lambda x, *size, implicit=False: x.expand(*size),
+    "detach": lambda x: without_derivative("detach_copy", lambda x: x.clone(), x),
+}
+
+
 def _copying(name):
     view = getattr(Tensor, name)
 
     def copy(input: Tensor, *args, **kwargs):
-        result = view(input, *args, **kwargs)
+        result = _VIEWS.get(name, view)(input, *args, **kwargs)
         return tuple(r.clone() for r in result) if isinstance(result, tuple) else result.clone()
 
     copy.__name__ = name + "_copy"
@@ -239,6 +250,8 @@ def sum_to_size(input: Tensor, *size):
     lead = input.dim() - len(size)
     if lead < 0 or any(s not in (1, n) for s, n in zip(size, input.shape[lead:])):
         raise RuntimeError(f"size {list(size)} is not expandable to size {list(input.shape)}.")
+    if tuple(size) == tuple(input.shape):
+        return input
     axes = [d for d in range(input.dim()) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)]
     return (input.sum(axes, True) if axes else input).reshape(size)
 
@@ -250,7 +263,7 @@ def zero_(input: Tensor):
 
 
 @composite
-def resize_as_(input: Tensor, the_template):
+def resize_as_(input: Tensor, the_template, *, memory_format=None):
     """Resized in place to the_template's shape; new elements are undefined."""
     return input.resize_(the_template.shape)
 

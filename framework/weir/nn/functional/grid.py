@@ -78,7 +78,8 @@ def _at(input, index):
         inside = inside & (i >= 0) & (i <= n - 1)
         flat = flat * n + i.clamp(0, n - 1).to(weir.int64)
     channels = input.shape[1]
-    rows = flat.reshape(shape[0], 1, -1).expand(shape[0], channels, flat.numel() // max(shape[0], 1))
+    places = math.prod(shape[1:])
+    rows = flat.reshape(shape[0], 1, places).expand(shape[0], channels, places)
     values = input.reshape(shape[0], channels, math.prod(sizes)).gather(2, rows)
     values = values.reshape(shape[0], channels, *shape[1:])
     return weir.where(inside.unsqueeze(1), values, weir.zeros((), dtype=values.dtype))

@@ -35,7 +35,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     """log(1 + exp(-target input))."""
     reduction = legacy_reduction(size_average, reduce, reduction)
     check_tensor("soft_margin_loss", input)
-    return _reduced((-target * input).exp().log1p(), reduction)
+    return _reduced((-(target * input)).exp().log1p(), reduction)
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):

@@ -1,0 +1,82 @@
+"""Overloads of core ops whose one signature cannot hold them: PyTorch has several functions under these names."""
+
+import weir
+from weir import _C
+from weir._C import Tensor
+
+from ._register import completes, functions, methods, with_out, without_derivative
+from .search import nonzero
+
+
+@completes("where")
+def _where(core, *args, **kwargs):
+    """Of the condition alone: the coordinates where it holds."""
+    return nonzero(*args, **kwargs, as_tuple=True) if len(args) + len(kwargs) == 1 else core(*args, **kwargs)
+
+
+@completes("bernoulli")
+def _bernoulli(core, input, p=None, *, generator=None, out=None):
+    """With p, a number or a tensor: draws of that probability, of input's shape and dtype."""
+    if p is not None:
+        return _bernoulli_of(input, p, generator=generator, out=out)
+    if not input.is_floating_point() and input.numel():
+        raise NotImplementedError(f"bernoulli: not implemented for {input.dtype}")
+    if input.numel() == 0:  # PyTorch looks at the dtype only where there is something to draw
+        return input.clone() if out is None else out.resize_(input.shape).zero_()
+    return core(input, generator=generator) if out is None else core(input, generator=generator, out=out)
+
+
+@with_out
+def _bernoulli_of(input, p, *, generator=None):
+    if isinstance(p, Tensor) and p.dim():
+        raise TypeError("bernoulli(): argument 'p' must be a number")
+    draw = lambda x, q: weir.empty_like(x).bernoulli_(q, generator=generator)  # noqa: E731
+    return without_derivative("bernoulli", draw, input, p)
+
+
+def _scatter_reduce(name, core, input, dim, index, src, reduce):
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if index.numel() and input.dim() and index.dim() == input.dim():
+        core(input.detach(), dim, index, src.detach() if isinstance(src, Tensor) else src)  # checks dim, index and shapes
+    if not isinstance(src, Tensor):
+        src = weir.full(index.shape, src, dtype=input.dtype)
+    compute = lambda x, s: weir.scatter_reduce(x, dim, index, s, "sum" if reduce == "add" else "prod")  # noqa: E731
+    return without_derivative(name, compute, input, src)
+
+
+def _reduced(name):
+    plain = _C.ops["torch"]["scatter"]
+
+    @with_out
+    def scatter(input, dim, index, src, *, reduce):
+        return _scatter_reduce("scatter", plain, input, dim, index, src, reduce)
+
+    @completes(name)
+    def complete(core, input, dim, index, *args, reduce=None, **kwargs):
+        """With reduce, add or multiply: src's elements are added to, or multiplied with, those of input."""
+        if reduce is None:
+            return core(input, dim, index, *args, **kwargs)
+        src = args[0] if args else kwargs.pop("src", kwargs.pop("value", None))
+        result = scatter(input, dim, index, src, reduce=reduce, **kwargs)
+        return input.copy_(result) if name.endswith("_") else result
+
+
+_reduced("scatter")
+_reduced("scatter_")
+
+
+def _clamp(name):
+    @completes(name)
+    def complete(core, input, min=None, max=None, **kwargs):
+        """With 0-d tensors that require grad as bounds, which are no numbers then: their gradient is wanted."""
+        bounds = [weir.broadcast_to(x, input.shape) if isinstance(x, Tensor) and x.dim() == 0 and x.requires_grad and input.dim()
+                  else x for x in (min, max)]
+        return core(input, *bounds, **kwargs)
+
+
+for _name in ("clamp", "clamp_"):
+    _clamp(_name)
+    for _table in (functions, methods):
+        if _name in _table:
+            _table[_name.replace("clamp", "clip")] = _table[_name]
