@@ -24,9 +24,13 @@ Tensor scaled_sum(const char* op, const Tensor& input, const Tensor& product, co
   check(sizes == product.sizes(), op, ": expand(): the input of shape ", input.sizes(), " does not broadcast to ", product.sizes());
   check(is_floating(product.dtype()) || (!beta.is_real() && !alpha.is_real()), op, ": For integral input tensors, argument alpha must not be a floating point number.");
   auto times = [](const Tensor& x, const Scalar& s) { return s.to_double() == 1 ? x : x * (s.is_real() ? num(s.d) : num(s.i)); };
-  // beta == 0 ignores input, NaN included.
-  if (beta.to_double() == 0) return times(product, alpha);
-  return times(input, beta) + times(product, alpha);
+  // beta == 0 ignores input, NaN included; its gradient is zero.
+  if (beta.to_double() == 0) {
+    if (!mode.grad || !input.has_flag(kRequiresGrad)) return times(product, alpha);
+    Tensor never = full_of(Meta(Dims{}, DType::boolean, input.device()), Scalar(false));
+    return times(product, alpha) + where(never, input, num(0.0));
+  }
+  return times(product, alpha) + times(input, beta);  // the product first: its strides are the result's
 }
 
 Dims batch_of(const Tensor& x) {
