@@ -17,7 +17,8 @@ void check_types(const char* op, const Tensor& a, const Tensor& b) {
 }
 Tensor t(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1)); }
 
-Tensor scaled_sum(const char* op, const Tensor& input, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+  Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
   check(input.dtype() == product.dtype(), op, ": self and mat2 must have the same dtype, but got ", name_of(input.dtype()),
         " and ", name_of(product.dtype()));
   Dims sizes = broadcast(op, input.sizes(), product.sizes());

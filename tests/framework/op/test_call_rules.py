@@ -55,7 +55,7 @@ def test_a_resized_out_takes_the_strides_of_the_result():
     lambda w, x: w.sort(x)[0], lambda w, x: w.sort(x)[1], lambda w, x: w.argsort(x, 0), lambda w, x: w.flip(x, [0]),
     lambda w, x: w.fliplr(x), lambda w, x: w.msort(x), lambda w, x: w.fill(x, 2.0),
     lambda w, x: w.masked_fill(x, x > 2, 0.0), lambda w, x: w.addmm(x, w.ones(3, 2), w.ones(2, 2)),
-    lambda w, x: w.cumsum(x, 0),
+    lambda w, x: w.cumsum(x, 0), lambda w, x: w.pow(2, x), lambda w, x: w.sort(x, stable=None)[0],
 ])
 def test_strides_of_results(call):
     same(lambda w, t: call(w, t.transpose(0, 1)), torch.tensor([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]]))
@@ -124,6 +124,13 @@ def test_beta_zero_has_a_zero_gradient():
         y = w.addmm(x, w.ones(2, 2), w.ones(2, 2), beta=0)
         y.sum().backward()
         assert y.tolist() == [[2, 2], [2, 2]] and x.grad.tolist() == [[0, 0], [0, 0]]
+
+
+def test_addmm_under_autocast_casts_what_is_added():
+    for w in (torch, weir):
+        with w.autocast("cpu", dtype=w.bfloat16):
+            y = w.addmm(w.ones(2, 2), w.ones(2, 2), w.ones(2, 2))
+        assert y.dtype == w.bfloat16 and y.float().tolist() == [[3, 3], [3, 3]]
 
 
 def test_a_bound_that_requires_grad_gets_its_gradient():
