@@ -14,7 +14,7 @@ inline bool elementwise(const OpType& type) { return std::string_view(type.notat
 /// May an in-place call write where an axis repeats one element? Source: what PyTorch's kernels do not refuse.
 inline bool repeats_allowed(const OpType& type) {
   if (elementwise(type)) return false;
-  for (const char* name : {"copy_", "fill", "masked_fill", "tril", "triu", "index_put_rows"})
+  for (const char* name : {"copy", "fill", "masked_fill", "tril", "triu", "index_put_rows"})
     if (type.signature->name == name) return true;
   return false;
 }

@@ -68,6 +68,7 @@ def test_in_place_refuses_repeated_elements():
             with pytest.raises(RuntimeError, match="more than one element"):
                 call(w.ones(3).expand(3, 3))
         w.ones(1, 0).expand(3, 0).add_(1)
+        assert w.ones(3).expand(3, 3).fill_(2.0).tolist() == [[2, 2, 2]] * 3
 
 
 @pytest.mark.parametrize("call", [lambda x: x.squeeze_(), lambda x: x.unsqueeze_(0),
