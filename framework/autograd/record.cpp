@@ -52,10 +52,16 @@ struct OpNode final : Node, Saved {
 
   Tensors apply(Tensors&& g) override {
     check(!released, "Trying to backward through the graph a second time. Specify retain_graph=True if you need to.");
-    check<NotImplemented>(type->vjp, "derivative for ", std::string(type->signature->name), " is not implemented");
+    check<NotImplemented>(type->vjp || !type->differentiable, "derivative for ", std::string(type->signature->name), " is not implemented");
     bool any = false;
     for (const Tensor& x : g) any |= x.defined();
     if (!any) return Tensors(next.size());
+    if (!type->differentiable) {  // recorded only in place: what was there no longer counts
+      Tensors zeros(next.size());
+      for (size_t i = 0; i < next.size(); i++)
+        if (needs(int(i))) zeros[i] = grad_ops.zeros(Meta(inputs[i].sizes, inputs[i].dtype, inputs[i].device));
+      return zeros;
+    }
     g.resize(type->signature->num_outputs);
     grads = &g;
     Tensors r = type->vjp(op.get(), *this, g[0]);
@@ -99,10 +105,13 @@ void save_inputs(OpNode& node, Inputs in, bool inplace) {
   }
 }
 
+// Source: PyTorch's softmax and log_softmax take out= with inputs that require grad.
+bool assigns_out(const OpType& type) { return type.signature->name == "softmax" || type.signature->name == "log_softmax"; }
+
 void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   const int n = type.signature->num_outputs;
-  if (!type.differentiable) return call_below(Layer::autograd, type, op, in, out);
   bool inplace = out[0] && !in.empty() && out[0] == in[0];
+  if (!type.differentiable && !(inplace && is_floating(out[0].dtype()))) return call_below(Layer::autograd, type, op, in, out);
   if (inplace) check_inplace_allowed(type, out[0]);
   else
     for (int i = 0; i < n; i++)
@@ -118,7 +127,10 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
     node->next.push_back(x ? gradient_edge(x) : Edge{});
     any |= bool(node->next.back().node);
   }
-  if (!any || (given && !inplace)) return call_below(Layer::autograd, type, op, in, out);
+  bool recorded = any || (inplace && requires_grad(out[0]));
+  check(!given || inplace || !any || assigns_out(type), std::string(type.signature->name), "(): functions with out=... "
+        "arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  if (!recorded || (given && !inplace)) return call_below(Layer::autograd, type, op, in, out);
   save_inputs(*node, in, inplace);
   call_below(Layer::autograd, type, op, in, out);
 

@@ -82,13 +82,18 @@ void init_factories(py::module_& m) {
     return object(alias(unwrap(o.ptr()), dims(size), dims(stride), offset));
   });
   m.def("_resize", [](py::object o, py::handle size) {
-    resize(unwrap(o.ptr()), dims(size));
+    const Tensor& t = unwrap(o.ptr());
+    resize(t, dims(size));
+    bump_version(t);
     return o;
   });
   m.def("_write_out", [](const std::string& op, py::object out, py::handle value, py::list inputs, int rule) {
     Tensors in;
     for (py::handle o : inputs) in.push_back(unwrap(o.ptr()));
+    if (!is_tensor(value.ptr())) throw TypeError(op + "(): argument 'out' must be tuple of Tensors, not Tensor");
+    if (!is_tensor(out.ptr())) throw TypeError(op + "(): argument 'out' must be Tensor, not " + Py_TYPE(out.ptr())->tp_name);
     const Tensor &target = unwrap(out.ptr()), &result = unwrap(value.ptr());
+    check_out_history(op.c_str(), target, result);
     check_out(op.c_str(), Out(rule), false, target, result.meta(), in);
     write_out(op.c_str(), target, result);
     return out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "framework/autograd/variable.h"
 #include "framework/op/copy.h"
 
 namespace py = pybind11;
@@ -57,6 +58,17 @@ int find_parameter(const OpType& type, PyObject* key) {
   for (int i = 0; i < int(names.size()); i++)
     if (type.signature->params[i].name == canonical(name)) return i;
   return -1;
+}
+
+// Does another overload of the same name have this parameter, so that None asks for an overload without it?
+bool none_means_absent(const OpType& type, PyObject* key) {
+  const char* name = PyUnicode_AsUTF8(key);
+  for (const OpType* other : registry()) {
+    if (other->signature->name != type.signature->name) continue;
+    for (int i = 0; i < other->signature->n; i++)
+      if (other->signature->params[i].name == name && other->signature->params[i].ty == Ty::str) return true;
+  }
+  return false;
 }
 
 // The parsed call: inputs borrow the caller's references, numbers made into tensors are owned.
@@ -121,7 +133,9 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   py::object owned;
   int positional = 0, rest_at = -1;
   for (; positional < nargs; positional++) {
-    if (positional >= s.n || (s.params[positional].keyword_only && !s.params[positional].variadic)) {
+    // Source: PyTorch's overloads with a number for `other` take `alpha` by position too.
+    bool after_number = positional > 0 && positional < s.n && s.params[positional].name == "alpha" && is_number(args[positional - 1]);
+    if (positional >= s.n || (s.params[positional].keyword_only && !s.params[positional].variadic && !after_number)) {
       int most = 0;
       while (most < s.n && !s.params[most].keyword_only) most++;
       why = str(function_name(type), " takes ", most, " positional arguments but ", nargs, " were given");
@@ -154,6 +168,8 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
           if (!parse_out(type, value, c, why)) return false;
           continue;
         }
+        // div(x, y, rounding_mode=None) is div(x, y).
+        if (value == Py_None && none_means_absent(type, key)) continue;
         why = str(function_name(type), " got an unexpected keyword argument '", PyUnicode_AsUTF8(key), "'");
         return false;
       }
@@ -179,6 +195,8 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       if (p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
       continue;
     }
+    // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
+    if (is_tensor(o) && requires_grad(unwrap(o))) return why = wrong_type(type, i, o), false;
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
   }
   auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };
@@ -231,6 +249,7 @@ struct ReleaseGil {
 PyObject* run(const OpType& type, Call& c, bool inplace) {
   const Signature& s = *type.signature;
   if (s.returns == "list[Tensor]") {
+    if (c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
     Tensors r = call_list(type, c.op, c.inputs);
     return list_of(r);
   }
@@ -239,9 +258,15 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     // A view op in place changes the tensor's own geometry.
     if (type.geometry) {
       Tensor v[1];
+      const Tensor& x = c.inputs[0];
+      bool recorded = mode.grad && requires_grad(x);
+      check(!recorded || !is_leaf(x), "a leaf Variable that requires grad is being used in an in-place operation.");
       call(type, c.op, c.inputs, v);
-      set_geometry(c.inputs[0], v[0].sizes(), v[0].strides(), v[0]->offset);
-      return wrap(c.inputs[0]);
+      NodeRef node = recorded ? grad_fn(v[0]) : NodeRef();  // before x changes under its view
+      set_geometry(x, v[0].sizes(), v[0].strides(), v[0]->offset);
+      bump_version(x);
+      if (recorded && !x.is_view()) set_history(x, node, 0);
+      return wrap(x);
     }
   }
   if (type.geometry && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");

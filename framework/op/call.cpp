@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "framework/op/copy.h"
 #include "framework/op/out.h"
 
 namespace weir {
@@ -35,12 +36,24 @@ bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
   return true;
 }
 
+// These write through the copy kernel, which takes any strides; `any_layout` would also let them overwrite an input.
+bool writes_strided(const OpType& type) { return type.signature->name == "cat" || type.signature->name == "flip"; }
+
 void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int n) {
   DeviceType device = out[0].device().type;
   if (device == DeviceType::meta) return;
   Kernel k = type.kernels[int(device)];
   if (!k) no_kernel(type, device);
-  k(op, in, Outputs(out, n));
+  bool reorder = false;
+  if (!type.any_layout && !writes_strided(type))
+    for (int i = 0; i < n; i++) reorder = reorder || !out[i].is_contiguous();
+  if (!reorder) return k(op, in, Outputs(out, n));
+  // A kernel that only writes row by row fills tensors of its own where a result has another order of axes.
+  Tensor rows[kMaxOutputs];
+  for (int i = 0; i < n; i++) rows[i] = empty(out[i].sizes(), out[i].dtype(), out[i].device());
+  k(op, in, Outputs(rows, n));
+  const OpType& copy = op_type<Copy>();
+  for (int i = 0; i < n; i++) run_kernel(copy, copy.defaults.data(), std::array{out[i], rows[i]}, &out[i], 1);
 }
 
 void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
@@ -64,7 +77,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
 }
 
 void check_inplace(const OpType& type, const Tensor& self, const Meta& m) {
-  if (elementwise(type)) check_no_repeats(self);
+  if (!repeats_allowed(type)) check_no_repeats(self);
   check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", m.sizes);
   check(can_cast(m.dtype, self.dtype()), op_name(type), "_: result type ", name_of(m.dtype),
@@ -86,7 +99,11 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
     if (!out[i]) out[i] = std::move(r[i]);
     else if (out[i].get() != r[i].get()) {
       bool inplace = type.inplace && !in.empty() && out[i] == in[0];
-      if (!inplace) check_out(type, out[i], r[i].meta(), in);
+      if (inplace && !repeats_allowed(type)) check_no_repeats(out[i]);
+      if (!inplace) {
+        check_out_history(op_name(type).c_str(), out[i], r[i]);
+        check_out(type, out[i], r[i].meta(), in);
+      }
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
       write_out(op_name(type).c_str(), out[i], r[i]);

@@ -27,6 +27,7 @@ Overlap overlap(const Tensor& a, const Tensor& b) {
 }
 
 void check_no_repeats(const Tensor& written) {
+  if (written.numel() == 0) return;
   for (int i = 0; i < written.ndim(); i++)
     check(written.strides()[i] != 0 || written.sizes()[i] < 2,
           "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ", kClone);
@@ -47,10 +48,20 @@ void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, co
   }
 }
 
+void check_out_history(const char* op, const Tensor& out, const Tensor& result) {
+  if (!mode.grad || !is_floating(result.dtype())) return;
+  auto recorded = [](const Tensor& t) { return ((t->flags | (t->base ? t->base->flags : 0)) & kRequiresGrad) != 0; };
+  check(!recorded(result) && !recorded(out), op, "(): functions with out=... arguments don't support automatic "
+        "differentiation, but one of the arguments requires grad.");
+}
+
 void write_out(const char* op, const Tensor& out, const Tensor& value) {
   check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),
         " can't be cast to the desired output type ", name_of(out.dtype()));
-  if (!(out.sizes() == value.sizes())) resize(out, value.sizes());
+  if (!(out.sizes() == value.sizes())) {
+    resize(out, value.sizes());
+    if (dense(value)) set_geometry(out, value.sizes(), value.strides(), out->offset);
+  }
   copy_into(out, value);
 }
 

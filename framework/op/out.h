@@ -11,6 +11,14 @@ Overlap overlap(const Tensor& a, const Tensor& b);
 /// Is every element of the result computed from the elements at its own place?
 inline bool elementwise(const OpType& type) { return std::string_view(type.notation) == "pointwise"; }
 
+/// May an in-place call write where an axis repeats one element? Source: what PyTorch's kernels do not refuse.
+inline bool repeats_allowed(const OpType& type) {
+  if (elementwise(type)) return false;
+  for (const char* name : {"copy", "fill", "masked_fill", "tril", "triu", "index_put_rows"})
+    if (type.signature->name == name) return true;
+  return false;
+}
+
 /// Raises when an axis of `written` repeats one element.
 void check_no_repeats(const Tensor& written);
 /// Raises unless `out` may take a result of `result`'s dtype and shape: its dtype fits `rule`, no element stands in it
@@ -19,7 +27,10 @@ void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, co
 inline void check_out(const OpType& type, const Tensor& out, const Meta& result, Inputs in) {
   check_out(std::string(type.signature->name).c_str(), type.out, elementwise(type), out, result, in);
 }
-/// Writes `value` into `out` as out= does: casts, resizes where shapes differ, keeps its storage.
+/// Raises when out= would have to be recorded: `result`, computed from the inputs, has a history, or `out` asks for one.
+void check_out_history(const char* op, const Tensor& out, const Tensor& result);
+/// Writes `value` into `out` as out= does: casts, resizes where shapes differ, keeps its storage. A new shape takes the
+/// strides of a dense `value` too.
 void write_out(const char* op, const Tensor& out, const Tensor& value);
 
 }  // namespace weir

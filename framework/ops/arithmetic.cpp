@@ -41,6 +41,11 @@ Meta Sub::infer(Inputs in) const {
         "not supported. Use the `^` or `logical_xor()` operator instead.");
   return pointwise_meta("sub(", Rule::promote, in);
 }
+// Source: PyTorch's pow of a number does not look at the strides of the exponent.
+Meta Pow::infer(Inputs in) const {
+  Meta m = pointwise_meta("pow(", Rule::promote, in);
+  return in[0].has_flag(kWrappedNumber) ? Meta(m.sizes, m.dtype, m.device) : m;
+}
 Tensors Add::vjp(const Saved& s, const Tensor& dy) const {
   if (of(alpha) == 1) return {dy, dy};
   return {dy, s.needs(1) ? dy * of(alpha) : Tensor()};

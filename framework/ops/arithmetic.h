@@ -73,6 +73,7 @@ struct Pow : Pointwise<Pow, Rule::promote> {
   static constexpr Signature signature = "pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input ** exponent.";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -37,6 +37,12 @@ void check_along(const char* op, const Tensor& self, int64_t dim, const Tensor& 
 
 Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
 
+// Dense strides are kept, as by empty_like.
+Meta with_strides(Meta m, const Tensor& x) {
+  if (!x.is_contiguous() && is_non_overlapping_and_dense(x.sizes(), x.strides())) m.strides = x.strides();
+  return m;
+}
+
 Tensor zeros_as(const Saved& s, int i, const Tensor& dy) {
   return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device()));
 }
@@ -123,7 +129,7 @@ Meta Flip::infer(Inputs in) const {
     check(!(seen >> k & 1), "flip: dim ", k, " appears multiple times in the list of dims");
     seen |= 1u << k;
   }
-  return like(in[0]);
+  return with_strides(like(in[0]), in[0]);
 }
 Tensors Flip::vjp(const Saved&, const Tensor& dy) const { return {Fn<Flip>()(dy, dims)}; }
 
@@ -363,7 +369,8 @@ Tensor MaskedFill::compose(Inputs in) const {
   check(in[1].dtype() == DType::boolean, "masked_fill only supports boolean masks, but got mask with dtype ", name_of(in[1].dtype()));
   check(in[2].ndim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ", in[2].ndim(), " dimension(s).");
   check(can_cast(in[2].dtype(), in[0].dtype()), "masked_fill: value cannot be converted to type ", name_of(in[0].dtype()), " without overflow");
-  return where(in[1], cast_to(in[2], in[0].dtype()), in[0]);
+  // Row-major always, as PyTorch's.
+  return where(contiguous_of(in[1]), cast_to(in[2], in[0].dtype()), contiguous_of(in[0]));
 }
 
 Tensor MaskedSelect::compose(Inputs in) const {
@@ -388,7 +395,8 @@ Meta Nonzero::infer(Inputs in) const {
 
 std::array<Meta, 2> Sort::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "sort");
-  return ordered_meta(in[0], in[0].sizes());
+  auto [values, indices] = ordered_meta(in[0], in[0].sizes());
+  return {with_strides(values, in[0]), with_strides(indices, in[0])};
 }
 Tensors Sort::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim); }
 std::array<Meta, 2> Topk::infer(Inputs in) const {

@@ -181,12 +181,12 @@ struct Nonzero : Op {
 
 struct Sort : Op {
   static constexpr Signature signature =
-      "sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> (values: Tensor, indices: Tensor)";
+      "sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Elements in order along dim, equal ones in input's order, NaN as the largest.";
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool descending;
-  bool stable;
+  std::optional<bool> stable;
   static constexpr std::tuple fields{&Sort::dim, &Sort::descending, &Sort::stable};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

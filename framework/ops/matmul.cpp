@@ -17,16 +17,21 @@ void check_types(const char* op, const Tensor& a, const Tensor& b) {
 }
 Tensor t(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1)); }
 
-Tensor scaled_sum(const char* op, const Tensor& input, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+  Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
   check(input.dtype() == product.dtype(), op, ": self and mat2 must have the same dtype, but got ", name_of(input.dtype()),
         " and ", name_of(product.dtype()));
   Dims sizes = broadcast(op, input.sizes(), product.sizes());
   check(sizes == product.sizes(), op, ": expand(): the input of shape ", input.sizes(), " does not broadcast to ", product.sizes());
   check(is_floating(product.dtype()) || (!beta.is_real() && !alpha.is_real()), op, ": For integral input tensors, argument alpha must not be a floating point number.");
   auto times = [](const Tensor& x, const Scalar& s) { return s.to_double() == 1 ? x : x * (s.is_real() ? num(s.d) : num(s.i)); };
-  // beta == 0 ignores input, NaN included.
-  if (beta.to_double() == 0) return times(product, alpha);
-  return times(input, beta) + times(product, alpha);
+  // beta == 0 ignores input, NaN included; its gradient is zero.
+  if (beta.to_double() == 0) {
+    if (!mode.grad || !input.has_flag(kRequiresGrad)) return times(product, alpha);
+    Tensor never = full_of(Meta(Dims{}, DType::boolean, input.device()), Scalar(false));
+    return times(product, alpha) + where(never, input, num(0.0));
+  }
+  return times(product, alpha) + times(input, beta);  // the product first: its strides are the result's
 }
 
 Dims batch_of(const Tensor& x) {

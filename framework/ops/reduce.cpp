@@ -112,13 +112,13 @@ Tensor truth(const Tensor& x) { return x.dtype() == DType::boolean ? x : Fn<Ne>(
 // any and all are max and min of truth; over nothing they are False and True.
 Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim, bool any) {
   DType out = x.dtype() == DType::uint8 ? DType::uint8 : DType::boolean;
-  uint32_t axes = dim && dim->empty() ? (1u << x.ndim()) - 1 : reduced_axes(op, dim, x.ndim());
+  uint32_t axes = dim && dim->empty() ? 0 : reduced_axes(op, dim, x.ndim());  // no axes named: none, unlike sum
   Dims sizes = reduced_sizes(x.sizes(), axes, keepdim), list;
   if (x.numel() == 0) return full_of(Meta(sizes, out, x.device()), Scalar(!any));
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i);
   Tensor t = truth(x);
-  if (x.ndim()) t = any ? amax(t, list, keepdim) : amin(t, list, keepdim);
+  if (!list.empty()) t = any ? amax(t, list, keepdim) : amin(t, list, keepdim);
   return cast_to(t, out);
 }
 

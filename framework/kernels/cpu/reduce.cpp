@@ -224,18 +224,29 @@ void reduce(const Tensor& x, uint32_t axes, const Tensor& out, Finish finish = {
   else run(TypeTag<int64_t>{});
 }
 
-void sum(const Sum& op, Inputs in, Outputs out) { reduce<SumOf>(in[0], reduced_axes("sum", op.dim, in[0].ndim()), out[0]); }
+// With dtype= each element is cast before it is added up, which shows where the cast loses something.
+Tensor cast_before(const Tensor& x, const std::optional<DType>& dtype) {
+  if (!dtype || *dtype == x.dtype()) return x;
+  bool from = is_floating(x.dtype()), to = is_floating(*dtype);
+  bool exact = *dtype != DType::boolean && (from ? to && size_of(*dtype) > size_of(x.dtype()) : !to || size_of(*dtype) >= 4);
+  if (exact) return x;
+  Tensor r = empty(x.sizes(), *dtype, x.device());
+  run_copy(x, r);
+  return r;
+}
+
+void sum(const Sum& op, Inputs in, Outputs out) { reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("sum", op.dim, in[0].ndim()), out[0]); }
 void mean(const Mean& op, Inputs in, Outputs out) {
   double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
   double scale = n == 0 ? NAN : 1 / n;
-  reduce<SumOf>(in[0], reduced_axes("mean", op.dim, in[0].ndim()), out[0], [scale](auto sum) { return double(sum) * scale; });
+  reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("mean", op.dim, in[0].ndim()), out[0], [scale](auto sum) { return double(sum) * scale; });
 }
 void norm2(const Norm2& op, Inputs in, Outputs out) {
   reduce<SquaresOf>(in[0], reduced_axes("norm2", op.dim, in[0].ndim()), out[0], [](auto sum) { return std::sqrt(sum); });
 }
-void prod(const Prod&, Inputs in, Outputs out) { reduce<ProductOf>(in[0], (1u << in[0].ndim()) - 1, out[0]); }
+void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_before(in[0], op.dtype), (1u << in[0].ndim()) - 1, out[0]); }
 void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
-  reduce<ProductOf>(in[0], reduced_axes("prod", Dims{op.dim}, in[0].ndim()), out[0]);
+  reduce<ProductOf>(cast_before(in[0], op.dtype), reduced_axes("prod", Dims{op.dim}, in[0].ndim()), out[0]);
 }
 void amax(const Amax& op, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("amax", op.dim, in[0].ndim()), out[0]); }
 void amin(const Amin& op, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("amin", op.dim, in[0].ndim()), out[0]); }
@@ -318,8 +329,8 @@ template <template <class> class Of> void scan(const Tensor& x, int64_t dim, con
   else if (is_floating(out.dtype())) run(TypeTag<float>{});
   else run(TypeTag<int64_t>{});
 }
-void cumsum(const Cumsum& op, Inputs in, Outputs out) { scan<SumOf>(in[0], op.dim, out[0]); }
-void cumprod(const Cumprod& op, Inputs in, Outputs out) { scan<ProductOf>(in[0], op.dim, out[0]); }
+void cumsum(const Cumsum& op, Inputs in, Outputs out) { scan<SumOf>(cast_before(in[0], op.dtype), op.dim, out[0]); }
+void cumprod(const Cumprod& op, Inputs in, Outputs out) { scan<ProductOf>(cast_before(in[0], op.dtype), op.dim, out[0]); }
 
 }  // namespace
 

@@ -1,0 +1,156 @@
+"""What every op does around its kernel: out=, in place, versions, strides, argument forms; each as PyTorch does it."""
+
+import pytest
+import torch
+import weir
+from twins import to_numpy, to_weir
+
+
+def same(function, *tensors):
+    """`function(module, *tensors)` gives the same values, strides and dtype in both."""
+    expected, actual = function(torch, *tensors), function(weir, *(to_weir(t) for t in tensors))
+    assert to_numpy(actual).tolist() == expected.numpy().tolist()
+    assert tuple(actual.stride()) == expected.stride() and str(actual.dtype).split(".")[-1] == str(expected.dtype).split(".")[-1]
+
+
+@pytest.mark.parametrize("name", ["split_copy", "unsafe_split"])
+def test_a_list_of_results_refuses_one_out(name):
+    with pytest.raises(TypeError):
+        getattr(weir, name)(weir.ones(1, 2), 2, out=weir.ones(1, 2))
+
+
+@pytest.mark.parametrize("name", ["split", "chunk", "unbind"])
+def test_a_list_of_views_takes_no_out(name):
+    with pytest.raises(TypeError):
+        getattr(weir, name)(weir.ones(2, 2), 1, out=weir.ones(2, 2))
+
+
+@pytest.mark.parametrize("call", [
+    lambda w, x, out: w.add(x, x, out=out),
+    lambda w, x, out: w.matmul(x, x, out=out),
+    lambda w, x, out: w.stack([x], out=out),
+    lambda w, x, out: w.std(x, 0, out=out),
+])
+def test_out_is_not_recorded(call):
+    for w in (torch, weir):
+        x = w.ones(3, 3, requires_grad=True)
+        with pytest.raises(RuntimeError, match="automatic differentiation"):
+            call(w, x, w.empty(0))
+        with w.no_grad():
+            call(w, x, w.empty(0))
+
+
+def test_out_of_what_has_no_gradient_is_written():
+    for w in (torch, weir):
+        x = w.ones(3, requires_grad=True)
+        assert w.eq(x, x, out=w.empty(3, dtype=w.bool)).all()
+        assert w.argmax(x, out=w.empty(0, dtype=w.int64)).item() == 0
+
+
+def test_a_resized_out_takes_the_strides_of_the_result():
+    same(lambda w, x: w.add(x.transpose(0, 1), 1, out=w.empty(0)), torch.arange(6.0).reshape(2, 3))
+
+
+@pytest.mark.parametrize("call", [
+    lambda w, x: w.sort(x)[0], lambda w, x: w.sort(x)[1], lambda w, x: w.argsort(x, 0), lambda w, x: w.flip(x, [0]),
+    lambda w, x: w.fliplr(x), lambda w, x: w.msort(x), lambda w, x: w.fill(x, 2.0),
+    lambda w, x: w.masked_fill(x, x > 2, 0.0), lambda w, x: w.addmm(x, w.ones(3, 2), w.ones(2, 2)),
+    lambda w, x: w.cumsum(x, 0), lambda w, x: w.pow(2, x), lambda w, x: w.sort(x, stable=None)[0],
+])
+def test_strides_of_results(call):
+    same(lambda w, t: call(w, t.transpose(0, 1)), torch.tensor([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]]))
+
+
+def test_in_place_refuses_repeated_elements():
+    for w in (torch, weir):
+        for call in (lambda x: x.cumsum_(0), lambda x: x.add_(1), lambda x: x.addmm_(w.ones(3, 3), w.ones(3, 3)),
+                     lambda x: x.scatter_add_(0, w.zeros(1, 1, dtype=w.int64), w.ones(1, 1))):
+            with pytest.raises(RuntimeError, match="more than one element"):
+                call(w.ones(3).expand(3, 3))
+        w.ones(1, 0).expand(3, 0).add_(1)
+        assert w.ones(3).expand(3, 3).fill_(2.0).tolist() == [[2, 2, 2]] * 3
+
+
+@pytest.mark.parametrize("call", [lambda x: x.squeeze_(), lambda x: x.unsqueeze_(0),
+                                  lambda x: x.transpose_(0, 1), lambda x: x.resize_(3)])
+def test_a_new_geometry_is_a_new_version(call):
+    for w in (torch, weir):
+        x = w.ones(1, 2)
+        call(x)
+        assert x._version == 1
+
+
+@pytest.mark.parametrize("call", [
+    lambda w, x: w.sum(x, dtype=w.int64), lambda w, x: w.sum(x, dtype=w.bool), lambda w, x: w.prod(x, dtype=w.int64),
+    lambda w, x: w.sum(x, 0, dtype=w.int32), lambda w, x: w.cumsum(x, 0, dtype=w.int64),
+    lambda w, x: w.cumprod(x, 0, dtype=w.int64), lambda w, x: w.prod(x, 0, dtype=w.bool),
+])
+def test_dtype_casts_before_reducing(call):
+    same(call, torch.tensor([1.5, 1.5, 0.25, 2.75]))
+
+
+def test_any_and_all_over_no_axes():
+    x = torch.tensor([[0.0, 2.0], [3.0, 0.0]])
+    same(lambda w, x: w.any(x, dim=[]), x)
+    same(lambda w, x: w.all(x, dim=[], keepdim=True), x)
+
+
+def test_a_comparison_in_place_ends_the_gradient():
+    for w in (torch, weir):
+        x, y = w.ones(3, requires_grad=True), w.ones(3, requires_grad=True)
+        (x * 2).eq_(y).sum().backward()
+        assert x.grad.tolist() == [0, 0, 0] and y.grad.tolist() == [0, 0, 0]
+
+
+def test_a_new_geometry_is_recorded():
+    for w in (torch, weir):
+        x = w.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+        y = x * 2
+        y.transpose_(0, 1)
+        (y * w.tensor([[1.0], [2.0], [3.0]])).sum().backward()
+        assert x.grad.tolist() == [[2, 4, 6]]
+        with pytest.raises(RuntimeError, match="leaf"):
+            x.unsqueeze_(0)
+
+
+def test_sort_into_an_out_of_another_shape():
+    x = torch.tensor([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]])
+    for i in (0, 1):
+        same(lambda w, x: w.sort(x.transpose(0, 1), 0, out=(w.empty(0), w.empty(0, dtype=w.int64)))[i], x)
+
+
+def test_beta_zero_has_a_zero_gradient():
+    for w in (torch, weir):
+        x = w.full((2, 2), float("nan"), requires_grad=True)
+        y = w.addmm(x, w.ones(2, 2), w.ones(2, 2), beta=0)
+        y.sum().backward()
+        assert y.tolist() == [[2, 2], [2, 2]] and x.grad.tolist() == [[0, 0], [0, 0]]
+
+
+def test_addmm_under_autocast_casts_what_is_added():
+    for w in (torch, weir):
+        with w.autocast("cpu", dtype=w.bfloat16):
+            y = w.addmm(w.ones(2, 2), w.ones(2, 2), w.ones(2, 2))
+        assert y.dtype == w.bfloat16 and y.float().tolist() == [[3, 3], [3, 3]]
+
+
+def test_a_bound_that_requires_grad_gets_its_gradient():
+    for w in (torch, weir):
+        x, low = w.tensor([1.0, 3.0]), w.tensor(2.0, requires_grad=True)
+        w.clamp(x, min=low).sum().backward()
+        assert low.grad.item() == 1
+
+
+def test_alpha_by_position_after_a_number():
+    x = torch.tensor([1.0, 2.0])
+    same(lambda w, x: w.add(x, 0.5, 2.0), x)
+    same(lambda w, x: w.sub(x, 0.5, 2.0), x)
+    same(lambda w, x: x.clone().add_(0.5, 2), x)
+    with pytest.raises(TypeError):
+        weir.add(to_weir(x), to_weir(x), 2.0)
+
+
+def test_rounding_mode_none_divides():
+    same(lambda w, x: w.div(x, 2, rounding_mode=None), torch.tensor([1.0, 3.0]))
+    with pytest.raises(TypeError):
+        weir.add(weir.ones(1), 1, rounding_mode=None)
