@@ -1,7 +1,8 @@
 """Functions that make tensors from numbers, sequences and NumPy arrays."""
 import builtins
 
-from _weir import (Tensor, _empty, _empty_strided, _from_memory, _full, _zeros, get_default_dtype, ops, preserve_format)
+from _weir import (Tensor, _empty, _empty_strided, _from_memory, _full, _write_out, _zeros, get_default_dtype, ops,
+                   preserve_format)
 
 from . import _types as T
 from ._lazy import np
@@ -11,6 +12,11 @@ _hidden = ops["hidden"]
 
 def _size(size):
     return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+
+
+def _into(out, r):
+    """`out` with the size and numbers of r, in its own dtype, as one write."""
+    return _write_out("out", out, r.to(out.dtype), [], 0)
 
 
 def _like(t, dtype, device, requires_grad, memory_format):
@@ -46,21 +52,21 @@ def zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=F
     """A tensor of zeros. Shape: `size`."""
     _checked_layout(layout)
     r = _zeros(_size(size), dtype, device, requires_grad)
-    return r if out is None else out.resize_(r.shape).copy_(r)
+    return r if out is None else _into(out, r)
 
 
 def ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of ones. Shape: `size`."""
     _checked_layout(layout)
     r = _full(_size(size), 1, dtype or get_default_dtype(), device, requires_grad)
-    return r if out is None else out.resize_(r.shape).copy_(r)
+    return r if out is None else _into(out, r)
 
 
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of one number; its dtype follows the number unless given."""
     _checked_layout(layout)
     r = _full(size, fill_value, dtype, device, requires_grad)
-    return r if out is None else out.resize_(r.shape).copy_(r)
+    return r if out is None else _into(out, r)
 
 
 def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
@@ -98,7 +104,7 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     if device is not None:
         r = r.to(device)
     if out is not None:
-        return out.resize_(r.shape).copy_(r)
+        return _into(out, r)
     return r.requires_grad_() if requires_grad else r
 
 
@@ -118,7 +124,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     if device is not None:
         r = r.to(device)
     if out is not None:
-        return out.resize_(r.shape).copy_(r)
+        return _into(out, r)
     return r.requires_grad_() if requires_grad else r
 
 

@@ -5,6 +5,7 @@ from _weir import Generator, Tensor, _default_generator, _empty, get_default_dty
 
 from . import _types as T
 from ._composites._register import OUT_EXACT, with_out
+from ._factories import _into
 
 default_generator = _default_generator()
 _torch, _hidden = ops["torch"], ops["hidden"]
@@ -61,7 +62,7 @@ def _made(r, out, device, requires_grad):
     if device is not None:
         r = r.to(device)
     if out is not None:
-        return out.resize_(r.shape).copy_(r)
+        return _into(out, r)
     return r.requires_grad_() if requires_grad else r
 
 

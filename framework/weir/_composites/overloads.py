@@ -22,7 +22,7 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
     if not input.is_floating_point() and input.numel():
         raise NotImplementedError(f"bernoulli: not implemented for {input.dtype}")
     if input.numel() == 0:  # PyTorch looks at the dtype only where there is something to draw
-        return input.clone() if out is None else out.resize_(input.shape).zero_()
+        return input.clone() if out is None else _C._write_out("bernoulli", out, input.to(out.dtype), [], 0)
     return core(input, generator=generator) if out is None else core(input, generator=generator, out=out)
 
 
