@@ -105,9 +105,6 @@ void save_inputs(OpNode& node, Inputs in, bool inplace) {
   }
 }
 
-// Source: PyTorch's softmax and log_softmax take out= with inputs that require grad.
-bool assigns_out(const OpType& type) { return type.signature->name == "softmax" || type.signature->name == "log_softmax"; }
-
 void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   const int n = type.signature->num_outputs;
   bool inplace = out[0] && !in.empty() && out[0] == in[0];
@@ -128,7 +125,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
     any |= bool(node->next.back().node);
   }
   bool recorded = any || (inplace && requires_grad(out[0]));
-  check(!given || inplace || !any || assigns_out(type), std::string(type.signature->name), "(): functions with out=... "
+  check(!given || inplace || !any || type.out_unrecorded, std::string(type.signature->name), "(): functions with out=... "
         "arguments don't support automatic differentiation, but one of the arguments requires grad.");
   if (!recorded || (given && !inplace)) return call_below(Layer::autograd, type, op, in, out);
   save_inputs(*node, in, inplace);

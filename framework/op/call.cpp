@@ -36,16 +36,13 @@ bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
   return true;
 }
 
-// These write through the copy kernel, which takes any strides; `any_layout` would also let them overwrite an input.
-bool writes_strided(const OpType& type) { return type.signature->name == "cat" || type.signature->name == "flip"; }
-
 void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int n) {
   DeviceType device = out[0].device().type;
   if (device == DeviceType::meta) return;
   Kernel k = type.kernels[int(device)];
   if (!k) no_kernel(type, device);
   bool reorder = false;
-  if (!type.any_layout && !writes_strided(type))
+  if (!type.any_layout && !type.any_strides)
     for (int i = 0; i < n; i++) reorder = reorder || !out[i].is_contiguous();
   if (!reorder) return k(op, in, Outputs(out, n));
   // A kernel that only writes row by row fills tensors of its own where a result has another order of axes.
@@ -77,7 +74,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
 }
 
 void check_inplace(const OpType& type, const Tensor& self, const Meta& m) {
-  if (!repeats_allowed(type)) check_no_repeats(self);
+  if (!type.may_repeat) check_no_repeats(self);
   check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", m.sizes);
   check(can_cast(m.dtype, self.dtype()), op_name(type), "_: result type ", name_of(m.dtype),
@@ -99,7 +96,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
     if (!out[i]) out[i] = std::move(r[i]);
     else if (out[i].get() != r[i].get()) {
       bool inplace = type.inplace && !in.empty() && out[i] == in[0];
-      if (inplace && !repeats_allowed(type)) check_no_repeats(out[i]);
+      if (inplace && !type.may_repeat) check_no_repeats(out[i]);
       if (!inplace) {
         check_out_history(op_name(type).c_str(), out[i], r[i]);
         check_out(type, out[i], r[i].meta(), in);

@@ -8,7 +8,7 @@ struct Copy : Op {
   static constexpr Signature signature = "copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor";
   static constexpr auto doc =
       "src broadcast to input's shape and cast to its dtype. `copy_` writes it into input. Source: PyTorch.";
-  static constexpr bool inplace = true, any_layout = true;
+  static constexpr bool inplace = true, any_layout = true, may_repeat = true;
   static constexpr const char* notation = "...,...->...";
   bool non_blocking;
   static constexpr std::tuple fields{&Copy::non_blocking};

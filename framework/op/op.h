@@ -71,6 +71,9 @@ struct Op {
   static constexpr Out out = Out::cast;
   static constexpr bool only_numbers = false;    // takes "Tensor | Number" without one tensor among them
   static constexpr bool any_layout = false;      // the kernel takes any strides of inputs and outputs
+  static constexpr bool any_strides = false;     // as any_layout, but its results may not lie over its inputs
+  static constexpr bool may_repeat = false;      // in place, an axis of the tensor may repeat one element, as in PyTorch
+  static constexpr bool out_unrecorded = false;  // takes out= though inputs require grad, as PyTorch's softmax does
   static constexpr const char* notation = "";    // index notation, for SBP and cost models
   static constexpr std::tuple<> fields{};
 };
@@ -93,7 +96,7 @@ struct OpType {
   Module module;
   Autocast autocast;
   Out out;
-  bool inplace, differentiable, any_layout, only_numbers;
+  bool inplace, differentiable, any_layout, any_strides, may_repeat, out_unrecorded, only_numbers;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
   Tensors (*compose)(const void* op, Inputs in);
@@ -143,6 +146,9 @@ template <class T> OpType make_op_type() {
   t.inplace = T::inplace;
   t.differentiable = T::differentiable;
   t.any_layout = T::any_layout;
+  t.any_strides = T::any_strides;
+  t.may_repeat = T::may_repeat;
+  t.out_unrecorded = T::out_unrecorded;
   t.kernels = kernel_slots<T>;
   t.construct = [](void* p) { new (p) T(); };
   if constexpr (requires(const T& op, Inputs in) { op.infer(in); })

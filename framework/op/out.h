@@ -11,14 +11,6 @@ Overlap overlap(const Tensor& a, const Tensor& b);
 /// Is every element of the result computed from the elements at its own place?
 inline bool elementwise(const OpType& type) { return std::string_view(type.notation) == "pointwise"; }
 
-/// May an in-place call write where an axis repeats one element? Source: what PyTorch's kernels do not refuse.
-inline bool repeats_allowed(const OpType& type) {
-  if (elementwise(type)) return false;
-  for (const char* name : {"copy", "fill", "masked_fill", "tril", "triu", "index_put_rows"})
-    if (type.signature->name == name) return true;
-  return false;
-}
-
 /// Raises when an axis of `written` repeats one element.
 void check_no_repeats(const Tensor& written);
 /// Raises unless `out` may take a result of `result`'s dtype and shape: its dtype fits `rule`, no element stands in it

@@ -31,6 +31,7 @@ struct ToDtype : Op {
 struct Fill : Op {
   static constexpr Signature signature = "fill(input: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "A tensor like input with every element set to value (0-d).";
+  static constexpr bool may_repeat = true;
   static constexpr bool inplace = true;
   Tensor compose(Inputs in) const;
 };
@@ -59,6 +60,7 @@ struct Linspace : Op {
 struct Tril : Op {
   static constexpr Signature signature = "tril(input: Tensor, diagonal: int = 0) -> Tensor";
   static constexpr auto doc = "The lower triangle of the last two axes, zero elsewhere.";
+  static constexpr bool may_repeat = true;
   static constexpr bool inplace = true;
   int64_t diagonal;
   static constexpr std::tuple fields{&Tril::diagonal};
@@ -69,6 +71,7 @@ struct Tril : Op {
 struct Triu : Op {
   static constexpr Signature signature = "triu(input: Tensor, diagonal: int = 0) -> Tensor";
   static constexpr auto doc = "The upper triangle of the last two axes, zero elsewhere.";
+  static constexpr bool may_repeat = true;
   static constexpr bool inplace = true;
   int64_t diagonal;
   static constexpr std::tuple fields{&Triu::diagonal};

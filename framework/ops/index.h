@@ -8,6 +8,7 @@ struct Cat : Op {
   static constexpr Signature signature =
       "cat(tensors: list[Tensor], dim: int = 0) -> Tensor";
   static constexpr auto doc = "Tensors joined along dim; dtypes promote, empty 1-d tensors are skipped.";
+  static constexpr bool any_strides = true;
   static constexpr Out out = Out::apart;
   static constexpr Autocast autocast = Autocast::promote;
   int64_t dim;
@@ -29,6 +30,7 @@ struct Flip : Op {
   static constexpr Signature signature =
       "flip(input: Tensor, *dims: int) -> Tensor";
   static constexpr auto doc = "Order reversed along dims.";
+  static constexpr bool any_strides = true;
   Dims dims;
   static constexpr std::tuple fields{&Flip::dims};
   Meta infer(Inputs in) const;
@@ -144,6 +146,7 @@ struct IndexPutRows : Op {
   static constexpr Signature signature =
       "index_put_rows(input: Tensor, values: Tensor, indices: list[Tensor], accumulate: bool) -> Tensor";
   static constexpr auto doc = "input with values written, or added, at leading indices.";
+  static constexpr bool may_repeat = true;
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111100};
   static constexpr bool inplace = true;
@@ -158,6 +161,7 @@ struct MaskedFill : Op {
   static constexpr Signature signature =
       "masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "value where mask holds, input elsewhere; value does not change the dtype.";
+  static constexpr bool may_repeat = true;
   static constexpr bool inplace = true;
   Tensor compose(Inputs in) const;
 };
