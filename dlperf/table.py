@@ -8,14 +8,14 @@ from weir_reports.site import interval, size
 
 
 def show(records: list[dict], console: Console) -> int:
-    """Prints a table per workload and returns the exit code: NOTHING_MEASURED without an ok run, GATE_FAILED if any
-    gate failed, INCONCLUSIVE if there are ratios and none has an interval, else OK."""
+    """Prints a table per workload and returns the exit code: NOTHING_MEASURED without an ok run, GATE_FAILED if the
+    gate of a framework under test failed (a peer's is shown and does not stop anything), INCONCLUSIVE if there are ratios and none has an interval, else OK."""
     found = workloads(records)
     for workload in found:
         console.print(_table(workload))
     if not any(record["status"] == "ok" for record in records):
         return NOTHING_MEASURED
-    if any(record["gate"]["verdict"] == "fail" for record in records):
+    if any(row.gate == "fail" and not row.is_peer for workload in found for row in workload.rows):
         return GATE_FAILED
     ratios = [ratio for workload in found for ratio in workload.ratios.values()]
     return INCONCLUSIVE if ratios and all(r.low is None for r in ratios) else OK
