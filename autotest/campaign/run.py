@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
-from ..cases import layout, render
+from ..cases import layout
+from ..cases.program import Program
 from ..cases.values import Raised
-from ..check import appeal
 from ..check.properties import PROPERTIES, Fault
+from ..kinds import kind_of
 from ..opdb.run import UsageError
 from ..workers.worker import Worker, WorkerLost
 
@@ -44,7 +45,6 @@ class Failure:
     property: str
     reason: str
     call: str
-    code: str
     choices: tuple = ()
     lenient: bool = False
 
@@ -171,8 +171,8 @@ class Lane:
         blob = self.ask("replay", name, dtype, choices, timeout=5.0)
         score = Score(name, "", dtype)
         self.judge(score, blob)
-        item = pickle.loads(blob)[0]
-        return [(item, failure) for failure in score.failures]
+        items = {item.index: item for item in pickle.loads(blob)}
+        return [(items[failure.index], failure) for failure in score.failures]
 
     # The oracle's side.
 
@@ -241,7 +241,7 @@ class Lane:
     def _blamed(self, item, faults: list[Fault]) -> list[Fault]:
         """Charges wrong numbers to the layout where the same call on row-major inputs is right."""
         numbers = {"value", "gradient", "gradgrad"}
-        if layout.is_plain(item.case) or not any(fault.property in numbers for fault in faults):
+        if isinstance(item.case, Program) or layout.is_plain(item.case) or not any(fault.property in numbers for fault in faults):
             return faults
         try:
             twin = self.ask("expect", item.target, layout.plain(item.case))
@@ -262,18 +262,17 @@ class Lane:
         if not any(fault.phase for fault in faults):
             return faults
         try:
-            reruns = self.ask("rerun", item.target, item.case, item.index)
+            reruns = self.ask("rerun", item)
         except WorkerLost:
             reruns = []
-        return [fault for fault in faults if not fault.phase or not appeal.granted(fault, item, got, reruns)]
+        return [fault for fault in faults if not fault.phase or not kind_of(item).granted(fault, item, got, reruns)]
 
     def _fail(self, score: Score, item, fault: Fault) -> None:
         if fault.property == "unsupported":
             score.unsupported = score.unsupported or fault.reason
             return
-        label = item.target.label
-        score.add(Failure(score.overload, score.dtype, item.index, fault.property, fault.reason,
-                          render.call(label, item.case), render.code(label, item.case), item.choices, fault.lenient))
+        score.add(Failure(score.overload, score.dtype, item.index, fault.property, fault.reason, kind_of(item).call(item),
+                          item.choices, fault.lenient))
 
     def stop(self) -> None:
         self.oracle.stop()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..cases import render
+from ..kinds import kind_of
 from ..workers.worker import WorkerLost
 from .run import Failure, Settings, Lane
 
@@ -20,7 +20,7 @@ class Shrunk:
     @property
     def script(self) -> str:
         """A stand-alone script that runs in either framework, by changing its import."""
-        return render.script(self.item, self.failure)
+        return kind_of(self.item).script(self.item, self.failure)
 
 
 def shrink_all(settings: Settings, scores: list):

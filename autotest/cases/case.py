@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .program import Ref
 
 
 class Unmappable(Exception):
@@ -140,7 +141,8 @@ class Encoder:
 class Decoder:
     """Rebuilds the values of a case in framework `W`, any module with PyTorch's API.
 
-    `tensors` are the tensors so far by descriptor id, `bases` those that own a storage.
+    `tensors` are the tensors so far by descriptor id, `bases` those that own a storage, `results` the output tensors of
+    a program's steps.
     """
 
     def __init__(self, W, storages):
@@ -148,6 +150,7 @@ class Decoder:
         self._storages = storages
         self.bases: dict = {}
         self.tensors: dict = {}
+        self.results: list = []
 
     def decode(self, tree):
         """The framework's values for encoded `tree`; one descriptor id, one tensor."""
@@ -160,6 +163,8 @@ class Decoder:
             return self.tensors[value.id]
         if isinstance(value, Named):
             return self._named(value)
+        if isinstance(value, Ref):
+            return self.results[value.step][value.output]
         return value
 
     def _named(self, value: Named):

@@ -12,6 +12,7 @@ from pathlib import Path
 from weir_reports.hashing import digest
 
 from .case import Case, Named, TensorSpec, leaves
+from .program import Program, Ref, Step
 from .target import Target
 
 SCHEMA = "weir.case/v1"
@@ -26,7 +27,7 @@ class Entry:
     property: str
     reason: str
     target: Target
-    case: Case
+    case: Case | Program
 
 
 def save(folder: Path, item, failure) -> Path:
@@ -55,16 +56,27 @@ def entries(folder: Path) -> list[Entry]:
     return [load(path) for path in sorted(folder.glob("*.json"))]
 
 
-def encode(case: Case) -> dict:
-    """`case` as JSON. Storages no argument mentions are left out; floats keep every bit, as hexadecimal text."""
+def encode(case: Case | Program) -> dict:
+    """`case` as JSON; floats keep every bit, as hexadecimal text."""
+    if isinstance(case, Program):
+        steps = [{"path": step.target.paths[0], "inplace": step.inplace, "args": _to_json(step.args),
+                  "kwargs": _to_json(step.kwargs)} for step in case.steps]
+        return {"steps": steps, "storages": _bytes_to_json(case.storages)}
     return {"relation": case.relation, "differentiate": case.differentiate,
             "args": _to_json(case.args), "kwargs": _to_json(case.kwargs),
-            "storages": [[dtype, base64.b64encode(data).decode()] for dtype, data in case.storages]}
+            "storages": _bytes_to_json(case.storages)}
 
 
-def decode(content: dict) -> Case:
+def _bytes_to_json(storages: list) -> list:
+    return [[dtype, base64.b64encode(data).decode()] for dtype, data in storages]
+
+
+def decode(content: dict) -> Case | Program:
     """The case that `encode` wrote. Raises ValueError for anything it did not write."""
     storages = [(dtype, base64.b64decode(data)) for dtype, data in content["storages"]]
+    if "steps" in content:
+        return Program(storages, [Step(Target(f"torch.{step['path']}", [step["path"]]), _from_json(step["args"]),
+                                       _from_json(step["kwargs"]), step["inplace"]) for step in content["steps"]])
     case = Case(_from_json(content["args"]), _from_json(content["kwargs"]), storages,
                 relation=content["relation"], differentiate=content["differentiate"])
     for leaf in leaves((case.args, case.kwargs)):
@@ -92,6 +104,8 @@ def _to_json(value):
         return {"ellipsis": True}
     if isinstance(value, Named):
         return {"named": [value.kind, value.name]}
+    if isinstance(value, Ref):
+        return {"ref": [value.step, value.output, value.dtype, list(value.size), value.requires_grad]}
     return {"tensor": {"id": value.id, "dtype": value.dtype, "size": list(value.size), "stride": list(value.stride),
                        "offset": value.offset, "storage": value.storage, "requires_grad": value.requires_grad}}
 
@@ -105,7 +119,8 @@ _READERS = {"float": float.fromhex, "complex": lambda parts: complex(*map(float.
             "tuple": lambda items: tuple(map(_from_json, items)),
             "dict": lambda items: {key: _from_json(item) for key, item in items.items()},
             "slice": lambda parts: slice(*map(_from_json, parts)), "ellipsis": lambda _: Ellipsis,
-            "named": lambda parts: Named(*parts), "tensor": _tensor}
+            "named": lambda parts: Named(*parts), "tensor": _tensor,
+            "ref": lambda parts: Ref(*parts[:3], tuple(parts[3]), parts[4])}
 
 
 def _from_json(value):

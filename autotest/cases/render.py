@@ -4,6 +4,7 @@ import numpy as np
 
 from . import dtypes
 from .case import Case, Named, TensorSpec, leaves, map_tree
+from .program import Program, Ref
 
 _MAX_LITERAL = 64  # elements; larger tensors are described, not spelled out
 
@@ -37,6 +38,26 @@ def script(item, failure) -> str:
     lines += ["with torch.autocast('cpu', dtype=torch.bfloat16):", f"    out = {call}"] if case.relation == "autocast" else [f"out = {call}"]
     lines += _shown(specs, failure)
     return "\n".join([f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160], *lines])
+
+
+def steps(program: Program) -> list[str]:
+    """One line per step: `s1 = torch.add(s0, float32[2, 3])`."""
+    return [f"s{at} = {step.target.label}({_arguments(step, _summary)})" for at, step in enumerate(program.steps)]
+
+
+def program_script(item, failure) -> str:
+    """A program as a script that runs in either framework by changing its import."""
+    program = item.case
+    lines = [f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160],
+             "import torch  # or: import weir as torch", ""]
+    known: set = set()
+    for at, step in enumerate(program.steps):
+        for leaf in leaves((step.args, step.kwargs)):
+            if isinstance(leaf, TensorSpec) and leaf.id not in known:
+                known.add(leaf.id)
+                lines.append(f"t{leaf.id} = {_rebuilt(leaf, program)}")
+        lines.append(f"s{at} = {step.target.label}({_arguments(step, lambda spec: f't{spec.id}')})")
+    return "\n".join([*lines, f"print({', '.join(f's{at}' for at in range(len(program.steps)))})"])
 
 
 def _shown(specs: dict, failure) -> list:
@@ -73,6 +94,8 @@ def _arguments(case: Case, tensor) -> str:
     def leaf(value):
         if isinstance(value, TensorSpec):
             return _Text(tensor(value))
+        if isinstance(value, Ref):
+            return _Text(f"s{value.step}" + (f"[{value.output}]" if value.output else ""))
         return _Text(f"torch.{value.name}") if isinstance(value, Named) else value
 
     parts = [repr(item) for item in map_tree(leaf, case.args)]

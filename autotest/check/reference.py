@@ -6,6 +6,7 @@ import numpy as np
 
 from ..cases import dtypes
 from ..cases.case import Case, Named, TensorSpec, leaves, map_tree
+from ..cases.program import Program
 
 
 def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
@@ -19,6 +20,13 @@ def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
         storages=[_promote_storage(dtype, data, rng, floor) for dtype, data in case.storages],
         cotangents=[(position, _promote_leaf(spec)) for position, spec in case.cotangents or ()] or None)
+
+
+def promoted_program(program: Program, rng: np.random.Generator | None = None) -> Program:
+    """As `promoted`, for all steps."""
+    steps = [replace(step, args=map_tree(_promote_leaf, step.args), kwargs=map_tree(_promote_leaf, step.kwargs))
+             for step in program.steps]
+    return Program([_promote_storage(dtype, data, rng, 0.0) for dtype, data in program.storages], steps)
 
 
 def working_epsilon(case: Case) -> float:

@@ -28,12 +28,18 @@ class Impossible(Exception):
     """The parameter has a type nothing can be made for."""
 
 
-def make(overload: Overload, dtype: str, choices: Choices, grad: float = 0.6) -> Case:
+def make(overload: Overload, dtype: str, choices: Choices, grad: float = 0.6, given: list = (), storages: list | None = None
+         ) -> Case:
     """A call of `overload` whose tensors mostly have `dtype`; valid more often than not.
 
-    `grad` is the probability that floating inputs require gradients.
+    `grad` is the probability that floating inputs require gradients. `given` are Refs to tensors that exist already and
+    are taken where they fit; new ones go into `storages`.
     """
-    return _Call(overload, dtype, choices, grad).case()
+    call = _Call(overload, dtype, choices, grad)
+    call.given = list(given)
+    if storages is not None:
+        call.storages = storages
+    return call.case()
 
 
 class _Call:
@@ -45,8 +51,9 @@ class _Call:
         self._choices = choices
         self._rules = _rules(overload.name.split(".")[0])
         self._sizes: dict = {}
-        self._storages: list = []
+        self.storages: list = []
         self._tensors: list = []
+        self.given: list = []
         self._grad = choices.chance(grad)
         self._shape = tuple(choices.pick(_EXTENTS) for _ in range(choices.pick(_RANKS)))
 
@@ -64,7 +71,7 @@ class _Call:
                 args.append(value)
             else:
                 kwargs[parameter.name] = value
-        return Case(tuple(args), kwargs, self._storages)
+        return Case(tuple(args), kwargs, self.storages)
 
     def _value(self, parameter: Parameter):
         rule = self._rules.get(parameter.name)
@@ -100,8 +107,22 @@ class _Call:
         elif self._tensors and self._choices.chance(0.1):
             dtype = self._choices.pick(_OTHER_DTYPES)
         if size is None:
+            if kind is None and (existing := self._existing(dtype)) is not None:
+                return existing
             size = self._shape if not self._tensors else self._relative()
         return self._new(dtype, kind or self._fill(), size)
+
+    def _existing(self, dtype: str):
+        """A tensor that is there already: any for the first argument, one of its size for the others."""
+        fitting = [ref for ref in self.given if (ref.dtype == dtype if dtype == "bool" else True)
+                   and (not self._tensors or ref.size == self._shape)]
+        if not fitting or not self._choices.chance(0.75):
+            return None
+        chosen = self._choices.pick(fitting[::-1])  # the newest first
+        if not self._tensors:
+            self._shape = chosen.size
+        self._tensors.append(chosen)
+        return chosen
 
     def _fill(self) -> str:
         return self._choices.pick(_FILLS)
@@ -152,9 +173,10 @@ class _Call:
 
     def _new(self, dtype: str, kind, size: tuple) -> TensorSpec:
         stride, offset, length = fill.layout(self._choices, size)
-        self._storages.append((dtype, fill.data(dtype, kind, fill.where(self._choices), length)))
+        self.storages.append((dtype, fill.data(dtype, kind, fill.where(self._choices), length)))
         grad = self._grad and dtype in dtypes.EPSILON and not self._choices.chance(0.2)
-        spec = TensorSpec(len(self._tensors), dtype, size, stride, offset, len(self._storages) - 1, grad)
+        at = len(self.storages) - 1  # one tensor, one storage: its number names both
+        spec = TensorSpec(at, dtype, size, stride, offset, at, grad)
         self._tensors.append(spec)
         return spec
 

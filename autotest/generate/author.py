@@ -12,13 +12,15 @@ from ..cases.case import Case, Named, TensorSpec, leaves
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers.trial import Trial, tensors_of
-from . import arguments
+from . import arguments, grow
 from .choices import Choices
 from .signature import Overload
 from .universe import overloads
 
 #: Ways of calling, drawn in this proportion where an overload has them.
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
+#: Stands in the universe for programs of several calls.
+PROGRAM = Overload("program", "program", ())
 _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 
 
@@ -39,34 +41,30 @@ class Author:
     """Makes batches. The same overload, dtype and index always give the same case."""
 
     def __init__(self):
-        self._overloads = {overload.name: overload for overload in overloads()}
+        self._overloads = {overload.name: overload for overload in overloads()} | {PROGRAM.name: PROGRAM}
+        self._pool = grow.pool(list(overloads()))
 
     def universe(self) -> list[Overload]:
         return list(self._overloads.values())
 
     def batch(self, name: str, dtype: str, indices: list[int]) -> Batch:
         """The cases of `indices`. Raises arguments.Impossible where a parameter's type is beyond the generator."""
-        overload = self._overloads[name]
-        batch = Batch(name, dtype, overload.path)
+        batch = Batch(name, dtype, self._overloads[name].path)
         seen: dict = {}
         for index in indices:
-            choices = Choices(zlib.crc32(f"{name}/{dtype}/{index}".encode()))
-            item = self.item(overload, dtype, choices, index)
-            batch.made += 1
-            if item.expected.unmappable or _absent(item.expected.raised):
-                batch.made -= 1
-                continue
-            if item.expected.raised is None:
-                batch.valid += 1
-            elif not _new_template(item.expected.raised.message, seen):
-                continue
-            batch.items.append(item)
+            for item in self._items(name, dtype, Choices(zlib.crc32(f"{name}/{dtype}/{index}".encode())), index):
+                _take(batch, item, seen)
         batch.templates = set(seen)
         return batch
 
-    def replay(self, name: str, dtype: str, choices: tuple) -> Item:
-        """The case that a sequence of choices makes."""
-        return self.item(self._overloads[name], dtype, Choices(replay=choices))
+    def replay(self, name: str, dtype: str, choices: tuple) -> list[Item]:
+        """The cases that a sequence of choices makes."""
+        return self._items(name, dtype, Choices(replay=choices), 0)
+
+    def _items(self, name: str, dtype: str, choices: Choices, index: int) -> list[Item]:
+        if name == PROGRAM.name:
+            return grow.grow(self._pool, dtype, choices, index)
+        return [self.item(self._overloads[name], dtype, choices, index)]
 
     def item(self, overload: Overload, dtype: str, choices: Choices, index: int = 0) -> Item:
         """One case and its expectation."""
@@ -86,6 +84,18 @@ class Author:
         draws = overload.random or not torch.equal(before, torch.get_rng_state())
         free = draws or "empty" in overload.path or "resize" in overload.path or _undefined_cast(case)
         return Item(index, target, case, expected, free, tuple(choices.made), draws)
+
+
+def _take(batch: Batch, item: Item, seen: dict) -> None:
+    """Adds `item` to the batch, unless the oracle has no opinion, or has refused like calls already."""
+    expected = item.expected
+    if expected.raised is None and not getattr(expected, "unmappable", None):
+        batch.valid += 1
+    elif expected.raised is None or _absent(expected.raised):
+        return
+    batch.made += 1
+    if expected.raised is None or _new_template(expected.raised.message, seen):
+        batch.items.append(item)
 
 
 def _undefined_cast(case: Case) -> bool:

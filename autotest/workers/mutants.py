@@ -37,6 +37,21 @@ class Mutant:
         return result
 
 
+class Plant:
+    """Wraps functions in mutants of one kind; `applied` says whether any of them changed a call."""
+
+    def __init__(self, kind: str, W):
+        self._kind, self._W, self._mutants = kind, W, []
+
+    def __call__(self, function) -> Mutant:
+        self._mutants.append(Mutant(self._kind, function, self._W))
+        return self._mutants[-1]
+
+    @property
+    def applied(self) -> bool:
+        return any(mutant.applied for mutant in self._mutants)
+
+
 def _fresh(W, result, args, kwargs) -> bool:
     """Whether `result` is a tensor of its own with something in it: no view, no in-place result."""
     return result.numel() > 0 and result._base is None and not any(result is x for x in (*args, *kwargs.values()))

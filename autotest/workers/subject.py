@@ -13,11 +13,10 @@ import warnings
 from ..cases import ship
 from ..cases.protocol import Job
 from ..cases.values import Outcome, Raised
-from ..check.properties import Fault, faults
-from . import repeat
+from ..check.properties import Fault
+from ..kinds import kind_of
 from .execute import Execution
-from .mutants import Mutant
-from .trial import Trial
+from .mutants import Plant
 from .worker import connect
 
 
@@ -57,17 +56,15 @@ def judge(items: list, W, mutant: str = "") -> list:
 
 
 def _judge(item, W, mutant: str) -> tuple:
+    kind, planted = kind_of(item), Plant(mutant, W)
     try:
-        function = item.target.resolve(W)
+        got = kind.observe(W, item, planted) if mutant else kind.observe(W, item)
     except ship.Unresolved as error:
         return [Fault("unsupported", str(error))], None, False
-    if mutant:
-        function = Mutant(mutant, function, W)
-    got = Trial(W, function, item.case).run()
-    found = faults(item.case, item.expected, got, item.random)
-    if not found:
-        found = repeat.faults(item, function, W)
-    return found, got if any(fault.phase for fault in found) else None, bool(mutant) and function.applied
+    found = kind.faults(item, got)
+    if not found and not mutant:
+        found = kind.repeated(W, item)
+    return found, got if any(fault.phase for fault in found) else None, planted.applied
 
 
 def _lacks_method(outcome: Outcome) -> bool:

@@ -120,9 +120,9 @@ class Trial:
                 return ("same", key)
         if tensor.numel() == 0:
             return None
-        home = _home(tensor)
+        place = home(tensor)
         for storage, base in self._decoder.bases.items():
-            if home is not None and home == _home(base):
+            if place is not None and place == home(base):
                 return ("view", storage)
         return None
 
@@ -144,15 +144,10 @@ class Trial:
 
     def _gradients(self, outputs: list, inputs: list, create_graph: bool):
         try:
-            cotangents = [self._cotangent(t) for t in outputs]
+            cotangents = [cotangent(t, self._W) for t in outputs]
             return self._W.autograd.grad(outputs, inputs, cotangents, allow_unused=True, create_graph=create_graph)
         except Exception as error:
             return Raised.of(error)
-
-    def _cotangent(self, output):
-        """A gradient to send in: no two neighbours alike, and exact in every dtype."""
-        numbers = ((np.arange(output.numel()) * 7 + 3) % 11 - 5) / 4
-        return self._W.from_numpy(numbers.reshape(tuple(output.shape))).to(output.dtype)
 
     # Write-through.
 
@@ -177,7 +172,13 @@ def _has(tensor, name: str) -> bool:
     return tensor is not None and hasattr(tensor, name)
 
 
-def _home(tensor):
+def cotangent(output, W):
+    """A gradient to send in: no two neighbours alike, and exact in every dtype."""
+    numbers = ((np.arange(output.numel()) * 7 + 3) % 11 - 5) / 4
+    return W.from_numpy(numbers.reshape(tuple(output.shape))).to(output.dtype)
+
+
+def home(tensor):
     """The address of a tensor's storage: equal for all views of it."""
     if not hasattr(tensor, "data_ptr"):
         return None

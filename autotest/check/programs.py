@@ -1,0 +1,102 @@
+"""Compares two runs of a program.
+
+Every step has been compared on its own already, with the oracle's inputs; what is left to find from end to end is gross:
+memory that is shared or not, versions, what in-place writes reach, where gradients flow. Numbers may therefore drift.
+"""
+
+import numpy as np
+
+from ..cases.program import Program
+from ..cases.values import Raised
+from ..workers.program import Progress
+from .properties import Fault
+
+DRIFT = 1e-2  # relative to the largest magnitude of a tensor, beyond what the oracle's own reruns show
+REPEATS = 100.0  # times the oracle's own change between precisions and perturbed inputs
+
+
+def faults(program: Program, expected: Progress, got: Progress) -> list[Fault]:
+    """What is wrong with `got`: the first step that differs, else what differs at the end."""
+    for at, (e, g) in enumerate(zip(expected.steps, got.steps)):
+        label = f"step {at} {program.steps[at].target.label}"
+        found = _step(label, e, g)
+        if found:
+            return found
+    if got.raised or len(got.steps) != len(expected.steps):
+        return [Fault("value", f"step {len(got.steps)}: raised {got.raised}")]
+    return _end(expected, got)
+
+
+def _step(label: str, e, g) -> list[Fault]:
+    if len(e.values) != len(g.values):
+        return [Fault("value", f"{label}: expected {len(e.values)} tensors, got {len(g.values)}")]
+    for name, what in (("requires_grad", "requires_grad"), ("alias", "aliases")):
+        if getattr(e, what) != getattr(g, what):
+            return [Fault(name, f"{label}: {what}: expected {getattr(e, what)}, got {getattr(g, what)}")]
+    for i, (a, b) in enumerate(zip(e.values, g.values)):
+        if (a.dtype, a.shape) != (b.dtype, b.shape):
+            return [Fault("dtype" if a.dtype != b.dtype else "shape", f"{label}: expected {a}, got {b}")]
+    return []
+
+
+def _end(expected: Progress, got: Progress) -> list[Fault]:
+    if expected.versions != got.versions and None not in got.versions:
+        return [Fault("version", f"versions at the end: expected {expected.versions}, got {got.versions}")]
+    e, g = expected.gradients, got.gradients
+    if isinstance(g, Raised) and not isinstance(e, Raised):
+        return [Fault("gradient", f"raised {g}")]
+    if isinstance(e, Raised) and not isinstance(g, Raised):
+        return [Fault("error", f"backward accepted, but torch raises {e}", lenient=True)]
+    found = _numbers("value", "final", expected.final, got.final)
+    if not found and isinstance(e, list) and isinstance(g, list):
+        found = _numbers("gradient", "gradients", e, g)
+    return found
+
+
+def _numbers(name: str, phase: str, expected: list, got: list) -> list[Fault]:
+    for i, (e, g) in enumerate(zip(expected, got)):
+        if (e is None) != (g is None):
+            return [Fault(name, f"{phase} {i}: expected {e}, got {g}")]
+        if e is None or e.data == g.data:
+            continue
+        t, w = e.array(), g.array()
+        if not _drifted(w, t, DRIFT * _scale(t)):
+            continue
+        return [Fault(name, f"{phase} {i}: {e} differs by up to {_gap(w, t):.3g} of {_scale(t):.3g}", phase, i)]
+    return []
+
+
+def granted(fault: Fault, expected: Progress, got: Progress, reruns: list[Progress]) -> bool:
+    """Whether the oracle's own reruns (double precision, perturbed inputs) wander as far as the subject did."""
+    t, w = (getattr(run, fault.phase)[fault.position].array() for run in (expected, got))
+    moves = []
+    for rerun in reruns:
+        values = getattr(rerun, fault.phase)
+        if rerun.raised or not isinstance(values, list) or fault.position >= len(values) or values[fault.position] is None:
+            return True  # the oracle itself does not survive the move
+        r = values[fault.position].array()
+        if r.shape != t.shape:
+            return True
+        moves.append(_gap(r, t))
+    return not _drifted(w, t, DRIFT * _scale(t) + REPEATS * max(moves, default=0.0))
+
+
+def _drifted(w: np.ndarray, t: np.ndarray, bound: float) -> bool:
+    finite = np.isfinite(w.astype(complex)) & np.isfinite(t.astype(complex))
+    with np.errstate(all="ignore"):
+        apart = np.abs(w.astype(complex) - t.astype(complex)) > bound
+    same_kind = np.isnan(w.astype(complex)) == np.isnan(t.astype(complex))
+    return bool(np.any(finite & apart) or np.any(~finite & ~same_kind))
+
+
+def _gap(a: np.ndarray, b: np.ndarray) -> float:
+    with np.errstate(all="ignore"):
+        gap = np.abs(a.astype(complex) - b.astype(complex))
+    return float(np.max(gap, where=np.isfinite(gap), initial=0.0))
+
+
+def _scale(t: np.ndarray) -> float:
+    magnitude = np.abs(t.astype(complex))
+    return max(float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0)), 1e-6)
+
+

@@ -1,0 +1,106 @@
+"""The kinds of case, single calls and whole programs, and what drivers and workers ask of each."""
+
+from collections import Counter
+
+import numpy as np
+
+from .cases import render
+from .cases.layout import is_plain
+from .cases.program import Program
+from .cases.protocol import Item
+from .check import appeal, programs, properties
+from .check.properties import Fault
+from .check.reference import promoted, promoted_program
+from .workers import repeat
+from .workers.program import Run
+from .workers.trial import Trial
+
+_PERTURBATIONS = 4  # double-precision reruns on moved inputs, beside the exact one
+
+
+class CallKind:
+    """One call of one function."""
+
+    def observe(self, W, item: Item, wrap=lambda function: function):
+        """What the call does in framework `W`. Raises ship.Unresolved where `W` has no such function."""
+        return Trial(W, wrap(item.target.resolve(W)), item.case).run()
+
+    def faults(self, item: Item, got) -> list[Fault]:
+        """What is wrong with `got`, before any second hearing."""
+        return properties.faults(item.case, item.expected, got, item.random)
+
+    def repeated(self, W, item: Item) -> list[Fault]:
+        """What differs between runs of the call."""
+        return repeat.faults(item, item.target.resolve(W), W)
+
+    def reruns(self, W, item: Item) -> list:
+        """Observations in double precision: exact inputs first, then perturbed ones."""
+        function, rng = item.target.resolve(W), np.random.default_rng(item.index)
+        return [Trial(W, function, promoted(item.case, noise)).run() for noise in [None] + [rng] * _PERTURBATIONS]
+
+    def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
+        """Whether the numbers of `fault` are as right as the oracle's own."""
+        return appeal.granted(fault, item, got, reruns)
+
+    def asked(self, item: Item) -> Counter:
+        """Which properties the case puts to the subject."""
+        expected = item.expected
+        if expected.raised:
+            return Counter(["error"])
+        if item.case.relation != "call":
+            return Counter([item.case.relation])
+        names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad"]
+        names += ["random"] if item.draws else []
+        names += ["determinism"] if repeat.repeats(item) else []
+        names += ["layout"] if not is_plain(item.case) else []
+        names += ["gradient"] if isinstance(expected.gradients, list) else []
+        names += ["gradgrad"] if isinstance(expected.second, list) else []
+        return Counter(names)
+
+    def call(self, item: Item) -> str:
+        """The case in one line."""
+        return render.call(item.target.label, item.case)
+
+    def script(self, item: Item, failure) -> str:
+        """The case as a script that runs in either framework."""
+        return render.script(item, failure)
+
+
+class ProgramKind:
+    """Several calls on each other's results."""
+
+    def observe(self, W, item: Item, wrap=lambda function: function):
+        for step in item.case.steps:
+            step.target.resolve(W)
+        return Run(W, item.case, wrap).run()
+
+    def faults(self, item: Item, got) -> list[Fault]:
+        return programs.faults(item.case, item.expected, got)
+
+    def repeated(self, W, item: Item) -> list[Fault]:
+        return []  # its steps are repeated one by one
+
+    def reruns(self, W, item: Item) -> list:
+        rng = np.random.default_rng(item.index)
+        return [Run(W, promoted_program(item.case, noise)).run() for noise in [None] + [rng] * _PERTURBATIONS]
+
+    def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
+        return programs.granted(fault, item.expected, got, reruns)
+
+    def asked(self, item: Item) -> Counter:
+        names = ["value", "dtype", "shape", "alias", "version", "requires_grad"]
+        return Counter(names + (["gradient"] if isinstance(item.expected.gradients, list) else []))
+
+    def call(self, item: Item) -> str:
+        return "; ".join(render.steps(item.case))
+
+    def script(self, item: Item, failure) -> str:
+        return render.program_script(item, failure)
+
+
+_CALL, _PROGRAM = CallKind(), ProgramKind()
+
+
+def kind_of(item: Item):
+    """The kind of the item's case."""
+    return _PROGRAM if isinstance(item.case, Program) else _CALL

@@ -1,0 +1,107 @@
+"""Runs a program in one framework, from start to end, and shows every step and what is left."""
+
+from dataclasses import dataclass, field
+
+from ..cases.case import Decoder, TensorSpec, Unmappable, leaves
+from ..cases.program import Program
+from ..cases.values import Raised, flatten, to_value
+from .trial import cotangent, home
+
+
+@dataclass
+class Step:
+    """What one call returned. `aliases`: per tensor the first earlier tensor whose memory it shares, by number."""
+
+    values: list = field(default_factory=list)
+    strides: list = field(default_factory=list)
+    aliases: list = field(default_factory=list)
+    requires_grad: list = field(default_factory=list)
+
+
+@dataclass
+class Progress:
+    """Steps up to the first that failed; then what all tensors hold, their versions, and the inputs' gradients.
+
+    The last three are empty where a step failed.
+    """
+
+    steps: list = field(default_factory=list)
+    raised: Raised | None = None
+    final: list = field(default_factory=list)
+    versions: list = field(default_factory=list)
+    gradients: list | Raised | None = None
+
+
+class Run:
+    """One program in framework `W`."""
+
+    def __init__(self, W, program: Program, wrap=lambda function: function):
+        self._W = W
+        self._program = program
+        self._wrap = wrap
+        self._decoder = Decoder(W, program.storages)
+        self._alive: list = []  # every tensor so far, in order of appearance
+        self._seen = Progress()
+
+    def run(self) -> Progress:
+        """Runs to the end or to the first step that raises; faults of the framework become part of the progress."""
+        try:
+            for step in self._program.steps:
+                self._seen.steps.append(self.step(self._wrap(step.target.resolve(self._W)), step))
+            self._finish()
+        except Unmappable as error:
+            self._seen.raised = Raised(("Unmappable",), str(error))
+        except Exception as error:
+            self._seen.raised = Raised.of(error)
+        return self._seen
+
+    def step(self, function, step) -> Step:
+        """Runs one more step. Raises what the framework raises."""
+        args, kwargs = self._decoder.decode(step.args), self._decoder.decode(step.kwargs)
+        for leaf in leaves((step.args, step.kwargs)):
+            if isinstance(leaf, TensorSpec):
+                self._enter(self._decoder.tensors[leaf.id])
+        _, found = flatten(function(*args, **kwargs), self._W)
+        tensors = [t for t in found if isinstance(t, self._W.Tensor)]
+        self._decoder.results.append(tensors)
+        seen = Step([to_value(t, self._W) for t in tensors], [tuple(int(s) for s in t.stride()) for t in tensors],
+                    [self._alias(t) for t in tensors], [bool(t.requires_grad) for t in tensors])
+        for tensor in tensors:
+            self._enter(tensor)
+        return seen
+
+    def forget(self, steps: int) -> None:
+        """Drops the results of all but the first `steps` steps."""
+        del self._decoder.results[steps:]
+
+    def tensors(self) -> list:
+        """The output tensors of the last step."""
+        return self._decoder.results[-1]
+
+    def arguments(self, step) -> tuple:
+        """The decoded arguments of a step that has not run yet."""
+        return self._decoder.decode(step.args), self._decoder.decode(step.kwargs)
+
+    def _enter(self, tensor) -> None:
+        if not any(tensor is known for known in self._alive):
+            self._alive.append(tensor)
+
+    def _alias(self, tensor) -> int | None:
+        if tensor.numel() == 0:
+            return None
+        place = home(tensor)
+        return next((i for i, known in enumerate(self._alive) if known is tensor or (known.numel() and home(known) == place)),
+                    None)
+
+    def _finish(self) -> None:
+        W, seen = self._W, self._seen
+        seen.final = [to_value(t, W) for t in self._alive]
+        seen.versions = [getattr(t, "_version", None) for t in self._alive]
+        inputs = [t for t in self._decoder.tensors.values() if t.requires_grad]
+        outputs = [t for t in self._alive if t.requires_grad and not t.is_leaf]
+        if inputs and outputs:
+            try:
+                grads = W.autograd.grad(outputs, inputs, [cotangent(t, W) for t in outputs], allow_unused=True)
+                seen.gradients = [to_value(g, W) for g in grads]
+            except Exception as error:
+                seen.gradients = Raised.of(error)

@@ -1,0 +1,71 @@
+"""Programs: several calls on each other's results, checked step by step and from end to end."""
+
+import json
+
+import torch
+
+from weir_autotest.campaign.run import Settings, run
+from weir_autotest.cases import database
+from weir_autotest.cases.case import TensorSpec
+from weir_autotest.cases.program import Program, Ref, Step
+from weir_autotest.cases.target import Target
+from weir_autotest.check import programs
+from weir_autotest.generate import grow
+from weir_autotest.generate.choices import Choices
+from weir_autotest.generate.universe import overloads
+from weir_autotest.workers.program import Run
+
+
+def target(path):
+    return Target(f"torch.{path}", [path])
+
+
+def written_view():
+    """x, its transpose, an in-place write into the transpose, and a sum of x."""
+    x = TensorSpec(0, "float32", (2, 2), (2, 1), 0, 0, False)
+    steps = [Step(target("t"), (x,), {}), Step(target("Tensor.mul_"), (Ref(0, 0, "float32", (2, 2)), 3.0), {}, True),
+             Step(target("sum"), (x,), {})]
+    return Program([("float32", torch.arange(4.0).numpy().tobytes())], steps)
+
+
+class CopyingTorch:
+    """PyTorch whose `t` copies: each call alone gives the right numbers."""
+
+    def __getattr__(self, name):
+        return getattr(torch, name)
+
+    @staticmethod
+    def t(x):
+        return x.t().clone(memory_format=torch.preserve_format)
+
+
+def test_a_write_through_a_view_reaches_the_end():
+    progress = Run(torch, written_view()).run()
+    assert progress.steps[-1].values[0].array() == 18.0
+    assert [step.aliases for step in progress.steps] == [[0], [0], [None]]
+    assert progress.versions == [1, 1, 0]
+
+
+def test_a_copy_where_a_view_is_due_is_found():
+    program = written_view()
+    expected, got = Run(torch, program).run(), Run(CopyingTorch(), program).run()
+    (fault,) = programs.faults(program, expected, got)
+    assert fault.property == "alias" and "step 0" in fault.reason
+
+
+def test_programs_build_on_their_own_results():
+    items = [item for index in range(30) for item in grow.grow(grow.pool(list(overloads())), "float32", Choices(index), index)]
+    grown = [item.case for item in items if isinstance(item.case, Program)]
+    assert len(grown) >= 20
+    refs = [leaf for program in grown for step in program.steps for leaf in step.args if isinstance(leaf, Ref)]
+    assert refs and any(step.inplace for program in grown for step in program.steps)
+
+
+def test_pytorch_agrees_with_itself():
+    (score,) = run(Settings("torch", ("float32",), ("program",), cases=30)).scores
+    assert score.valid > 60 and score.failures == []
+
+
+def test_a_program_survives_json():
+    program = written_view()
+    assert database.decode(json.loads(json.dumps(database.encode(program)))) == program
