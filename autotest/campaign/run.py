@@ -76,7 +76,7 @@ class Score:
         if self.failed[name]:
             return "FAIL"
         if self.unsupported and name != "crash":
-            return "UNSUPPORTED"
+            return "UNSUPPORTED" if self.asked[name] else "UNTESTED"
         if self.lenient[name]:
             return "LENIENT"
         if name == "crash":

@@ -36,8 +36,11 @@ def _checked_layout(layout, pin_memory=False):
 def empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
           memory_format=None):
     """An uninitialised tensor. Shape: `size`."""
-    _checked_layout(layout)
-    r = _empty(_size(size), dtype, device, requires_grad)
+    if layout is not None:  # calls of Python are most of what an empty tensor costs
+        _checked_layout(layout)
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = size[0]
+    r = _empty(size, dtype, device, requires_grad)
     if memory_format is not None and memory_format is not T.contiguous_format:
         r = ops["torch"]["clone"](r, memory_format=memory_format)
     return r
