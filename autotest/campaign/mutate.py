@@ -41,7 +41,7 @@ def mutate(settings: Settings, kinds: tuple = tuple(KINDS), every: int = 1,
 
 
 def _plant(lane: Lane, overload, dtype: str, kinds: tuple, kills: Kills) -> None:
-    score, blobs = lane.write(overload, dtype)
+    score, blobs = lane.prepare((overload, dtype))
     if score.oracle_limit:
         return
     for kind in kinds:

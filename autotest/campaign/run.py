@@ -4,7 +4,6 @@ import pickle
 import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
@@ -14,6 +13,7 @@ from ..cases.values import Raised
 from ..check.properties import PROPERTIES, Fault
 from ..kinds import kind_of
 from ..opdb.run import UsageError
+from ..workers.lanes import share
 from ..workers.worker import Worker, WorkerLost
 
 #: From bad to good; the state of a cell is the worst of its cases.
@@ -140,19 +140,12 @@ class Lane:
             raise WorkerLost(f"raised {answer}")
         return answer
 
-    def work(self, next_task, deliver) -> None:
-        with ThreadPoolExecutor(1) as ahead:
-            pending = self._prefetch(ahead, next_task)
-            while pending:
-                score, blobs = pending.result()
-                pending = self._prefetch(ahead, next_task)
-                for blob in blobs:
-                    self.judge(score, blob)
-                deliver(score)
-
-    def _prefetch(self, ahead, next_task):
-        task = next_task()
-        return ahead.submit(self._write, *task) if task is not None else None
+    def finish(self, written: tuple) -> Score:
+        """The score of an overload whose batches are written."""
+        score, blobs = written
+        for blob in blobs:
+            self.judge(score, blob)
+        return score
 
     def killed(self, blob: bytes, mutant: str) -> tuple[int, int]:
         """Of the cases of `blob` that the planted fault changes: how many are noticed, how many there are."""
@@ -161,10 +154,6 @@ class Lane:
             applied += changed
             noticed += changed and any(fault.property != "unsupported" for fault in self._upheld(item, faults, got))
         return noticed, applied
-
-    def write(self, overload, dtype: str) -> tuple[Score, list[bytes]]:
-        """The batches of an overload, and a score that knows how many calls were made."""
-        return self._write(overload, dtype)
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list:
         """Pairs of item and failure of the case that `choices` make; none if it passes."""
@@ -176,7 +165,9 @@ class Lane:
 
     # The oracle's side.
 
-    def _write(self, overload, dtype: str) -> tuple[Score, list[bytes]]:
+    def prepare(self, task: tuple) -> tuple[Score, list[bytes]]:
+        """The batches of an overload in a dtype, and a score that knows how many calls were made."""
+        overload, dtype = task
         score = Score(overload.name, overload.path, dtype)
         if overload.backend:
             score.oracle_limit = "needs a backend or layout that the CPU oracle lacks"
@@ -291,32 +282,13 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
         universe = lanes[0].ask("universe", timeout=120.0)
         tasks = [(overload, dtype) for overload in select(universe, settings.ops) for dtype in settings.dtypes]
         on_start(len(tasks))
-        scores = _work(lanes, tasks, on_score)
+        scores = share(lanes, tasks, on_score)
         return Campaign(settings, version, oracle_version, scores, time.monotonic() - started, len(universe))
     except WorkerLost as lost:
         raise UsageError(f"a worker did not start: {lost}") from None
     finally:
         for lane in lanes:
             lane.stop()
-
-
-def _work(lanes: list[Lane], tasks: list, on_score) -> list[Score]:
-    queue, lock = iter(tasks), threading.Lock()
-    scores: dict = {}
-
-    def next_task():
-        with lock:
-            return next(queue, None)
-
-    def deliver(score: Score) -> None:
-        with lock:
-            scores[score.overload, score.dtype] = score
-            on_score(score)
-
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        for future in [pool.submit(lane.work, next_task, deliver) for lane in lanes]:
-            future.result()
-    return [scores[overload.name, dtype] for overload, dtype in tasks]
 
 
 def select(universe: list, wanted: tuple) -> list:

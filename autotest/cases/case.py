@@ -78,6 +78,20 @@ def leaves(tree) -> list:
     return found
 
 
+def tensors_of(case: Case) -> list[TensorSpec]:
+    """The distinct tensors of a case, in order of mention."""
+    found = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
+    return list(found.values())
+
+
+def seen(flat: np.ndarray, spec: TensorSpec) -> np.ndarray:
+    """The elements of a storage, `flat`, that `spec` sees, without a copy."""
+    if 0 in spec.size:
+        return np.empty(spec.size, flat.dtype)
+    strides = [stride * flat.itemsize for stride in spec.stride]
+    return np.lib.stride_tricks.as_strided(flat[spec.offset:], spec.size, strides)
+
+
 class Encoder:
     """Turns PyTorch values into case data. Tensors encoded by one Encoder share storages."""
 
@@ -183,7 +197,7 @@ class Decoder:
         width = np.dtype(dtypes.numpy_name(dtype)).itemsize
         if numel == 0:
             return True
-        return (spec.offset == 0 and spec.stride == _contiguous_stride(spec.size)
+        return (spec.offset == 0 and spec.stride == row_major(spec.size)
                 and numel * width == len(data) and spec.storage not in self.bases)
 
     def _whole(self, spec: TensorSpec):
@@ -209,7 +223,8 @@ class Decoder:
         return tensor.view(getattr(self._W, dtype)) if dtype in dtypes.CARRIER else tensor
 
 
-def _contiguous_stride(size: tuple) -> tuple:
+def row_major(size: tuple) -> tuple:
+    """The strides of a row-major tensor."""
     stride, step = [], 1
     for extent in reversed(size):
         stride.append(step)

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..workers.trial import tensors_of
 from . import dtypes
-from .case import Case, TensorSpec, map_tree
+from .case import Case, TensorSpec, map_tree, row_major, seen, tensors_of
 
 
 def is_plain(case: Case) -> bool:
@@ -23,27 +22,9 @@ def plain(case: Case) -> Case:
         if not isinstance(value, TensorSpec):
             return value
         if value.id not in made:
-            storages.append((value.dtype, _values(value, case)))
+            dtype, data = case.storages[value.storage]
+            storages.append((value.dtype, seen(np.frombuffer(data, dtypes.numpy_name(dtype)), value).tobytes()))
             made[value.id] = replace(value, stride=row_major(value.size), offset=0, storage=len(storages) - 1)
         return made[value.id]
 
     return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages)
-
-
-def row_major(size: tuple) -> tuple:
-    """The strides of a row-major tensor."""
-    stride, step = [], 1
-    for extent in reversed(size):
-        stride.append(step)
-        step *= max(extent, 1)
-    return tuple(reversed(stride))
-
-
-def _values(spec: TensorSpec, case: Case) -> bytes:
-    """The bytes that `spec` sees, in row-major order."""
-    dtype, data = case.storages[spec.storage]
-    flat = np.frombuffer(data, dtypes.numpy_name(dtype))
-    if 0 in spec.size:
-        return b""
-    strides = [stride * flat.itemsize for stride in spec.stride]
-    return np.lib.stride_tricks.as_strided(flat[spec.offset:], spec.size, strides).tobytes()

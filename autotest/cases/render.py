@@ -3,7 +3,7 @@
 import numpy as np
 
 from . import dtypes
-from .case import Case, Named, TensorSpec, leaves, map_tree
+from .case import Case, Named, TensorSpec, leaves, map_tree, seen
 from .program import Program, Ref
 
 _MAX_LITERAL = 64  # elements; larger tensors are described, not spelled out
@@ -120,14 +120,9 @@ def _construction(spec: TensorSpec, case: Case) -> str:
 
 def _numbers(spec: TensorSpec, case: Case) -> np.ndarray | None:
     """The tensor's values; None if it reaches beyond its storage."""
-    if 0 in spec.size:
-        return np.empty(spec.size)
     flat = dtypes.to_array(case.storages[spec.storage][1], spec.dtype)
     last = spec.offset + sum((n - 1) * s for n, s in zip(spec.size, spec.stride))
-    if last >= flat.size:
-        return None
-    strides = [s * flat.itemsize for s in spec.stride]
-    return np.lib.stride_tricks.as_strided(flat[spec.offset:], spec.size, strides)
+    return seen(flat, spec) if 0 in spec.size or last < flat.size else None
 
 
 def _dense(spec: TensorSpec) -> bool:

@@ -3,8 +3,9 @@
 import numpy as np
 
 from ..cases import dtypes
+from ..cases.case import tensors_of
 from ..cases.values import Raised, Value
-from ..workers.trial import Observation, tensors_of
+from ..workers.trial import Observation
 from . import tolerance
 from .properties import Fault
 from .reference import working_epsilon

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..cases import dtypes
-from ..cases.case import Case, TensorSpec
+from ..cases.case import Case, TensorSpec, seen
 
 
 def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:
@@ -42,6 +42,4 @@ def _first(case: Case) -> np.ndarray | None:
     spec = case.args[0] if case.args else None
     if not isinstance(spec, TensorSpec) or 0 in spec.size:
         return None
-    flat = dtypes.to_array(case.storages[spec.storage][1], spec.dtype)
-    strides = [stride * flat.itemsize for stride in spec.stride]
-    return np.lib.stride_tricks.as_strided(flat[spec.offset:], spec.size, strides)
+    return seen(dtypes.to_array(case.storages[spec.storage][1], spec.dtype), spec)

@@ -3,16 +3,17 @@
 import re
 import zlib
 from dataclasses import dataclass, field, replace
+from math import prod
 
 import numpy as np
 import torch
 
 from ..cases import dtypes
-from ..cases.case import Case, Named, TensorSpec, leaves
+from ..cases.case import Case, Named, TensorSpec, leaves, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
-from ..workers.trial import Trial, tensors_of
-from . import arguments, grow
+from ..workers.trial import Trial
+from . import arguments, fill, grow
 from .choices import Choices
 from .signature import Overload
 from .universe import overloads
@@ -28,13 +29,9 @@ _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 class Batch:
     """Cases of one overload in one dtype. `valid` of `made` calls were accepted by the oracle."""
 
-    overload: str
-    dtype: str
-    path: str
     items: list[Item] = field(default_factory=list)
     made: int = 0
     valid: int = 0
-    templates: set = field(default_factory=set)
 
 
 class Author:
@@ -49,12 +46,11 @@ class Author:
 
     def batch(self, name: str, dtype: str, indices: list[int]) -> Batch:
         """The cases of `indices`. Raises arguments.Impossible where a parameter's type is beyond the generator."""
-        batch = Batch(name, dtype, self._overloads[name].path)
+        batch = Batch()
         seen: dict = {}
         for index in indices:
             for item in self._items(name, dtype, Choices(zlib.crc32(f"{name}/{dtype}/{index}".encode())), index):
                 _take(batch, item, seen)
-        batch.templates = set(seen)
         return batch
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list[Item]:
@@ -139,14 +135,9 @@ def _out_like(case: Case, identity: int, value, choices: Choices) -> TensorSpec:
     how = choices.pick(("same",) * 6 + ("empty", "transposed", "wider", "integer"))
     size = (0,) if how == "empty" else size
     dtype = {"wider": "float64", "integer": "int64"}.get(how, dtype)
-    count = 1
-    for n in size:
-        count *= n
-    stride, step = [0] * len(size), 1
-    for axis in (range(len(size)) if how == "transposed" else reversed(range(len(size)))):
-        stride[axis], step = step, step * max(size[axis], 1)
-    case.storages.append((dtype, arguments.fill.data(dtype, "whole", 0, count)))
-    return TensorSpec(identity, dtype, tuple(size), tuple(stride), 0, len(case.storages) - 1, False)
+    stride = row_major(size[::-1])[::-1] if how == "transposed" else row_major(size)
+    case.storages.append((dtype, fill.data(dtype, "whole", 0, prod(size))))
+    return TensorSpec(identity, dtype, size, stride, 0, len(case.storages) - 1, False)
 
 
 def _absent(raised) -> bool:

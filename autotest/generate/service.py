@@ -14,7 +14,7 @@ from ..cases.protocol import Item
 from ..cases.values import Raised
 from ..kinds import kind_of
 from ..workers.subject import limit_memory
-from ..workers.worker import connect
+from ..workers.worker import connect, serve
 from .arguments import Impossible
 from .author import Author
 
@@ -64,16 +64,7 @@ def main(descriptor: str, gigabytes: str) -> None:
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),
                 "batch": lambda *arguments: batch(author, *arguments)}
     connection.send(("ready", str(torch.__version__)))
-    while True:
-        try:
-            name, *arguments = connection.recv()
-        except EOFError:
-            return
-        try:
-            answer = requests[name](*arguments)
-        except Exception as error:
-            answer = Raised.of(error)
-        connection.send(answer)
+    serve(connection, requests)
 
 
 if __name__ == "__main__":

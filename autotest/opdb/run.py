@@ -4,12 +4,12 @@ A lane is one oracle and one subject. While the subject runs op k, its oracle pr
 """
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 from ..cases.protocol import OpKey, Plan, Reference
 from ..cases.values import Raised
+from ..workers.lanes import share
 from ..workers.worker import Worker, WorkerLost
 from .cell import PHASES, Cell, Finding
 from .judge import Judge
@@ -79,18 +79,9 @@ class Lane:
                 cell.lower(Finding(phase, "ORACLE-ERROR", f"the oracle {lost}"))
             return cell
 
-    def work(self, next_key, deliver) -> None:
-        """Scores ops from `next_key()` until it returns None."""
-        with ThreadPoolExecutor(1) as ahead:
-            pending = self._prefetch(ahead, next_key)
-            while pending:
-                plan = pending.result()
-                pending = self._prefetch(ahead, next_key)
-                deliver(plan if isinstance(plan, Cell) else self._judge.score(plan))
-
-    def _prefetch(self, ahead, next_key):
-        key = next_key()
-        return ahead.submit(self.prepare, key) if key is not None else None
+    def finish(self, plan: Plan | Cell) -> Cell:
+        """The cell of a prepared op."""
+        return plan if isinstance(plan, Cell) else self._judge.score(plan)
 
     def stop(self) -> None:
         self.oracle.stop()
@@ -109,32 +100,13 @@ def run(settings: Settings, on_start=lambda count: None, on_cell=lambda cell: No
         keys = _select(lanes[0].request("list"), settings.ops)
         on_start(len(keys))
         result = Result(settings, subject_version, oracle_version, [])
-        result.cells = _work(lanes, keys, on_cell)
+        result.cells = share(lanes, keys, on_cell)
         return result
     except WorkerLost as lost:
         raise UsageError(f"a worker did not start: {lost}") from None
     finally:
         for lane in lanes:
             lane.stop()
-
-
-def _work(lanes: list[Lane], keys: list[OpKey], on_cell) -> list[Cell]:
-    queue, lock = iter(keys), threading.Lock()
-    cells: dict = {}
-
-    def next_key():
-        with lock:
-            return next(queue, None)
-
-    def deliver(cell: Cell) -> None:
-        with lock:
-            cells[cell.name] = cell
-            on_cell(cell)
-
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        for future in [pool.submit(lane.work, next_key, deliver) for lane in lanes]:
-            future.result()
-    return [cells[str(key)] for key in keys]
 
 
 def _check_subject(lane: Lane, settings: Settings) -> str:

@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from ..cases import dtypes, ship, target
+from ..cases import ship, target
 from ..cases.case import Case, Encoder, Unmappable
 from ..cases.protocol import ErrorSample, Omission, OpKey, Plan, Reference, Sample
 from ..cases.values import Raised
 from ..check.reference import promoted
 from .execute import Execution
-from .worker import connect
+from .worker import connect, serve
 
 #: Results of these are uninitialised memory: only dtype and shape mean anything.
 UNINITIALISED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
@@ -201,16 +201,7 @@ def main(descriptor: str, dtype: str, max_samples: str) -> None:
     oracle = Oracle(dtype, int(max_samples))
     requests = {"list": oracle.keys, "prepare": oracle.prepare, "adjudicate": oracle.adjudicate}
     connection.send(("ready", str(torch.__version__)))
-    while True:
-        try:
-            name, *arguments = connection.recv()
-        except EOFError:
-            return
-        try:
-            answer = requests[name](*arguments)
-        except Exception as error:
-            answer = Raised.of(error)
-        connection.send(answer)
+    serve(connection, requests)
 
 
 if __name__ == "__main__":

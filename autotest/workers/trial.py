@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..cases import dtypes
-from ..cases.case import Case, Decoder, TensorSpec, Unmappable, leaves
+from ..cases.case import Case, Decoder, Unmappable
 from ..cases.values import Raised, flatten, to_value
 from .execute import gradient_inputs
 
@@ -184,11 +184,3 @@ def home(tensor):
         return None
     width = np.dtype(dtypes.numpy_name(dtypes.name_of(tensor.dtype))).itemsize
     return tensor.data_ptr() - tensor.storage_offset() * width
-
-
-def tensors_of(case: Case) -> list[TensorSpec]:
-    """The distinct tensors of a case, in order of mention."""
-    found = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
-    return list(found.values())
-
-

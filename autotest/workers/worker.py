@@ -8,6 +8,8 @@ import tempfile
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
+from ..cases.values import Raised
+
 #: One thread per worker: oracle and subject already run side by side.
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
@@ -98,3 +100,17 @@ class Worker:
 def connect(descriptor: str) -> Connection:
     """The worker's end of the pipe."""
     return Connection(int(descriptor))
+
+
+def serve(connection: Connection, requests: dict) -> None:
+    """Answers (name, *arguments) by `requests[name]` until the driver closes the pipe; an exception is an answer too."""
+    while True:
+        try:
+            name, *arguments = connection.recv()
+        except EOFError:
+            return
+        try:
+            answer = requests[name](*arguments)
+        except Exception as error:
+            answer = Raised.of(error)
+        connection.send(answer)
