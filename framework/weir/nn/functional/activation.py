@@ -14,9 +14,11 @@ __all__ = [
 
 _LOWER, _UPPER = 1.0 / 8, 1.0 / 3  # rrelu's default slopes, Xu et al. 2015
 
-_relu, _selu, _celu, _threshold = (op("torch", n) for n in ("relu", "selu", "celu", "threshold"))
+# Pairs of an op and its in-place form, indexed by `inplace`.
+_relu, _selu, _celu, _threshold = ((op("torch", n), op("torch", n + "_")) for n in ("relu", "selu", "celu", "threshold"))
 _hardtanh, _leaky_relu, _elu, _silu, _mish, _hardsigmoid, _hardswish = (
-    op("nn.functional", n) for n in ("hardtanh", "leaky_relu", "elu", "silu", "mish", "hardsigmoid", "hardswish"))
+    (op("nn.functional", n), op("nn.functional", n + "_"))
+    for n in ("hardtanh", "leaky_relu", "elu", "silu", "mish", "hardsigmoid", "hardswish"))
 gelu = op("nn.functional", "gelu")
 softplus = op("nn.functional", "softplus")
 softshrink = op("nn.functional", "softshrink")
@@ -27,15 +29,9 @@ tanh = op("torch", "tanh")
 _softmax, _log_softmax = op("torch", "softmax"), op("torch", "log_softmax")
 
 
-def _in_place(function, input, *args):
-    # A gradient formula may read the input, which is about to be overwritten: it gets a copy to keep.
-    source = input.clone() if weir.is_grad_enabled() and input.requires_grad else input
-    return input.copy_(function(source, *args))
-
-
 def relu(input, inplace=False):
     """max(x, 0). Shape: as input."""
-    return _in_place(_relu, input) if inplace else _relu(input)
+    return _relu[inplace](input)
 
 
 def relu6(input, inplace=False):
@@ -47,52 +43,52 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """x limited to [min_val, max_val]. Raises ValueError when min_val > max_val."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return _in_place(_hardtanh, input, min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
+    return _hardtanh[inplace](input, min_val, max_val)
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """x above 0, negative_slope * x below."""
-    return _in_place(_leaky_relu, input, negative_slope) if inplace else _leaky_relu(input, negative_slope)
+    return _leaky_relu[inplace](input, negative_slope)
 
 
 def elu(input, alpha=1.0, inplace=False):
     """x above 0, alpha * (exp(x) - 1) below."""
-    return _in_place(_elu, input, alpha) if inplace else _elu(input, alpha)
+    return _elu[inplace](input, alpha)
 
 
 def selu(input, inplace=False):
     """elu with the self-normalising constants. Source: Klambauer et al. 2017."""
-    return _in_place(_selu, input) if inplace else _selu(input)
+    return _selu[inplace](input)
 
 
 def celu(input, alpha=1.0, inplace=False):
     """x above 0, alpha * (exp(x / alpha) - 1) below."""
-    return _in_place(_celu, input, alpha) if inplace else _celu(input, alpha)
+    return _celu[inplace](input, alpha)
 
 
 def silu(input, inplace=False):
     """x * sigmoid(x)."""
-    return _in_place(_silu, input) if inplace else _silu(input)
+    return _silu[inplace](input)
 
 
 def mish(input, inplace=False):
     """x * tanh(softplus(x))."""
-    return _in_place(_mish, input) if inplace else _mish(input)
+    return _mish[inplace](input)
 
 
 def hardsigmoid(input, inplace=False):
     """clamp(x / 6 + 1/2, 0, 1)."""
-    return _in_place(_hardsigmoid, input) if inplace else _hardsigmoid(input)
+    return _hardsigmoid[inplace](input)
 
 
 def hardswish(input, inplace=False):
     """x * hardsigmoid(x)."""
-    return _in_place(_hardswish, input) if inplace else _hardswish(input)
+    return _hardswish[inplace](input)
 
 
 def threshold(input, threshold, value, inplace=False):
     """x above the threshold, value elsewhere."""
-    return _in_place(_threshold, input, threshold, value) if inplace else _threshold(input, threshold, value)
+    return _threshold[inplace](input, threshold, value)
 
 
 def relu_(input):
@@ -127,7 +123,7 @@ def leaky_relu_(input, negative_slope=0.01):
 
 def threshold_(input, threshold, value):
     """`threshold` in place."""
-    return _in_place(_threshold, input, threshold, value)
+    return _threshold[True](input, threshold, value)
 
 
 def rrelu_(input, lower=_LOWER, upper=_UPPER, training=False):
@@ -143,11 +139,8 @@ def rrelu(input, lower=_LOWER, upper=_UPPER, training=False, inplace=False):
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     slope = weir.empty_like(input).uniform_(lower, upper)
-    return _in_place(_randomised, input, slope) if inplace else _randomised(input, slope)
-
-
-def _randomised(input, slope):
-    return weir.where(input > 0, input, input * slope)
+    factor = weir.where(input > 0, 1.0, slope)
+    return input.mul_(factor) if inplace else input * factor
 
 
 def prelu(input, weight):
