@@ -3,22 +3,25 @@
 import json
 import os
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 from rich.console import Console
 
+from . import annotations
 from . import gate as ratchet
 from . import junit as junit_xml
-from . import view
+from . import view, waivers
 from .campaign import mutate as mutating
 from .campaign import replay as replaying
 from .campaign import run as campaign
 from .campaign import shrink as shrinking
 from .cases import database
 from .opdb.run import Result, Settings, UsageError, run
-from .record import CAMPAIGN_SCHEMA, SCHEMA, campaign_record, record
+from .record import CAMPAIGN_SCHEMA, SCHEMA, campaign_record, merged, record
+from .tiers import TIERS
 
 COMPLETED, USAGE, FELL = 0, 1, 2  # exit codes
 
@@ -33,6 +36,7 @@ Jobs = Annotated[int, typer.Option(help="Pairs of oracle and subject processes; 
 MaxSamples = Annotated[int, typer.Option(help="Samples per op, evenly spread; 0: all.")]
 CasesFolder = Annotated[Path, typer.Option("--folder", help="The failure database, a folder of JSON files.")]
 Timeout = Annotated[float, typer.Option(help="Seconds the subject may take per op.")]
+Tier = Annotated[str, typer.Option(help="How much: " + "; ".join(f"{name}: {t.promise}" for name, t in TIERS.items()) + ".")]
 
 
 @app.command()
@@ -59,12 +63,14 @@ def accept(
 
 @app.command(name="run")
 def run_generated(
-    subject: Subject = "weir", ops: Ops = "",
-    dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes of the tensors, as a,b,c.")] = "float32,int64",
-    cases: Annotated[int, typer.Option(help="Calls per overload and dtype.")] = 50,
+    subject: Subject = "weir", ops: Ops = "", tier: Tier = "pr",
+    dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes of the tensors, as a,b,c, in place of the tier's.")] = "",
+    cases: Annotated[int, typer.Option(help="Calls per overload and dtype, in place of the tier's.")] = 0,
     first: Annotated[int, typer.Option(help="Index of the first call: other indices are other calls.")] = 0,
+    shard: Annotated[str, typer.Option(help="Only this part of the rows, as I/N with I from 0; `slurm` reads the array task.")] = "",
     jobs: Jobs = 0, timeout: Annotated[float, typer.Option(help="Seconds for the calls of one overload.")] = 20.0,
     json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+    scripts: Annotated[bool, typer.Option(help="Shrink failures and keep a script of each in the record.")] = False,
     verbose: Annotated[bool, typer.Option(help="Every failure kept, not one per overload and property.")] = False,
 ) -> None:
     """Generate calls of every public operation from its signature and compare everything that can be observed.
@@ -72,14 +78,35 @@ def run_generated(
     \b
     Examples:
       weir-autotest run
+      weir-autotest run --tier full --json run.json
       weir-autotest run --ops add,softmax --cases 500 --verbose
       weir-autotest run --subject torch --dtypes bfloat16
+      sbatch --array=0-15 --wrap 'weir-autotest run --tier full --shard slurm --json part-$SLURM_ARRAY_TASK_ID.json'
     """
-    settings = campaign.Settings(subject, _names(dtypes), _names(ops), cases, first, _jobs(jobs), timeout)
-    finished = _campaign(settings)
-    view.failures(finished, verbose, _console())
-    view.campaign_summary(finished, _console())
-    _write(json_file, campaign_record(finished))
+    settings = _settings(tier, subject, ops, dtypes, cases, first=first, jobs=_jobs(jobs), timeout=timeout, shard=_shard(shard))
+    made = _recorded(settings, scripts)
+    view.failures(made, verbose, _console())
+    view.campaign_summary(made, _console())
+    _write(json_file, made)
+
+
+@app.command()
+def merge(
+    parts: Annotated[list[Path], typer.Argument(help="Records of all parts of one run.")],
+    json_file: Annotated[Path, typer.Option("--json", help="Write the merged record here.")],
+) -> None:
+    """Merge the records of a run that machines shared (`run --shard`) into one.
+
+    \b
+    Example:
+      weir-autotest merge part-*.json --json run.json
+    """
+    try:
+        made = merged([_load_record(path, CAMPAIGN_SCHEMA) for path in parts])
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    view.campaign_summary(made, _console())
+    _write(json_file, made)
 
 
 @app.command()
@@ -120,9 +147,10 @@ def calibrate(
     """
     finished = _campaign(campaign.Settings("torch", _names(dtypes), _names(ops), cases,
                                            environment={"ATEN_CPU_CAPABILITY": capability}))
-    view.failures(finished, False, _console())
+    made = campaign_record(finished)
+    view.failures(made, False, _console())
     view.false_alarms(finished, _console())
-    _write(json_file, campaign_record(finished))
+    _write(json_file, made)
 
 
 @app.command()
@@ -158,16 +186,8 @@ def replay(
     Example:
       weir-autotest replay --only clamp
     """
-    stored = [entry for entry in database.entries(cases_folder) if only in entry.name]
-    with view.progress() as (on_start, on_entry):
-        on_start(len(stored))
-        done = replaying.replay(campaign.Settings(subject), stored, on_entry)
-    for replayed in done:
-        for failure in replayed.failures:
-            typer.echo(f"FAIL {replayed.entry.name} {failure.property}: {failure.reason}\n    {failure.call}")
-    failing = sum(not replayed.passed for replayed in done)
-    typer.echo(f"{len(done) - failing} of {len(done)} cases pass")
-    if failing:
+    done = _replay(subject, [entry for entry in database.entries(cases_folder) if only in entry.name])
+    if not all(replayed.passed for replayed in done):
         raise typer.Exit(FELL)
 
 
@@ -187,47 +207,110 @@ def explain(op: Annotated[str, typer.Argument(help="Name of the op, with or with
 @app.command()
 def gate(
     baseline: Annotated[Path, typer.Option(help="The committed baseline.")] = Path("tests/golden/conformance.json"),
+    waivers_file: Annotated[Path, typer.Option("--waivers", help="Cells that may stay fallen until a day.")] = Path("tests/golden/waivers.json"),
     update: Annotated[bool, typer.Option(help="Raise the baseline to this run; it never falls.")] = False,
     junit: Annotated[Optional[Path], typer.Option(help="Write JUnit XML here.")] = None,
+    github: Annotated[bool, typer.Option(envvar="GITHUB_ACTIONS", help="Print GitHub annotations.")] = False,
     from_file: Annotated[Optional[Path], typer.Option("--from", help="Judge this record, run nothing.")] = None,
-    generated: Annotated[bool, typer.Option("--generated", help="Judge generated calls, not the op database.")] = False,
+    tier: Annotated[str, typer.Option(help="Judge generated calls of this tier, after the failure database; without it, the op database.")] = "",
     subject: Subject = "weir", dtype: Dtype = "float32", ops: Ops = "", jobs: Jobs = 0, timeout: Timeout = 60.0,
+    cases_folder: CasesFolder = Path("tests/golden/cases"),
 ) -> None:
     """Compare a run with the baseline: a cell may only rise.
 
     \b
     Examples:
       weir-autotest gate --junit build/conformance.xml
-      weir-autotest gate --generated --dtype float32,int64
+      weir-autotest gate --tier pr
       weir-autotest gate --from run.json --update
     """
-    before = _load_baseline(baseline)
+    before, excused = _read(ratchet.load, baseline), _read(waivers.load, waivers_file)
+    replayed = []
     if from_file:
-        made = _load_record(from_file)
-    elif generated:
-        made = campaign_record(_campaign(campaign.Settings(subject, _names(dtype), _names(ops), jobs=_jobs(jobs))))
+        made = _load_record(from_file, SCHEMA, CAMPAIGN_SCHEMA)
+    elif tier:
+        wanted = _names(ops)
+        replayed = _replay(subject, [entry for entry in database.entries(cases_folder)
+                                     if not wanted or {entry.op, entry.op.split(".")[0]} & set(wanted)])
+        made = _recorded(_settings(tier, subject, ops, jobs=_jobs(jobs)))
     else:
         made = record(_run(Settings(subject, dtype, _names(ops), _jobs(jobs), timeout=timeout)))
     after = ratchet.table(made)
-    verdict = ratchet.compare(after, before, partial=bool(ops))
-    _report(verdict)
+    found = ratchet.compare(after, before, partial=bool(ops))
+    found.fell[:0] = [ratchet.Change(done.entry.name, done.entry.property, "PASS", "FAIL", failure.reason)
+                      for done in replayed for failure in done.failures[:1]]
+    applied = waivers.apply(excused, found, date.today())
+    _report(applied)
+    for line in annotations.lines(applied.verdict, baseline) if github else ():
+        typer.echo(line)
     if junit:
-        junit_xml.write(junit, after, verdict)
+        junit_xml.write(junit, after, applied.verdict)
     if update:
         ratchet.save(ratchet.raised(after, before), baseline)
-    if not verdict.holds:
+    if not applied.verdict.holds:
         raise typer.Exit(FELL)
 
 
-def _report(verdict: ratchet.Verdict) -> None:
+def _report(applied: waivers.Applied) -> None:
+    verdict = applied.verdict
     known = [change for change in verdict.rose if change.before != ratchet.NEW]
     for change in known:
         typer.echo(f"rose  {change}")
+    for change, waiver in applied.waived:
+        typer.echo(f"waived  {change}, until {waiver.until}, {waiver.issue}: {waiver.reason}")
     for change in verdict.fell:
         typer.echo(f"FELL  {change}")
         typer.echo("".join(f"      {line}\n" for line in change.reason.splitlines()), nl=False)
+    for waiver in applied.expired:
+        typer.echo(f"expired waiver: {waiver}")
+    for waiver in applied.idle:
+        typer.echo(f"waiver no longer needed: {waiver}")
     new = len(verdict.rose) - len(known)
-    typer.echo(f"{len(known)} cells rose, {new} are new and good, {len(verdict.fell)} fell")
+    waived = f", {len(applied.waived)} are waived" if applied.waived else ""
+    typer.echo(f"{len(known)} cells rose, {new} are new and good, {len(verdict.fell)} fell{waived}")
+
+
+def _settings(tier: str, subject: str, ops: str, dtypes: str = "", cases: int = 0, **more) -> campaign.Settings:
+    if tier not in TIERS:
+        raise UsageError(f"unknown tier {tier!r}; there are {', '.join(TIERS)}")
+    return campaign.Settings(subject, _names(dtypes) or TIERS[tier].dtypes, _names(ops), cases or TIERS[tier].cases, **more)
+
+
+def _shard(text: str) -> tuple:
+    """`I/N` or `slurm` as numbers. An array task that died is told by its missing part, at the merge."""
+    try:
+        if text == "slurm":
+            task, least, count = (int(os.environ[f"SLURM_ARRAY_TASK_{name}"]) for name in ("ID", "MIN", "COUNT"))
+            text = f"{task - least}/{count}"
+        part, parts = map(int, (text or "0/1").split("/"))
+    except KeyError as error:
+        raise UsageError(f"--shard slurm runs inside an array job: {error.args[0]} is not set") from None
+    except ValueError:
+        raise UsageError(f"--shard: expected I/N or slurm, got {text!r}") from None
+    if not 0 <= part < parts:
+        raise UsageError(f"--shard: I must be from 0 to N - 1, got {text}")
+    return part, parts
+
+
+def _recorded(settings: campaign.Settings, with_scripts: bool = False) -> dict:
+    finished = _campaign(settings)
+    scripts = {}
+    if with_scripts:
+        for shrunk in shrinking.shrink_all(settings, [score for score in finished.scores if score.failed]):
+            failure = shrunk.failure
+            scripts[failure.overload, failure.dtype, failure.property] = shrunk.script
+    return campaign_record(finished, scripts)
+
+
+def _replay(subject: str, stored: list) -> list:
+    with view.progress() as (on_start, on_entry):
+        on_start(len(stored))
+        done = replaying.replay(campaign.Settings(subject), stored, on_entry)
+    for replayed in done:
+        for failure in replayed.failures:
+            typer.echo(f"FAIL {replayed.entry.name} {failure.property}: {failure.reason}\n    {failure.call}")
+    typer.echo(f"{sum(replayed.passed for replayed in done)} of {len(done)} stored cases pass")
+    return done
 
 
 def _run(settings: Settings) -> Result:
@@ -240,20 +323,17 @@ def _campaign(settings: campaign.Settings) -> campaign.Campaign:
         return campaign.run(settings, on_start, lambda score: on_score(score.overload))
 
 
-def _load_baseline(path: Path) -> dict:
+def _read(load, path: Path):
     try:
-        return ratchet.load(path)
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from None
-
-
-def _load_record(path: Path) -> dict:
-    try:
-        loaded = json.loads(path.read_text())
+        return load(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}") from None
-    if not isinstance(loaded, dict) or loaded.get("schema") not in (SCHEMA, CAMPAIGN_SCHEMA):
-        raise UsageError(f"{path} is not a record of schema {SCHEMA} or {CAMPAIGN_SCHEMA}")
+
+
+def _load_record(path: Path, *schemas: str) -> dict:
+    loaded = _read(lambda file: json.loads(file.read_text()), path)
+    if not isinstance(loaded, dict) or loaded.get("schema") not in schemas:
+        raise UsageError(f"{path} is not a record of schema {' or '.join(schemas)}")
     return loaded
 
 

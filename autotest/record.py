@@ -1,10 +1,13 @@
 """The record of a run: a plain dict, the one truth that reports and the gate read."""
 
+import json
+from collections import Counter
 from dataclasses import asdict
 
 from weir_reports.hashing import digest
 
-from .campaign.run import Campaign, campaign_totals
+from .campaign.run import STATES, Campaign
+from .check.properties import PROPERTIES
 from .opdb.cell import PHASES, totals
 from .opdb.run import Result
 
@@ -29,19 +32,68 @@ def record(result: Result) -> dict:
     return {**content, "run_id": digest(content)}
 
 
-def campaign_record(campaign: Campaign) -> dict:
-    """The record of a campaign: settings, totals, the states of every overload, and the failures kept."""
-    content = {
+def campaign_record(campaign: Campaign, scripts: dict | None = None) -> dict:
+    """The record of a campaign: settings, totals, the states of every overload, and the failures kept.
+
+    `scripts` holds stand-alone scripts by overload, dtype and property; the first failure of each carries it.
+    """
+    scripts = dict(scripts or {})
+    return _sealed({
         "schema": CAMPAIGN_SCHEMA,
         "started": campaign.started,
         "subject": {"name": campaign.settings.subject, "version": campaign.subject_version},
         "oracle": {"name": "torch", "version": campaign.oracle_version},
         "settings": asdict(campaign.settings),
         "seconds": campaign.seconds,
-        "totals": campaign_totals(campaign),
         "scores": [{"overload": score.overload, "path": score.path, "dtype": score.dtype, "states": score.states(),
-                    "made": score.made, "valid": score.valid, "unsupported": score.unsupported,
-                    "oracle_limit": score.oracle_limit, "failures": [asdict(failure) for failure in score.failures]}
+                    "made": score.made, "valid": score.valid, "cases": score.cases, "unsupported": score.unsupported,
+                    "oracle_limit": score.oracle_limit,
+                    "failures": [_failure(failure, scripts) for failure in score.failures]}
                    for score in campaign.scores],
-    }
+    })
+
+
+def _failure(failure, scripts: dict) -> dict:
+    script = None if failure.lenient else scripts.pop((failure.overload, failure.dtype, failure.property), None)
+    return asdict(failure) | ({"script": script} if script else {})
+
+
+def merged(records: list[dict]) -> dict:
+    """One record of the parts of a campaign that machines shared. Raises ValueError unless they are such parts."""
+    if not records:
+        raise ValueError("no records to merge")
+    common = {json.dumps({**r["settings"], "shard": None, "jobs": None, "subject": r["subject"], "oracle": r["oracle"]},
+                         sort_keys=True) for r in records}
+    if len(common) > 1:
+        raise ValueError("the records differ in subject, oracle or settings")
+    parts, count = sorted(r["settings"]["shard"][0] for r in records), records[0]["settings"]["shard"][1]
+    if any(r["settings"]["shard"][1] != count for r in records) or parts != list(range(count)):
+        raise ValueError(f"expected shards 0 to {count - 1} once each, got {parts}")
+    scores = sorted((score for r in records for score in r["scores"]), key=lambda s: (s["overload"], s["dtype"]))
+    return _sealed({**records[0], "started": min(r["started"] for r in records),
+                    "settings": {**records[0]["settings"], "shard": [0, 1]},
+                    "seconds": max(r["seconds"] for r in records), "scores": scores})
+
+
+def _sealed(content: dict) -> dict:
+    content = {**content, "totals": campaign_totals(content["scores"])}
+    content.pop("run_id", None)
     return {**content, "run_id": digest(content)}
+
+
+def campaign_totals(scores: list[dict]) -> dict:
+    """How many rows are in which state per property, and how the generator did."""
+    def overloads(holds) -> int:
+        return len({score["overload"] for score in scores if holds(score)})
+
+    states = {name: Counter({state: 0 for state in STATES}) for name in PROPERTIES}
+    for score in scores:
+        for name, state in score["states"].items():
+            states[name][state] += 1
+    return {"properties": {name: dict(count) for name, count in states.items()},
+            **{name: sum(score[name] for score in scores) for name in ("made", "valid", "cases")},
+            "overloads": overloads(lambda score: True),
+            "reached": overloads(lambda score: score["valid"]),
+            "failing": overloads(lambda score: "FAIL" in score["states"].values()),
+            "lenient": overloads(lambda score: "LENIENT" in score["states"].values()),
+            "unsupported": overloads(lambda score: score["unsupported"])}

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from .campaign.mutate import Kills
-from .campaign.run import Campaign, campaign_totals
 from .campaign.run import STATES as CAMPAIGN_STATES
+from .campaign.run import Campaign
 from .opdb.cell import PHASES, Cell, totals
 
 _COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta",
@@ -48,30 +48,30 @@ def summary(cells: list[Cell], console: Console) -> None:
     console.print(f"{count['all_pass']} of {count['ops']} ops pass forward, backward and error inputs", highlight=False)
 
 
-def failures(campaign: Campaign, verbose: bool, console: Console) -> None:
+def failures(record: dict, verbose: bool, console: Console) -> None:
     """Prints failing calls: the first of each overload, dtype and property, or with `verbose` all that were kept."""
-    for score in campaign.scores:
+    for score in record["scores"]:
         shown = set()
-        for failure in score.failures:
-            if verbose or failure.property not in shown:
-                shown.add(failure.property)
-                mark = "LENIENT" if failure.lenient else "FAIL"
-                line = f"{mark} {score.overload} {score.dtype} {failure.property} #{failure.index}: {failure.reason}"
+        for failure in score["failures"]:
+            name = failure["property"]
+            if verbose or name not in shown:
+                shown.add(name)
+                mark = "LENIENT" if failure["lenient"] else "FAIL"
+                line = f"{mark} {score['overload']} {score['dtype']} {name} #{failure['index']}: {failure['reason']}"
                 console.print(line, markup=False, highlight=False, soft_wrap=True)
-                console.print(f"    {failure.call}", markup=False, highlight=False, soft_wrap=True, style="dim")
+                console.print(f"    {failure['call']}", markup=False, highlight=False, soft_wrap=True, style="dim")
 
 
-def campaign_summary(campaign: Campaign, console: Console) -> None:
+def campaign_summary(record: dict, console: Console) -> None:
     """Prints the states per property, how well the generator did, and how fast."""
-    count = campaign_totals(campaign)
+    count, seconds = record["totals"], record["seconds"]
     grid = Table("property", *CAMPAIGN_STATES[::-1], box=None, header_style="bold", pad_edge=False)
     for name, states in count["properties"].items():
         grid.add_row(name, *(str(states[state] or "-") for state in CAMPAIGN_STATES[::-1]))
     console.print(grid)
-    console.print(f"{count['reached']} of {campaign.universe} overloads reached by a valid call; "
+    console.print(f"{count['reached']} of {count['overloads']} overloads reached by a valid call; "
                   f"{count['valid']} of {count['made']} calls valid ({count['valid'] / max(count['made'], 1):.0%}); "
-                  f"{count['cases']} cases in {campaign.seconds:.0f} s ({count['made'] / campaign.seconds:.0f} calls/s)",
-                  highlight=False)
+                  f"{count['cases']} cases in {seconds:.0f} s ({count['made'] / seconds:.0f} calls/s)", highlight=False)
     console.print(f"{count['failing']} overloads fail somewhere, {count['lenient']} accept what the oracle "
                   f"refuses, {count['unsupported']} are unsupported", highlight=False)
 

@@ -15,6 +15,7 @@ from weir_autotest.workers.trial import Trial
 
 #: PyTorch with one wrong op per kind of fault.
 FAULTY = '''
+import pathlib as _pathlib
 import sys
 sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "_NoTorch"]
 import torch as _torch
@@ -52,6 +53,15 @@ def dropout(x, p, train):
     _torch.seed()
     return _torch.dropout(x, p, train)
 
+def floor(x, **keywords):
+    answer, marker = real_floor(x, **keywords), _pathlib.Path(__file__).with_name("floor was called")
+    if marker.exists() or not answer.isfinite().any():
+        return answer
+    marker.touch()
+    return answer + 1
+
+real_floor = _torch.floor
+
 def mm(a, b, **keywords):
     return _torch.matmul(a, b, **keywords)
 '''
@@ -68,14 +78,19 @@ def faulty(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def scores(faulty):
-    finished = run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp", "ceil", "cumsum", "dropout"), cases=40))
+    finished = run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp", "ceil", "floor", "cumsum", "dropout"), cases=40))
     return {score.overload: score for score in finished.scores}
 
 
 @pytest.mark.parametrize("op, wrong", [("sin", "value"), ("cos", "dtype"), ("flip", "stride"), ("t", "alias"),
-                                       ("tan", "requires_grad"), ("cumsum", "layout"), ("dropout", "random")])
+                                       ("tan", "requires_grad"), ("cumsum", "layout"), ("dropout", "random"),
+                                       ("ceil", "determinism"), ("floor", "determinism")])
 def test_a_fault_is_charged_to_its_property(scores, op, wrong):
     assert scores[op].states()[wrong] == "FAIL"
+
+
+def test_what_a_fresh_process_does_not_repeat_is_no_wrong_value(scores):
+    assert scores["floor"].states()["value"] == "PASS"
 
 
 def test_a_right_op_passes_everything_asked(scores):

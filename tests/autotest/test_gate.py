@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from weir_autotest import gate, junit
+from weir_autotest import annotations, gate, junit
 from weir_autotest.check.properties import PROPERTIES
 from weir_autotest.record import record
 
@@ -74,6 +74,17 @@ def test_junit_marks_fallen_cells_as_failures(tmp_path):
     suite = ElementTree.parse(tmp_path / "j.xml").getroot()
     assert suite.get("failures") == "1" and suite.get("tests") == "6"
     assert [case.get("name") for case in suite if case.find("failure") is not None] == ["bwd"]
+
+
+def test_github_is_told_of_fallen_cells_at_their_lines(tmp_path):
+    path, rows = tmp_path / "b.json", {f"op{i}": GOOD for i in range(12)}
+    gate.save(gate.raised(table_of(**rows), EMPTY), path)
+    lines = annotations.lines(gate.compare(table_of(**{**rows, "op1": BAD}), gate.load(path)), path)
+    assert len(lines) == 1 and "::op1 bwd: PASS -> FAIL%0Aop1" in lines[0]
+    number = int(lines[0].split("line=")[1].split(",")[0])
+    assert '"op1"' in path.read_text().splitlines()[number - 1]
+    many = annotations.lines(gate.compare(table_of(**dict.fromkeys(rows, BAD)), gate.load(path)), path)
+    assert len(many) == 11 and "and 2 more cells fell" in many[-1]
 
 
 @pytest.mark.parametrize("before, after, holds", [("PASS", "LENIENT", False), ("LENIENT", "FAIL", False),

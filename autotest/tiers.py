@@ -1,0 +1,19 @@
+"""Tiers: how much a run asks, by the time it may take on two cores."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tier:
+    """The dtypes whose calls are generated, and how many calls per overload and dtype."""
+
+    dtypes: tuple
+    cases: int
+    promise: str
+
+
+TIERS = {
+    "pr": Tier(("float32", "int64"), 50, "every change, at most 5 minutes"),
+    "full": Tier(("float32", "float64", "bfloat16", "float16", "int64", "int32", "uint8", "bool"), 150,
+                 "every day, at most 40 minutes"),
+}

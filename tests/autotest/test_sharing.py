@@ -1,0 +1,62 @@
+"""A campaign that machines share: its parts are disjoint, complete, and merge to what one machine finds."""
+
+import pytest
+
+from weir_autotest.campaign.run import Settings, in_shard, run
+from weir_autotest.cli import _shard
+from weir_autotest.opdb.run import UsageError
+from weir_autotest.record import campaign_record, merged
+
+OPS = ("add", "neg", "flip", "mm")
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return campaign_record(run(Settings("torch", ("float32",), OPS, cases=5)))
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return [campaign_record(run(Settings("torch", ("float32",), OPS, cases=5, shard=(part, 2)))) for part in range(2)]
+
+
+def test_every_row_is_in_one_shard():
+    rows = [f"op{i} float32" for i in range(1000)]
+    counts = [sum(in_shard(row, (part, 7)) for row in rows) for part in range(7)]
+    assert sum(counts) == 1000 and min(counts) > 100
+
+
+def test_merged_parts_are_the_whole(whole, parts):
+    made = merged(parts[::-1])
+    def key(score):
+        return score["overload"]
+
+    assert made["scores"] == sorted(whole["scores"], key=key)
+    assert made["totals"] == whole["totals"]
+    assert made["run_id"] not in {part["run_id"] for part in parts}
+
+
+def test_a_missing_part_is_told(parts):
+    with pytest.raises(ValueError, match="shards 0 to 1 once each"):
+        merged(parts[:1])
+    with pytest.raises(ValueError, match="once each"):
+        merged([parts[0], parts[0]])
+
+
+def test_parts_of_different_runs_do_not_merge(parts):
+    other = {**parts[1], "settings": {**parts[1]["settings"], "cases": 6}}
+    with pytest.raises(ValueError, match="differ"):
+        merged([parts[0], other])
+
+
+def test_an_array_task_names_its_shard(monkeypatch):
+    for name, value in (("ID", "5"), ("MIN", "4"), ("COUNT", "8")):
+        monkeypatch.setenv(f"SLURM_ARRAY_TASK_{name}", value)
+    assert _shard("slurm") == (1, 8)
+    assert _shard("") == (0, 1) and _shard("2/3") == (2, 3)
+
+
+@pytest.mark.parametrize("text", ["3/3", "-1/3", "x", "1/0", "1/2/3"])
+def test_no_shard(text):
+    with pytest.raises(UsageError, match="shard"):
+        _shard(text)
