@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import asdict
 
 from weir_reports.hashing import digest
+from weir_reports.provenance import provenance
 
 from .campaign.run import STATES, Campaign
 from .check.properties import PROPERTIES
@@ -23,6 +24,7 @@ def record(result: Result) -> dict:
         "started": result.started,
         "subject": {"name": settings.subject, "version": result.subject_version},
         "oracle": {"name": "torch", "version": result.oracle_version},
+        "provenance": provenance(),
         "dtype": settings.dtype,
         "totals": totals(result.cells),
         "cells": [{"op": cell.op, "variant": cell.variant,
@@ -43,6 +45,7 @@ def campaign_record(campaign: Campaign, scripts: dict | None = None) -> dict:
         "started": campaign.started,
         "subject": {"name": campaign.settings.subject, "version": campaign.subject_version},
         "oracle": {"name": "torch", "version": campaign.oracle_version},
+        "provenance": provenance(),
         "settings": asdict(campaign.settings),
         "seconds": campaign.seconds,
         "scores": [{"overload": score.overload, "path": score.path, "dtype": score.dtype, "states": score.states(),

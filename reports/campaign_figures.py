@@ -1,5 +1,6 @@
-"""What follows from `weir.campaign/v1` records: states by property and by op, failing calls."""
+"""What follows from `weir.campaign/v1` records: states by property, by family and by op, failing calls, the trend."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -19,13 +20,30 @@ class OpRow:
 
 
 @dataclass(frozen=True)
+class Point:
+    """One record of a series: when, of which revision, how many cells in which state."""
+
+    record: dict
+    counts: Counter
+
+    @property
+    def label(self) -> str:
+        """Returns the day and the first digits of the source revision, where the record knows it."""
+        sha = self.record.get("provenance", {}).get("revision", {}).get("sha")
+        return self.record["started"][:10] + (f" {sha[:7]}" if sha else "")
+
+
+@dataclass(frozen=True)
 class Campaign:
-    """One record's figures; `counts` holds a Counter of states per property."""
+    """One record's figures; `counts` holds a Counter of states per property, `families` one per family of operations,
+    `trend` a point per record of the same subject, oracle and dtypes, oldest first."""
 
     record: dict
     properties: list
     counts: dict
+    families: dict
     rows: list
+    trend: list
 
     @property
     def title(self) -> str:
@@ -38,19 +56,53 @@ class Campaign:
 def latest(records: list[dict]) -> list[Campaign]:
     """Returns the figures of the newest record (records come oldest first) per subject and oracle."""
     newest = {(r["subject"]["name"], r["oracle"]["name"]): r for r in records}
-    return [campaign(newest[key]) for key in sorted(newest)]
+    return [campaign(newest[key], records) for key in sorted(newest)]
 
 
-def campaign(record: dict) -> Campaign:
-    """Returns the figures of one record; properties in the record's order, operations in alphabetical order."""
+def campaign(record: dict, records: list[dict] = ()) -> Campaign:
+    """Returns the figures of one record; properties in the record's order, operations in alphabetical order.
+
+    `records` are those among which the record's series is looked for.
+    """
     properties = list(record["scores"][0]["states"]) if record["scores"] else []
     counts = {name: Counter(score["states"][name] for score in record["scores"]) for name in properties}
     by_path: dict[str, list] = {}
     for score in record["scores"]:
         by_path.setdefault(score["path"], []).append(score)
-    rows = [OpRow(path, {name: worst(scores, name) for name in properties}, [f for s in scores for f in s["failures"]])
+    rows = [OpRow(path, {name: worst(scores, name) for name in properties},
+                  [{**f, "page": failure_page(f)} for s in scores for f in s["failures"]])
             for path, scores in sorted(by_path.items())]
-    return Campaign(record, properties, counts, rows)
+    families: dict[str, Counter] = {}
+    for path, scores in sorted(by_path.items()):
+        families.setdefault(family(path), Counter()).update(state for s in scores for state in s["states"].values())
+    trend = [Point(r, Counter(state for s in r["scores"] for state in s["states"].values()))
+             for r in records if _series(r) == _series(record)]
+    return Campaign(record, properties, counts, families, rows, trend)
+
+
+def failures(figures: Campaign) -> list[dict]:
+    """Returns the failures that have a page of their own: the first of each overload, dtype and property."""
+    found: dict[str, dict] = {}
+    for row in figures.rows:
+        for failure in row.failures:
+            found.setdefault(failure["page"], failure)
+    return list(found.values())
+
+
+def failure_page(failure: dict) -> str:
+    """Returns the file of a failure's page; equal for failures of one overload, dtype and property."""
+    name = f"{failure['overload']}.{failure.get('dtype', '')}.{failure['property']}{'.lenient' if failure['lenient'] else ''}"
+    return f"failures/{re.sub('[^a-z0-9_.]', '-', name.lower())}.html"
+
+
+def family(path: str) -> str:
+    """Returns the module that holds the operation, e.g. `nn.functional`; `torch` for the top level."""
+    return path.rpartition(".")[0] or "torch"
+
+
+def _series(record: dict) -> tuple:
+    dtypes = tuple(sorted({score["dtype"] for score in record["scores"]}))
+    return record["subject"]["name"], record["oracle"]["name"], dtypes, record["settings"].get("cases")
 
 
 def worst(scores: list[dict], name: str) -> str:

@@ -13,7 +13,7 @@ import jinja2
 from . import bench_figures, campaign_figures, conformance_figures, dlperf_figures
 from .claims import claims, metrics
 from .intervals import Interval
-from .svg import forest
+from .svg import forest, line
 
 HERE = Path(__file__).parent
 SHOWN_ITEMS = 60  # longer lists are cut on a record's page; the JSON file beside it holds everything
@@ -29,6 +29,11 @@ def build(records: list[dict], out: Path) -> dict:
     env = _environment()
     for page in ("index", "conformance", "generated", "bench", "dlperf", "environment", "records"):
         _write(out / f"{page}.html", env.get_template(f"{page}.html").render(page=page, root="", **page_data))
+    for campaign in page_data["campaigns"]:
+        (out / "failures").mkdir(exist_ok=True)
+        for failure in campaign_figures.failures(campaign):
+            body = env.get_template("failure.html").render(page="generated", root="../", campaign=campaign, failure=failure)
+            _write(out / failure["page"], body)
     for record in records:
         name = short(record["run_id"])
         body = env.get_template("record.html").render(page="records", root="../", record=record, limit=SHOWN_ITEMS,
@@ -111,7 +116,7 @@ def _environment() -> jinja2.Environment:
                              lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     env.filters |= {"short": short, "duration": duration, "size": size, "interval": interval, "percent": percent}
     env.globals |= {"forest": lambda *args: jinja2.utils.markupsafe.Markup(forest(*args)), "states":
-                    conformance_figures.STATES, "share": conformance_figures.share, "by_text": by_text,
+                    conformance_figures.STATES, "line": lambda *args: jinja2.utils.markupsafe.Markup(line(*args)), "share": conformance_figures.share, "by_text": by_text,
                     "campaign_states": campaign_figures.STATES, "campaign_share": campaign_figures.share}
     return env
 

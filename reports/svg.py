@@ -1,4 +1,7 @@
-"""Forest plots as inline SVG: one row per figure, a dot for the estimate, a line for the interval, log scale."""
+"""Plots as inline SVG.
+
+`forest`: one row per figure, a dot for the estimate, a line for the interval, log scale. `line`: a share over records.
+"""
 
 import math
 from html import escape
@@ -60,6 +63,28 @@ def _row(index: int, row, span: float) -> str:
             f'<rect class="hit" y="{y - ROW / 2}" width="{LABEL + PLOT + TEXT}" height="{ROW}"/>'
             f'<text x="0" y="{y + 4}">{escape(_short(label))}</text>{whisker}{mark}'
             f'<text class="figure" x="{LABEL + PLOT + 10}" y="{y + 4}">{text}</text></a>')
+
+
+def line(points: list[tuple[str, float, str]], title: str) -> str:
+    """Returns an SVG element. `points`: (label, share from 0 to 1, link), oldest first; never empty.
+
+    The scale ends at 1 and begins at a round tenth below the lowest share.
+    """
+    width, height, left, bottom = LABEL + PLOT, 150, 48, 26
+    least = math.floor(min(share for _, share, _ in points) * 10 - 1e-9) / 10
+    places = [(round(left + (width - left - 90) * (i / max(len(points) - 1, 1)), 1),
+               round(10 + (height - bottom - 20) * (1 - share) / (1 - least), 1)) for i, (_, share, _) in enumerate(points)]
+    marks = "".join(f'<a href="{escape(link)}"><title>{escape(label)}: {share:.2%}</title><circle cx="{x}" cy="{y}" r="4"/></a>'
+                    for (label, share, link), (x, y) in zip(points, places))
+    scale = "".join(f'<text class="scale end" x="{left - 8}" y="{y}">{share:.0%}</text>'
+                    for share, y in ((1, 14), (least, height - bottom - 6)))
+    first, last = places[0], places[-1]
+    names = f'<text x="{first[0]}" y="{height - 4}">{escape(points[0][0])}</text>' if len(points) > 1 else ""
+    names += f'<text class="end" x="{last[0] + 80}" y="{height - 4}">{escape(points[-1][0])}</text>'
+    path = "M" + "L".join(f"{x} {y}" for x, y in places)
+    return (f'<svg class="trend" role="img" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">'
+            f'<title>{escape(title)}</title>{scale}<path d="{path}"/>{marks}'
+            f'<text x="{last[0] + 10}" y="{last[1] + 4}">{points[-1][1]:.1%}</text>{names}</svg>')
 
 
 def _short(label: str, limit: int = 38) -> str:

@@ -27,15 +27,16 @@ def conformance() -> dict:
                  "dtype": "float32", "totals": {}, "provenance": PROVENANCE, "cells": cells})
 
 
-def campaign() -> dict:
+def campaign(started: str = "2026-01-01T10:30:00.000+00:00", stride: str = "FAIL") -> dict:
     """A campaign record: one operation that fails in one property, one that is unsupported."""
     good = {"value": "PASS", "stride": "PASS", "error": "LENIENT"}
-    failure = {"overload": "flip", "property": "stride", "reason": "expected (1, 2), got (2, 1)", "call": "torch.flip(x)", "lenient": False}
+    failure = {"overload": "flip", "dtype": "float32", "property": "stride", "reason": "expected (1, 2), got (2, 1)",
+               "call": "torch.flip(x)", "lenient": False, "script": "import torch\nprint(torch.flip(x).stride())"}
     score = {"made": 40, "valid": 30, "unsupported": "", "oracle_limit": "", "failures": []}
-    scores = [{"overload": "flip", "path": "flip", "dtype": "float32", "states": good | {"stride": "FAIL"}, **score, "failures": [failure]},
+    scores = [{"overload": "flip", "path": "flip", "dtype": "float32", "states": good | {"stride": stride}, **score, "failures": [failure]},
               {"overload": "add.Tensor", "path": "add", "dtype": "float32", "states": good, **score},
               {"overload": "fft_fft", "path": "fft.fft", "dtype": "float32", "states": dict.fromkeys(good, "UNSUPPORTED"), **score}]
-    return seal({"schema": "weir.campaign/v1", "started": "2026-01-01T10:30:00.000+00:00",
+    return seal({"schema": "weir.campaign/v1", "started": started, "provenance": PROVENANCE,
                  "subject": {"name": "weir", "version": "0.1.0"}, "oracle": {"name": "torch", "version": "2.13.0"},
                  "settings": {}, "seconds": 1.5, "scores": scores,
                  "totals": {"properties": {}, "made": 120, "valid": 90, "cases": 100, "reached": 2}})

@@ -96,3 +96,25 @@ def test_geometric_mean_shares_the_launches_of_its_cases():
 ])
 def test_judge(figure, target, state):
     assert judge(figure, target) == state
+
+
+def test_generated_calls_by_family_and_over_time():
+    records = [samples.campaign("2026-01-01T00:00:00", "PASS"), samples.campaign("2026-01-02T00:00:00")]
+    (figures,) = campaign_figures.latest(records)
+    assert list(figures.families) == ["torch", "fft"]
+    assert figures.families["torch"]["FAIL"] == 1 and figures.families["fft"]["UNSUPPORTED"] == 3
+    assert [campaign_figures.share(point.counts) for point in figures.trend] == [4 / 9, 3 / 9]
+    assert figures.trend[0].label == "2026-01-01 0000000"
+
+
+def test_another_series_is_not_in_the_trend():
+    other = samples.campaign("2026-01-01T00:00:00")
+    other = {**other, "scores": [{**score, "dtype": "bfloat16"} for score in other["scores"]]}
+    (figures,) = campaign_figures.latest([other, samples.campaign("2026-01-02T00:00:00")])
+    assert len(figures.trend) == 1
+
+
+def test_failures_of_one_property_share_a_page():
+    figures = campaign_figures.campaign(samples.campaign())
+    (failure,) = campaign_figures.failures(figures)
+    assert failure["page"] == "failures/flip.float32.stride.html" and failure["script"].startswith("import torch")

@@ -57,6 +57,18 @@ def test_same_records_give_the_same_bytes(site, tmp_path):
         assert file.read_bytes() == (tmp_path / file.relative_to(site)).read_bytes(), file.name
 
 
+def test_a_failure_has_a_page_with_its_script(site):
+    page = (site / "failures" / "flip.float32.stride.html").read_text()
+    assert "print(torch.flip(x).stride())" in page and "weir-autotest shrink flip --dtype float32" in page
+    assert "failures/flip.float32.stride.html" in (site / "generated.html").read_text()
+
+
+def test_two_records_of_a_series_draw_a_trend(tmp_path):
+    build([samples.campaign("2026-01-01T00:00:00", "PASS"), samples.campaign("2026-01-02T00:00:00")], tmp_path)
+    assert 'class="trend"' in (tmp_path / "generated.html").read_text()
+    check_links(tmp_path)
+
+
 def test_verdict_counts_claims(site):
     summary = build(samples.everything(), site)
     states = {((c["metric"] or {}).get("id"), c["text"]): c["state"] for c in summary["claims"]}
