@@ -34,8 +34,11 @@ def script(item, failure) -> str:
     specs = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
     lines = ["import torch  # or: import weir as torch", ""]
     lines += [f"t{spec.id} = {_rebuilt(spec, case)}" for spec in specs.values()]
-    call = f"{label}({_arguments(case, lambda spec: f't{spec.id}')})"
-    lines += ["with torch.autocast('cpu', dtype=torch.bfloat16):", f"    out = {call}"] if case.relation == "autocast" else [f"out = {call}"]
+    # A leaf that requires a gradient may not be written: an in-place call is made on a copy of it.
+    written = case.args[0].id if case.relation == "inplace" and isinstance(case.args[0], TensorSpec) else None
+    name = {key: f"t{key}.clone()" if key == written and spec.requires_grad else f"t{key}" for key, spec in specs.items()}
+    call = f"out = {label}({_arguments(case, lambda spec: name[spec.id])})"
+    lines += ["with torch.autocast('cpu', dtype=torch.bfloat16):", f"    {call}"] if case.relation == "autocast" else [call]
     lines += _shown(specs, failure)
     return "\n".join([f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160], *lines])
 
@@ -61,12 +64,26 @@ def program_script(item, failure) -> str:
 
 
 def _shown(specs: dict, failure) -> list:
-    """What to print for the property that fails."""
-    inputs = [f"t{spec.id}" for spec in specs.values() if spec.requires_grad]
-    grads = f"torch.autograd.grad(out.sum(), [{', '.join(inputs)}], allow_unused=True, create_graph=True)"
-    what = {"stride": "out.stride()", "alias": f"out is t0, out", "version": "t0._version",
-            "requires_grad": "out.requires_grad", "gradient": grads, "gradgrad": grads}.get(failure.property, "out")
-    return [f"print({what})"]
+    """What to print for the property that fails; a way of calling names in its reason the property that fails there."""
+    names = {failure.property, failure.reason.split(":")[0]}
+    tensors = ", ".join(f"t{key}" for key in specs)
+    if names & {"gradient", "gradgrad"}:
+        return _gradients([f"t{key}" for key, spec in specs.items() if spec.requires_grad], "gradgrad" in names)
+    what = {"stride": "out.stride()", "alias": f"[out is t for t in ({tensors},)], out", "requires_grad": "out.requires_grad",
+            "version": f"[t._version for t in ({tensors},)]"}
+    return [f"print({next((what[name] for name in names if name in what), 'out')})"]
+
+
+def _gradients(inputs: list, second: bool) -> list:
+    """The gradients of every output, for cotangents of which no two neighbours are alike."""
+    lines = ["outs = [o for o in (out if isinstance(out, (tuple, list)) else [out]) if o.requires_grad]",
+             "cotangent = lambda o: (((torch.arange(o.numel()) * 7 + 3) % 11 - 5) / 4).to(o.dtype).reshape(o.shape)",
+             f"grads = torch.autograd.grad(outs, [{', '.join(inputs)}], list(map(cotangent, outs)), allow_unused=True, "
+             f"create_graph={second})"]
+    if not second:
+        return [*lines, "print(grads)"]
+    return [*lines, "outs = [g for g in grads if g is not None and g.requires_grad]",
+            f"print(torch.autograd.grad(outs, [{', '.join(inputs)}], list(map(cotangent, outs)), allow_unused=True))"]
 
 
 def _rebuilt(spec: TensorSpec, case: Case) -> str:
