@@ -66,6 +66,7 @@ class Score:
     failed: Counter = field(default_factory=Counter)
     lenient: Counter = field(default_factory=Counter)
     unsupported: str = ""
+    lacking: dict = field(default_factory=dict)  # why, by property that the subject does not claim to have
     oracle_limit: str = ""
 
     KEEP = 4  # failures kept per property
@@ -77,6 +78,8 @@ class Score:
     def _state(self, name: str) -> str:
         if self.failed[name]:
             return "FAIL"
+        if name in self.lacking:
+            return "UNSUPPORTED"
         if self.unsupported and name != "crash":
             return "UNSUPPORTED" if self.asked[name] else "UNTESTED"
         if self.lenient[name]:
@@ -137,7 +140,7 @@ class Lane:
         noticed = applied = 0
         for item, (faults, got, changed) in zip(pickle.loads(blob), self._observe(blob, mutant)):
             applied += changed
-            noticed += changed and any(fault.property != "unsupported" for fault in self._upheld(item, faults, got))
+            noticed += changed and any(not fault.absent for fault in self._upheld(item, faults, got))
         return noticed, applied
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list:
@@ -208,7 +211,7 @@ class Lane:
         items = pickle.loads(blob) if wrong else []
         for i, faults, got in wrong:
             upheld = self._upheld(items[i], faults, got)
-            if any(fault.property != "unsupported" for fault in upheld) and self._oracle_wavers(items[i]):
+            if any(not fault.absent for fault in upheld) and self._oracle_wavers(items[i]):
                 score.oracle_limit = "the oracle does not repeat its own answer"
                 continue
             for fault in self._steady(score, items[i], self._blamed(items[i], upheld)):
@@ -230,7 +233,7 @@ class Lane:
     def _steady(self, score: Score, item, faults: list[Fault]) -> list[Fault]:
         """Charges to determinism what a fresh process of the subject does not repeat. Asked where a property of a row
         fails for the first time."""
-        if all(fault.lenient or fault.property in score.failed or fault.property == "unsupported" for fault in faults):
+        if all(fault.lenient or fault.absent or fault.property in score.failed for fault in faults):
             return faults
         self.subject.stop()
         try:
@@ -260,6 +263,9 @@ class Lane:
     def _fail(self, score: Score, item, fault: Fault) -> None:
         if fault.property == "unsupported":
             score.unsupported = score.unsupported or fault.reason
+            return
+        if fault.absent:
+            score.lacking.setdefault(fault.property, fault.reason)
             return
         score.add(Failure(score.overload, score.dtype, item.index, fault.property, fault.reason, kind_of(item).call(item),
                           item.choices, fault.lenient))

@@ -21,6 +21,7 @@ class Fault:
     """One broken property. With `phase`, numbers differ by more than rounding: a referee may still accept them.
 
     `lenient`: the subject accepts what the oracle refuses, which hurts portability but gives no wrong answer.
+    `absent`: the subject does not claim to have this; the property "unsupported" stands for the whole call.
     """
 
     property: str
@@ -28,20 +29,31 @@ class Fault:
     phase: str = ""
     position: int = 0
     lenient: bool = False
+    absent: bool = False
+
+
+#: Ways of calling that are properties of their own.
+_WAYS = ("inplace", "out", "autocast")
+
+
+def unsupported(reason: str, case) -> Fault:
+    """The fault of a subject that does not claim to have a call at all, or this way of making it."""
+    relation = getattr(case, "relation", "call")
+    return Fault(relation if relation in _WAYS else "unsupported", reason, absent=True)
 
 
 def faults(case: Case, expected: Observation, got: Observation, random: bool = False) -> list[Fault]:
     """What is wrong with `got`; the oracle observed `expected`."""
     if got.raised and got.raised.names[0] in UNSUPPORTED:
-        return [] if expected.raised else [Fault("unsupported", str(got.raised))]
+        return [] if expected.raised else [unsupported(str(got.raised), case)]
     if expected.raised or got.raised or got.unmappable:
         found = _raising(expected, got)
     else:
         found = _forward(case, expected, got, random) + _effects(case, expected, got, random) + _gradients(expected, got, random)
-    own = {"inplace": "inplace", "out": "out", "autocast": "autocast"}.get(case.relation)
-    if own is None:
-        return found
-    return [replace(fault, property=own, reason=f"{fault.property}: {fault.reason}") for fault in found]
+        found = [fault for fault in found if fault.property not in got.lacks]
+    if case.relation in _WAYS:
+        return [replace(fault, property=case.relation, reason=f"{fault.property}: {fault.reason}") for fault in found]
+    return found + [Fault(name, f"no {name} can be asked for", absent=True) for name in got.lacks]
 
 
 def _raising(expected: Observation, got: Observation) -> list[Fault]:
@@ -105,7 +117,7 @@ def _effects(case: Case, expected: Observation, got: Observation, random: bool) 
     found = _unequal("alias", "alias", expected.aliases, got.aliases)
     if got.versions:
         found += _unequal("version", "version of input", expected.versions, got.versions)
-    for key in expected.written:
+    for key in expected.written if "version" not in got.lacks else ():
         e, g = expected.written[key], got.written.get(key)
         wrong = _value("value", "written", key, e, g, random)
         wrong = None if wrong and _tied(case, e, g) else wrong

@@ -13,7 +13,7 @@ import warnings
 from ..cases import ship
 from ..cases.protocol import Job
 from ..cases.values import Outcome, Raised
-from ..check.properties import Fault
+from ..check.properties import unsupported
 from ..kinds import kind_of
 from .execute import Execution
 from .mutants import Plant
@@ -60,7 +60,7 @@ def _judge(item, W, mutant: str) -> tuple:
     try:
         got = kind.observe(W, item, planted) if mutant else kind.observe(W, item)
     except ship.Unresolved as error:
-        return [Fault("unsupported", str(error))], None, False
+        return [unsupported(str(error), item.case)], None, False
     found = kind.faults(item, got)
     if not found and not mutant:
         found = kind.repeated(W, item)

@@ -25,6 +25,7 @@ class Observation:
 
     aliases: ("same", input id) for an input handed back, ("view", storage) for a view of one, None otherwise.
     through: what a view and its base show after a write into the other one.
+    lacks: properties that the framework has no means to be asked for.
     """
 
     raised: Raised | None = None
@@ -39,6 +40,7 @@ class Observation:
     through: list = field(default_factory=list)
     gradients: list | Raised | None = None
     second: list | Raised | None = None
+    lacks: tuple = ()
 
 
 class Trial:
@@ -92,9 +94,11 @@ class Trial:
         kwargs["out"] = owned if isinstance(kwargs["out"], tuple) else owned[0]
 
     def _context(self):
-        if self._case.relation == "autocast":
-            return self._W.autocast("cpu", dtype=self._W.bfloat16)
-        return nullcontext()
+        if self._case.relation != "autocast":
+            return nullcontext()
+        if not hasattr(self._W, "autocast"):
+            raise NotImplementedError("no autocast")
+        return self._W.autocast("cpu", dtype=self._W.bfloat16)
 
     def _observe(self, result, before: dict) -> None:
         seen, W = self._seen, self._W
@@ -102,14 +106,21 @@ class Trial:
         seen.values = [to_value(leaf, W) for leaf in outputs]
         tensors = [leaf if isinstance(leaf, W.Tensor) else None for leaf in outputs]
         seen.strides = [t is not None and tuple(int(s) for s in t.stride()) if _has(t, "stride") else None for t in tensors]
-        seen.requires_grad = [None if t is None else bool(t.requires_grad) for t in tensors]
+        seen.requires_grad = [bool(t.requires_grad) if _has(t, "requires_grad") else None for t in tensors]
         seen.aliases = [self._alias(t) if t is not None else None for t in tensors]
         after = self._versions()
         seen.versions = {key: after[key] - before[key] for key in before}
         seen.written = {key: to_value(self._decoder.tensors[key], W) for key, moved in seen.versions.items() if moved}
-        if self._case.differentiate:
+        seen.lacks = self._lacks(tensors)
+        if self._case.differentiate and "gradient" not in seen.lacks:
             self._differentiate([t for t in tensors if t is not None])
         self._write_through(tensors)
+
+    def _lacks(self, outputs: list) -> tuple:
+        lacks = () if hasattr(self._W, "autograd") else ("requires_grad", "gradient", "gradgrad")
+        tensors = [t for t in (*outputs, *self._decoder.tensors.values()) if t is not None]
+        return lacks + tuple(name for name, attribute in (("version", "_version"), ("stride", "stride"))
+                             if tensors and not _has(tensors[0], attribute))
 
     def _versions(self) -> dict:
         return {key: tensor._version for key, tensor in self._decoder.tensors.items() if _has(tensor, "_version")}

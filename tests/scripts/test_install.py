@@ -17,10 +17,12 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PACKAGES = {"weir": "framework/weir", "weir_autotest": "autotest", "weir_bench": "bench", "weir_dlperf": "dlperf",
             "weir_reports": "reports"}
-NOT_INSTALLED = {"bench/CMakeLists.txt", "bench/gbench"}  # the C++ benchmarks
-MODULE_OF = {"pillow": "PIL"}
+NOT_INSTALLED = {"bench/CMakeLists.txt", "bench/gbench", "autotest/pyproject.toml"}  # C++ benchmarks; the harness alone
+MODULE_OF = {"pillow": "PIL", "array-api-compat": "array_api_compat"}
 # Imported only when a worker process or `io_safetensors` needs them.
-OPTIONAL = {re.match(r"[\w-]+", line)[0] for extra in PROJECT["optional-dependencies"].values() for line in extra}
+HARNESS = tomllib.loads((ROOT / "autotest" / "pyproject.toml").read_text())["project"]
+OPTIONAL = {MODULE_OF.get(name := re.match(r"[\w-]+", line)[0], name) for project in (PROJECT, HARNESS)
+            for extra in project["optional-dependencies"].values() for line in extra}
 
 
 def tracked(folder: str) -> set[str]:
@@ -69,3 +71,8 @@ def test_every_import_is_a_dependency():
     own = {*PACKAGES, "_weir"} | set(sys.stdlib_module_names)
     for folder in PACKAGES.values():
         assert imported(folder) - declared - own == set(), folder
+
+
+def test_the_harness_alone_declares_what_it_imports():
+    declared = {re.match(r"[\w-]+", line)[0] for line in HARNESS["dependencies"]} | OPTIONAL
+    assert imported("autotest") - declared - {"weir_reports"} - set(sys.stdlib_module_names) == set()

@@ -1,0 +1,64 @@
+"""Other subjects: NumPy behind its adapter, the template of a new one, and the harness as a package of its own."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from weir_autotest.campaign.run import Settings, run
+from weir_autotest.subjects import numpy_arrays
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def scores():
+    ops = ("exp", "sum", "permute", "flip", "acos", "relu", "mm")
+    finished = run(Settings("weir_autotest.subjects.numpy_arrays", ("float32", "int64"), ops, cases=30))
+    return {(score.overload, score.dtype): score.states() for score in finished.scores}
+
+
+def test_numpy_is_right_where_it_agrees(scores):
+    assert scores["exp", "float32"]["value"] == "PASS"
+    assert scores["permute", "float32"]["alias"] == "PASS"
+
+
+def test_numpy_is_caught_where_it_differs(scores):
+    assert scores["acos", "int64"]["dtype"] == "FAIL"  # float64, where PyTorch gives float32
+    assert scores["flip", "float32"]["alias"] == "FAIL"  # a view, where PyTorch copies
+
+
+def test_what_numpy_lacks_is_unsupported(scores):
+    assert set(scores["relu", "float32"].values()) <= {"UNSUPPORTED", "UNTESTED", "PASS"}
+    assert scores["relu", "float32"]["value"] == "UNSUPPORTED"
+    for name in ("gradient", "requires_grad", "version", "autocast"):
+        assert scores["exp", "float32"][name] == "UNSUPPORTED"
+
+
+def test_the_adapter_stays_short():
+    assert len(Path(numpy_arrays.__file__).read_text().splitlines()) <= 100
+
+
+def test_a_new_subject_runs_and_nothing_fails(tmp_path):
+    def command(*arguments):
+        return subprocess.run([sys.executable, "-m", "weir_autotest", *arguments], cwd=tmp_path, capture_output=True, text=True)
+
+    assert "numpy_subject.py" in command("new-subject", "numpy").stdout
+    assert command("new-subject", "numpy").returncode == 1  # it is there already
+    assert command("new-subject", "no name").returncode == 1
+    done = command("run", "--subject", "numpy_subject", "--ops", "add,relu", "--cases", "5")
+    assert done.returncode == 0 and "0 overloads fail somewhere" in done.stdout
+
+
+def test_the_harness_installs_without_the_framework(tmp_path):
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-q", "-w", tmp_path,
+                    ROOT / "autotest"], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("weir_autotest-*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    assert {path.name for path in (tmp_path / "site").iterdir()} == {"weir_autotest", "weir_reports", wheel.stem.split("-py3")[0] + ".dist-info"}
+    done = subprocess.run([sys.executable, "-m", "weir_autotest", "run", "--subject", "torch", "--ops", "add", "--cases", "3"],
+                          env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin"}, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "0 overloads fail somewhere" in done.stdout
