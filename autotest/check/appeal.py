@@ -3,12 +3,11 @@
 import numpy as np
 
 from ..cases import dtypes
-from ..cases.case import tensors_of
 from ..cases.values import Raised, Value
 from ..workers.trial import Observation
 from . import tolerance
 from .properties import Fault
-from .reference import working_epsilon
+from .reference import floating_inputs, working_epsilon
 
 #: assert_close's rtol and atol by dtype, for calls that have no double-precision run.
 DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
@@ -26,7 +25,7 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
     epsilon = max(dtypes.EPSILON[t.number_dtype], working_epsilon(item.case))
     if not runs or runs[0] is None:
         return bool(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]).all())
-    factory = not any(spec.dtype in dtypes.EPSILON for spec in tensors_of(item.case))
+    factory = not floating_inputs(item.case)
     perturbed = [run for run in runs[1:] if run is not None]
     wide, narrow = t.array(), w.array()
     accepted = tolerance.close(narrow, wide, epsilon)

@@ -32,15 +32,21 @@ def promoted_program(program: Program, rng: np.random.Generator | None = None) -
 def working_epsilon(case: Case) -> float:
     """The epsilon of the coarsest dtype that the call itself asks to compute in; 0 if it asks for none.
 
-    An `out=` wider than the inputs takes numbers that were computed in the inputs' dtype.
+    An `out=` wider than the inputs takes numbers that were computed in the inputs' dtype, or, where they are integers, in
+    PyTorch's default one.
     """
     if case.relation == "autocast":
         return dtypes.EPSILON["bfloat16"]
     if case.relation == "out":
-        inputs = (case.args, {name: value for name, value in case.kwargs.items() if name != "out"})
-        return max((dtypes.EPSILON.get(leaf.dtype, 0.0) for leaf in leaves(inputs) if isinstance(leaf, TensorSpec)), default=0.0)
+        return max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=dtypes.EPSILON["float32"])
     asked = [leaf.name for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, Named) and leaf.kind == "dtype"]
     return max((dtypes.EPSILON.get(name, 0.0) for name in asked), default=0.0)
+
+
+def floating_inputs(case: Case) -> list[TensorSpec]:
+    """The floating tensors that the call reads: not those that `out=` gives."""
+    inputs = (case.args, {name: value for name, value in case.kwargs.items() if name != "out"})
+    return [leaf for leaf in leaves(inputs) if isinstance(leaf, TensorSpec) and leaf.dtype in dtypes.EPSILON]
 
 
 def _promote_leaf(leaf):

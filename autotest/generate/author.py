@@ -100,6 +100,9 @@ def _undefined_cast(case: Case) -> bool:
     asked += [spec.dtype for spec in tensors_of(case)]
     if not any(dtype in _INTEGERS for dtype in asked):
         return False
+    numbers = [leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, (int, float))]
+    if "uint8" in asked and any(number < 0 for number in numbers):
+        return True
     for dtype, data in case.storages:
         if dtype in dtypes.EPSILON:
             numbers = np.abs(dtypes.to_array(data, dtype))

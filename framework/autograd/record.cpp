@@ -100,7 +100,8 @@ void save_inputs(OpNode& node, Inputs in, bool inplace) {
   node.kept_inputs.resize(in.size());
   for (size_t i = 0; i < in.size(); i++) {
     if (!(wanted >> (i < 7 ? i : 7) & 1) || !in[i]) continue;
-    Tensor t = inplace && i == 0 ? (GradMode(false), grad_ops.clone(in[i])) : in[i];
+    // The clone is recorded: a second derivative reaches what was there before through it.
+    Tensor t = inplace && i == 0 ? grad_ops.clone(in[i]) : in[i];
     node.kept_inputs[i] = {t, t.version()};
   }
 }
@@ -108,7 +109,11 @@ void save_inputs(OpNode& node, Inputs in, bool inplace) {
 void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   const int n = type.signature->num_outputs;
   bool inplace = out[0] && !in.empty() && out[0] == in[0];
-  if (!type.differentiable && !(inplace && is_floating(out[0].dtype()))) return call_below(Layer::autograd, type, op, in, out);
+  bool cuts = inplace && is_floating(out[0].dtype()) && !type.keeps_history;  // what was there no longer counts
+  if (!type.differentiable && !cuts) {
+    GradMode off(false);  // a result that is cast into place would be recorded as a copy
+    return call_below(Layer::autograd, type, op, in, out);
+  }
   if (inplace) check_inplace_allowed(type, out[0]);
   else
     for (int i = 0; i < n; i++)

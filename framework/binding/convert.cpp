@@ -105,7 +105,7 @@ bool to_scalar(PyObject* o, Scalar* out) {
   if (PyBool_Check(o)) return *out = Scalar(o == Py_True), true;
   if (PyFloat_Check(o)) return *out = Scalar(PyFloat_AS_DOUBLE(o)), true;
   if (is_tensor(o)) {
-    if (unwrap(o).numel() != 1) return false;
+    if (unwrap(o).ndim() != 0) return false;
     return *out = item(unwrap(o)), true;
   }
   int64_t i;

@@ -60,7 +60,7 @@ void init_factories(py::module_& m) {
   m.def("_empty_strided", [](py::handle size, py::handle stride, py::handle t, py::handle d, bool grad) {
     Dims n = dims(size), s = dims(stride);
     check(n.n == s.n, "empty_strided: dimensionality of sizes (", n.n, ") must match dimensionality of strides (", s.n, ")");
-    for (int64_t x : s) check(x >= 0, "empty_strided: negative strides are not supported, got ", s);
+    for (int64_t x : s) check(x >= 0 || n.product() == 0, "empty_strided: negative strides are not supported, got ", s);
     return object(finish(empty(Meta(n, s, dtype(t), device(d))), grad));
   }, py::arg("size"), py::arg("stride"), py::arg("dtype") = py::none(), py::arg("device") = py::none(), py::arg("requires_grad") = false);
   m.def("_zeros", [](py::handle size, py::handle t, py::handle d, bool grad) {
@@ -83,17 +83,20 @@ void init_factories(py::module_& m) {
   });
   m.def("_resize", [](py::object o, py::handle size) {
     const Tensor& t = unwrap(o.ptr());
-    resize(t, dims(size));
+    Dims sizes = dims(size);
+    if (t.sizes() == sizes) return o;
+    resize(t, sizes);
     bump_version(t);
     return o;
   });
-  m.def("_write_out", [](const std::string& op, py::object out, py::handle value, py::list inputs, int rule) {
+  m.def("_write_out", [](const std::string& op, py::object out, py::handle value, py::list inputs, int rule,
+                        bool recorded) {
     Tensors in;
     for (py::handle o : inputs) in.push_back(unwrap(o.ptr()));
     if (!is_tensor(value.ptr())) throw TypeError(op + "(): argument 'out' must be tuple of Tensors, not Tensor");
     if (!is_tensor(out.ptr())) throw TypeError(op + "(): argument 'out' must be Tensor, not " + Py_TYPE(out.ptr())->tp_name);
     const Tensor &target = unwrap(out.ptr()), &result = unwrap(value.ptr());
-    check_out_history(op.c_str(), target, result);
+    if (!recorded) check_out_history(op.c_str(), target, result);
     check_out(op.c_str(), Out(rule), false, target, result.meta(), in);
     write_out(op.c_str(), target, result);
     return out;

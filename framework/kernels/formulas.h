@@ -104,8 +104,14 @@ template <class T> T formula(const Polygamma& op, T x) {
   double n = double(op.n);
   if (op.n == 0) return formula(Digamma(), x);
   return per_lane(x, [n](auto v) -> decltype(v) {
-    double q = double(v), s = n + 1;
-    if (q <= 0 && q == std::floor(q)) return decltype(v)(INFINITY);
+    double q = double(v), s = n + 1, sign = std::fmod(n, 2.0) == 1.0 ? 1.0 : -1.0;
+    if (q == INFINITY && n == 1) return decltype(v)(0);
+    if (q <= 0 && q == std::floor(q)) {
+      if (n != 1) return decltype(v)(sign * INFINITY);
+      // By reflection, whose sine is not 0 in PyTorch: pi is rounded to the dtype.
+      decltype(v) sine = std::sin(decltype(v)(3.14159265358979323846) * v);
+      return decltype(v)(9.86960440108935861883) / (sine * sine);
+    }
     double sum = std::pow(q, -s), a = q, term = 0;
     for (int i = 0; i < 9 || a <= 9.0; i++) {
       a += 1;
@@ -125,7 +131,6 @@ template <class T> T formula(const Polygamma& op, T x) {
       term /= a;
       k += 1;
     }
-    double sign = std::fmod(n, 2.0) == 1.0 ? 1.0 : -1.0;
     return decltype(v)(sign * std::exp(std::lgamma(n + 1)) * sum);
   });
 }
@@ -159,10 +164,13 @@ template <class T> T formula(const Ndtri&, T x) {
   return per_lane(x, [](auto v) -> decltype(v) {
     double p = double(v);
     if (p == 0 || p == 1) return decltype(v)(p == 0 ? -INFINITY : INFINITY);
-    double y = p < 1e-8 ? -std::sqrt(-2 * std::log(p)) : 1.41421356237309504880 * erfinv_scalar(2 * p - 1);
-    for (int i = 0; i < 4; i++) {
+    if (!(p > 0 && p < 1)) return decltype(v)(NAN);
+    // Newton's method on log(cdf) in the tail, where cdf itself is too flat: from sqrt(-2 log p), beyond the root, it
+    // rises to it without overshooting.
+    double y = p < 1e-3 ? -std::sqrt(-2 * std::log(p)) : 1.41421356237309504880 * erfinv_scalar(2 * p - 1);
+    for (int i = 0; i < 6; i++) {
       double cdf = 0.5 * std::erfc(-y * 0.70710678118654752440), pdf = 0.39894228040143267794 * std::exp(-0.5 * y * y);
-      if (pdf > 0) y -= (cdf - p) / pdf;
+      if (pdf > 0 && cdf > 0) y -= p < 1e-3 ? std::log(cdf / p) * cdf / pdf : (cdf - p) / pdf;
     }
     return decltype(v)(y);
   });

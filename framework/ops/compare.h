@@ -37,16 +37,19 @@ struct Ge : Pointwise<Ge, Rule::compare> {
 struct LogicalAnd : Pointwise<LogicalAnd, Rule::compare> {
   static constexpr Signature signature = "logical_and(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Are both nonzero?";
+  static constexpr bool keeps_history = true;
 };
 
 struct LogicalOr : Pointwise<LogicalOr, Rule::compare> {
   static constexpr Signature signature = "logical_or(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Is one nonzero?";
+  static constexpr bool keeps_history = true;
 };
 
 struct LogicalXor : Pointwise<LogicalXor, Rule::compare> {
   static constexpr Signature signature = "logical_xor(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Is exactly one nonzero?";
+  static constexpr bool keeps_history = true;
 };
 
 struct BitwiseNot : Op {

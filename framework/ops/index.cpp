@@ -47,13 +47,18 @@ Tensor zeros_as(const Saved& s, int i, const Tensor& dy) {
   return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device()));
 }
 
+// Source of the order of these checks: PyTorch's index_select and index_add.
 Meta indexed_meta(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {
-  check_index_type(op, index);
-  check<IndexError>(index.ndim() <= 1, op, "(): Index is supposed to be a vector, but got dim: ", index.ndim());
-  Meta m = like(x);
   int d = wrap_dim(dim, x.ndim(), op);
+  check<IndexError>(index.ndim() <= 1, op, "(): Index is supposed to be a vector, but got dim: ", index.ndim());
+  check_index_type(op, index);
+  Meta m = like(x);
   if (x.ndim()) m.sizes[d] = index.numel();
   return m;
+}
+
+void check_selectable(int64_t rows, int64_t picked) {
+  check(rows > 0 || picked == 0, "index_select(): self indexing axis dim should be positive");
 }
 
 std::array<Meta, 2> ordered_meta(const Tensor& x, const Dims& sizes) {
@@ -205,7 +210,13 @@ Tensors ScatterAdd::vjp(const Saved& s, const Tensor& dy) const {
   return {dy, Tensor(), s.needs(2) ? Fn<Gather>()(dy, s.input(1), dim) : Tensor()};
 }
 
-Meta IndexSelect::infer(Inputs in) const { return indexed_meta("index_select", in[0], dim, in[1]); }
+Meta IndexSelect::infer(Inputs in) const {
+  Meta m = indexed_meta("index_select", in[0], dim, in[1]);
+  check(in[0].ndim() > 0 || in[1].numel() == 1, "index_select(): Index to scalar can have only 1 value, got ", in[1].numel(),
+        " value(s)");
+  check_selectable(in[0].ndim() ? in[0].size(dim) : 1, in[1].numel());
+  return m;
+}
 Tensors IndexSelect::vjp(const Saved& s, const Tensor& dy) const {
   return {index_add_of(zeros_as(s, 0, dy), dim, s.input(1), dy), Tensor()};
 }
@@ -214,6 +225,7 @@ Meta IndexAdd::infer(Inputs in) const {
   check(in[0].dtype() == in[2].dtype(), "index_add_(): self (", name_of(in[0].dtype()), ") and source (",
         name_of(in[2].dtype()), ") must have the same scalar type");
   int d = wrap_dim(dim, in[0].ndim(), "index_add");
+  check<IndexError>(in[2].ndim() > 0 || in[0].ndim() == 0, "Dimension specified as ", dim, " but tensor has no dimensions");
   check(in[2].ndim() == in[0].ndim(), "index_add_(): Source and self must have the same number of dimensions");
   for (int i = 0; i < in[0].ndim(); i++)
     check(i == d ? in[2].sizes()[i] == in[1].numel() : in[2].sizes()[i] == in[0].sizes()[i],
@@ -386,7 +398,9 @@ static Meta nonzero_meta(const Tensor& x) {
     auto* p = t.data<typename decltype(tag)::type>();
     for (int64_t i = 0; i < t.numel(); i++) count += float(p[i]) != 0;
   });
-  return {Dims{count, x.ndim()}, DType::int64};
+  Meta m(Dims{count, x.ndim()}, DType::int64);
+  if (count > 1 && x.ndim() > 1) m.strides = Dims{1, count};  // as in PyTorch, so that each axis' coordinates lie together
+  return m;
 }
 Meta Nonzero::infer(Inputs in) const {
   check(!in[0].is_meta(), "nonzero is not supported for tensors on device meta: its shape depends on data");
@@ -412,6 +426,7 @@ Tensors Topk::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, d
 Meta Embedding::infer(Inputs in) const {
   check(in[0].ndim() == 2, "embedding: 'weight' must be 2-D");
   check_index_type("embedding", in[1]);
+  check_selectable(in[0].sizes()[0], in[1].numel());
   Dims sizes = in[1].sizes();
   sizes.push(in[0].sizes()[1]);
   return {sizes, in[0].dtype(), in[0].device()};

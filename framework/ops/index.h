@@ -9,7 +9,7 @@ struct Cat : Op {
       "cat(tensors: list[Tensor], dim: int = 0) -> Tensor";
   static constexpr auto doc = "Tensors joined along dim; dtypes promote, empty 1-d tensors are skipped.";
   static constexpr bool any_strides = true;
-  static constexpr Out out = Out::apart;
+  static constexpr Out out = Out::joined;
   static constexpr Autocast autocast = Autocast::promote;
   int64_t dim;
   static constexpr std::tuple fields{&Cat::dim};
@@ -21,6 +21,7 @@ struct Stack : Op {
   static constexpr Signature signature =
       "stack(tensors: list[Tensor], dim: int = 0) -> Tensor";
   static constexpr auto doc = "Tensors of one shape joined along a new axis.";
+  static constexpr Out out = Out::joined;
   int64_t dim;
   static constexpr std::tuple fields{&Stack::dim};
   Tensor compose(Inputs in) const;
@@ -177,8 +178,9 @@ struct MaskedSelect : Op {
 struct Nonzero : Op {
   static constexpr Signature signature =
       "nonzero_rows(input: Tensor) -> Tensor";
-  static constexpr auto doc = "int64 coordinates of the nonzero elements, a row each. Shape: (count, ndim).";
+  static constexpr auto doc = "int64 coordinates of the nonzero elements, a row each, stored axis by axis. Shape: (count, ndim).";
   static constexpr Module module = Module::hidden;
+  static constexpr bool any_strides = true;
   static constexpr bool differentiable = false;
   Meta infer(Inputs in) const;
 };

@@ -37,6 +37,8 @@ Tensors NllLossBackward::vjp(const Saved& s, const Tensor& d) const {
 }
 
 Tensor NllLossNd::compose(Inputs in) const {
+  check<ValueError>(in[0].ndim() != 1 || in[1].ndim() != 1 || in[1].numel() == 1,
+                    "For 1D input, 1D target must have size 1, but got target size: ", in[1].numel());
   return Fn<NllLoss>()(in[0], in[1], in[2], reduction, ignore_index)[0];
 }
 

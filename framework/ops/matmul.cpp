@@ -124,7 +124,10 @@ Tensor Matmul::compose(Inputs in) const {
 }
 
 Tensor Addmm::compose(Inputs in) const { return scaled_sum("addmm", in[0], mm(in[1], in[2]), beta, alpha); }
-Tensor Baddbmm::compose(Inputs in) const { return scaled_sum("baddbmm", in[0], bmm(in[1], in[2]), beta, alpha); }
+Tensor Baddbmm::compose(Inputs in) const {
+  wrap_dim(2, in[2].ndim(), "baddbmm");  // PyTorch asks for this size before it looks at the rank
+  return scaled_sum("baddbmm", in[0], bmm(in[1], in[2]), beta, alpha);
+}
 
 static const MatmulOps::Registration ops;
 

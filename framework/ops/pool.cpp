@@ -71,6 +71,7 @@ template <int n, class Op> Tensors max_pool(const char* op, const Op& o, Inputs 
   return {single ? squeeze(r[0], first) : r[0], single ? squeeze(r[1], first) : r[1]};
 }
 template <int n, class Op> Tensor avg_pool(const char* op, const Op& o, Inputs in) {
+  if (n == 2) wrap_dim(-3, in[0].ndim(), op);  // PyTorch asks for the channels before it looks at the rank
   check_input(op, in[0], n, n + 1);
   check(!o.divisor_override || *o.divisor_override != 0, op, ": divisor must be not zero");
   Dims k = spread(op, "kernel_size", o.kernel_size, n), s = o.stride.empty() ? k : spread(op, "stride", o.stride, n);

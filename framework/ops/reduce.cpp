@@ -81,13 +81,20 @@ Tensors extreme_vjp(const Saved& s, const Tensor& dy, const Dims& dim, bool keep
   return {cast_to(equal, dy.dtype()) * (restore(dy, axes, keepdim, x.ndim()) / count)};
 }
 
+// Source: PyTorch's evenly_distribute_backward; unlike that of amax, NaN counts as equal to NaN.
+Tensors chosen_vjp(const Saved& s, const Tensor& dy) {
+  Tensor x = s.input(0), y = s.output();
+  Tensor chosen = Fn<LogicalOr>()(Fn<Eq>()(x, y), Fn<LogicalAnd>()(isnan(x), isnan(y)));
+  return {where(chosen, dy / sum(chosen), num(0.0))};
+}
+
 Meta arg_meta(const char* op, const Tensor& x, std::optional<int64_t> dim, bool keepdim) {
   std::optional<Dims> dims;
   if (dim) dims = Dims{*dim};
   uint32_t axes = reduced_axes(op, dims, x.ndim());
   if (dim) check_not_empty(op, x, axes);
-  else check(x.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
-             "reduction dim with the 'dim' argument.");
+  else check<IndexError>(x.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify "
+                         "the reduction dim with the 'dim' argument.");
   return {reduced_sizes(x.sizes(), axes, keepdim), DType::int64, x.device()};
 }
 
@@ -118,8 +125,8 @@ Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& 
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i);
   Tensor t = truth(x);
-  if (!list.empty()) t = any ? amax(t, list, keepdim) : amin(t, list, keepdim);
-  return cast_to(t, out);
+  if (list.empty()) return Fn<Clone>()(cast_to(t, out), std::optional(MemoryFormat::contiguous));
+  return cast_to(any ? amax(t, list, keepdim) : amin(t, list, keepdim), out);
 }
 
 Tensor variance(const Tensor& x, const std::optional<Dims>& dim, double correction, bool keepdim) {
@@ -214,8 +221,10 @@ std::array<Meta, 2> MaxDim::infer(Inputs in) const { return with_index_meta("max
 Tensors MaxDim::vjp(const Saved& s, const Tensor& dy) const { return with_index_vjp(s, dy, dim, keepdim); }
 std::array<Meta, 2> MinDim::infer(Inputs in) const { return with_index_meta("min", in[0], dim, keepdim); }
 Tensors MinDim::vjp(const Saved& s, const Tensor& dy) const { return with_index_vjp(s, dy, dim, keepdim); }
-Tensor MaxAll::compose(Inputs in) const { return amax(in[0], Dims{}); }
-Tensor MinAll::compose(Inputs in) const { return amin(in[0], Dims{}); }
+Meta MaxAll::infer(Inputs in) const { return extreme_meta("max", in[0], Dims{}, false); }
+Tensors MaxAll::vjp(const Saved& s, const Tensor& dy) const { return chosen_vjp(s, dy); }
+Meta MinAll::infer(Inputs in) const { return extreme_meta("min", in[0], Dims{}, false); }
+Tensors MinAll::vjp(const Saved& s, const Tensor& dy) const { return chosen_vjp(s, dy); }
 Tensor MaxOther::compose(Inputs in) const { return maximum(in[0], in[1]); }
 Tensor MinOther::compose(Inputs in) const { return Fn<Minimum>()(in[0], in[1]); }
 Tensor Any::compose(Inputs in) const { return truth_reduce("any", in[0], dim, keepdim, true); }

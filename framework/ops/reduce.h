@@ -144,13 +144,17 @@ struct MinDim : Op {
 
 struct MaxAll : Op {
   static constexpr Signature signature = "max(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Largest of all elements.";
-  Tensor compose(Inputs in) const;
+  static constexpr auto doc = "Largest of all elements; equal ones share the gradient, as NaN do.";
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 struct MinAll : Op {
   static constexpr Signature signature = "min(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Smallest of all elements.";
-  Tensor compose(Inputs in) const;
+  static constexpr auto doc = "Smallest of all elements; equal ones share the gradient, as NaN do.";
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 struct MaxOther : Op {
   static constexpr Signature signature = "max.other(input: Tensor, other: Tensor) -> Tensor";
@@ -244,7 +248,7 @@ struct Cumprod : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using ReduceOps = OpList<Sum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxDim, MinDim, MaxOther, MinOther, MaxAll,
+using ReduceOps = OpList<Sum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxOther, MinOther, MaxDim, MinDim, MaxAll,
                          MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, Logsumexp, Cumsum, Cumprod>;
 
 namespace fn {

@@ -403,6 +403,7 @@ struct Isneginf : Pointwise<Isneginf, Rule::predicate> {
 struct LogicalNot : Pointwise<LogicalNot, Rule::predicate> {
   static constexpr Signature signature = "logical_not(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x zero?";
+  static constexpr bool keeps_history = true;
 };
 
 struct BitwiseNotInt : Pointwise<BitwiseNotInt, Rule::integral> {

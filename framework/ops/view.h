@@ -38,11 +38,13 @@ struct Permute : ViewOp {
 };
 
 struct Expand : ViewOp {
-  static constexpr Signature signature = "expand(input: Tensor, *size: int) -> Tensor";
-  static constexpr auto doc = "Axes of size 1 repeated without a copy; -1 keeps a size, new axes come in front.";
+  static constexpr Signature signature = "expand(input: Tensor, *size: int, implicit: bool = False) -> Tensor";
+  static constexpr auto doc =
+      "Axes of size 1 repeated without a copy; -1 keeps a size, new axes come in front. PyTorch's `implicit` changes nothing.";
   static constexpr Module module = Module::method;
   Dims size;
-  static constexpr std::tuple fields{&Expand::size};
+  bool implicit;
+  static constexpr std::tuple fields{&Expand::size, &Expand::implicit};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

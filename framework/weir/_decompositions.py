@@ -3,14 +3,16 @@
 All take batches, shape (*, m, n), of float32 or float64. RuntimeError for another dtype or shape.
 """
 
+import functools
 import math
 from collections import namedtuple
 
 import weir
-from weir import _lapack
+from weir import _C, _lapack
 from weir._C import Tensor
 
-from ._composites._register import with_out
+from ._composites._register import autocast_as, with_out
+from ._composites.reduction import without_gradient
 from ._lapack import LinAlgError
 from ._lazy import np
 
@@ -37,6 +39,11 @@ def _matrices(name, A, square=False):
         raise RuntimeError(f"linalg.{name}: A must be batches of square matrices, but they are {A.shape[-2]} by "
                            f"{A.shape[-1]} matrices")
     return A
+
+
+def column_major(A):
+    """A copy of A whose columns lie together, as LAPACK has matrices."""
+    return A.mT.clone(memory_format=weir.contiguous_format).mT
 
 
 def _fields(name, *fields):
@@ -125,7 +132,7 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     if unitriangular:
         A = weir.where(weir.eye(A.shape[-1], dtype=weir.bool), weir.ones_like(A), A)
     if not left:
-        return solve_triangular(A.mT, B.mT, upper=not upper).mT
+        return column_major(solve_triangular(A.mT, B.mT, upper=not upper).mT)
     batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     return _lapack.substitute(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), upper=upper)
 
@@ -162,7 +169,7 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
         return _Factor(cholesky(A, upper=upper), info)
     bad = (info > 0).unsqueeze(-1).unsqueeze(-1)
     L = cholesky(weir.where(bad, weir.eye(A.shape[-1], dtype=A.dtype), A), upper=upper)
-    return _Factor(weir.where(bad, A.triu() if upper else A.tril(), L), info)
+    return _Factor(column_major(weir.where(bad, A.triu() if upper else A.tril(), L)), info)
 
 
 @with_out
@@ -231,10 +238,13 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     rtol = rcond if rtol is None else rtol
     if A.numel() == 0:
         return A.mT.clone()
-    return _lapack.pinv(A, cutoff=_cutoff(A, atol, rtol), hermitian=hermitian)
+    result = _lapack.pinv(A, cutoff=_cutoff(A, atol, rtol), hermitian=hermitian).contiguous()
+    # The last step is a product in PyTorch, which autocast runs low.
+    return result.to(_C._autocast_dtype()) if weir.is_autocast_enabled() else result
 
 
 @with_out
+@autocast_as("float32")
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     """How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch."""
     _matrices("matrix_rank", A, square=hermitian and A.numel() > 0)
@@ -248,7 +258,8 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     return (values > weir.from_numpy(np.asarray(limit)).to(values.dtype)).to(weir.int64).sum(-1)
 
 
-@with_out
+@functools.partial(with_out, recorded=True)
+@autocast_as("float32")
 def cond(A, p=None):
     """The condition number |A| |A^-1| in the norm `p` (default 2). Shape: A's batch. inf for a singular A."""
     _matrices("cond", A)
@@ -292,6 +303,7 @@ def tensorsolve(A, B, dims=None):
 
 
 @with_out
+@autocast_as("float32")
 def lstsq(A, B, rcond=None, *, driver=None):
     """(solution, residuals, rank, singular values) of min |A X - B|. What `driver` (default gelsy) does not compute is empty:
     residuals are for full-rank matrices of more rows than columns, rank for all but gels, values for gelsd and gelss."""
@@ -345,6 +357,7 @@ def _lower_factor(L, upper):
 
 
 @with_out
+@autocast_as("float32")
 def cholesky_inverse(L, upper=False):
     """The inverse of A from its Cholesky factor."""
     factor = _lower_factor(_matrices("cholesky_inverse", L, square=True), upper)
@@ -352,6 +365,7 @@ def cholesky_inverse(L, upper=False):
 
 
 @with_out
+@autocast_as("float32")
 def cholesky_solve(B, L, upper=False):
     """X with A X = B, for A's Cholesky factor L."""
     if B.dim() < 2 or L.dim() < 2:
@@ -372,12 +386,13 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """(X, A) with A X = b for triangular A, or A^T X = b."""
     triangle, upper = (A.mT, not upper) if transpose else (A, upper)
     X = solve_triangular(triangle, b, upper=upper, unitriangular=unitriangular)
-    return _TriangularSolve(X, A.expand(*X.shape[:-2], *A.shape[-2:]).clone())
+    return _TriangularSolve(X, without_gradient(column_major(A.expand(*X.shape[:-2], *A.shape[-2:])), b.sum()))
 
 
 @with_out
 def old_svd(input, some=True, compute_uv=True):
     """(U, S, V) with input = U diag(S) V^T: the form before torch.linalg."""
+    _matrices("svd", input)
     if not compute_uv:  # whole squares of zeros, whatever `some` says
         zeros = lambda n: weir.zeros(*input.shape[:-2], n, n, dtype=input.dtype)  # noqa: E731
         return _OldSVD(zeros(input.shape[-2]), svdvals(input), zeros(input.shape[-1]))
@@ -400,6 +415,6 @@ def old_cholesky(input, upper=False):
 
 
 #: What torch and Tensor call these functions, besides torch.linalg.
-old_names = dict(det=det, slogdet=slogdet, logdet=logdet, inverse=inv, pinverse=pinv, matrix_exp=matrix_exp,
+old_names = dict(det=det, slogdet=slogdet, logdet=logdet, inverse=inv, pinverse=autocast_as("float32")(pinv), matrix_exp=matrix_exp,
                  cholesky=old_cholesky, cholesky_inverse=cholesky_inverse, cholesky_solve=cholesky_solve,
                  triangular_solve=triangular_solve, svd=old_svd, qr=old_qr)

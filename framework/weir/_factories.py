@@ -1,6 +1,8 @@
 """Functions that make tensors from numbers, sequences and NumPy arrays."""
 import builtins
 
+import math
+
 from _weir import (Tensor, _empty, _empty_strided, _from_memory, _full, _write_out, _zeros, get_default_dtype, ops,
                    preserve_format)
 
@@ -16,7 +18,7 @@ def _size(size):
 
 def _into(out, r):
     """`out` with the size and numbers of r, in its own dtype, as one write."""
-    return _write_out("out", out, r.to(out.dtype), [], 0)
+    return _write_out("out", out, r.to(out.dtype), [], 0, False)
 
 
 def _like(t, dtype, device, requires_grad, memory_format):
@@ -120,9 +122,15 @@ def _ends(name, start, end):
     return (x.item() if isinstance(x, Tensor) else x for x in (start, end))
 
 
+def _whole_ends(dtype, start, end):
+    """Both ends as numbers of `dtype`: PyTorch cuts off their fractions before it divides the distance."""
+    whole = dtype is not None and not dtype.is_floating_point and math.isfinite(start) and math.isfinite(end)
+    return (int(start), int(end)) if whole else (start, end)
+
+
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """`steps` equally spaced numbers from start to end, both included."""
-    start, end = _ends("linspace", start, end)
+    start, end = _whole_ends(dtype, *_ends("linspace", start, end))
     r = _hidden["linspace"](start, end, steps, dtype or get_default_dtype())
     if device is not None:
         r = r.to(device)
@@ -133,7 +141,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, requires_grad=False):
     """base ** linspace(start, end, steps)."""
-    start, end = _ends("logspace", start, end)
+    start, end = _whole_ends(dtype, *_ends("logspace", start, end))
     exponents = linspace(start, end, steps, dtype=T.float64, device=device)
     r = ops["torch"]["pow"](base, exponents).to(dtype or get_default_dtype())
     return r.requires_grad_() if requires_grad else r

@@ -8,7 +8,7 @@ from weir._C import Tensor
 
 from ._composites._register import with_out, without_derivative
 from ._composites.reduction import without_gradient
-from ._decompositions import _matrices, solve_triangular, svd
+from ._decompositions import _matrices, column_major, solve_triangular, svd
 
 _LU, _Factored = namedtuple("linalg_lu", ("P", "L", "U")), namedtuple("lu_factor", ("LU", "pivots"))
 _FactoredEx, _Geqrf = namedtuple("lu_factor_ex", ("LU", "pivots", "info")), namedtuple("geqrf", ("a", "tau"))
@@ -37,7 +37,7 @@ def _packed(L, U):
         lower = weir.cat([lower, weir.zeros(*shape[:-1], shape[-1] - L.shape[-1], dtype=L.dtype)], -1)
     if U.shape[-2] < shape[-2]:
         U = weir.cat([U, weir.zeros(*shape[:-2], shape[-2] - U.shape[-2], shape[-1], dtype=U.dtype)], -2)
-    return lower + U
+    return column_major(lower + U)
 
 
 def _permutation(swaps, rows, dtype):
@@ -73,7 +73,9 @@ def lu(A, *, pivot=True):
     """(P, L, U) with A = P L U."""
     _need_pivot("linalg.lu", pivot or not A.numel())
     swaps = _lapack.pivots(_matrices("lu", A))
-    return _LU(_permutation(swaps, A.shape[-2], A.dtype), *_lower_upper(A, swaps))
+    P = _permutation(swaps, A.shape[-2], A.dtype) if pivot else A.new_empty(0)
+    L, U = _lower_upper(A, swaps)
+    return _LU(P, L.contiguous(), U.contiguous())
 
 
 @with_out
@@ -146,7 +148,7 @@ def householder_product(A, tau):
         raise RuntimeError("linalg.householder_product: A must have at least as many rows as columns, and columns as tau has "
                            f"elements, got {list(A.shape)} and {list(tau.shape)}")
     eye = without_gradient(weir.eye(*A.shape[-2:], dtype=A.dtype).expand(A.shape), A)  # also where tau is empty
-    return _reflected(A, tau, eye, range(tau.shape[-1]))
+    return column_major(_reflected(A, tau, eye, range(tau.shape[-1])))
 
 
 @with_out
@@ -165,10 +167,10 @@ def ormqr(input, tau, other, left=True, transpose=False):
     if not input.dtype == tau.dtype == other.dtype:
         raise RuntimeError("torch.ormqr: input, tau and other must have the same dtype")
     if other.numel() == 0:
-        return other.clone()
+        return without_gradient(without_gradient(column_major(other), input.sum()), tau.sum())
     wide, order = (other if left else other.mT), range(tau.shape[-1])
     result = _reflected(input, tau, wide, order if transpose != left else reversed(order))
-    return result if left else result.mT
+    return column_major(result if left else result.mT)
 
 
 def svd_lowrank(A: Tensor, q=6, niter=2, M=None):

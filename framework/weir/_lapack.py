@@ -30,7 +30,8 @@ def decomposition(gradient):
             class Decomposition(Function):
                 @staticmethod
                 def forward(ctx, options, *inputs):
-                    outputs = _from_arrays(compute(*(x.detach().numpy() for x in inputs), **options))
+                    arrays = [x.detach().numpy() for x in inputs]
+                    outputs = _from_arrays(compute(*arrays, **options), arrays[0].ndim)
                     ctx.set_materialize_grads(False)
                     # Detached: an output that its own node keeps would never be freed.
                     ctx.save_for_backward(*inputs, *(y.detach() for y in outputs))
@@ -63,9 +64,14 @@ def decomposition(gradient):
     return decorate
 
 
-def _from_arrays(result):
+def _from_arrays(result, rank):
+    """The arrays of `result` as tensors; those of `rank` axes are matrices, which lie column by column as LAPACK leaves them."""
     parts = result if isinstance(result, tuple) else (result,)
-    return tuple(weir.from_numpy(np.array(p, dtype=np.float64, order="C")) for p in parts)
+    return tuple(_by_columns(p) if p.ndim == rank else weir.from_numpy(np.array(p, dtype=np.float64, order="C")) for p in parts)
+
+
+def _by_columns(matrices):
+    return weir.from_numpy(np.array(np.swapaxes(matrices, -1, -2), dtype=np.float64, order="C")).mT
 
 
 def _diagonal_set(matrix, values):
@@ -261,7 +267,7 @@ def pinv(a, cutoff, hermitian):
         u, values, vh = _svd_arrays(a, False)
     size = np.abs(values)
     limit = cutoff(size.max(-1, keepdims=True)) if size.shape[-1] else 0.0
-    inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), 0)
+    inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), np.where(np.isnan(size), size, 0))
     return np.swapaxes(vh, -1, -2) * inverse[..., None, :] @ np.swapaxes(u, -1, -2)
 
 
@@ -344,4 +350,4 @@ def row_order(swaps: Tensor, rows: int) -> Tensor:
 def raw_qr(a: Tensor):
     """(reflectors below R, their factors tau) as LAPACK's geqrf leaves them; no gradient."""
     raw, tau = np.linalg.qr(a.detach().double().numpy(), "raw")
-    return tuple(weir.from_numpy(np.array(x, order="C")).to(a.dtype) for x in (np.swapaxes(raw, -1, -2), tau))
+    return _by_columns(np.swapaxes(raw, -1, -2)).to(a.dtype), weir.from_numpy(np.array(tau, order="C")).to(a.dtype)

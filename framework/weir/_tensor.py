@@ -68,6 +68,14 @@ def contiguous(self, memory_format=contiguous_format):
     return self if self.is_contiguous(memory_format) else _clone(self, memory_format=memory_format)
 
 
+def _suggested_format(self):
+    """channels_last where the axes lie in that order and not in their own, else contiguous_format, holes or not."""
+    for format, rank in ((T.channels_last, 4), (T.channels_last_3d, 5)):
+        if self.dim() == rank and not self.is_contiguous() and self.is_contiguous(format):
+            return format
+    return contiguous_format
+
+
 _PYTHON_DTYPES = {_python_bool: _bool, int: T.int64, float: T.float64}
 
 
@@ -83,7 +91,7 @@ def _target(args, dtype, device, non_blocking, copy):
     elif isinstance(first, (str, Device)):
         device = first
     elif type_of(first) in _PYTHON_DTYPES:
-        if type_of(first) is int and first != 0:
+        if type_of(first) is int and first != 0 and not rest:  # alone it names a device
             raise RuntimeError("Cannot access accelerator device when none is available.")
         dtype = _PYTHON_DTYPES[type_of(first)]
     elif first is not None:
@@ -111,8 +119,9 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             return empty_like(self, dtype=dtype, device=target)
     if dtype is not None and dtype is not self.dtype:
         r = _to_dtype(r, dtype)
-    if memory_format not in (None, preserve_format) and not r.is_contiguous(memory_format):
-        r = _clone(r, memory_format=memory_format)
+    if memory_format not in (None, preserve_format):
+        same = memory_format is _suggested_format(r) if r is self and not copy else r.is_contiguous(memory_format)
+        r = r if same else _clone(r, memory_format=memory_format)
     return _clone(r) if copy and r is self else r
 
 

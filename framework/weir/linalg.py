@@ -6,7 +6,7 @@ import weir
 from weir import _C
 from weir._C import Tensor
 
-from ._composites._register import functions, methods, with_out
+from ._composites._register import autocast_as, functions, methods, with_out
 from ._composites.reduction import vector_norm as _vector_norm
 from ._decompositions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
                               inv_ex, lstsq, matrix_exp, matrix_rank, old_names, pinv, qr, slogdet, solve, solve_ex,
@@ -39,6 +39,8 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     summed, reduced = (a, b) if abs(ord) == 1 else (b, a)
     sums = A.abs().sum(summed, True)
+    if ord > 0 and not sums.shape[reduced]:
+        return A.abs().sum((a, b), keepdim)  # over nothing the largest sum is 0
     result = sums.amax(reduced, True) if ord > 0 else sums.amin(reduced, True)
     return result if keepdim else result.squeeze((a, b))
 
@@ -64,6 +66,7 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 
 
 @with_out
+@autocast_as("lower")
 def vecdot(x, y, *, dim=-1):
     """Sums of products along dim."""
     _float("vecdot", x), _float("vecdot", y)
@@ -145,13 +148,17 @@ def matrix_power(A, n):
         return matrix_power(weir.linalg.inv(A), -n)
     if n == 0:  # a constant that depends on A, as in PyTorch
         return weir.eye(A.shape[-1], dtype=A.dtype).expand(A.shape) + A.masked_fill(weir.ones_like(A, dtype=weir.bool), 0)
+    if n == 1:
+        return A.clone(memory_format=weir.contiguous_format)
+    if n == 3:  # the one order that is not that of the bits, as in PyTorch: infinities show the difference
+        return A @ A @ A
     result, square = None, A
     while n:
         if n & 1:
             result = square if result is None else result @ square
         n >>= 1
         square = square @ square if n else square
-    return result.clone() if result is A else result
+    return result
 
 
 def vander(x, *, N=None):
@@ -167,7 +174,7 @@ def vander(x, *, N=None):
     columns = [weir.ones_like(x)]
     for _ in range(count - 1):
         columns.append(columns[-1] * x)
-    return weir.stack(columns, -1)
+    return weir.stack(columns, -1).contiguous()
 
 
 functions.update(matrix_power=matrix_power, **old_names, **packed_names)

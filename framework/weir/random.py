@@ -85,7 +85,7 @@ def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, 
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
-    low, high = (x.item() if isinstance(x, Tensor) else x for x in (low, high))
+    low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     r = _empty(tuple(size), dtype or T.int64)

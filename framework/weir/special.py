@@ -76,7 +76,7 @@ modified_bessel_i1 = _bessel("modified_bessel_i1", "i1", "Modified Bessel functi
 def spherical_bessel_j0(input):
     """sin(x) / x, 1 at 0 and 0 at infinity."""
     x = _checked(input)
-    return weir.sinc(x / math.pi).masked_fill(weir.isinf(x), 0)
+    return weir.where(weir.isinf(x), weir.zeros((), dtype=x.dtype), weir.sinc(x / math.pi))
 
 
 def _polynomial(name, first, step, doc, closed=None, largest=None):

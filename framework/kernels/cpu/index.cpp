@@ -236,7 +236,8 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
     const T* p = src.data<T>();
     for (int64_t o = 0; o < s.outer; o++)
       for (int64_t i = 0; i < m; i++) {
-        int64_t at = checked("index_add", index_at(index, i), s.n, false);
+        int64_t at = out[0].ndim() > 1 ? checked_along(index_at(index, i), s.n, int(op.dim))
+                                       : checked("index_add", index_at(index, i), s.n, false);
         for (int64_t k = 0; k < s.inner; k++)
           add_to(dst[(o * s.n + at) * s.inner + k], p[(o * m + i) * s.inner + k], op.alpha.to_double());
       }
@@ -318,17 +319,17 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
 
 void nonzero(const Nonzero&, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]);
-  int64_t* p = out[0].data<int64_t>();
+  int64_t *p = out[0].data<int64_t>(), row = out[0].strides()[0], column = out[0].strides()[1];
   visit_dtype(x.dtype(), [&](auto tag) {
     auto* v = x.data<typename decltype(tag)::type>();
     for (int64_t i = 0; i < x.numel(); i++) {
       if (float(v[i]) == 0) continue;
       int64_t rest = i;
       for (int d = x.ndim(); d-- > 0;) {
-        p[d] = rest % x.sizes()[d];
+        p[d * column] = rest % x.sizes()[d];
         rest /= x.sizes()[d];
       }
-      p += x.ndim();
+      p += row;
     }
   });
 }
@@ -415,7 +416,9 @@ void sort_any(const Tensor& x, int64_t dim, bool descending, int64_t keep, Outpu
 void sort(const Sort& op, Inputs in, Outputs out) {
   sort_any(in[0], op.dim, op.descending, size_along(in[0], op.dim), out);
 }
-void topk(const Topk& op, Inputs in, Outputs out) { sort_any(in[0], op.dim, op.largest, op.k, out); }
+void topk(const Topk& op, Inputs in, Outputs out) {
+  sort_any(in[0], op.dim, op.largest, in[0].ndim() ? op.k : 1, out);  // a 0-d tensor is its own, whatever k
+}
 
 void embedding(const Embedding&, Inputs in, Outputs out) {
   Tensor w = row_major(in[0]), index = row_major(in[1]);

@@ -248,6 +248,8 @@ void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_befor
 void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
   reduce<ProductOf>(cast_before(in[0], op.dtype), reduced_axes("prod", Dims{op.dim}, in[0].ndim()), out[0]);
 }
+void max_all(const MaxAll&, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("max", {}, in[0].ndim()), out[0]); }
+void min_all(const MinAll&, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("min", {}, in[0].ndim()), out[0]); }
 void amax(const Amax& op, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("amax", op.dim, in[0].ndim()), out[0]); }
 void amin(const Amin& op, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("amin", op.dim, in[0].ndim()), out[0]); }
 
@@ -341,6 +343,8 @@ static const bool registered = [] {
   set_kernel<Norm2, norm2>(cpu);
   set_kernel<Prod, prod>(cpu);
   set_kernel<ProdDim, prod_dim>(cpu);
+  set_kernel<MaxAll, max_all>(cpu);
+  set_kernel<MinAll, min_all>(cpu);
   set_kernel<Amax, amax>(cpu);
   set_kernel<Amin, amin>(cpu);
   set_kernel<Argmax, arg_extreme<true, Argmax>>(cpu);

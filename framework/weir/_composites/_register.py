@@ -16,18 +16,20 @@ completed: set = set()  # names of the core's that calls pass through Python for
 
 
 #: What `out=` may be, as `enum class Out` in framework/op/op.h: any dtype that the result casts to; not an input's
-#: memory either; the result's own dtype either.
-OUT_CAST, OUT_APART, OUT_EXACT = range(3)
+#: memory either; the result's own dtype either; or a TypeError where the result does not cast. None stands for functions
+#: without `out=`.
+OUT_CAST, OUT_APART, OUT_EXACT, OUT_JOINED = range(4)
 
 
-def composite(function=None, *, aliases=(), method=True, inplace=False, public=True, out=OUT_CAST):
+def composite(function=None, *, aliases=(), method=True, inplace=False, public=True, out=OUT_CAST, out_recorded=False):
     """Enters a function as `weir.<name>`, and as Tensor method and `<name>_` when asked.
 
     It gains `out=`, and a TypeError when its first parameter is annotated Tensor and gets something else.
     """
     if function is None:
-        return functools.partial(composite, aliases=aliases, method=method, inplace=inplace, public=public, out=out)
-    wrapped = with_out(function, out)
+        return functools.partial(composite, aliases=aliases, method=method, inplace=inplace, public=public, out=out,
+                                 out_recorded=out_recorded)
+    wrapped = with_out(function, out, out_recorded) if out is not None else function
     for name in (function.__name__, *aliases):
         if public:
             functions.setdefault(name, wrapped)
@@ -107,8 +109,11 @@ def install() -> None:
         _C._add_method(name, function)
 
 
-def with_out(function, rule=OUT_CAST):
-    """`function` with a keyword `out`: a tensor, or a tuple of them, that takes the result."""
+def with_out(function, rule=OUT_CAST, recorded=False):
+    """`function` with a keyword `out`: a tensor, or a tuple of them, that takes the result.
+
+    With `recorded` it takes `out` though inputs require grad, and out has the result's history then.
+    """
     first = next(iter(inspect.signature(function).parameters.values()), None)
     wants_tensor = first is not None and first.annotation is Tensor
     name = function.__name__
@@ -121,21 +126,24 @@ def with_out(function, rule=OUT_CAST):
         if out is None:
             return function(*args, **kwargs)
         result = function(*args, **kwargs)
-        return _write(name, result, out, [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)], rule)
+        return _write(name, result, out, [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)], rule, recorded)
 
     return wrapped
 
 
-def _write(name, result, out, inputs, rule):
+def _write(name, result, out, inputs, rule, recorded):
     if isinstance(out, Tensor):
-        return _C._write_out(name, out, result, inputs, rule)
+        return _C._write_out(name, out, result, inputs, rule, recorded)
     for part, target in zip(result, out):
-        _write(name, part, target, inputs, rule)
+        _write(name, part, target, inputs, rule, recorded)
     return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
 
 
 def _in_place(function, name):
     def in_place(self, *args, **kwargs):
+        if not isinstance(self, Tensor):
+            raise TypeError(f"descriptor '{name}_' for 'torch._C.TensorBase' objects doesn't apply to a "
+                            f"'{type(self).__name__}' object")
         # A gradient formula may read self, which is about to be overwritten: it gets a copy to keep.
         source = self.clone() if self.requires_grad else self
         return self.copy_(function(source, *args, **kwargs))
@@ -143,3 +151,24 @@ def _in_place(function, name):
     in_place.__name__ = name + "_"
     in_place.__doc__ = f"`{name}` in place."
     return in_place
+
+
+def autocast_as(precision):
+    """Decorates a function that PyTorch's autocast treats as one op: within, autocast is off. Its floating tensors become
+    the low dtype (`lower`), float32 (`float32`), or stay (`unchanged`), as `enum class Autocast` in framework/op/op.h."""
+    def decorate(function):
+        @functools.wraps(function)
+        def wrapped(*args, **kwargs):
+            if not weir.is_autocast_enabled():
+                return function(*args, **kwargs)
+            dtype = {"lower": _C._autocast_dtype(), "float32": weir.float32}.get(precision)
+            with weir.autocast("cpu", enabled=False):
+                return function(*(_cast(x, dtype) for x in args), **{key: _cast(x, dtype) for key, x in kwargs.items()})
+
+        return wrapped
+    return decorate
+
+
+def _cast(x, dtype):
+    castable = dtype is not None and isinstance(x, Tensor) and x.is_floating_point() and x.dtype != weir.float64
+    return x.to(dtype) if castable else x

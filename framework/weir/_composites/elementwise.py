@@ -25,16 +25,16 @@ def _need_tensor(name, other):
 @composite(inplace=True)
 def clamp_min(input: Tensor, min):
     """max(input, min)."""
-    return weir.maximum(input, min) if isinstance(min, Tensor) else input.clamp(min=min)
+    return input.clamp(min=min)
 
 
 @composite(inplace=True)
 def clamp_max(input: Tensor, max):
     """min(input, max)."""
-    return weir.minimum(input, max) if isinstance(max, Tensor) else input.clamp(max=max)
+    return input.clamp(max=max)
 
 
-@composite
+@composite(out=None)
 def rsub(input: Tensor, other, alpha=1):
     """other - alpha * input."""
     if not isinstance(other, Tensor):
@@ -80,10 +80,8 @@ def multigammaln(input: Tensor, p):
     if p < 1:
         raise RuntimeError(f"p has to be greater than or equal to 1, got {p}")
     wide = input if input.is_floating_point() else input.to(weir.get_default_dtype())
-    total = weir.lgamma(wide)
-    for i in range(1, p):
-        total = total + weir.lgamma(wide - i / 2)
-    return total + p * (p - 1) / 4 * math.log(math.pi)
+    halves = weir.arange(p, dtype=wide.dtype) * 0.5
+    return weir.lgamma(wide.unsqueeze(-1) - halves).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
 alias("mvlgamma", "multigammaln")

@@ -4,6 +4,7 @@ import weir
 from weir._C import Tensor
 
 from ._register import OUT_EXACT, composite
+from .shape import wrapped_dim
 
 
 def _int64(name, index):
@@ -55,12 +56,10 @@ def _rows(input, dim, index):
 
 
 def _scatter_rows(name, input, dim, index, write):
-    if index.dim() > 1:
-        raise IndexError(f"{name}(): Index should have dimension 1 or 0 (got {index.dim()})")
     if input.numel() == 0:  # no index can be wrong where nothing is written
         return input.clone()
     flat = input.reshape(1) if input.dim() == 0 else input
-    dim = dim % flat.dim()
+    dim = wrapped_dim(flat, dim)
     rows = _rows(flat, dim, _wrapped(name, _int64(name, index.reshape(-1)), flat.shape[dim]))
     return write(flat, dim, rows).reshape(input.shape)
 
@@ -68,6 +67,11 @@ def _scatter_rows(name, input, dim, index, write):
 @composite(inplace=True)
 def index_fill(input: Tensor, dim, index, value):
     """A copy of input with the slices at index along dim set to value."""
+    if index.dtype != weir.int64:
+        raise IndexError("index_fill_(): Expected dtype int64 for index.")
+    wrapped_dim(input, dim)
+    if index.dim() > 1:
+        raise IndexError(f"index_fill_(): Index should have dimension 1 or 0 (got {index.dim()})")
     if isinstance(value, Tensor):
         if value.dim():
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
@@ -77,28 +81,34 @@ def index_fill(input: Tensor, dim, index, value):
             return weir.where(written, value.to(x.dtype), x)
     else:
         fill = lambda x, d, rows: x.scatter(d, rows, value)  # noqa: E731
-    return _scatter_rows("index_fill_", input, dim, index, fill)
+    return weir.empty_like(input).copy_(_scatter_rows("index_fill_", input, dim, index, fill))
 
 
 @composite(inplace=True)
 def index_copy(input: Tensor, dim, index, source):
     """A copy of input with the slices of source at index along dim."""
+    dim = wrapped_dim(input, dim)
+    if index.dim() > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.dim()})")
+    if source.dim() == 0 and index.numel() != 1:
+        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
+    if source.dim() and input.dim() and source.dim() != input.dim():
+        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
+                         f"dimensionality ({source.dim()}), destination dimensionality ({input.dim()})")
     if input.dtype != source.dtype:
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
                            f"{input.dtype} and (source) {source.dtype}")
-    if source.dim() == 0 and index.numel() != 1:
-        raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
-    slices = lambda x: [s for d, s in enumerate(x.shape) if d != dim % max(x.dim(), 1)]  # noqa: E731
+    slices = lambda x: [s for d, s in enumerate(x.shape) if d != dim]  # noqa: E731
     if source.dim() and input.dim() and slices(source) != slices(input):
         raise RuntimeError(f"index_copy_(): Source/destination tensor must have same slice shapes. Got {slices(input)} and "
                            f"{slices(source)}")
-    if source.dim() and source.shape[dim if input.dim() else 0] != index.numel():
+    if source.dim() and source.shape[dim] != index.numel():
         raise IndexError(f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
                          f"({source.shape[dim]})")
     return _scatter_rows("index_copy_", input, dim, index, lambda x, d, rows: x.scatter(d, rows, source.reshape(rows.shape)))
 
 
-@composite(inplace=True)
+@composite(inplace=True, out=None)
 def masked_scatter(input: Tensor, mask, source):
     """A copy of input with source's elements in order where mask holds."""
     if mask.dtype != weir.bool:
@@ -133,9 +143,14 @@ def put(input: Tensor, index, source, accumulate=False):
     return write(0, where, source.reshape(-1)).reshape(input.shape)
 
 
-@composite(inplace=True, method=True)
+@composite(inplace=True, method=True, out=None)
 def index_put(input: Tensor, indices, values, accumulate=False):
     """A copy of input with values written, or added, at input[indices]."""
+    if any(i is not None and i.numel() and not size for i, size in zip(indices, input.shape)):
+        raise IndexError("index is out of bounds for dimension with size 0")
+    if input.dtype != values.dtype:
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {input.dtype} for the destination "
+                           f"and {values.dtype} for the source.")
     result = input.clone()
     key = tuple(slice(None) if i is None else i for i in indices)
     if not accumulate:

@@ -5,7 +5,7 @@ import itertools
 import weir
 from weir._C import Tensor
 
-from ._register import composite
+from ._register import OUT_JOINED, composite
 
 
 def _tensors(args):
@@ -20,7 +20,7 @@ def need_tensors(tensors):
     return list(tensors)
 
 
-@composite(method=False, aliases=("concatenate",))
+@composite(method=False, aliases=("concatenate",), out=OUT_JOINED)
 def concat(tensors, dim=0):
     """As cat."""
     return weir.cat(list(tensors), dim)
@@ -53,7 +53,7 @@ def _need_some(name, tensors):
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
-@composite(method=False)
+@composite(method=False, out=OUT_JOINED)
 def hstack(tensors):
     """Joined along axis 1, vectors along axis 0."""
     _need_some("hstack", tensors)
@@ -61,21 +61,21 @@ def hstack(tensors):
     return weir.cat(list(parts), 0 if parts and parts[0].dim() == 1 else 1)
 
 
-@composite(method=False, aliases=("row_stack",))
+@composite(method=False, aliases=("row_stack",), out=OUT_JOINED)
 def vstack(tensors):
     """Joined as rows."""
     _need_some("vstack", tensors)
     return weir.cat(list(atleast_2d(list(tensors))), 0)
 
 
-@composite(method=False)
+@composite(method=False, out=OUT_JOINED)
 def dstack(tensors):
     """Joined along axis 2."""
     _need_some("dstack", tensors)
     return weir.cat(list(atleast_3d(list(tensors))), 2)
 
 
-@composite(method=False)
+@composite(method=False, out=OUT_JOINED)
 def column_stack(tensors):
     """Joined as columns."""
     return weir.cat([t.reshape(-1, 1) if t.dim() <= 1 else t for t in tensors], 1)
@@ -205,8 +205,12 @@ def repeat_interleave(input: Tensor, repeats=None, dim=None, *, output_size=None
         return weir.tensor([i for i, n in enumerate(counts) for _ in range(n)], dtype=weir.int64)
     if dim is None:
         input, dim = input.reshape(-1), 0
+    if isinstance(repeats, Tensor) and repeats.is_floating_point():
+        raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for {repeats.dtype}')
     if isinstance(repeats, Tensor) and repeats.dim() > 1:
         raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if not input.dim() and isinstance(repeats, Tensor) and repeats.numel() != 1:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     size = input.shape[dim] if input.dim() else 1
     counts = [int(repeats)] * size if isinstance(repeats, int) else repeats.reshape(-1).tolist()
     counts = counts * size if len(counts) == 1 and size != 1 else counts

@@ -3,10 +3,11 @@
 import weir
 from weir._C import Tensor
 
-from ._register import composite
+from ._register import autocast_as, composite, with_out
 from .einsum import einsum  # noqa: F401
 from .joining import need_tensors
 from .reduction import without_gradient
+from .shape import wrapped_dim
 
 
 def _expect(name, rank, **tensors):
@@ -49,6 +50,7 @@ def dot(input: Tensor, tensor):
 
 
 @composite
+@autocast_as("unchanged")
 def mv(input: Tensor, vec):
     """Matrix times vector."""
     if input.dim() != 2 or vec.dim() != 1:
@@ -68,13 +70,13 @@ def inner(input: Tensor, other):
     if input.shape[-1] != other.shape[-1]:
         raise RuntimeError("inner() the last dimension must match on both input tensors but got shapes "
                            f"{list(input.shape)} and {list(other.shape)}")
-    return weir.tensordot(input, other, ([-1], [-1]))
+    return dot(input, other) if input.dim() == other.dim() == 1 else weir.tensordot(input, other, ([-1], [-1]))
 
 
 def _scaled(input, product, beta, alpha):
     product = product if alpha == 1 else product * alpha
-    if beta == 0:  # NaN in input must not come through
-        return product.expand(weir.broadcast_shapes(input.shape, product.shape)).clone()
+    if beta == 0:  # NaN in input must not come through; its gradient is zero
+        return without_gradient(product, input)
     result = (input if beta == 1 else input * beta) + product
     if result.shape != product.shape:
         raise RuntimeError(f"input of size {list(input.shape)} is not expandable to {list(product.shape)}")
@@ -94,22 +96,9 @@ def addr(input: Tensor, vec1, vec2, *, beta=1, alpha=1):
 
 
 @composite(inplace=True)
-def addmm(input: Tensor, mat1, mat2, *, beta=1, alpha=1):
-    """beta input + alpha mat1 @ mat2."""
-    _expect("addmm", 2, mat1=mat1, mat2=mat2)
-    return _scaled(input, mat1 @ mat2, beta, alpha)
-
-
-@composite(inplace=True)
-def baddbmm(input: Tensor, batch1, batch2, *, beta=1, alpha=1):
-    """beta input + alpha batch1 @ batch2."""
-    _expect("baddbmm", 3, batch1=batch1, batch2=batch2)
-    return _scaled(input, batch1 @ batch2, beta, alpha)
-
-
-@composite(inplace=True)
 def addbmm(input: Tensor, batch1, batch2, *, beta=1, alpha=1):
     """beta input + alpha times the sum over the batch of batch1 @ batch2."""
+    wrapped_dim(batch1, 1), wrapped_dim(batch2, 2)  # PyTorch asks for these sizes before it looks at the ranks
     _expect("addbmm", 3, batch1=batch1, batch2=batch2)
     return _scaled(input, (batch1 @ batch2).sum(0), beta, alpha)
 
@@ -125,8 +114,17 @@ def kron(input: Tensor, other):
     return (wide_a * wide_b).reshape([m * n for m, n in zip(a.shape, b.shape)])
 
 
-@composite(method=False)
-def tensordot(a: Tensor, b, dims=2):
+@composite(method=False, out=None)
+def tensordot(a, b, dims=2, out=None):
+    """Sums of products over `dims` last axes of a and first of b, or over two lists of axes."""
+    if not isinstance(dims, (int, Tensor)):
+        left, right = dims  # ValueError unless there are two
+        dims = left, right
+    return _tensordot(a, b, dims, out=out)
+
+
+@with_out
+def _tensordot(a: Tensor, b, dims):
     """Sums of products over `dims` last axes of a and first of b, or over two lists of axes."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()

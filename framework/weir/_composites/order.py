@@ -27,7 +27,7 @@ def _pick(name, input, dim, keepdim, position):
     """(values, indices) of the element at `position` in the order along dim; position may be an index tensor."""
     order = weir.sort(input.detach(), dim, False, True)[1]
     if isinstance(position, int):
-        index = order.narrow(dim, position, 1)
+        index = order.narrow(dim, position, 1).contiguous()
     else:
         index = order.gather(dim, position)
     values = input.gather(dim, index)
@@ -148,7 +148,7 @@ def _quantile(name, input, q, dim, keepdim, interpolation, ignore_nan):
         moved = result.unsqueeze(-1)
         moved = moved.transpose(dim if dim < 0 else dim + 1, -1)
         result = moved.squeeze(dim if dim < 0 else dim + 1)
-    return result if q.dim() else result.squeeze(0)
+    return (result if q.dim() else result.squeeze(0)).contiguous()
 
 
 def _interpolate(ordered, q, interpolation, ignore_nan):
@@ -166,13 +166,13 @@ def _interpolate(ordered, q, interpolation, ignore_nan):
     return result.masked_fill(spoiled, math.nan)
 
 
-@composite
+@composite(out_recorded=True)
 def quantile(input: Tensor, q, dim=None, keepdim=False, *, interpolation="linear"):
     """The q-th quantiles over dim; an axis of q's length comes in front. NaN where there is one."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
 
 
-@composite
+@composite(out_recorded=True)
 def nanquantile(input: Tensor, q, dim=None, keepdim=False, *, interpolation="linear"):
     """quantile of what is not NaN."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)
@@ -217,11 +217,11 @@ def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False,
     return _optional(values, inverse, counts, return_inverse, return_counts)
 
 
-def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_counts=False, dim=None):
+def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_counts=None, dim=None):
     """The method as a function. As in PyTorch, flags given by position choose each other's result, which is empty unless
     it was asked for or dim is given: the first one stands for return_counts there, the second for return_inverse."""
-    inverse_made, counts_made = (*flags[:2], *(return_inverse, return_counts)[len(flags):])
-    shown = return_inverse or (len(flags) > 1 and flags[1]), return_counts or (len(flags) > 0 and flags[0])
+    inverse_made, counts_made = (*flags[:2], *(return_inverse, bool(return_counts))[len(flags):])
+    shown = return_inverse or (len(flags) > 1 and flags[1]), flags[0] if flags and return_counts is None else bool(return_counts)
     values, inverse, counts = unique_consecutive(input, True, True, flags[2] if len(flags) > 2 else dim)
     if dim is None and len(flags) < 3:
         inverse, counts = inverse if inverse_made else inverse.new_empty(0), counts if counts_made else counts.new_empty(0)
@@ -229,7 +229,7 @@ def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_coun
 
 
 _unique_consecutive.__name__ = "unique_consecutive"
-composite(_unique_consecutive, method=False)
+composite(_unique_consecutive, method=False, out=None)
 
 
 @composite

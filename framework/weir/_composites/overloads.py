@@ -22,7 +22,7 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
     if not input.is_floating_point() and input.numel():
         raise NotImplementedError(f"bernoulli: not implemented for {input.dtype}")
     if input.numel() == 0:  # PyTorch looks at the dtype only where there is something to draw
-        return input.clone() if out is None else _C._write_out("bernoulli", out, input.to(out.dtype), [], 0)
+        return input.clone() if out is None else _C._write_out("bernoulli", out, input.to(out.dtype), [], 0, False)
     return core(input, generator=generator) if out is None else core(input, generator=generator, out=out)
 
 
@@ -30,7 +30,7 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
 def _bernoulli_of(input, p, *, generator=None):
     if isinstance(p, Tensor) and p.dim():
         raise TypeError("bernoulli(): argument 'p' must be a number")
-    draw = lambda x, q: weir.empty_like(x).bernoulli_(q, generator=generator)  # noqa: E731
+    draw = lambda x, q: weir.empty_like(x, memory_format=weir.contiguous_format).bernoulli_(q, generator=generator)  # noqa: E731
     return without_derivative("bernoulli", draw, input, p)
 
 

@@ -30,6 +30,18 @@ def std(input: Tensor, *args, **kwargs):
     return safe_sqrt(weir.var(input, *args, **kwargs))
 
 
+def _running_mean(input, dim, keepdim):
+    """The mean as PyTorch finds it beside a variance, element by element: NaN after an infinity that is not the last."""
+    mean = weir.mean(input, dim, keepdim)
+    if bool(weir.isfinite(mean.detach()).all()):
+        return mean
+    axes = [d % max(input.dim(), 1) for d in _axes(dim, input.dim())]
+    kept = [d for d in range(input.dim()) if d not in axes]
+    rows = input.detach().permute(kept + sorted(axes)).flatten(len(kept)) if axes else input.detach().unsqueeze(-1)
+    before_last = rows[..., :-1].sum(-1).reshape(mean.shape)
+    return mean.masked_fill(weir.isinf(before_last), math.nan)
+
+
 def _mean_arguments(dim=None, unbiased=None, keepdim=False, *, correction=None):
     return (None if isinstance(dim, bool) else dim), keepdim
 
@@ -38,14 +50,14 @@ def _mean_arguments(dim=None, unbiased=None, keepdim=False, *, correction=None):
 def var_mean(input: Tensor, *args, **kwargs):
     """(var, mean) over dim."""
     dim, keepdim = _mean_arguments(*args, **kwargs)
-    return weir.var(input, *args, **kwargs), weir.mean(input, dim, keepdim)
+    return weir.var(input, *args, **kwargs), _running_mean(input, dim, keepdim)
 
 
 @composite(method=False)
 def std_mean(input: Tensor, *args, **kwargs):
     """(std, mean) over dim."""
     dim, keepdim = _mean_arguments(*args, **kwargs)
-    return std(input, *args, **kwargs), weir.mean(input, dim, keepdim)
+    return std(input, *args, **kwargs), _running_mean(input, dim, keepdim)
 
 
 @composite
@@ -204,4 +216,4 @@ def renorm(input: Tensor, p, dim, maxnorm):
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
     axes = [d for d in range(input.dim()) if d != dim % input.dim()]
     norms = vector_norm(input, p, axes, True)
-    return input * weir.where(norms > maxnorm, maxnorm / (norms + 1e-7), weir.ones_like(norms))
+    return (input * weir.where(norms > maxnorm, maxnorm / (norms + 1e-7), weir.ones_like(norms))).contiguous()

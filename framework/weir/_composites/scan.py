@@ -4,6 +4,7 @@ import weir
 from weir._C import Tensor
 
 from ._register import composite
+from .shape import wrapped_dim
 
 
 @composite
@@ -64,6 +65,7 @@ def diff(input: Tensor, n=1, dim=-1, prepend=None, append=None):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    wrapped_dim(input, dim)
     if n == 0:
         return input.clone()
     parts = [p for p in (prepend, input, append) if p is not None]
@@ -129,6 +131,8 @@ def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
     """Central differences along each axis (one-sided at the ends), as a tuple."""
     axes = list(range(input.dim())) if dim in (None, ()) else [dim] if isinstance(dim, int) else list(dim)
     for d in axes:
+        wrapped_dim(input, d)
+    for d in axes:
         if axes.count(d) > 1:
             raise RuntimeError(f"torch.gradient: dim {d} appears multiple times in the list of dims")
     spacing = 1 if spacing is None else spacing
@@ -144,20 +148,22 @@ def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
 def _gradient_along(x, dim, spacing, edge_order):
     """Over even steps the difference across two of them; over given points the two slopes, weighed. One formula would do
     for finite numbers only."""
-    x = x.transpose(dim, -1)
-    later, earlier = _neighbours(x, -1)
+    along = [-1 if d == dim % x.dim() else 1 for d in range(x.dim())]
+    part = lambda t, start, length: t.narrow(dim, start, length)  # noqa: E731
+    later, earlier = _neighbours(x, dim)
+    size = x.shape[dim]
     if isinstance(spacing, Tensor) and spacing.dim():
         h = (spacing[1:] - spacing[:-1]).to(x.dtype if x.is_floating_point() else weir.get_default_dtype())
-        slope = (later - earlier) / h
-        left, right = h[:-1], h[1:]
-        middle = (slope[..., :-1] * right + slope[..., 1:] * left) / (left + right)
+        slope = (later - earlier) / h.reshape(along)
+        left, right = h[:-1].reshape(along), h[1:].reshape(along)
+        middle = (part(slope, 0, size - 2) * right + part(slope, 1, size - 2) * left) / (left + right)
         h_first, h_last = h[:2], h.flip(0)[:2]
     else:
         h = float(spacing)
-        slope, middle = (later - earlier) / h, (x[..., 2:] - x[..., :-2]) / (2 * h)
+        slope, middle = (later - earlier) / h, (part(x, 2, size - 2) - part(x, 0, size - 2)) / (2 * h)
         h_first = h_last = (h, h or 1.0)  # by a spacing of zero all is infinite already
-    first, last = slope[..., :1], slope[..., -1:]
+    first, last = part(slope, 0, 1), part(slope, size - 2, 1)
     if edge_order == 2:
-        first = first - (slope[..., 1:2] - slope[..., :1]) * h_first[0] / (h_first[0] + h_first[1])
-        last = last + (slope[..., -1:] - slope[..., -2:-1]) * h_last[0] / (h_last[0] + h_last[1])
-    return weir.cat([first, middle, last], -1).transpose(dim, -1).contiguous()
+        first = first - (part(slope, 1, 1) - first) * h_first[0] / (h_first[0] + h_first[1])
+        last = last + (last - part(slope, size - 3, 1)) * h_last[0] / (h_last[0] + h_last[1])
+    return weir.cat([first, middle, last], dim)

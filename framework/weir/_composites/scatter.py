@@ -8,6 +8,8 @@ import weir
 from weir._C import Tensor
 
 from ._register import composite
+from .reduction import without_gradient
+from .shape import wrapped_dim
 
 _UFUNC = {"prod": "multiply", "amax": "maximum", "amin": "minimum"}
 _START = {"prod": 1.0, "amax": -float("inf"), "amin": float("inf")}
@@ -52,9 +54,9 @@ def scatter_reduce(input: Tensor, dim, index, src, reduce, *, include_self=True)
         return flat.reshape(())
     index = index.to(weir.int64).reshape([1] * input.dim()) if index.dim() == 0 else index.to(weir.int64)
     src = src.reshape([1] * input.dim()) if src.dim() == 0 else src
+    dim = wrapped_dim(input, dim)
     if index.numel() == 0:
-        return input.clone()
-    dim = dim % input.dim()
+        return without_gradient(input.clone(memory_format=weir.contiguous_format), src.sum())
     hits = weir.zeros(input.shape, dtype=weir.int64).scatter_add(dim, index, weir.ones(index.shape, dtype=weir.int64))
     kept = hits.eq(0) if not include_self else weir.ones(input.shape, dtype=weir.bool)
     src = src[tuple(slice(0, n) for n in index.shape)]
@@ -113,7 +115,9 @@ def index_reduce(input: Tensor, dim, index, source, reduce, *, include_self=True
         raise IndexError(f"index_reduce(): Index is supposed to be a vector, but got dim: {index.dim()}")
     if input.dim() == 0:
         return scatter_reduce(input, 0, index, source, reduce, include_self=include_self)
-    dim = dim % input.dim()
+    dim = wrapped_dim(input, dim)
+    if source.dim() == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     shape = [index.numel() if d == dim else 1 for d in range(input.dim())]
     wide = index.reshape(shape).expand(source.shape)
     return scatter_reduce(input, dim, wide, source, reduce, include_self=include_self)

@@ -1,9 +1,19 @@
 """Views under further names, triangles, diagonals, and writes into a copy."""
 
+import functools
+
 import weir
 from weir._C import Tensor
 
-from ._register import alias, composite, without_derivative
+from ._register import alias, composite, with_out, without_derivative
+
+
+def wrapped_dim(input, dim):
+    """dim counted from the first axis. Raises IndexError outside input's axes."""
+    rank = max(input.dim(), 1)
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    return dim % rank
 
 
 def _as(name):
@@ -72,40 +82,35 @@ def flipud(input: Tensor):
     return input.flip(0)
 
 
-@composite
+@composite(out=None)
 def rot90(input: Tensor, k=1, dims=(0, 1)):
     """Rotated k times by 90 degrees from the first of `dims` to the second."""
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if input.dim() < 2:
         raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.dim()}")
-    if dims[0] == dims[1] or abs(dims[0] - dims[1]) == input.dim():
+    a, b = (wrapped_dim(input, d) for d in dims)
+    if a == b:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    if any(not -input.dim() <= d < input.dim() for d in dims):
-        raise RuntimeError(f"Rotation dim out of range, dim = {dims}")
-    a, b = dims
     turns = k % 4
     if turns == 1:
         return input.flip(b).transpose(a, b)
     if turns == 2:
         return input.flip(a, b)
-    return input.transpose(a, b).flip(b) if turns == 3 else input.clone()
+    return input.transpose(a, b).flip(b) if turns == 3 else _row_major_copy(input)
 
 
 @composite
 def diag_embed(input: Tensor, offset=0, dim1=-2, dim2=-1):
     """The last axis spread over the diagonal of two new axes."""
-    rank = input.dim() + 1
-    if not (-rank <= dim1 < rank and -rank <= dim2 < rank):
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got "
-                         f"{dim1 if not -rank <= dim1 < rank else dim2})")
-    dim1, dim2 = dim1 % rank, dim2 % rank
-    if dim1 == dim2:
-        raise RuntimeError("diagonal dimensions cannot be identical "f"{dim1}, {dim2}")
-    length = input.shape[-1] + abs(offset)
-    square = input.new_zeros(*input.shape[:-1], length, length)
-    square = diagonal_scatter(square, input, offset, -2, -1)
-    return square.movedim((-2, -1), (dim1, dim2))
+    wide = input.unsqueeze(-1)
+    first, second = wrapped_dim(wide, dim1), wrapped_dim(wide, dim2)
+    if first == second:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    length, shape = input.shape[-1] + abs(offset), list(input.shape[:-1])
+    for d in sorted((first, second)):
+        shape.insert(d, length)
+    return diagonal_scatter(input.new_zeros(shape), input, offset, first, second)
 
 
 @composite
@@ -129,7 +134,10 @@ def _written(input, view_of, src, name):
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
                            f"slice size = {list(target.shape)}")
     target.copy_(src)
-    return out
+    if out.stride() == input.stride() or any(step == 0 and size > 1 for step, size in zip(input.stride(), input.shape)):
+        return out
+    # Holes between the elements stay too, as PyTorch has it, unless an element stands for several.
+    return weir.empty_strided(input.shape, input.stride(), dtype=input.dtype).copy_(out)
 
 
 @composite
@@ -190,6 +198,10 @@ tril_indices = _triangle_indices("tril_indices", lambda r, c, k: c - r <= k)
 triu_indices = _triangle_indices("triu_indices", lambda r, c, k: c - r >= k)
 
 
+def _row_major_copy(x):
+    return x.clone(memory_format=weir.contiguous_format)
+
+
 #: What these copies take that the views themselves do not.
 _VIEWS = {
     "view": lambda x, *args, **kwargs: x.view(*args, **kwargs) if isinstance((*args, *kwargs.values())[0], weir.dtype) else
@@ -203,24 +215,23 @@ def _copying(name):
     view = getattr(Tensor, name)
 
     def copy(input: Tensor, *args, **kwargs):
-        result = _VIEWS.get(name, view)(input, *args, **kwargs)
-        return tuple(r.clone() for r in result) if isinstance(result, tuple) else result.clone()
+        return _row_major_copy(_VIEWS.get(name, view)(input, *args, **kwargs))
 
     copy.__name__ = name + "_copy"
     copy.__doc__ = f"A copy of `{name}`."
-    return composite(copy, method=False)
+    return composite(copy, method=False, out_recorded=True)
 
 
-for _name in ("view", "as_strided", "diagonal", "expand", "permute", "select", "squeeze", "t", "transpose", "unbind",
-              "unsqueeze", "unfold", "detach", "slice"):
+for _name in ("view", "as_strided", "diagonal", "expand", "permute", "select", "squeeze", "t", "transpose", "unsqueeze",
+              "unfold", "detach", "slice"):
     if hasattr(Tensor, _name):
         _copying(_name)
 
 
-@composite(method=False)
+@composite(method=False, out_recorded=True)
 def alias_copy(input: Tensor):
     """A copy."""
-    return input.clone()
+    return _row_major_copy(input)
 
 
 @composite
@@ -228,19 +239,44 @@ def narrow_copy(input: Tensor, dim, start, length):
     """A copy of `narrow`. RuntimeError, as in PyTorch, for a dim that is too large."""
     if dim >= input.dim() > 0:
         raise RuntimeError(f"narrow_copy(): Dimension {dim} out of range for a {input.dim()}-D tensor")
-    return input.narrow(dim, start, length).clone()
+    if input.dim() and length >= 0 and not -input.shape[dim] <= start <= input.shape[dim]:
+        raise IndexError(f"start out of range (expected to be in range of [{-input.shape[dim]}, {input.shape[dim]}], but got "
+                         f"{start})")
+    return _row_major_copy(input.narrow(dim, start, length))
 
 
-@composite(method=False)
+def _copying_parts(function):
+    """Enters `function`, whose parts become copies. As in PyTorch, given `out=` it returns nothing."""
+    @functools.wraps(function)
+    def parts(*args, **kwargs):
+        return tuple(_row_major_copy(part) for part in function(*args, **kwargs))
+
+    written = with_out(parts, recorded=True)
+
+    @functools.wraps(function)
+    def copy(*args, out=None, **kwargs):
+        result = written(*args, out=out, **kwargs)
+        return result if out is None else None
+
+    return composite(copy, method=False, out=None)
+
+
+@_copying_parts
 def split_copy(input: Tensor, split_size, dim=0):
     """Copies of `split`."""
-    return tuple(p.clone() for p in input.split(split_size, dim))
+    return input.split(split_size, dim)
 
 
-@composite(method=False)
+@_copying_parts
 def split_with_sizes_copy(input: Tensor, split_sizes, dim=0):
     """Copies of `split_with_sizes`."""
-    return tuple(p.clone() for p in input.split(list(split_sizes), dim))
+    return input.split(list(split_sizes), dim)
+
+
+@_copying_parts
+def unbind_copy(input: Tensor, dim=0):
+    """Copies of `unbind`."""
+    return input.unbind(dim)
 
 
 @composite
@@ -251,7 +287,7 @@ def sum_to_size(input: Tensor, *size):
     if lead < 0 or any(s not in (1, n) for s, n in zip(size, input.shape[lead:])):
         raise RuntimeError(f"size {list(size)} is not expandable to size {list(input.shape)}.")
     if tuple(size) == tuple(input.shape):
-        return input
+        return input if size else input.clone()  # PyTorch sums a 0-d tensor over nothing
     axes = [d for d in range(input.dim()) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)]
     return (input.sum(axes, True) if axes else input).reshape(size)
 
@@ -265,7 +301,7 @@ def zero_(input: Tensor):
 @composite
 def resize_as_(input: Tensor, the_template, *, memory_format=None):
     """Resized in place to the_template's shape; new elements are undefined."""
-    return input.resize_(the_template.shape)
+    return input.resize_(the_template.shape, memory_format=memory_format)
 
 
 @composite(public=False)

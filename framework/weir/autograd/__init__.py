@@ -16,9 +16,9 @@ def _grads(outputs, grads):
     if grads is None:
         return (None,) * len(outputs)
     grads = (grads,) if isinstance(grads, Tensor) else tuple(grads)
-    if len(grads) != len(outputs):
+    if len(grads) < len(outputs):  # what is too many is not looked at, as in PyTorch
         raise RuntimeError(f"got {len(outputs)} tensors and {len(grads)} gradients")
-    return grads
+    return grads[:len(outputs)]
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):

@@ -30,6 +30,8 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
                            f"with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}")
     if mode == "bicubic" and rank != 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+    if not input.is_floating_point() and not (input.numel() and grid.numel()):  # PyTorch looks at the dtype only where there is something to sample
+        return input.new_zeros(*input.shape[:2], *grid.shape[1:-1])
     places = [_unnormalised(grid[..., rank - 1 - d], n, align_corners) for d, n in enumerate(input.shape[2:])]
     if mode == "bicubic":
         return _cubic(input, places, padding_mode, align_corners)
@@ -42,7 +44,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     for corner in itertools.product((0, 1), repeat=rank):
         sides = [(x - b) if up else (b + 1 - x) for x, b, up in zip(places, below, corner)]
         weight = math.prod(reversed(sides))  # the last axis first, as PyTorch multiplies
-        total = total + _at(input, [b + up for b, up in zip(below, corner)]) * weight.unsqueeze(1)
+        total = total + _at(input, [b + up for b, up in zip(below, corner)], weight)
     return total
 
 
@@ -69,20 +71,26 @@ def _reflected(x, low, high):
     return weir.where(turns % 2 == 0, rest, span - rest) + low
 
 
-def _at(input, index):
-    """input's elements at whole places, 0 outside. Shapes: (N, C, *S), rank times (N, *P) -> (N, C, *P)."""
+def _at(input, index, weight=None):
+    """input's elements at whole places, times `weight`, 0 outside. Shapes: (N, C, *S), rank times (N, *P) -> (N, C, *P)."""
     sizes, shape = input.shape[2:], index[0].shape
     inside = weir.ones(shape, dtype=weir.bool)
     flat = weir.zeros(shape, dtype=weir.int64)
     for i, n in zip(index, sizes):
-        inside = inside & (i >= 0) & (i <= n - 1)
-        flat = flat * n + i.clamp(0, n - 1).to(weir.int64)
+        within = (i >= 0) & (i <= n - 1)  # NaN is nowhere
+        inside = inside & within
+        flat = flat * n + weir.where(within, i, weir.zeros_like(i)).to(weir.int64)
     channels = input.shape[1]
     places = math.prod(shape[1:])
     rows = flat.reshape(shape[0], 1, places).expand(shape[0], channels, places)
     values = input.reshape(shape[0], channels, math.prod(sizes)).gather(2, rows)
     values = values.reshape(shape[0], channels, *shape[1:])
-    return weir.where(inside.unsqueeze(1), values, weir.zeros((), dtype=values.dtype))
+    inside, zero = inside.unsqueeze(1), weir.zeros((), dtype=values.dtype)
+    values = weir.where(inside, values, zero)
+    if weight is None:
+        return values
+    # In three dimensions PyTorch skips what is outside, in two it multiplies: NaN shows the difference.
+    return values * (weight.unsqueeze(1) if len(sizes) == 2 else weir.where(inside, weight.unsqueeze(1), zero))
 
 
 def _cubic(input, places, padding_mode, align_corners):
@@ -92,7 +100,7 @@ def _cubic(input, places, padding_mode, align_corners):
     for taps in itertools.product(range(4), repeat=2):
         index = [_padded(b + (tap - 1), n, padding_mode, align_corners).round()
                  for b, tap, n in zip(below, taps, input.shape[2:])]
-        total = total + _at(input, index) * (weights[0][taps[0]] * weights[1][taps[1]]).unsqueeze(1)
+        total = total + _at(input, index, weights[0][taps[0]] * weights[1][taps[1]])
     return total
 
 

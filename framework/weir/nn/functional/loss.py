@@ -41,16 +41,16 @@ def _weighted(loss, weight, reduction):
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """(input - target)^2."""
-    reduction = legacy_reduction(size_average, reduce, reduction)
     input, target = _pair("mse_loss", input, target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     difference = input - target
     return _weighted(difference * difference, weight, reduction)
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|."""
-    reduction = legacy_reduction(size_average, reduce, reduction)
     input, target = _pair("l1_loss", input, target)
+    reduction = legacy_reduction(size_average, reduce, reduction)
     return _weighted((input - target).abs(), weight, reduction)
 
 
@@ -79,7 +79,7 @@ def _bowl(difference, width):
 
     A `where` between the two formulas would multiply the other one's infinite gradient by zero.
     """
-    inside = difference.clamp(-width, width)
+    inside = weir.where(weir.isnan(difference), difference, difference.clamp(-width, width))  # clamp has no gradient at NaN
     return 0.5 * inside * inside + width * (difference - inside).abs()
 
 

@@ -85,6 +85,8 @@ def _unpool_size(input, kernel, stride, padding, output_size, rank):
 
 def _max_unpool(rank):
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
+        if isinstance(kernel_size, (tuple, list)) and len(kernel_size) > rank:
+            raise IndexError("tuple index out of range")  # PyTorch finds no padding for the last of them
         check_batched(f"max_unpool{rank}d", input, rank)
         if indices.dtype != weir.int64:
             raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")

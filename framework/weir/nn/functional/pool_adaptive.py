@@ -16,8 +16,9 @@ _adaptive_avg_pool2d = op("hidden", "adaptive_avg_pool2d")
 
 def _output_size(name, input, output_size, rank):
     check_tensor(name, input)
-    if rank > 1 and input.dim() <= rank:
-        raise ValueError(f"Input dimension should be at least {rank + 1}")
+    given = len(output_size) if isinstance(output_size, (tuple, list)) else rank
+    if rank > 1 and input.dim() <= given:
+        raise ValueError(f"Input dimension should be at least {given + 1}")
     if input.dim() not in (rank + 1, rank + 2):
         raise RuntimeError(f"{name}(): Expected {rank + 1}D or {rank + 2}D tensor, but got {list(input.shape)}")
     if not isinstance(output_size, (tuple, list)):
@@ -65,8 +66,13 @@ def _adaptive_max(rank):
             empty = weir.empty(*input.shape[:-rank], *sizes, dtype=input.dtype)
             return empty, empty.to(weir.int64)
         windows, position, _ = _gather_windows(input, rank, sizes)  # a repeated element changes no maximum
-        values, which = windows.max(-1)
-        indices = position.expand(windows.shape).gather(-1, which.unsqueeze(-1)).squeeze(-1)
+        # A NaN wins over all before it, as in PyTorch: the last one counts.
+        spoiled = weir.isnan(windows.detach())
+        last = windows.shape[-1] - 1 - spoiled.flip(-1).to(weir.int64).argmax(-1)
+        which = weir.where(spoiled.any(-1), last, windows.detach().argmax(-1)).unsqueeze(-1)
+        values, indices = windows.gather(-1, which).squeeze(-1), position.expand(windows.shape).gather(-1, which).squeeze(-1)
+        if rank == 2 and not input.is_contiguous() and input.is_contiguous(memory_format=weir.channels_last):
+            values, indices = (x.contiguous(memory_format=weir.channels_last) for x in (values, indices))
         return values, indices
 
     def pool(input, output_size, return_indices=False):
@@ -101,5 +107,4 @@ def adaptive_avg_pool3d(input, output_size):
     if 0 in sizes:
         return weir.empty(*input.shape[:-3], *sizes, dtype=input.dtype)
     windows, _, repeats = _gather_windows(input, 3, sizes)
-    weights = weir.logical_not(repeats).to(input.dtype)
-    return (windows * weights).sum(-1) / weights.sum(-1)
+    return windows.masked_fill(repeats, 0).sum(-1) / weir.logical_not(repeats).sum(-1)
