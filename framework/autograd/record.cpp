@@ -142,7 +142,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   }
   if (inplace) return rebase_history(out[0], ref);
   for (int i = 0; i < n; i++)
-    if (out[i] && is_floating(out[i].dtype())) set_history(out[i], ref, i);
+    if (out[i] && is_floating(out[i].dtype()) && type.recorded >> i & 1) set_history(out[i], ref, i);
 }
 
 struct Install {

@@ -272,7 +272,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
       return wrap(x);
     }
   }
-  if (type.geometry && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
+  if ((type.geometry || type.out == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
   {
     ReleaseGil nogil(long_call(c.inputs));
     call(type, c.op, c.inputs, c.out);

@@ -41,6 +41,7 @@ enum class Out : uint8_t {
   apart,  // as cast, and no memory of an input
   exact,  // as apart, and the result's own dtype
   joined,  // as apart, but a dtype that the result does not cast to is a TypeError, as PyTorch's cat has it
+  none,    // takes no out=
 };
 
 /// Which precision autocast runs an op in. Source: https://pytorch.org/docs/stable/amp.html
@@ -70,6 +71,7 @@ struct Op {
   static constexpr bool inplace = false;         // has a `name_` form
   static constexpr bool differentiable = true;   // false: results never require grad (comparisons, argmax)
   static constexpr bool keeps_history = false;   // in place, a tensor's history stays as if nothing had been written
+  static constexpr uint8_t recorded = 0xff;      // the outputs that gradients flow into
   static constexpr Out out = Out::cast;
   static constexpr bool only_numbers = false;    // takes "Tensor | Number" without one tensor among them
   static constexpr bool any_layout = false;      // the kernel takes any strides of inputs and outputs
@@ -98,6 +100,7 @@ struct OpType {
   Module module;
   Autocast autocast;
   Out out;
+  uint8_t recorded;
   bool inplace, differentiable, keeps_history, any_layout, any_strides, may_repeat, out_unrecorded, only_numbers;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
@@ -144,6 +147,7 @@ template <class T> OpType make_op_type() {
   t.module = T::module;
   t.autocast = T::autocast;
   t.out = T::out;
+  t.recorded = T::recorded;
   t.only_numbers = T::only_numbers;
   t.inplace = T::inplace;
   t.differentiable = T::differentiable;

@@ -12,15 +12,26 @@ using namespace fn;
 
 namespace {
 
-// The result is channels_last where an operand is: the layout of the data decides, as in PyTorch.
-Meta laid_out(const Dims& sizes, const Tensor& a, const Tensor& b) {
-  Meta m(sizes, a.dtype(), a.device());
-  auto last = [](const Tensor& t) { return !t.is_contiguous() && is_channels_last(t.sizes(), t.strides()); };
-  auto ambiguous = [](const Tensor& t) { return t.is_contiguous() && is_channels_last(t.sizes(), t.strides()); };
-  if ((sizes.n == 4 || sizes.n == 5) && (last(a) || (last(b) && (ambiguous(a) || !last(a))))) {
-    Dims s = channels_last_strides(sizes);
-    if (!(s == contiguous_strides(sizes))) m.strides = s;
-  }
+// Whether the layout of `t` suggests channels_last. One axis counts as two, of which the first has one position.
+bool suggests_channels_last(const Tensor& t) {
+  const Dims &n = t.sizes(), &s = t.strides();
+  return t.ndim() == 3 ? like_channels_last(Dims{n[0], n[1], 1, n[2]}, Dims{s[0], s[1], s[2] * n[2], s[2]}) : like_channels_last(n, s);
+}
+
+// Whether PyTorch gives a float32 convolution of three axes to oneDNN, and so keeps channels_last. Source: its use_mkldnn.
+template <class Op> bool keeps_channels_last_3d(const Op& op, const Tensor& x, const Tensor& w) {
+  const Dims &n = x.sizes(), &k = w.sizes();
+  auto above = [](const Dims& d, int64_t least) { return std::any_of(d.begin(), d.end(), [=](int64_t v) { return v > least; }); };
+  bool pays = above(op.stride, 1) || above(op.dilation, 1) || n[0] >= 16 || k[3] != 1 || k[4] != 1;
+  bool large = op.groups > 1 || (k[3] > 3 && k[4] > 3) || n[0] > 1 || n[0] * n[1] * n[2] * n[3] > 20480;
+  return x.dtype() == DType::bfloat16 || (x.dtype() == DType::float32 && pays && large);
+}
+
+// The result is channels_last where an operand is. PyTorch makes an input of one axis row-major first.
+template <class Op> Meta laid_out(const Op& op, const Dims& sizes, const Tensor& x, const Tensor& w) {
+  Meta m(sizes, x.dtype(), x.device());
+  bool channels = suggests_channels_last(w) || ((sizes.n > 3 || x.is_contiguous()) && suggests_channels_last(x));
+  if (channels && (sizes.n < 5 || keeps_channels_last_3d(op, x, w))) m.strides = channels_last_strides(sizes);
   return m;
 }
 
@@ -36,7 +47,7 @@ void check_params(const char* op, const Dims& stride, const Dims& padding, const
 void check_types(const char* op, const Tensor& a, const Tensor& w, const Tensor& bias) {
   check(a.dtype() == w.dtype(), op, ": Input type (", name_of(a.dtype()), ") and weight type (", name_of(w.dtype()), ") should be the same");
   check(!bias || bias.dtype() == a.dtype(), op, ": Input type (", name_of(a.dtype()), ") and bias type should be the same");
-  check(is_floating(a.dtype()), op, ": not implemented for '", name_of(a.dtype()), "'");
+  check<NotImplemented>(a.dtype() != DType::boolean, op, ": not implemented for 'bool'");
 }
 
 int64_t out_size(int64_t in, int64_t k, int64_t s, int64_t p, int64_t d) { return (in + 2 * p - d * (k - 1) - 1) / s + 1; }
@@ -81,12 +92,14 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
   return batched(op, in[0], w, n, [&](const Tensor& x) {
     Dims stride = spread(o.stride, n), padding = spread(o.padding, n), extra = spread(o.output_padding, n), dilation = spread(o.dilation, n);
     check_params(op, stride, padding, dilation, o.groups, n);
+    check(w.sizes()[0] % o.groups == 0, op, ": Given groups=", o.groups, ", expected weight to be divisible by ", o.groups,
+          " at dimension 0, but got weight of size ", w.sizes());
     check(x.sizes()[1] == w.sizes()[0], op, ": Given transposed=1, weight of size ", w.sizes(), ", expected input", x.sizes(), " to have ",
           w.sizes()[0], " channels, but got ", x.sizes()[1], " channels instead");
     Dims size{x.sizes()[0], w.sizes()[1] * o.groups};
     for (int i = 0; i < n; i++) {
       check(extra[i] >= 0, op, ": negative output_padding is not supported");
-      check(extra[i] < stride[i] || extra[i] < dilation[i], op, ": output padding must be smaller than either stride or dilation, but got output_padding ",
+      check(!x.numel() || extra[i] < stride[i] || extra[i] < dilation[i], op, ": output padding must be smaller than either stride or dilation, but got output_padding ",
             extra, ", stride ", stride, ", dilation ", dilation);
       int64_t s = (x.sizes()[i + 2] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (w.sizes()[i + 2] - 1) + extra[i] + 1;
       check(s > 0, op, ": Given input size per channel: ", x.sizes(), ". Calculated output size per channel: ", s, ". Output size is too small");
@@ -123,7 +136,7 @@ Meta Convolution::infer(Inputs in) const {
           x.sizes()[i + 2] + 2 * padding[i], "). Kernel size: (", k, "). Kernel size can't be greater than actual input size");
     sizes.push(out_size(x.sizes()[i + 2], k, stride[i], padding[i], dilation[i]));
   }
-  return laid_out(sizes, x, w);
+  return laid_out(*this, sizes, x, w);
 }
 Tensors Convolution::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), w = s.input(1);
@@ -134,9 +147,11 @@ Tensors Convolution::vjp(const Saved& s, const Tensor& dy) const {
 
 Meta ConvolutionInput::infer(Inputs in) const {
   check_types("conv_transpose", in[0], in[1], in[2]);
+  check<NotImplemented>(is_floating(in[0].dtype()) || in[0].dtype() == DType::int64, "conv_transpose: not implemented for '",
+                        name_of(in[0].dtype()), "'");
   check(!in[2] || (in[2].ndim() == 1 && in[2].sizes()[0] == input_size[1]), "conv_transpose: expected bias to be 1-dimensional with ",
         input_size[1], " elements, but got bias of size ", in[2] ? in[2].sizes() : Dims());
-  return laid_out(input_size, in[0], in[1]);
+  return laid_out(*this, input_size, in[0], in[1]);
 }
 Tensors ConvolutionInput::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), w = s.input(1);
@@ -153,7 +168,7 @@ Tensors ConvolutionInput::vjp(const Saved& s, const Tensor& d) const {
 
 Meta ConvolutionWeight::infer(Inputs in) const {
   check_types("conv", in[0], in[1], Tensor());
-  return laid_out(weight_size, in[0], in[1]);
+  return laid_out(*this, weight_size, in[0], in[1]);
 }
 Tensors ConvolutionWeight::vjp(const Saved& s, const Tensor& dw) const {
   Tensor x = s.input(0), dy = s.input(1);

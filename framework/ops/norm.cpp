@@ -69,12 +69,13 @@ Tensors double_backward(const Tensor& ddx, const Tensor& ddw, const Tensor& ddb,
 
 std::array<Meta, 3> NativeBatchNorm::infer(Inputs in) const {
   const Tensor& x = in[0];
+  check<NotImplemented>(is_floating(x.dtype()), "batch_norm: not implemented for '", name_of(x.dtype()), "'");
+  check<ValueError>(bool(in[3]) == bool(in[4]), "running_mean and running_var must either both be None or neither be None");
   check(x.ndim() >= 2, "batch_norm: expected at least 2D input, got ", x.ndim(), "D");
   int64_t c = x.sizes()[1];
-  check(is_floating(x.dtype()), "batch_norm: not implemented for '", name_of(x.dtype()), "'");
   check_channel("weight", in[1], c), check_channel("bias", in[2], c);
   check_channel("running_mean", in[3], c), check_channel("running_var", in[4], c);
-  check(training || (in[3] && in[4]), "batch_norm: running_mean and running_var must be defined in evaluation mode");
+  check(training || in[3], "batch_norm: running_mean and running_var must be defined in evaluation mode");
   Meta stat(Dims{training ? c : 0}, stat_type(x.dtype()), x.device());
   return {as_input(x), stat, stat};
 }
@@ -101,7 +102,21 @@ Tensors BatchNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   if (r[4]) r[4] = reshape(r[4], Dims{channel[1]});
   return r;
 }
-Tensor BatchNorm::compose(Inputs in) const { return Fn<NativeBatchNorm>::over(in, training, momentum, eps)[0]; }
+Tensor BatchNorm::compose(Inputs in) const {
+  if (in[0].numel()) {
+    for (int i : {3, 4}) {
+      const char* name = i == 3 ? "running_mean" : "running_var";
+      check(training || in[i], name, " must be defined in evaluation mode");
+      check(!in[i] || !mode.grad || !in[i].has_flag(kRequiresGrad), "The function 'native_batch_norm' is not differentiable with "
+            "respect to argument '", name, "'. This input cannot have requires_grad True.");
+    }
+    return Fn<NativeBatchNorm>::over(in, training, momentum, eps)[0];
+  }
+  Tensor y = Fn<Clone>()(in[0], std::nullopt);  // nothing to normalise: PyTorch asks of the parameters only that they have a first element
+  for (int i : {1, 2})
+    if (in[i]) y = i == 1 ? y * select(in[i], int64_t(0), int64_t(0)) : y + select(in[i], int64_t(0), int64_t(0));
+  return y;
+}
 
 std::array<Meta, 3> NativeLayerNorm::infer(Inputs in) const {
   const Tensor& x = in[0];
@@ -121,7 +136,7 @@ std::array<Meta, 3> NativeLayerNorm::infer(Inputs in) const {
   return {Meta(x.sizes(), x.dtype(), x.device()), m, m};
 }
 Tensors NativeLayerNorm::vjp(const Saved& s, const Tensor& dy) const {
-  auto g = Fn<LayerNormBackward>()(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), int64_t(normalized_shape.n));
+  auto g = Fn<LayerNormBackward>()(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), int64_t(normalized_shape.n), eps);
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
 }
 std::array<Meta, 3> LayerNormBackward::infer(Inputs in) const {
@@ -147,8 +162,8 @@ Tensor LayerNorm::compose(Inputs in) const { return Fn<NativeLayerNorm>::over(in
 
 Tensor GroupNorm::compose(Inputs in) const {
   const Tensor& x = in[0];
-  check(x.ndim() >= 2, "group_norm: Expected at least 2 dimensions for input tensor but received ", x.ndim());
-  int64_t c = x.sizes()[1];
+  check(x.ndim(), "group_norm: Expected at least 2 dimensions for input tensor but received 0");
+  int64_t c = x.size(1);
   check(num_groups > 0, "group_norm: Expected num groups to be greater than 0, got ", num_groups);
   check(c % num_groups == 0, "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ", x.sizes(),
         " and num_groups=", num_groups);

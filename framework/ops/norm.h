@@ -47,6 +47,8 @@ struct NativeLayerNorm : Op {
       "native_layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
   static constexpr auto doc = "Normalises the last axes, those of normalized_shape. Shape: as input.";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b110};
+  static constexpr uint8_t recorded = 0b1;
+  static constexpr Out out = Out::none;
   Dims normalized_shape;
   double eps;
   static constexpr std::tuple fields{&NativeLayerNorm::normalized_shape, &NativeLayerNorm::eps};
@@ -56,12 +58,13 @@ struct NativeLayerNorm : Op {
 
 struct LayerNormBackward : Op {
   static constexpr Signature signature =
-      "layer_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, normalized_ndim: int) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+      "layer_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, normalized_ndim: int, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
   static constexpr auto doc = "Gradients of native_layer_norm.";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111};
   int64_t normalized_ndim;
-  static constexpr std::tuple fields{&LayerNormBackward::normalized_ndim};
+  double eps;
+  static constexpr std::tuple fields{&LayerNormBackward::normalized_ndim, &LayerNormBackward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -40,7 +40,9 @@ Dims grouped_strides(const Dims& sizes, const Dims& strides, int64_t groups) {
   return g;
 }
 
-bool dense_for_onednn(const Tensor& t) { return t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); }
+// As is_channels_last, but of one axis too.
+bool channels_innermost(const Tensor& t) { return same_layout(t.sizes(), t.strides(), channels_last_strides(t.sizes())); }
+bool dense_for_onednn(const Tensor& t) { return t.is_contiguous() || channels_innermost(t); }
 Tensor dense(const Tensor& t) {
   return dense_for_onednn(t) ? t : row_major(t);
 }
@@ -51,11 +53,11 @@ Tensor as_type(const Tensor& t, DType type) {
 
 // A size-1 axis may carry any stride; oneDNN reads the layout off the strides.
 Md plain(const Tensor& t) {
-  bool last = is_channels_last(t.sizes(), t.strides()) && !t.is_contiguous();
+  bool last = channels_innermost(t) && !t.is_contiguous();
   return describe(t.sizes(), last ? channels_last_strides(t.sizes()) : contiguous_strides(t.sizes()), t.dtype());
 }
 Md plain_weights(const Tensor& w, int64_t groups) {
-  bool last = is_channels_last(w.sizes(), w.strides()) && !w.is_contiguous();
+  bool last = channels_innermost(w) && !w.is_contiguous();
   Dims strides = last ? channels_last_strides(w.sizes()) : contiguous_strides(w.sizes());
   return describe(grouped(w.sizes(), groups), grouped_strides(w.sizes(), strides, groups), w.dtype());
 }
@@ -101,8 +103,7 @@ dnnl::primitive_attr attributes() {
 
 // Activations keep their layout when they are channels_last; from row-major ones oneDNN may ask for blocks.
 Md activation(const Tensor& t) {
-  bool last = is_channels_last(t.sizes(), t.strides());
-  return last ? plain(t) : describe_any(t.sizes(), t.dtype());
+  return channels_innermost(t) ? plain(t) : describe_any(t.sizes(), t.dtype());
 }
 
 Tensor scratch_of(const Entry& e) {
@@ -191,11 +192,17 @@ template <class Op, class F> void for_taps(const Op& op, const Dims& in, const D
             f((b * in[1] + o / og * cg + c) * step + in_at, (o * cg + c) * taps + k, (b * w[0] + o) * places + p);
       }
 }
-Tensor wide(const Tensor& t) { return copied(t, Meta(t.sizes(), DType::float64)); }
-Tensor wide_zeros(const Tensor& t) {
-  Tensor c = empty(t.sizes(), DType::float64);
-  std::fill_n(c.data<double>(), c.numel(), 0.0);
-  return c;
+// The reference: out[o] += a[i] * b[k] for every three places that `each` names, in double, or in int64 for integers.
+template <class T, class Each> void accumulate_as(const Tensor& a, const Tensor& b, const Tensor& out, Each&& each) {
+  Tensor x = copied(a, Meta(a.sizes(), dtype_of<T>())), w = copied(b, Meta(b.sizes(), dtype_of<T>())), sum = empty(out.sizes(), dtype_of<T>());
+  T *px = x.data<T>(), *pw = w.data<T>(), *po = sum.data<T>();
+  std::fill_n(po, sum.numel(), T(0));
+  each([=](int64_t i, int64_t k, int64_t o) { po[o] += px[i] * pw[k]; });
+  run_copy(sum, out);
+}
+template <class Each> void accumulate(const Tensor& a, const Tensor& b, const Tensor& out, Each&& each) {
+  if (is_floating(out.dtype())) accumulate_as<double>(a, b, out, each);
+  else accumulate_as<int64_t>(a, b, out, each);
 }
 void add_bias(const Tensor& out, const Tensor& b) {
   if (!b) return;
@@ -213,12 +220,17 @@ void fill_zero(const Tensor& out) {
 
 bool onednn_has(DType t) { return t == DType::float32 || t == DType::bfloat16; }
 
-// float16 runs as float32; float64 and what oneDNN refuses runs the reference.
+constexpr int64_t kFewProducts = 2048;  // are done in the time it takes to describe them to oneDNN
+
+// Products in all: every weight meets every position of the output `y`.
+int64_t products(const Tensor& y, const Tensor& w) { return w.numel() / w.sizes()[0] * y.numel(); }
+
+// float16 runs as float32; the reference runs float64, what is small, and what oneDNN refuses.
 template <class Run, class Reference>
-void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, Run&& run, Reference&& reference) {
+void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& y, const Tensor& w, Run&& run, Reference&& reference) {
   if (out.numel() == 0) return;
   if (a.numel() == 0 || b.numel() == 0) return fill_zero(out);
-  if (!onednn_has(out.dtype()) && out.dtype() != DType::float16) return reference();
+  if ((!onednn_has(out.dtype()) && out.dtype() != DType::float16) || products(y, w) <= kFewProducts) return reference();
   try {
     if (out.dtype() != DType::float16) return run(dense(a), dense(b), out);
     Tensor r = as_type(out, DType::float32);
@@ -232,7 +244,7 @@ void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, Run&& run, Re
 void conv(const Convolution& op, Inputs in, Outputs out) {
   bool fused = onednn_has(out[0].dtype());
   bool with_bias = false;
-  dispatch(in[0], in[1], out[0],
+  dispatch(in[0], in[1], out[0], out[0], in[1],
       [&](const Tensor& x, const Tensor& w, const Tensor& y) {
         Tensor b = fused ? in[2] : Tensor();
         if (b && !b.is_contiguous()) b = as_type(b, b.dtype());
@@ -240,32 +252,27 @@ void conv(const Convolution& op, Inputs in, Outputs out) {
         with_bias = bool(b);
       },
       [&] {
-        Tensor x = wide(in[0]), w = wide(in[1]), y = wide_zeros(out[0]);
-        double *px = x.data<double>(), *pw = w.data<double>(), *py = y.data<double>();
-        for_taps(op, x.sizes(), w.sizes(), y.sizes(), [=](int64_t i, int64_t k, int64_t o) { py[o] += px[i] * pw[k]; });
-        run_copy(y, out[0]);
+        accumulate(in[0], in[1], out[0], [&](auto add) { for_taps(op, in[0].sizes(), in[1].sizes(), out[0].sizes(), add); });
       });
   if (!with_bias) add_bias(out[0], in[2]);
 }
 
 void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
-  dispatch(in[0], in[1], out[0], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) { backward_input(op, dy, w, dx); },
+  dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) { backward_input(op, dy, w, dx); },
       [&] {
-        Tensor dy = wide(in[0]), w = wide(in[1]), dx = wide_zeros(out[0]);
-        double *px = dx.data<double>(), *pw = w.data<double>(), *py = dy.data<double>();
-        for_taps(op, dx.sizes(), w.sizes(), dy.sizes(), [=](int64_t i, int64_t k, int64_t o) { px[i] += py[o] * pw[k]; });
-        run_copy(dx, out[0]);
+        accumulate(in[0], in[1], out[0], [&](auto add) {
+          for_taps(op, out[0].sizes(), in[1].sizes(), in[0].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(o, k, i); });
+        });
       });
   add_bias(out[0], in[2]);
 }
 
 void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
-  dispatch(in[0], in[1], out[0], [&](const Tensor& x, const Tensor& dy, const Tensor& dw) { backward_weight(op, x, dy, dw); },
+  dispatch(in[0], in[1], out[0], in[1], out[0], [&](const Tensor& x, const Tensor& dy, const Tensor& dw) { backward_weight(op, x, dy, dw); },
       [&] {
-        Tensor x = wide(in[0]), dy = wide(in[1]), dw = wide_zeros(out[0]);
-        double *px = x.data<double>(), *pw = dw.data<double>(), *py = dy.data<double>();
-        for_taps(op, x.sizes(), dw.sizes(), dy.sizes(), [=](int64_t i, int64_t k, int64_t o) { pw[k] += px[i] * py[o]; });
-        run_copy(dw, out[0]);
+        accumulate(in[0], in[1], out[0], [&](auto add) {
+          for_taps(op, in[0].sizes(), out[0].sizes(), in[1].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(i, o, k); });
+        });
       });
 }
 

@@ -145,9 +145,10 @@ void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
   by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     if (op.training) {
       // Shifted by a value of each channel, so that one pass loses nothing to cancellation.
-      std::vector<A> shift(C);
-      for (int64_t c = 0; c < C; c++) shift[c] = A(x.data<T>()[c * p.inner]);
-      channel_sums<T, A>(p, shift, x.data<T>(), nullptr, mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
+      using Sum = std::conditional_t<std::is_same_v<T, float>, double, A>;  // save_mean shows every bit of float32
+      std::vector<Sum> shift(C);
+      for (int64_t c = 0; c < C; c++) shift[c] = Sum(A(x.data<T>()[c * p.inner]));
+      channel_sums<T, Sum>(p, shift, x.data<T>(), nullptr, mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
         auto d = v - k;
         s = s + d, t = t + d * d;
       });
@@ -166,7 +167,14 @@ void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
     std::vector<A> a(C), b(C);
     for (int64_t c = 0; c < C; c++) a[c] = A(scale[c] * invstd[c]), b[c] = A(offset[c] - mean[c] * scale[c] * invstd[c]);
     const A *pa = a.data(), *pb = b.data();
-    channel_map<T, A>(p, x.data<T>(), nullptr, out[0].data<T>(), [=](int64_t c, A v, A) { return v * pa[c] + pb[c]; });
+    bool plain = std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous(); });
+    if (plain || p.inner == 1) {
+      channel_map<T, A>(p, x.data<T>(), nullptr, out[0].data<T>(), [=](int64_t c, A v, A) { return v * pa[c] + pb[c]; });
+    } else {  // unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above
+      std::vector<A> center = cast<A>(mean), shift = cast<A>(offset);
+      const A *pm = center.data(), *ps = shift.data();
+      channel_map<T, A>(p, x.data<T>(), nullptr, out[0].data<T>(), [=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
+    }
   });
   if (!op.training) return;
   write(out[1], mean), write(out[2], invstd);
@@ -174,8 +182,7 @@ void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
     if (!t) return;
     std::vector<double> old = numbers(t, C, 0);
     for (int64_t c = 0; c < C; c++) old[c] = (1 - op.momentum) * old[c] + op.momentum * now[c] * factor;
-    convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], C);
-    bump_version(t);
+    convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], C);  // PyTorch does not count this write
   };
   track(in[3], mean, 1), track(in[4], var, n / std::max(1.0, n - 1));
 }
@@ -216,7 +223,8 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
 // ---- layer norm: rows of `width` numbers ---------------------------------------------------------------------------
 void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
   int64_t width = op.normalized_shape.product();
-  if (out[0].numel() == 0) return;
+  if (out[0].numel() == 0)  // the mean of nothing is 0 here, as in PyTorch
+    return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel(), std::nan("")));
   Tensor x = row_major(in[0]);
   auto flat = [](const Tensor& t) { return t ? alias(t.is_contiguous() ? t : dense_as(t, contiguous_strides(t.sizes())), Dims{t.numel()}, Dims{1}, t.is_contiguous() ? t->offset : 0) : t; };
   std::vector<double> w = numbers(flat(in[1]), width, 1), b = numbers(flat(in[2]), width, 0);
@@ -256,41 +264,67 @@ void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
   });
 }
 
-void layer_norm_backward(const LayerNormBackward&, Inputs in, Outputs out) {
+// Of rows this short cancellation can leave next to nothing of the gradient (of two numbers, one part in var / eps), so
+// they are computed in double, statistics included.
+constexpr int64_t kShortRow = 16;
+
+// Adds to dw and db what `rows` rows of `width` numbers give, and writes their dx.
+template <class T, class A>
+void row_gradients(int64_t rows, int64_t width, const T* x, const T* dy, T* dx, const A* mean, const A* rstd, const A* w, double* dw, double* db) {
+  parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+    std::vector<A> sums(2 * width), bx(width), bg(width), bo(width);
+    std::vector<double> total(2 * width);
+    for (int64_t r = begin; r < end; r++) {
+      const A *p = widen<T, A>(x + r * width, bx.data(), width), *g = widen<T, A>(dy + r * width, bg.data(), width);
+      A* to = target<T, A>(dx + r * width, bo.data());
+      A m = mean[r], k = rstd[r], a = 0, b = 0, *sw = sums.data(), *sb = sw + width;
+#pragma omp simd reduction(+ : a, b)
+      for (int64_t i = 0; i < width; i++) {
+        A u = g[i] * w[i], h = (p[i] - m) * k;
+        a += u, b += u * h;
+        sw[i] += g[i] * h, sb[i] += g[i];
+      }
+      a /= A(width), b /= A(width);
+#pragma omp simd
+      for (int64_t i = 0; i < width; i++) to[i] = k * (g[i] * w[i] - a - (p[i] - m) * k * b);
+      narrow<T, A>(dx + r * width, to, width);
+      if ((r - begin) % kRows == kRows - 1 || r == end - 1)
+        for (int64_t i = 0; i < 2 * width; i++) total[i] += sums[i], sums[i] = 0;
+    }
+#pragma omp critical
+    for (int64_t i = 0; i < width; i++) dw[i] += total[i], db[i] += total[width + i];
+  });
+}
+
+// Mean and 1 / standard deviation of every row, in double.
+template <class T> void row_statistics(int64_t rows, int64_t width, const T* x, double eps, std::vector<double>& mean, std::vector<double>& rstd) {
+  parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; r++) {
+      double sum = 0, square = 0;
+      for (int64_t i = 0; i < width; i++) sum += double(x[r * width + i]);
+      mean[r] = sum / double(width);
+      for (int64_t i = 0; i < width; i++) square += (double(x[r * width + i]) - mean[r]) * (double(x[r * width + i]) - mean[r]);
+      rstd[r] = 1 / std::sqrt(square / double(width) + eps);
+    }
+  });
+}
+
+void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
   int64_t width = out[1].numel(), rows = width ? out[0].numel() / width : 0;
   std::vector<double> dw(width), db(width);
   if (rows) {
-    Tensor dy = row_major(in[0]), x = row_major(in[1]);
-    Tensor weight = in[4] ? row_major(in[4]) : in[4];
-    std::vector<double> mean = numbers(alias(row_major(in[2]), Dims{rows}, Dims{1}, row_major(in[2])->offset), rows, 0);
-    std::vector<double> rstd = numbers(alias(row_major(in[3]), Dims{rows}, Dims{1}, row_major(in[3])->offset), rows, 1);
-    std::vector<double> w = numbers(weight ? alias(weight, Dims{width}, Dims{1}, weight->offset) : weight, width, 1);
+    auto flat = [](const Tensor& t) { return t ? alias(row_major(t), Dims{t.numel()}, Dims{1}, row_major(t)->offset) : t; };
+    Tensor dy = flat(in[0]), x = flat(in[1]);
+    std::vector<double> mean = numbers(flat(in[2]), rows, 0), rstd = numbers(flat(in[3]), rows, 1), w = numbers(flat(in[4]), width, 1);
     by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-      std::vector<A> wa = cast<A>(w);
-      parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
-        std::vector<A> sums(2 * width), bx(width), bg(width), bo(width);
-        std::vector<double> total(2 * width);
-        for (int64_t r = begin; r < end; r++) {
-          const A *p = widen<T, A>(x.data<T>() + r * width, bx.data(), width), *g = widen<T, A>(dy.data<T>() + r * width, bg.data(), width);
-          A* dx = target<T, A>(out[0].data<T>() + r * width, bo.data());
-          A m = A(mean[r]), k = A(rstd[r]), a = 0, b = 0, *sw = sums.data(), *sb = sw + width;
-          const A* pw = wa.data();
-#pragma omp simd reduction(+ : a, b)
-          for (int64_t i = 0; i < width; i++) {
-            A u = g[i] * pw[i], h = (p[i] - m) * k;
-            a += u, b += u * h;
-            sw[i] += g[i] * h, sb[i] += g[i];
-          }
-          a /= A(width), b /= A(width);
-#pragma omp simd
-          for (int64_t i = 0; i < width; i++) dx[i] = k * (g[i] * pw[i] - a - (p[i] - m) * k * b);
-          narrow<T, A>(out[0].data<T>() + r * width, dx, width);
-          if ((r - begin) % kRows == kRows - 1 || r == end - 1)
-            for (int64_t i = 0; i < 2 * width; i++) total[i] += sums[i], sums[i] = 0;
-        }
-#pragma omp critical
-        for (int64_t i = 0; i < width; i++) dw[i] += total[i], db[i] += total[width + i];
-      });
+      auto run = [&](auto tag) {
+        using B = typename decltype(tag)::type;
+        row_gradients<T, B>(rows, width, x.data<T>(), dy.data<T>(), out[0].data<T>(), cast<B>(mean).data(), cast<B>(rstd).data(),
+                            cast<B>(w).data(), dw.data(), db.data());
+      };
+      if (width > kShortRow) return run(TypeTag<A>{});
+      row_statistics(rows, width, x.data<T>(), op.eps, mean, rstd);
+      run(TypeTag<double>{});
     });
   }
   write(out[1], dw), write(out[2], db);
