@@ -125,6 +125,9 @@ struct Extent { int64_t low, high; };
 Extent extent(const Dims& sizes, const Dims& strides);
 /// Dense with the innermost axis the channels: NHWC of a 4-d or NDHWC of a 5-d tensor.
 bool is_channels_last(const Dims& sizes, const Dims& strides);
+/// Do the strides rise in the order of channels_last, holes or not, where axes of size 1 count as they stand? Source:
+/// PyTorch's is_channels_last_strides, by which ops choose the layout of their results.
+bool suggests_channels_last(const Dims& sizes, const Dims& strides);
 Dims channels_last_strides(const Dims& sizes);
 /// Equal strides wherever an axis has more than one element.
 bool same_layout(const Dims& sizes, const Dims& a, const Dims& b);
