@@ -32,8 +32,8 @@ def promoted_program(program: Program, rng: np.random.Generator | None = None) -
 def working_epsilon(case: Case) -> float:
     """The epsilon of the coarsest dtype that the call itself asks to compute in; 0 if it asks for none.
 
-    An `out=` wider than the inputs takes numbers that were computed in the inputs' dtype, or, where they are integers, in
-    PyTorch's default one.
+    An `out=` wider than the inputs takes numbers that were computed in the inputs' dtype, or, where they are
+    integers, in PyTorch's default one.
     """
     if case.relation == "autocast":
         return dtypes.EPSILON["bfloat16"]

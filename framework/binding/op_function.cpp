@@ -246,6 +246,15 @@ struct ReleaseGil {
   }
 };
 
+// A result whose dtype was not asked for takes that of out=, before it is computed. Source: PyTorch's reductions.
+void take_dtype_of_out(const OpType& type, Call& c) {
+  for (int i = 0; i < type.signature->n; i++) {
+    if (type.signature->params[i].ty != Ty::opt_dtype) continue;
+    auto& dtype = *reinterpret_cast<std::optional<DType>*>(c.op + type.fields[i].offset);
+    if (!dtype && c.out[0]) dtype = c.out[0].dtype();
+  }
+}
+
 PyObject* run(const OpType& type, Call& c, bool inplace) {
   const Signature& s = *type.signature;
   if (s.returns == "list[Tensor]") {
@@ -273,6 +282,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     }
   }
   if ((type.geometry || type.out == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
+  if (c.has_out) take_dtype_of_out(type, c);
   {
     ReleaseGil nogil(long_call(c.inputs));
     call(type, c.op, c.inputs, c.out);

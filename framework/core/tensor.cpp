@@ -150,13 +150,13 @@ bool is_channels_last(const Dims& sizes, const Dims& strides) {
   return true;
 }
 
-bool like_channels_last(const Dims& sizes, const Dims& strides) {
+bool suggests_channels_last(const Dims& sizes, const Dims& strides) {
   if ((sizes.n != 4 && sizes.n != 5) || strides[1] == 0) return false;
   int64_t least = 0;
   for (int k = 0; k < sizes.n; k++) {
-    int i = k == 0 ? 1 : k == sizes.n - 1 ? 0 : sizes.n - k;  // channels, the positions from the last, the batch
-    if (sizes[i] == 0 || strides[i] < least || (i == 0 && least == strides[1])) return false;
-    least = strides[i] * std::max<int64_t>(sizes[i], 1);
+    int d = k == 0 ? 1 : k == sizes.n - 1 ? 0 : sizes.n - k;  // C, then the last axis back to the first, N
+    if (sizes[d] == 0 || strides[d] < least || (d == 0 && least == strides[1])) return false;
+    least = strides[d] * std::max<int64_t>(sizes[d], 1);
   }
   return true;
 }

@@ -125,10 +125,10 @@ struct Extent { int64_t low, high; };
 Extent extent(const Dims& sizes, const Dims& strides);
 /// Dense with the innermost axis the channels: NHWC of a 4-d or NDHWC of a 5-d tensor.
 bool is_channels_last(const Dims& sizes, const Dims& strides);
+/// Do the strides rise in the order of channels_last, holes or not, where axes of size 1 count as they stand? Source:
+/// PyTorch's is_channels_last_strides, by which ops choose the layout of their results.
+bool suggests_channels_last(const Dims& sizes, const Dims& strides);
 Dims channels_last_strides(const Dims& sizes);
-/// Whether strides, dense or not, put the channels innermost: what decides the layout of an op's result. Source: PyTorch's
-/// is_channels_last_strides_2d, with its defaults for ambiguous shapes.
-bool like_channels_last(const Dims& sizes, const Dims& strides);
 /// Equal strides wherever an axis has more than one element.
 bool same_layout(const Dims& sizes, const Dims& a, const Dims& b);
 /// Every element has its own address and the elements fill one block without holes.

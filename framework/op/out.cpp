@@ -36,8 +36,8 @@ void check_no_repeats(const Tensor& written) {
 void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in) {
   check(rule != Out::exact || out.dtype() == result.dtype, op, ": Expected out tensor to have dtype ", name_of(result.dtype),
         ", but got ", name_of(out.dtype()), " instead");
-  check<TypeError>(rule != Out::joined || can_cast(result.dtype, out.dtype()), "torch.cat(): input types can't be cast to the "
-                   "desired output type ", name_of(out.dtype()));
+  check<TypeError>(rule != Out::joined || can_cast(result.dtype, out.dtype()),
+                   "torch.cat(): input types can't be cast to the desired output type ", name_of(out.dtype()));
   check(can_cast(result.dtype, out.dtype()), op, ": result type ", name_of(result.dtype),
         " can't be cast to the desired output type ", name_of(out.dtype()));
   check_no_repeats(out);

@@ -15,7 +15,7 @@ namespace {
 // Whether the layout of `t` suggests channels_last. One axis counts as two, of which the first has one position.
 bool suggests_channels_last(const Tensor& t) {
   const Dims &n = t.sizes(), &s = t.strides();
-  return t.ndim() == 3 ? like_channels_last(Dims{n[0], n[1], 1, n[2]}, Dims{s[0], s[1], s[2] * n[2], s[2]}) : like_channels_last(n, s);
+  return t.ndim() == 3 ? suggests_channels_last(Dims{n[0], n[1], 1, n[2]}, Dims{s[0], s[1], s[2] * n[2], s[2]}) : suggests_channels_last(n, s);
 }
 
 // Whether PyTorch gives a float32 convolution of three axes to oneDNN, and so keeps channels_last. Source: its use_mkldnn.

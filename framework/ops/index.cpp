@@ -95,7 +95,7 @@ Meta Cat::infer(Inputs in) const {
       check(i == d || t.sizes()[i] == sizes[i], "cat: Sizes of tensors must match except in dimension ", d,
             ". Expected size ", sizes[i], " but got size ", t.sizes()[i]);
     sizes[d] += t.sizes()[d];
-    channels &= !t.is_contiguous() && is_channels_last(t.sizes(), t.strides());
+    channels &= suggests_channels_last(t.sizes(), t.strides());
   }
   Meta m(sizes, type, first->device());
   if (channels) m.strides = channels_last_strides(sizes);
@@ -212,8 +212,8 @@ Tensors ScatterAdd::vjp(const Saved& s, const Tensor& dy) const {
 
 Meta IndexSelect::infer(Inputs in) const {
   Meta m = indexed_meta("index_select", in[0], dim, in[1]);
-  check(in[0].ndim() > 0 || in[1].numel() == 1, "index_select(): Index to scalar can have only 1 value, got ", in[1].numel(),
-        " value(s)");
+  check(in[0].ndim() > 0 || in[1].numel() == 1, "index_select(): Index to scalar can have only 1 value, got ",
+        in[1].numel(), " value(s)");
   check_selectable(in[0].ndim() ? in[0].size(dim) : 1, in[1].numel());
   return m;
 }
@@ -225,7 +225,8 @@ Meta IndexAdd::infer(Inputs in) const {
   check(in[0].dtype() == in[2].dtype(), "index_add_(): self (", name_of(in[0].dtype()), ") and source (",
         name_of(in[2].dtype()), ") must have the same scalar type");
   int d = wrap_dim(dim, in[0].ndim(), "index_add");
-  check<IndexError>(in[2].ndim() > 0 || in[0].ndim() == 0, "Dimension specified as ", dim, " but tensor has no dimensions");
+  check<IndexError>(in[2].ndim() > 0 || in[0].ndim() == 0, "Dimension specified as ", dim,
+                    " but tensor has no dimensions");
   check(in[2].ndim() == in[0].ndim(), "index_add_(): Source and self must have the same number of dimensions");
   for (int i = 0; i < in[0].ndim(); i++)
     check(i == d ? in[2].sizes()[i] == in[1].numel() : in[2].sizes()[i] == in[0].sizes()[i],
@@ -399,7 +400,7 @@ static Meta nonzero_meta(const Tensor& x) {
     for (int64_t i = 0; i < t.numel(); i++) count += float(p[i]) != 0;
   });
   Meta m(Dims{count, x.ndim()}, DType::int64);
-  if (count > 1 && x.ndim() > 1) m.strides = Dims{1, count};  // as in PyTorch, so that each axis' coordinates lie together
+  if (count > 1 && x.ndim() > 1) m.strides = Dims{1, count};  // as in PyTorch: each axis' coordinates lie together
   return m;
 }
 Meta Nonzero::infer(Inputs in) const {

@@ -178,7 +178,8 @@ struct MaskedSelect : Op {
 struct Nonzero : Op {
   static constexpr Signature signature =
       "nonzero_rows(input: Tensor) -> Tensor";
-  static constexpr auto doc = "int64 coordinates of the nonzero elements, a row each, stored axis by axis. Shape: (count, ndim).";
+  static constexpr auto doc =
+      "int64 coordinates of the nonzero elements, a row each, stored axis by axis. Shape: (count, ndim).";
   static constexpr Module module = Module::hidden;
   static constexpr bool any_strides = true;
   static constexpr bool differentiable = false;

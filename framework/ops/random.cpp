@@ -41,7 +41,7 @@ Meta MaskScale::infer(Inputs in) const { return like(in[0]); }
 Tensors MaskScale::vjp(const Saved& s, const Tensor& dy) const { return {Fn<MaskScale>()(dy, s.input(1), scale), Tensor()}; }
 
 Tensor Dropout::compose(Inputs in) const {
-  check<ValueError>(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  check(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
   if (!train || p == 0 || in[0].numel() == 0) return in[0];
   return Fn<NativeDropout>()(in[0], p)[0];
 }

@@ -93,8 +93,8 @@ Meta arg_meta(const char* op, const Tensor& x, std::optional<int64_t> dim, bool 
   if (dim) dims = Dims{*dim};
   uint32_t axes = reduced_axes(op, dims, x.ndim());
   if (dim) check_not_empty(op, x, axes);
-  else check<IndexError>(x.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify "
-                         "the reduction dim with the 'dim' argument.");
+  else check<IndexError>(x.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0. "
+                         "Specify the reduction dim with the 'dim' argument.");
   return {reduced_sizes(x.sizes(), axes, keepdim), DType::int64, x.device()};
 }
 

@@ -248,8 +248,9 @@ struct Cumprod : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using ReduceOps = OpList<Sum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxOther, MinOther, MaxDim, MinDim, MaxAll,
-                         MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, Logsumexp, Cumsum, Cumprod>;
+// MaxOther stands before MaxDim: a 0-d tensor of integers would pass for a dim.
+using ReduceOps = OpList<Sum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxOther, MinOther, MaxDim,
+                         MinDim, MaxAll, MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, Logsumexp, Cumsum, Cumprod>;
 
 namespace fn {
 inline constexpr Fn<Amax> amax;

@@ -40,7 +40,7 @@ struct Permute : ViewOp {
 struct Expand : ViewOp {
   static constexpr Signature signature = "expand(input: Tensor, *size: int, implicit: bool = False) -> Tensor";
   static constexpr auto doc =
-      "Axes of size 1 repeated without a copy; -1 keeps a size, new axes come in front. PyTorch's `implicit` changes nothing.";
+      "Axes of size 1 repeated without a copy; -1 keeps a size, new axes come in front. `implicit` changes nothing.";
   static constexpr Module module = Module::method;
   Dims size;
   bool implicit;

@@ -71,22 +71,28 @@ def inv(A):
 
 @with_out
 def inv_ex(A, *, check_errors=False):
-    """(inverse, info): info is the place of the first zero pivot, or 0. The inverse of a singular matrix is infinite.
+    """(inverse, info): info is the place of the first zero pivot, or 0, and divides where it is found.
     Raises LinAlgError for one when check_errors."""
     _matrices("inv_ex", A, square=True)
     if not A.numel() or check_errors:
         return _Inverse(inv(A), _no_error(A))
     info = _lapack.first_zero_pivot(A)
-    singular = (info > 0).unsqueeze(-1).unsqueeze(-1)
-    if not bool(singular.any()):
-        return _Inverse(inv(A), info)
-    eye = weir.eye(A.shape[-1], dtype=A.dtype)
-    return _Inverse(inv(weir.where(singular, eye, A)).masked_fill(singular, math.inf), info)
+    return _Inverse(_lapack.inv(A, lax=_lax(A, info)), info)
 
 
 @with_out
 def solve(A, B, *, left=True):
     """X with A X = B, or X A = B without `left`. B: matrices, or vectors of A's batch. Raises LinAlgError for a singular A."""
+    return _solve(A, B, left)
+
+
+def _lax(A, info):
+    """The dtype to run LU in where A is singular or not finite, else None."""
+    ordinary = not bool((info > 0).any()) and bool(weir.isfinite(A.detach()).all())
+    return None if ordinary else A.dtype.name
+
+
+def _solve(A, B, left, lax=None):
     _matrices("solve", A, square=True)
     _float("solve", B)
     if A.dtype != B.dtype:
@@ -96,29 +102,24 @@ def solve(A, B, *, left=True):
     if vector and not left:
         raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False.")
     if not left:
-        return solve(A.mT, B.mT).mT
+        return _solve(A.mT, B.mT, True, lax).mT
     if A.shape[-1] != B.shape[-2]:
         raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} "
                            f"and {B.shape[-2]}x{B.shape[-1]})")
     batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-2])
-    X = _lapack.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]))
+    X = _lapack.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), lax=lax)
     return X.squeeze(-1) if vector else X
 
 
 @with_out
 def solve_ex(A, B, *, left=True, check_errors=False):
-    """(solution, info): info is the place of the first zero pivot, or 0. The solution of a singular matrix is infinite.
+    """(solution, info): info is the place of the first zero pivot, or 0, and divides where it is found.
     Raises LinAlgError for one when check_errors."""
     _matrices("solve_ex", A, square=True)
     if not A.numel() or check_errors:
         return _Solve(solve(A, B, left=left), _no_error(A))
     info = _lapack.first_zero_pivot(A)
-    if not bool((info > 0).any()):
-        return _Solve(solve(A, B, left=left), info)
-    singular = (info > 0).unsqueeze(-1).unsqueeze(-1)
-    X = solve(weir.where(singular, weir.eye(A.shape[-1], dtype=A.dtype), A), B, left=left)
-    vector = X.dim() == A.dim() - 1
-    return _Solve(X.masked_fill(singular.squeeze(-1) if vector else singular, math.inf), info)
+    return _Solve(_solve(A, B, left, _lax(A, info)), info)
 
 
 @with_out
@@ -140,14 +141,15 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
 @with_out
 def slogdet(A):
     """(sign, log |det A|) of square matrices; (0, -inf) for a singular one. Shapes: A's batch."""
-    return _Slogdet(*_lapack.slogdet(_matrices("slogdet", A, square=True)))
+    sign, logarithm = _lapack.slogdet(_matrices("slogdet", A, square=True))
+    singular = _lapack.first_zero_pivot(A) > 0  # in A's own dtype, which may round to it
+    return _Slogdet(sign.masked_fill(singular, 0), logarithm.masked_fill(singular, -math.inf))
 
 
 @with_out
 def det(A):
     """The determinants of square matrices. Shape: A's batch."""
-    sign, logarithm = _lapack.slogdet(_matrices("det", A, square=True).double())
-    return (sign * logarithm.exp()).to(A.dtype)
+    return _lapack.det(_matrices("det", A, square=True))
 
 
 @with_out
@@ -159,17 +161,15 @@ def cholesky(A, *, upper=False):
 
 @with_out
 def cholesky_ex(A, *, upper=False, check_errors=False):
-    """(L, info): info is the order of the first leading minor that is not positive-definite, or 0; L is A's triangle then.
-    Raises LinAlgError for one when check_errors."""
+    """(L, info): info is the order of the first leading minor that is not positive-definite, or 0; L is unfinished
+    then. Raises LinAlgError for one when check_errors."""
     _matrices("cholesky_ex", A, square=True)
     if not A.numel() or check_errors:
         return _Factor(cholesky(A, upper=upper), _no_error(A))
-    info = _lapack.first_bad_minor(A.mT if upper else A)
-    if not bool((info > 0).any()):
-        return _Factor(cholesky(A, upper=upper), info)
-    bad = (info > 0).unsqueeze(-1).unsqueeze(-1)
-    L = cholesky(weir.where(bad, weir.eye(A.shape[-1], dtype=A.dtype), A), upper=upper)
-    return _Factor(column_major(weir.where(bad, A.triu() if upper else A.tril(), L)), info)
+    wide = A.mT if upper else A
+    info = _lapack.first_bad_minor(wide)
+    L = _lapack.cholesky(wide, lax=_lax(wide.tril(), info))
+    return _Factor(column_major(L.mT) if upper else L, info)
 
 
 @with_out
@@ -395,7 +395,7 @@ def old_svd(input, some=True, compute_uv=True):
     _matrices("svd", input)
     if not compute_uv:  # whole squares of zeros, whatever `some` says
         zeros = lambda n: weir.zeros(*input.shape[:-2], n, n, dtype=input.dtype)  # noqa: E731
-        return _OldSVD(zeros(input.shape[-2]), svdvals(input), zeros(input.shape[-1]))
+        return _OldSVD(zeros(input.shape[-2]), svdvals(input), zeros(input.shape[-1]).mT)
     U, S, Vh = svd(input, full_matrices=not some)
     return _OldSVD(U, S, Vh.mT)
 
@@ -415,6 +415,7 @@ def old_cholesky(input, upper=False):
 
 
 #: What torch and Tensor call these functions, besides torch.linalg.
-old_names = dict(det=det, slogdet=slogdet, logdet=logdet, inverse=inv, pinverse=autocast_as("float32")(pinv), matrix_exp=matrix_exp,
+old_names = dict(det=det, slogdet=slogdet, logdet=logdet, inverse=inv, pinverse=autocast_as("float32")(pinv),
+                 matrix_exp=matrix_exp,
                  cholesky=old_cholesky, cholesky_inverse=cholesky_inverse, cholesky_solve=cholesky_solve,
                  triangular_solve=triangular_solve, svd=old_svd, qr=old_qr)

@@ -1,6 +1,5 @@
 """Functions that make tensors from numbers, sequences and NumPy arrays."""
 import builtins
-
 import math
 
 from _weir import (Tensor, _empty, _empty_strided, _from_memory, _full, _write_out, _zeros, get_default_dtype, ops,

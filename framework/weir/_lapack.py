@@ -65,9 +65,13 @@ def decomposition(gradient):
 
 
 def _from_arrays(result, rank):
-    """The arrays of `result` as tensors; those of `rank` axes are matrices, which lie column by column as LAPACK leaves them."""
+    """The arrays of `result` as tensors; those of `rank` axes are matrices, which lie column by column as in LAPACK."""
     parts = result if isinstance(result, tuple) else (result,)
-    return tuple(_by_columns(p) if p.ndim == rank else weir.from_numpy(np.array(p, dtype=np.float64, order="C")) for p in parts)
+    return tuple(_by_columns(p) if p.ndim == rank else _by_rows(p) for p in parts)
+
+
+def _by_rows(numbers):
+    return weir.from_numpy(np.array(numbers, dtype=np.float64, order="C"))
 
 
 def _by_columns(matrices):
@@ -85,25 +89,69 @@ def _differences(values):
     return _diagonal_set(values.unsqueeze(-2) - values.unsqueeze(-1), 1.0)
 
 
-def _inv_gradient(inputs, outputs, grads):
+def _eliminated(a, search=True):
+    """(LU in one matrix, the rows exchanged, counted from 0) as LAPACK's getrf leaves them, in a's own dtype: what
+    rounds to a zero pivot there is singular. Without `search` rows stay where they are.
+
+    Shapes: (*, m, n), (*, min(m, n)).
+    """
+    rows, columns = a.shape[-2:]
+    rest = a.reshape(math.prod(a.shape[:-2]), rows, columns).copy()
+    every, swaps = np.arange(len(rest)), np.tile(np.arange(min(rows, columns), dtype=np.int32), (len(rest), 1))
+    with np.errstate(all="ignore"):
+        for k in range(swaps.shape[1]):
+            if search:
+                size = np.abs(rest[:, k:, k])  # a NaN is the largest only where it comes first
+                swaps[:, k] = k + np.where(np.isnan(size[:, 0]), 0, np.where(np.isnan(size), -1, size).argmax(1))
+                rest[every, k], rest[every, swaps[:, k]] = rest[every, swaps[:, k]], rest[every, k]
+            pivot, below = rest[:, k, k, None], rest[:, k + 1:, k]
+            rest[:, k + 1:, k] = np.where(pivot != 0, below / pivot, below)
+            rest[:, k + 1:, k + 1:] -= rest[:, k + 1:, k, None] * rest[:, k, None, k + 1:]
+    return rest.reshape(a.shape), swaps.reshape(*a.shape[:-2], swaps.shape[1])
+
+
+def _substituted(a, b, upper, unit=False):
+    """X with A X = B by columns, as BLAS has it: a zero of X is neither divided nor passed on."""
+    x, size = np.array(np.broadcast_to(b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:])), a.shape[-1]
+    with np.errstate(all="ignore"):
+        for k in range(size - 1, -1, -1) if upper else range(size):
+            nonzero = x[..., k, :] != 0
+            if not unit:
+                x[..., k, :] = np.where(nonzero, x[..., k, :] / a[..., k, k, None], x[..., k, :])
+            rest = slice(0, k) if upper else slice(k + 1, size)
+            change = a[..., rest, k, None] * x[..., k, None, :]
+            x[..., rest, :] -= np.where(nonzero[..., None, :], change, 0)
+    return x
+
+
+def _solved(a, b, dtype):
+    """X with A X = B through LU in `dtype`, whatever A is: by a zero pivot is divided."""
+    packed, swaps = _eliminated(a.astype(dtype))
+    order = _order(swaps, a.shape[-1])
+    b = np.take_along_axis(np.broadcast_to(b, a.shape[:-2] + b.shape[-2:]).astype(dtype), order[..., None], -2)
+    return _substituted(packed, _substituted(packed, b, upper=False, unit=True), upper=True)
+
+
+def _inv_gradient(inputs, outputs, grads, lax=None):
     y = outputs[0].mT
     return [-(y @ grads[0] @ y)]
 
 
 @decomposition(_inv_gradient)
-def inv(a):
-    return np.linalg.inv(a)
+def inv(a, lax=None):
+    """The inverses; `lax` names the dtype to divide by zero pivots in, where otherwise LinAlgError is raised."""
+    return _solved(a, np.eye(a.shape[-1]), lax) if lax else np.linalg.inv(a)
 
 
-def _solve_gradient(inputs, outputs, grads):
-    by_b = solve(inputs[0].mT, grads[0])
+def _solve_gradient(inputs, outputs, grads, lax=None):
+    by_b = solve(inputs[0].mT, grads[0], lax=lax)
     return [-(by_b @ outputs[0].mT), by_b]
 
 
 @decomposition(_solve_gradient)
-def solve(a, b):
-    """X with A X = B, for matrices B of A's batch."""
-    return np.linalg.solve(a, b)
+def solve(a, b, lax=None):
+    """X with A X = B, for matrices B of A's batch; `lax` as for `inv`."""
+    return _solved(a, b, lax) if lax else np.linalg.solve(a, b)
 
 
 def _substitute_gradient(inputs, outputs, grads, upper):
@@ -115,13 +163,8 @@ def _substitute_gradient(inputs, outputs, grads, upper):
 @decomposition(_substitute_gradient)
 def substitute(a, b, upper):
     """X with A X = B for triangular A; a zero on A's diagonal divides, as in BLAS, where LAPACK's solve raises."""
-    if np.diagonal(a, axis1=-2, axis2=-1).all():
-        return np.linalg.solve(a, b)
-    x, size = np.zeros(b.shape), a.shape[-1]
-    with np.errstate(all="ignore"):
-        for k in range(size - 1, -1, -1) if upper else range(size):
-            x[..., k, :] = (b[..., k, :] - (a[..., k:k + 1, :] @ x)[..., 0, :]) / a[..., k, k, None]
-    return x
+    ordinary = np.diagonal(a, axis1=-2, axis2=-1).all() and np.isfinite(a).all() and np.isfinite(b).all()
+    return np.linalg.solve(a, b) if ordinary else _substituted(a, b, upper)
 
 
 def _slogdet_gradient(inputs, outputs, grads):
@@ -135,15 +178,60 @@ def slogdet(a):
     return np.where(np.isnan(logarithm), 0, sign), logarithm
 
 
-def _cholesky_gradient(inputs, outputs, grads):
+def _det_gradient(inputs, outputs, grads):
+    """grad times the transposed adjugate: det A^-1 where A has an inverse, else from products of singular values."""
+    a, value, grad = inputs[0], outputs[0], grads[0]
+    singular = value.detach() == 0
+    if not bool(singular.any()):
+        return [(grad * value).unsqueeze(-1).unsqueeze(-1) * inv(a).mT]
+    eye = weir.eye(a.shape[-1], dtype=weir.bool)
+    u, s, vh = svd(a, full_matrices=False)
+    others = weir.where(eye, weir.ones((), dtype=s.dtype), s.unsqueeze(-2)).prod(-1)
+    adjugate = (det(u) * det(vh) * grad).unsqueeze(-1).unsqueeze(-1) * (u * others.unsqueeze(-2)) @ vh
+    singular = singular.unsqueeze(-1).unsqueeze(-1)
+    inverse = inv(weir.where(singular, eye.to(a.dtype), a)).mT
+    return [weir.where(singular, adjugate, (grad * value).unsqueeze(-1).unsqueeze(-1) * inverse)]
+
+
+@decomposition(_det_gradient)
+def det(a):
+    """The product of LU's pivots, with the sign of the exchanges."""
+    packed, swaps = _eliminated(a)
+    exchanges = (swaps != np.arange(a.shape[-1])).sum(-1)
+    with np.errstate(all="ignore"):
+        return np.diagonal(packed, axis1=-2, axis2=-1).prod(-1) * (1 - 2 * (exchanges % 2))
+
+
+def _bordered(a):
+    """(the lower Cholesky factor, info) as LAPACK's potf2 leaves them: where a leading minor is not positive-definite,
+    A's columns stand as they are from there on, but for the pivot that showed it. Shapes: (*, n, n), (*)."""
+    size = a.shape[-1]
+    factors, infos = a.reshape(math.prod(a.shape[:-2]), size, size).copy(), np.zeros(math.prod(a.shape[:-2]), np.int32)
+    with np.errstate(all="ignore"):
+        for m, matrix in enumerate(factors):
+            for k in range(size):
+                done = matrix[k, :k]
+                matrix[k, k] -= done @ done
+                if not matrix[k, k] > 0:
+                    infos[m] = k + 1
+                    break
+                matrix[k, k] = np.sqrt(matrix[k, k])
+                matrix[k + 1:, k] = (matrix[k + 1:, k] - matrix[k + 1:, :k] @ done) / matrix[k, k]
+    return np.tril(factors).reshape(a.shape), infos.reshape(a.shape[:-2])
+
+
+def _cholesky_gradient(inputs, outputs, grads, lax=None):
     factor, lower = outputs[0], (outputs[0].mT @ grads[0]).tril()
     symmetric = 0.5 * (lower + lower.tril(-1).mT)
-    return [solve(factor.mT, solve(factor.mT, symmetric.mT).mT)]
+    return [solve(factor.mT, solve(factor.mT, symmetric.mT, lax=lax).mT, lax=lax)]
 
 
 @decomposition(_cholesky_gradient)
-def cholesky(a):
-    """The lower factor; only A's lower triangle is read."""
+def cholesky(a, lax=None):
+    """The lower factor; only A's lower triangle is read. `lax` names the dtype to go as far as possible in, where
+    otherwise LinAlgError is raised."""
+    if lax:
+        return _bordered(a.astype(lax))[0]
     return np.linalg.cholesky(np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2))
 
 
@@ -267,7 +355,8 @@ def pinv(a, cutoff, hermitian):
         u, values, vh = _svd_arrays(a, False)
     size = np.abs(values)
     limit = cutoff(size.max(-1, keepdims=True)) if size.shape[-1] else 0.0
-    inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), np.where(np.isnan(size), size, 0))
+    inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), 0)
+    inverse = np.where(np.isnan(size) & (cutoff(1.0) < 1), np.nan, inverse)
     return np.swapaxes(vh, -1, -2) * inverse[..., None, :] @ np.swapaxes(u, -1, -2)
 
 
@@ -281,70 +370,40 @@ def _lu_gradient(inputs, outputs, grads):
 @decomposition(_lu_gradient)
 def lu_in_order(a):
     """(L, U) of square matrices whose rows stand in pivoting order: L has ones on its diagonal."""
-    rest, lower = a.copy(), np.zeros_like(a)
-    lower[..., range(a.shape[-1]), range(a.shape[-1])] = 1
-    for k in range(a.shape[-1]):
-        lower[..., k + 1:, k] = np.divide(rest[..., k + 1:, k], rest[..., k, k, None], where=rest[..., k, k, None] != 0,
-                                          out=np.zeros_like(rest[..., k + 1:, k]))
-        rest[..., k + 1:, :] -= lower[..., k + 1:, k, None] * rest[..., k, None, :]
-    return lower, np.triu(rest)
+    packed = _eliminated(a, search=False)[0]
+    return np.tril(packed, -1) + np.eye(a.shape[-1]), np.triu(packed)
 
 
 def pivots(a: Tensor) -> Tensor:
     """The rows that partial pivoting exchanges, from 1 as LAPACK counts, int32. Shape: (*, min(m, n))."""
-    rest = a.detach().double().numpy().reshape(math.prod(a.shape[:-2]), *a.shape[-2:]).copy()
-    count = min(a.shape[-2:])
-    swaps = np.zeros((len(rest), count), np.int32)
-    for matrix, swap in zip(rest, swaps):
-        for k in range(count):
-            row = k + int(np.abs(matrix[k:, k]).argmax())
-            matrix[[k, row]] = matrix[[row, k]]
-            swap[k] = row + 1
-            if matrix[k, k] != 0:
-                matrix[k + 1:] -= np.outer(matrix[k + 1:, k] / matrix[k, k], matrix[k])
-    return weir.from_numpy(swaps).reshape(*a.shape[:-2], count)
-
-
-def _each(a, find):
-    """find(matrix) of every matrix, int32. Shape: a's batch."""
-    matrices = a.detach().double().numpy().reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
-    return weir.from_numpy(np.array([find(m.copy()) for m in matrices], np.int32)).reshape(a.shape[:-2])
+    return weir.from_numpy(_eliminated(a.detach().numpy())[1] + np.int32(1))
 
 
 def first_zero_pivot(a: Tensor) -> Tensor:
     """The place, from 1, of the first zero on the diagonal of LU's U, 0 where there is none, int32. Shape: a's batch."""
-    def find(matrix):
-        for k in range(len(matrix)):
-            row = k + int(np.abs(matrix[k:, k]).argmax())
-            matrix[[k, row]] = matrix[[row, k]]
-            if matrix[k, k] == 0:
-                return k + 1
-            matrix[k + 1:] -= np.outer(matrix[k + 1:, k] / matrix[k, k], matrix[k])
-        return 0
-
-    return _each(a, find)
+    zero = np.diagonal(_eliminated(a.detach().numpy())[0], axis1=-2, axis2=-1) == 0
+    places = np.where(zero, np.arange(1, zero.shape[-1] + 1), zero.shape[-1] + 1).min(-1, initial=zero.shape[-1] + 1)
+    return weir.from_numpy(np.where(zero.any(-1), places, 0).astype(np.int32))
 
 
 def first_bad_minor(a: Tensor) -> Tensor:
     """The order of the first leading minor that is not positive-definite, 0 where there is none, int32. Shape: a's batch."""
-    def find(matrix):
-        for k in range(len(matrix)):
-            if not matrix[k, k] > 0:
-                return k + 1
-            matrix[k + 1:, k + 1:] -= np.outer(matrix[k + 1:, k], matrix[k + 1:, k]) / matrix[k, k]
-        return 0
-
-    return _each(a, find)
+    return weir.from_numpy(_bordered(a.detach().numpy())[1])
 
 
-def row_order(swaps: Tensor, rows: int) -> Tensor:
-    """Which row of A stands where after the exchanges `swaps`, int64. Shape: (*, rows)."""
-    flat = swaps.numpy().reshape(math.prod(swaps.shape[:-1]), swaps.shape[-1])
+def _order(swaps, rows):
+    """Which row stands where after the exchanges `swaps`, counted from 0. Shape: (*, rows)."""
+    flat = swaps.reshape(math.prod(swaps.shape[:-1]), swaps.shape[-1])
     order = np.tile(np.arange(rows), (len(flat), 1))
     for line, swap in zip(order, flat):
         for k, row in enumerate(swap):
-            line[[k, row - 1]] = line[[row - 1, k]]
-    return weir.from_numpy(order).reshape(*swaps.shape[:-1], rows)
+            line[[k, row]] = line[[row, k]]
+    return order.reshape(*swaps.shape[:-1], rows)
+
+
+def row_order(swaps: Tensor, rows: int) -> Tensor:
+    """Which row of A stands where after the exchanges `swaps`, from 1, int64. Shape: (*, rows)."""
+    return weir.from_numpy(_order(swaps.numpy() - 1, rows))
 
 
 def raw_qr(a: Tensor):

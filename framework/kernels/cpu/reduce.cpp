@@ -248,8 +248,12 @@ void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_befor
 void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
   reduce<ProductOf>(cast_before(in[0], op.dtype), reduced_axes("prod", Dims{op.dim}, in[0].ndim()), out[0]);
 }
-void max_all(const MaxAll&, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("max", {}, in[0].ndim()), out[0]); }
-void min_all(const MinAll&, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("min", {}, in[0].ndim()), out[0]); }
+void max_all(const MaxAll&, Inputs in, Outputs out) {
+  reduce<LargestOf>(in[0], reduced_axes("max", {}, in[0].ndim()), out[0]);
+}
+void min_all(const MinAll&, Inputs in, Outputs out) {
+  reduce<SmallestOf>(in[0], reduced_axes("min", {}, in[0].ndim()), out[0]);
+}
 void amax(const Amax& op, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("amax", op.dim, in[0].ndim()), out[0]); }
 void amin(const Amin& op, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("amin", op.dim, in[0].ndim()), out[0]); }
 

@@ -16,8 +16,8 @@ completed: set = set()  # names of the core's that calls pass through Python for
 
 
 #: What `out=` may be, as `enum class Out` in framework/op/op.h: any dtype that the result casts to; not an input's
-#: memory either; the result's own dtype either; or a TypeError where the result does not cast. None stands for functions
-#: without `out=`.
+#: memory either; the result's own dtype either; or a TypeError where the result does not cast. None stands for
+#: functions without `out=`.
 OUT_CAST, OUT_APART, OUT_EXACT, OUT_JOINED = range(4)
 
 
@@ -126,7 +126,8 @@ def with_out(function, rule=OUT_CAST, recorded=False):
         if out is None:
             return function(*args, **kwargs)
         result = function(*args, **kwargs)
-        return _write(name, result, out, [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)], rule, recorded)
+        inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+        return _write(name, result, out, inputs, rule, recorded)
 
     return wrapped
 
@@ -154,8 +155,8 @@ def _in_place(function, name):
 
 
 def autocast_as(precision):
-    """Decorates a function that PyTorch's autocast treats as one op: within, autocast is off. Its floating tensors become
-    the low dtype (`lower`), float32 (`float32`), or stay (`unchanged`), as `enum class Autocast` in framework/op/op.h."""
+    """Decorates a function that PyTorch's autocast treats as one op: within, autocast is off. Its floating tensors
+    become the low dtype (`lower`), float32 (`float32`), or stay (`unchanged`), as `enum class Autocast` in op/op.h."""
     def decorate(function):
         @functools.wraps(function)
         def wrapped(*args, **kwargs):

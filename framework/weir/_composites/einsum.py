@@ -13,8 +13,8 @@ def einsum(equation, *operands):
     """
     if not isinstance(equation, str):
         if not operands:
-            raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand and its "
-                             "subscripts list")
+            raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one "
+                             "operand and its subscripts list")
         equation, operands = _from_sublists(equation, operands)
     operands = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else list(operands)
     inputs, output = _parse(equation, operands)

@@ -93,8 +93,8 @@ def index_copy(input: Tensor, dim, index, source):
     if source.dim() == 0 and index.numel() != 1:
         raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {index.numel()})")
     if source.dim() and input.dim() and source.dim() != input.dim():
-        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. Source "
-                         f"dimensionality ({source.dim()}), destination dimensionality ({input.dim()})")
+        raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. "
+                         f"Source dimensionality ({source.dim()}), destination dimensionality ({input.dim()})")
     if input.dtype != source.dtype:
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
                            f"{input.dtype} and (source) {source.dtype}")
@@ -149,8 +149,8 @@ def index_put(input: Tensor, indices, values, accumulate=False):
     if any(i is not None and i.numel() and not size for i, size in zip(indices, input.shape)):
         raise IndexError("index is out of bounds for dimension with size 0")
     if input.dtype != values.dtype:
-        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {input.dtype} for the destination "
-                           f"and {values.dtype} for the source.")
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {input.dtype} for the "
+                           f"destination and {values.dtype} for the source.")
     result = input.clone()
     key = tuple(slice(None) if i is None else i for i in indices)
     if not accumulate:

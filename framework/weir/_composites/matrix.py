@@ -179,11 +179,11 @@ def distance(difference, p):
 
 
 #: How PyTorch may compute p = 2; here all are one.
-_COMPUTE_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist", None)
+_COMPUTE_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
 @composite(method=False)
-def cdist(x1: Tensor, x2, p=2.0, compute_mode=None):
+def cdist(x1: Tensor, x2, p=2.0, compute_mode=_COMPUTE_MODES[0]):
     """p-norm distances between the rows of two batches. Shapes: (*, P, M), (*, R, M) -> (*, P, R)."""
     if compute_mode not in _COMPUTE_MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")

@@ -221,7 +221,8 @@ def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_coun
     """The method as a function. As in PyTorch, flags given by position choose each other's result, which is empty unless
     it was asked for or dim is given: the first one stands for return_counts there, the second for return_inverse."""
     inverse_made, counts_made = (*flags[:2], *(return_inverse, bool(return_counts))[len(flags):])
-    shown = return_inverse or (len(flags) > 1 and flags[1]), flags[0] if flags and return_counts is None else bool(return_counts)
+    shown = (return_inverse or (len(flags) > 1 and flags[1]),
+             flags[0] if flags and return_counts is None else bool(return_counts))
     values, inverse, counts = unique_consecutive(input, True, True, flags[2] if len(flags) > 2 else dim)
     if dim is None and len(flags) < 3:
         inverse, counts = inverse if inverse_made else inverse.new_empty(0), counts if counts_made else counts.new_empty(0)

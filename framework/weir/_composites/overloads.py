@@ -30,7 +30,9 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
 def _bernoulli_of(input, p, *, generator=None):
     if isinstance(p, Tensor) and p.dim():
         raise TypeError("bernoulli(): argument 'p' must be a number")
-    draw = lambda x, q: weir.empty_like(x, memory_format=weir.contiguous_format).bernoulli_(q, generator=generator)  # noqa: E731
+    def draw(x, q):
+        return weir.empty_like(x, memory_format=weir.contiguous_format).bernoulli_(q, generator=generator)
+
     return without_derivative("bernoulli", draw, input, p)
 
 

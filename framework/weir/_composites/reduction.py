@@ -7,6 +7,7 @@ import weir
 from weir._C import Tensor
 
 from ._register import OUT_EXACT, composite
+from .shape import wrapped_dim
 
 _norm2 = weir._C.ops["hidden"]["norm2"]
 
@@ -31,7 +32,7 @@ def std(input: Tensor, *args, **kwargs):
 
 
 def _running_mean(input, dim, keepdim):
-    """The mean as PyTorch finds it beside a variance, element by element: NaN after an infinity that is not the last."""
+    """The mean as PyTorch finds it beside a variance, one by one: NaN after an infinity that is not the last."""
     mean = weir.mean(input, dim, keepdim)
     if bool(weir.isfinite(mean.detach()).all()):
         return mean
@@ -60,10 +61,11 @@ def std_mean(input: Tensor, *args, **kwargs):
     return std(input, *args, **kwargs), _running_mean(input, dim, keepdim)
 
 
-@composite
-def nansum(input: Tensor, dim=None, keepdim=False, *, dtype=None):
+@composite(out=None)
+def nansum(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
     """Sum over dim, NaN counted as 0."""
-    return weir.where(weir.isnan(input), weir.zeros_like(input), input).sum(dim, keepdim, dtype=dtype)
+    options = {"dtype": dtype} if out is None else {"dtype": dtype, "out": out}
+    return weir.where(weir.isnan(input), weir.zeros_like(input), input).sum(dim, keepdim, **options)
 
 
 @composite
@@ -214,6 +216,7 @@ def renorm(input: Tensor, p, dim, maxnorm):
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if input.dim() < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.dim()} dimensions")
-    axes = [d for d in range(input.dim()) if d != dim % input.dim()]
+    dim = wrapped_dim(input, dim)
+    axes = [d for d in range(input.dim()) if d != dim]
     norms = vector_norm(input, p, axes, True)
     return (input * weir.where(norms > maxnorm, maxnorm / (norms + 1e-7), weir.ones_like(norms))).contiguous()

@@ -239,9 +239,9 @@ def narrow_copy(input: Tensor, dim, start, length):
     """A copy of `narrow`. RuntimeError, as in PyTorch, for a dim that is too large."""
     if dim >= input.dim() > 0:
         raise RuntimeError(f"narrow_copy(): Dimension {dim} out of range for a {input.dim()}-D tensor")
-    if input.dim() and length >= 0 and not -input.shape[dim] <= start <= input.shape[dim]:
-        raise IndexError(f"start out of range (expected to be in range of [{-input.shape[dim]}, {input.shape[dim]}], but got "
-                         f"{start})")
+    size = input.shape[dim] if input.dim() else 0
+    if input.dim() and not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
     return _row_major_copy(input.narrow(dim, start, length))
 
 

@@ -30,7 +30,8 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
                            f"with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}")
     if mode == "bicubic" and rank != 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    if not input.is_floating_point() and not (input.numel() and grid.numel()):  # PyTorch looks at the dtype only where there is something to sample
+    # PyTorch looks at the dtype only where there is something to sample.
+    if not input.is_floating_point() and not (input.numel() and grid.numel()):
         return input.new_zeros(*input.shape[:2], *grid.shape[1:-1])
     places = [_unnormalised(grid[..., rank - 1 - d], n, align_corners) for d, n in enumerate(input.shape[2:])]
     if mode == "bicubic":
@@ -72,7 +73,7 @@ def _reflected(x, low, high):
 
 
 def _at(input, index, weight=None):
-    """input's elements at whole places, times `weight`, 0 outside. Shapes: (N, C, *S), rank times (N, *P) -> (N, C, *P)."""
+    """input's elements at whole places, times `weight`, 0 outside: (N, C, *S), rank times (N, *P) -> (N, C, *P)."""
     sizes, shape = input.shape[2:], index[0].shape
     inside = weir.ones(shape, dtype=weir.bool)
     flat = weir.zeros(shape, dtype=weir.int64)

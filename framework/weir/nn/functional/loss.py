@@ -79,7 +79,8 @@ def _bowl(difference, width):
 
     A `where` between the two formulas would multiply the other one's infinite gradient by zero.
     """
-    inside = weir.where(weir.isnan(difference), difference, difference.clamp(-width, width))  # clamp has no gradient at NaN
+    # clamp's gradient at NaN is 0.
+    inside = weir.where(weir.isnan(difference), difference, difference.clamp(-width, width))
     return 0.5 * inside * inside + width * (difference - inside).abs()
 
 

@@ -85,8 +85,9 @@ def _unpool_size(input, kernel, stride, padding, output_size, rank):
 
 def _max_unpool(rank):
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-        if isinstance(kernel_size, (tuple, list)) and len(kernel_size) > rank:
-            raise IndexError("tuple index out of range")  # PyTorch finds no padding for the last of them
+        given = [len(x) if isinstance(x, (tuple, list)) else rank for x in (kernel_size, stride, padding)]
+        if given[0] > min(rank, *given[1:]):
+            raise IndexError("tuple index out of range")  # as PyTorch: each axis needs a stride and a padding
         check_batched(f"max_unpool{rank}d", input, rank)
         if indices.dtype != weir.int64:
             raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")

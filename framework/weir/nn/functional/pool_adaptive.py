@@ -70,7 +70,8 @@ def _adaptive_max(rank):
         spoiled = weir.isnan(windows.detach())
         last = windows.shape[-1] - 1 - spoiled.flip(-1).to(weir.int64).argmax(-1)
         which = weir.where(spoiled.any(-1), last, windows.detach().argmax(-1)).unsqueeze(-1)
-        values, indices = windows.gather(-1, which).squeeze(-1), position.expand(windows.shape).gather(-1, which).squeeze(-1)
+        values = windows.gather(-1, which).squeeze(-1)
+        indices = position.expand(windows.shape).gather(-1, which).squeeze(-1)
         if rank == 2 and not input.is_contiguous() and input.is_contiguous(memory_format=weir.channels_last):
             values, indices = (x.contiguous(memory_format=weir.channels_last) for x in (values, indices))
         return values, indices
@@ -103,6 +104,8 @@ def adaptive_avg_pool2d(input, output_size):
 
 def adaptive_avg_pool3d(input, output_size):
     """Means of (N, C, D, H, W) or (C, D, H, W) pooled to output_size; None keeps an axis."""
+    if output_size in (1, [1, 1, 1], (1, 1, 1)):  # a mean to PyTorch, of any rank
+        return input.mean((-3, -2, -1), True)
     sizes = _output_size("adaptive_avg_pool3d", input, output_size, 3)
     if 0 in sizes:
         return weir.empty(*input.shape[:-3], *sizes, dtype=input.dtype)
