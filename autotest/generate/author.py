@@ -13,7 +13,7 @@ from ..cases.case import Case, Named, TensorSpec, leaves, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers.trial import Trial
-from . import arguments, fill, grow
+from . import arguments, classes, fill, grow, objects
 from .choices import Choices
 from .signature import Overload
 from .universe import overloads
@@ -21,7 +21,7 @@ from .universe import overloads
 #: Ways of calling, drawn in this proportion where an overload has them.
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 #: Stands in the universe for programs of several calls.
-PROGRAM = Overload("program", "program", ())
+PROGRAM = Overload("program", "program", (), family="program")
 _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 
 
@@ -38,7 +38,7 @@ class Author:
     """Makes batches. The same overload, dtype and index always give the same case."""
 
     def __init__(self):
-        self._overloads = {overload.name: overload for overload in overloads()} | {PROGRAM.name: PROGRAM}
+        self._overloads = {overload.name: overload for overload in (*overloads(), *classes.overloads(), PROGRAM)}
         self._pool = grow.pool(list(overloads()))
 
     def universe(self) -> list[Overload]:
@@ -58,9 +58,12 @@ class Author:
         return self._items(name, dtype, Choices(replay=choices), 0)
 
     def _items(self, name: str, dtype: str, choices: Choices, index: int) -> list[Item]:
-        if name == PROGRAM.name:
+        overload = self._overloads[name]
+        if overload is PROGRAM:
             return grow.grow(self._pool, dtype, choices, index)
-        return [self.item(self._overloads[name], dtype, choices, index)]
+        if overload.family:
+            return [objects.item(overload, dtype, choices, index)]
+        return [self.item(overload, dtype, choices, index)]
 
     def item(self, overload: Overload, dtype: str, choices: Choices, index: int = 0) -> Item:
         """One case and its expectation."""
