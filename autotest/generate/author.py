@@ -13,7 +13,7 @@ from ..cases.case import Case, Named, TensorSpec, leaves, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers.trial import Trial
-from . import arguments, classes, fill, grow, objects
+from . import arguments, classes, fill, grow, objects, samples, vary
 from .choices import Choices
 from .signature import Overload
 from .universe import overloads
@@ -22,6 +22,7 @@ from .universe import overloads
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 #: Stands in the universe for programs of several calls.
 PROGRAM = Overload("program", "program", (), family="program")
+_FROM_DATABASE = 0.33  # how often a call starts from a sample of the op database, where there is one
 _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 
 
@@ -69,7 +70,7 @@ class Author:
         """One case and its expectation."""
         relation = choices.pick(_relations(overload))
         order = choices.pick((1, 1, 2, 0)) if relation != "out" else 0  # out= refuses inputs that require gradients
-        case = replace(arguments.make(overload, dtype, choices, grad=0.6 if order else 0.04),
+        case = replace(self._call(overload, dtype, choices, grad=0.6 if order else 0.04),
                        relation=relation, differentiate=order)
         target = Target(f"torch.{overload.path}", [overload.path])
         if relation == "inplace":
@@ -83,6 +84,21 @@ class Author:
         draws = overload.random or not torch.equal(before, torch.get_rng_state())
         free = draws or "empty" in overload.path or "resize" in overload.path or _undefined_cast(case)
         return Item(index, target, case, expected, free, tuple(choices.made), draws)
+
+    def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
+        """A call by the signature, or a sample of the op database with some changes."""
+        known = samples.samples_of(overload, dtype)
+        if not known or not choices.chance(_FROM_DATABASE):
+            try:
+                return arguments.make(overload, dtype, choices, grad)
+            except arguments.Impossible:
+                if not known:
+                    raise
+        sample = choices.pick(known)
+        if not choices.chance(grad):
+            sample = sample.without_gradients()
+        made = vary.varied(sample, overload, dtype, choices)
+        return Case(*made.trees, made.storages)
 
 
 def _take(batch: Batch, item: Item, seen: dict) -> None:
@@ -153,5 +169,3 @@ def _new_template(message: str, seen: dict) -> bool:
     template = re.sub(r"\[[^]]*\]|\([^)]*\)|-?\d+(\.\d+)?|'[^']*'", "#", message.split("\n")[0])[:120]
     seen[template] = seen.get(template, 0) + 1
     return seen[template] <= _ERRORS_PER_TEMPLATE
-
-

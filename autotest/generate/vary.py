@@ -31,6 +31,13 @@ class Sample:
     def small(self) -> bool:
         return all(len(data) <= 8 * _LARGEST for _, data in self.storages)
 
+    def without_gradients(self) -> "Sample":
+        """The same arguments, none of which requires a gradient."""
+        def leaf(value):
+            return replace(value, requires_grad=False) if isinstance(value, TensorSpec) else value
+
+        return Sample(map_tree(leaf, self.trees), self.storages)
+
 
 def varied(sample: Sample, signature: Overload, dtype: str, choices: Choices) -> Sample:
     """`sample` with some changes. The first two trees are the args and kwargs that `signature` describes."""
