@@ -12,6 +12,7 @@ from ..cases import dtypes
 from ..cases.case import Case, Named, TensorSpec, leaves, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
+from ..workers import draws
 from ..workers.trial import Trial
 from . import arguments, classes, fill, grow, objects, samples, vary
 from .choices import Choices
@@ -23,6 +24,7 @@ _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 #: Stands in the universe for programs of several calls.
 PROGRAM = Overload("program", "program", (), family="program")
 _FROM_DATABASE = 0.33  # how often a call starts from a sample of the op database, where there is one
+_SAMPLED = 1  # of the random calls of a batch, how many have their distribution tested: it takes thousands of calls
 _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 
 
@@ -52,11 +54,16 @@ class Author:
         for index in indices:
             for item in self._items(name, dtype, Choices(zlib.crc32(f"{name}/{dtype}/{index}".encode())), index):
                 _take(batch, item, seen)
+        for item in [item for item in batch.items if _varies(item)][:_SAMPLED]:
+            item.drawn = drawn(item)
         return batch
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list[Item]:
         """The cases that a sequence of choices makes."""
-        return self._items(name, dtype, Choices(replay=choices), 0)
+        items = self._items(name, dtype, Choices(replay=choices), 0)
+        for item in items:
+            item.drawn = drawn(item) if _varies(item) else None
+        return items
 
     def _items(self, name: str, dtype: str, choices: Choices, index: int) -> list[Item]:
         overload = self._overloads[name]
@@ -81,9 +88,9 @@ class Author:
         torch.manual_seed(0)
         before = torch.get_rng_state()
         expected = Trial(torch, function, case).run()
-        draws = overload.random or not torch.equal(before, torch.get_rng_state())
-        free = draws or "empty" in overload.path or "resize" in overload.path or _undefined_cast(case)
-        return Item(index, target, case, expected, free, tuple(choices.made), draws)
+        drew = overload.random or not torch.equal(before, torch.get_rng_state())
+        free = drew or "empty" in overload.path or "resize" in overload.path or _undefined_cast(case)
+        return Item(index, target, case, expected, free, tuple(choices.made), drew)
 
     def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
         """A call by the signature, or a sample of the op database with some changes."""
@@ -99,6 +106,19 @@ class Author:
             sample = sample.without_gradients()
         made = vary.varied(sample, overload, dtype, choices)
         return Case(*made.trees, made.storages)
+
+
+def drawn(item: Item, calls: int = draws.CALLS):
+    """What so many calls of the item draw; None where it draws nothing, or is called in a way that hides it."""
+    if not item.draws or item.expected.raised or item.case.relation not in ("call", "inplace"):
+        return None
+    return draws.drawn(torch, item.target.resolve(torch), item.case, draws.ORACLE_SEED, calls)
+
+
+def _varies(item: Item) -> bool:
+    """Whether a few calls draw different numbers, as a permutation of one element does not."""
+    few = drawn(item, calls=8)
+    return few is not None and bool(np.any(few != few[0]))
 
 
 def _take(batch: Batch, item: Item, seen: dict) -> None:

@@ -10,13 +10,15 @@ from collections import Counter
 
 import torch
 
+from ..cases.case import Case
 from ..cases.protocol import Item
 from ..cases.values import Raised
 from ..kinds import kind_of
 from ..workers.subject import limit_memory
 from ..workers.worker import connect, serve
 from .arguments import Impossible
-from .author import Author
+from .author import Author, drawn
+
 
 def expect(target, case) -> Item:
     """A stored case with what the oracle observes now."""
@@ -24,7 +26,8 @@ def expect(target, case) -> Item:
     before = torch.get_rng_state()
     item = Item(0, target, case, None)
     item.expected = kind_of(item).observe(torch, item)
-    item.random = not torch.equal(before, torch.get_rng_state())
+    item.random = item.draws = not torch.equal(before, torch.get_rng_state())
+    item.drawn = drawn(item) if isinstance(case, Case) else None
     return item
 
 
