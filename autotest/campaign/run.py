@@ -205,10 +205,17 @@ class Lane:
         except WorkerLost as lost:
             items = pickle.loads(blob)
             if len(items) == 1:
-                return self._fail(score, items[0], Fault("crash", f"the subject {lost}"))
+                return self._crashed(score, items[0], lost)
             for item in items:
                 if score.failed["crash"] < Score.KEEP:
                     self.judge(score, pickle.dumps([item]))
+
+    def _crashed(self, score: Score, item, lost: WorkerLost) -> None:
+        """Charges a crash, unless the oracle may die of the same call, as where it corrupts memory."""
+        if self._oracle_wavers(item):
+            score.oracle_limit = "the oracle does not repeat its own answer"
+        else:
+            self._fail(score, item, Fault("crash", f"the subject {lost}"))
 
     def _observe(self, blob: bytes, mutant: str = "") -> list:
         self.subject.send(("judge", blob, mutant))
@@ -278,8 +285,7 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
             raise UsageError(f"cannot import {settings.subject}: {version}")
         oracle_version = lanes[0].oracle.start()[1]
         universe = lanes[0].ask("universe", timeout=120.0)
-        tasks = [(overload, dtype) for overload in select(universe, settings.ops) for dtype in settings.dtypes
-                 if overload.takes(dtype)]
+        tasks = tasks_of(universe, settings)
         on_start(len(tasks))
         scores = share(lanes, tasks, on_score)
         return Campaign(settings, version, oracle_version, scores, time.monotonic() - started, len(universe))
@@ -288,6 +294,12 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
     finally:
         for lane in lanes:
             lane.stop()
+
+
+def tasks_of(universe: list, settings: Settings) -> list[tuple]:
+    """The pairs of overload and dtype that `settings` ask for. Raises UsageError for unknown names."""
+    return [(overload, dtype) for overload in select(universe, settings.ops) for dtype in settings.dtypes
+            if overload.takes(dtype)]
 
 
 def select(universe: list, wanted: tuple) -> list:

@@ -1,6 +1,5 @@
 """Writes batches of cases on the oracle's side: draws a call, runs it in PyTorch, keeps what was observed."""
 
-import re
 import zlib
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -16,6 +15,7 @@ from ..workers import draws
 from ..workers.trial import Trial
 from . import arguments, classes, fill, grow, objects, samples, vary
 from .choices import Choices
+from .novelty import signature, template
 from .signature import Overload
 from .universe import overloads
 
@@ -57,6 +57,15 @@ class Author:
         for item in [item for item in batch.items if _varies(item)][:_SAMPLED]:
             item.drawn = drawn(item)
         return batch
+
+    def explore(self, name: str, dtype: str, attempts: list[tuple]) -> tuple[list[Item], list[tuple]]:
+        """Cases from pairs of seed and first choices: those worth asking, and what each one showed by which choices."""
+        batch, shown, seen = Batch(), [], {}
+        for index, (seed, beginning) in enumerate(attempts):
+            for item in self._items(name, dtype, Choices(seed, beginning), index):
+                _take(batch, item, seen)
+                shown.append((signature(item), item.choices))
+        return batch.items, shown
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list[Item]:
         """The cases that a sequence of choices makes."""
@@ -129,8 +138,12 @@ def _take(batch: Batch, item: Item, seen: dict) -> None:
     elif expected.raised is None or _absent(expected.raised):
         return
     batch.made += 1
-    if expected.raised is None or _new_template(expected.raised.message, seen):
-        batch.items.append(item)
+    if expected.raised is not None:
+        refused = template(expected.raised.message)
+        seen[refused] = seen.get(refused, 0) + 1
+        if seen[refused] > _ERRORS_PER_TEMPLATE:
+            return
+    batch.items.append(item)
 
 
 def _undefined_cast(case: Case) -> bool:
@@ -182,10 +195,3 @@ def _out_like(case: Case, identity: int, value, choices: Choices) -> TensorSpec:
 def _absent(raised) -> bool:
     """Whether the oracle lacks the operation on the CPU, and so has no opinion."""
     return raised is not None and raised.message.startswith("Could not run 'aten::")
-
-
-def _new_template(message: str, seen: dict) -> bool:
-    """Whether a call failing with `message` asks something that few calls before it asked."""
-    template = re.sub(r"\[[^]]*\]|\([^)]*\)|-?\d+(\.\d+)?|'[^']*'", "#", message.split("\n")[0])[:120]
-    seen[template] = seen.get(template, 0) + 1
-    return seen[template] <= _ERRORS_PER_TEMPLATE

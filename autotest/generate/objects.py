@@ -6,6 +6,8 @@ from functools import lru_cache
 from math import prod
 
 import torch
+from torch.testing._internal.common_modules import module_db
+from torch.testing._internal.common_optimizers import optim_db
 
 from ..cases import ship
 from ..cases.case import Encoder, Named, TensorSpec, Unmappable, row_major
@@ -45,7 +47,6 @@ def _module(overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
 @lru_cache(maxsize=None)
 def module_samples(path: str, dtype: str) -> list:
     """The database's inputs of a module class, as data: trees of args, kwargs, inputs and keywords of the call."""
-    from torch.testing._internal.common_modules import module_db
     found = []
     for info in module_db:
         if info.name != path:
@@ -59,7 +60,7 @@ def module_samples(path: str, dtype: str) -> list:
             except (Unmappable, AttributeError):
                 continue  # holds a module or a function, or has no input
             found.append(vary.Sample(trees, encoder.storages))
-    return [sample for sample in found if sample.small]
+    return vary.simplest_first([sample for sample in found if sample.small])
 
 
 def _by_signature(kind: type, overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
@@ -114,7 +115,6 @@ def _optimizer(overload: Overload, dtype: str, choices: Choices) -> OptimizerCas
 @lru_cache(maxsize=None)
 def _options(path: str) -> list:
     """The database's options of an optimizer class, as data."""
-    from torch.testing._internal.common_optimizers import optim_db
     found = [vary.Sample(((), {}))]
     for info in optim_db:
         if f"optim.{info.optim_cls.__name__}" == path:

@@ -9,10 +9,11 @@ from itertools import islice
 
 import numpy as np
 import torch
+from torch.testing._internal.common_methods_invocations import op_db
 
 from ..cases.case import Encoder, Unmappable
 from .signature import Overload
-from .vary import Sample
+from .vary import Sample, simplest_first
 
 _DRAWN = 32  # samples drawn per entry of the database
 _KEPT = 16  # of those that call one overload
@@ -38,13 +39,12 @@ def _by_overload(operation: str, dtype: str) -> dict[str, list[Sample]]:
             sample = _encoded(drawn)
             if sample is not None and sample.small:
                 found.setdefault(_called(operation, drawn), []).append(sample)
-    return found
+    return {name: simplest_first(samples) for name, samples in found.items()}
 
 
 @lru_cache(maxsize=1)
 def _entries() -> dict:
     """The database's entries by the aten name of the operation they may call."""
-    from torch.testing._internal.common_methods_invocations import op_db
     found: dict = {}
     for op in op_db:
         for name in {op.aten_name, op.name.replace(".", "_"), op.name.split(".")[-1]}:

@@ -54,6 +54,15 @@ def batch(author: Author, name: str, dtype: str, indices: list) -> tuple:
     return pickle.dumps(made.items), made.made, made.valid, sum((kind_of(item).asked(item) for item in made.items), Counter())
 
 
+def explore(author: Author, *arguments) -> tuple:
+    """The items as bytes, and what each showed; nothing where no case can be made."""
+    try:
+        items, shown = author.explore(*arguments)
+    except Impossible:
+        items, shown = [], []
+    return pickle.dumps(items), shown
+
+
 def main(descriptor: str, gigabytes: str) -> None:
     """Serves requests until the driver closes the pipe."""
     warnings.simplefilter("ignore")
@@ -64,6 +73,7 @@ def main(descriptor: str, gigabytes: str) -> None:
     requests = {"universe": author.universe, "wavers": wavers,
                 "rerun": lambda item: kind_of(item).reruns(torch, item),
                 "expect": expect,
+                "explore": lambda *arguments: explore(author, *arguments),
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),
                 "batch": lambda *arguments: batch(author, *arguments)}
     connection.send(("ready", str(torch.__version__)))

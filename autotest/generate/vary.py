@@ -39,6 +39,11 @@ class Sample:
         return Sample(map_tree(leaf, self.trees), self.storages)
 
 
+def simplest_first(samples: list[Sample]) -> list[Sample]:
+    """`samples` by size: choosing lower then means something smaller."""
+    return sorted(samples, key=lambda sample: sum(len(data) for _, data in sample.storages))
+
+
 def varied(sample: Sample, signature: Overload, dtype: str, choices: Choices) -> Sample:
     """`sample` with some changes. The first two trees are the args and kwargs that `signature` describes."""
     args, kwargs, *others = sample.trees
