@@ -13,7 +13,7 @@ from ..workers.worker import WorkerLost
 from .run import Lane, Score, Settings, tasks_of
 
 _VISIT = 8  # cases per visit of an overload
-_PARENTED = 0.6  # how often a case descends from the corpus, where there is one
+_PARENTED = 0.2  # how often a case descends from the corpus; at 0.5 and more the search goes round in circles
 _DEATHS = 3  # of the oracle in one overload before it is left alone
 _INTEREST = 4  # how much more often an overload is visited for each thing its last visit found
 
