@@ -30,8 +30,9 @@ def _value(tree) -> str:
 
 def _module(label: str, case: ModuleCase, failure) -> list[str]:
     call = arguments(case.inputs, case.named, _name)
-    shown = {"state": "module, module.state_dict()",
-             "gradient": "torch.autograd.grad(out.sum(), list(module.parameters()), allow_unused=True)"}
+    inputs = "".join(f"{_name(spec)}, " for spec in tensors(case) if spec.requires_grad)
+    shown = {"state": "out" if "reloaded" in failure.reason else "module, module.state_dict()",
+             "gradient": f"torch.autograd.grad(out.sum(), [{inputs}*module.parameters()], allow_unused=True)"}
     cast = "" if case.dtype.name == "float32" else f".to({_value(case.dtype)})"
     return [f"module = {label}({arguments(case.args, case.kwargs, _name)}){cast}",
             *([f"module({call})"] if case.lazy else []),

@@ -326,7 +326,8 @@ _TEXTS = {"reduce": ("sum", "prod", "mean", "amax", "amin"), "interpolation": ("
           "side": ("left", "right"), "driver": ("gels", "gelsd"), "p": ("fro", "nuc"), "pad_mode": ("reflect", "constant"),
           ("pad", "mode"): ("constant", "reflect", "replicate", "circular"), ("linalg_qr", "mode"): ("reduced", "complete", "r"),
           ("scatter", "reduce"): ("add", "multiply"), "reduction": ("mean", "sum", "none"), "nonlinearity": ("tanh", "relu"),
-          "activation": ("relu", "gelu"), "padding_mode": ("zeros", "reflect", "replicate", "circular"),
+          ("nn.Upsample", "mode"): ("nearest", "bilinear", "bicubic", "nearest-exact"),
+          ("nn.EmbeddingBag", "mode"): ("mean", "sum", "max"), "activation": ("relu", "gelu"), "padding_mode": ("zeros", "reflect", "replicate", "circular"),
           "equation": ("i->i", "ij->ji", "ij,jk->ik", "i,i->", "ii->i", "...i->...")}
 _SCALARS = {"int": _Call._int, "float": _Call._float, "number": _Call._number, "bool": _Call._bool,
             "ScalarType": _Call._dtype_argument, "str": _Call._text, "complex": _Call._number,
