@@ -17,6 +17,7 @@ from . import view, waivers
 from .campaign import mutate as mutating
 from .campaign import replay as replaying
 from .campaign import run as campaign
+from .campaign import search as searching
 from .campaign import shrink as shrinking
 from .cases import database
 from .opdb.run import Result, Settings, UsageError, run
@@ -127,9 +128,31 @@ def shrink(
     settings = campaign.Settings(subject, (dtype,), (op,), cases, first)
     finished = _campaign(settings)
     for shrunk in shrinking.shrink_all(settings, finished.scores):
-        typer.echo(shrunk.script + "\n")
-        if save:
-            typer.echo(f"# {database.save(cases_folder, shrunk.item, shrunk.failure)}\n")
+        _show(shrunk, save, cases_folder)
+
+
+@app.command()
+def search(
+    minutes: Annotated[float, typer.Option(help="How long to look for cases.")] = 5.0,
+    subject: Subject = "weir", ops: Ops = "",
+    dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes of the tensors, as a,b,c.")] = "float32,int64",
+    first: Annotated[int, typer.Option(help="Another number searches elsewhere.")] = 0,
+    blind: Annotated[bool, typer.Option(help="Draw every case afresh, to see what the search gains.")] = False,
+    save: Annotated[bool, typer.Option(help="Store the shrunk cases in the failure database.")] = False,
+    cases_folder: CasesFolder = Path("tests/golden/cases"),
+) -> None:
+    """Look for failing cases for some minutes, led by what is new in the oracle's answers; print each made small.
+
+    \b
+    Example:
+      weir-autotest search --minutes 20 --ops module --save
+    """
+    settings = campaign.Settings(subject, _names(dtypes), _names(ops), first=first)
+    with view.progress() as (_, on_visit), searching.Search(settings, guided=not blind) as running:
+        found = running.run(60 * minutes, on_visit=on_visit)
+    view.found(found, _console())
+    for shrunk in shrinking.shrink_all(settings, found.failing, 60 * minutes):
+        _show(shrunk, save, cases_folder)
 
 
 @app.command()
@@ -249,6 +272,12 @@ def gate(
         ratchet.save(ratchet.raised(after, before), baseline)
     if not applied.verdict.holds:
         raise typer.Exit(FELL)
+
+
+def _show(shrunk: shrinking.Shrunk, save: bool, cases_folder: Path) -> None:
+    typer.echo(shrunk.script + "\n")
+    if save:
+        typer.echo(f"# {database.save(cases_folder, shrunk.item, shrunk.failure)}\n")
 
 
 @app.command(name="new-subject")

@@ -1,17 +1,19 @@
-"""The kinds of case, single calls and whole programs, and what drivers and workers ask of each."""
+"""The kinds of case, single calls, whole programs and objects, and what drivers and workers ask of each."""
 
 from collections import Counter
 
 import numpy as np
 
-from .cases import render
-from .cases.layout import is_plain
+from .cases import render, scripts
+from .cases.case import Case
+from .cases.layout import is_plain, plain
+from .cases.objects import CASES
 from .cases.program import Program
 from .cases.protocol import Item
-from .check import appeal, programs, properties
+from .check import appeal, journals, programs, properties
 from .check.properties import Fault
-from .check.reference import promoted, promoted_program
-from .workers import repeat
+from .check.reference import promoted, promoted_object, promoted_program
+from .workers import objects, repeat
 from .workers.program import Run
 from .workers.trial import Trial
 
@@ -65,6 +67,10 @@ class CallKind:
         """The case as a script that runs in either framework."""
         return render.script(item, failure)
 
+    def plain(self, item: Item) -> Case | None:
+        """The case with row-major inputs, None if that makes no difference."""
+        return None if is_plain(item.case) else plain(item.case)
+
 
 class ProgramKind:
     """Several calls on each other's results."""
@@ -97,10 +103,49 @@ class ProgramKind:
     def script(self, item: Item, failure) -> str:
         return render.program_script(item, failure)
 
+    def plain(self, item: Item) -> None:
+        return None  # its steps are tried so one by one
 
-_CALL, _PROGRAM = CallKind(), ProgramKind()
+
+class ObjectKind:
+    """A module, an optimizer or a scheduler, from its construction to its state dict."""
+
+    def observe(self, W, item: Item, wrap=lambda function: function):
+        return objects.observe(W, item.target.resolve(W), item.case, wrap)
+
+    def faults(self, item: Item, got) -> list[Fault]:
+        return journals.faults(item.expected, got)
+
+    def repeated(self, W, item: Item) -> list[Fault]:
+        return []  # the operations inside are repeated on their own
+
+    def reruns(self, W, item: Item) -> list:
+        rng, kind = np.random.default_rng(item.index), item.target.resolve(W)
+        noises = [None] + [rng] * _PERTURBATIONS
+        return [objects.observe(W, kind, promoted_object(item.case, noise)) for noise in noises]
+
+    def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
+        return journals.granted(fault, item.expected, got, reruns)
+
+    def asked(self, item: Item) -> Counter:
+        if item.expected.raised:
+            return Counter(["error"])
+        names = {entry.property for entry in item.expected.entries} | {"dtype", "shape"}
+        return Counter(names | ({"random"} if any(entry.free for entry in item.expected.entries) else set()))
+
+    def call(self, item: Item) -> str:
+        return scripts.summary(item.target.label, item.case)
+
+    def script(self, item: Item, failure) -> str:
+        return scripts.script(item, failure)
+
+    def plain(self, item: Item) -> None:
+        return None
+
+
+_KINDS = {Case: CallKind(), Program: ProgramKind(), **dict.fromkeys(CASES.values(), ObjectKind())}
 
 
 def kind_of(item: Item):
     """The kind of the item's case."""
-    return _PROGRAM if isinstance(item.case, Program) else _CALL
+    return _KINDS[type(item.case)]

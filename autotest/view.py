@@ -11,6 +11,7 @@ from rich.table import Table
 from .campaign.mutate import Kills
 from .campaign.run import STATES as CAMPAIGN_STATES
 from .campaign.run import Campaign
+from .campaign.search import Found
 from .opdb.cell import PHASES, Cell, totals
 
 _COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta",
@@ -74,6 +75,15 @@ def campaign_summary(record: dict, console: Console) -> None:
                   f"{count['cases']} cases in {seconds:.0f} s ({count['made'] / seconds:.0f} calls/s)", highlight=False)
     console.print(f"{count['failing']} overloads fail somewhere, {count['lenient']} accept what the oracle "
                   f"refuses, {count['unsupported']} are unsupported", highlight=False)
+
+
+def found(search: Found, console: Console) -> None:
+    """Prints what a search met."""
+    failures = sum((score.failed for score in search.failing), Counter())
+    console.print(f"{search.cases} cases in {search.seconds:.0f} s met {search.count('error')} error templates and "
+                  f"{search.count('result')} kinds of result", highlight=False)
+    console.print(f"{len({score.overload for score in search.failing})} overloads fail: "
+                  + (", ".join(f"{name} {count}" for name, count in failures.most_common()) or "none"), highlight=False)
 
 
 def false_alarms(campaign: Campaign, console: Console) -> None:

@@ -8,8 +8,6 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
-from ..cases import layout
-from ..cases.program import Program
 from ..cases.values import Raised
 from ..check.properties import PROPERTIES, Fault
 from ..kinds import kind_of
@@ -195,10 +193,17 @@ class Lane:
         except WorkerLost as lost:
             items = pickle.loads(blob)
             if len(items) == 1:
-                return self._fail(score, items[0], Fault("crash", f"the subject {lost}"))
+                return self._crashed(score, items[0], lost)
             for item in items:
                 if score.failed["crash"] < Score.KEEP:
                     self.judge(score, pickle.dumps([item]))
+
+    def _crashed(self, score: Score, item, lost: WorkerLost) -> None:
+        """Charges a crash, unless the oracle may die of the same call, as where it corrupts memory."""
+        if self._oracle_wavers(item):
+            score.oracle_limit = "the oracle does not repeat its own answer"
+        else:
+            self._fail(score, item, Fault("crash", f"the subject {lost}"))
 
     def _observe(self, blob: bytes, mutant: str = "") -> list:
         self.subject.send(("judge", blob, mutant))
@@ -219,11 +224,11 @@ class Lane:
 
     def _blamed(self, item, faults: list[Fault]) -> list[Fault]:
         """Charges wrong numbers to the layout where the same call on row-major inputs is right."""
-        numbers = {"value", "gradient", "gradgrad"}
-        if isinstance(item.case, Program) or layout.is_plain(item.case) or not any(fault.property in numbers for fault in faults):
+        numbers, plain = {"value", "gradient", "gradgrad"}, kind_of(item).plain(item)
+        if plain is None or not any(fault.property in numbers for fault in faults):
             return faults
         try:
-            twin = self.ask("expect", item.target, layout.plain(item.case))
+            twin = self.ask("expect", item.target, plain)
             (found, got, _), = self._observe(pickle.dumps([twin]))
             still = {fault.property for fault in self._upheld(twin, found, got)}
         except WorkerLost:
@@ -285,8 +290,7 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
             raise UsageError(f"cannot import {settings.subject}: {version}")
         oracle_version = lanes[0].oracle.start()[1]
         universe = lanes[0].ask("universe", timeout=120.0)
-        tasks = [(overload, dtype) for overload in select(universe, settings.ops) for dtype in settings.dtypes
-                 if in_shard(f"{overload.name} {dtype}", settings.shard)]
+        tasks = tasks_of(universe, settings)
         on_start(len(tasks))
         scores = share(lanes, tasks, on_score)
         return Campaign(settings, version, oracle_version, scores, time.monotonic() - started)
@@ -297,13 +301,26 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
             lane.stop()
 
 
+def tasks_of(universe: list, settings: Settings) -> list[tuple]:
+    """The pairs of overload and dtype that `settings` ask for. Raises UsageError for unknown names."""
+    return [(overload, dtype) for overload in select(universe, settings.ops) for dtype in settings.dtypes
+            if overload.takes(dtype)]
+
+
 def select(universe: list, wanted: tuple) -> list:
-    """The overloads of `universe` that `wanted` names, all for none. Raises UsageError for unknown names."""
-    names = {o.name for o in universe} | {o.name.split(".")[0] for o in universe} | {o.path for o in universe}
-    unknown = set(wanted) - names
+    """The overloads of `universe` that `wanted` names or whose family it names, all for none.
+
+    Raises UsageError for unknown names.
+    """
+    unknown = set(wanted) - {name for o in universe for name in _names(o)}
     if unknown:
         raise UsageError(f"not a public operation of the oracle: {', '.join(sorted(unknown))}")
-    return [o for o in universe if not wanted or {o.name, o.name.split(".")[0], o.path} & set(wanted)]
+    return [o for o in universe if not wanted or _names(o) & set(wanted)]
+
+
+def _names(overload) -> set:
+    """What users may call an overload."""
+    return {overload.name, overload.operation, overload.path, overload.family} - {""}
 
 
 def in_shard(row: str, shard: tuple) -> bool:

@@ -1,5 +1,7 @@
 """Makes a failing case small: shorter and lower choices first, as long as the same property of the same op fails."""
 
+import math
+import time
 from dataclasses import dataclass
 
 from ..kinds import kind_of
@@ -23,12 +25,15 @@ class Shrunk:
         return kind_of(self.item).script(self.item, self.failure)
 
 
-def shrink_all(settings: Settings, scores: list):
-    """Yields the failures of `scores` made small, one per overload, dtype and property."""
+def shrink_all(settings: Settings, scores: list, seconds: float = math.inf):
+    """Yields the failures of `scores` made small, one per overload, dtype and property, until time is up."""
+    end = time.monotonic() + seconds
     with Shrinker(settings) as shrinker:
         for score in scores:
             firsts = {failure.property: failure for failure in reversed(score.failures)}
             for failure in firsts.values():
+                if time.monotonic() > end:
+                    return
                 shrunk = shrinker.shrink(failure)
                 if shrunk:
                     yield shrunk

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from weir_reports.hashing import digest
 
-from .case import Case, Named, TensorSpec, leaves
+from .case import Case, Named, TensorSpec, tensors_of
+from .objects import CASES, Built, Power, parts, tensors
 from .program import Program, Ref, Step
 from .target import Target
 
@@ -20,14 +21,14 @@ SCHEMA = "weir.case/v1"
 
 @dataclass(frozen=True)
 class Entry:
-    """A stored case: `property` is what once failed, `reason` how."""
+    """A stored case, of any kind: `property` is what once failed, `reason` how."""
 
     name: str
     op: str
     property: str
     reason: str
     target: Target
-    case: Case | Program
+    case: object
 
 
 def save(folder: Path, item, failure) -> Path:
@@ -56,12 +57,16 @@ def entries(folder: Path) -> list[Entry]:
     return [load(path) for path in sorted(folder.glob("*.json"))]
 
 
-def encode(case: Case | Program) -> dict:
+def encode(case) -> dict:
     """`case` as JSON; floats keep every bit, as hexadecimal text."""
     if isinstance(case, Program):
         steps = [{"path": step.target.paths[0], "inplace": step.inplace, "args": _to_json(step.args),
                   "kwargs": _to_json(step.kwargs)} for step in case.steps]
         return {"steps": steps, "storages": _bytes_to_json(case.storages)}
+    for kind, made in CASES.items():
+        if isinstance(case, made):
+            return {"kind": kind, **{name: _to_json(part) for name, part in parts(case).items()},
+                    "storages": _bytes_to_json(case.storages)}
     return {"relation": case.relation, "differentiate": case.differentiate,
             "args": _to_json(case.args), "kwargs": _to_json(case.kwargs),
             "storages": _bytes_to_json(case.storages)}
@@ -71,17 +76,25 @@ def _bytes_to_json(storages: list) -> list:
     return [[dtype, base64.b64encode(data).decode()] for dtype, data in storages]
 
 
-def decode(content: dict) -> Case | Program:
+def decode(content: dict):
     """The case that `encode` wrote. Raises ValueError for anything it did not write."""
     storages = [(dtype, base64.b64decode(data)) for dtype, data in content["storages"]]
+    if "kind" in content:
+        made = CASES.get(content["kind"])
+        if made is None:
+            raise ValueError(f"an unknown kind of case: {content['kind']!r}")
+        return _checked(made(**{name: _from_json(content[name]) for name in parts(made())}, storages=storages), tensors)
     if "steps" in content:
         return Program(storages, [Step(Target(f"torch.{step['path']}", [step["path"]]), _from_json(step["args"]),
                                        _from_json(step["kwargs"]), step["inplace"]) for step in content["steps"]])
-    case = Case(_from_json(content["args"]), _from_json(content["kwargs"]), storages,
-                relation=content["relation"], differentiate=content["differentiate"])
-    for leaf in leaves((case.args, case.kwargs)):
-        if isinstance(leaf, TensorSpec) and not 0 <= leaf.storage < len(storages):
-            raise ValueError(f"tensor {leaf.id} names storage {leaf.storage}, of {len(storages)}")
+    return _checked(Case(_from_json(content["args"]), _from_json(content["kwargs"]), storages,
+                         relation=content["relation"], differentiate=content["differentiate"]), tensors_of)
+
+
+def _checked(case, specs):
+    for spec in specs(case):
+        if not 0 <= spec.storage < len(case.storages):
+            raise ValueError(f"tensor {spec.id} names storage {spec.storage}, of {len(case.storages)}")
     return case
 
 
@@ -104,6 +117,10 @@ def _to_json(value):
         return {"ellipsis": True}
     if isinstance(value, Named):
         return {"named": [value.kind, value.name]}
+    if isinstance(value, Power):
+        return {"power": value.base.hex()}
+    if isinstance(value, Built):
+        return {"built": [value.path, _to_json(value.kwargs)]}
     if isinstance(value, Ref):
         return {"ref": [value.step, value.output, value.dtype, list(value.size), value.requires_grad]}
     return {"tensor": {"id": value.id, "dtype": value.dtype, "size": list(value.size), "stride": list(value.stride),
@@ -120,6 +137,8 @@ _READERS = {"float": float.fromhex, "complex": lambda parts: complex(*map(float.
             "dict": lambda items: {key: _from_json(item) for key, item in items.items()},
             "slice": lambda parts: slice(*map(_from_json, parts)), "ellipsis": lambda _: Ellipsis,
             "named": lambda parts: Named(*parts), "tensor": _tensor,
+            "power": lambda base: Power(float.fromhex(base)),
+            "built": lambda parts: Built(parts[0], _from_json(parts[1])),
             "ref": lambda parts: Ref(*parts[:3], tuple(parts[3]), parts[4])}
 
 

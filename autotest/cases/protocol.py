@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ..workers.trial import Observation
 from .case import Case
 from .target import Target
@@ -89,7 +91,7 @@ class Reference:
 class Item:
     """A generated case with what the oracle observed. `random`: its numbers are free; `draws`: because they are drawn.
 
-    `choices` are the decisions that made it, for shrinking.
+    `choices` are the decisions that made it, for shrinking; `drawn` a table of what many calls of the case draw.
     """
 
     index: int
@@ -99,3 +101,4 @@ class Item:
     random: bool = False
     choices: tuple = ()
     draws: bool = False
+    drawn: np.ndarray | None = None

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import dtypes
 from .case import Case, Named, TensorSpec, leaves, map_tree, seen
+from .objects import Built, Power
 from .program import Program, Ref
 
 _MAX_LITERAL = 64  # elements; larger tensors are described, not spelled out
@@ -17,7 +18,7 @@ class _Text(str):
 
 def call(label: str, case: Case, limit: int = 160) -> str:
     """`torch.add(float32[3, 2], 2, alpha=1)`, cut to `limit` characters."""
-    text = f"{label}({_arguments(case, _summary)})"
+    text = f"{label}({arguments(case.args, case.kwargs, summary)})"
     return text if len(text) <= limit else text[: limit - 4] + "...)"
 
 
@@ -25,7 +26,7 @@ def code(label: str, case: Case) -> str:
     """The call as PyTorch code, with tensors built on lines of their own."""
     specs = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
     lines = [f"t{spec.id} = {_construction(spec, case)}" for spec in specs.values()]
-    return "\n".join([*lines, f"{label}({_arguments(case, lambda spec: f't{spec.id}')})"])
+    return "\n".join([*lines, f"{label}({arguments(case.args, case.kwargs, lambda spec: f't{spec.id}')})"])
 
 
 def script(item, failure) -> str:
@@ -33,11 +34,11 @@ def script(item, failure) -> str:
     case, label = item.case, item.target.label
     specs = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
     lines = ["import torch  # or: import weir as torch", ""]
-    lines += [f"t{spec.id} = {_rebuilt(spec, case)}" for spec in specs.values()]
+    lines += [f"t{spec.id} = {rebuilt(spec, case)}" for spec in specs.values()]
     # A leaf that requires a gradient may not be written: an in-place call is made on a copy of it.
     written = case.args[0].id if case.relation == "inplace" and isinstance(case.args[0], TensorSpec) else None
     name = {key: f"t{key}.clone()" if key == written and spec.requires_grad else f"t{key}" for key, spec in specs.items()}
-    call = f"out = {label}({_arguments(case, lambda spec: name[spec.id])})"
+    call = f"out = {label}({arguments(case.args, case.kwargs, lambda spec: name[spec.id])})"
     lines += ["with torch.autocast('cpu', dtype=torch.bfloat16):", f"    {call}"] if case.relation == "autocast" else [call]
     lines += _shown(specs, failure)
     return "\n".join([f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160], *lines])
@@ -45,7 +46,8 @@ def script(item, failure) -> str:
 
 def steps(program: Program) -> list[str]:
     """One line per step: `s1 = torch.add(s0, float32[2, 3])`."""
-    return [f"s{at} = {step.target.label}({_arguments(step, _summary)})" for at, step in enumerate(program.steps)]
+    return [f"s{at} = {step.target.label}({arguments(step.args, step.kwargs, summary)})"
+            for at, step in enumerate(program.steps)]
 
 
 def program_script(item, failure) -> str:
@@ -58,8 +60,8 @@ def program_script(item, failure) -> str:
         for leaf in leaves((step.args, step.kwargs)):
             if isinstance(leaf, TensorSpec) and leaf.id not in known:
                 known.add(leaf.id)
-                lines.append(f"t{leaf.id} = {_rebuilt(leaf, program)}")
-        lines.append(f"s{at} = {step.target.label}({_arguments(step, lambda spec: f't{spec.id}')})")
+                lines.append(f"t{leaf.id} = {rebuilt(leaf, program)}")
+        lines.append(f"s{at} = {step.target.label}({arguments(step.args, step.kwargs, lambda spec: f't{spec.id}')})")
     return "\n".join([*lines, f"print({', '.join(f's{at}' for at in range(len(program.steps)))})"])
 
 
@@ -86,7 +88,7 @@ def _gradients(inputs: list, second: bool) -> list:
             f"print(torch.autograd.grad(outs, [{', '.join(inputs)}], list(map(cotangent, outs)), allow_unused=True))"]
 
 
-def _rebuilt(spec: TensorSpec, case: Case) -> str:
+def rebuilt(spec: TensorSpec, case) -> str:
     """The tensor with its layout: a flat tensor of its storage, seen through its strides."""
     dtype, data = case.storages[spec.storage]
     flat = dtypes.to_array(data, dtype)
@@ -107,20 +109,27 @@ def _literal(array: np.ndarray) -> str:
     return text.replace("nan", "float('nan')").replace("inf", "float('inf')")
 
 
-def _arguments(case: Case, tensor) -> str:
-    def leaf(value):
-        if isinstance(value, TensorSpec):
-            return _Text(tensor(value))
-        if isinstance(value, Ref):
-            return _Text(f"s{value.step}" + (f"[{value.output}]" if value.output else ""))
-        return _Text(f"torch.{value.name}") if isinstance(value, Named) else value
-
-    parts = [repr(item) for item in map_tree(leaf, case.args)]
-    parts += [f"{name}={item!r}" for name, item in map_tree(leaf, case.kwargs).items()]
+def arguments(args: tuple, kwargs: dict, tensor) -> str:
+    """The arguments of a call as code; `tensor` gives the text of a descriptor."""
+    parts = [repr(item) for item in map_tree(lambda leaf: _leaf(leaf, tensor), args)]
+    parts += [f"{name}={item!r}" for name, item in map_tree(lambda leaf: _leaf(leaf, tensor), kwargs).items()]
     return ", ".join(parts)
 
 
-def _summary(spec: TensorSpec) -> str:
+def _leaf(value, tensor):
+    if isinstance(value, TensorSpec):
+        return _Text(tensor(value))
+    if isinstance(value, Ref):
+        return _Text(f"s{value.step}" + (f"[{value.output}]" if value.output else ""))
+    if isinstance(value, Power):
+        return _Text(f"lambda step: {value.base} ** step")
+    if isinstance(value, Built):
+        return _Text(f"torch.{value.path}(optimizer=optimizer, {arguments((), value.kwargs, tensor)})")
+    return _Text(f"torch.{value.name}") if isinstance(value, Named) else value
+
+
+def summary(spec: TensorSpec) -> str:
+    """`float32[2, 3]`."""
     return f"{spec.dtype}{list(spec.size)}"
 
 

@@ -10,7 +10,7 @@ from . import compare, ties, tolerance
 
 #: What is scored, per op and dtype. A wrong in-place, out= or autocast call is charged to that way of calling.
 PROPERTIES = ("value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "gradient", "gradgrad", "error",
-              "inplace", "out", "layout", "determinism", "autocast", "random", "crash")
+              "inplace", "out", "layout", "determinism", "autocast", "random", "crash", "state")
 
 #: Raised for what a subject does not claim to have; charged to no property but counted.
 UNSUPPORTED = {"NotImplementedError", CANNOT_BUILD}
@@ -47,7 +47,7 @@ def faults(case: Case, expected: Observation, got: Observation, random: bool = F
     if got.raised and got.raised.names[0] in UNSUPPORTED:
         return [] if expected.raised else [unsupported(str(got.raised), case)]
     if expected.raised or got.raised or got.unmappable:
-        found = _raising(expected, got)
+        found = refusals(expected, got)
     else:
         found = _forward(case, expected, got, random) + _effects(case, expected, got, random) + _gradients(expected, got, random)
         found = [fault for fault in found if fault.property not in got.lacks]
@@ -56,7 +56,8 @@ def faults(case: Case, expected: Observation, got: Observation, random: bool = F
     return found + [Fault(name, f"no {name} can be asked for", absent=True) for name in got.lacks]
 
 
-def _raising(expected: Observation, got: Observation) -> list[Fault]:
+def refusals(expected, got) -> list[Fault]:
+    """What is wrong where one of two observations is an exception, or holds what cannot be compared."""
     if expected.raised and got.raised:
         shared = set(expected.raised.names) & set(got.raised.names) - {"Exception", "BaseException", "object"}
         return [] if shared else [Fault("error", f"raised {got.raised}, but torch raises {expected.raised}")]
@@ -70,14 +71,18 @@ def _forward(case: Case, expected: Observation, got: Observation, random: bool) 
         return [Fault("value", f"structure: expected {expected.structure}, got {got.structure}")]
     found = []
     for i, (e, g) in enumerate(zip(expected.values, got.values)):
-        wrong = _value("value", "values", i, e, g, random)
+        wrong = difference("value", "values", i, e, g, random)
         wrong = None if wrong and _tied(case, e, g) else wrong
         found += [wrong] if wrong else _strides(i, e, expected.strides[i], got.strides[i])
     found += _unequal("requires_grad", "requires_grad", expected.requires_grad, got.requires_grad)
     return found
 
 
-def _value(name: str, phase: str, position: int, e: Value | None, g: Value | None, random: bool) -> Fault | None:
+def difference(name: str, phase: str, position: int, e: Value | None, g: Value | None, random: bool) -> Fault | None:
+    """How two values differ, charged to property `name`; with `random` only in dtype and shape.
+
+    `phase` and `position` say where they stand in the observation.
+    """
     if e is None or g is None:
         return None if e is g else Fault(name, f"{phase} {position}: expected {e}, got {g}")
     if e.dtype != g.dtype:
@@ -119,7 +124,7 @@ def _effects(case: Case, expected: Observation, got: Observation, random: bool) 
         found += _unequal("version", "version of input", expected.versions, got.versions)
     for key in expected.written if "version" not in got.lacks else ():
         e, g = expected.written[key], got.written.get(key)
-        wrong = _value("value", "written", key, e, g, random)
+        wrong = difference("value", "written", key, e, g, random)
         wrong = None if wrong and _tied(case, e, g) else wrong
         found += [wrong] if wrong else []
     if not found:
@@ -140,7 +145,7 @@ def _gradients(expected: Observation, got: Observation, random: bool) -> list[Fa
         return []
     if isinstance(g, Raised) or (e is None) != (g is None):
         return [Fault("gradient", f"raised {g}" if isinstance(g, Raised) else f"expected {_count(e)}, got {_count(g)}")]
-    found = [_value("gradient", "gradients", i, a, b, random) for i, (a, b) in enumerate(zip(e or [], g or []))]
+    found = [difference("gradient", "gradients", i, a, b, random) for i, (a, b) in enumerate(zip(e or [], g or []))]
     return [fault for fault in found if fault] + _second(expected.second, got.second, random)
 
 
@@ -152,7 +157,7 @@ def _second(e, g, random: bool) -> list[Fault]:
         return [Fault("gradgrad", f"raised {g}")]
     length = max(len(e or []), len(g or []))
     pairs = zip(e or [None] * length, g or [None] * length)
-    found = [_value("gradgrad", "second", i, a, b, random) for i, (a, b) in enumerate(pairs)
+    found = [difference("gradgrad", "second", i, a, b, random) for i, (a, b) in enumerate(pairs)
              if not (_vanishes(a) and _vanishes(b))]
     return [fault for fault in found if fault]
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..cases import dtypes
 from ..cases.case import Case, Named, TensorSpec, leaves, map_tree
+from ..cases.objects import mapped
 from ..cases.program import Program
 
 
@@ -27,6 +28,11 @@ def promoted_program(program: Program, rng: np.random.Generator | None = None) -
     steps = [replace(step, args=map_tree(_promote_leaf, step.args), kwargs=map_tree(_promote_leaf, step.kwargs))
              for step in program.steps]
     return Program([_promote_storage(dtype, data, rng, 0.0) for dtype, data in program.storages], steps)
+
+
+def promoted_object(case, rng: np.random.Generator | None = None):
+    """As `promoted`, for a case about an object."""
+    return mapped(_promote_leaf, case, [_promote_storage(dtype, data, rng, 0.0) for dtype, data in case.storages])
 
 
 def working_epsilon(case: Case) -> float:

@@ -42,6 +42,11 @@ def make(overload: Overload, dtype: str, choices: Choices, grad: float = 0.6, gi
     return call.case()
 
 
+def value(overload: Overload, parameter: Parameter, dtype: str, choices: Choices):
+    """Something to pass for one parameter that takes no tensor. Raises Impossible."""
+    return _Call(overload, dtype, choices, 0.0)._value(parameter)
+
+
 class _Call:
     """One call being made: its pool of sizes and the tensors so far."""
 
@@ -49,7 +54,7 @@ class _Call:
         self._overload = overload
         self._dtype = dtype
         self._choices = choices
-        self._rules = _rules(overload.name.split(".")[0])
+        self._rules = _rules(overload.operation)
         self._sizes: dict = {}
         self.storages: list = []
         self._tensors: list = []
@@ -78,6 +83,8 @@ class _Call:
         if isinstance(rule, list):
             chosen = self._choices.pick(rule)
             return [self._size(letter) for letter in chosen.split()] if isinstance(chosen, str) else chosen
+        if parameter.options:
+            return self._choices.pick(parameter.options)
         kind = parameter.type
         if kind.startswith("Optional["):
             if self._choices.chance(0.15):
@@ -220,7 +227,7 @@ class _Call:
 
     def _sizes_for(self, name: str) -> list:
         base = list(self._tensors[0].size) if self._tensors else [self._choices.pick(_EXTENTS) for _ in range(self._choices.pick(_RANKS))]
-        operation = self._overload.name.split(".")[0]
+        operation = self._overload.operation
         if not self._tensors or operation.startswith(("new_", "empty")):
             return base
         if operation in ("repeat", "tile"):
@@ -289,7 +296,7 @@ class _Call:
         return Named("dtype", self._choices.pick((self._dtype, *_OTHER_DTYPES)))
 
     def _text(self, name: str) -> str:
-        return self._choices.pick(_TEXTS.get((self._overload.name.split(".")[0], name)) or _TEXTS.get(name) or ("sum", "mean"))
+        return self._choices.pick(_TEXTS.get((self._overload.operation, name)) or _TEXTS.get(name) or ("sum", "mean"))
 
 
 _EXTENTS = (2, 3, 1, 3, 4, 2, 5, 2, 3, 4, 2, 3, 1, 0)
@@ -318,7 +325,9 @@ _TEXTS = {"reduce": ("sum", "prod", "mean", "amax", "amin"), "interpolation": ("
           "ord": ("fro", "nuc"), "norm": ("backward", "ortho", "forward"), "rounding_mode": ("floor", "trunc"),
           "side": ("left", "right"), "driver": ("gels", "gelsd"), "p": ("fro", "nuc"), "pad_mode": ("reflect", "constant"),
           ("pad", "mode"): ("constant", "reflect", "replicate", "circular"), ("linalg_qr", "mode"): ("reduced", "complete", "r"),
-          ("scatter", "reduce"): ("add", "multiply"),
+          ("scatter", "reduce"): ("add", "multiply"), "reduction": ("mean", "sum", "none"), "nonlinearity": ("tanh", "relu"),
+          ("nn.Upsample", "mode"): ("nearest", "bilinear", "bicubic", "nearest-exact"),
+          ("nn.EmbeddingBag", "mode"): ("mean", "sum", "max"), "activation": ("relu", "gelu"), "padding_mode": ("zeros", "reflect", "replicate", "circular"),
           "equation": ("i->i", "ij->ji", "ij,jk->ik", "i,i->", "ii->i", "...i->...")}
 _SCALARS = {"int": _Call._int, "float": _Call._float, "number": _Call._number, "bool": _Call._bool,
             "ScalarType": _Call._dtype_argument, "str": _Call._text, "complex": _Call._number,

@@ -1,6 +1,5 @@
 """Writes batches of cases on the oracle's side: draws a call, runs it in PyTorch, keeps what was observed."""
 
-import re
 import zlib
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -12,18 +11,22 @@ from ..cases import dtypes
 from ..cases.case import Case, Named, TensorSpec, leaves, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
+from ..workers import draws
 from ..workers.trial import Trial
-from . import arguments, fill, grow
+from . import arguments, classes, fill, grow, objects, samples, vary
 from .choices import Choices
+from .novelty import signature, template
 from .signature import Overload
 from .universe import overloads
 
 #: Ways of calling, drawn in this proportion where an overload has them.
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 #: Stands in the universe for programs of several calls.
-PROGRAM = Overload("program", "program", ())
+PROGRAM = Overload("program", "program", (), family="program")
 #: Singular vectors and eigenvectors are determined but for their signs, and for rotations where values are equal.
 _UNDETERMINED = {"linalg.svd", "svd", "linalg.eigh"}
+_FROM_DATABASE = 0.33  # how often a call starts from a sample of the op database, where there is one
+_SAMPLED = 1  # of the random calls of a batch, how many have their distribution tested: it takes thousands of calls
 _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 
 
@@ -40,7 +43,7 @@ class Author:
     """Makes batches. The same overload, dtype and index always give the same case."""
 
     def __init__(self):
-        self._overloads = {overload.name: overload for overload in overloads()} | {PROGRAM.name: PROGRAM}
+        self._overloads = {overload.name: overload for overload in (*overloads(), *classes.overloads(), PROGRAM)}
         self._pool = grow.pool(list(overloads()))
 
     def universe(self) -> list[Overload]:
@@ -53,22 +56,39 @@ class Author:
         for index in indices:
             for item in self._items(name, dtype, Choices(zlib.crc32(f"{name}/{dtype}/{index}".encode())), index):
                 _take(batch, item, seen)
+        for item in [item for item in batch.items if _varies(item)][:_SAMPLED]:
+            item.drawn = drawn(item)
         return batch
+
+    def explore(self, name: str, dtype: str, attempts: list[tuple]) -> tuple[list[Item], list[tuple]]:
+        """Cases from pairs of seed and first choices: those worth asking, and what each one showed by which choices."""
+        batch, shown, seen = Batch(), [], {}
+        for index, (seed, beginning) in enumerate(attempts):
+            for item in self._items(name, dtype, Choices(seed, beginning), index):
+                _take(batch, item, seen)
+                shown.append((signature(item), item.choices))
+        return batch.items, shown
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list[Item]:
         """The cases that a sequence of choices makes."""
-        return self._items(name, dtype, Choices(replay=choices), 0)
+        items = self._items(name, dtype, Choices(replay=choices), 0)
+        for item in items:
+            item.drawn = drawn(item) if _varies(item) else None
+        return items
 
     def _items(self, name: str, dtype: str, choices: Choices, index: int) -> list[Item]:
-        if name == PROGRAM.name:
+        overload = self._overloads[name]
+        if overload is PROGRAM:
             return grow.grow(self._pool, dtype, choices, index)
-        return [self.item(self._overloads[name], dtype, choices, index)]
+        if overload.family:
+            return [objects.item(overload, dtype, choices, index)]
+        return [self.item(overload, dtype, choices, index)]
 
     def item(self, overload: Overload, dtype: str, choices: Choices, index: int = 0) -> Item:
         """One case and its expectation."""
         relation = choices.pick(_relations(overload))
         order = choices.pick((1, 1, 2, 0)) if relation != "out" else 0  # out= refuses inputs that require gradients
-        case = replace(arguments.make(overload, dtype, choices, grad=0.6 if order else 0.04),
+        case = replace(self._call(overload, dtype, choices, grad=0.6 if order else 0.04),
                        relation=relation, differentiate=order)
         target = Target(f"torch.{overload.path}", [overload.path])
         if relation == "inplace":
@@ -79,10 +99,38 @@ class Author:
         torch.manual_seed(0)
         before = torch.get_rng_state()
         expected = Trial(torch, function, case).run()
-        draws = overload.random or not torch.equal(before, torch.get_rng_state())
+        drew = overload.random or not torch.equal(before, torch.get_rng_state())
         unfilled = "empty" in overload.path or "resize" in overload.path
-        free = draws or unfilled or overload.path in _UNDETERMINED or _undefined_cast(case)
-        return Item(index, target, case, expected, free, tuple(choices.made), draws)
+        free = drew or unfilled or overload.path in _UNDETERMINED or _undefined_cast(case)
+        return Item(index, target, case, expected, free, tuple(choices.made), drew)
+
+    def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
+        """A call by the signature, or a sample of the op database with some changes."""
+        known = samples.samples_of(overload, dtype)
+        if not known or not choices.chance(_FROM_DATABASE):
+            try:
+                return arguments.make(overload, dtype, choices, grad)
+            except arguments.Impossible:
+                if not known:
+                    raise
+        sample = choices.pick(known)
+        if not choices.chance(grad):
+            sample = sample.without_gradients()
+        made = vary.varied(sample, overload, dtype, choices)
+        return Case(*made.trees, made.storages)
+
+
+def drawn(item: Item, calls: int = draws.CALLS):
+    """What so many calls of the item draw; None where it draws nothing, or is called in a way that hides it."""
+    if not item.draws or item.expected.raised or item.case.relation not in ("call", "inplace"):
+        return None
+    return draws.drawn(torch, item.target.resolve(torch), item.case, draws.ORACLE_SEED, calls)
+
+
+def _varies(item: Item) -> bool:
+    """Whether a few calls draw different numbers, as a permutation of one element does not."""
+    few = drawn(item, calls=8)
+    return few is not None and bool(np.any(few != few[0]))
 
 
 def _take(batch: Batch, item: Item, seen: dict) -> None:
@@ -93,8 +141,12 @@ def _take(batch: Batch, item: Item, seen: dict) -> None:
     elif expected.raised is None or _absent(expected.raised):
         return
     batch.made += 1
-    if expected.raised is None or _new_template(expected.raised.message, seen):
-        batch.items.append(item)
+    if expected.raised is not None:
+        refused = template(expected.raised.message)
+        seen[refused] = seen.get(refused, 0) + 1
+        if seen[refused] > _ERRORS_PER_TEMPLATE:
+            return
+    batch.items.append(item)
 
 
 def _undefined_cast(case: Case) -> bool:
@@ -149,12 +201,3 @@ def _out_like(case: Case, identity: int, value, choices: Choices) -> TensorSpec:
 def _absent(raised) -> bool:
     """Whether the oracle lacks the operation on the CPU, and so has no opinion."""
     return raised is not None and raised.message.startswith("Could not run 'aten::")
-
-
-def _new_template(message: str, seen: dict) -> bool:
-    """Whether a call failing with `message` asks something that few calls before it asked."""
-    template = re.sub(r"\[[^]]*\]|\([^)]*\)|-?\d+(\.\d+)?|'[^']*'", "#", message.split("\n")[0])[:120]
-    seen[template] = seen.get(template, 0) + 1
-    return seen[template] <= _ERRORS_PER_TEMPLATE
-
-

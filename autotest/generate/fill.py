@@ -11,7 +11,7 @@ import numpy as np
 from ..cases import dtypes
 
 _POOL = 1024  # places in a pool where a tensor may start
-_LONGEST = 8192  # elements of the largest tensor
+LONGEST = 8192  # elements of the largest tensor
 
 #: From simple to wild: what a shrinker moves towards stands first.
 FLOATING = ("whole", "normal", "unit", "wide", "special")
@@ -20,8 +20,8 @@ _SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-
 
 def data(dtype: str, kind: str, start: int, count: int) -> bytes:
     """`count` elements of `dtype`; `kind` is one of FLOATING, or ("below", n) for indices in [0, n)."""
-    if count > _LONGEST:
-        raise ValueError(f"a generated tensor has {count} elements, at most {_LONGEST}")
+    if count > LONGEST:
+        raise ValueError(f"a generated tensor has {count} elements, at most {LONGEST}")
     pool = _pool(dtype, kind)
     return pool[start:start + count].tobytes()
 
@@ -29,7 +29,7 @@ def data(dtype: str, kind: str, start: int, count: int) -> bytes:
 @lru_cache(maxsize=None)
 def _pool(dtype: str, kind) -> np.ndarray:
     rng = np.random.default_rng(7)
-    size = _POOL + _LONGEST
+    size = _POOL + LONGEST
     if isinstance(kind, tuple):
         return rng.integers(0, max(kind[1], 1), size).astype(dtypes.numpy_name(dtype))
     if dtype == "bool":
@@ -38,7 +38,7 @@ def _pool(dtype: str, kind) -> np.ndarray:
     if dtype.startswith("complex"):
         return (numbers + 1j * _numbers(rng, kind, size)).astype(dtypes.numpy_name(dtype))
     if dtype in dtypes.EPSILON:
-        return _narrow(numbers, dtype)
+        return narrowed(numbers, dtype)
     whole = np.where(np.isfinite(numbers), numbers * (3 if kind != "whole" else 1), 5)
     low = 0 if dtype.startswith("u") else -9
     return np.clip(np.rint(whole), low, 9).astype(dtypes.numpy_name(dtype))
@@ -56,10 +56,11 @@ def _numbers(rng, kind: str, size: int) -> np.ndarray:
     return np.where(rng.random(size) < 0.4, rng.choice(_SPECIAL, size), rng.standard_normal(size))
 
 
-def _narrow(numbers: np.ndarray, dtype: str) -> np.ndarray:
+def narrowed(numbers: np.ndarray, dtype: str) -> np.ndarray:
+    """`numbers` as `dtype`, in the NumPy dtype in which it travels."""
     if dtype != "bfloat16":
         with np.errstate(over="ignore"):
-            return numbers.astype(dtype)
+            return numbers.astype(dtypes.numpy_name(dtype))
     return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 

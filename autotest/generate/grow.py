@@ -30,8 +30,13 @@ _MOST_ELEMENTS = 2048
 
 def pool(overloads: list[Overload]) -> list[Overload]:
     """The overloads that programs are made of, by name."""
-    return [o for o in overloads if o.parameters and o.parameters[0].type in ("Tensor", "List[Tensor]") and not o.random and not o.backend and not any(
-        o.name.startswith(word) or (word[0] == "_" or word in ("empty", "resize", "backward")) and word in o.name for word in _UNSTEADY)]
+    return [o for o in overloads if o.parameters and o.parameters[0].type in ("Tensor", "List[Tensor]")
+            and not (o.random or o.backend or o.path == o.inplace or _unsteady(o.name))]
+
+
+def _unsteady(name: str) -> bool:
+    return any(name.startswith(word) or (word[0] == "_" or word in ("empty", "resize", "backward")) and word in name
+               for word in _UNSTEADY)
 
 
 def grow(overloads: list[Overload], dtype: str, choices: Choices, index: int) -> list[Item]:

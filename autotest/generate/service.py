@@ -10,13 +10,15 @@ from collections import Counter
 
 import torch
 
+from ..cases.case import Case
 from ..cases.protocol import Item
 from ..cases.values import Raised
 from ..kinds import kind_of
 from ..workers.subject import limit_memory
 from ..workers.worker import connect, serve
 from .arguments import Impossible
-from .author import Author
+from .author import Author, drawn
+
 
 def expect(target, case) -> Item:
     """A stored case with what the oracle observes now."""
@@ -24,7 +26,8 @@ def expect(target, case) -> Item:
     before = torch.get_rng_state()
     item = Item(0, target, case, None)
     item.expected = kind_of(item).observe(torch, item)
-    item.random = not torch.equal(before, torch.get_rng_state())
+    item.random = item.draws = not torch.equal(before, torch.get_rng_state())
+    item.drawn = drawn(item) if isinstance(case, Case) else None
     return item
 
 
@@ -69,6 +72,15 @@ def batch(author: Author, name: str, dtype: str, indices: list) -> tuple:
     return pickle.dumps(made.items), made.made, made.valid, sum((kind_of(item).asked(item) for item in made.items), Counter())
 
 
+def explore(author: Author, *arguments) -> tuple:
+    """The items as bytes, and what each showed; nothing where no case can be made."""
+    try:
+        items, shown = author.explore(*arguments)
+    except Impossible:
+        items, shown = [], []
+    return pickle.dumps(items), shown
+
+
 def main(descriptor: str, gigabytes: str) -> None:
     """Serves requests until the driver closes the pipe."""
     warnings.simplefilter("ignore")
@@ -79,6 +91,7 @@ def main(descriptor: str, gigabytes: str) -> None:
     requests = {"universe": author.universe, "wavers": wavers,
                 "rerun": lambda item: kind_of(item).reruns(torch, item),
                 "expect": expect,
+                "explore": lambda *arguments: explore(author, *arguments),
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),
                 "batch": lambda *arguments: batch(author, *arguments)}
     connection.send(("ready", str(torch.__version__)))

@@ -2,24 +2,31 @@
 
 from dataclasses import dataclass
 
+from ..cases import dtypes
+
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an overload; `type` is aten's type text, `Tensor`, `int[]`, `float?`, ..."""
+    """A parameter of an overload; `type` is aten's type text, `Tensor`, `List[int]`, `Optional[float]`, ...
+
+    `options`, if any, are all the values worth passing.
+    """
 
     name: str
     type: str
     keyword_only: bool
     has_default: bool
     size: int = 0  # of a fixed-size list such as int[2]
+    options: tuple = ()
 
 
 @dataclass(frozen=True)
 class Overload:
-    """One signature of a public operation.
+    """One signature of a public operation, or of a class whose objects are tried.
 
     `path` is where users find it; `inplace` the path of its in-place twin, "" if it has none; `out` the dtype-carrying
-    outputs that an `out=` variant takes, 0 if it has none.
+    outputs that an `out=` variant takes, 0 if it has none. `family` is the kind of case where that is no plain call:
+    program, module, optimizer, scheduler.
     """
 
     name: str
@@ -29,6 +36,16 @@ class Overload:
     out: int = 0
     random: bool = False
     backend: bool = False
+    family: str = ""
+
+    @property
+    def operation(self) -> str:
+        """The name without that of the overload."""
+        return self.name if self.family else self.name.split(".")[0]
+
+    def takes(self, dtype: str) -> bool:
+        """Whether cases of `dtype` can be made: objects hold floating parameters."""
+        return self.family in ("", "program") or dtype in dtypes.EPSILON
 
     def __str__(self) -> str:
         return self.name

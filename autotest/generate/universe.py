@@ -5,6 +5,7 @@ leaves the list because it is hard to test; what the oracle itself cannot run he
 """
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 import torch
@@ -16,6 +17,9 @@ _PREFIXES = {"linalg_": "linalg", "special_": "special", "fft_": "fft"}
 
 #: Types that no tensor program passes: TorchScript's containers, named dimensions, packed weights.
 _NOT_TENSOR_PROGRAMS = re.compile(r"Dimname|Dict\(|Future|__torch__|\bt\[\]|\bt \w|AnyEnum|Stream|QScheme")
+
+#: Changes what a tensor is rather than its numbers.
+_ON_STORAGE = re.compile(r"::set_|Storage|requires_grad_")
 
 #: Needs a library, a device or a layout that the CPU oracle lacks.
 _OTHER_BACKENDS = re.compile(
@@ -36,6 +40,11 @@ def overloads() -> tuple[Overload, ...]:
         path = _public_path(schema.name[6:])
         if path:
             found[_label(schema)] = _overload(schema, path, outs, mutating)
+    twins = {overload.inplace for overload in found.values()}
+    for schema in schemas:  # methods that only exist in place, such as uniform_
+        path = f"Tensor.{schema.name[6:]}"
+        if _only_inplace(schema) and path not in twins:
+            found[_label(schema)] = replace(_overload(schema, path, outs, mutating), inplace=path)
     return tuple(found[name] for name in sorted(found))
 
 
@@ -49,6 +58,12 @@ def _overload(schema, path: str, outs: dict, mutating: set) -> Overload:
     random = "Generator" in text or "nondeterministic_seeded" in [t.name for t in _tags(schema)]
     return Overload(_label(schema), path, parameters, twin, outs.get((base, inputs), 0), random,
                     bool(_OTHER_BACKENDS.search(base)))
+
+
+def _only_inplace(schema) -> bool:
+    name = schema.name[6:]
+    return (name.endswith("_") and _mutates(schema) and not _is_out(schema) and _on_tensors(schema)
+            and not _ON_STORAGE.search(str(schema)) and hasattr(torch.Tensor, name))
 
 
 def _key(schema) -> tuple:

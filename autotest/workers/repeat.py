@@ -1,7 +1,12 @@
-"""The same call again: bit for bit the same, whatever the number of threads; drawn numbers after the same seed."""
+"""The same call again: bit for bit the same, whatever the number of threads; drawn numbers after the same seed.
+
+Numbers that are drawn differ between frameworks, but not in how they are distributed.
+"""
 
 from ..cases.protocol import Item
+from ..check import distribution
 from ..check.properties import Fault
+from . import draws
 from .trial import Observation, Trial
 
 _EVERY = 4  # of the calls that could be repeated, how many are
@@ -17,8 +22,9 @@ def faults(item: Item, function, W) -> list[Fault]:
     """What differs between runs of one call in the framework `W`."""
     if item.draws and not item.expected.raised:
         runs = [_run(item, function, W) for _ in range(2)]
-        same = _bits(runs[0]) == _bits(runs[1])
-        return [] if same else [Fault("random", "the same seed draws other numbers")]
+        if _bits(runs[0]) != _bits(runs[1]):
+            return [Fault("random", "the same seed draws other numbers")]
+        return _distribution(item, function, W) if item.drawn is not None else []
     if not repeats(item):
         return []
     runs = [_run(item, function, W, threads) for threads in _THREADS]
@@ -27,6 +33,12 @@ def faults(item: Item, function, W) -> list[Fault]:
         if _bits(run) != _bits(runs[0]):
             found.append(Fault("determinism", f"with {threads} threads other bits than before with {_THREADS[0]}"))
     return found[:1]
+
+
+def _distribution(item: Item, function, W) -> list[Fault]:
+    table = draws.drawn(W, function, item.case, draws.SUBJECT_SEED)
+    found = distribution.difference(item.drawn, table) if table is not None else "no numbers were drawn"
+    return [Fault("random", found)] if found else []
 
 
 def _run(item: Item, function, W, threads: int = 1) -> Observation:

@@ -145,20 +145,13 @@ class Trial:
         if not outputs or not inputs:
             return
         second = self._case.differentiate > 1
-        grads = self._gradients(outputs, inputs, second)
+        grads = gradients(self._W, outputs, inputs, second)
         self._seen.gradients = grads if isinstance(grads, Raised) else [to_value(grad, self._W) for grad in grads]
         if second and not isinstance(grads, Raised):
             again = [grad for grad in grads if grad is not None and grad.requires_grad]
             if again:
-                found = self._gradients(again, inputs, False)
+                found = gradients(self._W, again, inputs)
                 self._seen.second = found if isinstance(found, Raised) else [to_value(g, self._W) for g in found]
-
-    def _gradients(self, outputs: list, inputs: list, create_graph: bool):
-        try:
-            cotangents = [cotangent(t, self._W) for t in outputs]
-            return self._W.autograd.grad(outputs, inputs, cotangents, allow_unused=True, create_graph=create_graph)
-        except Exception as error:
-            return Raised.of(error)
 
     # Write-through.
 
@@ -181,6 +174,15 @@ class Trial:
 
 def _has(tensor, name: str) -> bool:
     return tensor is not None and hasattr(tensor, name)
+
+
+def gradients(W, outputs: list, inputs: list, create_graph: bool = False):
+    """The gradients of `inputs` for fixed cotangents, None for those not used; what was raised, if so."""
+    try:
+        cotangents = [cotangent(t, W) for t in outputs]
+        return W.autograd.grad(outputs, inputs, cotangents, allow_unused=True, create_graph=create_graph)
+    except Exception as error:
+        return Raised.of(error)
 
 
 def cotangent(output, W):

@@ -4,10 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weir_autotest.cases import dtypes
+from weir_autotest.cases.case import Case, tensors_of
 from weir_autotest.generate.arguments import make
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
+from weir_autotest.generate.samples import samples_of
 from weir_autotest.generate.universe import overloads
+from weir_autotest.generate.vary import varied
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +61,26 @@ def test_no_choices_give_the_simplest_call():
     case = make(overload, "float32", Choices())
     assert [spec.size for spec in case.args] == [(2, 2), (2, 2)]
     assert not any(spec.requires_grad for spec in case.args)
+
+
+def test_the_op_database_reaches_what_signatures_do_not(author):
+    for name in ("max_unpool2d", "select_scatter", "linalg_lu_solve"):
+        assert author.batch(name, "float32", list(range(40))).valid
+
+
+def test_a_variation_of_nothing_is_the_sample():
+    overload = next(o for o in overloads() if o.name == "cumsum")
+    sample = samples_of(overload, "float32")[0]
+    made = varied(sample, overload, "float32", Choices())
+    assert made.trees == sample.trees and made.storages == sample.storages
+
+
+@given(st.integers(0, 10_000))
+def test_every_variation_stays_within_its_storages(seed):
+    overload = next(o for o in overloads() if o.name == "addmm")
+    for sample in samples_of(overload, "float32"):
+        made = varied(sample, overload, "float32", Choices(seed))
+        for spec in tensors_of(Case(*made.trees, made.storages)):
+            dtype, data = made.storages[spec.storage]
+            reach = 0 if 0 in spec.size else 1 + spec.offset + sum((n - 1) * s for n, s in zip(spec.size, spec.stride))
+            assert spec.dtype == dtype and reach <= len(dtypes.to_array(data, dtype))

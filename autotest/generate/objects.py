@@ -1,0 +1,178 @@
+"""Makes cases about modules, optimizers and schedulers from PyTorch's databases and from constructors' signatures."""
+
+import inspect
+from dataclasses import replace
+from functools import lru_cache
+from math import prod
+
+import torch
+from torch.testing._internal.common_modules import module_db
+from torch.testing._internal.common_optimizers import optim_db
+
+from ..cases import ship
+from ..cases.case import Encoder, Named, TensorSpec, Unmappable, row_major
+from ..cases.dtypes import EPSILON, name_of
+from ..cases.objects import Built, ModuleCase, OptimizerCase, SchedulerCase
+from ..cases.protocol import Item
+from ..cases.target import Target
+from ..workers.objects import decoded, module_of, observe
+from . import arguments, classes, fill, vary
+from .choices import Choices
+from .signature import Overload
+
+
+def item(overload: Overload, dtype: str, choices: Choices, index: int) -> Item:
+    """One case of a class and its expectation. Raises arguments.Impossible."""
+    case = _MAKERS[overload.family](overload, dtype, choices)
+    target = Target(f"torch.{overload.path}", [overload.path])
+    expected = observe(torch, target.resolve(torch), case)
+    return Item(index, target, case, expected, choices=tuple(choices.made))
+
+
+# Modules.
+
+def _module(overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
+    kind = ship.walk(torch, overload.path)
+    samples = module_samples(overload.path, dtype)
+    if samples:
+        made = vary.varied(choices.pick(samples), overload, dtype, choices)
+        args, kwargs, inputs, named = made.trees
+        case = ModuleCase(args, kwargs, inputs, named, storages=made.storages)
+    else:
+        case = _by_signature(kind, overload, dtype, choices)
+    case = replace(case, dtype=Named("dtype", dtype), lazy=overload.path.startswith("nn.Lazy"))
+    return replace(case, state=_state(kind, case, choices))
+
+
+@lru_cache(maxsize=None)
+def module_samples(path: str, dtype: str) -> list:
+    """The database's inputs of a module class, as data: trees of args, kwargs, inputs and keywords of the call."""
+    found = []
+    for info in module_db:
+        if info.name != path:
+            continue
+        torch.manual_seed(0)
+        asked = {"device": "cpu", "dtype": getattr(torch, dtype), "requires_grad": True, "training": True}
+        for sample in info.module_inputs_func(info, **asked):
+            made, call, encoder = sample.constructor_input, sample.forward_input, Encoder(torch)
+            try:
+                trees = encoder.encode((made.args, made.kwargs, call.args, call.kwargs))
+            except (Unmappable, AttributeError):
+                continue  # holds a module or a function, or has no input
+            found.append(vary.Sample(trees, encoder.storages))
+    return vary.simplest_first([sample for sample in found if sample.small])
+
+
+def _by_signature(kind: type, overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
+    """A case from the signatures of constructor and forward, made as one call, so that their shapes may agree."""
+    forward = classes.parameters(kind.forward)
+    made = arguments.make(replace(overload, parameters=overload.parameters + forward), dtype, choices)
+    names = {parameter.name for parameter in forward}
+    kwargs = {name: value for name, value in made.kwargs.items() if name not in names}
+    named = {name: value for name, value in made.kwargs.items() if name in names}
+    return ModuleCase(kwargs=kwargs, named=named, storages=made.storages)
+
+
+def _state(kind: type, case: ModuleCase, choices: Choices) -> dict:
+    """A state dict of drawn numbers, its descriptors over the case's storages; empty if no module can be made."""
+    torch.manual_seed(0)
+    try:
+        module = module_of(kind, decoded(torch, case))
+    except Exception:
+        return {}
+    if any(tensor.numel() > fill.LONGEST for tensor in module.state_dict().values()):
+        return {}  # a varied constant grew: such a module refuses the empty dict
+    parameters = {name for name, _ in module.named_parameters()}
+    state, filled = {}, choices.pick(("unit", "normal"))
+    for name, tensor in module.state_dict().items():
+        dtype, size = name_of(tensor.dtype), tuple(tensor.shape)
+        if dtype in EPSILON:  # variances, which are buffers, must be positive
+            state[name] = _tensor(case, dtype, size, filled if name in parameters else "unit", choices)
+        else:
+            state[name] = _placed(case, dtype, size, tensor.numpy().tobytes())
+    return state
+
+
+# Optimizers.
+
+def _optimizer(overload: Overload, dtype: str, choices: Choices) -> OptimizerCase:
+    kind = ship.walk(torch, overload.path)
+    made = vary.varied(choices.pick(_options(overload.path)), overload, dtype, choices)
+    case = OptimizerCase(kwargs=made.trees[1], storages=made.storages)
+    case.closure = inspect.signature(kind.step).parameters["closure"].default is inspect.Parameter.empty
+    parameters = [_tensor(case, dtype, choices.pick(_SIZES), "normal", choices, grad=True)
+                  for _ in range(choices.pick((1, 2, 3)))]
+    case.groups = [{"params": parameters}]
+    if len(parameters) > 1 and choices.chance(0.4):
+        case.groups = [{"params": parameters[:1]}, {"params": parameters[1:], "lr": choices.pick(_RATES)}]
+    steps = choices.between(1, 6)
+    case.gradients = [[_gradient(case, dtype, parameter.size, choices) for parameter in parameters]
+                      for _ in range(steps)]
+    case.resume = choices.below(steps)
+    return case
+
+
+@lru_cache(maxsize=None)
+def _options(path: str) -> list:
+    """The database's options of an optimizer class, as data."""
+    found = [vary.Sample(((), {}))]
+    for info in optim_db:
+        if f"optim.{info.optim_cls.__name__}" == path:
+            for sample in info.optim_inputs_func("cpu"):
+                encoder = Encoder(torch)
+                found.append(vary.Sample(((), encoder.encode(sample.kwargs)), encoder.storages))
+    return found
+
+
+def _gradient(case: OptimizerCase, dtype: str, size: tuple, choices: Choices) -> TensorSpec | None:
+    return None if choices.chance(0.05) else _tensor(case, dtype, size, choices.pick(_FILLS), choices)
+
+
+# Schedulers.
+
+def _scheduler(overload: Overload, dtype: str, choices: Choices) -> SchedulerCase:
+    step = inspect.signature(ship.walk(torch, overload.path).step).parameters
+    steps = choices.between(1, 20)
+    metrics = [choices.pick(_METRICS) for _ in range(steps)] if "metrics" in step else None
+    rates = [choices.pick(_RATES) for _ in range(choices.pick((1, 2)))]
+    return SchedulerCase(_constructor(overload, dtype, choices), rates, steps, choices.below(steps), metrics)
+
+
+def _constructor(overload: Overload, dtype: str, choices: Choices) -> dict:
+    """Arguments from the signature; a scheduler made of others gets some, for the same optimizer."""
+    kwargs = {}
+    for parameter in overload.parameters:
+        if parameter.has_default and not choices.chance(0.4):
+            continue
+        if parameter.type == classes.SCHEDULERS:
+            inner = [choices.pick(_simple_schedulers()) for _ in range(choices.pick((2, 1, 3)))]
+            kwargs[parameter.name] = [Built(other.path, _constructor(other, dtype, choices)) for other in inner]
+        elif parameter.name != "optimizer":
+            kwargs[parameter.name] = arguments.value(overload, parameter, dtype, choices)
+    return kwargs
+
+
+@lru_cache(maxsize=1)
+def _simple_schedulers() -> list:
+    return [o for o in classes.overloads()
+            if o.family == "scheduler" and all(p.type != classes.SCHEDULERS for p in o.parameters)]
+
+
+# Tensors.
+
+def _tensor(case, dtype: str, size: tuple, filled: str, choices: Choices, grad: bool = False) -> TensorSpec:
+    return _placed(case, dtype, size, fill.data(dtype, filled, fill.where(choices), prod(size)), grad)
+
+
+def _placed(case, dtype: str, size: tuple, data: bytes, grad: bool = False) -> TensorSpec:
+    """A row-major tensor in a new storage of `case`."""
+    case.storages.append((dtype, data))
+    return TensorSpec(_FIRST_ID + len(case.storages), dtype, size, row_major(size), 0, len(case.storages) - 1, grad)
+
+
+_MAKERS = {"module": _module, "optimizer": _optimizer, "scheduler": _scheduler}
+_FIRST_ID = 1000  # above the ids of samples and calls
+_SIZES = ((2, 2), (3,), (2, 3), (), (1,), (2, 1, 2), (0,))
+_FILLS = ("whole", "normal", "unit", "wide")
+_RATES = (0.1, 1.0, 0.01, 0.5)
+_METRICS = (1.0, 0.5, 1.0, 0.9999, 2.0, 0.25)

@@ -1,0 +1,61 @@
+"""What an object did, as a list of entries that can be compared one by one."""
+
+from dataclasses import dataclass, field
+
+from ..cases.values import Raised, flatten, to_value
+
+
+@dataclass
+class Entry:
+    """One thing seen. `free`: random numbers were drawn on the way, so that only dtype and shape mean anything."""
+
+    property: str
+    label: str
+    value: object
+    free: bool = False
+
+
+@dataclass
+class Journal:
+    """Entries in order, up to the first exception; `doing` is the property and phase that it broke."""
+
+    entries: list = field(default_factory=list)
+    raised: Raised | None = None
+    unmappable: str | None = None
+    doing: tuple = ("value", "construction")
+
+    def by_label(self) -> dict:
+        """The entries by their labels, which are unique."""
+        return {entry.label: entry for entry in self.entries}
+
+
+class Writer:
+    """Writes the journal of one object in framework `W`.
+
+    Once numbers are drawn, all that follows may depend on them.
+    """
+
+    def __init__(self, W):
+        self._W = W
+        self.journal = Journal()
+        self._before = self._generator()
+
+    def begin(self, phase: str, property: str = "value") -> None:
+        """Starts a phase, whose entries belong to `property` unless they say otherwise."""
+        self.journal.doing = (property, phase)
+
+    def note(self, what: str, tree, property: str = "") -> None:
+        """One entry for the nesting of `tree` and one for each of its leaves; an exception is one entry."""
+        asked, phase = self.journal.doing
+        label, drawn = f"{phase}: {what}", self._generator() != self._before
+        if isinstance(tree, Raised):
+            return self.journal.entries.append(Entry(property or asked, label, tree))
+        structure, found = flatten(tree, self._W)
+        self.journal.entries.append(Entry(property or asked, label, to_value(structure, self._W)))
+        for i, leaf in enumerate(found):
+            self.journal.entries.append(Entry(property or asked, f"{label} {i}", to_value(leaf, self._W), drawn))
+
+    def _generator(self) -> bytes:
+        """The state of the framework's generator, if it shows it."""
+        state = getattr(self._W, "get_rng_state", lambda: None)()
+        return b"" if state is None else state.numpy().tobytes()
