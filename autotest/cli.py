@@ -22,7 +22,7 @@ from .campaign import shrink as shrinking
 from .cases import database
 from .opdb.run import Result, Settings, UsageError, run
 from .record import CAMPAIGN_SCHEMA, SCHEMA, campaign_record, merged, record
-from .tiers import TIERS
+from .tiers import NIGHTLY, TIERS
 
 COMPLETED, USAGE, FELL = 0, 1, 2  # exit codes
 
@@ -37,7 +37,7 @@ Jobs = Annotated[int, typer.Option(help="Pairs of oracle and subject processes; 
 MaxSamples = Annotated[int, typer.Option(help="Samples per op, evenly spread; 0: all.")]
 CasesFolder = Annotated[Path, typer.Option("--folder", help="The failure database, a folder of JSON files.")]
 Timeout = Annotated[float, typer.Option(help="Seconds the subject may take per op.")]
-Tier = Annotated[str, typer.Option(help="How much: " + "; ".join(f"{name}: {t.promise}" for name, t in TIERS.items()) + ".")]
+Tier = Annotated[str, typer.Option(help="How much: " + "; ".join(f"{name}: {t.promise}" for name, t in TIERS.items()) + f"; {NIGHTLY}: search for --minutes, file the cases.")]
 
 
 @app.command()
@@ -73,6 +73,8 @@ def run_generated(
     json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
     scripts: Annotated[bool, typer.Option(help="Shrink failures and keep a script of each in the record.")] = False,
     verbose: Annotated[bool, typer.Option(help="Every failure kept, not one per overload and property.")] = False,
+    minutes: Annotated[float, typer.Option(help="How long the nightly tier searches.")] = 60.0,
+    cases_folder: CasesFolder = Path("tests/golden/cases"),
 ) -> None:
     """Generate calls of every public operation from its signature and compare everything that can be observed.
 
@@ -84,6 +86,9 @@ def run_generated(
       weir-autotest run --subject torch --dtypes bfloat16
       sbatch --array=0-15 --wrap 'weir-autotest run --tier full --shard slurm --json part-$SLURM_ARRAY_TASK_ID.json'
     """
+    if tier == NIGHTLY:
+        return _search(campaign.Settings(subject, _names(dtypes) or TIERS["full"].dtypes, _names(ops), first=first), minutes,
+                       cases_folder)
     settings = _settings(tier, subject, ops, dtypes, cases, first=first, jobs=_jobs(jobs), timeout=timeout, shard=_shard(shard))
     made = _recorded(settings, scripts)
     view.failures(made, verbose, _console())
@@ -128,7 +133,7 @@ def shrink(
     settings = campaign.Settings(subject, (dtype,), (op,), cases, first)
     finished = _campaign(settings)
     for shrunk in shrinking.shrink_all(settings, finished.scores):
-        _show(shrunk, save, cases_folder)
+        _show(shrunk, cases_folder if save else None)
 
 
 @app.command()
@@ -148,11 +153,7 @@ def search(
       weir-autotest search --minutes 20 --ops module --save
     """
     settings = campaign.Settings(subject, _names(dtypes), _names(ops), first=first)
-    with view.progress() as (_, on_visit), searching.Search(settings, guided=not blind) as running:
-        found = running.run(60 * minutes, on_visit=on_visit)
-    view.found(found, _console())
-    for shrunk in shrinking.shrink_all(settings, found.failing, 60 * minutes):
-        _show(shrunk, save, cases_folder)
+    _search(settings, minutes, cases_folder if save else None, guided=not blind)
 
 
 @app.command()
@@ -274,9 +275,17 @@ def gate(
         raise typer.Exit(FELL)
 
 
-def _show(shrunk: shrinking.Shrunk, save: bool, cases_folder: Path) -> None:
+def _search(settings: campaign.Settings, minutes: float, cases_folder: Path | None, guided: bool = True) -> None:
+    with view.progress() as (_, on_visit), searching.Search(settings, guided) as running:
+        found = running.run(60 * minutes, on_visit=on_visit)
+    view.found(found, _console())
+    for shrunk in shrinking.shrink_all(settings, found.failing, 60 * minutes):
+        _show(shrunk, cases_folder)
+
+
+def _show(shrunk: shrinking.Shrunk, cases_folder: Path | None) -> None:
     typer.echo(shrunk.script + "\n")
-    if save:
+    if cases_folder:
         typer.echo(f"# {database.save(cases_folder, shrunk.item, shrunk.failure)}\n")
 
 

@@ -17,3 +17,5 @@ TIERS = {
     "full": Tier(("float32", "float64", "bfloat16", "float16", "int64", "int32", "uint8", "bool"), 150,
                  "every day, at most 40 minutes"),
 }
+#: Not a set of calls: it searches for a given time and only files the cases it finds.
+NIGHTLY = "nightly"

@@ -57,7 +57,8 @@ class Search:
 
     def run(self, seconds: float, cases: int | None = None, on_visit=lambda name: None) -> Found:
         """Searches for so long, or for so many cases. Raises UsageError for unknown operations."""
-        started, universe = time.monotonic(), self._lane.ask("universe", timeout=120.0)
+        universe = self._lane.ask("universe", timeout=120.0)
+        started = time.monotonic()
         tasks = [task for task in tasks_of(universe, self._settings) if not task[0].backend]
         self._random.shuffle(tasks)
         interest = {task: 1 for task in tasks}

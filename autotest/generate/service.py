@@ -7,14 +7,18 @@ import pickle
 import sys
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import torch
 
+from ..cases.dtypes import EPSILON
 from ..cases.case import Case
 from ..cases.protocol import Item
 from ..cases.values import Raised
+from ..check.tolerance import close
 from ..kinds import kind_of
 from ..workers.subject import limit_memory
+from ..workers.trial import Trial
 from ..workers.worker import connect, serve
 from .arguments import Impossible
 from .author import Author, drawn
@@ -48,11 +52,21 @@ def _differs_with_threads(kind, item: Item) -> bool:
     return False
 
 
+def _differs_without_out(item: Item) -> bool:
+    case = item.case
+    if getattr(case, "relation", "") != "out" or item.expected.raised or item.random:
+        return False
+    plain = replace(case, kwargs={name: value for name, value in case.kwargs.items() if name != "out"}, relation="call")
+    values = Trial(torch, item.target.resolve(torch), plain).run().values
+    return any(e.dtype == g.dtype and e.shape == g.shape and not close(e.array(), g.array(), EPSILON.get(e.dtype, 0.0)).all()
+               for e, g in zip(item.expected.values, values) if e and g)
+
+
 def wavers(item: Item) -> bool:
-    """Whether the oracle's own answer changes from run to run, with the heap filled differently before each, or by more
-    than rounding with the number of threads, by which it chooses among algorithms."""
+    """Whether the oracle has more than one answer: from run to run, with the heap filled differently before each; by more
+    than rounding with the number of threads, by which it chooses among algorithms; or with `out=` and without."""
     kind = kind_of(item)
-    if kind.repeated(torch, item) or _differs_with_threads(kind, item):
+    if kind.repeated(torch, item) or _differs_with_threads(kind, item) or _differs_without_out(item):
         return True
     for fill in (0.0, 7.5, float("nan")):
         litter = [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]

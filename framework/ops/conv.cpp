@@ -45,7 +45,7 @@ void check_params(const char* op, const Dims& stride, const Dims& padding, const
 }
 
 void check_types(const char* op, const Tensor& a, const Tensor& w, const Tensor& bias) {
-  check(a.dtype() == w.dtype(), op, ": Input type (", name_of(a.dtype()), ") and weight type (", name_of(w.dtype()), ") should be the same");
+  check(!a.numel() || a.dtype() == w.dtype(), op, ": Input type (", name_of(a.dtype()), ") and weight type (", name_of(w.dtype()), ") should be the same");
   check(!bias || bias.dtype() == a.dtype(), op, ": Input type (", name_of(a.dtype()), ") and bias type should be the same");
   check<NotImplemented>(a.dtype() != DType::boolean, op, ": not implemented for 'bool'");
 }
@@ -109,6 +109,13 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
   });
 }
 
+// The first positions of `t`: with an output padding beyond the stride a convolution has more than there were inputs.
+Tensor trimmed(Tensor t, const Dims& sizes) {
+  for (int i = 2; i < t.ndim(); i++)
+    if (t.size(i) > sizes[i]) t = slice(t, int64_t(i), int64_t(0), sizes[i], int64_t(1));
+  return t;
+}
+
 Tensor bias_grad(const Tensor& dy) {
   Dims axes{0};
   for (int i = 2; i < dy.ndim(); i++) axes.push(i);
@@ -146,7 +153,7 @@ Tensors Convolution::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 Meta ConvolutionInput::infer(Inputs in) const {
-  check_types("conv_transpose", in[0], in[1], in[2]);
+  check_types("conv_transpose", in[0], in[1], Tensor());  // a bias of another dtype is cast
   check<NotImplemented>(is_floating(in[0].dtype()) || in[0].dtype() == DType::int64, "conv_transpose: not implemented for '",
                         name_of(in[0].dtype()), "'");
   check(!in[2] || (in[2].ndim() == 1 && in[2].sizes()[0] == input_size[1]), "conv_transpose: expected bias to be 1-dimensional with ",
@@ -155,13 +162,7 @@ Meta ConvolutionInput::infer(Inputs in) const {
 }
 Tensors ConvolutionInput::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), w = s.input(1);
-  // With an output padding beyond the stride the convolution of `d` has more positions than there were inputs.
-  auto trimmed = [&](Tensor t) {
-    for (int i = 2; i < t.ndim(); i++)
-      if (t.size(i) > dy.size(i)) t = slice(t, int64_t(i), int64_t(0), dy.size(i), int64_t(1));
-    return t;
-  };
-  return {s.needs(0) ? trimmed(Fn<Convolution>()(d, w, Tensor(), stride, padding, dilation, groups)) : Tensor(),
+  return {s.needs(0) ? trimmed(Fn<Convolution>()(d, w, Tensor(), stride, padding, dilation, groups), dy.sizes()) : Tensor(),
           s.needs(1) ? Fn<ConvolutionWeight>()(d, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
           s.needs(2) ? bias_grad(d) : Tensor()};
 }
@@ -173,7 +174,7 @@ Meta ConvolutionWeight::infer(Inputs in) const {
 Tensors ConvolutionWeight::vjp(const Saved& s, const Tensor& dw) const {
   Tensor x = s.input(0), dy = s.input(1);
   return {s.needs(0) ? Fn<ConvolutionInput>()(dy, dw, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
-          s.needs(1) ? Fn<Convolution>()(x, dw, Tensor(), stride, padding, dilation, groups) : Tensor()};
+          s.needs(1) ? trimmed(Fn<Convolution>()(x, dw, Tensor(), stride, padding, dilation, groups), dy.sizes()) : Tensor()};
 }
 
 Tensor Conv1d::compose(Inputs in) const { return conv<1>("conv1d", *this, in, spread(padding, 1)); }

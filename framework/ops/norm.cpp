@@ -154,7 +154,15 @@ Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
     (inner ? axes : lead).push(i);
     if (inner) n *= double(x.sizes()[i]);
   }
-  Tensors r = double_backward(ddx, s.cotangent(1), s.cotangent(2), dy, x, s.input(2), s.input(3), w, axes, lead, n, true);
+  bool narrow = n <= double(kShortRow) && x.dtype() == DType::float32;
+  auto wide = [&](const Tensor& t) { return t && narrow ? cast_to(t, DType::float64) : t; };
+  Tensor mean = s.input(2), rstd = s.input(3);
+  dy = wide(dy), x = wide(x), w = wide(w);
+  if (narrow) {
+    mean = over(x, axes) / n;
+    rstd = rsqrt(over((x - mean) * (x - mean), axes) / n + eps);
+  }
+  Tensors r = double_backward(wide(ddx), wide(s.cotangent(1)), wide(s.cotangent(2)), dy, x, mean, rstd, w, axes, lead, n, true);
   if (r[4] && w) r[4] = sum_to(r[4], w.sizes());
   return r;
 }

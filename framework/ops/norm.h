@@ -42,6 +42,10 @@ struct BatchNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
+/// Of float32 rows this short cancellation can leave next to nothing of a layer norm's gradients (of two numbers, one part
+/// in var / eps), so they are computed in double.
+constexpr int64_t kShortRow = 16;
+
 struct NativeLayerNorm : Op {
   static constexpr Signature signature =
       "native_layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";

@@ -147,7 +147,10 @@ void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
       // Shifted by a value of each channel, so that one pass loses nothing to cancellation.
       using Sum = std::conditional_t<std::is_same_v<T, float>, double, A>;  // save_mean shows every bit of float32
       std::vector<Sum> shift(C);
-      for (int64_t c = 0; c < C; c++) shift[c] = Sum(A(x.data<T>()[c * p.inner]));
+      for (int64_t c = 0; c < C; c++) {
+        Sum first = Sum(A(x.data<T>()[c * p.inner]));
+        shift[c] = std::isfinite(first) ? first : Sum(0);
+      }
       channel_sums<T, Sum>(p, shift, x.data<T>(), nullptr, mean, var, [](auto k, auto v, auto, auto& s, auto& t) {
         auto d = v - k;
         s = s + d, t = t + d * d;
@@ -155,7 +158,8 @@ void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
       invstd.resize(C);
       for (int64_t c = 0; c < C; c++) {
         double m = mean[c] / n;
-        var[c] = std::max(0.0, var[c] / n - m * m);
+        double v = var[c] / n - m * m;
+        var[c] = v < 0 ? 0 : v;  // NaN stays
         mean[c] = double(shift[c]) + m;
         invstd[c] = 1 / std::sqrt(var[c] + op.eps);
       }
@@ -215,118 +219,106 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
       a[c] = A(scale), b[c] = A(slope), k[c] = A(op.training ? -scale * sum_dy[c] / n - slope * mean[c] : 0);
     }
     const A *pa = a.data(), *pb = b.data(), *pk = k.data();
-    channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * g + (pb[c] * v + pk[c]); });
+    if (op.training) channel_map<T, A>(p, x.data<T>(), dy.data<T>(), dx.data<T>(), [=](int64_t c, A v, A g) { return pa[c] * g + (pb[c] * v + pk[c]); });
+    else channel_map<T, A>(p, dy.data<T>(), nullptr, dx.data<T>(), [=](int64_t c, A g, A) { return pa[c] * g; });
     write(out[1], dw), write(out[2], sum_dy);
   });
 }
 
 // ---- layer norm: rows of `width` numbers ---------------------------------------------------------------------------
+
+// Short rows are computed in double, statistics included.
+template <class F> void by_row(DType t, int64_t width, F&& f) {
+  by_float(t, [&]<class T, class A>(TypeTag<T> type, TypeTag<A> compute) {
+    if (width > kShortRow) f(type, compute);
+    else f(type, TypeTag<double>{});
+  });
+}
+Tensor flat(const Tensor& t) { return t ? alias(row_major(t), Dims{t.numel()}, Dims{1}, row_major(t)->offset) : t; }
+
+// Mean and 1 / standard deviation of a row.
+template <class A> std::pair<A, A> row_statistics(const A* p, int64_t width, double eps) {
+  double sum = 0, square = 0;
+  A origin = std::isfinite(double(p[0])) ? p[0] : A(0);  // rows of nearly equal numbers keep their digits
+  for (int64_t i = 0; i < width; i += 1024) {
+    A s = 0;
+    int64_t stop = std::min(i + 1024, width);
+#pragma omp simd reduction(+ : s)
+    for (int64_t k = i; k < stop; k++) s += p[k] - origin;
+    sum += s;
+  }
+  A mean = A(double(origin) + sum / double(width));
+  for (int64_t i = 0; i < width; i += 1024) {
+    A s = 0;
+    int64_t stop = std::min(i + 1024, width);
+#pragma omp simd reduction(+ : s)
+    for (int64_t k = i; k < stop; k++) s += (p[k] - mean) * (p[k] - mean);
+    square += s;
+  }
+  if (std::isnan(square)) mean = A(square);  // of infinite numbers, as in PyTorch
+  return {mean, A(1 / std::sqrt(square / double(width) + eps))};
+}
+
 void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
   int64_t width = op.normalized_shape.product();
   if (out[0].numel() == 0)  // the mean of nothing is 0 here, as in PyTorch
     return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel(), std::nan("")));
   Tensor x = row_major(in[0]);
-  auto flat = [](const Tensor& t) { return t ? alias(t.is_contiguous() ? t : dense_as(t, contiguous_strides(t.sizes())), Dims{t.numel()}, Dims{1}, t.is_contiguous() ? t->offset : 0) : t; };
   std::vector<double> w = numbers(flat(in[1]), width, 1), b = numbers(flat(in[2]), width, 0);
-  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+  by_row(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     std::vector<A> wa = cast<A>(w), ba = cast<A>(b);
     parallel_for(x.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
       std::vector<A> bx(width), by(width);
       for (int64_t r = begin; r < end; r++) {
         const A* p = widen<T, A>(x.data<T>() + r * width, bx.data(), width);
         A* y = target<T, A>(out[0].data<T>() + r * width, by.data());
-        double sum = 0, square = 0;
-        A origin = std::isfinite(double(p[0])) ? p[0] : A(0);  // rows of nearly equal numbers keep their digits
-        for (int64_t i = 0; i < width; i += 1024) {
-          A s = 0;
-          int64_t stop = std::min(i + 1024, width);
-#pragma omp simd reduction(+ : s)
-          for (int64_t k = i; k < stop; k++) s += p[k] - origin;
-          sum += s;
-        }
-        A mean = A(double(origin) + sum / double(width));
-        for (int64_t i = 0; i < width; i += 1024) {
-          A s = 0;
-          int64_t stop = std::min(i + 1024, width);
-#pragma omp simd reduction(+ : s)
-          for (int64_t k = i; k < stop; k++) s += (p[k] - mean) * (p[k] - mean);
-          square += s;
-        }
-        A rstd = A(1 / std::sqrt(square / double(width) + op.eps));
-        const A *pw = wa.data(), *pb = ba.data();
+        auto [mean, rstd] = row_statistics(p, width, op.eps);
+        const A *pw = wa.data(), *pb = ba.data(), m = mean, k = rstd;
 #pragma omp simd
-        for (int64_t k = 0; k < width; k++) y[k] = (p[k] - mean) * rstd * pw[k] + pb[k];
+        for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k * pw[i] + pb[i];
         narrow<T, A>(out[0].data<T>() + r * width, y, width);
-        convert(dtype_of<A>(), &mean, 1, out[1].dtype(), out[1].raw() + r * int64_t(size_of(out[1].dtype())), 1, 1);
-        convert(dtype_of<A>(), &rstd, 1, out[2].dtype(), out[2].raw() + r * int64_t(size_of(out[2].dtype())), 1, 1);
+        convert(dtype_of<A>(), &m, 1, out[1].dtype(), out[1].raw() + r * int64_t(size_of(out[1].dtype())), 1, 1);
+        convert(dtype_of<A>(), &k, 1, out[2].dtype(), out[2].raw() + r * int64_t(size_of(out[2].dtype())), 1, 1);
       }
     });
-  });
-}
-
-// Of rows this short cancellation can leave next to nothing of the gradient (of two numbers, one part in var / eps), so
-// they are computed in double, statistics included.
-constexpr int64_t kShortRow = 16;
-
-// Adds to dw and db what `rows` rows of `width` numbers give, and writes their dx.
-template <class T, class A>
-void row_gradients(int64_t rows, int64_t width, const T* x, const T* dy, T* dx, const A* mean, const A* rstd, const A* w, double* dw, double* db) {
-  parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
-    std::vector<A> sums(2 * width), bx(width), bg(width), bo(width);
-    std::vector<double> total(2 * width);
-    for (int64_t r = begin; r < end; r++) {
-      const A *p = widen<T, A>(x + r * width, bx.data(), width), *g = widen<T, A>(dy + r * width, bg.data(), width);
-      A* to = target<T, A>(dx + r * width, bo.data());
-      A m = mean[r], k = rstd[r], a = 0, b = 0, *sw = sums.data(), *sb = sw + width;
-#pragma omp simd reduction(+ : a, b)
-      for (int64_t i = 0; i < width; i++) {
-        A u = g[i] * w[i], h = (p[i] - m) * k;
-        a += u, b += u * h;
-        sw[i] += g[i] * h, sb[i] += g[i];
-      }
-      a /= A(width), b /= A(width);
-#pragma omp simd
-      for (int64_t i = 0; i < width; i++) to[i] = k * (g[i] * w[i] - a - (p[i] - m) * k * b);
-      narrow<T, A>(dx + r * width, to, width);
-      if ((r - begin) % kRows == kRows - 1 || r == end - 1)
-        for (int64_t i = 0; i < 2 * width; i++) total[i] += sums[i], sums[i] = 0;
-    }
-#pragma omp critical
-    for (int64_t i = 0; i < width; i++) dw[i] += total[i], db[i] += total[width + i];
-  });
-}
-
-// Mean and 1 / standard deviation of every row, in double.
-template <class T> void row_statistics(int64_t rows, int64_t width, const T* x, double eps, std::vector<double>& mean, std::vector<double>& rstd) {
-  parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; r++) {
-      double sum = 0, square = 0;
-      for (int64_t i = 0; i < width; i++) sum += double(x[r * width + i]);
-      mean[r] = sum / double(width);
-      for (int64_t i = 0; i < width; i++) square += (double(x[r * width + i]) - mean[r]) * (double(x[r * width + i]) - mean[r]);
-      rstd[r] = 1 / std::sqrt(square / double(width) + eps);
-    }
   });
 }
 
 void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
   int64_t width = out[1].numel(), rows = width ? out[0].numel() / width : 0;
   std::vector<double> dw(width), db(width);
-  if (rows) {
-    auto flat = [](const Tensor& t) { return t ? alias(row_major(t), Dims{t.numel()}, Dims{1}, row_major(t)->offset) : t; };
-    Tensor dy = flat(in[0]), x = flat(in[1]);
-    std::vector<double> mean = numbers(flat(in[2]), rows, 0), rstd = numbers(flat(in[3]), rows, 1), w = numbers(flat(in[4]), width, 1);
-    by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-      auto run = [&](auto tag) {
-        using B = typename decltype(tag)::type;
-        row_gradients<T, B>(rows, width, x.data<T>(), dy.data<T>(), out[0].data<T>(), cast<B>(mean).data(), cast<B>(rstd).data(),
-                            cast<B>(w).data(), dw.data(), db.data());
-      };
-      if (width > kShortRow) return run(TypeTag<A>{});
-      row_statistics(rows, width, x.data<T>(), op.eps, mean, rstd);
-      run(TypeTag<double>{});
+  if (!rows) return write(out[1], dw), write(out[2], db);
+  Tensor dy = flat(in[0]), x = flat(in[1]);
+  std::vector<double> mean = numbers(flat(in[2]), rows, 0), rstd = numbers(flat(in[3]), rows, 1), w = numbers(flat(in[4]), width, 1);
+  by_row(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    std::vector<A> wa = cast<A>(w);
+    parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
+      std::vector<A> sums(2 * width), bx(width), bg(width), bo(width);
+      std::vector<double> total(2 * width);
+      for (int64_t r = begin; r < end; r++) {
+        const A *p = widen<T, A>(x.data<T>() + r * width, bx.data(), width), *g = widen<T, A>(dy.data<T>() + r * width, bg.data(), width);
+        A* dx = target<T, A>(out[0].data<T>() + r * width, bo.data());
+        std::pair<A, A> known{A(mean[r]), A(rstd[r])};
+        auto [m, k] = width > kShortRow ? known : row_statistics(p, width, op.eps);  // what was saved has float32's digits
+        A center = m, scale = k, a = 0, b = 0, *sw = sums.data(), *sb = sw + width;
+        const A* pw = wa.data();
+#pragma omp simd reduction(+ : a, b)
+        for (int64_t i = 0; i < width; i++) {
+          A u = g[i] * pw[i], h = (p[i] - center) * scale;
+          a += u, b += u * h;
+          sw[i] += g[i] * h, sb[i] += g[i];
+        }
+        a /= A(width), b /= A(width);
+#pragma omp simd
+        for (int64_t i = 0; i < width; i++) dx[i] = scale * (g[i] * pw[i] - a - (p[i] - center) * scale * b);
+        narrow<T, A>(out[0].data<T>() + r * width, dx, width);
+        if ((r - begin) % kRows == kRows - 1 || r == end - 1)
+          for (int64_t i = 0; i < 2 * width; i++) total[i] += sums[i], sums[i] = 0;
+      }
+#pragma omp critical
+      for (int64_t i = 0; i < width; i++) dw[i] += total[i], db[i] += total[width + i];
     });
-  }
+  });
   write(out[1], dw), write(out[2], db);
 }
 
