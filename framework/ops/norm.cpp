@@ -83,7 +83,7 @@ Tensors NativeBatchNorm::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), mean, invstd;
   if (training) mean = s.output(1), invstd = s.output(2);
   else mean = s.input(3), invstd = rsqrt(s.input(4) + eps);
-  auto g = Fn<BatchNormBackward>()(dy, x, detach(mean), detach(invstd), s.input(1), training);
+  auto g = Fn<BatchNormBackward>()(dy, x, detach(mean), detach(invstd), s.input(1), training, eps);
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
 }
 std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {

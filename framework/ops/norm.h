@@ -4,6 +4,10 @@
 
 namespace weir {
 
+/// Of so few float32 numbers cancellation can leave next to nothing of a norm's gradients (of two, one part in var / eps), so
+/// they are computed in double.
+constexpr int64_t kShortRow = 16;
+
 struct NativeBatchNorm : Op {
   static constexpr Signature signature =
       "native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
@@ -20,13 +24,14 @@ struct NativeBatchNorm : Op {
 
 struct BatchNormBackward : Op {
   static constexpr Signature signature =
-      "batch_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+      "batch_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
   static constexpr auto doc = "Gradients of native_batch_norm.";
   static constexpr Module module = Module::hidden;
   static constexpr bool any_layout = true;
   static constexpr Save saves{.inputs = 0b11111};
   bool training;
-  static constexpr std::tuple fields{&BatchNormBackward::training};
+  double eps;
+  static constexpr std::tuple fields{&BatchNormBackward::training, &BatchNormBackward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -41,10 +46,6 @@ struct BatchNorm : Op {
   static constexpr std::tuple fields{&BatchNorm::training, &BatchNorm::momentum, &BatchNorm::eps, &BatchNorm::cudnn_enabled};
   Tensor compose(Inputs in) const;
 };
-
-/// Of float32 rows this short cancellation can leave next to nothing of a layer norm's gradients (of two numbers, one part
-/// in var / eps), so they are computed in double.
-constexpr int64_t kShortRow = 16;
 
 struct NativeLayerNorm : Op {
   static constexpr Signature signature =

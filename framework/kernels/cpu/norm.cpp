@@ -135,6 +135,14 @@ template <class F> void by_float(DType t, F&& f) {
   else f(TypeTag<float>{}, TypeTag<float>{});
 }
 
+// As by_float; norms of few numbers are computed in double, statistics included.
+template <class F> void by_count(DType t, int64_t count, F&& f) {
+  by_float(t, [&]<class T, class A>(TypeTag<T> type, TypeTag<A> compute) {
+    if (count > kShortRow) f(type, compute);
+    else f(type, TypeTag<double>{});
+  });
+}
+
 void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
   if (in[0].numel() == 0) return;
   Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
@@ -205,7 +213,14 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
     run_copy(dy, c);
     dy = c;
   }
-  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+  by_count(x.dtype(), p.outer * p.inner, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    if (op.training && p.outer * p.inner <= kShortRow) {  // what was saved has float32's digits
+      std::vector<double> variance, ignored, zero(C);
+      channel_sums<T, double>(p, zero, x.data<T>(), nullptr, mean, ignored, [](auto, auto v, auto, auto& s, auto&) { s = s + v; });
+      for (double& m : mean) m /= n;
+      channel_sums<T, double>(p, mean, x.data<T>(), nullptr, variance, ignored, [](auto k, auto v, auto, auto& s, auto&) { s = s + (v - k) * (v - k); });
+      for (int64_t c = 0; c < C; c++) invstd[c] = 1 / std::sqrt(variance[c] / n + op.eps);
+    }
     std::vector<A> m = cast<A>(mean);
     channel_sums<T, A>(p, m, x.data<T>(), dy.data<T>(), sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {
       s = s + g, t = t + g * (v - k);
@@ -227,13 +242,6 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
 
 // ---- layer norm: rows of `width` numbers ---------------------------------------------------------------------------
 
-// Short rows are computed in double, statistics included.
-template <class F> void by_row(DType t, int64_t width, F&& f) {
-  by_float(t, [&]<class T, class A>(TypeTag<T> type, TypeTag<A> compute) {
-    if (width > kShortRow) f(type, compute);
-    else f(type, TypeTag<double>{});
-  });
-}
 Tensor flat(const Tensor& t) { return t ? alias(row_major(t), Dims{t.numel()}, Dims{1}, row_major(t)->offset) : t; }
 
 // Mean and 1 / standard deviation of a row.
@@ -265,7 +273,7 @@ void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
     return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel(), std::nan("")));
   Tensor x = row_major(in[0]);
   std::vector<double> w = numbers(flat(in[1]), width, 1), b = numbers(flat(in[2]), width, 0);
-  by_row(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+  by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     std::vector<A> wa = cast<A>(w), ba = cast<A>(b);
     parallel_for(x.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
       std::vector<A> bx(width), by(width);
@@ -290,7 +298,7 @@ void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
   if (!rows) return write(out[1], dw), write(out[2], db);
   Tensor dy = flat(in[0]), x = flat(in[1]);
   std::vector<double> mean = numbers(flat(in[2]), rows, 0), rstd = numbers(flat(in[3]), rows, 1), w = numbers(flat(in[4]), width, 1);
-  by_row(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+  by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     std::vector<A> wa = cast<A>(w);
     parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
       std::vector<A> sums(2 * width), bx(width), bg(width), bo(width);
