@@ -302,9 +302,9 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
 
 
 def tasks_of(universe: list, settings: Settings) -> list[tuple]:
-    """The pairs of overload and dtype that `settings` ask for. Raises UsageError for unknown names."""
+    """The pairs of overload and dtype that `settings` ask for, of its shard. Raises UsageError for unknown names."""
     return [(overload, dtype) for overload in select(universe, settings.ops) for dtype in settings.dtypes
-            if overload.takes(dtype)]
+            if overload.takes(dtype) and in_shard(f"{overload.name} {dtype}", settings.shard)]
 
 
 def select(universe: list, wanted: tuple) -> list:
