@@ -12,6 +12,7 @@ from ..cases.case import Case, Named, TensorSpec, leaves, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers import draws
+from ..workers.seeding import seed
 from ..workers.trial import Trial
 from . import arguments, classes, fill, grow, objects, samples, vary
 from .choices import Choices
@@ -96,7 +97,7 @@ class Author:
         function = target.resolve(torch)
         if relation == "out":
             case = _with_out(case, function, choices)
-        torch.manual_seed(0)
+        seed(torch)
         before = torch.get_rng_state()
         expected = Trial(torch, function, case).run()
         drew = overload.random or not torch.equal(before, torch.get_rng_state())
@@ -191,7 +192,7 @@ def _with_out(case: Case, function, choices: Choices) -> Case:
 def _out_like(case: Case, identity: int, value, choices: Choices) -> TensorSpec:
     size, dtype = value.shape, value.dtype
     how = choices.pick(("same",) * 6 + ("empty", "transposed", "wider", "integer"))
-    size = (0,) if how == "empty" else size
+    size = (0,) if how == "empty" or prod(size) > fill.LONGEST else size  # where the call resizes it
     dtype = {"wider": "float64", "integer": "int64"}.get(how, dtype)
     stride = row_major(size[::-1])[::-1] if how == "transposed" else row_major(size)
     case.storages.append((dtype, fill.data(dtype, "whole", 0, prod(size))))

@@ -16,6 +16,7 @@ from ..cases.objects import Built, ModuleCase, OptimizerCase, SchedulerCase
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers.objects import decoded, module_of, observe
+from ..workers.seeding import seed
 from . import arguments, classes, fill, vary
 from .choices import Choices
 from .signature import Overload
@@ -51,7 +52,7 @@ def module_samples(path: str, dtype: str) -> list:
     for info in module_db:
         if info.name != path:
             continue
-        torch.manual_seed(0)
+        seed(torch)
         asked = {"device": "cpu", "dtype": getattr(torch, dtype), "requires_grad": True, "training": True}
         for sample in info.module_inputs_func(info, **asked):
             made, call, encoder = sample.constructor_input, sample.forward_input, Encoder(torch)
@@ -75,7 +76,7 @@ def _by_signature(kind: type, overload: Overload, dtype: str, choices: Choices) 
 
 def _state(kind: type, case: ModuleCase, choices: Choices) -> dict:
     """A state dict of drawn numbers, its descriptors over the case's storages; empty if no module can be made."""
-    torch.manual_seed(0)
+    seed(torch)
     try:
         module = module_of(kind, decoded(torch, case))
     except Exception:

@@ -12,6 +12,7 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 from ..cases.case import Encoder, Unmappable
+from ..workers.seeding import seed
 from .signature import Overload
 from .vary import Sample, simplest_first
 
@@ -32,7 +33,7 @@ def _by_overload(operation: str, dtype: str) -> dict[str, list[Sample]]:
         taken = _taken(op, dtype)
         if taken is None:
             continue
-        torch.manual_seed(0)
+        seed(torch)
         np.random.seed(0)
         random.seed(0)
         for drawn in islice(_drawn(op, taken), _DRAWN):

@@ -11,12 +11,13 @@ from dataclasses import replace
 
 import torch
 
-from ..cases.dtypes import EPSILON
 from ..cases.case import Case
+from ..cases.dtypes import EPSILON
 from ..cases.protocol import Item
 from ..cases.values import Raised
 from ..check.tolerance import close
 from ..kinds import kind_of
+from ..workers.seeding import seed
 from ..workers.subject import limit_memory
 from ..workers.trial import Trial
 from ..workers.worker import connect, serve
@@ -26,7 +27,7 @@ from .author import Author, drawn
 
 def expect(target, case) -> Item:
     """A stored case with what the oracle observes now."""
-    torch.manual_seed(0)
+    seed(torch)
     before = torch.get_rng_state()
     item = Item(0, target, case, None)
     item.expected = kind_of(item).observe(torch, item)
@@ -36,7 +37,7 @@ def expect(target, case) -> Item:
 
 
 def _differs_with_threads(kind, item: Item) -> bool:
-    torch.manual_seed(0)
+    seed(torch)
     torch.set_num_threads(4)
     try:
         got = kind.observe(torch, item)
@@ -71,7 +72,7 @@ def wavers(item: Item) -> bool:
     for fill in (0.0, 7.5, float("nan")):
         litter = [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]
         del litter
-        torch.manual_seed(0)
+        seed(torch)
         if kind.faults(item, kind.observe(torch, item)):
             return True
     return False

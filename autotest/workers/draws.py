@@ -4,6 +4,7 @@ import numpy as np
 
 from ..cases.case import Case, Decoder
 from ..cases.values import flatten, to_value
+from .seeding import seed
 
 CALLS = 2000  # rows; with all columns together well over 4,000 numbers
 _PLACES = 5  # elements of the result that get a column
@@ -11,13 +12,13 @@ _LARGEST = 1024  # elements of a result that is worth drawing so often
 ORACLE_SEED, SUBJECT_SEED = 1, 2  # that are unlike, so that PyTorch against itself tests the test
 
 
-def drawn(W, function, case: Case, seed: int, calls: int = CALLS) -> np.ndarray | None:
+def drawn(W, function, case: Case, number: int, calls: int = CALLS) -> np.ndarray | None:
     """A row per call: some elements of its result, and their mean, which tells numbers that hang together.
 
     Only rows are independent: elements of one call may share a draw, as the channels of a dropout do. None where the
     result is no real tensor of moderate size.
     """
-    W.manual_seed(seed)
+    seed(W, number)
     decoder = Decoder(W, case.storages)
     args, kwargs = decoder.decode(case.args), decoder.decode(case.kwargs)
     rows = []

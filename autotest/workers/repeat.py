@@ -7,6 +7,7 @@ from ..cases.protocol import Item
 from ..check import distribution
 from ..check.properties import Fault
 from . import draws
+from .seeding import seed
 from .trial import Observation, Trial
 
 _EVERY = 4  # of the calls that could be repeated, how many are
@@ -42,8 +43,7 @@ def _distribution(item: Item, function, W) -> list[Fault]:
 
 
 def _run(item: Item, function, W, threads: int = 1) -> Observation:
-    if hasattr(W, "manual_seed"):
-        W.manual_seed(0)
+    seed(W)
     if hasattr(W, "set_num_threads"):
         W.set_num_threads(threads)
     try:
