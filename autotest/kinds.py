@@ -12,7 +12,7 @@ from .cases.program import Program
 from .cases.protocol import Item
 from .check import appeal, journals, programs, properties
 from .check.properties import Fault
-from .check.reference import promoted, promoted_object, promoted_program
+from .check.reference import nudged, promoted, promoted_object, promoted_program
 from .workers import objects, repeat
 from .workers.program import Run
 from .workers.trial import Trial
@@ -36,9 +36,11 @@ class CallKind:
         return repeat.faults(item, item.target.resolve(W), W)
 
     def reruns(self, W, item: Item) -> list:
-        """Observations in double precision: exact inputs first, then perturbed ones."""
+        """Observations in double precision, exact inputs first, then perturbed ones; then as many in the case's own."""
         function, rng = item.target.resolve(W), np.random.default_rng(item.index)
-        return [Trial(W, function, promoted(item.case, noise)).run() for noise in [None] + [rng] * _PERTURBATIONS]
+        cases = [promoted(item.case, noise) for noise in [None] + [rng] * _PERTURBATIONS]
+        cases += [nudged(item.case, rng) for _ in range(_PERTURBATIONS)]
+        return [Trial(W, function, case).run() for case in cases]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
         """Whether the numbers of `fault` are as right as the oracle's own."""

@@ -17,8 +17,8 @@ DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float
 def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> bool:
     """Whether the numbers of `fault` are as right as the oracle's own.
 
-    `reruns` are the oracle's runs of the case in double precision, the exact one first, then those on inputs moved by
-    an epsilon.
+    `reruns` are the oracle's runs of the case: in double precision on the exact inputs, the same on inputs moved by an
+    epsilon, and as many in the case's own precision on moved inputs.
     """
     w, t = _pick(got, fault), _pick(item.expected, fault)
     runs = [_same_shape(_pick(run, fault), t) for run in reruns]
@@ -26,10 +26,12 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
     if not runs or runs[0] is None:
         return bool(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]).all())
     factory = not floating_inputs(item.case)
-    perturbed = [run for run in runs[1:] if run is not None]
+    half = (len(runs) + 1) // 2
+    perturbed, own = ([run for run in part if run is not None] for part in (runs[1:half], runs[half:]))
     wide, narrow = t.array(), w.array()
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory)
+    accepted |= tolerance.unsteady(narrow, wide, own)
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding.
         with np.errstate(invalid="ignore"):

@@ -23,6 +23,18 @@ def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
         cotangents=[(position, _promote_leaf(spec)) for position, spec in case.cotangents or ()] or None)
 
 
+def nudged(case: Case, rng: np.random.Generator) -> Case:
+    """`case` as it is, its float32 and float64 numbers moved by up to one epsilon: what comes out differs by what the
+    oracle's own way of computing makes of rounding."""
+    def storage(dtype: str, data: bytes) -> tuple:
+        if dtype not in ("float32", "float64"):
+            return dtype, data
+        values = np.frombuffer(data, dtype)
+        return dtype, (values * (1 + dtypes.EPSILON[dtype] * rng.integers(-1, 2, values.shape))).astype(dtype).tobytes()
+
+    return replace(case, storages=[storage(dtype, data) for dtype, data in case.storages])
+
+
 def promoted_program(program: Program, rng: np.random.Generator | None = None) -> Program:
     """As `promoted`, for all steps."""
     steps = [replace(step, args=map_tree(_promote_leaf, step.args), kwargs=map_tree(_promote_leaf, step.kwargs))

@@ -55,6 +55,18 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False)
         return accepted
 
 
+def unsteady(w, t, own: list) -> np.ndarray:
+    """Rule 5: |w - t| <= k max_j |t_j - t|, where t_j are the oracle's results in the same precision for inputs moved by an
+    epsilon. They show what rounding does inside a computation, of which double precision knows nothing: a norm over two
+    numbers, a recurrence."""
+    with np.errstate(all="ignore"):
+        w, t = _wide(w), _wide(t)
+        bound = np.zeros(t.shape)
+        for tj in own:
+            bound = np.fmax(bound, AMPLIFICATION * np.abs(tj - t))
+        return _at_most(np.abs(w - t), bound)
+
+
 def default_close(w: np.ndarray, t: np.ndarray, rtol: float, atol: float) -> np.ndarray:
     """torch.testing.assert_close's rule, for ops that cannot run in double precision."""
     with np.errstate(all="ignore"):
