@@ -23,6 +23,8 @@ _PERTURBATIONS = 4  # double-precision reruns on moved inputs, beside the exact 
 class CallKind:
     """One call of one function."""
 
+    unseen: frozenset = frozenset()  # kinds of planted faults that no case of this kind can show
+
     def observe(self, W, item: Item, wrap=lambda function: function):
         """What the call does in framework `W`. Raises ship.Unresolved where `W` has no such function."""
         return Trial(W, wrap(item.target.resolve(W)), item.case).run()
@@ -77,6 +79,8 @@ class CallKind:
 class ProgramKind:
     """Several calls on each other's results."""
 
+    unseen: frozenset = frozenset()
+
     def observe(self, W, item: Item, wrap=lambda function: function):
         for step in item.case.steps:
             step.target.resolve(W)
@@ -111,6 +115,8 @@ class ProgramKind:
 
 class ObjectKind:
     """A module, an optimizer or a scheduler, from its construction to its state dict."""
+
+    unseen = frozenset({"relaid"})  # a journal holds no strides
 
     def observe(self, W, item: Item, wrap=lambda function: function):
         return objects.observe(W, item.target.resolve(W), item.case, wrap)

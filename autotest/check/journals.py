@@ -12,7 +12,7 @@ from ..workers.journal import Entry, Journal
 from . import tolerance
 from .properties import UNSUPPORTED, Fault, difference, refusals, unsupported
 
-DRIFT = 64.0  # epsilons of the largest magnitude among entries of one property, or of 1, the size of cotangents
+DRIFT = 16.0  # epsilons of the largest magnitude of an entry, or of 1, the size of cotangents
 
 
 def faults(expected: Journal, got: Journal) -> list[Fault]:
@@ -50,7 +50,7 @@ def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal]
     runs = [_numbers(run, e) for run in reruns]
     if not runs or runs[0] is None:
         return False
-    bound = DRIFT * epsilon * _scale(reruns[0], e.property)
+    bound = DRIFT * epsilon * max(1.0, float(np.max(np.abs(runs[0]), where=np.isfinite(runs[0]), initial=0.0)))
     with np.errstate(all="ignore"):
         accepted = tolerance.conditioned(w, e.value.array(), runs[0], [r for r in runs[1:] if r is not None], epsilon)
         accepted |= np.abs(w - runs[0]) <= bound
@@ -62,9 +62,3 @@ def _numbers(journal: Journal, like: Entry) -> np.ndarray | None:
     fits = found is not None and isinstance(found.value, Value) and found.value.shape == like.value.shape
     return found.value.array() if fits else None
 
-
-def _scale(journal: Journal, property: str) -> float:
-    """The largest finite magnitude among entries of one property, at least 1."""
-    values = [entry.value for entry in journal.entries if entry.property == property and isinstance(entry.value, Value)]
-    arrays = [np.abs(value.array()) for value in values if value.number_dtype in dtypes.EPSILON]
-    return max([1.0, *(float(np.max(a, where=np.isfinite(a), initial=0.0)) for a in arrays)])

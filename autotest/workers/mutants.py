@@ -144,8 +144,11 @@ def relaid(W, result, args, kwargs):
 
 
 def stale_alias(W, result, args, kwargs):
-    """A copy where a view is due."""
-    return result.clone() if result._base is not None and result.numel() > 0 else None
+    """A copy where a view of an input is due."""
+    place = result.untyped_storage().data_ptr()
+    inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, W.Tensor)]
+    of_input = result.numel() > 0 and any(x.untyped_storage().data_ptr() == place for x in inputs)
+    return result.clone() if result._base is not None and of_input else None
 
 
 def lost_history(W, result, args, kwargs):
@@ -153,8 +156,12 @@ def lost_history(W, result, args, kwargs):
 
 
 def scaled_gradient(W, result, args, kwargs):
-    if not result.requires_grad or result._base is not None or result.numel() == 0:
+    inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, W.Tensor) and x.requires_grad]
+    if not result.requires_grad or result._base is not None or result.numel() == 0 or not inputs:
         return None
+    grads = W.autograd.grad(result, inputs, W.ones_like(result), retain_graph=True, allow_unused=True)
+    if not any(g is not None and bool((g.isfinite() & (g != 0)).any()) for g in grads):
+        return None  # of a step function: nothing to scale
 
     class Scale(W.autograd.Function):
         @staticmethod

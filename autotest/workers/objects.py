@@ -54,7 +54,7 @@ def _module(W, kind: type, given, writer: Writer, wrap) -> None:
     writer.note("state_dict", module.state_dict())
     again = module_of(kind, given)
     again.load_state_dict(module.state_dict())
-    writer.note("output of a reloaded module", again.eval()(*given.inputs, **given.named))
+    writer.note("output of a reloaded module", wrap(again.eval())(*given.inputs, **given.named))
 
 
 def _call(W, function, module, given, writer: Writer) -> None:

@@ -64,7 +64,7 @@ def _judge(item, W, mutant: str) -> tuple:
     found = kind.faults(item, got)
     if not found and not mutant:
         found = kind.repeated(W, item)
-    return found, got if any(fault.phase for fault in found) else None, planted.applied
+    return found, got if any(fault.phase for fault in found) else None, planted.applied and mutant not in kind.unseen
 
 
 def _lacks_method(outcome: Outcome) -> bool:
