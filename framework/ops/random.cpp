@@ -34,7 +34,8 @@ Meta Normal::infer(Inputs in) const {
 }
 Meta RandomInt::infer(Inputs in) const {
   int64_t from = low.value_or(0);
-  check(!high || from < *high, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", high.value_or(0));
+  check(!high || from < *high, "random_ expects 'from' to be less than 'to', but got from=", from,
+        " >= to=", high.value_or(0));
   bool all = from == INT64_MIN && !high && is_floating(in[0].dtype());  // every int64, rounded
   auto [least, most] = whole_range(in[0].dtype());
   check(all || (least <= from && from <= most), "from is out of bounds for ", name_of(in[0].dtype()));

@@ -139,8 +139,8 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
 
 
 def random_(self, *bounds, generator=None, **named):
-    """Whole numbers in place: random_(to) in [0, to), random_(from, to) in [from, to), random_() and random_(from, None) up to
-    the largest that the dtype holds. RuntimeError for bounds outside of the dtype."""
+    """Whole numbers in place: random_(to) in [0, to), random_(from, to) in [from, to), random_() and random_(from, None)
+    up to the largest that the dtype holds. RuntimeError for bounds outside of the dtype."""
     names = ("to",) if len(bounds) == 1 and not named else ("from", "to")
     named.update(zip(names, bounds))
     if len(bounds) > 2 or named and named.keys() not in ({"to"}, {"from", "to"}):

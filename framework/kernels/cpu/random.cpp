@@ -81,7 +81,9 @@ void normal(const Normal& op, Inputs, Outputs out) {
 template <class T> constexpr uint64_t whole_limit() {
   if constexpr (std::is_same_v<T, bool>) return 1;
   else if constexpr (std::is_integral_v<T>) return uint64_t(std::numeric_limits<T>::max());
-  else return 1ull << (std::is_same_v<T, double> ? 53 : std::is_same_v<T, float> ? 24 : std::is_same_v<T, Half> ? 11 : 8);
+  else if constexpr (std::is_same_v<T, double>) return 1ull << 53;
+  else if constexpr (std::is_same_v<T, float>) return 1ull << 24;
+  else return 1ull << (std::is_same_v<T, Half> ? 11 : 8);
 }
 template <class T> int64_t rounded(int64_t x) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return int64_t(float(T(float(x))));
@@ -106,7 +108,8 @@ void random_range(const RandomInt& op, Inputs, Outputs out) {
       using T = typename decltype(tag)::type;
       bool bounded = op.low || op.high, all = op.low == INT64_MIN && !op.high;
       int64_t low = op.low ? inwards<T>(*op.low, 1) : 0;
-      uint64_t end = op.high ? uint64_t(inwards<T>(*op.high, -1)) : whole_limit<T>() + !(bounded && !std::is_integral_v<T>);
+      uint64_t beyond = whole_limit<T>() + !(bounded && !std::is_integral_v<T>);
+      uint64_t end = op.high ? uint64_t(inwards<T>(*op.high, -1)) : beyond;
       uint64_t range = all ? 0 : end - uint64_t(low);  // 0 stands for 2^64
       // PyTorch draws 64 bits for the widest dtypes, or where 32 would be felt.
       bool wide = bounded ? range == 0 || range >= 1ull << 28 : sizeof(T) == 8;

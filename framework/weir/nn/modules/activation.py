@@ -85,10 +85,12 @@ class Hardtanh(Fields):
 
     shown = ("min_val", "max_val", "inplace")
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value=None, max_value=None):
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value=None,
+                 max_value=None):
         super().__init__()
         if min_value is not None or max_value is not None:
-            warnings.warn("min_value and max_value are deprecated names of min_val and max_val", FutureWarning, stacklevel=2)
+            warnings.warn("min_value and max_value are deprecated names of min_val and max_val", FutureWarning,
+                          stacklevel=2)
         self.min_val = min_val if min_value is None else min_value
         self.max_val = max_val if max_value is None else max_value
         self.inplace = inplace
