@@ -107,9 +107,8 @@ void random_range(const RandomInt& op, Inputs, Outputs out) {
     visit_dtype(t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       bool bounded = op.low || op.high, all = op.low == INT64_MIN && !op.high;
-      int64_t low = op.low ? inwards<T>(*op.low, 1) : 0;
-      uint64_t beyond = whole_limit<T>() + !(bounded && !std::is_integral_v<T>);
-      uint64_t end = op.high ? uint64_t(inwards<T>(*op.high, -1)) : beyond;
+      int64_t low = op.low && !all ? inwards<T>(*op.low, 1) : 0;
+      uint64_t end = op.high ? uint64_t(inwards<T>(*op.high, -1)) : whole_limit<T>() + 1;
       uint64_t range = all ? 0 : end - uint64_t(low);  // 0 stands for 2^64
       // PyTorch draws 64 bits for the widest dtypes, or where 32 would be felt.
       bool wide = bounded ? range == 0 || range >= 1ull << 28 : sizeof(T) == 8;
