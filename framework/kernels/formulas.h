@@ -368,7 +368,8 @@ template <class T> T formula(const Hardsigmoid&, T x) {
   return where(y < T(0), T(0), where(y > T(1), T(1), y));
 }
 template <class T> T formula(const Hardswish&, T x) {
-  return where(x < T(-3), T(0), where(x > T(3), x, x * (x + T(3)) / T(6)));
+  T y = x + T(3);
+  return x * where(y < T(0), T(0), where(y > T(6), T(6), y)) / T(6);
 }
 template <class T> T formula(const Threshold& op, T x) { return where(x <= T(op.threshold), T(op.value), x); }
 template <class T> T formula(const LogSigmoid&, T x) {

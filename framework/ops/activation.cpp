@@ -57,7 +57,7 @@ Tensors Hardshrink::vjp(const Saved& s, const Tensor& dy) const {
 Tensors Hardsigmoid::vjp(const Saved& s, const Tensor& dy) const { return {within(s.input(0), -3, 3, dy / 6.0)}; }
 Tensors Hardswish::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
-  return {where(x <= -3.0, num(0.0), where(x < 3.0, dy * (x / 3.0 + 0.5), dy))};
+  return {where(x <= -3.0, num(0.0), where(x >= 3.0, dy, dy * (x / 3.0 + 0.5)))};
 }
 Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
   return {where(s.input(0) <= threshold, num(0.0), dy)};

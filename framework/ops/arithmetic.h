@@ -257,8 +257,8 @@ struct ClampTensor : Pointwise<ClampTensor, Rule::promote> {
 /// The family, for registration and for the kernels.
 using ArithmeticOps = OpList<Add, Sub, Mul, Div, DivMode, FloorDivide, Remainder, Fmod, Pow, Maximum, Minimum,
     Fmax, Fmin, Atan2, Hypot, Copysign, Nextafter, Logaddexp, Logaddexp2, Xlogy, Xlog1py, Heaviside, Lerp,
-    Addcmul, Addcdiv, BitwiseAnd, BitwiseOr, BitwiseXor, ShiftLeft, ShiftRight, Gcd, Lcm, Where, Clamp,
-    ClampTensor>;
+    Addcmul, Addcdiv, BitwiseAnd, BitwiseOr, BitwiseXor, ShiftLeft, ShiftRight, Gcd, Lcm, Where, ClampTensor,
+    Clamp>;
 
 namespace fn {
 inline constexpr Fn<Add> add;

@@ -51,9 +51,11 @@ Meta Arange::infer(Inputs) const {
   check(std::isfinite(a) && std::isfinite(b), "arange: unsupported range: ", a, " -> ", b);
   check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
   bool exact = !start.is_real() && !end.is_real() && !step.is_real();
-  int64_t sign = s > 0 ? 1 : -1;
-  int64_t n = exact ? (end.i - start.i + step.i - sign) / step.i : int64_t(std::ceil((b - a) / s));
-  return {Dims{n}, dtype};
+  // PyTorch counts int64 elements, and no others, by the bounds without their fractions.
+  if (!exact && dtype != DType::int64) return {Dims{int64_t(std::ceil((b - a) / s))}, dtype};
+  int64_t by = step.to_int(), sign = s > 0 ? 1 : -1;
+  check<ValueError>(by != 0, "arange: step must be nonzero");
+  return {Dims{(end.to_int() - start.to_int() + by - sign) / by}, dtype};
 }
 
 Meta Linspace::infer(Inputs) const {

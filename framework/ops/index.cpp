@@ -83,7 +83,7 @@ Meta Cat::infer(Inputs in) const {
     if (!first && !skipped(t)) first = &t;
   }
   DType type = result_type(in);
-  if (!first) return wrap_dim(dim, 1, "cat"), Meta(Dims{0}, type, in[0].device());
+  if (!first) return Meta(Dims{0}, type, in[0].device());  // whatever dim is, as in PyTorch
   int d = wrap_dim(dim, first->ndim(), "cat");
   Dims sizes = first->sizes();
   sizes[d] = 0;
@@ -103,7 +103,8 @@ Meta Cat::infer(Inputs in) const {
 }
 Tensors Cat::vjp(const Saved& s, const Tensor& dy) const {
   Tensors out(s.num_inputs());
-  int64_t at = 0, d = wrap_dim(dim, dy.ndim(), "cat");
+  bool nothing = dy.ndim() == 1 && dy.numel() == 0;
+  int64_t at = 0, d = nothing ? 0 : wrap_dim(dim, dy.ndim(), "cat");
   for (int i = 0; i < s.num_inputs(); i++) {
     const Dims& sizes = s.input_meta(i).sizes;
     if (sizes.n == 1 && sizes[0] == 0 && dy.ndim() != 1) {

@@ -39,7 +39,11 @@ Tensors NllLossBackward::vjp(const Saved& s, const Tensor& d) const {
 Tensor NllLossNd::compose(Inputs in) const {
   check<ValueError>(in[0].ndim() != 1 || in[1].ndim() != 1 || in[1].numel() == 1,
                     "For 1D input, 1D target must have size 1, but got target size: ", in[1].numel());
-  return Fn<NllLoss>()(in[0], in[1], in[2], reduction, ignore_index)[0];
+  int64_t batch = in[0].ndim() ? in[0].size(0) : 0, targets = in[1].ndim() ? in[1].size(0) : 0;
+  check<ValueError>(in[0].ndim() < 2 || batch == targets, "Expected input batch_size (", batch,
+                    ") to match target batch_size (", targets, ").");
+  Tensor target = in[1].dtype() == DType::uint8 ? cast_to(in[1], DType::int64) : in[1];
+  return Fn<NllLoss>()(in[0], target, in[2], reduction, ignore_index)[0];
 }
 
 Tensor CrossEntropy::compose(Inputs in) const {

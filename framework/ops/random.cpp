@@ -1,11 +1,25 @@
 #include "framework/ops/random.h"
 
+#include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
 
 namespace weir {
 namespace {
 Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
+
+// The least and the largest int64 that a dtype reaches.
+std::pair<int64_t, int64_t> whole_range(DType t) {
+  switch (t) {
+    case DType::boolean: return {0, 1};
+    case DType::uint8: return {0, UINT8_MAX};
+    case DType::int8: return {INT8_MIN, INT8_MAX};
+    case DType::int16: return {INT16_MIN, INT16_MAX};
+    case DType::int32: return {INT32_MIN, INT32_MAX};
+    case DType::float16: return {-65504, 65504};
+    default: return {INT64_MIN, INT64_MAX};
+  }
+}
 }  // namespace
 
 Meta Uniform::infer(Inputs in) const {
@@ -19,14 +33,20 @@ Meta Normal::infer(Inputs in) const {
   return like(in[0]);
 }
 Meta RandomInt::infer(Inputs in) const {
-  check(low < high, "random_ expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  int64_t from = low.value_or(0);
+  check(!high || from < *high, "random_ expects 'from' to be less than 'to', but got from=", from,
+        " >= to=", high.value_or(0));
+  bool all = from == INT64_MIN && !high && is_floating(in[0].dtype());  // every int64, rounded
+  auto [least, most] = whole_range(in[0].dtype());
+  check(all || (least <= from && from <= most), "from is out of bounds for ", name_of(in[0].dtype()));
+  check(!high || (least < *high && *high - 1 <= most), "to - 1 is out of bounds for ", name_of(in[0].dtype()));
   return like(in[0]);
 }
 Meta Bernoulli::infer(Inputs in) const {
   check(is_floating(in[0].dtype()), "bernoulli: expected a floating point tensor of probabilities, got ", name_of(in[0].dtype()));
   return like(in[0]);
 }
-Tensors Bernoulli::vjp(const Saved&, const Tensor& dy) const { return {Fn<MaskScale>()(dy, full_of(Meta(dy.sizes(), DType::boolean), Scalar(false)), 1.0)}; }
+Tensors Bernoulli::vjp(const Saved&, const Tensor& dy) const { return {zeros_of(dy.meta())}; }
 Meta RandPerm::infer(Inputs) const {
   check(n >= 0, "randperm: n must be non-negative, got ", n);
   return {Dims{n}, DType::int64};
@@ -35,7 +55,7 @@ std::array<Meta, 2> NativeDropout::infer(Inputs in) const {
   return {like(in[0]), Meta(in[0].sizes(), DType::boolean, in[0].device())};
 }
 Tensors NativeDropout::vjp(const Saved& s, const Tensor& dy) const {
-  return {Fn<MaskScale>()(dy, s.output(1), p == 1 ? 0.0 : 1 / (1 - p))};
+  return {Fn<MaskScale>()(dy, s.output(1), 1 / (1 - p))};
 }
 Meta MaskScale::infer(Inputs in) const { return like(in[0]); }
 Tensors MaskScale::vjp(const Saved& s, const Tensor& dy) const { return {Fn<MaskScale>()(dy, s.input(1), scale), Tensor()}; }
@@ -43,6 +63,7 @@ Tensors MaskScale::vjp(const Saved& s, const Tensor& dy) const { return {Fn<Mask
 Tensor Dropout::compose(Inputs in) const {
   check(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
   if (!train || p == 0 || in[0].numel() == 0) return in[0];
+  if (p == 1) return in[0] * num(int64_t(0));
   return Fn<NativeDropout>()(in[0], p)[0];
 }
 

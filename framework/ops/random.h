@@ -28,10 +28,11 @@ struct Normal : Op {
 
 struct RandomInt : Op {
   static constexpr Signature signature =
-      "random_range(input: Tensor, low: int, high: int, *, generator: Generator | None = None) -> Tensor";
-  static constexpr auto doc = "Integers in [low, high), in input's shape and dtype.";
+      "random_range(input: Tensor, low: int | None, high: int | None, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc =
+      "Integers in [low, high), in input's shape and dtype: from 0, and up to the largest of the dtype, where a bound is None.";
   static constexpr bool inplace = true, differentiable = false;
-  int64_t low, high;
+  std::optional<int64_t> low, high;
   Generator* generator;
   static constexpr std::tuple fields{&RandomInt::low, &RandomInt::high, &RandomInt::generator};
   Meta infer(Inputs in) const;

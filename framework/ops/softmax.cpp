@@ -48,6 +48,20 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
         q.ndim(), ", ", k.ndim(), ", ", v.ndim());
   check(q.dtype() == k.dtype() && q.dtype() == v.dtype(), op, ": Expected query, key, and value to have the same dtype, but got ",
         name_of(q.dtype()), ", ", name_of(k.dtype()), " and ", name_of(v.dtype()));
+  Dims sizes = q.sizes();
+  sizes[q.ndim() - 1] = v.size(-1);
+  if (sizes.product() == 0 || v.numel() == 0) {
+    // Source: PyTorch, which looks at nothing else then. The products give every input a gradient, of zeros.
+    bool low = mode.autocast && is_floating(q.dtype()) && q.dtype() != DType::float64;
+    Tensor zeros = zeros_of(Meta(sizes, low ? mode.autocast_dtype : q.dtype(), q.device()));
+    for (const Tensor& t : {q, k, v}) zeros = zeros + sum(t) * num(int64_t(0));
+    return zeros;
+  }
+  check<IndexError>(!mask || q.ndim() != 4 || mask.ndim() > 1, op,
+                    ": attn_mask of a 4-d query must have at least 2 dimensions");
+  check(!mask || mask.dtype() == DType::boolean || mask.dtype() == DType::float32 || mask.dtype() == q.dtype(), op,
+        ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
+        mask ? name_of(mask.dtype()) : "", " and query.dtype: ", name_of(q.dtype()), " instead.");
   check(!(mask.defined() && is_causal), op, ": Explicit attn_mask should not be set when is_causal=True");
   if (enable_gqa && q.ndim() >= 3 && q.size(-3) != k.size(-3)) {
     // Groups of query heads share a key and value head.

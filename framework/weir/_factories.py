@@ -94,7 +94,8 @@ def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requir
     return _like(input, dtype, device, False, memory_format).fill_(fill_value).requires_grad_(requires_grad)
 
 
-def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+           pin_memory=False):
     """start, start + step, ... below end. int64 unless a bound is a float. ValueError-free; RuntimeError for a bad step."""
     if end is None:
         start, end = 0, start

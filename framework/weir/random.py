@@ -122,12 +122,11 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
         return _made(r, out, device, requires_grad)
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    from ._composites import broadcast_tensors
-    like = mean if isinstance(mean, Tensor) else std
-    if isinstance(mean, Tensor) and isinstance(std, Tensor):
-        like = mean + std * 0
-    r = normal_(_empty(like.shape, like.dtype), generator=generator)
-    return _made(r * std + mean, out, device, requires_grad)
+    from ._composites.joining import broadcast_shapes
+    dtype = mean.dtype if isinstance(mean, Tensor) else std.dtype
+    shape = broadcast_shapes(*(x.shape for x in (mean, std) if isinstance(x, Tensor)))
+    r = normal_(_empty(shape, dtype), generator=generator)
+    return _made((r * std + mean).to(dtype), out, device, requires_grad)
 
 
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
@@ -135,20 +134,19 @@ def normal_(self, mean=0.0, std=1.0, *, generator=None):
     if not self.is_floating_point():
         if self.numel():
             raise NotImplementedError(f"normal_: not implemented for {self.dtype}")
-        return self
+        return self.zero_()  # a write of nothing
     return self.normal_fill_(mean, std, generator=generator)
 
 
-def random_(self, low=0, high=None, *, generator=None):
-    """Integers in [low, high) in place; without bounds, all that the dtype can hold."""
-    if high is None:
-        if low:
-            low, high = 0, low
-        else:
-            bits = {T.float32: 24, T.float64: 53, T.float16: 11, T.bfloat16: 8, T.uint8: 8, T.int8: 7, T.int16: 15,
-                    T.int32: 31, T.int64: 62, T.bool: 1}[self.dtype]
-            high = 2 ** bits + (1 if self.dtype.is_floating_point else 0)
-    return self.random_range_(low, high, generator=generator)
+def random_(self, *bounds, generator=None, **named):
+    """Whole numbers in place: random_(to) in [0, to), random_(from, to) in [from, to), random_() and random_(from, None)
+    up to the largest that the dtype holds. RuntimeError for bounds outside of the dtype."""
+    names = ("to",) if len(bounds) == 1 and not named else ("from", "to")
+    named.update(zip(names, bounds))
+    if len(bounds) > 2 or named and named.keys() not in ({"to"}, {"from", "to"}):
+        raise TypeError("random_() takes no bound, `to`, or `from` and `to`")
+    low = named.get("from", 0 if named else None)
+    return self.random_range_(low, named.get("to"), generator=generator)
 
 
 def bernoulli_(self, p=0.5, *, generator=None):

@@ -1,5 +1,7 @@
 #include "framework/ops/random.h"
 
+#include <bit>
+#include <limits>
 #include <numeric>
 
 #include "framework/core/generator.h"
@@ -75,16 +77,45 @@ void normal(const Normal& op, Inputs, Outputs out) {
   });
 }
 
+// What random_ without a bound counts up to: all whole numbers, for a floating dtype those that it holds exactly.
+template <class T> constexpr uint64_t whole_limit() {
+  if constexpr (std::is_same_v<T, bool>) return 1;
+  else if constexpr (std::is_integral_v<T>) return uint64_t(std::numeric_limits<T>::max());
+  else if constexpr (std::is_same_v<T, double>) return 1ull << 53;
+  else if constexpr (std::is_same_v<T, float>) return 1ull << 24;
+  else return 1ull << (std::is_same_v<T, Half> ? 11 : 8);
+}
+template <class T> int64_t rounded(int64_t x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return int64_t(float(T(float(x))));
+  else return int64_t(T(x));
+}
+// A bound that rounds outwards in T moves inwards to the next number of T. Source: PyTorch's update_from and update_to.
+template <class T> int64_t inwards(int64_t bound, int sign) {
+  if constexpr (std::is_integral_v<T>) return bound;
+  else {
+    int64_t neighbour = bound + sign, there = rounded<T>(neighbour);
+    if (sign > 0 ? there >= bound : there < bound) return bound;
+    int log2 = 63 - std::countl_zero(uint64_t(std::abs(neighbour)));
+    return there + sign * (int64_t(1) << (log2 - std::countr_zero(whole_limit<T>()) + 1));
+  }
+}
+
 void random_range(const RandomInt& op, Inputs, Outputs out) {
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
-  uint64_t range = uint64_t(op.high) - uint64_t(op.low);
   fill_with(out[0], [&](const Tensor& t) {
     visit_dtype(t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
+      bool bounded = op.low || op.high, all = op.low == INT64_MIN && !op.high;
+      int64_t low = op.low && !all ? inwards<T>(*op.low, 1) : 0;
+      uint64_t end = op.high ? uint64_t(inwards<T>(*op.high, -1)) : whole_limit<T>() + 1;
+      uint64_t range = all ? 0 : end - uint64_t(low);  // 0 stands for 2^64
+      // PyTorch draws 64 bits for the widest dtypes, or where 32 would be felt.
+      bool wide = bounded ? range == 0 || range >= 1ull << 28 : sizeof(T) == 8;
       T* p = t.data<T>();
       for (int64_t i = 0; i < t.numel(); i++) {
-        int64_t v = int64_t((range >= 1ull << 32 ? g.random64() : g.random()) % range) + op.low;
+        uint64_t draw = wide ? g.random64() : g.random();
+        int64_t v = int64_t((range ? draw % range : draw) + uint64_t(low));
         if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) p[i] = T(float(v));
         else p[i] = T(v);
       }
@@ -136,8 +167,9 @@ void scale_masked(const Tensor& x, const bool* mask, float scale, const Tensor& 
     const T* p = x.data<T>();
     T* q = y.data<T>();
     for (int64_t i = b; i < e; i++) {
-      if constexpr (std::is_same_v<T, double>) q[i] = mask[i] ? p[i] * double(scale) : 0.0;
-      else q[i] = T(mask[i] ? float(p[i]) * scale : 0.0f);
+      // A product where the mask is 0 too: a NaN that is dropped stays NaN.
+      if constexpr (std::is_same_v<T, double>) q[i] = p[i] * (mask[i] ? double(scale) : 0.0);
+      else q[i] = T(float(p[i]) * (mask[i] ? scale : 0.0f));
     }
   };
   by_float(x.dtype(), run);
@@ -154,7 +186,7 @@ void dropout(const NativeDropout& op, Inputs in, Outputs out) {
   // Kept where a 32-bit draw is at least p * 2^32.
   uint64_t limit = uint64_t(op.p * 4294967296.0);
   bool* mask = out[1].data<bool>();
-  float scale = op.p >= 1 ? 0.0f : float(1 / (1 - op.p));
+  float scale = float(1 / (1 - op.p));
   constexpr int64_t kBlock = 4 * kCounters;
   int64_t n = x.numel(), blocks = (n + kBlock - 1) / kBlock;
   parallel_for(blocks, kGrain / kBlock / 4, [&](int64_t b, int64_t e) {

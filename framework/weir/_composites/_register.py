@@ -146,7 +146,8 @@ def _in_place(function, name):
             raise TypeError(f"descriptor '{name}_' for 'torch._C.TensorBase' objects doesn't apply to a "
                             f"'{type(self).__name__}' object")
         # A gradient formula may read self, which is about to be overwritten: it gets a copy to keep.
-        source = self.clone() if self.requires_grad else self
+        recorded = any(isinstance(x, Tensor) and x.requires_grad for x in (self, *args, *kwargs.values()))
+        source = self.clone() if recorded else self
         return self.copy_(function(source, *args, **kwargs))
 
     in_place.__name__ = name + "_"

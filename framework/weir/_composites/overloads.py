@@ -4,7 +4,7 @@ import weir
 from weir import _C
 from weir._C import Tensor
 
-from ._register import completes, functions, methods, with_out, without_derivative
+from ._register import completes, with_out, without_derivative
 from .search import nonzero
 
 
@@ -66,19 +66,3 @@ def _reduced(name):
 
 _reduced("scatter")
 _reduced("scatter_")
-
-
-def _clamp(name):
-    @completes(name)
-    def complete(core, input, min=None, max=None, **kwargs):
-        """With 0-d tensors that require grad as bounds, which are no numbers then: their gradient is wanted."""
-        bounds = [weir.broadcast_to(x, input.shape) if isinstance(x, Tensor) and x.dim() == 0 and x.requires_grad and input.dim()
-                  else x for x in (min, max)]
-        return core(input, *bounds, **kwargs)
-
-
-for _name in ("clamp", "clamp_"):
-    _clamp(_name)
-    for _table in (functions, methods):
-        if _name in _table:
-            _table[_name.replace("clamp", "clip")] = _table[_name]

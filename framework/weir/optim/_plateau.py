@@ -23,12 +23,13 @@ class ReduceLROnPlateau(LRScheduler):
         self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * groups
         self.mode, self.threshold, self.threshold_mode, self.eps = mode, threshold, threshold_mode, eps
+        self.mode_worse = inf if mode == "min" else -inf
         self.last_epoch = 0
         self._last_lr = self._current()
         self._reset()
 
     def _reset(self):
-        self.best = inf if self.mode == "min" else -inf
+        self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = 0
 
     def step(self, metrics, epoch=None):

@@ -9,6 +9,8 @@ class LRScheduler:
     Subclasses write `get_lr`, from `last_epoch`, `base_lrs` and the current rates.
     """
 
+    _is_initial = False  # in the step that the constructor takes: the rates are those of its epoch already
+
     def __init__(self, optimizer, last_epoch=-1):
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
@@ -23,7 +25,9 @@ class LRScheduler:
 
     def _initial_step(self):
         self._step_count = 0
+        self._is_initial = True
         self.step()
+        self._is_initial = False
 
     def _current(self):
         return [group["lr"] for group in self.optimizer.param_groups]
@@ -39,15 +43,15 @@ class LRScheduler:
     def step(self, epoch=None):
         """Moves to the next epoch, or to a given one, and sets the rates."""
         self._step_count += 1
-        if epoch is None:
-            self.last_epoch += 1
-            rates = self.get_lr()
-        else:
+        if epoch is not None:
             warnings.warn("The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
                           "possible.", UserWarning, stacklevel=2)
-            self.last_epoch = epoch
-            rates = self._get_closed_form_lr() if hasattr(self, "_get_closed_form_lr") else self.get_lr()
-        self._set(rates)
+        self._move_to(epoch)
+
+    def _move_to(self, epoch):
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed_form = epoch is not None and hasattr(self, "_get_closed_form_lr")
+        self._set(self._get_closed_form_lr() if closed_form else self.get_lr())
 
     def _set(self, rates):
         for group, rate in zip(self.optimizer.param_groups, rates):

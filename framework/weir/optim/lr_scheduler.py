@@ -3,7 +3,6 @@
 import bisect
 import math
 import types
-import warnings
 from collections import Counter
 
 from ._schedule import LRScheduler
@@ -50,7 +49,7 @@ class MultiplicativeLR(_LambdaSchedule):
     """lr *= lr_lambda(epoch)."""
 
     def get_lr(self):
-        if self.last_epoch == 0:
+        if self._is_initial:
             return self._current()
         return [lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, self._current())]
 
@@ -122,7 +121,7 @@ class LinearLR(LRScheduler):
     def get_lr(self):
         if self.last_epoch == 0:
             return [lr * self.start_factor for lr in self._current()]
-        if self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._current()
         rise = self.end_factor - self.start_factor
         before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
@@ -141,7 +140,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        return self._current() if self.last_epoch == 0 else [lr * self.gamma for lr in self._current()]
+        return self._current() if self._is_initial else [lr * self.gamma for lr in self._current()]
 
     def _get_closed_form_lr(self):
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
@@ -155,7 +154,7 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        if self.last_epoch == 0 or self.last_epoch > self.total_iters:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return self._current()
         before, now = (1.0 - (self.last_epoch - k) / self.total_iters for k in (1, 0))
         return [lr * (now / before) ** self.power for lr in self._current()]
@@ -174,7 +173,7 @@ class CosineAnnealingLR(LRScheduler):
 
     def get_lr(self):
         epoch, period = self.last_epoch, self.T_max
-        if epoch == 0:
+        if self._is_initial:
             return self._current()
         if self._step_count == 1 and epoch > 0:
             return self._get_closed_form_lr()
@@ -197,16 +196,21 @@ class ChainedScheduler(LRScheduler):
         if not schedulers:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler.")
         self.optimizer = optimizer or schedulers[0].optimizer
-        if any(s.optimizer is not self.optimizer for s in schedulers):
-            raise ValueError(f"{type(self).__name__} expects all schedulers to belong to the same optimizer")
+        for index, scheduler in enumerate(schedulers):
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(f"{type(self).__name__} does not support `ReduceLROnPlateau` scheduler as it requires "
+                                 "additional kwargs to be specified when calling `step`, but got one at index "
+                                 f"{index} in the given schedulers sequence.")
+            if scheduler.optimizer is not self.optimizer:
+                raise ValueError(f"{type(self).__name__} expects all schedulers to belong to the same optimizer")
         self._schedulers = schedulers
-        self._last_lr = schedulers[-1]._last_lr
+        self._last_lr = self._current()
 
     def step(self, epoch=None):
         """Steps every schedule."""
         for scheduler in self._schedulers:
             scheduler.step()
-        self._last_lr = self._schedulers[-1]._last_lr
+        self._last_lr = self._current()
 
     def state_dict(self):
         """The schedules' states."""
@@ -221,6 +225,15 @@ class ChainedScheduler(LRScheduler):
         self.__dict__.update(saved)
 
 
+def _undo_step(scheduler):
+    """Takes back the epoch that building a schedule took: in a chain, those of its parts."""
+    if isinstance(scheduler, ChainedScheduler):
+        for part in scheduler._schedulers:
+            _undo_step(part)
+    else:
+        scheduler.last_epoch -= 1
+
+
 class SequentialLR(ChainedScheduler):
     """One schedule after the other, changing at the milestones."""
 
@@ -233,10 +246,10 @@ class SequentialLR(ChainedScheduler):
         self._milestones, self.last_epoch = list(milestones), last_epoch + 1
         for group in optimizer.param_groups:  # undo the first steps that building the schedules took
             group["lr"] = group["initial_lr"]
-        for scheduler in schedulers:
-            scheduler.last_epoch -= 1
-        schedulers[0]._initial_step()
-        self._last_lr = schedulers[0].get_last_lr()
+        _undo_step(self)
+        first = schedulers[bisect.bisect_right(self._milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
 
     def step(self, epoch=None):
         """Steps the schedule whose turn it is."""
@@ -244,9 +257,7 @@ class SequentialLR(ChainedScheduler):
         which = bisect.bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[which]
         if which > 0 and self._milestones[which - 1] == self.last_epoch:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                scheduler.step(0)
+            scheduler._move_to(0)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()

@@ -159,7 +159,8 @@ def prelu(input, weight):
         weight = weight.reshape([1, -1] + [1] * (input.dim() - 2))
     elif weight.dim() > input.dim():
         weight = weight.reshape([1] * input.dim())
-    return weir.where(input > 0, input, weight * input)
+    # The second `where` keeps an infinity of the other side from giving weight the gradient 0 * inf.
+    return weir.where(input > 0, input, weight * weir.where(input > 0, 0.0, input))
 
 
 def glu(input, dim=-1):

@@ -62,6 +62,7 @@ def multi_head_attention_forward(
     if not batched:
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    _check_sources(query, key, value, num_heads, attn_mask, key_padding_mask, together=not use_separate_proj_weight)
     batch = query.shape[1]
     if use_separate_proj_weight:
         weights = q_proj_weight, k_proj_weight, v_proj_weight
@@ -94,6 +95,22 @@ def multi_head_attention_forward(
     if batched:
         return output, attention
     return output.squeeze(1), None if attention is None else attention.squeeze(0)
+
+
+def _check_sources(query, key, value, heads, mask, padding, together):
+    """Raises AssertionError unless key (S, N, ...) and value belong together, with them a padding mask (N, S), and a
+    mask has two or three axes; RuntimeError unless these are (L, S) or (N heads, L, S)."""
+    if key.shape != value.shape if together else key.shape[:2] != value.shape[:2]:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+    if mask is not None and mask.dim() not in (2, 3):
+        raise AssertionError(f"expected attn_mask to be None, 2-D or 3-D but found {mask.dim()}-D tensor instead")
+    pairs = (len(query), len(key))
+    shape = pairs if mask is None or mask.dim() == 2 else (query.shape[1] * heads, *pairs)
+    if mask is not None and tuple(mask.shape) != shape:
+        raise RuntimeError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {shape}.")
+    if padding is not None and list(padding.shape) != [key.shape[1], key.shape[0]]:
+        raise AssertionError(f"Expected key_padding_mask of shape ({key.shape[1]}, {key.shape[0]}), but got "
+                             f"{padding.shape}")
 
 
 def _widen(mask, columns):

@@ -8,9 +8,10 @@ __all__ = ["cosine_similarity", "normalize", "pairwise_distance", "pdist"]
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
     """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along dim, broadcast. Shape: without dim."""
-    if not x1.is_floating_point() or not x2.is_floating_point():
-        raise RuntimeError("expected common dtype to be floating point")
-    x1, x2 = weir.broadcast_tensors(x1, x2)
+    dtype = weir.result_type(x1, x2)
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype}")
+    x1, x2 = weir.broadcast_tensors(x1.to(dtype), x2.to(dtype))
     return (x1 / _clamped_norm(x1, dim, eps) * (x2 / _clamped_norm(x2, dim, eps))).sum(dim)
 
 

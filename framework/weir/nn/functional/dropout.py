@@ -19,19 +19,28 @@ def _check_probability(p):
 
 def dropout(input, p=0.5, training=True, inplace=False):
     """Zeroes elements with probability p and scales the others by 1 / (1 - p); identity when not training."""
+    check_tensor("dropout", input)
     _check_probability(p)
+    if not training or p == 0.0 or input.numel() == 0:
+        return input
     result = _dropout(input, p, training)
-    return input.copy_(result) if inplace and training else result
+    return input.copy_(result) if inplace else result
+
+
+def _per_feature(input, kept=2):
+    """The shape of one draw for each place of the first `kept` axes."""
+    if input.dim() < kept:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return list(input.shape[:kept]) + [1] * (input.dim() - kept)
 
 
 def _feature_dropout(input, p, training, inplace, batched):
     _check_probability(p)
     if not training or p == 0.0 or input.numel() == 0:
         return input
-    shape = list(input.shape)
-    kept = 2 if batched else 1
-    mask = weir.empty(shape[:kept] + [1] * (len(shape) - kept), dtype=input.dtype).bernoulli_(1 - p)
-    mask = mask if p == 1.0 else mask / (1 - p)
+    if p == 1.0:
+        return input.mul_(0) if inplace else input * 0
+    mask = weir.empty(_per_feature(input, 2 if batched else 1), dtype=input.dtype).bernoulli_(1 - p) / (1 - p)
     return input.mul_(mask) if inplace else input * mask
 
 
@@ -51,17 +60,17 @@ def dropout2d(input, p=0.5, training=True, inplace=False):
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, D, H, W), or of (C, D, H, W)."""
-    return _feature_dropout(input, p, training, inplace, input.dim() != 4)
+    return _feature_dropout(input, p, training, inplace, input.dim() == 5)
 
 
-def _alpha_dropout(input, p, training, inplace, shape):
+def _alpha_dropout(input, p, training, inplace, mask_shape):
     check_tensor("alpha_dropout", input)
     _check_probability(p)
-    if not training or p == 0.0:
+    if not training or p == 0.0 or input.numel() == 0:
         return input
     if p == 1.0:
         return input.mul_(0) if inplace else input * 0
-    keep = weir.empty(shape, dtype=input.dtype).bernoulli_(1 - p)
+    keep = weir.empty(mask_shape(input), dtype=input.dtype).bernoulli_(1 - p)
     a = ((1 - p) * (1 + p * _ALPHA_PRIME**2)) ** -0.5
     b = -a * _ALPHA_PRIME * p
     result = (input * keep + _ALPHA_PRIME * (1 - keep)) * a + b
@@ -70,9 +79,9 @@ def _alpha_dropout(input, p, training, inplace, shape):
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Dropout that keeps mean and variance of a self-normalising network. Source: Klambauer et al. 2017."""
-    return _alpha_dropout(input, p, training, inplace, input.shape)
+    return _alpha_dropout(input, p, training, inplace, lambda x: x.shape)
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     """alpha_dropout of whole channels."""
-    return _alpha_dropout(input, p, training, inplace, list(input.shape[:2]) + [1] * (input.dim() - 2))
+    return _alpha_dropout(input, p, training, inplace, _per_feature)

@@ -1,5 +1,7 @@
 """Linear maps and table look-ups."""
 
+import math
+
 import weir
 from weir._ops import op
 
@@ -22,9 +24,10 @@ def bilinear(input1, input2, weight, bias=None):
         if tensor.shape[-1] != size:
             raise RuntimeError(f"bilinear(): {name} size does not match weight size: got {tensor.shape[-1]} but "
                                f"expected {size}")
-    left = input1.reshape(-1, rows) @ weight.permute(1, 0, 2).reshape(rows, -1)
-    right = input2.reshape(-1, 1, columns)
-    result = (left.reshape(-1, outputs, columns) * right).sum(-1)
+    batch = math.prod(input1.shape[:-1])
+    left = input1.reshape(batch, rows) @ weight.permute(1, 0, 2).reshape(rows, outputs * columns)
+    right = input2.reshape(batch, 1, columns)
+    result = (left.reshape(batch, outputs, columns) * right).sum(-1)
     result = result if bias is None else result + bias
     return result.reshape(*input1.shape[:-1], outputs)
 
@@ -59,6 +62,10 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     """Sum, mean or max of embedding rows per bag. A 2-d input is one bag a row; a 1-d one is cut at `offsets`."""
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                                   f"supported for mode='sum' (got mode='{mode}').")
@@ -67,13 +74,34 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                          f"input ({list(input.shape)})")
     bags, count, input = _bags(input, offsets, include_last_offset)
     per_sample_weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
-    rows = embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    table = _ScaledByFrequency.apply(weight, input) if scale_grad_by_freq else weight
+    rows = embedding(input, table, padding_idx, max_norm, norm_type, sparse=sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.unsqueeze(1)
     if padding_idx is not None:
         keep = (input != padding_idx % weight.size(0)).nonzero().squeeze(1)
         rows, bags = rows[keep], bags[keep]
     return _reduce_bags(rows, bags, count, mode)
+
+
+class _ScaledByFrequency(weir.autograd.Function):
+    """weight, whose gradient is divided by frequencies of the indices.
+
+    Source: PyTorch's, which divides that of the u-th distinct index by the count of the u-th smallest index, repeats
+    included, not by its own.
+    """
+
+    @staticmethod
+    def forward(ctx, weight, indices):
+        ctx.save_for_backward(indices)
+        return weight.view_as(weight)
+
+    @staticmethod
+    def backward(ctx, grad):
+        indices, = ctx.saved_tensors
+        rows, counts = weir.unique(indices, return_counts=True)
+        smallest = counts.repeat_interleave(counts)[:rows.numel()]
+        return grad.index_copy(0, rows, grad[rows] / smallest.unsqueeze(1)), None
 
 
 def _bags(input, offsets, include_last_offset):

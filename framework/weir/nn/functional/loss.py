@@ -100,8 +100,9 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     reduction = legacy_reduction(size_average, reduce, reduction)
     check_tensor("cross_entropy_loss", input)
     check_tensor("cross_entropy_loss", target, "target")
-    if not 0.0 <= label_smoothing <= 1.0:
+    if label_smoothing > 1.0:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    label_smoothing = max(label_smoothing, 0.0)  # PyTorch takes a negative one for none
     if input.shape != target.shape:
         return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
     if not target.is_floating_point():
@@ -236,7 +237,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = var.unsqueeze(-1)
-        elif input.dim() != var.dim() or input.shape[:-1] != var.shape[:-1] or var.shape[-1] != 1:
+        elif input.dim() != var.dim() or [v for x, v in zip(input.shape, var.shape) if x != v] != [1]:
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")

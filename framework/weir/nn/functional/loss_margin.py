@@ -35,7 +35,8 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     """log(1 + exp(-target input))."""
     reduction = legacy_reduction(size_average, reduce, reduction)
     check_tensor("soft_margin_loss", input)
-    return _reduced((-(target * input)).exp().log1p(), reduction)
+    # In place, so that the result has input's shape and dtype whatever those of target, and whole numbers are refused.
+    return _reduced((-input).mul_(target).exp_().log1p(), reduction)
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
@@ -83,6 +84,11 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
     return _reduced((margin + near - far).clamp_min(0), reduction)
 
 
+def _hinge(distance):
+    """distance where it is above 0, else 0: also for NaN."""
+    return weir.where(distance > 0, distance, 0.0)
+
+
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Mean over classes i != t of weight[t] max(0, margin - x_t + x_i)^p. Shapes: (N, C), (N)."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -100,7 +106,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     if labels.dim() != 1 or labels.shape[0] != rows.shape[0]:
         raise RuntimeError(f"inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
     column = labels.unsqueeze(1)
-    hinge = (margin - rows.gather(1, column) + rows).clamp_min(0) ** p
+    hinge = _hinge(margin - rows.gather(1, column) + rows) ** p
     if weight is not None:
         hinge = hinge * weight[labels].unsqueeze(1)
     loss = hinge.scatter(1, column, 0.0).sum(1) / rows.shape[1]
@@ -120,9 +126,9 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     listed = (labels < 0).to(weir.int64).cumsum(1) == 0
     safe = weir.where(listed, labels, weir.zeros_like(labels))
     is_label = weir.zeros_like(labels).scatter_add(1, safe, listed.to(labels.dtype)) > 0
-    hinge = (1 - rows.gather(1, safe).unsqueeze(2) + rows.unsqueeze(1)).clamp_min(0)
+    hinge = _hinge(1 - rows.gather(1, safe).unsqueeze(2) + rows.unsqueeze(1))
     counted = listed.unsqueeze(2) & weir.logical_not(is_label).unsqueeze(1)
-    loss = (hinge * counted.to(rows.dtype)).sum((1, 2)) / width
+    loss = weir.where(counted, hinge, 0.0).sum((1, 2)) / width
     return _reduced(loss if input.dim() == 2 else loss.squeeze(0), reduction)
 
 

@@ -9,7 +9,7 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_res
 
 _batch_norm = op("hidden", "batch_norm")
 layer_norm = op("nn.functional" if has_op("nn.functional", "layer_norm") else "torch", "layer_norm")
-group_norm = op("nn.functional" if has_op("nn.functional", "group_norm") else "torch", "group_norm")
+_group_norm = op("nn.functional" if has_op("nn.functional", "group_norm") else "torch", "group_norm")
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
@@ -57,6 +57,13 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
     return result.reshape(input.shape)
 
 
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
+    """Layer norm of every group of channels of (N, C, *). Source: Wu & He 2018."""
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    return _group_norm(input, num_groups, weight, bias, eps)
+
+
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """x / sqrt(mean(x^2) + eps) * weight over the last axes; eps defaults to the dtype's. Source: Zhang & Sennrich 2019."""
     check_tensor("rms_norm", input)
@@ -74,8 +81,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     wide = input.float() if input.dtype in (weir.float16, weir.bfloat16) else input
     eps = weir.finfo(wide.dtype).eps if eps is None else eps
     scale = ((wide * wide).mean(tuple(range(-axes, 0)), keepdim=True) + eps).rsqrt()
-    result = (wide * scale).to(input.dtype)
-    return result if weight is None else result * weight
+    result = wide * scale
+    return (result if weight is None else result * weight).to(input.dtype)
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
@@ -84,6 +91,8 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
     if input.numel() == 0:
         return input
+    if size <= 0:
+        raise RuntimeError(f"kernel size should be greater than zero, but got {size}")
     channels = input.shape[1]
     squares = input * input
     padded = weir.nn.functional.pad(squares, [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2])

@@ -120,8 +120,8 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     position = (y * padded_width + x).reshape(-1)
     channels = flat // (kh * kw)
     canvas = weir.zeros(n, channels, (height + 2 * ph) * padded_width, dtype=input.dtype)
-    canvas = canvas.index_add(2, position, batch.reshape(n, channels, -1))
-    result = canvas.reshape(n, channels, -1, padded_width)[:, :, ph:ph + height, pw:pw + width]
+    canvas = canvas.index_add(2, position, batch.reshape(n, channels, kh * kw * length))
+    result = canvas.reshape(n, channels, height + 2 * ph, padded_width)[:, :, ph:ph + height, pw:pw + width]
     return result.contiguous() if input.dim() == 3 else result.squeeze(0)
 
 

@@ -1,5 +1,7 @@
 """Activation modules: each keeps its arguments and calls its functional form."""
 
+import warnings
+
 import weir
 import weir.nn.functional as F
 from weir.nn.parameter import Parameter
@@ -83,10 +85,16 @@ class Hardtanh(Fields):
 
     shown = ("min_val", "max_val", "inplace")
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False):
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value=None,
+                 max_value=None):
         super().__init__()
-        self._keep(locals())
-        if max_val <= min_val:
+        if min_value is not None or max_value is not None:
+            warnings.warn("min_value and max_value are deprecated names of min_val and max_val", FutureWarning,
+                          stacklevel=2)
+        self.min_val = min_val if min_value is None else min_value
+        self.max_val = max_val if max_value is None else max_value
+        self.inplace = inplace
+        if self.max_val <= self.min_val:
             raise AssertionError("max_val must be larger than min_val")
 
     def forward(self, input):

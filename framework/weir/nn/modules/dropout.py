@@ -44,12 +44,15 @@ class Dropout3d(Dropout):
 
 
 class AlphaDropout(Dropout):
-    """Dropout that keeps mean and variance."""
+    """Dropout that keeps mean and variance. As in PyTorch, `inplace` is kept and ignored."""
 
     function = staticmethod(F.alpha_dropout)
 
+    def forward(self, input):
+        return type(self).function(input, self.p, self.training)
 
-class FeatureAlphaDropout(Dropout):
+
+class FeatureAlphaDropout(AlphaDropout):
     """AlphaDropout of whole channels."""
 
     function = staticmethod(F.feature_alpha_dropout)

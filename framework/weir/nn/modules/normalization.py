@@ -100,7 +100,54 @@ class LocalResponseNorm(Fields):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm under its older name."""
+    """The older LocalResponseNorm of (N, C, H, W), whose windows PyTorch counts in its own way."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1):
         super().__init__(size, alpha, beta, k)
+
+    def forward(self, input):
+        return _CrossMapNorm.apply(input, self.size, self.alpha, self.beta, self.k)
+
+
+class _CrossMapNorm(weir.autograd.Function):
+    """Sums over windows that slide from channel to channel, an addition and a subtraction each, so that a NaN stays.
+
+    Source: PyTorch's, in both directions. Channel 0 never leaves the sum, and the gradient is that of other windows.
+    """
+
+    @staticmethod
+    def forward(ctx, input, size, alpha, beta, k):
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        squares = input.square().unbind(1)
+        channels, ahead = len(squares), int((size - 1) / 2 + 1)
+        total = sum(squares[1:ahead], squares[0])
+        totals = [total]
+        for c in range(1, channels):
+            if c + ahead <= channels:
+                total = total + squares[c + ahead - 1]
+            if c > ahead:
+                total = total - squares[c - ahead]
+            totals.append(total)
+        scale = weir.stack(totals, 1) * (alpha / size) + k
+        output = scale ** -beta * input
+        ctx.save_for_backward(input, output, scale)
+        ctx.size, ctx.alpha, ctx.beta = size, alpha, beta
+        return output
+
+    @staticmethod
+    def backward(ctx, grad):
+        input, output, scale = ctx.saved_tensors
+        channels, size = input.shape[1], ctx.size
+        ratio = grad * output / scale
+        before = int(size - (size - 1) / 2)
+        padded = weir.zeros(len(input), channels + size - 1, *input.shape[2:], dtype=ratio.dtype)
+        padded.narrow(1, before, channels).copy_(ratio)  # raises RuntimeError for size 1, as in PyTorch
+        total = sum((padded.select(1, c) for c in range(size - 1)), weir.zeros_like(ratio.select(1, 0)))
+        totals = []
+        for c in range(channels):
+            total = total + padded.select(1, c + size - 1)
+            totals.append(total)
+            total = total - padded.select(1, c)
+        factor = 2 * ctx.alpha * ctx.beta / size
+        return scale ** -ctx.beta * grad - factor * input * weir.stack(totals, 1), None, None, None, None

@@ -1,0 +1,24 @@
+"""The second hearing of an object's numbers."""
+
+import numpy as np
+
+from weir_autotest.cases.values import Value
+from weir_autotest.check import journals
+from weir_autotest.workers.journal import Entry, Journal
+
+
+def journal(*numbers):
+    values = np.array(numbers, np.float32)
+    return Journal([Entry("gradient", "eval: gradients 0", Value("float32", values.shape, values.tobytes()))])
+
+
+def test_elements_that_agree_need_no_hearing():
+    expected, got, exact = journal(1e-7, 1e-3), journal(0, 1e-3), journal(0, 0)
+    fault, = journals.faults(expected, got)
+    assert journals.granted(fault, expected, got, [exact])
+
+
+def test_an_element_as_wrong_as_none_of_the_oracle_is_not_granted():
+    expected, got, exact = journal(1e-7, 0), journal(0, 1e-3), journal(0, 0)
+    fault, = journals.faults(expected, got)
+    assert not journals.granted(fault, expected, got, [exact])
