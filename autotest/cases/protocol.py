@@ -89,7 +89,7 @@ class Reference:
 class Item:
     """A generated case with what the oracle observed. `random`: its numbers are free; `draws`: because they are drawn.
 
-    `choices` are the decisions that made it, for shrinking.
+    `choices` are the decisions that made it, for shrinking. `pointwise`: each element stands for itself.
     """
 
     index: int
@@ -99,3 +99,4 @@ class Item:
     random: bool = False
     choices: tuple = ()
     draws: bool = False
+    pointwise: bool = False

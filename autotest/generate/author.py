@@ -13,7 +13,7 @@ from ..cases.case import Case, Named, TensorSpec, leaves, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers.trial import Trial
-from . import arguments, fill, grow
+from . import arguments, fill, gauge, grow
 from .choices import Choices
 from .signature import Overload
 from .universe import overloads
@@ -22,8 +22,6 @@ from .universe import overloads
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 #: Stands in the universe for programs of several calls.
 PROGRAM = Overload("program", "program", ())
-#: Singular vectors and eigenvectors are determined but for their signs, and for rotations where values are equal.
-_UNDETERMINED = {"linalg.svd", "svd", "linalg.eigh"}
 _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 
 
@@ -69,7 +67,7 @@ class Author:
         relation = choices.pick(_relations(overload))
         order = choices.pick((1, 1, 2, 0)) if relation != "out" else 0  # out= refuses inputs that require gradients
         case = replace(arguments.make(overload, dtype, choices, grad=0.6 if order else 0.04),
-                       relation=relation, differentiate=order)
+                       relation=relation, differentiate=order, process=gauge.determined(overload.path))
         target = Target(f"torch.{overload.path}", [overload.path])
         if relation == "inplace":
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
@@ -81,8 +79,8 @@ class Author:
         expected = Trial(torch, function, case).run()
         draws = overload.random or not torch.equal(before, torch.get_rng_state())
         unfilled = "empty" in overload.path or "resize" in overload.path
-        free = draws or unfilled or overload.path in _UNDETERMINED or _undefined_cast(case)
-        return Item(index, target, case, expected, free, tuple(choices.made), draws)
+        free = draws or unfilled or case.process is not None or _undefined_cast(case)
+        return Item(index, target, case, expected, free, tuple(choices.made), draws, overload.pointwise)
 
 
 def _take(batch: Batch, item: Item, seen: dict) -> None:

@@ -7,24 +7,30 @@ import pickle
 import sys
 import warnings
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 
 import torch
 
+from ..cases.program import Program
 from ..cases.protocol import Item
 from ..cases.values import Raised
 from ..kinds import kind_of
 from ..workers.subject import limit_memory
 from ..workers.worker import connect, serve
+from . import gauge
 from .arguments import Impossible
 from .author import Author
+
 
 def expect(target, case) -> Item:
     """A stored case with what the oracle observes now."""
     torch.manual_seed(0)
     before = torch.get_rng_state()
-    item = Item(0, target, case, None)
+    process = None if isinstance(case, Program) else gauge.determined(target.paths[0])
+    item = Item(0, target, replace(case, process=process) if process else case, None)
     item.expected = kind_of(item).observe(torch, item)
-    item.random = not torch.equal(before, torch.get_rng_state())
+    item.random = process is not None or not torch.equal(before, torch.get_rng_state())
     return item
 
 
@@ -45,11 +51,53 @@ def _differs_with_threads(kind, item: Item) -> bool:
     return False
 
 
+def _reads_elsewhere(kind, item: Item) -> bool:
+    """Whether numbers change with what is none of the call's business: the memory behind an input's storage, or, where
+    each element stands for itself, the elements beside it."""
+    if isinstance(item.case, Program) or item.expected.raised:
+        return False
+    longer = [(dtype, data + _JUNK) for dtype, data in item.case.storages]
+    others = [kind.observe(torch, replace(item, case=replace(item.case, storages=longer)))]
+    if item.pointwise:
+        others += [kind.observe(torch, item, partial(one_by_one, company)) for company in (0, _COMPANY)]
+    numbers = [replace(item.expected, values=got.values, gradients=got.gradients, second=got.second)
+               for got in others if not got.raised]
+    # By assert_close's tolerance: double-precision runs of a call that reads elsewhere do so too.
+    return any(not fault.phase or not kind.granted(fault, item, got, [])
+               for got in numbers for fault in kind.faults(item, got))
+
+
+_JUNK = b"A" * 1024  # behind a storage
+_COMPANY = 63  # elements beside one, enough for the loops over vectors
+
+
+def one_by_one(company: int, function):
+    """`function`, an element-wise one, asked of each element alone, or in `company`: of a 2 and copies of itself."""
+    def alone(*args, out=None, **kwargs):
+        tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
+        shape = torch.broadcast_shapes(*(x.shape for x in tensors))
+        if not shape or 0 in shape:
+            return function(*args, **kwargs)
+
+        def element(x, i):
+            if not isinstance(x, torch.Tensor) or not x.dim():
+                return x
+            own = x.expand(shape).reshape(-1)[i:i + 1]
+            return torch.cat([own.new_full((min(company, 1),), 2), own.expand(max(company, 1))])
+
+        found = [function(*(element(x, i) for x in args), **{key: element(x, i) for key, x in kwargs.items()})[-1]
+                 for i in range(shape.numel())]
+        result = torch.stack(found).reshape(shape)
+        return result if out is None else result.to(out.dtype)
+
+    return alone
+
+
 def wavers(item: Item) -> bool:
-    """Whether the oracle's own answer changes from run to run, with the heap filled differently before each, or by more
-    than rounding with the number of threads, by which it chooses among algorithms."""
+    """Whether the oracle's own answer changes from run to run, with the heap filled differently before each, with what
+    lies beside its inputs, or by more than rounding with the number of threads, by which it chooses among algorithms."""
     kind = kind_of(item)
-    if kind.repeated(torch, item) or _differs_with_threads(kind, item):
+    if kind.repeated(torch, item) or _differs_with_threads(kind, item) or _reads_elsewhere(kind, item):
         return True
     for fill in (0.0, 7.5, float("nan")):
         litter = [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]

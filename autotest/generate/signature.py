@@ -29,6 +29,7 @@ class Overload:
     out: int = 0
     random: bool = False
     backend: bool = False
+    pointwise: bool = False  # each element of the result comes from the elements at its own place
 
     def __str__(self) -> str:
         return self.name

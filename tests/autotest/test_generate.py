@@ -1,12 +1,19 @@
 """Generated cases: reproducible, mostly valid, and simple where the choices are."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weir_autotest.cases.case import Case, TensorSpec
+from weir_autotest.cases.target import Target
 from weir_autotest.generate.arguments import make
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
+from weir_autotest.generate.service import expect, one_by_one, wavers
 from weir_autotest.generate.universe import overloads
 
 
@@ -57,3 +64,28 @@ def test_no_choices_give_the_simplest_call():
     case = make(overload, "float32", Choices())
     assert [spec.size for spec in case.args] == [(2, 2), (2, 2)]
     assert not any(spec.requires_grad for spec in case.args)
+
+
+def _item(path, numbers, **facts):
+    spec = TensorSpec(0, "float32", (len(numbers),), (1,), 0, 0, False)
+    case = Case((spec, *facts.pop("args", ())), {}, [("float32", np.array(numbers, "float32").tobytes())])
+    item = expect(Target(f"torch.{path}", [path]), case)
+    return replace(item, pointwise=True)
+
+
+def test_an_oracle_that_answers_with_the_neighbour_wavers():
+    numbers = [0.789, float("nan")]
+    assert wavers(_item("special.chebyshev_polynomial_u", numbers, args=(2,)))
+    assert not wavers(_item("sin", numbers))
+
+
+@pytest.mark.parametrize("company", [0, 63])
+def test_one_by_one_gives_what_the_whole_gives(company):
+    x, y = torch.arange(3.0), torch.arange(2.0).unsqueeze(1)
+    assert torch.equal(one_by_one(company, torch.add)(x, y, alpha=2), torch.add(x, y, alpha=2))
+
+
+def test_singular_vectors_are_compared_by_what_is_determined(author):
+    for item in author.batch("linalg_svd", "float32", list(range(8))).items:
+        if not item.expected.raised:
+            assert len(item.expected.determined) == 4
