@@ -48,6 +48,14 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
         q.ndim(), ", ", k.ndim(), ", ", v.ndim());
   check(q.dtype() == k.dtype() && q.dtype() == v.dtype(), op, ": Expected query, key, and value to have the same dtype, but got ",
         name_of(q.dtype()), ", ", name_of(k.dtype()), " and ", name_of(v.dtype()));
+  check<IndexError>(!mask || mask.ndim() >= 2 || q.ndim() != 4, "Dimension out of range: ", op, ": attn_mask has one axis");
+  if ((q.size(-2) == 0 || v.numel() == 0) && (!is_floating(q.dtype()) || k.ndim() != q.ndim() || (mask && is_causal))) {
+    // With nothing to ask or to attend to, what the products below refuse is no error.
+    Dims sizes = q.sizes();
+    sizes.back() = v.size(-1);
+    Tensor never = full_of(Meta(Dims{}, DType::boolean), Scalar(false));
+    return cast_to(where(never, expand(sum(q) + sum(k) + sum(v), sizes), num(int64_t(0))), q.dtype());
+  }
   check(!(mask.defined() && is_causal), op, ": Explicit attn_mask should not be set when is_causal=True");
   if (enable_gqa && q.ndim() >= 3 && q.size(-3) != k.size(-3)) {
     // Groups of query heads share a key and value head.

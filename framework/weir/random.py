@@ -122,11 +122,12 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
         return _made(r, out, device, requires_grad)
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    from ._composites import broadcast_tensors
     like = mean if isinstance(mean, Tensor) else std
     if isinstance(mean, Tensor) and isinstance(std, Tensor):
         like = mean + std * 0
     r = normal_(_empty(like.shape, like.dtype), generator=generator)
+    if not like.is_floating_point() and not like.numel():
+        return _made(r, out, device, requires_grad)
     return _made(r * std + mean, out, device, requires_grad)
 
 
