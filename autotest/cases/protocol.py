@@ -91,7 +91,8 @@ class Reference:
 class Item:
     """A generated case with what the oracle observed. `random`: its numbers are free; `draws`: because they are drawn.
 
-    `choices` are the decisions that made it, for shrinking; `drawn` a table of what many calls of the case draw.
+    `choices` are the decisions that made it, for shrinking; `drawn` a table of what many calls of the case draw;
+    `pointwise`: each element stands for itself.
     """
 
     index: int
@@ -102,3 +103,4 @@ class Item:
     choices: tuple = ()
     draws: bool = False
     drawn: np.ndarray | None = None
+    pointwise: bool = False

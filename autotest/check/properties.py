@@ -49,7 +49,8 @@ def faults(case: Case, expected: Observation, got: Observation, random: bool = F
     if expected.raised or got.raised or got.unmappable:
         found = refusals(expected, got)
     else:
-        found = _forward(case, expected, got, random) + _effects(case, expected, got, random) + _gradients(expected, got, random)
+        found = _forward(case, expected, got, random) + _effects(case, expected, got, random)
+        found += _gradients(expected, got, random and expected.determined is None)
         found = [fault for fault in found if fault.property not in got.lacks]
     if case.relation in _WAYS:
         return [replace(fault, property=case.relation, reason=f"{fault.property}: {fault.reason}") for fault in found]
@@ -74,6 +75,9 @@ def _forward(case: Case, expected: Observation, got: Observation, random: bool) 
         wrong = difference("value", "values", i, e, g, random)
         wrong = None if wrong and _tied(case, e, g) else wrong
         found += [wrong] if wrong else _strides(i, e, expected.strides[i], got.strides[i])
+    for i, (e, g) in enumerate(zip(expected.determined or [], got.determined or [])):
+        wrong = _value("value", "determined", i, e, g, False)
+        found += [wrong] if wrong else []
     found += _unequal("requires_grad", "requires_grad", expected.requires_grad, got.requires_grad)
     return found
 

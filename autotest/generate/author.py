@@ -14,7 +14,7 @@ from ..cases.target import Target
 from ..workers import draws
 from ..workers.seeding import seed
 from ..workers.trial import Trial
-from . import arguments, classes, fill, grow, objects, samples, vary
+from . import arguments, classes, fill, gauge, grow, objects, samples, vary
 from .choices import Choices
 from .novelty import signature, template
 from .signature import Overload
@@ -24,8 +24,6 @@ from .universe import overloads
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 #: Stands in the universe for programs of several calls.
 PROGRAM = Overload("program", "program", (), family="program")
-#: Singular vectors and eigenvectors are determined but for their signs, and for rotations where values are equal.
-_UNDETERMINED = {"linalg.svd", "svd", "linalg.eigh"}
 _FROM_DATABASE = 0.33  # how often a call starts from a sample of the op database, where there is one
 _SAMPLED = 1  # of the random calls of a batch, how many have their distribution tested: it takes thousands of calls
 _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
@@ -90,7 +88,7 @@ class Author:
         relation = choices.pick(_relations(overload))
         order = choices.pick((1, 1, 2, 0)) if relation != "out" else 0  # out= refuses inputs that require gradients
         case = replace(self._call(overload, dtype, choices, grad=0.6 if order else 0.04),
-                       relation=relation, differentiate=order)
+                       relation=relation, differentiate=order, process=gauge.determined(overload.path))
         target = Target(f"torch.{overload.path}", [overload.path])
         if relation == "inplace":
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
@@ -102,8 +100,9 @@ class Author:
         expected = Trial(torch, function, case).run()
         drew = overload.random or not torch.equal(before, torch.get_rng_state())
         unfilled = "empty" in overload.path or "resize" in overload.path
-        free = drew or unfilled or overload.path in _UNDETERMINED or _undefined_cast(case)
-        return Item(index, target, case, expected, free, tuple(choices.made), drew)
+        free = drew or unfilled or case.process is not None or _undefined_cast(case)
+        return Item(index, target, case, expected, free, tuple(choices.made), drew,
+                    pointwise=overload.pointwise)
 
     def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
         """A call by the signature, or a sample of the op database with some changes."""

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 
 import torch
 
@@ -21,6 +22,7 @@ from ..workers.seeding import seed
 from ..workers.subject import limit_memory
 from ..workers.trial import Trial
 from ..workers.worker import connect, serve
+from . import gauge
 from .arguments import Impossible
 from .author import Author, drawn
 
@@ -29,9 +31,11 @@ def expect(target, case) -> Item:
     """A stored case with what the oracle observes now."""
     seed(torch)
     before = torch.get_rng_state()
-    item = Item(0, target, case, None)
+    process = gauge.determined(target.paths[0]) if isinstance(case, Case) else None
+    item = Item(0, target, replace(case, process=process) if process else case, None)
     item.expected = kind_of(item).observe(torch, item)
-    item.random = item.draws = not torch.equal(before, torch.get_rng_state())
+    item.draws = not torch.equal(before, torch.get_rng_state())
+    item.random = process is not None or item.draws
     item.drawn = drawn(item) if isinstance(case, Case) else None
     return item
 
@@ -63,11 +67,55 @@ def _differs_without_out(item: Item) -> bool:
                for e, g in zip(item.expected.values, values) if e and g)
 
 
+def _reads_elsewhere(kind, item: Item) -> bool:
+    """Whether numbers change with what is none of the call's business: the memory behind an input's storage, or, where
+    each element stands for itself, the elements beside it."""
+    if not isinstance(item.case, Case) or item.expected.raised:
+        return False
+    longer = [(dtype, data + _JUNK) for dtype, data in item.case.storages]
+    others = [kind.observe(torch, replace(item, case=replace(item.case, storages=longer)))]
+    if item.pointwise:
+        others += [kind.observe(torch, item, partial(one_by_one, company)) for company in (0, _COMPANY)]
+    numbers = [replace(item.expected, values=got.values, gradients=got.gradients, second=got.second)
+               for got in others if not got.raised]
+    # By assert_close's tolerance: double-precision runs of a call that reads elsewhere do so too.
+    return any(not fault.phase or not kind.granted(fault, item, got, [])
+               for got in numbers for fault in kind.faults(item, got))
+
+
+_JUNK = b"A" * 1024  # behind a storage
+_COMPANY = 63  # elements beside one, enough for the loops over vectors
+
+
+def one_by_one(company: int, function):
+    """`function`, an element-wise one, asked of each element alone, or in `company`: of a 2 and copies of itself."""
+    def alone(*args, out=None, **kwargs):
+        tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
+        shape = torch.broadcast_shapes(*(x.shape for x in tensors))
+        if not shape or 0 in shape:
+            return function(*args, **kwargs)
+
+        def element(x, i):
+            if not isinstance(x, torch.Tensor) or not x.dim():
+                return x
+            own = x.expand(shape).reshape(-1)[i:i + 1]
+            return torch.cat([own.new_full((min(company, 1),), 2), own.expand(max(company, 1))])
+
+        found = [function(*(element(x, i) for x in args), **{key: element(x, i) for key, x in kwargs.items()})[-1]
+                 for i in range(shape.numel())]
+        result = torch.stack(found).reshape(shape)
+        return result if out is None else result.to(out.dtype)
+
+    return alone
+
+
 def wavers(item: Item) -> bool:
-    """Whether the oracle has more than one answer: from run to run, with the heap filled differently before each; by more
-    than rounding with the number of threads, by which it chooses among algorithms; or with `out=` and without."""
+    """Whether the oracle has more than one answer: from run to run, with the heap filled differently before each; with what
+    lies beside its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; or with
+    `out=` and without."""
     kind = kind_of(item)
-    if kind.repeated(torch, item) or _differs_with_threads(kind, item) or _differs_without_out(item):
+    if (kind.repeated(torch, item) or _differs_with_threads(kind, item) or _differs_without_out(item)
+            or _reads_elsewhere(kind, item)):
         return True
     for fill in (0.0, 7.5, float("nan")):
         litter = [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]

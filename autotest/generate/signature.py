@@ -36,6 +36,7 @@ class Overload:
     out: int = 0
     random: bool = False
     backend: bool = False
+    pointwise: bool = False  # each element of the result comes from the elements at its own place
     family: str = ""
 
     @property

@@ -55,9 +55,10 @@ def _overload(schema, path: str, outs: dict, mutating: set) -> Overload:
     inputs = tuple(p.name for p in parameters)
     twin = f"Tensor.{base}_" if (base + "_", inputs) in mutating and hasattr(torch.Tensor, base + "_") else ""
     text = str(schema)
-    random = "Generator" in text or "nondeterministic_seeded" in [t.name for t in _tags(schema)]
+    tags = [tag.name for tag in _tags(schema)]
+    random = "Generator" in text or "nondeterministic_seeded" in tags
     return Overload(_label(schema), path, parameters, twin, outs.get((base, inputs), 0), random,
-                    bool(_OTHER_BACKENDS.search(base)))
+                    bool(_OTHER_BACKENDS.search(base)), "pointwise" in tags)
 
 
 def _only_inplace(schema) -> bool:

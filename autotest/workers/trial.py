@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..cases import dtypes
+from ..cases import dtypes, ship
 from ..cases.case import Case, Decoder, Unmappable
 from ..cases.values import Raised, flatten, to_value
 from .execute import gradient_inputs
@@ -25,6 +25,7 @@ class Observation:
 
     aliases: ("same", input id) for an input handed back, ("view", storage) for a view of one, None otherwise.
     through: what a view and its base show after a write into the other one.
+    determined: what a case's `process` makes of the result; gradients are then those of this part.
     lacks: properties that the framework has no means to be asked for.
     """
 
@@ -40,6 +41,7 @@ class Observation:
     through: list = field(default_factory=list)
     gradients: list | Raised | None = None
     second: list | Raised | None = None
+    determined: list | None = None
     lacks: tuple = ()
 
 
@@ -112,8 +114,11 @@ class Trial:
         seen.versions = {key: after[key] - before[key] for key in before}
         seen.written = {key: to_value(self._decoder.tensors[key], W) for key, moved in seen.versions.items() if moved}
         seen.lacks = self._lacks(tensors)
+        if self._case.process is not None:
+            outputs = flatten(ship.build(self._case.process, W)(result), W)[1]
+            seen.determined = [to_value(leaf, W) for leaf in outputs]
         if self._case.differentiate and "gradient" not in seen.lacks:
-            self._differentiate([t for t in tensors if t is not None])
+            self._differentiate([leaf for leaf in outputs if isinstance(leaf, W.Tensor)])
         self._write_through(tensors)
 
     def _lacks(self, outputs: list) -> tuple:

@@ -120,11 +120,15 @@ Tensors Cat::vjp(const Saved& s, const Tensor& dy) const {
 Tensor Stack::compose(Inputs in) const {
   check(!in.empty(), "stack: expected a non-empty list of Tensors");
   int64_t d = wrap_dim(dim, in[0].ndim() + 1, "stack");
-  Tensors each;
-  for (const Tensor& t : in) {
+  for (const Tensor& t : in)
     check(t.sizes() == in[0].sizes(), "stack: expects each tensor to be equal size, but got ", in[0].sizes(), " and ", t.sizes());
-    each.push_back(unsqueeze(t, d));
+  if (d < in[0].ndim()) {  // joined along an axis that is there, which keeps channels_last, and split
+    Dims sizes = in[0].sizes();
+    sizes.insert(int(d), int64_t(in.size()));
+    return reshape(cat_of(Tensors(in.begin(), in.end()), d), sizes);
   }
+  Tensors each;
+  for (const Tensor& t : in) each.push_back(unsqueeze(t, d));
   return cat_of(each, d);
 }
 

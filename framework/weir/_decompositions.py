@@ -8,7 +8,7 @@ import math
 from collections import namedtuple
 
 import weir
-from weir import _C, _lapack
+from weir import _C, _lapack, _lstsq
 from weir._C import Tensor
 
 from ._composites._register import autocast_as, with_out
@@ -108,7 +108,10 @@ def _solve(A, B, left, lax=None):
                            f"and {B.shape[-2]}x{B.shape[-1]})")
     batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     X = _lapack.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), lax=lax)
-    return X.squeeze(-1) if vector else X
+    if not vector:
+        return X
+    X = X.squeeze(-1)
+    return column_major(X) if X.dim() > 1 else X  # laid out as if the vectors were a matrix
 
 
 @with_out
@@ -237,8 +240,9 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     _matrices("pinv", A, square=hermitian)
     rtol = rcond if rtol is None else rtol
     if A.numel() == 0:
-        return A.mT.clone()
-    result = _lapack.pinv(A, cutoff=_cutoff(A, atol, rtol), hermitian=hermitian).contiguous()
+        result = A.mT.clone()
+    else:
+        result = _lapack.pinv(A, cutoff=_cutoff(A, atol, rtol), hermitian=hermitian).contiguous()
     # The last step is a product in PyTorch, which autocast runs low.
     return result.to(_C._autocast_dtype()) if weir.is_autocast_enabled() else result
 
@@ -317,13 +321,18 @@ def lstsq(A, B, rcond=None, *, driver=None):
     columns = B.unsqueeze(-1) if vector else B
     if A.shape[-2] != columns.shape[-2]:
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size(-2), got {A.shape} and {B.shape}")
-    X = pinv(A, rcond) @ columns
+    limit, tolerance = _lstsq.limit(A, rcond, driver), _lstsq.tolerance(A)
+    rank = weir.empty(0, dtype=weir.int64) if driver == "gels" else _lstsq.rank(A, limit, driver)
+    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else None
+    # A B of one axis less than A has its batch counted as if it were one of vectors, even where it is a matrix.
+    batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-1] if B.dim() == A.dim() - 1 else columns.shape[:-2])
+    A, columns = A.expand(*batch, *A.shape[-2:]), columns.expand(*batch, *columns.shape[-2:])
+    X = _lstsq.lstsq(A, columns, limit=limit, driver=driver, tolerance=tolerance)
     none = X.reshape(-1)[:0]
-    rank = weir.empty(0, dtype=weir.int64) if driver == "gels" else matrix_rank(A, rtol=rcond)
     residuals = none
     if driver != "gelsy" and A.shape[-2] > A.shape[-1] and (driver == "gels" or bool((rank == A.shape[-1]).all())):
         residuals = ((A @ X - columns) ** 2).sum(-2)
-    values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else none.detach()
+    values = values if values is not None else none.detach()
     return _Lstsq(X.squeeze(-1) if vector else X, residuals, rank, values)
 
 
@@ -337,17 +346,24 @@ def matrix_exp(A):
     _matrices("matrix_exp", A, square=True)
     if A.numel() == 0:
         return A.clone()
-    wide = A.double()
+    spoiled = weir.logical_not(weir.isfinite(A.detach()).all(-1, True).all(-2, True))
+    wide = A.double().masked_fill(spoiled, 0)
     largest = float(wide.detach().abs().sum(-1).amax())
-    squarings = max(0, math.ceil(math.log2(largest)) + 1) if 0 < largest < math.inf else 0
+    squarings = max(0, math.ceil(math.log2(largest)) + 1) if largest else 0
     small = wide / 2.0 ** squarings
     one = weir.eye(A.shape[-1], dtype=weir.float64)
     result = one + small / _SERIES
     for k in range(_SERIES - 1, 0, -1):
         result = one + small @ result / k
-    for _ in range(squarings):
-        result = result @ result
-    return result.to(A.dtype)
+    squared = lambda x: functools.reduce(lambda y, _: y @ y, range(squarings), x)  # noqa: E731
+    exact = squared(result).to(A.dtype)
+    overflown = weir.logical_not(weir.isfinite(exact.detach()).all(-1, True).all(-2, True))
+    if bool(overflown.any()):  # from where on is a matter of the dtype: infinities meet in the products that follow
+        exact = weir.where(overflown, squared(result.to(A.dtype)), exact)
+    if not bool(spoiled.any()):
+        return exact
+    nans = weir.where(spoiled, A, weir.zeros_like(A)) * math.nan  # masked, so that their gradient stays with them
+    return weir.where(spoiled, nans, exact).contiguous()
 
 
 def _lower_factor(L, upper):
@@ -360,8 +376,8 @@ def _lower_factor(L, upper):
 @autocast_as("float32")
 def cholesky_inverse(L, upper=False):
     """The inverse of A from its Cholesky factor."""
-    factor = _lower_factor(_matrices("cholesky_inverse", L, square=True), upper)
-    return inv(factor @ factor.mT)
+    _matrices("cholesky_inverse", L, square=True)
+    return _lapack.cholesky_inverse(L.mT if upper else L)
 
 
 @with_out

@@ -7,7 +7,7 @@ from weir import _lapack
 from weir._C import Tensor
 
 from ._composites._register import with_out, without_derivative
-from ._composites.reduction import without_gradient
+from ._composites.reduction import with_absent_gradient, without_gradient
 from ._decompositions import _matrices, column_major, solve_triangular, svd
 
 _LU, _Factored = namedtuple("linalg_lu", ("P", "L", "U")), namedtuple("lu_factor", ("LU", "pivots"))
@@ -147,8 +147,14 @@ def householder_product(A, tau):
     if A.shape[-2] < A.shape[-1] or tau.shape[-1] > A.shape[-1]:
         raise RuntimeError("linalg.householder_product: A must have at least as many rows as columns, and columns as tau has "
                            f"elements, got {list(A.shape)} and {list(tau.shape)}")
-    eye = without_gradient(weir.eye(*A.shape[-2:], dtype=A.dtype).expand(A.shape), A)  # also where tau is empty
-    return column_major(_reflected(A, tau, eye, range(tau.shape[-1])))
+    eye, count = weir.eye(*A.shape[-2:], dtype=A.dtype).expand(A.shape), tau.shape[-1]
+    if not count:
+        return column_major(with_absent_gradient(eye, A, tau))
+    vectors, Q = A.tril(-1) + eye, eye[..., count:]
+    for i in reversed(range(count)):  # each reflector meets the columns that are there, and one of the identity
+        v, factor = vectors[..., i:i + 1], tau[..., i, None, None]
+        Q = weir.cat([eye[..., i:i + 1] - factor * v, Q - factor * v @ (v.mT @ Q)], -1)
+    return column_major(Q)
 
 
 @with_out

@@ -178,13 +178,31 @@ def slogdet(a):
     return np.where(np.isnan(logarithm), 0, sign), logarithm
 
 
+def _cholesky_inverse_gradient(inputs, outputs, grads):
+    """By the whole of L, as in PyTorch, though only its lower triangle is read."""
+    y = outputs[0]
+    return [-(y @ (grads[0] + grads[0].mT) @ y) @ inputs[0]]
+
+
+@decomposition(_cholesky_inverse_gradient)
+def cholesky_inverse(l):
+    """(L L^T)^-1 for the lower triangle of L."""
+    half = _substituted(np.tril(l), np.broadcast_to(np.eye(l.shape[-1]), l.shape), upper=False)
+    with np.errstate(all="ignore"):
+        return np.swapaxes(half, -1, -2) @ half
+
+
 def _det_gradient(inputs, outputs, grads):
-    """grad times the transposed adjugate: det A^-1 where A has an inverse, else from products of singular values."""
+    """grad times the transposed adjugate: det A^-1 where A has an inverse, else from products of singular values. As in
+    PyTorch the latter is found where the gradient itself has one; else it is 0, whatever the adjugate is."""
     a, value, grad = inputs[0], outputs[0], grads[0]
     singular = value.detach() == 0
     if not bool(singular.any()):
         return [(grad * value).unsqueeze(-1).unsqueeze(-1) * inv(a).mT]
     eye = weir.eye(a.shape[-1], dtype=weir.bool)
+    if not weir.is_grad_enabled():
+        inverse = inv(weir.where(singular.unsqueeze(-1).unsqueeze(-1), eye.to(a.dtype), a)).mT
+        return [(grad * value).unsqueeze(-1).unsqueeze(-1) * inverse]
     u, s, vh = svd(a, full_matrices=False)
     others = weir.where(eye, weir.ones((), dtype=s.dtype), s.unsqueeze(-2)).prod(-1)
     adjugate = (det(u) * det(vh) * grad).unsqueeze(-1).unsqueeze(-1) * (u * others.unsqueeze(-2)) @ vh
@@ -324,7 +342,7 @@ def _qr_gradient(inputs, outputs, grads, mode):
 def _tall_qr_gradient(q, r, gq, gr):
     upper = (gr @ r.mT - q.mT @ gq).triu()
     right = gq + q @ (upper + upper.triu(1).mT)
-    return solve(r, right.mT).mT
+    return substitute(r, right.mT, upper=True).mT
 
 
 @decomposition(_qr_gradient)
@@ -333,7 +351,7 @@ def qr(a, mode):
     return tuple(np.linalg.qr(a, mode))
 
 
-def _pinv_gradient(inputs, outputs, grads, cutoff, hermitian):
+def pinv_gradient(inputs, outputs, grads, cutoff, hermitian):
     a, p, g = inputs[0], outputs[0], grads[0].mT
     pt = p.mT
     if a.shape[-2] <= a.shape[-1]:
@@ -345,7 +363,7 @@ def _pinv_gradient(inputs, outputs, grads, cutoff, hermitian):
     return [-(k @ p).mT + (g - a @ k) @ p @ pt + pk - (pk @ p) @ a]
 
 
-@decomposition(_pinv_gradient)
+@decomposition(pinv_gradient)
 def pinv(a, cutoff, hermitian):
     """The pseudo-inverse; singular values up to cutoff(the largest) count as 0. Source of the gradient: Golub & Pereyra 1973."""
     if hermitian:
@@ -364,7 +382,7 @@ def _lu_gradient(inputs, outputs, grads):
     lower, upper = outputs
     by_lower = weir.zeros_like(lower) if grads[0] is None else (lower.mT @ grads[0]).tril(-1)
     by_upper = weir.zeros_like(upper) if grads[1] is None else (grads[1] @ upper.mT).triu()
-    return [solve(lower.mT, solve(upper, (by_lower + by_upper).mT).mT)]
+    return [substitute(lower.mT, substitute(upper, (by_lower + by_upper).mT, upper=True).mT, upper=True)]
 
 
 @decomposition(_lu_gradient)

@@ -40,7 +40,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     summed, reduced = (a, b) if abs(ord) == 1 else (b, a)
     sums = A.abs().sum(summed, True)
     if ord > 0 and not sums.shape[reduced]:
-        return A.abs().sum((a, b), keepdim)  # over nothing the largest sum is 0
+        return weir.zeros_like(A.detach().sum((a, b), keepdim))  # over nothing the largest sum is 0
     result = sums.amax(reduced, True) if ord > 0 else sums.amin(reduced, True)
     return result if keepdim else result.squeeze((a, b))
 

@@ -90,8 +90,9 @@ def _polynomial(name, first, step, doc, closed=None, largest=None):
             raise TypeError(f"special.{name}(): x or n must be a Tensor")
         dtype = weir.result_type(x, n)
         dtype = dtype if dtype.is_floating_point else weir.get_default_dtype()
-        like = weir.empty_like(x + n, dtype=dtype)  # laid out as an op of x and n
-        x, n = weir.broadcast_tensors(*(t.to(dtype) if isinstance(t, Tensor) else weir.tensor(t, dtype=dtype) for t in (x, n)))
+        x, n = (t.to(dtype) if isinstance(t, Tensor) else weir.tensor(t, dtype=dtype) for t in (x, n))
+        like = weir.empty_like(x + n)  # laid out as an op of x and n
+        x, n = weir.broadcast_tensors(x, n)
         # A degree that no integer holds counts as none, as the cast to int64 has it.
         n = weir.where(n.abs() < 2.0 ** 62, n, weir.full_like(n, -1)).trunc()
         chosen = [(n <= 0, (n == 0).to(dtype))] + (closed(x, n) if closed else [])

@@ -1,15 +1,21 @@
 """Generated cases: reproducible, mostly valid, and simple where the choices are."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weir_autotest.cases import dtypes
-from weir_autotest.cases.case import Case, tensors_of
+from weir_autotest.cases.case import Case, TensorSpec, tensors_of
+from weir_autotest.cases.target import Target
 from weir_autotest.generate.arguments import make
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
 from weir_autotest.generate.samples import samples_of
+from weir_autotest.generate.service import expect, one_by_one, wavers
 from weir_autotest.generate.universe import overloads
 from weir_autotest.generate.vary import varied
 
@@ -84,3 +90,28 @@ def test_every_variation_stays_within_its_storages(seed):
             dtype, data = made.storages[spec.storage]
             reach = 0 if 0 in spec.size else 1 + spec.offset + sum((n - 1) * s for n, s in zip(spec.size, spec.stride))
             assert spec.dtype == dtype and reach <= len(dtypes.to_array(data, dtype))
+
+
+def _item(path, numbers, **facts):
+    spec = TensorSpec(0, "float32", (len(numbers),), (1,), 0, 0, False)
+    case = Case((spec, *facts.pop("args", ())), {}, [("float32", np.array(numbers, "float32").tobytes())])
+    item = expect(Target(f"torch.{path}", [path]), case)
+    return replace(item, pointwise=True)
+
+
+def test_an_oracle_that_answers_with_the_neighbour_wavers():
+    numbers = [0.789, float("nan")]
+    assert wavers(_item("special.chebyshev_polynomial_u", numbers, args=(2,)))
+    assert not wavers(_item("sin", numbers))
+
+
+@pytest.mark.parametrize("company", [0, 63])
+def test_one_by_one_gives_what_the_whole_gives(company):
+    x, y = torch.arange(3.0), torch.arange(2.0).unsqueeze(1)
+    assert torch.equal(one_by_one(company, torch.add)(x, y, alpha=2), torch.add(x, y, alpha=2))
+
+
+def test_singular_vectors_are_compared_by_what_is_determined(author):
+    for item in author.batch("linalg_svd", "float32", list(range(8))).items:
+        if not item.expected.raised:
+            assert len(item.expected.determined) == 4

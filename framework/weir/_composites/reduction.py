@@ -68,13 +68,14 @@ def nansum(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
     return weir.where(weir.isnan(input), weir.zeros_like(input), input).sum(dim, keepdim, **options)
 
 
-@composite
-def nanmean(input: Tensor, dim=None, keepdim=False, *, dtype=None):
+@composite(out=None)
+def nanmean(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
     """Mean over dim of what is not NaN."""
     if not input.is_floating_point():
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
     count = weir.logical_not(weir.isnan(input)).to(weir.int64).sum(dim, keepdim)
-    return nansum(input, dim, keepdim, dtype=dtype) / count
+    total = nansum(input, dim, keepdim, dtype=dtype, out=out)
+    return total / count if out is None else out.div_(count)
 
 
 @composite
@@ -99,6 +100,28 @@ def aminmax(input: Tensor, *, dim=None, keepdim=False):
 def without_gradient(value, source):
     """`value`, which depends on `source` with a derivative of 0 everywhere."""
     return value + source.masked_fill(weir.ones_like(source, dtype=weir.bool), 0).to(value.dtype)
+
+
+@functools.cache
+def _unrelated():
+    from ..autograd import Function
+
+    class Unrelated(Function):
+        @staticmethod
+        def forward(ctx, value, *sources):
+            ctx.count = 1 + len(sources)
+            return value.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return (None,) * ctx.count
+
+    return Unrelated
+
+
+def with_absent_gradient(value, *sources):
+    """`value`, which requires grad as `sources` do, and passes none on to them."""
+    return _unrelated().apply(value, *sources)
 
 
 @functools.cache

@@ -16,9 +16,9 @@ def logcumsumexp(input: Tensor, dim):
     finite = weir.isfinite(highest)
     shift = weir.where(finite, highest, weir.zeros_like(highest))
     lower = shift.select(dim, 0).unsqueeze(dim)
-    spread = float((shift - lower).max()) if bool(finite.all()) else 0.0
-    if spread < 40:  # one shift for the row is exact enough
-        return (input - shift.amax(dim, True)).exp().cumsum(dim).log() + shift.amax(dim, True)
+    if bool(finite.all()) and float((shift - lower).max()) < 40:  # one shift for the row is exact enough
+        shift = shift.amax(dim, True).double()  # sums near 1 have a logarithm near 0: in float32 little would be left of it
+        return ((input.double() - shift).exp().cumsum(dim).log() + shift).to(input.dtype)
     return weir.stack([weir.logsumexp(input.narrow(dim, 0, n + 1), dim) for n in range(input.shape[dim])], dim)
 
 
@@ -149,21 +149,23 @@ def _gradient_along(x, dim, spacing, edge_order):
     """Over even steps the difference across two of them; over given points the two slopes, weighed. One formula would do
     for finite numbers only."""
     along = [-1 if d == dim % x.dim() else 1 for d in range(x.dim())]
-    part = lambda t, start, length: t.narrow(dim, start, length)  # noqa: E731
-    later, earlier = _neighbours(x, dim)
     size = x.shape[dim]
+    part = lambda start, length=1: x.narrow(dim, start, length)  # noqa: E731
+    slope = lambda at, h: (part(at + 1) - part(at)) / h  # noqa: E731
     if isinstance(spacing, Tensor) and spacing.dim():
         h = (spacing[1:] - spacing[:-1]).to(x.dtype if x.is_floating_point() else weir.get_default_dtype())
-        slope = (later - earlier) / h.reshape(along)
+        later, earlier = _neighbours(x, dim)
+        slopes = (later - earlier) / h.reshape(along)
         left, right = h[:-1].reshape(along), h[1:].reshape(along)
-        middle = (part(slope, 0, size - 2) * right + part(slope, 1, size - 2) * left) / (left + right)
+        middle = slopes.narrow(dim, 0, size - 2) * right + slopes.narrow(dim, 1, size - 2) * left
+        middle = middle / (left + right)
         h_first, h_last = h[:2], h.flip(0)[:2]
     else:
         h = float(spacing)
-        slope, middle = (later - earlier) / h, (part(x, 2, size - 2) - part(x, 0, size - 2)) / (2 * h)
+        middle = (part(2, size - 2) - part(0, size - 2)) / (2 * h)
         h_first = h_last = (h, h or 1.0)  # by a spacing of zero all is infinite already
-    first, last = part(slope, 0, 1), part(slope, size - 2, 1)
+    first, last = slope(0, h_first[0]), slope(size - 2, h_last[0])
     if edge_order == 2:
-        first = first - (part(slope, 1, 1) - first) * h_first[0] / (h_first[0] + h_first[1])
-        last = last + (last - part(slope, size - 3, 1)) * h_last[0] / (h_last[0] + h_last[1])
+        first = first - (slope(1, h_first[1]) - first) * h_first[0] / (h_first[0] + h_first[1])
+        last = last + (last - slope(size - 3, h_last[1])) * h_last[0] / (h_last[0] + h_last[1])
     return weir.cat([first, middle, last], dim)

@@ -47,6 +47,7 @@ def scatter_reduce(input: Tensor, dim, index, src, reduce, *, include_self=True)
         raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin, got " + str(reduce))
     if index.dtype not in (weir.int64, weir.int32):
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
+    wrapped_dim(input, dim)
     if input.dtype != src.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if input.dim() == 0:
@@ -55,6 +56,8 @@ def scatter_reduce(input: Tensor, dim, index, src, reduce, *, include_self=True)
     index = index.to(weir.int64).reshape([1] * input.dim()) if index.dim() == 0 else index.to(weir.int64)
     src = src.reshape([1] * input.dim()) if src.dim() == 0 else src
     dim = wrapped_dim(input, dim)
+    if index.numel() and src.dim() != index.dim():
+        raise RuntimeError("scatter(): Index tensor must have the same number of dimensions as src tensor")
     if index.numel() == 0:
         return without_gradient(input.clone(memory_format=weir.contiguous_format), src.sum())
     hits = weir.zeros(input.shape, dtype=weir.int64).scatter_add(dim, index, weir.ones(index.shape, dtype=weir.int64))
@@ -116,6 +119,10 @@ def index_reduce(input: Tensor, dim, index, source, reduce, *, include_self=True
     if input.dim() == 0:
         return scatter_reduce(input, 0, index, source, reduce, include_self=include_self)
     dim = wrapped_dim(input, dim)
+    if index.numel() and not bool(((index >= 0) & (index < input.shape[dim])).all()):
+        raise IndexError("index out of range in self")
+    if source.dim() == 0 and dim:
+        raise RuntimeError(f"index_reduce_(): Indexing dim {dim} is out of bounds of the source tensor with dim 0")
     if source.dim() == 0:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     shape = [index.numel() if d == dim else 1 for d in range(input.dim())]

@@ -63,12 +63,22 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Is each element among test_elements?"""
     elements, tests = (x if isinstance(x, Tensor) else weir.tensor(x) for x in (elements, test_elements))
     dtype = weir.promote_types(elements.dtype, tests.dtype)
+    if assume_unique and tests.numel() >= 10 * elements.numel() ** 0.145:  # from there on PyTorch sorts
+        return _isin_sorted(elements.to(dtype), tests.to(dtype), invert)
     ordered = weir.sort(tests.reshape(-1).to(dtype))[0]
     if ordered.numel() == 0:
         found = weir.zeros(elements.shape, dtype=weir.bool)
     else:
         wanted = elements.to(dtype)
         found = ordered[searchsorted(ordered, wanted).clamp(max=ordered.numel() - 1)] == wanted
+    return weir.logical_not(found) if invert else found
+
+
+def _isin_sorted(elements, tests, invert):
+    """Does an element's equal follow it in the order of both? Where elements repeat, they find each other, as in PyTorch."""
+    values, order = weir.sort(weir.cat([elements.reshape(-1), tests.reshape(-1)]), stable=True)
+    followed = weir.cat([values[1:] == values[:-1], weir.zeros(1, dtype=weir.bool)])
+    found = weir.zeros_like(followed).scatter(0, order, followed)[:elements.numel()].reshape(elements.shape)
     return weir.logical_not(found) if invert else found
 
 

@@ -31,7 +31,7 @@ _softmax, _log_softmax = op("torch", "softmax"), op("torch", "log_softmax")
 
 def relu(input, inplace=False):
     """max(x, 0). Shape: as input."""
-    return _relu[inplace](input)
+    return _relu[bool(inplace)](input)
 
 
 def relu6(input, inplace=False):
@@ -43,52 +43,52 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
     """x limited to [min_val, max_val]. Raises ValueError when min_val > max_val."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return _hardtanh[inplace](input, min_val, max_val)
+    return _hardtanh[bool(inplace)](input, min_val, max_val)
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
     """x above 0, negative_slope * x below."""
-    return _leaky_relu[inplace](input, negative_slope)
+    return _leaky_relu[bool(inplace)](input, negative_slope)
 
 
 def elu(input, alpha=1.0, inplace=False):
     """x above 0, alpha * (exp(x) - 1) below."""
-    return _elu[inplace](input, alpha)
+    return _elu[bool(inplace)](input, alpha)
 
 
 def selu(input, inplace=False):
     """elu with the self-normalising constants. Source: Klambauer et al. 2017."""
-    return _selu[inplace](input)
+    return _selu[bool(inplace)](input)
 
 
 def celu(input, alpha=1.0, inplace=False):
     """x above 0, alpha * (exp(x / alpha) - 1) below."""
-    return _celu[inplace](input, alpha)
+    return _celu[bool(inplace)](input, alpha)
 
 
 def silu(input, inplace=False):
     """x * sigmoid(x)."""
-    return _silu[inplace](input)
+    return _silu[bool(inplace)](input)
 
 
 def mish(input, inplace=False):
     """x * tanh(softplus(x))."""
-    return _mish[inplace](input)
+    return _mish[bool(inplace)](input)
 
 
 def hardsigmoid(input, inplace=False):
     """clamp(x / 6 + 1/2, 0, 1)."""
-    return _hardsigmoid[inplace](input)
+    return _hardsigmoid[bool(inplace)](input)
 
 
 def hardswish(input, inplace=False):
     """x * hardsigmoid(x)."""
-    return _hardswish[inplace](input)
+    return _hardswish[bool(inplace)](input)
 
 
 def threshold(input, threshold, value, inplace=False):
     """x above the threshold, value elsewhere."""
-    return _threshold[inplace](input, threshold, value)
+    return _threshold[bool(inplace)](input, threshold, value)
 
 
 def relu_(input):

@@ -37,6 +37,8 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     if mode == "bicubic":
         return _cubic(input, places, padding_mode, align_corners)
     places = [_padded(x, n, padding_mode, align_corners) for x, n in zip(places, input.shape[2:])]
+    if rank == 3:  # a NaN is outside, and has no gradient
+        places = [weir.where(weir.isnan(x), weir.full_like(x, -2.0), x) for x in places]
     if mode == "nearest":
         values = _at(input, [x.detach().round() for x in places])
         return without_gradient(values, sum(places).unsqueeze(1)) if grid.requires_grad else values
@@ -60,7 +62,10 @@ def _padded(x, size, padding_mode, align_corners):
     if padding_mode == "reflection":
         x = _reflected(x, *((0.0, size - 1.0) if align_corners else (-0.5, size - 0.5)))
     inside = (x > 0) & (x < size - 1)  # no gradient on the border, as in PyTorch
-    return weir.where(inside, x, x.detach().clamp(0, size - 1))
+    border = x.detach().clamp(0, size - 1)
+    # PyTorch's loop over planes takes NaN to the first element, that over volumes to the last.
+    border = border.masked_fill(weir.isnan(border), 0 if x.dim() == 3 else size - 1)
+    return weir.where(inside, x, border)
 
 
 def _reflected(x, low, high):
