@@ -1,7 +1,8 @@
 """The ratchet: a committed baseline that cells may rise above and never fall below.
 
 The baseline is JSON, one row a line, so that its history reads well. Its groups are the dtypes of the op database, whose
-rows are ops with a state per phase, and "campaign", whose rows are overloads in one dtype with a letter per property.
+rows are ops with a state per phase, and "50 calls" and the like, after the number of generated calls: their rows are overloads
+in one dtype with a letter per property. More calls find more, so tiers do not compare.
 """
 
 import json
@@ -67,7 +68,7 @@ def table(record: dict) -> Table:
         return Table(record["dtype"], PHASES, {name: [cell[phase] for phase in PHASES] for name, cell in cells.items()},
                      {name: cell["reason"] for name, cell in cells.items()})
     rows = {f"{score['overload']} {score['dtype']}": score for score in record["scores"]}
-    return Table("campaign", PROPERTIES, {name: [score["states"][p] for p in PROPERTIES] for name, score in rows.items()},
+    return Table(f"{record['settings']['cases']} calls", PROPERTIES, {name: [score["states"][p] for p in PROPERTIES] for name, score in rows.items()},
                  {name: "\n".join(f"{f['property']}: {f['reason']} | {f['call']}" for f in score["failures"])
                   for name, score in rows.items()})
 

@@ -27,10 +27,11 @@ void check_along(const char* op, const Tensor& self, int64_t dim, const Tensor& 
   check(std::max(index.ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as self tensor");
   check(!src || std::max(src->ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as src tensor");
   int d = wrap_dim(dim, self.ndim(), op);
+  auto extent = [](const Tensor& t, int i) { return t.ndim() ? t.sizes()[i] : 1; };  // a 0-d tensor counts as one of one
   for (int i = 0; i < index.ndim(); i++) {
-    check(i == d || index.sizes()[i] <= self.size(i), op, "(): Expected index ", index.sizes(), " to be no larger than self ",
+    check(i == d || index.sizes()[i] <= extent(self, i), op, "(): Expected index ", index.sizes(), " to be no larger than self ",
           self.sizes(), " apart from dimension ", d);
-    check(!src || index.sizes()[i] <= src->size(i), op, "(): Expected index ", index.sizes(), " to be no larger than src ",
+    check(!src || index.sizes()[i] <= extent(*src, i), op, "(): Expected index ", index.sizes(), " to be no larger than src ",
           src ? src->sizes() : Dims());
   }
 }

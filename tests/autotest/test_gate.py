@@ -25,7 +25,7 @@ def table_of(**ops):
 def campaign_of(state):
     states = {name: "PASS" for name in PROPERTIES} | {"stride": state}
     score = {"overload": "add.Tensor", "dtype": "int64", "states": states, "failures": []}
-    return gate.table({"schema": "weir.campaign/v1", "scores": [score]})
+    return gate.table({"schema": "weir.campaign/v1", "settings": {"cases": 50}, "scores": [score]})
 
 
 EMPTY = {}
