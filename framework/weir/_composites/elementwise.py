@@ -37,6 +37,8 @@ def clamp_max(input: Tensor, max):
 @composite(out=None)
 def rsub(input: Tensor, other, alpha=1):
     """other - alpha * input."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"rsub(): argument 'input' must be Tensor, not {type(input).__name__}")
     if not isinstance(other, Tensor):
         return weir.sub(weir.tensor(other, dtype=weir.result_type(input, other)), input, alpha=alpha)
     return weir.sub(other, input, alpha=alpha)
