@@ -7,7 +7,7 @@ from weir import _lapack
 from weir._C import Tensor
 
 from ._composites._register import with_out, without_derivative
-from ._composites.reduction import with_absent_gradient
+from ._composites.reduction import with_absent_gradient, without_gradient
 from ._decompositions import _matrices, column_major, solve_triangular, svd
 
 _LU, _Factored = namedtuple("linalg_lu", ("P", "L", "U")), namedtuple("lu_factor", ("LU", "pivots"))
@@ -173,7 +173,9 @@ def ormqr(input, tau, other, left=True, transpose=False):
     if not input.dtype == tau.dtype == other.dtype:
         raise RuntimeError("torch.ormqr: input, tau and other must have the same dtype")
     if other.numel() == 0:
-        return column_major(other + with_absent_gradient(weir.zeros_like(other), input, tau))
+        if tau.shape[-1] == 0:
+            return column_major(other + with_absent_gradient(weir.zeros_like(other), input, tau))
+        return without_gradient(without_gradient(column_major(other), input.sum()), tau.sum())
     wide, order = (other if left else other.mT), range(tau.shape[-1])
     result = _reflected(input, tau, wide, order if transpose != left else reversed(order))
     return column_major(result if left else result.mT)
