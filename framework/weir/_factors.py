@@ -173,7 +173,7 @@ def ormqr(input, tau, other, left=True, transpose=False):
     if not input.dtype == tau.dtype == other.dtype:
         raise RuntimeError("torch.ormqr: input, tau and other must have the same dtype")
     if other.numel() == 0:
-        if tau.shape[-1] == 0:
+        if tau.numel() == 0:
             return column_major(other + with_absent_gradient(weir.zeros_like(other), input, tau))
         return without_gradient(without_gradient(column_major(other), input.sum()), tau.sum())
     wide, order = (other if left else other.mT), range(tau.shape[-1])
