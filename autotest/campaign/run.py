@@ -66,6 +66,7 @@ class Score:
     unsupported: str = ""
     lacking: dict = field(default_factory=dict)  # why, by property that the subject does not claim to have
     oracle_limit: str = ""
+    known: bool = False  # what fails here has failed before: no fresh process is asked
 
     KEEP = 4  # failures kept per property
 
@@ -144,7 +145,7 @@ class Lane:
     def replay(self, name: str, dtype: str, choices: tuple) -> list:
         """Pairs of item and failure of the case that `choices` make; none if it passes."""
         blob = self.ask("replay", name, dtype, choices, timeout=5.0)
-        score = Score(name, "", dtype)
+        score = Score(name, "", dtype, known=True)
         self.judge(score, blob)
         items = {item.index: item for item in pickle.loads(blob)}
         return [(items[failure.index], failure) for failure in score.failures]
@@ -236,9 +237,9 @@ class Lane:
         return [replace(fault, property="layout") if fault.property in numbers - still else fault for fault in faults]
 
     def _steady(self, score: Score, item, faults: list[Fault]) -> list[Fault]:
-        """Charges to determinism what a fresh process of the subject does not repeat. Asked where a property of a row
-        fails for the first time."""
-        if all(fault.lenient or fault.absent or fault.property in score.failed for fault in faults):
+        """Charges to determinism what a fresh process of the subject does not repeat. Asked of the first failure of a row,
+        since some subjects take seconds to start."""
+        if score.known or score.failed or all(fault.lenient or fault.absent for fault in faults):
             return faults
         self.subject.stop()
         try:
