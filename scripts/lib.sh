@@ -4,16 +4,25 @@ set -euo pipefail
 ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 VENV="${WEIR_VENV:-$ROOT/.venv}"
 BUILD="$ROOT/build/release"
+MIN_GCC=12
 cd "$ROOT"
 
 say() { printf '\n== %s\n' "$*" >&2; }
 warn() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 die() { warn "$@"; exit 1; }
 
+gcc_is_new_enough() { [ "$("$1" -dumpversion 2>/dev/null | cut -d. -f1)" -ge "$MIN_GCC" ] 2>/dev/null; }
+find_compiler() {
+  for candidate in ${CXX:-g++ g++-15 g++-14 g++-13 g++-12}; do
+    if gcc_is_new_enough "$candidate"; then command -v "$candidate"; return; fi
+  done
+}
+
 # Runs set-up, which does nothing where nothing changed, and enters the environment. Set-up speaks on stderr, so
 # that the output of `scripts/run COMMAND` is the command's alone.
 enter() {
   "$ROOT/scripts/setup" >&2
-  export VIRTUAL_ENV="$VENV" PATH="$VENV/bin:$PATH"
+  CXX="$(find_compiler)"
+  export CXX VIRTUAL_ENV="$VENV" PATH="$VENV/bin:$PATH"
   unset PYTHONHOME
 }

@@ -56,7 +56,7 @@ def plugin(tmp_path_factory):
     (folder / "op.cpp").write_text(SOURCE.format(struct=struct, gradient=gradient, formula=formula))
     import _weir
     library = Path(_weir.__file__).parent / "weir_lib"
-    subprocess.run(["g++", "-std=c++20", "-O1", "-fPIC", "-shared", "-fopenmp", "-fno-math-errno", "-DWEIR_ISA=baseline",
+    subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-fPIC", "-shared", "-fopenmp", "-fno-math-errno", "-DWEIR_ISA=baseline",
                     f"-I{ROOT}", "op.cpp", "-o", "op.so", f"-L{library}", "-lweir", "-lweir_cpu_baseline", f"-Wl,-rpath,{library}", "-lmvec", "-lm"],
                    cwd=folder, check=True)
     return library, folder / "op.so"
