@@ -17,12 +17,13 @@ class Target:
         """The callable in framework `W`. Raises ship.Unresolved with the first missing name."""
         if self.shipped is not None:
             return ship.build(self.shipped, W)
+        missing = []
         for path in self.paths:
             try:
                 return ship.walk(W, path)
             except ship.Unresolved as error:
-                first_error = error if path == self.paths[0] else first_error
-        raise first_error
+                missing.append(error)
+        raise missing[0]
 
 
 def of_op(op, torch) -> Target:

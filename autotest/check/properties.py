@@ -76,7 +76,7 @@ def _forward(case: Case, expected: Observation, got: Observation, random: bool) 
         wrong = None if wrong and _tied(case, e, g) else wrong
         found += [wrong] if wrong else _strides(i, e, expected.strides[i], got.strides[i])
     for i, (e, g) in enumerate(zip(expected.determined or [], got.determined or [])):
-        wrong = _value("value", "determined", i, e, g, False)
+        wrong = difference("value", "determined", i, e, g, False)
         found += [wrong] if wrong else []
     found += _unequal("requires_grad", "requires_grad", expected.requires_grad, got.requires_grad)
     return found

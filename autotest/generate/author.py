@@ -62,8 +62,8 @@ class Author:
     def explore(self, name: str, dtype: str, attempts: list[tuple]) -> tuple[list[Item], list[tuple]]:
         """Cases from pairs of seed and first choices: those worth asking, and what each one showed by which choices."""
         batch, shown, seen = Batch(), [], {}
-        for index, (seed, beginning) in enumerate(attempts):
-            for item in self._items(name, dtype, Choices(seed, beginning), index):
+        for index, (start, beginning) in enumerate(attempts):
+            for item in self._items(name, dtype, Choices(start, beginning), index):
                 _take(batch, item, seen)
                 shown.append((signature(item), item.choices))
         return batch.items, shown

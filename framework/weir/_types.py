@@ -47,8 +47,8 @@ def __getattr__(name):
     return globals()[name]
 
 
-def _numpy_type(dtype):
-    return __getattr__("numpy_of")[dtype]
+def _numpy_type(of):
+    return __getattr__("numpy_of")[of]
 
 
 class finfo:

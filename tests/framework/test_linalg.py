@@ -76,6 +76,7 @@ def test_a_decompositions_graph_is_freed():
     seen = weakref.ref(mark)
     x = weir.eye(2, requires_grad=True)
     y = weir.linalg.vector_norm(weir.linalg.inv(Marked.apply(x)), 2)
-    del mark, y
+    mark = None
+    del y
     gc.collect()
     assert seen() is None
