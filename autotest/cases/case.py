@@ -6,6 +6,7 @@ version and on the SIMD level of the machine.
 """
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -60,15 +61,15 @@ class Case:
 
 def map_tree(leaf, tree):
     """Applies `leaf` to everything in `tree` that is not a tuple, list, dict or slice."""
+    if not isinstance(tree, (tuple, list, dict, slice)):
+        return leaf(tree)
     if isinstance(tree, tuple):
         return tuple(map_tree(leaf, item) for item in tree)
     if isinstance(tree, list):
         return [map_tree(leaf, item) for item in tree]
     if isinstance(tree, dict):
         return {key: map_tree(leaf, item) for key, item in tree.items()}
-    if isinstance(tree, slice):
-        return slice(*(map_tree(leaf, part) for part in (tree.start, tree.stop, tree.step)))
-    return leaf(tree)
+    return slice(*(map_tree(leaf, part) for part in (tree.start, tree.stop, tree.step)))
 
 
 def leaves(tree) -> list:
@@ -192,7 +193,7 @@ class Decoder:
 
     def _covers(self, spec: TensorSpec) -> bool:
         """Whether `spec` is its whole storage in order, used by nobody else so far."""
-        numel = int(np.prod(spec.size, dtype=np.int64))
+        numel = prod(spec.size)
         dtype, data = self._storages[spec.storage]
         width = np.dtype(dtypes.numpy_name(dtype)).itemsize
         if numel == 0:
@@ -203,7 +204,7 @@ class Decoder:
     def _whole(self, spec: TensorSpec):
         """Built without as_strided, so that a framework lacking it can still run most cases."""
         _, data = self._storages[spec.storage]
-        numel = int(np.prod(spec.size, dtype=np.int64))
+        numel = prod(spec.size)
         array = np.frombuffer(data, dtype=dtypes.numpy_name(spec.dtype))[:numel]
         tensor = self._from_numpy(array.reshape(spec.size).copy(), spec.dtype)
         if numel:

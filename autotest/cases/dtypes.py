@@ -1,5 +1,7 @@
 """Facts about dtypes, by name, so that code without a framework can handle them."""
 
+from functools import lru_cache
+
 import numpy as np
 
 #: dtypes NumPy knows under the same name.
@@ -28,6 +30,7 @@ REFERENCE = {
 }
 
 
+@lru_cache(maxsize=None)
 def name_of(dtype) -> str:
     """The bare name of a framework's dtype object: `torch.float32` gives `float32`."""
     return str(dtype).rsplit(".", 1)[-1]

@@ -1,5 +1,7 @@
 """Cases as text: one line for tables, PyTorch code for people who want to rerun them."""
 
+from math import prod
+
 import numpy as np
 
 from . import dtypes
@@ -93,7 +95,7 @@ def rebuilt(spec: TensorSpec, case) -> str:
     dtype, data = case.storages[spec.storage]
     flat = dtypes.to_array(data, dtype)
     grad = ".requires_grad_()" if spec.requires_grad else ""
-    if _dense(spec) and flat.size == int(np.prod(spec.size, dtype=np.int64)):
+    if _dense(spec) and flat.size == prod(spec.size):
         return f"torch.tensor({_literal(flat.reshape(spec.size))}, dtype=torch.{spec.dtype}){_sized(spec)}{grad}"
     return (f"torch.tensor({_literal(flat)}, dtype=torch.{spec.dtype})"
             f".as_strided({spec.size}, {spec.stride}, {spec.offset}){grad}")

@@ -1,7 +1,10 @@
 """The numbers that a random operation draws over many calls, as a table of independent rows."""
 
+from math import prod
+
 import numpy as np
 
+from ..cases import dtypes
 from ..cases.case import Case, Decoder
 from ..cases.values import flatten, to_value
 from .seeding import seed
@@ -16,26 +19,30 @@ def drawn(W, function, case: Case, number: int, calls: int = CALLS) -> np.ndarra
     """A row per call: some elements of its result, and their mean, which tells numbers that hang together.
 
     Only rows are independent: elements of one call may share a draw, as the channels of a dropout do. None where the
-    result is no real tensor of moderate size.
+    result is no real tensor of moderate size, or not always of one size.
     """
     seed(W, number)
     decoder = Decoder(W, case.storages)
     args, kwargs = decoder.decode(case.args), decoder.decode(case.kwargs)
-    rows = []
+    results = []
     for _ in range(calls):
         fresh = (args[0].detach().clone(), *args[1:]) if case.relation == "inplace" else args
-        row = _row(W, function(*fresh, **kwargs))
-        if row is None:
+        value = to_value(flatten(function(*fresh, **kwargs), W)[1][0], W)
+        if not _countable(value) or results and value.shape != results[0].shape:
             return None
-        rows.append(row)
-    return np.stack(rows)
+        results.append(value)
+    return _table(results)
 
 
-def _row(W, result) -> np.ndarray | None:
-    value = to_value(flatten(result, W)[1][0], W)
-    if value is None or value.dtype.startswith(("complex", "python")) or not 0 < np.prod(value.shape) <= _LARGEST:
-        return None
-    numbers = value.array().reshape(-1).astype(np.float64)
-    places = np.unique(np.linspace(0, numbers.size - 1, _PLACES).astype(int))
+def _countable(value) -> bool:
+    """Whether it is a real tensor of moderate size."""
+    return (value is not None and not value.dtype.startswith(("complex", "python"))
+            and 0 < prod(value.shape) <= _LARGEST)
+
+
+def _table(results: list) -> np.ndarray:
+    """Rows from results of one size and dtype."""
+    numbers = dtypes.to_array(b"".join(value.data for value in results), results[0].dtype).reshape(len(results), -1)
+    places = np.unique(np.linspace(0, numbers.shape[1] - 1, _PLACES).astype(int))
     with np.errstate(all="ignore"):
-        return np.append(numbers[places], numbers.mean())
+        return np.column_stack([numbers[:, places].astype(np.float64), numbers.mean(axis=1, dtype=np.float64)])

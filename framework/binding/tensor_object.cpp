@@ -227,6 +227,7 @@ PyObject* m_element_size(PyObject* o, PyObject*) { return PyLong_FromSize_t(size
 PyObject* m_data_ptr(PyObject* o, PyObject*) {
   return PyLong_FromVoidPtr(unwrap(o).numel() ? unwrap(o).raw() : nullptr);
 }
+PyObject* m_is_row_major(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).is_contiguous()); }
 PyObject* m_storage_ptr(PyObject* o, PyObject*) { return PyLong_FromVoidPtr(unwrap(o)->storage.get()); }
 PyObject* m_storage_bytes(PyObject* o, PyObject*) { return PyLong_FromSize_t(unwrap(o)->storage->bytes); }
 PyObject* m_is_floating_point(PyObject* o, PyObject*) { return PyBool_FromLong(is_floating(unwrap(o).dtype())); }
@@ -259,6 +260,7 @@ PyMethodDef methods[] = {
     {"storage_offset", m_storage_offset, METH_NOARGS, "Offset of the first element, in elements."},
     {"element_size", m_element_size, METH_NOARGS, "Bytes of an element."},
     {"data_ptr", m_data_ptr, METH_NOARGS, "Address of the first element."},
+    {"_is_row_major", m_is_row_major, METH_NOARGS, "Whether the elements are dense in the order of the axes."},
     {"_storage_ptr", m_storage_ptr, METH_NOARGS, "Identity of the storage."},
     {"_storage_bytes", m_storage_bytes, METH_NOARGS, "Bytes of the storage."},
     {"is_floating_point", m_is_floating_point, METH_NOARGS, nullptr},

@@ -35,17 +35,9 @@ class RemovableHandle:
 def is_contiguous(self, memory_format=contiguous_format):
     """Are the elements dense in the given memory format?"""
     if memory_format is contiguous_format:
-        return self.stride() == _row_major(self.shape) or self.numel() == 0 or _same_order(self, range(self.dim()))
+        return self._is_row_major()
     rank = 4 if memory_format is T.channels_last else 5
     return self.dim() == rank and _same_order(self, [0, *range(2, rank), 1])
-
-
-def _row_major(shape):
-    strides, step = [], 1
-    for s in reversed(shape):
-        strides.append(step)
-        step *= max(s, 1)
-    return tuple(reversed(strides))
 
 
 def _same_order(t, order):
