@@ -19,6 +19,8 @@ from .campaign import replay as replaying
 from .campaign import run as campaign
 from .campaign import search as searching
 from .campaign import shrink as shrinking
+from .campaign import tasks
+from .campaign.lane import Lane
 from .cases import database
 from .opdb.run import Result, Settings, UsageError, run
 from .record import CAMPAIGN_SCHEMA, SCHEMA, campaign_record, merged, record
@@ -87,7 +89,7 @@ def run_generated(
       sbatch --array=0-15 --wrap 'weir-autotest run --tier full --shard slurm --json part-$SLURM_ARRAY_TASK_ID.json'
     """
     if tier == NIGHTLY:
-        return _search(campaign.Settings(subject, _names(dtypes) or TIERS["full"].dtypes, _names(ops), first=first), minutes,
+        return _search(tasks.Settings(subject, _names(dtypes) or TIERS["full"].dtypes, _names(ops), first=first), minutes,
                        cases_folder)
     settings = _settings(tier, subject, ops, dtypes, cases, first=first, jobs=_jobs(jobs), timeout=timeout, shard=_shard(shard))
     made = _recorded(settings, scripts)
@@ -130,7 +132,7 @@ def shrink(
     Example:
       weir-autotest shrink clamp --dtype float32
     """
-    settings = campaign.Settings(subject, (dtype,), (op,), cases, first)
+    settings = tasks.Settings(subject, (dtype,), (op,), cases, first)
     finished = _campaign(settings)
     for shrunk in shrinking.shrink_all(settings, finished.scores):
         _show(shrunk, cases_folder if save else None)
@@ -152,7 +154,7 @@ def search(
     Example:
       weir-autotest search --minutes 20 --ops module --save
     """
-    settings = campaign.Settings(subject, _names(dtypes), _names(ops), first=first)
+    settings = tasks.Settings(subject, _names(dtypes), _names(ops), first=first)
     _search(settings, minutes, cases_folder if save else None, guided=not blind)
 
 
@@ -169,7 +171,7 @@ def calibrate(
     Example:
       weir-autotest calibrate --dtypes float32,bfloat16
     """
-    finished = _campaign(campaign.Settings("torch", _names(dtypes), _names(ops), cases,
+    finished = _campaign(tasks.Settings("torch", _names(dtypes), _names(ops), cases,
                                            environment={"ATEN_CPU_CAPABILITY": capability}))
     made = campaign_record(finished)
     view.failures(made, False, _console())
@@ -192,7 +194,7 @@ def mutate(
       weir-autotest mutate --every 5
     """
     with view.progress() as (on_start, on_overload):
-        kills = mutating.mutate(campaign.Settings(subject, _names(dtypes), _names(ops), cases), every=every,
+        kills = mutating.mutate(tasks.Settings(subject, _names(dtypes), _names(ops), cases), every=every,
                                 on_start=on_start, on_overload=on_overload)
     view.kills(kills, _console())
     _write(json_file, {"schema": "weir.mutation/v1", "planted": kills.planted, "noticed": kills.noticed,
@@ -275,9 +277,9 @@ def gate(
         raise typer.Exit(FELL)
 
 
-def _search(settings: campaign.Settings, minutes: float, cases_folder: Path | None, guided: bool = True) -> None:
-    with view.progress() as (_, on_visit), searching.Search(settings, guided) as running:
-        found = running.run(60 * minutes, on_visit=on_visit)
+def _search(settings: tasks.Settings, minutes: float, cases_folder: Path | None, guided: bool = True) -> None:
+    with view.progress() as (_, on_visit), Lane(settings) as lane:
+        found = searching.Search(lane, settings, guided).run(60 * minutes, on_visit=on_visit)
     view.found(found, _console())
     for shrunk in shrinking.shrink_all(settings, found.failing, 60 * minutes):
         _show(shrunk, cases_folder)
@@ -333,10 +335,10 @@ def _report(applied: waivers.Applied) -> None:
     typer.echo(f"{len(known)} cells rose, {new} are new and good, {len(verdict.fell)} fell{waived}")
 
 
-def _settings(tier: str, subject: str, ops: str, dtypes: str = "", cases: int = 0, **more) -> campaign.Settings:
+def _settings(tier: str, subject: str, ops: str, dtypes: str = "", cases: int = 0, **more) -> tasks.Settings:
     if tier not in TIERS:
         raise UsageError(f"unknown tier {tier!r}; there are {', '.join(TIERS)}")
-    return campaign.Settings(subject, _names(dtypes) or TIERS[tier].dtypes, _names(ops), cases or TIERS[tier].cases, **more)
+    return tasks.Settings(subject, _names(dtypes) or TIERS[tier].dtypes, _names(ops), cases or TIERS[tier].cases, **more)
 
 
 def _shard(text: str) -> tuple:
@@ -355,7 +357,7 @@ def _shard(text: str) -> tuple:
     return part, parts
 
 
-def _recorded(settings: campaign.Settings, with_scripts: bool = False) -> dict:
+def _recorded(settings: tasks.Settings, with_scripts: bool = False) -> dict:
     finished = _campaign(settings)
     scripts = {}
     if with_scripts:
@@ -368,7 +370,7 @@ def _recorded(settings: campaign.Settings, with_scripts: bool = False) -> dict:
 def _replay(subject: str, stored: list) -> list:
     with view.progress() as (on_start, on_entry):
         on_start(len(stored))
-        done = replaying.replay(campaign.Settings(subject), stored, on_entry)
+        done = replaying.replay(tasks.Settings(subject), stored, on_entry)
     for replayed in done:
         for failure in replayed.failures:
             typer.echo(f"FAIL {replayed.entry.name} {failure.property}: {failure.reason}\n    {failure.call}")
@@ -381,7 +383,7 @@ def _run(settings: Settings) -> Result:
         return run(settings, on_start, lambda cell: on_cell(cell.name))
 
 
-def _campaign(settings: campaign.Settings) -> campaign.Campaign:
+def _campaign(settings: tasks.Settings) -> campaign.Campaign:
     with view.progress() as (on_start, on_score):
         return campaign.run(settings, on_start, lambda score: on_score(score.overload))
 

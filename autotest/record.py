@@ -7,7 +7,8 @@ from dataclasses import asdict
 from weir_reports.hashing import digest
 from weir_reports.provenance import provenance
 
-from .campaign.run import STATES, Campaign
+from .campaign.run import Campaign
+from .campaign.score import STATES
 from .check.properties import PROPERTIES
 from .opdb.cell import PHASES, totals
 from .opdb.run import Result

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from .campaign.mutate import Kills
-from .campaign.run import STATES as CAMPAIGN_STATES
 from .campaign.run import Campaign
+from .campaign.score import STATES as CAMPAIGN_STATES
 from .campaign.search import Found
 from .opdb.cell import PHASES, Cell, totals
 

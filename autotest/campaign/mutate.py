@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from ..workers.mutants import KINDS
 from ..workers.worker import WorkerLost
-from .run import Lane, Settings, select
+from .lane import HarnessFailed, Lane
+from .tasks import Settings, select
 
 
 @dataclass
@@ -26,17 +27,14 @@ class Kills:
 def mutate(settings: Settings, kinds: tuple = tuple(KINDS), every: int = 1,
            on_start=lambda count: None, on_overload=lambda name: None) -> Kills:
     """Runs every `every`-th overload with each fault. The subject must be right: PyTorch itself."""
-    lane, kills = Lane(settings), Kills()
-    try:
-        universe = [o for o in select(lane.ask("universe", timeout=120.0), settings.ops) if not o.backend and not o.random]
-        chosen = universe[::every]
+    kills = Kills()
+    with Lane(settings) as lane:
+        chosen = [o for o in select(lane.universe(), settings.ops) if not o.backend and not o.random][::every]
         on_start(len(chosen))
         for overload in chosen:
             for dtype in settings.dtypes:
                 _plant(lane, overload, dtype, kinds, kills)
             on_overload(overload.name)
-    finally:
-        lane.stop()
     return kills
 
 
@@ -49,7 +47,7 @@ def _plant(lane: Lane, overload, dtype: str, kinds: tuple, kills: Kills) -> None
         for blob in blobs:
             try:
                 n, a = lane.killed(blob, kind)
-            except WorkerLost:
+            except (WorkerLost, HarnessFailed):
                 continue
             noticed, applied = noticed + n, applied + a
         if applied:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from ..cases.database import Entry
 from ..workers.worker import WorkerLost
-from .run import Lane, Score, Settings
+from .lane import HarnessFailed, Lane
+from .score import Failure, Score
+from .tasks import Settings
 
 
 @dataclass(frozen=True)
@@ -22,15 +24,12 @@ class Replayed:
 
 def replay(settings: Settings, entries: list[Entry], on_entry=lambda name: None) -> list[Replayed]:
     """Runs every entry on oracle and subject."""
-    lane = Lane(settings)
-    try:
-        found = []
+    found = []
+    with Lane(settings) as lane:
         for entry in entries:
             found.append(Replayed(entry, tuple(_failures(lane, entry))))
             on_entry(entry.name)
-        return found
-    finally:
-        lane.stop()
+    return found
 
 
 def _failures(lane: Lane, entry: Entry) -> list:
@@ -39,5 +38,7 @@ def _failures(lane: Lane, entry: Entry) -> list:
         item = lane.ask("expect", entry.target, entry.case)
     except WorkerLost:
         return []  # the oracle's fault is never the subject's
+    except HarnessFailed as error:
+        return [Failure(entry.op, "", 0, "crash", f"the harness {error}", entry.target.label)]
     lane.judge(score, pickle.dumps([item]))
     return score.failures

@@ -10,7 +10,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from ..workers.worker import WorkerLost
-from .run import Lane, Score, Settings, tasks_of
+from .lane import HarnessFailed, Lane
+from .score import Score
+from .tasks import Settings, tasks_of
 
 _VISIT = 8  # cases per visit of an overload
 _PARENTED = 0.2  # how often a case descends from the corpus; at 0.5 and more the search goes round in circles
@@ -40,26 +42,19 @@ class Found:
 class Search:
     """Explores overloads on one lane. Without `guided` every case is drawn afresh, as in a plain run."""
 
-    def __init__(self, settings: Settings, guided: bool = True):
+    def __init__(self, lane: Lane, settings: Settings, guided: bool = True):
+        self._lane = lane
         self._settings = settings
         self._guided = guided
         self._random = random.Random(settings.first)
-        self._lane = Lane(settings)
         self._corpus: dict = defaultdict(list)  # task: sequences of choices
         self._deaths: Counter = Counter()
         self.found = Found()
 
-    def __enter__(self) -> "Search":
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._lane.stop()
-
     def run(self, seconds: float, cases: int | None = None, on_visit=lambda name: None) -> Found:
         """Searches for so long, or for so many cases. Raises UsageError for unknown operations."""
-        universe = self._lane.ask("universe", timeout=120.0)
         started = time.monotonic()
-        tasks = [task for task in tasks_of(universe, self._settings) if not task[0].backend]
+        tasks = [task for task in tasks_of(self._lane.universe(), self._settings) if not task[0].backend]
         self._random.shuffle(tasks)
         interest = {task: 1 for task in tasks}
         waiting = list(tasks)  # every task once, then by interest
@@ -81,7 +76,7 @@ class Search:
         self.found.cases += len(attempts)
         try:
             blob, seen = self._lane.ask("explore", overload.name, dtype, attempts)
-        except WorkerLost:
+        except (WorkerLost, HarnessFailed):
             self._deaths[task] += 1
             return 0
         news = 0

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from ..kinds import kind_of
 from ..workers.worker import WorkerLost
-from .run import Failure, Settings, Lane
+from .lane import HarnessFailed, Lane
+from .score import Failure
+from .tasks import Settings
 
 _MOST_TRIES = 600  # runs of oracle and subject per failure, about a second
 
@@ -28,40 +30,28 @@ class Shrunk:
 def shrink_all(settings: Settings, scores: list, seconds: float = math.inf):
     """Yields the failures of `scores` made small, one per overload, dtype and property, until time is up."""
     end = time.monotonic() + seconds
-    with Shrinker(settings) as shrinker:
+    with Lane(settings) as lane:
         for score in scores:
             firsts = {failure.property: failure for failure in reversed(score.failures)}
             for failure in firsts.values():
                 if time.monotonic() > end:
                     return
-                shrunk = shrinker.shrink(failure)
+                shrunk = shrink(lane, failure)
                 if shrunk:
                     yield shrunk
 
 
-class Shrinker:
-    """Shrinks failures on a pair of workers. Use as a context manager."""
-
-    def __init__(self, settings: Settings):
-        self._lane = Lane(settings)
-
-    def __enter__(self) -> "Shrinker":
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._lane.stop()
-
-    def shrink(self, failure: Failure) -> Shrunk | None:
-        """The smallest case that fails like `failure`; None if it does not fail again, or by a crash."""
-        search = _Search(self._lane, failure)
-        best = list(failure.choices)
-        if not search.fails(best):
-            return None
-        while True:
-            smaller = search.pass_over(best)
-            if smaller == best:
-                return Shrunk(search.failure, search.item, search.tries)
-            best = smaller
+def shrink(lane: Lane, failure: Failure) -> Shrunk | None:
+    """The smallest case that fails like `failure`; None if it does not fail again, or by a crash."""
+    search = _Search(lane, failure)
+    best = list(failure.choices)
+    if not search.fails(best):
+        return None
+    while True:
+        smaller = search.pass_over(best)
+        if smaller == best:
+            return Shrunk(search.failure, search.item, search.tries)
+        best = smaller
 
 
 class _Search:
@@ -87,7 +77,7 @@ class _Search:
         wanted = self._wanted
         try:
             found = self._lane.replay(wanted.overload, wanted.dtype, choices)
-        except WorkerLost:
+        except (WorkerLost, HarnessFailed):
             return False
         for item, failure in found:
             if failure.property == wanted.property and _kind(failure) == _kind(wanted):

@@ -1,17 +1,26 @@
 """A campaign finds planted faults, charges each to its property, and finds none where there is none."""
 
 import os
+import pickle
 
 import pytest
 import torch
 
+from weir_autotest.campaign.lane import Lane
 from weir_autotest.campaign.mutate import mutate
-from weir_autotest.campaign.run import Settings, run
-from weir_autotest.campaign.shrink import Shrinker
+from weir_autotest.campaign.run import run
+from weir_autotest.campaign.score import Score
+from weir_autotest.campaign.shrink import shrink
+from weir_autotest.campaign.tasks import Settings
+from weir_autotest.cases.case import Case
 from weir_autotest.cases.layout import is_plain, plain
+from weir_autotest.cases.protocol import Item
+from weir_autotest.cases.target import Target
+from weir_autotest.cases.values import Raised
+from weir_autotest.check.properties import Fault
 from weir_autotest.generate.author import Author
 from weir_autotest.workers.mutants import CONTROL
-from weir_autotest.workers.trial import Trial
+from weir_autotest.workers.trial import Observation, Trial
 
 #: PyTorch with one wrong op per kind of fault.
 FAULTY = '''
@@ -111,8 +120,8 @@ def test_pytorch_agrees_with_itself():
 
 def test_a_failure_shrinks_to_a_short_script(faulty, scores):
     failure = next(f for f in scores["sin"].failures if f.property == "value")
-    with Shrinker(Settings(faulty)) as shrinker:
-        shrunk = shrinker.shrink(failure)
+    with Lane(Settings(faulty)) as lane:
+        shrunk = shrink(lane, failure)
     (tensor,) = shrunk.item.case.args
     assert len(tensor.size) <= 1 and len(shrunk.script.splitlines()) <= 8
     assert "torch.sin(t0" in shrunk.script
@@ -141,3 +150,25 @@ def test_a_case_made_row_major_keeps_its_numbers():
         if item.expected.raised is None:
             again = Trial(torch, item.target.resolve(torch), twin).run()
             assert [v.data for v in again.values] == [v.data for v in item.expected.values] or again.raised or item.random
+
+
+class Answering:
+    """A worker that gives one answer to everything."""
+
+    def __init__(self, answer):
+        self.receive = lambda timeout: answer
+
+    def send(self, message):
+        pass
+
+    def stop(self):
+        pass
+
+
+def test_a_fault_of_the_harness_excuses_nobody():
+    lane, score = Lane(Settings()), Score("neg", "neg", "float32")
+    lane.oracle = Answering(Raised.of(NameError("name '_value' is not defined")))
+    lane.subject = Answering([([Fault("value", "wrong")], None, False)])
+    lane.judge(score, pickle.dumps([Item(0, Target("torch.neg", ["neg"]), Case(), Observation())]))
+    assert score.states()["crash"] == "FAIL" and not score.oracle_limit
+    assert "the harness raised NameError" in score.failures[0].reason

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from weir_autotest.campaign.replay import replay
-from weir_autotest.campaign.run import Settings
+from weir_autotest.campaign.tasks import Settings
 from weir_autotest.cases import database
 from weir_autotest.cases.case import Case, Named, TensorSpec
 

@@ -5,7 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from weir_autotest.campaign.run import Settings, run
+from weir_autotest.campaign.run import run
+from weir_autotest.campaign.tasks import Settings
 from weir_autotest.check.distribution import difference
 
 ROWS = 2000

@@ -7,7 +7,8 @@ import os
 
 import pytest
 
-from weir_autotest.campaign.run import Settings, run, select
+from weir_autotest.campaign.run import run
+from weir_autotest.campaign.tasks import Settings, select
 from weir_autotest.campaign.shrink import shrink_all
 from weir_autotest.cases import database
 from weir_autotest.cases.objects import ModuleCase

@@ -4,7 +4,8 @@ import json
 
 import torch
 
-from weir_autotest.campaign.run import Settings, run
+from weir_autotest.campaign.run import run
+from weir_autotest.campaign.tasks import Settings
 from weir_autotest.cases import database
 from weir_autotest.cases.case import TensorSpec
 from weir_autotest.cases.program import Program, Ref, Step

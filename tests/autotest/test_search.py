@@ -2,7 +2,8 @@
 
 import random
 
-from weir_autotest.campaign.run import Settings
+from weir_autotest.campaign.lane import Lane
+from weir_autotest.campaign.tasks import Settings
 from weir_autotest.campaign.search import Search, mutated
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
@@ -34,8 +35,9 @@ def test_mutated_choices_still_replay():
 
 
 def test_pytorch_agrees_with_itself_in_a_search():
-    with Search(Settings("torch", ("float32",), ("add", "cat", "nn.Linear", "optim.SGD"))) as search:
-        found = search.run(seconds=60, cases=160)
+    settings = Settings("torch", ("float32",), ("add", "cat", "nn.Linear", "optim.SGD"))
+    with Lane(settings) as lane:
+        found = Search(lane, settings).run(seconds=60, cases=160)
     assert found.failing == []
     assert found.cases >= 160 and found.count("error") > 5 and found.count("result") > 5
 

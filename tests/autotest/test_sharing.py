@@ -2,7 +2,8 @@
 
 import pytest
 
-from weir_autotest.campaign.run import Settings, in_shard, run
+from weir_autotest.campaign.run import run
+from weir_autotest.campaign.tasks import Settings, in_shard
 from weir_autotest.cli import _shard
 from weir_autotest.opdb.run import UsageError
 from weir_autotest.record import campaign_record, merged

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from weir_autotest.campaign.run import Settings, run
+from weir_autotest.campaign.run import run
+from weir_autotest.campaign.tasks import Settings
 from weir_autotest.subjects import numpy_arrays
 
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,71 @@
+"""What a campaign found out about one overload in one dtype."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from ..check.properties import PROPERTIES
+
+#: From bad to good; the state of a cell is the worst of its cases.
+STATES = ("FAIL", "LENIENT", "UNSUPPORTED", "ORACLE-LIMIT", "UNTESTED", "PASS")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case that failed: which, how, and the call as text."""
+
+    overload: str
+    dtype: str
+    index: int
+    property: str
+    reason: str
+    call: str
+    choices: tuple = ()
+    lenient: bool = False
+
+
+@dataclass
+class Score:
+    """One overload in one dtype: how often each property was asked, and what broke."""
+
+    overload: str
+    path: str
+    dtype: str
+    made: int = 0
+    valid: int = 0
+    cases: int = 0
+    asked: Counter = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    failed: Counter = field(default_factory=Counter)
+    lenient: Counter = field(default_factory=Counter)
+    unsupported: str = ""
+    lacking: dict = field(default_factory=dict)  # why, by property that the subject does not claim to have
+    oracle_limit: str = ""
+    known: bool = False  # what fails here has failed before: no fresh process is asked
+
+    KEEP = 4  # failures kept per property
+
+    def states(self) -> dict:
+        """The state of every property."""
+        return {name: self._state(name) for name in PROPERTIES}
+
+    def _state(self, name: str) -> str:
+        if self.failed[name]:
+            return "FAIL"
+        if name in self.lacking:
+            return "UNSUPPORTED"
+        if self.unsupported and name != "crash":
+            return "UNSUPPORTED" if self.asked[name] else "UNTESTED"
+        if self.lenient[name]:
+            return "LENIENT"
+        if name == "crash":
+            return "PASS" if self.cases else "UNTESTED"
+        if self.oracle_limit and not self.valid:
+            return "ORACLE-LIMIT"
+        return "PASS" if self.asked[name] else "UNTESTED"
+
+    def add(self, failure: Failure) -> None:
+        """Counts a failure; the first few of each property are kept."""
+        counter = self.lenient if failure.lenient else self.failed
+        counter[failure.property] += 1
+        if counter[failure.property] <= self.KEEP:
+            self.failures.append(failure)
