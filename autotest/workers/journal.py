@@ -32,13 +32,22 @@ class Journal:
 class Writer:
     """Writes the journal of one object in framework `W`.
 
-    Once numbers are drawn, all that follows may depend on them.
+    Once numbers are drawn, all that follows may depend on them, until something settles it: the numbers that a
+    constructor draws are gone when a state is loaded.
     """
 
     def __init__(self, W):
         self._W = W
         self.journal = Journal()
+        self.settle()
+
+    def settle(self) -> None:
+        """Says that nothing depends on the numbers drawn so far."""
         self._before = self._generator()
+
+    def drawn(self) -> bool:
+        """Whether numbers were drawn since."""
+        return self._generator() != self._before
 
     def begin(self, phase: str, property: str = "value") -> None:
         """Starts a phase, whose entries belong to `property` unless they say otherwise."""
@@ -47,7 +56,7 @@ class Writer:
     def note(self, what: str, tree, property: str = "") -> None:
         """One entry for the nesting of `tree` and one for each of its leaves; an exception is one entry."""
         asked, phase = self.journal.doing
-        label, drawn = f"{phase}: {what}", self._generator() != self._before
+        label, drawn = f"{phase}: {what}", self.drawn()
         if isinstance(tree, Raised):
             return self.journal.entries.append(Entry(property or asked, label, tree))
         structure, found = flatten(tree, self._W)

@@ -45,6 +45,7 @@ def _module(W, kind: type, given, writer: Writer, wrap) -> None:
     writer.note("repr", repr(module), "state")
     writer.begin("loading", "state")
     module.load_state_dict(given.state)
+    writer.settle()
     writer.note("state_dict", module.state_dict())
     for phase, training in (("eval", False), ("train", True)):
         writer.begin(phase)
@@ -52,8 +53,11 @@ def _module(W, kind: type, given, writer: Writer, wrap) -> None:
         _call(W, wrap(module), module, given, writer)
     writer.begin("after training", "state")
     writer.note("state_dict", module.state_dict())
+    free = writer.drawn()
     again = module_of(kind, given)
     again.load_state_dict(module.state_dict())
+    if not free:
+        writer.settle()
     writer.note("output of a reloaded module", wrap(again.eval())(*given.inputs, **given.named))
 
 
