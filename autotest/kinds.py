@@ -129,8 +129,9 @@ class ObjectKind:
 
     def reruns(self, W, item: Item) -> list:
         rng, kind = np.random.default_rng(item.index), item.target.resolve(W)
-        noises = [None] + [rng] * _PERTURBATIONS
-        return [objects.observe(W, kind, promoted_object(item.case, noise)) for noise in noises]
+        cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * _PERTURBATIONS]
+        cases += [nudged(item.case, rng) for _ in range(_PERTURBATIONS)]
+        return [objects.observe(W, kind, case) for case in cases]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
         return journals.granted(fault, item.expected, got, reruns)

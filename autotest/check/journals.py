@@ -50,13 +50,21 @@ def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal]
     runs = [_numbers(run, e) for run in reruns]
     if not runs or runs[0] is None:
         return False
-    bound = DRIFT * epsilon * max(1.0, float(np.max(np.abs(runs[0]), where=np.isfinite(runs[0]), initial=0.0)))
+    half = (len(runs) + 1) // 2
+    perturbed, own = ([run for run in part if run is not None] for part in (runs[1:half], runs[half:]))
     with np.errstate(all="ignore"):
+        unsteady = max(_largest(other - t) for other in (runs[0], *own))  # what rounding does to the oracle's own answer
+        bound = max(DRIFT * epsilon * max(1.0, _largest(runs[0])), tolerance.AMPLIFICATION * unsteady)
         # Some elements brought the fault here; the others agree with the oracle, however wrong it may be itself.
         accepted = tolerance.close(w, t, epsilon)
-        accepted |= tolerance.conditioned(w, t, runs[0], [r for r in runs[1:] if r is not None], epsilon)
+        accepted |= tolerance.conditioned(w, t, runs[0], perturbed, epsilon)
         accepted |= np.abs(w - runs[0]) <= bound
     return bool(accepted.all())
+
+
+def _largest(numbers: np.ndarray) -> float:
+    """The largest finite magnitude."""
+    return float(np.max(np.abs(numbers), where=np.isfinite(numbers), initial=0.0))
 
 
 def _numbers(journal: Journal, like: Entry) -> np.ndarray | None:

@@ -23,8 +23,8 @@ def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
         cotangents=[(position, _promote_leaf(spec)) for position, spec in case.cotangents or ()] or None)
 
 
-def nudged(case: Case, rng: np.random.Generator) -> Case:
-    """`case` as it is, its float32 and float64 numbers moved by up to one epsilon: what comes out differs by what the
+def nudged(case, rng: np.random.Generator):
+    """`case`, of a call or an object, as it is, its float32 and float64 numbers moved by up to one epsilon: what comes out differs by what the
     oracle's own way of computing makes of rounding."""
     def storage(dtype: str, data: bytes) -> tuple:
         if dtype not in ("float32", "float64"):
