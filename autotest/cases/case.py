@@ -21,7 +21,10 @@ class Unmappable(Exception):
 
 @dataclass(frozen=True)
 class TensorSpec:
-    """A strided view of `storages[storage]`; `id` is equal for two mentions of one tensor."""
+    """A strided view of `storages[storage]`; `id` is equal for two mentions of one tensor.
+
+    `conj`: a complex tensor that shows its storage conjugated, as `Tensor.conj()` does without a copy.
+    """
 
     id: int
     dtype: str
@@ -30,6 +33,7 @@ class TensorSpec:
     offset: int
     storage: int
     requires_grad: bool
+    conj: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,7 @@ class Decoder:
 
     def _tensor(self, spec: TensorSpec):
         tensor = self._whole(spec) if self._covers(spec) else self._view(spec)
+        tensor = tensor.detach().conj() if spec.conj else tensor
         return tensor.requires_grad_(True) if spec.requires_grad else tensor
 
     def _covers(self, spec: TensorSpec) -> bool:

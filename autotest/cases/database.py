@@ -124,12 +124,13 @@ def _to_json(value):
     if isinstance(value, Ref):
         return {"ref": [value.step, value.output, value.dtype, list(value.size), value.requires_grad]}
     return {"tensor": {"id": value.id, "dtype": value.dtype, "size": list(value.size), "stride": list(value.stride),
-                       "offset": value.offset, "storage": value.storage, "requires_grad": value.requires_grad}}
+                       "offset": value.offset, "storage": value.storage, "requires_grad": value.requires_grad,
+                       **({"conj": True} if value.conj else {})}}
 
 
 def _tensor(fields: dict) -> TensorSpec:
     return TensorSpec(fields["id"], fields["dtype"], tuple(fields["size"]), tuple(fields["stride"]), fields["offset"],
-                      fields["storage"], fields["requires_grad"])
+                      fields["storage"], fields["requires_grad"], fields.get("conj", False))
 
 
 _READERS = {"float": float.fromhex, "complex": lambda parts: complex(*map(float.fromhex, parts)),

@@ -9,8 +9,8 @@ from .case import Case, TensorSpec, map_tree, row_major, seen, tensors_of
 
 
 def is_plain(case: Case) -> bool:
-    """Whether every tensor is row-major from the start of its storage."""
-    return all(spec.offset == 0 and spec.stride == row_major(spec.size) for spec in tensors_of(case))
+    """Whether every tensor is row-major from the start of its storage, and shows it as it is."""
+    return all(spec.offset == 0 and not spec.conj and spec.stride == row_major(spec.size) for spec in tensors_of(case))
 
 
 def plain(case: Case) -> Case:
@@ -23,8 +23,9 @@ def plain(case: Case) -> Case:
             return value
         if value.id not in made:
             dtype, data = case.storages[value.storage]
-            storages.append((value.dtype, seen(np.frombuffer(data, dtypes.numpy_name(dtype)), value).tobytes()))
-            made[value.id] = replace(value, stride=row_major(value.size), offset=0, storage=len(storages) - 1)
+            numbers = seen(np.frombuffer(data, dtypes.numpy_name(dtype)), value)
+            storages.append((value.dtype, (numbers.conj() if value.conj else numbers).tobytes()))
+            made[value.id] = replace(value, stride=row_major(value.size), offset=0, storage=len(storages) - 1, conj=False)
         return made[value.id]
 
     return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages)

@@ -94,7 +94,7 @@ def rebuilt(spec: TensorSpec, case) -> str:
     """The tensor with its layout: a flat tensor of its storage, seen through its strides."""
     dtype, data = case.storages[spec.storage]
     flat = dtypes.to_array(data, dtype)
-    grad = ".requires_grad_()" if spec.requires_grad else ""
+    grad = (".conj()" if spec.conj else "") + (".requires_grad_()" if spec.requires_grad else "")
     if _dense(spec) and flat.size == prod(spec.size):
         return f"torch.tensor({_literal(flat.reshape(spec.size))}, dtype=torch.{spec.dtype}){_sized(spec)}{grad}"
     return (f"torch.tensor({_literal(flat)}, dtype=torch.{spec.dtype})"

@@ -20,6 +20,7 @@ _DIMS = {"dim", "dim0", "dim1", "dim2", "axis", "axis0", "axis1", "source", "des
          "dimension", "dims"}
 _INDEX_TENSORS = {"index", "indices", "repeats", "batch_sizes", "pivots", "LU_pivots"}
 _MASKS = {"mask", "condition"}
+_CONJUGATED = 0.2  # of complex tensors
 _OMITTED = ("Generator", "Stream")
 _OTHER_DTYPES = ("float32", "int64", "bool", "float64", "int32", "uint8", "bfloat16", "float16")
 
@@ -183,7 +184,8 @@ class _Call:
         self.storages.append((dtype, fill.data(dtype, kind, fill.where(self._choices), length)))
         grad = self._grad and dtype in dtypes.EPSILON and not self._choices.chance(0.2)
         at = len(self.storages) - 1  # one tensor, one storage: its number names both
-        spec = TensorSpec(at, dtype, size, stride, offset, at, grad)
+        conj = dtype.startswith("complex") and self._choices.chance(_CONJUGATED)
+        spec = TensorSpec(at, dtype, size, stride, offset, at, grad, conj)
         self._tensors.append(spec)
         return spec
 

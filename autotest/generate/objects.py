@@ -50,7 +50,7 @@ def module_samples(path: str, dtype: str) -> list:
     """The database's inputs of a module class, as data: trees of args, kwargs, inputs and keywords of the call."""
     found = []
     for info in module_db:
-        if info.name != path:
+        if info.name != path or getattr(torch, dtype) not in info.dtypes:
             continue
         seed(torch)
         asked = {"device": "cpu", "dtype": getattr(torch, dtype), "requires_grad": True, "training": True}

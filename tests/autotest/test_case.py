@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from weir_autotest.cases import ship
-from weir_autotest.cases.case import Case
-from weir_autotest.cases.case import Decoder, Encoder, Unmappable
+from weir_autotest.cases import database, ship
+from weir_autotest.cases.case import Case, Decoder, Encoder, TensorSpec, Unmappable
+from weir_autotest.cases.layout import plain
 from weir_autotest.cases.render import code
 from weir_autotest.cases.values import Value, to_value
 
@@ -124,3 +124,11 @@ def eval_last(source):
     scope = {"torch": torch}
     exec("\n".join(setup), scope)
     return eval(last, scope)
+
+
+def test_a_conjugate_view_is_rebuilt_as_one_and_its_plain_twin_is_not():
+    spec = TensorSpec(0, "complex64", (2,), (1,), 0, 0, False, conj=True)
+    case = Case((spec,), storages=[("complex64", np.array([1 + 2j, 3 - 1j], np.complex64).tobytes())])
+    (lazy,), (copied,) = (Decoder(torch, c.storages).decode(c.args) for c in (case, plain(case)))
+    assert lazy.is_conj() and not copied.is_conj() and torch.equal(lazy, copied)
+    assert database.decode(database.encode(case)) == case
