@@ -220,14 +220,34 @@ def replay(
 @app.command()
 def explain(op: Annotated[str, typer.Argument(help="Name of the op, with or without variant.")],
             subject: Subject = "weir", dtype: Dtype = "float32", timeout: Timeout = 60.0) -> None:
-    """Print the failing samples of one op as PyTorch code, with the difference.
+    """Print what fails of one op, from both sources, as PyTorch code with the difference.
 
     \b
-    Example:
+    Examples:
       weir-autotest explain nn.functional.softmax
+      weir-autotest explain nn.Conv2d --dtype float64
     """
+    unknown = []
+    for source in (_explain_samples, _explain_calls):
+        try:
+            source(op, subject, dtype, timeout)
+        except UsageError as error:
+            unknown.append(error)
+    if len(unknown) == 2:
+        raise UsageError("; ".join(map(str, unknown)))
+
+
+def _explain_samples(op: str, subject: str, dtype: str, timeout: float) -> None:
     for cell in _run(Settings(subject, dtype, (op,), timeout=timeout)).cells:
         view.explain(cell, _console())
+
+
+def _explain_calls(op: str, subject: str, dtype: str, timeout: float) -> None:
+    settings = tasks.Settings(subject, (dtype,), (op,), timeout=timeout)
+    for score in _campaign(settings).scores:
+        view.states(score, _console())
+        for shrunk in shrinking.shrink_all(settings, [score]):
+            _show(shrunk, None)
 
 
 @app.command()

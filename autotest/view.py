@@ -11,6 +11,7 @@ from rich.table import Table
 from .campaign.mutate import Kills
 from .campaign.run import Campaign
 from .campaign.score import STATES as CAMPAIGN_STATES
+from .campaign.score import Score
 from .campaign.search import Found
 from .opdb.cell import PHASES, Cell, totals
 
@@ -75,6 +76,14 @@ def campaign_summary(record: dict, console: Console) -> None:
                   f"{count['cases']} cases in {seconds:.0f} s ({count['made'] / seconds:.0f} calls/s)", highlight=False)
     console.print(f"{count['failing']} overloads fail somewhere, {count['lenient']} accept what the oracle "
                   f"refuses, {count['unsupported']} are unsupported", highlight=False)
+
+
+def states(score: Score, console: Console) -> None:
+    """Prints the state of every property that generated calls of one row were asked for."""
+    asked = ", ".join(f"{name} {state}" for name, state in score.states().items() if state != "UNTESTED")
+    why = score.unsupported or score.oracle_limit
+    console.print(f"{score.overload} {score.dtype}, {score.cases} generated calls: {asked}{f' ({why})' if why else ''}",
+                  markup=False, highlight=False, style="bold", soft_wrap=True)
 
 
 def found(search: Found, console: Console) -> None:

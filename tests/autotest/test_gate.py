@@ -127,4 +127,8 @@ def test_accept_and_explain(command, tmp_path):
     done = command("accept", "--subject", "torch", "--ops", "neg,to_sparse", "--json", "r.json")
     assert done.returncode == 0 and "1 of 2 ops pass forward, backward and error inputs" in done.stdout
     assert json.loads((tmp_path / "r.json").read_text())["dtype"] == "float32"
-    assert "UNMAPPABLE" in command("explain", "to_sparse", "--subject", "torch").stdout
+    explained = command("explain", "to_sparse", "--subject", "torch").stdout
+    assert "UNMAPPABLE" in explained and "generated calls: " in explained
+    assert "generated calls: value PASS" in command("explain", "nn.ReLU", "--subject", "torch").stdout
+    unknown = command("explain", "no_such_op", "--subject", "torch")
+    assert unknown.returncode == 1 and "not in the op database" in unknown.stderr and "not a public operation" in unknown.stderr
