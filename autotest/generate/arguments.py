@@ -1,8 +1,9 @@
 """What to pass for a parameter, from its type and name; shapes that belong together come from one pool.
 
 `shapes.json` holds the few operations whose parameters constrain each other's shapes. Its language: letters are sizes
-drawn once per case (lower case: small, as kernels are; `Hx`: spatial extents), `|` separates alternatives, `below V`
-makes an index tensor, and a list gives constants.
+drawn once per case (lower case: small, as kernels are; `Hx`: spatial extents), `space`, `kernel` and `ones` stand for as
+many of them as the operation's name has dimensions, `|` separates alternatives, `below V` makes an index tensor, and a
+list gives constants.
 """
 
 import json
@@ -21,6 +22,7 @@ _DIMS = {"dim", "dim0", "dim1", "dim2", "axis", "axis0", "axis1", "source", "des
 _INDEX_TENSORS = {"index", "indices", "repeats", "batch_sizes", "pivots", "LU_pivots"}
 _MASKS = {"mask", "condition"}
 _CONJUGATED = 0.2  # of complex tensors
+_PER_DIMENSION = {"space": "Hx Wx Dx", "kernel": "k h k", "ones": "1 1 1"}
 _OMITTED = ("Generator", "Stream")
 _OTHER_DTYPES = ("float32", "int64", "bool", "float64", "int32", "uint8", "bfloat16", "float16")
 
@@ -340,12 +342,19 @@ _SCALARS = {"int": _Call._int, "float": _Call._float, "number": _Call._number, "
 
 @lru_cache(maxsize=None)
 def _rules(operation: str) -> dict:
-    rows = _table()
     found: dict = {}
-    for pattern, rule in rows:
+    for pattern, rule in _table():
         if pattern.fullmatch(operation):
             found = {**rule, **found}
-    return found
+    dimensions = re.search(r"(\d)d", operation)
+    rank = int(dimensions[1]) if dimensions else 2
+    return {name: _expanded(rule, rank) if isinstance(rule, str) else rule for name, rule in found.items()}
+
+
+def _expanded(rule: str, rank: int) -> str:
+    for word, letters in _PER_DIMENSION.items():
+        rule = rule.replace(word, " ".join(letters.split()[:rank]))
+    return rule
 
 
 @lru_cache(maxsize=1)

@@ -1,6 +1,8 @@
 """Generated cases: reproducible, mostly valid, and simple where the choices are."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from weir_autotest.cases import dtypes
 from weir_autotest.cases.case import Case, TensorSpec, tensors_of
 from weir_autotest.cases.target import Target
+from weir_autotest.generate import arguments
 from weir_autotest.generate.arguments import make
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
@@ -115,3 +118,8 @@ def test_singular_vectors_are_compared_by_what_is_determined(author):
     for item in author.batch("linalg_svd", "float32", list(range(8))).items:
         if not item.expected.raised:
             assert len(item.expected.determined) == 4
+
+
+def test_few_operations_need_a_rule_of_their_own():
+    rules = json.loads((Path(arguments.__file__).parent / "shapes.json").read_text())
+    assert len(rules) <= 40
