@@ -72,8 +72,10 @@ def _reads_elsewhere(kind, item: Item) -> bool:
     each element stands for itself, the elements beside it."""
     if not isinstance(item.case, Case) or item.expected.raised:
         return False
-    longer = [(dtype, data + _JUNK) for dtype, data in item.case.storages]
-    others = [kind.observe(torch, replace(item, case=replace(item.case, storages=longer)))]
+    others = []
+    for junk in _JUNK:
+        longer = [(dtype, data + junk) for dtype, data in item.case.storages]
+        others.append(kind.observe(torch, replace(item, case=replace(item.case, storages=longer))))
     if item.pointwise:
         others += [kind.observe(torch, item, partial(one_by_one, company)) for company in (0, _COMPANY)]
     numbers = [replace(item.expected, values=got.values, gradients=got.gradients, second=got.second)
@@ -83,7 +85,7 @@ def _reads_elsewhere(kind, item: Item) -> bool:
                for got in numbers for fault in kind.faults(item, got))
 
 
-_JUNK = b"A" * 1024  # behind a storage
+_JUNK = b"A" * 1024, b"\xc1" * 1024  # behind a storage: large numbers, above and below most others
 _COMPANY = 63  # elements beside one, enough for the loops over vectors
 
 

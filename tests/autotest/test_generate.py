@@ -108,6 +108,11 @@ def test_an_oracle_that_answers_with_the_neighbour_wavers():
     assert not wavers(_item("sin", numbers))
 
 
+def test_an_oracle_that_reads_behind_its_input_wavers():
+    twice = TensorSpec(0, "int64", (2,), (0,), 0, 0, False)  # nanmedian takes the second element from behind it
+    assert wavers(expect(Target("torch.nanmedian", ["nanmedian"]), Case((twice, 0), storages=[("int64", bytes([2] + [0] * 7))])))
+
+
 @pytest.mark.parametrize("company", [0, 63])
 def test_one_by_one_gives_what_the_whole_gives(company):
     x, y = torch.arange(3.0), torch.arange(2.0).unsqueeze(1)
