@@ -4,9 +4,11 @@
 // This file is compiled once per instruction set; WEIR_ISA names the namespace, so builds never mix.
 #pragma once
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "framework/core/error.h"
 #include "framework/core/scalar.h"
@@ -26,6 +28,10 @@ template <size_t n> struct LaneInt;
 template <> struct LaneInt<4> { using type = int32_t; };
 template <> struct LaneInt<8> { using type = int64_t; };
 
+/// The type in which lanes add and multiply: integers wrap around as PyTorch's do, which C++ promises for unsigned ones only.
+template <class T> struct LaneSum { using type = T; };
+template <std::integral T> struct LaneSum<T> { using type = std::make_unsigned_t<T>; };
+
 template <class T> struct Vec;
 
 template <class T> struct Mask {
@@ -39,6 +45,7 @@ template <class T> struct Mask {
 
 template <class T> struct Vec {
   typedef T V __attribute__((vector_size(kVecBytes)));
+  typedef typename LaneSum<T>::type W __attribute__((vector_size(kVecBytes)));
   static constexpr int size = kVecBytes / int(sizeof(T));
   V v;
 
@@ -53,15 +60,15 @@ template <class T> struct Vec {
   }
   void store(T* p) const { std::memcpy(p, &v, sizeof v); }
 
-  friend Vec operator+(Vec a, Vec b) { return a.v + b.v; }
-  friend Vec operator-(Vec a, Vec b) { return a.v - b.v; }
-  friend Vec operator*(Vec a, Vec b) { return a.v * b.v; }
+  friend Vec operator+(Vec a, Vec b) { return V(W(a.v) + W(b.v)); }
+  friend Vec operator-(Vec a, Vec b) { return V(W(a.v) - W(b.v)); }
+  friend Vec operator*(Vec a, Vec b) { return V(W(a.v) * W(b.v)); }
   friend Vec operator/(Vec a, Vec b) { return a.v / b.v; }
-  friend Vec operator-(Vec a) { return -a.v; }
+  friend Vec operator-(Vec a) { return V(-W(a.v)); }
   friend Vec operator&(Vec a, Vec b) { return a.v & b.v; }
   friend Vec operator|(Vec a, Vec b) { return a.v | b.v; }
   friend Vec operator^(Vec a, Vec b) { return a.v ^ b.v; }
-  friend Vec operator<<(Vec a, Vec b) { return a.v << b.v; }
+  friend Vec operator<<(Vec a, Vec b) { return V(W(a.v) << W(b.v)); }
   friend Vec operator>>(Vec a, Vec b) { return a.v >> b.v; }
   friend Vec operator~(Vec a) { return ~a.v; }
   friend Mask<T> operator<(Vec a, Vec b) { return {a.v < b.v}; }
