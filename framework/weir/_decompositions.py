@@ -168,7 +168,7 @@ def det(A):
 def cholesky(A, *, upper=False):
     """The lower L with A = L L^T (or its transpose, with `upper`). Raises LinAlgError unless A is positive-definite."""
     _matrices("cholesky", A, square=True)
-    return _lapack.cholesky(A.mT).mT if upper else _lapack.cholesky(A)
+    return column_major(_lapack.cholesky(A.mT).mT) if upper else _lapack.cholesky(A)
 
 
 @out_exact

@@ -60,6 +60,7 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """X with A X = B, for A in lu_factor's form; A^T with `adjoint`, X A = B without `left`."""
     if pivots.dtype != weir.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    pivots.size(-1)  # raises for a number
     for label, x in (("LU", LU), ("B", B)):
         if x.dim() < 2:
             raise RuntimeError(f"linalg.lu_solve: {label} must have at least 2 dimensions")
@@ -117,8 +118,8 @@ def _reflected(A, tau, B, indices):
     """The product of the reflectors I - tau_i v_i v_i^T, first to last in `indices`, with B; v_i are A's columns."""
     vectors = A.tril(-1) + weir.eye(*A.shape[-2:], dtype=A.dtype)
     for i in reversed(list(indices)):
-        v = vectors[..., i:i + 1]
-        B = B - tau[..., i, None, None] * v @ (v.mT @ B)
+        v, met = vectors[..., i:, i:i + 1], B[..., i:, :]  # rows above are not touched, whatever they hold
+        B = weir.cat([B[..., :i, :], met - tau[..., i, None, None] * v @ (v.mT @ met)], -2)
     return B
 
 
