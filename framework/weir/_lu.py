@@ -131,6 +131,8 @@ def _lu_solve_gradient(inputs, outputs, grads, permutation, adjoint):
 @decomposition(_lu_solve_gradient)
 def lu_solve(packed, b, permutation, adjoint):
     """X with P L U X = B, or with `adjoint` (P L U)^T X = B, for L and U in one matrix and P as a tensor of bools."""
+    if not packed.size:  # nothing to exchange
+        return b
     return _by_factors(packed, permutation.numpy().argmax(-2), b, adjoint)
 
 
