@@ -1,5 +1,7 @@
 #include "framework/ops/matmul.h"
 
+#include <cmath>
+
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
@@ -17,13 +19,20 @@ void check_types(const char* op, const Tensor& a, const Tensor& b) {
 }
 Tensor t(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1)); }
 
-Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha) {
+/// A factor of tensors of `dtype`: that of integers is truncated to one.
+Scalar factor_of(const char* op, DType dtype, const Scalar& s) {
+  if (is_floating(dtype) || !s.is_real()) return s;
+  check(std::fabs(s.d) < 0x1p63, op, ": value cannot be converted to type int64_t without overflow");
+  return Scalar(s.to_int());
+}
+
+Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a) {
+  const Scalar beta = factor_of(op, product.dtype(), b), alpha = factor_of(op, product.dtype(), a);
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
   check(input.dtype() == product.dtype(), op, ": self and mat2 must have the same dtype, but got ", name_of(input.dtype()),
         " and ", name_of(product.dtype()));
   Dims sizes = broadcast(op, input.sizes(), product.sizes());
   check(sizes == product.sizes(), op, ": expand(): the input of shape ", input.sizes(), " does not broadcast to ", product.sizes());
-  check(is_floating(product.dtype()) || (!beta.is_real() && !alpha.is_real()), op, ": For integral input tensors, argument alpha must not be a floating point number.");
   auto times = [](const Tensor& x, const Scalar& s) { return s.to_double() == 1 ? x : x * (s.is_real() ? num(s.d) : num(s.i)); };
   // beta == 0 ignores input, NaN included; its gradient is zero.
   if (beta.to_double() == 0) {

@@ -46,6 +46,7 @@ struct Addmm : Op {
       "addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "beta * input + alpha * (mat1 @ mat2).";
   static constexpr bool inplace = true;
+  static constexpr Out out = Out::exact;
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Addmm::beta, &Addmm::alpha};
   Tensor compose(Inputs in) const;
@@ -56,6 +57,7 @@ struct Baddbmm : Op {
       "baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "beta * input + alpha * bmm(batch1, batch2).";
   static constexpr bool inplace = true;
+  static constexpr Out out = Out::exact;
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Baddbmm::beta, &Baddbmm::alpha};
   Tensor compose(Inputs in) const;

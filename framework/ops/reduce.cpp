@@ -136,8 +136,14 @@ Tensor variance(const Tensor& x, const std::optional<Dims>& dim, double correcti
   int64_t n = 1;
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i), n *= x.sizes()[i];
-  Tensor centred = x - mean(x, list, true);
-  return sum(square(centred), list, keepdim) / std::max(0.0, double(n) - correction);
+  const double freedom = double(n) - correction;
+  const Tensor middle = mean(x, list, true), centred = x - middle;
+  const Tensor value = sum(square(centred), list, keepdim) / (n ? std::max(0.0, freedom) : 0.0);
+  if (!mode.grad || !x.has_flag(kRequiresGrad)) return value;
+  // The slope is written down, as in PyTorch: that of the parts passes through the mean, which an infinity spoils for all.
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const Tensor slope = freedom > 0 ? centred * (2 / freedom) : where(Fn<Eq>()(x, middle), num(std::nan("")), num(inf));
+  return Fn<WithSlope>()(detach(value), x, slope, list, keepdim);
 }
 
 }  // namespace
@@ -229,6 +235,12 @@ Tensor MaxOther::compose(Inputs in) const { return maximum(in[0], in[1]); }
 Tensor MinOther::compose(Inputs in) const { return Fn<Minimum>()(in[0], in[1]); }
 Tensor Any::compose(Inputs in) const { return truth_reduce("any", in[0], dim, keepdim, true); }
 Tensor All::compose(Inputs in) const { return truth_reduce("all", in[0], dim, keepdim, false); }
+Meta WithSlope::infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+Tensors WithSlope::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor slope = s.input(2);
+  return {Tensor(), restore(dy, dim, keepdim, slope.ndim()) * slope, Tensor()};
+}
+
 Tensor Var::compose(Inputs in) const {
   return variance(in[0], dim, correction ? correction->to_double() : 1.0, keepdim);
 }

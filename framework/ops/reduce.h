@@ -216,6 +216,19 @@ struct VarDimUnbiased : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct WithSlope : Op {
+  static constexpr Signature signature =
+      "with_slope(value: Tensor, input: Tensor, slope: Tensor, dim: list[int], keepdim: bool) -> Tensor";
+  static constexpr auto doc = "A copy of value, a reduction of input over dim, with slope, a function of input of its shape, for derivative.";
+  static constexpr Module module = Module::hidden;
+  Dims dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&WithSlope::dim, &WithSlope::keepdim};
+  static constexpr Save saves{.inputs = 0b100};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct Logsumexp : Op {
   static constexpr Signature signature = "logsumexp(input: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "log(sum(exp(x))) over dim without overflow.";
@@ -250,7 +263,8 @@ struct Cumprod : Op {
 
 // MaxOther stands before MaxDim: a 0-d tensor of integers would pass for a dim.
 using ReduceOps = OpList<Sum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxOther, MinOther, MaxDim,
-                         MinDim, MaxAll, MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, Logsumexp, Cumsum, Cumprod>;
+                         MinDim, MaxAll, MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, WithSlope, Logsumexp, Cumsum,
+                         Cumprod>;
 
 namespace fn {
 inline constexpr Fn<Amax> amax;

@@ -8,17 +8,21 @@ import math
 from collections import namedtuple
 
 import weir
-from weir import _C, _lapack, _lstsq
+from weir import _C, _lapack, _lstsq, _lu, _matrix_exp
 from weir._C import Tensor
 
-from ._composites._register import autocast_as, with_out
+from ._composites._register import OUT_EXACT, autocast_as, with_out, without_derivative
 from ._composites.reduction import without_gradient
-from ._lapack import LinAlgError
+from ._decomposition import LinAlgError
 from ._lazy import np
 
 
 #: PyTorch looks at the dtype of an empty input in none of these.
 _EMPTY_OF_ANY_DTYPE = ("cond", "eigh", "lu", "lu_factor", "matrix_rank", "old_cholesky")
+
+
+#: Most take `out` of exactly the result's dtype.
+out_exact = functools.partial(with_out, rule=OUT_EXACT)
 
 
 def _float(name, x):
@@ -50,6 +54,16 @@ def _fields(name, *fields):
     return namedtuple(f"linalg_{name}", fields)
 
 
+def _rounding(A):
+    """The dtype, by name, whose rounding decides what of A is singular."""
+    return A.dtype.name if A.dtype in (weir.float32, weir.float64) else "float64"
+
+
+def _elimination(A):
+    """How PyTorch runs LU for A, as options of _lapack: a matrix that lies row by row is its transpose to LAPACK."""
+    return {"dtype": _rounding(A), "turned": A.is_contiguous()}
+
+
 def _no_error(A):
     """LAPACK's info of a decomposition that went well, per matrix."""
     return weir.zeros(A.shape[:-2], dtype=weir.int32)
@@ -63,36 +77,32 @@ _Lstsq = _fields("lstsq", "solution", "residuals", "rank", "singular_values")
 _TriangularSolve = _fields("triangular_solve", "solution", "cloned_coefficient")
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def inv(A):
     """The inverses of square matrices. Shape: as A. Raises LinAlgError for a singular one."""
-    return _lapack.inv(_matrices("inv", A, square=True))
+    return _lu.inv(_matrices("inv", A, square=True), dtype=_rounding(A))
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def inv_ex(A, *, check_errors=False):
     """(inverse, info): info is the place of the first zero pivot, or 0, and divides where it is found.
     Raises LinAlgError for one when check_errors."""
     _matrices("inv_ex", A, square=True)
     if not A.numel() or check_errors:
         return _Inverse(inv(A), _no_error(A))
-    info = _lapack.first_zero_pivot(A)
-    return _Inverse(_lapack.inv(A, lax=_lax(A, info)), info)
+    return _Inverse(_lu.inv(A, dtype=_rounding(A), lax=True), _lu.first_zero_pivot(A, _rounding(A)))
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def solve(A, B, *, left=True):
     """X with A X = B, or X A = B without `left`. B: matrices, or vectors of A's batch. Raises LinAlgError for a singular A."""
     return _solve(A, B, left)
 
 
-def _lax(A, info):
-    """The dtype to run LU in where A is singular or not finite, else None."""
-    ordinary = not bool((info > 0).any()) and bool(weir.isfinite(A.detach()).all())
-    return None if ordinary else A.dtype.name
-
-
-def _solve(A, B, left, lax=None):
+def _solve(A, B, left, lax=False):
     _matrices("solve", A, square=True)
     _float("solve", B)
     if A.dtype != B.dtype:
@@ -101,31 +111,31 @@ def _solve(A, B, left, lax=None):
     B = B.unsqueeze(-1) if vector else B
     if vector and not left:
         raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False.")
-    if not left:
-        return _solve(A.mT, B.mT, True, lax).mT
-    if A.shape[-1] != B.shape[-2]:
-        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} "
-                           f"and {B.shape[-2]}x{B.shape[-1]})")
+    if A.shape[-1] != B.shape[-2 if left else -1]:
+        raise RuntimeError(f"linalg.solve: Incompatible shapes of A and B for the equation {'AX' if left else 'XA'} = B "
+                           f"({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})")
     batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-2])
-    X = _lapack.solve(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), lax=lax)
+    A, B = A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:])
+    X = _lu.solve(A if left else A.mT, B if left else B.mT, dtype=_rounding(A), turned=not left, lax=lax)
+    if not left:
+        return X.mT
     if not vector:
         return X
     X = X.squeeze(-1)
     return column_major(X) if X.dim() > 1 else X  # laid out as if the vectors were a matrix
 
 
-@with_out
+@out_exact
 def solve_ex(A, B, *, left=True, check_errors=False):
     """(solution, info): info is the place of the first zero pivot, or 0, and divides where it is found.
     Raises LinAlgError for one when check_errors."""
     _matrices("solve_ex", A, square=True)
     if not A.numel() or check_errors:
         return _Solve(solve(A, B, left=left), _no_error(A))
-    info = _lapack.first_zero_pivot(A)
-    return _Solve(_solve(A, B, left, _lax(A, info)), info)
+    return _Solve(_solve(A, B, left, lax=True), _lu.first_zero_pivot(A, _rounding(A)))
 
 
-@with_out
+@out_exact
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     """X with A X = B (X A = B without `left`) for triangular A, of which the other half is not read."""
     _matrices("solve_triangular", A, square=True)
@@ -138,31 +148,31 @@ def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     if not left:
         return column_major(solve_triangular(A.mT, B.mT, upper=not upper).mT)
     batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-2])
-    return _lapack.substitute(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), upper=upper)
+    return _lu.substitute(A.expand(*batch, *A.shape[-2:]), B.expand(*batch, *B.shape[-2:]), upper=upper)
 
 
-@with_out
+@out_exact
 def slogdet(A):
     """(sign, log |det A|) of square matrices; (0, -inf) for a singular one. Shapes: A's batch."""
-    sign, logarithm = _lapack.slogdet(_matrices("slogdet", A, square=True))
-    singular = _lapack.first_zero_pivot(A) > 0  # in A's own dtype, which may round to it
-    return _Slogdet(sign.masked_fill(singular, 0), logarithm.masked_fill(singular, -math.inf))
+    return _Slogdet(*_lapack.slogdet(_matrices("slogdet", A, square=True), **_elimination(A)))
 
 
-@with_out
+@out_exact
 def det(A):
     """The determinants of square matrices. Shape: A's batch."""
-    return _lapack.det(_matrices("det", A, square=True))
+    return _lapack.det(_matrices("det", A, square=True), **_elimination(A))
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def cholesky(A, *, upper=False):
     """The lower L with A = L L^T (or its transpose, with `upper`). Raises LinAlgError unless A is positive-definite."""
     _matrices("cholesky", A, square=True)
-    return _lapack.cholesky(A.mT).mT if upper else _lapack.cholesky(A)
+    return column_major(_lapack.cholesky(A.mT).mT) if upper else _lapack.cholesky(A)
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def cholesky_ex(A, *, upper=False, check_errors=False):
     """(L, info): info is the order of the first leading minor that is not positive-definite, or 0; L is unfinished
     then. Raises LinAlgError for one when check_errors."""
@@ -171,11 +181,13 @@ def cholesky_ex(A, *, upper=False, check_errors=False):
         return _Factor(cholesky(A, upper=upper), _no_error(A))
     wide = A.mT if upper else A
     info = _lapack.first_bad_minor(wide)
-    L = _lapack.cholesky(wide, lax=_lax(wide.tril(), info))
+    ordinary = not bool((info > 0).any()) and bool(weir.isfinite(wide.detach().tril()).all())
+    L = _lapack.cholesky(wide, lax=None if ordinary else A.dtype.name)
     return _Factor(column_major(L.mT) if upper else L, info)
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def eigh(A, UPLO="L"):
     """(values in rising order, vectors as columns) of symmetric matrices, of which only the UPLO triangle is read."""
     if UPLO.upper() not in ("L", "U"):
@@ -183,37 +195,42 @@ def eigh(A, UPLO="L"):
     return _Eigh(*_lapack.eigh(_matrices("eigh", A, square=True), uplo=UPLO.upper()))
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def eigvalsh(A, UPLO="L"):
-    """The eigenvalues of symmetric matrices, in rising order. Raises LinAlgError for NaN and infinities."""
+    """The eigenvalues of symmetric matrices, in rising order. Raises LinAlgError as eigh, and for infinities on the diagonal
+    but at its ends, where LAPACK's iteration without vectors gives up."""
     values = eigh(A, UPLO)[0]
-    if bool(weir.isnan(values.detach()).any()):
+    if bool(weir.isinf(A.detach().diagonal(dim1=-2, dim2=-1)[..., 1:-1]).any()):
         raise LinAlgError("linalg.eigh: The algorithm failed to converge because the input matrix contained non-finite values.")
     return values
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def svd(A, full_matrices=True, *, driver=None):
     """(U, S, Vh) with A = U diag(S) Vh and S falling. Shapes: (*, m, m), (*, k), (*, n, n), with k = min(m, n); both
     squares are (*, m, k) and (*, k, n) without full_matrices."""
     return _SVD(*_lapack.svd(_matrices("svd", A), full_matrices=full_matrices))
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def svdvals(A, *, driver=None):
     """The singular values of A, falling. Shape: (*, min(m, n))."""
     return svd(A, full_matrices=False)[1]
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def qr(A, mode="reduced"):
     """(Q, R) with orthonormal columns in Q and upper triangular R; mode: reduced, complete, or r for an empty Q."""
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
-    Q, R = _lapack.qr(_matrices("qr", A), mode="complete" if mode == "complete" else "reduced")
-    if mode == "r" and A.requires_grad:
-        raise RuntimeError("linalg.qr: the derivative is not implemented for mode 'r'; use 'reduced'")
-    return _QR(Q.new_empty(0) if mode == "r" else Q, R)
+    _matrices("qr", A)
+    if mode == "r":
+        return _QR(*without_derivative("linalg.qr with mode='r'", lambda a: (a.new_empty(0), _lapack.qr(a, mode="reduced")[1]), A))
+    return _QR(*_lapack.qr(A, mode=mode))
 
 
 def _cutoff(A, atol, rtol):
@@ -233,18 +250,23 @@ def _cutoff(A, atol, rtol):
     return limit
 
 
-@with_out
+def _pinv_recorded(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """Whether a call with `out` ends in a copy: that without tolerances, and that with tensors, writes into it itself."""
+    return rcond is not None or any(x is not None and not isinstance(x, Tensor) for x in (atol, rtol))
+
+
+@functools.partial(with_out, recorded=_pinv_recorded)
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudo-inverse: (*, m, n) -> (*, n, m). Singular values up to max(atol, rtol * the largest) count as 0; rtol is
     max(m, n) * eps by default."""
-    _matrices("pinv", A, square=hermitian)
+    _matrices("pinv", A, square=hermitian and A.numel() > 0)
     rtol = rcond if rtol is None else rtol
     if A.numel() == 0:
         result = A.mT.clone()
     else:
         result = _lapack.pinv(A, cutoff=_cutoff(A, atol, rtol), hermitian=hermitian).contiguous()
     # The last step is a product in PyTorch, which autocast runs low.
-    return result.to(_C._autocast_dtype()) if weir.is_autocast_enabled() else result
+    return result.to(_C._autocast_dtype()) if weir.is_autocast_enabled() and A.dtype == weir.float32 else result
 
 
 @with_out
@@ -282,7 +304,8 @@ def cond(A, p=None):
     return result.masked_fill(weir.isnan(result), math.inf)
 
 
-@with_out
+@functools.partial(with_out, recorded=True)
+@autocast_as("float32")
 def tensorinv(A, ind=2):
     """The inverse of A seen as a matrix of its first `ind` axes by the others. Shape: the others, then the first."""
     if ind <= 0:
@@ -294,7 +317,8 @@ def tensorinv(A, ind=2):
     return inv(A.reshape(math.prod(rows), math.prod(columns))).reshape(*columns, *rows)
 
 
-@with_out
+@functools.partial(with_out, recorded=True)
+@autocast_as("float32")
 def tensorsolve(A, B, dims=None):
     """X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first."""
     if dims is not None:
@@ -321,8 +345,13 @@ def lstsq(A, B, rcond=None, *, driver=None):
     columns = B.unsqueeze(-1) if vector else B
     if A.shape[-2] != columns.shape[-2]:
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size(-2), got {A.shape} and {B.shape}")
+    if B.numel() and (bool(weir.isnan(A.detach()).any()) or bool(weir.isnan(B.detach()).any())):
+        raise RuntimeError("torch.linalg.lstsq: LAPACK takes no NaN")
     limit, tolerance = _lstsq.limit(A, rcond, driver), _lstsq.tolerance(A)
-    rank = weir.empty(0, dtype=weir.int64) if driver == "gels" else _lstsq.rank(A, limit, driver)
+    if driver == "gels":
+        rank = weir.empty(0, dtype=weir.int64)
+    else:  # without columns to solve for, LAPACK does not look at the matrix
+        rank = _lstsq.rank(A, limit, driver) if columns.shape[-1] else weir.zeros(A.shape[:-2], dtype=weir.int64)
     values = svdvals(A.detach()) if driver in ("gelsd", "gelss") else None
     # A B of one axis less than A has its batch counted as if it were one of vectors, even where it is a matrix.
     batch = weir.broadcast_shapes(A.shape[:-2], B.shape[:-1] if B.dim() == A.dim() - 1 else columns.shape[:-2])
@@ -333,43 +362,18 @@ def lstsq(A, B, rcond=None, *, driver=None):
     if driver != "gelsy" and A.shape[-2] > A.shape[-1] and (driver == "gels" or bool((rank == A.shape[-1]).all())):
         residuals = ((A @ X - columns) ** 2).sum(-2)
     values = values if values is not None else none.detach()
+    if A.shape[-2] > A.shape[-1]:  # the solution stands at the head of a copy of B
+        spare = (0, A.shape[-2] - A.shape[-1])
+        X = weir.nn.functional.pad(X.mT, spare).mT[..., :A.shape[-1], :]
     return _Lstsq(X.squeeze(-1) if vector else X, residuals, rank, values)
 
 
-#: Terms of the exponential's series for a norm of at most 1/2: the first left out is below 2^-53 of the sum.
-_SERIES = 18
-
-
-@with_out
 def matrix_exp(A):
-    """The exponential of square matrices: the series of A / 2^s, squared s times. Shape: as A."""
-    _matrices("matrix_exp", A, square=True)
-    if A.numel() == 0:
-        return A.clone()
-    spoiled = weir.logical_not(weir.isfinite(A.detach()).all(-1, True).all(-2, True))
-    wide = A.double().masked_fill(spoiled, 0)
-    largest = float(wide.detach().abs().sum(-1).amax())
-    squarings = max(0, math.ceil(math.log2(largest)) + 1) if largest else 0
-    small = wide / 2.0 ** squarings
-    one = weir.eye(A.shape[-1], dtype=weir.float64)
-    result = one + small / _SERIES
-    for k in range(_SERIES - 1, 0, -1):
-        result = one + small @ result / k
-    squared = lambda x: functools.reduce(lambda y, _: y @ y, range(squarings), x)  # noqa: E731
-    exact = squared(result).to(A.dtype)
-    overflown = weir.logical_not(weir.isfinite(exact.detach()).all(-1, True).all(-2, True))
-    if bool(overflown.any()):  # from where on is a matter of the dtype: infinities meet in the products that follow
-        exact = weir.where(overflown, squared(result.to(A.dtype)), exact)
-    if not bool(spoiled.any()):
-        return exact
-    nans = weir.where(spoiled, A, weir.zeros_like(A)) * math.nan  # masked, so that their gradient stays with them
-    return weir.where(spoiled, nans, exact).contiguous()
-
-
-def _lower_factor(L, upper):
-    """The lower Cholesky factor that a triangle of L holds; as in PyTorch the gradient is that of the whole matrix."""
-    lower = L.mT if upper else L
-    return lower.tril() + (lower - lower.detach()).triu(1)
+    """The exponential of square matrices of any floating dtype. Shape: as A."""
+    _float("matrix_exp", A)
+    if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(f"linalg.matrix_exp: A must be batches of square matrices, got shape {list(A.shape)}")
+    return _matrix_exp.matrix_exp(A, dtype="float64" if A.dtype == weir.float64 else "float32").contiguous()
 
 
 @with_out
@@ -386,18 +390,23 @@ def cholesky_solve(B, L, upper=False):
     """X with A X = B, for A's Cholesky factor L."""
     if B.dim() < 2 or L.dim() < 2:
         raise RuntimeError(f"b should have at least 2 dimensions, but has {B.dim()} dimensions instead")
-    factor = _lower_factor(L, upper)
-    return solve(factor.mT, solve(factor, B))
+    _matrices("cholesky_solve", L, square=True)
+    if L.dtype != B.dtype or L.shape[-1] != B.shape[-2]:
+        raise RuntimeError(f"cholesky_solve: Incompatible matrices b and L: {B.dtype} of {list(B.shape)} and {L.dtype} of "
+                           f"{list(L.shape)}")
+    batch = weir.broadcast_shapes(L.shape[:-2], B.shape[:-2])
+    L = L.mT if upper else L
+    return _lapack.cholesky_solve(B.expand(*batch, *B.shape[-2:]), L.expand(*batch, *L.shape[-2:]))
 
 
-@with_out
 def logdet(input):
     """log(det A); NaN for a negative determinant."""
     sign, logarithm = slogdet(input)
     return weir.where(sign < 0, weir.full_like(logarithm, math.nan), logarithm)
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """(X, A) with A X = b for triangular A, or A^T X = b."""
     triangle, upper = (A.mT, not upper) if transpose else (A, upper)
@@ -405,7 +414,8 @@ def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     return _TriangularSolve(X, without_gradient(column_major(A.expand(*X.shape[:-2], *A.shape[-2:])), b.sum()))
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def old_svd(input, some=True, compute_uv=True):
     """(U, S, V) with input = U diag(S) V^T: the form before torch.linalg."""
     _matrices("svd", input)
@@ -416,7 +426,7 @@ def old_svd(input, some=True, compute_uv=True):
     return _OldSVD(U, S, Vh.mT)
 
 
-@with_out
+@out_exact
 def old_qr(input, some=True):
     """(Q, R): the form before torch.linalg."""
     return qr(input, "reduced" if some else "complete")

@@ -3,32 +3,15 @@
 from collections import namedtuple
 
 import weir
-from weir import _lapack
+from weir import _lapack, _lu
 from weir._C import Tensor
 
-from ._composites._register import with_out, without_derivative
+from ._composites._register import autocast_as, with_out, without_derivative
 from ._composites.reduction import with_absent_gradient, without_gradient
-from ._decompositions import _matrices, column_major, solve_triangular, svd
+from ._decompositions import _matrices, _rounding, column_major, out_exact, svd
 
 _LU, _Factored = namedtuple("linalg_lu", ("P", "L", "U")), namedtuple("lu_factor", ("LU", "pivots"))
 _FactoredEx, _Geqrf = namedtuple("lu_factor_ex", ("LU", "pivots", "info")), namedtuple("geqrf", ("a", "tau"))
-
-
-def _permuted(A, order):
-    return A.gather(-2, order.unsqueeze(-1).expand(A.shape))
-
-
-def _lower_upper(A, swaps):
-    """(L, U) of A with its rows exchanged. Only the leading square has a gradient of its own: the rest follows from it."""
-    rows, columns = A.shape[-2:]
-    k = min(rows, columns)
-    ordered = _permuted(A, _lapack.row_order(swaps, rows))
-    L, U = _lapack.lu_in_order(ordered[..., :k, :k])
-    if columns > k:
-        U = weir.cat([U, solve_triangular(L, ordered[..., k:], upper=False, unitriangular=True)], -1)
-    if rows > k:
-        L = weir.cat([L, solve_triangular(U, ordered[..., k:, :], upper=True, left=False)], -2)
-    return L, U
 
 
 def _packed(L, U):
@@ -40,26 +23,20 @@ def _packed(L, U):
     return column_major(lower + U)
 
 
-def _permutation(swaps, rows, dtype):
-    """P with A = P L U."""
-    order = _lapack.row_order(swaps, rows)
-    return (order.unsqueeze(-2) == weir.arange(rows).unsqueeze(-1)).to(dtype)
-
-
 def _need_pivot(name, pivot):
     if not pivot:
         raise RuntimeError(f"{name}: LU without pivoting is not implemented on the CPU")
 
 
-@with_out
+@out_exact
 def lu_factor(A, *, pivot=True):
     """(LU, pivots): L below the diagonal and U above in one matrix, and the rows exchanged, from 1, int32."""
     _need_pivot("linalg.lu_factor", pivot or not A.numel())
-    swaps = _lapack.pivots(_matrices("lu_factor", A))
-    return _Factored(_packed(*_lower_upper(A, swaps)), swaps)
+    dtype = _rounding(_matrices("lu_factor", A))
+    return _Factored(_packed(*_lu.lu(A, dtype=dtype)), _lu.pivots(A, dtype))
 
 
-@with_out
+@out_exact
 def lu_factor_ex(A, *, pivot=True, check_errors=False):
     """lu_factor's results and info, which is the place of the first zero on U's diagonal, or 0."""
     LU, swaps = lu_factor(A, pivot=pivot)
@@ -68,21 +45,22 @@ def lu_factor_ex(A, *, pivot=True, check_errors=False):
     return _FactoredEx(LU, swaps, info.to(weir.int32))
 
 
-@with_out
+@out_exact
 def lu(A, *, pivot=True):
     """(P, L, U) with A = P L U."""
     _need_pivot("linalg.lu", pivot or not A.numel())
-    swaps = _lapack.pivots(_matrices("lu", A))
-    P = _permutation(swaps, A.shape[-2], A.dtype) if pivot else A.new_empty(0)
-    L, U = _lower_upper(A, swaps)
+    dtype = _rounding(_matrices("lu", A))
+    P = _lu.permutation(_lu.pivots(A, dtype), A.shape[-2], A.dtype) if pivot else A.new_empty(0)
+    L, U = _lu.lu(A, dtype=dtype)
     return _LU(P, L.contiguous(), U.contiguous())
 
 
-@with_out
+@out_exact
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """X with A X = B, for A in lu_factor's form; A^T with `adjoint`, X A = B without `left`."""
     if pivots.dtype != weir.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
+    pivots.size(-1)  # raises for a number
     for label, x in (("LU", LU), ("B", B)):
         if x.dim() < 2:
             raise RuntimeError(f"linalg.lu_solve: {label} must have at least 2 dimensions")
@@ -90,23 +68,26 @@ def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
         raise RuntimeError("linalg.lu_solve: LU must be square, with a pivot per row")
     if not left:
         return lu_solve(LU, pivots, B.mT, adjoint=not adjoint).mT
+    if LU.shape[-1] != B.shape[-2]:
+        raise RuntimeError(f"linalg.lu_solve: Incompatible shapes of A and B for the equation AX = B ({LU.shape[-2]}x"
+                           f"{LU.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})")
     batch = weir.broadcast_shapes(LU.shape[:-2], B.shape[:-2])
     LU, B = LU.expand(*batch, *LU.shape[-2:]), B.expand(*batch, *B.shape[-2:])
-    order = _lapack.row_order(pivots, LU.shape[-1]).expand(*batch, LU.shape[-1])
-    if adjoint:
-        X = solve_triangular(LU.mT, solve_triangular(LU.mT, B, upper=False), upper=True, unitriangular=True)
-        return _permuted(X, order.argsort(-1))
-    X = solve_triangular(LU, _permuted(B, order), upper=False, unitriangular=True)
-    return solve_triangular(LU, X, upper=True)
+    P = _lu.permutation(pivots, LU.shape[-1], weir.bool).expand(LU.shape)
+    return _lu.lu_solve(LU, B, permutation=P, adjoint=adjoint)
 
 
-@with_out
+@out_exact
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     """(P, L, U) from lu_factor's results; what is not asked for is empty."""
     if LU_data.dim() < 2:
+        if LU_data.requires_grad:
+            LU_data.size(-2)  # raises: what PyTorch records asks for this size first
         raise RuntimeError(f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} instead")
+    if unpack_pivots and LU_pivots.dtype != weir.int32:
+        raise RuntimeError("torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.")
     none, k = LU_data.new_empty(0), min(LU_data.shape[-2:])
-    P = _permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else none
+    P = _lu.permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else none
     if not unpack_data:
         return _LU(P, none, none)
     lower = LU_data[..., :k].tril(-1)
@@ -119,13 +100,15 @@ def old_lu(A, pivot=True, get_infos=False, out=None):
     return (LU, swaps, info) if get_infos else (LU, swaps)
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def old_lu_solve(b, LU_data, LU_pivots):
     """X with A X = b: the form before torch.linalg."""
     return lu_solve(LU_data, LU_pivots, b)
 
 
 @with_out
+@autocast_as("float32")
 def geqrf(input):
     """(a, tau): R in the upper triangle, the reflectors of Q below it, and their factors. No gradient."""
     return _Geqrf(*without_derivative("geqrf", _lapack.raw_qr, _matrices("geqrf", input)))
@@ -135,14 +118,16 @@ def _reflected(A, tau, B, indices):
     """The product of the reflectors I - tau_i v_i v_i^T, first to last in `indices`, with B; v_i are A's columns."""
     vectors = A.tril(-1) + weir.eye(*A.shape[-2:], dtype=A.dtype)
     for i in reversed(list(indices)):
-        v = vectors[..., i:i + 1]
-        B = B - tau[..., i, None, None] * v @ (v.mT @ B)
+        v, met = vectors[..., i:, i:i + 1], B[..., i:, :]  # rows above are not touched, whatever they hold
+        B = weir.cat([B[..., :i, :], met - tau[..., i, None, None] * v @ (v.mT @ met)], -2)
     return B
 
 
 @with_out
+@autocast_as("float32")
 def householder_product(A, tau):
     """The first columns of the product of the reflectors in A and tau, as geqrf gives them. Shape: as A."""
+    tau.size(-1)  # raises for a number, before anything else is looked at, as in PyTorch
     _matrices("householder_product", A)
     if A.shape[-2] < A.shape[-1] or tau.shape[-1] > A.shape[-1]:
         raise RuntimeError("linalg.householder_product: A must have at least as many rows as columns, and columns as tau has "
@@ -150,14 +135,16 @@ def householder_product(A, tau):
     eye, count = weir.eye(*A.shape[-2:], dtype=A.dtype).expand(A.shape), tau.shape[-1]
     if not count:
         return column_major(with_absent_gradient(eye, A, tau))
-    vectors, Q = A.tril(-1) + eye, eye[..., count:]
+    vectors, Q = A.tril(-1) + eye, eye[..., count:, count:]
     for i in reversed(range(count)):  # each reflector meets the columns that are there, and one of the identity
-        v, factor = vectors[..., i:i + 1], tau[..., i, None, None]
-        Q = weir.cat([eye[..., i:i + 1] - factor * v, Q - factor * v @ (v.mT @ Q)], -1)
+        v, factor = vectors[..., i:, i:i + 1], tau[..., i, None, None]
+        Q = weir.nn.functional.pad(Q, (0, 0, 1, 0))
+        Q = weir.cat([eye[..., i:, i:i + 1] - factor * v, Q - factor * v @ (v.mT @ Q)], -1)
     return column_major(Q)
 
 
-@with_out
+@out_exact
+@autocast_as("float32")
 def ormqr(input, tau, other, left=True, transpose=False):
     """Q other (Q^T with `transpose`; other Q without `left`) for the reflectors of Q in input and tau."""
     rows = other.shape[-2 if left else -1] if other.dim() >= 2 else -1

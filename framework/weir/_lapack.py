@@ -1,8 +1,6 @@
-"""Matrix decompositions by NumPy's LAPACK, and their gradients.
+"""Determinants, Cholesky factors, spectra, QR and pseudo-inverses by NumPy's LAPACK, and their gradients.
 
-They run in float64 whatever the input's dtype: differences of nearly equal numbers are what their gradients are made of.
-NumPy was chosen over LAPACK itself since weir already needs it; a device of its own will need kernels.
-All take batches: shape (*, m, n), and T below means the transpose of the last two axes.
+All take batches: shape (*, m, n).
 """
 import functools
 import math
@@ -10,214 +8,100 @@ import math
 import weir
 from weir._C import Tensor
 
+from ._decomposition import by_columns, decomposition, diagonal_set, differences, transposed
 from ._lazy import np
+from ._lu import eliminated, inv, regular, solve, substitute, substituted
 
 
-class LinAlgError(RuntimeError):
-    """A matrix has no such decomposition: it is singular, not positive-definite, or the iteration did not converge."""
+def _determinant_parts(a, dtype, turned):
+    """(LU's pivots in `dtype`, the sign of the exchanges)."""
+    packed, swaps = eliminated((transposed(a) if turned else a).astype(dtype))
+    exchanges = (swaps != np.arange(a.shape[-1])).sum(-1)
+    return np.diagonal(packed, axis1=-2, axis2=-1), 1 - 2 * (exchanges % 2)
 
 
-def decomposition(gradient):
-    """Makes a function over arrays one over tensors, differentiable by `gradient(inputs, outputs, grads, **options)`.
-
-    `gradient` is written in ops, so that it can be differentiated again; grads holds None for outputs without one.
-    """
-    def decorate(compute):
-        @functools.cache
-        def node():
-            from .autograd import Function
-
-            class Decomposition(Function):
-                @staticmethod
-                def forward(ctx, options, *inputs):
-                    arrays = [x.detach().numpy() for x in inputs]
-                    outputs = _from_arrays(compute(*arrays, **options), arrays[0].ndim)
-                    ctx.set_materialize_grads(False)
-                    # Detached: an output that its own node keeps would never be freed.
-                    ctx.save_for_backward(*inputs, *(y.detach() for y in outputs))
-                    ctx.options, ctx.count = options, len(inputs)
-                    return outputs
-
-                @staticmethod
-                def backward(ctx, *grads):
-                    saved = ctx.saved_tensors
-                    inputs, outputs = saved[:ctx.count], saved[ctx.count:]
-                    if weir.is_grad_enabled():  # for second derivatives, as functions of the inputs
-                        outputs = Decomposition.apply(ctx.options, *inputs)
-                    return (None, *gradient(inputs, outputs, grads, **ctx.options))
-
-            Decomposition.__name__ = compute.__name__.strip("_").title()
-            return Decomposition
-
-        @functools.wraps(compute)
-        def run(*inputs, **options):
-            try:
-                outputs = node().apply(options, *(x.double() for x in inputs))
-            except np.linalg.LinAlgError as error:
-                raise LinAlgError(f"linalg.{compute.__name__}: {error}") from None
-            except ValueError as error:  # NumPy's word for shapes that do not fit, which PyTorch calls a RuntimeError
-                raise RuntimeError(f"linalg.{compute.__name__}: {error}") from None
-            outputs = tuple(y.to(inputs[0].dtype) for y in outputs)
-            return outputs if len(outputs) > 1 else outputs[0]
-
-        return run
-    return decorate
-
-
-def _from_arrays(result, rank):
-    """The arrays of `result` as tensors; those of `rank` axes are matrices, which lie column by column as in LAPACK."""
-    parts = result if isinstance(result, tuple) else (result,)
-    return tuple(_by_columns(p) if p.ndim == rank else _by_rows(p) for p in parts)
-
-
-def _by_rows(numbers):
-    return weir.from_numpy(np.array(numbers, dtype=np.float64, order="C"))
-
-
-def _by_columns(matrices):
-    return weir.from_numpy(np.array(np.swapaxes(matrices, -1, -2), dtype=np.float64, order="C")).mT
-
-
-def _diagonal_set(matrix, values):
-    """matrix with `values` (a number, or a tensor of its diagonal's shape) on the diagonal."""
-    eye = weir.eye(matrix.shape[-1], dtype=weir.bool)
-    return weir.where(eye, values.unsqueeze(-1) if isinstance(values, Tensor) else weir.full_like(matrix, values), matrix)
-
-
-def _differences(values):
-    """values_j - values_i, 1 on the diagonal."""
-    return _diagonal_set(values.unsqueeze(-2) - values.unsqueeze(-1), 1.0)
-
-
-def _eliminated(a, search=True):
-    """(LU in one matrix, the rows exchanged, counted from 0) as LAPACK's getrf leaves them, in a's own dtype: what
-    rounds to a zero pivot there is singular. Without `search` rows stay where they are.
-
-    Shapes: (*, m, n), (*, min(m, n)).
-    """
-    rows, columns = a.shape[-2:]
-    rest = a.reshape(math.prod(a.shape[:-2]), rows, columns).copy()
-    every, swaps = np.arange(len(rest)), np.tile(np.arange(min(rows, columns), dtype=np.int32), (len(rest), 1))
-    with np.errstate(all="ignore"):
-        for k in range(swaps.shape[1]):
-            if search:
-                size = np.abs(rest[:, k:, k])  # a NaN is the largest only where it comes first
-                swaps[:, k] = k + np.where(np.isnan(size[:, 0]), 0, np.where(np.isnan(size), -1, size).argmax(1))
-                rest[every, k], rest[every, swaps[:, k]] = rest[every, swaps[:, k]], rest[every, k]
-            pivot, below = rest[:, k, k, None], rest[:, k + 1:, k]
-            rest[:, k + 1:, k] = np.where(pivot != 0, below / pivot, below)
-            rest[:, k + 1:, k + 1:] -= rest[:, k + 1:, k, None] * rest[:, k, None, k + 1:]
-    return rest.reshape(a.shape), swaps.reshape(*a.shape[:-2], swaps.shape[1])
-
-
-def _substituted(a, b, upper, unit=False):
-    """X with A X = B by columns, as BLAS has it: a zero of X is neither divided nor passed on."""
-    x, size = np.array(np.broadcast_to(b, np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:])), a.shape[-1]
-    with np.errstate(all="ignore"):
-        for k in range(size - 1, -1, -1) if upper else range(size):
-            nonzero = x[..., k, :] != 0
-            if not unit:
-                x[..., k, :] = np.where(nonzero, x[..., k, :] / a[..., k, k, None], x[..., k, :])
-            rest = slice(0, k) if upper else slice(k + 1, size)
-            change = a[..., rest, k, None] * x[..., k, None, :]
-            x[..., rest, :] -= np.where(nonzero[..., None, :], change, 0)
-    return x
-
-
-def _solved(a, b, dtype):
-    """X with A X = B through LU in `dtype`, whatever A is: by a zero pivot is divided."""
-    packed, swaps = _eliminated(a.astype(dtype))
-    order = _order(swaps, a.shape[-1])
-    b = np.take_along_axis(np.broadcast_to(b, a.shape[:-2] + b.shape[-2:]).astype(dtype), order[..., None], -2)
-    return _substituted(packed, _substituted(packed, b, upper=False, unit=True), upper=True)
-
-
-def _inv_gradient(inputs, outputs, grads, lax=None):
-    y = outputs[0].mT
-    return [-(y @ grads[0] @ y)]
-
-
-@decomposition(_inv_gradient)
-def inv(a, lax=None):
-    """The inverses; `lax` names the dtype to divide by zero pivots in, where otherwise LinAlgError is raised."""
-    return _solved(a, np.eye(a.shape[-1]), lax) if lax else np.linalg.inv(a)
-
-
-def _solve_gradient(inputs, outputs, grads, lax=None):
-    by_b = solve(inputs[0].mT, grads[0], lax=lax)
-    return [-(by_b @ outputs[0].mT), by_b]
-
-
-@decomposition(_solve_gradient)
-def solve(a, b, lax=None):
-    """X with A X = B, for matrices B of A's batch; `lax` as for `inv`."""
-    return _solved(a, b, lax) if lax else np.linalg.solve(a, b)
-
-
-def _substitute_gradient(inputs, outputs, grads, upper):
-    by_b = substitute(inputs[0].mT, grads[0], upper=not upper)
-    by_a = -(by_b @ outputs[0].mT)
-    return [by_a.triu() if upper else by_a.tril(), by_b]
-
-
-@decomposition(_substitute_gradient)
-def substitute(a, b, upper):
-    """X with A X = B for triangular A; a zero on A's diagonal divides, as in BLAS, where LAPACK's solve raises."""
-    ordinary = np.diagonal(a, axis1=-2, axis2=-1).all() and np.isfinite(a).all() and np.isfinite(b).all()
-    return np.linalg.solve(a, b) if ordinary else _substituted(a, b, upper)
-
-
-def _slogdet_gradient(inputs, outputs, grads):
-    return [grads[1].unsqueeze(-1).unsqueeze(-1) * inv(inputs[0]).mT if grads[1] is not None else None]
+def _slogdet_gradient(inputs, outputs, grads, dtype, turned):
+    if grads[1] is None:
+        return [None]
+    wide = weir.diag_embed(grads[1].unsqueeze(-1).expand(inputs[0].shape[:-1]))
+    # As in PyTorch a singular matrix is an error only where the gradient itself has one.
+    return [solve(inputs[0].mT, wide, dtype=dtype, turned=not turned, lax=not weir.is_grad_enabled())]
 
 
 @decomposition(_slogdet_gradient)
-def slogdet(a):
-    """(sign, log |det|); the sign of NaN is 0."""
-    sign, logarithm = np.linalg.slogdet(a)
-    return np.where(np.isnan(logarithm), 0, sign), logarithm
+def slogdet(a, dtype, turned):
+    """(sign, log |det|); the sign of NaN is 0. `dtype` and `turned` as for `solve`."""
+    if regular(a, dtype):
+        return tuple(np.linalg.slogdet(a))
+    pivots, sign = _determinant_parts(a, dtype, turned)
+    with np.errstate(all="ignore"):
+        return np.where(np.isnan(pivots), 0, np.sign(pivots)).prod(-1) * sign, np.log(np.abs(pivots)).sum(-1)
 
 
 def _cholesky_inverse_gradient(inputs, outputs, grads):
     """By the whole of L, as in PyTorch, though only its lower triangle is read."""
     y = outputs[0]
-    return [-(y @ (grads[0] + grads[0].mT) @ y) @ inputs[0]]
+    return [-(y @ ((grads[0] + grads[0].mT) @ y)) @ inputs[0]]
 
 
 @decomposition(_cholesky_inverse_gradient)
 def cholesky_inverse(l):
     """(L L^T)^-1 for the lower triangle of L."""
-    half = _substituted(np.tril(l), np.broadcast_to(np.eye(l.shape[-1]), l.shape), upper=False)
+    if (np.diagonal(l, axis1=-2, axis2=-1) == 0).any():
+        raise np.linalg.LinAlgError("A diagonal element is zero, the inversion could not be completed.")
+    result, size = np.zeros_like(l), l.shape[-1]
+    half = np.zeros_like(l)  # the factor's inverse, of which as in LAPACK only the lower triangle takes part
+    for k in range(size):
+        half[..., k:, k:k + 1] = substituted(l[..., k:, k:], np.eye(size - k, 1), upper=False)
     with np.errstate(all="ignore"):
-        return np.swapaxes(half, -1, -2) @ half
+        for k in range(size):
+            row = half[..., k, :k + 1]
+            result[..., :k + 1, :k + 1] += row[..., None] * row[..., None, :]
+    return result
 
 
-def _det_gradient(inputs, outputs, grads):
+def _cholesky_solve_gradient(inputs, outputs, grads):
+    """By the whole of L, as in PyTorch, though only its lower triangle is read."""
+    by_b = cholesky_solve(grads[0], inputs[1])
+    by_a = by_b @ outputs[0].mT
+    return [by_b, -(by_a + by_a.mT) @ inputs[1]]
+
+
+@decomposition(_cholesky_solve_gradient)
+def cholesky_solve(b, l):
+    """X with L L^T X = B for the lower triangle of L."""
+    lower = np.tril(l)
+    return substituted(transposed(lower), substituted(lower, b, upper=False), upper=True)
+
+
+def _det_gradient(inputs, outputs, grads, dtype, turned):
     """grad times the transposed adjugate: det A^-1 where A has an inverse, else from products of singular values. As in
     PyTorch the latter is found where the gradient itself has one; else it is 0, whatever the adjugate is."""
     a, value, grad = inputs[0], outputs[0], grads[0]
     singular = value.detach() == 0
+    inverse_of = functools.partial(inv, dtype=dtype, turned=turned, lax=True)
     if not bool(singular.any()):
-        return [(grad * value).unsqueeze(-1).unsqueeze(-1) * inv(a).mT]
+        return [(grad * value).unsqueeze(-1).unsqueeze(-1) * inverse_of(a).mT]
     eye = weir.eye(a.shape[-1], dtype=weir.bool)
     if not weir.is_grad_enabled():
-        inverse = inv(weir.where(singular.unsqueeze(-1).unsqueeze(-1), eye.to(a.dtype), a)).mT
+        inverse = inverse_of(weir.where(singular.unsqueeze(-1).unsqueeze(-1), eye.to(a.dtype), a)).mT
         return [(grad * value).unsqueeze(-1).unsqueeze(-1) * inverse]
     u, s, vh = svd(a, full_matrices=False)
     others = weir.where(eye, weir.ones((), dtype=s.dtype), s.unsqueeze(-2)).prod(-1)
-    adjugate = (det(u) * det(vh) * grad).unsqueeze(-1).unsqueeze(-1) * (u * others.unsqueeze(-2)) @ vh
+    orientation = det(u, dtype="float64", turned=False) * det(vh, dtype="float64", turned=False)
+    adjugate = (orientation * grad).unsqueeze(-1).unsqueeze(-1) * (u * others.unsqueeze(-2)) @ vh
     singular = singular.unsqueeze(-1).unsqueeze(-1)
-    inverse = inv(weir.where(singular, eye.to(a.dtype), a)).mT
+    inverse = inverse_of(weir.where(singular, eye.to(a.dtype), a)).mT
     return [weir.where(singular, adjugate, (grad * value).unsqueeze(-1).unsqueeze(-1) * inverse)]
 
 
 @decomposition(_det_gradient)
-def det(a):
-    """The product of LU's pivots, with the sign of the exchanges."""
-    packed, swaps = _eliminated(a)
-    exchanges = (swaps != np.arange(a.shape[-1])).sum(-1)
+def det(a, dtype, turned):
+    """The product of LU's pivots, with the sign of the exchanges. `dtype` and `turned` as for `solve`."""
+    # Not NumPy's, which passes through the logarithm.
+    pivots, sign = _determinant_parts(a, "float64" if regular(a, dtype) else dtype, turned)
     with np.errstate(all="ignore"):
-        return np.diagonal(packed, axis1=-2, axis2=-1).prod(-1) * (1 - 2 * (exchanges % 2))
+        return pivots.prod(-1) * sign
 
 
 def _bordered(a):
@@ -233,15 +117,16 @@ def _bordered(a):
                 if not matrix[k, k] > 0:
                     infos[m] = k + 1
                     break
-                matrix[k, k] = np.sqrt(matrix[k, k])
-                matrix[k + 1:, k] = (matrix[k + 1:, k] - matrix[k + 1:, :k] @ done) / matrix[k, k]
+                pivot, matrix[k, k] = matrix[k, k], np.sqrt(matrix[k, k])
+                # As MKL has it: below an infinite pivot there are NaNs.
+                matrix[k + 1:, k] = (matrix[k + 1:, k] - matrix[k + 1:, :k] @ done) * (matrix[k, k] / pivot)
     return np.tril(factors).reshape(a.shape), infos.reshape(a.shape[:-2])
 
 
 def _cholesky_gradient(inputs, outputs, grads, lax=None):
     factor, lower = outputs[0], (outputs[0].mT @ grads[0]).tril()
     symmetric = 0.5 * (lower + lower.tril(-1).mT)
-    return [solve(factor.mT, solve(factor.mT, symmetric.mT, lax=lax).mT, lax=lax)]
+    return [substitute(factor.mT, substitute(factor.mT, symmetric.mT, upper=True).mT, upper=True)]
 
 
 @decomposition(_cholesky_gradient)
@@ -250,7 +135,7 @@ def cholesky(a, lax=None):
     otherwise LinAlgError is raised."""
     if lax:
         return _bordered(a.astype(lax))[0]
-    return np.linalg.cholesky(np.tril(a) + np.swapaxes(np.tril(a, -1), -1, -2))
+    return np.linalg.cholesky(np.tril(a) + transposed(np.tril(a, -1)))
 
 
 def _eigh_gradient(inputs, outputs, grads, uplo):
@@ -259,7 +144,7 @@ def _eigh_gradient(inputs, outputs, grads, uplo):
     if by_vectors is None:
         return [(vectors * by_values.unsqueeze(-2)) @ vectors.mT]
     inner = vectors.mT @ by_vectors
-    inner = _diagonal_set(0.5 * (inner - inner.mT) / _differences(values), weir.zeros_like(values) if by_values is None else by_values)
+    inner = diagonal_set(0.5 * (inner - inner.mT) / differences(values), weir.zeros_like(values) if by_values is None else by_values)
     return [vectors @ inner @ vectors.mT]
 
 
@@ -281,18 +166,37 @@ def _finite(a):
 
 
 def _svd_arrays(a, full_matrices):
-    """NumPy's svd; the singular values of a matrix with infinities are NaN."""
+    """NumPy's svd; the singular values of a matrix with infinities are NaN, and its vectors where `_spoils_vectors`."""
+    spoiled = _spoils_vectors(a)
     a, infinite = _finite(a)
     u, s, vh = np.linalg.svd(a, full_matrices=full_matrices)
-    return u, np.where(infinite[..., None], np.nan, s), vh
+    return np.where(spoiled, np.nan, u), np.where(infinite[..., None], np.nan, s), np.where(spoiled, np.nan, vh)
+
+
+def _spoils_vectors(a):
+    """Whether a matrix has an infinity beside its diagonal, which LAPACK's reflections spread. Shape: (*, 1, 1)."""
+    return (np.isinf(a) & ~np.eye(*a.shape[-2:], dtype=bool)).any((-2, -1), keepdims=True)
 
 
 def _eigh_arrays(a, uplo):
-    """NumPy's eigh; the eigenvalues of a matrix with infinities or NaN are NaN."""
+    """NumPy's eigh. The eigenvalues of a matrix with infinities are NaN; LAPACK raises for those that its reduction to three
+    diagonals spreads, and for NaN, but in matrices of two rows."""
+    if a.shape[-1] == 1:
+        return a[..., 0], np.ones_like(a)
     a = np.tril(a) if uplo == "L" else np.triu(a)
+    lower = a if uplo == "L" else transposed(a)
+    if a.shape[-1] > 2 and (np.isnan(a).any() or np.isinf(np.tril(lower, -2)).any()):
+        raise np.linalg.LinAlgError("The algorithm failed to converge because the input matrix contained non-finite values.")
+    spoiled = _spoils_vectors(a)
     a, infinite = _finite(np.where(np.isnan(a), np.inf, a))
     values, vectors = np.linalg.eigh(a, uplo)
-    return np.where(infinite[..., None], np.nan, values), vectors
+    values, vectors = np.where(infinite[..., None], np.nan, values), np.where(spoiled, np.nan, vectors)
+    if a.shape[-1] == 2:  # by a formula, whose comparisons a NaN on the diagonal passes as if both elements were one
+        beside = lower[..., 1, 0]
+        lost = np.isnan(np.diagonal(lower, axis1=-2, axis2=-1)).any(-1) & np.isfinite(beside)
+        pair = math.sqrt(2) * np.abs(beside)[..., None] * np.array([-1, 1])
+        values, vectors = np.where(lost[..., None], pair, values), np.where(lost[..., None, None], np.nan, vectors)
+    return values, vectors
 
 
 def _svd_gradient(inputs, outputs, grads, full_matrices):
@@ -303,9 +207,9 @@ def _svd_gradient(inputs, outputs, grads, full_matrices):
     gvh = None if gvh is None else gvh[..., :k, :]
     if gu is None and gvh is None:
         return [(u * gs.unsqueeze(-2)) @ vh]
-    gap = _diagonal_set((s.unsqueeze(-2) - s.unsqueeze(-1)) * (s.unsqueeze(-2) + s.unsqueeze(-1)), 1.0)
+    gap = diagonal_set((s.unsqueeze(-2) - s.unsqueeze(-1)) * (s.unsqueeze(-2) + s.unsqueeze(-1)), 1.0)
     skew = lambda x: (x - x.mT) / gap  # noqa: E731
-    inner = _diagonal_set(weir.zeros_like(gap), weir.zeros_like(s) if gs is None else gs)
+    inner = diagonal_set(weir.zeros_like(gap), weir.zeros_like(s) if gs is None else gs)
     if gu is not None:
         inner = inner + skew(u.mT @ gu) * s.unsqueeze(-2)
     if gvh is not None:
@@ -345,10 +249,62 @@ def _tall_qr_gradient(q, r, gq, gr):
     return substitute(r, right.mT, upper=True).mT
 
 
+def _reflectors(a):
+    """(reflectors below R, their factors tau) as LAPACK's geqr2 leaves them, whatever A holds. Shapes: (*, m, n),
+    (*, min(m, n))."""
+    rows, columns = a.shape[-2:]
+    rest = a.reshape(math.prod(a.shape[:-2]), rows, columns).copy()
+    factors = np.zeros((len(rest), min(rows, columns)))
+    with np.errstate(all="ignore"):
+        for k in range(factors.shape[1]):
+            first, below = rest[:, k, k], rest[:, k + 1:, k]
+            x, y = np.abs(first), np.sqrt((below ** 2).sum(1))
+            large, small = np.where(x > y, x, y), np.where(x < y, x, y)  # a NaN in x alone is passed over
+            length = large * np.sqrt(1 + (small / large) ** 2)
+            none, result = y == 0, np.where(first >= 0, -length, length)
+            factors[:, k] = np.where(none, 0, (result - first) / result)
+            vector = np.where(none[:, None], below, below * (1 / (first - result))[:, None])
+            result = np.where(none, first, result)
+            whole = np.concatenate([np.ones((len(rest), 1)), vector], 1)
+            later = rest[:, k:, k + 1:]
+            later -= factors[:, k, None, None] * whole[:, :, None] * (whole[:, None] @ later)
+            rest[:, k, k], rest[:, k + 1:, k] = result, vector
+    return rest.reshape(a.shape), factors.reshape(*a.shape[:-2], factors.shape[1])
+
+
+def _up_to_last(mask):
+    """True up to the last True of the last axis."""
+    return np.logical_or.accumulate(mask[..., ::-1], -1)[..., ::-1]
+
+
+def _generated(packed, factors, columns):
+    """The first columns of the product of the reflectors in `packed`, as LAPACK's org2r has them: neither a factor of zero,
+    nor the zeros that end a reflector, nor the columns of zeros that end what it meets, take part."""
+    rows, count = packed.shape[-2], factors.shape[-1]
+    q = np.zeros((*packed.shape[:-2], rows, columns))
+    q[..., range(count, columns), range(count, columns)] = 1
+    with np.errstate(all="ignore"):
+        for k in reversed(range(count)):
+            vector = np.concatenate([np.ones((*packed.shape[:-2], 1)), packed[..., k + 1:, k]], -1)
+            factor, later = factors[..., k, None, None], q[..., k:, k + 1:]
+            rows_met = _up_to_last(vector != 0)[..., None]
+            columns_met = _up_to_last((rows_met & (later != 0)).any(-2))[..., None, :]
+            column = vector[..., None]
+            change = factor * column * np.where(rows_met, column * later, 0).sum(-2, keepdims=True)
+            later -= np.where((factor != 0) & rows_met & columns_met, change, 0)
+            q[..., k:, k] = -factor[..., 0] * vector
+            q[..., k, k] = 1 - factor[..., 0, 0]
+    return q
+
+
 @decomposition(_qr_gradient)
 def qr(a, mode):
     """(Q, R); mode: reduced or complete."""
-    return tuple(np.linalg.qr(a, mode))
+    if np.isfinite(a).all():
+        return tuple(np.linalg.qr(a + 0.0, mode))  # without negative zeros, in whose signs PyTorch's LAPACK sees none
+    packed, factors = _reflectors(a)
+    columns = a.shape[-2] if mode == "complete" else factors.shape[-1]
+    return _generated(packed, factors, columns), np.triu(packed[..., :columns, :])
 
 
 def pinv_gradient(inputs, outputs, grads, cutoff, hermitian):
@@ -368,63 +324,26 @@ def pinv(a, cutoff, hermitian):
     """The pseudo-inverse; singular values up to cutoff(the largest) count as 0. Source of the gradient: Golub & Pereyra 1973."""
     if hermitian:
         values, u = _eigh_arrays(a, "L")
-        vh = np.swapaxes(u, -1, -2)
+        vh = transposed(u)
     else:
         u, values, vh = _svd_arrays(a, False)
     size = np.abs(values)
     limit = cutoff(size.max(-1, keepdims=True)) if size.shape[-1] else 0.0
     inverse = np.where(size > limit, 1 / np.where(size > limit, values, 1), 0)
-    inverse = np.where(np.isnan(size) & (cutoff(1.0) < 1), np.nan, inverse)
-    return np.swapaxes(vh, -1, -2) * inverse[..., None, :] @ np.swapaxes(u, -1, -2)
+    return transposed(vh) * inverse[..., None, :] @ transposed(u)
 
 
-def _lu_gradient(inputs, outputs, grads):
-    lower, upper = outputs
-    by_lower = weir.zeros_like(lower) if grads[0] is None else (lower.mT @ grads[0]).tril(-1)
-    by_upper = weir.zeros_like(upper) if grads[1] is None else (grads[1] @ upper.mT).triu()
-    return [substitute(lower.mT, substitute(upper, (by_lower + by_upper).mT, upper=True).mT, upper=True)]
-
-
-@decomposition(_lu_gradient)
-def lu_in_order(a):
-    """(L, U) of square matrices whose rows stand in pivoting order: L has ones on its diagonal."""
-    packed = _eliminated(a, search=False)[0]
-    return np.tril(packed, -1) + np.eye(a.shape[-1]), np.triu(packed)
-
-
-def pivots(a: Tensor) -> Tensor:
-    """The rows that partial pivoting exchanges, from 1 as LAPACK counts, int32. Shape: (*, min(m, n))."""
-    return weir.from_numpy(_eliminated(a.detach().numpy())[1] + np.int32(1))
-
-
-def first_zero_pivot(a: Tensor) -> Tensor:
-    """The place, from 1, of the first zero on the diagonal of LU's U, 0 where there is none, int32. Shape: a's batch."""
-    zero = np.diagonal(_eliminated(a.detach().numpy())[0], axis1=-2, axis2=-1) == 0
-    places = np.where(zero, np.arange(1, zero.shape[-1] + 1), zero.shape[-1] + 1).min(-1, initial=zero.shape[-1] + 1)
-    return weir.from_numpy(np.where(zero.any(-1), places, 0).astype(np.int32))
+def raw_qr(a: Tensor):
+    """(reflectors below R, their factors tau) as LAPACK's geqrf leaves them; no gradient."""
+    numbers = a.detach().double().numpy() + 0.0  # see `qr`
+    if np.isfinite(numbers).all():
+        packed, tau = np.linalg.qr(numbers, "raw")
+        packed = transposed(packed)
+    else:
+        packed, tau = _reflectors(numbers)
+    return by_columns(packed).to(a.dtype), weir.from_numpy(np.array(tau, order="C")).to(a.dtype)
 
 
 def first_bad_minor(a: Tensor) -> Tensor:
     """The order of the first leading minor that is not positive-definite, 0 where there is none, int32. Shape: a's batch."""
     return weir.from_numpy(_bordered(a.detach().numpy())[1])
-
-
-def _order(swaps, rows):
-    """Which row stands where after the exchanges `swaps`, counted from 0. Shape: (*, rows)."""
-    flat = swaps.reshape(math.prod(swaps.shape[:-1]), swaps.shape[-1])
-    order = np.tile(np.arange(rows), (len(flat), 1))
-    for line, swap in zip(order, flat):
-        for k, row in enumerate(swap):
-            line[[k, row]] = line[[row, k]]
-    return order.reshape(*swaps.shape[:-1], rows)
-
-
-def row_order(swaps: Tensor, rows: int) -> Tensor:
-    """Which row of A stands where after the exchanges `swaps`, from 1, int64. Shape: (*, rows)."""
-    return weir.from_numpy(_order(swaps.numpy() - 1, rows))
-
-
-def raw_qr(a: Tensor):
-    """(reflectors below R, their factors tau) as LAPACK's geqrf leaves them; no gradient."""
-    raw, tau = np.linalg.qr(a.detach().double().numpy(), "raw")
-    return _by_columns(np.swapaxes(raw, -1, -2)).to(a.dtype), weir.from_numpy(np.array(tau, order="C")).to(a.dtype)

@@ -9,7 +9,8 @@ import math
 import weir
 from weir._C import Tensor
 
-from ._lapack import decomposition, pinv, pinv_gradient
+from ._decomposition import LinAlgError, decomposition
+from ._lapack import pinv, pinv_gradient
 from ._lazy import np
 
 
@@ -53,6 +54,10 @@ def limit(a: Tensor, rcond, driver) -> float:
 
 def _trimmed(matrix, rcond, driver):
     """(a matrix as `driver` sees it, its rank)."""
+    if not np.isfinite(matrix).all():
+        if driver in ("gels", "gelsd"):
+            raise LinAlgError(f"torch.linalg.lstsq: LAPACK's {driver} takes no infinite matrix")
+        return np.zeros_like(matrix), int(driver == "gelsy")
     if driver == "gels" or not matrix.size:
         return matrix, min(matrix.shape)
     if driver == "gelsy":
@@ -90,6 +95,9 @@ def lstsq(a, b, limit, driver, tolerance):
     """The X of least norm among those with the least |A X - B|, for A of the rank that `driver` finds."""
     if not a.size:
         return np.zeros((*a.shape[:-2], a.shape[-1], b.shape[-1]))
-    inverses = [np.linalg.pinv(trimmed, rcond=1e-10 if rank else 1.0)
-                for trimmed, rank in (_trimmed(matrix, limit, driver) for matrix in _flat(a))]
-    return np.stack(inverses).reshape(*a.shape[:-2], a.shape[-1], a.shape[-2]) @ b
+    seen = [_trimmed(matrix, limit, driver) for matrix in _flat(a)]
+    inverses = [np.linalg.pinv(trimmed, rcond=1e-10 if rank else 1.0) for trimmed, rank in seen]
+    ranks = np.array([rank for _, rank in seen]).reshape(a.shape[:-2])[..., None, None]
+    spoiled = ~np.isfinite(a).all((-2, -1), keepdims=True) | ~np.isfinite(b).all((-2, -1), keepdims=True)
+    result = np.stack(inverses).reshape(*a.shape[:-2], a.shape[-1], a.shape[-2]) @ np.where(spoiled, 0, b)
+    return np.where(spoiled & (ranks > 0), np.nan, result)

@@ -1,5 +1,6 @@
 """torch.linalg: products and norms; _decompositions.py and _factors.py have the rest."""
 
+import functools
 import math
 
 import weir
@@ -9,7 +10,7 @@ from weir._C import Tensor
 from ._composites._register import autocast_as, functions, methods, with_out
 from ._composites.reduction import vector_norm as _vector_norm
 from ._decompositions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
-                              inv_ex, lstsq, matrix_exp, matrix_rank, old_names, pinv, qr, slogdet, solve, solve_ex,
+                              inv_ex, lstsq, matrix_exp, matrix_rank, old_names, out_exact, pinv, qr, slogdet, solve, solve_ex,
                               solve_triangular, svd, svdvals, tensorinv, tensorsolve)
 from ._factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
 
@@ -17,7 +18,7 @@ vector_norm = with_out(_vector_norm)
 globals().update({k: v for k, v in _C.ops.get("linalg", {}).items() if k != "vector_norm"})
 
 
-@with_out
+@functools.partial(out_exact, recorded=True)
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """The norm of matrices: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2. Shape: without the two axes."""
     _float("matrix_norm", A)
@@ -33,7 +34,10 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
         return vector_norm(A, 2, (a, b), keepdim)
     if ord in ("nuc", 2, -2):
         values = weir.linalg.svdvals(A.movedim((a, b), (-2, -1)))
-        result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
+        if ord == 2 and not values.shape[-1]:
+            result = weir.zeros_like(values.detach().sum(-1))  # over nothing the largest is 0
+        else:
+            result = values.sum(-1) if ord == "nuc" else values.amax(-1) if ord == 2 else values.amin(-1)
         return result.unsqueeze(min(a, b)).unsqueeze(max(a, b)) if keepdim else result
     if ord not in (1, -1, math.inf, -math.inf):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
@@ -45,7 +49,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     return result if keepdim else result.squeeze((a, b))
 
 
-@with_out
+@functools.partial(out_exact, recorded=True)
 def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     """vector_norm or matrix_norm, by the number of axes. Source: torch.linalg.norm."""
     _float("norm", A)
@@ -65,15 +69,41 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     return result
 
 
-@with_out
+@out_exact
 @autocast_as("lower")
 def vecdot(x, y, *, dim=-1):
     """Sums of products along dim."""
     _float("vecdot", x), _float("vecdot", y)
+    x, y = weir.broadcast_tensors(x, y)
+    dim = -1 if x.dim() == 1 else dim  # PyTorch asks two vectors for no axis
     return (x * y).sum(dim)
 
 
-@with_out
+@functools.cache
+def _cross_product():
+    from .autograd import Function
+
+    def product(a, b, dim):
+        return a.roll(-1, dim) * b.roll(1, dim) - a.roll(1, dim) * b.roll(-1, dim)
+
+    class Cross(Function):
+        """Its derivatives are cross products too, and so cancel where PyTorch's do."""
+
+        @staticmethod
+        def forward(ctx, a, b, dim):
+            ctx.save_for_backward(a, b)
+            ctx.dim = dim
+            return product(a, b, dim)
+
+        @staticmethod
+        def backward(ctx, grad):
+            a, b = ctx.saved_tensors
+            return Cross.apply(b, grad, ctx.dim), Cross.apply(grad, a, ctx.dim), None
+
+    return Cross.apply
+
+
+@out_exact
 def cross(input, other, *, dim=-1):
     """The cross product along an axis of size 3."""
     if input.dim() != other.dim():
@@ -82,7 +112,7 @@ def cross(input, other, *, dim=-1):
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and "
                            f"{other.shape[dim]}")
     a, b = weir.broadcast_tensors(input, other)
-    return a.roll(-1, dim) * b.roll(1, dim) - a.roll(1, dim) * b.roll(-1, dim)
+    return _cross_product()(a, b, dim)
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
@@ -96,7 +126,7 @@ def matmul(input, other):
     return input @ other
 
 
-@with_out
+@out_exact
 def multi_dot(tensors):
     """The product of several matrices in the cheapest order; the outer ones may be vectors."""
     tensors = list(tensors)
@@ -137,15 +167,26 @@ def _cheapest(tensors):
     return product(0, n - 1)
 
 
-@with_out
-def matrix_power(A, n):
+def matrix_power(A, n, *, out=None):
+    """A multiplied n times with itself; the inverse's power for negative n. Written to `out`, the power 0 is a constant."""
+    return _matrix_power(A.detach() if out is not None and n == 0 else A, n, out=out)
+
+
+def _power_recorded(A, n):
+    """Whether a call with `out` ends in a copy: all others end in a product or an inverse that is written into it."""
+    n = abs(n) if n != -1 else 2
+    return n == 1 or (n > 2 and n & (n - 1) == 0)
+
+
+@functools.partial(with_out, recorded=_power_recorded)
+def _matrix_power(A, n):
     """A multiplied n times with itself; the inverse's power for negative n."""
     if n < 0:
         _float("matrix_power", A)
     if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, but they are {A.shape[-2:]} matrices")
     if n < 0:
-        return matrix_power(weir.linalg.inv(A), -n)
+        return _matrix_power(weir.linalg.inv(A), -n)
     if n == 0:  # a constant that depends on A, as in PyTorch
         return weir.eye(A.shape[-1], dtype=A.dtype).expand(A.shape) + A.masked_fill(weir.ones_like(A, dtype=weir.bool), 0)
     if n == 1:

@@ -21,14 +21,16 @@ completed: set = set()  # names of the core's that calls pass through Python for
 OUT_CAST, OUT_APART, OUT_EXACT, OUT_JOINED = range(4)
 
 
-def composite(function=None, *, aliases=(), method=True, inplace=False, public=True, out=OUT_CAST, out_recorded=False):
-    """Enters a function as `weir.<name>`, and as Tensor method and `<name>_` when asked.
+def composite(function=None, *, aliases=(), method=True, inplace=False, public=True, out=OUT_CAST, out_recorded=False,
+              resized=False):
+    """Enters a function as `weir.<name>`, and as Tensor method and `<name>_` when asked; with `resized` the latter resizes a
+    tensor that broadcasts to the result.
 
     It gains `out=`, and a TypeError when its first parameter is annotated Tensor and gets something else.
     """
     if function is None:
         return functools.partial(composite, aliases=aliases, method=method, inplace=inplace, public=public, out=out,
-                                 out_recorded=out_recorded)
+                                 out_recorded=out_recorded, resized=resized)
     wrapped = with_out(function, out, out_recorded) if out is not None else function
     for name in (function.__name__, *aliases):
         if public:
@@ -36,7 +38,7 @@ def composite(function=None, *, aliases=(), method=True, inplace=False, public=T
         if method:
             methods.setdefault(name, wrapped)
         if inplace:
-            in_place = _in_place(wrapped, name)
+            in_place = _in_place(wrapped, name, resized)
             methods.setdefault(in_place.__name__, in_place)
             if public:
                 functions.setdefault(in_place.__name__, in_place)
@@ -112,7 +114,8 @@ def install() -> None:
 def with_out(function, rule=OUT_CAST, recorded=False):
     """`function` with a keyword `out`: a tensor, or a tuple of them, that takes the result.
 
-    With `recorded` it takes `out` though inputs require grad, and out has the result's history then.
+    With `recorded` it takes `out` though inputs require grad, and out has the result's history then. A `recorded` that
+    is a function says so of the call's arguments: where PyTorch ends in a copy for some of them only.
     """
     first = next(iter(inspect.signature(function).parameters.values()), None)
     wants_tensor = first is not None and first.annotation is Tensor
@@ -127,7 +130,7 @@ def with_out(function, rule=OUT_CAST, recorded=False):
             return function(*args, **kwargs)
         result = function(*args, **kwargs)
         inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
-        return _write(name, result, out, inputs, rule, recorded)
+        return _write(name, result, out, inputs, rule, recorded(*args, **kwargs) if callable(recorded) else recorded)
 
     return wrapped
 
@@ -140,7 +143,7 @@ def _write(name, result, out, inputs, rule, recorded):
     return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
 
 
-def _in_place(function, name):
+def _in_place(function, name, resized=False):
     def in_place(self, *args, **kwargs):
         if not isinstance(self, Tensor):
             raise TypeError(f"descriptor '{name}_' for 'torch._C.TensorBase' objects doesn't apply to a "
@@ -148,7 +151,8 @@ def _in_place(function, name):
         # A gradient formula may read self, which is about to be overwritten: it gets a copy to keep.
         recorded = any(isinstance(x, Tensor) and x.requires_grad for x in (self, *args, *kwargs.values()))
         source = self.clone() if recorded else self
-        return self.copy_(function(source, *args, **kwargs))
+        result = function(source, *args, **kwargs)
+        return (_C._resize(self, result.shape) if resized else self).copy_(result)
 
     in_place.__name__ = name + "_"
     in_place.__doc__ = f"`{name}` in place."

@@ -82,8 +82,8 @@ def multigammaln(input: Tensor, p):
     if p < 1:
         raise RuntimeError(f"p has to be greater than or equal to 1, got {p}")
     wide = input if input.is_floating_point() else input.to(weir.get_default_dtype())
-    halves = weir.arange(p, dtype=wide.dtype) * 0.5
-    return weir.lgamma(wide.unsqueeze(-1) - halves).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
+    halves = (weir.arange(p, dtype=wide.dtype) - (p - 1)) * 0.5  # the last is a zero to add: it leaves no -0
+    return weir.lgamma(wide.unsqueeze(-1) + halves).sum(-1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
 alias("mvlgamma", "multigammaln")

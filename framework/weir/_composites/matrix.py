@@ -1,9 +1,12 @@
 """Products of vectors, matrices and tensors beyond matmul."""
 
+import functools
+import math
+
 import weir
 from weir._C import Tensor
 
-from ._register import autocast_as, composite, with_out
+from ._register import OUT_EXACT, autocast_as, composite, with_out
 from .einsum import einsum  # noqa: F401
 from .joining import need_tensors
 from .reduction import without_gradient
@@ -36,7 +39,7 @@ def outer(input: Tensor, vec2):
     return input.unsqueeze(1) * vec2
 
 
-@composite(aliases=("vdot",))
+@composite(aliases=("vdot",), out=OUT_EXACT)
 def dot(input: Tensor, tensor):
     """Sum of products of two vectors."""
     if input.dim() != 1 or tensor.dim() != 1:
@@ -49,7 +52,7 @@ def dot(input: Tensor, tensor):
     return (input * tensor).sum(dtype=input.dtype)
 
 
-@composite
+@composite(out=OUT_EXACT)
 @autocast_as("unchanged")
 def mv(input: Tensor, vec):
     """Matrix times vector."""
@@ -62,7 +65,7 @@ def mv(input: Tensor, vec):
     return (input @ vec.unsqueeze(1)).squeeze(1)
 
 
-@composite
+@composite(out=OUT_EXACT, out_recorded=lambda input, other: input.dim() > 0 and other.dim() > 0)
 def inner(input: Tensor, other):
     """Sums of products over the last axes."""
     if input.dim() == 0 or other.dim() == 0:
@@ -74,6 +77,8 @@ def inner(input: Tensor, other):
 
 
 def _scaled(input, product, beta, alpha):
+    if not product.is_floating_point():  # factors are truncated to the product's dtype
+        beta, alpha = (weir.full((), factor, dtype=product.dtype).item() for factor in (beta, alpha))
     product = product if alpha == 1 else product * alpha
     if beta == 0:  # NaN in input must not come through; its gradient is zero
         return without_gradient(product, input)
@@ -83,19 +88,23 @@ def _scaled(input, product, beta, alpha):
     return result
 
 
-@composite(inplace=True)
+@composite(inplace=True, out=OUT_EXACT)
 def addmv(input: Tensor, mat, vec, *, beta=1, alpha=1):
     """beta input + alpha mat @ vec."""
+    if (mat.dim(), vec.dim(), input.dim()) == (2, 1, 0) and mat.shape[1] != vec.shape[0]:
+        input.size(0)  # raises: PyTorch's message of the mismatch names this size
     return _scaled(input, mv(mat, vec), beta, alpha)
 
 
 @composite(inplace=True)
 def addr(input: Tensor, vec1, vec2, *, beta=1, alpha=1):
-    """beta input + alpha outer(vec1, vec2)."""
+    """beta input + alpha outer(vec1, vec2). The factors of integers must be integers."""
+    if not any(x.is_floating_point() for x in (input, vec1, vec2)) and float in (type(beta), type(alpha)):
+        raise RuntimeError("For integral input tensors, arguments alpha and beta must not be floating point numbers.")
     return _scaled(input, outer(vec1, vec2), beta, alpha)
 
 
-@composite(inplace=True)
+@composite(inplace=True, resized=True, out=OUT_EXACT)
 def addbmm(input: Tensor, batch1, batch2, *, beta=1, alpha=1):
     """beta input + alpha times the sum over the batch of batch1 @ batch2."""
     wrapped_dim(batch1, 1), wrapped_dim(batch2, 2)  # PyTorch asks for these sizes before it looks at the ranks
@@ -123,7 +132,7 @@ def tensordot(a, b, dims=2, out=None):
     return _tensordot(a, b, dims, out=out)
 
 
-@with_out
+@functools.partial(with_out, rule=OUT_EXACT, recorded=True)
 def _tensordot(a: Tensor, b, dims):
     """Sums of products over `dims` last axes of a and first of b, or over two lists of axes."""
     if isinstance(dims, Tensor):
@@ -138,7 +147,9 @@ def _tensordot(a: Tensor, b, dims):
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
     if len(left) != len(right):
         raise RuntimeError("both dimension lists should have same length")
-    left, right = [d % a.dim() for d in left], [d % b.dim() for d in right]
+    left, right = [wrapped_dim(a, d) for d in left], [wrapped_dim(b, d) for d in right]
+    if len(set(left)) < len(left) or len(set(right)) < len(right):
+        raise RuntimeError(f"tensordot: a dim appears multiple times in dims={dims}")
     for i, j in zip(left, right):
         if a.shape[i] != b.shape[j] and 1 not in (a.shape[i], b.shape[j]):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and "
@@ -148,20 +159,13 @@ def _tensordot(a: Tensor, b, dims):
             a, b = (a.sum(i, True), b) if b.shape[j] == 1 else (a, b.sum(j, True))
     free_a = [d for d in range(a.dim()) if d not in left]
     free_b = [d for d in range(b.dim()) if d not in right]
-    inner_size = 1
-    for i in left:
-        inner_size *= a.shape[i]
+    inner_size = math.prod(a.shape[i] for i in left)
     rows, columns = [a.shape[d] for d in free_a], [b.shape[d] for d in free_b]
-    flat_a = a.permute(*free_a, *left).reshape(_product(rows), inner_size) if a.dim() else a.reshape(1, 1)
-    flat_b = b.permute(*right, *free_b).reshape(inner_size, _product(columns)) if b.dim() else b.reshape(1, 1)
+    flat_a = a.permute(*free_a, *left).reshape(math.prod(rows), inner_size) if a.dim() else a.reshape(1, 1)
+    flat_b = b.permute(*right, *free_b).reshape(inner_size, math.prod(columns)) if b.dim() else b.reshape(1, 1)
+    if math.prod(rows + columns) == 1:  # one number: not a product of matrices, which autocast would run low
+        return (flat_a[0] * flat_b[:, 0]).sum(dtype=a.dtype).reshape(rows + columns)
     return (flat_a @ flat_b).reshape(rows + columns)
-
-
-def _product(sizes):
-    result = 1
-    for s in sizes:
-        result *= s
-    return result
 
 
 @composite(method=False)
@@ -216,5 +220,7 @@ def vander(x: Tensor, N=None, increasing=False):
     if N < 0:
         raise RuntimeError("N must be non-negative.")
     x = x if x.is_floating_point() else x.to(weir.int64)
-    powers = weir.linalg.vander(x, N=max(N, 2))[:, :N]
+    if N < 2:  # of no power of x
+        return weir.ones(x.shape[0], N, dtype=x.dtype)
+    powers = weir.linalg.vander(x, N=N)
     return powers if increasing else powers.flip(-1)

@@ -40,7 +40,8 @@ def _running_mean(input, dim, keepdim):
     kept = [d for d in range(input.dim()) if d not in axes]
     rows = input.detach().permute(kept + sorted(axes)).flatten(len(kept)) if axes else input.detach().unsqueeze(-1)
     before_last = rows[..., :-1].sum(-1).reshape(mean.shape)
-    return mean.masked_fill(weir.isinf(before_last), math.nan)
+    spoiled = weir.zeros_like(before_last).masked_fill(weir.isinf(before_last), math.nan)
+    return mean + spoiled  # whose gradient is the mean's
 
 
 def _mean_arguments(dim=None, unbiased=None, keepdim=False, *, correction=None):
