@@ -145,7 +145,8 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   }
   bool recorded = any || (inplace && requires_grad(out[0]));
   check(!given || inplace || !any || type.out_history != OutHistory::refused, std::string(type.signature->name),
-        "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+        "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+        "requires grad.");
   if (given && !inplace && any && type.out_history == OutHistory::kept) return record_into_out(type, op, in, out);
   if (!recorded || (given && !inplace)) return call_below(Layer::autograd, type, op, in, out);
   save_inputs(*node, in, inplace);

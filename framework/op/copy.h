@@ -5,7 +5,8 @@
 namespace weir {
 
 struct Copy : Op {
-  static constexpr Signature signature = "copy(input: Tensor, src: Tensor | Number, non_blocking: bool = False) -> Tensor";
+  static constexpr Signature signature =
+      "copy(input: Tensor, src: Tensor | Number, non_blocking: bool = False) -> Tensor";
   static constexpr auto doc =
       "src broadcast to input's shape and cast to its dtype. `copy_` writes it into input. Source: PyTorch.";
   static constexpr bool inplace = true, any_layout = true, into_integers = false;

@@ -78,7 +78,7 @@ struct Op {
   static constexpr bool inplace = false;         // has a `name_` form
   static constexpr bool differentiable = true;   // false: results never require grad (comparisons, argmax)
   static constexpr bool keeps_history = false;   // in place, a tensor's history stays as if nothing had been written
-  static constexpr bool into_integers = true;    // in place, it is recorded in a tensor of integers too, as PyTorch does
+  static constexpr bool into_integers = true;    // in place, it is recorded in a tensor of integers too, as in PyTorch
   static constexpr uint8_t recorded = 0xff;      // the outputs that gradients flow into
   static constexpr Out out = Out::cast;
   static constexpr bool only_numbers = false;    // takes "Tensor | Number" without one tensor among them
