@@ -2,8 +2,8 @@
 import builtins
 import math
 
-from _weir import (Tensor, _empty, _empty_strided, _from_memory, _full, _write_out, _zeros, get_default_dtype, ops,
-                   preserve_format)
+from _weir import (Tensor, _as_new, _empty, _empty_strided, _from_memory, _full, _write_out, _zeros, get_default_dtype,
+                   ops, preserve_format)
 
 from . import _types as T
 from ._lazy import np
@@ -86,19 +86,21 @@ def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=Fal
 
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """Zeros of input's shape and dtype."""
-    return _like(input, dtype, device, False, memory_format, layout, pin_memory).zero_().requires_grad_(requires_grad)
+    r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
+    return _as_new(r.zero_()).requires_grad_(requires_grad)
 
 
 def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """Ones of input's shape and dtype."""
-    return _like(input, dtype, device, False, memory_format, layout, pin_memory).fill_(1).requires_grad_(requires_grad)
+    r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
+    return _as_new(r.fill_(1)).requires_grad_(requires_grad)
 
 
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None,
               pin_memory=False):
     """fill_value in input's shape and dtype."""
     r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
-    return r.fill_(fill_value).requires_grad_(requires_grad)
+    return _as_new(r.fill_(fill_value)).requires_grad_(requires_grad)
 
 
 def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
@@ -168,7 +170,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_g
         raise RuntimeError(f"n must be greater or equal to 0, got {n}, {m}")
     r = zeros(n, m, dtype=dtype, device=device)
     r.diagonal().fill_(1)
-    return r.requires_grad_() if requires_grad else r
+    return _as_new(r).requires_grad_() if requires_grad else _as_new(r)
 
 
 def from_numpy(ndarray):
