@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "framework/autograd/nodes.h"
+#include "framework/op/out.h"
 
 namespace weir {
 namespace {
@@ -106,11 +107,24 @@ void save_inputs(OpNode& node, Inputs in, bool inplace) {
   }
 }
 
+void autograd(const OpType& type, const void* op, Inputs in, Tensor* out);
+
+// The result and its history, copied into out=.
+void record_into_out(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  Tensor result[kMaxOutputs];
+  autograd(type, op, in, result);
+  for (int i = 0; i < type.signature->num_outputs; i++) {
+    check_out(type, out[i], result[i].meta(), in);
+    write_out(std::string(type.signature->name).c_str(), out[i], result[i]);
+  }
+}
+
 void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   const int n = type.signature->num_outputs;
   bool inplace = out[0] && !in.empty() && out[0] == in[0];
-  bool cuts = inplace && is_floating(out[0].dtype()) && !type.keeps_history;  // what was there no longer counts
-  if (!type.differentiable && !cuts) {
+  bool cuts = inplace && !type.keeps_history;  // what was there no longer counts
+  bool unrecorded = inplace && !type.into_integers && !is_floating(out[0].dtype());
+  if (unrecorded || (!type.differentiable && !cuts)) {
     GradMode off(false);  // a result that is cast into place would be recorded as a copy
     return call_below(Layer::autograd, type, op, in, out);
   }
@@ -130,8 +144,10 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
     any |= bool(node->next.back().node);
   }
   bool recorded = any || (inplace && requires_grad(out[0]));
-  check(!given || inplace || !any || type.out_unrecorded, std::string(type.signature->name), "(): functions with out=... "
-        "arguments don't support automatic differentiation, but one of the arguments requires grad.");
+  check(!given || inplace || !any || type.out_history != OutHistory::refused, std::string(type.signature->name),
+        "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+        "requires grad.");
+  if (given && !inplace && any && type.out_history == OutHistory::kept) return record_into_out(type, op, in, out);
   if (!recorded || (given && !inplace)) return call_below(Layer::autograd, type, op, in, out);
   save_inputs(*node, in, inplace);
   call_below(Layer::autograd, type, op, in, out);

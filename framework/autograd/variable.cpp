@@ -35,7 +35,7 @@ NodeRef grad_fn(const Tensor& t) {
   Variable* v = variable_or_null(t);
   if (base_has_history(t) && (!v || !v->grad_fn || v->attr_version != t.version())) {
     Tensor base(t->base);
-    if (is_floating(t.dtype())) {
+    if (is_floating(t.dtype()) || t.dtype() == base.dtype()) {  // not integers that show the bytes of numbers
       NodeRef node(new AsStridedNode(base, t));
       set_history(t, node, 0);
       v = variable_or_null(t);

@@ -138,7 +138,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     else {
       // Leading axes of size 1 in the value are dropped, as NumPy and PyTorch do.
       while (v.ndim() > r.view.ndim() && v.size(0) == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
-      copy_into(r.view, v);
+      if (v.ndim() == 0) fill_into(r.view, v);  // an axis may repeat one element then
+      else copy_into(r.view, v);
     }
     return Py_NewRef(Py_None);
   });

@@ -82,12 +82,19 @@ void init_factories(py::module_& m) {
   m.def("_alias_storage", [](py::handle o, py::handle size, py::handle stride, int64_t offset) {
     return object(alias(unwrap(o.ptr()), dims(size), dims(stride), offset));
   });
-  m.def("_resize", [](py::object o, py::handle size) {
+  m.def("_resize", [](py::object o, py::handle size, py::handle stride) {
     const Tensor& t = unwrap(o.ptr());
     Dims sizes = dims(size);
-    if (t.sizes() == sizes) return o;
+    bool same = t.sizes() == sizes;
+    if (same && stride.is_none()) return o;
     resize(t, sizes);
-    bump_version(t);
+    if (!stride.is_none()) set_geometry(t, sizes, dims(stride), t->offset);  // dense, as a memory format has it
+    if (!same) bump_version(t);
+    return o;
+  }, py::arg("tensor"), py::arg("size"), py::arg("stride") = py::none());
+  // The writes that filled a new tensor do not count: nobody can have saved it before.
+  m.def("_as_new", [](py::object o) {
+    unwrap(o.ptr())->storage->version = 0;
     return o;
   });
   m.def("_write_out", [](const std::string& op, py::object out, py::handle value, py::list inputs, int rule,

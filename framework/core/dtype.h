@@ -35,6 +35,11 @@ constexpr std::string_view name_of(DType t) {
 }
 constexpr bool is_floating(DType t) { return t >= DType::float16; }
 constexpr bool is_integral(DType t) { return t > DType::boolean && t < DType::float16; }
+/// The distance from 1 to the next number.
+constexpr double epsilon_of(DType t) {
+  return 1 / (t == DType::float64 ? 4503599627370496.0 : t == DType::float32 ? 8388608.0 : t == DType::float16 ? 1024.0
+              : 128.0);
+}
 constexpr bool is_reduced(DType t) { return t == DType::float16 || t == DType::bfloat16; }
 
 /// The smallest type both convert to, as torch.promote_types.

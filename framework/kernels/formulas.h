@@ -136,8 +136,9 @@ template <class T> T formula(const Polygamma& op, T x) {
 }
 // Inverse of erf: Giles 2012's starting point in double, then two Newton steps.
 inline double erfinv_scalar(double x) {
-  if (x <= -1 || x >= 1) return x == 1 ? INFINITY : x == -1 ? -INFINITY : NAN;
-  double w = -std::log1p(-x * x), p;
+  double a = std::fabs(x);
+  if (!(a < 1)) return a == 1 ? std::copysign(INFINITY, x) : NAN;
+  double w = -std::log1p(-a * a), p;
   if (w < 5) {
     const double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                         -0.00125372503, -0.00417768164, 0.246640727, 1.50140941};
@@ -149,12 +150,12 @@ inline double erfinv_scalar(double x) {
     p = c[0];
     for (int i = 1; i < 9; i++) p = p * (std::sqrt(w) - 3) + c[i];
   }
-  double y = p * x;
+  double y = p * a;
   for (int i = 0; i < 2; i++) {
     double slope = 1.12837916709551257390 * std::exp(-y * y);
-    if (slope > 0) y -= x > 0.5 ? (1 - x - std::erfc(y)) / -slope : (std::erf(y) - x) / slope;
+    if (slope > 0) y -= (a > 0.5 ? (1 - a) - std::erfc(y) : std::erf(y) - a) / slope;
   }
-  return y;
+  return std::copysign(y, x);
 }
 template <class T> T formula(const Erfinv&, T x) {
   return per_lane(x, [](auto v) { return decltype(v)(erfinv_scalar(double(v))); });
@@ -195,14 +196,15 @@ inline double bessel_i_scaled(double x, int order) {
   }
   return order && x < 0 ? -sum : sum;
 }
+// exp overflows in the dtype itself, before the product does, as in PyTorch.
 template <class T> T formula(const I0&, T x) {
-  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 0) * std::exp(std::fabs(double(v)))); });
+  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 0)) * std::exp(std::fabs(v)); });
 }
 template <class T> T formula(const I0e&, T x) {
   return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 0)); });
 }
 template <class T> T formula(const I1&, T x) {
-  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 1) * std::exp(std::fabs(double(v)))); });
+  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 1)) * std::exp(std::fabs(v)); });
 }
 template <class T> T formula(const I1e&, T x) {
   return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 1)); });

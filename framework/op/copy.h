@@ -5,10 +5,11 @@
 namespace weir {
 
 struct Copy : Op {
-  static constexpr Signature signature = "copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor";
+  static constexpr Signature signature =
+      "copy(input: Tensor, src: Tensor | Number, non_blocking: bool = False) -> Tensor";
   static constexpr auto doc =
       "src broadcast to input's shape and cast to its dtype. `copy_` writes it into input. Source: PyTorch.";
-  static constexpr bool inplace = true, any_layout = true, may_repeat = true;
+  static constexpr bool inplace = true, any_layout = true, into_integers = false;
   static constexpr const char* notation = "...,...->...";
   bool non_blocking;
   static constexpr std::tuple fields{&Copy::non_blocking};

@@ -44,6 +44,13 @@ enum class Out : uint8_t {
   none,    // takes no out=
 };
 
+/// What becomes of out= where inputs require grad. Source: PyTorch, where it follows from how an op is written.
+enum class OutHistory : uint8_t {
+  refused,  // it raises
+  dropped,  // out gets the numbers only
+  kept,     // out gets the result's history
+};
+
 /// Which precision autocast runs an op in. Source: https://pytorch.org/docs/stable/amp.html
 enum class Autocast : uint8_t { unchanged, lower, float32, promote };
 
@@ -71,13 +78,14 @@ struct Op {
   static constexpr bool inplace = false;         // has a `name_` form
   static constexpr bool differentiable = true;   // false: results never require grad (comparisons, argmax)
   static constexpr bool keeps_history = false;   // in place, a tensor's history stays as if nothing had been written
+  static constexpr bool into_integers = true;    // in place, it is recorded in a tensor of integers too, as in PyTorch
   static constexpr uint8_t recorded = 0xff;      // the outputs that gradients flow into
   static constexpr Out out = Out::cast;
   static constexpr bool only_numbers = false;    // takes "Tensor | Number" without one tensor among them
   static constexpr bool any_layout = false;      // the kernel takes any strides of inputs and outputs
   static constexpr bool any_strides = false;     // as any_layout, but its results may not lie over its inputs
   static constexpr bool may_repeat = false;      // in place, an axis of the tensor may repeat one element, as in PyTorch
-  static constexpr bool out_unrecorded = false;  // takes out= though inputs require grad, as PyTorch's softmax does
+  static constexpr OutHistory out_history = OutHistory::refused;
   static constexpr const char* notation = "";    // index notation, for SBP and cost models
   static constexpr std::tuple<> fields{};
 };
@@ -101,7 +109,8 @@ struct OpType {
   Autocast autocast;
   Out out;
   uint8_t recorded;
-  bool inplace, differentiable, keeps_history, any_layout, any_strides, may_repeat, out_unrecorded, only_numbers;
+  bool inplace, differentiable, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers;
+  OutHistory out_history;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
   Tensors (*compose)(const void* op, Inputs in);
@@ -152,10 +161,11 @@ template <class T> OpType make_op_type() {
   t.inplace = T::inplace;
   t.differentiable = T::differentiable;
   t.keeps_history = T::keeps_history;
+  t.into_integers = T::into_integers;
   t.any_layout = T::any_layout;
   t.any_strides = T::any_strides;
   t.may_repeat = T::may_repeat;
-  t.out_unrecorded = T::out_unrecorded;
+  t.out_history = T::out_history;
   t.kernels = kernel_slots<T>;
   t.construct = [](void* p) { new (p) T(); };
   if constexpr (requires(const T& op, Inputs in) { op.infer(in); })

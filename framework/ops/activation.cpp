@@ -41,7 +41,7 @@ Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward
 Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<GeluBackward>()(dy, s.input(0), approximate)}; }
 Tensors Silu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SiluBackward>()(dy, s.input(0))}; }
 Tensors Mish::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = s.input(0), t = tanh(Fn<Softplus>()(x, 1.0, 20.0));
+  Tensor x = s.input(0), t = tanh(Fn<Log1p>()(exp(x)));
   return {dy * (t + x * sigmoid(x) * (1.0 - t * t))};
 }
 Tensors Softplus::vjp(const Saved& s, const Tensor& dy) const {

@@ -70,11 +70,12 @@ Tensors Fmod::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), e = s.input(1), da, db;
-  if (s.needs(0)) da = where(logical_not(e), num(0.0), dy * (e * pow(x, e - 1.0)));
+  bool is_constant = e.has_flag(kWrappedNumber) && item(e).to_double() == 0;
+  if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, e - 1.0)));
   if (s.needs(1)) {
-    // d/de x**e = x**e log x; 0 where x is 0 and e is not negative.
+    // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.
     Tensor zero = Fn<LogicalAnd>()(logical_not(x), e >= 0.0);
-    db = dy * where(zero, num(0.0), s.output() * log(where(zero, num(1.0), x)));
+    db = dy * where(zero, num(0.0), s.output() * log(x));
   }
   return {da, db};
 }
@@ -89,12 +90,13 @@ Tensors Fmin::vjp(const Saved& s, const Tensor& dy) const {
   return {where(first, dy, num(0.0)), where(first, num(0.0), dy)};
 }
 Tensors Atan2::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor y = s.input(0), x = s.input(1), g = dy / (x * x + y * y);
-  return {g * x, -g * y};
+  Tensor y = s.input(0), x = s.input(1), square = y * y + x * x;
+  Tensor recip = where(logical_not(square), num(0.0), Fn<Reciprocal>()(square));  // nothing at the origin
+  return {dy * x * recip, dy * -y * recip};
 }
 Tensors Hypot::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor g = dy / s.output();
-  return {g * s.input(0), g * s.input(1)};
+  Tensor length = s.output();
+  return {dy * (s.input(0) / length), dy * (s.input(1) / length)};
 }
 Tensors Copysign::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(0), b = s.input(1);

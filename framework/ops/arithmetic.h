@@ -51,6 +51,7 @@ struct DivMode : Pointwise<DivMode, Rule::promote> {
 struct FloorDivide : Pointwise<FloorDivide, Rule::promote> {
   static constexpr Signature signature = "floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Division rounded down.";
+  static constexpr OutHistory out_history = OutHistory::kept;
   static constexpr bool only_numbers = true;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

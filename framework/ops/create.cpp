@@ -39,11 +39,12 @@ Tensors Clone::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 Meta ToDtype::infer(Inputs in) const { return preserved(in[0], dtype); }
 Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // the engine casts back
 
-Tensor Fill::compose(Inputs in) const {
+Meta Fill::infer(Inputs in) const {
   check(in[1].ndim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", in[1].ndim(),
         " dimensions.");
-  return Fn<Copy>()(in[0], in[1]);
+  return Copy().infer(in);
 }
+Tensors Fill::vjp(const Saved& s, const Tensor& dy) const { return Copy().vjp(s, dy); }
 
 Meta Arange::infer(Inputs) const {
   double a = start.to_double(), b = end.to_double(), s = step.to_double();
@@ -80,6 +81,7 @@ Tensor full_of(const Meta& meta, const Scalar& value) {
   t->storage->version = 0;  // its first content: nobody can have saved it before
   return t;
 }
+void fill_into(const Tensor& self, const Tensor& value) { Fn<Fill>::into(self, std::array{self, value}); }
 Tensor arange_of(int64_t n) { return Fn<Arange>::over({}, Scalar(0), Scalar(n), Scalar(1), DType::int64)[0]; }
 Tensor clone_of(const Tensor& t, std::optional<MemoryFormat> format) { return Fn<Clone>()(t, format); }
 Tensor cast_to(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : Fn<ToDtype>()(t, dtype); }

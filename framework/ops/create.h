@@ -8,6 +8,7 @@ namespace weir {
 struct Clone : Op {
   static constexpr Signature signature = "clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor";
   static constexpr auto doc = "A copy; strides are kept when dense, unless a memory format is given. Source: PyTorch.";
+  static constexpr Out out = Out::none;
   static constexpr bool any_layout = true;
   static constexpr const char* notation = "pointwise";
   std::optional<MemoryFormat> memory_format;
@@ -31,9 +32,10 @@ struct ToDtype : Op {
 struct Fill : Op {
   static constexpr Signature signature = "fill(input: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "A tensor like input with every element set to value (0-d).";
-  static constexpr bool may_repeat = true;
-  static constexpr bool inplace = true;
-  Tensor compose(Inputs in) const;
+  static constexpr bool inplace = true, any_layout = true, may_repeat = true;
+  static constexpr const char* notation = "...,->...";
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Arange : Op {
@@ -86,6 +88,8 @@ Tensor zeros_of(const Meta& meta);
 Tensor full_of(const Meta& meta, const Scalar& value);
 Tensor arange_of(int64_t n);
 Tensor clone_of(const Tensor& t, std::optional<MemoryFormat> format = {});
+/// Sets every element of `self` to `value` (0-d). An axis of `self` may repeat one element.
+void fill_into(const Tensor& self, const Tensor& value);
 /// `t` in another dtype; `t` itself when it has it.
 Tensor cast_to(const Tensor& t, DType dtype);
 /// `t` itself when row-major, else a row-major copy.

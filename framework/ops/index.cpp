@@ -1,6 +1,7 @@
 #include "framework/ops/index.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
@@ -21,19 +22,22 @@ void check_index_type(const char* op, const Tensor& index) {
 
 // gather and scatter walk index's shape; it may not reach beyond the others except along dim.
 void check_along(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src) {
+  if (index.numel()) check_index_type(op, index);
+  check(!src || self.dtype() == src->dtype(), op, "(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
-  check_index_type(op, index);
   int n = std::max(self.ndim(), 1);
   check(std::max(index.ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as self tensor");
-  check(!src || std::max(src->ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as src tensor");
   int d = wrap_dim(dim, self.ndim(), op);
-  auto extent = [](const Tensor& t, int i) { return t.ndim() ? t.sizes()[i] : 1; };  // a 0-d tensor counts as one of one
-  for (int i = 0; i < index.ndim(); i++) {
+  auto extent = [](const Tensor& t, int i) { return t.ndim() ? t.size(i) : 1; };  // a 0-d tensor counts as one of one
+  for (int i = 0; i < index.ndim(); i++)
     check(i == d || index.sizes()[i] <= extent(self, i), op, "(): Expected index ", index.sizes(), " to be no larger than self ",
           self.sizes(), " apart from dimension ", d);
-    check(!src || index.sizes()[i] <= extent(*src, i), op, "(): Expected index ", index.sizes(), " to be no larger than src ",
-          src ? src->sizes() : Dims());
-  }
+  if (!src) return;
+  // A source of fewer axes is an IndexError only when no axis before is too short. Source: scatter_shape_check.
+  for (int i = 0; i < index.ndim(); i++)
+    check(index.sizes()[i] <= extent(*src, i), op, "(): Expected index ", index.sizes(), " to be no larger than src ",
+          src->sizes());
+  check(std::max(src->ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as src tensor");
 }
 
 Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
@@ -169,9 +173,9 @@ Tensor Repeat::compose(Inputs in) const {
   for (int i = 0; i < repeats.n; i++) {
     int k = i - (repeats.n - x.ndim());
     int64_t n = k < 0 ? 1 : x.sizes()[k];
-    check(repeats[i] >= 0, "repeat: Trying to create tensor with negative dimension ", repeats[i]);
+    check(repeats[i] * n >= 0, "repeat: Trying to create tensor with negative dimension ", repeats[i] * n);
     wide.push(1), wide.push(n);
-    expanded.push(repeats[i]), expanded.push(n);
+    expanded.push(std::max<int64_t>(repeats[i], 0)), expanded.push(n);  // of nothing there may be negative copies
     out.push(repeats[i] * n);
   }
   Tensor copy = clone_of(expand(reshape(x, wide), expanded), MemoryFormat::contiguous);
@@ -190,7 +194,6 @@ Tensors Gather::vjp(const Saved& s, const Tensor& dy) const {
 Meta Scatter::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "scatter");
   check_along("scatter", in[0], dim, in[1], &in[2]);
-  check(in[0].dtype() == in[2].dtype(), "scatter(): Expected self.dtype to be equal to src.dtype");
   return like(in[0]);
 }
 Tensors Scatter::vjp(const Saved& s, const Tensor& dy) const {
@@ -209,7 +212,6 @@ Tensors ScatterValue::vjp(const Saved& s, const Tensor& dy) const {
 Meta ScatterAdd::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "scatter_add");
   check_along("scatter_add", in[0], dim, in[1], &in[2]);
-  check(in[0].dtype() == in[2].dtype(), "scatter_add(): Expected self.dtype to be equal to src.dtype");
   return like(in[0]);
 }
 Tensors ScatterAdd::vjp(const Saved& s, const Tensor& dy) const {
@@ -230,15 +232,19 @@ Meta IndexAdd::infer(Inputs in) const {
   indexed_meta("index_add", in[0], dim, in[1]);
   check(in[0].dtype() == in[2].dtype(), "index_add_(): self (", name_of(in[0].dtype()), ") and source (",
         name_of(in[2].dtype()), ") must have the same scalar type");
-  int d = wrap_dim(dim, in[0].ndim(), "index_add");
-  check<IndexError>(in[2].ndim() > 0 || in[0].ndim() == 0, "Dimension specified as ", dim,
-                    " but tensor has no dimensions");
-  check(in[2].ndim() == in[0].ndim(), "index_add_(): Source and self must have the same number of dimensions");
-  for (int i = 0; i < in[0].ndim(); i++)
-    check(i == d ? in[2].sizes()[i] == in[1].numel() : in[2].sizes()[i] == in[0].sizes()[i],
-          "index_add_(): source ", in[2].sizes(), " does not match self ", in[0].sizes(), " with ", in[1].numel(),
-          " indices along dimension ", d);
-  return like(in[0]);
+  const Tensor &self = in[0], &source = in[2];
+  int d = wrap_dim(dim, self.ndim(), "index_add");
+  check(d == 0 || d < source.ndim(), "index_add_(): Indexing dim ", d,
+        " is out of bounds of the source tensor with dim ", source.ndim());
+  int64_t slices = source.ndim() ? source.sizes()[d] : 1;
+  check<IndexError>(source.ndim() || in[1].numel() == 1, "Dimension specified as ", d, " but tensor has no dimensions");
+  check(in[1].numel() == slices, "index_add_(): Number of indices (", in[1].numel(),
+        ") should be equal to source.size(dim): (", slices, "), for dim: ", d);
+  Dims kept = self.sizes(), given = source.sizes();
+  if (self.ndim() && source.ndim()) kept.erase(d), given.erase(d);
+  check(kept == given, "index_add_(): source tensor shape must match self tensor shape, excluding the specified "
+        "dimension. Got self.shape = ", self.sizes(), " source.shape = ", source.sizes());
+  return like(self);
 }
 Tensors IndexAdd::vjp(const Saved& s, const Tensor& dy) const {
   if (!s.needs(2)) return {dy};
@@ -384,10 +390,19 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   Fn<IndexPutRows>::into(view, joined({view, v}, ix.indices), accumulate);
 }
 
+// Whether a number may be written as an integer, whatever its fraction, or a bool. Source: c10::overflows.
+static bool converts(const Scalar& v, DType to) {
+  if (to == DType::boolean) return true;
+  int bits = int(8 * size_of(to)) - (to != DType::uint8);
+  double top = std::ldexp(1.0, bits), x = v.to_double();
+  return x > (to == DType::uint8 ? -1 : -top - 1) && x < top;
+}
+
 Tensor MaskedFill::compose(Inputs in) const {
   check(in[1].dtype() == DType::boolean, "masked_fill only supports boolean masks, but got mask with dtype ", name_of(in[1].dtype()));
   check(in[2].ndim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ", in[2].ndim(), " dimension(s).");
-  check(can_cast(in[2].dtype(), in[0].dtype()), "masked_fill: value cannot be converted to type ", name_of(in[0].dtype()), " without overflow");
+  check(can_cast(in[2].dtype(), in[0].dtype()) || converts(item(in[2]), in[0].dtype()), "masked_fill: value cannot be "
+        "converted to type ", name_of(in[0].dtype()), " without overflow");
   // Row-major always, as PyTorch's.
   return where(contiguous_of(in[1]), cast_to(in[2], in[0].dtype()), contiguous_of(in[0]));
 }

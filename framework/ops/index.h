@@ -31,6 +31,7 @@ struct Flip : Op {
   static constexpr Signature signature =
       "flip(input: Tensor, *dims: int) -> Tensor";
   static constexpr auto doc = "Order reversed along dims.";
+  static constexpr Out out = Out::none;
   static constexpr bool any_strides = true;
   Dims dims;
   static constexpr std::tuple fields{&Flip::dims};
@@ -162,6 +163,7 @@ struct MaskedFill : Op {
   static constexpr Signature signature =
       "masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "value where mask holds, input elsewhere; value does not change the dtype.";
+  static constexpr Out out = Out::none;
   static constexpr bool may_repeat = true;
   static constexpr bool inplace = true;
   Tensor compose(Inputs in) const;
@@ -202,7 +204,7 @@ struct Sort : Op {
 struct Topk : Op {
   static constexpr Signature signature =
       "topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> (values: Tensor, indices: Tensor)";
-  static constexpr auto doc = "The k largest (or smallest) elements along dim, in order.";
+  static constexpr auto doc = "The k largest (or smallest) elements along dim, in order if `sorted`.";
   static constexpr Save saves{.outputs = 0b10};
   int64_t k;
   int64_t dim;

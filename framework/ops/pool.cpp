@@ -76,7 +76,9 @@ template <int n, class Op> Tensor avg_pool(const char* op, const Op& o, Inputs i
   check(!o.divisor_override || *o.divisor_override != 0, op, ": divisor must be not zero");
   Dims k = spread(op, "kernel_size", o.kernel_size, n), s = o.stride.empty() ? k : spread(op, "stride", o.stride, n);
   return batched(in[0], n, [&](const Tensor& x) {
-    return Fn<AvgPool>()(x, k, s, spread(op, "padding", o.padding, n), o.ceil_mode, o.count_include_pad, o.divisor_override);
+    // Source: PyTorch, whose means over volumes are row-major always.
+    return Fn<AvgPool>()(n == 3 ? contiguous_of(x) : x, k, s, spread(op, "padding", o.padding, n), o.ceil_mode,
+                         o.count_include_pad, o.divisor_override);
   });
 }
 template <int n, class Op> Tensor adaptive(const char* op, const Op& o, Inputs in) {
@@ -107,7 +109,8 @@ Tensors MaxPoolBackward::vjp(const Saved& s, const Tensor& d) const {
   return {reshape(gather_of(reshape(d, plane), 2, reshape(index, plane)), index.sizes()), Tensor()};
 }
 Meta AvgPool::infer(Inputs in) const {
-  check<NotImplemented>(is_floating(in[0].dtype()), "\"avg_pool2d\" not implemented for '", name_of(in[0].dtype()), "'");
+  DType t = in[0].dtype();
+  check<NotImplemented>(is_floating(t) || t == DType::int64, "\"avg_pool2d\" not implemented for '", name_of(t), "'");
   return laid_out(pooled_sizes("avg_pool", in[0].sizes(), kernel_size, stride, padding, Dims(kernel_size.n, 1), ceil_mode), in[0].dtype(), in[0]);
 }
 Tensors AvgPool::vjp(const Saved& s, const Tensor& dy) const {

@@ -14,6 +14,8 @@ namespace {
 const double kTwoOverSqrtPi = 2 / std::sqrt(M_PI);
 Tensor x_of(const Saved& s) { return s.input(0); }
 Tensor y_of(const Saved& s) { return s.output(); }
+// Where i1(x) / x has no digits left, and at NaN. Source: PyTorch's i1_backward.
+Tensor near_zero(const Tensor& x) { return logical_not(abs(x) > epsilon_of(x.dtype())); }
 Tensor zeros_like(const Tensor& t) { return zeros_of(t.meta()); }  // not t * 0, which keeps NaN
 
 }  // namespace
@@ -90,12 +92,12 @@ Tensors I0e::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * (i1e(x) - sign(x) * y_of(s))};
 }
 Tensors I1::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = x_of(s), safe = where(abs(x) > 1e-7, x, num(1e-7));
-  return {dy * where(abs(x) > 1e-7, i0(safe) - y_of(s) / safe, num(0.5))};
+  Tensor x = x_of(s), near = near_zero(x), safe = where(near, num(epsilon_of(x.dtype())), x);
+  return {dy * where(near, num(0.5), i0(safe) - y_of(s) * Fn<Reciprocal>()(safe))};
 }
 Tensors I1e::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = x_of(s), safe = where(abs(x) > 1e-7, x, num(1e-7));
-  return {dy * where(abs(x) > 1e-7, i0e(safe) - y_of(s) * (sign(safe) + 1.0 / safe), num(0.5))};
+  Tensor x = x_of(s), near = near_zero(x), safe = where(near, num(epsilon_of(x.dtype())), x);
+  return {dy * where(near, num(0.5), i0e(safe) - y_of(s) * (sign(safe) + Fn<Reciprocal>()(safe)))};
 }
 Tensors Ndtri::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * (std::sqrt(2 * M_PI) * exp(square(y_of(s)) * 0.5))};

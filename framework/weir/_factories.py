@@ -2,8 +2,8 @@
 import builtins
 import math
 
-from _weir import (Tensor, _empty, _empty_strided, _from_memory, _full, _write_out, _zeros, get_default_dtype, ops,
-                   preserve_format)
+from _weir import (Tensor, _as_new, _empty, _empty_strided, _from_memory, _full, _write_out, _zeros, get_default_dtype,
+                   ops, preserve_format)
 
 from . import _types as T
 from ._lazy import np
@@ -20,7 +20,8 @@ def _into(out, r):
     return _write_out("out", out, r.to(out.dtype), [], 0, False)
 
 
-def _like(t, dtype, device, requires_grad, memory_format):
+def _like(t, dtype, device, requires_grad, memory_format, layout, pin_memory):
+    check_options(layout, pin_memory)
     dtype, device = dtype or t.dtype, device or t.device
     if memory_format in (None, preserve_format) and not t.is_contiguous():
         meta = ops["torch"]["clone"](_empty_strided(t.shape, t.stride(), t.dtype, "meta"))
@@ -29,16 +30,20 @@ def _like(t, dtype, device, requires_grad, memory_format):
     return r if memory_format in (None, preserve_format) else r.contiguous(memory_format=memory_format)
 
 
-def _checked_layout(layout, pin_memory=False):
+def check_options(layout, pin_memory):
+    """Raises for what a new tensor cannot have here: another layout, and pinned memory, which needs an accelerator."""
     if layout not in (None, "strided") and str(layout) != "torch.strided":
         raise NotImplementedError(f"layout {layout} is not supported: weir tensors are strided")
+    if pin_memory:
+        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
+                           "is available on this system.")
 
 
 def empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
           memory_format=None):
     """An uninitialised tensor. Shape: `size`."""
-    if layout is not None:  # calls of Python are most of what an empty tensor costs
-        _checked_layout(layout)
+    if layout is not None or pin_memory:  # calls of Python are most of what an empty tensor costs
+        check_options(layout, pin_memory)
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     r = _empty(size, dtype, device, requires_grad)
@@ -49,54 +54,59 @@ def empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=F
 
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """An uninitialised tensor of the given strides."""
+    check_options(layout, pin_memory)
     return _empty_strided(size, stride, dtype, device, requires_grad)
 
 
 def zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of zeros. Shape: `size`."""
-    _checked_layout(layout)
+    check_options(layout, pin_memory)
     r = _zeros(_size(size), dtype, device, requires_grad)
     return r if out is None else _into(out, r)
 
 
 def ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of ones. Shape: `size`."""
-    _checked_layout(layout)
+    check_options(layout, pin_memory)
     r = _full(_size(size), 1, dtype or get_default_dtype(), device, requires_grad)
     return r if out is None else _into(out, r)
 
 
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of one number; its dtype follows the number unless given."""
-    _checked_layout(layout)
+    check_options(layout, pin_memory)
     r = _full(size, fill_value, dtype, device, requires_grad)
     return r if out is None else _into(out, r)
 
 
 def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """An uninitialised tensor of input's shape, dtype and (when dense) strides."""
-    return _like(input, dtype, device, requires_grad, memory_format)
+    return _like(input, dtype, device, requires_grad, memory_format, layout, pin_memory)
 
 
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """Zeros of input's shape and dtype."""
-    return _like(input, dtype, device, False, memory_format).zero_().requires_grad_(requires_grad)
+    r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
+    return _as_new(r.zero_()).requires_grad_(requires_grad)
 
 
 def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
     """Ones of input's shape and dtype."""
-    return _like(input, dtype, device, False, memory_format).fill_(1).requires_grad_(requires_grad)
+    r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
+    return _as_new(r.fill_(1)).requires_grad_(requires_grad)
 
 
 def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None,
               pin_memory=False):
     """fill_value in input's shape and dtype."""
-    return _like(input, dtype, device, False, memory_format).fill_(fill_value).requires_grad_(requires_grad)
+    r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
+    return _as_new(r.fill_(fill_value)).requires_grad_(requires_grad)
 
 
 def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
            pin_memory=False):
     """start, start + step, ... below end. int64 unless a bound is a float. ValueError-free; RuntimeError for a bad step."""
+    check_options(layout, pin_memory)
     if end is None:
         start, end = 0, start
     if out is not None and not out.is_floating_point() and builtins.int(step) == 0:
@@ -128,8 +138,11 @@ def _whole_ends(dtype, start, end):
     return (int(start), int(end)) if whole else (start, end)
 
 
-def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
+             pin_memory=False):
     """`steps` equally spaced numbers from start to end, both included."""
+    if out is None:  # which brings memory of its own
+        check_options(layout, pin_memory)
     start, end = _whole_ends(dtype, *_ends("linspace", start, end))
     r = _hidden["linspace"](start, end, steps, dtype or get_default_dtype())
     if device is not None:
@@ -139,22 +152,25 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     return r.requires_grad_() if requires_grad else r
 
 
-def logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, requires_grad=False):
+def logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, requires_grad=False,
+             pin_memory=False):
     """base ** linspace(start, end, steps)."""
+    check_options(layout, pin_memory)
     start, end = _whole_ends(dtype, *_ends("logspace", start, end))
     exponents = linspace(start, end, steps, dtype=T.float64, device=device)
     r = ops["torch"]["pow"](base, exponents).to(dtype or get_default_dtype())
     return r.requires_grad_() if requires_grad else r
 
 
-def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Ones on the diagonal, zeros elsewhere. Shape: (n, m)."""
+    check_options(layout, pin_memory)
     m = n if m is None else m
     if n < 0 or m < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}, {m}")
     r = zeros(n, m, dtype=dtype, device=device)
     r.diagonal().fill_(1)
-    return r.requires_grad_() if requires_grad else r
+    return _as_new(r).requires_grad_() if requires_grad else _as_new(r)
 
 
 def from_numpy(ndarray):
@@ -231,6 +247,7 @@ def _check_regular(data, shape, dim):
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A new tensor with a copy of data: a number, nested sequences, an array or a tensor. Floats get the default dtype."""
+    check_options(None, pin_memory)
     if isinstance(data, Tensor):
         r = data.detach().clone()
         r = r.to(dtype) if dtype else r
@@ -261,5 +278,5 @@ asarray = as_tensor
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A 0-d tensor of a number, in the default dtype."""
-    _checked_layout(layout)
+    check_options(layout, pin_memory)
     return _full((), s, dtype or get_default_dtype(), device, requires_grad)

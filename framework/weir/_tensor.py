@@ -1,6 +1,6 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _alias_storage, _backward,
-                   _remove_hook, _resize, _view_dtype, bool as _bool, contiguous_format, device as Device,
+                   _empty, _remove_hook, _resize, _view_dtype, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -60,7 +60,7 @@ def contiguous(self, memory_format=contiguous_format):
     return self if self.is_contiguous(memory_format) else _clone(self, memory_format=memory_format)
 
 
-def _suggested_format(self):
+def suggested_format(self):
     """channels_last where the axes lie in that order and not in their own, else contiguous_format, holes or not."""
     for format, rank in ((T.channels_last, 4), (T.channels_last_3d, 5)):
         if self.dim() == rank and not self.is_contiguous() and self.is_contiguous(format):
@@ -112,7 +112,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if dtype is not None and dtype is not self.dtype:
         r = _to_dtype(r, dtype)
     if memory_format not in (None, preserve_format):
-        same = memory_format is _suggested_format(r) if r is self and not copy else r.is_contiguous(memory_format)
+        same = memory_format is suggested_format(r) if r is self and not copy else r.is_contiguous(memory_format)
         r = r if same else _clone(r, memory_format=memory_format)
     return _clone(r) if copy and r is self else r
 
@@ -211,21 +211,16 @@ def zero_(self):
     return self.fill_(0)
 
 
-def fill_(self, value):
-    """Every element set to value in place."""
-    if isinstance(value, Tensor) and value.dim() > 0:
-        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
-    from ._factories import scalar_tensor
-    if not isinstance(value, Tensor):
-        value = scalar_tensor(value, dtype=self.dtype)
-    return self.copy_(value)
-
-
 def resize_(self, *size, memory_format=None):
-    """Changes the shape in place; elements beyond the old ones are undefined."""
+    """Changes the shape in place, and the strides to a memory format's; elements beyond the old ones are undefined."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    return _resize(self, size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size)
+    size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    if memory_format is preserve_format:
+        raise RuntimeError("Unsupported memory format Preserve")
+    if memory_format is None:
+        return _resize(self, size)
+    return _resize(self, size, _clone(_empty(size, self.dtype, "meta"), memory_format=memory_format).stride())
 
 
 def set_(self, source=None):
@@ -344,10 +339,16 @@ def _reversed(name):
     return lambda self, other: f(other, self)
 
 
+def _number_first(f):
+    """A method of f(n, input)."""
+    return lambda self, n: f(n, self)
+
+
 _methods = dict(
+    polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
     is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, view=view, numpy=numpy, __array__=__array__,
     tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
-    register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, fill_=fill_, resize_=resize_,
+    register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(lambda self: self.t()), mH=property(lambda self: self.adjoint()), t=t, where=where,
     new_tensor=new_tensor, new_empty=_new("empty"), new_zeros=_new("zeros"), new_ones=_new("ones"), new_full=_new("full"),
     __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __contains__=__contains__, __format__=__format__,

@@ -5,7 +5,7 @@ from _weir import Generator, Tensor, _default_generator, _empty, get_default_dty
 
 from . import _types as T
 from ._composites._register import OUT_EXACT, with_out
-from ._factories import _into
+from ._factories import _into, check_options
 
 default_generator = _default_generator()
 _torch, _hidden = ops["torch"], ops["hidden"]
@@ -68,12 +68,14 @@ def _made(r, out, device, requires_grad):
 
 def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Uniform numbers in [0, 1). Shape: `size`."""
+    check_options(layout, pin_memory)
     r = _empty(_size(size, kw), dtype or get_default_dtype())
     return _made(r.uniform_(generator=generator), out, device, requires_grad)
 
 
 def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Standard normal numbers. Shape: `size`."""
+    check_options(layout, pin_memory)
     r = _empty(_size(size, kw), dtype or get_default_dtype())
     return _made(normal_(r, generator=generator), out, device, requires_grad)
 
@@ -81,6 +83,7 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
 def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
             requires_grad=False, pin_memory=False):
     """Integers in [low, high), int64 unless dtype says otherwise. Shape: `size`."""
+    check_options(layout, pin_memory)
     if size is None:
         low, high, size = 0, low, high
     elif high is None:
@@ -94,6 +97,7 @@ def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, 
 
 def randperm(n, *, generator=None, out=None, dtype=T.int64, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A random permutation of 0 .. n - 1."""
+    check_options(layout, pin_memory)
     return _made(_hidden["randperm_of"](n, generator).to(dtype), out, device, requires_grad)
 
 
@@ -113,6 +117,7 @@ rand_like, randn_like, randint_like = _like(rand), _like(randn), _like(lambda lo
 def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
            requires_grad=False, pin_memory=False):
     """Normal numbers of the given means and standard deviations (numbers or tensors)."""
+    check_options(layout, pin_memory)
     if isinstance(std, Tensor) and std.numel() and bool((std < 0).any()):
         raise RuntimeError("normal expects all elements of std >= 0.0")
     if not isinstance(mean, Tensor) and isinstance(std, Tensor) and not std.is_floating_point():

@@ -44,12 +44,11 @@ def log_softmax(input, dim, *, dtype=None):
     return weir.log_softmax(input, dim, dtype=dtype)
 
 
-@with_out
+@functools.partial(with_out, recorded=True)
 def ndtr(input):
     """The normal distribution function."""
     x = _checked(input) * math.sqrt(0.5)
-    return weir.where(x.abs() < math.sqrt(0.5), 0.5 + 0.5 * weir.erf(x),
-                      weir.where(x > 0, 1 - 0.5 * weir.erfc(x.abs()), 0.5 * weir.erfc(x.abs())))
+    return (1 + weir.erf(x.double()).to(x.dtype)) * 0.5  # in the lower tail the last bit of erf is most of what is left
 
 
 def _constant(function):

@@ -215,11 +215,14 @@ struct Split3 {
 
 void index_select(const IndexSelect& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), index = row_major(in[1]);
-  Split3 s(x.sizes(), op.dim, "index_select");
+  int d = wrap_dim(op.dim, x.ndim(), "index_select");
+  Split3 s(x.sizes(), d, "index_select");
   int64_t bytes = s.inner * size_of(x.dtype()), m = index.numel();
   parallel_for(s.outer * m, std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; i++) {
-      int64_t at = checked("index_select", index_at(index, i % m), s.n, false);
+      int64_t at = index_at(index, i % m);
+      if (d == 1) checked_along(at, s.n, d);  // the columns are read by a loop of their own in PyTorch
+      else checked("index_select", at, s.n, false);
       std::memcpy(out[0].raw() + i * bytes, x.raw() + (i / m * s.n + at) * bytes, bytes);
     }
   });
@@ -230,14 +233,15 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
   Tensor index = row_major(in[1]), src = row_major(in[2]);
   Split3 s(out[0].sizes(), op.dim, "index_add");
   int64_t m = index.numel();
+  bool scatters = out[0].ndim() > 1 && op.alpha.to_double() == 1;  // as PyTorch does there, with scatter's exception
   visit_dtype(src.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* dst = out[0].data<T>();
     const T* p = src.data<T>();
     for (int64_t o = 0; o < s.outer; o++)
       for (int64_t i = 0; i < m; i++) {
-        int64_t at = out[0].ndim() > 1 ? checked_along(index_at(index, i), s.n, int(op.dim))
-                                       : checked("index_add", index_at(index, i), s.n, false);
+        int64_t at = scatters ? checked_along(index_at(index, i), s.n, int(op.dim))
+                              : checked("index_add", index_at(index, i), s.n, false);
         for (int64_t k = 0; k < s.inner; k++)
           add_to(dst[(o * s.n + at) * s.inner + k], p[(o * m + i) * s.inner + k], op.alpha.to_double());
       }
@@ -381,8 +385,17 @@ template <class T> void select_first(std::vector<Ranked<T>>& line, int64_t keep)
   std::sort_heap(line.begin(), end);
 }
 
-// Lines along dim, sorted; `keep` of each written. NaN counts as the largest.
-template <class T> void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, const Tensor& values, const Tensor& indices) {
+// The first `keep` in whatever order the selection leaves them: PyTorch's own, who selects by the same algorithm.
+template <class T> void select_unordered(std::vector<Ranked<T>>& line, int64_t keep) {
+  auto before = [](const Ranked<T>& a, const Ranked<T>& b) { return a.key < b.key; };
+  if (keep * 64 <= int64_t(line.size())) std::partial_sort(line.begin(), line.begin() + keep, line.end(), before);
+  else std::nth_element(line.begin(), line.begin() + keep - 1, line.end(), before);
+}
+
+// Lines along dim, sorted unless `ordered` is false; `keep` of each written. NaN counts as the largest.
+template <class T>
+void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, bool ordered, const Tensor& values,
+                const Tensor& indices) {
   int d = wrap_dim(dim, x.ndim(), "sort");
   int64_t n = x.ndim() ? x.sizes()[d] : 1, inner = 1;
   for (int i = d + 1; i < x.ndim(); i++) inner *= x.sizes()[i];
@@ -396,7 +409,8 @@ template <class T> void sort_lines(const Tensor& x, int64_t dim, bool descending
     for (int64_t l = b; l < e; l++) {
       convert(x.dtype(), x.raw() + offset_of(l, rest_sizes, rest_strides) * int64_t(size_of(x.dtype())), step, dtype_of<T>(), line.data(), 1, n);
       for (int64_t i = 0; i < n; i++) order[i] = Ranked<T>(line[i], i, descending);
-      if (keep < n / 8) select_first(order, keep);
+      if (!ordered) select_unordered(order, keep);
+      else if (keep < n / 8) select_first(order, keep);
       else radix_sort(order, other);
       int64_t first = l / inner * keep * inner + l % inner;
       for (int64_t i = 0; i < keep; i++) {
@@ -407,17 +421,17 @@ template <class T> void sort_lines(const Tensor& x, int64_t dim, bool descending
     }
   });
 }
-void sort_any(const Tensor& x, int64_t dim, bool descending, int64_t keep, Outputs out) {
+void sort_any(const Tensor& x, int64_t dim, bool descending, int64_t keep, bool ordered, Outputs out) {
   if (out[0].numel() == 0) return;
-  if (x.dtype() == DType::float64) sort_lines<double>(x, dim, descending, keep, out[0], out[1]);
-  else if (is_floating(x.dtype())) sort_lines<float>(x, dim, descending, keep, out[0], out[1]);
-  else sort_lines<int64_t>(x, dim, descending, keep, out[0], out[1]);
+  if (x.dtype() == DType::float64) sort_lines<double>(x, dim, descending, keep, ordered, out[0], out[1]);
+  else if (is_floating(x.dtype())) sort_lines<float>(x, dim, descending, keep, ordered, out[0], out[1]);
+  else sort_lines<int64_t>(x, dim, descending, keep, ordered, out[0], out[1]);
 }
 void sort(const Sort& op, Inputs in, Outputs out) {
-  sort_any(in[0], op.dim, op.descending, size_along(in[0], op.dim), out);
+  sort_any(in[0], op.dim, op.descending, size_along(in[0], op.dim), true, out);
 }
 void topk(const Topk& op, Inputs in, Outputs out) {
-  sort_any(in[0], op.dim, op.largest, in[0].ndim() ? op.k : 1, out);  // a 0-d tensor is its own, whatever k
+  sort_any(in[0], op.dim, op.largest, in[0].ndim() ? op.k : 1, op.sorted, out);  // a 0-d tensor is its own, whatever k
 }
 
 void embedding(const Embedding&, Inputs in, Outputs out) {

@@ -52,7 +52,7 @@ template <class T> struct Vec {
   Vec() = default;
   Vec(V x) : v(x) {}
   template <class N> requires std::is_arithmetic_v<N>
-  explicit Vec(N x) : v(V{} + T(x)) {}
+  explicit Vec(N x) : v(T(x) - V{}) {}  // not V{} + x, which makes 0 of -0
   static Vec load(const T* p) {
     Vec r;
     std::memcpy(&r.v, p, sizeof r.v);

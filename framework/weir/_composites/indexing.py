@@ -4,6 +4,7 @@ import weir
 from weir._C import Tensor
 
 from ._register import OUT_EXACT, composite
+from .reduction import without_gradient
 from .shape import wrapped_dim
 
 
@@ -56,32 +57,32 @@ def _rows(input, dim, index):
 
 
 def _scatter_rows(name, input, dim, index, write):
-    if input.numel() == 0:  # no index can be wrong where nothing is written
-        return input.clone()
     flat = input.reshape(1) if input.dim() == 0 else input
     dim = wrapped_dim(flat, dim)
     rows = _rows(flat, dim, _wrapped(name, _int64(name, index.reshape(-1)), flat.shape[dim]))
     return write(flat, dim, rows).reshape(input.shape)
 
 
-@composite(inplace=True)
+@composite(inplace=True, out=None)
 def index_fill(input: Tensor, dim, index, value):
     """A copy of input with the slices at index along dim set to value."""
+    if isinstance(value, Tensor) and value.dim():
+        raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+                           f"{value.dim()} dimension(s).")
     if index.dtype != weir.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
     wrapped_dim(input, dim)
     if index.dim() > 1:
-        raise IndexError(f"index_fill_(): Index should have dimension 1 or 0 (got {index.dim()})")
+        raise RuntimeError("Index has to be a vector/scalar")
+    if input.numel() == 0:  # no index can be wrong where nothing is written
+        return input.clone()
     if isinstance(value, Tensor):
-        if value.dim():
-            raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                               f"{value.dim()} dimension(s).")
         def fill(x, d, rows):
             written = weir.zeros(x.shape, dtype=weir.bool).scatter(d, rows, True)
             return weir.where(written, value.to(x.dtype), x)
     else:
         fill = lambda x, d, rows: x.scatter(d, rows, value)  # noqa: E731
-    return weir.empty_like(input).copy_(_scatter_rows("index_fill_", input, dim, index, fill))
+    return weir._C._as_new(weir.empty_like(input).copy_(_scatter_rows("index_fill_", input, dim, index, fill)))
 
 
 @composite(inplace=True)
@@ -105,6 +106,8 @@ def index_copy(input: Tensor, dim, index, source):
     if source.dim() and source.shape[dim] != index.numel():
         raise IndexError(f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
                          f"({source.shape[dim]})")
+    if input.numel() == 0:  # no index can be wrong where nothing is written; the gradient reaches both
+        return without_gradient(input.clone(), source.sum())
     return _scatter_rows("index_copy_", input, dim, index, lambda x, d, rows: x.scatter(d, rows, source.reshape(rows.shape)))
 
 
@@ -124,7 +127,7 @@ def masked_scatter(input: Tensor, mask, source):
     if source.numel() == 0:
         return weir.where(mask, source.sum().to(input.dtype), input)  # nothing is taken; the gradient reaches both
     values = source.reshape(-1)[position.clamp(min=0)].reshape(input.shape)
-    return weir.where(mask, values, input)
+    return weir.where(mask, values, input).contiguous()
 
 
 @composite(inplace=True)
@@ -143,19 +146,33 @@ def put(input: Tensor, index, source, accumulate=False):
     return write(0, where, source.reshape(-1)).reshape(input.shape)
 
 
-@composite(inplace=True, method=True, out=None)
-def index_put(input: Tensor, indices, values, accumulate=False):
-    """A copy of input with values written, or added, at input[indices]."""
-    if any(i is not None and i.numel() and not size for i, size in zip(indices, input.shape)):
+def _check_put(input, key, values):
+    """Raises unless values of input's dtype broadcast to input[key]; only then does it matter what the indices are."""
+    if any(isinstance(i, Tensor) and i.numel() and not size for i, size in zip(key, input.shape)):
         raise IndexError("index is out of bounds for dimension with size 0")
+    places = lambda i: isinstance(i, Tensor) and i.dtype in (weir.int64, weir.int32)  # noqa: E731
+    zeros = tuple(weir.zeros_like(i) if places(i) else i for i in key)
+    shape = input.detach()[zeros].shape
+    while values.dim() > len(shape) and values.shape[0] == 1:
+        values = values[0]
+    if values.dim() > len(shape) or any(n not in (1, m) for n, m in zip(values.shape[::-1], shape[::-1])):
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
+                           f"indexing result of shape {list(shape)}")
     if input.dtype != values.dtype:
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {input.dtype} for the "
                            f"destination and {values.dtype} for the source.")
-    result = input.clone()
+
+
+@composite(inplace=True, method=True, out=None)
+def index_put(input: Tensor, indices, values, accumulate=False):
+    """A copy of input with values written, or added, at input[indices]."""
     key = tuple(slice(None) if i is None else i for i in indices)
+    _check_put(input, key, values)
     if not accumulate:
+        result = input.clone()
         result[key] = values
         return result
     positions = weir.arange(input.numel()).reshape(input.shape)[key]
-    values = values.to(input.dtype).expand(positions.shape).reshape(-1)
-    return input.reshape(-1).index_add(0, positions.reshape(-1), values).reshape(input.shape)
+    values = values.expand(positions.shape).reshape(-1)
+    result = input.reshape(-1).index_add(0, positions.reshape(-1), values).reshape(input.shape)
+    return result if input.is_contiguous() else weir._C._as_new(weir.empty_like(input).copy_(result))

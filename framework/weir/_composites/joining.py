@@ -199,8 +199,12 @@ def combinations(input: Tensor, r=2, with_replacement=False):
 def repeat_interleave(input: Tensor, repeats=None, dim=None, *, output_size=None):
     """Each element repeated `repeats` times along dim, of the flattened tensor without dim."""
     if repeats is None:
+        if dim is not None:
+            raise TypeError("repeat_interleave(): repeats alone takes no dim")
         if input.dim() != 1:
-            raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+        if input.is_floating_point():
+            raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for {input.dtype}')
         counts = input.tolist()
         return weir.tensor([i for i, n in enumerate(counts) for _ in range(n)], dtype=weir.int64)
     if dim is None:

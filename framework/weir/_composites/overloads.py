@@ -1,5 +1,7 @@
 """Overloads of core ops whose one signature cannot hold them: PyTorch has several functions under these names."""
 
+import functools
+
 import weir
 from weir import _C
 from weir._C import Tensor
@@ -12,6 +14,15 @@ from .search import nonzero
 def _where(core, *args, **kwargs):
     """Of the condition alone: the coordinates where it holds."""
     return nonzero(*args, **kwargs, as_tuple=True) if len(args) + len(kwargs) == 1 else core(*args, **kwargs)
+
+
+@completes("nan_to_num_")
+def _nan_to_num_(core, input, *args, **kwargs):
+    """Integers are left as they are, and so may lie in one place."""
+    if isinstance(input, Tensor) and not input.is_floating_point() and 0 in input.stride():
+        weir._C._bump_version(input)
+        return input
+    return core(input, *args, **kwargs)
 
 
 @completes("bernoulli")
@@ -50,7 +61,7 @@ def _scatter_reduce(name, core, input, dim, index, src, reduce):
 def _reduced(name):
     plain = _C.ops["torch"]["scatter"]
 
-    @with_out
+    @functools.partial(with_out, recorded=True)
     def scatter(input, dim, index, src, *, reduce):
         return _scatter_reduce("scatter", plain, input, dim, index, src, reduce)
 

@@ -3,6 +3,7 @@
 import weir
 from weir._C import Tensor
 
+from .._tensor import suggested_format
 from ._register import composite
 from .shape import wrapped_dim
 
@@ -65,9 +66,9 @@ def diff(input: Tensor, n=1, dim=-1, prepend=None, append=None):
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0 and prepend is None and append is None:
+        return input.clone()  # whatever dim is
     wrapped_dim(input, dim)
-    if n == 0:
-        return input.clone()
     parts = [p for p in (prepend, input, append) if p is not None]
     x = weir.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(min(n, x.shape[dim])):
@@ -130,42 +131,54 @@ def cumulative_trapezoid(y: Tensor, x=None, *, dx=None, dim=-1):
 def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
     """Central differences along each axis (one-sided at the ends), as a tuple."""
     axes = list(range(input.dim())) if dim in (None, ()) else [dim] if isinstance(dim, int) else list(dim)
-    for d in axes:
-        wrapped_dim(input, d)
-    for d in axes:
-        if axes.count(d) > 1:
-            raise RuntimeError(f"torch.gradient: dim {d} appears multiple times in the list of dims")
     spacing = 1 if spacing is None else spacing
     spacings = list(spacing) if isinstance(spacing, (tuple, list)) else [spacing] * len(axes)
     if len(spacings) != len(axes):
         raise RuntimeError(f"torch.gradient expected spacing to be unspecified, a scalar or a list of length {len(axes)}, "
                            f"but got a list of length {len(spacings)}")
+    if len({wrapped_dim(input, d) for d in axes}) < len(axes):
+        raise RuntimeError("torch.gradient: a dim appears multiple times in the list of dims")
+    if edge_order not in (1, 2):
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if any(input.shape[d] < edge_order + 1 for d in axes):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
     return tuple(_gradient_along(input, d, s, edge_order) for d, s in zip(axes, spacings))
 
 
 def _gradient_along(x, dim, spacing, edge_order):
-    """Over even steps the difference across two of them; over given points the two slopes, weighed. One formula would do
-    for finite numbers only."""
-    along = [-1 if d == dim % x.dim() else 1 for d in range(x.dim())]
-    size = x.shape[dim]
-    part = lambda start, length=1: x.narrow(dim, start, length)  # noqa: E731
-    slope = lambda at, h: (part(at + 1) - part(at)) / h  # noqa: E731
-    if isinstance(spacing, Tensor) and spacing.dim():
-        h = (spacing[1:] - spacing[:-1]).to(x.dtype if x.is_floating_point() else weir.get_default_dtype())
-        later, earlier = _neighbours(x, dim)
-        slopes = (later - earlier) / h.reshape(along)
-        left, right = h[:-1].reshape(along), h[1:].reshape(along)
-        middle = slopes.narrow(dim, 0, size - 2) * right + slopes.narrow(dim, 1, size - 2) * left
-        middle = middle / (left + right)
-        h_first, h_last = h[:2], h.flip(0)[:2]
-    else:
-        h = float(spacing)
-        middle = (part(2, size - 2) - part(0, size - 2)) / (2 * h)
-        h_first = h_last = (h, h or 1.0)  # by a spacing of zero all is infinite already
-    first, last = slope(0, h_first[0]), slope(size - 2, h_last[0])
-    if edge_order == 2:
-        first = first - (slope(1, h_first[1]) - first) * h_first[0] / (h_first[0] + h_first[1])
-        last = last + (last - slope(size - 3, h_last[1])) * h_last[0] / (h_last[0] + h_last[1])
-    return weir.cat([first, middle, last], dim)
+    """Over even steps the difference across two of them; over given points a parabola's slope, in weights of three
+    values. One formula would do for finite numbers only."""
+    uneven = isinstance(spacing, Tensor) and spacing.dim() > 0
+    first, middle, last = (_uneven_slopes if uneven else _even_slopes)(x, dim, spacing, edge_order)
+    result = weir.cat([first, middle, last], dim)
+    # By a number, slices keep the order of axes of the whole also where only one element is left of an axis.
+    return result if uneven or not middle.numel() else result.contiguous(memory_format=suggested_format(x))
+
+
+def _even_slopes(x, dim, step, edge_order):
+    part = lambda start, length=1: x.narrow(dim, start % x.shape[dim], length)  # noqa: E731
+    inner = x.shape[dim] - 2
+    middle = (part(2, inner) - part(0, inner)) / step / 2
+    if edge_order == 1:
+        return (part(1) - part(0)) / step, middle, (part(-1) - part(-2)) / step
+    return ((-1.5 * part(0) + 2 * part(1) - 0.5 * part(2)) / step, middle,
+            (0.5 * part(-3) - 2 * part(-2) + 1.5 * part(-1)) / step)
+
+
+def _uneven_slopes(x, dim, points, edge_order):
+    part = lambda start, length=1: x.narrow(dim, start % x.shape[dim], length)  # noqa: E731
+    along = lambda t: t.reshape([-1 if d == dim % x.dim() else 1 for d in range(x.dim())])  # noqa: E731
+    inner, h = x.shape[dim] - 2, points[1:] - points[:-1]
+    left, right = h[:-1], h[1:]
+    a, b, c = -right / (left * (left + right)), (right - left) / (left * right), left / (right * (left + right))
+    middle = along(a) * part(0, inner) + along(b) * part(1, inner) + along(c) * part(2, inner)
+    if edge_order == 1:
+        return (part(1) - part(0)) / h[0], middle, (part(-1) - part(-2)) / h[-1]
+    # Signs and whole numbers where PyTorch has them: unsigned points wrap around.
+    near, far = h[0], h[1]
+    first = (-(2.0 * near + far) / (near * (near + far)) * part(0) + (near + far) / (near * far) * part(1)
+             + -near / (far * (near + far)) * part(2))
+    near, far = h[-1], h[-2]
+    last = (near / (far * (near + far)) * part(-3) + -(near + far) / (near * far) * part(-2)
+            + (2 * near + far) / (near * (near + far)) * part(-1))
+    return first, middle, last

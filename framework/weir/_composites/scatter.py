@@ -45,9 +45,9 @@ def scatter_reduce(input: Tensor, dim, index, src, reduce, *, include_self=True)
     """
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError("reduce argument must be either sum, prod, mean, amax or amin, got " + str(reduce))
+    dim = wrapped_dim(input, dim)
     if index.dtype not in (weir.int64, weir.int32):
         raise RuntimeError("scatter(): Expected dtype int32/int64 for index")
-    wrapped_dim(input, dim)
     if input.dtype != src.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
     if input.dim() == 0:
@@ -55,7 +55,6 @@ def scatter_reduce(input: Tensor, dim, index, src, reduce, *, include_self=True)
         return flat.reshape(())
     index = index.to(weir.int64).reshape([1] * input.dim()) if index.dim() == 0 else index.to(weir.int64)
     src = src.reshape([1] * input.dim()) if src.dim() == 0 else src
-    dim = wrapped_dim(input, dim)
     if index.numel() and src.dim() != index.dim():
         raise RuntimeError("scatter(): Index tensor must have the same number of dimensions as src tensor")
     if index.numel() == 0:
@@ -107,24 +106,41 @@ def _product(base, dim, index, src, value, kept):
     return (value + own).scatter_add(dim, index, theirs)
 
 
+def _check_slices(name, input, dim, index, source):
+    """Raises unless source has a slice of input's shape along dim for every index. Source: index_func_meta_impl."""
+    if index.dim() > 1:
+        raise IndexError(f"{name}(): Index is supposed to be a vector, but got dim: {index.dim()}")
+    if index.dtype not in (weir.int64, weir.int32):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index but got: {index.dtype}")
+    if input.dtype != source.dtype:
+        raise RuntimeError(f"{name}(): self ({input.dtype}) and source ({source.dtype}) must have the same scalar type")
+    if dim and dim >= source.dim():
+        raise RuntimeError(f"{name}(): Indexing dim {dim} is out of bounds of the source tensor with dim "
+                           f"{source.dim()}")
+    if not source.dim() and index.numel() != 1:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
+    slices = source.shape[dim] if source.dim() else 1
+    if index.numel() != slices:
+        raise RuntimeError(f"{name}(): Number of indices ({index.numel()}) should be equal to source.size(dim): "
+                           f"({slices}), for dim: {dim}")
+    both = input.dim() and source.dim()
+    rest = lambda x: [s for d, s in enumerate(x.shape) if d != dim or not both]  # noqa: E731
+    if rest(input) != rest(source):
+        raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+                           f"self.shape = {list(input.shape)} source.shape = {list(source.shape)}")
+
+
 @composite(inplace=True)
 def index_reduce(input: Tensor, dim, index, source, reduce, *, include_self=True):
     """input's slices at index along dim reduced with source's; reduce: prod, mean, amax or amin."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
-    if input.dtype != source.dtype:
-        raise RuntimeError("index_reduce(): self and source must have the same scalar type")
-    if index.dim() > 1:
-        raise IndexError(f"index_reduce(): Index is supposed to be a vector, but got dim: {index.dim()}")
+    dim = wrapped_dim(input, dim)
+    _check_slices("index_reduce_", input, dim, index, source)
+    if index.numel() and not bool(((index >= 0) & (index < (input.shape[dim] if input.dim() else 1))).all()):
+        raise IndexError("index out of range in self")
     if input.dim() == 0:
         return scatter_reduce(input, 0, index, source, reduce, include_self=include_self)
-    dim = wrapped_dim(input, dim)
-    if index.numel() and not bool(((index >= 0) & (index < input.shape[dim])).all()):
-        raise IndexError("index out of range in self")
-    if source.dim() == 0 and dim:
-        raise RuntimeError(f"index_reduce_(): Indexing dim {dim} is out of bounds of the source tensor with dim 0")
-    if source.dim() == 0:
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     shape = [index.numel() if d == dim else 1 for d in range(input.dim())]
     wide = index.reshape(shape).expand(source.shape)
     return scatter_reduce(input, dim, wide, source, reduce, include_self=include_self)

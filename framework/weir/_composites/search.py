@@ -3,7 +3,7 @@
 import weir
 from weir._C import Tensor
 
-from ._register import composite
+from ._register import composite, with_out
 
 
 def _binary_search(boundaries, values, right):
@@ -63,7 +63,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Is each element among test_elements?"""
     elements, tests = (x if isinstance(x, Tensor) else weir.tensor(x) for x in (elements, test_elements))
     dtype = weir.promote_types(elements.dtype, tests.dtype)
-    if assume_unique and tests.numel() >= 10 * elements.numel() ** 0.145:  # from there on PyTorch sorts
+    if assume_unique and tests.numel() >= int(10 * elements.numel() ** 0.145):  # from there on PyTorch sorts
         return _isin_sorted(elements.to(dtype), tests.to(dtype), invert)
     ordered = weir.sort(tests.reshape(-1).to(dtype))[0]
     if ordered.numel() == 0:
@@ -82,18 +82,24 @@ def _isin_sorted(elements, tests, invert):
     return weir.logical_not(found) if invert else found
 
 
-@composite
-def nonzero(input: Tensor, *, as_tuple=False):
+@with_out
+def _nonzero_rows(input: Tensor):
+    return weir._C.ops["hidden"]["nonzero_rows"](input)
+
+
+@composite(out=None)
+def nonzero(input: Tensor, *, as_tuple=False, out=None):
     """Coordinates of the nonzero elements, a row each, or a vector per axis with as_tuple."""
-    rows = weir._C.ops["hidden"]["nonzero_rows"](input)
     if not as_tuple:
-        return rows
-    if input.dim() == 0:
-        return (weir._C.ops["hidden"]["nonzero_rows"](input.reshape(1)).reshape(-1),)
-    return tuple(rows.unbind(1))
+        return _nonzero_rows(input, out=out)
+    if out is not None:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"nonzero(): argument 'out' must be Tensor, not {type(out).__name__}")
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    return tuple(_nonzero_rows(input if input.dim() else input.reshape(1)).unbind(1))
 
 
-@composite
+@composite(out=None)
 def argwhere(input: Tensor):
     """As nonzero."""
     return nonzero(input)

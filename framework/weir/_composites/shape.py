@@ -5,7 +5,9 @@ import functools
 import weir
 from weir._C import Tensor
 
-from ._register import alias, composite, with_out, without_derivative
+from .._factories import check_options
+from .._tensor import suggested_format
+from ._register import OUT_EXACT, alias, composite, without_derivative
 
 
 def wrapped_dim(input, dim):
@@ -134,6 +136,7 @@ def _written(input, view_of, src, name):
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
                            f"slice size = {list(target.shape)}")
     target.copy_(src)
+    weir._C._as_new(out)
     if out.stride() == input.stride() or any(step == 0 and size > 1 for step, size in zip(input.stride(), input.shape)):
         return out
     # Holes between the elements stay too, as PyTorch has it, unless an element stands for several.
@@ -152,15 +155,16 @@ def select_scatter(input: Tensor, src, dim, index):
     return _written(input, lambda x: x.select(dim, index), src, "select")
 
 
-@composite
+@composite(out_recorded=True)
 def slice_scatter(input: Tensor, src, dim=0, start=None, end=None, step=1):
     """A copy of input with src at start:end:step along dim."""
-    size = input.shape[dim]
-    start, end, step = slice(start, end, step).indices(size)
     return _written(input, lambda x: _slice(x, dim, start, end, step), src, "slice")
 
 
 def _slice(x, dim, start, end, step):
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    start, end, step = slice(start, end, step).indices(x.shape[dim])
     index = [slice(None)] * x.dim()
     index[dim] = slice(start, max(end, start), step)
     return x[tuple(index)]
@@ -176,14 +180,35 @@ slice_of = slice
 from builtins import slice  # noqa: E402  (the name above is PyTorch's)
 
 
-@composite
+@composite(out=None)
 def as_strided_scatter(input: Tensor, src, size, stride, storage_offset=None):
-    """A copy of input with src written through a strided window."""
-    return _written(input, lambda x: x.as_strided(size, stride, storage_offset), src, "as_strided")
+    """A copy of input with src written through a strided window. Source of the gradient: PyTorch, who gives input that
+    of the window's elements, and zeros for all others."""
+    return _as_strided_scatter().apply(input, src, size, stride, storage_offset)
+
+
+@functools.cache
+def _as_strided_scatter():
+    from ..autograd import Function
+
+    class AsStridedScatter(Function):
+        @staticmethod
+        def forward(ctx, input, src, *window):
+            ctx.window = window
+            return _written(input, lambda x: x.as_strided(*window), src, "as_strided")
+
+        @staticmethod
+        def backward(ctx, grad):
+            seen = grad.contiguous().as_strided(*ctx.window)
+            nothing = weir.zeros(grad.shape, dtype=grad.dtype)
+            return as_strided_scatter(nothing, seen, *ctx.window), seen, None, None, None
+
+    return AsStridedScatter
 
 
 def _triangle_indices(name, keep):
-    def indices(row, col, offset=0, *, dtype=None, device=None, layout=None):
+    def indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
+        check_options(layout, pin_memory)
         if row < 0 or col < 0:
             raise RuntimeError("row and col must be non-negative")
         pairs = [(r, c) for r in range(row) for c in range(col) if keep(r, c, offset)]
@@ -245,35 +270,53 @@ def narrow_copy(input: Tensor, dim, start, length):
     return _row_major_copy(input.narrow(dim, start, length))
 
 
-def _copying_parts(function):
-    """Enters `function`, whose parts become copies. As in PyTorch, given `out=` it returns nothing."""
-    @functools.wraps(function)
-    def parts(*args, **kwargs):
-        return tuple(_row_major_copy(part) for part in function(*args, **kwargs))
-
-    written = with_out(parts, recorded=True)
-
-    @functools.wraps(function)
-    def copy(*args, out=None, **kwargs):
-        result = written(*args, out=out, **kwargs)
-        return result if out is None else None
-
-    return composite(copy, method=False, out=None)
+def _copied_into(name, out, part):
+    out.copy_(part)
 
 
-@_copying_parts
+def _written_into(name, out, part):
+    """As any `out=` is written, but a resize counts as a write of its own."""
+    if out.dtype == part.dtype and out.shape != part.shape:
+        out.resize_(part.shape)
+    weir._C._write_out(name, out, part, [], OUT_EXACT, False)
+
+
+def _copying_parts(write):
+    """Decorates a function whose parts become copies. Given `out=` they go there by `write`, without a history, and it
+    returns nothing, as in PyTorch."""
+    def enter(function):
+        @functools.wraps(function)
+        def copy(*args, out=None, **kwargs):
+            if out is None:
+                return tuple(_row_major_copy(part) for part in function(*args, **kwargs))
+            if not isinstance(out, (tuple, list)):
+                raise TypeError(f"{function.__name__}(): argument 'out' must be tuple of Tensors, not "
+                                f"{type(out).__name__}")
+            with weir.no_grad():
+                parts = function(*args, **kwargs)
+                if len(parts) != len(out):
+                    raise RuntimeError(f"{function.__name__}() expected an out= argument of size {len(parts)}, got "
+                                       f"size {len(out)}")
+                for target, part in zip(out, parts):
+                    write(function.__name__, target, part)
+
+        return composite(copy, method=False, out=None)
+    return enter
+
+
+@_copying_parts(_copied_into)
 def split_copy(input: Tensor, split_size, dim=0):
     """Copies of `split`."""
     return input.split(split_size, dim)
 
 
-@_copying_parts
+@_copying_parts(_written_into)
 def split_with_sizes_copy(input: Tensor, split_sizes, dim=0):
     """Copies of `split_with_sizes`."""
     return input.split(list(split_sizes), dim)
 
 
-@_copying_parts
+@_copying_parts(_written_into)
 def unbind_copy(input: Tensor, dim=0):
     """Copies of `unbind`."""
     return input.unbind(dim)
@@ -301,6 +344,8 @@ def zero_(input: Tensor):
 @composite
 def resize_as_(input: Tensor, the_template, *, memory_format=None):
     """Resized in place to the_template's shape; new elements are undefined."""
+    if memory_format is weir.preserve_format:
+        memory_format = suggested_format(the_template)
     return input.resize_(the_template.shape, memory_format=memory_format)
 
 
@@ -309,7 +354,7 @@ def new_empty_strided(input: Tensor, size, stride, *, dtype=None, layout=None, d
                       pin_memory=False):
     """An uninitialised tensor of these strides, in input's dtype unless told."""
     return weir.empty_strided(size, stride, dtype=dtype or input.dtype, device=device or input.device,
-                              requires_grad=requires_grad)
+                              requires_grad=requires_grad, pin_memory=pin_memory)
 
 
 @composite(method=False)
@@ -324,4 +369,5 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
     strides, step = [0] * len(size), 1
     for d in reversed(order):
         strides[d], step = step, step * max(size[d], 1)
-    return weir.empty_strided(size, strides, dtype=dtype, device=device, requires_grad=requires_grad)
+    return weir.empty_strided(size, strides, dtype=dtype, device=device, requires_grad=requires_grad,
+                              pin_memory=pin_memory)

@@ -4,6 +4,7 @@ import math
 import warnings
 
 import weir
+from weir._composites._register import autocast_as
 from weir._ops import op
 
 from ._check import check_tensor, legacy_reduction, reduce
@@ -66,12 +67,17 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     return _weighted(_bowl(difference, beta) / beta, None, reduction)
 
 
+@autocast_as("float32")
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """d^2 / 2 where d = |input - target| <= delta, delta (d - delta / 2) elsewhere. Source: Huber 1964."""
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _pair("huber_loss", input, target)
-    return _weighted(_bowl(input - target, delta), weight, reduction)
+    if not input.is_floating_point():
+        error = RuntimeError if target.is_floating_point() else NotImplementedError
+        raise error(f"huber_loss: not implemented for {input.dtype}")
+    loss = _bowl(input - target, delta).to(input.dtype)  # target does not widen the result
+    return _weighted(loss, weight, reduction)
 
 
 def _bowl(difference, width):

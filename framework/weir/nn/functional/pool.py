@@ -89,14 +89,14 @@ def _max_unpool(rank):
         if given[0] > min(rank, *given[1:]):
             raise IndexError("tuple index out of range")  # as PyTorch: each axis needs a stride and a padding
         check_batched(f"max_unpool{rank}d", input, rank)
+        kernel = ntuple(kernel_size, rank, "kernel_size")
+        stride = kernel if stride is None else ntuple(stride, rank, "stride")
+        size = _unpool_size(input, kernel, stride, ntuple(padding, rank, "padding"), output_size, rank)
         if indices.dtype != weir.int64:
             raise RuntimeError(f"elements in indices should be type int64 but got: {indices.dtype}")
         if indices.shape != input.shape:
             raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) "
                                f"but got indices tensor with shape: {list(indices.shape)}")
-        kernel = ntuple(kernel_size, rank, "kernel_size")
-        stride = kernel if stride is None else ntuple(stride, rank, "stride")
-        size = _unpool_size(input, kernel, stride, ntuple(padding, rank, "padding"), output_size, rank)
         lead = input.shape[:-rank]
         cells = 1
         for s in size:

@@ -1,6 +1,7 @@
 """Pooling to a given output size. Window i of n over a length L runs from floor(iL/n) to ceil((i+1)L/n)."""
 
 import weir
+from weir._composites.reduction import without_gradient
 from weir._ops import op
 
 from ._check import check_tensor
@@ -64,7 +65,7 @@ def _adaptive_max(rank):
         sizes = _output_size(f"adaptive_max_pool{rank}d", input, output_size, rank)
         if 0 in sizes:
             empty = weir.empty(*input.shape[:-rank], *sizes, dtype=input.dtype)
-            return empty, empty.to(weir.int64)
+            return without_gradient(empty, input.sum()), empty.to(weir.int64)
         windows, position, _ = _gather_windows(input, rank, sizes)  # a repeated element changes no maximum
         # A NaN wins over all before it, as in PyTorch: the last one counts.
         spoiled = weir.isnan(windows.detach())
