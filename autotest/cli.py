@@ -433,7 +433,7 @@ def _names(text: str) -> tuple:
 
 
 def _jobs(jobs: int) -> int:
-    return jobs if jobs > 0 else max((os.cpu_count() or 2) // 2, 1)
+    return jobs if jobs > 0 else os.cpu_count() or 1
 
 
 def _console() -> Console:

@@ -12,6 +12,7 @@ import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
 from ..cases.case import Encoder, Unmappable
+from ..workers import opinfo
 from ..workers.seeding import seed
 from .signature import Overload
 from .vary import Sample, simplest_first
@@ -64,7 +65,7 @@ def _drawn(op, dtype: torch.dtype):
     """The entry's samples, up to the first that the database itself fails to make."""
     asked = op.supports_autograd and dtype.is_floating_point
     try:
-        yield from op.sample_inputs("cpu", dtype, requires_grad=asked)
+        yield from opinfo.samples(op, dtype, asked)
     except Exception:
         return
 

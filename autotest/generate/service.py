@@ -21,7 +21,7 @@ from ..kinds import kind_of
 from ..workers.seeding import seed
 from ..workers.subject import limit_memory
 from ..workers.trial import Trial
-from ..workers.worker import connect, serve
+from ..workers.worker import connect, in_children, serve
 from . import gauge
 from .arguments import Impossible
 from .author import Author, drawn
@@ -160,7 +160,7 @@ def main(descriptor: str, gigabytes: str) -> None:
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),
                 "batch": lambda *arguments: batch(author, *arguments)}
     connection.send(("ready", str(torch.__version__)))
-    serve(connection, requests)
+    in_children(connection, lambda: serve(connection, requests))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from ..cases.case import Case, Encoder, Unmappable
 from ..cases.protocol import ErrorSample, Omission, OpKey, Plan, Reference, Sample
 from ..cases.values import Raised
 from ..check.reference import promoted
+from . import opinfo
 from .execute import Execution
 from .worker import connect, serve
 
@@ -61,7 +62,7 @@ class Oracle:
     def _add_samples(self, plan: Plan, op, function) -> None:
         _reseed(f"{plan.key}.{self._dtype}")
         try:
-            samples = list(op.sample_inputs("cpu", self._dtype, requires_grad=plan.has_backward))
+            samples = list(opinfo.samples(op, self._dtype, plan.has_backward))
         except Exception as error:
             return _omit(plan, 0, "ORACLE-ERROR", f"sample_inputs raised {Raised.of(error)}")
         for index in _spread(len(samples), self._max_samples):

@@ -1,10 +1,13 @@
 """Worker processes: a pipe of pickled messages, deadlines, and restarts."""
 
+import contextlib
+import gc
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
@@ -16,6 +19,13 @@ _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_TH
 
 class WorkerLost(Exception):
     """The worker died or missed its deadline; the message says which and how."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a worker says when a child that did its work has died; see `in_children`."""
+
+    how: str
 
 
 class Worker:
@@ -47,7 +57,7 @@ class Worker:
         self._process = subprocess.Popen(
             [*self._command, str(child_end.fileno()), *self._arguments], pass_fds=[child_end.fileno()],
             stdin=subprocess.DEVNULL, stdout=self._errors, stderr=self._errors,
-            env={**os.environ, **self._environment})
+            env={**os.environ, **self._environment}, start_new_session=True)
         child_end.close()  # so that the child's death closes the pipe
 
     def send(self, message) -> None:
@@ -62,7 +72,10 @@ class Worker:
         """The next message. Raises WorkerLost after `timeout` seconds of silence, or on death."""
         try:
             if self._connection.poll(timeout):
-                return self._connection.recv()
+                answer = self._connection.recv()
+                if isinstance(answer, Loss):
+                    raise WorkerLost(self._with_tail(answer.how))
+                return answer
         except (EOFError, OSError):
             raise WorkerLost(self._bury()) from None
         self.stop()
@@ -74,27 +87,48 @@ class Worker:
             code = self._process.wait(10)
         except subprocess.TimeoutExpired:
             code = None
-        tail = self._error_tail()
+        how = "closed its pipe" if code is None else self._with_tail(_end(code))
         self.stop()
-        if code is None:
-            return "closed its pipe"
-        how = f"exited with status {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
-        return f"{how}: {tail}" if tail else how
+        return how
 
-    def _error_tail(self) -> str:
+    def _with_tail(self, how: str) -> str:
+        """`how` with the last line that the process wrote, which is forgotten then."""
         self._errors.seek(0)
         lines = self._errors.read()[-2000:].decode(errors="replace").strip().splitlines()
-        return lines[-1][:200] if lines else ""
+        self._errors.seek(0)
+        self._errors.truncate()
+        return f"{how}: {lines[-1][:200]}" if lines else how
 
     def stop(self) -> None:
         """Ends the process; the next send starts a fresh one."""
         if self._process is None:
             return
         self._connection.close()
-        self._process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # with the children it may have
         self._process.wait()
         self._errors.close()
         self._process = None
+
+
+def _end(code: int) -> str:
+    return f"exited with status {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
+
+
+def in_children(connection: Connection, work) -> None:
+    """Calls `work` in a forked child, and again in a fresh one whenever one dies, so that what takes seconds to import is
+    imported once. The driver hears of each death. Returns when `work` has.
+    """
+    gc.freeze()  # a collection in the child would write to, and so copy, every page it shares
+    while True:
+        child = os.fork()
+        if not child:
+            work()
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code == 0:
+            return
+        connection.send(Loss(_end(code)))
 
 
 def connect(descriptor: str) -> Connection:
