@@ -35,7 +35,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=N
 Subject = Annotated[str, typer.Option(help="Module under test; `torch` is the control.")]
 Dtype = Annotated[str, typer.Option(help="dtype of the samples, by name.")]
 Ops = Annotated[str, typer.Option(help="Only these ops, as a,b,c (a name stands for all its variants).")]
-Jobs = Annotated[int, typer.Option(help="Pairs of oracle and subject processes; 0: half the cores.")]
+Jobs = Annotated[int, typer.Option(help="Pairs of oracle and subject processes; 0: one per core.")]
 MaxSamples = Annotated[int, typer.Option(help="Samples per op, evenly spread; 0: all.")]
 CasesFolder = Annotated[Path, typer.Option("--folder", help="The failure database, a folder of JSON files.")]
 Timeout = Annotated[float, typer.Option(help="Seconds the subject may take per op.")]

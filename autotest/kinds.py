@@ -12,12 +12,12 @@ from .cases.program import Program
 from .cases.protocol import Item
 from .check import appeal, journals, programs, properties
 from .check.properties import Fault
-from .check.reference import nudged, promoted, promoted_object, promoted_program
+from .check.reference import nudged, poisoned, promoted, promoted_object, promoted_program
 from .workers import objects, repeat
 from .workers.program import Run
 from .workers.trial import Trial
 
-_PERTURBATIONS = 4  # double-precision reruns on moved inputs, beside the exact one
+_PERTURBATIONS = 4  # reruns on moved inputs, in double precision and in their own
 
 
 class CallKind:
@@ -134,7 +134,7 @@ class ObjectKind:
         return [objects.observe(W, kind, case) for case in cases]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
-        return journals.granted(fault, item.expected, got, reruns)
+        return journals.granted(fault, item.expected, got, reruns, poisoned(item.case))
 
     def asked(self, item: Item) -> Counter:
         if item.expected.raised:

@@ -43,8 +43,12 @@ def _entry(position: int, e: Entry, g: Entry | None) -> Fault | None:
     return difference(e.property, e.label, position, e.value, g.value, e.free)
 
 
-def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal]) -> bool:
-    """Whether the numbers of `fault` are as right as the oracle's own; `reruns` as for a call."""
+def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal], poisoned: bool = False) -> bool:
+    """Whether the numbers of `fault` are as right as the oracle's own; `reruns` as for a call.
+
+    `poisoned`: a NaN or an infinity went in. How far NaN spreads differs even between PyTorch's scalar and vector loops, and is asked of
+    every operation on its own.
+    """
     e = expected.entries[fault.position]
     w, t, epsilon = got.by_label()[e.label].value.array(), e.value.array(), dtypes.EPSILON[e.value.number_dtype]
     runs = [_numbers(run, e) for run in reruns]
@@ -53,18 +57,14 @@ def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal]
     half = (len(runs) + 1) // 2
     perturbed, own = ([run for run in part if run is not None] for part in (runs[1:half], runs[half:]))
     with np.errstate(all="ignore"):
-        unsteady = max(_largest(other - t) for other in (runs[0], *own))  # what rounding does to the oracle's own answer
-        bound = max(DRIFT * epsilon * max(1.0, _largest(runs[0])), tolerance.AMPLIFICATION * unsteady)
+        unsteady = max(tolerance.norm(other - t) for other in (runs[0], *own))  # what rounding does to the oracle's own answer
+        bound = max(DRIFT * epsilon * max(1.0, tolerance.norm(runs[0])), tolerance.AMPLIFICATION * unsteady)
         # Some elements brought the fault here; the others agree with the oracle, however wrong it may be itself.
         accepted = tolerance.close(w, t, epsilon)
         accepted |= tolerance.conditioned(w, t, runs[0], perturbed, epsilon)
         accepted |= np.abs(w - runs[0]) <= bound
+        accepted |= poisoned & (np.isnan(w) | np.isnan(t))
     return bool(accepted.all())
-
-
-def _largest(numbers: np.ndarray) -> float:
-    """The largest finite magnitude."""
-    return float(np.max(np.abs(numbers), where=np.isfinite(numbers), initial=0.0))
 
 
 def _numbers(journal: Journal, like: Entry) -> np.ndarray | None:

@@ -24,15 +24,30 @@ def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
 
 
 def nudged(case, rng: np.random.Generator):
-    """`case`, of a call or an object, as it is, its float32 and float64 numbers moved by up to one epsilon: what comes out differs by what the
-    oracle's own way of computing makes of rounding."""
+    """`case`, of a call or an object, as it is, its float32 and float64 numbers and a call's Python ones moved by up to one
+    epsilon: what comes out differs by what the oracle's own way of computing makes of rounding."""
+    def moved(values, epsilon: float):
+        return values * (1 + epsilon * rng.choice((-1, 0, 1) if np.shape(values) else (-1, 1), np.shape(values)))
+
     def storage(dtype: str, data: bytes) -> tuple:
         if dtype not in ("float32", "float64"):
             return dtype, data
-        values = np.frombuffer(data, dtype)
-        return dtype, (values * (1 + dtypes.EPSILON[dtype] * rng.integers(-1, 2, values.shape))).astype(dtype).tobytes()
+        return dtype, moved(np.frombuffer(data, dtype), dtypes.EPSILON[dtype]).astype(dtype).tobytes()
 
-    return replace(case, storages=[storage(dtype, data) for dtype, data in case.storages])
+    made = replace(case, storages=[storage(dtype, data) for dtype, data in case.storages])
+    if not isinstance(case, Case):
+        return made
+    epsilon = max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=dtypes.EPSILON["float32"])
+
+    def leaf(value):
+        return float(moved(value, epsilon)) if type(value) is float else value
+
+    return replace(made, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs))
+
+
+def poisoned(case) -> bool:
+    """Whether a tensor of `case` holds a NaN or an infinity."""
+    return any(dtype in dtypes.EPSILON and not np.isfinite(dtypes.to_array(data, dtype)).all() for dtype, data in case.storages)
 
 
 def promoted_program(program: Program, rng: np.random.Generator | None = None) -> Program:

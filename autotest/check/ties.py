@@ -1,9 +1,10 @@
-"""Indices of equal values: sort, topk and their kin may name any of them."""
+"""Equal values: sort, topk and their kin may name any of them, and send the gradient there."""
 
 import numpy as np
 
 from ..cases import dtypes
 from ..cases.case import Case, TensorSpec, seen
+from ..workers.execute import gradient_inputs
 
 
 def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:
@@ -15,6 +16,21 @@ def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:
     if source is None or t.dtype.kind != "i" or source.ndim == 0:
         return False
     return any(_along(source, t, w, axis) for axis in range(source.ndim))
+
+
+def exchanged(case: Case, position: int, w: np.ndarray, t: np.ndarray, own: list) -> np.ndarray:
+    """Where gradient `w` differs from `t` only in which of several equal inputs it went to.
+
+    It must be the last bit of the inputs that decides among them: `own` are the oracle's gradients on moved inputs.
+    """
+    spec = gradient_inputs(case)[position]
+    values = seen(dtypes.to_array(case.storages[spec.storage][1], spec.dtype), spec)
+    group = np.unique(values, return_inverse=True)[1].reshape(-1)
+    moved = np.zeros(t.size, bool)
+    for run in own:
+        moved |= run.reshape(-1) != t.reshape(-1)
+    ordered = [x.reshape(-1)[np.lexsort((x.reshape(-1), group))] for x in (w, t)]
+    return np.isin(group, group[moved]).reshape(t.shape) & np.array_equal(*ordered)
 
 
 def _along(source: np.ndarray, t: np.ndarray, w: np.ndarray, axis: int) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 ULPS = 4.0  # c: epsilons of relative error any result may have
 AMPLIFICATION = 4.0  # k: how far beyond the observed conditioning or the oracle's own error
+LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.403e38, "complex64": 3.403e38}
 FACTORY_ULPS = 16.0  # for ops without floating inputs there is nothing to perturb
 
 
@@ -45,10 +46,10 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False)
         bound = ULPS * epsilon * np.abs(r)
         for rj in perturbed:
             bound = np.fmax(bound, AMPLIFICATION * np.abs(rj - r))
-        scale = ULPS * epsilon * _norm(r)
-        bound = np.maximum(bound, min(AMPLIFICATION * _norm(t - r), 4 * scale))
+        scale = ULPS * epsilon * norm(r)
+        bound = np.maximum(bound, min(AMPLIFICATION * norm(t - r), 4 * scale))
         if factory:
-            bound = np.maximum(bound, FACTORY_ULPS * epsilon * _norm(r))
+            bound = np.maximum(bound, FACTORY_ULPS * epsilon * norm(r))
         accepted = same(w, r) | _at_most(np.abs(w - r), bound)
         for rj in perturbed:
             accepted |= same(w, rj) | _at_most(np.abs(w - rj), ULPS * epsilon * np.abs(rj))
@@ -65,6 +66,12 @@ def unsteady(w, t, own: list) -> np.ndarray:
         for tj in own:
             bound = np.fmax(bound, AMPLIFICATION * np.abs(tj - t))
         return _at_most(np.abs(w - t), bound)
+
+
+def overflown(w, r, dtype: str) -> np.ndarray:
+    """Where the number is none of `dtype`, which has infinity for it, or NaN where infinities met on the way."""
+    with np.errstate(all="ignore"):
+        return ~np.isfinite(_wide(w)) & (np.abs(_wide(r)) > LARGEST.get(dtype, np.inf))
 
 
 def default_close(w: np.ndarray, t: np.ndarray, rtol: float, atol: float) -> np.ndarray:
@@ -84,7 +91,7 @@ def _wide(x) -> np.ndarray:
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-def _norm(x: np.ndarray) -> float:
+def norm(x: np.ndarray) -> float:
     """The largest finite magnitude, 0 if there is none."""
     magnitude = np.abs(x)
     return float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0))

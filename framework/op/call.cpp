@@ -36,6 +36,14 @@ bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
   return true;
 }
 
+void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int n);
+
+// By the kernel alone: whatever had to be checked has been.
+void copy_elements(Tensor out, const Tensor& value) {
+  const OpType& copy = op_type<Copy>();
+  run_kernel(copy, copy.defaults.data(), std::array{out, value}, &out, 1);
+}
+
 void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int n) {
   DeviceType device = out[0].device().type;
   if (device == DeviceType::meta) return;
@@ -49,8 +57,7 @@ void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int 
   Tensor rows[kMaxOutputs];
   for (int i = 0; i < n; i++) rows[i] = empty(out[i].sizes(), out[i].dtype(), out[i].device());
   k(op, in, Outputs(rows, n));
-  const OpType& copy = op_type<Copy>();
-  for (int i = 0; i < n; i++) run_kernel(copy, copy.defaults.data(), std::array{out[i], rows[i]}, &out[i], 1);
+  for (int i = 0; i < n; i++) copy_elements(out[i], rows[i]);
 }
 
 void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
@@ -68,8 +75,14 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
   for (int i = 0; i < n; i++) fresh[i] = empty(metas[i]);
   run_kernel(type, op, in, fresh, n);
   for (int i = 0; i < n; i++) {
-    if (!out[i]) out[i] = fresh[i];
-    else write_out(op_name(type).c_str(), out[i], fresh[i]);
+    if (!out[i]) {
+      out[i] = fresh[i];
+    } else if (type.may_repeat && out[i].sizes() == metas[i].sizes) {
+      copy_elements(out[i], fresh[i]);
+      bump_version(out[i]);
+    } else {
+      write_out(op_name(type).c_str(), out[i], fresh[i]);
+    }
   }
 }
 

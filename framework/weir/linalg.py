@@ -1,4 +1,4 @@
-"""torch.linalg: products and norms; _decompositions.py and _factors.py have the rest."""
+"""torch.linalg: products and norms; _linalg has the rest."""
 
 import functools
 import math
@@ -9,10 +9,10 @@ from weir._C import Tensor
 
 from ._composites._register import autocast_as, functions, methods, with_out
 from ._composites.reduction import vector_norm as _vector_norm
-from ._decompositions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
+from ._linalg.functions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
                               inv_ex, lstsq, matrix_exp, matrix_rank, old_names, out_exact, pinv, qr, slogdet, solve, solve_ex,
                               solve_triangular, svd, svdvals, tensorinv, tensorsolve)
-from ._factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
+from ._linalg.factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
 
 vector_norm = with_out(_vector_norm)
 globals().update({k: v for k, v in _C.ops.get("linalg", {}).items() if k != "vector_norm"})

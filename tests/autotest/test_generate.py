@@ -17,8 +17,9 @@ from weir_autotest.generate import arguments
 from weir_autotest.generate.arguments import make
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
+from weir_autotest.generate.doubts import one_by_one, wavers
 from weir_autotest.generate.samples import samples_of
-from weir_autotest.generate.service import expect, one_by_one, wavers
+from weir_autotest.generate.service import expect
 from weir_autotest.generate.universe import overloads
 from weir_autotest.generate.vary import varied
 

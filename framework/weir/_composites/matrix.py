@@ -109,7 +109,7 @@ def addbmm(input: Tensor, batch1, batch2, *, beta=1, alpha=1):
     """beta input + alpha times the sum over the batch of batch1 @ batch2."""
     wrapped_dim(batch1, 1), wrapped_dim(batch2, 2)  # PyTorch asks for these sizes before it looks at the ranks
     _expect("addbmm", 3, batch1=batch1, batch2=batch2)
-    return _scaled(input, (batch1 @ batch2).sum(0), beta, alpha)
+    return _scaled(input, (batch1 @ batch2).sum(0), beta, alpha).contiguous()
 
 
 @composite

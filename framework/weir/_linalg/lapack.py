@@ -8,9 +8,9 @@ import math
 import weir
 from weir._C import Tensor
 
-from ._decomposition import by_columns, decomposition, diagonal_set, differences, transposed
-from ._lazy import np
-from ._lu import eliminated, inv, regular, solve, substitute, substituted
+from .._lazy import np
+from .decomposition import by_columns, decomposition, diagonal_set, differences, transposed
+from .lu import eliminated, inv, regular, solve, substitute, substituted
 
 
 def _determinant_parts(a, dtype, turned):

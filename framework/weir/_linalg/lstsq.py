@@ -9,9 +9,9 @@ import math
 import weir
 from weir._C import Tensor
 
-from ._decomposition import LinAlgError, decomposition
-from ._lapack import pinv, pinv_gradient
-from ._lazy import np
+from .._lazy import np
+from .decomposition import LinAlgError, decomposition
+from .lapack import pinv, pinv_gradient
 
 
 def _pivoted_qr(a):

@@ -3,12 +3,13 @@
 from collections import namedtuple
 
 import weir
-from weir import _lapack, _lu
 from weir._C import Tensor
 
-from ._composites._register import autocast_as, with_out, without_derivative
-from ._composites.reduction import with_absent_gradient, without_gradient
-from ._decompositions import _matrices, _rounding, column_major, out_exact, svd
+from .._composites._register import autocast_as, with_out, without_derivative
+from .._composites.reduction import with_absent_gradient, without_gradient
+from . import lapack as _lapack
+from . import lu as _lu
+from .functions import _matrices, _rounding, column_major, out_exact, svd
 
 _LU, _Factored = namedtuple("linalg_lu", ("P", "L", "U")), namedtuple("lu_factor", ("LU", "pivots"))
 _FactoredEx, _Geqrf = namedtuple("lu_factor_ex", ("LU", "pivots", "info")), namedtuple("geqrf", ("a", "tau"))

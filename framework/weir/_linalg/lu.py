@@ -7,8 +7,8 @@ import math
 import weir
 from weir._C import Tensor
 
-from ._decomposition import decomposition, diagonal_set, transposed
-from ._lazy import np
+from .._lazy import np
+from .decomposition import decomposition, diagonal_set, transposed
 
 
 #: Squares up to this size end in a step of MKL's that divides by the pivot instead of multiplying by its reciprocal.

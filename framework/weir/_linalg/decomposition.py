@@ -9,7 +9,7 @@ import functools
 import weir
 from weir._C import Tensor
 
-from ._lazy import np
+from .._lazy import np
 
 
 class LinAlgError(RuntimeError):
@@ -24,7 +24,7 @@ def decomposition(gradient):
     def decorate(compute):
         @functools.cache
         def node():
-            from .autograd import Function
+            from ..autograd import Function
 
             class Decomposition(Function):
                 @staticmethod

@@ -1,4 +1,4 @@
-"""torch.linalg over the decompositions of _lapack.py: inverses, solutions, factors and spectra, and their old names.
+"""torch.linalg over the decompositions of lapack.py: inverses, solutions, factors and spectra, and their old names.
 
 All take batches, shape (*, m, n), of float32 or float64. RuntimeError for another dtype or shape.
 """
@@ -8,13 +8,17 @@ import math
 from collections import namedtuple
 
 import weir
-from weir import _C, _lapack, _lstsq, _lu, _matrix_exp
+from weir import _C
 from weir._C import Tensor
 
-from ._composites._register import OUT_EXACT, autocast_as, with_out, without_derivative
-from ._composites.reduction import without_gradient
-from ._decomposition import LinAlgError
-from ._lazy import np
+from .._composites._register import OUT_EXACT, autocast_as, with_out, without_derivative
+from .._composites.reduction import without_gradient
+from .._lazy import np
+from . import lapack as _lapack
+from . import lstsq as _lstsq
+from . import lu as _lu
+from . import matrix_exp as _matrix_exp
+from .decomposition import LinAlgError
 
 
 #: PyTorch looks at the dtype of an empty input in none of these.
@@ -234,12 +238,12 @@ def qr(A, mode="reduced"):
 
 
 def _cutoff(A, atol, rtol):
-    """A function of the largest singular value: up to where singular values count as 0. Source: torch.linalg.matrix_rank."""
+    """A function of the largest singular value: up to where singular values count as 0. Without rtol it is eps max(m, n)
+    where atol is not positive. Source: torch.linalg.matrix_rank."""
     value = lambda x: None if x is None else x.detach().double().numpy()[..., None] if isinstance(x, Tensor) else x  # noqa: E731
-    given = atol is not None and bool((weir.as_tensor(atol) > 0).any())
-    if rtol is None:
-        rtol = 0.0 if given else weir.finfo(A.dtype).eps * max(A.shape[-2:])
     atol, rtol = value(0.0 if atol is None else atol), value(rtol)
+    if rtol is None:
+        rtol = np.where(np.greater(atol, 0), 0.0, weir.finfo(A.dtype).eps * max(A.shape[-2:]))
 
     def limit(largest):
         try:
@@ -280,7 +284,9 @@ def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     values = eigvalsh(A).abs() if hermitian else svdvals(A)
     if values.numel() == 0:
         return weir.zeros(A.shape[:-2], dtype=weir.int64)
-    limit = _cutoff(A, tol if atol is None else atol, rtol)(values.amax(-1, True).double().numpy())
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    limit = _cutoff(A, atol, rtol)(values.amax(-1, True).double().numpy())
     return (values > weir.from_numpy(np.asarray(limit)).to(values.dtype)).to(weir.int64).sum(-1)
 
 

@@ -4,8 +4,8 @@ import math
 
 import weir
 
-from ._decomposition import decomposition
-from ._lazy import np
+from .._lazy import np
+from .decomposition import decomposition
 
 #: Terms of the exponential's series for a norm of at most 1/2: the first left out is below 2^-53 of the sum.
 _SERIES = 18
