@@ -41,7 +41,7 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
             shown = max((tolerance.norm(run - wide) for run in own), default=0.0)
             accepted |= np.abs(narrow - runs[0]) <= max(bound, tolerance.AMPLIFICATION * shown)
         if poisoned(item.case):  # where zero meets it depends on how a formula is written
-            accepted |= np.isnan(narrow) | np.isnan(wide)
+            accepted |= ~np.isfinite(narrow) | ~np.isfinite(wide)
     accepted |= tolerance.overflown(narrow, runs[0], t.number_dtype)
     if fault.phase == "gradients":
         accepted |= ties.exchanged(item.case, fault.position, narrow, wide, own)

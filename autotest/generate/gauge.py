@@ -9,10 +9,11 @@ from ..cases import ship
 
 
 def _singular(U, S, Vh):
-    """The values, what the factors multiply to, and that their columns are orthonormal."""
+    """The values, what the factors multiply to, and that their columns are orthonormal, unless a value is NaN or infinite."""
     k = S.shape[-1]
     U, Vh = U[..., :, :k], Vh[..., :k, :]
-    return S, torch.matmul(U * S.unsqueeze(-2), Vh), torch.matmul(U.mT, U), torch.matmul(Vh, Vh.mT)
+    nothing = 0 * S.sum(-1).unsqueeze(-1).unsqueeze(-1)
+    return S, torch.matmul(U * S.unsqueeze(-2), Vh), torch.matmul(U.mT, U) + nothing, torch.matmul(Vh, Vh.mT) + nothing
 
 
 def _svd(result):
@@ -25,7 +26,9 @@ def _old_svd(result):
 
 def _eigh(result):
     values, vectors = result
-    return values, torch.matmul(vectors * values.unsqueeze(-2), vectors.mT), torch.matmul(vectors.mT, vectors)
+    nothing = 0 * values.sum(-1).unsqueeze(-1).unsqueeze(-1)
+    return (values, torch.matmul(vectors * values.unsqueeze(-2), vectors.mT),
+            torch.matmul(vectors.mT, vectors) + nothing)
 
 
 _DETERMINED = {"linalg.svd": _svd, "svd": _old_svd, "linalg.eigh": _eigh}

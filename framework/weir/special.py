@@ -109,6 +109,11 @@ def _polynomial(name, first, step, doc, closed=None, largest=None):
     return _constant(polynomial)
 
 
+def _product_less(a, b, c):
+    """a b - c, rounded once, which is what PyTorch's kernels do; of float64 twice."""
+    return (a.double() * b - c).to(a.dtype)
+
+
 def _recurrence(x, n, pending, before, current, step):
     """p_n where `pending`, by steps until all elements have theirs or are NaN for good."""
     result, k = current, 1
@@ -145,7 +150,7 @@ def _chebyshev(kind, shifted):
                 (x == -1, at_minus_one(n))]
 
     return _polynomial(("shifted_" if shifted else "") + f"chebyshev_polynomial_{kind}", lambda x: first(at(x)),
-                       lambda x, k, p, q: (at(x) + at(x)) * p - q, f"Chebyshev polynomial of kind {kind.upper()}.", closed)
+                       lambda x, k, p, q: _product_less(at(x) + at(x), p, q), f"Chebyshev polynomial of kind {kind.upper()}.", closed)
 
 
 for _kind in _CHEBYSHEV:
@@ -155,13 +160,13 @@ for _kind in _CHEBYSHEV:
 
 #: Above, Hermite polynomials leave the range of their dtype.
 _HERMITE = {weir.float64: 512}
-hermite_polynomial_h = _polynomial("hermite_polynomial_h", lambda x: x + x, lambda x, k, p, q: (x + x) * p - 2 * k * q,
+hermite_polynomial_h = _polynomial("hermite_polynomial_h", lambda x: x + x, lambda x, k, p, q: _product_less(x + x, p, 2 * k * q),
                                    "Physicists' Hermite polynomial.", largest=_HERMITE)
-hermite_polynomial_he = _polynomial("hermite_polynomial_he", lambda x: x, lambda x, k, p, q: x * p - k * q,
+hermite_polynomial_he = _polynomial("hermite_polynomial_he", lambda x: x, lambda x, k, p, q: _product_less(x, p, k * q),
                                     "Probabilists' Hermite polynomial.", largest=_HERMITE)
 laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", lambda x: 1 - x,
-                                    lambda x, k, p, q: ((2 * k + (1 - x)) * p - k * q) / (k + 1), "Laguerre polynomial.",
+                                    lambda x, k, p, q: _product_less(2 * k + (1 - x), p, k * q) / (k + 1), "Laguerre polynomial.",
                                     lambda x, n: [(x == 0, weir.ones_like(x))])
 legendre_polynomial_p = _polynomial("legendre_polynomial_p", lambda x: x,
-                                    lambda x, k, p, q: ((2 * k + 1) * x * p - k * q) / (k + 1), "Legendre polynomial.",
+                                    lambda x, k, p, q: _product_less((2 * k + 1) * x, p, k * q) / (k + 1), "Legendre polynomial.",
                                     lambda x, n: [(x == 1, weir.ones_like(x)), (x == -1, _sign(n))])
