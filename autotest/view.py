@@ -54,7 +54,7 @@ def failures(record: dict, verbose: bool, console: Console) -> None:
     """Prints failing calls: the first of each overload, dtype and property, or with `verbose` all that were kept."""
     for score in record["scores"]:
         shown = set()
-        for failure in score["failures"]:
+        for failure in sorted(score["failures"], key=lambda failure: failure["lenient"]):
             name = failure["property"]
             if verbose or name not in shown:
                 shown.add(name)

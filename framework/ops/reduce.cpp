@@ -270,9 +270,29 @@ Meta Cumprod::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "cumprod");
   return {in[0].sizes(), sum_type(dtype, in[0].dtype()), in[0].device()};
 }
+// The gradient of cumprod as sums of products that leave one element out, which can be differentiated where it is zero. Source:
+// PyTorch's cumprod_backward, which also takes n steps there.
+static Tensor cumprod_gradient(const Tensor& x, const Tensor& dy, int64_t d) {
+  Dims ones = x.sizes();
+  const int64_t n = ones[d];
+  ones[d] = 1;
+  Tensor before = full_of(Meta(ones, x.dtype(), x.device()), Scalar(1.0));
+  const Tensor one = before;
+  Tensors parts;
+  for (int64_t k = 0; k < n; k++) {
+    Tensor left_out = one;
+    if (k + 1 < n) left_out = cat_of({one, Fn<Cumprod>()(slice(x, d, k + 1, n, int64_t(1)), d)}, int(d));
+    parts.push_back(sum(slice(dy, d, k, n, int64_t(1)) * before * left_out, Dims{d}, true));
+    before = before * slice(x, d, k, k + 1, int64_t(1));
+  }
+  return cat_of(parts, int(d));
+}
+
 Tensors Cumprod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.output();
   if (x.ndim() == 0) return {dy};
+  if (mode.grad && x.numel() && item(Fn<Any>()(logical_not(x))).to<bool>())
+    return {cumprod_gradient(x, dy, wrap_dim(dim, x.ndim(), "cumprod"))};
   // reverse cumsum of dy * y, divided by x; elements after a zero need the product without it.
   auto back = [&](const Tensor& t) { return flip_of(cumsum(flip_of(t, Dims{dim}), dim), Dims{dim}); };
   Tensor zero = logical_not(x), safe = where(zero, num(1.0), x);

@@ -9,10 +9,11 @@ from weir._C import Tensor
 
 from ._composites._register import autocast_as, functions, methods, with_out
 from ._composites.reduction import vector_norm as _vector_norm
-from ._linalg.functions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
-                              inv_ex, lstsq, matrix_exp, matrix_rank, old_names, out_exact, pinv, qr, slogdet, solve, solve_ex,
-                              solve_triangular, svd, svdvals, tensorinv, tensorsolve)
+from ._composites.shape import wrapped_dim
 from ._linalg.factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
+from ._linalg.functions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
+                                inv_ex, lstsq, matrix_exp, matrix_rank, old_names, out_exact, pinv, qr, slogdet, solve,
+                                solve_ex, solve_triangular, svd, svdvals, tensorinv, tensorsolve)
 
 vector_norm = with_out(_vector_norm)
 globals().update({k: v for k, v in _C.ops.get("linalg", {}).items() if k != "vector_norm"})
@@ -26,7 +27,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         raise RuntimeError("linalg.matrix_norm: dim must be a 2-tuple. Got " + str(dim))
-    a, b = (d % A.dim() for d in dim)
+    a, b = (wrapped_dim(A, d) for d in dim)
     if a == b:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
     A = A if dtype is None else A.to(dtype)

@@ -129,7 +129,10 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     from ._composites.joining import broadcast_shapes
     dtype = mean.dtype if isinstance(mean, Tensor) else std.dtype
-    shape = broadcast_shapes(*(x.shape for x in (mean, std) if isinstance(x, Tensor)))
+    given = [x for x in (mean, std) if isinstance(x, Tensor)]
+    if out is not None and len(given) == 1:  # a number takes the shape of out
+        given.append(out)
+    shape = broadcast_shapes(*(x.shape for x in given))
     r = normal_(_empty(shape, dtype), generator=generator)
     return _made((r * std + mean).to(dtype), out, device, requires_grad)
 

@@ -74,6 +74,9 @@ def nanmean(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
     """Mean over dim of what is not NaN."""
     if not input.is_floating_point():
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
+    if dtype is not None and not dtype.is_floating_point:
+        raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
+                           f"dtype. Got: {dtype}")
     count = weir.logical_not(weir.isnan(input)).to(weir.int64).sum(dim, keepdim)
     total = nansum(input, dim, keepdim, dtype=dtype, out=out)
     return total / count if out is None else out.div_(count)

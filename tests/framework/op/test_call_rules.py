@@ -154,3 +154,22 @@ def test_rounding_mode_none_divides():
     same(lambda w, x: w.div(x, 2, rounding_mode=None), torch.tensor([1.0, 3.0]))
     with pytest.raises(TypeError):
         weir.add(weir.ones(1), 1, rounding_mode=None)
+
+
+@pytest.mark.parametrize("size, stride", [((2, 2, 4), (1, 2, 4)), ((2, 2, 4), (16, 8, 2))])
+def test_a_norm_writes_into_an_out_of_any_strides(size, stride):
+    x = weir.arange(16.0).reshape(2, 2, 4)
+    outs = weir.zeros(32).as_strided(size, stride), weir.zeros(2), weir.zeros(2)
+    weir.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5, out=outs)
+    fresh = weir.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
+    assert [t.tolist() for t in outs] == [t.tolist() for t in fresh]
+
+
+@pytest.mark.parametrize("numbers", [[2.0, 0.0, 3.0], [0.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+def test_the_second_derivative_of_cumprod_at_zero(numbers):
+    def second(w):
+        x = w.tensor(numbers, requires_grad=True)
+        slope, = w.autograd.grad((x.cumprod(0) * w.arange(1.0, len(numbers) + 1)).sum(), x, create_graph=True)
+        return w.autograd.grad((slope * slope).sum(), x)[0].tolist()
+
+    assert second(weir) == second(torch)

@@ -60,6 +60,9 @@ def multi_head_attention_forward(
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     batched = query.dim() == 3
     if not batched:
+        shape = (num_heads, len(query), len(key))
+        if attn_mask is not None and attn_mask.dim() == 3 and tuple(attn_mask.shape) != shape:
+            raise AssertionError(f"Expected `attn_mask` shape to be {shape} but got {tuple(attn_mask.shape)}")
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     _check_sources(query, key, value, num_heads, attn_mask, key_padding_mask, together=not use_separate_proj_weight)

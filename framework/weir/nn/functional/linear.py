@@ -17,6 +17,8 @@ def bilinear(input1, input2, weight, bias=None):
     """x1^T W_k x2 + b_k for each output k. Shapes: (*, I), (*, J), (K, I, J), (K) -> (*, K)."""
     for name, value in (("input1", input1), ("input2", input2), ("weight", weight)):
         check_tensor("bilinear", value, name)
+    if input1.dim() != input2.dim():
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.dim()} and {input2.dim()}")
     if input1.shape[:-1] != input2.shape[:-1]:
         raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {input1.shape} and {input2.shape}")
     outputs, rows, columns = weight.shape
