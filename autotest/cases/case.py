@@ -63,24 +63,35 @@ class Case:
     differentiate: int = 0
 
 
+#: Types that hold nothing: asked first, since trees are small and most of what is in them are leaves.
+_ATOMS = {TensorSpec, Named, Ref, int, float, bool, complex, str, type(None)}
+
+
 def map_tree(leaf, tree):
     """Applies `leaf` to everything in `tree` that is not a tuple, list, dict or slice."""
-    if not isinstance(tree, (tuple, list, dict, slice)):
+    if type(tree) in _ATOMS or not isinstance(tree, (tuple, list, dict, slice)):
         return leaf(tree)
-    if isinstance(tree, tuple):
-        return tuple(map_tree(leaf, item) for item in tree)
-    if isinstance(tree, list):
-        return [map_tree(leaf, item) for item in tree]
     if isinstance(tree, dict):
         return {key: map_tree(leaf, item) for key, item in tree.items()}
-    return slice(*(map_tree(leaf, part) for part in (tree.start, tree.stop, tree.step)))
+    if isinstance(tree, slice):
+        return slice(*(map_tree(leaf, part) for part in (tree.start, tree.stop, tree.step)))
+    items = [leaf(item) if type(item) in _ATOMS else map_tree(leaf, item) for item in tree]
+    return items if isinstance(tree, list) else tuple(items)
 
 
 def leaves(tree) -> list:
     """The leaves of `tree`, left to right."""
     found: list = []
-    map_tree(found.append, tree)
+    _gather(tree, found)
     return found
+
+
+def _gather(tree, found: list) -> None:
+    if type(tree) in _ATOMS or not isinstance(tree, (tuple, list, dict, slice)):
+        return found.append(tree)
+    parts = tree.values() if isinstance(tree, dict) else tree if not isinstance(tree, slice) else (tree.start, tree.stop, tree.step)
+    for part in parts:
+        _gather(part, found)
 
 
 def tensors_of(case: Case) -> list[TensorSpec]:

@@ -104,13 +104,25 @@ def _tensor_value(tensor, W) -> Value:
     layout = dtypes.name_of(getattr(tensor, "layout", "strided"))
     if layout != "strided" or not dtypes.is_known(dtype):
         raise Unmappable(f"{layout} {dtype} result")
-    # The clone materialises tensors without memory of their own, such as the zero gradients of sgn.
-    plain = tensor.detach().clone()
-    if dtype.startswith("complex") and hasattr(plain, "resolve_conj"):
-        plain = plain.resolve_conj()
-    if hasattr(plain, "resolve_neg"):
-        plain = plain.resolve_neg()
-    plain = plain.contiguous()
+    shown = tensor.detach()
+    try:
+        data = _bytes(shown, dtype, W)
+    except (RuntimeError, TypeError):
+        data = _bytes(_materialised(shown), dtype, W)
+    return Value(dtype, tuple([int(n) for n in tensor.shape]), data)
+
+
+def _bytes(tensor, dtype: str, W) -> bytes:
     if dtype in dtypes.CARRIER:
-        plain = plain.view(getattr(W, dtypes.CARRIER[dtype]))
-    return Value(dtype, tuple(int(n) for n in tensor.shape), plain.numpy().tobytes())
+        tensor = tensor.view(getattr(W, dtypes.CARRIER[dtype]))
+    return tensor.numpy().tobytes()
+
+
+def _materialised(tensor):
+    """What NumPy cannot read as it is: conjugated and negated views, and tensors without memory of their own, such as the
+    zero gradients of sgn."""
+    plain = tensor.clone()
+    for resolve in ("resolve_conj", "resolve_neg"):
+        if hasattr(plain, resolve):
+            plain = getattr(plain, resolve)()
+    return plain.contiguous()

@@ -32,6 +32,9 @@ class Fault:
     absent: bool = False
 
 
+#: The exception whose cause is a number: whether a matrix is singular is for rounding to say.
+SINGULAR = "LinAlgError"
+
 #: Ways of calling that are properties of their own.
 _WAYS = ("inplace", "out", "autocast")
 
@@ -66,7 +69,9 @@ def refusals(expected, got) -> list[Fault]:
         return [] if shared else [Fault("error", f"raised {got.raised}, but torch raises {expected.raised}")]
     if expected.raised:
         return [Fault("error", f"accepted, but torch raises {expected.raised}", lenient=True)]
-    return [Fault("value", f"returned a {got.unmappable}" if got.unmappable else f"raised {got.raised}")]
+    if got.unmappable:
+        return [Fault("value", f"returned a {got.unmappable}")]
+    return [Fault("value", f"raised {got.raised}", "raised" if SINGULAR in got.raised.names else "")]
 
 
 def _forward(case: Case, expected: Observation, got: Observation, random: bool) -> list[Fault]:
@@ -105,7 +110,7 @@ def difference(name: str, phase: str, position: int, e: Value | None, g: Value |
     if accepted.all():
         return None
     reason = f"{phase} {position}: {compare.describe(w, t, ~accepted)}"
-    return Fault(name, reason, phase if w.dtype.kind in "fc" else "", position)
+    return Fault(name, reason, phase, position)
 
 
 def _tied(case: Case, e: Value | None, g: Value | None) -> bool:

@@ -74,6 +74,19 @@ def overflown(w, r, dtype: str) -> np.ndarray:
         return ~np.isfinite(_wide(w)) & (np.abs(_wide(r)) > LARGEST.get(dtype, np.inf))
 
 
+def lost(t, runs: list) -> np.ndarray:
+    """Where no digit of the oracle's answer `t` means anything, as for the inverse of a singular matrix: an epsilon makes it
+    infinite or NaN, or moves it by a tenth of itself where it also moves the norm of all by a tenth."""
+    with np.errstate(all="ignore"):
+        t, lost_at = _wide(t), np.zeros(np.shape(t), bool)
+        for run in map(_wide, runs):
+            moved = np.abs(run - t)
+            lost_at |= np.isfinite(run) != np.isfinite(t)
+            if norm(moved) > 0.1 * max(norm(t), norm(run)):
+                lost_at |= moved > 0.1 * np.maximum(np.abs(t), np.abs(run))
+        return lost_at
+
+
 def default_close(w: np.ndarray, t: np.ndarray, rtol: float, atol: float) -> np.ndarray:
     """torch.testing.assert_close's rule, for ops that cannot run in double precision."""
     with np.errstate(all="ignore"):

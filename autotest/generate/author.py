@@ -151,11 +151,12 @@ def _take(batch: Batch, item: Item, seen: dict) -> None:
 
 def _undefined_cast(case: Case) -> bool:
     """Whether numbers may be cast to integers that cannot hold them, which C++ leaves undefined."""
-    asked = [leaf.name for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, Named) and leaf.kind == "dtype"]
-    asked += [spec.dtype for spec in tensors_of(case)]
-    if not any(dtype in _INTEGERS for dtype in asked):
+    found = leaves((case.args, case.kwargs))
+    asked = {leaf.name for leaf in found if isinstance(leaf, Named) and leaf.kind == "dtype"}
+    asked |= {leaf.dtype for leaf in found if isinstance(leaf, TensorSpec)}
+    if not asked & _INTEGERS:
         return False
-    numbers = [leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, (int, float))]
+    numbers = [leaf for leaf in found if isinstance(leaf, (int, float))]
     if "uint8" in asked and any(number < 0 for number in numbers):
         return True
     for dtype, data in case.storages:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 
-from ..cases.case import Encoder, Unmappable
+from ..cases.case import Encoder, Unmappable, map_tree
 from ..workers import opinfo
 from ..workers.seeding import seed
 from .signature import Overload
@@ -78,13 +78,22 @@ def _encoded(drawn) -> Sample | None:
         return None
 
 
+_ANY = torch.empty(0)
+
+
+def _stand_in(value):
+    """An empty tensor for any other: overloads differ by types alone, and a refusal prints what it was given."""
+    return _ANY if isinstance(value, torch.Tensor) else value
+
+
 def _called(operation: str, drawn) -> str:
     """The name of the overload that a call dispatches to.
 
     Where a Python function translates its arguments first (`nn.functional.max_unpool2d`), the operation's own name.
     """
     try:
-        name = torch._C._jit_resolve_packet(f"aten::{operation}", drawn.input, *drawn.args, **drawn.kwargs)
+        args, kwargs = map_tree(_stand_in, ((drawn.input, *drawn.args), drawn.kwargs))
+        name = torch._C._jit_resolve_packet(f"aten::{operation}", *args, **kwargs)
     except Exception:
         name = "default"
     return operation if name == "default" else f"{operation}.{name}"

@@ -17,7 +17,7 @@ from ..check.properties import unsupported
 from ..kinds import kind_of
 from .execute import Execution
 from .mutants import Plant
-from .worker import connect
+from .worker import connect, rest_collector
 
 
 class _NoTorch:
@@ -94,6 +94,7 @@ def main(descriptor: str, module: str, gigabytes: str) -> None:
     except Exception as error:
         connection.send(("unavailable", f"{type(error).__name__}: {error}"))
         return
+    rest_collector()
     connection.send(("ready", str(getattr(W, "__version__", "unknown"))))
     while True:
         try:

@@ -115,11 +115,18 @@ def _end(code: int) -> str:
     return f"exited with status {code}" if code >= 0 else f"killed by {signal.Signals(-code).name}"
 
 
+def rest_collector() -> None:
+    """Collects garbage seldom, and never looks at what is imported so far: a worker makes small trees by the thousand, and a
+    collection in a forked child would write to, and so copy, every page that it shares."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
 def in_children(connection: Connection, work) -> None:
     """Calls `work` in a forked child, and again in a fresh one whenever one dies, so that what takes seconds to import is
     imported once. The driver hears of each death. Returns when `work` has.
     """
-    gc.freeze()  # a collection in the child would write to, and so copy, every page it shares
+    rest_collector()
     while True:
         child = os.fork()
         if not child:

@@ -158,8 +158,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   }
   if (inplace) return rebase_history(out[0], ref);
   for (int i = 0; i < n; i++) {
-    bool nothing_kept = type.saves.outputs >> i & 1 && out[i].numel() == 0 && i > 0;  // statistics that were not taken
-    if (out[i] && is_floating(out[i].dtype()) && type.recorded >> i & 1 && !nothing_kept) set_history(out[i], ref, i);
+    if (out[i] && is_floating(out[i].dtype()) && type.recorded >> i & 1 && !untaken(type, i, out[i].sizes(), out[0].sizes())) set_history(out[i], ref, i);
   }
 }
 

@@ -36,6 +36,11 @@ class GradMode {
 };
 
 void call(const OpType& type, const void* op, Inputs in, Tensor* out);
+/// Whether output `i`, of these `sizes` beside the `first` output's, holds statistics for backward that this call did not
+/// take, as batch_norm in evaluation: it is empty, and the first is not.
+inline bool untaken(const OpType& type, int i, const Dims& sizes, const Dims& first) {
+  return i > 0 && type.saves.outputs >> i & 1 && sizes.product() == 0 && first.product() > 0;
+}
 /// Continues with the layers inside `above`; for interpreters.
 void call_below(Layer above, const OpType& type, const void* op, Inputs in, Tensor* out);
 /// As call, for ops with any number of results (composites that return a list).

@@ -166,6 +166,7 @@ struct Xlog1py : Pointwise<Xlog1py, Rule::floating> {
 struct Heaviside : Pointwise<Heaviside, Rule::promote> {
   static constexpr Signature signature = "heaviside(input: Tensor, values: Tensor) -> Tensor";
   static constexpr auto doc = "0 below zero, 1 above, values at zero. No gradient is defined.";
+  static constexpr OutHistory out_history = OutHistory::kept;
 };
 
 struct Lerp : Pointwise<Lerp, Rule::real> {

@@ -92,6 +92,7 @@ struct AsStrided : ViewOp {
   static constexpr Signature signature =
       "as_strided(input: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None) -> Tensor";
   static constexpr auto doc = "Any geometry over input's storage. RuntimeError when it reaches beyond.";
+  static constexpr bool inplace = true;
   Dims size, stride;
   std::optional<int64_t> storage_offset;
   static constexpr std::tuple fields{&AsStrided::size, &AsStrided::stride, &AsStrided::storage_offset};

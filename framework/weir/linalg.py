@@ -9,6 +9,7 @@ from weir._C import Tensor
 
 from ._composites._register import autocast_as, functions, methods, with_out
 from ._composites.reduction import vector_norm as _vector_norm
+from ._composites.reduction import widened
 from ._composites.shape import wrapped_dim
 from ._linalg.factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
 from ._linalg.functions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
@@ -30,7 +31,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     a, b = (wrapped_dim(A, d) for d in dim)
     if a == b:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({dim[0]}, {dim[1]})")
-    A = A if dtype is None else A.to(dtype)
+    A = A if dtype is None else widened("linalg.matrix_norm", A, dtype)
     if ord == "fro":
         return vector_norm(A, 2, (a, b), keepdim)
     if ord in ("nuc", 2, -2):

@@ -12,8 +12,13 @@ def journal(*numbers):
     return Journal([Entry("gradient", "eval: gradients 0", Value("float32", values.shape, values.tobytes()))])
 
 
+def test_numbers_of_an_object_may_drift_by_some_roundings():
+    assert not journals.faults(journal(1.0, 1e-3), journal(1.0, 1e-3 + 1e-6))
+    assert journals.faults(journal(1.0, 1e-3), journal(1.0, 1e-3 + 1e-5))
+
+
 def test_elements_that_agree_need_no_hearing():
-    expected, got, exact = journal(1e-7, 1e-3), journal(0, 1e-3), journal(0, 0)
+    expected, got, exact = journal(1e-5, 1e-3), journal(0, 1e-3), journal(0, 0)
     fault, = journals.faults(expected, got)
     assert journals.granted(fault, expected, got, [exact])
 

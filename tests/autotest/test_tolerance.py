@@ -87,3 +87,10 @@ def test_complex_error_is_measured_by_magnitude():
 def test_default_tolerance_adds_absolute_and_relative():
     assert tolerance.default_close(f32(1.1), f32(1.0), 0.05, 0.06).all()
     assert not tolerance.default_close(f32(1.2), f32(1.0), 0.05, 0.06).any()
+
+
+def test_digits_are_lost_where_an_epsilon_moves_the_answer_by_its_size():
+    lost = tolerance.lost(np.array([1e8, 1.0, 1.0, np.inf]), [np.array([-3e7, 1.0, 2.0, np.inf])])
+    assert lost.tolist() == [True, False, True, False]
+    assert tolerance.lost(np.array([1.0]), [np.array([np.inf])]).all()
+    assert not tolerance.lost(np.array([1.0, 1e-9]), [np.array([1.0, 2e-9])]).any()

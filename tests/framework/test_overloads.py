@@ -54,6 +54,10 @@ CALLS = {
     "grid_sample of no images": lambda t, a: t.nn.functional.grid_sample(a.reshape(1, 1, 2, 3)[:0], t.zeros(0, 2, 2, 2),
                                                                          align_corners=False),
     "vector_norm out": lambda t, a: t.linalg.vector_norm(a, 3, out=t.empty(0)),
+    "as_strided_": lambda t, a: a.clone().as_strided_((3, 2), (1, 3)),
+    "statistics that evaluation does not take": lambda t, a: tuple(t.native_batch_norm(
+        a, *[t.ones(3)] * 4, False, 0.1, 1e-5, out=(t.empty(3, 2).t(), t.empty(0, dtype=t.int64), t.empty(0)))),
+    "sort of nothing": lambda t, a: tuple(t.sort(a[:, :0], stable=True, out=(t.empty(0), t.empty(0, dtype=t.int64)))),
 }
 
 
@@ -87,12 +91,31 @@ def test_singular_values_of_a_matrix_with_infinities_are_nan():
 
 
 @pytest.mark.parametrize("call", [lambda x: weir.scatter(x, 0, weir.zeros(2, dtype=weir.int64), 2.0, reduce="add"),
-                                  lambda x: weir.bernoulli(x, 0.5), weir.detach_copy])
+                                  lambda x: weir.bernoulli(x, 0.5), weir.detach_copy,
+                                  lambda x: weir.heaviside(x, x, out=weir.empty(2))])
 def test_backward_of_what_has_no_derivative_raises(call):
     y = call(weir.ones(2, requires_grad=True))
     assert y.requires_grad
     with pytest.raises(RuntimeError):
         y.sum().backward()
+
+
+def test_frexp_lays_an_empty_out_as_the_other_one():
+    for t in (torch, weir):
+        mantissa, exponent = t.empty(0), t.empty(4, 3, dtype=t.int32).t()
+        t.frexp(t.ones(3, 4), out=(mantissa, exponent))
+        assert mantissa.stride() == exponent.stride() == (1, 3)
+        assert (mantissa == 0.5).all() and (exponent == 1).all()
+
+
+@pytest.mark.parametrize("call", [lambda t: t.linalg.lu_solve(t.eye(2).long(), t.tensor([1, 2], dtype=t.int32), t.eye(2)),
+                                  lambda t: t.linalg.vector_norm(t.ones(2), dtype=t.float16),
+                                  lambda t: t.linalg.matrix_norm(t.ones(2, 2).half(), dtype=t.bfloat16),
+                                  lambda t: t.linalg.matrix_norm(t.ones(2, 2), dtype=t.int64)])
+def test_linear_algebra_refuses_integers_and_narrower_norms(call):
+    for t in (torch, weir):
+        with pytest.raises(RuntimeError):
+            call(t)
 
 
 def test_equal_medians_share_the_gradient():

@@ -119,7 +119,7 @@ def with_out(function, rule=OUT_CAST, recorded=False):
     """
     first = next(iter(inspect.signature(function).parameters.values()), None)
     wants_tensor = first is not None and first.annotation is Tensor
-    name = function.__name__
+    name = function.__name__.lstrip("_")
 
     @functools.wraps(function)
     def wrapped(*args, out=None, **kwargs):

@@ -3,9 +3,10 @@
 import math
 
 import weir
+from weir import _C
 from weir._C import Tensor
 
-from ._register import alias, composite
+from ._register import alias, composite, with_out
 from .reduction import without_gradient
 
 for _name, _target in (
@@ -61,9 +62,24 @@ def ldexp(input: Tensor, other):
     return input * weir.pow(2.0, other)
 
 
-@composite
-def frexp(input: Tensor):
-    """(mantissa, exponent), |mantissa| in [0.5, 1) and exponent int32. Raises RuntimeError for integers."""
+@composite(out=None)
+def frexp(input: Tensor, *, out=None):
+    """(mantissa, exponent), |mantissa| in [0.5, 1) and exponent int32. Raises RuntimeError for integers.
+
+    Of two `out` an empty one takes the layout of the one that fits.
+    """
+    if out is None:
+        return _frexp(input)
+    fits = [tuple(x.shape) == tuple(input.shape) for x in out]
+    written = with_out(_frexp)(input, out=out)
+    for target, other, other_fitted in ((out[0], out[1], fits[1] and not fits[0]), (out[1], out[0], fits[0] and not fits[1])):
+        if other_fitted:
+            numbers = target.clone()
+            _C._resize(target, target.shape, weir.empty_like(other).stride()).copy_(numbers)
+    return written
+
+
+def _frexp(input):
     if not input.is_floating_point():
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     wide = input.detach().double()

@@ -183,6 +183,16 @@ def _power_sum(x, p, dim, keepdim):
     return total.masked_fill(zero, 1).pow(1.0 / p).masked_fill(zero, 0)
 
 
+def widened(name, x, dtype):
+    """x in the `dtype` that a norm is to have. Raises RuntimeError where that is not floating or holds less than x."""
+    if not dtype.is_floating_point:
+        raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {dtype}")
+    if weir.promote_types(x.dtype, dtype) != dtype:
+        raise RuntimeError(f"{name}: the dtype of the input ({x.dtype}) should be convertible without narrowing to the "
+                           f"specified dtype ({dtype})")
+    return x.to(dtype)
+
+
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """(sum |x|^ord)^(1/ord) over dim; inf, -inf and 0 as in NumPy."""
     if ord == 2 and dtype is None and isinstance(x, Tensor) and x.is_floating_point():
@@ -192,9 +202,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     if not x.is_floating_point():
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype}")
     if dtype is not None:
-        if not dtype.is_floating_point:
-            raise RuntimeError(f"linalg.vector_norm: dtype should be floating point or complex, but got {dtype}")
-        x = x.to(dtype)
+        x = widened("linalg.vector_norm", x, dtype)
     axes = _axes(dim, x.dim())
     ord = float(ord)
     if ord == 2:

@@ -9,7 +9,7 @@ from .._composites._register import autocast_as, with_out, without_derivative
 from .._composites.reduction import with_absent_gradient, without_gradient
 from . import lapack as _lapack
 from . import lu as _lu
-from .functions import _matrices, _rounding, column_major, out_exact, svd
+from .functions import _float, _matrices, _rounding, column_major, out_exact, svd
 
 _LU, _Factored = namedtuple("linalg_lu", ("P", "L", "U")), namedtuple("lu_factor", ("LU", "pivots"))
 _FactoredEx, _Geqrf = namedtuple("lu_factor_ex", ("LU", "pivots", "info")), namedtuple("geqrf", ("a", "tau"))
@@ -59,6 +59,7 @@ def lu(A, *, pivot=True):
 @out_exact
 def lu_solve(LU, pivots, B, *, left=True, adjoint=False):
     """X with A X = B, for A in lu_factor's form; A^T with `adjoint`, X A = B without `left`."""
+    _float("lu_solve", LU)
     if pivots.dtype != weir.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
     pivots.size(-1)  # raises for a number
