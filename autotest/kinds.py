@@ -33,9 +33,9 @@ class CallKind:
         """What is wrong with `got`, before any second hearing."""
         return properties.faults(item.case, item.expected, got, item.random)
 
-    def repeated(self, W, item: Item) -> list[Fault]:
-        """What differs between runs of the call."""
-        return repeat.faults(item, item.target.resolve(W), W)
+    def repeated(self, W, item: Item, got) -> list[Fault]:
+        """What differs between runs of the call, of which `got` was the first."""
+        return repeat.faults(item, item.target.resolve(W), W, got)
 
     def reruns(self, W, item: Item) -> list:
         """Observations in double precision, exact inputs first, then perturbed ones; then as many in the case's own."""
@@ -89,7 +89,7 @@ class ProgramKind:
     def faults(self, item: Item, got) -> list[Fault]:
         return programs.faults(item.case, item.expected, got)
 
-    def repeated(self, W, item: Item) -> list[Fault]:
+    def repeated(self, W, item: Item, got) -> list[Fault]:
         return []  # its steps are repeated one by one
 
     def reruns(self, W, item: Item) -> list:
@@ -124,7 +124,7 @@ class ObjectKind:
     def faults(self, item: Item, got) -> list[Fault]:
         return journals.faults(item.expected, got)
 
-    def repeated(self, W, item: Item) -> list[Fault]:
+    def repeated(self, W, item: Item, got) -> list[Fault]:
         return []  # the operations inside are repeated on their own
 
     def reruns(self, W, item: Item) -> list:

@@ -29,6 +29,10 @@ _SAMPLED = 1  # of the random calls of a batch, how many have their distribution
 _ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 
 
+seed(torch)
+_SEEDED = torch.default_generator.get_state()  # before a call draws
+
+
 @dataclass
 class Batch:
     """Cases of one overload in one dtype. `valid` of `made` calls were accepted by the oracle."""
@@ -87,8 +91,8 @@ class Author:
         """One case and its expectation."""
         relation = choices.pick(_relations(overload))
         order = choices.pick((1, 1, 2, 0)) if relation != "out" else 0  # out= refuses inputs that require gradients
-        case = replace(self._call(overload, dtype, choices, grad=0.6 if order else 0.04),
-                       relation=relation, differentiate=order, process=gauge.determined(overload.path))
+        case = self._call(overload, dtype, choices, grad=0.6 if order else 0.04)
+        case.relation, case.differentiate, case.process = relation, order, gauge.determined(overload.path)
         target = Target(f"torch.{overload.path}", [overload.path])
         if relation == "inplace":
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
@@ -96,9 +100,8 @@ class Author:
         if relation == "out":
             case = _with_out(case, function, choices)
         seed(torch)
-        before = torch.get_rng_state()
         expected = Trial(torch, function, case).run()
-        drew = overload.random or not torch.equal(before, torch.get_rng_state())
+        drew = overload.random or not torch.equal(_SEEDED, torch.default_generator.get_state())
         unfilled = "empty" in overload.path or "resize" in overload.path
         free = drew or unfilled or case.process is not None or _undefined_cast(case)
         return Item(index, target, case, expected, free, tuple(choices.made), drew,

@@ -20,7 +20,7 @@ def wavers(item: Item) -> bool:
     lies beside its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; or with
     `out=` and without. A result outside its own memory is none."""
     kind = kind_of(item)
-    if (kind.repeated(torch, item) or _differs_with_threads(kind, item) or _differs_without_out(item)
+    if (kind.repeated(torch, item, item.expected) or _differs_with_threads(kind, item) or _differs_without_out(item)
             or _reads_elsewhere(kind, item) or _lies_outside(item)):
         return True
     for fill in (0.0, 7.5, float("nan")):

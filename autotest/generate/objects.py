@@ -1,7 +1,7 @@
 """Makes cases about modules, optimizers and schedulers from PyTorch's databases and from constructors' signatures."""
 
 import inspect
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
@@ -10,7 +10,7 @@ from torch.testing._internal.common_modules import module_db
 from torch.testing._internal.common_optimizers import optim_db
 
 from ..cases import ship
-from ..cases.case import Encoder, Named, TensorSpec, Unmappable, row_major
+from ..cases.case import Encoder, Named, TensorSpec, Unmappable, leaves, row_major
 from ..cases.dtypes import EPSILON, name_of
 from ..cases.objects import Built, ModuleCase, OptimizerCase, SchedulerCase
 from ..cases.protocol import Item
@@ -75,23 +75,54 @@ def _by_signature(kind: type, overload: Overload, dtype: str, choices: Choices) 
 
 
 def _state(kind: type, case: ModuleCase, choices: Choices) -> dict:
-    """A state dict of drawn numbers, its descriptors over the case's storages; empty if no module can be made."""
+    """A state dict of drawn numbers, its descriptors over the case's storages; empty if no module can be made, or if a
+    varied constant made it too large: such a module refuses the empty dict."""
+    entries = _entries(kind, case)
+    if not entries or any(prod(entry.size) > fill.LONGEST for entry in entries):
+        return {}
+    state, filled = {}, choices.pick(("unit", "normal"))
+    for entry in entries:
+        if entry.dtype in EPSILON:  # variances, which are buffers, must be positive
+            state[entry.name] = _tensor(case, entry.dtype, entry.size, filled if entry.learned else "unit", choices)
+        else:
+            state[entry.name] = _placed(case, entry.dtype, entry.size, entry.data)
+    return state
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One tensor of a state dict; `data` where it holds no floating numbers."""
+
+    name: str
+    dtype: str
+    size: tuple
+    learned: bool
+    data: bytes
+
+
+def _entries(kind: type, case: ModuleCase) -> tuple:
+    """What the state dict of a case's module holds. Modules of equal numbers are asked once."""
+    if case.lazy or any(isinstance(leaf, TensorSpec) for leaf in leaves((case.args, case.kwargs))):
+        return _asked(kind, case)
+    key = kind, case.dtype.name, repr((case.args, case.kwargs))
+    if key not in _KNOWN:
+        _KNOWN[key] = _asked(kind, case)
+    return _KNOWN[key]
+
+
+def _asked(kind: type, case: ModuleCase) -> tuple:
     seed(torch)
     try:
         module = module_of(kind, decoded(torch, case))
     except Exception:
-        return {}
-    if any(tensor.numel() > fill.LONGEST for tensor in module.state_dict().values()):
-        return {}  # a varied constant grew: such a module refuses the empty dict
-    parameters = {name for name, _ in module.named_parameters()}
-    state, filled = {}, choices.pick(("unit", "normal"))
-    for name, tensor in module.state_dict().items():
-        dtype, size = name_of(tensor.dtype), tuple(tensor.shape)
-        if dtype in EPSILON:  # variances, which are buffers, must be positive
-            state[name] = _tensor(case, dtype, size, filled if name in parameters else "unit", choices)
-        else:
-            state[name] = _placed(case, dtype, size, tensor.numpy().tobytes())
-    return state
+        return ()
+    learned = {name for name, _ in module.named_parameters()}
+    return tuple(_Entry(name, name_of(t.dtype), tuple(t.shape), name in learned,
+                        b"" if name_of(t.dtype) in EPSILON or t.numel() > fill.LONGEST else t.numpy().tobytes())
+                 for name, t in module.state_dict().items())
+
+
+_KNOWN: dict = {}
 
 
 # Optimizers.

@@ -43,11 +43,12 @@ class Writer:
 
     def settle(self) -> None:
         """Says that nothing depends on the numbers drawn so far."""
-        self._before = self._generator()
+        self._before, self._drawn = self._generator(), False
 
     def drawn(self) -> bool:
         """Whether numbers were drawn since."""
-        return self._generator() != self._before
+        self._drawn = self._drawn or self._generator() != self._before
+        return self._drawn
 
     def begin(self, phase: str, property: str = "value") -> None:
         """Starts a phase, whose entries belong to `property` unless they say otherwise."""

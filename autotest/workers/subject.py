@@ -63,7 +63,7 @@ def _judge(item, W, mutant: str) -> tuple:
         return [unsupported(str(error), item.case)], None, False
     found = kind.faults(item, got)
     if not found and not mutant:
-        found = kind.repeated(W, item)
+        found = kind.repeated(W, item, got)
     return found, got if any(fault.phase for fault in found) else None, planted.applied and mutant not in kind.unseen
 
 

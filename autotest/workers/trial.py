@@ -192,8 +192,16 @@ def gradients(W, outputs: list, inputs: list, create_graph: bool = False):
 
 def cotangent(output, W):
     """A gradient to send in: no two neighbours alike, and exact in every dtype."""
-    numbers = ((np.arange(output.numel()) * 7 + 3) % 11 - 5) / 4
+    count = output.numel()
+    numbers = _COTANGENTS[:count].copy() if count <= len(_COTANGENTS) else _cotangents(count)
     return W.from_numpy(numbers.reshape(tuple(output.shape))).to(output.dtype)
+
+
+def _cotangents(count: int) -> np.ndarray:
+    return ((np.arange(count) * 7 + 3) % 11 - 5) / 4
+
+
+_COTANGENTS = _cotangents(1024)
 
 
 def home(tensor):

@@ -43,16 +43,6 @@ Tensor finish(Tensor t, bool requires_grad) {
   return t;
 }
 
-// NumPy memory without a copy; the array lives as long as the storage.
-Tensor from_array(py::object array, uintptr_t address, DType t, const Dims& sizes, const Dims& strides, size_t bytes) {
-  auto release = [](void* o) {
-    py::gil_scoped_acquire gil;
-    Py_DECREF(static_cast<PyObject*>(o));
-  };
-  StorageRef s = borrow_storage(reinterpret_cast<void*>(address), bytes, release, array.release().ptr());
-  return alias(std::move(s), t, sizes, strides, 0);
-}
-
 void init_factories(py::module_& m) {
   m.def("_empty", [](py::handle size, py::handle t, py::handle d, bool grad) {
     return object(finish(empty(dims(size), dtype(t), device(d)), grad));
@@ -72,9 +62,6 @@ void init_factories(py::module_& m) {
     check<TypeError>(to_scalar(value.ptr(), &s), "full(): argument 'fill_value' must be Number, not ", Py_TYPE(value.ptr())->tp_name);
     return object(finish(full_of(Meta(dims(size), t.is_none() ? s.dtype(default_dtype()) : dtype(t), device(d)), s), grad));
   }, py::arg("size"), py::arg("fill_value"), py::arg("dtype") = py::none(), py::arg("device") = py::none(), py::arg("requires_grad") = false);
-  m.def("_from_memory", [](py::object owner, uintptr_t address, py::handle t, py::handle size, py::handle stride, size_t bytes) {
-    return object(from_array(std::move(owner), address, dtype(t), dims(size), dims(stride), bytes));
-  });
   m.def("_view_dtype", [](py::handle o, py::handle t, py::handle size, py::handle stride, int64_t offset) {
     const Tensor& x = unwrap(o.ptr());
     return object(alias(x->storage, dtype(t), dims(size), dims(stride), offset));
@@ -147,6 +134,7 @@ PYBIND11_MODULE(_weir, m) {
   init_ops(m);
   init_autograd(m);
   init_random(m);
+  init_numpy(m);
   init_optimizer(m);
   init_factories(m);
   m.def("get_num_threads", [] { return omp_get_max_threads(); });

@@ -2,7 +2,7 @@
 import builtins
 import math
 
-from _weir import (Tensor, _as_new, _empty, _empty_strided, _from_memory, _full, _write_out, _zeros, get_default_dtype,
+from _weir import (Tensor, _as_new, _empty, _empty_strided, _full, _write_out, _zeros, from_numpy, get_default_dtype,
                    ops, preserve_format)
 
 from . import _types as T
@@ -171,25 +171,6 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_g
     r = zeros(n, m, dtype=dtype, device=device)
     r.diagonal().fill_(1)
     return _as_new(r).requires_grad_() if requires_grad else _as_new(r)
-
-
-def from_numpy(ndarray):
-    """A tensor over the array's memory, without a copy. TypeError for dtypes weir does not have."""
-    if not isinstance(ndarray, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    if ndarray.dtype not in T.of_numpy:
-        raise TypeError(f"can't convert np.ndarray of type {ndarray.dtype}. The only supported types are: "
-                        f"{', '.join(str(np.dtype(t)) for t in T.numpy_of.values())}.")
-    if any(s < 0 for s in ndarray.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides "
-                         "are not currently supported. (You can probably work around this by making a copy of your array "
-                         "with array.copy().) ")
-    item = ndarray.dtype.itemsize
-    if any(s % item for s in ndarray.strides):
-        raise ValueError("given numpy array strides not a multiple of the element byte size.")
-    reach = 1 + sum((n - 1) * (s // item) for n, s in zip(ndarray.shape, ndarray.strides)) if ndarray.size else 0
-    return _from_memory(ndarray, ndarray.__array_interface__["data"][0], T.of_numpy[ndarray.dtype], ndarray.shape,
-                        [s // item for s in ndarray.strides], reach * item)
 
 
 def _nested(data):

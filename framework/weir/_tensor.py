@@ -1,10 +1,9 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _alias_storage, _backward,
-                   _empty, _remove_hook, _resize, _view_dtype, bool as _bool, contiguous_format, device as Device,
+                   _empty, _numpy, _remove_hook, _resize, _view_dtype, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
-from ._lazy import np
 
 _torch, _hidden = ops["torch"], ops["hidden"]
 _copy, _clone, _to_dtype, _view = _torch["copy"], _torch["clone"], _hidden["to_dtype"], ops["method"]["view"]
@@ -151,24 +150,7 @@ def _reinterpret(self, dtype):
 
 def numpy(self, *, force=False):
     """A NumPy array over the same memory. RuntimeError when it requires grad, TypeError for bfloat16."""
-    if self.requires_grad and not force:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-    if self.device.type != "cpu":
-        raise TypeError(f"can't convert {self.device} device type tensor to numpy.")
-    if self.dtype not in T.numpy_of:
-        raise TypeError("Got unsupported ScalarType BFloat16")
-    return np.asarray(_Memory(self.detach()))
-
-
-class _Memory:
-    """Lets NumPy see a tensor's memory; the array keeps it, and it keeps the tensor."""
-
-    def __init__(self, t):
-        kind = np.dtype(T.numpy_of[t.dtype])
-        self.tensor = t
-        self.__array_interface__ = {"version": 3, "typestr": kind.str, "shape": tuple(t.shape),
-                                    "strides": tuple(s * kind.itemsize for s in t.stride()),
-                                    "data": (t.data_ptr() or 64, False)}
+    return _numpy(self, force)
 
 
 def __array__(self, dtype=None, copy=None):

@@ -1,0 +1,71 @@
+// NumPy arrays and tensors over the same memory. NumPy itself is imported by the first of these calls.
+#include <pybind11/numpy.h>
+
+#include "framework/autograd/variable.h"
+#include "framework/binding/convert.h"
+
+namespace py = pybind11;
+
+namespace weir {
+namespace {
+
+/// What NumPy calls a dtype: the kind of number and its own number for the type, -1 for bfloat16, which it lacks.
+struct Type {
+  char kind;
+  int number;
+};
+constexpr Type kTypes[kNumDTypes] = {{'b', 0}, {'u', 2}, {'i', 1}, {'i', 3}, {'i', 5}, {'i', 7}, {'f', 23}, {'V', -1}, {'f', 11}, {'f', 12}};
+
+DType dtype_of(const py::array& array) {
+  py::dtype given = array.dtype();
+  for (int i = 0; i < kNumDTypes; i++)
+    if (kTypes[i].kind == given.kind() && size_of(DType(i)) == size_t(given.itemsize()) && given.byteorder() != '>' && kTypes[i].number >= 0)
+      return DType(i);
+  throw TypeError(str("can't convert np.ndarray of type ", std::string(py::str(given)), ". The only supported types are: float64, "
+                      "float32, float16, int64, int32, int16, int8, uint8, and bool."));
+}
+
+py::object from_numpy(py::handle given) {
+  check<TypeError>(py::isinstance<py::array>(given), "expected np.ndarray (got ", Py_TYPE(given.ptr())->tp_name, ")");
+  auto array = py::reinterpret_borrow<py::array>(given);
+  DType t = dtype_of(array);
+  int64_t item = int64_t(size_of(t)), reach = 1;
+  Dims sizes, strides;
+  for (py::ssize_t i = 0; i < array.ndim(); i++) {
+    int64_t n = array.shape(i), s = array.strides(i);
+    check<ValueError>(s >= 0, "At least one stride in the given numpy array is negative, and tensors with negative strides are "
+                      "not currently supported. (You can probably work around this by making a copy of your array with array.copy().) ");
+    check<ValueError>(s % item == 0, "given numpy array strides not a multiple of the element byte size.");
+    sizes.push(n), strides.push(s / item);
+    reach += (n - 1) * (s / item);
+  }
+  auto release = [](void* o) {
+    py::gil_scoped_acquire gil;
+    Py_DECREF(static_cast<PyObject*>(o));
+  };
+  size_t bytes = array.size() ? size_t(reach * item) : 0;
+  void* memory = const_cast<void*>(array.data());
+  StorageRef storage = borrow_storage(memory, bytes, release, array.release().ptr());
+  return py::reinterpret_steal<py::object>(wrap(alias(std::move(storage), t, sizes, strides, 0)));
+}
+
+py::object numpy(py::handle o, bool force) {
+  const Tensor& t = unwrap(o.ptr());
+  check(force || !requires_grad(t), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  check<TypeError>(t.device().type == DeviceType::cpu, "can't convert ", name_of(t.device().type), " device type tensor to numpy.");
+  int number = kTypes[int(t.dtype())].number;
+  check<TypeError>(number >= 0, "Got unsupported ScalarType BFloat16");
+  std::vector<py::ssize_t> shape(t.ndim()), strides(t.ndim());
+  for (int i = 0; i < t.ndim(); i++) shape[i] = t.sizes()[i], strides[i] = t.strides()[i] * py::ssize_t(size_of(t.dtype()));
+  py::object owner = py::reinterpret_steal<py::object>(wrap(detach(t)));
+  return py::array(py::dtype(number), std::move(shape), std::move(strides), t.raw(), owner);
+}
+
+}  // namespace
+
+void init_numpy(py::module_& m) {
+  m.def("from_numpy", &from_numpy, "A tensor over the array's memory, without a copy. TypeError for dtypes weir does not have.");
+  m.def("_numpy", &numpy);
+}
+
+}  // namespace weir
