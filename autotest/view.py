@@ -73,7 +73,7 @@ def campaign_summary(record: dict, console: Console) -> None:
     console.print(grid)
     console.print(f"{count['reached']} of {count['overloads']} overloads reached by a valid call; "
                   f"{count['valid']} of {count['made']} calls valid ({count['valid'] / max(count['made'], 1):.0%}); "
-                  f"{count['cases']} cases in {seconds:.0f} s ({count['made'] / seconds:.0f} calls/s)", highlight=False)
+                  f"{count['cases']} cases in {seconds:.0f} s ({count['cases'] / seconds:.0f} cases/s)", highlight=False)
     console.print(f"{count['failing']} overloads fail somewhere, {count['lenient']} accept what the oracle "
                   f"refuses, {count['unsupported']} are unsupported", highlight=False)
 

@@ -12,6 +12,9 @@ from .score import Failure, Score
 from .tasks import Settings
 
 
+_NO_ANSWER = "the oracle does not repeat its own answer"
+
+
 class HarnessFailed(Exception):
     """A worker raised where it should have answered: a fault of the harness, which must not pass for anybody's answer."""
 
@@ -26,6 +29,8 @@ class Lane:
         self._lock = threading.Lock()
 
     def __enter__(self) -> "Lane":
+        self.oracle.launch()
+        self.subject.launch()
         return self
 
     def __exit__(self, *_) -> None:
@@ -146,8 +151,8 @@ class Lane:
 
     def _charge(self, score: Score, item, faults: list[Fault]) -> None:
         """Charges what was upheld of a case's faults, unless the oracle has no single answer."""
-        if any(not fault.absent for fault in faults) and self._oracle_wavers(item):
-            score.oracle_limit = "the oracle does not repeat its own answer"
+        if any(not fault.absent for fault in faults) and self._oracle_is("wavers", item):
+            score.oracle_limit = _NO_ANSWER
             return
         for fault in self._steady(score, item, self._blamed(item, faults)):
             self._fail(score, item, fault)
@@ -176,13 +181,17 @@ class Lane:
             again = bool(self._upheld(item, found, got))
         except WorkerLost:
             again = True
-        return faults if again else [replace(fault, property="determinism", reason=f"not in every process: {fault.reason}")
-                                     for fault in faults]
+        if again:
+            return faults
+        if self._oracle_is("restless", item):
+            score.oracle_limit = _NO_ANSWER
+            return []
+        return [replace(fault, property="determinism", reason=f"not in every process: {fault.reason}") for fault in faults]
 
-    def _oracle_wavers(self, item) -> bool:
-        """Whether PyTorch answers the same call differently each time, as it does where it reads unset memory."""
+    def _oracle_is(self, doubt: str, item) -> bool:
+        """Whether PyTorch answers the same call differently at times, as it does where it reads unset memory."""
         try:
-            return self.ask("wavers", item)
+            return self.ask(doubt, item)
         except WorkerLost:
             return True
 

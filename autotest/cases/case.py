@@ -219,10 +219,9 @@ class Decoder:
 
     def _whole(self, spec: TensorSpec):
         """Built without as_strided, so that a framework lacking it can still run most cases."""
-        _, data = self._storages[spec.storage]
         numel = prod(spec.size)
-        array = np.frombuffer(data, dtype=dtypes.numpy_name(spec.dtype))[:numel]
-        tensor = self._from_numpy(array.reshape(spec.size).copy(), spec.dtype)
+        array = _aligned(self._storages[spec.storage][1], spec.dtype, numel)
+        tensor = self._from_numpy(array.reshape(spec.size), spec.dtype)
         if numel:
             self.bases[spec.storage] = tensor
         return tensor
@@ -230,14 +229,27 @@ class Decoder:
     def _view(self, spec: TensorSpec):
         if spec.storage not in self.bases:
             dtype, data = self._storages[spec.storage]
-            array = np.frombuffer(data, dtype=dtypes.numpy_name(dtype)).copy()
-            self.bases[spec.storage] = self._from_numpy(array, dtype)
+            self.bases[spec.storage] = self._from_numpy(_aligned(data, dtype), dtype)
         base = self.bases[spec.storage].detach()
         return self._W.as_strided(base, spec.size, spec.stride, spec.offset)
 
     def _from_numpy(self, array: np.ndarray, dtype: str):
         tensor = self._W.from_numpy(array)
         return tensor.view(getattr(self._W, dtype)) if dtype in dtypes.CARRIER else tensor
+
+
+def _aligned(data: bytes, dtype: str, count: int = -1) -> np.ndarray:
+    """A copy of the first `count` numbers, placed as frameworks place their own memory: on it hang the last bits of what
+    some libraries compute."""
+    numbers = np.frombuffer(data, dtypes.numpy_name(dtype), count if data else 0)
+    raw = np.empty(numbers.nbytes + _ALIGNMENT, np.uint8)
+    start = -raw.__array_interface__["data"][0] % _ALIGNMENT
+    array = raw[start:start + numbers.nbytes].view(numbers.dtype)
+    array[:] = numbers
+    return array
+
+
+_ALIGNMENT = 64
 
 
 def row_major(size: tuple) -> tuple:

@@ -322,7 +322,7 @@ _INTS = {"groups": (1, 1, 1, 2), "reduction": (0, 1, 2), "diagonal": (0, 1, -1, 
          "num_samples": (1, 2), "p": (1, 2, 3), "minlength": (0, 5), "blank": (0, 3), "n_fft": (4, 2),
          "divisor_override": (1, 2, 3), "ignore_index": (-100, 0, 1), "correction": (1, 0, 2)}
 _FLOATS = {"p": (0.5, 0.0, 1.0, 2.0), "eps": (1e-5, 1e-3), "momentum": (0.1, 0.5), "dropout": (0.0, 0.5),
-           "dropout_p": (0.0,), "q": (0.5, 0.0, 1.0), "alpha": (1.0, 0.5, 2.0, 0.0), "rtol": (1e-5, 1e-2),
+           "dropout_p": (0.0,), "q": (0.5, 0.0, 1.0), "alpha": (1.0, 0.5, 2.0, 0.0), "rtol": (1e-5, 1e-2), "rcond": (1e-5, 1e-2),
            "atol": (1e-8, 1e-2), "std": (1.0, 0.5), "delta": (1.0, 0.5), "beta": (1.0, 0.5, 2.0, 0.0)}
 _TEXTS = {"reduce": ("sum", "prod", "mean", "amax", "amin"), "interpolation": ("linear", "lower", "higher", "midpoint", "nearest"),
           "UPLO": ("L", "U"), "padding": ("valid", "same"), "indexing": ("ij", "xy"), "approximate": ("none", "tanh"),

@@ -21,7 +21,7 @@ def wavers(item: Item) -> bool:
     `out=` and without. A result outside its own memory is none."""
     kind = kind_of(item)
     if (kind.repeated(torch, item, item.expected) or _differs_with_threads(kind, item) or _differs_without_out(item)
-            or _reads_elsewhere(kind, item) or _lies_outside(item)):
+            or _reads_elsewhere(kind, item) or _lies_outside(item) or _reads_unset(kind, item)):
         return True
     for fill in (0.0, 7.5, float("nan")):
         litter = [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]
@@ -30,6 +30,32 @@ def wavers(item: Item) -> bool:
         if kind.faults(item, kind.observe(torch, item)):
             return True
     return False
+
+
+def restless(item: Item) -> bool:
+    """Whether the oracle's answer changes once in many runs, as some of LAPACK's do, with other things in its heap before each."""
+    kind = kind_of(item)
+    for at in range(_RUNS):
+        pattern = torch.arange(at, at + 40, dtype=torch.int32) % (2 + at % 3)  # zeros and others, as in pivots nobody set
+        litter = [pattern[-size:].clone() for size in range(1, 2 + at % 40) for _ in range(4)]
+        del litter
+        seed(torch)
+        if kind.faults(item, kind.observe(torch, item)):
+            return True
+    return False
+
+
+_RUNS = 300
+
+
+def _reads_unset(kind, item: Item) -> bool:
+    """Whether the answer changes when PyTorch fills memory that it allocates, with NaN and the largest integers."""
+    seed(torch)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        return bool(kind.faults(item, kind.observe(torch, item)))
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def _differs_with_threads(kind, item: Item) -> bool:

@@ -21,7 +21,7 @@ from ..workers.worker import connect, in_children, serve
 from . import gauge
 from .arguments import Impossible
 from .author import Author, drawn
-from .doubts import wavers
+from .doubts import restless, wavers
 
 
 def expect(target, case) -> Item:
@@ -62,7 +62,7 @@ def main(descriptor: str, gigabytes: str) -> None:
     connection = connect(descriptor)
     limit_memory(int(gigabytes))
     author = Author()
-    requests = {"universe": author.universe, "wavers": wavers,
+    requests = {"universe": author.universe, "wavers": wavers, "restless": restless,
                 "rerun": lambda item: kind_of(item).reruns(torch, item),
                 "expect": expect,
                 "explore": lambda *arguments: explore(author, *arguments),

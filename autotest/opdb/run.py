@@ -83,6 +83,11 @@ class Lane:
         """The cell of a prepared op."""
         return plan if isinstance(plan, Cell) else self._judge.score(plan)
 
+    def launch(self) -> None:
+        """Starts both processes, without waiting for what they import."""
+        self.oracle.launch()
+        self.subject.launch()
+
     def stop(self) -> None:
         self.oracle.stop()
         self.subject.stop()
@@ -95,6 +100,8 @@ def run(settings: Settings, on_start=lambda count: None, on_cell=lambda cell: No
     """
     lanes = [Lane(settings) for _ in range(max(settings.jobs, 1))]
     try:
+        for lane in lanes:
+            lane.launch()
         subject_version = _check_subject(lanes[0], settings)
         oracle_version = lanes[0].oracle.start()[1]
         keys = _select(lanes[0].request("list"), settings.ops)

@@ -42,16 +42,19 @@ class Worker:
         self._process: subprocess.Popen | None = None
         self._connection: Connection | None = None
         self._errors = None
-        self.greeting: tuple = ()
+        self._greeting: tuple | None = None
 
     def start(self) -> tuple:
         """Starts the process if none runs; returns its first message."""
-        if self._process is None:
-            self._launch()
-            self.greeting = self.receive(self._start_timeout)
-        return self.greeting
+        self.launch()
+        if self._greeting is None:
+            self._greeting = self.receive(self._start_timeout)
+        return self._greeting
 
-    def _launch(self) -> None:
+    def launch(self) -> None:
+        """Starts the process if none runs, without waiting for it to import what it needs."""
+        if self._process is not None:
+            return
         self._errors = tempfile.TemporaryFile()
         self._connection, child_end = Pipe()
         self._process = subprocess.Popen(
@@ -108,7 +111,7 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)  # with the children it may have
         self._process.wait()
         self._errors.close()
-        self._process = None
+        self._process = self._greeting = None
 
 
 def _end(code: int) -> str:
