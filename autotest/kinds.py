@@ -12,13 +12,11 @@ from .cases.program import Program
 from .cases.protocol import Item
 from .check import appeal, journals, programs, properties
 from .check.properties import Fault
-from .check.reference import nudged, poisoned, promoted, promoted_object, promoted_program
+from .check.reference import (PERTURBATIONS, demoted, is_double, nudged, poisoned, promoted, promoted_object,
+                              promoted_program)
 from .workers import objects, repeat
 from .workers.program import Run
 from .workers.trial import Trial
-
-_PERTURBATIONS = 4  # reruns on moved inputs, in double precision and in their own
-
 
 class CallKind:
     """One call of one function."""
@@ -38,10 +36,14 @@ class CallKind:
         return repeat.faults(item, item.target.resolve(W), W, got)
 
     def reruns(self, W, item: Item) -> list:
-        """Observations in double precision, exact inputs first, then perturbed ones; then as many in the case's own."""
+        """Observations in double precision, exact inputs first, then perturbed ones; then as many in the case's own; then, where
+        that is double precision already, as many in single precision."""
         function, rng = item.target.resolve(W), np.random.default_rng(item.index)
-        cases = [promoted(item.case, noise) for noise in [None] + [rng] * _PERTURBATIONS]
-        cases += [nudged(item.case, rng) for _ in range(_PERTURBATIONS)]
+        cases = [promoted(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
+        cases += [nudged(item.case, rng) for _ in range(PERTURBATIONS)]
+        if is_double(item.case):
+            narrow = demoted(item.case)
+            cases += [narrow] + [nudged(narrow, rng) for _ in range(PERTURBATIONS - 1)]
         return [Trial(W, function, case).run() for case in cases]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
@@ -94,7 +96,7 @@ class ProgramKind:
 
     def reruns(self, W, item: Item) -> list:
         rng = np.random.default_rng(item.index)
-        return [Run(W, promoted_program(item.case, noise)).run() for noise in [None] + [rng] * _PERTURBATIONS]
+        return [Run(W, promoted_program(item.case, noise)).run() for noise in [None] + [rng] * PERTURBATIONS]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
         return programs.granted(fault, item.expected, got, reruns)
@@ -129,8 +131,8 @@ class ObjectKind:
 
     def reruns(self, W, item: Item) -> list:
         rng, kind = np.random.default_rng(item.index), item.target.resolve(W)
-        cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * _PERTURBATIONS]
-        cases += [nudged(item.case, rng) for _ in range(_PERTURBATIONS)]
+        cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
+        cases += [nudged(item.case, rng) for _ in range(PERTURBATIONS)]
         return [objects.observe(W, kind, case) for case in cases]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:

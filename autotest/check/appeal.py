@@ -7,7 +7,7 @@ from ..cases.values import Raised, Value
 from ..workers.trial import Observation
 from . import ties, tolerance
 from .properties import SINGULAR, Fault
-from .reference import floating_inputs, poisoned, working_epsilon
+from .reference import PERTURBATIONS, floating_inputs, poisoned, working_epsilon
 
 #: assert_close's rtol and atol by dtype, for calls that have no double-precision run.
 DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
@@ -18,7 +18,7 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
     """Whether the numbers of `fault` are as right as the oracle's own.
 
     `reruns` are the oracle's runs of the case: in double precision on the exact inputs, the same on inputs moved by an
-    epsilon, and as many in the case's own precision on moved inputs.
+    epsilon, as many in the case's own precision on moved inputs, and for double precision as many in single.
     """
     if fault.phase == "raised":
         return any(run.raised and SINGULAR in run.raised.names for run in reruns) or _noise(item.expected, reruns)
@@ -32,12 +32,12 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
         return bool(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]).all())
     # What factors multiply to carries the rounding of the largest of them.
     factory = not floating_inputs(item.case) or fault.phase == "determined"
-    half = (len(runs) + 1) // 2
-    perturbed, own = ([run for run in part if run is not None] for part in (runs[1:half], runs[half:]))
+    perturbed, own, single = ([run for run in runs[1 + at * PERTURBATIONS:][:PERTURBATIONS] if run is not None] for at in range(3))
     wide, narrow = t.array(), w.array()
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory)
     accepted |= tolerance.unsteady(narrow, wide, own)
+    accepted |= tolerance.as_in_single(narrow, wide, single)
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):

@@ -10,6 +10,10 @@ from ..cases.objects import mapped
 from ..cases.program import Program
 
 
+PERTURBATIONS = 4  # reruns on moved inputs, in each precision
+_NARROW = {"float64": "float32", "complex128": "complex64"}
+
+
 def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
     """`case` with floating tensors and dtype arguments widened to float64 or complex128.
 
@@ -21,6 +25,29 @@ def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
         storages=[_promote_storage(dtype, data, rng, floor) for dtype, data in case.storages],
         cotangents=[(position, _promote_leaf(spec)) for position, spec in case.cotangents or ()] or None)
+
+
+def is_double(case: Case) -> bool:
+    """Whether the call's floating inputs all have double precision, so that none is left to check it by."""
+    return {spec.dtype for spec in floating_inputs(case)} in ({"float64"}, {"complex128"})
+
+
+def demoted(case: Case) -> Case:
+    """`case` in single precision: its errors, in epsilons, are about those of double precision, in epsilons."""
+    def leaf(value):
+        if isinstance(value, TensorSpec):
+            return replace(value, dtype=_NARROW.get(value.dtype, value.dtype))
+        if isinstance(value, Named) and value.kind == "dtype":
+            return Named("dtype", _NARROW.get(value.name, value.name))
+        return value
+
+    def storage(dtype: str, data: bytes) -> tuple:
+        narrow = _NARROW.get(dtype, dtype)
+        with np.errstate(over="ignore"):
+            return narrow, np.frombuffer(data, dtype).astype(narrow).tobytes() if narrow != dtype else data
+
+    return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs),
+                   storages=[storage(dtype, data) for dtype, data in case.storages])
 
 
 def nudged(case, rng: np.random.Generator):

@@ -37,13 +37,13 @@ def close(w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndarray:
 def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False) -> np.ndarray:
     """Rules 3 and 4.
 
-    3: |w - r| <= max(c eps |r|, k max_j |r_j - r|, min(k ||t - r||, 4 c eps ||r||)).
+    3: |w - r| <= max(c eps |r|, k |t - r|, k max_j |r_j - r|, min(k ||t - r||, 4 c eps ||r||)).
     4: w within c eps of some r_j, for functions with jumps such as floor.
     With `factory` (no floating inputs) rule 3 also allows 16 eps ||r||.
     """
     with np.errstate(all="ignore"):
         w, t, r = _wide(w), _wide(t), _wide(r)
-        bound = ULPS * epsilon * np.abs(r)
+        bound = np.fmax(ULPS * epsilon * np.abs(r), AMPLIFICATION * np.abs(t - r))
         for rj in perturbed:
             bound = np.fmax(bound, AMPLIFICATION * np.abs(rj - r))
         scale = ULPS * epsilon * norm(r)
@@ -65,6 +65,17 @@ def unsteady(w, t, own: list) -> np.ndarray:
         bound = np.zeros(t.shape)
         for tj in own:
             bound = np.fmax(bound, AMPLIFICATION * np.abs(tj - t))
+        return _at_most(np.abs(w - t), bound)
+
+
+def as_in_single(w, t, single: list) -> np.ndarray:
+    """Rule 6, for double precision: |w - t| <= k max_j |s_j - t| eps64 / eps32, where s_j are the oracle's results in single
+    precision. Nothing wider shows the error of t, but a narrower run shows how many epsilons the computation loses."""
+    with np.errstate(all="ignore"):
+        w, t = _wide(w), _wide(t)
+        bound = np.zeros(t.shape)
+        for s in single:
+            bound = np.fmax(bound, AMPLIFICATION * np.abs(_wide(s) - t) * 2.0**-29)
         return _at_most(np.abs(w - t), bound)
 
 

@@ -29,7 +29,7 @@ class Sample:
 
     @property
     def small(self) -> bool:
-        return all(len(data) <= 8 * _LARGEST for _, data in self.storages)
+        return all(len(data) <= _LARGEST * np.dtype(dtypes.numpy_name(dtype)).itemsize for dtype, data in self.storages)
 
     def without_gradients(self) -> "Sample":
         """The same arguments, none of which requires a gradient."""
@@ -143,7 +143,7 @@ def _rebuilt(spec: TensorSpec, values: np.ndarray, dtype: str, storages: list, c
 
 def _other_values(values: np.ndarray, dtype: str, choices: Choices) -> np.ndarray:
     """Floating numbers of another kind; integers and flags are rolled, since they may be indices."""
-    if dtype not in dtypes.EPSILON:
+    if dtype not in dtypes.EPSILON or values.size > fill.LONGEST:
         return np.roll(values, choices.between(1, 3))
     kind = choices.pick(fill.FLOATING)
     data = fill.data(dtype, kind, fill.where(choices), values.size)

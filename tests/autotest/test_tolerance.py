@@ -94,3 +94,10 @@ def test_digits_are_lost_where_an_epsilon_moves_the_answer_by_its_size():
     assert lost.tolist() == [True, False, True, False]
     assert tolerance.lost(np.array([1.0]), [np.array([np.inf])]).all()
     assert not tolerance.lost(np.array([1.0, 1e-9]), [np.array([1.0, 2e-9])]).any()
+
+
+def test_double_precision_may_lose_as_many_epsilons_as_single_does():
+    t, single = np.array([1.0, 1.0]), np.array([1.0 + 100 * EPS, 1.0])
+    near = t + 100 * 2.0**-52
+    assert tolerance.as_in_single(near, t, [single]).tolist() == [True, False]
+    assert not tolerance.as_in_single(t + 1e-9, t, [single]).any()
