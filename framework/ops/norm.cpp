@@ -25,7 +25,7 @@ void check_channel(const char* name, const Tensor& t, int64_t channels) {
 }
 
 // Gradients of the backward ops come from their own formula, written in ops over (outer, axis, inner) shapes.
-Tensor over(const Tensor& t, const Dims& axes) { return sum(t, axes, true); }
+Tensor over(const Tensor& t, const Dims& axes) { return axes.n ? sum(t, axes, true) : t; }  // to sum, no axes are all
 
 // d of a normalisation's input gradient: g = w * r * (dy - mean(dy) - xhat * mean(dy * xhat)), all means over `axes`.
 Tensors double_backward(const Tensor& ddx, const Tensor& ddw, const Tensor& ddb, const Tensor& dy, const Tensor& x, const Tensor& mean,

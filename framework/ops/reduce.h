@@ -38,6 +38,7 @@ struct Mean : Op {
 struct Prod : Op {
   static constexpr Signature signature = "prod(input: Tensor, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Product of all elements.";
+  static constexpr Autocast autocast = Autocast::float32;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Prod::dtype};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
@@ -49,6 +50,7 @@ struct ProdDim : Op {
   static constexpr Signature signature =
       "prod.dim(input: Tensor, dim: int, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Product over one axis.";
+  static constexpr Autocast autocast = Autocast::float32;
   static constexpr const char* notation = "reduce dim";
   int64_t dim;
   bool keepdim;

@@ -5,7 +5,7 @@ import itertools
 import weir
 from weir._C import Tensor
 
-from ._register import OUT_JOINED, composite
+from ._register import OUT_JOINED, autocast_as, composite
 
 
 def _tensors(args):
@@ -90,6 +90,7 @@ def tile(input: Tensor, *dims):
 
 
 @composite(method=False)
+@autocast_as("unchanged")
 def block_diag(*tensors):
     """Matrices along the diagonal of a larger one, zeros elsewhere."""
     blocks = [t if t.dim() == 2 else t.reshape(1, -1) for t in need_tensors(tensors) if _at_most_2d(t)]

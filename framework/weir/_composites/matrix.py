@@ -25,6 +25,7 @@ def _same_dtype(name, a, b):
 
 
 @composite
+@autocast_as("float32")
 def trace(input: Tensor):
     """Sum of a matrix's diagonal."""
     if input.dim() != 2:
@@ -105,11 +106,13 @@ def addr(input: Tensor, vec1, vec2, *, beta=1, alpha=1):
 
 
 @composite(inplace=True, resized=True, out=OUT_EXACT)
+@autocast_as("lower")
 def addbmm(input: Tensor, batch1, batch2, *, beta=1, alpha=1):
     """beta input + alpha times the sum over the batch of batch1 @ batch2."""
     wrapped_dim(batch1, 1), wrapped_dim(batch2, 2)  # PyTorch asks for these sizes before it looks at the ranks
     _expect("addbmm", 3, batch1=batch1, batch2=batch2)
-    return _scaled(input, (batch1 @ batch2).sum(0), beta, alpha).contiguous()
+    products = batch1 @ batch2
+    return _scaled(input, products.sum(0, dtype=products.dtype), beta, alpha).contiguous()
 
 
 @composite
@@ -187,6 +190,7 @@ _COMPUTE_MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist
 
 
 @composite(method=False)
+@autocast_as("float32")
 def cdist(x1: Tensor, x2, p=2.0, compute_mode=_COMPUTE_MODES[0]):
     """p-norm distances between the rows of two batches. Shapes: (*, P, M), (*, R, M) -> (*, P, R)."""
     if compute_mode not in _COMPUTE_MODES:
@@ -202,6 +206,7 @@ def cdist(x1: Tensor, x2, p=2.0, compute_mode=_COMPUTE_MODES[0]):
 
 
 @composite
+@autocast_as("unchanged")
 def cross(input: Tensor, other, dim=None):
     """The cross product along an axis of size 3, the first one unless told."""
     if dim is None:
@@ -212,6 +217,7 @@ def cross(input: Tensor, other, dim=None):
 
 
 @composite(method=False)
+@autocast_as("unchanged")
 def vander(x: Tensor, N=None, increasing=False):
     """Powers of a vector's elements as rows, falling unless `increasing`."""
     if x.dim() != 1:

@@ -6,7 +6,7 @@ from collections import namedtuple
 import weir
 from weir._C import Tensor
 
-from ._register import OUT_EXACT, composite
+from ._register import OUT_EXACT, autocast_as, composite
 
 _Pair = {name: namedtuple(name, ["values", "indices"]) for name in ("kthvalue", "median", "nanmedian", "mode")}
 
@@ -167,12 +167,14 @@ def _interpolate(ordered, q, interpolation, ignore_nan):
 
 
 @composite(out_recorded=True)
+@autocast_as("float32")
 def quantile(input: Tensor, q, dim=None, keepdim=False, *, interpolation="linear"):
     """The q-th quantiles over dim; an axis of q's length comes in front. NaN where there is one."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
 
 
 @composite(out_recorded=True)
+@autocast_as("float32")
 def nanquantile(input: Tensor, q, dim=None, keepdim=False, *, interpolation="linear"):
     """quantile of what is not NaN."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, True)

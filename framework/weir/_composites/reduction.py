@@ -207,6 +207,8 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     ord = float(ord)
     if ord == 2:
         return _norm2(x, axes, keepdim)
+    if x.dtype in (weir.float16, weir.bfloat16):  # powers are beyond them where the norm is not
+        return vector_norm(x.float(), ord, dim, keepdim).to(x.dtype)
     if x.dim() == 0:
         return x.abs() if ord != 0 else _norm_functions()[0].apply(x, None, False)
     empty = any(x.shape[d] == 0 for d in axes)

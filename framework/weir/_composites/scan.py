@@ -4,11 +4,12 @@ import weir
 from weir._C import Tensor
 
 from .._tensor import suggested_format
-from ._register import composite
+from ._register import autocast_as, composite
 from .shape import wrapped_dim
 
 
 @composite
+@autocast_as("unchanged")
 def logcumsumexp(input: Tensor, dim):
     """log of the running sum of exp along dim, scaled by the running maximum so that it does not overflow."""
     if input.dim() == 0 or input.numel() == 0:

@@ -439,6 +439,7 @@ def old_qr(input, some=True):
 
 
 @with_out
+@autocast_as("float32")
 def old_cholesky(input, upper=False):
     """The Cholesky factor: the form before torch.linalg."""
     if not _matrices("old_cholesky", input, square=True).numel():

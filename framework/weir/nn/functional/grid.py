@@ -4,6 +4,7 @@ import itertools
 import math
 
 import weir
+from weir._composites._register import autocast_as
 from weir._composites.reduction import without_gradient
 
 __all__ = ["grid_sample", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"]
@@ -12,6 +13,7 @@ _MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "ref
 _CUBIC = -0.75  # the free parameter of the cubic convolution kernel, PyTorch's value
 
 
+@autocast_as("float32")
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     """input (N, C, [D,] H, W) at the places grid (N, ..., 2 or 3) names, last axis first, -1 to 1 from border to border.
 

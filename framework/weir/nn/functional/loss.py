@@ -40,6 +40,7 @@ def _weighted(loss, weight, reduction):
     return loss.sum() / weight.sum() if reduction == "mean" else reduce(loss, reduction)
 
 
+@autocast_as("float32")
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """(input - target)^2."""
     input, target = _pair("mse_loss", input, target)
@@ -48,6 +49,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     return _weighted(difference * difference, weight, reduction)
 
 
+@autocast_as("float32")
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|."""
     input, target = _pair("l1_loss", input, target)
@@ -55,6 +57,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
     return _weighted((input - target).abs(), weight, reduction)
 
 
+@autocast_as("float32")
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """d^2 / (2 beta) where d = |input - target| < beta, d - beta / 2 elsewhere. Source: Girshick 2015."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -90,6 +93,7 @@ def _bowl(difference, width):
     return 0.5 * inside * inside + width * (difference - inside).abs()
 
 
+@autocast_as("float32")
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """-weight[target] * input[target]. Shapes: (N, C, *), (N, *); 'mean' divides by the sum of the weights."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -100,6 +104,7 @@ def _first(result):
     return result[0] if isinstance(result, tuple) else result  # the core also returns the sum of the weights
 
 
+@autocast_as("float32")
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                   label_smoothing=0.0):
     """-log softmax(input) at target: class indices (N, *), or probabilities of input's shape (N, C, *)."""
@@ -160,6 +165,7 @@ def _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoo
     return loss.sum() if reduction == "sum" else loss.sum(axis)
 
 
+@autocast_as("float32")
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """-(t log p + (1 - t) log(1 - p)) of probabilities p; logs are at least -100. Raises RuntimeError for p outside [0, 1]."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -191,6 +197,7 @@ class _BinaryCrossEntropy(weir.autograd.Function):
         return grad_p, grad_t
 
 
+@autocast_as("float32")
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
                                      pos_weight=None):
     """binary_cross_entropy of sigmoid(input), without overflow; pos_weight scales the positive part."""
@@ -210,6 +217,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 _reduced = reduce  # `reduce` is also the name of a deprecated argument
 
 
+@autocast_as("float32")
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target (log target - input), input being log-probabilities; 'batchmean' divides the sum by N."""
     batch_mean = reduction == "batchmean"
@@ -221,6 +229,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     return result / input.size(0) if batch_mean and input.dim() else result
 
 
+@autocast_as("float32")
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
                      reduction="mean"):
     """Negative log-likelihood of a Poisson distribution with rate exp(input), or input when not `log_input`."""

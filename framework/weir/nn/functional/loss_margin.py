@@ -1,6 +1,7 @@
 """Losses with a margin, on pairs, triplets, classes and labels."""
 
 import weir
+from weir._composites._register import autocast_as
 
 from ._check import check_tensor, legacy_reduction
 from ._check import reduce as _reduced
@@ -14,6 +15,7 @@ __all__ = [
 ]
 
 
+@autocast_as("float32")
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """max(0, -target (input1 - input2) + margin); target is 1 or -1."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -23,6 +25,7 @@ def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, red
     return _reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
 
 
+@autocast_as("float32")
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     """input where target is 1, max(0, margin - input) where it is -1."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -31,6 +34,7 @@ def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=No
     return _reduced(hinge + weir.where(target != -1, input, zero), reduction)
 
 
+@autocast_as("float32")
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """log(1 + exp(-target input))."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -39,6 +43,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
     return _reduced((-input).mul_(target).exp_().log1p(), reduction)
 
 
+@autocast_as("float32")
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1. Shapes: (N, D), (N, D), (N)."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -56,6 +61,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     return _reduced(positive + weir.where(target == -1, (cosine - margin).clamp_min(0), zero), reduction)
 
 
+@autocast_as("float32")
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None,
                         reduce=None, reduction="mean"):
     """max(0, d(anchor, positive) - d(anchor, negative) + margin). Source: Balntas et al. 2016."""
@@ -89,6 +95,7 @@ def _hinge(distance):
     return weir.where(distance > 0, distance, 0.0)
 
 
+@autocast_as("float32")
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Mean over classes i != t of weight[t] max(0, margin - x_t + x_i)^p. Shapes: (N, C), (N)."""
     reduction = legacy_reduction(size_average, reduce, reduction)
@@ -113,6 +120,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     return _reduced(loss if input.dim() == 2 else loss.squeeze(0), reduction)
 
 
+@autocast_as("float32")
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """Sum over labels j and other classes i of max(0, 1 - (x_j - x_i)) / C; a row's labels end at its first -1."""
     reduction = legacy_reduction(size_average, reduce, reduction)

@@ -1,6 +1,7 @@
 """Padding by a constant, reflection, replication or wrapping round."""
 
 import weir
+from weir._composites._register import autocast_as
 from weir._ops import has_op, op
 
 from ._check import check_tensor
@@ -34,7 +35,13 @@ def pad(input, pad, mode="constant", value=None):
                                   f"{input.dim()}D input and {len(pad)} pads")
     for i in range(rank):
         _check(mode, input, -1 - i, pad[2 * i], pad[2 * i + 1])
-    for i in range(rank):
+    if mode == "replicate" or (mode == "reflect" and rank < 3):  # ops that autocast runs in float32; the others are none
+        return autocast_as("float32")(_pad_axes)(input, pad, mode)
+    return _pad_axes(input, pad, mode)
+
+
+def _pad_axes(input, pad, mode):
+    for i in range(len(pad) // 2):
         input = _pad_axis(input, -1 - i, pad[2 * i], pad[2 * i + 1], _SOURCES[mode])
     return input
 

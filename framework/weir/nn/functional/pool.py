@@ -1,6 +1,7 @@
 """Max, average and power pooling over windows. 1-d pools are 2-d ones with a height of 1."""
 
 import weir
+from weir._composites._register import autocast_as
 from weir._ops import op
 
 from ._check import check_batched, check_tensor, ntuple
@@ -12,7 +13,7 @@ __all__ = [
 ]
 
 avg_pool2d = op("nn.functional", "avg_pool2d")
-avg_pool3d = op("nn.functional", "avg_pool3d")
+avg_pool3d = autocast_as("float32")(op("nn.functional", "avg_pool3d"))
 _max_pool2d = op("hidden", "max_pool2d_with_indices")
 _max_pool3d = op("hidden", "max_pool3d_with_indices")
 
@@ -47,6 +48,7 @@ def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation
     return tuple(_max_pool2d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode))
 
 
+@autocast_as("float32")
 def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
                             return_indices=False):
     """Maxima over windows of (N, C, D, H, W) or (C, D, H, W), and their positions."""
@@ -109,9 +111,7 @@ def _max_unpool(rank):
     return max_unpool
 
 
-max_unpool1d = _max_unpool(1)
-max_unpool2d = _max_unpool(2)
-max_unpool3d = _max_unpool(3)
+max_unpool1d, max_unpool2d, max_unpool3d = (autocast_as("float32")(_max_unpool(rank)) for rank in (1, 2, 3))
 
 
 def _lp_pool(average, rank):

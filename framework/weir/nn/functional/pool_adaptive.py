@@ -1,6 +1,7 @@
 """Pooling to a given output size. Window i of n over a length L runs from floor(iL/n) to ceil((i+1)L/n)."""
 
 import weir
+from weir._composites._register import autocast_as
 from weir._composites.reduction import without_gradient
 from weir._ops import op
 
@@ -89,7 +90,7 @@ def _adaptive_max(rank):
 
 adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive_max(1)
 adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive_max(2)
-adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max(3)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = map(autocast_as("float32"), _adaptive_max(3))
 
 
 def adaptive_avg_pool1d(input, output_size):
@@ -103,6 +104,7 @@ def adaptive_avg_pool2d(input, output_size):
     return _adaptive_avg_pool2d(input, _output_size("adaptive_avg_pool2d", input, output_size, 2))
 
 
+@autocast_as("float32")
 def adaptive_avg_pool3d(input, output_size):
     """Means of (N, C, D, H, W) or (C, D, H, W) pooled to output_size; None keeps an axis."""
     if output_size in (1, [1, 1, 1], (1, 1, 1)):  # a mean to PyTorch, of any rank
