@@ -9,10 +9,11 @@ list gives constants.
 import json
 import re
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 
 from ..cases import dtypes
-from ..cases.case import Case, Named, TensorSpec
+from ..cases.case import Case, Named, TensorSpec, row_major
 from . import fill
 from .choices import Choices
 from .signature import Overload, Parameter
@@ -183,6 +184,9 @@ class _Call:
 
     def _new(self, dtype: str, kind, size: tuple) -> TensorSpec:
         stride, offset, length = fill.layout(self._choices, size)
+        if length > fill.LONGEST:
+            size = tuple(min(n, _LARGEST_EXTENT) for n in size)
+            stride, offset, length = row_major(size), 0, prod(size)
         self.storages.append((dtype, fill.data(dtype, kind, fill.where(self._choices), length)))
         grad = self._grad and dtype in dtypes.EPSILON and not self._choices.chance(0.2)
         at = len(self.storages) - 1  # one tensor, one storage: its number names both
@@ -303,6 +307,7 @@ class _Call:
         return self._choices.pick(_TEXTS.get((self._overload.operation, name)) or _TEXTS.get(name) or ("sum", "mean"))
 
 
+_LARGEST_EXTENT = 5  # of a tensor that would be too long; up to five of them fit
 _EXTENTS = (2, 3, 1, 3, 4, 2, 5, 2, 3, 4, 2, 3, 1, 0)
 _RANKS = (1, 2, 2, 3, 2, 3, 1, 2, 0, 3, 4, 4, 5)
 _KERNELS = (1, 2, 3, 2)

@@ -108,6 +108,25 @@ template <class T, class A> void best_of_channels(const Planes& p, const Window&
   });
 }
 
+// Windows that dilation leads past every element: the lowest number, at PyTorch's index, the first place not before the input,
+// which may lie behind it. `first` is the column of lane 0, `move` how far the next lane's is.
+template <class T, class A> void fill_empty_windows(const Planes& p, const Window& w, int64_t row, int64_t first, int64_t move, int64_t m, Best<A>& best) {
+  bool none = true;
+  for (int64_t l = 0; l < m; l++) none &= best.index[l] >= 0;
+  if (none) return;
+  auto start = [&](int axis, int64_t o) {
+    int64_t at = o * w.s[axis] - w.p[axis];
+    return at < 0 ? at + (-at + w.d[axis] - 1) / w.d[axis] * w.d[axis] : at;
+  };
+  int64_t line = (start(0, row / p.out[1]) * p.in[1] + start(1, row % p.out[1])) * p.in[2];
+  for (int64_t l = 0; l < m; l++)
+    if (best.index[l] < 0) {
+      best.index[l] = int32_t(line + start(2, first + l * move));
+      if constexpr (std::is_integral_v<A>) best.value[l] = A(std::numeric_limits<T>::lowest());
+      else best.value[l] = -std::numeric_limits<A>::infinity();
+    }
+}
+
 void max_pool(const MaxPool& op, Inputs in, Outputs out) {
   bool last = last_layout(out[0]);
   Tensor x = in_layout(in[0], last);
@@ -128,6 +147,7 @@ void max_pool(const MaxPool& op, Inputs in, Outputs out) {
           std::fill_n(best.index, m, -1);
           if (p.lanes == 1) best_of_columns(p, w, src, i % rows, at, m, best);
           else best_of_channels(p, w, src, i % rows, at / p.lanes, at % p.lanes, m, best);
+          fill_empty_windows<T>(p, w, i % rows, at / p.lanes, p.lanes == 1, m, best);
           convert(dtype_of<A>(), best.value, 1, x.dtype(), out[0].data<T>() + i * width + at, 1, m);
           std::copy_n(best.index, m, out[1].data<int64_t>() + i * width + at);
         }
@@ -140,6 +160,7 @@ void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
   bool last = last_layout(out[0]);
   Tensor dy = in_layout(in[0], last), index = in_layout(in[1], last);
   Planes p(op.input_size, dy.sizes(), last);
+  auto inside = [&](int64_t place) { return uint64_t(place) < uint64_t(p.in_area); };  // the place of an empty window need not be
   by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {
     parallel_for(p.count, 1, [&](int64_t b, int64_t e) {
       std::vector<Acc<T>> sum(std::is_same_v<Acc<T>, T> ? 0 : p.in_area * p.lanes);
@@ -152,10 +173,12 @@ void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
         const T* g = dy.data<T>() + plane * p.out_area * p.lanes;
         const int64_t* to = index.data<int64_t>() + plane * p.out_area * p.lanes;
         if (p.lanes == 1) {
-          for (int64_t o = 0; o < p.out_area; o++) acc[to[o]] += Acc<T>(g[o]);
+          for (int64_t o = 0; o < p.out_area; o++)
+            if (inside(to[o])) acc[to[o]] += Acc<T>(g[o]);
         } else {
           for (int64_t o = 0; o < p.out_area; o++, g += p.lanes, to += p.lanes)
-            for (int64_t l = 0; l < p.lanes; l++) acc[to[l] * p.lanes + l] += Acc<T>(g[l]);
+            for (int64_t l = 0; l < p.lanes; l++)
+              if (inside(to[l])) acc[to[l] * p.lanes + l] += Acc<T>(g[l]);
         }
         if constexpr (!std::is_same_v<Acc<T>, T>)
           for (int64_t i = 0; i < p.in_area * p.lanes; i++) dx[i] = T(float(acc[i]));
