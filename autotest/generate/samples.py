@@ -82,8 +82,9 @@ _ANY = torch.empty(0)
 
 
 def _stand_in(value):
-    """An empty tensor for any other: overloads differ by types alone, and a refusal prints what it was given."""
-    return _ANY if isinstance(value, torch.Tensor) else value
+    """An empty tensor for any but a 0-d one, which may stand for a number: overloads differ by types alone, and a refusal prints
+    what it was given."""
+    return _ANY if isinstance(value, torch.Tensor) and value.dim() else value
 
 
 def _called(operation: str, drawn) -> str:

@@ -54,6 +54,7 @@ CALLS = {
     "grid_sample of no images": lambda t, a: t.nn.functional.grid_sample(a.reshape(1, 1, 2, 3)[:0], t.zeros(0, 2, 2, 2),
                                                                          align_corners=False),
     "vector_norm out": lambda t, a: t.linalg.vector_norm(a, 3, out=t.empty(0)),
+    "no difference": lambda t, a: t.diff(a, 0, 0, a[:1], a),
     "as_strided_": lambda t, a: a.clone().as_strided_((3, 2), (1, 3)),
     "statistics that evaluation does not take": lambda t, a: tuple(t.native_batch_norm(
         a, *[t.ones(3)] * 4, False, 0.1, 1e-5, out=(t.empty(3, 2).t(), t.empty(0, dtype=t.int64), t.empty(0)))),

@@ -71,7 +71,9 @@ def diff(input: Tensor, n=1, dim=-1, prepend=None, append=None):
         return input.clone()  # whatever dim is
     wrapped_dim(input, dim)
     parts = [p for p in (prepend, input, append) if p is not None]
-    x = weir.cat(parts, dim) if len(parts) > 1 else input
+    x = weir.cat(parts, dim) if len(parts) > 1 else input  # which raises for parts that do not fit
+    if n == 0:
+        return input.clone()  # without the parts
     for _ in range(min(n, x.shape[dim])):
         later, earlier = _neighbours(x, dim)
         x = weir.logical_xor(later, earlier) if x.dtype == weir.bool else later - earlier
