@@ -1,0 +1,55 @@
+"""Arrays and tensors over the same memory."""
+
+import gc
+
+import numpy as np
+import pytest
+import torch
+import weir
+from hypothesis import given, strategies as st
+from hypothesis.extra import numpy as hnp
+
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")
+
+
+@given(hnp.arrays(st.sampled_from(DTYPES), hnp.array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=4)), st.booleans())
+def test_a_tensor_shows_the_arrays_numbers_without_a_copy(array, turned):
+    array = array.T if turned else array
+    t = weir.from_numpy(array)
+    back = t.numpy()
+    assert str(t.dtype) == f"torch.{array.dtype}" and tuple(t.shape) == array.shape
+    assert back.dtype == array.dtype and np.array_equal(back, array, equal_nan=array.dtype.kind == "f")
+    if array.size:
+        assert np.shares_memory(array, back)
+        assert t.stride() == torch.from_numpy(array).stride()
+
+
+def test_writes_show_on_the_other_side():
+    array = np.zeros((2, 3), np.float32)
+    t = weir.from_numpy(array[:, 1:])
+    t.fill_(1)
+    array[0, 1] = 5
+    assert array.tolist() == [[0, 5, 1], [0, 1, 1]] and t.tolist() == [[5, 1], [1, 1]]
+
+
+def test_memory_lives_as_long_as_either_side():
+    t = weir.from_numpy(np.full(1000, 3.0))
+    array = weir.full((1000,), 4.0).numpy()
+    gc.collect()
+    assert t.sum().item() == 3000 and array.sum() == 4000
+
+
+@pytest.mark.parametrize("given_, error", [
+    ([1.0], TypeError), (np.zeros(2, ">f4"), TypeError), (np.zeros(2, complex), TypeError), (np.array(["x"]), TypeError),
+    (np.zeros(4)[::-1], ValueError), (np.zeros(4, [("a", "i1"), ("b", "f4")])["b"], ValueError)])
+def test_an_array_that_no_tensor_can_show_is_refused(given_, error):
+    with pytest.raises(error):
+        weir.from_numpy(given_)
+
+
+def test_what_numpy_cannot_show_is_refused():
+    with pytest.raises(RuntimeError, match="requires grad"):
+        weir.ones(2, requires_grad=True).numpy()
+    with pytest.raises(TypeError, match="BFloat16"):
+        weir.ones(2, dtype=weir.bfloat16).numpy()
+    assert weir.ones(2, requires_grad=True).numpy(force=True).tolist() == [1, 1]
