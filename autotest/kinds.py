@@ -18,6 +18,7 @@ from .workers import objects, repeat
 from .workers.program import Run
 from .workers.trial import Trial
 
+
 class CallKind:
     """One call of one function."""
 

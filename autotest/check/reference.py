@@ -1,6 +1,7 @@
 """The same case in double precision, for judging how far two single-precision results may differ."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -34,12 +35,7 @@ def is_double(case: Case) -> bool:
 
 def demoted(case: Case) -> Case:
     """`case` in single precision: its errors, in epsilons, are about those of double precision, in epsilons."""
-    def leaf(value):
-        if isinstance(value, TensorSpec):
-            return replace(value, dtype=_NARROW.get(value.dtype, value.dtype))
-        if isinstance(value, Named) and value.kind == "dtype":
-            return Named("dtype", _NARROW.get(value.name, value.name))
-        return value
+    leaf = partial(_in_other_dtypes, _NARROW)
 
     def storage(dtype: str, data: bytes) -> tuple:
         narrow = _NARROW.get(dtype, dtype)
@@ -109,12 +105,16 @@ def floating_inputs(case: Case) -> list[TensorSpec]:
     return [leaf for leaf in leaves(inputs) if isinstance(leaf, TensorSpec) and leaf.dtype in dtypes.EPSILON]
 
 
-def _promote_leaf(leaf):
+def _in_other_dtypes(names: dict, leaf):
+    """A leaf with the dtypes that are in `names` replaced."""
     if isinstance(leaf, TensorSpec):
-        return replace(leaf, dtype=dtypes.REFERENCE.get(leaf.dtype, leaf.dtype))
+        return replace(leaf, dtype=names.get(leaf.dtype, leaf.dtype))
     if isinstance(leaf, Named) and leaf.kind == "dtype":
-        return Named("dtype", dtypes.REFERENCE.get(leaf.name, leaf.name))
+        return Named("dtype", names.get(leaf.name, leaf.name))
     return leaf
+
+
+_promote_leaf = partial(_in_other_dtypes, dtypes.REFERENCE)
 
 
 def _promote_storage(dtype: str, data: bytes, rng, floor: float) -> tuple:

@@ -56,7 +56,7 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False)
         return accepted
 
 
-def unsteady(w, t, own: list) -> np.ndarray:
+def unsteady(w, t, own: list, scale: float = 1.0) -> np.ndarray:
     """Rule 5: |w - t| <= k max_j |t_j - t|, where t_j are the oracle's results in the same precision for inputs moved by an
     epsilon. They show what rounding does inside a computation, of which double precision knows nothing: a norm over two
     numbers, a recurrence."""
@@ -64,19 +64,14 @@ def unsteady(w, t, own: list) -> np.ndarray:
         w, t = _wide(w), _wide(t)
         bound = np.zeros(t.shape)
         for tj in own:
-            bound = np.fmax(bound, AMPLIFICATION * np.abs(tj - t))
+            bound = np.fmax(bound, AMPLIFICATION * scale * np.abs(_wide(tj) - t))
         return _at_most(np.abs(w - t), bound)
 
 
 def as_in_single(w, t, single: list) -> np.ndarray:
     """Rule 6, for double precision: |w - t| <= k max_j |s_j - t| eps64 / eps32, where s_j are the oracle's results in single
     precision. Nothing wider shows the error of t, but a narrower run shows how many epsilons the computation loses."""
-    with np.errstate(all="ignore"):
-        w, t = _wide(w), _wide(t)
-        bound = np.zeros(t.shape)
-        for s in single:
-            bound = np.fmax(bound, AMPLIFICATION * np.abs(_wide(s) - t) * 2.0**-29)
-        return _at_most(np.abs(w - t), bound)
+    return unsteady(w, t, single, scale=2.0**-29)
 
 
 def overflown(w, r, dtype: str) -> np.ndarray:

@@ -114,7 +114,7 @@ def _asked(kind: type, case: ModuleCase) -> tuple:
     seed(torch)
     try:
         module = module_of(kind, decoded(torch, case))
-    except Exception:
+    except Exception:  # of whatever class: it is raised again where the case is observed, and expected of the subject
         return ()
     learned = {name for name, _ in module.named_parameters()}
     return tuple(_Entry(name, name_of(t.dtype), tuple(t.shape), name in learned,

@@ -62,6 +62,11 @@ void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int 
   for (int i = 0; i < n; i++) copy_elements(out[i], rows[i]);
 }
 
+// An out= of no elements, for statistics that are not taken: nothing goes into nothing, of whatever dtype.
+bool takes_nothing(const OpType& type, int i, const Tensor& out, const Meta* metas) {
+  return out.numel() == 0 && untaken(type, i, metas[i].sizes, metas[0].sizes);
+}
+
 void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
   bool direct = true;
   for (int i = 0; i < n; i++) direct = direct && (!out[i] || fits(type, out[i], metas[i], in));
@@ -79,8 +84,8 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
   for (int i = 0; i < n; i++) {
     if (!out[i]) {
       out[i] = fresh[i];
-    } else if (untaken(type, i, fresh[i].sizes(), fresh[0].sizes()) && out[i].numel() == 0) {
-      bump_version(out[i]);  // nothing into nothing, of whatever dtype
+    } else if (takes_nothing(type, i, out[i], metas)) {
+      bump_version(out[i]);
     } else if (type.may_repeat && out[i].sizes() == metas[i].sizes) {
       copy_elements(out[i], fresh[i]);
       bump_version(out[i]);
@@ -136,7 +141,7 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
     if (type.inplace && !in.empty() && out[0] == in[0]) check_inplace(type, out[0], metas[0]);
     else
       for (int i = 0; i < n; i++)
-        if (out[i] && !(untaken(type, i, metas[i].sizes, metas[0].sizes) && out[i].numel() == 0)) check_out(type, out[i], metas[i], in);
+        if (out[i] && !takes_nothing(type, i, out[i], metas)) check_out(type, out[i], metas[i], in);
     return call_with_outputs(type, op, in, out, metas, n);
   }
   for (int i = 0; i < n; i++) {

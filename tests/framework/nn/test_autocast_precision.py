@@ -5,7 +5,6 @@ import torch
 import weir
 
 
-
 def x(t, *size):
     return (t.arange(1, 1 + torch.Size(size).numel()).reshape(*size).float() / 50).clamp(0.05, 0.95).bfloat16()
 
