@@ -89,6 +89,8 @@ def _polynomial(name, first, step, doc, closed=None, largest=None):
             raise TypeError(f"special.{name}(): x or n must be a Tensor")
         dtype = weir.result_type(x, n)
         dtype = dtype if dtype.is_floating_point else weir.get_default_dtype()
+        if dtype in (weir.float16, weir.bfloat16):
+            raise NotImplementedError(f"special.{name}: not implemented for {dtype}")
         x, n = (t.to(dtype) if isinstance(t, Tensor) else weir.tensor(t, dtype=dtype) for t in (x, n))
         like = weir.empty_like(x + n)  # laid out as an op of x and n
         x, n = weir.broadcast_tensors(x, n)
@@ -115,12 +117,14 @@ def _product_less(a, b, c):
 
 
 def _recurrence(x, n, pending, before, current, step):
-    """p_n where `pending`, by steps until all elements have theirs or are NaN for good."""
-    result, k = current, 1
-    while bool((pending := pending & (n > k) & ~weir.isnan(current)).any()):
+    """p_n where `pending`, by steps until all elements have theirs or are NaN for good, which is asked now and then."""
+    result = current
+    n = weir.where(pending, n, weir.zeros_like(n))
+    for k in range(1, int(n.max()) if n.numel() else 0):
         before, current = current, step(x, k, current, before)
-        result = weir.where(pending, current, result)
-        k += 1
+        result = weir.where(n > k, current, result)
+        if k % 16 == 0 and not bool(((n > k) & ~weir.isnan(current)).any()):
+            break
     return result
 
 
