@@ -36,15 +36,18 @@ class CallKind:
         """What differs between runs of the call, of which `got` was the first."""
         return repeat.faults(item, item.target.resolve(W), W, got)
 
-    def reruns(self, W, item: Item) -> list:
-        """Observations in double precision, exact inputs first, then perturbed ones; then as many in the case's own; then, where
-        that is double precision already, as many in single precision."""
-        function, rng = item.target.resolve(W), np.random.default_rng(item.index)
-        cases = [promoted(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
-        cases += [nudged(item.case, rng) for _ in range(PERTURBATIONS)]
-        if is_double(item.case):
-            narrow = demoted(item.case)
-            cases += [narrow] + [nudged(narrow, rng) for _ in range(PERTURBATIONS - 1)]
+    def reruns(self, W, item: Item, more: bool = False) -> list:
+        """Observations in double precision, exact inputs first, then perturbed ones. What is to be added to them where they do not
+        settle a case, if `more`: as many in the case's own precision; then, where that is double precision already, as many in
+        single precision."""
+        function, rng = item.target.resolve(W), np.random.default_rng((item.index, more))
+        if not more:
+            cases = [promoted(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
+        else:
+            cases = [nudged(item.case, rng) for _ in range(PERTURBATIONS)]
+            if is_double(item.case):
+                narrow = demoted(item.case)
+                cases += [narrow] + [nudged(narrow, rng) for _ in range(PERTURBATIONS - 1)]
         return [Trial(W, function, case).run() for case in cases]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
@@ -95,9 +98,9 @@ class ProgramKind:
     def repeated(self, W, item: Item, got) -> list[Fault]:
         return []  # its steps are repeated one by one
 
-    def reruns(self, W, item: Item) -> list:
+    def reruns(self, W, item: Item, more: bool = False) -> list:
         rng = np.random.default_rng(item.index)
-        return [Run(W, promoted_program(item.case, noise)).run() for noise in [None] + [rng] * PERTURBATIONS]
+        return [] if more else [Run(W, promoted_program(item.case, noise)).run() for noise in [None] + [rng] * PERTURBATIONS]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
         return programs.granted(fault, item.expected, got, reruns)
@@ -130,10 +133,12 @@ class ObjectKind:
     def repeated(self, W, item: Item, got) -> list[Fault]:
         return []  # the operations inside are repeated on their own
 
-    def reruns(self, W, item: Item) -> list:
-        rng, kind = np.random.default_rng(item.index), item.target.resolve(W)
-        cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
-        cases += [nudged(item.case, rng) for _ in range(PERTURBATIONS)]
+    def reruns(self, W, item: Item, more: bool = False) -> list:
+        rng, kind = np.random.default_rng((item.index, more)), item.target.resolve(W)
+        if more:
+            cases = [nudged(item.case, rng) for _ in range(PERTURBATIONS)]
+        else:
+            cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
         return [objects.observe(W, kind, case) for case in cases]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:

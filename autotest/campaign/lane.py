@@ -198,11 +198,16 @@ class Lane:
     def _upheld(self, item, faults: list[Fault], got) -> list[Fault]:
         if not any(fault.phase for fault in faults):
             return faults
-        try:
-            reruns = self.ask("rerun", item)
-        except WorkerLost:
-            reruns = []
-        return [fault for fault in faults if not fault.phase or not kind_of(item).granted(fault, item, got, reruns)]
+        reruns: list = []
+        for more in (False, True):  # a second hearing, and for what that does not settle a third
+            try:
+                reruns += self.ask("rerun", item, more)
+            except WorkerLost:
+                reruns = []
+            faults = [fault for fault in faults if not fault.phase or not kind_of(item).granted(fault, item, got, reruns)]
+            if not reruns or not any(fault.phase for fault in faults):
+                break
+        return faults
 
     def _fail(self, score: Score, item, fault: Fault) -> None:
         if fault.property == "unsupported":

@@ -37,7 +37,7 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
             oracle_version = lanes[0].oracle.start()[1]
             tasks = tasks_of(lanes[0].universe(), settings)
             on_start(len(tasks))
-            scores = share(lanes, tasks, on_score)
+            scores = share(lanes, tasks, on_score, together=lambda task: task[0].kin)
             return Campaign(settings, version, oracle_version, scores, time.monotonic() - started)
     except WorkerLost as lost:
         raise UsageError(f"a worker did not start: {lost}") from None

@@ -6,6 +6,7 @@ version and on the SIMD level of the machine.
 """
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -210,12 +211,11 @@ class Decoder:
     def _covers(self, spec: TensorSpec) -> bool:
         """Whether `spec` is its whole storage in order, used by nobody else so far."""
         numel = prod(spec.size)
-        dtype, data = self._storages[spec.storage]
-        width = np.dtype(dtypes.numpy_name(dtype)).itemsize
         if numel == 0:
             return True
+        dtype, data = self._storages[spec.storage]
         return (spec.offset == 0 and spec.stride == row_major(spec.size)
-                and numel * width == len(data) and spec.storage not in self.bases)
+                and numel * dtypes.numpy_dtype(dtype).itemsize == len(data) and spec.storage not in self.bases)
 
     def _whole(self, spec: TensorSpec):
         """Built without as_strided, so that a framework lacking it can still run most cases."""
@@ -241,7 +241,7 @@ class Decoder:
 def _aligned(data: bytes, dtype: str, count: int = -1) -> np.ndarray:
     """A copy of the first `count` numbers, placed as frameworks place their own memory: on it hang the last bits of what
     some libraries compute."""
-    numbers = np.frombuffer(data, dtypes.numpy_name(dtype), count if data else 0)
+    numbers = np.frombuffer(data, dtypes.numpy_dtype(dtype), count if data else 0)
     raw = np.empty(numbers.nbytes + _ALIGNMENT, np.uint8)
     start = -raw.__array_interface__["data"][0] % _ALIGNMENT
     array = raw[start:start + numbers.nbytes].view(numbers.dtype)
@@ -252,6 +252,7 @@ def _aligned(data: bytes, dtype: str, count: int = -1) -> np.ndarray:
 _ALIGNMENT = 64
 
 
+@lru_cache(maxsize=4096)
 def row_major(size: tuple) -> tuple:
     """The strides of a row-major tensor."""
     stride, step = [], 1

@@ -83,7 +83,8 @@ def decode(content: dict):
         made = CASES.get(content["kind"])
         if made is None:
             raise ValueError(f"an unknown kind of case: {content['kind']!r}")
-        return _checked(made(**{name: _from_json(content[name]) for name in parts(made())}, storages=storages), tensors)
+        given = {name: _from_json(content[name]) for name in parts(made()) if name in content}
+        return _checked(made(**given, storages=storages), tensors)
     if "steps" in content:
         return Program(storages, [Step(Target(f"torch.{step['path']}", [step["path"]]), _from_json(step["args"]),
                                        _from_json(step["kwargs"]), step["inplace"]) for step in content["steps"]])

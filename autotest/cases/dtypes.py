@@ -36,9 +36,10 @@ def name_of(dtype) -> str:
     return str(dtype).rsplit(".", 1)[-1]
 
 
-def numpy_name(dtype: str) -> str:
+@lru_cache(maxsize=None)
+def numpy_dtype(dtype: str) -> np.dtype:
     """The NumPy dtype in which values of `dtype` travel. Raises KeyError if there is none."""
-    return dtype if dtype in NATIVE else CARRIER[dtype]
+    return np.dtype(dtype if dtype in NATIVE else CARRIER[dtype])
 
 
 def is_known(dtype: str) -> bool:
@@ -51,7 +52,7 @@ def to_array(data: bytes, dtype: str) -> np.ndarray:
 
     bfloat16 widens to float32 and complex32 to complex64, both exactly; float8 stays as bits.
     """
-    raw = np.frombuffer(data, dtype=numpy_name(dtype))
+    raw = np.frombuffer(data, dtype=numpy_dtype(dtype))
     if dtype == "bfloat16":
         return (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
     if dtype == "complex32":

@@ -23,7 +23,7 @@ def plain(case: Case) -> Case:
             return value
         if value.id not in made:
             dtype, data = case.storages[value.storage]
-            numbers = seen(np.frombuffer(data, dtypes.numpy_name(dtype)), value)
+            numbers = seen(np.frombuffer(data, dtypes.numpy_dtype(dtype)), value)
             storages.append((value.dtype, (numbers.conj() if value.conj else numbers).tobytes()))
             made[value.id] = replace(value, stride=row_major(value.size), offset=0, storage=len(storages) - 1, conj=False)
         return made[value.id]

@@ -31,7 +31,7 @@ class Built:
 class ModuleCase:
     """A module made by `args` and `kwargs`, given `state` and called with `inputs` and `named`.
 
-    `lazy`: its parameters exist only after a first call.
+    `lazy`: its parameters exist only after a first call. `differentiated`: for gradients, in evaluation (False) and training.
     """
 
     args: tuple = ()
@@ -41,6 +41,7 @@ class ModuleCase:
     state: dict = field(default_factory=dict)
     dtype: Named = Named("dtype", "float32")
     lazy: bool = False
+    differentiated: tuple = (False, True)
     storages: list = field(default_factory=list)
 
 

@@ -106,13 +106,14 @@ def _tensor_value(tensor, W) -> Value:
         raise Unmappable(f"{layout} {dtype} result")
     shown = tensor.detach()
     try:
-        data = _bytes(shown, dtype, W)
+        data = raw(shown, dtype, W)
     except (RuntimeError, TypeError):
-        data = _bytes(_materialised(shown), dtype, W)
-    return Value(dtype, tuple([int(n) for n in tensor.shape]), data)
+        data = raw(_materialised(shown), dtype, W)
+    return Value(dtype, tuple(tensor.shape), data)
 
 
-def _bytes(tensor, dtype: str, W) -> bytes:
+def raw(tensor, dtype: str, W) -> bytes:
+    """The bytes of a tensor that requires no gradient, in row-major order."""
     if dtype in dtypes.CARRIER:
         tensor = tensor.view(getattr(W, dtypes.CARRIER[dtype]))
     return tensor.numpy().tobytes()

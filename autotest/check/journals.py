@@ -13,6 +13,7 @@ from ..cases.values import Raised, Value
 from ..workers.journal import Entry, Journal
 from . import tolerance
 from .properties import UNSUPPORTED, Fault, difference, refusals, unsupported
+from .reference import PERTURBATIONS
 
 DRIFT = 16.0  # epsilons of the largest magnitude of an entry, or of 1, the size of cotangents; also times what rounding does to
 # the oracle's own: a sum of 2,048 products in another order is off by ten roundings, which a normalisation then amplifies
@@ -68,8 +69,7 @@ def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal]
     runs = [_numbers(run, e) for run in reruns]
     if not runs or runs[0] is None:
         return False
-    half = (len(runs) + 1) // 2
-    perturbed, own = ([run for run in part if run is not None] for part in (runs[1:half], runs[half:]))
+    perturbed, own = ([run for run in part if run is not None] for part in (runs[1:PERTURBATIONS + 1], runs[PERTURBATIONS + 1:]))
     with np.errstate(all="ignore"):
         unsteady = max(tolerance.norm(other - t) for other in (runs[0], *own))  # what rounding does to the oracle's own answer
         bound = DRIFT * max(epsilon * max(1.0, tolerance.norm(runs[0])), unsteady)

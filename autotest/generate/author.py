@@ -101,7 +101,7 @@ class Author:
             case = _with_out(case, function, choices)
         seed(torch)
         expected = Trial(torch, function, case).run()
-        drew = overload.random or not torch.equal(_SEEDED, torch.default_generator.get_state())
+        drew = overload.random or not (expected.raised or torch.equal(_SEEDED, torch.default_generator.get_state()))
         unfilled = "empty" in overload.path or "resize" in overload.path
         free = drew or unfilled or case.process is not None or _undefined_cast(case)
         return Item(index, target, case, expected, free, tuple(choices.made), drew,

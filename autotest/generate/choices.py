@@ -5,14 +5,14 @@ choices gives simpler cases. Hypothesis works the same way; it is not used here 
 thousands of cases and it draws under a thousand a second.
 """
 
-import random
+from _random import Random  # as random.Random, without the Python around its seeding
 
 
 class Choices:
     """Draws from a seed, or replays `replay` first; `made` is what has been chosen so far."""
 
     def __init__(self, seed: int | None = None, replay: tuple = ()):
-        self._draw = random.Random(seed).random if seed is not None else lambda: 0.0
+        self._draw = Random(seed).random if seed is not None else lambda: 0.0
         self._replay = replay
         self.made: list[int] = []
 

@@ -31,17 +31,17 @@ def _pool(dtype: str, kind) -> np.ndarray:
     rng = np.random.default_rng(7)
     size = _POOL + LONGEST
     if isinstance(kind, tuple):
-        return rng.integers(0, max(kind[1], 1), size).astype(dtypes.numpy_name(dtype))
+        return rng.integers(0, max(kind[1], 1), size).astype(dtypes.numpy_dtype(dtype))
     if dtype == "bool":
         return rng.integers(0, 2, size).astype(bool)
     numbers = _numbers(rng, kind, size)
     if dtype.startswith("complex"):
-        return (numbers + 1j * _numbers(rng, kind, size)).astype(dtypes.numpy_name(dtype))
+        return (numbers + 1j * _numbers(rng, kind, size)).astype(dtypes.numpy_dtype(dtype))
     if dtype in dtypes.EPSILON:
         return narrowed(numbers, dtype)
     whole = np.where(np.isfinite(numbers), numbers * (3 if kind != "whole" else 1), 5)
     low = 0 if dtype.startswith("u") else -9
-    return np.clip(np.rint(whole), low, 9).astype(dtypes.numpy_name(dtype))
+    return np.clip(np.rint(whole), low, 9).astype(dtypes.numpy_dtype(dtype))
 
 
 def _numbers(rng, kind: str, size: int) -> np.ndarray:
@@ -60,7 +60,7 @@ def narrowed(numbers: np.ndarray, dtype: str) -> np.ndarray:
     """`numbers` as `dtype`, in the NumPy dtype in which it travels."""
     if dtype != "bfloat16":
         with np.errstate(over="ignore"):
-            return numbers.astype(dtypes.numpy_name(dtype))
+            return numbers.astype(dtypes.numpy_dtype(dtype))
     return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 

@@ -6,8 +6,6 @@ from functools import lru_cache
 from math import prod
 
 import torch
-from torch.testing._internal.common_modules import module_db
-from torch.testing._internal.common_optimizers import optim_db
 
 from ..cases import ship
 from ..cases.case import Encoder, Named, TensorSpec, Unmappable, leaves, row_major
@@ -19,6 +17,7 @@ from ..workers.objects import decoded, module_of, observe
 from ..workers.seeding import seed
 from . import arguments, classes, fill, vary
 from .choices import Choices
+from .kept import kept
 from .signature import Overload
 
 
@@ -42,12 +41,15 @@ def _module(overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
     else:
         case = _by_signature(kind, overload, dtype, choices)
     case = replace(case, dtype=Named("dtype", dtype), lazy=overload.path.startswith("nn.Lazy"))
-    return replace(case, state=_state(kind, case, choices))
+    return replace(case, state=_state(kind, case, choices), differentiated=(choices.chance(0.5),))
 
 
 @lru_cache(maxsize=None)
+@kept
 def module_samples(path: str, dtype: str) -> list:
     """The database's inputs of a module class, as data: trees of args, kwargs, inputs and keywords of the call."""
+    from torch.testing._internal.common_modules import module_db
+
     found = []
     for info in module_db:
         if info.name != path or getattr(torch, dtype) not in info.dtypes:
@@ -145,8 +147,11 @@ def _optimizer(overload: Overload, dtype: str, choices: Choices) -> OptimizerCas
 
 
 @lru_cache(maxsize=None)
+@kept
 def _options(path: str) -> list:
     """The database's options of an optimizer class, as data."""
+    from torch.testing._internal.common_optimizers import optim_db
+
     found = [vary.Sample(((), {}))]
     for info in optim_db:
         if f"optim.{info.optim_cls.__name__}" == path:

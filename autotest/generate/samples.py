@@ -9,11 +9,11 @@ from itertools import islice
 
 import numpy as np
 import torch
-from torch.testing._internal.common_methods_invocations import op_db
 
 from ..cases.case import Encoder, Unmappable, map_tree
 from ..workers import opinfo
 from ..workers.seeding import seed
+from .kept import kept
 from .signature import Overload
 from .vary import Sample, simplest_first
 
@@ -24,10 +24,11 @@ _KEPT = 16  # of those that call one overload
 @lru_cache(maxsize=None)
 def samples_of(overload: Overload, dtype: str) -> list[Sample]:
     """The samples that call `overload`: trees of args and kwargs."""
-    return _by_overload(overload.operation, dtype).get(overload.name, [])[:_KEPT]
+    return _by_overload(overload.operation, dtype).get(overload.name, [])
 
 
 @lru_cache(maxsize=4)
+@kept
 def _by_overload(operation: str, dtype: str) -> dict[str, list[Sample]]:
     found: dict[str, list[Sample]] = {}
     for op in _entries().get(operation, []):
@@ -41,12 +42,14 @@ def _by_overload(operation: str, dtype: str) -> dict[str, list[Sample]]:
             sample = _encoded(drawn)
             if sample is not None and sample.small:
                 found.setdefault(_called(operation, drawn), []).append(sample)
-    return {name: simplest_first(samples) for name, samples in found.items()}
+    return {name: simplest_first(samples)[:_KEPT] for name, samples in found.items()}
 
 
 @lru_cache(maxsize=1)
 def _entries() -> dict:
     """The database's entries by the aten name of the operation they may call."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
     found: dict = {}
     for op in op_db:
         for name in {op.aten_name, op.name.replace(".", "_"), op.name.split(".")[-1]}:

@@ -3,6 +3,7 @@
 Run as `python -m weir_autotest.generate.service FD MEMORY_GB`.
 """
 
+import importlib
 import pickle
 import sys
 import warnings
@@ -18,7 +19,7 @@ from ..kinds import kind_of
 from ..workers.seeding import seed
 from ..workers.subject import limit_memory
 from ..workers.worker import connect, in_children, serve
-from . import gauge
+from . import gauge, kept
 from .arguments import Impossible
 from .author import Author, drawn
 from .doubts import restless, wavers
@@ -62,8 +63,10 @@ def main(descriptor: str, gigabytes: str) -> None:
     connection = connect(descriptor)
     limit_memory(int(gigabytes))
     author = Author()
+    # What calls may import is imported once, and not again in every child.
+    importlib.import_module("torch._dynamo" if kept.mostly() else "torch.testing._internal.common_modules")
     requests = {"universe": author.universe, "wavers": wavers, "restless": restless,
-                "rerun": lambda item: kind_of(item).reruns(torch, item),
+                "rerun": lambda item, more: kind_of(item).reruns(torch, item, more),
                 "expect": expect,
                 "explore": lambda *arguments: explore(author, *arguments),
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),

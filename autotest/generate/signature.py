@@ -44,6 +44,11 @@ class Overload:
         """The name without that of the overload."""
         return self.name if self.family else self.name.split(".")[0]
 
+    @property
+    def kin(self) -> str:
+        """What those share that start from the same samples, or, as optimizers and their schedulers, from the same imports."""
+        return "optim" if self.path.startswith("optim.") else self.operation
+
     def takes(self, dtype: str) -> bool:
         """Whether cases of `dtype` can be made: objects hold floating parameters."""
         return self.family in ("", "program") or dtype in dtypes.EPSILON

@@ -29,7 +29,7 @@ class Sample:
 
     @property
     def small(self) -> bool:
-        return all(len(data) <= _LARGEST * np.dtype(dtypes.numpy_name(dtype)).itemsize for dtype, data in self.storages)
+        return all(len(data) <= _LARGEST * dtypes.numpy_dtype(dtype).itemsize for dtype, data in self.storages)
 
     def without_gradients(self) -> "Sample":
         """The same arguments, none of which requires a gradient."""
@@ -102,7 +102,7 @@ def _tensor(spec: TensorSpec, sample: Sample, storages: list, choices: Choices) 
     if how in ("same", "grad"):
         flip = how == "grad" and spec.dtype in dtypes.EPSILON
         return _placed(replace(spec, requires_grad=spec.requires_grad != flip), storages, dtype, data)
-    raw = np.frombuffer(data, dtypes.numpy_name(dtype))
+    raw = np.frombuffer(data, dtypes.numpy_dtype(dtype))
     values = seen(raw, spec)
     if how == "values":
         return _rebuilt(spec, _other_values(values, spec.dtype, choices), spec.dtype, storages, None)
@@ -147,7 +147,7 @@ def _other_values(values: np.ndarray, dtype: str, choices: Choices) -> np.ndarra
         return np.roll(values, choices.between(1, 3))
     kind = choices.pick(fill.FLOATING)
     data = fill.data(dtype, kind, fill.where(choices), values.size)
-    return np.frombuffer(data, dtypes.numpy_name(dtype)).reshape(values.shape)
+    return np.frombuffer(data, dtypes.numpy_dtype(dtype)).reshape(values.shape)
 
 
 def _other_extent(values: np.ndarray, choices: Choices) -> np.ndarray:

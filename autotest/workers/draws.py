@@ -6,7 +6,7 @@ import numpy as np
 
 from ..cases import dtypes
 from ..cases.case import Case, Decoder
-from ..cases.values import flatten, to_value
+from ..cases.values import raw, to_value
 from .seeding import seed
 
 CALLS = 2000  # rows; with all columns together well over 4,000 numbers
@@ -24,14 +24,28 @@ def drawn(W, function, case: Case, number: int, calls: int = CALLS) -> np.ndarra
     seed(W, number)
     decoder = Decoder(W, case.storages)
     args, kwargs = decoder.decode(case.args), decoder.decode(case.kwargs)
-    results = []
-    for _ in range(calls):
+
+    def call():
         fresh = (args[0].detach().clone(), *args[1:]) if case.relation == "inplace" else args
-        value = to_value(flatten(function(*fresh, **kwargs), W)[1][0], W)
-        if not _countable(value) or results and value.shape != results[0].shape:
+        return _first(function(*fresh, **kwargs))
+
+    value = to_value(call(), W)
+    if not _countable(value):
+        return None
+    rows = [value.data]
+    for _ in range(calls - 1):
+        tensor = call().detach()
+        rows.append(raw(tensor, value.dtype, W))
+        if tensor.dim() != len(value.shape) or len(rows[-1]) != len(value.data):
             return None
-        results.append(value)
-    return _table(results)
+    return _table(b"".join(rows), value.dtype, calls)
+
+
+def _first(result):
+    """The first leaf of a result."""
+    while isinstance(result, (tuple, list)):
+        result = result[0]
+    return result
 
 
 def _countable(value) -> bool:
@@ -40,9 +54,9 @@ def _countable(value) -> bool:
             and 0 < prod(value.shape) <= _LARGEST)
 
 
-def _table(results: list) -> np.ndarray:
-    """Rows from results of one size and dtype."""
-    numbers = dtypes.to_array(b"".join(value.data for value in results), results[0].dtype).reshape(len(results), -1)
+def _table(data: bytes, dtype: str, calls: int) -> np.ndarray:
+    """Rows from the bytes of results of one size and dtype."""
+    numbers = dtypes.to_array(data, dtype).reshape(calls, -1)
     places = np.unique(np.linspace(0, numbers.shape[1] - 1, _PLACES).astype(int))
     with np.errstate(all="ignore"):
         return np.column_stack([numbers[:, places].astype(np.float64), numbers.mean(axis=1, dtype=np.float64)])

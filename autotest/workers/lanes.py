@@ -1,23 +1,32 @@
 """Lanes: pairs of oracle and subject that share a list of tasks."""
 
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 
 
-def share(lanes: list, tasks: list, on_done) -> list:
+def share(lanes: list, tasks: list, on_done, together=id) -> list:
     """The results of `tasks`, in their order; `on_done` hears each as it is finished, on any thread.
 
-    While a lane finishes a task (`lane.finish(prepared)`), its oracle prepares the next (`lane.prepare(task)`).
+    While a lane finishes a task (`lane.finish(prepared)`), its oracle prepares the next (`lane.prepare(task)`). Neighbours
+    of the same `together(task)` go to the same lane, whose oracle then does what they share once; the longest such group
+    is begun first.
     """
-    queue, lock = iter(enumerate(tasks)), threading.Lock()
+    groups = [deque(group) for _, group in groupby(enumerate(tasks), lambda pair: together(pair[1]))]
+    queue, lock = iter(sorted(groups, key=len, reverse=True)), threading.Lock()
     results: list = [None] * len(tasks)
 
     def drive(lane) -> None:
+        mine: deque = deque()
         with ThreadPoolExecutor(1) as ahead:
             def take():
                 with lock:
-                    found = next(queue, None)
-                return found and (found[0], ahead.submit(lane.prepare, found[1]))
+                    mine.extend(() if mine else next(queue, ()))
+                if not mine:
+                    return None
+                position, task = mine.popleft()
+                return position, ahead.submit(lane.prepare, task)
 
             pending = take()
             while pending:

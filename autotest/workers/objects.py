@@ -50,7 +50,9 @@ def _module(W, kind: type, given, writer: Writer, wrap) -> None:
     for phase, training in (("eval", False), ("train", True)):
         writer.begin(phase)
         module.train(training)
-        _call(W, wrap(module), module, given, writer)
+        _call(W, wrap(module), module, given, writer, training in given.differentiated)
+    if not module.state_dict():
+        return
     writer.begin("after training", "state")
     writer.note("state_dict", module.state_dict())
     free = writer.drawn()
@@ -61,9 +63,11 @@ def _module(W, kind: type, given, writer: Writer, wrap) -> None:
     writer.note("output of a reloaded module", wrap(again.eval())(*given.inputs, **given.named))
 
 
-def _call(W, function, module, given, writer: Writer) -> None:
+def _call(W, function, module, given, writer: Writer, differentiated: bool) -> None:
     result = function(*given.inputs, **given.named)
     writer.note("output", result)
+    if not differentiated:
+        return
     asked = [t for t in flatten((given.inputs, given.named), W)[1] if isinstance(t, W.Tensor) and t.requires_grad]
     asked += [p for _, p in module.named_parameters() if p.requires_grad]
     outputs = [t for t in flatten(result, W)[1] if isinstance(t, W.Tensor) and t.requires_grad]

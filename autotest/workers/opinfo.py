@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import torch
-from torch.testing._internal.common_utils import SEED
 
 from .seeding import seed
 
@@ -15,6 +14,8 @@ def samples(op, dtype: torch.dtype, requires_grad: bool):
     That method looks through the whole stack, source text included, for a test to name in messages: two thirds of the
     time that the oracle of a campaign took.
     """
+    from torch.testing._internal.common_utils import SEED
+
     drawn = iter(op.sample_inputs_func(op, "cpu", dtype, requires_grad))
     while True:
         seed(torch, SEED)

@@ -107,8 +107,8 @@ class Trial:
         seen.structure, outputs = flatten(result, W)
         seen.values = [to_value(leaf, W) for leaf in outputs]
         tensors = [leaf if isinstance(leaf, W.Tensor) else None for leaf in outputs]
-        seen.strides = [t is not None and tuple(int(s) for s in t.stride()) if _has(t, "stride") else None for t in tensors]
-        seen.requires_grad = [bool(t.requires_grad) if _has(t, "requires_grad") else None for t in tensors]
+        seen.strides = [tuple(t.stride()) if _has(t, "stride") else None for t in tensors]
+        seen.requires_grad = [t.requires_grad if _has(t, "requires_grad") else None for t in tensors]
         seen.aliases = [self._alias(t) if t is not None else None for t in tensors]
         after = self._versions()
         seen.versions = {key: after[key] - before[key] for key in before}
@@ -208,5 +208,5 @@ def home(tensor):
     """The address of a tensor's storage: equal for all views of it."""
     if not hasattr(tensor, "data_ptr"):
         return None
-    width = np.dtype(dtypes.numpy_name(dtypes.name_of(tensor.dtype))).itemsize
+    width = dtypes.numpy_dtype(dtypes.name_of(tensor.dtype)).itemsize
     return tensor.data_ptr() - tensor.storage_offset() * width

@@ -7,6 +7,7 @@ from weir_autotest.campaign.tasks import Settings, in_shard
 from weir_autotest.cli import _shard
 from weir_autotest.opdb.run import UsageError
 from weir_autotest.record import campaign_record, merged
+from weir_autotest.workers.lanes import share
 
 OPS = ("add", "neg", "flip", "mm")
 
@@ -61,3 +62,37 @@ def test_an_array_task_names_its_shard(monkeypatch):
 def test_no_shard(text):
     with pytest.raises(UsageError, match="shard"):
         _shard(text)
+
+
+def test_neighbours_that_belong_together_stay_on_one_lane():
+    class Lane:
+        def __init__(self):
+            self.seen = []
+
+        def prepare(self, task):
+            self.seen.append(task)
+            return task
+
+        def finish(self, prepared):
+            return prepared * 10
+
+    lanes, done = [Lane(), Lane()], []
+    tasks = list(range(40))
+    assert share(lanes, tasks, done.append, together=lambda task: task // 8) == [task * 10 for task in tasks]
+    assert sorted(done) == [task * 10 for task in tasks]
+    for group in range(5):
+        assert sum(any(task // 8 == group for task in lane.seen) for lane in lanes) == 1
+
+
+def test_the_longest_group_is_begun_first():
+    seen = []
+
+    class Lane:
+        def prepare(self, task):
+            seen.append(task)
+
+        def finish(self, prepared):
+            return None
+
+    share([Lane()], [1, 2, 3, 3, 3, 2], lambda result: None, together=lambda task: task)
+    assert seen == [3, 3, 3, 1, 2, 2]
