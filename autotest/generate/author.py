@@ -16,7 +16,7 @@ from ..workers.seeding import seed
 from ..workers.trial import Trial
 from . import arguments, classes, fill, gauge, grow, objects, samples, vary
 from .choices import Choices
-from .novelty import signature, template
+from .novelty import signature
 from .signature import Overload
 from .universe import overloads
 
@@ -26,7 +26,6 @@ _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 PROGRAM = Overload("program", "program", (), family="program")
 _FROM_DATABASE = 0.33  # how often a call starts from a sample of the op database, where there is one
 _SAMPLED = 1  # of the random calls of a batch, how many have their distribution tested: it takes thousands of calls
-_ERRORS_PER_TEMPLATE = 2  # calls kept that fail at the same check of the oracle
 
 
 seed(torch)
@@ -35,10 +34,9 @@ _SEEDED = torch.default_generator.get_state()  # before a call draws
 
 @dataclass
 class Batch:
-    """Cases of one overload in one dtype. `valid` of `made` calls were accepted by the oracle."""
+    """Cases of one overload in one dtype, of which the oracle accepted `valid`."""
 
     items: list[Item] = field(default_factory=list)
-    made: int = 0
     valid: int = 0
 
 
@@ -55,20 +53,19 @@ class Author:
     def batch(self, name: str, dtype: str, indices: list[int]) -> Batch:
         """The cases of `indices`. Raises arguments.Impossible where a parameter's type is beyond the generator."""
         batch = Batch()
-        seen: dict = {}
         for index in indices:
             for item in self._items(name, dtype, Choices(zlib.crc32(f"{name}/{dtype}/{index}".encode())), index):
-                _take(batch, item, seen)
+                _take(batch, item)
         for item in [item for item in batch.items if _varies(item)][:_SAMPLED]:
             item.drawn = drawn(item)
         return batch
 
     def explore(self, name: str, dtype: str, attempts: list[tuple]) -> tuple[list[Item], list[tuple]]:
         """Cases from pairs of seed and first choices: those worth asking, and what each one showed by which choices."""
-        batch, shown, seen = Batch(), [], {}
+        batch, shown = Batch(), []
         for index, (start, beginning) in enumerate(attempts):
             for item in self._items(name, dtype, Choices(start, beginning), index):
-                _take(batch, item, seen)
+                _take(batch, item)
                 shown.append((signature(item), item.choices))
         return batch.items, shown
 
@@ -136,19 +133,13 @@ def _varies(item: Item) -> bool:
     return few is not None and bool(np.any(few != few[0]))
 
 
-def _take(batch: Batch, item: Item, seen: dict) -> None:
-    """Adds `item` to the batch, unless the oracle has no opinion, or has refused like calls already."""
+def _take(batch: Batch, item: Item) -> None:
+    """Adds `item` to the batch, unless the oracle has no opinion."""
     expected = item.expected
     if expected.raised is None and not getattr(expected, "unmappable", None):
         batch.valid += 1
     elif expected.raised is None or _absent(expected.raised):
         return
-    batch.made += 1
-    if expected.raised is not None:
-        refused = template(expected.raised.message)
-        seen[refused] = seen.get(refused, 0) + 1
-        if seen[refused] > _ERRORS_PER_TEMPLATE:
-            return
     batch.items.append(item)
 
 

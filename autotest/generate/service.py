@@ -44,7 +44,7 @@ def batch(author: Author, name: str, dtype: str, indices: list) -> tuple:
         made = author.batch(name, dtype, indices)
     except Impossible as error:
         return Raised(("Impossible",), str(error))
-    return pickle.dumps(made.items), made.made, made.valid, sum((kind_of(item).asked(item) for item in made.items), Counter())
+    return pickle.dumps(made.items), len(made.items), made.valid, sum((kind_of(item).asked(item) for item in made.items), Counter())
 
 
 def explore(author: Author, *arguments) -> tuple:
