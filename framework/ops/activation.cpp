@@ -37,6 +37,10 @@ Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Elu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, alpha, 1, 1)}; }
 Tensors Selu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, kSeluAlpha, kSeluScale, 1)}; }
+Meta Celu::infer(Inputs in) const {
+  check(alpha != 0, "celu: alpha cannot be 0");
+  return pointwise_meta("celu(", Rule::real, in);
+}
 Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, alpha, 1, 1 / alpha)}; }
 Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<GeluBackward>()(dy, s.input(0), approximate)}; }
 Tensors Silu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SiluBackward>()(dy, s.input(0))}; }

@@ -51,8 +51,9 @@ struct Selu : Pointwise<Selu, Rule::real> {
 
 struct Celu : Pointwise<Celu, Rule::real> {
   static constexpr Signature signature = "celu(input: Tensor, alpha: float = 1.0) -> Tensor";
-  static constexpr auto doc = "x above 0, alpha * (exp(x / alpha) - 1) below.";
+  static constexpr auto doc = "x above 0, alpha * (exp(x / alpha) - 1) below. RuntimeError for an alpha of 0.";
   static constexpr Save saves{.inputs = 0b1};
+  Meta infer(Inputs in) const;
   double alpha;
   static constexpr std::tuple fields{&Celu::alpha};
   Tensors vjp(const Saved& s, const Tensor& dy) const;

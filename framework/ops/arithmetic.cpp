@@ -43,6 +43,9 @@ Meta Sub::infer(Inputs in) const {
 }
 // Source: PyTorch's pow of a number does not look at the strides of the exponent.
 Meta Pow::infer(Inputs in) const {
+  const Tensor& e = in[1];
+  check(!e.has_flag(kWrappedNumber) || is_floating(in[0].dtype()) || is_floating(e.dtype()) || item(e).to_double() >= 0,
+        "pow: Integers to negative integer powers are not allowed.");
   Meta m = pointwise_meta("pow(", Rule::promote, in);
   return in[0].has_flag(kWrappedNumber) ? Meta(m.sizes, m.dtype, m.device) : m;
 }
@@ -135,6 +138,17 @@ Tensors Addcmul::vjp(const Saved& s, const Tensor& dy) const {
 Tensors Addcdiv::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(1), b = s.input(2), g = dy * of(value);
   return {dy, s.needs(1) ? g / b : Tensor(), s.needs(2) ? -g * (a / (b * b)) : Tensor()};
+}
+Meta Heaviside::infer(Inputs in) const {
+  check(in[0].dtype() == in[1].dtype(), "heaviside is not yet implemented for tensors with different dtypes, got ", name_of(in[0].dtype()),
+        " and ", name_of(in[1].dtype()));
+  return pointwise_meta("heaviside(", Rule::promote, in);
+}
+
+Meta Where::infer(Inputs in) const {
+  check(in[0].dtype() == DType::boolean || in[0].dtype() == DType::uint8, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
+        name_of(in[0].dtype()));
+  return pointwise_meta("where(", Rule::select, in);
 }
 Tensors Where::vjp(const Saved& s, const Tensor& dy) const {
   Tensor c = s.input(0), zero = num(0.0);

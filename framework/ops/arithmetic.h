@@ -166,6 +166,7 @@ struct Xlog1py : Pointwise<Xlog1py, Rule::floating> {
 struct Heaviside : Pointwise<Heaviside, Rule::promote> {
   static constexpr Signature signature = "heaviside(input: Tensor, values: Tensor) -> Tensor";
   static constexpr auto doc = "0 below zero, 1 above, values at zero. No gradient is defined.";
+  Meta infer(Inputs in) const;
   static constexpr OutHistory out_history = OutHistory::kept;
 };
 
@@ -233,6 +234,7 @@ struct Where : Pointwise<Where, Rule::select> {
   static constexpr Signature signature = "where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input where condition holds, other elsewhere.";
   static constexpr Save saves{.inputs = 0b1};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -92,7 +92,7 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
   return batched(op, in[0], w, n, [&](const Tensor& x) {
     Dims stride = spread(o.stride, n), padding = spread(o.padding, n), extra = spread(o.output_padding, n), dilation = spread(o.dilation, n);
     check_params(op, stride, padding, dilation, o.groups, n);
-    check(w.sizes()[0] % o.groups == 0, op, ": Given groups=", o.groups, ", expected weight to be divisible by ", o.groups,
+    check(w.sizes()[0] >= o.groups && w.sizes()[0] % o.groups == 0, op, ": Given groups=", o.groups, ", expected weight to be divisible by ", o.groups,
           " at dimension 0, but got weight of size ", w.sizes());
     check(x.sizes()[1] == w.sizes()[0], op, ": Given transposed=1, weight of size ", w.sizes(), ", expected input", x.sizes(), " to have ",
           w.sizes()[0], " channels, but got ", x.sizes()[1], " channels instead");

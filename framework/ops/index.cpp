@@ -155,8 +155,8 @@ Tensor Roll::compose(Inputs in) const {
     check(shifts.n == 1, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:0");
     return reshape(Fn<Roll>()(reshape(x, Dims{-1}), shifts, Dims{0}), x.sizes());
   }
-  check<IndexError>(x.ndim() > 0, "roll: Dimension specified as ", dims[0], " but tensor has no dimensions");
   check(shifts.n == dims.n, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:", dims.n);
+  check<IndexError>(x.ndim() > 0, "roll: Dimension specified as ", dims[0], " but tensor has no dimensions");
   for (int i = 0; i < dims.n; i++) {
     int64_t d = wrap_dim(dims[i], x.ndim(), "roll"), n = x.ndim() ? x.sizes()[int(d)] : 0;
     if (n == 0) continue;
@@ -222,7 +222,8 @@ Meta IndexSelect::infer(Inputs in) const {
   Meta m = indexed_meta("index_select", in[0], dim, in[1]);
   check(in[0].ndim() > 0 || in[1].numel() == 1, "index_select(): Index to scalar can have only 1 value, got ",
         in[1].numel(), " value(s)");
-  check_selectable(in[0].ndim() ? in[0].size(dim) : 1, in[1].numel());
+  // Of a vector PyTorch picks one by one, and so finds an index out of range.
+  if (in[0].ndim() != 1) check_selectable(in[0].ndim() ? in[0].size(dim) : 1, in[1].numel());
   return m;
 }
 Tensors IndexSelect::vjp(const Saved& s, const Tensor& dy) const {

@@ -171,6 +171,7 @@ Tensor LayerNorm::compose(Inputs in) const { return Fn<NativeLayerNorm>::over(in
 Tensor GroupNorm::compose(Inputs in) const {
   const Tensor& x = in[0];
   check(x.ndim(), "group_norm: Expected at least 2 dimensions for input tensor but received 0");
+  check<NotImplemented>(is_floating(x.dtype()), "group_norm: not implemented for '", name_of(x.dtype()), "'");
   int64_t c = x.size(1);
   check(num_groups > 0, "group_norm: Expected num groups to be greater than 0, got ", num_groups);
   check(c % num_groups == 0, "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ", x.sizes(),

@@ -65,6 +65,7 @@ Tensors Digamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * poly
 Tensors Polygamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(x_of(s), n + 1)}; }
 Tensors Floor::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Ceil::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
+Meta Round::infer(Inputs in) const { return pointwise_meta("round(", decimals ? Rule::real : Rule::promote, in); }
 Tensors Round::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Trunc::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Frac::vjp(const Saved&, const Tensor& dy) const { return {dy}; }

@@ -246,6 +246,7 @@ struct Round : Pointwise<Round, Rule::promote> {
   static constexpr auto doc = "Nearest integer, halves to even, at the given number of decimals.";
   int64_t decimals;
   static constexpr std::tuple fields{&Round::decimals};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -255,7 +256,7 @@ struct Trunc : Pointwise<Trunc, Rule::promote> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct Frac : Pointwise<Frac, Rule::promote> {
+struct Frac : Pointwise<Frac, Rule::real> {
   static constexpr Signature signature = "frac(input: Tensor) -> Tensor";
   static constexpr auto doc = "Fractional part, with the sign of x.";
   Tensors vjp(const Saved& s, const Tensor& dy) const;

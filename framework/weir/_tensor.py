@@ -82,7 +82,7 @@ def _target(args, dtype, device, non_blocking, copy):
     elif isinstance(first, (str, Device)):
         device = first
     elif type_of(first) in _PYTHON_DTYPES:
-        if type_of(first) is int and first != 0 and not rest:  # alone it names a device
+        if type_of(first) is int and not rest:  # alone it names a device
             raise RuntimeError("Cannot access accelerator device when none is available.")
         dtype = _PYTHON_DTYPES[type_of(first)]
     elif first is not None:

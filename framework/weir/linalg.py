@@ -210,7 +210,7 @@ def vander(x, *, N=None):
         raise RuntimeError("Expected dim >= 1 in linalg.vander")
     x = x.reshape(1) if x.dim() == 0 else x
     count = x.shape[-1] if N is None else N
-    if count <= 1 and N is not None:
+    if count <= 1:
         raise RuntimeError(f"N must be greater than 1, got {N}")
     if not x.is_floating_point():
         x = x.to(weir.int64)

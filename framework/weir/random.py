@@ -88,6 +88,8 @@ def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, 
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    if isinstance(high, Tensor) and high.dim():
+        raise RuntimeError("randint: high must be a scalar tensor and on CPU")
     low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
@@ -98,6 +100,8 @@ def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, 
 def randperm(n, *, generator=None, out=None, dtype=T.int64, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A random permutation of 0 .. n - 1."""
     check_options(layout, pin_memory)
+    if dtype == T.bool:
+        raise NotImplementedError("randperm: not implemented for bool")
     return _made(_hidden["randperm_of"](n, generator).to(dtype), out, device, requires_grad)
 
 
@@ -164,14 +168,23 @@ def bernoulli_(self, p=0.5, *, generator=None):
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
         p = full(self.shape, float(p), dtype=T.float64)
+    elif not p.is_floating_point() and self.numel():
+        raise NotImplementedError(f"bernoulli_: not implemented for p of {p.dtype}")
     p = p if p.is_floating_point() else p.double()
     return self.copy_(_torch["bernoulli"](p.expand(self.shape), generator=generator))
+
+
+def _continuous(name, self):
+    if not self.is_floating_point():
+        raise RuntimeError(f"{name}: a continuous distribution, of a floating dtype, but got {self.dtype}")
 
 
 def exponential_(self, lambd=1.0, *, generator=None):
     """Exponential numbers of rate lambd in place."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+    if self.numel():
+        _continuous("exponential_", self)
     return self.copy_(-(1 - rand(*self.shape, generator=generator, dtype=T.float64)).log() / lambd)
 
 
@@ -179,6 +192,7 @@ def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     """Cauchy numbers in place. RuntimeError unless sigma > 0."""
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
+    _continuous("cauchy_", self)
     u = rand(*self.shape, generator=generator, dtype=T.float64)
     return self.copy_(median + sigma * (3.141592653589793 * (u - 0.5)).tan())
 
@@ -187,6 +201,8 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     """Numbers whose logarithm is normal, in place. RuntimeError unless std > 0."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
+    if self.numel() and not self.is_floating_point():
+        raise NotImplementedError(f"log_normal_: not implemented for {self.dtype}")
     return self.copy_(randn(*self.shape, generator=generator, dtype=T.float64).mul(std).add(mean).exp())
 
 
@@ -194,6 +210,8 @@ def geometric_(self, p, *, generator=None):
     """Numbers of draws up to the first success of probability p, in place. RuntimeError unless 0 < p < 1."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
+    if self.dtype == T.bool:
+        raise NotImplementedError("geometric_: not implemented for bool")
     u = rand(*self.shape, generator=generator, dtype=T.float64)
     import math
     return self.copy_(((1 - u).log() / math.log1p(-p)).ceil().clamp(min=1))

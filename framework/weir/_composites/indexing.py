@@ -35,8 +35,8 @@ def take_along_dim(input: Tensor, indices, dim=None):
     """gather with broadcasting; over the flattened tensors without dim."""
     if indices.dtype != weir.int64:
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype}")
-    if dim is None:
-        return input.reshape(-1).gather(0, indices.reshape(-1))
+    if dim is None:  # raises where rows do not lie one after another, as in PyTorch
+        return input.view(-1).gather(0, indices.view(-1))
     if input.dim() != indices.dim():
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
                            f"{input.dim()} dimensions for input, and {indices.dim()} dimensions for indices")
@@ -153,8 +153,6 @@ def _check_put(input, key, values):
     places = lambda i: isinstance(i, Tensor) and i.dtype in (weir.int64, weir.int32)  # noqa: E731
     zeros = tuple(weir.zeros_like(i) if places(i) else i for i in key)
     shape = input.detach()[zeros].shape
-    while values.dim() > len(shape) and values.shape[0] == 1:
-        values = values[0]
     if values.dim() > len(shape) or any(n not in (1, m) for n, m in zip(values.shape[::-1], shape[::-1])):
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(values.shape)} cannot be broadcast to "
                            f"indexing result of shape {list(shape)}")

@@ -94,6 +94,8 @@ def addmv(input: Tensor, mat, vec, *, beta=1, alpha=1):
     """beta input + alpha mat @ vec."""
     if (mat.dim(), vec.dim(), input.dim()) == (2, 1, 0) and mat.shape[1] != vec.shape[0]:
         input.size(0)  # raises: PyTorch's message of the mismatch names this size
+    if (mat.dim(), vec.dim()) != (2, 1) or input.dim() > 1:
+        raise RuntimeError(f"addmv: vector + matrix @ vector expected, got {input.dim()}, {mat.dim()}, {vec.dim()}")
     return _scaled(input, mv(mat, vec), beta, alpha)
 
 
@@ -102,7 +104,8 @@ def addr(input: Tensor, vec1, vec2, *, beta=1, alpha=1):
     """beta input + alpha outer(vec1, vec2). The factors of integers must be integers."""
     if not any(x.is_floating_point() for x in (input, vec1, vec2)) and float in (type(beta), type(alpha)):
         raise RuntimeError("For integral input tensors, arguments alpha and beta must not be floating point numbers.")
-    return _scaled(input, outer(vec1, vec2), beta, alpha)
+    product = outer(vec1, vec2)
+    return _scaled(input.expand(product.shape), product, beta, alpha)
 
 
 @composite(inplace=True, resized=True, out=OUT_EXACT)

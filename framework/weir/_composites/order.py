@@ -166,14 +166,14 @@ def _interpolate(ordered, q, interpolation, ignore_nan):
     return result.masked_fill(spoiled, math.nan)
 
 
-@composite(out_recorded=True)
+@composite(out=OUT_EXACT, out_recorded=True)
 @autocast_as("float32")
 def quantile(input: Tensor, q, dim=None, keepdim=False, *, interpolation="linear"):
     """The q-th quantiles over dim; an axis of q's length comes in front. NaN where there is one."""
     return _quantile("quantile", input, q, dim, keepdim, interpolation, False)
 
 
-@composite(out_recorded=True)
+@composite(out=OUT_EXACT, out_recorded=True)
 @autocast_as("float32")
 def nanquantile(input: Tensor, q, dim=None, keepdim=False, *, interpolation="linear"):
     """quantile of what is not NaN."""

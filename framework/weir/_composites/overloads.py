@@ -27,7 +27,7 @@ def _nan_to_num_(core, input, *args, **kwargs):
 
 @completes("bernoulli")
 def _bernoulli(core, input, p=None, *, generator=None, out=None):
-    """With p, a number or a tensor: draws of that probability, of input's shape and dtype."""
+    """With p, a number: draws of that probability, of input's shape and dtype."""
     if p is not None:
         return _bernoulli_of(input, p, generator=generator, out=out)
     if not input.is_floating_point() and input.numel():
@@ -39,8 +39,10 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
 
 @with_out
 def _bernoulli_of(input, p, *, generator=None):
-    if isinstance(p, Tensor) and p.dim():
+    if isinstance(p, Tensor) and (p.dim() or p.requires_grad):
         raise TypeError("bernoulli(): argument 'p' must be a number")
+    p = float(p)
+
     def draw(x, q):
         return weir.empty_like(x, memory_format=weir.contiguous_format).bernoulli_(q, generator=generator)
 

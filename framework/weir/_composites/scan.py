@@ -4,6 +4,7 @@ import weir
 from weir._C import Tensor
 
 from .._tensor import suggested_format
+from ._check import check_floating
 from ._register import autocast_as, composite
 from .shape import wrapped_dim
 
@@ -12,8 +13,10 @@ from .shape import wrapped_dim
 @autocast_as("unchanged")
 def logcumsumexp(input: Tensor, dim):
     """log of the running sum of exp along dim, scaled by the running maximum so that it does not overflow."""
+    wrapped_dim(input, dim)
+    check_floating("logcumsumexp", input)
     if input.dim() == 0 or input.numel() == 0:
-        return input.cumsum(dim)  # checks dim
+        return input.cumsum(dim)
     highest = _running(input.detach(), dim, lambda new, old: new >= old)[0]
     finite = weir.isfinite(highest)
     shift = weir.where(finite, highest, weir.zeros_like(highest))
@@ -145,6 +148,10 @@ def gradient(input: Tensor, *, spacing=None, dim=None, edge_order=1):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     if any(input.shape[d] < edge_order + 1 for d in axes):
         raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    for points in spacing if isinstance(spacing, (tuple, list)) else ():
+        if isinstance(points, Tensor) and points.dim() != 1:
+            raise RuntimeError("torch.gradient expected each element of spacing to have one dimension, but got an element with "
+                               f"{points.dim()} dimensions!")
     return tuple(_gradient_along(input, d, s, edge_order) for d, s in zip(axes, spacings))
 
 

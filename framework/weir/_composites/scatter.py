@@ -37,6 +37,19 @@ def _neutral(input, reduce):
     return limits.min if reduce == "amax" else limits.max
 
 
+def _check_sizes(input, dim, index, src):
+    """Raises where `index` does not fit. Source of the order: PyTorch's scatter_shape_check."""
+    if index.dim() != input.dim():
+        raise RuntimeError("scatter(): Index tensor must have the same number of dimensions as self tensor")
+    fits = all(n <= m for axis, (n, m) in enumerate(zip(index.shape, input.shape)) if axis != dim)
+    fits = fits and all(n <= src.size(axis) for axis, n in enumerate(index.shape))  # IndexError where src has no such axis
+    if src.dim() != index.dim():
+        raise RuntimeError("scatter(): Index tensor must have the same number of dimensions as src tensor")
+    if not fits:
+        raise RuntimeError(f"scatter(): Expected index {list(index.shape)} to be no larger than self {list(input.shape)} apart from "
+                           f"dimension {dim} and to be no larger size than src {list(src.shape)}")
+
+
 @composite(inplace=True)
 def scatter_reduce(input: Tensor, dim, index, src, reduce, *, include_self=True):
     """input reduced with src's elements at index along dim; reduce: sum, prod, mean, amax or amin.
@@ -55,10 +68,9 @@ def scatter_reduce(input: Tensor, dim, index, src, reduce, *, include_self=True)
         return flat.reshape(())
     index = index.to(weir.int64).reshape([1] * input.dim()) if index.dim() == 0 else index.to(weir.int64)
     src = src.reshape([1] * input.dim()) if src.dim() == 0 else src
-    if index.numel() and src.dim() != index.dim():
-        raise RuntimeError("scatter(): Index tensor must have the same number of dimensions as src tensor")
     if index.numel() == 0:
         return without_gradient(input.clone(memory_format=weir.contiguous_format), src.sum())
+    _check_sizes(input, dim, index, src)
     hits = weir.zeros(input.shape, dtype=weir.int64).scatter_add(dim, index, weir.ones(index.shape, dtype=weir.int64))
     kept = hits.eq(0) if not include_self else weir.ones(input.shape, dtype=weir.bool)
     src = src[tuple(slice(0, n) for n in index.shape)]

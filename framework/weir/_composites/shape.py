@@ -211,6 +211,8 @@ def _triangle_indices(name, keep):
         check_options(layout, pin_memory)
         if row < 0 or col < 0:
             raise RuntimeError("row and col must be non-negative")
+        if dtype not in (None, weir.int64, weir.int32):
+            raise NotImplementedError(f"{name}: not implemented for {dtype}")
         pairs = [(r, c) for r in range(row) for c in range(col) if keep(r, c, offset)]
         return weir.tensor(pairs, dtype=dtype or weir.int64).reshape(-1, 2).t().contiguous()
 

@@ -3,6 +3,7 @@
 import weir
 from weir._C import Tensor
 
+from ._check import check_floating
 from ._register import composite
 
 
@@ -92,6 +93,7 @@ def histc(input: Tensor, bins=100, min=0, max=0):
     """How many elements fall into each of `bins` equal bins from min to max (input's range when both are equal)."""
     if bins <= 0:
         raise RuntimeError("bins must be > 0")
+    check_floating("histc", input)
     low, high = float(min), float(max)
     values = input.reshape(-1).detach()
     if low == high and values.numel():

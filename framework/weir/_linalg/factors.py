@@ -131,6 +131,9 @@ def householder_product(A, tau):
     """The first columns of the product of the reflectors in A and tau, as geqrf gives them. Shape: as A."""
     tau.size(-1)  # raises for a number, before anything else is looked at, as in PyTorch
     _matrices("householder_product", A)
+    if tau.dim() != A.dim() - 1:
+        raise RuntimeError(f"linalg.householder_product: Expected tau to have one dimension less than input, but got tau.ndim "
+                           f"equal to {tau.dim()} and input.ndim is equal to {A.dim()}")
     if A.shape[-2] < A.shape[-1] or tau.shape[-1] > A.shape[-1]:
         raise RuntimeError("linalg.householder_product: A must have at least as many rows as columns, and columns as tau has "
                            f"elements, got {list(A.shape)} and {list(tau.shape)}")

@@ -13,6 +13,7 @@ from weir._C import Tensor
 
 from .._composites._register import OUT_EXACT, autocast_as, with_out, without_derivative
 from .._composites.reduction import without_gradient
+from .._composites.shape import wrapped_dim
 from .._lazy import np
 from . import lapack as _lapack
 from . import lstsq as _lstsq
@@ -215,6 +216,8 @@ def eigvalsh(A, UPLO="L"):
 def svd(A, full_matrices=True, *, driver=None):
     """(U, S, Vh) with A = U diag(S) Vh and S falling. Shapes: (*, m, m), (*, k), (*, n, n), with k = min(m, n); both
     squares are (*, m, k) and (*, k, n) without full_matrices."""
+    if driver is not None and A.numel():
+        raise RuntimeError("linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.")
     return _SVD(*_lapack.svd(_matrices("svd", A), full_matrices=full_matrices))
 
 
@@ -222,7 +225,7 @@ def svd(A, full_matrices=True, *, driver=None):
 @autocast_as("float32")
 def svdvals(A, *, driver=None):
     """The singular values of A, falling. Shape: (*, min(m, n))."""
-    return svd(A, full_matrices=False)[1]
+    return svd(A, full_matrices=False, driver=driver)[1]
 
 
 @out_exact
@@ -265,6 +268,10 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     max(m, n) * eps by default."""
     _matrices("pinv", A, square=hermitian and A.numel() > 0)
     rtol = rcond if rtol is None else rtol
+    for name, given in (("atol", atol), ("rtol", rtol)):
+        if isinstance(given, Tensor) and given.requires_grad:
+            raise RuntimeError(f"linalg.pinv is not differentiable with respect to argument '{name}'. This input cannot have "
+                               "requires_grad True.")
     if A.numel() == 0:
         result = A.mT.clone()
     else:
@@ -277,6 +284,8 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
 @autocast_as("float32")
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     """How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch."""
+    if tol is None and rtol is None and A.dtype not in (weir.float32, weir.float64):  # of which the tolerance is a multiple of eps
+        raise RuntimeError(f"linalg.matrix_rank: This function doesn't handle types other than float and double, got {A.dtype}")
     _matrices("matrix_rank", A, square=hermitian and A.numel() > 0)
     if A.numel() == 0:
         return weir.zeros(A.shape[:-2], dtype=weir.int64)
@@ -316,6 +325,8 @@ def tensorinv(A, ind=2):
     """The inverse of A seen as a matrix of its first `ind` axes by the others. Shape: the others, then the first."""
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    if ind > A.dim():
+        raise RuntimeError(f"linalg.tensorinv: Expected 'ind' to be at most the number of axes, {A.dim()}, but got {ind}")
     rows, columns = A.shape[:ind], A.shape[ind:]
     if math.prod(rows) != math.prod(columns):
         raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
@@ -328,6 +339,8 @@ def tensorinv(A, ind=2):
 def tensorsolve(A, B, dims=None):
     """X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first."""
     if dims is not None:
+        for dim in dims:
+            wrapped_dim(A, dim)
         A = A.movedim(tuple(dims), tuple(range(A.dim() - len(dims), A.dim())))
     unknown = A.shape[B.dim():]
     if math.prod(unknown) != B.numel():

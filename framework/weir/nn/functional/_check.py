@@ -1,6 +1,7 @@
 """Checks and small conversions that several families share."""
 
 from weir import Tensor
+from weir._composites._check import check_floating
 
 
 def check_tensor(name: str, value, argument: str = "input") -> None:

@@ -3,7 +3,7 @@
 import weir
 from weir._ops import has_op, op
 
-from ._check import check_tensor
+from ._check import check_floating, check_tensor
 
 __all__ = [
     "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
@@ -170,6 +170,7 @@ def glu(input, dim=-1):
         raise RuntimeError("glu does not support 0-dimensional tensors")
     if input.shape[dim] % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
+    check_floating("glu", input)
     a, b = input.chunk(2, dim)
     return a * b.sigmoid()
 

@@ -36,6 +36,8 @@ def _per_feature(input, kept=2):
 
 def _feature_dropout(input, p, training, inplace, batched):
     _check_probability(p)
+    if inplace and not batched and input.requires_grad and input.is_leaf:  # PyTorch unsqueezes it in place
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if not training or p == 0.0 or input.numel() == 0:
         return input
     if p == 1.0:

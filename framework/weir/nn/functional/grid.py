@@ -7,6 +7,8 @@ import weir
 from weir._composites._register import autocast_as
 from weir._composites.reduction import without_gradient
 
+from ._check import check_floating
+
 __all__ = ["grid_sample", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"]
 
 _MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
@@ -32,9 +34,10 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
                            f"with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}")
     if mode == "bicubic" and rank != 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
-    # PyTorch looks at the dtype only where there is something to sample.
-    if not input.is_floating_point() and not (input.numel() and grid.numel()):
+    # PyTorch looks at the dtype of images only where there is something to sample.
+    if rank == 2 and not input.is_floating_point() and not (input.numel() and grid.numel()):
         return input.new_zeros(*input.shape[:2], *grid.shape[1:-1])
+    check_floating("grid_sampler", input)
     places = [_unnormalised(grid[..., rank - 1 - d], n, align_corners) for d, n in enumerate(input.shape[2:])]
     if mode == "bicubic":
         return _cubic(input, places, padding_mode, align_corners)

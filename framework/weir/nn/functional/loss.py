@@ -7,7 +7,7 @@ import weir
 from weir._composites._register import autocast_as
 from weir._ops import op
 
-from ._check import check_tensor, legacy_reduction, reduce
+from ._check import check_floating, check_tensor, legacy_reduction, reduce
 from .activation import log_softmax
 from .linear import linear
 
@@ -46,6 +46,7 @@ def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", we
     input, target = _pair("mse_loss", input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
     difference = input - target
+    check_floating("mse_loss", difference)
     return _weighted(difference * difference, weight, reduction)
 
 
@@ -67,6 +68,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
     difference = input - target
     if beta == 0:
         return _weighted(difference.abs(), None, reduction)
+    check_floating("smooth_l1_loss", difference)
     return _weighted(_bowl(difference, beta) / beta, None, reduction)
 
 
@@ -97,6 +99,9 @@ def _bowl(difference, width):
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """-weight[target] * input[target]. Shapes: (N, C, *), (N, *); 'mean' divides by the sum of the weights."""
     reduction = legacy_reduction(size_average, reduce, reduction)
+    check_floating("nll_loss", input)
+    if weight is not None and weight.requires_grad:
+        raise RuntimeError("nll_loss: not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.")
     return _first(_nll_loss_nd(input, target, weight, reduction, ignore_index))
 
 
@@ -174,6 +179,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     if target.shape != input.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
+    if input.dtype == target.dtype:
+        check_floating("binary_cross_entropy", input)
     if input.numel() and not bool(((input >= 0) & (input <= 1)).all()):
         raise RuntimeError("all elements of input should be between 0 and 1")
     loss = _BinaryCrossEntropy.apply(input, target)

@@ -3,7 +3,7 @@
 import weir
 from weir._composites._register import autocast_as
 
-from ._check import check_tensor, legacy_reduction
+from ._check import check_floating, check_tensor, legacy_reduction
 from ._check import reduce as _reduced
 from .activation import logsigmoid
 from .distance import pairwise_distance
@@ -112,6 +112,8 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     rows, labels = (input, target) if input.dim() == 2 else (input.reshape(1, -1), target.reshape(-1))
     if labels.dim() != 1 or labels.shape[0] != rows.shape[0]:
         raise RuntimeError(f"inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
+    if input.numel():
+        check_floating("multi_margin_loss", input)
     column = labels.unsqueeze(1)
     hinge = _hinge(margin - rows.gather(1, column) + rows) ** p
     if weight is not None:
@@ -129,6 +131,8 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
     if input.dim() and input.shape[-1] == 0:
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(input.shape)}")
+    if input.numel():
+        check_floating("multilabel_margin_loss", input)
     width = input.shape[-1] if input.dim() else 1
     rows, labels = input.reshape(-1, width), target.reshape(-1, width)
     listed = (labels < 0).to(weir.int64).cumsum(1) == 0

@@ -20,8 +20,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     """
     if training:
         _check_values_per_channel(input.shape)
-    if eps <= 0.0:
-        raise ValueError(f"batch_norm eps must be positive, but got {eps}")
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if input.dim() == 1 and input.numel() == 0:
         return input.clone()  # PyTorch's: an empty batch needs no channels
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)

@@ -5,7 +5,7 @@ from weir._composites._register import autocast_as
 from weir._composites.reduction import without_gradient
 from weir._ops import op
 
-from ._check import check_tensor
+from ._check import check_floating, check_tensor
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -64,6 +64,7 @@ def _gather_windows(input, rank, sizes):
 def _adaptive_max(rank):
     def with_indices(input, output_size, return_indices=False):
         sizes = _output_size(f"adaptive_max_pool{rank}d", input, output_size, rank)
+        check_floating(f"adaptive_max_pool{rank}d", input)
         if 0 in sizes:
             empty = weir.empty(*input.shape[:-rank], *sizes, dtype=input.dtype)
             return without_gradient(empty, input.sum()), empty.to(weir.int64)
@@ -110,6 +111,7 @@ def adaptive_avg_pool3d(input, output_size):
     if output_size in (1, [1, 1, 1], (1, 1, 1)):  # a mean to PyTorch, of any rank
         return input.mean((-3, -2, -1), True)
     sizes = _output_size("adaptive_avg_pool3d", input, output_size, 3)
+    check_floating("adaptive_avg_pool3d", input)
     if 0 in sizes:
         return weir.empty(*input.shape[:-3], *sizes, dtype=input.dtype)
     windows, _, repeats = _gather_windows(input, 3, sizes)
