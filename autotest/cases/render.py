@@ -10,6 +10,7 @@ from .objects import Built, Power
 from .program import Program, Ref
 
 _MAX_LITERAL = 64  # elements; larger tensors are described, not spelled out
+_LINES = 15  # of a script; tensors share lines where there are too many of them
 
 
 class _Text(str):
@@ -35,15 +36,22 @@ def script(item, failure) -> str:
     """A script that shows one failing call, in either framework by changing its import."""
     case, label = item.case, item.target.label
     specs = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
-    lines = ["import torch  # or: import weir as torch", ""]
-    lines += [f"t{spec.id} = {rebuilt(spec, case)}" for spec in specs.values()]
     # A leaf that requires a gradient may not be written: an in-place call is made on a copy of it.
     written = case.args[0].id if case.relation == "inplace" and isinstance(case.args[0], TensorSpec) else None
     name = {key: f"t{key}.clone()" if key == written and spec.requires_grad else f"t{key}" for key, spec in specs.items()}
     call = f"out = {label}({arguments(case.args, case.kwargs, lambda spec: name[spec.id])})"
-    lines += ["with torch.autocast('cpu', dtype=torch.bfloat16):", f"    {call}"] if case.relation == "autocast" else [call]
-    lines += _shown(specs, failure)
-    return "\n".join([f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160], *lines])
+    lines = ["with torch.autocast('cpu', dtype=torch.bfloat16):", f"    {call}"] if case.relation == "autocast" else [call]
+    return standing_alone(failure, specs.values(), case, lines + _shown(specs, failure))
+
+
+def standing_alone(failure, specs, case, lines: list[str]) -> str:
+    """A script that shows `failure`: makes the tensors of `specs`, then does `lines`; in at most 15 lines if those are few."""
+    head = [f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160],
+            "import torch  # or: import weir as torch", ""]
+    made, room = [(f"t{spec.id}", rebuilt(spec, case)) for spec in specs], max(_LINES - len(head) - len(lines), 1)
+    share = -(-len(made) // room) or 1
+    rows = [zip(*made[at:at + share]) for at in range(0, len(made), share)]
+    return "\n".join([*head, *(" = ".join(", ".join(column) for column in row) for row in rows), *lines])
 
 
 def steps(program: Program) -> list[str]:
@@ -55,16 +63,11 @@ def steps(program: Program) -> list[str]:
 def program_script(item, failure) -> str:
     """A program as a script that runs in either framework by changing its import."""
     program = item.case
-    lines = [f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160],
-             "import torch  # or: import weir as torch", ""]
-    known: set = set()
-    for at, step in enumerate(program.steps):
-        for leaf in leaves((step.args, step.kwargs)):
-            if isinstance(leaf, TensorSpec) and leaf.id not in known:
-                known.add(leaf.id)
-                lines.append(f"t{leaf.id} = {rebuilt(leaf, program)}")
-        lines.append(f"s{at} = {step.target.label}({arguments(step.args, step.kwargs, lambda spec: f't{spec.id}')})")
-    return "\n".join([*lines, f"print({', '.join(f's{at}' for at in range(len(program.steps)))})"])
+    specs = {leaf.id: leaf for step in program.steps for leaf in leaves((step.args, step.kwargs)) if isinstance(leaf, TensorSpec)}
+    lines = [f"s{at} = {step.target.label}({arguments(step.args, step.kwargs, lambda spec: f't{spec.id}')})"
+             for at, step in enumerate(program.steps)]
+    shown = f"print({', '.join(f's{at}' for at in range(len(program.steps)))})"
+    return standing_alone(failure, specs.values(), program, [*lines, shown])
 
 
 def _shown(specs: dict, failure) -> list:

@@ -1,7 +1,7 @@
 """Cases about objects as text: a line for tables, a script for people who want to rerun them."""
 
 from .objects import ModuleCase, OptimizerCase, SchedulerCase, tensors
-from .render import arguments, rebuilt, summary as shape
+from .render import arguments, standing_alone, summary as shape
 
 
 def summary(label: str, case, limit: int = 160) -> str:
@@ -13,10 +13,7 @@ def summary(label: str, case, limit: int = 160) -> str:
 def script(item, failure) -> str:
     """A script that shows one failing object, in either framework by changing its import."""
     case = item.case
-    return "\n".join([f"# {failure.overload} {failure.dtype} {failure.property}: {failure.reason}"[:160],
-                      "import torch  # or: import weir as torch", "",
-                      *(f"t{spec.id} = {rebuilt(spec, case)}" for spec in tensors(case)),
-                      *_SCRIPTS[type(case)](item.target.label, case, failure)])
+    return standing_alone(failure, tensors(case), case, _SCRIPTS[type(case)](item.target.label, case, failure))
 
 
 def _name(spec) -> str:

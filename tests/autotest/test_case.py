@@ -1,15 +1,17 @@
 """Cases survive the trip between processes: layout, sharing, dtypes, functions."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from weir_autotest.campaign.score import Failure
 from weir_autotest.cases import database, ship
 from weir_autotest.cases.case import Case, Decoder, Encoder, TensorSpec, Unmappable
 from weir_autotest.cases.layout import plain
-from weir_autotest.cases.render import code
+from weir_autotest.cases.render import code, script
 from weir_autotest.cases.values import Value, to_value
 
 
@@ -117,6 +119,20 @@ def test_rendered_code_rebuilds_the_call():
     encoder = Encoder(torch)
     case = Case(encoder.encode((torch.tensor([1.0, 2.0]), 3)), {}, encoder.storages)
     assert eval_last(code("torch.add", case)).tolist() == [4.0, 5.0]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 11, 12, 30])
+@pytest.mark.parametrize("wrong", ["value", "gradgrad"])
+def test_a_script_of_many_tensors_has_at_most_15_lines_and_runs(count, wrong, capsys):
+    encoder = Encoder(torch)
+    parts = [torch.full((2,), float(i), requires_grad=True) for i in range(count)]
+    case = Case(encoder.encode((parts + [torch.ones(2, requires_grad=True)],)), {}, encoder.storages)
+    item = SimpleNamespace(case=case, target=SimpleNamespace(label="torch.cat"))
+    shown = script(item, Failure("cat", "float32", 0, wrong, "made up", ""))
+    assert len(shown.splitlines()) <= 15
+    scope: dict = {}
+    exec(shown, scope)
+    assert torch.equal(scope["out"], torch.cat([*parts, torch.ones(2)])) and capsys.readouterr().out
 
 
 def eval_last(source):
