@@ -1,7 +1,5 @@
 """The kinds of case, single calls, whole programs and objects, and what drivers and workers ask of each."""
 
-from collections import Counter
-
 import numpy as np
 
 from .cases import render, scripts
@@ -54,20 +52,20 @@ class CallKind:
         """Whether the numbers of `fault` are as right as the oracle's own."""
         return appeal.granted(fault, item, got, reruns)
 
-    def asked(self, item: Item) -> Counter:
+    def asked(self, item: Item) -> list[str]:
         """Which properties the case puts to the subject."""
         expected = item.expected
         if expected.raised:
-            return Counter(["error"])
+            return ["error"]
         if item.case.relation != "call":
-            return Counter([item.case.relation])
+            return [item.case.relation]
         names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad"]
         names += ["random"] if item.draws else []
         names += ["determinism"] if repeat.repeats(item) else []
         names += ["layout"] if not is_plain(item.case) else []
         names += ["gradient"] if isinstance(expected.gradients, list) else []
         names += ["gradgrad"] if isinstance(expected.second, list) else []
-        return Counter(names)
+        return names
 
     def call(self, item: Item) -> str:
         """The case in one line."""
@@ -105,9 +103,9 @@ class ProgramKind:
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
         return programs.granted(fault, item.expected, got, reruns)
 
-    def asked(self, item: Item) -> Counter:
+    def asked(self, item: Item) -> list[str]:
         names = ["value", "dtype", "shape", "alias", "version", "requires_grad"]
-        return Counter(names + (["gradient"] if isinstance(item.expected.gradients, list) else []))
+        return names + (["gradient"] if isinstance(item.expected.gradients, list) else [])
 
     def call(self, item: Item) -> str:
         return "; ".join(render.steps(item.case))
@@ -144,11 +142,11 @@ class ObjectKind:
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
         return journals.granted(fault, item.expected, got, reruns, poisoned(item.case))
 
-    def asked(self, item: Item) -> Counter:
+    def asked(self, item: Item) -> list[str]:
         if item.expected.raised:
-            return Counter(["error"])
+            return ["error"]
         names = {entry.property for entry in item.expected.entries} | {"dtype", "shape"}
-        return Counter(names | ({"random"} if any(entry.free for entry in item.expected.entries) else set()))
+        return [*names, *(["random"] if any(entry.free for entry in item.expected.entries) else [])]
 
     def call(self, item: Item) -> str:
         return scripts.summary(item.target.label, item.case)

@@ -106,7 +106,7 @@ def seen(flat: np.ndarray, spec: TensorSpec) -> np.ndarray:
     if 0 in spec.size:
         return np.empty(spec.size, flat.dtype)
     strides = [stride * flat.itemsize for stride in spec.stride]
-    return np.lib.stride_tricks.as_strided(flat[spec.offset:], spec.size, strides)
+    return np.ndarray(spec.size, flat.dtype, flat, spec.offset * flat.itemsize, strides)
 
 
 class Encoder:
@@ -220,8 +220,7 @@ class Decoder:
     def _whole(self, spec: TensorSpec):
         """Built without as_strided, so that a framework lacking it can still run most cases."""
         numel = prod(spec.size)
-        array = _aligned(self._storages[spec.storage][1], spec.dtype, numel)
-        tensor = self._from_numpy(array.reshape(spec.size), spec.dtype)
+        tensor = self._from_numpy(_aligned(self._storages[spec.storage][1], spec.dtype, spec.size), spec.dtype)
         if numel:
             self.bases[spec.storage] = tensor
         return tensor
@@ -229,7 +228,8 @@ class Decoder:
     def _view(self, spec: TensorSpec):
         if spec.storage not in self.bases:
             dtype, data = self._storages[spec.storage]
-            self.bases[spec.storage] = self._from_numpy(_aligned(data, dtype), dtype)
+            count = len(data) // dtypes.numpy_dtype(dtype).itemsize
+            self.bases[spec.storage] = self._from_numpy(_aligned(data, dtype, (count,)), dtype)
         base = self.bases[spec.storage].detach()
         return self._W.as_strided(base, spec.size, spec.stride, spec.offset)
 
@@ -238,18 +238,37 @@ class Decoder:
         return tensor.view(getattr(self._W, dtype)) if dtype in dtypes.CARRIER else tensor
 
 
-def _aligned(data: bytes, dtype: str, count: int = -1) -> np.ndarray:
-    """A copy of the first `count` numbers, placed as frameworks place their own memory: on it hang the last bits of what
-    some libraries compute."""
-    numbers = np.frombuffer(data, dtypes.numpy_dtype(dtype), count if data else 0)
-    raw = np.empty(numbers.nbytes + _ALIGNMENT, np.uint8)
-    start = -raw.__array_interface__["data"][0] % _ALIGNMENT
-    array = raw[start:start + numbers.nbytes].view(numbers.dtype)
-    array[:] = numbers
+def _aligned(data: bytes, dtype: str, size: tuple) -> np.ndarray:
+    """A copy of the first numbers, placed as frameworks place their own memory: on it hang the last bits of what some
+    libraries compute."""
+    kind = dtypes.numpy_dtype(dtype)
+    array = np.ndarray(size, kind, *_MEMORY.place(prod(size) * kind.itemsize))
+    if array.size:
+        array[...] = np.ndarray(size, kind, data)
     return array
 
 
-_ALIGNMENT = 64
+class _Memory:
+    """Gives away parts of larger pieces, which live as long as any of their parts: to ask NumPy where an array begins takes
+    longer than to make it."""
+
+    _PIECE, _ALIGNMENT = 1 << 16, 64
+
+    def __init__(self):
+        self._used = self._end = 0
+
+    def place(self, length: int) -> tuple[np.ndarray, int]:
+        """A buffer and the offset in it of `length` aligned bytes that nobody else has."""
+        if self._used + length > self._end:
+            self._buffer = np.empty(max(self._PIECE, length) + self._ALIGNMENT, np.uint8)
+            self._used = -self._buffer.__array_interface__["data"][0] % self._ALIGNMENT
+            self._end = len(self._buffer)
+        start = self._used
+        self._used += -(-length // self._ALIGNMENT) * self._ALIGNMENT
+        return self._buffer, start
+
+
+_MEMORY = _Memory()
 
 
 @lru_cache(maxsize=4096)

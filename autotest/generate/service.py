@@ -44,7 +44,8 @@ def batch(author: Author, name: str, dtype: str, indices: list) -> tuple:
         made = author.batch(name, dtype, indices)
     except Impossible as error:
         return Raised(("Impossible",), str(error))
-    return pickle.dumps(made.items), len(made.items), made.valid, sum((kind_of(item).asked(item) for item in made.items), Counter())
+    asked = Counter(name for item in made.items for name in kind_of(item).asked(item))
+    return pickle.dumps(made.items), len(made.items), made.valid, asked
 
 
 def explore(author: Author, *arguments) -> tuple:
