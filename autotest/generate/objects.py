@@ -108,6 +108,8 @@ def _entries(kind: type, case: ModuleCase) -> tuple:
         return _asked(kind, case)
     key = kind, case.dtype.name, repr((case.args, case.kwargs))
     if key not in _KNOWN:
+        if len(_KNOWN) == _MOST_KNOWN:
+            _KNOWN.clear()
         _KNOWN[key] = _asked(kind, case)
     return _KNOWN[key]
 
@@ -125,6 +127,7 @@ def _asked(kind: type, case: ModuleCase) -> tuple:
 
 
 _KNOWN: dict = {}
+_MOST_KNOWN = 10_000  # a run makes some thousands, a search goes on for hours
 
 
 # Optimizers.
