@@ -10,7 +10,7 @@ from .cases.program import Program
 from .cases.protocol import Item
 from .check import appeal, journals, programs, properties
 from .check.properties import Fault
-from .check.reference import (PERTURBATIONS, demoted, is_double, nudged, poisoned, promoted, promoted_object,
+from .check.reference import (DOUBLES, PERTURBATIONS, demoted, is_double, nudged, poisoned, promoted, promoted_object,
                               promoted_program)
 from .workers import objects, repeat
 from .workers.program import Run
@@ -42,10 +42,11 @@ class CallKind:
         if not more:
             cases = [promoted(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
         else:
-            cases = [nudged(item.case, rng) for _ in range(PERTURBATIONS)]
-            if is_double(item.case):
+            double = is_double(item.case)
+            cases = [nudged(item.case, rng) for _ in range(DOUBLES if double else PERTURBATIONS)]
+            if double:
                 narrow = demoted(item.case)
-                cases += [narrow] + [nudged(narrow, rng) for _ in range(PERTURBATIONS - 1)]
+                cases += [narrow] + [nudged(narrow, rng) for _ in range(DOUBLES - 1)]
         return [Trial(W, function, case).run() for case in cases]
 
     def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:

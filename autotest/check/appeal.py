@@ -7,7 +7,7 @@ from ..cases.values import Raised, Value
 from ..workers.trial import Observation
 from . import ties, tolerance
 from .properties import SINGULAR, Fault
-from .reference import PERTURBATIONS, floating_inputs, poisoned, working_epsilon
+from .reference import PERTURBATIONS, floating_inputs, is_double, poisoned, working_epsilon
 
 #: assert_close's rtol and atol by dtype, for calls that have no double-precision run.
 DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
@@ -32,7 +32,10 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
         return bool(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]).all())
     # What factors multiply to carries the rounding of the largest of them.
     factory = not floating_inputs(item.case) or fault.phase == "determined"
-    perturbed, own, single = ([run for run in runs[1 + at * PERTURBATIONS:][:PERTURBATIONS] if run is not None] for at in range(3))
+    rest = runs[1 + PERTURBATIONS:]
+    half = len(rest) // 2 if is_double(item.case) else len(rest)
+    perturbed, own, single = ([run for run in part if run is not None]
+                              for part in (runs[1:1 + PERTURBATIONS], rest[:half], rest[half:]))
     wide, narrow = t.array(), w.array()
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory)

@@ -12,6 +12,7 @@ from ..cases.program import Program
 
 
 PERTURBATIONS = 4  # reruns on moved inputs, in each precision
+DOUBLES = 12  # reruns of a double-precision call in its own precision and in single: nothing wider tells what rounding does
 _NARROW = {"float64": "float32", "complex128": "complex64"}
 
 
