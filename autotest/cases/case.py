@@ -255,7 +255,7 @@ class _Memory:
     _PIECE, _ALIGNMENT = 1 << 16, 64
 
     def __init__(self):
-        self._used = self._end = 0
+        self._used, self._end = 0, -1  # so that the first part needs a piece, even an empty one
 
     def place(self, length: int) -> tuple[np.ndarray, int]:
         """A buffer and the offset in it of `length` aligned bytes that nobody else has."""

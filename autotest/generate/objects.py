@@ -2,7 +2,7 @@
 
 import inspect
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 
 import torch
@@ -34,14 +34,20 @@ def item(overload: Overload, dtype: str, choices: Choices, index: int) -> Item:
 def _module(overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
     kind = ship.walk(torch, overload.path)
     samples = module_samples(overload.path, dtype)
+    described = partial(replace, dtype=Named("dtype", dtype), lazy=overload.path.startswith("nn.Lazy"))
     if samples:
-        made = vary.varied(choices.pick(samples), overload, dtype, choices)
-        args, kwargs, inputs, named = made.trees
-        case = ModuleCase(args, kwargs, inputs, named, storages=made.storages)
+        sample = choices.pick(samples)
+        case = described(_of_sample(vary.varied(sample, overload, dtype, choices)))
+        if _large(_entries(kind, case)):  # as by default, where a keyword was dropped
+            case = described(_of_sample(sample))
     else:
-        case = _by_signature(kind, overload, dtype, choices)
-    case = replace(case, dtype=Named("dtype", dtype), lazy=overload.path.startswith("nn.Lazy"))
+        case = described(_by_signature(kind, overload, dtype, choices))
     return replace(case, state=_state(kind, case, choices), differentiated=(choices.chance(0.5),))
+
+
+def _of_sample(sample: vary.Sample) -> ModuleCase:
+    args, kwargs, inputs, named = sample.trees
+    return ModuleCase(args, kwargs, inputs, named, storages=list(sample.storages))
 
 
 @lru_cache(maxsize=None)
@@ -80,7 +86,7 @@ def _state(kind: type, case: ModuleCase, choices: Choices) -> dict:
     """A state dict of drawn numbers, its descriptors over the case's storages; empty if no module can be made, or if a
     varied constant made it too large: such a module refuses the empty dict."""
     entries = _entries(kind, case)
-    if not entries or any(prod(entry.size) > fill.LONGEST for entry in entries):
+    if _large(entries):
         return {}
     state, filled = {}, choices.pick(("unit", "normal"))
     for entry in entries:
@@ -89,6 +95,10 @@ def _state(kind: type, case: ModuleCase, choices: Choices) -> dict:
         else:
             state[entry.name] = _placed(case, entry.dtype, entry.size, entry.data)
     return state
+
+
+def _large(entries: tuple) -> bool:
+    return any(prod(entry.size) > fill.LONGEST for entry in entries)
 
 
 @dataclass(frozen=True)
@@ -104,9 +114,10 @@ class _Entry:
 
 def _entries(kind: type, case: ModuleCase) -> tuple:
     """What the state dict of a case's module holds. Modules of equal numbers are asked once."""
-    if case.lazy or any(isinstance(leaf, TensorSpec) for leaf in leaves((case.args, case.kwargs))):
+    if any(isinstance(leaf, TensorSpec) for leaf in leaves((case.args, case.kwargs))):
         return _asked(kind, case)
-    key = kind, case.dtype.name, repr((case.args, case.kwargs))
+    inputs = [leaf for leaf in leaves((case.inputs, case.named)) if case.lazy and isinstance(leaf, TensorSpec)]
+    key = kind, case.dtype.name, repr((case.args, case.kwargs)), tuple((spec.dtype, spec.size) for spec in inputs)
     if key not in _KNOWN:
         if len(_KNOWN) == _MOST_KNOWN:
             _KNOWN.clear()

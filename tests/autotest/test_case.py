@@ -9,7 +9,7 @@ import torch
 
 from weir_autotest.campaign.score import Failure
 from weir_autotest.cases import database, ship
-from weir_autotest.cases.case import Case, Decoder, Encoder, TensorSpec, Unmappable
+from weir_autotest.cases.case import Case, Decoder, Encoder, TensorSpec, Unmappable, _Memory
 from weir_autotest.cases.layout import plain
 from weir_autotest.cases.render import code, script
 from weir_autotest.cases.values import Value, to_value
@@ -113,6 +113,19 @@ def test_a_shipped_function_brings_its_closure():
         return x + 1
 
     assert ship.build(ship.pack(lambda x: helper(x) * 2), torch)(1) == 4
+
+
+def test_parts_of_memory_are_aligned_and_apart():
+    memory = _Memory()
+    lengths = (0, 1, 64, 0, 100, 1 << 15, 1 << 15, 1 << 20, 8, *[24] * 3000)
+    parts = []
+    for length in lengths:
+        buffer, start = memory.place(length)
+        parts.append(buffer[start:start + length])
+        parts[-1][...] = len(parts) % 251
+    for at, (length, part) in enumerate(zip(lengths, parts), start=1):
+        assert len(part) == length and (part == at % 251).all()  # nobody wrote over it
+        assert not length or part.__array_interface__["data"][0] % 64 == 0
 
 
 def test_rendered_code_rebuilds_the_call():
