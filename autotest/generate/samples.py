@@ -21,13 +21,12 @@ _DRAWN = 32  # samples drawn per entry of the database
 _KEPT = 16  # of those that call one overload
 
 
-@lru_cache(maxsize=None)
 def samples_of(overload: Overload, dtype: str) -> list[Sample]:
     """The samples that call `overload`: trees of args and kwargs."""
     return _by_overload(overload.operation, dtype).get(overload.name, [])
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=None)
 @kept
 def _by_overload(operation: str, dtype: str) -> dict[str, list[Sample]]:
     found: dict[str, list[Sample]] = {}

@@ -13,7 +13,7 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
     of the same `together(task)` go to the same lane, whose oracle then does what they share once; the longest such group
     is begun first.
     """
-    groups = [deque(group) for _, group in groupby(enumerate(tasks), lambda pair: together(pair[1]))]
+    groups = [list(group) for _, group in groupby(enumerate(tasks), lambda pair: together(pair[1]))]
     queue, lock = iter(sorted(groups, key=len, reverse=True)), threading.Lock()
     results: list = [None] * len(tasks)
 

@@ -51,13 +51,14 @@ def _module(W, kind: type, given, writer: Writer, wrap) -> None:
         writer.begin(phase)
         module.train(training)
         _call(W, wrap(module), module, given, writer, training in given.differentiated)
-    if not module.state_dict():
+    state = module.state_dict()
+    if not state:  # another one would only be made again
         return
     writer.begin("after training", "state")
-    writer.note("state_dict", module.state_dict())
+    writer.note("state_dict", state)
     free = writer.drawn()
     again = module_of(kind, given)
-    again.load_state_dict(module.state_dict())
+    again.load_state_dict(state)
     if not free:
         writer.settle()
     writer.note("output of a reloaded module", wrap(again.eval())(*given.inputs, **given.named))

@@ -140,7 +140,7 @@ Tensors Addcdiv::vjp(const Saved& s, const Tensor& dy) const {
   return {dy, s.needs(1) ? g / b : Tensor(), s.needs(2) ? -g * (a / (b * b)) : Tensor()};
 }
 Meta Heaviside::infer(Inputs in) const {
-  check(in[0].dtype() == in[1].dtype(), "heaviside is not yet implemented for tensors with different dtypes, got ", name_of(in[0].dtype()),
+  check(in[0].dtype() == in[1].dtype(), "heaviside: Expected input and values of one dtype, got ", name_of(in[0].dtype()),
         " and ", name_of(in[1].dtype()));
   return pointwise_meta("heaviside(", Rule::promote, in);
 }

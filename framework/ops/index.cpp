@@ -223,7 +223,7 @@ Meta IndexSelect::infer(Inputs in) const {
   check(in[0].ndim() > 0 || in[1].numel() == 1, "index_select(): Index to scalar can have only 1 value, got ",
         in[1].numel(), " value(s)");
   // Of a vector PyTorch picks one by one, and so finds an index out of range.
-  if (in[0].ndim() != 1) check_selectable(in[0].ndim() ? in[0].size(dim) : 1, in[1].numel());
+  check_selectable(in[0].ndim() > 1 ? in[0].size(dim) : 1, in[1].numel());
   return m;
 }
 Tensors IndexSelect::vjp(const Saved& s, const Tensor& dy) const {

@@ -4,6 +4,7 @@ import functools
 from _weir import Generator, Tensor, _default_generator, _empty, get_default_dtype, ops
 
 from . import _types as T
+from ._composites._check import check_floating
 from ._composites._register import OUT_EXACT, with_out
 from ._factories import _into, check_options
 
@@ -168,8 +169,8 @@ def bernoulli_(self, p=0.5, *, generator=None):
         if not 0 <= p <= 1:
             raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
         p = full(self.shape, float(p), dtype=T.float64)
-    elif not p.is_floating_point() and self.numel():
-        raise NotImplementedError(f"bernoulli_: not implemented for p of {p.dtype}")
+    elif self.numel():
+        check_floating("bernoulli_ with p", p)
     p = p if p.is_floating_point() else p.double()
     return self.copy_(_torch["bernoulli"](p.expand(self.shape), generator=generator))
 
@@ -201,8 +202,8 @@ def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     """Numbers whose logarithm is normal, in place. RuntimeError unless std > 0."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-    if self.numel() and not self.is_floating_point():
-        raise NotImplementedError(f"log_normal_: not implemented for {self.dtype}")
+    if self.numel():
+        check_floating("log_normal_", self)
     return self.copy_(randn(*self.shape, generator=generator, dtype=T.float64).mul(std).add(mean).exp())
 
 

@@ -43,6 +43,5 @@ def test_cases_are_the_same_with_and_without_kept_samples(folder):
     made = []
     for _ in range(2):
         samples._by_overload.cache_clear()
-        samples.samples_of.cache_clear()
         made.append([str(item.case) for item in Author().batch("baddbmm", "float32", list(range(20))).items])
     assert made[0] == made[1] and list(folder.rglob("by_overload.baddbmm.float32"))

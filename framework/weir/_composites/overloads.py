@@ -6,6 +6,7 @@ import weir
 from weir import _C
 from weir._C import Tensor
 
+from ._check import check_floating
 from ._register import completes, with_out, without_derivative
 from .search import nonzero
 
@@ -30,10 +31,9 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
     """With p, a number: draws of that probability, of input's shape and dtype."""
     if p is not None:
         return _bernoulli_of(input, p, generator=generator, out=out)
-    if not input.is_floating_point() and input.numel():
-        raise NotImplementedError(f"bernoulli: not implemented for {input.dtype}")
     if input.numel() == 0:  # PyTorch looks at the dtype only where there is something to draw
         return input.clone() if out is None else _C._write_out("bernoulli", out, input.to(out.dtype), [], 0, False)
+    check_floating("bernoulli", input)
     return core(input, generator=generator) if out is None else core(input, generator=generator, out=out)
 
 
