@@ -128,9 +128,10 @@ class Task {
     for (uint32_t i = 0; i < order.size(); i++) order[i] = i;
     std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return priority(a) < priority(b); });
     for (uint32_t i : order) {
-      State& s = states_[i];
-      s.needed = !s.captures.empty();
-      for (const Edge& e : s.node->next) s.needed |= e.node && state_of(e.node).needed;
+      bool needed = !states_[i].captures.empty();
+      const Node& node = *states_[i].node;  // no reference into states_ is kept: state_of may add to them
+      for (const Edge& e : node.next) needed |= e.node && state_of(e.node).needed;
+      states_[i].needed = needed;
     }
   }
   uint64_t priority(uint32_t slot) const {

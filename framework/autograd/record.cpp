@@ -64,6 +64,7 @@ struct OpNode final : Node, Saved {
       return zeros;
     }
     g.resize(type->signature->num_outputs);
+    if (!g[0]) g[0] = grad_ops.zeros(metas[0]);  // only further outputs were used: a vjp may count on the first one's
     grads = &g;
     Tensors r = type->vjp(op.get(), *this, g[0]);
     grads = nullptr;

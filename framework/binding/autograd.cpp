@@ -10,7 +10,7 @@ namespace py = pybind11;
 namespace weir {
 namespace {
 
-py::object object(const Tensor& t) { return py::reinterpret_steal<py::object>(wrap(t)); }
+py::object object(const Tensor& t) { return py::cast(t); }
 
 Tensors tensors(const py::handle& seq) {
   Tensors out;
@@ -88,10 +88,9 @@ void init_autograd(py::module_& m) {
         return py::tuple(out);
       });
   m.def("_backward", run_backward);
-  m.def("_add_hook", [](py::object t, py::object fn) { return add_hook(unwrap(t.ptr()), python_hook(fn)); });
-  m.def("_remove_hook", [](py::object t, uint64_t id) { remove_hook(unwrap(t.ptr()), id); });
-  m.def("_add_post_accumulate_hook", [](py::object t, py::object fn) {
-    const Tensor& x = unwrap(t.ptr());
+  m.def("_add_hook", [](const Tensor& t, py::function fn) { return add_hook(t, python_hook(fn)); });
+  m.def("_remove_hook", [](const Tensor& t, uint64_t id) { remove_hook(t, id); });
+  m.def("_add_post_accumulate_hook", [](const Tensor& x, py::function fn) {
     check(x.has_flag(kRequiresGrad) && is_leaf(x), "post accumulate grad hooks cannot be registered on non-leaf tensors");
     TensorImpl* raw = x.get();
     variable(x).post_accumulate.push_back([raw, f = shared(fn)] {
@@ -110,20 +109,20 @@ void init_autograd(py::module_& m) {
     }
     node->metas.resize(i);
   });
-  m.def("_bump_version", [](py::object t) { bump_version(unwrap(t.ptr())); });
-  m.def("_rebase", [](py::object t) { grad_fn(unwrap(t.ptr())); });
+  m.def("_bump_version", [](const Tensor& t) { bump_version(t); });
+  m.def("_rebase", [](const Tensor& t) { grad_fn(t); });
 
   m.def("is_grad_enabled", [] { return mode.grad; });
   m.def("_set_grad_enabled", [](bool on) { mode.grad = on; });
   m.def("is_inference_mode_enabled", [] { return mode.inference; });
   m.def("_set_inference", [](bool on) { mode.inference = on; });
-  m.def("_set_autocast", [](bool on, py::object dtype) {
+  m.def("_set_autocast", [](bool on, DType dtype) {
     mode.autocast = on;
-    to_dtype(dtype.ptr(), &mode.autocast_dtype);
+    mode.autocast_dtype = dtype;
   });
   m.def("_clear_autocast_cache", clear_autocast_cache);
   m.def("_autocast_enabled", [] { return mode.autocast; });
-  m.def("_autocast_dtype", [] { return py::reinterpret_borrow<py::object>(dtype_object(mode.autocast_dtype)); });
+  m.def("_autocast_dtype", [] { return mode.autocast_dtype; });
 }
 
 }  // namespace weir

@@ -26,6 +26,19 @@ bool to_dtype(PyObject* o, DType* out) {
 
 PyObject* device_object(Device d) { return py::cast(d).release().ptr(); }
 
+std::string_view text_of(PyObject* str) {
+  Py_ssize_t n;
+  const char* text = PyUnicode_AsUTF8AndSize(str, &n);
+  if (!text) throw py::error_already_set();
+  return {text, size_t(n)};
+}
+
+bool truth_of(PyObject* o) {
+  int r = PyObject_IsTrue(o);
+  if (r < 0) throw py::error_already_set();
+  return r;
+}
+
 static Device parse_device(const std::string& text) {
   std::string name = text.substr(0, text.find(':'));
   Device d;
@@ -43,19 +56,21 @@ static Device parse_device(const std::string& text) {
 }
 
 bool to_device(PyObject* o, Device* out) {
-  if (PyUnicode_Check(o)) return *out = parse_device(PyUnicode_AsUTF8(o)), true;
+  if (PyUnicode_Check(o)) return *out = parse_device(std::string(text_of(o))), true;
   if (!py::isinstance<Device>(o)) return false;
   *out = py::cast<Device>(py::handle(o));
   return true;
 }
 
+py::object ints_object(const Dims& ints) {
+  auto t = py::reinterpret_steal<py::object>(must(PyTuple_New(ints.n)));
+  for (int i = 0; i < ints.n; i++) PyTuple_SET_ITEM(t.ptr(), i, must(PyLong_FromLongLong(ints[i])));
+  return t;
+}
+
 PyObject* size_object(const Dims& sizes) {
-  PyObject* t = PyTuple_New(sizes.n);
-  for (int i = 0; i < sizes.n; i++) PyTuple_SET_ITEM(t, i, PyLong_FromLongLong(sizes[i]));
-  if (!size_type) return t;
-  PyObject* r = PyObject_CallOneArg(size_type, t);
-  Py_DECREF(t);
-  return r;
+  py::object t = ints_object(sizes);
+  return size_type ? must(PyObject_CallOneArg(size_type, t.ptr())) : t.release().ptr();
 }
 
 PyObject* scalar_object(const Scalar& s) {
@@ -80,6 +95,7 @@ bool to_int(PyObject* o, int64_t* out) {
   if (!i) throw py::error_already_set();
   *out = PyLong_AsLongLong(i);
   Py_DECREF(i);
+  if (*out == -1 && PyErr_Occurred()) throw py::error_already_set();
   return true;
 }
 
@@ -165,7 +181,7 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
       Dims v;
       return none ? put(at, std::optional<Dims>()) : to_dims(o, &v, true) && put(at, std::optional(v));
     }
-    case Ty::str: return PyUnicode_Check(o) && put(at, Str(PyUnicode_AsUTF8(o)));
+    case Ty::str: return PyUnicode_Check(o) && put(at, Str(text_of(o)));
     case Ty::dtype: return to_dtype(o, static_cast<DType*>(at));
     case Ty::opt_dtype: {
       DType t;

@@ -1,5 +1,10 @@
 // Between Python objects and what op structs hold.
+//
+// Functions of the module take Tensor, DType, Device, Dims and Scalar as parameters: the casters below are the one way in,
+// and what does not fit is a TypeError before any work.
 #pragma once
+#include <pybind11/stl.h>
+
 #include "framework/binding/tensor_object.h"
 #include "framework/op/call.h"
 
@@ -10,6 +15,7 @@ PyObject* dtype_object(DType t);  // borrowed
 bool to_dtype(PyObject* o, DType* out);
 PyObject* device_object(Device d);  // new reference
 bool to_device(PyObject* o, Device* out);
+pybind11::object ints_object(const Dims& ints);  // a plain tuple
 PyObject* size_object(const Dims& sizes);  // new reference to a weir.Size
 PyObject* scalar_object(const Scalar& s);
 bool to_int(PyObject* o, int64_t* out);    // int, NumPy integer, 0-d integer tensor; not float, not bool-less types
@@ -17,6 +23,15 @@ bool to_double(PyObject* o, double* out);
 bool to_scalar(PyObject* o, Scalar* out);
 bool is_number(PyObject* o);
 bool to_dims(PyObject* o, Dims* out, bool accept_int);
+/// The UTF-8 text of a str. Raises Python's own error where it has none (a lone surrogate).
+std::string_view text_of(PyObject* str);
+/// Python's truth of `o`; raises what `bool(o)` raises.
+bool truth_of(PyObject* o);
+/// `o`, or the Python error that made it null.
+inline PyObject* must(PyObject* o) {
+  if (!o) throw pybind11::error_already_set();
+  return o;
+}
 bool to_memory_format(PyObject* o, MemoryFormat* out);
 Generator* to_generator(PyObject* o);  // null when it is none
 
@@ -26,3 +41,30 @@ bool store_argument(PyObject* o, Ty ty, void* at);
 void init_types(pybind11::module_& m);
 
 }  // namespace weir
+
+namespace pybind11::detail {
+
+template <> struct type_caster<weir::Tensor> {
+  PYBIND11_TYPE_CASTER(weir::Tensor, const_name("Tensor"));
+  bool load(handle o, bool) {
+    if (!weir::is_tensor(o.ptr())) return false;
+    value = weir::unwrap(o.ptr());
+    return true;
+  }
+  static handle cast(const weir::Tensor& t, return_value_policy, handle) { return weir::must(weir::wrap(t)); }
+};
+template <> struct type_caster<weir::DType> {
+  PYBIND11_TYPE_CASTER(weir::DType, const_name("dtype"));
+  bool load(handle o, bool) { return weir::to_dtype(o.ptr(), &value); }
+  static handle cast(weir::DType t, return_value_policy, handle) { return Py_NewRef(weir::dtype_object(t)); }
+};
+template <> struct type_caster<weir::Dims> {
+  PYBIND11_TYPE_CASTER(weir::Dims, const_name("int | list[int]"));
+  bool load(handle o, bool) { return weir::to_dims(o.ptr(), &value, true); }
+};
+template <> struct type_caster<weir::Scalar> {
+  PYBIND11_TYPE_CASTER(weir::Scalar, const_name("Number"));
+  bool load(handle o, bool) { return weir::to_scalar(o.ptr(), &value); }
+};
+
+}  // namespace pybind11::detail

@@ -70,7 +70,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
     PyObject* o = items[i];
     if (is_int(o)) {
       int64_t k;
-      to_int(o, &k);
+      check<IndexError>(to_int(o, &k), "an index must be an integer, got ", Py_TYPE(o)->tp_name);
       int64_t size = r.view.ndim() ? r.view.size(dim) : 0;
       check<IndexError>(r.view.ndim() > 0, "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number");
       check<IndexError>(k >= -size && k < size, "index ", k, " is out of bounds for dimension ", dim, " with size ", size);

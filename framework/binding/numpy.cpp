@@ -37,7 +37,7 @@ py::object from_numpy(py::handle given) {
                       "not currently supported. (You can probably work around this by making a copy of your array with array.copy().) ");
     check<ValueError>(s % item == 0, "given numpy array strides not a multiple of the element byte size.");
     sizes.push(n), strides.push(s / item);
-    reach += (n - 1) * (s / item);
+    if (array.size()) reach = checked_add(reach, checked_mul(n - 1, s / item));
   }
   auto release = [](void* o) {
     py::gil_scoped_acquire gil;
@@ -46,18 +46,17 @@ py::object from_numpy(py::handle given) {
   size_t bytes = array.size() ? size_t(reach * item) : 0;
   void* memory = const_cast<void*>(array.data());
   StorageRef storage = borrow_storage(memory, bytes, release, array.release().ptr());
-  return py::reinterpret_steal<py::object>(wrap(alias(std::move(storage), t, sizes, strides, 0)));
+  return py::cast(alias(std::move(storage), t, sizes, strides, 0));
 }
 
-py::object numpy(py::handle o, bool force) {
-  const Tensor& t = unwrap(o.ptr());
+py::object numpy(const Tensor& t, bool force) {
   check(force || !requires_grad(t), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   check<TypeError>(t.device().type == DeviceType::cpu, "can't convert ", name_of(t.device().type), " device type tensor to numpy.");
   int number = kTypes[int(t.dtype())].number;
   check<TypeError>(number >= 0, "Got unsupported ScalarType BFloat16");
   std::vector<py::ssize_t> shape(t.ndim()), strides(t.ndim());
   for (int i = 0; i < t.ndim(); i++) shape[i] = t.sizes()[i], strides[i] = t.strides()[i] * py::ssize_t(size_of(t.dtype()));
-  py::object owner = py::reinterpret_steal<py::object>(wrap(detach(t)));
+  py::object owner = py::cast(detach(t));
   return py::array(py::dtype(number), std::move(shape), std::move(strides), t.raw(), owner);
 }
 

@@ -30,7 +30,7 @@ std::vector<PyObject*>& names_of(const OpType& type) {
   if (names.empty())
     for (int i = 0; i < type.signature->n; i++) {
       auto& n = type.signature->params[i].name;
-      PyObject* s = PyUnicode_FromStringAndSize(n.data(), n.size());
+      PyObject* s = must(PyUnicode_FromStringAndSize(n.data(), n.size()));
       PyUnicode_InternInPlace(&s);
       names.push_back(s);
     }
@@ -50,9 +50,7 @@ int find_parameter(const OpType& type, PyObject* key) {
   const auto& names = names_of(type);
   for (int i = 0; i < int(names.size()); i++)
     if (names[i] == key) return i;
-  Py_ssize_t n;
-  const char* text = PyUnicode_AsUTF8AndSize(key, &n);
-  std::string_view name(text, n);
+  std::string_view name = text_of(key);
   for (int i = 0; i < int(names.size()); i++)
     if (type.signature->params[i].name == name) return i;
   for (int i = 0; i < int(names.size()); i++)
@@ -62,7 +60,7 @@ int find_parameter(const OpType& type, PyObject* key) {
 
 // Does another overload of the same name have this parameter, so that None asks for an overload without it?
 bool none_means_absent(const OpType& type, PyObject* key) {
-  const char* name = PyUnicode_AsUTF8(key);
+  std::string_view name = text_of(key);
   for (const OpType* other : registry()) {
     if (other->signature->name != type.signature->name) continue;
     for (int i = 0; i < other->signature->n; i++)
@@ -147,7 +145,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       if (one_sequence) {
         slot[positional] = args[positional];
       } else {
-        owned = py::reinterpret_steal<py::object>(PyTuple_New(nargs - positional));
+        owned = py::reinterpret_steal<py::object>(must(PyTuple_New(nargs - positional)));
         for (Py_ssize_t k = positional; k < nargs; k++) {
           Py_INCREF(args[k]);
           PyTuple_SET_ITEM(owned.ptr(), k - positional, args[k]);
@@ -170,7 +168,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
         }
         // div(x, y, rounding_mode=None) is div(x, y).
         if (value == Py_None && none_means_absent(type, key)) continue;
-        why = str(function_name(type), " got an unexpected keyword argument '", PyUnicode_AsUTF8(key), "'");
+        why = str(function_name(type), " got an unexpected keyword argument '", text_of(key), "'");
         return false;
       }
       if (slot[i]) return why = str(function_name(type), " got multiple values for argument '", s.params[i].name, "'"), false;
@@ -216,20 +214,20 @@ PyTypeObject* return_type(const OpType& type) {
     fields[i].name = (keep.emplace_back(type.signature->outputs[i]), keep.back().c_str());
   keep.emplace_back("torch.return_types." + std::string(type.signature->name));
   auto* desc = new PyStructSequence_Desc{keep.back().c_str(), nullptr, fields, type.signature->num_outputs};
-  return t = PyStructSequence_NewType(desc);
+  return t = reinterpret_cast<PyTypeObject*>(must(reinterpret_cast<PyObject*>(PyStructSequence_NewType(desc))));
 }
 
 PyObject* results(const OpType& type, Tensor* out, int n) {
   if (n == 1) return wrap(out[0]);
-  PyObject* r = PyStructSequence_New(return_type(type));
-  for (int i = 0; i < n; i++) PyStructSequence_SET_ITEM(r, i, wrap(out[i]));
-  return r;
+  auto r = py::reinterpret_steal<py::object>(must(PyStructSequence_New(return_type(type))));
+  for (int i = 0; i < n; i++) PyStructSequence_SET_ITEM(r.ptr(), i, wrap(out[i]));
+  return r.release().ptr();
 }
 
 PyObject* list_of(const Tensors& ts) {
-  PyObject* r = PyTuple_New(ts.size());
-  for (size_t i = 0; i < ts.size(); i++) PyTuple_SET_ITEM(r, i, wrap(ts[i]));
-  return r;
+  auto r = py::reinterpret_steal<py::object>(must(PyTuple_New(ts.size())));
+  for (size_t i = 0; i < ts.size(); i++) PyTuple_SET_ITEM(r.ptr(), i, wrap(ts[i]));
+  return r.release().ptr();
 }
 
 bool long_call(Inputs in) {

@@ -9,10 +9,10 @@ namespace py = pybind11;
 namespace weir {
 namespace {
 
-std::vector<Tensor> list(const py::list& l) {
-  std::vector<Tensor> out;
-  for (py::handle o : l) out.push_back(o.is_none() ? Tensor() : unwrap(o.ptr()));
-  return out;
+using Doubles = std::vector<double>;
+
+void check_lists(const char* step, size_t count, std::initializer_list<size_t> others) {
+  for (size_t n : others) check<ValueError>(n == count, step, ": expected lists of one length, got ", count, " and ", n);
 }
 
 template <class Run> py::list run(size_t count, Run&& each) {
@@ -31,11 +31,9 @@ template <class Run> py::list run(size_t count, Run&& each) {
 }  // namespace
 
 void init_optimizer(py::module_& m) {
-  m.def("_adam_step", [](py::list params, py::list grads, py::list exp_avgs, py::list exp_avg_sqs, py::list steps, double lr, double beta1,
+  m.def("_adam_step", [](const Tensors& p, const Tensors& g, const Tensors& a, const Tensors& s, const Doubles& step, double lr, double beta1,
                          double beta2, double eps, double weight_decay, bool decoupled, bool maximize) {
-    auto p = list(params), g = list(grads), a = list(exp_avgs), s = list(exp_avg_sqs);
-    std::vector<double> step;
-    for (py::handle o : steps) step.push_back(o.cast<double>());
+    check_lists("_adam_step", p.size(), {g.size(), a.size(), s.size(), step.size()});
     return run(p.size(), [&](size_t i) {
       if (!fusable({&p[i], &g[i], &a[i], &s[i]})) return false;
       optimizer_kernels.adam({lr, beta1, beta2, eps, weight_decay, step[i], decoupled, maximize}, p[i], g[i], a[i], s[i]);
@@ -43,15 +41,15 @@ void init_optimizer(py::module_& m) {
       return true;
     });
   }, "One Adam or AdamW step in place; returns the positions whose tensors it does not take.");
-  m.def("_sgd_step", [](py::list params, py::list grads, py::list momenta, py::list first, double lr, double momentum, double dampening,
-                        double weight_decay, bool nesterov, bool maximize) {
-    auto p = list(params), g = list(grads), b = list(momenta);
-    std::vector<bool> fresh;
-    for (py::handle o : first) fresh.push_back(o.cast<bool>());
+  m.def("_sgd_step", [](const Tensors& p, const Tensors& g, const std::vector<std::optional<Tensor>>& momenta, const std::vector<bool>& first,
+                        double lr, double momentum, double dampening, double weight_decay, bool nesterov, bool maximize) {
+    check_lists("_sgd_step", p.size(), {g.size(), momenta.size(), first.size()});
     return run(p.size(), [&](size_t i) {
-      if (!fusable({&p[i], &g[i], &b[i]})) return false;
-      optimizer_kernels.sgd({lr, momentum, dampening, weight_decay, nesterov, maximize, fresh[i]}, p[i], g[i], b[i]);
+      Tensor b = momenta[i].value_or(Tensor());
+      if (!fusable({&p[i], &g[i], &b})) return false;
+      optimizer_kernels.sgd({lr, momentum, dampening, weight_decay, nesterov, maximize, first[i]}, p[i], g[i], b);
       bump_version(p[i]);
+      if (b) bump_version(b);
       return true;
     });
   }, "One SGD step in place; momenta may hold None; returns the positions whose tensors it does not take.");

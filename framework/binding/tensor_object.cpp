@@ -4,6 +4,7 @@
 
 #include "framework/autograd/engine.h"
 #include "framework/binding/autograd.h"
+#include "framework/binding/convert.h"
 #include "framework/binding/indexing.h"
 #include "framework/binding/op_function.h"
 
@@ -147,7 +148,9 @@ PyObject* get_is_inference(const Tensor& t) { return PyBool_FromLong(t.has_flag(
 
 int set_requires_grad_attr(PyObject* o, PyObject* value, void*) {
   try {
-    set_requires_grad(unwrap(o), value && PyObject_IsTrue(value));
+    check(value, "cannot delete requires_grad");
+    check<TypeError>(PyBool_Check(value), "requires_grad must be a bool, got ", Py_TYPE(value)->tp_name);
+    set_requires_grad(unwrap(o), value == Py_True);
     return 0;
   } catch (...) {
     set_python_error();
@@ -210,9 +213,7 @@ PyObject* sizes_or_one(const char* name, PyObject* o, PyObject* const* args, Py_
       return PyLong_FromLongLong((strides ? t.strides() : t.sizes())[wrap_dim(d, t.ndim(), name)]);
     }
     if (!strides) return size_object(t.sizes());
-    PyObject* r = PyTuple_New(t.ndim());
-    for (int i = 0; i < t.ndim(); i++) PyTuple_SET_ITEM(r, i, PyLong_FromLongLong(t.strides()[i]));
-    return r;
+    return ints_object(t.strides()).release().ptr();
   });
 }
 PyObject* m_size(PyObject* o, PyObject* const* a, Py_ssize_t n) { return sizes_or_one("size", o, a, n, false); }
@@ -374,10 +375,12 @@ void init_tensor_type(py::module_& m) {
   if (PyType_Ready(&TensorType) < 0) throw py::error_already_set();
   m.add_object("Tensor", reinterpret_cast<PyObject*>(&TensorType));
 
-  m.def("_make_subclass", [](py::object cls, py::object data, bool grad) {
-    Tensor t = detach(unwrap(data.ptr()));
+  m.def("_make_subclass", [](py::type cls, const Tensor& data, bool grad) {
+    auto* type = reinterpret_cast<PyTypeObject*>(cls.ptr());
+    check<TypeError>(PyType_IsSubtype(type, &TensorType), "_make_subclass: ", type->tp_name, " is no subclass of Tensor");
+    Tensor t = detach(data);
     if (grad) set_requires_grad(t, true);
-    return py::reinterpret_steal<py::object>(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), t));
+    return py::reinterpret_steal<py::object>(wrap_as(type, t));
   }, py::arg("cls"), py::arg("data"), py::arg("requires_grad") = false);
   // Methods written in Python join the C type, so that no Python subclass slows its construction.
   m.def("_add_method", [](const std::string& name, py::object value) {

@@ -11,6 +11,27 @@ namespace weir {
 
 constexpr int kMaxDims = 16;
 
+// Sizes, strides, offsets and bytes come from users and files: these three compute them, and raise RuntimeError where 63
+// bits do not hold the result.
+inline int64_t checked_add(int64_t a, int64_t b) {
+  int64_t r;
+  check(!__builtin_add_overflow(a, b, &r), "size arithmetic overflows: ", a, " + ", b);
+  return r;
+}
+inline int64_t checked_sub(int64_t a, int64_t b) {
+  int64_t r;
+  check(!__builtin_sub_overflow(a, b, &r), "size arithmetic overflows: ", a, " - ", b);
+  return r;
+}
+inline int64_t checked_mul(int64_t a, int64_t b) {
+  int64_t r;
+  check(!__builtin_mul_overflow(a, b, &r), "size arithmetic overflows: ", a, " * ", b);
+  return r;
+}
+
+struct Dims;
+std::ostream& operator<<(std::ostream& out, const Dims& d);
+
 struct Dims {
   int64_t v[kMaxDims];
   int n = 0;
@@ -56,9 +77,15 @@ struct Dims {
     for (int64_t y : *this) if (x == y) return true;
     return false;
   }
+  /// The number of elements of these sizes; RuntimeError where 63 bits do not hold it.
   int64_t product() const {
     int64_t p = 1;
-    for (int64_t x : *this) p *= x;
+    bool overflow = false;
+    for (int64_t x : *this) overflow |= __builtin_mul_overflow(p, x, &p);
+    if (overflow) [[unlikely]] {
+      check(contains(0), "Storage size calculation overflowed with sizes=", *this);
+      return 0;
+    }
     return p;
   }
   bool operator==(const Dims& o) const {

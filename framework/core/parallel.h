@@ -1,4 +1,7 @@
 // One way to use several threads: OpenMP, the pool that oneDNN uses too.
+//
+// A child made by fork() has only the thread that forked: a pool which that thread had started waits for threads that are
+// gone. The child therefore runs every loop on one thread, for good (core/parallel.cpp).
 #pragma once
 #include <omp.h>
 
@@ -9,6 +12,12 @@
 namespace weir {
 
 constexpr int64_t kGrain = 32768;  // elements; below this one thread is faster than waking two
+
+/// Says that this thread is about to start a pool, ours or that of a library which uses OpenMP.
+void starting_pool();
+int num_threads();
+/// In a child forked from a thread with a pool, the number stays 1.
+void set_num_threads(int n);
 
 /// Calls `f(begin, end)` over [0, n) in contiguous shares of at least `grain`, on the calling thread when small.
 /// The first exception of any share is rethrown here: one may not leave an OpenMP region.
@@ -21,6 +30,7 @@ void parallel_for(int64_t n, int64_t grain, F&& f) {
     f(int64_t(0), n);
     return;
   }
+  starting_pool();
   std::exception_ptr error;
 #pragma omp parallel num_threads(threads)
   {

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -17,6 +18,10 @@ constexpr size_t kSmallBlock = 512;      // up to this, one thread-local list of
 constexpr size_t kSmallKept = 256;       // blocks a thread keeps
 constexpr size_t kHugePage = 2 << 20;    // from this size, ask for huge pages: fewer faults, fewer TLB misses
 constexpr double kMaxWaste = 1.125;      // a cached block may be this much larger than the request
+
+[[noreturn]] void throw_out_of_memory(size_t bytes) {
+  throw OutOfMemory(str("[enforce fail] not enough memory: you tried to allocate ", bytes, " bytes"));
+}
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -49,32 +54,22 @@ class Cache {
  public:
   std::byte* take(size_t size) {
     std::lock_guard lock(mutex_);
+    std::byte* p = find(size);
     stats_.in_use += size;
     if (stats_.in_use > stats_.peak) stats_.peak = stats_.in_use;
-    auto it = free_.lower_bound(size);
-    if (it != free_.end() && double(it->first) <= kMaxWaste * double(size)) {
-      std::byte* p = it->second.back();
-      it->second.pop_back();
-      size_t found = it->first;
-      stats_.cached -= found;
-      if (it->second.empty()) free_.erase(it);
-      real_size_[p] = found;
-      return p;
-    }
-    // Trade idle blocks of other sizes for a new one before the footprint grows beyond what was ever in use.
-    size_t budget = stats_.peak + kHugePage * 4;
-    if (stats_.in_use + stats_.cached > budget) drop(budget > stats_.in_use ? budget - stats_.in_use : 0);
-    std::byte* p = fresh(size);
-    real_size_[p] = size;
     return p;
   }
-  void give(std::byte* p, size_t size) {
+  void give(std::byte* p, size_t size) noexcept {
     std::lock_guard lock(mutex_);
     stats_.in_use -= size;
     auto it = real_size_.find(p);
     size_t real = it->second;
     real_size_.erase(it);
-    free_[real].push_back(p);
+    try {
+      free_[real].push_back(p);
+    } catch (const std::bad_alloc&) {  // no room even for the list: the block goes back at once
+      return to_system(p, real);
+    }
     stats_.cached += real;
   }
   void clear() {
@@ -91,17 +86,44 @@ class Cache {
   }
 
  private:
+  std::byte* find(size_t size) {
+    auto it = free_.lower_bound(size);
+    while (it != free_.end() && it->second.empty()) it = free_.erase(it);  // left by a list that could not grow
+    if (it != free_.end() && double(it->first) <= kMaxWaste * double(size)) {
+      std::byte* p = it->second.back();
+      size_t found = it->first;
+      real_size_[p] = found;
+      it->second.pop_back();
+      stats_.cached -= found;
+      if (it->second.empty()) free_.erase(it);
+      return p;
+    }
+    // Trade idle blocks of other sizes for a new one before the footprint grows beyond what was ever in use.
+    size_t in_use = stats_.in_use + size, budget = std::max(stats_.peak, in_use) + kHugePage * 4;
+    if (in_use + stats_.cached > budget) drop(budget > in_use ? budget - in_use : 0);
+    std::byte* p = fresh(size);
+    try {
+      real_size_[p] = size;
+    } catch (const std::bad_alloc&) {
+      to_system(p, size);
+      throw_out_of_memory(size);
+    }
+    return p;
+  }
   std::byte* fresh(size_t size) {
     for (int attempt = 0; attempt < 2; attempt++) {
       if (std::byte* p = from_system(size)) return p;
       drop(0);
     }
-    stats_.in_use -= size;
-    throw OutOfMemory(str("[enforce fail] not enough memory: you tried to allocate ", size, " bytes"));
+    throw_out_of_memory(size);
   }
   void drop(size_t keep) {
     while (stats_.cached > keep && !free_.empty()) {
       auto it = std::prev(free_.end());
+      if (it->second.empty()) {
+        free_.erase(it);
+        continue;
+      }
       to_system(it->second.back(), it->first);
       it->second.pop_back();
       stats_.cached -= it->first;
@@ -135,7 +157,9 @@ thread_local FreeList<Storage, kSmallKept> storages;
 std::byte* allocate(size_t bytes) {
   if (bytes > kSmallBlock) return cache().take(block_size(bytes));
   if (small_blocks.n && small_blocks.n <= kSmallKept) return small_blocks.items[--small_blocks.n];
-  return static_cast<std::byte*>(std::aligned_alloc(kAlignment, kSmallBlock));
+  void* p = std::aligned_alloc(kAlignment, kSmallBlock);
+  if (!p) throw_out_of_memory(bytes);
+  return static_cast<std::byte*>(p);
 }
 
 void deallocate(std::byte* p, size_t bytes) {
@@ -146,6 +170,7 @@ void deallocate(std::byte* p, size_t bytes) {
 
 Storage* new_object() {
   void* p = storages.n && storages.n <= kSmallKept ? storages.items[--storages.n] : std::malloc(sizeof(Storage));
+  if (!p) throw std::bad_alloc();
   return new (p) Storage;
 }
 

@@ -20,6 +20,7 @@ thread_local Pool pool;
 
 TensorImpl* new_impl() {
   void* p = pool.n && pool.n <= kKept ? pool.items[--pool.n] : std::malloc(sizeof(TensorImpl));
+  if (!p) throw std::bad_alloc();
   return new (p) TensorImpl;
 }
 
@@ -28,27 +29,17 @@ bool row_major(const Dims& sizes, const Dims& strides) {
   for (int i = sizes.n; i-- > 0;) {
     if (sizes[i] == 0) return true;
     if (sizes[i] == 1) continue;
-    if (strides[i] != step) step = -1;
-    if (step > 0) step *= sizes[i];
+    if (strides[i] != step || __builtin_mul_overflow(step, sizes[i], &step)) step = -1;  // a size of 0 may still come
   }
   return step > 0;
 }
 
-// A product of sizes that does not fit in 63 bits is a user's error, not an overflow.
-int64_t checked_numel(const Dims& sizes) {
-  int64_t n = 1;
-  bool overflow = false, zero = false;
-  for (int64_t s : sizes) {
-    check(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
-    zero |= s == 0;
-    overflow |= __builtin_mul_overflow(n, s, &n);
-  }
-  if (zero) return 0;
-  check(!overflow && n < (int64_t(1) << 58), "Storage size calculation overflowed with sizes=", sizes);
-  return n;
-}
-
 }  // namespace
+
+int64_t numel_of(const Dims& sizes) {
+  for (int64_t s : sizes) check(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
+  return sizes.product();
+}
 
 void TensorImpl::destroy(TensorImpl* p) {
   p->~TensorImpl();
@@ -57,10 +48,9 @@ void TensorImpl::destroy(TensorImpl* p) {
 }
 
 Tensor empty(const Meta& m) {
-  int64_t numel = checked_numel(m.sizes);
-  size_t count = numel;
-  if (!m.row_major() && numel) count = extent(m.sizes, m.strides).high + 1;
-  StorageRef storage = new_storage(count * size_of(m.dtype), m.device);
+  int64_t numel = numel_of(m.sizes), count = numel;
+  if (!m.row_major() && numel) count = checked_add(extent(m.sizes, m.strides).high, 1);
+  StorageRef storage = new_storage(checked_mul(count, int64_t(size_of(m.dtype))), m.device);
   TensorImpl* p = new_impl();
   p->dtype = m.dtype;
   p->numel = numel;
@@ -72,13 +62,14 @@ Tensor empty(const Meta& m) {
 }
 
 Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& strides, int64_t offset) {
+  int64_t numel = numel_of(sizes);
   TensorImpl* p = new_impl();
   p->dtype = dtype;
   p->storage = std::move(storage);
   p->sizes = sizes;
   p->strides = strides;
   p->offset = offset;
-  p->numel = sizes.product();
+  p->numel = numel;
   p->contiguous = row_major(sizes, strides);
   return Tensor(Ref<TensorImpl>(p));
 }
@@ -90,10 +81,10 @@ Tensor alias(const Tensor& of, const Dims& sizes, const Dims& strides, int64_t o
 }
 
 void set_geometry(const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset) {
+  t->numel = numel_of(sizes);
   t->sizes = sizes;
   t->strides = strides;
   t->offset = offset;
-  t->numel = sizes.product();
   t->contiguous = row_major(sizes, strides);
 }
 
@@ -123,7 +114,8 @@ Extent extent(const Dims& sizes, const Dims& strides) {
   Extent e{0, 0};
   for (int i = 0; i < sizes.n; i++) {
     if (sizes[i] == 0) return {0, 0};
-    (strides[i] < 0 ? e.low : e.high) += (sizes[i] - 1) * strides[i];
+    int64_t& end = strides[i] < 0 ? e.low : e.high;
+    end = checked_add(end, checked_mul(sizes[i] - 1, strides[i]));
   }
   return e;
 }
@@ -134,7 +126,7 @@ Dims channels_last_strides(const Dims& sizes) {
   int64_t step = 1;
   auto put = [&](int i) {
     s[i] = step;
-    step *= std::max<int64_t>(sizes[i], 1);
+    step = int64_t(uint64_t(step) * uint64_t(std::max<int64_t>(sizes[i], 1)));  // wraps only beside a size of 0
   };
   put(1);
   for (int i = sizes.n; i-- > 2;) put(i);
@@ -156,7 +148,7 @@ bool suggests_channels_last(const Dims& sizes, const Dims& strides) {
   for (int k = 0; k < sizes.n; k++) {
     int d = k == 0 ? 1 : k == sizes.n - 1 ? 0 : sizes.n - k;  // C, then the last axis back to the first, N
     if (sizes[d] == 0 || strides[d] < least || (d == 0 && least == strides[1])) return false;
-    least = strides[d] * std::max<int64_t>(sizes[d], 1);
+    if (__builtin_mul_overflow(strides[d], std::max<int64_t>(sizes[d], 1), &least)) return false;
   }
   return true;
 }
@@ -177,7 +169,7 @@ bool is_non_overlapping_and_dense(const Dims& sizes, const Dims& strides) {
   int64_t step = 1;
   for (int k = 0; k < n; k++) {
     if (strides[order[k]] != step) return false;
-    step *= sizes[order[k]];
+    if (__builtin_mul_overflow(step, sizes[order[k]], &step)) return false;
   }
   return true;
 }

@@ -108,6 +108,8 @@ class Tensor {
 using Inputs = std::span<const Tensor>;
 using Outputs = std::span<Tensor>;
 
+/// The number of elements. RuntimeError for a negative size and for more than 63 bits hold.
+int64_t numel_of(const Dims& sizes);
 /// A fresh tensor, uninitialised. Its storage spans exactly what sizes and strides reach.
 Tensor empty(const Meta& meta);
 inline Tensor empty(const Dims& sizes, DType dtype, Device device = {}) { return empty(Meta(sizes, dtype, device)); }

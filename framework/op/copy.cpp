@@ -30,9 +30,8 @@ Tensors Copy::vjp(const Saved& s, const Tensor& dy) const {
 void copy_into(const Tensor& self, const Tensor& src) { Fn<Copy>::into(self, std::array{self, src}); }
 
 void resize(const Tensor& self, const Dims& sizes) {
-  int64_t numel = sizes.product();
-  size_t item = size_of(self.dtype());
-  grow(*self->storage, (self->offset + numel) * item);
+  int64_t reach = checked_add(self->offset, numel_of(sizes));
+  grow(*self->storage, checked_mul(reach, int64_t(size_of(self.dtype()))));
   set_geometry(self, sizes, contiguous_strides(sizes), self->offset);
 }
 

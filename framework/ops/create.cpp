@@ -53,10 +53,14 @@ Meta Arange::infer(Inputs) const {
   check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
   bool exact = !start.is_real() && !end.is_real() && !step.is_real();
   // PyTorch counts int64 elements, and no others, by the bounds without their fractions.
-  if (!exact && dtype != DType::int64) return {Dims{int64_t(std::ceil((b - a) / s))}, dtype};
+  if (!exact && dtype != DType::int64) {
+    double count = std::ceil((b - a) / s);
+    check(count < 9.2e18, "arange: ", count, " elements are more than a tensor can hold");
+    return {Dims{int64_t(count)}, dtype};
+  }
   int64_t by = step.to_int(), sign = s > 0 ? 1 : -1;
   check<ValueError>(by != 0, "arange: step must be nonzero");
-  return {Dims{(end.to_int() - start.to_int() + by - sign) / by}, dtype};
+  return {Dims{checked_add(checked_sub(end.to_int(), start.to_int()), by - sign) / by}, dtype};
 }
 
 Meta Linspace::infer(Inputs) const {

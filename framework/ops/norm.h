@@ -15,6 +15,7 @@ struct NativeBatchNorm : Op {
   static constexpr const char* notation = "nc*,c,c->nc*";
   static constexpr bool any_layout = true;
   static constexpr Save saves{.inputs = 0b11011, .outputs = 0b110};
+  static constexpr uint8_t recorded = 0b1;
   bool training;
   double momentum, eps;
   static constexpr std::tuple fields{&NativeBatchNorm::training, &NativeBatchNorm::momentum, &NativeBatchNorm::eps};

@@ -17,7 +17,7 @@ Tensor ConstantPad::compose(Inputs in) const {
   Dims sizes = x.sizes();
   for (int i = 0; i < pad.n / 2; i++) {
     int d = x.ndim() - 1 - i;
-    sizes[d] += pad[2 * i] + pad[2 * i + 1];
+    sizes[d] = checked_add(sizes[d], checked_add(pad[2 * i], pad[2 * i + 1]));
     check(sizes[d] >= 0, "constant_pad_nd: The input size ", x.sizes()[d], ", plus negative padding ", pad[2 * i], " and ", pad[2 * i + 1],
           " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
   }
@@ -26,7 +26,7 @@ Tensor ConstantPad::compose(Inputs in) const {
   Tensor out = full_of(m, value), inside = out;
   for (int i = 0; i < pad.n / 2; i++) {
     int64_t d = x.ndim() - 1 - i, before = pad[2 * i], after = pad[2 * i + 1], n = x.size(d), k = sizes[int(d)];
-    x = slice(x, d, std::max<int64_t>(-before, 0), std::max<int64_t>(n - std::max<int64_t>(-after, 0), 0), int64_t(1));
+    x = slice(x, d, before < 0 ? checked_sub(0, before) : 0, std::max<int64_t>(after < 0 ? checked_add(n, after) : n, 0), int64_t(1));
     inside = slice(inside, d, std::max<int64_t>(before, 0), std::max<int64_t>(k - std::max<int64_t>(after, 0), 0), int64_t(1));
   }
   copy_into(inside, x);

@@ -23,8 +23,7 @@ template <class F> Tensors scatter_back(const Saved& s, const Tensor& dy, F&& vi
 }  // namespace
 
 Dims infer_size(const char* op, const Dims& sizes, int64_t numel) {
-  Dims out = sizes;
-  int64_t known = 1;
+  Dims out = sizes, given;
   int unknown = -1;
   for (int i = 0; i < sizes.n; i++) {
     if (sizes[i] == -1) {
@@ -33,8 +32,9 @@ Dims infer_size(const char* op, const Dims& sizes, int64_t numel) {
       continue;
     }
     check(sizes[i] >= 0, op, ": invalid shape dimension ", sizes[i]);
-    known *= sizes[i];
+    given.push(sizes[i]);
   }
+  int64_t known = given.product();
   if (unknown >= 0) {
     check(known != 0, op, ": cannot reshape tensor of ", numel, " elements into shape ", sizes,
           " because the unspecified dimension size -1 can be any value and is ambiguous");
@@ -170,8 +170,9 @@ Geometry Slice::geometry(Inputs in) const {
   int64_t b = clamp(start), e = std::max(clamp(end), b);
   Geometry g = same(x);
   g.offset += b * x.strides()[d];
-  g.sizes[d] = (e - b + step - 1) / step;
-  g.strides[d] = x.strides()[d] * step;
+  g.sizes[d] = e == b ? 0 : (e - b - 1) / step + 1;
+  // A step beyond the axis is never taken: its stride is the axis's, so that nothing overflows.
+  g.strides[d] = __builtin_mul_overflow(x.strides()[d], step, &g.strides[d]) ? x.strides()[d] : g.strides[d];
   return g;
 }
 Tensors Slice::vjp(const Saved& s, const Tensor& dy) const {
@@ -201,7 +202,8 @@ Geometry Unsqueeze::geometry(Inputs in) const {
   const Tensor& x = in[0];
   int d = wrap_dim(dim, x.ndim() + 1, "unsqueeze");
   Geometry g = same(x);
-  int64_t stride = d < x.ndim() ? x.sizes()[d] * x.strides()[d] : 1;
+  int64_t stride = 1;
+  if (d < x.ndim() && __builtin_mul_overflow(x.sizes()[d], x.strides()[d], &stride)) stride = 0;  // never taken
   g.sizes.insert(d, 1);
   g.strides.insert(d, stride);
   return g;
@@ -217,9 +219,9 @@ Geometry AsStrided::geometry(Inputs in) const {
     check(size[i] >= 0, "as_strided: Trying to create tensor with negative dimension ", size[i]);
     check(stride[i] >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
-  int64_t offset = storage_offset.value_or(x->offset), last = extent(size, stride).high + offset;
+  int64_t offset = storage_offset.value_or(x->offset), last = checked_add(extent(size, stride).high, offset);
   check(offset >= 0, "as_strided: storage_offset must be non-negative, got ", offset);
-  check(size.product() == 0 || (last + 1) * int64_t(size_of(x.dtype())) <= int64_t(x->storage->bytes),
+  check(size.product() == 0 || checked_mul(checked_add(last, 1), int64_t(size_of(x.dtype()))) <= int64_t(x->storage->bytes),
         "as_strided: setStorage: sizes ", size, ", strides ", stride, ", storage offset ", offset,
         " are out of bounds for storage of size ", x->storage->bytes);
   return {size, stride, offset};
@@ -241,7 +243,8 @@ Geometry Diagonal::geometry(Inputs in) const {
   const Tensor& x = in[0];
   int a = wrap_dim(dim1, x.ndim(), "diagonal"), b = wrap_dim(dim2, x.ndim(), "diagonal");
   check(a != b, "diagonal: diagonal dimensions cannot be identical ", dim1, ", ", dim2);
-  int64_t n = offset >= 0 ? std::min(x.sizes()[a], x.sizes()[b] - offset) : std::min(x.sizes()[a] + offset, x.sizes()[b]);
+  int64_t n = offset >= 0 ? std::min(x.sizes()[a], checked_sub(x.sizes()[b], offset))
+                          : std::min(checked_add(x.sizes()[a], offset), x.sizes()[b]);
   Geometry g = same(x);
   n = std::max<int64_t>(n, 0);
   if (n > 0) g.offset += offset >= 0 ? offset * x.strides()[b] : -offset * x.strides()[a];
@@ -264,7 +267,7 @@ Geometry Unfold::geometry(Inputs in) const {
   check(step > 0, "unfold: step is ", step, " but must be > 0");
   Geometry g = same(x);
   int64_t stride = x.ndim() ? x.strides()[d] : 1;
-  if (x.ndim()) g.sizes[d] = (have - size) / step + 1, g.strides[d] = stride * step;
+  if (x.ndim()) g.sizes[d] = (have - size) / step + 1, g.strides[d] = checked_mul(stride, step);
   g.sizes.push(size), g.strides.push(stride);
   return g;
 }
@@ -319,7 +322,7 @@ Tensor Narrow::compose(Inputs in) const {
   int64_t n = x.sizes()[d], b = start < 0 ? start + n : start;
   check<IndexError>(start >= -n && start <= n, "narrow: start out of range (expected to be in range of [", -n, ", ", n,
                     "], but got ", start, ")");
-  check(b + length <= n, "narrow: start (", b, ") + length (", length, ") exceeds dimension size (", n, ").");
+  check(length <= n - b, "narrow: start (", b, ") + length (", length, ") exceeds dimension size (", n, ").");
   return slice(x, int64_t(d), b, b + length, int64_t(1));
 }
 
@@ -370,8 +373,9 @@ Tensors Split::compose(Inputs in) const {
   check(split_size > 0 || n == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of ", n);
   Tensors out;
   for (int64_t b = 0; b < n || out.empty(); b += split_size) {
-    out.push_back(slice(x, int64_t(d), b, std::min(b + split_size, n), int64_t(1)));
-    if (split_size == 0) break;
+    int64_t step = std::min(split_size, n - b);
+    out.push_back(slice(x, int64_t(d), b, b + step, int64_t(1)));
+    if (b + step == n) break;
   }
   return out;
 }
@@ -384,7 +388,7 @@ Tensors SplitSizes::compose(Inputs in) const {
   Tensors out;
   for (int64_t s : sizes) {
     check(s >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=", sizes);
-    b += s;
+    b = checked_add(b, s);
   }
   check(b == n, "split_with_sizes expects split_sizes to sum exactly to ", n, " (input tensor's size at dimension ", d,
         "), but got split_sizes=", sizes);
@@ -401,7 +405,7 @@ Tensors Chunk::compose(Inputs in) const {
   check(x.ndim() > 0, "chunk expects at least a 1-dimensional tensor");
   check(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   int d = wrap_dim(dim, x.ndim(), "chunk");
-  int64_t n = x.sizes()[d], size = (n + chunks - 1) / chunks;
+  int64_t n = x.sizes()[d], size = n == 0 ? 0 : (n - 1) / chunks + 1;
   if (n == 0) return Fn<SplitSizes>::over(in, Dims(int(std::min<int64_t>(chunks, kMaxDims)), 0), dim);
   return Fn<Split>::over(in, size, dim);
 }

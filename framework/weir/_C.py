@@ -1,6 +1,6 @@
 """The C++ core under one name, as in PyTorch: everything private that the Python package builds on."""
 from _weir import *  # noqa: F401,F403
-from _weir import (_add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _alias_storage, _allocator_stats,
+from _weir import (_add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _allocator_stats,
                    _as_new, _autocast_dtype, _autocast_enabled, _backward, _bump_version, _adam_step, _clear_autocast_cache,
                    _sgd_step, _default_generator, _empty,
                    _empty_cache, _empty_strided, _full, _function_node, _make_subclass, _remove_hook,

@@ -1,5 +1,5 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
-from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _alias_storage, _backward,
+from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
                    _empty, _numpy, _remove_hook, _resize, _view_dtype, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "framework/core/parallel.h"
 #include "framework/core/tensor.h"
 
 namespace weir {
@@ -20,6 +21,7 @@ inline dnnl::engine& onednn_engine() {
 }
 inline dnnl::stream& onednn_stream() {
   thread_local dnnl::stream s(onednn_engine());
+  starting_pool();
   return s;
 }
 
