@@ -124,7 +124,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   const int n = type.signature->num_outputs;
   bool inplace = out[0] && !in.empty() && out[0] == in[0];
   bool cuts = inplace && !type.keeps_history;  // what was there no longer counts
-  bool unrecorded = inplace && !type.into_integers && !is_floating(out[0].dtype());
+  bool unrecorded = inplace && !type.into_integers && !is_inexact(out[0].dtype());
   if (unrecorded || (!type.differentiable && !cuts)) {
     GradMode off(false);  // a result that is cast into place would be recorded as a copy
     return call_below(Layer::autograd, type, op, in, out);
@@ -159,7 +159,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   }
   if (inplace) return rebase_history(out[0], ref);
   for (int i = 0; i < n; i++) {
-    if (out[i] && is_floating(out[i].dtype()) && type.recorded >> i & 1 && !untaken(type, i, out[i].sizes(), out[0].sizes())) set_history(out[i], ref, i);
+    if (out[i] && is_inexact(out[i].dtype()) && type.recorded >> i & 1 && !untaken(type, i, out[i].sizes(), out[0].sizes())) set_history(out[i], ref, i);
   }
 }
 

@@ -35,7 +35,7 @@ NodeRef grad_fn(const Tensor& t) {
   Variable* v = variable_or_null(t);
   if (base_has_history(t) && (!v || !v->grad_fn || v->attr_version != t.version())) {
     Tensor base(t->base);
-    if (is_floating(t.dtype()) || t.dtype() == base.dtype()) {  // not integers that show the bytes of numbers
+    if (is_inexact(t.dtype()) || t.dtype() == base.dtype()) {  // not integers that show the bytes of numbers
       NodeRef node(new AsStridedNode(base, t));
       set_history(t, node, 0);
       v = variable_or_null(t);
@@ -46,7 +46,7 @@ NodeRef grad_fn(const Tensor& t) {
 
 void set_requires_grad(const Tensor& t, bool on) {
   if (on) {
-    check(is_floating(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
+    check(is_inexact(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
     check(!t.has_flag(kInference) || mode.inference, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
     t->flags |= kRequiresGrad;
     return;

@@ -21,6 +21,7 @@ bool to_dtype(PyObject* o, DType* out) {
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *out = DType::float64, true;
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return *out = DType::int64, true;
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return *out = DType::boolean, true;
+  if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) return *out = DType::complex128, true;
   return false;
 }
 
@@ -74,6 +75,7 @@ PyObject* size_object(const Dims& sizes) {
 }
 
 PyObject* scalar_object(const Scalar& s) {
+  if (s.is_complex()) return PyComplex_FromDoubles(s.d, s.imag);
   if (s.is_real()) return PyFloat_FromDouble(s.d);
   return s.kind == Scalar::Kind::boolean ? PyBool_FromLong(s.i) : PyLong_FromLongLong(s.i);
 }
@@ -87,7 +89,7 @@ bool to_int(PyObject* o, int64_t* out) {
   if (PyFloat_Check(o) || PyUnicode_Check(o)) return false;
   if (is_tensor(o)) {
     const Tensor& t = unwrap(o);
-    if (t.numel() != 1 || is_floating(t.dtype()) || t.dtype() == DType::boolean) return false;
+    if (t.numel() != 1 || is_inexact(t.dtype()) || t.dtype() == DType::boolean) return false;
     return *out = item(t).to_int(), true;
   }
   if (!PyIndex_Check(o)) return false;
@@ -99,10 +101,15 @@ bool to_int(PyObject* o, int64_t* out) {
   return true;
 }
 
+bool is_complex_number(PyObject* o) {
+  // NumPy's complex64 is no subclass of complex; its `__complex__` says little, real NumPy numbers have one too.
+  return PyComplex_Check(o) || std::string_view(Py_TYPE(o)->tp_name) == "numpy.complex64";
+}
+
 bool is_number(PyObject* o) {
-  if (PyFloat_Check(o) || PyLong_Check(o)) return true;
+  if (PyFloat_Check(o) || PyLong_Check(o) || is_complex_number(o)) return true;
   return !is_tensor(o) && !PyUnicode_Check(o) && !PySequence_Check(o) && PyNumber_Check(o) &&
-         (PyIndex_Check(o) || PyObject_HasAttrString(o, "__float__")) && !PyComplex_Check(o);
+         (PyIndex_Check(o) || PyObject_HasAttrString(o, "__float__"));
 }
 
 bool to_double(PyObject* o, double* out) {
@@ -111,7 +118,7 @@ bool to_double(PyObject* o, double* out) {
     if (unwrap(o).numel() != 1 || unwrap(o).has_flag(kRequiresGrad)) return false;
     return *out = item(unwrap(o)).to_double(), true;
   }
-  if (!is_number(o)) return false;
+  if (!is_number(o) || is_complex_number(o)) return false;
   *out = PyFloat_AsDouble(o);
   if (*out == -1 && PyErr_Occurred()) throw py::error_already_set();
   return true;
@@ -123,6 +130,11 @@ bool to_scalar(PyObject* o, Scalar* out) {
   if (is_tensor(o)) {
     if (unwrap(o).ndim() != 0) return false;
     return *out = item(unwrap(o)), true;
+  }
+  if (is_complex_number(o)) {
+    Py_complex c = PyComplex_AsCComplex(o);
+    if (PyErr_Occurred()) throw py::error_already_set();
+    return *out = Scalar(std::complex<double>(c.real, c.imag)), true;
   }
   int64_t i;
   if (PyLong_Check(o) || PyIndex_Check(o)) return to_int(o, &i) && (*out = Scalar(i), true);
@@ -211,7 +223,7 @@ void init_types(py::module_& m) {
       .def_property_readonly("name", [](PyDType t) { return std::string(name_of(t.value)); })
       .def_property_readonly("itemsize", [](PyDType t) { return size_of(t.value); })
       .def_property_readonly("is_floating_point", [](PyDType t) { return is_floating(t.value); })
-      .def_property_readonly("is_complex", [](PyDType) { return false; })
+      .def_property_readonly("is_complex", [](PyDType t) { return is_complex(t.value); })
       .def_property_readonly("is_signed", [](PyDType t) { return t.value != DType::boolean && t.value != DType::uint8; });
   for (int i = 0; i < kNumDTypes; i++) {
     dtypes[i] = py::cast(PyDType{DType(i)}).release().ptr();

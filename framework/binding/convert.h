@@ -21,7 +21,8 @@ PyObject* scalar_object(const Scalar& s);
 bool to_int(PyObject* o, int64_t* out);    // int, NumPy integer, 0-d integer tensor; not float, not bool-less types
 bool to_double(PyObject* o, double* out);
 bool to_scalar(PyObject* o, Scalar* out);
-bool is_number(PyObject* o);
+bool is_number(PyObject* o);         // complex ones too
+bool is_complex_number(PyObject* o);
 bool to_dims(PyObject* o, Dims* out, bool accept_int);
 /// The UTF-8 text of a str. Raises Python's own error where it has none (a lone surrogate).
 std::string_view text_of(PyObject* str);

@@ -87,7 +87,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
       r.view = unsqueeze(r.view, dim);
       Tensor mask = full_of(Meta(Dims{1}, DType::boolean), Scalar(o == Py_True));
       push(mask);
-    } else if (is_tensor(o) && unwrap(o).ndim() == 0 && !is_floating(unwrap(o).dtype()) && unwrap(o).dtype() != DType::boolean && unwrap(o).dtype() != DType::uint8) {
+    } else if (is_tensor(o) && unwrap(o).ndim() == 0 && !is_inexact(unwrap(o).dtype()) && unwrap(o).dtype() != DType::boolean && unwrap(o).dtype() != DType::uint8) {
       r.view = select(r.view, dim, item(unwrap(o)).to_int());
     } else if (is_tensor(o) || PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o)) {
       Tensor t = is_tensor(o) ? unwrap(o) : as_tensor(o);

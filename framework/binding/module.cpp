@@ -26,7 +26,7 @@ Device device(const py::handle& o) {
 Tensor finish(Tensor t, bool requires_grad) {
   if (mode.inference) t->flags |= kInference;
   if (requires_grad) {
-    check(is_floating(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
+    check(is_inexact(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
     t->flags |= kRequiresGrad;
   }
   return t;

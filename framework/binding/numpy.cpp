@@ -14,7 +14,7 @@ struct Type {
   char kind;
   int number;
 };
-constexpr Type kTypes[kNumDTypes] = {{'b', 0}, {'u', 2}, {'i', 1}, {'i', 3}, {'i', 5}, {'i', 7}, {'f', 23}, {'V', -1}, {'f', 11}, {'f', 12}};
+constexpr Type kTypes[kNumDTypes] = {{'b', 0}, {'u', 2}, {'i', 1}, {'i', 3}, {'i', 5}, {'i', 7}, {'f', 23}, {'V', -1}, {'f', 11}, {'f', 12}, {'c', 14}, {'c', 15}};
 
 DType dtype_of(const py::array& array) {
   py::dtype given = array.dtype();
@@ -22,7 +22,7 @@ DType dtype_of(const py::array& array) {
     if (kTypes[i].kind == given.kind() && size_of(DType(i)) == size_t(given.itemsize()) && given.byteorder() != '>' && kTypes[i].number >= 0)
       return DType(i);
   throw TypeError(str("can't convert np.ndarray of type ", std::string(py::str(given)), ". The only supported types are: float64, "
-                      "float32, float16, int64, int32, int16, int8, uint8, and bool."));
+                      "float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool."));
 }
 
 py::object from_numpy(py::handle given) {

@@ -263,7 +263,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
   if (inplace) {
     if (c.inputs[0].has_flag(kWrappedNumber))
       throw TypeError(str("descriptor '", s.name, "_' for 'torch._C.TensorBase' objects doesn't apply to a '",
-                          is_floating(c.inputs[0].dtype()) ? "float" : "int", "' object"));
+                          is_complex(c.inputs[0].dtype()) ? "complex" : is_floating(c.inputs[0].dtype()) ? "float" : "int", "' object"));
     c.out[0] = c.inputs[0];
     // A view op in place changes the tensor's own geometry.
     if (type.geometry) {

@@ -76,7 +76,7 @@ int truth(PyObject* o) {
   try {
     check(unwrap(o).numel() == 1, "Boolean value of Tensor with ", unwrap(o).numel() == 0 ? "no values" : "more than one value",
           " is ambiguous");
-    return item(unwrap(o)).to_double() != 0;
+    return !item(unwrap(o)).is_zero();
   } catch (...) {
     set_python_error();
     return -1;
@@ -88,12 +88,12 @@ PyObject* to_python_float(PyObject* o) {
 PyObject* to_python_int(PyObject* o) {
   return guarded([&] {
     Scalar s = item(unwrap(o));
-    return s.is_real() ? PyLong_FromDouble(s.d) : PyLong_FromLongLong(s.i);
+    return s.is_whole() ? PyLong_FromLongLong(s.i) : PyLong_FromDouble(s.to_double());
   });
 }
 PyObject* to_python_index(PyObject* o) {
   return guarded([&] {
-    check<TypeError>(unwrap(o).numel() == 1 && !is_floating(unwrap(o).dtype()), "only integer tensors of a single element can be converted to an index");
+    check<TypeError>(unwrap(o).numel() == 1 && !is_inexact(unwrap(o).dtype()), "only integer tensors of a single element can be converted to an index");
     return PyLong_FromLongLong(item(unwrap(o)).to_int());
   });
 }
@@ -232,6 +232,13 @@ PyObject* m_is_row_major(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap
 PyObject* m_storage_ptr(PyObject* o, PyObject*) { return PyLong_FromVoidPtr(unwrap(o)->storage.get()); }
 PyObject* m_storage_bytes(PyObject* o, PyObject*) { return PyLong_FromSize_t(unwrap(o)->storage->bytes); }
 PyObject* m_is_floating_point(PyObject* o, PyObject*) { return PyBool_FromLong(is_floating(unwrap(o).dtype())); }
+PyObject* m_is_complex(PyObject* o, PyObject*) { return PyBool_FromLong(is_complex(unwrap(o).dtype())); }
+PyObject* m_complex(PyObject* o, PyObject*) {
+  return guarded([&] {
+    std::complex<double> c = item(unwrap(o)).to_complex();
+    return PyComplex_FromDoubles(c.real(), c.imag());
+  });
+}
 PyObject* m_detach(PyObject* o, PyObject*) {
   return guarded([&] { return wrap(detach(unwrap(o))); });
 }
@@ -265,6 +272,8 @@ PyMethodDef methods[] = {
     {"_storage_ptr", m_storage_ptr, METH_NOARGS, "Identity of the storage."},
     {"_storage_bytes", m_storage_bytes, METH_NOARGS, "Bytes of the storage."},
     {"is_floating_point", m_is_floating_point, METH_NOARGS, nullptr},
+    {"is_complex", m_is_complex, METH_NOARGS, nullptr},
+    {"__complex__", m_complex, METH_NOARGS, "The only element as a Python complex number."},
     {"detach", m_detach, METH_NOARGS, "The same memory without history."},
     {"detach_", m_detach_inplace, METH_NOARGS, "Drops the history in place."},
     {"retain_grad", m_retain_grad, METH_NOARGS, "Keeps .grad of a non-leaf."},

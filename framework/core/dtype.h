@@ -1,6 +1,7 @@
 // Element types, their categories and PyTorch's promotion lattice.
 #pragma once
 #include <bit>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,8 +10,10 @@
 namespace weir {
 
 // The order is the promotion order within a category; promote_types relies on it.
-enum class DType : uint8_t { boolean, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64 };
-constexpr int kNumDTypes = 10;
+enum class DType : uint8_t {
+  boolean, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128
+};
+constexpr int kNumDTypes = 12;
 
 using Half = _Float16;
 
@@ -25,18 +28,30 @@ struct BFloat16 {
 };
 
 constexpr size_t size_of(DType t) {
-  constexpr uint8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8};
+  constexpr uint8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
   return sizes[int(t)];
 }
 constexpr std::string_view name_of(DType t) {
-  constexpr std::string_view names[] = {"bool",    "uint8",    "int8",    "int16",  "int32", "int64",
-                                        "float16", "bfloat16", "float32", "float64"};
+  constexpr std::string_view names[] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
+                                        "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
   return names[int(t)];
 }
-constexpr bool is_floating(DType t) { return t >= DType::float16; }
+/// Real floating-point types; complex ones are a category of their own.
+constexpr bool is_floating(DType t) { return t >= DType::float16 && t <= DType::float64; }
+constexpr bool is_complex(DType t) { return t >= DType::complex64; }
+/// Numbers with fractions: what gradients exist of.
+constexpr bool is_inexact(DType t) { return t >= DType::float16; }
 constexpr bool is_integral(DType t) { return t > DType::boolean && t < DType::float16; }
+/// The dtype of a complex number's parts, and the complex dtype whose parts hold numbers of `t`.
+constexpr DType real_type(DType t) {
+  return t == DType::complex128 ? DType::float64 : t == DType::complex64 ? DType::float32 : t;
+}
+constexpr DType complex_type(DType t) {
+  return t == DType::float64 || t == DType::complex128 ? DType::complex128 : DType::complex64;
+}
 /// The distance from 1 to the next number.
 constexpr double epsilon_of(DType t) {
+  t = real_type(t);
   return 1 / (t == DType::float64 ? 4503599627370496.0 : t == DType::float32 ? 8388608.0 : t == DType::float16 ? 1024.0
               : 128.0);
 }
@@ -48,12 +63,13 @@ constexpr DType promote_types(DType a, DType b) {
   if (a > b) { DType t = a; a = b; b = t; }
   if (a == DType::uint8 && b == DType::int8) return DType::int16;
   if (a == DType::float16 && b == DType::bfloat16) return DType::float32;
+  if (a == DType::float64 && b == DType::complex64) return DType::complex128;
   return b;
 }
 
 /// Whether a result of type `from` may be written into a tensor of type `to` (category may not fall).
 constexpr bool can_cast(DType from, DType to) {
-  if (is_floating(from)) return is_floating(to);
+  if (is_inexact(from)) return is_complex(from) ? is_complex(to) : is_inexact(to);
   return from == DType::boolean || to != DType::boolean;
 }
 
@@ -69,7 +85,9 @@ template <class T> constexpr DType dtype_of() {
   else if constexpr (std::is_same_v<T, Half>) return DType::float16;
   else if constexpr (std::is_same_v<T, BFloat16>) return DType::bfloat16;
   else if constexpr (std::is_same_v<T, float>) return DType::float32;
-  else return DType::float64;
+  else if constexpr (std::is_same_v<T, double>) return DType::float64;
+  else if constexpr (std::is_same_v<T, std::complex<float>>) return DType::complex64;
+  else return DType::complex128;
 }
 
 /// Calls `f(TypeTag<T>{})` with the element type of `t`.
@@ -84,8 +102,17 @@ template <class F> decltype(auto) visit_dtype(DType t, F&& f) {
     case DType::float16: return f(TypeTag<Half>{});
     case DType::bfloat16: return f(TypeTag<BFloat16>{});
     case DType::float32: return f(TypeTag<float>{});
-    default: return f(TypeTag<double>{});
+    case DType::float64: return f(TypeTag<double>{});
+    case DType::complex64: return f(TypeTag<std::complex<float>>{});
+    default: return f(TypeTag<std::complex<double>>{});
   }
+}
+/// Is T one of the two complex element types?
+template <class T> constexpr bool kIsComplex = false;
+template <class R> constexpr bool kIsComplex<std::complex<R>> = true;
+template <class T> bool is_nonzero(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x) != 0;
+  else return x != T(0);
 }
 
 }  // namespace weir

@@ -1,34 +1,54 @@
 // Scalar: a Python number with its kind kept, because promotion depends on the kind.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <ostream>
 
 #include "framework/core/dtype.h"
+#include "framework/core/error.h"
 
 namespace weir {
 
 struct Scalar {
-  enum class Kind : uint8_t { boolean, integer, real } kind = Kind::integer;
-  union { int64_t i = 0; double d; };
+  enum class Kind : uint8_t { boolean, integer, real, complex } kind = Kind::integer;
+  union { int64_t i = 0; double d; };  // d: the real part of a complex number
+  double imag = 0;
 
   Scalar() = default;
   Scalar(bool b) : kind(Kind::boolean), i(b) {}
   Scalar(int x) : kind(Kind::integer), i(x) {}
   Scalar(int64_t x) : kind(Kind::integer), i(x) {}
   Scalar(double x) : kind(Kind::real), d(x) {}
+  Scalar(std::complex<double> x) : kind(Kind::complex), d(x.real()), imag(x.imag()) {}
 
   bool is_real() const { return kind == Kind::real; }
-  double to_double() const { return is_real() ? d : double(i); }
-  int64_t to_int() const { return is_real() ? int64_t(d) : i; }
-  template <class T> T to() const { return is_real() ? T(d) : T(i); }
+  bool is_complex() const { return kind == Kind::complex; }
+  bool is_whole() const { return kind <= Kind::integer; }
+  bool is_zero() const { return is_whole() ? i == 0 : d == 0 && imag == 0; }
+  /// RuntimeError for a number with an imaginary part, which no real number stands for.
+  double to_double() const { return is_whole() ? double(i) : (check_no_imaginary("double"), d); }
+  int64_t to_int() const { return is_whole() ? i : (check_no_imaginary("int64_t"), int64_t(d)); }
+  std::complex<double> to_complex() const { return {is_whole() ? double(i) : d, imag}; }
+  template <class T> T to() const {
+    if constexpr (kIsComplex<T>) return T(to_complex());
+    else return is_whole() ? T(i) : (check_no_imaginary("a real number"), T(d));
+  }
 
-  /// The dtype the number has by itself: bool, int64, or the default float.
+  /// The dtype the number has by itself: bool, int64, the default float, or the complex type made of it.
   DType dtype(DType default_float = DType::float32) const {
+    if (is_complex()) return complex_type(default_float);
     return kind == Kind::boolean ? DType::boolean : kind == Kind::integer ? DType::int64 : default_float;
+  }
+
+ private:
+  // Source of the text: c10::Scalar's checked conversion.
+  void check_no_imaginary(const char* type) const {
+    check(imag == 0, "value cannot be converted to type ", type, " without overflow");
   }
 };
 
 inline std::ostream& operator<<(std::ostream& out, const Scalar& s) {
+  if (s.is_complex()) return out << '(' << s.d << (s.imag < 0 ? "" : "+") << s.imag << "j)";
   return s.is_real() ? out << s.d : out << s.i;
 }
 

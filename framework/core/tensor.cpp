@@ -94,7 +94,8 @@ Tensor wrapped_number(const Scalar& s, Device device) {
   if (t.is_meta()) return t;
   if (s.kind == Scalar::Kind::boolean) *t.data<bool>() = s.i != 0;
   else if (s.kind == Scalar::Kind::integer) *t.data<int64_t>() = s.i;
-  else *t.data<double>() = s.d;
+  else if (s.is_real()) *t.data<double>() = s.d;
+  else *t.data<std::complex<double>>() = s.to_complex();
   return t;
 }
 
@@ -104,7 +105,8 @@ Scalar item(const Tensor& t) {
   return visit_dtype(t.dtype(), [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
     T x = *t.data<T>();
-    if constexpr (std::is_same_v<T, bool>) return Scalar(x);
+    if constexpr (kIsComplex<T>) return Scalar(std::complex<double>(x));
+    else if constexpr (std::is_same_v<T, bool>) return Scalar(x);
     else if constexpr (std::is_integral_v<T>) return Scalar(int64_t(x));
     else return Scalar(double(x));
   });

@@ -118,7 +118,7 @@ Tensor alias(const Tensor& of, const Dims& sizes, const Dims& strides, int64_t o
 Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& strides, int64_t offset);
 /// Replaces sizes, strides and offset in place.
 void set_geometry(const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset);
-/// A 0-d float64, int64 or bool tensor marked as a Python number: weak in promotion.
+/// A 0-d complex128, float64, int64 or bool tensor marked as a Python number: weak in promotion.
 Tensor wrapped_number(const Scalar& s, Device device = {});
 Scalar item(const Tensor& t);
 

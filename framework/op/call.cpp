@@ -23,7 +23,8 @@ std::string op_name(const OpType& type) { return std::string(type.signature->nam
 bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
   if (!(out.sizes() == m.sizes)) return false;
   if (type.any_layout) {
-    if (is_floating(m.dtype) != is_floating(out.dtype()) && out.dtype() != m.dtype) return false;
+    bool one_kind = is_floating(m.dtype) == is_floating(out.dtype()) && is_complex(m.dtype) == is_complex(out.dtype());
+    if (!one_kind && out.dtype() != m.dtype) return false;
     // A kernel that is no element-wise loop writes in the layout that infer chose, and in no other.
     if (!type.inplace && !(m.row_major() ? out.is_contiguous() : out.strides() == m.strides)) return false;
   } else if (out.dtype() != m.dtype || !out.is_contiguous() || !m.row_major()) {

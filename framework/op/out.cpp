@@ -51,7 +51,7 @@ void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, co
 }
 
 void check_out_history(const char* op, const Tensor& out, const Tensor& result) {
-  if (!mode.grad || !is_floating(result.dtype())) return;
+  if (!mode.grad || !is_inexact(result.dtype())) return;
   auto recorded = [](const Tensor& t) { return ((t->flags | (t->base ? t->base->flags : 0)) & kRequiresGrad) != 0; };
   check(!recorded(result) && !recorded(out), op, "(): functions with out=... arguments don't support automatic "
         "differentiation, but one of the arguments requires grad.");

@@ -44,7 +44,7 @@ Meta Sub::infer(Inputs in) const {
 // Source: PyTorch's pow of a number does not look at the strides of the exponent.
 Meta Pow::infer(Inputs in) const {
   const Tensor& e = in[1];
-  check(!e.has_flag(kWrappedNumber) || is_floating(in[0].dtype()) || is_floating(e.dtype()) || item(e).to_double() >= 0,
+  check(!e.has_flag(kWrappedNumber) || is_inexact(in[0].dtype()) || is_inexact(e.dtype()) || item(e).to_double() >= 0,
         "pow: Integers to negative integer powers are not allowed.");
   Meta m = pointwise_meta("pow(", Rule::promote, in);
   return in[0].has_flag(kWrappedNumber) ? Meta(m.sizes, m.dtype, m.device) : m;
@@ -73,7 +73,7 @@ Tensors Fmod::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), e = s.input(1), da, db;
-  bool is_constant = e.has_flag(kWrappedNumber) && item(e).to_double() == 0;
+  bool is_constant = e.has_flag(kWrappedNumber) && item(e).is_zero();
   if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, e - 1.0)));
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.

@@ -51,7 +51,7 @@ Meta Arange::infer(Inputs) const {
   check(s != 0, "arange: step must be nonzero");
   check(std::isfinite(a) && std::isfinite(b), "arange: unsupported range: ", a, " -> ", b);
   check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
-  bool exact = !start.is_real() && !end.is_real() && !step.is_real();
+  bool exact = start.is_whole() && end.is_whole() && step.is_whole();
   // PyTorch counts int64 elements, and no others, by the bounds without their fractions.
   if (!exact && dtype != DType::int64) {
     double count = std::ceil((b - a) / s);

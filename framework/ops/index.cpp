@@ -419,7 +419,7 @@ static Meta nonzero_meta(const Tensor& x) {
   int64_t count = 0;
   visit_dtype(t.dtype(), [&](auto tag) {
     auto* p = t.data<typename decltype(tag)::type>();
-    for (int64_t i = 0; i < t.numel(); i++) count += float(p[i]) != 0;
+    for (int64_t i = 0; i < t.numel(); i++) count += is_nonzero(p[i]);
   });
   Meta m(Dims{count, x.ndim()}, DType::int64);
   if (count > 1 && x.ndim() > 1) m.strides = Dims{1, count};  // as in PyTorch: each axis' coordinates lie together

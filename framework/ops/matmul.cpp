@@ -21,8 +21,8 @@ Tensor t(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1)); }
 
 /// A factor of tensors of `dtype`: that of integers is truncated to one.
 Scalar factor_of(const char* op, DType dtype, const Scalar& s) {
-  if (is_floating(dtype) || !s.is_real()) return s;
-  check(std::fabs(s.d) < 0x1p63, op, ": value cannot be converted to type int64_t without overflow");
+  if (is_inexact(dtype) || s.is_whole()) return s;
+  check(std::fabs(s.to_double()) < 0x1p63, op, ": value cannot be converted to type int64_t without overflow");
   return Scalar(s.to_int());
 }
 
@@ -33,9 +33,9 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
         " and ", name_of(product.dtype()));
   Dims sizes = broadcast(op, input.sizes(), product.sizes());
   check(sizes == product.sizes(), op, ": expand(): the input of shape ", input.sizes(), " does not broadcast to ", product.sizes());
-  auto times = [](const Tensor& x, const Scalar& s) { return s.to_double() == 1 ? x : x * (s.is_real() ? num(s.d) : num(s.i)); };
+  auto times = [](const Tensor& x, const Scalar& s) { return s.to_complex() == 1.0 ? x : x * wrapped_number(s); };
   // beta == 0 ignores input, NaN included; its gradient is zero.
-  if (beta.to_double() == 0) {
+  if (beta.is_zero()) {
     if (!mode.grad || !input.has_flag(kRequiresGrad)) return times(product, alpha);
     Tensor never = full_of(Meta(Dims{}, DType::boolean, input.device()), Scalar(false));
     return times(product, alpha) + where(never, input, num(0.0));

@@ -13,7 +13,7 @@ std::string op_name(const char* text) {
   return std::string(s.substr(0, s.find_first_of(".(")));
 }
 
-int category(DType t) { return is_floating(t) ? 2 : t == DType::boolean ? 0 : 1; }
+int category(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : t == DType::boolean ? 0 : 1; }
 
 // A lower-priority operand only matters when its category is higher.
 DType combine(DType high, bool have_high, DType low, bool have_low) {
@@ -93,7 +93,7 @@ DType result_type(Inputs in) {
     if (!x) continue;
     int rank = x.has_flag(kWrappedNumber) ? 2 : x.ndim() == 0 ? 1 : 0;
     DType t = x.dtype();
-    if (rank == 2 && is_floating(t)) t = default_float;
+    if (rank == 2 && is_inexact(t)) t = is_complex(t) ? complex_type(default_float) : default_float;
     type[rank] = have[rank] ? promote_types(type[rank], t) : t;
     have[rank] = true;
   }
@@ -116,9 +116,9 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
 
 DType compute_dtype(const char* op, Rule rule, Inputs in) {
   DType t = rule == Rule::select ? result_type(in.subspan(1)) : in.size() == 1 ? in[0].dtype() : result_type(in);
-  if (rule == Rule::floating && !is_floating(t)) return default_float;
+  if (rule == Rule::floating && !is_inexact(t)) return default_float;
   check<NotImplemented>(rule != Rule::real || is_floating(t), op_name(op), ": not implemented for '", name_of(t), "'");
-  check<NotImplemented>(rule != Rule::integral || !is_floating(t), op_name(op), ": not implemented for '", name_of(t), "'");
+  check<NotImplemented>(rule != Rule::integral || !is_inexact(t), op_name(op), ": not implemented for '", name_of(t), "'");
   return t;
 }
 

@@ -35,7 +35,7 @@ Dims reduced_sizes(const Dims& sizes, uint32_t axes, bool keepdim) {
 namespace {
 
 DType sum_type(const std::optional<DType>& asked, DType have) {
-  return asked ? *asked : is_floating(have) ? have : DType::int64;
+  return asked ? *asked : is_inexact(have) ? have : DType::int64;
 }
 
 Meta reduced(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim, DType t) {

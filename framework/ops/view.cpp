@@ -328,7 +328,7 @@ Tensor Narrow::compose(Inputs in) const {
 
 Tensor NarrowTensor::compose(Inputs in) const {
   DType t = in[1].dtype();
-  check(in[1].ndim() == 0 && !is_floating(t) && t != DType::boolean, "narrow(): start must be an 0-dim integral Tensor.");
+  check(in[1].ndim() == 0 && !is_inexact(t) && t != DType::boolean, "narrow(): start must be an 0-dim integral Tensor.");
   return narrow(in[0], dim, item(in[1]).to_int(), length);
 }
 

@@ -4,8 +4,8 @@ import builtins as _builtins
 from . import _C
 from ._C import (Generator, Tensor, can_cast, cpu_capability, device, dtype, get_default_dtype, get_num_threads,
                  memory_format, promote_types, result_type, schema, set_default_dtype, set_num_threads)
-from ._types import (Size, bfloat16, bool, channels_last, channels_last_3d, contiguous_format, double, finfo, float,
-                     float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, long, preserve_format,
+from ._types import (Size, bfloat16, bool, cdouble, cfloat, channels_last, channels_last_3d, complex64, complex128,
+                     contiguous_format, double, finfo, float, float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, long, preserve_format,
                      short, uint8)
 from . import _tensor, _tensor_str
 from ._factories import (arange, as_tensor, asarray, empty, empty_like, empty_strided, eye, from_numpy, full, full_like,
@@ -47,7 +47,7 @@ def is_floating_point(input):
 
 
 def is_complex(input):
-    return False
+    return input.is_complex()
 
 
 def numel(input):

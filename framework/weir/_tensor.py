@@ -67,7 +67,7 @@ def suggested_format(self):
     return contiguous_format
 
 
-_PYTHON_DTYPES = {_python_bool: _bool, int: T.int64, float: T.float64}
+_PYTHON_DTYPES = {_python_bool: _bool, int: T.int64, float: T.float64, complex: T.complex128}
 
 
 def _target(args, dtype, device, non_blocking, copy):
@@ -120,7 +120,8 @@ def type(self, dtype=None, non_blocking=False):
     """The type's name, or self cast to dtype."""
     if dtype is None:
         name = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
-                "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool"}[self.dtype.name]
+                "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
+                "complex128": "ComplexDouble"}[self.dtype.name]
         return f"torch.{name}Tensor"
     return self.to(dtype)
 
@@ -336,11 +337,11 @@ _methods = dict(
     __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __contains__=__contains__, __format__=__format__,
     float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),
     long=_cast(T.int64), int=_cast(T.int32), short=_cast(T.int16), char=_cast(T.int8), byte=_cast(T.uint8),
-    bool=_cast(_bool), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
+    bool=_cast(_bool), cfloat=_cast(T.complex64), cdouble=_cast(T.complex128), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
     is_sparse=property(lambda self: False), is_meta=property(lambda self: self.device.type == "meta"),
     is_quantized=property(lambda self: False), is_mps=property(lambda self: False), layout=property(lambda self: "strided"),
     names=property(lambda self: (None,) * self.dim()), itemsize=property(lambda self: self.dtype.itemsize),
-    nbytes=property(lambda self: self.numel() * self.dtype.itemsize), is_complex=lambda self: False,
+    nbytes=property(lambda self: self.numel() * self.dtype.itemsize),
     is_conj=lambda self: False, is_neg=lambda self: False, resolve_conj=lambda self: self, resolve_neg=lambda self: self,
     is_signed=lambda self: self.dtype.is_signed, is_inference=lambda self: self.is_inference_tensor,
     is_same_size=lambda self, other: self.shape == other.shape, get_device=lambda self: -1,

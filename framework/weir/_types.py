@@ -1,11 +1,12 @@
 """dtypes under PyTorch's names, Size, finfo and iinfo."""
 import _weir
-from _weir import (bfloat16, bool, channels_last, channels_last_3d, contiguous_format, device, dtype, float16, float32,
+from _weir import (bfloat16, bool, channels_last, channels_last_3d, complex64, complex128, contiguous_format, device, dtype, float16, float32,
                    float64, int8, int16, int32, int64, memory_format, preserve_format, uint8)
 
 from ._lazy import np
 
 half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
+cfloat, cdouble = complex64, complex128
 
 
 class Size(tuple):
@@ -42,7 +43,8 @@ def __getattr__(name):
     if name not in ("numpy_of", "of_numpy"):
         raise AttributeError(f"module 'weir._types' has no attribute '{name}'")
     numpy_of = {bool: np.bool_, uint8: np.uint8, int8: np.int8, int16: np.int16, int32: np.int32, int64: np.int64,
-                float16: np.float16, float32: np.float32, float64: np.float64}
+                float16: np.float16, float32: np.float32, float64: np.float64, complex64: np.complex64,
+                complex128: np.complex128}
     globals().update(numpy_of=numpy_of, of_numpy={np.dtype(v): k for k, v in numpy_of.items()})
     return globals()[name]
 
@@ -52,10 +54,11 @@ def _numpy_type(of):
 
 
 class finfo:
-    """Machine limits of a floating-point dtype (default: the default dtype)."""
+    """Machine limits of a floating-point dtype, or of a complex one's parts (default: the default dtype)."""
 
     def __init__(self, type=None):
         type = type or _weir.get_default_dtype()
+        type = {complex64: float32, complex128: float64}.get(type, type)
         if not type.is_floating_point:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
         self.dtype = type.name
@@ -72,7 +75,7 @@ class iinfo:
     """Machine limits of an integer dtype."""
 
     def __init__(self, type):
-        if type.is_floating_point or type is bool:
+        if type.is_floating_point or type.is_complex or type is bool:
             raise TypeError(f"torch.iinfo() requires an integer input type, got '{type}'")
         i = np.iinfo(_numpy_type(type))
         self.dtype, self.bits, self.min, self.max = type.name, i.bits, i.min, i.max

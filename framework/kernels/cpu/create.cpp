@@ -13,12 +13,13 @@ void arange(const Arange& op, Inputs, Outputs out) {
   visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = t.data<T>();
-    bool integers = !is_floating(t.dtype());
+    bool integers = !is_inexact(t.dtype());
     double a = op.start.to_double(), s = op.step.to_double();
     int64_t ia = op.start.to_int(), is = op.step.to_int();
     parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
-        if (integers) p[i] = T(ia + i * is);
+        if constexpr (kIsComplex<T>) p[i] = T(a + double(i) * s);
+        else if (integers) p[i] = T(ia + i * is);
         else p[i] = T(float_cast<T>(a + double(i) * s));
       }
     });
@@ -33,8 +34,9 @@ void linspace(const Linspace& op, Inputs, Outputs out) {
     using T = typename decltype(tag)::type;
     T* p = t.data<T>();
     // From both ends, so that the last one is exact.
+    using R = std::conditional_t<kIsComplex<T>, double, T>;
     for (int64_t i = 0; i < n; i++)
-      p[i] = T(float_cast<T>(i < n / 2 || n == 1 ? op.start + step * double(i) : op.end - step * double(n - 1 - i)));
+      p[i] = T(float_cast<R>(i < n / 2 || n == 1 ? op.start + step * double(i) : op.end - step * double(n - 1 - i)));
   });
 }
 

@@ -144,7 +144,8 @@ template <class F> void by_item_size(size_t bytes, F&& f) {
   if (bytes == 1) f(TypeTag<uint8_t>{});
   else if (bytes == 2) f(TypeTag<uint16_t>{});
   else if (bytes == 4) f(TypeTag<uint32_t>{});
-  else f(TypeTag<uint64_t>{});
+  else if (bytes == 8) f(TypeTag<uint64_t>{});
+  else f(TypeTag<std::complex<double>>{});
 }
 
 int64_t size_along(const Tensor& t, int64_t dim) { return t.ndim() ? t.size(dim) : 1; }
@@ -178,6 +179,7 @@ void scatter_value(const ScatterValue& op, Inputs in, Outputs out) {
     T *dst = out[0].data<T>(), v;
     if constexpr (std::is_same_v<T, bool>) v = op.value.to_double() != 0;
     else if constexpr (std::is_integral_v<T>) v = T(op.value.to_int());
+    else if constexpr (kIsComplex<T>) v = op.value.to<T>();
     else v = T(float_cast<T>(op.value.to_double()));
     along("scatter", in[1], op.dim, out[0].strides(), size_along(out[0], op.dim), out[0].strides(), along_last(op.dim, in[1]),
           [=](int64_t, int64_t at, int64_t) { dst[at] = v; });
@@ -185,8 +187,10 @@ void scatter_value(const ScatterValue& op, Inputs in, Outputs out) {
 }
 
 // dst += v in the type's own arithmetic (half types through float, bool as or).
-template <class T> void add_to(T& dst, T v, double alpha = 1) {
-  if constexpr (std::is_same_v<T, bool>) dst = dst || v;
+template <class T, class Alpha = double> void add_to(T& dst, T v, Alpha alpha = 1) {
+  if constexpr (kIsComplex<T>) dst += T(alpha) * v;
+  else if constexpr (kIsComplex<Alpha>) add_to(dst, v, alpha.real());
+  else if constexpr (std::is_same_v<T, bool>) dst = dst || v;
   else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) dst = T(float(dst) + float(alpha) * float(v));
   else if constexpr (std::is_integral_v<T>) dst = T(dst + T(alpha) * v);
   else dst += T(alpha) * v;
@@ -233,17 +237,18 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
   Tensor index = row_major(in[1]), src = row_major(in[2]);
   Split3 s(out[0].sizes(), op.dim, "index_add");
   int64_t m = index.numel();
-  bool scatters = out[0].ndim() > 1 && op.alpha.to_double() == 1;  // as PyTorch does there, with scatter's exception
+  bool scatters = out[0].ndim() > 1 && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
   visit_dtype(src.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* dst = out[0].data<T>();
     const T* p = src.data<T>();
+    const auto alpha = op.alpha.to<std::conditional_t<kIsComplex<T>, std::complex<double>, double>>();
     for (int64_t o = 0; o < s.outer; o++)
       for (int64_t i = 0; i < m; i++) {
         int64_t at = scatters ? checked_along(index_at(index, i), s.n, int(op.dim))
                               : checked("index_add", index_at(index, i), s.n, false);
         for (int64_t k = 0; k < s.inner; k++)
-          add_to(dst[(o * s.n + at) * s.inner + k], p[(o * m + i) * s.inner + k], op.alpha.to_double());
+          add_to(dst[(o * s.n + at) * s.inner + k], p[(o * m + i) * s.inner + k], alpha);
       }
   });
 }
@@ -327,7 +332,7 @@ void nonzero(const Nonzero&, Inputs in, Outputs out) {
   visit_dtype(x.dtype(), [&](auto tag) {
     auto* v = x.data<typename decltype(tag)::type>();
     for (int64_t i = 0; i < x.numel(); i++) {
-      if (float(v[i]) == 0) continue;
+      if (!is_nonzero(v[i])) continue;
       int64_t rest = i;
       for (int d = x.ndim(); d-- > 0;) {
         p[d * column] = rest % x.sizes()[d];
@@ -422,6 +427,7 @@ void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, boo
   });
 }
 void sort_any(const Tensor& x, int64_t dim, bool descending, int64_t keep, bool ordered, Outputs out) {
+  check<NotImplemented>(!is_complex(x.dtype()), "sort: not implemented for '", name_of(x.dtype()), "'");
   if (out[0].numel() == 0) return;
   if (x.dtype() == DType::float64) sort_lines<double>(x, dim, descending, keep, ordered, out[0], out[1]);
   else if (is_floating(x.dtype())) sort_lines<float>(x, dim, descending, keep, ordered, out[0], out[1]);

@@ -8,7 +8,11 @@ namespace {
 
 // Float to integer: out of range is undefined in C++; go through int64 as PyTorch's vectorised kernels do.
 template <class To, class From> To cast(From x) {
-  if constexpr (std::is_same_v<To, bool> && std::is_integral_v<From>) return x != 0;
+  if constexpr (kIsComplex<From> && std::is_same_v<To, bool>) return is_nonzero(x);
+  else if constexpr (kIsComplex<From> && kIsComplex<To>) return To(x);
+  else if constexpr (kIsComplex<From>) return cast<To>(x.real());
+  else if constexpr (kIsComplex<To>) return To(cast<typename To::value_type>(x));
+  else if constexpr (std::is_same_v<To, bool> && std::is_integral_v<From>) return x != 0;
   else if constexpr (std::is_same_v<To, bool>) return float(x) != 0 || x != x;
   else if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Half>) return cast<To>(float(x));
   else if constexpr (std::is_same_v<To, BFloat16>) return BFloat16(float(x));
@@ -203,7 +207,7 @@ class Tiles {
   bool direct_[kMaxOperands] = {};
   bool by_run_;
   uint32_t constant_ = 0, fixed_run_ = 0;  // a bit per operand: one number for all, or for a run
-  alignas(64) std::byte tile_[kMaxOperands][kTile * 8];
+  alignas(64) std::byte tile_[kMaxOperands][kTile * kMaxItem];
 };
 
 // Whether every number of t is an int32: by its type, or a single number by its value (Python's integers are int64).
@@ -216,6 +220,7 @@ bool fits_int32(const Tensor& t) {
 
 Loop pick(const char* name, const Loops& loops, DType compute, std::span<const Tensor> in, DType* tile) {
   bool narrow = loops.i32 && compute <= DType::int32 && std::all_of(in.begin(), in.end(), fits_int32);
+  check<NotImplemented>(!is_complex(compute), name, ": not implemented for '", name_of(compute), "'");
   Loop loop = compute == DType::float64 ? loops.f64 : is_floating(compute) ? loops.f32 : narrow ? loops.i32 : loops.i64;
   *tile = compute == DType::float64 ? DType::float64 : is_floating(compute) ? DType::float32 : narrow ? DType::int32 : DType::int64;
   check<NotImplemented>(loop, name, ": not implemented for '", name_of(compute), "'");
@@ -243,7 +248,7 @@ void copy_transposed(const Space& s, int d, int64_t row_begin, int64_t row_end) 
   const Operand &to = s.ops[0], &from = s.ops[1];
   int in = s.n - 1;
   int64_t rows = s.sizes[d], cols = s.sizes[in], ti = size_of(to.dtype), fi = size_of(from.dtype);
-  std::byte square[kSquare * kSquare * 8];
+  std::byte square[kSquare * kSquare * kMaxItem];
   for (int64_t unit = row_begin; unit < row_end; unit++) {
     int64_t rest = unit, t0 = 0, f0 = 0;
     for (int k = s.n - 1; k-- > 0;) {
@@ -300,7 +305,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   Loop loop = pick(name, loops, compute, in, &tile);
   // Most calls: everything contiguous, of one shape and type, or a single number.
   const void* data[kMaxOperands] = {};
-  alignas(8) std::byte number[kMaxOperands][8];
+  alignas(kMaxItem) std::byte number[kMaxOperands][kMaxItem];
   uint32_t fixed = 0;
   bool simple = out.dtype() == tile && out.is_contiguous();
   for (size_t k = 0; simple && k < in.size(); k++) {

@@ -14,6 +14,7 @@ namespace weir {
 namespace WEIR_ISA {
 
 constexpr int kMaxOperands = 4;      // inputs and the output
+constexpr size_t kMaxItem = 16;      // bytes of the largest element, complex128
 constexpr int64_t kTile = 1024;      // elements; three tiles of float64 fill half of a 48 KiB L1
 
 /// out[i] = f(in0[i], ...) for i < n; `fixed` has a bit per input that is one number for the whole loop.
@@ -39,6 +40,15 @@ Tensor row_major(const Tensor& t);
 template <class T> auto float_cast(double x) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x);
   else return x;
+}
+
+/// As visit_dtype, for kernels of real numbers: NotImplementedError for complex ones.
+template <class F> void visit_real_dtype(const char* name, DType t, F&& f) {
+  visit_dtype(t, [&](auto tag) {
+    if constexpr (kIsComplex<typename decltype(tag)::type>)
+      throw NotImplemented(str('"', name, "\" not implemented for '", name_of(t), "'"));
+    else f(tag);
+  });
 }
 
 /// n elements of `from` at `src` (stride in elements) to `to` at `dst`, cast as PyTorch casts.

@@ -34,7 +34,7 @@ int64_t checked(int64_t target, int64_t classes) {
 
 // Calls f with the dtype as a tag; losses exist for floating types only.
 template <class F> void by_type(DType t, F&& f) {
-  visit_dtype(t, [&](auto tag) {
+  visit_real_dtype("nll_loss", t, [&](auto tag) {
     if constexpr (!std::is_integral_v<typename decltype(tag)::type>) f(tag);
   });
 }

@@ -43,7 +43,7 @@ Tensor in_layout(const Tensor& t, bool last) {
 }
 
 template <class F> void by_type(DType t, F&& f) {
-  visit_dtype(t, [&](auto tag) {
+  visit_real_dtype("pooling", t, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_same_v<T, bool>) throw NotImplemented("pooling: not implemented for 'bool'");
     else f(tag);

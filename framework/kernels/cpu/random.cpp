@@ -104,7 +104,7 @@ void random_range(const RandomInt& op, Inputs, Outputs out) {
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
   fill_with(out[0], [&](const Tensor& t) {
-    visit_dtype(t.dtype(), [&](auto tag) {
+    visit_real_dtype("random_", t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;
       bool bounded = op.low || op.high, all = op.low == INT64_MIN && !op.high;
       int64_t low = op.low && !all ? inwards<T>(*op.low, 1) : 0;

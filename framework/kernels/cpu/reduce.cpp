@@ -203,6 +203,10 @@ class Reducer {
   bool direct_;
 };
 
+void check_real(const char* op, DType t) {
+  check<NotImplemented>(!is_complex(t), op, ": not implemented for '", name_of(t), "'");
+}
+
 struct Keep {
   template <class T> T operator()(T x) const { return x; }
 };
@@ -219,6 +223,7 @@ void reduce(const Tensor& x, uint32_t axes, const Tensor& out, Finish finish = {
       for (int64_t i = 0; i < out.numel(); i++) result[i] = T(finish(result[i]));
     if (!direct) convert(dtype_of<T>(), result, 1, out.dtype(), out.raw(), 1, out.numel());
   };
+  check_real("reduction", x.dtype()), check_real("reduction", out.dtype());
   if (x.dtype() == DType::float64 || out.dtype() == DType::float64) run(TypeTag<double>{});
   else if (is_floating(x.dtype()) || is_floating(out.dtype())) run(TypeTag<float>{});
   else run(TypeTag<int64_t>{});
@@ -294,6 +299,7 @@ void find_into(const Tensor& x, uint32_t axes, const Tensor* values, const Tenso
     find<kLargest, T>(x, axes, values ? top.data() : nullptr, indices.data<int64_t>());
     if (values) convert(dtype_of<T>(), top.data(), 1, values->dtype(), values->raw(), 1, values->numel());
   };
+  check_real("max", x.dtype());
   if (x.dtype() == DType::float64) run(TypeTag<double>{});
   else if (is_floating(x.dtype())) run(TypeTag<float>{});
   else run(TypeTag<int64_t>{});
@@ -331,6 +337,7 @@ template <template <class> class Of> void scan(const Tensor& x, int64_t dim, con
       }
     });
   };
+  check_real("cumsum", out.dtype());
   if (out.dtype() == DType::float64) run(TypeTag<double>{});
   else if (is_floating(out.dtype())) run(TypeTag<float>{});
   else run(TypeTag<int64_t>{});

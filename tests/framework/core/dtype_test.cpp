@@ -9,17 +9,19 @@ namespace weir {
 
 // torch.promote_types(row, column), by the number of the result: PyTorch 2.13.0.
 constexpr int kPromoted[kNumDTypes][kNumDTypes] = {
-    // bool u8 i8 i16 i32 i64 f16 bf16 f32 f64
-    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},  // bool
-    {1, 1, 3, 3, 4, 5, 6, 7, 8, 9},  // uint8
-    {2, 3, 2, 3, 4, 5, 6, 7, 8, 9},  // int8
-    {3, 3, 3, 3, 4, 5, 6, 7, 8, 9},  // int16
-    {4, 4, 4, 4, 4, 5, 6, 7, 8, 9},  // int32
-    {5, 5, 5, 5, 5, 5, 6, 7, 8, 9},  // int64
-    {6, 6, 6, 6, 6, 6, 6, 8, 8, 9},  // float16
-    {7, 7, 7, 7, 7, 7, 8, 7, 8, 9},  // bfloat16
-    {8, 8, 8, 8, 8, 8, 8, 8, 8, 9},  // float32
-    {9, 9, 9, 9, 9, 9, 9, 9, 9, 9},  // float64
+    // bool u8 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128
+    {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},             // bool
+    {1, 1, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11},             // uint8
+    {2, 3, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},             // int8
+    {3, 3, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11},             // int16
+    {4, 4, 4, 4, 4, 5, 6, 7, 8, 9, 10, 11},             // int32
+    {5, 5, 5, 5, 5, 5, 6, 7, 8, 9, 10, 11},             // int64
+    {6, 6, 6, 6, 6, 6, 6, 8, 8, 9, 10, 11},             // float16
+    {7, 7, 7, 7, 7, 7, 8, 7, 8, 9, 10, 11},             // bfloat16
+    {8, 8, 8, 8, 8, 8, 8, 8, 8, 9, 10, 11},             // float32
+    {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 11, 11},             // float64
+    {10, 10, 10, 10, 10, 10, 10, 10, 10, 11, 10, 11},   // complex64
+    {11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11},   // complex128
 };
 
 template <class F> void for_each_pair(F&& f) {
@@ -34,7 +36,7 @@ TEST(DType, PromotesAsPyTorch) {
 }
 
 TEST(DType, CastsToTheSameOrAHigherCategory) {
-  auto category = [](DType t) { return t == DType::boolean ? 0 : is_floating(t) ? 2 : 1; };
+  auto category = [](DType t) { return t == DType::boolean ? 0 : is_complex(t) ? 3 : is_floating(t) ? 2 : 1; };
   for_each_pair([&](DType from, DType to) {
     EXPECT_EQ(can_cast(from, to), category(from) <= category(to)) << name_of(from) << " to " << name_of(to);
   });
@@ -42,7 +44,7 @@ TEST(DType, CastsToTheSameOrAHigherCategory) {
 
 TEST(DType, EachIsInOneCategory) {
   for (int i = 0; i < kNumDTypes; i++)
-    EXPECT_EQ((DType(i) == DType::boolean) + is_integral(DType(i)) + is_floating(DType(i)), 1) << name_of(DType(i));
+    EXPECT_EQ((DType(i) == DType::boolean) + is_integral(DType(i)) + is_floating(DType(i)) + is_complex(DType(i)), 1) << name_of(DType(i));
 }
 
 TEST(DType, SizesAndTypesAgree) {

@@ -23,4 +23,14 @@ TEST(Scalar, Converts) {
   EXPECT_EQ(Scalar(true).to<float>(), 1.0f);
 }
 
+TEST(Scalar, ComplexNumbersConvertToRealOnesOnlyWithoutImaginaryPart) {
+  Scalar z(std::complex<double>(2, 3)), real(std::complex<double>(2, 0));
+  EXPECT_EQ(z.dtype(), DType::complex64);
+  EXPECT_EQ(z.dtype(DType::float64), DType::complex128);
+  EXPECT_EQ(z.to<std::complex<float>>(), std::complex<float>(2, 3));
+  EXPECT_THROW(z.to_double(), Error);
+  EXPECT_EQ(real.to_double(), 2.0);
+  EXPECT_EQ(Scalar(2).to_complex(), std::complex<double>(2, 0));
+}
+
 }  // namespace weir
