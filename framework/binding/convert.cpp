@@ -74,6 +74,8 @@ PyObject* size_object(const Dims& sizes) {
   return size_type ? must(PyObject_CallOneArg(size_type, t.ptr())) : t.release().ptr();
 }
 
+bool is_size(PyObject* o) { return size_type && PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(size_type)); }
+
 PyObject* scalar_object(const Scalar& s) {
   if (s.is_complex()) return PyComplex_FromDoubles(s.d, s.imag);
   if (s.is_real()) return PyFloat_FromDouble(s.d);
@@ -251,7 +253,7 @@ void init_types(py::module_& m) {
       .value("channels_last", MemoryFormat::channels_last)
       .value("channels_last_3d", MemoryFormat::channels_last_3d)
       .export_values();
-  m.def("_set_size_type", [](py::object t) { size_type = t.release().ptr(); });
+  m.def("_set_size_type", [](py::type t) { size_type = t.release().ptr(); });
 }
 
 }  // namespace weir

@@ -17,6 +17,7 @@ PyObject* device_object(Device d);  // new reference
 bool to_device(PyObject* o, Device* out);
 pybind11::object ints_object(const Dims& ints);  // a plain tuple
 PyObject* size_object(const Dims& sizes);  // new reference to a weir.Size
+bool is_size(PyObject* o);
 PyObject* scalar_object(const Scalar& s);
 bool to_int(PyObject* o, int64_t* out);    // int, NumPy integer, 0-d integer tensor; not float, not bool-less types
 bool to_double(PyObject* o, double* out);

@@ -1,5 +1,5 @@
 // The extension module `_weir`: types, ops, autograd, factories.
-#include "framework/binding/convert.h"
+#include "framework/binding/construct.h"
 #include "framework/binding/tensor_object.h"
 #include "framework/core/generator.h"
 #include "framework/core/parallel.h"
@@ -16,40 +16,24 @@ namespace {
 
 /// dtype= and device= of a factory: None stands for the default one.
 using MaybeDType = std::optional<DType>;
-Device device(const py::handle& o) {
-  Device d;
-  if (!o.is_none()) check<TypeError>(to_device(o.ptr(), &d), "device: expected a device or str, got ", Py_TYPE(o.ptr())->tp_name);
-  check(d.type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
-  return d;
-}
-
-Tensor finish(Tensor t, bool requires_grad) {
-  if (mode.inference) t->flags |= kInference;
-  if (requires_grad) {
-    check(is_inexact(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
-    t->flags |= kRequiresGrad;
-  }
-  return t;
-}
-
 void init_factories(py::module_& m) {
   auto none = py::none();
   m.def("_empty", [](const Dims& size, MaybeDType t, py::handle d, bool grad) {
-    return finish(empty(size, t.value_or(default_dtype()), device(d)), grad);
+    return finish_new(empty(size, t.value_or(default_dtype()), device_argument(d)), grad);
   }, py::arg("size"), py::arg("dtype") = none, py::arg("device") = none, py::arg("requires_grad") = false);
   m.def("_empty_strided", [](const Dims& n, const Dims& s, MaybeDType t, py::handle d, bool grad) {
     check(n.n == s.n, "empty_strided: dimensionality of sizes (", n.n, ") must match dimensionality of strides (", s.n, ")");
     for (int i = 0; i < s.n; i++)  // a stride that is never taken may be anything
       check(s[i] >= 0 || n[i] <= 1 || n.contains(0), "empty_strided: negative strides are not supported, got ", s);
-    return finish(empty(Meta(n, s, t.value_or(default_dtype()), device(d))), grad);
+    return finish_new(empty(Meta(n, s, t.value_or(default_dtype()), device_argument(d))), grad);
   }, py::arg("size"), py::arg("stride"), py::arg("dtype") = none, py::arg("device") = none, py::arg("requires_grad") = false);
   m.def("_zeros", [](const Dims& size, MaybeDType t, py::handle d, bool grad) {
-    return finish(zeros_of(Meta(size, t.value_or(default_dtype()), device(d))), grad);
+    return finish_new(zeros_of(Meta(size, t.value_or(default_dtype()), device_argument(d))), grad);
   }, py::arg("size"), py::arg("dtype") = none, py::arg("device") = none, py::arg("requires_grad") = false);
   m.def("_full", [](const Dims& size, py::handle value, MaybeDType t, py::handle d, bool grad) {
     Scalar s;
     check<TypeError>(to_scalar(value.ptr(), &s), "full(): argument 'fill_value' must be Number, not ", Py_TYPE(value.ptr())->tp_name);
-    return finish(full_of(Meta(size, t.value_or(s.dtype(default_dtype())), device(d)), s), grad);
+    return finish_new(full_of(Meta(size, t.value_or(s.dtype(default_dtype())), device_argument(d)), s), grad);
   }, py::arg("size"), py::arg("fill_value"), py::arg("dtype") = none, py::arg("device") = none, py::arg("requires_grad") = false);
   m.def("_view_dtype", [](const Tensor& x, DType t, const Dims& size, const Dims& stride, int64_t offset) {
     int64_t item = int64_t(size_of(t)), reach = checked_add(checked_add(extent(size, stride).high, 1), offset);
@@ -121,6 +105,7 @@ PYBIND11_MODULE(_weir, m) {
   init_autograd(m);
   init_random(m);
   init_numpy(m);
+  init_construct(m);
   init_optimizer(m);
   init_factories(m);
   m.def("get_num_threads", &num_threads);

@@ -2,7 +2,7 @@
 #include <pybind11/numpy.h>
 
 #include "framework/autograd/variable.h"
-#include "framework/binding/convert.h"
+#include "framework/binding/construct.h"
 
 namespace py = pybind11;
 
@@ -18,14 +18,18 @@ constexpr Type kTypes[kNumDTypes] = {{'b', 0}, {'u', 2}, {'i', 1}, {'i', 3}, {'i
 
 DType dtype_of(const py::array& array) {
   py::dtype given = array.dtype();
+  check<ValueError>(given.byteorder() != '>', "given numpy array has byte order different from the native byte order. Conversion "
+                    "between byte orders is currently not supported.");
   for (int i = 0; i < kNumDTypes; i++)
-    if (kTypes[i].kind == given.kind() && size_of(DType(i)) == size_t(given.itemsize()) && given.byteorder() != '>' && kTypes[i].number >= 0)
+    if (kTypes[i].kind == given.kind() && size_of(DType(i)) == size_t(given.itemsize()) && kTypes[i].number >= 0)
       return DType(i);
   throw TypeError(str("can't convert np.ndarray of type ", std::string(py::str(given)), ". The only supported types are: float64, "
                       "float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool."));
 }
 
-py::object from_numpy(py::handle given) {
+}  // namespace
+
+Tensor from_numpy(py::handle given) {
   check<TypeError>(py::isinstance<py::array>(given), "expected np.ndarray (got ", Py_TYPE(given.ptr())->tp_name, ")");
   auto array = py::reinterpret_borrow<py::array>(given);
   DType t = dtype_of(array);
@@ -46,8 +50,10 @@ py::object from_numpy(py::handle given) {
   size_t bytes = array.size() ? size_t(reach * item) : 0;
   void* memory = const_cast<void*>(array.data());
   StorageRef storage = borrow_storage(memory, bytes, release, array.release().ptr());
-  return py::cast(alias(std::move(storage), t, sizes, strides, 0));
+  return alias(std::move(storage), t, sizes, strides, 0);
 }
+
+namespace {
 
 py::object numpy(const Tensor& t, bool force) {
   check(force || !requires_grad(t), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");

@@ -4,9 +4,10 @@
 
 #include "framework/autograd/engine.h"
 #include "framework/binding/autograd.h"
-#include "framework/binding/convert.h"
+#include "framework/binding/construct.h"
 #include "framework/binding/indexing.h"
 #include "framework/binding/op_function.h"
+#include "framework/ops/pointwise.h"
 
 namespace py = pybind11;
 
@@ -283,8 +284,11 @@ PyNumberMethods number{};
 PyMappingMethods mapping{};
 PySequenceMethods sequence{};
 
-PyObject* new_tensor(PyTypeObject* type, PyObject*, PyObject*) {
-  return guarded([&] { return wrap_as(type, empty(Dims{0}, DType::float32)); });
+PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return guarded([&] {
+    Tensor t = construct_legacy(args, kwargs, default_dtype(), true);
+    return wrap_as(type, t);
+  });
 }
 
 }  // namespace

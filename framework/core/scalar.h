@@ -47,6 +47,19 @@ struct Scalar {
   }
 };
 
+/// RuntimeError unless `s` is a number of `t`: integers take what is in their range (a negative number wraps in an unsigned
+/// type, as in PyTorch) and no NaN; floating types take all real numbers.
+inline void check_fits(const Scalar& s, DType t) {
+  auto refuse = [&](bool ok) { check(ok, "value cannot be converted to type ", name_of(t), " without overflow"); };
+  refuse(!s.is_complex() || s.imag == 0 || t >= DType::complex64);
+  if (t == DType::boolean || !is_integral(t) || s.is_complex()) return;
+  int bits = int(size_of(t)) * 8;
+  bool is_signed = t != DType::uint8;
+  double end = std::ldexp(1.0, is_signed ? bits - 1 : bits);
+  if (!s.is_whole()) return refuse(s.d > -end - (is_signed && bits < 64 ? 1 : 0) && s.d < end);
+  if (bits < 64) refuse(s.i < int64_t(end) && (is_signed ? s.i >= -int64_t(end) : s.i > -int64_t(end)));
+}
+
 inline std::ostream& operator<<(std::ostream& out, const Scalar& s) {
   if (s.is_complex()) return out << '(' << s.d << (s.imag < 0 ? "" : "+") << s.imag << "j)";
   return s.is_real() ? out << s.d : out << s.i;

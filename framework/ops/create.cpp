@@ -42,6 +42,7 @@ Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // 
 Meta Fill::infer(Inputs in) const {
   check(in[1].ndim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", in[1].ndim(),
         " dimensions.");
+  if (in[1].has_flag(kWrappedNumber) && !in[1].is_meta()) check_fits(item(in[1]), in[0].dtype());
   return Copy().infer(in);
 }
 Tensors Fill::vjp(const Saved& s, const Tensor& dy) const { return Copy().vjp(s, dy); }
@@ -79,6 +80,7 @@ Tensor zeros_of(const Meta& meta) {
   return t;
 }
 Tensor full_of(const Meta& meta, const Scalar& value) {
+  check_fits(value, meta.dtype);
   Tensor t = empty(meta);
   GradMode off(false);
   copy_into(t, wrapped_number(value, meta.device));

@@ -8,8 +8,8 @@ from ._types import (Size, bfloat16, bool, cdouble, cfloat, channels_last, chann
                      contiguous_format, double, finfo, float, float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, long, preserve_format,
                      short, uint8)
 from . import _tensor, _tensor_str
-from ._factories import (arange, as_tensor, asarray, empty, empty_like, empty_strided, eye, from_numpy, full, full_like,
-                         linspace, logspace, ones, ones_like, scalar_tensor, tensor, zeros, zeros_like)
+from ._factories import (arange, as_tensor, asarray, empty, empty_like, empty_strided, eye, frombuffer, from_numpy, full,
+                         full_like, linspace, logspace, ones, ones_like, scalar_tensor, tensor, zeros, zeros_like)
 
 __version__ = "0.1.0"
 

@@ -1,9 +1,10 @@
 """Functions that make tensors from numbers, sequences and NumPy arrays."""
 import builtins
 import math
+import warnings
 
-from _weir import (Tensor, _as_new, _empty, _empty_strided, _full, _write_out, _zeros, from_numpy, get_default_dtype,
-                   ops, preserve_format)
+from _weir import (Tensor, _as_new, _empty, _empty_strided, _from_buffer, _full, _is_numpy, _write_out, _zeros, from_numpy,
+                   get_default_dtype, ops, preserve_format, tensor)
 
 from . import _types as T
 from ._lazy import np
@@ -11,13 +12,22 @@ from ._lazy import np
 _hidden = ops["hidden"]
 
 
-def _size(size):
-    return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+def _sizes(name, given, size):
+    """The sizes of `name(*given, size=size)`: ints, or one sequence of them."""
+    if size is not None:
+        if given:
+            raise TypeError(f"{name}() got multiple values for argument 'size'")
+        return size
+    return given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
 
 
-def _into(out, r):
+def _into(name, out, r, requires_grad=False):
     """`out` with the size and numbers of r, in its own dtype, as one write."""
-    return _write_out("out", out, r.to(out.dtype), [], 0, False)
+    if out.requires_grad:
+        raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
+                           "the arguments requires grad.")
+    _write_out(name, out, r.detach().to(out.dtype), [], 0, False)
+    return out.requires_grad_() if requires_grad else out
 
 
 def _like(t, dtype, device, requires_grad, memory_format, layout, pin_memory):
@@ -39,13 +49,14 @@ def check_options(layout, pin_memory):
                            "is available on this system.")
 
 
-def empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+def empty(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
           memory_format=None):
     """An uninitialised tensor. Shape: `size`."""
     if layout is not None or pin_memory:  # calls of Python are most of what an empty tensor costs
         check_options(layout, pin_memory)
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        size = size[0]
+    size = _sizes("empty", sizes, size)
+    if out is not None:
+        return _into("empty", out, _empty(size, dtype or out.dtype, device), requires_grad)
     r = _empty(size, dtype, device, requires_grad)
     if memory_format is not None and memory_format is not T.contiguous_format:
         r = ops["torch"]["clone"](r, memory_format=memory_format)
@@ -58,25 +69,30 @@ def empty_strided(size, stride, *, dtype=None, layout=None, device=None, require
     return _empty_strided(size, stride, dtype, device, requires_grad)
 
 
-def zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def zeros(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of zeros. Shape: `size`."""
     check_options(layout, pin_memory)
-    r = _zeros(_size(size), dtype, device, requires_grad)
-    return r if out is None else _into(out, r)
+    size = _sizes("zeros", sizes, size)
+    if out is not None:
+        return _into("zeros", out, _zeros(size, dtype or out.dtype, device), requires_grad)
+    return _zeros(size, dtype, device, requires_grad)
 
 
-def ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+def ones(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of ones. Shape: `size`."""
     check_options(layout, pin_memory)
-    r = _full(_size(size), 1, dtype or get_default_dtype(), device, requires_grad)
-    return r if out is None else _into(out, r)
+    size = _sizes("ones", sizes, size)
+    if out is not None:
+        return _into("ones", out, _full(size, 1, dtype or out.dtype, device), requires_grad)
+    return _full(size, 1, dtype or get_default_dtype(), device, requires_grad)
 
 
 def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of one number; its dtype follows the number unless given."""
     check_options(layout, pin_memory)
-    r = _full(size, fill_value, dtype, device, requires_grad)
-    return r if out is None else _into(out, r)
+    if out is not None:
+        return _into("full", out, _full(size, fill_value, dtype or out.dtype, device), requires_grad)
+    return _full(size, fill_value, dtype, device, requires_grad)
 
 
 def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
@@ -119,7 +135,7 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     if device is not None:
         r = r.to(device)
     if out is not None:
-        return _into(out, r)
+        return _into("arange", out, r, requires_grad)
     return r.requires_grad_() if requires_grad else r
 
 
@@ -148,17 +164,19 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     if device is not None:
         r = r.to(device)
     if out is not None:
-        return _into(out, r)
+        return _into("linspace", out, r, requires_grad)
     return r.requires_grad_() if requires_grad else r
 
 
-def logspace(start, end, steps, base=10.0, *, dtype=None, layout=None, device=None, requires_grad=False,
+def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
              pin_memory=False):
     """base ** linspace(start, end, steps)."""
     check_options(layout, pin_memory)
     start, end = _whole_ends(dtype, *_ends("logspace", start, end))
     exponents = linspace(start, end, steps, dtype=T.float64, device=device)
     r = ops["torch"]["pow"](base, exponents).to(dtype or get_default_dtype())
+    if out is not None:
+        return _into("logspace", out, r, requires_grad)
     return r.requires_grad_() if requires_grad else r
 
 
@@ -166,95 +184,69 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_g
     """Ones on the diagonal, zeros elsewhere. Shape: (n, m)."""
     check_options(layout, pin_memory)
     m = n if m is None else m
+    for label, x in (("n", n), ("m", m)):
+        if not hasattr(x, "__index__"):
+            raise TypeError(f"eye(): argument '{label}' must be int, not {type(x).__name__}")
     if n < 0 or m < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}, {m}")
-    r = zeros(n, m, dtype=dtype, device=device)
+    r = zeros(n, m, dtype=dtype or (out.dtype if out is not None else None), device=device)
     r.diagonal().fill_(1)
+    if out is not None:
+        return _into("eye", out, r, requires_grad)
     return _as_new(r).requires_grad_() if requires_grad else _as_new(r)
 
 
-def _nested(data):
-    """Shape of nested sequences whose leaves may be tensors; None for what NumPy reads itself."""
-    return isinstance(data, (list, tuple)) and _has_tensor(data)
-
-
-def _has_tensor(data):
-    return any(isinstance(x, Tensor) or (isinstance(x, (list, tuple)) and _has_tensor(x)) for x in data)
-
-
-def _plain(data):
-    return [_plain(x) for x in data] if isinstance(data, (list, tuple)) else data.tolist() if isinstance(data, Tensor) else data
-
-
-def _array(data):
-    if _nested(data):
-        data = _plain(data)
-    if isinstance(data, (list, tuple)):
-        _check_regular(data, _shape(data), 0)
-    a = np.array(data)
-    if a.dtype == object or a.dtype.kind in "USV":
-        raise TypeError(f"new(): invalid data type '{type(_leaf(data)).__name__}'" if a.dtype.kind in "US" else
-                        f"Could not infer dtype of {type(_leaf(data)).__name__}")
-    return a
-
-
-def _leaf(data):
-    while isinstance(data, (list, tuple)) and len(data):
-        data = data[0]
-    return data
-
-
-def _shape(data):
-    shape = []
-    while isinstance(data, (list, tuple)):
-        shape.append(len(data))
-        if not data:
-            break
-        data = data[0]
-    return shape
-
-
-def _check_regular(data, shape, dim):
-    if dim == len(shape) or not isinstance(data, (list, tuple)):
-        if isinstance(data, (list, tuple)) or dim != len(shape):
-            raise TypeError(f"not a sequence, or nested too deep, at dim {dim}")
-        return
-    if len(data) != shape[dim]:
-        raise ValueError(f"expected sequence of length {shape[dim]} at dim {dim} (got {len(data)})")
-    if dim + 1 < len(shape):
-        for x in data:
-            _check_regular(x, shape, dim + 1)
-
-
-def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A new tensor with a copy of data: a number, nested sequences, an array or a tensor. Floats get the default dtype."""
-    check_options(None, pin_memory)
-    if isinstance(data, Tensor):
-        r = data.detach().clone()
-        r = r.to(dtype) if dtype else r
-    else:
-        given = isinstance(data, (np.ndarray, np.generic))
-        a = _array(data)
-        if dtype is None and a.dtype == np.float64 and not given:
-            dtype = get_default_dtype()
-        if a.dtype not in T.of_numpy:
-            a = a.astype(np.int64 if a.dtype.kind in "iu" else np.float64)
-        r = from_numpy(np.array(a, order="C"))
-        r = r.to(dtype) if dtype and dtype is not r.dtype else r
-        if a.size == 0 and dtype is None and not given:
-            r = r.to(get_default_dtype())
-    if device is not None:
-        r = r.to(device)
-    return r.requires_grad_() if requires_grad else r
-
-
 def as_tensor(data, dtype=None, device=None):
-    """`data` as a tensor, sharing memory where it can."""
-    t = data if isinstance(data, Tensor) else from_numpy(data) if isinstance(data, np.ndarray) else tensor(data)
+    """`data` as a tensor: a tensor itself and an array's own memory where dtype and device allow, else a copy."""
+    t = data if isinstance(data, Tensor) else from_numpy(data) if _is_array(data) else tensor(data, dtype=dtype)
     return t.to(device=device, dtype=dtype) if dtype or device else t
 
 
-asarray = as_tensor
+def _is_array(data):
+    return _is_numpy(data) and isinstance(data, np.ndarray)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """`obj` as a tensor: tensors, arrays, DLPack exporters and buffers share their memory unless `copy` or dtype asks for
+    another; with copy=False a copy is a ValueError. Source: https://pytorch.org/docs/stable/generated/torch.asarray.html"""
+    if isinstance(obj, Tensor):
+        t = obj
+    elif _is_numpy(obj):
+        t = from_numpy(np.asarray(obj))
+    elif hasattr(obj, "__dlpack__"):
+        from ._interchange import from_dlpack
+        t = from_dlpack(obj)
+    elif _is_buffer(obj):
+        t, dtype = frombuffer(obj, dtype=dtype or get_default_dtype()), None
+    elif copy is False:
+        raise ValueError(f"can't alias arbitrary sequence into a tensor: {type(obj).__name__}")
+    else:
+        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+    r = t.to(dtype=dtype, device=device) if dtype or device else t
+    if copy is False and r is not t:
+        raise ValueError("can't alias tensor: another dtype or device needs a copy")
+    if copy and r is t:
+        r = t.clone()
+    if r is obj and r.requires_grad and not requires_grad:
+        return r.detach()
+    return r if r.requires_grad == requires_grad else r.detach().requires_grad_(requires_grad)
+
+
+def _is_buffer(obj):
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
+def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+    """A 1-d tensor over the memory of an object with the buffer protocol. `offset` in bytes, `count` in elements (-1: all).
+    ValueError where they do not fit it. Source: https://pytorch.org/docs/stable/generated/torch.frombuffer.html"""
+    if memoryview(buffer).readonly:
+        warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors: writing to it "
+                      "through the tensor is undefined. Copy the buffer first.", UserWarning, stacklevel=2)
+    return _from_buffer(buffer, dtype, count, offset).requires_grad_(requires_grad)
 
 
 def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):

@@ -2,9 +2,11 @@
 
 import numpy as np
 import weir
+from weir._atomic import replacing
+from weir._pickle_reader import LoadError
 
 _NAME_OF = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
-            "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
+            "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL", "complex64": "C64"}
 _DTYPE_OF = {name: dtype for dtype, name in _NAME_OF.items()}
 
 
@@ -29,7 +31,7 @@ def save_file(tensors: dict, filename, metadata: dict | None = None) -> None:
     package = _package()
     memory = {name: np.frombuffer(_bytes_of(t), np.uint8) for name, t in tensors.items()}  # alive until written
     flat = {name: _describe(package, t, memory[name]) for name, t in tensors.items()}
-    with open(filename, "wb") as file:
+    with replacing(filename) as file:
         file.write(package.serialize(flat, metadata=metadata))
 
 
@@ -40,10 +42,14 @@ def _describe(package, t, memory):
 
 
 def load_file(filename, device="cpu") -> dict:
-    """The named tensors of a file."""
+    """The named tensors of a file. Raises LoadError for what is no such file."""
+    package = _package()
     with open(filename, "rb") as file:
-        items = _package().deserialize(file.read())
-    return {name: _tensor(item).to(device) for name, item in items}
+        data = file.read()
+    try:
+        return {name: _tensor(item).to(device) for name, item in package.deserialize(data)}
+    except (package.SafetensorError, KeyError, ValueError, RuntimeError) as error:
+        raise LoadError(f"load: {filename}: {error}") from None
 
 
 def _tensor(item):

@@ -1,23 +1,28 @@
 """save and load in PyTorch's zip format.
 
 A file is a zip archive: `<root>/data.pkl` is a pickle whose tensors name their storages, `<root>/data/<key>` is the
-raw memory of one storage. Reading never runs code from the file: the unpickler knows a short list of names and
-nothing else. Source: the layout of files written by torch.save.
+raw memory of one storage. Reading never runs code from the file (_pickle_reader.py); writing replaces the file as a
+whole (_atomic.py). Source: the layout of files written by torch.save.
 """
 
+import contextlib
 import io
+import mmap as _mmap
 import os
 import pickle
+import struct
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 
-import numpy as np
 import weir
 from weir._C import Tensor
+from weir._atomic import replacing
+from weir._pickle_reader import Allowed, LoadError, Reader
 
 _STORAGE_OF = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage",
                "bfloat16": "BFloat16Storage", "int64": "LongStorage", "int32": "IntStorage", "int16": "ShortStorage",
-               "int8": "CharStorage", "uint8": "ByteStorage", "bool": "BoolStorage"}
+               "int8": "CharStorage", "uint8": "ByteStorage", "bool": "BoolStorage",
+               "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage"}
 _DTYPE_OF = {storage: dtype for dtype, storage in _STORAGE_OF.items()}
 _PROTOCOL = 2  # what torch.load(weights_only=True) reads
 
@@ -109,13 +114,14 @@ def _reach(t):
 
 
 def _bytes_of(flat):
-    return (flat.view(weir.int16) if flat.dtype is weir.bfloat16 else flat).numpy().tobytes()
+    return memoryview(flat.view(weir.uint8).numpy())
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=_PROTOCOL, _use_new_zipfile_serialization=True) -> None:
     """Writes `obj` (tensors in plain containers) to a path or file that torch.load can read.
 
-    A path ending in .safetensors is written in that format; `obj` must then map names to tensors.
+    A path is replaced only once the new file is complete and on disk. A path ending in .safetensors is written in that
+    format; `obj` must then map names to tensors.
     """
     if _is_safetensors(f):
         from .io_safetensors import save_file
@@ -125,110 +131,265 @@ def save(obj, f, pickle_module=None, pickle_protocol=_PROTOCOL, _use_new_zipfile
     data = io.BytesIO()
     pickler = _Pickler(data, scout.reaches)
     pickler.dump(obj)
-    root = os.path.splitext(os.path.basename(f))[0] if isinstance(f, (str, os.PathLike)) else "archive"
-    with zipfile.ZipFile(f, "w", zipfile.ZIP_STORED) as archive:
-        archive.writestr(f"{root}/data.pkl", data.getvalue())
+    if not isinstance(f, (str, os.PathLike)):
+        return _write_archive(f, "archive", data.getvalue(), pickler.storages)
+    with replacing(f) as file:
+        _write_archive(file, os.path.splitext(os.path.basename(f))[0], data.getvalue(), pickler.storages)
+
+
+def _write_archive(file, root, text, storages):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(f"{root}/data.pkl", text)
         archive.writestr(f"{root}/byteorder", "little")
-        for key, flat in pickler.storages.items():
-            archive.writestr(f"{root}/data/{key}", _bytes_of(flat))
+        for key, flat in storages.items():
+            _write_aligned(archive, f"{root}/data/{key}", _bytes_of(flat))
         archive.writestr(f"{root}/version", "3\n")
+
+
+_ALIGNMENT = 64  # bytes, as in PyTorch's files: a mapped storage is then as aligned as a new one
+_PADDING_FIELD = 0x4246  # "FB", the extra field that PyTorch pads with
+
+
+def _write_aligned(archive, name, memory):
+    entry = zipfile.ZipInfo(name)
+    start = archive.start_dir + 30 + len(name.encode()) + 4  # the entry's header, its name and the field's header
+    padding = -start % _ALIGNMENT
+    entry.extra = struct.pack("<HH", _PADDING_FIELD, padding) + bytes(padding)
+    archive.writestr(entry, memory)
 
 
 def _is_safetensors(f):
     return isinstance(f, (str, os.PathLike)) and os.fspath(f).endswith(".safetensors")
 
 
-class _Unpickler(pickle.Unpickler):
-    """Knows how to rebuild tensors and plain containers; any other name is an error."""
-
-    def __init__(self, file, read_storage):
-        super().__init__(file, encoding="utf-8")
-        self._read_storage, self._storages = read_storage, {}
-
-    def find_class(self, module, name):
-        if module == "torch" and name in _DTYPE_OF:
-            return _DTYPE_OF[name]
-        if module == "torch" and isinstance(getattr(weir, name, None), weir.dtype):
-            return getattr(weir, name)
-        if (module, name) in _KNOWN:
-            return _KNOWN[module, name]
-        raise pickle.UnpicklingError(f"load: the file names {module}.{name}, which is not among the types that can be "
-                                     "loaded safely")
-
-    def persistent_load(self, description):
-        if not isinstance(description, tuple) or len(description) != 5 or description[0] != "storage":
-            raise pickle.UnpicklingError("load: malformed storage reference")
-        _, dtype, key, _, count = description
-        if key not in self._storages:
-            self._storages[key] = _Storage(self._read_storage(key), dtype, count)
-        return self._storages[key]
-
-
 class _Storage:
     """One storage of the file as a 1-d tensor, shared by all tensors over it."""
 
     def __init__(self, memory, dtype, count):
-        if dtype not in _STORAGE_OF:
-            raise pickle.UnpicklingError(f"load: unknown storage type {dtype!r}")
         dtype = getattr(weir, dtype)
         if len(memory) < count * dtype.itemsize:
-            raise pickle.UnpicklingError(f"load: a storage holds {len(memory)} bytes, expected {count * dtype.itemsize}")
+            raise LoadError(f"a storage holds {len(memory)} bytes, expected {count * dtype.itemsize}")
         if count == 0:
             self.flat = weir.empty(0, dtype=dtype)
-        else:
-            self.flat = weir.from_numpy(np.frombuffer(bytearray(memory), np.uint8, count * dtype.itemsize)).view(dtype)
+            return
+        if dtype is weir.bool and bytes(memory).strip(b"\0\1"):
+            raise LoadError("a storage of bools holds bytes other than 0 and 1")
+        self.flat = weir._C._from_buffer(memory, dtype, count, 0)
+
+
+class _Storages:
+    """The storages that a pickle refers to, read when first met. `read(key, bytes)` answers writable memory."""
+
+    def __init__(self, read):
+        self._read, self._known = read, {}
+
+    def __call__(self, description):
+        if not isinstance(description, tuple) or len(description) != 5 or description[0] != "storage":
+            raise LoadError("malformed storage reference")
+        _, dtype, key, _, count = description
+        if not isinstance(dtype, str) or dtype not in _STORAGE_OF:
+            raise LoadError(f"unknown storage type {dtype!r}")
+        if not isinstance(key, str) or type(count) is not int or not 0 <= count < 2**60:
+            raise LoadError(f"malformed storage reference: key {key!r}, {count!r} elements")
+        if key not in self._known:
+            self._known[key] = _Storage(self._read(key, count * getattr(weir, dtype).itemsize), dtype, count)
+        known = self._known[key].flat
+        if known.dtype is not getattr(weir, dtype) or known.numel() < count:
+            raise LoadError(f"storage {key!r} is described in two ways")
+        return self._known[key]
+
+
+def _whole(*numbers):
+    return all(type(n) is int and 0 <= n < 2**62 for n in numbers)
 
 
 def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
-    if not isinstance(storage, _Storage):
-        raise pickle.UnpicklingError("load: a tensor without a storage")
-    size, stride = tuple(size), tuple(stride)
-    if len(size) != len(stride) or offset < 0 or any(s < 0 for s in (*size, *stride)):
-        raise pickle.UnpicklingError("load: a tensor with malformed sizes")
+    if not isinstance(storage, _Storage) or not isinstance(size, tuple) or not isinstance(stride, tuple):
+        raise LoadError("a tensor without a storage or sizes")
+    if len(size) != len(stride) or not _whole(offset, *size, *stride) or type(requires_grad) is not bool:
+        raise LoadError("a tensor with malformed sizes")
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else -1
     if last >= storage.flat.numel():
-        raise pickle.UnpicklingError("load: a tensor reaches beyond its storage")
-    return storage.flat.as_strided(size, stride, offset).detach().requires_grad_(requires_grad)
+        raise LoadError("a tensor reaches beyond its storage")
+    try:
+        return storage.flat.as_strided(size, stride, offset).detach().requires_grad_(requires_grad)
+    except (RuntimeError, TypeError) as error:
+        raise LoadError(f"a tensor that cannot be made: {error}") from None
 
 
 def _rebuild_parameter(data, requires_grad=True, hooks=None):
+    if not isinstance(data, Tensor) or type(requires_grad) is not bool:
+        raise LoadError("a parameter without a tensor")
     return weir.nn.Parameter(data, requires_grad)
 
 
+def _size(items=()):
+    if not isinstance(items, (tuple, list)) or not all(type(n) is int for n in items):
+        raise LoadError("a Size of what are no ints")
+    return weir.Size(items)
+
+
+def _device(*args):
+    try:
+        return weir.device(*args)
+    except (RuntimeError, TypeError) as error:
+        raise LoadError(f"an unknown device: {error}") from None
+
+
+def _latin1(text, encoding="latin1"):
+    if not isinstance(text, str) or encoding != "latin1":
+        raise LoadError("malformed bytes")
+    return text.encode("latin1")
+
+
 _KNOWN = {
-    ("collections", "OrderedDict"): OrderedDict,
-    ("torch", "Size"): weir.Size,
-    ("torch._utils", "_rebuild_tensor_v2"): _rebuild_tensor_v2,
-    ("torch._utils", "_rebuild_parameter"): _rebuild_parameter,
-    ("__builtin__", "set"): set, ("builtins", "set"): set, ("builtins", "frozenset"): frozenset,
-    ("builtins", "complex"): complex, ("__builtin__", "complex"): complex,
-    ("builtins", "bytearray"): bytearray, ("__builtin__", "bytearray"): bytearray,
-    ("builtins", "slice"): slice,
-    ("_codecs", "encode"): lambda text, encoding="latin1": text.encode("latin1"),
+    ("collections", "OrderedDict"): Allowed(OrderedDict, attributes=True),
+    ("collections", "Counter"): Allowed(Counter),
+    ("torch", "Size"): Allowed(_size),
+    ("torch", "device"): Allowed(_device),
+    ("torch._utils", "_rebuild_tensor_v2"): Allowed(_rebuild_tensor_v2),
+    ("torch._utils", "_rebuild_parameter"): Allowed(_rebuild_parameter),
+    ("_codecs", "encode"): Allowed(_latin1),
+    **{(module, kind.__name__): Allowed(kind) for module in ("builtins", "__builtin__")
+       for kind in (set, frozenset, complex, bytearray, slice)},
 }
+_safe_globals = {}  # (module, name) -> Allowed, what the user trusts files to name
+
+
+def _find(module, name):
+    if module == "torch" and name in _DTYPE_OF:
+        return _DTYPE_OF[name]
+    if module == "torch" and isinstance(getattr(weir, name, None), weir.dtype):
+        return getattr(weir, name)
+    found = _KNOWN.get((module, name)) or _safe_globals.get((module, name))
+    if found is None:
+        raise LoadError(f"the file names {module}.{name}, which is not among the types that can be loaded safely; if you trust "
+                        "the file, allow it with serialization.add_safe_globals")
+    return found
+
+
+def _entries(items):
+    """(module, name) -> Allowed for classes, functions and pairs (object, "module.name")."""
+    for item in items:
+        target, name = item if isinstance(item, tuple) else (item, f"{item.__module__}.{item.__qualname__}")
+        yield tuple(name.rpartition(".")[::2]), Allowed(target, attributes=True, new=isinstance(target, type))
+
+
+def add_safe_globals(safe_globals: list) -> None:
+    """Classes and functions that files may name from now on: loading calls them with what the file says."""
+    _safe_globals.update(_entries(safe_globals))
+
+
+def clear_safe_globals() -> None:
+    """Takes all of them back."""
+    _safe_globals.clear()
+
+
+def get_safe_globals() -> list:
+    """What add_safe_globals was given."""
+    return [entry.make for entry in _safe_globals.values()]
+
+
+@contextlib.contextmanager
+def safe_globals(safe_globals: list):
+    """add_safe_globals for a block."""
+    before = dict(_safe_globals)
+    add_safe_globals(safe_globals)
+    try:
+        yield
+    finally:
+        _safe_globals.clear()
+        _safe_globals.update(before)
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, **pickle_load_args):
     """Reads what `save` or torch.save wrote: tensors, plain containers, numbers and strings.
 
-    Raises pickle.UnpicklingError for anything else, also with weights_only=False: no file runs code here.
-    map_location: a device, or a function or dict to one. `mmap` is accepted and ignored.
+    Raises LoadError (a pickle.UnpicklingError) with the file and the reason for anything else, also with weights_only=False:
+    no file runs code here, except of classes that add_safe_globals names. map_location: a device, or a function or dict to
+    one. With mmap=True storages are the file's own pages, read when touched and private to the process when written.
     """
-    if _is_safetensors(f):
-        from .io_safetensors import load_file
-        return _moved(load_file(f), map_location)
-    if not zipfile.is_zipfile(f):
-        if isinstance(f, (str, os.PathLike)) and not os.path.exists(f):
-            raise FileNotFoundError(f"[Errno 2] No such file or directory: {os.fspath(f)!r}")
-        raise pickle.UnpicklingError("load: not a file in PyTorch's zip format")
-    with zipfile.ZipFile(f) as archive:
-        names = [n for n in archive.namelist() if n.endswith("/data.pkl")]
-        if not names:
-            raise pickle.UnpicklingError("load: the archive holds no data.pkl")
-        root = names[0][:-len("data.pkl")]
-        text = archive.read(names[0])
-        result = _Unpickler(io.BytesIO(text), lambda key: archive.read(f"{root}data/{key}")).load()
-    return _moved(result, map_location)
+    name = os.fspath(f) if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "file object")
+    try:
+        if _is_safetensors(f):
+            from .io_safetensors import load_file
+            return _moved(load_file(f), map_location)
+        if not isinstance(f, (str, os.PathLike)):
+            if mmap:
+                raise ValueError("load: mmap=True needs a path")
+            return _moved(_read(f, None), map_location)
+        with open(f, "rb") as file:
+            return _moved(_read(file, _mapped(file) if mmap else None), map_location)
+    except (LoadError, zipfile.BadZipFile, struct.error, EOFError, NotImplementedError) as error:
+        raise LoadError(f"load: {name}: {error}") from None
+
+
+def _mapped(file):
+    return _mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_COPY)
+
+
+def _read(file, mapped):
+    start = file.tell()
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            return _read_archive(archive, mapped)
+    file.seek(start)
+    if mapped:
+        raise LoadError("mmap=True needs PyTorch's zip format")
+    from ._legacy_format import is_legacy, read_legacy
+    if is_legacy(file):
+        return read_legacy(file, _find, _Storages)
+    raise LoadError("not a file in PyTorch's zip format")
+
+
+_MOST_EXPANSION = 64  # times: torch.save compresses nothing, so more than this is no honest archive
+
+
+def _check_sizes(archive, bytes_in_file):
+    """Refuses archives that would grow far beyond themselves, as bombs of compressed or overlapping entries do."""
+    total = 0
+    for entry in archive.infolist():
+        total += entry.file_size
+        if entry.flag_bits & 1:
+            raise LoadError(f"{entry.filename} is encrypted")
+        if entry.file_size > max(entry.compress_size, 4096) * _MOST_EXPANSION:
+            raise LoadError(f"{entry.filename} expands {entry.file_size} bytes from {entry.compress_size}")
+    if total > max(bytes_in_file, 65536) * _MOST_EXPANSION:
+        raise LoadError(f"the archive expands {total} bytes from {bytes_in_file}")
+
+
+def _read_archive(archive, mapped):
+    archive.fp.seek(0, os.SEEK_END)
+    _check_sizes(archive, archive.fp.tell())
+    names = [n for n in archive.namelist() if n == "data.pkl" or n.endswith("/data.pkl")]
+    if not names:
+        raise LoadError("the archive holds no data.pkl")
+    root = names[0][:-len("data.pkl")]
+    if f"{root}byteorder" in archive.namelist() and archive.read(f"{root}byteorder") != b"little":
+        raise LoadError("the file was written in another byte order")
+
+    def storage(key, size):
+        try:
+            entry = archive.getinfo(f"{root}data/{key}")
+        except KeyError:
+            raise LoadError(f"the archive lacks storage {key!r}") from None
+        if entry.file_size < size:
+            raise LoadError(f"a storage holds {entry.file_size} bytes, expected {size}")
+        return _mapped_entry(archive, entry, mapped) if mapped else bytearray(archive.read(entry))
+
+    return Reader(io.BytesIO(archive.read(names[0])), _find, _Storages(storage)).read()
+
+
+def _mapped_entry(archive, entry, mapped):
+    if entry.compress_type != zipfile.ZIP_STORED:
+        raise LoadError(f"{entry.filename} is compressed and so cannot be mapped")
+    with archive.open(entry):  # checks the entry's own header
+        pass
+    name, extra = struct.unpack_from("<HH", mapped, entry.header_offset + 26)
+    start = entry.header_offset + 30 + name + extra
+    if start + entry.file_size > len(mapped):
+        raise LoadError(f"{entry.filename} reaches beyond the file")
+    return memoryview(mapped)[start:start + entry.file_size]
 
 
 def _moved(obj, location):

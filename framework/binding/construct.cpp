@@ -1,0 +1,279 @@
+#include "framework/binding/construct.h"
+
+#include "framework/autograd/variable.h"
+#include "framework/op/copy.h"
+#include "framework/ops/create.h"
+#include "framework/ops/pointwise.h"
+
+namespace py = pybind11;
+
+namespace weir {
+namespace {
+
+// A type of NumPy's, only where the program has imported NumPy: otherwise no object can be one.
+PyObject* numpy_type(const char* name) {
+  static PyObject* modules = PyImport_GetModuleDict();
+  PyObject* numpy = PyDict_GetItemString(modules, "numpy");  // borrowed
+  if (!numpy) return nullptr;
+  PyObject* type = PyObject_GetAttrString(numpy, name);  // kept for good
+  if (!type) PyErr_Clear();                              // NumPy is being imported right now
+  return type;
+}
+template <const char* kName> bool is_numpy(PyObject* o) {
+  static PyObject* type = nullptr;
+  if (!type) type = numpy_type(kName);
+  return type && PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(type));
+}
+constexpr const char* kNoPinnedMemory =
+    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.";
+constexpr char kArray[] = "ndarray", kGeneric[] = "generic";
+
+py::object item_of(PyObject* sequence, Py_ssize_t i) { return py::reinterpret_steal<py::object>(must(PySequence_GetItem(sequence, i))); }
+
+Dims sizes_of(PyObject* data) {
+  Dims sizes;
+  py::object held = py::reinterpret_borrow<py::object>(data);
+  while (!is_tensor(held.ptr()) && PySequence_Check(held.ptr())) {
+    Py_ssize_t n = PySequence_Length(held.ptr());
+    if (n < 0) throw py::error_already_set();
+    check<ValueError>(sizes.n < kMaxDims, "too many dimensions '", Py_TYPE(held.ptr())->tp_name, "'");
+    sizes.push(n);
+    if (n == 0) break;
+    held = item_of(held.ptr(), 0);
+  }
+  return sizes;
+}
+
+DType inferred(PyObject* o) {
+  if (PyBool_Check(o)) return DType::boolean;
+  if (PyLong_CheckExact(o)) return DType::int64;
+  if (PyFloat_CheckExact(o)) return default_dtype();
+  if (is_numpy_array(o) || is_numpy_scalar(o)) return from_numpy(py::reinterpret_steal<py::object>(must(PyObject_CallMethod(o, "__array__", nullptr)))).dtype();
+  if (PyFloat_Check(o)) return default_dtype();
+  if (PyLong_Check(o)) return DType::int64;
+  if (PyComplex_Check(o)) return complex_type(default_dtype());
+  if (is_tensor(o)) return unwrap(o).dtype();
+  check<TypeError>(!PyUnicode_Check(o) && !PyBytes_Check(o), "new(): invalid data type '", Py_TYPE(o)->tp_name, "'");
+  check(PySequence_Check(o), "Could not infer dtype of ", Py_TYPE(o)->tp_name);
+  Py_ssize_t n = PySequence_Length(o);
+  if (n < 0) throw py::error_already_set();
+  if (n == 0) return default_dtype();
+  std::optional<DType> all;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    py::object each = item_of(o, i);
+    check<TypeError>(each.ptr() != o, "new(): self-referential lists are incompatible");
+    DType t = inferred(each.ptr());
+    all = all ? promote_types(*all, t) : t;
+    if (*all == DType::complex128) break;
+  }
+  return *all;
+}
+
+int64_t whole_number(PyObject* o) {
+  if (PyLong_Check(o)) {
+    int overflow;
+    int64_t i = PyLong_AsLongLongAndOverflow(o, &overflow);
+    check<ValueError>(!overflow, "Overflow when unpacking long long");
+    return i;
+  }
+  auto index = py::reinterpret_steal<py::object>(must(PyNumber_Index(o)));
+  return whole_number(index.ptr());
+}
+
+double real_number(PyObject* o) {
+  double d = PyFloat_AsDouble(o);
+  if (d == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return d;
+}
+
+// The object as a number of T, or an error: nothing wraps, and no fraction of an int is invented.
+template <class T> T number(PyObject* o, DType t) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return truth_of(o);
+  } else if constexpr (kIsComplex<T>) {
+    Py_complex c = PyComplex_AsCComplex(o);
+    if (PyErr_Occurred()) throw py::error_already_set();
+    return T(c.real, c.imag);
+  } else if constexpr (std::is_integral_v<T>) {
+    Scalar s = PyFloat_Check(o) ? Scalar(PyFloat_AS_DOUBLE(o)) : Scalar(whole_number(o));
+    check_fits(s, t);
+    return T(s.to_int());
+  } else {
+    return T(real_number(o));
+  }
+}
+
+template <class T> void store(PyObject* data, const Dims& sizes, int dim, DType t, T*& at) {
+  if (dim == sizes.n) {
+    *at++ = number<T>(data, t);
+    return;
+  }
+  auto items = py::reinterpret_steal<py::object>(must(PySequence_Fast(data, "not a sequence")));
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(items.ptr());
+  check<ValueError>(n == sizes[dim], "expected sequence of length ", sizes[dim], " at dim ", dim, " (got ", n, ")");
+  // By index and anew each time: a number's own code may change the list.
+  for (Py_ssize_t i = 0; i < n; i++) {
+    check<ValueError>(i < PySequence_Fast_GET_SIZE(items.ptr()), "the sequence changed its length while it was read");
+    py::object each = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(items.ptr(), i));
+    store(each.ptr(), sizes, dim + 1, t, at);
+  }
+}
+
+Tensor from_python(PyObject* data, std::optional<DType> dtype) {
+  Dims sizes = sizes_of(data);
+  DType t = dtype ? *dtype : inferred(data);
+  Tensor r = empty(sizes, t);
+  if (r.numel() == 0 && sizes.n < 2) return r;
+  visit_dtype(t, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* at = r.data<T>();
+    store(data, sizes, 0, t, at);
+  });
+  return r;
+}
+
+Tensor copied(const Tensor& t, std::optional<DType> dtype) {
+  GradMode off(false);
+  return dtype && *dtype != t.dtype() ? cast_to(t, *dtype) : clone_of(t);
+}
+
+// ---- foreign memory --------------------------------------------------------------------------------------------
+struct Exported {
+  Py_buffer view;
+};
+void release_buffer(void* context) {
+  py::gil_scoped_acquire gil;
+  auto* e = static_cast<Exported*>(context);
+  PyBuffer_Release(&e->view);
+  delete e;
+}
+
+Tensor from_buffer(py::handle o, DType t, int64_t count, int64_t offset) {
+  auto held = std::make_unique<Exported>();
+  if (PyObject_GetBuffer(o.ptr(), &held->view, PyBUF_WRITABLE) < 0) {
+    PyErr_Clear();  // read-only memory is shared too; PyTorch warns, and so does the Python form
+    if (PyObject_GetBuffer(o.ptr(), &held->view, PyBUF_SIMPLE) < 0) {
+      PyErr_Clear();
+      throw ValueError(str("object does not implement Python buffer protocol: ", Py_TYPE(o.ptr())->tp_name));
+    }
+  }
+  struct Guard {
+    Exported* e;
+    ~Guard() { if (e) PyBuffer_Release(&e->view); }
+  } guard{held.get()};
+  int64_t have = held->view.len, item = int64_t(size_of(t));
+  check<ValueError>(have > 0 && count != 0, "both buffer length (", have, ") and count (", count, ") must not be 0");
+  check<ValueError>(offset >= 0 && offset < have, "offset (", offset, " bytes) must be non-negative and no greater than buffer length (",
+                    have, " bytes) minus 1");
+  check<ValueError>(count > 0 || (have - offset) % item == 0, "buffer length (", have - offset, " bytes) after offset (", offset,
+                    " bytes) must be a multiple of element size (", item, ")");
+  int64_t n = count < 0 ? (have - offset) / item : count;
+  check<ValueError>(n <= (have - offset) / item, "requested buffer length (", n, " * ", item, " bytes) after offset (", offset,
+                    " bytes) must not be greater than actual buffer length (", have, " bytes)");
+  auto* start = static_cast<std::byte*>(held->view.buf) + offset;
+  guard.e = nullptr;
+  return alias(borrow_storage(start, size_t(n * item), release_buffer, held.release()), t, Dims{n}, Dims{1}, 0);
+}
+
+/// All bytes of the storage, as uint8: what storages in Python are made of.
+Tensor storage_bytes(const Tensor& t) {
+  return alias(t->storage, DType::uint8, Dims{int64_t(t->storage->bytes)}, Dims{1}, 0);
+}
+
+Tensor over_storage(const Tensor& bytes, DType t, const Dims& size, const Dims& stride, int64_t offset) {
+  check(size.n == stride.n, "set_: mismatch in length of strides (", stride.n, ") and shape (", size.n, ")");
+  for (int64_t s : stride) check(s >= 0, "set_: negative strides are not supported, got ", stride);
+  check(offset >= 0, "set_: storage_offset must be non-negative, got ", offset);
+  int64_t reach = checked_add(checked_add(extent(size, stride).high, 1), offset);
+  check(numel_of(size) == 0 || checked_mul(reach, int64_t(size_of(t))) <= int64_t(bytes->storage->bytes), "set_: sizes ", size, ", strides ",
+        stride, ", storage offset ", offset, " are out of bounds for storage of ", bytes->storage->bytes, " bytes");
+  return alias(bytes->storage, t, size, stride, offset);
+}
+
+}  // namespace
+
+bool is_numpy_array(PyObject* o) { return is_numpy<kArray>(o); }
+bool is_numpy_scalar(PyObject* o) { return is_numpy<kGeneric>(o); }
+
+Tensor construct(PyObject* data, std::optional<DType> dtype) {
+  if (is_tensor(data)) return copied(unwrap(data), dtype);
+  if (is_numpy_array(data)) return copied(from_numpy(data), dtype);
+  if (is_numpy_scalar(data) && !dtype) return copied(from_numpy(py::reinterpret_steal<py::object>(must(PyObject_CallMethod(data, "__array__", nullptr)))), dtype);
+  return from_python(data, dtype);
+}
+
+Tensor construct_legacy(PyObject* args, PyObject* kwargs, DType dtype, bool any_dtype) {
+  PyObject *data = nullptr, *key, *value;
+  bool only_size = false;
+  Py_ssize_t at = 0, n = PyTuple_GET_SIZE(args);
+  while (kwargs && PyDict_Next(kwargs, &at, &key, &value)) {
+    std::string_view name = text_of(key);
+    check<TypeError>(name == "device" || ((name == "size" || name == "data" || name == "other") && n == 0 && !data),
+                     "new() received an invalid combination of arguments: unexpected keyword argument '", name, "'");
+    Device d;
+    if (name == "device") check<TypeError>(value == Py_None || to_device(value, &d), "new(): device must be a device, not ", Py_TYPE(value)->tp_name);
+    else data = value, only_size = name == "size";
+    check(d.type == DeviceType::cpu, "legacy constructor expects device type: cpu but device type: ", name_of(d.type), " was passed");
+  }
+  if (!data && n == 0) return empty(Dims{0}, dtype);
+  Dims sizes;
+  if (n > 1) {
+    check<TypeError>(to_dims(args, &sizes, false), "new() received an invalid combination of arguments: sizes must be ints");
+    return empty(sizes, dtype);
+  }
+  if (!data) data = PyTuple_GET_ITEM(args, 0);
+  if (is_tensor(data)) {
+    const Tensor& t = unwrap(data);
+    check<TypeError>(any_dtype || t.dtype() == dtype, "expected a tensor of ", name_of(dtype), " (got ", name_of(t.dtype()), ")");
+    return detach(t);
+  }
+  if (only_size || is_size(data) || (PyIndex_Check(data) && !PyBool_Check(data) && !PySequence_Check(data))) {
+    check<TypeError>(to_dims(data, &sizes, true), "new(): size must be ints, got ", Py_TYPE(data)->tp_name);
+    return empty(sizes, dtype);
+  }
+  check<TypeError>(PySequence_Check(data), "new(): data must be a sequence (got ", Py_TYPE(data)->tp_name, ")");
+  return construct(data, dtype);
+}
+
+Tensor finish_new(Tensor t, bool requires_grad) {
+  if (mode.inference) t->flags |= kInference;
+  if (requires_grad) {
+    check(is_inexact(t.dtype()), "only Tensors of floating point and complex dtype can require gradients");
+    t->flags |= kRequiresGrad;
+  }
+  return t;
+}
+
+Device device_argument(py::handle o) {
+  Device d;
+  if (!o.is_none()) check<TypeError>(to_device(o.ptr(), &d), "device: expected a device or str, got ", Py_TYPE(o.ptr())->tp_name);
+  check(d.type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
+  return d;
+}
+
+// A copy onto the meta device keeps no numbers.
+static Tensor on_device(const Tensor& t, py::handle device) {
+  Device d = device_argument(device);
+  return d.type == t.device().type ? t : empty(Meta(t.sizes(), t.strides(), t.dtype(), d));
+}
+
+void init_construct(py::module_& m) {
+  m.def("_construct_legacy", [](DType t, const py::args& args, const py::kwargs& kwargs) {
+    return construct_legacy(args.ptr(), kwargs.ptr(), t, false);
+  });
+  m.def("tensor", [](py::handle data, std::optional<DType> dtype, py::handle d, bool grad, bool pin_memory) {
+    check(!pin_memory, "tensor: ", kNoPinnedMemory);
+    Tensor t = construct(data.ptr(), dtype);
+    return finish_new(on_device(t, d), grad);
+  }, py::arg("data"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
+     py::arg("requires_grad").noconvert() = false, py::arg("pin_memory").noconvert() = false,
+     "A new tensor with a copy of data: a number, nested sequences, an array or a tensor. Floats get the default dtype, NumPy\n"
+     "numbers, arrays and tensors keep theirs. RuntimeError where a number does not fit dtype, ValueError for ragged sequences,\n"
+     "TypeError for what is no number. Source: https://pytorch.org/docs/stable/generated/torch.tensor.html");
+  m.def("_from_buffer", &from_buffer);
+  m.def("_is_numpy", [](py::handle o) { return is_numpy_array(o.ptr()) || is_numpy_scalar(o.ptr()); });
+  m.def("_storage_as_bytes", &storage_bytes);
+  m.def("_over_storage", &over_storage);
+}
+
+}  // namespace weir

@@ -1,0 +1,31 @@
+// The one way from Python data to a new tensor: numbers, nested sequences, NumPy arrays, tensors.
+#pragma once
+#include "framework/binding/convert.h"
+
+namespace weir {
+
+/// A new tensor with a copy of `data`. Without `dtype` it is inferred as PyTorch does: floats take the default dtype, NumPy
+/// numbers and tensors keep theirs. RuntimeError where a number does not fit the dtype, ValueError for ragged sequences and
+/// integers beyond 64 bits, TypeError for what is no number.
+/// Source: https://pytorch.org/docs/stable/generated/torch.tensor.html
+Tensor construct(PyObject* data, std::optional<DType> dtype);
+
+/// Whether `o` is an np.ndarray, or a NumPy number. NumPy is never imported for the answer.
+bool is_numpy_array(PyObject* o);
+bool is_numpy_scalar(PyObject* o);
+
+/// `array` as a tensor over the same memory. TypeError for element types weir lacks, ValueError for strides it cannot have.
+Tensor from_numpy(pybind11::handle array);
+
+/// The legacy constructor `Tensor(...)`, `FloatTensor(...)`, `t.new(...)`: sizes give an uninitialised tensor, a sequence or
+/// array gives its numbers in `dtype`, a tensor gives an alias. Source: https://pytorch.org/docs/stable/tensors.html
+Tensor construct_legacy(PyObject* args, PyObject* kwargs, DType dtype, bool any_dtype);
+
+/// A new tensor as a factory hands it out: with requires_grad=, and marked inside inference mode.
+Tensor finish_new(Tensor t, bool requires_grad);
+/// device= of a factory: None stands for the CPU.
+Device device_argument(pybind11::handle o);
+
+void init_construct(pybind11::module_& m);
+
+}  // namespace weir
