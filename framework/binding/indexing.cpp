@@ -1,5 +1,6 @@
 #include "framework/binding/indexing.h"
 
+#include "framework/binding/construct.h"
 #include "framework/binding/op_function.h"
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
@@ -13,14 +14,26 @@ using namespace fn;
 
 namespace {
 
-bool is_int(PyObject* o) { return (PyLong_Check(o) && !PyBool_Check(o)) || (!is_tensor(o) && !PyBool_Check(o) && PyIndex_Check(o)); }
+bool is_int(PyObject* o) { return !is_numpy_array(o) && ((PyLong_Check(o) && !PyBool_Check(o)) || (!is_tensor(o) && !PyBool_Check(o) && PyIndex_Check(o))); }
 
 // Lists and arrays index like the tensors they describe.
 Tensor as_tensor(PyObject* o) {
-  py::object make = py::module_::import("weir").attr("tensor");
-  py::object t = make(py::handle(o));
-  Tensor r = unwrap(t.ptr());
+  Tensor r = construct(o, std::nullopt);
   return r.numel() == 0 ? cast_to(r, DType::int64) : r;
+}
+
+// A short list with a sequence, slice, None, Ellipsis or tensor in it means the tuple of its items.
+// Source: treatSequenceAsTuple in PyTorch's python_variable_indexing.cpp, after old NumPy.
+bool means_tuple(PyObject* key) {
+  if (!PySequence_Check(key) || PyTuple_Check(key) || is_tensor(key) || is_numpy_array(key) || PyUnicode_Check(key)) return false;
+  Py_ssize_t n = PySequence_Length(key);
+  if (n < 0) throw py::error_already_set();
+  if (n >= 32) return false;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    auto o = py::reinterpret_steal<py::object>(must(PySequence_GetItem(key, i)));
+    if (is_tensor(o.ptr()) || PySequence_Check(o.ptr()) || PySlice_Check(o.ptr()) || o.ptr() == Py_None || o.ptr() == Py_Ellipsis) return true;
+  }
+  return false;
 }
 
 int specified(PyObject* const* items, Py_ssize_t n) {
@@ -49,6 +62,11 @@ struct Indexed {
 
 // Applies ints, slices, None and Ellipsis as views; collects tensors for advanced indexing.
 Indexed apply(const Tensor& x, PyObject* key) {
+  py::object tuple;
+  if (means_tuple(key)) {
+    tuple = py::reinterpret_steal<py::object>(must(PySequence_Tuple(key)));
+    key = tuple.ptr();
+  }
   PyObject* const* items = &key;
   Py_ssize_t n = 1;
   if (PyTuple_Check(key)) {
@@ -89,7 +107,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
       push(mask);
     } else if (is_tensor(o) && unwrap(o).ndim() == 0 && !is_inexact(unwrap(o).dtype()) && unwrap(o).dtype() != DType::boolean && unwrap(o).dtype() != DType::uint8) {
       r.view = select(r.view, dim, item(unwrap(o)).to_int());
-    } else if (is_tensor(o) || PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o)) {
+    } else if (is_tensor(o) || is_numpy_array(o) || (PySequence_Check(o) && !PyUnicode_Check(o))) {
       Tensor t = is_tensor(o) ? unwrap(o) : as_tensor(o);
       bool mask = t.dtype() == DType::boolean || t.dtype() == DType::uint8;
       if (mask && t.ndim() == 0) r.view = unsqueeze(r.view, dim), t = reshape(t, Dims{1});
@@ -97,7 +115,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
       push(t);
       dim += covers - 1;
     } else {
-      throw TypeError(str("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ", Py_TYPE(o)->tp_name, ")"));
+      throw IndexError(str("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got ", Py_TYPE(o)->tp_name, ")"));
     }
   }
   if (!any) r.advanced.clear();

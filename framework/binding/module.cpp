@@ -84,6 +84,29 @@ void init_factories(py::module_& m) {
   m.def("set_default_dtype", &set_default_dtype);
 }
 
+// pybind11 writes keyword names into its error message and ends the process where one is not UTF-8. Every function of the
+// module goes through here first. Source: cpp_function::dispatcher in pybind11.h, which may not throw.
+using FastCall = PyObject* (*)(PyObject* self, PyObject* const* args, size_t nargs, PyObject* names);
+FastCall dispatcher = nullptr;
+PyObject* with_readable_keywords(PyObject* self, PyObject* const* args, size_t nargs, PyObject* names) {
+  for (Py_ssize_t i = 0, n = names ? PyTuple_GET_SIZE(names) : 0; i < n; i++)
+    if (!PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i))) return nullptr;
+  return dispatcher(self, args, nargs, names);
+}
+
+void guard_keywords(PyObject* dict) {
+  PyObject *name, *o;
+  for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &name, &o);) {
+    if (PyInstanceMethod_Check(o)) o = PyInstanceMethod_GET_FUNCTION(o);
+    if (PyType_Check(o) && reinterpret_cast<PyTypeObject*>(o) != &TensorType) guard_keywords(reinterpret_cast<PyTypeObject*>(o)->tp_dict);
+    if (!PyCFunction_Check(o) || PyCFunction_GET_FLAGS(o) != (METH_FASTCALL | METH_KEYWORDS)) continue;
+    PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(o)->m_ml;
+    auto entry = reinterpret_cast<FastCall>(reinterpret_cast<void*>(method->ml_meth));
+    if (!dispatcher) dispatcher = entry;
+    if (entry == dispatcher) method->ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(with_readable_keywords));
+  }
+}
+
 }  // namespace
 }  // namespace weir
 
@@ -106,6 +129,7 @@ PYBIND11_MODULE(_weir, m) {
   init_random(m);
   init_numpy(m);
   init_construct(m);
+  init_dlpack(m);
   init_optimizer(m);
   init_factories(m);
   m.def("get_num_threads", &num_threads);
@@ -118,4 +142,5 @@ PYBIND11_MODULE(_weir, m) {
     return py::make_tuple(s.in_use, s.peak, s.cached);
   });
   m.def("_empty_cache", [] { empty_cache(); });
+  guard_keywords(PyModule_GetDict(m.ptr()));
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "framework/autograd/variable.h"
+#include "framework/binding/construct.h"
 #include "framework/op/copy.h"
 
 namespace py = pybind11;
@@ -320,7 +321,7 @@ Tensor operand(PyObject* o) {
   if (is_tensor(o)) return unwrap(o);
   Scalar s;
   if (is_number(o) && to_scalar(o, &s)) return wrapped_number(s);
-  return {};
+  return is_numpy_array(o) ? from_numpy(o) : Tensor();
 }
 
 PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {

@@ -39,6 +39,13 @@ bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
   return true;
 }
 
+// A kernel reads the memory of its own device; what `infer` promised may be short of that.
+void check_devices(const OpType& type, DeviceType device, Inputs tensors) {
+  for (const Tensor& x : tensors)
+    check(!x || x.device().type == device, op_name(type), ": Expected all tensors to be on the same device, but found at least two "
+          "devices, ", name_of(device), " and ", x ? name_of(x.device().type) : "", "!");
+}
+
 void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int n);
 
 // By the kernel alone: whatever had to be checked has been.
@@ -52,6 +59,8 @@ void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int 
   if (device == DeviceType::meta) return;
   Kernel k = type.kernels[int(device)];
   if (!k) no_kernel(type, device);
+  check_devices(type, device, in);
+  check_devices(type, device, Inputs(out, n));
   bool reorder = false;
   if (!type.any_layout && !type.any_strides)
     for (int i = 0; i < n; i++) reorder = reorder || !out[i].is_contiguous();

@@ -157,10 +157,13 @@ Tensors Where::vjp(const Saved& s, const Tensor& dy) const {
 
 Meta Clamp::infer(Inputs in) const {
   check(min || max, "clamp: At least one of 'min' or 'max' must not be None");
-  Tensor all[3] = {in[0], min ? wrapped_number(*min) : Tensor(), max ? wrapped_number(*max) : Tensor()};
   Meta m = pointwise_meta("clamp(", Rule::promote, in);
-  m.dtype = result_type(all);
+  m.dtype = computes_in(in);
   return m;
+}
+DType Clamp::computes_in(Inputs in) const {
+  Tensor all[3] = {in[0], min ? wrapped_number(*min) : Tensor(), max ? wrapped_number(*max) : Tensor()};
+  return result_type(all);
 }
 Tensors Clamp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), g = dy;

@@ -246,6 +246,7 @@ struct Clamp : Pointwise<Clamp, Rule::promote> {
   std::optional<Scalar> min;
   std::optional<Scalar> max;
   static constexpr std::tuple fields{&Clamp::min, &Clamp::max};
+  DType computes_in(Inputs in) const;  // the limits promote too
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

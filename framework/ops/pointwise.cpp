@@ -131,7 +131,7 @@ Meta pointwise_meta(const char* op_text, Rule rule, Inputs in) {
     if (!shape) m.sizes = x.sizes(), m.device = x.device(), shape = &x;
     else if (!(x.sizes() == m.sizes)) m.sizes = broadcast(op_text, m.sizes, x.sizes());
     if (x.device().type != m.device.type) {
-      check(x.ndim() == 0 || m.sizes.n == 0 || x.is_meta() || m.device.type == DeviceType::meta, op_name(op_text),
+      check(x.ndim() == 0 || m.sizes.n == 0, op_name(op_text),
             ": Expected all tensors to be on the same device");
       if (x.ndim() > 0 || x.is_meta()) m.device = x.device();
     }

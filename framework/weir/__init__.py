@@ -63,4 +63,5 @@ if TYPE_CHECKING:
 from ._lazy import lazy_attributes as _lazy_attributes  # noqa: E402
 
 #: Files bring zip and pickle with them: only who saves or loads pays for that.
-__getattr__ = _lazy_attributes("weir", {"save": "serialization", "load": "serialization", "serialization": ""})
+__getattr__ = _lazy_attributes("weir", {"save": "serialization", "load": "serialization", "serialization": "",
+                                            "from_dlpack": "_interchange", "to_dlpack": "_interchange"})

@@ -352,6 +352,7 @@ _methods = dict(
 
 def install(repr_of):
     """Adds the methods above to the C type; called once, when the package is imported."""
-    for name, value in _methods.items():
+    from ._interchange import __dlpack__, __dlpack_device__
+    for name, value in (_methods | {"__dlpack__": __dlpack__, "__dlpack_device__": __dlpack_device__}).items():
         _add_method(name, value)
     _add_slots(repr_of, repr_of, iterate)

@@ -1,0 +1,105 @@
+"""Nothing a program does may end the process: sizes that overflow, objects of the wrong type, memory that runs out, forks.
+
+Each case runs in a process of its own, since what it once did was to end it.
+"""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import weir
+
+
+def run(code, timeout=60):
+    return subprocess.run([sys.executable, "-c", "import weir\n" + textwrap.dedent(code)], capture_output=True, text=True,
+                          timeout=timeout)
+
+
+REFUSED = {
+    "resize_ beyond 64 bits": ("weir.ones(16).resize_(2**62)", "RuntimeError"),
+    "resize_ whose bytes wrap": ("weir.ones(16).resize_(2**61)", "RuntimeError"),
+    "resize_ to a negative size": ("weir.ones(16).resize_(-1)", "RuntimeError"),
+    "as_strided whose count wraps": ("weir.ones(4).as_strided((2**40, 2**40), (0, 0)).numel()", "RuntimeError"),
+    "expand whose count wraps": ("weir.ones(1, 1).expand(2**40, 2**40).numel()", "RuntimeError"),
+    "view whose count wraps": ("weir.ones(4).view(2**32, 2**32, 4)", "RuntimeError"),
+    "pad whose sum wraps": ("weir.nn.functional.pad(weir.ones(3), (2**62, 2**62))", "RuntimeError"),
+    "diagonal far away": ("weir.ones(3, 3).diagonal(-2**63)", "RuntimeError"),
+    "a method of what is no tensor": ("weir.Tensor.numpy(3)", "TypeError"),
+    "a step with None for a state": ("step(None)", "TypeError"),
+    "a step with a number for a state": ("step(3)", "TypeError"),
+    "a step with text for a state": ("step('x')", "TypeError"),
+    "text that is not UTF-8": (r"weir.nn.functional.conv1d(weir.ones(1, 1, 3), weir.ones(1, 1, 1), padding='\ud800')", "UnicodeEncodeError"),
+    "a keyword that is not UTF-8": (r"weir.get_default_dtype(**{'\ud800': 1})", "UnicodeEncodeError"),
+    "requires_grad of a tensor": ("weir.ones(2).requires_grad = weir.ones(2)", "TypeError"),
+    "absurd vander": ("weir.vander(weir.ones(3), N=2**40)", "RuntimeError"),
+    "absurd repeat_interleave": ("weir.repeat_interleave(weir.ones(3), 2**62)", "RuntimeError"),
+    "absurd interpolate": ("weir.nn.functional.interpolate(weir.ones(1, 1, 3), size=2**31 * 1000)", "RuntimeError"),
+    "absurd padding": ("weir.nn.ReplicationPad1d(2**40)(weir.ones(1, 1, 3))", "RuntimeError"),
+    "two devices": ("weir.ones(3)[weir.ones(2, dtype=weir.int64, device='meta')]", "RuntimeError"),
+    "a subclass of what is no tensor": ("weir._C._make_subclass(int, weir.ones(2))", "TypeError"),
+}
+
+STEP = """
+def step(state):
+    p = weir.nn.Parameter(weir.ones(3))
+    o = weir.optim.Adam([p])
+    p.grad = weir.ones(3)
+    o.step()
+    o.state[p]['exp_avg'] = state
+    o.step()
+"""
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_is_refused_with_an_error(case):
+    code, error = REFUSED[case]
+    done = run(STEP + code)
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    assert error in done.stderr.splitlines()[-1] or f"\n{error}: " in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("fill", ["weir.ones(1000)", "x[1:]", "weir.ones(1)", "x.view(2, 5)", "x.detach()"])
+def test_running_out_of_memory_raises(fill):
+    done = run(f"""
+        import resource
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        x, kept = weir.ones(10), []
+        try:
+            while True:
+                kept.append({fill})
+        except (MemoryError, RuntimeError):
+            kept.clear()
+            print("raised", (x + x).sum().item())
+    """)
+    assert done.returncode == 0 and done.stdout.startswith("raised 20.0"), (done.returncode, done.stderr[-500:])
+
+
+def test_a_forked_child_runs_parallel_loops_and_products():
+    done = run("""
+        import os
+        x = weir.ones(1000, 1000)
+        before = ((x + x).sum().item(), (x @ x).sum().item())  # starts the pool
+        if os.fork() == 0:
+            weir.set_num_threads(2)
+            assert ((x + x).sum().item(), (x @ x).sum().item()) == before
+            os._exit(7)
+        print(os.waitstatus_to_exitcode(os.wait()[1]))
+    """)
+    assert done.stdout.strip() == "7", done.stderr
+
+
+def test_gradients_of_statistics_alone():
+    x = weir.ones(2, 3, requires_grad=True)
+    out = weir.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
+    assert [t.requires_grad for t in out] == [True, False, False]
+    values = weir.arange(6.0).reshape(2, 3).requires_grad_()
+    weir.var_mean(values)[1].backward()
+    assert values.grad.flatten().tolist() == pytest.approx([1 / 6] * 6)
+
+
+def test_a_failed_allocation_does_not_count():
+    before = weir._C._allocator_stats()[1]
+    with pytest.raises(RuntimeError, match="not enough memory"):
+        weir.empty(2**45)
+    assert weir._C._allocator_stats()[1] == before
