@@ -64,6 +64,7 @@ struct ProdDim : Op {
 struct Norm2 : Op {
   static constexpr Signature signature = "norm2(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Root of the sum of squares over dim (all axes when empty); its gradient where it is 0 is 0.";
+  static constexpr bool holomorphic = false;
   static constexpr Module module = Module::hidden;
   static constexpr const char* notation = "reduce dim";
   Dims dim;

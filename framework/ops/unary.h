@@ -13,8 +13,10 @@ struct Neg : Pointwise<Neg, Rule::promote> {
 
 struct Abs : Pointwise<Abs, Rule::promote> {
   static constexpr Signature signature = "abs(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Absolute value.";
+  static constexpr auto doc = "Absolute value, real for complex numbers too.";
   static constexpr Save saves{.inputs = 0b1};
+  static constexpr bool holomorphic = false;
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

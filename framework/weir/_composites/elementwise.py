@@ -106,33 +106,6 @@ alias("mvlgamma", "multigammaln")
 
 
 @composite
-def isreal(input: Tensor):
-    """True everywhere: weir has no complex dtypes."""
-    return weir.ones_like(input, dtype=weir.bool)
-
-
-def _identity(name):
-    def same(input: Tensor):
-        return input
-
-    same.__name__ = name
-    same.__doc__ = "input itself, being real."
-    return composite(same, method=name not in ("real", "resolve_conj", "resolve_neg"))
-
-
-for _name in ("conj", "conj_physical", "real", "resolve_conj", "resolve_neg"):
-    _identity(_name)
-
-
-@composite
-def angle(input: Tensor):
-    """0 for positive numbers, pi for negative ones, NaN for NaN."""
-    wide = input if input.is_floating_point() else input.to(weir.get_default_dtype())
-    zero = weir.where(weir.isnan(wide), wide, weir.zeros_like(wide)).detach()
-    return without_gradient(weir.where(wide < 0, zero + math.pi, zero), wide)
-
-
-@composite
 def isclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """|input - other| <= atol + rtol |other|, element by element."""
     _need_tensor("isclose", other)
@@ -184,12 +157,6 @@ def is_tensor(obj):
 def is_floating_point(input: Tensor):
     """Is its dtype a floating-point one?"""
     return input.is_floating_point()
-
-
-@composite(method=False)
-def is_complex(input: Tensor):
-    """Is its dtype complex? Never, in weir."""
-    return False
 
 
 @composite(method=False)
