@@ -49,10 +49,10 @@ struct Arange : Op {
 };
 
 struct Linspace : Op {
-  static constexpr Signature signature = "linspace(start: float, end: float, steps: int, dtype: dtype) -> Tensor";
+  static constexpr Signature signature = "linspace(start: Number, end: Number, steps: int, dtype: dtype) -> Tensor";
   static constexpr auto doc = "`steps` equally spaced numbers from start to end, both included.";
   static constexpr Module module = Module::hidden;
-  double start, end;
+  Scalar start, end;
   int64_t steps;
   DType dtype;
   static constexpr std::tuple fields{&Linspace::start, &Linspace::end, &Linspace::steps, &Linspace::dtype};

@@ -251,7 +251,7 @@ Tensor VarDimUnbiased::compose(Inputs in) const { return variance(in[0], dim, un
 Tensor Logsumexp::compose(Inputs in) const {
   Tensor x = is_inexact(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
   reduced_axes("logsumexp", dim, x.ndim());
-  if (x.ndim() == 0) return x * 1.0;
+  if (x.ndim() == 0 && !is_complex(x.dtype())) return x * 1.0;
   if (x.numel() == 0) return log(sum(exp(x), dim, keepdim));
   Tensor top = detach(amax(fn::real(x), dim, true));
   top = where(abs(top) < std::numeric_limits<double>::infinity(), top, num(0.0));

@@ -166,12 +166,11 @@ Dims three(const Tensor& t) {
 
 void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out);
 
-// The same bytes as real numbers: rows of n complex numbers are rows of 2 n real ones.
+// The same bytes of a row-major tensor as real numbers: rows of n complex numbers are rows of 2 n real ones.
 Tensor as_parts(const Tensor& t) {
-  Dims sizes = t.sizes(), strides = t.strides();
-  for (int i = 0; i + 1 < strides.n; i++) strides[i] *= 2;
+  Dims sizes = t.sizes();
   sizes.back() *= 2;
-  return alias(t->storage, real_type(t.dtype()), sizes, strides, 2 * t->offset);
+  return alias(t->storage, real_type(t.dtype()), sizes, contiguous_strides(sizes), 2 * t->offset);
 }
 
 // Each number b of w as the matrix ((re, im), (-im, re)), by which a row of parts is multiplied: (x, y) -> parts of (x + yi) b.
