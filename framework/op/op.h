@@ -33,7 +33,7 @@ struct Save {
 };
 
 /// Where the Python name lives. `torch` also makes it a method of Tensor when its first parameter is a Tensor.
-enum class Module : uint8_t { torch, functional, method, special, linalg, hidden };
+enum class Module : uint8_t { torch, functional, method, special, linalg, fft, hidden };
 
 /// What `out=` may be. Source: PyTorch's checks, which differ between element-wise and indexing ops.
 enum class Out : uint8_t {
