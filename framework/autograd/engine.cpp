@@ -70,6 +70,7 @@ class Task {
     Tensor g = grad;
     if (!g) {
       check(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
+      check(!is_complex(root.dtype()), "grad can be implicitly created only for real scalar outputs but got ", name_of(root.dtype()));
       g = grad_ops.zeros(root.meta());
       Tensor one = wrapped_number(Scalar(1.0));
       grad_ops.add_into(g, one);

@@ -20,8 +20,10 @@ Tensor laid_out(const Tensor& g, const Meta& layout) {
   return t;
 }
 
+// What `view` shows of `base`, which it may show in another dtype or turned over.
 Geometry within(const Tensor& base, const Tensor& view) {
-  return {view.sizes(), view.strides(), view->offset - base->offset};
+  int64_t from = base->offset * int64_t(size_of(base.dtype())) / int64_t(size_of(view.dtype()));
+  return {view.sizes(), view.strides(), view->offset - from, view.dtype(), (view->flags ^ base->flags) & kMarks};
 }
 
 }  // namespace
@@ -60,7 +62,7 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
     else grad_ops.add_into(v.grad, g);
   } else {
     // Steal a gradient nobody else holds; otherwise a later in-place change would reach somebody else's tensor.
-    bool sole = g->refs.load() == 1 && g->storage->refs.load() == 1 && !g.has_flag(kWrappedNumber);
+    bool sole = !(g->flags & kMarks) && g->refs.load() == 1 && g->storage->refs.load() == 1 && !g.has_flag(kWrappedNumber);
     // Optimizers walk a parameter and its gradient side by side: keep them in one layout.
     bool dense = is_non_overlapping_and_dense(leaf.sizes(), leaf.strides());
     bool fits = dense ? same_layout(leaf.sizes(), g.strides(), leaf.strides()) : g.is_contiguous();
@@ -82,10 +84,10 @@ Tensors CopySlices::apply(Tensors&& grads) {
   if (!grads[0]) return out;
   Tensor whole = grad_ops.zeros(base_meta);
   copy_into(whole, grads[0]);
-  Tensor slice = grad_ops.as_strided(whole, view.sizes, view.strides, view.offset);
+  Tensor slice = grad_ops.shown_as(whole, view);
   Tensors inner = fn->apply({grad_ops.clone(slice)});
   for (size_t i = 1; i < inner.size(); i++) out[i] = inner[i];
-  Tensor first = inner.empty() || !inner[0] ? grad_ops.zeros(Meta(view.sizes, base_meta.dtype)) : inner[0];
+  Tensor first = inner.empty() || !inner[0] ? grad_ops.zeros(Meta(view.sizes, *view.dtype)) : inner[0];
   copy_into(slice, first);
   out[0] = whole;
   return out;
@@ -99,7 +101,7 @@ AsStridedNode::AsStridedNode(const Tensor& base, const Tensor& v)
 Tensors AsStridedNode::apply(Tensors&& grads) {
   if (!grads[0]) return {Tensor()};
   Tensor whole = grad_ops.zeros(base_meta);
-  copy_into(grad_ops.as_strided(whole, view.sizes, view.strides, view.offset), grads[0]);
+  copy_into(grad_ops.shown_as(whole, view), grads[0]);
   return {whole};
 }
 

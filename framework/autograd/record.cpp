@@ -65,10 +65,21 @@ struct OpNode final : Node, Saved {
     }
     g.resize(type->signature->num_outputs);
     if (!g[0]) g[0] = grad_ops.zeros(metas[0]);  // only further outputs were used: a vjp may count on the first one's
+    // The gradient with respect to a complex number is the conjugate of the derivative, so a holomorphic op multiplies by
+    // conjugate factors: its formula runs unchanged between two conjugations.
+    bool complex = false;
+    for (const Tensor& x : g) complex |= x && is_complex(x.dtype());
+    complex &= type->holomorphic && !type->geometry;
+    if (complex) turn_over(g);
     grads = &g;
     Tensors r = type->vjp(op.get(), *this, g[0]);
     grads = nullptr;
+    if (complex) turn_over(r);
     return r;
+  }
+  static void turn_over(Tensors& tensors) {
+    for (Tensor& t : tensors)
+      if (t) t = grad_ops.conj(t);
   }
   void release() override {
     released = true;

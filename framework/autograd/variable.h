@@ -49,7 +49,8 @@ struct GradOps {
   void (*add_into)(const Tensor& a, const Tensor& b);
   Tensor (*zeros)(const Meta& meta);
   Tensor (*clone)(const Tensor& t);
-  Tensor (*as_strided)(const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset);
+  Tensor (*shown_as)(const Tensor& whole, const Geometry& view);
+  Tensor (*conj)(const Tensor& t);
 };
 extern GradOps grad_ops;
 

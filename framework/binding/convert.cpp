@@ -196,6 +196,7 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
       return none ? put(at, std::optional<Dims>()) : to_dims(o, &v, true) && put(at, std::optional(v));
     }
     case Ty::str: return PyUnicode_Check(o) && put(at, Str(text_of(o)));
+    case Ty::opt_str: return none ? put(at, std::optional<Str>()) : PyUnicode_Check(o) && put(at, std::optional(Str(text_of(o))));
     case Ty::dtype: return to_dtype(o, static_cast<DType*>(at));
     case Ty::opt_dtype: {
       DType t;

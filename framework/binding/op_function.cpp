@@ -362,7 +362,7 @@ PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloa
 }
 
 static const char* module_name(Module m) {
-  constexpr const char* names[] = {"torch", "nn.functional", "method", "special", "linalg", "hidden"};
+  constexpr const char* names[] = {"torch", "nn.functional", "method", "special", "linalg", "fft", "hidden"};
   return names[int(m)];
 }
 

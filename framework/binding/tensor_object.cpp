@@ -66,7 +66,7 @@ template <const char* kName> PyObject* unary(PyObject* a) {
   return guarded([&] { return call_inputs(op_named<kName>(), std::span(&unwrap(a), 1)); });
 }
 constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kDiv[] = "div", kRemainder[] = "remainder", kPow[] = "pow",
-               kFloorDivide[] = "floor_divide", kNeg[] = "neg", kAbs[] = "abs", kMatmul[] = "matmul", kNot[] = "bitwise_not",
+               kFloorDivide[] = "floor_divide", kNegate[] = "neg", kAbs[] = "abs", kMatmul[] = "matmul", kNot[] = "bitwise_not",
                kAnd[] = "bitwise_and", kOr[] = "bitwise_or", kXor[] = "bitwise_xor", kShl[] = "bitwise_left_shift",
                kShr[] = "bitwise_right_shift", kEq[] = "eq", kNe[] = "ne", kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge";
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
@@ -180,6 +180,7 @@ int set_data(PyObject* o, PyObject* value, void*) {
   const Tensor &t = unwrap(o), &v = unwrap(value);
   t->dtype = v.dtype();
   t->storage = v->storage;
+  t->flags = (t->flags & ~kMarks) | (v->flags & kMarks);
   set_geometry(t, v.sizes(), v.strides(), v->offset);
   return 0;
 }
@@ -234,6 +235,8 @@ PyObject* m_storage_ptr(PyObject* o, PyObject*) { return PyLong_FromVoidPtr(unwr
 PyObject* m_storage_bytes(PyObject* o, PyObject*) { return PyLong_FromSize_t(unwrap(o)->storage->bytes); }
 PyObject* m_is_floating_point(PyObject* o, PyObject*) { return PyBool_FromLong(is_floating(unwrap(o).dtype())); }
 PyObject* m_is_complex(PyObject* o, PyObject*) { return PyBool_FromLong(is_complex(unwrap(o).dtype())); }
+PyObject* m_is_conj(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).has_flag(kConj)); }
+PyObject* m_is_neg(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).has_flag(kNeg)); }
 PyObject* m_complex(PyObject* o, PyObject*) {
   return guarded([&] {
     std::complex<double> c = item(unwrap(o)).to_complex();
@@ -274,6 +277,8 @@ PyMethodDef methods[] = {
     {"_storage_bytes", m_storage_bytes, METH_NOARGS, "Bytes of the storage."},
     {"is_floating_point", m_is_floating_point, METH_NOARGS, nullptr},
     {"is_complex", m_is_complex, METH_NOARGS, nullptr},
+    {"is_conj", m_is_conj, METH_NOARGS, "Is it marked as the conjugate of its bytes?"},
+    {"is_neg", m_is_neg, METH_NOARGS, "Is it marked as the negative of its bytes?"},
     {"__complex__", m_complex, METH_NOARGS, "The only element as a Python complex number."},
     {"detach", m_detach, METH_NOARGS, "The same memory without history."},
     {"detach_", m_detach_inplace, METH_NOARGS, "Drops the history in place."},
@@ -357,7 +362,7 @@ void init_tensor_type(py::module_& m) {
   number.nb_inplace_and = binary_inplace<kAnd>;
   number.nb_inplace_or = binary_inplace<kOr>;
   number.nb_inplace_xor = binary_inplace<kXor>;
-  number.nb_negative = unary<kNeg>;
+  number.nb_negative = unary<kNegate>;
   number.nb_positive = positive;
   number.nb_absolute = unary<kAbs>;
   number.nb_invert = unary<kNot>;

@@ -76,7 +76,7 @@ Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& str
 
 Tensor alias(const Tensor& of, const Dims& sizes, const Dims& strides, int64_t offset) {
   Tensor t = alias(of->storage, of.dtype(), sizes, strides, offset);
-  t->flags = of->flags & (kInference | kNoVersion);
+  t->flags = of->flags & (kInference | kNoVersion | kMarks);
   return t;
 }
 
@@ -105,6 +105,8 @@ Scalar item(const Tensor& t) {
   return visit_dtype(t.dtype(), [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
     T x = *t.data<T>();
+    if constexpr (kIsComplex<T>) if (t.has_flag(kConj)) x = std::conj(x);
+    if constexpr (!std::is_same_v<T, bool>) if (t.has_flag(kNeg)) x = T(-x);
     if constexpr (kIsComplex<T>) return Scalar(std::complex<double>(x));
     else if constexpr (std::is_same_v<T, bool>) return Scalar(x);
     else if constexpr (std::is_integral_v<T>) return Scalar(int64_t(x));

@@ -40,7 +40,10 @@ enum Flag : uint32_t {
   kWrappedNumber = 1 << 1,  // a Python number; weak in type promotion
   kInference = 1 << 2,      // made in inference mode: never tracked
   kNoVersion = 1 << 3,      // `.data`: writes do not count as in-place for autograd
+  kConj = 1 << 4,           // its numbers are the conjugates of its bytes
+  kNeg = 1 << 5,            // its numbers are the negatives of its bytes
 };
+constexpr uint32_t kMarks = kConj | kNeg;
 
 struct AutogradData {  // what autograd attaches; see autograd/variable.h
   virtual ~AutogradData() = default;
@@ -113,7 +116,7 @@ int64_t numel_of(const Dims& sizes);
 /// A fresh tensor, uninitialised. Its storage spans exactly what sizes and strides reach.
 Tensor empty(const Meta& meta);
 inline Tensor empty(const Dims& sizes, DType dtype, Device device = {}) { return empty(Meta(sizes, dtype, device)); }
-/// A tensor of the same bytes with its own geometry. `base` stays unset: op/call.cpp decides what is a view.
+/// A tensor of the same bytes and marks with its own geometry. `base` stays unset: op/call.cpp decides what is a view.
 Tensor alias(const Tensor& of, const Dims& sizes, const Dims& strides, int64_t offset);
 Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& strides, int64_t offset);
 /// Replaces sizes, strides and offset in place.

@@ -11,6 +11,7 @@
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/complex.h"
 #include "framework/ops/unary.h"
 #endif
 
@@ -21,6 +22,9 @@ namespace formulas {
 template <class T> T formula(const Neg&, T x) { return -x; }
 template <class T> T formula(const Abs&, T x) { return abs(x); }
 template <class T> T formula(const Sign&, T x) { return where(x > T(0), T(1), where(x < T(0), T(-1), T(0))); }
+template <class T> T formula(const Sgn&, T x) { return formula(Sign(), x); }
+template <class T> T formula(const Angle&, T x) { return where(x < T(0), T(3.14159265358979323846), where(x != x, x, T(0))); }
+template <class T> T formula(const ConjPhysical&, T x) { return x; }
 template <class T> T formula(const Square&, T x) { return x * x; }
 template <class T> T formula(const Sqrt&, T x) { return sqrt(x); }
 template <class T> T formula(const Rsqrt&, T x) { return T(1) / sqrt(x); }

@@ -117,6 +117,8 @@ void call_view(const OpType& type, const void* op, Inputs in, Tensor* out) {
   const Tensor& x = in[0];
   Geometry g = type.geometry(op, in);
   Tensor v = alias(x, g.sizes, g.strides, g.offset);
+  if (g.dtype) v->dtype = *g.dtype;
+  v->flags ^= g.marks;
   // A view made where nothing is recorded has no history to rebase: it is a plain alias.
   if (mode.grad && !x.has_flag(kInference)) v->base = x->base ? x->base : x.ref();
   out[0] = std::move(v);
@@ -161,6 +163,48 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
   run_kernel(type, op, in, out, n);
 }
 
+Tensor unmarked(const Tensor& t) {
+  Tensor bytes = alias(t, t.sizes(), t.strides(), t->offset);
+  bytes->flags &= ~kMarks;
+  return bytes;
+}
+
+// The numbers of a marked tensor in a tensor without marks.
+Tensor resolved(const Tensor& t) {
+  static const OpType *conj = find_op("conj_physical"), *neg = find_op("neg");
+  Tensor r = unmarked(t);
+  for (auto [mark, op] : {std::pair(kConj, conj), std::pair(kNeg, neg)}) {
+    if (!t.has_flag(mark)) continue;
+    Tensor out[1];
+    call_kernel_layer(*op, op->defaults.data(), std::array{r}, out);
+    r = out[0];
+  }
+  return r;
+}
+
+// Kernels know no marks: they get the numbers themselves, and what they wrote for a marked tensor is turned over into its bytes.
+void call_resolved(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  auto marked = [](const Tensor& t) { return t && t->flags & kMarks; };
+  const int n = type.signature->num_outputs;
+  Tensor plain[kMaxOutputs];
+  for (int i = 0; i < n; i++) plain[i] = marked(out[i]) ? resolved(out[i]) : out[i];
+  Tensors inputs;
+  inputs.reserve(in.size());
+  for (const Tensor& x : in) inputs.push_back(!marked(x) ? x : x == out[0] ? plain[0] : resolved(x));
+  call_kernel_layer(type, op, inputs, plain);
+  for (int i = 0; i < n; i++) {
+    if (!marked(out[i])) {
+      out[i] = plain[i];
+      continue;
+    }
+    if (!(out[i].sizes() == plain[i].sizes())) resize(out[i], plain[i].sizes());
+    Tensor turned = unmarked(plain[i]);
+    turned->flags |= out[i]->flags & kMarks;
+    copy_elements(unmarked(out[i]), resolved(turned));
+    bump_version(out[i]);
+  }
+}
+
 bool wants(Layer layer, uint32_t flags) {
   switch (layer) {
     case Layer::trace: return mode.trace;
@@ -176,6 +220,7 @@ void call_from(int layer, const OpType& type, const void* op, Inputs in, Tensor*
     if (x) flags |= x->flags | (x->base ? x->base->flags : 0);
   for (; layer < int(Layer::kernel); layer++)
     if (interpreters[layer] && wants(Layer(layer), flags)) return interpreters[layer](type, op, in, out);
+  if (flags & kMarks && !type.geometry) return call_resolved(type, op, in, out);
   call_kernel_layer(type, op, in, out);
 }
 

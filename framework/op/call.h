@@ -56,51 +56,113 @@ template <class T, class... A> T make_op(const A&... args) {
   return op;
 }
 
-/// An op as a C++ function: tensors first, then attributes in the signature's order.
-///   inline constexpr Fn<Softmax> softmax;   softmax(x, -1)
-template <class T> struct Fn {
-  template <class... A> auto operator()(const A&... args) const {
-    constexpr size_t tensors = (size_t(std::is_same_v<A, Tensor>) + ... + 0);
-    return split(std::make_index_sequence<tensors>{}, std::make_index_sequence<sizeof...(A) - tensors>{},
-                 std::tie(args...));
+/// Ops as C++ functions, the one way to call an op: arguments stand in the signature's order, those at the end that have a
+/// default may be left out, a number stands for a tensor where the op takes numbers. Several ops are overloads of one name;
+/// the first whose parameters take the arguments is called.
+///
+///   inline constexpr Fn<Softmax> softmax;       softmax(x, -1)
+///   inline constexpr Fn<Gather> gather;         gather(x, dim, index)
+///   add.inplace(x, y)                           x += y
+///   cat.over(tensors, dim)                      the inputs as a list, then the attributes
+template <class... Ops> struct Fn {
+  template <class... A> auto operator()(const A&... args) const { return chosen<A...>().run(nullptr, args...); }
+  /// The result goes into the first argument, as `name_` does in Python.
+  template <class... A> void inplace(const Tensor& self, const A&... rest) const {
+    chosen<Tensor, A...>().run(&self, self, rest...);
   }
-  /// For ops over a list of tensors, and for those with more than one result.
   template <class... A> static Tensors over(Inputs in, const A&... attributes) {
+    using T = std::tuple_element_t<0, std::tuple<Ops...>>;
     T op = make_op<T>(attributes...);
-    if (op_type<T>().compose) return call_list(op_type<T>(), &op, in);
-    Tensors out(T::signature.num_outputs);
-    call(op_type<T>(), &op, in, out.data());
-    return out;
+    return call_list(op_type<T>(), &op, in);
   }
-  /// In place: the result goes into `self`, the first input.
   template <class... A> static void into(const Tensor& self, Inputs in, const A&... attributes) {
+    using T = std::tuple_element_t<0, std::tuple<Ops...>>;
     T op = make_op<T>(attributes...);
     Tensor out[kMaxOutputs] = {self};
     call(op_type<T>(), &op, in, out);
   }
 
  private:
-  template <size_t... i, size_t... j, class Tuple>
-  static auto split(std::index_sequence<i...>, std::index_sequence<j...>, const Tuple& args) {
-    T op = make_op<T>(std::get<sizeof...(i) + j>(args)...);
-    // Optional inputs at the end may be left out in C++: they stay undefined.
-    constexpr int n = num_inputs();
-    Tensor in[n > 0 ? n : 1] = {std::get<i>(args)...};
-    if constexpr (T::signature.num_outputs == 1) {
-      Tensor out[1];
-      call(op_type<T>(), &op, Inputs(in, n), out);
-      return std::move(out[0]);
-    } else {
-      std::array<Tensor, T::signature.num_outputs> out;
-      call(op_type<T>(), &op, Inputs(in, n), out.data());
-      return out;
+  template <class T> struct Caller {
+    static constexpr const Signature& s = T::signature;
+    /// The field of parameter `k`: attributes only, in their order.
+    static constexpr int field(int k) {
+      int n = 0;
+      for (int i = 0; i < k; i++) n += !is_input(s.params[i].ty);
+      return n;
     }
-  }
-  static constexpr int num_inputs() {
-    int n = 0;
-    for (int i = 0; i < T::signature.n; i++) n += is_input(T::signature.params[i].ty);
-    return n;
-  }
+    static constexpr int count_inputs(bool lists) {
+      int n = 0;
+      for (int i = 0; i < s.n; i++) n += lists ? s.params[i].ty == Ty::tensors : is_input(s.params[i].ty);
+      return n;
+    }
+    template <int k, class A> static constexpr bool takes() {
+      if constexpr (k >= s.n) return false;
+      else if constexpr (s.params[k].ty == Ty::tensors) return std::is_convertible_v<A, Inputs> || std::is_same_v<A, std::initializer_list<Tensor>>;
+      else if constexpr (is_input(s.params[k].ty)) return std::is_same_v<A, Tensor> || std::is_arithmetic_v<A> || std::is_same_v<A, std::nullopt_t>;
+      else return !std::is_same_v<A, Tensor> && std::is_constructible_v<std::remove_cvref_t<decltype(std::declval<T>().*std::get<field(k)>(T::fields))>, const A&>;
+    }
+    template <class... A> static constexpr bool accepts() {
+      return []<size_t... k>(std::index_sequence<k...>) {
+        if (!(takes<int(k), A>() && ...)) return false;
+        for (int i = int(sizeof...(A)); i < s.n; i++)
+          if (s.params[i].fallback.empty() && s.params[i].ty != Ty::opt_tensor) return false;
+        return true;
+      }(std::index_sequence_for<A...>{});
+    }
+
+    static Tensor tensor(const Tensor& t) { return t; }
+    static Tensor tensor(std::nullopt_t) { return {}; }
+    static Tensor tensor(bool x) { return wrapped_number(Scalar(x)); }
+    template <std::integral A> static Tensor tensor(A x) { return wrapped_number(Scalar(int64_t(x))); }
+    static Tensor tensor(double x) { return wrapped_number(Scalar(x)); }
+
+    template <int k, class Store, class A> static void place(T& op, Store& in, int& n, const A& arg) {
+      if constexpr (s.params[k].ty == Ty::tensors) {
+        for (const Tensor& t : arg) in.push_back(t);
+      } else if constexpr (is_input(s.params[k].ty)) {
+        if constexpr (std::is_same_v<Store, Tensors>) in.push_back(tensor(arg));
+        else in[n++] = tensor(arg);
+      } else {
+        auto& member = op.*std::get<field(k)>(T::fields);
+        member = std::remove_cvref_t<decltype(member)>(arg);
+      }
+    }
+
+    template <class... A> static auto run(const Tensor* self, const A&... args) {
+      constexpr int kInputs = count_inputs(false);
+      T op = make_op<T>();
+      std::conditional_t<count_inputs(true) != 0, Tensors, std::array<Tensor, kInputs ? kInputs : 1>> in;
+      int n = 0;
+      [&]<size_t... k>(std::index_sequence<k...>) { (place<int(k)>(op, in, n, args), ...); }(std::index_sequence_for<A...>{});
+      Inputs inputs(in.data(), count_inputs(true) ? in.size() : size_t(kInputs));
+      if constexpr (s.returns == "list[Tensor]") {
+        return call_list(op_type<T>(), &op, inputs);
+      } else if constexpr (s.num_outputs == 1) {
+        Tensor out[1];
+        if (self) out[0] = *self;
+        call(op_type<T>(), &op, inputs, out);
+        return std::move(out[0]);
+      } else {
+        std::array<Tensor, s.num_outputs> out;
+        if (self) out[0] = *self;
+        call(op_type<T>(), &op, inputs, out.data());
+        return out;
+      }
+    }
+  };
+
+  template <class First, class... Rest> struct Chosen {
+    template <class... A> static constexpr auto of() {
+      if constexpr (Caller<First>::template accepts<A...>()) {
+        return Caller<First>{};
+      } else {
+        static_assert(sizeof...(Rest) > 0, "these arguments fit no signature of the op");
+        return Chosen<Rest...>::template of<A...>();
+      }
+    }
+  };
+  template <class... A> static constexpr auto chosen() { return Chosen<Ops...>::template of<A...>(); }
 };
 
 }  // namespace weir

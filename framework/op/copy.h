@@ -24,4 +24,8 @@ void resize(const Tensor& self, const Dims& sizes);
 /// Raises unless `from` broadcasts to `to`.
 void check_expandable(const char* op, const Dims& from, const Dims& to);
 
+namespace fn {
+inline constexpr Fn<Copy> copy;
+}  // namespace fn
+
 }  // namespace weir

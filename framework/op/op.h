@@ -33,7 +33,7 @@ struct Save {
 };
 
 /// Where the Python name lives. `torch` also makes it a method of Tensor when its first parameter is a Tensor.
-enum class Module : uint8_t { torch, functional, method, special, linalg, hidden };
+enum class Module : uint8_t { torch, functional, method, special, linalg, fft, hidden };
 
 /// What `out=` may be. Source: PyTorch's checks, which differ between element-wise and indexing ops.
 enum class Out : uint8_t {
@@ -68,7 +68,9 @@ class Saved {
 
 struct Geometry {
   Dims sizes, strides;
-  int64_t offset;
+  int64_t offset;                // in elements of the view
+  std::optional<DType> dtype{};  // where the view shows its bytes as another type
+  uint32_t marks = 0;            // kConj, kNeg: those of the input that are turned over
 };
 
 struct Op {
@@ -77,6 +79,7 @@ struct Op {
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr bool inplace = false;         // has a `name_` form
   static constexpr bool differentiable = true;   // false: results never require grad (comparisons, argmax)
+  static constexpr bool holomorphic = true;      // false: its vjp conjugates complex factors itself
   static constexpr bool keeps_history = false;   // in place, a tensor's history stays as if nothing had been written
   static constexpr bool into_integers = true;    // in place, it is recorded in a tensor of integers too, as in PyTorch
   static constexpr uint8_t recorded = 0xff;      // the outputs that gradients flow into
@@ -109,7 +112,7 @@ struct OpType {
   Autocast autocast;
   Out out;
   uint8_t recorded;
-  bool inplace, differentiable, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers;
+  bool inplace, differentiable, holomorphic, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers;
   OutHistory out_history;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
@@ -160,6 +163,7 @@ template <class T> OpType make_op_type() {
   t.only_numbers = T::only_numbers;
   t.inplace = T::inplace;
   t.differentiable = T::differentiable;
+  t.holomorphic = T::holomorphic;
   t.keeps_history = T::keeps_history;
   t.into_integers = T::into_integers;
   t.any_layout = T::any_layout;

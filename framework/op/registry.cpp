@@ -56,6 +56,7 @@ void put_default(std::byte* at, Ty ty, std::string_view text) {
     case Ty::ints: return put(at, ints(text));
     case Ty::opt_ints: return put_optional(at, none, ints(text));
     case Ty::str: return put(at, Str(text.substr(1, text.size() - 2)));
+    case Ty::opt_str: return put_optional(at, none, none ? Str() : Str(text.substr(1, text.size() - 2)));
     case Ty::dtype: return put(at, dtype_named(text));
     case Ty::opt_dtype: return put_optional(at, none, none ? DType() : dtype_named(text));
     case Ty::opt_device: return put_optional(at, none, Device{});

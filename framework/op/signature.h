@@ -35,7 +35,7 @@ enum class MemoryFormat : uint8_t { contiguous, preserve, channels_last, channel
 
 enum class Ty : uint8_t {
   tensor, opt_tensor, tensors,                     // inputs
-  i64, opt_i64, f64, opt_f64, boolean, opt_boolean, number, opt_number, ints, opt_ints, str, dtype, opt_dtype,
+  i64, opt_i64, f64, opt_f64, boolean, opt_boolean, number, opt_number, ints, opt_ints, str, opt_str, dtype, opt_dtype,
   opt_device, opt_memory_format, generator         // attributes
 };
 constexpr bool is_input(Ty t) { return t <= Ty::tensors; }
@@ -52,6 +52,7 @@ template <class T> consteval Ty ty_of() {
   else if constexpr (std::is_same_v<T, Dims>) return Ty::ints;
   else if constexpr (std::is_same_v<T, std::optional<Dims>>) return Ty::opt_ints;
   else if constexpr (std::is_same_v<T, Str>) return Ty::str;
+  else if constexpr (std::is_same_v<T, std::optional<Str>>) return Ty::opt_str;
   else if constexpr (std::is_same_v<T, DType>) return Ty::dtype;
   else if constexpr (std::is_same_v<T, std::optional<DType>>) return Ty::opt_dtype;
   else if constexpr (std::is_same_v<T, std::optional<Device>>) return Ty::opt_device;
@@ -135,7 +136,7 @@ struct Signature {
         {"float | None", Ty::opt_f64}, {"bool", Ty::boolean}, {"bool | None", Ty::opt_boolean},
         {"Number", Ty::number}, {"Number | None", Ty::opt_number}, {"int | list[int]", Ty::ints},
         {"list[int]", Ty::ints}, {"int | list[int] | None", Ty::opt_ints}, {"list[int] | None", Ty::opt_ints},
-        {"str", Ty::str}, {"dtype", Ty::dtype}, {"dtype | None", Ty::opt_dtype}, {"device | None", Ty::opt_device},
+        {"str", Ty::str}, {"str | None", Ty::opt_str}, {"dtype", Ty::dtype}, {"dtype | None", Ty::opt_dtype}, {"device | None", Ty::opt_device},
         {"memory_format | None", Ty::opt_memory_format}, {"Generator | None", Ty::generator}};
     for (auto& [text, ty] : table) if (text == t) return ty;
     throw "unknown parameter type";

@@ -15,7 +15,7 @@ constexpr double kSeluAlpha = 1.6732632423543772848170429916717, kSeluScale = 1.
 Tensor within(const Tensor& x, double low, double high, const Tensor& dy) {
   return where(x > low, where(x < high, dy, num(0.0)), num(0.0));
 }
-Tensor elu_backward(const Saved& s, const Tensor& dy, double alpha, double scale, double input_scale) {
+Tensor elu_gradient(const Saved& s, const Tensor& dy, double alpha, double scale, double input_scale) {
   return Fn<EluBackward>()(dy, s.input(0), alpha, scale, input_scale);
 }
 
@@ -35,13 +35,13 @@ Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {within(s
 Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const {
   return {where(s.input(0) > 0.0, dy, dy * negative_slope)};
 }
-Tensors Elu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, alpha, 1, 1)}; }
-Tensors Selu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, kSeluAlpha, kSeluScale, 1)}; }
+Tensors Elu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, alpha, 1, 1)}; }
+Tensors Selu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, kSeluAlpha, kSeluScale, 1)}; }
 Meta Celu::infer(Inputs in) const {
   check(alpha != 0, "celu: alpha cannot be 0");
   return pointwise_meta("celu(", Rule::real, in);
 }
-Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_backward(s, dy, alpha, 1, 1 / alpha)}; }
+Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, alpha, 1, 1 / alpha)}; }
 Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<GeluBackward>()(dy, s.input(0), approximate)}; }
 Tensors Silu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SiluBackward>()(dy, s.input(0))}; }
 Tensors Mish::vjp(const Saved& s, const Tensor& dy) const {

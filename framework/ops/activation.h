@@ -210,4 +210,29 @@ using ActivationOps = OpList<Relu, Hardtanh, LeakyRelu, Elu, Selu, Celu, Gelu, S
     Softshrink, Hardshrink, Hardsigmoid, Hardswish, Threshold, LogSigmoid, ReluBackward, GeluBackward,
     SiluBackward, SigmoidBackward, TanhBackward, EluBackward>;
 
+namespace fn {
+inline constexpr Fn<Relu> relu;
+inline constexpr Fn<Hardtanh> hardtanh;
+inline constexpr Fn<LeakyRelu> leaky_relu;
+inline constexpr Fn<Elu> elu;
+inline constexpr Fn<Selu> selu;
+inline constexpr Fn<Celu> celu;
+inline constexpr Fn<Gelu> gelu;
+inline constexpr Fn<Silu> silu;
+inline constexpr Fn<Mish> mish;
+inline constexpr Fn<Softplus> softplus;
+inline constexpr Fn<Softshrink> softshrink;
+inline constexpr Fn<Hardshrink> hardshrink;
+inline constexpr Fn<Hardsigmoid> hardsigmoid;
+inline constexpr Fn<Hardswish> hardswish;
+inline constexpr Fn<Threshold> threshold;
+inline constexpr Fn<LogSigmoid> logsigmoid;
+inline constexpr Fn<ReluBackward> relu_backward;
+inline constexpr Fn<GeluBackward> gelu_backward;
+inline constexpr Fn<SiluBackward> silu_backward;
+inline constexpr Fn<SigmoidBackward> sigmoid_backward;
+inline constexpr Fn<TanhBackward> tanh_backward;
+inline constexpr Fn<EluBackward> elu_backward;
+}  // namespace fn
+
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "framework/ops/compare.h"
+#include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/unary.h"
 
@@ -28,6 +29,8 @@ Tensors choose(const Saved& s, const Tensor& dy, bool larger) {
 }
 
 double of(const Scalar& s) { return s.to_double(); }
+bool is_one(const Scalar& s) { return s.to_complex() == 1.0; }
+Tensor times(const Tensor& t, const Scalar& s) { return is_one(s) ? t : t * wrapped_number(s); }
 
 // Not dy * 0, which is NaN where dy is not finite.
 Tensors no_gradients(const Tensor& dy) { return {zeros_of(dy.meta()), zeros_of(dy.meta())}; }
@@ -50,11 +53,10 @@ Meta Pow::infer(Inputs in) const {
   return in[0].has_flag(kWrappedNumber) ? Meta(m.sizes, m.dtype, m.device) : m;
 }
 Tensors Add::vjp(const Saved& s, const Tensor& dy) const {
-  if (of(alpha) == 1) return {dy, dy};
-  return {dy, s.needs(1) ? dy * of(alpha) : Tensor()};
+  return {dy, s.needs(1) ? times(dy, alpha) : Tensor()};
 }
 Tensors Sub::vjp(const Saved& s, const Tensor& dy) const {
-  return {dy, !s.needs(1) ? Tensor() : of(alpha) == 1 ? -dy : dy * -of(alpha)};
+  return {dy, s.needs(1) ? -times(dy, alpha) : Tensor()};
 }
 Tensors Mul::vjp(const Saved& s, const Tensor& dy) const {
   return {s.needs(0) ? dy * s.input(1) : Tensor(), s.needs(1) ? dy * s.input(0) : Tensor()};
@@ -77,7 +79,7 @@ Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, e - 1.0)));
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.
-    Tensor zero = Fn<LogicalAnd>()(logical_not(x), e >= 0.0);
+    Tensor zero = Fn<LogicalAnd>()(logical_not(x), real(e) >= 0.0);
     db = dy * where(zero, num(0.0), s.output() * log(x));
   }
   return {da, db};
@@ -132,11 +134,11 @@ Tensors Lerp::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * (1.0 - w), dy * w, s.needs(2) ? dy * (s.input(1) - s.input(0)) : Tensor()};
 }
 Tensors Addcmul::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor g = of(value) == 1 ? dy : dy * of(value);
+  Tensor g = times(dy, value);
   return {dy, s.needs(1) ? g * s.input(2) : Tensor(), s.needs(2) ? g * s.input(1) : Tensor()};
 }
 Tensors Addcdiv::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor a = s.input(1), b = s.input(2), g = dy * of(value);
+  Tensor a = s.input(1), b = s.input(2), g = times(dy, value);
   return {dy, s.needs(1) ? g / b : Tensor(), s.needs(2) ? -g * (a / (b * b)) : Tensor()};
 }
 Meta Heaviside::infer(Inputs in) const {

@@ -267,11 +267,38 @@ using ArithmeticOps = OpList<Add, Sub, Mul, Div, DivMode, FloorDivide, Remainder
 
 namespace fn {
 inline constexpr Fn<Add> add;
+inline constexpr Fn<Sub> sub;
 inline constexpr Fn<Mul> mul;
-inline constexpr Fn<Where> where;
+inline constexpr Fn<Div, DivMode> div;
+inline constexpr Fn<FloorDivide> floor_divide;
+inline constexpr Fn<Remainder> remainder;
+inline constexpr Fn<Fmod> fmod;
 inline constexpr Fn<Pow> pow;
 inline constexpr Fn<Maximum> maximum;
+inline constexpr Fn<Minimum> minimum;
+inline constexpr Fn<Fmax> fmax;
+inline constexpr Fn<Fmin> fmin;
+inline constexpr Fn<Atan2> atan2;
+inline constexpr Fn<Hypot> hypot;
+inline constexpr Fn<Copysign> copysign;
+inline constexpr Fn<Nextafter> nextafter;
+inline constexpr Fn<Logaddexp> logaddexp;
+inline constexpr Fn<Logaddexp2> logaddexp2;
+inline constexpr Fn<Xlogy> xlogy;
+inline constexpr Fn<Xlog1py> xlog1py;
+inline constexpr Fn<Heaviside> heaviside;
+inline constexpr Fn<Lerp> lerp;
 inline constexpr Fn<Addcmul> addcmul;
+inline constexpr Fn<Addcdiv> addcdiv;
+inline constexpr Fn<BitwiseAnd> bitwise_and;
+inline constexpr Fn<BitwiseOr> bitwise_or;
+inline constexpr Fn<BitwiseXor> bitwise_xor;
+inline constexpr Fn<ShiftLeft> bitwise_left_shift;
+inline constexpr Fn<ShiftRight> bitwise_right_shift;
+inline constexpr Fn<Gcd> gcd;
+inline constexpr Fn<Lcm> lcm;
+inline constexpr Fn<Where> where;
+inline constexpr Fn<Clamp, ClampTensor> clamp;
 }  // namespace fn
 
 }  // namespace weir

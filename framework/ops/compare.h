@@ -62,4 +62,17 @@ struct BitwiseNot : Op {
 /// The family, for registration and for the kernels.
 using CompareOps = OpList<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
 
+namespace fn {
+inline constexpr Fn<Eq> eq;
+inline constexpr Fn<Ne> ne;
+inline constexpr Fn<Lt> lt;
+inline constexpr Fn<Le> le;
+inline constexpr Fn<Gt> gt;
+inline constexpr Fn<Ge> ge;
+inline constexpr Fn<LogicalAnd> logical_and;
+inline constexpr Fn<LogicalOr> logical_or;
+inline constexpr Fn<LogicalXor> logical_xor;
+inline constexpr Fn<BitwiseNot> bitwise_not;
+}  // namespace fn
+
 }  // namespace weir

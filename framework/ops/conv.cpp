@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pad.h"
 #include "framework/ops/reduce.h"
@@ -48,6 +49,7 @@ void check_types(const char* op, const Tensor& a, const Tensor& w, const Tensor&
   check(!a.numel() || a.dtype() == w.dtype(), op, ": Input type (", name_of(a.dtype()), ") and weight type (", name_of(w.dtype()), ") should be the same");
   check(!bias || bias.dtype() == a.dtype(), op, ": Input type (", name_of(a.dtype()), ") and bias type should be the same");
   check<NotImplemented>(a.dtype() != DType::boolean, op, ": not implemented for 'bool'");
+  check<NotImplemented>(!is_complex(a.dtype()), op, ": not implemented for '", name_of(a.dtype()), "'");
 }
 
 int64_t out_size(int64_t in, int64_t k, int64_t s, int64_t p, int64_t d) { return (in + 2 * p - d * (k - 1) - 1) / s + 1; }
@@ -63,9 +65,20 @@ template <class F> Tensor batched(const char* op, const Tensor& x, const Tensor&
   return squeeze(f(unsqueeze(x, int64_t(0))), std::optional<Dims>(Dims{0}));
 }
 
+// f(input, weight), which is linear in both, and a bias: of complex numbers by their parts.
+template <class F> Tensor by_parts(const Tensor& x, const Tensor& w, const Tensor& bias, F&& f) {
+  if (!is_complex(x.dtype()) || !is_complex(w.dtype())) return f(x, w, bias);
+  check(!bias || bias.dtype() == x.dtype(), "conv: Input type (", name_of(x.dtype()), ") and bias type should be the same");
+  Tensor none, xr = real(x), xi = imag(x), wr = real(w), wi = imag(w);
+  Tensor re = f(xr, wr, bias ? real(bias) : none) - f(xi, wi, none), im = f(xr, wi, bias ? imag(bias) : none) + f(xi, wr, none);
+  return fn::complex(re, im);
+}
+
 template <int n, class Op> Tensor conv(const char* op, const Op& o, Inputs in, const Dims& padding) {
   return batched(op, in[0], in[1], n, [&](const Tensor& x) {
-    return Fn<Convolution>()(x, in[1], in[2], spread(o.stride, n), padding, spread(o.dilation, n), o.groups);
+    return by_parts(x, in[1], in[2], [&](const Tensor& input, const Tensor& weight, const Tensor& bias) {
+      return Fn<Convolution>()(input, weight, bias, spread(o.stride, n), padding, spread(o.dilation, n), o.groups);
+    });
   });
 }
 
@@ -105,7 +118,9 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
       check(s > 0, op, ": Given input size per channel: ", x.sizes(), ". Calculated output size per channel: ", s, ". Output size is too small");
       size.push(s);
     }
-    return Fn<ConvolutionInput>()(x, w, in[2], size, stride, padding, dilation, o.groups);
+    return by_parts(x, w, in[2], [&](const Tensor& input, const Tensor& weight, const Tensor& bias) {
+      return Fn<ConvolutionInput>()(input, weight, bias, size, stride, padding, dilation, o.groups);
+    });
   });
 }
 

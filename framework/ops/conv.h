@@ -164,4 +164,16 @@ struct ConvTranspose3d : Op {
 using ConvOps = OpList<Convolution, ConvolutionInput, ConvolutionWeight, Conv1d, Conv1dStr, ConvTranspose1d, Conv2d,
                        Conv2dStr, ConvTranspose2d, Conv3d, Conv3dStr, ConvTranspose3d>;
 
+namespace fn {
+inline constexpr Fn<Convolution> convolution;
+inline constexpr Fn<ConvolutionInput> convolution_input;
+inline constexpr Fn<ConvolutionWeight> convolution_weight;
+inline constexpr Fn<Conv1d, Conv1dStr> conv1d;
+inline constexpr Fn<ConvTranspose1d> conv_transpose1d;
+inline constexpr Fn<Conv2d, Conv2dStr> conv2d;
+inline constexpr Fn<ConvTranspose2d> conv_transpose2d;
+inline constexpr Fn<Conv3d, Conv3dStr> conv3d;
+inline constexpr Fn<ConvTranspose3d> conv_transpose3d;
+}  // namespace fn
+
 }  // namespace weir

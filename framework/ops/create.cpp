@@ -4,6 +4,7 @@
 
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/complex.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
 
@@ -102,9 +103,8 @@ static const bool installed = [] {
       [](const Tensor& a, const Tensor& b) { Fn<Add>::into(a, std::array{a, b}); },
       zeros_of,
       [](const Tensor& t) { return clone_of(t); },
-      [](const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset) {
-        return fn::as_strided(t, sizes, strides, std::optional<int64_t>(offset));
-      },
+      shown_as,
+      conj,
   };
   return true;
 }();

@@ -49,10 +49,10 @@ struct Arange : Op {
 };
 
 struct Linspace : Op {
-  static constexpr Signature signature = "linspace(start: float, end: float, steps: int, dtype: dtype) -> Tensor";
+  static constexpr Signature signature = "linspace(start: Number, end: Number, steps: int, dtype: dtype) -> Tensor";
   static constexpr auto doc = "`steps` equally spaced numbers from start to end, both included.";
   static constexpr Module module = Module::hidden;
-  double start, end;
+  Scalar start, end;
   int64_t steps;
   DType dtype;
   static constexpr std::tuple fields{&Linspace::start, &Linspace::end, &Linspace::steps, &Linspace::dtype};
@@ -82,6 +82,16 @@ struct Triu : Op {
 };
 
 using CreateOps = OpList<Clone, ToDtype, Fill, Arange, Linspace, Tril, Triu>;
+
+namespace fn {
+inline constexpr Fn<Clone> clone;
+inline constexpr Fn<ToDtype> to_dtype;
+inline constexpr Fn<Fill> fill;
+inline constexpr Fn<Arange> arange;
+inline constexpr Fn<Linspace> linspace;
+inline constexpr Fn<Tril> tril;
+inline constexpr Fn<Triu> triu;
+}  // namespace fn
 
 /// A tensor of zeros; `full_of` of any number.
 Tensor zeros_of(const Meta& meta);

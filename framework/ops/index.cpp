@@ -198,8 +198,8 @@ Meta Scatter::infer(Inputs in) const {
 }
 Tensors Scatter::vjp(const Saved& s, const Tensor& dy) const {
   Tensor index = s.input(1);
-  return {s.needs(0) ? Fn<ScatterValue>()(dy, index, dim, Scalar(0)) : Tensor(), Tensor(),
-          s.needs(2) ? Fn<Gather>()(dy, index, dim) : Tensor()};
+  return {s.needs(0) ? fn::scatter(dy, dim, index, 0) : Tensor(), Tensor(),
+          s.needs(2) ? fn::gather(dy, dim, index) : Tensor()};
 }
 Meta ScatterValue::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "scatter");
@@ -207,7 +207,7 @@ Meta ScatterValue::infer(Inputs in) const {
   return like(in[0]);
 }
 Tensors ScatterValue::vjp(const Saved& s, const Tensor& dy) const {
-  return {Fn<ScatterValue>()(dy, s.input(1), dim, Scalar(0)), Tensor()};
+  return {fn::scatter(dy, dim, s.input(1), 0), Tensor()};
 }
 Meta ScatterAdd::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "scatter_add");
@@ -215,7 +215,7 @@ Meta ScatterAdd::infer(Inputs in) const {
   return like(in[0]);
 }
 Tensors ScatterAdd::vjp(const Saved& s, const Tensor& dy) const {
-  return {dy, Tensor(), s.needs(2) ? Fn<Gather>()(dy, s.input(1), dim) : Tensor()};
+  return {dy, Tensor(), s.needs(2) ? fn::gather(dy, dim, s.input(1)) : Tensor()};
 }
 
 Meta IndexSelect::infer(Inputs in) const {
@@ -249,7 +249,7 @@ Meta IndexAdd::infer(Inputs in) const {
 }
 Tensors IndexAdd::vjp(const Saved& s, const Tensor& dy) const {
   if (!s.needs(2)) return {dy};
-  Tensor g = Fn<IndexSelect>()(dy, s.input(1), dim);
+  Tensor g = fn::index_select(dy, dim, s.input(1));
   return {dy, Tensor(), alpha.to_double() == 1 ? g : g * alpha.to_double()};
 }
 
@@ -461,7 +461,7 @@ Meta EmbeddingBackward::infer(Inputs in) const {
   return {Dims{num_weights, in[0].size(-1)}, in[0].dtype(), in[0].device()};
 }
 Tensors EmbeddingBackward::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor index = s.input(1), g = Fn<Embedding>()(dy, index);
+  Tensor index = s.input(1), g = fn::embedding(dy, index);
   if (padding_idx >= 0) {
     Tensor keep = unsqueeze(Fn<Ne>()(index, num(padding_idx)), int64_t(-1));
     g = where(keep, g, num(0.0));
@@ -471,12 +471,12 @@ Tensors EmbeddingBackward::vjp(const Saved& s, const Tensor& dy) const {
 
 Tensor cat_of(const Tensors& tensors, int64_t dim) { return Fn<Cat>::over(tensors, dim)[0]; }
 Tensor flip_of(const Tensor& t, const Dims& dims) { return Fn<Flip>()(t, dims); }
-Tensor gather_of(const Tensor& t, int64_t dim, const Tensor& index) { return Fn<Gather>()(t, index, dim); }
+Tensor gather_of(const Tensor& t, int64_t dim, const Tensor& index) { return fn::gather(t, dim, index); }
 Tensor scatter_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& src) {
-  return Fn<ScatterAdd>()(t, index, src, dim);
+  return fn::scatter_add(t, dim, index, src);
 }
 Tensor index_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source) {
-  return Fn<IndexAdd>()(t, index, source, dim);
+  return fn::index_add(t, dim, index, source);
 }
 
 static const IndexOps::Registration ops;

@@ -245,6 +245,28 @@ struct EmbeddingBackward : Op {
 using IndexOps = OpList<Cat, Stack, Flip, Roll, Repeat, Gather, Scatter, ScatterValue, ScatterAdd, IndexSelect, IndexAdd, IndexRows,
                         IndexPutRows, MaskedFill, MaskedSelect, Nonzero, Sort, Topk, Embedding, EmbeddingBackward>;
 
+namespace fn {
+inline constexpr Fn<Cat> cat;
+inline constexpr Fn<Stack> stack;
+inline constexpr Fn<Flip> flip;
+inline constexpr Fn<Roll> roll;
+inline constexpr Fn<Repeat> repeat;
+inline constexpr Fn<Gather> gather;
+inline constexpr Fn<Scatter, ScatterValue> scatter;
+inline constexpr Fn<ScatterAdd> scatter_add;
+inline constexpr Fn<IndexSelect> index_select;
+inline constexpr Fn<IndexAdd> index_add;
+inline constexpr Fn<IndexRows> index_rows;
+inline constexpr Fn<IndexPutRows> index_put_rows;
+inline constexpr Fn<MaskedFill> masked_fill;
+inline constexpr Fn<MaskedSelect> masked_select;
+inline constexpr Fn<Nonzero> nonzero_rows;
+inline constexpr Fn<Sort> sort;
+inline constexpr Fn<Topk> topk;
+inline constexpr Fn<Embedding> embedding;
+inline constexpr Fn<EmbeddingBackward> embedding_backward;
+}  // namespace fn
+
 /// Python's x[indices]: an undefined entry keeps its axis; bool entries count as their nonzero coordinates.
 Tensor index(const Tensor& x, const Tensors& indices);
 /// x[indices] = values, or += with accumulate; values broadcast. Works through views and is recorded as in-place.

@@ -56,4 +56,11 @@ struct CrossEntropy : Op {
 
 using LossOps = OpList<NllLoss, NllLossBackward, NllLossNd, CrossEntropy>;
 
+namespace fn {
+inline constexpr Fn<NllLoss> nll_loss_forward;
+inline constexpr Fn<NllLossBackward> nll_loss_backward;
+inline constexpr Fn<NllLossNd> nll_loss_nd;
+inline constexpr Fn<CrossEntropy> cross_entropy;
+}  // namespace fn
+
 }  // namespace weir

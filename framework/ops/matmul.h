@@ -68,7 +68,10 @@ using MatmulOps = OpList<Mm, Bmm, Linear, Matmul, Addmm, Baddbmm>;
 namespace fn {
 inline constexpr Fn<Mm> mm;
 inline constexpr Fn<Bmm> bmm;
+inline constexpr Fn<Linear> linear;
 inline constexpr Fn<Matmul> matmul;
+inline constexpr Fn<Addmm> addmm;
+inline constexpr Fn<Baddbmm> baddbmm;
 }  // namespace fn
 
 }  // namespace weir

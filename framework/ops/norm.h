@@ -99,4 +99,14 @@ struct GroupNorm : Op {
 
 using NormOps = OpList<NativeBatchNorm, BatchNormBackward, BatchNorm, NativeLayerNorm, LayerNormBackward, LayerNorm, GroupNorm>;
 
+namespace fn {
+inline constexpr Fn<NativeBatchNorm> native_batch_norm;
+inline constexpr Fn<BatchNormBackward> batch_norm_backward;
+inline constexpr Fn<BatchNorm> batch_norm;
+inline constexpr Fn<NativeLayerNorm> native_layer_norm;
+inline constexpr Fn<LayerNormBackward> layer_norm_backward;
+inline constexpr Fn<LayerNorm> layer_norm;
+inline constexpr Fn<GroupNorm> group_norm;
+}  // namespace fn
+
 }  // namespace weir

@@ -15,4 +15,8 @@ struct ConstantPad : Op {
 
 using PadOps = OpList<ConstantPad>;
 
+namespace fn {
+inline constexpr Fn<ConstantPad> constant_pad_nd;
+}  // namespace fn
+
 }  // namespace weir

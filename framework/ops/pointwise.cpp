@@ -117,7 +117,7 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
 DType compute_dtype(const char* op, Rule rule, Inputs in) {
   DType t = rule == Rule::select ? result_type(in.subspan(1)) : in.size() == 1 ? in[0].dtype() : result_type(in);
   if (rule == Rule::floating && !is_inexact(t)) return default_float;
-  check<NotImplemented>(rule != Rule::real || is_floating(t), op_name(op), ": not implemented for '", name_of(t), "'");
+  check<NotImplemented>(rule != Rule::real || is_inexact(t), op_name(op), ": not implemented for '", name_of(t), "'");
   check<NotImplemented>(rule != Rule::integral || !is_inexact(t), op_name(op), ": not implemented for '", name_of(t), "'");
   return t;
 }

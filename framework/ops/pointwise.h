@@ -10,7 +10,7 @@ namespace weir {
 /// How operand dtypes give the type computed in and the result's dtype. Source: PyTorch's type promotion.
 enum class Rule : uint8_t {
   promote,    // computes in and returns the promoted type
-  real,       // as promote, floating-point only: integers raise
+  real,       // as promote, numbers with fractions only: integers raise
   floating,   // integers and bool become the default float type
   integral,   // bool and integers only
   compare,    // computes in the promoted type, returns bool

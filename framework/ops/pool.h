@@ -155,4 +155,19 @@ using PoolOps = OpList<MaxPool, MaxPoolBackward, AvgPool, AvgPoolBackward, Adapt
                        AdaptiveAvgPoolBackward, MaxPool2dWithIndices, AvgPool2d, AdaptiveAvgPool2d,
                        MaxPool3dWithIndices, AvgPool3d, AdaptiveAvgPool3d>;
 
+namespace fn {
+inline constexpr Fn<MaxPool> max_pool_nd;
+inline constexpr Fn<MaxPoolBackward> max_pool_backward;
+inline constexpr Fn<AvgPool> avg_pool_nd;
+inline constexpr Fn<AvgPoolBackward> avg_pool_backward;
+inline constexpr Fn<AdaptiveAvgPool> adaptive_avg_pool_nd;
+inline constexpr Fn<AdaptiveAvgPoolBackward> adaptive_avg_pool_backward;
+inline constexpr Fn<MaxPool2dWithIndices> max_pool2d_with_indices;
+inline constexpr Fn<AvgPool2d> avg_pool2d;
+inline constexpr Fn<AdaptiveAvgPool2d> adaptive_avg_pool2d;
+inline constexpr Fn<MaxPool3dWithIndices> max_pool3d_with_indices;
+inline constexpr Fn<AvgPool3d> avg_pool3d;
+inline constexpr Fn<AdaptiveAvgPool3d> adaptive_avg_pool3d;
+}  // namespace fn
+
 }  // namespace weir

@@ -23,12 +23,12 @@ std::pair<int64_t, int64_t> whole_range(DType t) {
 }  // namespace
 
 Meta Uniform::infer(Inputs in) const {
-  check(is_floating(in[0].dtype()), "uniform_: not implemented for '", name_of(in[0].dtype()), "'");
+  check(is_inexact(in[0].dtype()), "uniform_: not implemented for '", name_of(in[0].dtype()), "'");
   check(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
   return like(in[0]);
 }
 Meta Normal::infer(Inputs in) const {
-  check(is_floating(in[0].dtype()), "normal_: not implemented for '", name_of(in[0].dtype()), "'");
+  check(is_inexact(in[0].dtype()), "normal_: not implemented for '", name_of(in[0].dtype()), "'");
   check(std >= 0, "normal expects std >= 0.0, but found std ", std);
   return like(in[0]);
 }

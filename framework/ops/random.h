@@ -91,4 +91,15 @@ struct Dropout : Op {
 
 using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, RandPerm, NativeDropout, MaskScale, Dropout>;
 
+namespace fn {
+inline constexpr Fn<Uniform> uniform;
+inline constexpr Fn<Normal> normal_fill;
+inline constexpr Fn<RandomInt> random_range;
+inline constexpr Fn<Bernoulli> bernoulli;
+inline constexpr Fn<RandPerm> randperm_of;
+inline constexpr Fn<NativeDropout> native_dropout;
+inline constexpr Fn<MaskScale> mask_scale;
+inline constexpr Fn<Dropout> dropout;
+}  // namespace fn
+
 }  // namespace weir

@@ -5,6 +5,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
@@ -130,7 +131,7 @@ Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& 
 }
 
 Tensor variance(const Tensor& x, const std::optional<Dims>& dim, double correction, bool keepdim) {
-  check(is_floating(x.dtype()), "var and std only support floating point and complex dtypes");
+  check(is_inexact(x.dtype()), "var and std only support floating point and complex dtypes");
   uint32_t axes = reduced_axes("var", dim, x.ndim());
   Dims list;
   int64_t n = 1;
@@ -138,7 +139,7 @@ Tensor variance(const Tensor& x, const std::optional<Dims>& dim, double correcti
     if (axes >> i & 1) list.push(i), n *= x.sizes()[i];
   const double freedom = double(n) - correction;
   const Tensor middle = mean(x, list, true), centred = x - middle;
-  const Tensor value = sum(square(centred), list, keepdim) / (n ? std::max(0.0, freedom) : 0.0);
+  const Tensor value = sum(square(is_complex(x.dtype()) ? abs(centred) : centred), list, keepdim) / (n ? std::max(0.0, freedom) : 0.0);
   if (!mode.grad || !x.has_flag(kRequiresGrad)) return value;
   // The slope is written down, as in PyTorch: that of the parts passes through the mean, which an infinity spoils for all.
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -147,12 +148,6 @@ Tensor variance(const Tensor& x, const std::optional<Dims>& dim, double correcti
 }
 
 }  // namespace
-
-namespace fn {
-Tensor sum(const Tensor& t, const Dims& dim, bool keepdim) { return Fn<Sum>()(t, std::optional<Dims>(dim), keepdim); }
-Tensor sum(const Tensor& t) { return Fn<Sum>()(t); }
-Tensor mean(const Tensor& t, const Dims& dim, bool keepdim) { return Fn<Mean>()(t, std::optional<Dims>(dim), keepdim); }
-}  // namespace fn
 
 Tensor sum_to(const Tensor& t, const Dims& sizes) {
   if (t.sizes() == sizes) return t;
@@ -170,7 +165,7 @@ Tensors Sum::vjp(const Saved& s, const Tensor& dy) const { return {spread(s, dy,
 
 Meta Mean::infer(Inputs in) const {
   DType t = dtype.value_or(in[0].dtype());
-  check(is_floating(t), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+  check(is_inexact(t), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
         "dtype. Got: ", name_of(t));
   return reduced("mean", in[0], dim, keepdim, t);
 }
@@ -209,8 +204,8 @@ Tensors ProdDim::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 Meta Norm2::infer(Inputs in) const {
-  check(is_floating(in[0].dtype()), "norm2: expected a floating point tensor, got ", name_of(in[0].dtype()));
-  return reduced("norm2", in[0], dim, keepdim, in[0].dtype());
+  check(is_inexact(in[0].dtype()), "norm2: expected a floating point or complex tensor, got ", name_of(in[0].dtype()));
+  return reduced("norm2", in[0], dim, keepdim, real_type(in[0].dtype()));
 }
 Tensors Norm2::vjp(const Saved& s, const Tensor& dy) const {
   int n = s.input(0).ndim();
@@ -248,11 +243,11 @@ Tensor VarUnbiased::compose(Inputs in) const { return variance(in[0], {}, unbias
 Tensor VarDimUnbiased::compose(Inputs in) const { return variance(in[0], dim, unbiased, keepdim); }
 
 Tensor Logsumexp::compose(Inputs in) const {
-  Tensor x = is_floating(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
+  Tensor x = is_inexact(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
   reduced_axes("logsumexp", dim, x.ndim());
-  if (x.ndim() == 0) return x * 1.0;
+  if (x.ndim() == 0 && !is_complex(x.dtype())) return x * 1.0;
   if (x.numel() == 0) return log(sum(exp(x), dim, keepdim));
-  Tensor top = detach(amax(x, dim, true));
+  Tensor top = detach(amax(fn::real(x), dim, true));
   top = where(abs(top) < std::numeric_limits<double>::infinity(), top, num(0.0));
   Tensor r = log(sum(exp(x - top), dim, true)) + top;
   return keepdim ? r : squeeze(r, std::optional<Dims>(dim.empty() ? std::optional<Dims>() : dim));

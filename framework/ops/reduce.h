@@ -64,6 +64,7 @@ struct ProdDim : Op {
 struct Norm2 : Op {
   static constexpr Signature signature = "norm2(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Root of the sum of squares over dim (all axes when empty); its gradient where it is 0 is 0.";
+  static constexpr bool holomorphic = false;
   static constexpr Module module = Module::hidden;
   static constexpr const char* notation = "reduce dim";
   Dims dim;
@@ -269,13 +270,23 @@ using ReduceOps = OpList<Sum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Ar
                          Cumprod>;
 
 namespace fn {
+inline constexpr Fn<Sum> sum;
+inline constexpr Fn<Mean> mean;
+inline constexpr Fn<Prod, ProdDim> prod;
+inline constexpr Fn<Norm2> norm2;
 inline constexpr Fn<Amax> amax;
 inline constexpr Fn<Amin> amin;
+inline constexpr Fn<Argmax> argmax;
+inline constexpr Fn<Argmin> argmin;
+inline constexpr Fn<MaxDim, MaxAll, MaxOther> max;
+inline constexpr Fn<MinDim, MinAll, MinOther> min;
+inline constexpr Fn<Any> any;
+inline constexpr Fn<All> all;
+inline constexpr Fn<Var, VarUnbiased, VarDimUnbiased> var;
+inline constexpr Fn<WithSlope> with_slope;
 inline constexpr Fn<Logsumexp> logsumexp;
 inline constexpr Fn<Cumsum> cumsum;
-Tensor sum(const Tensor& t, const Dims& dim, bool keepdim = false);
-Tensor sum(const Tensor& t);
-Tensor mean(const Tensor& t, const Dims& dim, bool keepdim = false);
+inline constexpr Fn<Cumprod> cumprod;
 }  // namespace fn
 
 /// `t` summed to `sizes`, the reverse of a broadcast.

@@ -70,7 +70,10 @@ using SoftmaxOps = OpList<Softmax, SoftmaxBackward, LogSoftmax, LogSoftmaxBackwa
 
 namespace fn {
 inline constexpr Fn<Softmax> softmax;
+inline constexpr Fn<SoftmaxBackward> softmax_backward;
 inline constexpr Fn<LogSoftmax> log_softmax;
+inline constexpr Fn<LogSoftmaxBackward> log_softmax_backward;
+inline constexpr Fn<ScaledDotProductAttention> scaled_dot_product_attention;
 }  // namespace fn
 
 }  // namespace weir

@@ -5,6 +5,7 @@
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 
 namespace weir {
@@ -26,7 +27,12 @@ Meta Neg::infer(Inputs in) const {
   return pointwise_meta("neg(", Rule::promote, in);
 }
 Tensors Neg::vjp(const Saved&, const Tensor& dy) const { return {-dy}; }
-Tensors Abs::vjp(const Saved& s, const Tensor& dy) const { return {dy * sign(x_of(s))}; }
+Meta Abs::infer(Inputs in) const {
+  Meta m = pointwise_meta("abs(", Rule::promote, in);
+  m.dtype = real_type(m.dtype);
+  return m;
+}
+Tensors Abs::vjp(const Saved& s, const Tensor& dy) const { return {dy * sgn(x_of(s))}; }
 Tensors Sign::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Square::vjp(const Saved& s, const Tensor& dy) const { return {dy * x_of(s) * 2.0}; }
 Tensors Sqrt::vjp(const Saved& s, const Tensor& dy) const { return {dy / (2.0 * y_of(s))}; }
@@ -55,14 +61,19 @@ Tensors Sinh::vjp(const Saved& s, const Tensor& dy) const { return {dy * cosh(x_
 Tensors Cosh::vjp(const Saved& s, const Tensor& dy) const { return {dy * sinh(x_of(s))}; }
 Tensors Tanh::vjp(const Saved& s, const Tensor& dy) const { return {Fn<TanhBackward>()(dy, y_of(s))}; }
 Tensors Asinh::vjp(const Saved& s, const Tensor& dy) const { return {dy * rsqrt(square(x_of(s)) + 1.0)}; }
-Tensors Acosh::vjp(const Saved& s, const Tensor& dy) const { return {dy * rsqrt(square(x_of(s)) - 1.0)}; }
+// As two roots for complex numbers: the root of the product lies on another branch.
+Tensors Acosh::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = x_of(s);
+  if (is_complex(x.dtype())) return {dy * rsqrt(x - 1.0) * rsqrt(x + 1.0)};
+  return {dy * rsqrt(square(x) - 1.0)};
+}
 Tensors Atanh::vjp(const Saved& s, const Tensor& dy) const { return {dy / (1.0 - square(x_of(s)))}; }
 Tensors Erf::vjp(const Saved& s, const Tensor& dy) const { return {dy * (kTwoOverSqrtPi * exp(-square(x_of(s))))}; }
 Tensors Erfc::vjp(const Saved& s, const Tensor& dy) const { return {dy * (-kTwoOverSqrtPi * exp(-square(x_of(s))))}; }
 Tensors Erfinv::vjp(const Saved& s, const Tensor& dy) const { return {dy * (exp(square(y_of(s))) / kTwoOverSqrtPi)}; }
 Tensors Lgamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * digamma(x_of(s))}; }
-Tensors Digamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(x_of(s), int64_t(1))}; }
-Tensors Polygamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(x_of(s), n + 1)}; }
+Tensors Digamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(1, x_of(s))}; }
+Tensors Polygamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(n + 1, x_of(s))}; }
 Tensors Floor::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Ceil::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Meta Round::infer(Inputs in) const { return pointwise_meta("round(", decimals ? Rule::real : Rule::promote, in); }

@@ -13,8 +13,10 @@ struct Neg : Pointwise<Neg, Rule::promote> {
 
 struct Abs : Pointwise<Abs, Rule::promote> {
   static constexpr Signature signature = "abs(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Absolute value.";
+  static constexpr auto doc = "Absolute value, real for complex numbers too.";
   static constexpr Save saves{.inputs = 0b1};
+  static constexpr bool holomorphic = false;
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -427,25 +429,59 @@ inline constexpr Fn<Sign> sign;
 inline constexpr Fn<Square> square;
 inline constexpr Fn<Sqrt> sqrt;
 inline constexpr Fn<Rsqrt> rsqrt;
+inline constexpr Fn<Reciprocal> reciprocal;
 inline constexpr Fn<Exp> exp;
+inline constexpr Fn<Exp2> exp2;
+inline constexpr Fn<Expm1> expm1;
 inline constexpr Fn<Log> log;
+inline constexpr Fn<Log2> log2;
+inline constexpr Fn<Log10> log10;
+inline constexpr Fn<Log1p> log1p;
 inline constexpr Fn<Sin> sin;
 inline constexpr Fn<Cos> cos;
+inline constexpr Fn<Tan> tan;
+inline constexpr Fn<Asin> asin;
+inline constexpr Fn<Acos> acos;
+inline constexpr Fn<Atan> atan;
 inline constexpr Fn<Sinh> sinh;
 inline constexpr Fn<Cosh> cosh;
 inline constexpr Fn<Tanh> tanh;
-inline constexpr Fn<Sigmoid> sigmoid;
+inline constexpr Fn<Asinh> asinh;
+inline constexpr Fn<Acosh> acosh;
+inline constexpr Fn<Atanh> atanh;
+inline constexpr Fn<Erf> erf;
+inline constexpr Fn<Erfc> erfc;
+inline constexpr Fn<Erfinv> erfinv;
+inline constexpr Fn<Lgamma> lgamma;
 inline constexpr Fn<Digamma> digamma;
 inline constexpr Fn<Polygamma> polygamma;
-inline constexpr Fn<Erfcx> erfcx;
-inline constexpr Fn<Isnan> isnan;
-inline constexpr Fn<LogicalNot> logical_not;
+inline constexpr Fn<Floor> floor;
+inline constexpr Fn<Ceil> ceil;
+inline constexpr Fn<Round> round;
+inline constexpr Fn<Trunc> trunc;
+inline constexpr Fn<Frac> frac;
+inline constexpr Fn<Sigmoid> sigmoid;
+inline constexpr Fn<Logit> logit;
+inline constexpr Fn<Deg2rad> deg2rad;
+inline constexpr Fn<Rad2deg> rad2deg;
+inline constexpr Fn<Sinc> sinc;
+inline constexpr Fn<NanToNum> nan_to_num;
 inline constexpr Fn<I0> i0;
 inline constexpr Fn<I0e> i0e;
 inline constexpr Fn<I1> i1;
 inline constexpr Fn<I1e> i1e;
-inline constexpr Fn<Trunc> trunc;
-inline constexpr Fn<Floor> floor;
+inline constexpr Fn<Ndtri> ndtri;
+inline constexpr Fn<LogNdtr> log_ndtr;
+inline constexpr Fn<Erfcx> erfcx;
+inline constexpr Fn<Entr> entr;
+inline constexpr Fn<Isnan> isnan;
+inline constexpr Fn<Isinf> isinf;
+inline constexpr Fn<Isfinite> isfinite;
+inline constexpr Fn<Signbit> signbit;
+inline constexpr Fn<Isposinf> isposinf;
+inline constexpr Fn<Isneginf> isneginf;
+inline constexpr Fn<LogicalNot> logical_not;
+inline constexpr Fn<BitwiseNotInt> bitwise_not_int;
 }  // namespace fn
 
 }  // namespace weir

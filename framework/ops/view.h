@@ -220,10 +220,15 @@ inline constexpr Fn<Squeeze> squeeze;
 inline constexpr Fn<Unsqueeze> unsqueeze;
 inline constexpr Fn<AsStrided> as_strided;
 inline constexpr Fn<Diagonal> diagonal;
+inline constexpr Fn<Unfold> unfold;
 inline constexpr Fn<Reshape> reshape;
 inline constexpr Fn<Flatten> flatten;
-inline constexpr Fn<Narrow> narrow;
+inline constexpr Fn<Unflatten> unflatten;
+inline constexpr Fn<Narrow, NarrowTensor> narrow;
 inline constexpr Fn<Movedim> movedim;
+inline constexpr Fn<Unbind> unbind;
+inline constexpr Fn<Split, SplitSizes> split;
+inline constexpr Fn<Chunk> chunk;
 }  // namespace fn
 
 /// Sizes with a -1 filled in so that they hold `numel` elements. RuntimeError when they cannot.

@@ -4,7 +4,7 @@ import math
 import warnings
 
 from _weir import (Tensor, _as_new, _empty, _empty_strided, _from_buffer, _full, _is_numpy, _write_out, _zeros, from_numpy,
-                   get_default_dtype, ops, preserve_format, tensor)
+                   get_default_dtype, ops, preserve_format, promote_types, tensor)
 
 from . import _types as T
 from ._lazy import np
@@ -150,8 +150,15 @@ def _ends(name, start, end):
 
 def _whole_ends(dtype, start, end):
     """Both ends as numbers of `dtype`: PyTorch cuts off their fractions before it divides the distance."""
-    whole = dtype is not None and not dtype.is_floating_point and math.isfinite(start) and math.isfinite(end)
+    whole = (dtype is not None and not (dtype.is_floating_point or dtype.is_complex) and math.isfinite(start)
+             and math.isfinite(end))
     return (int(start), int(end)) if whole else (start, end)
+
+
+def _range_dtype(*numbers):
+    """The default dtype, or the complex one made of it where a number is complex."""
+    dtype = get_default_dtype()
+    return promote_types(dtype, T.complex64) if any(isinstance(x, builtins.complex) for x in numbers) else dtype
 
 
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
@@ -160,7 +167,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     if out is None:  # which brings memory of its own
         check_options(layout, pin_memory)
     start, end = _whole_ends(dtype, *_ends("linspace", start, end))
-    r = _hidden["linspace"](start, end, steps, dtype or get_default_dtype())
+    r = _hidden["linspace"](start, end, steps, dtype or _range_dtype(start, end))
     if device is not None:
         r = r.to(device)
     if out is not None:
@@ -173,8 +180,9 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     """base ** linspace(start, end, steps)."""
     check_options(layout, pin_memory)
     start, end = _whole_ends(dtype, *_ends("logspace", start, end))
-    exponents = linspace(start, end, steps, dtype=T.float64, device=device)
-    r = ops["torch"]["pow"](base, exponents).to(dtype or get_default_dtype())
+    wide = _range_dtype(start, end, base)
+    exponents = linspace(start, end, steps, dtype=T.complex128 if wide.is_complex else T.float64, device=device)
+    r = ops["torch"]["pow"](base, exponents).to(dtype or wide)
     if out is not None:
         return _into("logspace", out, r, requires_grad)
     return r.requires_grad_() if requires_grad else r

@@ -150,7 +150,14 @@ def _reinterpret(self, dtype):
 
 
 def numpy(self, *, force=False):
-    """A NumPy array over the same memory. RuntimeError when it requires grad, TypeError for bfloat16."""
+    """A NumPy array over the same memory. RuntimeError when it requires grad or is marked as a conjugate or a negative (with
+    `force` it is resolved), TypeError for bfloat16."""
+    if force:
+        return _numpy(self.detach().resolve_conj().resolve_neg(), True)
+    for mark in ("conjugate", "negative"):
+        if self.is_conj() if mark == "conjugate" else self.is_neg():
+            resolve = "resolve_conj" if mark == "conjugate" else "resolve_neg"
+            raise RuntimeError(f"Can't call numpy() on Tensor that has {mark} bit set. Use tensor.{resolve}().numpy() instead.")
     return _numpy(self, force)
 
 
@@ -161,7 +168,7 @@ def __array__(self, dtype=None, copy=None):
 
 def tolist(self):
     """Nested lists of Python numbers."""
-    t = self.detach()
+    t = self.detach().resolve_conj().resolve_neg()
     return (t.float() if t.dtype is T.bfloat16 else t).numpy().tolist()
 
 
@@ -229,6 +236,23 @@ def mT(self):
     return self.transpose(-2, -1)
 
 
+def H(self):
+    """The conjugate transpose of a matrix; a 0-d tensor's conjugate."""
+    if self.dim() not in (0, 2):
+        raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor.")
+    return self.t().conj()
+
+
+def set_real(self, value):
+    """Writes the real parts."""
+    _torch["real"](self).copy_(value)
+
+
+def set_imag(self, value):
+    """Writes the imaginary parts."""
+    _torch["imag"](self).copy_(value)
+
+
 def t(self):
     """The transpose of a matrix; a vector or 0-d tensor as it is."""
     if self.dim() > 2:
@@ -276,7 +300,7 @@ def __deepcopy__(self, memo):
 
 def __reduce_ex__(self, protocol):
     from ._factories import from_numpy
-    bits = self.detach().contiguous()
+    bits = self.detach().resolve_conj().resolve_neg().contiguous()
     if self.dtype is T.bfloat16:
         bits = bits.view(T.int16)
     return _rebuild, (bits.numpy().copy(), self.dtype.name, self.requires_grad)
@@ -332,7 +356,7 @@ _methods = dict(
     is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, view=view, numpy=numpy, __array__=__array__,
     tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
-    set_=set_, T=property(T_), mT=property(mT), H=property(lambda self: self.t()), mH=property(lambda self: self.adjoint()), t=t, where=where,
+    set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), t=t, where=where,
     new_tensor=new_tensor, new_empty=_new("empty"), new_zeros=_new("zeros"), new_ones=_new("ones"), new_full=_new("full"),
     __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __contains__=__contains__, __format__=__format__,
     float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),
@@ -342,7 +366,7 @@ _methods = dict(
     is_quantized=property(lambda self: False), is_mps=property(lambda self: False), layout=property(lambda self: "strided"),
     names=property(lambda self: (None,) * self.dim()), itemsize=property(lambda self: self.dtype.itemsize),
     nbytes=property(lambda self: self.numel() * self.dtype.itemsize),
-    is_conj=lambda self: False, is_neg=lambda self: False, resolve_conj=lambda self: self, resolve_neg=lambda self: self,
+    real=property(_torch["real"], set_real), imag=property(_torch["imag"], set_imag),
     is_signed=lambda self: self.dtype.is_signed, is_inference=lambda self: self.is_inference_tensor,
     is_same_size=lambda self, other: self.shape == other.shape, get_device=lambda self: -1,
     __array_priority__=1000, __rsub__=_reversed("sub"), __rdiv__=lambda self, other: self.reciprocal() * other, pin_memory=lambda self: self, is_pinned=lambda self: False,

@@ -7,12 +7,13 @@ import weir
 from weir import _C
 from weir._C import Tensor
 
+from ._composites._check import inexact
 from ._composites._register import autocast_as, functions, methods, with_out
 from ._composites.reduction import vector_norm as _vector_norm
 from ._composites.reduction import widened
 from ._composites.shape import wrapped_dim
 from ._linalg.factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
-from ._linalg.functions import (LinAlgError, _float, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
+from ._linalg.functions import (LinAlgError, _float, _inexact, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
                                 inv_ex, lstsq, matrix_exp, matrix_rank, old_names, out_exact, pinv, qr, slogdet, solve,
                                 solve_ex, solve_triangular, svd, svdvals, tensorinv, tensorsolve)
 
@@ -75,10 +76,10 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
 @autocast_as("lower")
 def vecdot(x, y, *, dim=-1):
     """Sums of products along dim."""
-    _float("vecdot", x), _float("vecdot", y)
+    _inexact("vecdot", x), _inexact("vecdot", y)
     x, y = weir.broadcast_tensors(x, y)
     dim = -1 if x.dim() == 1 else dim  # PyTorch asks two vectors for no axis
-    return (x * y).sum(dim)
+    return (x.conj() * y).sum(dim)
 
 
 @functools.cache
@@ -100,7 +101,7 @@ def _cross_product():
         @staticmethod
         def backward(ctx, grad):
             a, b = ctx.saved_tensors
-            return Cross.apply(b, grad, ctx.dim), Cross.apply(grad, a, ctx.dim), None
+            return Cross.apply(b.conj(), grad, ctx.dim), Cross.apply(grad, a.conj(), ctx.dim), None
 
     return Cross.apply
 
@@ -212,7 +213,7 @@ def vander(x, *, N=None):
     count = x.shape[-1] if N is None else N
     if count <= 1:
         raise RuntimeError(f"N must be greater than 1, got {N}")
-    if not x.is_floating_point():
+    if not inexact(x):
         x = x.to(weir.int64)
     columns = [weir.ones_like(x)]
     for _ in range(count - 1):

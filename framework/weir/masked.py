@@ -9,6 +9,7 @@ import math
 import weir
 from weir._C import Tensor
 
+from ._composites._check import inexact
 from ._composites.reduction import vector_norm
 
 
@@ -42,11 +43,11 @@ def _filled(input, mask, identity):
 
 
 def _lowest(input):
-    return -math.inf if input.is_floating_point() else weir.iinfo(input.dtype).min
+    return -math.inf if inexact(input) else weir.iinfo(input.dtype).min
 
 
 def _highest(input):
-    return math.inf if input.is_floating_point() else weir.iinfo(input.dtype).max
+    return math.inf if inexact(input) else weir.iinfo(input.dtype).max
 
 
 def _count(input, dim, mask):
@@ -56,7 +57,7 @@ def _count(input, dim, mask):
 
 
 def _summed_dtype(input, dtype):
-    return dtype or (input.dtype if input.is_floating_point() else weir.int64)
+    return dtype or (input.dtype if inexact(input) else weir.int64)
 
 
 def sum(input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None):
@@ -106,7 +107,7 @@ def argmin(input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None):
 
 def mean(input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None):
     """The mean over dim; NaN where nothing counts. ValueError for an integer dtype."""
-    if not (dtype or input.dtype).is_floating_point:
+    if not inexact(dtype or input.dtype):
         raise ValueError(f"mean(): the output dtype must be a floating point one. Got: {dtype or input.dtype}")
     total = sum(input, dim, keepdim=keepdim, dtype=dtype, mask=mask)
     return total / _count(input, dim, mask).reshape(total.shape)
@@ -146,14 +147,14 @@ def var(input: Tensor, dim=None, unbiased=None, *, correction=None, keepdim=Fals
     if unbiased is not None and correction is not None:
         raise AssertionError("Only one of unbiased and correction may be given")
     correction = correction if correction is not None else 1 if unbiased is None else int(unbiased)
-    dtype = dtype or (input.dtype if input.is_floating_point() else weir.float32)
+    dtype = dtype or (input.dtype if inexact(input) else weir.float32)
     count = _count(input, dim, mask)
     centred = input - sum(input, dim, keepdim=True, dtype=dtype, mask=mask) / count
-    total = sum(centred * centred, dim, keepdim=keepdim, mask=mask,
-                dtype=dtype if dtype.is_floating_point else weir.float32)
+    total = sum(centred * centred.conj(), dim, keepdim=keepdim, mask=mask,
+                dtype=dtype if inexact(dtype) else weir.float32)
     count = count.reshape(total.shape)
     if correction:
-        count = (count.to(total.dtype) - correction).clamp(min=0)
+        count = (count.to(total.real.dtype) - correction).clamp(min=0)
     return (total / count).to(dtype)
 
 

@@ -144,7 +144,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
 
 def normal_(self, mean=0.0, std=1.0, *, generator=None):
     """Normal numbers in place. NotImplementedError for whole numbers."""
-    if not self.is_floating_point():
+    if not (self.is_floating_point() or self.is_complex()):
         if self.numel():
             raise NotImplementedError(f"normal_: not implemented for {self.dtype}")
         return self.zero_()  # a write of nothing

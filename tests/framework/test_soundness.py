@@ -24,7 +24,6 @@ REFUSED = {
     "expand whose count wraps": ("weir.ones(1, 1).expand(2**40, 2**40).numel()", "RuntimeError"),
     "view whose count wraps": ("weir.ones(4).view(2**32, 2**32, 4)", "RuntimeError"),
     "pad whose sum wraps": ("weir.nn.functional.pad(weir.ones(3), (2**62, 2**62))", "RuntimeError"),
-    "diagonal far away": ("weir.ones(3, 3).diagonal(-2**63)", "RuntimeError"),
     "a method of what is no tensor": ("weir.Tensor.numpy(3)", "TypeError"),
     "a step with None for a state": ("step(None)", "TypeError"),
     "a step with a number for a state": ("step(3)", "TypeError"),

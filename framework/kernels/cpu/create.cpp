@@ -29,14 +29,17 @@ void arange(const Arange& op, Inputs, Outputs out) {
 void linspace(const Linspace& op, Inputs, Outputs out) {
   Tensor& t = out[0];
   int64_t n = t.numel();
-  double step = n > 1 ? (op.end - op.start) / double(n - 1) : 0;
   visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = t.data<T>();
+    using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
+    const Wide start = op.start.to<Wide>(), end = op.end.to<Wide>(), step = n > 1 ? (end - start) / double(n - 1) : Wide(0);
     // From both ends, so that the last one is exact.
-    using R = std::conditional_t<kIsComplex<T>, double, T>;
-    for (int64_t i = 0; i < n; i++)
-      p[i] = T(float_cast<R>(i < n / 2 || n == 1 ? op.start + step * double(i) : op.end - step * double(n - 1 - i)));
+    for (int64_t i = 0; i < n; i++) {
+      Wide x = i < n / 2 || n == 1 ? start + step * double(i) : end - step * double(n - 1 - i);
+      if constexpr (kIsComplex<T>) p[i] = T(x);
+      else p[i] = T(float_cast<T>(x));
+    }
   });
 }
 

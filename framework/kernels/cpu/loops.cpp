@@ -218,12 +218,18 @@ bool fits_int32(const Tensor& t) {
   return v == int32_t(v);
 }
 
-Loop pick(const char* name, const Loops& loops, DType compute, std::span<const Tensor> in, DType* tile) {
+// `text`: the op's signature, which begins with its name.
+Loop pick(const char* text, const Loops& loops, DType compute, std::span<const Tensor> in, DType* tile) {
+  const std::string_view name = std::string_view(text).substr(0, std::string_view(text).find_first_of(".("));
   bool narrow = loops.i32 && compute <= DType::int32 && std::all_of(in.begin(), in.end(), fits_int32);
-  check<NotImplemented>(!is_complex(compute), name, ": not implemented for '", name_of(compute), "'");
+  if (is_complex(compute)) {
+    bool narrow = compute == DType::complex64 && loops.c64;
+    check<NotImplemented>(loops.c128, '"', name, "\" not implemented for '", name_of(compute), "'");
+    return *tile = narrow ? DType::complex64 : DType::complex128, narrow ? loops.c64 : loops.c128;
+  }
   Loop loop = compute == DType::float64 ? loops.f64 : is_floating(compute) ? loops.f32 : narrow ? loops.i32 : loops.i64;
   *tile = compute == DType::float64 ? DType::float64 : is_floating(compute) ? DType::float32 : narrow ? DType::int32 : DType::int64;
-  check<NotImplemented>(loop, name, ": not implemented for '", name_of(compute), "'");
+  check<NotImplemented>(loop, '"', name, "\" not implemented for '", name_of(compute), "'");
   return loop;
 }
 

@@ -1,6 +1,6 @@
 // Strided iteration for pointwise kernels.
 //
-// A kernel is a contiguous loop per compute type (float, double, int64, for some ops int32). The driver brings any
+// A kernel is a contiguous loop per compute type (float, double, int64, for some ops int32 and complex). The driver brings any
 // dtype and any strides to it: operands that are contiguous in the compute type are passed as they are, others go
 // through tiles that stay in the first-level cache. So a formula is not compiled once per dtype and layout.
 #pragma once
@@ -21,6 +21,7 @@ constexpr int64_t kTile = 1024;      // elements; three tiles of float64 fill ha
 using Loop = void (*)(const void* op, void* out, const void* const* in, uint32_t fixed, int64_t n);
 struct Loops {
   Loop f32 = nullptr, f64 = nullptr, i64 = nullptr;
+  Loop c64 = nullptr, c128 = nullptr;  // complex64 goes through c128 where it has no loop of its own
   Loop i32 = nullptr;  // where int32 arithmetic gives the low half of int64's; serves int32 and the types below it
 };
 

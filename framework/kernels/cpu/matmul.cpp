@@ -164,8 +164,49 @@ Dims three(const Tensor& t) {
   return t.ndim() == 3 ? t.strides() : Dims{t.numel(), t.strides()[0], t.strides()[1]};
 }
 
+void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out);
+
+// The same bytes of a row-major tensor as real numbers: rows of n complex numbers are rows of 2 n real ones.
+Tensor as_parts(const Tensor& t) {
+  Dims sizes = t.sizes();
+  sizes.back() *= 2;
+  return alias(t->storage, real_type(t.dtype()), sizes, contiguous_strides(sizes), 2 * t->offset);
+}
+
+// Each number b of w as the matrix ((re, im), (-im, re)), by which a row of parts is multiplied: (x, y) -> parts of (x + yi) b.
+template <class R> void write_turns(const Tensor& w, const Tensor& turns) {
+  const Dims strides = three(w);
+  int64_t rows = w.size(-2), cols = w.size(-1);
+  parallel_for(w.numel() / cols, std::max<int64_t>(1, kGrain / cols), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      const std::complex<R>* from = w.data<std::complex<R>>() + i / rows * strides[0] + i % rows * strides[1];
+      R *first = turns.data<R>() + i * 4 * cols, *second = first + 2 * cols;
+      for (int64_t j = 0; j < cols; j++) {
+        std::complex<R> z = from[j * strides[2]];
+        first[2 * j] = second[2 * j + 1] = z.real();
+        first[2 * j + 1] = z.imag(), second[2 * j] = -z.imag();
+      }
+    }
+  });
+}
+Tensor as_turns(const Tensor& w) {
+  Dims sizes = w.sizes();
+  sizes[sizes.n - 2] *= 2, sizes[sizes.n - 1] *= 2;
+  Tensor turns = empty(sizes, real_type(w.dtype()));
+  if (w.numel() == 0) return turns;
+  if (turns.dtype() == DType::float32) write_turns<float>(w, turns);
+  else write_turns<double>(w, turns);
+  return turns;
+}
+
+// A complex product is a real one of twice the depth and width.
+void complex_gemm(const Tensor& a, const Tensor& w, const Tensor& bias, const Tensor& out) {
+  gemm(as_parts(row_major(a)), as_turns(w), bias ? as_parts(row_major(bias)) : bias, as_parts(out));
+}
+
 void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
   if (out.numel() == 0) return;
+  if (is_complex(out.dtype())) return complex_gemm(a, w, bias, out);
   int d = a.ndim() - 2;
   Gemm g{d ? a.sizes()[0] : 1, a.sizes()[d], a.sizes()[d + 1], w.sizes()[d + 1], {}, {}, three(out)};
   DType type = out.dtype();

@@ -1,7 +1,7 @@
 // From a formula to a kernel: the contiguous loops that loops.h drives.
 #pragma once
+#include "framework/kernels/cpu/formulas_complex.h"
 #include "framework/kernels/cpu/loops.h"
-#include "framework/kernels/formulas.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -80,6 +80,9 @@ template <class Op> Loops loops_of() {
   if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
   if constexpr (rule != Rule::real && rule != Rule::floating) l.i64 = loop<Op, int64_t>;
   if constexpr (contains<Op>(NarrowOps{})) l.i32 = loop<Op, int32_t>;
+  constexpr bool fast = contains<Op>(formulas::FastComplexOps{});
+  if constexpr (fast) l.c64 = loop<Op, std::complex<float>>;
+  if constexpr (fast || contains<Op>(formulas::ComplexOps{})) l.c128 = loop<Op, std::complex<double>>;
   return l;
 }
 

@@ -13,11 +13,12 @@ namespace {
 
 Generator& of(Generator* g) { return g ? *g : default_generator(); }
 
-// Fills in row-major order whatever the strides: the sequence must not depend on the layout.
+// Fills in row-major order whatever the strides: the sequence must not depend on the layout. Complex numbers come as their
+// parts, a last axis of 2.
 template <class F> void fill_with(const Tensor& out, F&& f) {
   if (out.numel() == 0) return;
   Tensor t = out.is_contiguous() ? out : empty(out.sizes(), out.dtype());
-  f(t);
+  f(is_complex(t.dtype()) ? alias(t->storage, real_type(t.dtype()), Dims{2 * t.numel()}, Dims{1}, 2 * t->offset) : t);
   if (!out.is_contiguous()) run_copy(t, out);
 }
 
@@ -68,9 +69,10 @@ template <class T> void normal_fill(T* p, int64_t n, Generator& g, double mean, 
 void normal(const Normal& op, Inputs, Outputs out) {
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
+  const double std = is_complex(out[0].dtype()) ? op.std / M_SQRT2 : op.std;  // each part has half of the variance
   fill_with(out[0], [&](const Tensor& t) {
-    if (t.dtype() == DType::float64) return normal_fill(t.data<double>(), t.numel(), g, op.mean, op.std);
-    if (t.dtype() == DType::float32) return normal_fill(t.data<float>(), t.numel(), g, op.mean, op.std);
+    if (t.dtype() == DType::float64) return normal_fill(t.data<double>(), t.numel(), g, op.mean, std);
+    if (t.dtype() == DType::float32) return normal_fill(t.data<float>(), t.numel(), g, op.mean, std);
     Tensor wide = empty(t.sizes(), DType::float32);
     normal_fill(wide.data<float>(), wide.numel(), g, op.mean, op.std);
     run_copy(wide, t);
@@ -103,6 +105,7 @@ template <class T> int64_t inwards(int64_t bound, int sign) {
 void random_range(const RandomInt& op, Inputs, Outputs out) {
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
+  check<NotImplemented>(!is_complex(out[0].dtype()), "\"random_\" not implemented for '", name_of(out[0].dtype()), "'");
   fill_with(out[0], [&](const Tensor& t) {
     visit_real_dtype("random_", t.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/vec_complex.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -79,7 +80,7 @@ template <class T> struct SmallestOf {
 };
 
 // Sums of float run in float over blocks and in double across them: the error of a block is that of a short sum.
-template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;
+template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;  // complex64 comes as complex128
 
 // What an element contributes, before contributions are joined.
 template <class Of, class V> V lifted(V x) {
@@ -223,7 +224,10 @@ void reduce(const Tensor& x, uint32_t axes, const Tensor& out, Finish finish = {
       for (int64_t i = 0; i < out.numel(); i++) result[i] = T(finish(result[i]));
     if (!direct) convert(dtype_of<T>(), result, 1, out.dtype(), out.raw(), 1, out.numel());
   };
-  check_real("reduction", x.dtype()), check_real("reduction", out.dtype());
+  constexpr bool sums = std::is_same_v<SumOf<double>, Of<double>> || std::is_same_v<Of<double>, ProductOf<double>>;
+  if constexpr (sums)
+    if (is_complex(x.dtype()) || is_complex(out.dtype())) return run(TypeTag<std::complex<double>>{});
+  check_real("max", x.dtype());
   if (x.dtype() == DType::float64 || out.dtype() == DType::float64) run(TypeTag<double>{});
   else if (is_floating(x.dtype()) || is_floating(out.dtype())) run(TypeTag<float>{});
   else run(TypeTag<int64_t>{});
@@ -232,7 +236,7 @@ void reduce(const Tensor& x, uint32_t axes, const Tensor& out, Finish finish = {
 // With dtype= each element is cast before it is added up, which shows where the cast loses something.
 Tensor cast_before(const Tensor& x, const std::optional<DType>& dtype) {
   if (!dtype || *dtype == x.dtype()) return x;
-  bool from = is_floating(x.dtype()), to = is_floating(*dtype);
+  bool from = is_inexact(x.dtype()), to = is_inexact(*dtype);
   bool exact = *dtype != DType::boolean && (from ? to && size_of(*dtype) > size_of(x.dtype()) : !to || size_of(*dtype) >= 4);
   if (exact) return x;
   Tensor r = empty(x.sizes(), *dtype, x.device());
@@ -244,10 +248,19 @@ void sum(const Sum& op, Inputs in, Outputs out) { reduce<SumOf>(cast_before(in[0
 void mean(const Mean& op, Inputs in, Outputs out) {
   double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
   double scale = n == 0 ? NAN : 1 / n;
-  reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("mean", op.dim, in[0].ndim()), out[0], [scale](auto sum) { return double(sum) * scale; });
+  reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("mean", op.dim, in[0].ndim()), out[0], [scale](auto sum) { return sum * scale; });
+}
+// The parts of complex numbers are one more axis to reduce.
+Tensor with_parts(const Tensor& x) {
+  Dims sizes = x.sizes(), strides = x.strides();
+  for (int64_t& s : strides) s *= 2;
+  sizes.push(2), strides.push(1);
+  return alias(x->storage, real_type(x.dtype()), sizes, strides, 2 * x->offset);
 }
 void norm2(const Norm2& op, Inputs in, Outputs out) {
-  reduce<SquaresOf>(in[0], reduced_axes("norm2", op.dim, in[0].ndim()), out[0], [](auto sum) { return std::sqrt(sum); });
+  uint32_t axes = reduced_axes("norm2", op.dim, in[0].ndim());
+  bool parts = is_complex(in[0].dtype());
+  reduce<SquaresOf>(parts ? with_parts(in[0]) : in[0], parts ? axes | 1u << in[0].ndim() : axes, out[0], [](auto sum) { return std::sqrt(double(sum)); });
 }
 void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_before(in[0], op.dtype), (1u << in[0].ndim()) - 1, out[0]); }
 void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
@@ -337,7 +350,7 @@ template <template <class> class Of> void scan(const Tensor& x, int64_t dim, con
       }
     });
   };
-  check_real("cumsum", out.dtype());
+  if (is_complex(out.dtype())) return run(TypeTag<std::complex<double>>{});
   if (out.dtype() == DType::float64) run(TypeTag<double>{});
   else if (is_floating(out.dtype())) run(TypeTag<float>{});
   else run(TypeTag<int64_t>{});

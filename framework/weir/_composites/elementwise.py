@@ -6,6 +6,7 @@ import weir
 from weir import _C
 from weir._C import Tensor
 
+from ._check import inexact
 from ._register import alias, composite, with_out
 from .reduction import without_gradient
 
@@ -47,7 +48,10 @@ def rsub(input: Tensor, other, alpha=1):
 
 @composite(inplace=True)
 def float_power(input, exponent):
-    """input ** exponent in float64."""
+    """input ** exponent in float64, or complex128 where one is complex."""
+    if any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, exponent)):
+        wide = [x.cdouble() if isinstance(x, Tensor) else x for x in (input, exponent)]
+        return weir.pow(*wide)
     if not isinstance(input, Tensor):
         if not isinstance(exponent, Tensor):
             raise TypeError("float_power(): expected a Tensor as input or exponent")
@@ -106,33 +110,6 @@ alias("mvlgamma", "multigammaln")
 
 
 @composite
-def isreal(input: Tensor):
-    """True everywhere: weir has no complex dtypes."""
-    return weir.ones_like(input, dtype=weir.bool)
-
-
-def _identity(name):
-    def same(input: Tensor):
-        return input
-
-    same.__name__ = name
-    same.__doc__ = "input itself, being real."
-    return composite(same, method=name not in ("real", "resolve_conj", "resolve_neg"))
-
-
-for _name in ("conj", "conj_physical", "real", "resolve_conj", "resolve_neg"):
-    _identity(_name)
-
-
-@composite
-def angle(input: Tensor):
-    """0 for positive numbers, pi for negative ones, NaN for NaN."""
-    wide = input if input.is_floating_point() else input.to(weir.get_default_dtype())
-    zero = weir.where(weir.isnan(wide), wide, weir.zeros_like(wide)).detach()
-    return without_gradient(weir.where(wide < 0, zero + math.pi, zero), wide)
-
-
-@composite
 def isclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """|input - other| <= atol + rtol |other|, element by element."""
     _need_tensor("isclose", other)
@@ -142,12 +119,12 @@ def isclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         raise RuntimeError("rtol and atol must be greater than or equal to zero, but got "
                            f"{rtol if rtol < 0 else atol}")
     close = input == other
-    if equal_nan and input.is_floating_point():
+    if equal_nan and inexact(input):
         close = close | (weir.isnan(input) & weir.isnan(other))
     if rtol == 0 and atol == 0:
         return close
-    wide = input if input.is_floating_point() else input.double()
-    wide_other = other if other.is_floating_point() else other.double()
+    wide = input if inexact(input) else input.double()
+    wide_other = other if inexact(other) else other.double()
     distance = (wide - wide_other).abs()
     return close | (weir.isfinite(distance) & (distance <= atol + rtol * wide_other.abs()))
 
@@ -184,12 +161,6 @@ def is_tensor(obj):
 def is_floating_point(input: Tensor):
     """Is its dtype a floating-point one?"""
     return input.is_floating_point()
-
-
-@composite(method=False)
-def is_complex(input: Tensor):
-    """Is its dtype complex? Never, in weir."""
-    return False
 
 
 @composite(method=False)

@@ -6,6 +6,7 @@ import math
 import weir
 from weir._C import Tensor
 
+from ._check import inexact
 from ._register import OUT_EXACT, autocast_as, composite, with_out
 from .einsum import einsum  # noqa: F401
 from .joining import need_tensors
@@ -40,7 +41,7 @@ def outer(input: Tensor, vec2):
     return input.unsqueeze(1) * vec2
 
 
-@composite(aliases=("vdot",), out=OUT_EXACT)
+@composite(out=OUT_EXACT)
 def dot(input: Tensor, tensor):
     """Sum of products of two vectors."""
     if input.dim() != 1 or tensor.dim() != 1:
@@ -51,6 +52,13 @@ def dot(input: Tensor, tensor):
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{input.numel()}] and src [{tensor.numel()}] to have "
                            "the same number of elements")
     return (input * tensor).sum(dtype=input.dtype)
+
+
+@composite(out=OUT_EXACT)
+@autocast_as("unchanged")
+def vdot(input: Tensor, other):
+    """Sum of products of two vectors, the first conjugated."""
+    return dot(input.conj(), other)
 
 
 @composite(out=OUT_EXACT)
@@ -78,7 +86,7 @@ def inner(input: Tensor, other):
 
 
 def _scaled(input, product, beta, alpha):
-    if not product.is_floating_point():  # factors are truncated to the product's dtype
+    if not inexact(product):  # factors are truncated to the product's dtype
         beta, alpha = (weir.full((), factor, dtype=product.dtype).item() for factor in (beta, alpha))
     product = product if alpha == 1 else product * alpha
     if beta == 0:  # NaN in input must not come through; its gradient is zero
@@ -102,7 +110,7 @@ def addmv(input: Tensor, mat, vec, *, beta=1, alpha=1):
 @composite(inplace=True)
 def addr(input: Tensor, vec1, vec2, *, beta=1, alpha=1):
     """beta input + alpha outer(vec1, vec2). The factors of integers must be integers."""
-    if not any(x.is_floating_point() for x in (input, vec1, vec2)) and float in (type(beta), type(alpha)):
+    if not any(inexact(x) for x in (input, vec1, vec2)) and float in (type(beta), type(alpha)):
         raise RuntimeError("For integral input tensors, arguments alpha and beta must not be floating point numbers.")
     product = outer(vec1, vec2)
     return _scaled(input.expand(product.shape), product, beta, alpha)
@@ -228,7 +236,7 @@ def vander(x: Tensor, N=None, increasing=False):
     N = x.shape[0] if N is None else N
     if N < 0:
         raise RuntimeError("N must be non-negative.")
-    x = x if x.is_floating_point() else x.to(weir.int64)
+    x = x if inexact(x) else x.to(weir.int64)
     if N < 2:  # of no power of x
         return weir.ones(x.shape[0], N, dtype=x.dtype)
     powers = weir.linalg.vander(x, N=N)

@@ -6,6 +6,7 @@ import math
 import weir
 from weir._C import Tensor
 
+from ._check import inexact
 from ._register import OUT_EXACT, composite
 from .shape import wrapped_dim
 
@@ -65,6 +66,8 @@ def std_mean(input: Tensor, *args, **kwargs):
 @composite(out=None)
 def nansum(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
     """Sum over dim, NaN counted as 0."""
+    if input.is_complex():
+        raise RuntimeError("nansum on CPU does not support complex inputs")
     options = {"dtype": dtype} if out is None else {"dtype": dtype, "out": out}
     return weir.where(weir.isnan(input), weir.zeros_like(input), input).sum(dim, keepdim, **options)
 
@@ -72,9 +75,9 @@ def nansum(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
 @composite(out=None)
 def nanmean(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
     """Mean over dim of what is not NaN."""
-    if not input.is_floating_point():
+    if not inexact(input):
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
-    if dtype is not None and not dtype.is_floating_point:
+    if dtype is not None and not inexact(dtype):
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
                            f"dtype. Got: {dtype}")
     count = weir.logical_not(weir.isnan(input)).to(weir.int64).sum(dim, keepdim)
@@ -138,7 +141,7 @@ def _norm_functions():
 
         @staticmethod
         def forward(ctx, x, dim, keepdim):
-            count = (x != 0).to(x.dtype)
+            count = (x != 0).to(x.abs().dtype)
             return count.sum(dim, keepdim) if x.dim() else count
 
         @staticmethod
@@ -170,7 +173,7 @@ def _power_gradient(x, norm, grad, p):
     """The gradient of (sum |x|^p)^(1/p), 0 where that has none. Source: PyTorch's norm_backward."""
     if p == 2:
         return grad * (x / norm).masked_fill(norm == 0, 0)
-    return x.sign() * x.abs().pow(p - 1).masked_fill(x == 0, 0) * grad * norm.pow(1 - p)
+    return x.sgn() * x.abs().pow(p - 1).masked_fill(x == 0, 0) * grad * norm.pow(1 - p)
 
 
 def _power_sum(x, p, dim, keepdim):
@@ -185,7 +188,7 @@ def _power_sum(x, p, dim, keepdim):
 
 def widened(name, x, dtype):
     """x in the `dtype` that a norm is to have. Raises RuntimeError where that is not floating or holds less than x."""
-    if not dtype.is_floating_point:
+    if not inexact(dtype):
         raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {dtype}")
     if weir.promote_types(x.dtype, dtype) != dtype:
         raise RuntimeError(f"{name}: the dtype of the input ({x.dtype}) should be convertible without narrowing to the "
@@ -195,11 +198,11 @@ def widened(name, x, dtype):
 
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
     """(sum |x|^ord)^(1/ord) over dim; inf, -inf and 0 as in NumPy."""
-    if ord == 2 and dtype is None and isinstance(x, Tensor) and x.is_floating_point():
+    if ord == 2 and dtype is None and isinstance(x, Tensor) and inexact(x):
         return _norm2(x, () if dim is None else dim, keepdim)
     if not isinstance(x, Tensor):
         raise TypeError(f"linalg.vector_norm(): argument 'x' must be Tensor, not {type(x).__name__}")
-    if not x.is_floating_point():
+    if not inexact(x):
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype}")
     if dtype is not None:
         x = widened("linalg.vector_norm", x, dtype)

@@ -14,9 +14,12 @@ from .shape import wrapped_dim
 def logcumsumexp(input: Tensor, dim):
     """log of the running sum of exp along dim, scaled by the running maximum so that it does not overflow."""
     wrapped_dim(input, dim)
-    check_floating("logcumsumexp", input)
+    if not input.is_complex():
+        check_floating("logcumsumexp", input)
     if input.dim() == 0 or input.numel() == 0:
         return input.cumsum(dim)
+    if input.is_complex():
+        return weir.stack([weir.logsumexp(input.narrow(dim, 0, n + 1), dim) for n in range(input.shape[dim])], dim)
     highest = _running(input.detach(), dim, lambda new, old: new >= old)[0]
     finite = weir.isfinite(highest)
     shift = weir.where(finite, highest, weir.zeros_like(highest))

@@ -55,14 +55,6 @@ for _name, _target in (("swapaxes", "transpose"), ("swapdims", "transpose"), ("m
 
 
 @composite
-def adjoint(input: Tensor):
-    """The last two axes exchanged; a 0-d tensor as it is."""
-    if input.dim() == 1:
-        raise RuntimeError("tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.")
-    return input.transpose(-2, -1) if input.dim() else input
-
-
-@composite
 def t(input: Tensor):
     """The transpose of a matrix; a vector or 0-d tensor as it is."""
     return input.t()

@@ -3,7 +3,7 @@
 import weir
 from weir._C import Tensor
 
-from ._check import check_floating
+from ._check import check_floating, inexact
 from ._register import composite
 
 
@@ -14,7 +14,7 @@ def cov(input: Tensor, *, correction=1, fweights=None, aweights=None):
         raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got an input with {input.dim()} "
                            "dimensions")
     rows = input.reshape(1, -1) if input.dim() < 2 else input
-    rows = rows if rows.is_floating_point() else rows.to(weir.get_default_dtype())
+    rows = rows if inexact(rows) else rows.to(weir.get_default_dtype())
     _check_weights(rows, fweights, aweights)
     weights = fweights
     if aweights is not None:
@@ -32,7 +32,7 @@ def cov(input: Tensor, *, correction=1, fweights=None, aweights=None):
         bias = correction if aweights is None or not correction else correction * (weights * aweights).sum() / total
         divisor = total - bias
         divisor = divisor if bool(divisor > 0) else weir.zeros_like(divisor)
-    result = centred @ scaled.t() / divisor
+    result = centred @ scaled.t().conj() / divisor
     return result if input.dim() == 2 and input.shape[0] > 1 else result.squeeze()
 
 
@@ -64,7 +64,8 @@ def corrcoef(input: Tensor):
     if c.dim() == 0:
         return c / c
     deviation = c.diagonal().sqrt()
-    return (c / deviation.unsqueeze(1) / deviation.unsqueeze(0)).clamp(-1, 1)
+    c = c / deviation.unsqueeze(1) / deviation.unsqueeze(0)
+    return weir.complex(c.real.clamp(-1, 1), c.imag.clamp(-1, 1)) if c.is_complex() else c.clamp(-1, 1)
 
 
 @composite

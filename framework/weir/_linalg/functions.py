@@ -37,6 +37,13 @@ def _float(name, x):
         raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
     return x
 
+def _inexact(name, x):
+    """x, when it is a tensor of floating-point or complex numbers. Raises TypeError or RuntimeError otherwise."""
+    if not isinstance(x, Tensor) or not x.is_complex():
+        _float(name, x)
+    return x
+
+
 def _matrices(name, A, square=False):
     """A, when it is a floating-point batch of (square) matrices. Raises RuntimeError otherwise."""
     _float(name, A)

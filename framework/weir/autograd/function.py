@@ -37,7 +37,7 @@ class FunctionCtx:
 
 
 def _differentiable(ctx, t):
-    return isinstance(t, Tensor) and t.is_floating_point() and not any(t is x for x in ctx._non_differentiable)
+    return isinstance(t, Tensor) and (t.is_floating_point() or t.is_complex()) and not any(t is x for x in ctx._non_differentiable)
 
 
 class Function:

@@ -1,0 +1,135 @@
+// Vec<std::complex<R>>: complex numbers as a vector of real parts and one of imaginary parts.
+//
+// Loading parts the pairs that lie in memory, storing joins them, and arithmetic in between is that of Vec<R>. What exists
+// for single numbers only runs lane by lane in double, so that complex64 is right to its own rounding.
+#pragma once
+#include <complex>
+
+#include "framework/kernels/cpu/vec.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+template <class R> struct Vec<std::complex<R>> {
+  static constexpr int size = Vec<R>::size;
+  Vec<R> re, im;
+
+  Vec() = default;
+  Vec(Vec<R> r, Vec<R> i) : re(r), im(i) {}
+  explicit Vec(Vec<R> r) : re(r), im(0) {}
+  template <class N> requires std::is_arithmetic_v<N>
+  explicit Vec(N x) : re(x), im(0) {}
+  explicit Vec(std::complex<R> x) : re(x.real()), im(x.imag()) {}
+
+  static Vec load(const std::complex<R>* p) {
+    const R* parts = reinterpret_cast<const R*>(p);
+    Vec<R> a = Vec<R>::load(parts), b = Vec<R>::load(parts + size);
+    typename Mask<R>::V even, odd;
+    for (int i = 0; i < size; i++) even[i] = 2 * i, odd[i] = 2 * i + 1;
+    return {Vec<R>(__builtin_shuffle(a.v, b.v, even)), Vec<R>(__builtin_shuffle(a.v, b.v, odd))};
+  }
+  void store(std::complex<R>* p) const {
+    R* parts = reinterpret_cast<R*>(p);
+    typename Mask<R>::V low, high;
+    for (int i = 0; i < size; i++) low[i] = i / 2 + (i % 2) * size, high[i] = low[i] + size / 2;
+    Vec<R>(__builtin_shuffle(re.v, im.v, low)).store(parts);
+    Vec<R>(__builtin_shuffle(re.v, im.v, high)).store(parts + size);
+  }
+
+  friend Vec operator+(Vec a, Vec b) { return {a.re + b.re, a.im + b.im}; }
+  friend Vec operator-(Vec a, Vec b) { return {a.re - b.re, a.im - b.im}; }
+  friend Vec operator-(Vec a) { return {-a.re, -a.im}; }
+  friend Vec operator*(Vec a, Vec b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+  // By the larger part of the divisor, so that no square overflows. Source: Smith 1962, as in NumPy and c10::complex.
+  friend Vec operator/(Vec a, Vec b) {
+    Vec<R> c = abs(b.re), d = abs(b.im), one(1);
+    Mask<R> by_real = c >= d;
+    Vec<R> large = where(by_real, b.re, b.im), small = where(by_real, b.im, b.re), ratio = small / large;
+    Vec<R> scale = one / (large + small * ratio);
+    Vec<R> re = where(by_real, a.re + a.im * ratio, a.re * ratio + a.im) * scale;
+    Vec<R> im = where(by_real, a.im - a.re * ratio, a.im * ratio - a.re) * scale;
+    Mask<R> zero = (c == Vec<R>(0)) & (d == Vec<R>(0));
+    return {where(zero, a.re / c, re), where(zero, a.im / d, im)};
+  }
+  friend Mask<R> operator==(Vec a, Vec b) { return (a.re == b.re) & (a.im == b.im); }
+  friend Mask<R> operator!=(Vec a, Vec b) { return (a.re != b.re) | (a.im != b.im); }
+};
+template <class R> using ComplexVec = Vec<std::complex<R>>;
+
+template <class R> ComplexVec<R> where(Mask<R> m, ComplexVec<R> a, ComplexVec<R> b) {
+  return {where(m, a.re, b.re), where(m, a.im, b.im)};
+}
+/// The modulus, as a complex number.
+template <class R> ComplexVec<R> abs(ComplexVec<R> x) { return ComplexVec<R>(hypot(x.re, x.im)); }
+
+template <class R, class F> ComplexVec<R> per_lane(ComplexVec<R> x, F f) {
+  for (int i = 0; i < x.size; i++) {
+    std::complex<double> y = f(std::complex<double>(x.re.v[i], x.im.v[i]));
+    x.re.v[i] = R(y.real()), x.im.v[i] = R(y.imag());
+  }
+  return x;
+}
+template <class R, class F> ComplexVec<R> per_lanes(ComplexVec<R> x, ComplexVec<R> y, F f) {
+  for (int i = 0; i < x.size; i++) {
+    std::complex<double> z = f(std::complex<double>(x.re.v[i], x.im.v[i]), std::complex<double>(y.re.v[i], y.im.v[i]));
+    x.re.v[i] = R(z.real()), x.im.v[i] = R(z.imag());
+  }
+  return x;
+}
+/// join(lane 0, lane 1, ...), by single numbers: reductions call it once per row.
+template <class R, class F> std::complex<R> across_lanes(ComplexVec<R> x, F join) {
+  ComplexVec<R> all = x;
+  for (int i = 1; i < x.size; i++) all = join(all, ComplexVec<R>(std::complex<R>(x.re.v[i], x.im.v[i])));
+  return {all.re.v[0], all.im.v[0]};
+}
+
+using Z = std::complex<double>;
+template <class R> ComplexVec<R> exp(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::exp(z); }); }
+template <class R> ComplexVec<R> exp2(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::exp(z * M_LN2); }); }
+template <class R> ComplexVec<R> log(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::log(z); }); }
+template <class R> ComplexVec<R> log2(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::log(z) / M_LN2; }); }
+template <class R> ComplexVec<R> log10(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::log10(z); }); }
+template <class R> ComplexVec<R> sqrt(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::sqrt(z); }); }
+template <class R> ComplexVec<R> sin(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::sin(z); }); }
+template <class R> ComplexVec<R> cos(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::cos(z); }); }
+template <class R> ComplexVec<R> tan(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::tan(z); }); }
+template <class R> ComplexVec<R> asin(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::asin(z); }); }
+template <class R> ComplexVec<R> acos(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::acos(z); }); }
+template <class R> ComplexVec<R> atan(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::atan(z); }); }
+template <class R> ComplexVec<R> sinh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::sinh(z); }); }
+template <class R> ComplexVec<R> cosh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::cosh(z); }); }
+template <class R> ComplexVec<R> tanh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::tanh(z); }); }
+template <class R> ComplexVec<R> asinh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::asinh(z); }); }
+template <class R> ComplexVec<R> acosh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::acosh(z); }); }
+template <class R> ComplexVec<R> atanh(ComplexVec<R> x) { return per_lane(x, [](Z z) { return std::atanh(z); }); }
+template <class R> ComplexVec<R> log1p(ComplexVec<R> x) {
+  return per_lane(x, [](Z z) {
+    double a = z.real(), b = z.imag();
+    if (std::abs(z) < 0.5) return Z(0.5 * std::log1p(a * (a + 2) + b * b), std::atan2(b, 1 + a));
+    return std::log(1.0 + z);
+  });
+}
+template <class R> ComplexVec<R> expm1(ComplexVec<R> x) {
+  return per_lane(x, [](Z z) {
+    double half = std::sin(0.5 * z.imag());
+    return Z(std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, std::exp(z.real()) * std::sin(z.imag()));
+  });
+}
+/// Small whole exponents are products, which are exact where the logarithm is not.
+template <class R> ComplexVec<R> pow(ComplexVec<R> x, ComplexVec<R> y) {
+  return per_lanes(x, y, [](Z a, Z b) {
+    if (b == 0.0) return Z(1);
+    if (a == 0.0) return b.imag() == 0 && b.real() > 0 ? Z(0) : std::pow(a, b);
+    if (b.imag() != 0) return std::pow(a, b);
+    if (b.real() == 0.5) return std::sqrt(a);
+    if (std::abs(b.real()) > 3 || b.real() != std::floor(b.real())) return std::pow(a, b);
+    Z square(a.real() * a.real() - a.imag() * a.imag(), 2 * a.real() * a.imag());
+    int n = std::abs(int(b.real()));
+    Z power = n == 1 ? a : n == 2 ? square
+              : Z(square.real() * a.real() - square.imag() * a.imag(), square.real() * a.imag() + square.imag() * a.real());
+    return b.real() > 0 ? power : 1.0 / power;
+  });
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir

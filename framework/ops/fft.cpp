@@ -1,0 +1,240 @@
+#include "framework/ops/fft.h"
+
+#include <cmath>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/complex.h"
+#include "framework/ops/create.h"
+#include "framework/ops/pad.h"
+#include "framework/ops/pointwise.h"
+#include "framework/ops/reduce.h"
+
+namespace weir {
+using namespace fn;
+namespace {
+
+int64_t along(const Tensor& x, int64_t dim) { return x.ndim() ? x.size(dim) : 1; }
+int64_t axis_of(const char* op, const Tensor& x, int64_t dim) {
+  check<IndexError>(x.ndim() > 0, op, ": Dimension specified as ", dim, " but tensor has no dimensions");
+  return wrap_dim(dim, x.ndim(), op);
+}
+Tensor resized(Tensor x, int64_t dim, int64_t n) {
+  int64_t have = x.size(dim);
+  if (n < have) return slice(x, dim, int64_t(0), n, int64_t(1));
+  if (n == have) return x;
+  Dims pad;  // from the last axis backwards
+  for (int d = x.ndim() - 1; d >= wrap_dim(dim, x.ndim(), "fft"); d--) pad.push(0), pad.push(0);
+  pad.back() = n - have;
+  return Fn<ConstantPad>()(x, pad, Scalar(0));
+}
+
+void check_size(int64_t n) { check(n >= 1, "Invalid number of data points (", n, ") specified"); }
+
+// Source: PyTorch's promote_type_fft: whole numbers become the default float type, half precision has no kernel on a CPU.
+Tensor promoted(const Tensor& x, bool to_complex) {
+  DType t = is_inexact(x.dtype()) ? x.dtype() : default_dtype();
+  check(!is_reduced(t), "Unsupported dtype ", t == DType::float16 ? "Half" : "BFloat16");
+  return cast_to(x, to_complex ? complex_type(t) : t);
+}
+void check_real(const char* op, const Tensor& x) {
+  check(!is_complex(x.dtype()), op, " expects a real input tensor, but got ", name_of(x.dtype()));
+}
+
+/// What results are multiplied by, for n points: nothing, 1 / n, or 1 / sqrt(n) in both directions.
+double scale_of(const std::optional<Str>& norm, bool forward, int64_t n) {
+  std::string_view name = norm ? norm->view() : "backward";
+  if (name == "ortho") return 1 / std::sqrt(double(n));
+  check(name == "backward" || name == "forward", "Invalid normalization mode: \"", name, "\"");
+  return (name == "forward") == forward ? 1 / double(n) : 1;
+}
+
+Tensor c2c(const FftLine& o, Tensor x, bool forward) {
+  x = promoted(x, true);
+  int64_t dim = axis_of("fft", x, o.dim), n = o.n.value_or(along(x, dim));
+  check_size(n);
+  if (o.n) x = resized(x, dim, n);
+  return fft_c2c(x, Dims{dim}, scale_of(o.norm, forward, n), forward);
+}
+Tensor r2c(const char* op, const FftLine& o, Tensor x, bool forward) {
+  check_real(op, x);
+  x = promoted(x, false);
+  int64_t dim = axis_of(op, x, o.dim), n = o.n.value_or(along(x, dim));
+  check_size(n);
+  if (o.n) x = resized(x, dim, n);
+  Tensor y = fft_r2c(x, Dims{dim}, scale_of(o.norm, forward, n));
+  return forward ? y : conj(y);
+}
+// A backward transform; the forward one of hfft is that of the conjugate.
+Tensor c2r(const char* op, const FftLine& o, Tensor x, bool forward) {
+  x = promoted(x, true);
+  int64_t dim = axis_of(op, x, o.dim), n = o.n.value_or(2 * (along(x, dim) - 1));
+  check_size(n);
+  if (o.n) x = resized(x, dim, n / 2 + 1);
+  return fft_c2r(forward ? conj(x) : x, Dims{dim}, scale_of(o.norm, forward, n), n);
+}
+
+/// The axes of a transform, wrapped, and its size along each.
+struct Grid {
+  Dims dim, sizes;
+  int64_t points() const { return sizes.product(); }
+};
+Grid grid_of(const FftGrid& o, const Tensor& x) {
+  Grid g;
+  const int n = x.ndim();
+  if (o.dim)
+    for (int64_t d : *o.dim) {
+      int64_t k = axis_of("fft", x, d);
+      check(!g.dim.contains(k), "FFT dims must be unique");
+      g.dim.push(k);
+    }
+  if (o.s) {
+    check(!o.dim || o.dim->n == o.s->n, "When given, dim and shape arguments must have the same length");
+    check(o.s->n <= n, "Got shape with ", o.s->n, " values but input tensor only has ", n, " dimensions.");
+    if (!o.dim)
+      for (int k = n - o.s->n; k < n; k++) g.dim.push(k);
+  } else if (!o.dim) {
+    for (int k = 0; k < n; k++) g.dim.push(k);
+  }
+  for (int k = 0; k < g.dim.n; k++) g.sizes.push(o.s && (*o.s)[k] != -1 ? (*o.s)[k] : along(x, g.dim[k]));
+  for (int64_t size : g.sizes) check_size(size);
+  return g;
+}
+// Of a real result, of which the input holds half along the last axis.
+Grid real_grid_of(const char* op, const FftGrid& o, const Tensor& x) {
+  Grid g = grid_of(o, x);
+  check(g.dim.n > 0, op, " must transform at least one axis");
+  if (!o.s || o.s->back() == -1) g.sizes.back() = 2 * (along(x, g.dim.back()) - 1);
+  check_size(g.sizes.back());
+  return g;
+}
+Tensor resized(Tensor x, const Grid& g, bool half) {
+  for (int k = 0; k < g.dim.n; k++) x = resized(x, g.dim[k], half && k + 1 == g.dim.n ? g.sizes[k] / 2 + 1 : g.sizes[k]);
+  return x;
+}
+Dims without_last(Dims d) {
+  d.n--;
+  return d;
+}
+
+Tensor c2c_grid(const FftGrid& o, const Tensor& x, bool forward) {
+  Grid g = grid_of(o, x);
+  return fft_c2c(resized(promoted(x, true), g, false), g.dim, scale_of(o.norm, forward, g.points()), forward);
+}
+Tensor to_half_spectrum(const FftGrid& o, const Tensor& x) {
+  check_real("rfftn", x);
+  Grid g = grid_of(o, x);
+  check(g.dim.n > 0, "rfftn must transform at least one axis");
+  return fft_r2c(resized(promoted(x, false), g, false), g.dim, scale_of(o.norm, true, g.points()));
+}
+Tensor from_half_spectrum(const FftGrid& o, const Tensor& x) {
+  Grid g = real_grid_of("irfftn", o, x);
+  return fft_c2r(resized(promoted(x, true), g, true), g.dim, scale_of(o.norm, false, g.points()), g.sizes.back());
+}
+Tensor hermitian_fftn(const FftGrid& o, const Tensor& x) {
+  Grid g = real_grid_of("hfftn", o, x);
+  Tensor half = resized(promoted(x, true), g, true);
+  if (g.dim.n > 1) half = fft_c2c(half, without_last(g.dim), 1.0, true);
+  return fft_c2r(conj(half), Dims{g.dim.back()}, scale_of(o.norm, true, g.points()), g.sizes.back());
+}
+Tensor inverse_hermitian_fftn(const FftGrid& o, const Tensor& x) {
+  check_real("ihfftn", x);
+  Grid g = grid_of(o, x);
+  check(g.dim.n > 0, "ihfftn must transform at least one axis");
+  Tensor half = conj(fft_r2c(resized(promoted(x, false), g, false), Dims{g.dim.back()}, scale_of(o.norm, false, g.points())));
+  return g.dim.n > 1 ? fft_c2c(half, without_last(g.dim), 1.0, false) : half;
+}
+
+// Each axis turned by `by(size)`.
+template <class F> Tensor rolled(Tensor x, const std::optional<Dims>& dim, F&& by) {
+  Dims axes;
+  if (dim) axes = *dim;
+  else for (int d = 0; d < x.ndim(); d++) axes.push(d);
+  for (int64_t d : axes) {
+    wrap_dim(d, x.ndim(), "fftshift");
+    int64_t n = along(x, d), first = n ? n - by(n) : 0;  // the element that comes first
+    if (x.ndim() == 0 || first % std::max<int64_t>(n, 1) == 0) continue;
+    x = cat_of({slice(x, d, first, n, int64_t(1)), slice(x, d, int64_t(0), first, int64_t(1))}, d);
+  }
+  return x;
+}
+
+Meta transformed(const char* op, const Tensor& x, const Dims& dim, bool complex) {
+  check(is_complex(x.dtype()) == complex && !is_reduced(x.dtype()) && is_inexact(x.dtype()), op, ": unsupported dtype ", name_of(x.dtype()));
+  for (int64_t d : dim) wrap_dim(d, x.ndim(), op);
+  return {x.sizes(), x.dtype(), x.device()};
+}
+
+}  // namespace
+
+Meta FftC2c::infer(Inputs in) const { return transformed("fft_c2c", in[0], dim, true); }
+Tensors FftC2c::vjp(const Saved&, const Tensor& dy) const { return {fft_c2c(dy, dim, scale, !forward)}; }
+
+Meta FftR2c::infer(Inputs in) const {
+  Meta m = transformed("fft_r2c", in[0], dim, false);
+  m.dtype = complex_type(m.dtype);
+  if (m.sizes.n) m.sizes[wrap_dim(dim.back(), m.sizes.n, "fft_r2c")] = along(in[0], dim.back()) / 2 + 1;
+  return m;
+}
+// As if the other half of the result had been computed and got no gradient.
+Tensors FftR2c::vjp(const Saved& s, const Tensor& dy) const {
+  const Meta& x = s.input_meta(0);
+  if (x.sizes.n == 0) return {real(dy) * scale};
+  Tensor whole = resized(dy, dim.back(), x.sizes[wrap_dim(dim.back(), x.sizes.n, "fft_r2c")]);
+  return {real(fft_c2c(whole, dim, scale, false))};
+}
+
+Meta FftC2r::infer(Inputs in) const {
+  Meta m = transformed("fft_c2r", in[0], dim, true);
+  check_size(last_size);
+  m.dtype = real_type(m.dtype);
+  if (m.sizes.n) {
+    int d = wrap_dim(dim.back(), m.sizes.n, "fft_c2r");
+    check(m.sizes[d] == last_size / 2 + 1, "fft_c2r: expected ", last_size / 2 + 1, " points along dim ", d, ", got ", m.sizes[d]);
+    m.sizes[d] = last_size;
+  }
+  return m;
+}
+// All but the first point, and the last of an even size, stand for their conjugates too. Source: PyTorch's fft_c2r_backward.
+Tensors FftC2r::vjp(const Saved&, const Tensor& dy) const {
+  Tensor half = fft_r2c(dy, dim, scale);
+  if (half.ndim() == 0) return {half};
+  int64_t d = wrap_dim(dim.back(), half.ndim(), "fft_c2r"), twice = last_size - half.size(d);
+  if (twice <= 0) return {half};
+  Dims sizes(half.ndim(), 1);
+  sizes[d] = half.size(d);
+  Tensor at = reshape(arange_of(half.size(d)), sizes);
+  Tensor weight = where(at * (double(twice) + 1.0 - at) > 0.0, num(2.0), num(1.0));
+  return {half * cast_to(weight, real_type(half.dtype()))};
+}
+
+Tensor Fft::compose(Inputs in) const { return c2c(*this, in[0], true); }
+Tensor Ifft::compose(Inputs in) const { return c2c(*this, in[0], false); }
+Tensor Rfft::compose(Inputs in) const { return r2c("rfft", *this, in[0], true); }
+Tensor Ihfft::compose(Inputs in) const { return r2c("ihfft", *this, in[0], false); }
+Tensor Irfft::compose(Inputs in) const { return c2r("irfft", *this, in[0], false); }
+Tensor Hfft::compose(Inputs in) const { return c2r("hfft", *this, in[0], true); }
+
+Tensor Fftn::compose(Inputs in) const { return c2c_grid(*this, in[0], true); }
+Tensor Ifftn::compose(Inputs in) const { return c2c_grid(*this, in[0], false); }
+Tensor Rfftn::compose(Inputs in) const { return to_half_spectrum(*this, in[0]); }
+Tensor Irfftn::compose(Inputs in) const { return from_half_spectrum(*this, in[0]); }
+Tensor Hfftn::compose(Inputs in) const { return hermitian_fftn(*this, in[0]); }
+Tensor Ihfftn::compose(Inputs in) const { return inverse_hermitian_fftn(*this, in[0]); }
+
+Tensor Fft2::compose(Inputs in) const { return c2c_grid(*this, in[0], true); }
+Tensor Ifft2::compose(Inputs in) const { return c2c_grid(*this, in[0], false); }
+Tensor Rfft2::compose(Inputs in) const { return to_half_spectrum(*this, in[0]); }
+Tensor Irfft2::compose(Inputs in) const { return from_half_spectrum(*this, in[0]); }
+Tensor Hfft2::compose(Inputs in) const { return hermitian_fftn(*this, in[0]); }
+Tensor Ihfft2::compose(Inputs in) const { return inverse_hermitian_fftn(*this, in[0]); }
+
+Tensor Fftshift::compose(Inputs in) const {
+  return rolled(in[0], dim, [](int64_t n) { return n / 2; });
+}
+Tensor Ifftshift::compose(Inputs in) const {
+  return rolled(in[0], dim, [](int64_t n) { return (n + 1) / 2; });
+}
+
+static const FftOps::Registration ops;
+
+}  // namespace weir

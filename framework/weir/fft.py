@@ -1,0 +1,36 @@
+"""Discrete Fourier transforms: the core's ops, and the sample frequencies. Source: https://pytorch.org/docs/stable/fft.html"""
+from _weir import ops
+
+globals().update(ops["fft"])
+
+from ._factories import arange  # noqa: E402
+from ._factories import _into  # noqa: E402
+
+
+def _frequencies(whole, step, out, requires_grad):
+    r = whole * step
+    if out is not None:
+        return _into(out, r)
+    return r.requires_grad_(requires_grad)
+
+
+def _dtype(name, dtype):
+    from _weir import get_default_dtype
+    dtype = dtype or get_default_dtype()
+    if not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(f"{name} requires a floating point or complex dtype")
+    return dtype
+
+
+def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """The frequencies of fft's results for n samples at distance d: [0, 1, ..., -2, -1] / (d n). Shape: (n,)."""
+    dtype = _dtype("fftfreq", dtype)
+    whole = arange(n, dtype=dtype, layout=layout, device=device)
+    whole[(n + 1) // 2:] = arange(-(n // 2), 0, dtype=dtype, device=device)
+    return _frequencies(whole, 1.0 / (n * d) if n else 1.0, out, requires_grad)
+
+
+def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+    """The frequencies of rfft's results for n samples at distance d: [0, 1, ..., n // 2] / (d n). Shape: (n // 2 + 1,)."""
+    dtype = _dtype("rfftfreq", dtype)
+    return _frequencies(arange(n // 2 + 1, dtype=dtype, layout=layout, device=device), 1.0 / (n * d), out, requires_grad)
