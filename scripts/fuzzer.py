@@ -22,6 +22,7 @@ import resource
 import signal
 import struct
 import sys
+import tempfile
 import time
 import warnings
 
@@ -342,6 +343,7 @@ class Lane:
         self.first, self.count = first, count
         self.progress = mmap.mmap(-1, 16)
         self.progress[:16] = struct.pack("<qd", first, time.monotonic())
+        self.traces = tempfile.TemporaryFile("w+")
         self.read, write = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -349,6 +351,7 @@ class Lane:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 2)
             faulthandler.disable()
+            faulthandler.register(signal.SIGUSR1, self.traces, all_threads=False)
             with os.fdopen(write, "w") as pipe:
                 json.dump(work(first, count, self.progress, self.only, self.limit_memory), pipe)
             os._exit(0)
@@ -365,9 +368,10 @@ class Lane:
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid == 0:
             if time.monotonic() - since > MOST_SECONDS:
+                where = self.stack()
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
-                self.end(number, f"took more than {MOST_SECONDS} s")
+                self.end(number, f"took more than {MOST_SECONDS} s in {where}")
             return True
         with os.fdopen(self.read) as pipe:
             text = pipe.read()
@@ -380,6 +384,14 @@ class Lane:
             self.made += self.count
             self.pid = None
         return True
+
+    def stack(self):
+        """The Python lines that a hanging child is in."""
+        os.kill(self.pid, signal.SIGUSR1)
+        time.sleep(0.3)
+        self.traces.seek(0)
+        lines = [line.strip() for line in self.traces.read().splitlines() if "File" in line]
+        return " < ".join(lines[:3]) or "no Python line"
 
     def end(self, number, problem, closed=False):
         if not closed:

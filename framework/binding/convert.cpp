@@ -147,10 +147,9 @@ bool to_scalar(PyObject* o, Scalar* out) {
 bool to_dims(PyObject* o, Dims* out, bool accept_int) {
   out->n = 0;
   if (PyTuple_Check(o) || PyList_Check(o)) {
-    PyObject** items = PySequence_Fast_ITEMS(o);
-    for (Py_ssize_t i = 0, n = PySequence_Fast_GET_SIZE(o); i < n; i++) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {  // by index: a number's own code may change the list
       int64_t x;
-      if (!to_int(items[i], &x)) return false;
+      if (!to_int(PySequence_Fast_GET_ITEM(o, i), &x)) return false;
       out->push(x);
     }
     return true;
@@ -169,6 +168,17 @@ bool to_memory_format(PyObject* o, MemoryFormat* out) {
 
 Generator* to_generator(PyObject* o) {
   return py::isinstance<Generator>(o) ? py::cast<Generator*>(py::handle(o)) : nullptr;
+}
+
+static bool to_floats(PyObject* o, Floats* out) {
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
+  double d;
+  out->n = 0;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {
+    if (!to_double(PySequence_Fast_GET_ITEM(o, i), &d)) return false;
+    out->push(d);
+  }
+  return true;
 }
 
 template <class T> static bool put(void* at, T value) { return *static_cast<T*>(at) = value, true; }
@@ -194,6 +204,11 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
     case Ty::opt_ints: {
       Dims v;
       return none ? put(at, std::optional<Dims>()) : to_dims(o, &v, true) && put(at, std::optional(v));
+    }
+    case Ty::floats: return to_floats(o, static_cast<Floats*>(at));
+    case Ty::opt_floats: {
+      Floats v;
+      return none ? put(at, std::optional<Floats>()) : to_floats(o, &v) && put(at, std::optional(v));
     }
     case Ty::str: return PyUnicode_Check(o) && put(at, Str(text_of(o)));
     case Ty::opt_str: return none ? put(at, std::optional<Str>()) : PyUnicode_Check(o) && put(at, std::optional(Str(text_of(o))));

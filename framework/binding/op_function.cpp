@@ -13,7 +13,7 @@ namespace weir {
 namespace {
 
 constexpr int64_t kReleaseFrom = 16384;  // elements; from here a call is long enough to let other threads run
-constexpr size_t kMaxOpSize = 1024;
+constexpr size_t kMaxOpSize = 4096;
 
 struct OpFunction {
   PyObject_HEAD
@@ -416,6 +416,7 @@ void init_ops(py::module_& m) {
       d["module"] = module_name(t->module);
       d["kind"] = t->geometry ? "view" : t->compose ? "composite" : "kernel";
       d["notation"] = t->notation;
+      d["dynamic_shape"] = t->dynamic_shape;
       d["inplace"] = t->inplace;
       d["differentiable"] = t->differentiable && (t->vjp || t->compose);
       py::list devices;

@@ -9,7 +9,7 @@
 
 namespace weir {
 
-constexpr int kMaxDims = 16;
+constexpr int kMaxDims = 64;  // as in PyTorch
 
 // Sizes, strides, offsets and bytes come from users and files: these three compute them, and raise RuntimeError where 63
 // bits do not hold the result.

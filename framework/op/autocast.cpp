@@ -42,11 +42,17 @@ void autocast(const OpType& type, const void* op, Inputs in, Tensor* out) {
     for (const Tensor& t : in) wide |= t && t.dtype() == DType::float32;
     if (wide) to = DType::float32;
   }
-  Tensors cast_inputs;
-  cast_inputs.reserve(in.size());
-  mode.autocast = false;  // the casts themselves are not autocast
-  for (const Tensor& t : in) cast_inputs.push_back(cached_cast(t, to));
-  mode.autocast = true;
+  struct Paused {  // the casts themselves, and the parts of a composite, are not autocast
+    Paused() { mode.autocast = false; }
+    ~Paused() { mode.autocast = true; }
+  };
+  Tensors cast_inputs(in.begin(), in.end());
+  {
+    Paused paused;
+    if (type.autocast != Autocast::opaque)
+      for (Tensor& t : cast_inputs) t = cached_cast(t, to);
+    if (type.compose) return call_below(Layer::autocast, type, op, cast_inputs, out);
+  }
   call_below(Layer::autocast, type, op, cast_inputs, out);
 }
 

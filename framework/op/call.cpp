@@ -142,11 +142,33 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
   }
 }
 
+// The kernel counts, makes its results and fills them; `metas` know dtype and device only.
+void call_dynamic(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
+  DeviceType device = metas[0].device.type;
+  check<NotImplemented>(device != DeviceType::meta, op_name(type), ": not possible on the meta device, since the shape of the result "
+                        "depends on values");
+  Kernel k = type.kernels[int(device)];
+  if (!k) no_kernel(type, device);
+  check_devices(type, device, in);
+  Tensor made[kMaxOutputs];
+  k(op, in, Outputs(made, n));
+  for (int i = 0; i < n; i++) {
+    if (!out[i]) {
+      out[i] = made[i];
+      if (mode.inference) out[i]->flags |= kInference;
+      continue;
+    }
+    check_out(type, out[i], made[i].meta(), in);
+    write_out(op_name(type).c_str(), out[i], made[i]);
+  }
+}
+
 void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (type.geometry) return call_view(type, op, in, out);
   Meta metas[kMaxOutputs];
   type.infer(op, in, metas);
   int n = type.signature->num_outputs;
+  if (type.dynamic_shape) return call_dynamic(type, op, in, out, metas, n);
   bool given = false;
   for (int i = 0; i < n; i++) given |= out[i].defined();
   if (given) {
@@ -214,14 +236,21 @@ bool wants(Layer layer, uint32_t flags) {
 }
 
 void call_from(int layer, const OpType& type, const void* op, Inputs in, Tensor* out) {
-  if (type.compose && layer > int(Layer::trace)) return call_composite(type, op, in, out);
   uint32_t flags = out[0] ? out[0]->flags | (out[0]->base ? out[0]->base->flags : 0) : 0;
   for (const Tensor& x : in)
     if (x) flags |= x->flags | (x->base ? x->base->flags : 0);
-  for (; layer < int(Layer::kernel); layer++)
+  for (; layer < int(Layer::kernel); layer++) {
+    // A composite's parts are recorded one by one; autocast may take it as a whole.
+    if (type.compose && layer > int(Layer::autocast)) return call_composite(type, op, in, out);
     if (interpreters[layer] && wants(Layer(layer), flags)) return interpreters[layer](type, op, in, out);
   if (flags & kMarks && !type.geometry) return call_resolved(type, op, in, out);
+  }
   call_kernel_layer(type, op, in, out);
+}
+
+// No layer has a say in the composite itself, only in its parts.
+bool is_transparent(const OpType& type) {
+  return type.compose && !mode.trace && !(mode.autocast && type.autocast != Autocast::unchanged);
 }
 
 }  // namespace
@@ -229,7 +258,7 @@ void call_from(int layer, const OpType& type, const void* op, Inputs in, Tensor*
 void set_interpreter(Layer layer, Interpreter run) { interpreters[int(layer)] = run; }
 
 void call(const OpType& type, const void* op, Inputs in, Tensor* out) {
-  if (type.compose && !mode.trace) return call_composite(type, op, in, out);
+  if (is_transparent(type)) return call_composite(type, op, in, out);
   call_from(0, type, op, in, out);
 }
 
@@ -238,7 +267,7 @@ void call_below(Layer above, const OpType& type, const void* op, Inputs in, Tens
 }
 
 Tensors call_list(const OpType& type, const void* op, Inputs in) {
-  if (type.compose) return type.compose(op, in);
+  if (is_transparent(type) || type.signature->returns == "list[Tensor]") return type.compose(op, in);
   Tensors out(type.signature->num_outputs);
   call(type, op, in, out.data());
   return out;

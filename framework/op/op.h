@@ -52,7 +52,8 @@ enum class OutHistory : uint8_t {
 };
 
 /// Which precision autocast runs an op in. Source: https://pytorch.org/docs/stable/amp.html
-enum class Autocast : uint8_t { unchanged, lower, float32, promote };
+/// A composite with a precision of its own is one op to autocast: within it nothing is cast again.
+enum class Autocast : uint8_t { unchanged, lower, float32, promote, opaque };  // opaque: inputs as they are, nothing cast within
 
 /// What a node kept from the forward call, as `vjp` sees it.
 class Saved {
@@ -84,6 +85,7 @@ struct Op {
   static constexpr bool into_integers = true;    // in place, it is recorded in a tensor of integers too, as in PyTorch
   static constexpr uint8_t recorded = 0xff;      // the outputs that gradients flow into
   static constexpr Out out = Out::cast;
+  static constexpr bool dynamic_shape = false;   // sizes depend on values: the kernel makes the results, infer says dtype and device
   static constexpr bool only_numbers = false;    // takes "Tensor | Number" without one tensor among them
   static constexpr bool any_layout = false;      // the kernel takes any strides of inputs and outputs
   static constexpr bool any_strides = false;     // as any_layout, but its results may not lie over its inputs
@@ -112,7 +114,7 @@ struct OpType {
   Autocast autocast;
   Out out;
   uint8_t recorded;
-  bool inplace, differentiable, holomorphic, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers;
+  bool dynamic_shape, inplace, differentiable, holomorphic, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers;
   OutHistory out_history;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
@@ -130,6 +132,11 @@ std::vector<OpType*>& registry();
 OpType* find_op(std::string_view name);
 /// Writes the defaults of the signature and adds the op to the registry.
 void register_op(OpType* type);
+
+/// Whether a copy of the bytes is a copy. Dims copies fewer of them than it has, which is all that keeps it from being trivial.
+template <class T> constexpr bool kIsBytes = std::is_trivially_copyable_v<T>;
+template <> inline constexpr bool kIsBytes<Dims> = true;
+template <> inline constexpr bool kIsBytes<std::optional<Dims>> = true;
 
 template <class T> consteval bool fields_match() {
   const Signature& s = T::signature;
@@ -149,7 +156,8 @@ template <class T> consteval bool fields_match() {
 
 template <class T> OpType make_op_type() {
   static_assert(fields_match<T>(), "signature and data members differ");
-  static_assert(std::is_trivially_copyable_v<T> || true);
+  static_assert(std::apply([](auto... m) { return (kIsBytes<std::remove_cvref_t<decltype(std::declval<T>().*m)>> && ...); }, T::fields),
+                "op structs are copied by memcpy");
   OpType t{};
   t.signature = &T::signature;
   t.doc = T::doc;
@@ -161,6 +169,7 @@ template <class T> OpType make_op_type() {
   t.out = T::out;
   t.recorded = T::recorded;
   t.only_numbers = T::only_numbers;
+  t.dynamic_shape = T::dynamic_shape;
   t.inplace = T::inplace;
   t.differentiable = T::differentiable;
   t.holomorphic = T::holomorphic;

@@ -55,6 +55,8 @@ void put_default(std::byte* at, Ty ty, std::string_view text) {
     case Ty::opt_number: return put_optional(at, none, none ? Scalar() : number(text));
     case Ty::ints: return put(at, ints(text));
     case Ty::opt_ints: return put_optional(at, none, ints(text));
+    case Ty::floats: return put(at, Floats());
+    case Ty::opt_floats: return put_optional(at, true, Floats());
     case Ty::str: return put(at, Str(text.substr(1, text.size() - 2)));
     case Ty::opt_str: return put_optional(at, none, none ? Str() : Str(text.substr(1, text.size() - 2)));
     case Ty::dtype: return put(at, dtype_named(text));

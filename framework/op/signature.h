@@ -31,11 +31,27 @@ struct Str {
   bool operator==(std::string_view s) const { return view() == s; }
 };
 
+/// A few real numbers ("scales"), inline like Str.
+struct Floats {
+  static constexpr int kMost = 8;
+  double v[kMost] = {};
+  int n = 0;
+  Floats() = default;
+  Floats(std::initializer_list<double> values) {
+    for (double x : values) push(x);
+  }
+  void push(double x) {
+    check<ValueError>(n < kMost, "at most ", kMost, " numbers can be given here");
+    v[n++] = x;
+  }
+  double operator[](int i) const { return v[i]; }
+};
+
 enum class MemoryFormat : uint8_t { contiguous, preserve, channels_last, channels_last_3d };
 
 enum class Ty : uint8_t {
   tensor, opt_tensor, tensors,                     // inputs
-  i64, opt_i64, f64, opt_f64, boolean, opt_boolean, number, opt_number, ints, opt_ints, str, opt_str, dtype, opt_dtype,
+  i64, opt_i64, f64, opt_f64, boolean, opt_boolean, number, opt_number, ints, opt_ints, floats, opt_floats, str, opt_str, dtype, opt_dtype,
   opt_device, opt_memory_format, generator         // attributes
 };
 constexpr bool is_input(Ty t) { return t <= Ty::tensors; }
@@ -51,6 +67,8 @@ template <class T> consteval Ty ty_of() {
   else if constexpr (std::is_same_v<T, std::optional<Scalar>>) return Ty::opt_number;
   else if constexpr (std::is_same_v<T, Dims>) return Ty::ints;
   else if constexpr (std::is_same_v<T, std::optional<Dims>>) return Ty::opt_ints;
+  else if constexpr (std::is_same_v<T, Floats>) return Ty::floats;
+  else if constexpr (std::is_same_v<T, std::optional<Floats>>) return Ty::opt_floats;
   else if constexpr (std::is_same_v<T, Str>) return Ty::str;
   else if constexpr (std::is_same_v<T, std::optional<Str>>) return Ty::opt_str;
   else if constexpr (std::is_same_v<T, DType>) return Ty::dtype;
@@ -136,7 +154,7 @@ struct Signature {
         {"float | None", Ty::opt_f64}, {"bool", Ty::boolean}, {"bool | None", Ty::opt_boolean},
         {"Number", Ty::number}, {"Number | None", Ty::opt_number}, {"int | list[int]", Ty::ints},
         {"list[int]", Ty::ints}, {"int | list[int] | None", Ty::opt_ints}, {"list[int] | None", Ty::opt_ints},
-        {"str", Ty::str}, {"str | None", Ty::opt_str}, {"dtype", Ty::dtype}, {"dtype | None", Ty::opt_dtype}, {"device | None", Ty::opt_device},
+        {"list[float]", Ty::floats}, {"list[float] | None", Ty::opt_floats}, {"str", Ty::str}, {"str | None", Ty::opt_str}, {"dtype", Ty::dtype}, {"dtype | None", Ty::opt_dtype}, {"device | None", Ty::opt_device},
         {"memory_format | None", Ty::opt_memory_format}, {"Generator | None", Ty::generator}};
     for (auto& [text, ty] : table) if (text == t) return ty;
     throw "unknown parameter type";

@@ -6,6 +6,7 @@
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/counting.h"
 #include "framework/ops/create.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
@@ -317,7 +318,7 @@ Indexing normalise(const Tensor& x, const Tensors& given) {
     for (int i = 0; i < t.ndim(); i++)
       check<IndexError>(t.sizes()[i] == x.sizes()[axis + i], "The shape of the mask ", t.sizes(), " at index ", i,
                         " does not match the shape of the indexed tensor ", x.sizes(), " at index ", axis + i);
-    Tensor rows = Fn<Nonzero>()(t);
+    Tensor rows = fn::nonzero_rows(t);
     for (int i = 0; i < t.ndim(); i++) {
       r.indices.push_back(select(rows, int64_t(1), int64_t(i)));
       r.axes.push(axis++);
@@ -412,22 +413,6 @@ Tensor MaskedSelect::compose(Inputs in) const {
   check(in[1].dtype() == DType::boolean, "masked_select: expected BoolTensor for mask");
   Dims sizes = broadcast("masked_select", in[0].sizes(), in[1].sizes());
   return index(reshape(expand(in[0], sizes), Dims{-1}), {reshape(expand(in[1], sizes), Dims{-1})});
-}
-
-static Meta nonzero_meta(const Tensor& x) {
-  Tensor t = contiguous_of(x);
-  int64_t count = 0;
-  visit_dtype(t.dtype(), [&](auto tag) {
-    auto* p = t.data<typename decltype(tag)::type>();
-    for (int64_t i = 0; i < t.numel(); i++) count += is_nonzero(p[i]);
-  });
-  Meta m(Dims{count, x.ndim()}, DType::int64);
-  if (count > 1 && x.ndim() > 1) m.strides = Dims{1, count};  // as in PyTorch: each axis' coordinates lie together
-  return m;
-}
-Meta Nonzero::infer(Inputs in) const {
-  check(!in[0].is_meta(), "nonzero is not supported for tensors on device meta: its shape depends on data");
-  return nonzero_meta(in[0]);
 }
 
 std::array<Meta, 2> Sort::infer(Inputs in) const {

@@ -177,17 +177,6 @@ struct MaskedSelect : Op {
   Tensor compose(Inputs in) const;
 };
 
-struct Nonzero : Op {
-  static constexpr Signature signature =
-      "nonzero_rows(input: Tensor) -> Tensor";
-  static constexpr auto doc =
-      "int64 coordinates of the nonzero elements, a row each, stored axis by axis. Shape: (count, ndim).";
-  static constexpr Module module = Module::hidden;
-  static constexpr bool any_strides = true;
-  static constexpr bool differentiable = false;
-  Meta infer(Inputs in) const;
-};
-
 struct Sort : Op {
   static constexpr Signature signature =
       "sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> (values: Tensor, indices: Tensor)";
@@ -243,7 +232,7 @@ struct EmbeddingBackward : Op {
 };
 
 using IndexOps = OpList<Cat, Stack, Flip, Roll, Repeat, Gather, Scatter, ScatterValue, ScatterAdd, IndexSelect, IndexAdd, IndexRows,
-                        IndexPutRows, MaskedFill, MaskedSelect, Nonzero, Sort, Topk, Embedding, EmbeddingBackward>;
+                        IndexPutRows, MaskedFill, MaskedSelect, Sort, Topk, Embedding, EmbeddingBackward>;
 
 namespace fn {
 inline constexpr Fn<Cat> cat;
@@ -260,7 +249,6 @@ inline constexpr Fn<IndexRows> index_rows;
 inline constexpr Fn<IndexPutRows> index_put_rows;
 inline constexpr Fn<MaskedFill> masked_fill;
 inline constexpr Fn<MaskedSelect> masked_select;
-inline constexpr Fn<Nonzero> nonzero_rows;
 inline constexpr Fn<Sort> sort;
 inline constexpr Fn<Topk> topk;
 inline constexpr Fn<Embedding> embedding;

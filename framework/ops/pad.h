@@ -1,4 +1,4 @@
-// Padding with a constant. The other modes are index arithmetic and live in Python.
+// Padding: with a constant, or with the tensor's own elements (pad_border of resample.h, one axis after the other).
 #pragma once
 #include "framework/op/call.h"
 
@@ -13,10 +13,44 @@ struct ConstantPad : Op {
   Tensor compose(Inputs in) const;
 };
 
-using PadOps = OpList<ConstantPad>;
+struct PadAxes : Op {
+  static constexpr Signature signature = "pad_axes(input: Tensor, pad: list[int], mode: str) -> Tensor";
+  static constexpr auto doc = "pad_border of the last axes; `pad` holds (before, after) pairs from the last axis on.";
+  static constexpr Module module = Module::hidden;
+  Dims pad;
+  Str mode;
+  static constexpr std::tuple fields{&PadAxes::pad, &PadAxes::mode};
+  Tensor compose(Inputs in) const;
+};
+
+// The ops that PyTorch's autocast runs in float32: reflection and replication of one and two axes, replication of three.
+struct PadAxesWide : PadAxes {
+  static constexpr Signature signature = "pad_axes_wide(input: Tensor, pad: list[int], mode: str) -> Tensor";
+  static constexpr Autocast autocast = Autocast::float32;
+  static constexpr std::tuple fields{&PadAxesWide::pad, &PadAxesWide::mode};
+};
+
+struct Pad : Op {
+  static constexpr Signature signature = "pad(input: Tensor, pad: list[int], mode: str = 'constant', value: Number | None = None) -> Tensor";
+  static constexpr auto doc =
+      "`pad` holds (before, after) pairs from the last axis on; negative ones crop. mode: constant, reflect, replicate or circular; "
+      "the last three pad at most the last three axes. Source: PyTorch.";
+  static constexpr Module module = Module::functional;
+  static constexpr Out out = Out::none;
+  Dims pad;
+  Str mode;
+  std::optional<Scalar> value;
+  static constexpr std::tuple fields{&Pad::pad, &Pad::mode, &Pad::value};
+  Tensor compose(Inputs in) const;
+};
+
+using PadOps = OpList<ConstantPad, PadAxes, PadAxesWide, Pad>;
 
 namespace fn {
 inline constexpr Fn<ConstantPad> constant_pad_nd;
+inline constexpr Fn<PadAxes> pad_axes;
+inline constexpr Fn<PadAxesWide> pad_axes_wide;
+inline constexpr Fn<Pad> pad;
 }  // namespace fn
 
 }  // namespace weir

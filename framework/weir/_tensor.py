@@ -152,6 +152,8 @@ def _reinterpret(self, dtype):
 def numpy(self, *, force=False):
     """A NumPy array over the same memory. RuntimeError when it requires grad or is marked as a conjugate or a negative (with
     `force` it is resolved), TypeError for bfloat16."""
+    if not isinstance(self, Tensor):
+        raise TypeError(f"numpy(): expected a Tensor, got {type_of(self).__name__}")
     if force:
         return _numpy(self.detach().resolve_conj().resolve_neg(), True)
     for mark in ("conjugate", "negative"):

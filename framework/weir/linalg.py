@@ -215,10 +215,8 @@ def vander(x, *, N=None):
         raise RuntimeError(f"N must be greater than 1, got {N}")
     if not inexact(x):
         x = x.to(weir.int64)
-    columns = [weir.ones_like(x)]
-    for _ in range(count - 1):
-        columns.append(columns[-1] * x)
-    return weir.stack(columns, -1).contiguous()
+    powers = x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)
+    return weir.cat([weir.ones_like(x).unsqueeze(-1), powers], -1)
 
 
 functions.update(matrix_power=matrix_power, **old_names, **packed_names)

@@ -326,23 +326,6 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
   });
 }
 
-void nonzero(const Nonzero&, Inputs in, Outputs out) {
-  Tensor x = row_major(in[0]);
-  int64_t *p = out[0].data<int64_t>(), row = out[0].strides()[0], column = out[0].strides()[1];
-  visit_dtype(x.dtype(), [&](auto tag) {
-    auto* v = x.data<typename decltype(tag)::type>();
-    for (int64_t i = 0; i < x.numel(); i++) {
-      if (!is_nonzero(v[i])) continue;
-      int64_t rest = i;
-      for (int d = x.ndim(); d-- > 0;) {
-        p[d * column] = rest % x.sizes()[d];
-        rest /= x.sizes()[d];
-      }
-      p += row;
-    }
-  });
-}
-
 // A number and where it stood, as unsigned integers in the order of the numbers: NaN is the largest, -0 equals 0.
 template <class T> struct Ranked {
   using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -487,7 +470,6 @@ static const bool registered = [] {
   set_kernel<IndexAdd, index_add>(kCpu);
   set_kernel<IndexRows, index_rows>(kCpu);
   set_kernel<IndexPutRows, index_put_rows>(kCpu);
-  set_kernel<Nonzero, nonzero>(kCpu);
   set_kernel<Sort, sort>(kCpu);
   set_kernel<Topk, topk>(kCpu);
   set_kernel<Embedding, embedding>(kCpu);

@@ -196,45 +196,6 @@ def combinations(input: Tensor, r=2, with_replacement=False):
     return input.index_select(0, rows.reshape(-1)).reshape(rows.shape)
 
 
-def _check_output_size(given, counts):
-    if counts and given not in (None, sum(counts)):
-        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {sum(counts)} but got {given}")
-
-
-@composite
-def repeat_interleave(input: Tensor, repeats=None, dim=None, *, output_size=None):
-    """Each element repeated `repeats` times along dim, of the flattened tensor without dim."""
-    if repeats is None:
-        if dim is not None:
-            raise TypeError("repeat_interleave(): repeats alone takes no dim")
-        if input.dim() != 1:
-            raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-        if input.is_floating_point():
-            raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for {input.dtype}')
-        counts = input.tolist()
-        _check_output_size(output_size, counts)
-        return weir.tensor([i for i, n in enumerate(counts) for _ in range(n)], dtype=weir.int64)
-    if dim is None:
-        input, dim = input.reshape(-1), 0
-    if isinstance(repeats, Tensor) and repeats.is_floating_point():
-        raise NotImplementedError(f'"repeat_interleave_cpu" not implemented for {repeats.dtype}')
-    if isinstance(repeats, Tensor) and repeats.dim() > 1:
-        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
-    if not input.dim():
-        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    size = input.shape[dim]
-    counts = [int(repeats)] * size if isinstance(repeats, int) else repeats.reshape(-1).tolist()
-    counts = counts * size if len(counts) == 1 and size != 1 else counts
-    if len(counts) != size:
-        raise RuntimeError(f"repeats must have the same size as input along dim, but got repeats.size(0) = {len(counts)} "
-                           f"and input.size({dim}) = {size}")
-    if any(n < 0 for n in counts):
-        raise RuntimeError("repeats can not be negative")
-    _check_output_size(output_size, counts)
-    index = weir.tensor([i for i, n in enumerate(counts) for _ in range(n)], dtype=weir.int64)
-    return input.index_select(dim, index)
-
-
 @composite
 def tensor_split(input: Tensor, indices_or_sections, dim=0):
     """Views split into n nearly equal parts, or at the given indices."""

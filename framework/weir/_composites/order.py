@@ -4,6 +4,7 @@ import math
 from collections import namedtuple
 
 import weir
+from weir import _C
 from weir._C import Tensor
 
 from ._register import OUT_EXACT, autocast_as, composite
@@ -190,33 +191,23 @@ def _columns(rows):
     return rows if rows.dim() == 1 else rows.reshape(rows.shape[0], math.prod(rows.shape[1:]))
 
 
-def _runs(rows):
-    """Where a new run of equal neighbours starts along axis 0, bool."""
-    starts = weir.ones(rows.shape[0], dtype=weir.bool)
-    if rows.shape[0] > 1:
-        different = _columns(rows[1:] != rows[:-1])
-        starts[1:] = different if rows.dim() == 1 else different.any(1)
-    return starts
+_unique_rows = _C.ops["hidden"]["unique_rows"]
 
 
-def _consecutive(rows):
-    starts = _runs(rows)
-    inverse = starts.to(weir.int64).cumsum(0) - 1
-    first = starts.nonzero().reshape(-1)
-    ends = weir.cat([first[1:], weir.tensor([rows.shape[0]])]) if first.numel() else first
-    return rows[first], inverse, ends - first
+def _distinct(input, dim, consecutive):
+    """(values, inverse, counts) of input's elements, or of its slices along dim."""
+    if dim is None:
+        values, inverse, counts = _unique_rows(input.detach().reshape(-1), consecutive)
+        return values, inverse.reshape(input.shape), counts
+    rows = input.detach().movedim(dim, 0)
+    values, inverse, counts = _unique_rows(_columns(rows), consecutive)
+    return values.reshape([counts.shape[0], *rows.shape[1:]]).movedim(0, dim), inverse, counts
 
 
 @composite(public=False)
 def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False, dim=None):
     """The first of each run of equal elements, or slices along dim."""
-    rows = input.reshape(-1) if dim is None else input.movedim(dim, 0)
-    values, inverse, counts = _consecutive(rows)
-    if dim is None:
-        inverse = inverse.reshape(input.shape)
-    else:
-        values = values.movedim(0, dim)
-    return _optional(values, inverse, counts, return_inverse, return_counts)
+    return _optional(*_distinct(input, dim, True), return_inverse, return_counts)
 
 
 def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_counts=None, dim=None):
@@ -240,22 +231,4 @@ def unique(input: Tensor, sorted=True, return_inverse=False, return_counts=False
     """The different elements, or slices along dim, in order. RuntimeError for empty slices."""
     if dim is not None and input.numel() == 0 and any(s == 0 for d, s in enumerate(input.shape) if d != dim % input.dim()):
         raise RuntimeError("unique: there are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-    rows = input.reshape(-1) if dim is None else input.movedim(dim, 0)
-    order = _lexicographic(rows)
-    values, inverse_sorted, counts = _consecutive(rows[order])
-    inverse = weir.zeros_like(inverse_sorted).scatter(0, order, inverse_sorted)
-    if dim is None:
-        inverse = inverse.reshape(input.shape)
-    else:
-        values = values.movedim(0, dim)
-    return _optional(values, inverse, counts, return_inverse, return_counts)
-
-
-def _lexicographic(rows):
-    if rows.dim() == 1:
-        return weir.sort(rows, 0, False, True)[1]
-    columns = _columns(rows)
-    order = weir.arange(rows.shape[0])
-    for column in range(columns.shape[1] - 1, -1, -1):
-        order = order[weir.sort(columns[order, column], 0, False, True)[1]]
-    return order
+    return _optional(*_distinct(input, dim, False), return_inverse, return_counts)

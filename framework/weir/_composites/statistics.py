@@ -69,27 +69,6 @@ def corrcoef(input: Tensor):
 
 
 @composite
-def bincount(input: Tensor, weights=None, minlength=0):
-    """How often each non-negative integer occurs, or the sums of their weights."""
-    if input.dim() != 1 or input.is_floating_point():
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    if minlength < 0:
-        raise RuntimeError("minlength should be >= 0")
-    if weights is not None and weights.shape != input.shape:
-        raise RuntimeError("weights should be 1-d and have the same length as input")
-    if input.numel() == 0:
-        return weir.zeros(minlength, dtype=weir.int64)
-    if int(input.min()) < 0:
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
-    size = max(int(input.max()) + 1, minlength)
-    if weights is None:
-        weights = weir.ones(input.shape, dtype=weir.int64)
-    elif weights.dtype not in (weir.float32, weir.float64):
-        weights = weights.double()
-    return weir.zeros(size, dtype=weights.dtype).index_add(0, input.to(weir.int64), weights)
-
-
-@composite
 def histc(input: Tensor, bins=100, min=0, max=0):
     """How many elements fall into each of `bins` equal bins from min to max (input's range when both are equal)."""
     if bins <= 0:

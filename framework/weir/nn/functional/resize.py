@@ -1,16 +1,17 @@
-"""Resizing by interpolation, one axis after the other: every mode is separable."""
+"""Resizing by interpolation: the arguments, of which the op `upsample` takes what is left."""
 
 import math
 import warnings
 
-import weir
+from weir._ops import op
 
 from .pool_adaptive import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
 _RANK_OF_LINEAR = {"linear": 1, "bilinear": 2, "trilinear": 3, "bicubic": 2}
-_CUBIC_A = -0.75  # the constant of PyTorch's and OpenCV's kernel
+_LINEAR = ("linear", "bilinear", "trilinear")
+_upsample = op("hidden", "upsample")
 
 
 def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None,
@@ -31,17 +32,14 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
                                   f"area | nearest-exact (got {mode})")
     if rank not in (1, 2, 3):
         raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D)")
-    if antialias:
-        raise NotImplementedError("interpolate: antialias is not supported")
+    if antialias and not (mode in ("bilinear", "bicubic") and rank == 2):
+        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input")
     sizes, scales = _output(input, size, scale_factor, recompute_scale_factor, rank)
-    if any(s <= 0 for s in sizes) or any(s <= 0 for s in input.shape[2:]):
-        raise RuntimeError("Input and output sizes should be greater than 0, but got input "
-                           f"{list(input.shape[2:])} and output {sizes}")
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[rank - 1](input, sizes)
-    for axis in range(rank):
-        input = _resize_axis(input, 2 + axis, sizes[axis], scales[axis], mode, bool(align_corners))
-    return input
+    aligned = bool(align_corners)
+    steps = [_step(*lengths, aligned) for lengths in zip(input.shape[2:], sizes, scales)] if all(sizes) else [1.0] * rank
+    return _upsample(input, sizes, steps, "linear" if mode in _LINEAR else mode, aligned, antialias)
 
 
 def _output(input, size, scale_factor, recompute, rank):
@@ -60,51 +58,10 @@ def _output(input, size, scale_factor, recompute, rank):
 
 
 def _step(old, new, scale, align_corners):
+    """How many old elements lie between two new ones."""
     if align_corners:
         return (old - 1) / (new - 1) if new > 1 else 0.0
     return 1.0 / scale if scale else old / new
-
-
-def _resize_axis(input, dim, new, scale, mode, align_corners):
-    old = input.shape[dim]
-    step = _step(old, new, scale, align_corners)
-    if mode.startswith("nearest"):
-        shift = 0.5 if mode == "nearest-exact" else 0.0
-        return input.index_select(dim, _index([int((i + shift) * step) for i in range(new)], old))
-    centre = [i * step if align_corners else (i + 0.5) * step - 0.5 for i in range(new)]
-    if mode == "bicubic":
-        return _taps(input, dim, [math.floor(c) - 1 for c in centre], [_cubic(c - math.floor(c)) for c in centre])
-    centre = [max(c, 0.0) for c in centre]
-    first = [min(int(c), old - 1) for c in centre]
-    return _taps(input, dim, first, [(1 - (c - f), c - f) for c, f in zip(centre, first)])
-
-
-def _index(positions, size):
-    return weir.tensor([min(max(p, 0), size - 1) for p in positions], dtype=weir.int64)
-
-
-def _taps(input, dim, first, weights):
-    """Sum over k of weights[.][k] times the slices at first + k, positions clamped to the border."""
-    shape = [1] * input.dim()
-    shape[dim] = len(first)
-    dtype = input.dtype if input.is_floating_point() else weir.float32
-    total = None
-    for k, column in enumerate(zip(*weights)):
-        part = input.index_select(dim, _index([f + k for f in first], input.shape[dim]))
-        part = part * weir.tensor(column, dtype=dtype).reshape(shape)
-        total = part if total is None else total + part
-    return total if input.is_floating_point() else total.round().to(input.dtype)
-
-
-def _cubic(t):
-    """Weights of four neighbours at distance t after the second. Source: Keys 1981."""
-    def near(x):
-        return ((_CUBIC_A + 2) * x - (_CUBIC_A + 3)) * x * x + 1
-
-    def far(x):
-        return ((_CUBIC_A * x - 5 * _CUBIC_A) * x + 8 * _CUBIC_A) * x - 4 * _CUBIC_A
-
-    return far(t + 1), near(t), near(1 - t), far(2 - t)
 
 
 def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):

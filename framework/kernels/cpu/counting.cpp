@@ -1,0 +1,160 @@
+#include "framework/ops/counting.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+Tensor as_int64(const Tensor& t) { return t.dtype() == DType::int64 ? row_major(t) : copied(t, Meta(t.sizes(), DType::int64)); }
+
+void nonzero(const Nonzero&, Inputs in, Outputs out) {
+  Tensor x = row_major(in[0]);
+  visit_dtype(x.dtype(), [&](auto tag) {
+    auto* v = x.data<typename decltype(tag)::type>();
+    int64_t n = x.numel(), count = 0;
+    for (int64_t i = 0; i < n; i++) count += is_nonzero(v[i]);
+    // As in PyTorch, each axis' coordinates lie together.
+    Meta m(Dims{count, x.ndim()}, DType::int64);
+    if (count > 1 && x.ndim() > 1) m.strides = Dims{1, count};
+    out[0] = empty(m);
+    int64_t *p = out[0].data<int64_t>(), row = out[0].strides()[0], column = out[0].strides()[1];
+    for (int64_t i = 0; i < n; i++) {
+      if (!is_nonzero(v[i])) continue;
+      int64_t rest = i;
+      for (int d = x.ndim(); d-- > 0;) {
+        p[d * column] = rest % x.sizes()[d];
+        rest /= x.sizes()[d];
+      }
+      p += row;
+    }
+  });
+}
+
+// NaN comes last and equals nothing, itself neither.
+template <class T> bool before(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) return a < b || (b != b && a == a);
+  else return a < b;
+}
+
+template <class T> struct Rows {
+  const T* data;
+  int64_t width;
+  bool less(int64_t a, int64_t b) const {
+    for (int64_t k = 0; k < width; k++) {
+      T x = data[a * width + k], y = data[b * width + k];
+      if (before(x, y)) return true;
+      if (before(y, x)) return false;
+    }
+    return false;
+  }
+  bool equal(int64_t a, int64_t b) const {
+    for (int64_t k = 0; k < width; k++)
+      if (!(data[a * width + k] == data[b * width + k])) return false;
+    return true;
+  }
+};
+
+// The rows in order, equal ones in the order they came.
+template <class T> std::vector<int64_t> ordered(const Rows<T>& rows, int64_t n) {
+  std::vector<int64_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  if (rows.width != 1) {
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rows.less(a, b); });
+    return order;
+  }
+  // Values beside their places: sorting them touches no other memory.
+  std::vector<std::pair<T, int64_t>> items(n);
+  for (int64_t i = 0; i < n; i++) items[i] = {rows.data[i], i};
+  std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) {
+    return before(a.first, b.first) || (!before(b.first, a.first) && a.second < b.second);
+  });
+  for (int64_t i = 0; i < n; i++) order[i] = items[i].second;
+  return order;
+}
+
+void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
+  DType given = in[0].dtype(), wide = is_reduced(given) ? DType::float32 : given;
+  Tensor x = wide == given ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), wide));
+  int64_t n = x.sizes()[0], width = x.ndim() == 2 ? x.sizes()[1] : 1;
+  visit_dtype(wide, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (!kIsComplex<T> && !std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
+      Rows<T> rows{x.data<T>(), width};
+      std::vector<int64_t> order;
+      if (!op.consecutive) order = ordered(rows, n);
+      auto at = [&](int64_t i) { return op.consecutive ? i : order[i]; };
+      std::vector<int64_t> starts;
+      out[1] = empty(Dims{n}, DType::int64);
+      for (int64_t i = 0; i < n; i++) {
+        if (i == 0 || !rows.equal(at(i - 1), at(i))) starts.push_back(i);
+        out[1].data<int64_t>()[at(i)] = int64_t(starts.size()) - 1;
+      }
+      int64_t count = int64_t(starts.size());
+      Tensor values = empty(x.ndim() == 2 ? Dims{count, width} : Dims{count}, wide);
+      out[2] = empty(Dims{count}, DType::int64);
+      for (int64_t k = 0; k < count; k++) {
+        std::copy_n(rows.data + at(starts[k]) * width, width, values.data<T>() + k * width);
+        out[2].data<int64_t>()[k] = (k + 1 < count ? starts[k + 1] : n) - starts[k];
+      }
+      out[0] = wide == given ? values : copied(values, Meta(values.sizes(), given));
+    }
+  });
+}
+
+void repeat_index(const RepeatIndex& op, Inputs in, Outputs out) {
+  Tensor repeats = as_int64(in[0]);
+  int64_t n = repeats.numel(), total = 0;
+  const int64_t* r = repeats.data<int64_t>();
+  for (int64_t i = 0; i < n; i++) {
+    check(r[i] >= 0, "repeat_interleave: repeats can not be negative, got ", r[i]);
+    total = checked_add(total, r[i]);
+  }
+  check(!op.output_size || n == 0 || *op.output_size == total, "repeat_interleave: Invalid output_size, expected ", total, " but got ",
+        op.output_size.value_or(0));
+  Tensor index = empty(Dims{total}, DType::int64);
+  int64_t* p = index.data<int64_t>();
+  for (int64_t i = 0; i < n; i++) p = std::fill_n(p, r[i], i);
+  out[0] = in[0].dtype() == DType::int64 ? index : copied(index, Meta(index.sizes(), in[0].dtype()));
+}
+
+template <class T> Tensor counts_of(const Tensor& places, const T* weights, int64_t size, DType t) {
+  Tensor r = empty(Dims{size}, t);
+  T* sum = r.data<T>();
+  std::fill_n(sum, size, T(0));
+  const int64_t* at = places.data<int64_t>();
+  for (int64_t i = 0; i < places.numel(); i++) sum[at[i]] += weights ? weights[i] : T(1);
+  return r;
+}
+
+void bincount(const Bincount& op, Inputs in, Outputs out) {
+  Tensor places = as_int64(in[0]);
+  int64_t largest = -1;
+  for (int64_t i = 0; i < places.numel(); i++) {
+    int64_t v = places.data<int64_t>()[i];
+    check(v >= 0, "bincount only supports 1-d non-negative integral inputs, got ", v);
+    largest = std::max(largest, v);
+  }
+  int64_t size = std::max(checked_add(largest, 1), op.minlength);
+  // Without elements there is nothing to weigh: the result counts.
+  if (!in[1] || places.numel() == 0) return void(out[0] = counts_of<int64_t>(places, nullptr, size, DType::int64));
+  DType t = in[1].dtype() == DType::float32 ? DType::float32 : DType::float64;
+  Tensor w = in[1].dtype() == t ? row_major(in[1]) : copied(in[1], Meta(in[1].sizes(), t));
+  out[0] = t == DType::float32 ? counts_of(places, w.data<float>(), size, t) : counts_of(places, w.data<double>(), size, t);
+}
+
+const bool bound = [] {
+  set_kernel<Nonzero, nonzero>(DeviceType::cpu);
+  set_kernel<UniqueRows, unique_rows>(DeviceType::cpu);
+  set_kernel<RepeatIndex, repeat_index>(DeviceType::cpu);
+  set_kernel<Bincount, bincount>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,260 @@
+#include "framework/ops/resample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+/// For each new place of an axis, which old ones it sums with which weights. One weight of one is a copy.
+struct Taps {
+  std::vector<int64_t> begin{0}, from;
+  std::vector<double> weight;
+  bool copies = true;  // every place has one old one, with weight one
+
+  void add(int64_t source, double w) {
+    from.push_back(source);
+    weight.push_back(w);
+  }
+  void close() {
+    copies = copies && int64_t(from.size()) == begin.back() + 1 && weight.back() == 1;
+    begin.push_back(int64_t(from.size()));
+  }
+  int64_t size() const { return int64_t(begin.size()) - 1; }
+};
+
+Taps border(const Str& mode, int64_t size, int64_t before, int64_t total) {
+  Taps t;
+  t.from.reserve(total), t.weight.reserve(total), t.begin.reserve(total + 1);
+  bool reflect = mode == "reflect", replicate = mode == "replicate";
+  // What is cropped on one side does not come back from the other: circular wraps within what is left.
+  int64_t after = total - size - before, low = replicate || reflect ? 0 : std::max<int64_t>(-before, 0);
+  int64_t kept = replicate || reflect ? size : size - low - std::max<int64_t>(-after, 0);
+  for (int64_t j = 0; j < total; j++) {
+    int64_t i = j - before;
+    if (replicate) i = std::clamp<int64_t>(i, 0, size - 1);
+    else if (reflect) i = i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
+    else i = low + ((i - low) % kept + kept) % kept;
+    t.add(i, 1);
+    t.close();
+  }
+  return t;
+}
+
+// Source of both kernels: Keys 1981, with PyTorch's constants (-0.75, and -0.5 with antialias).
+double cubic(double x, double a) {
+  x = std::abs(x);
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
+}
+
+// Weights of a window as wide as the old elements that a new one covers. Source: PIL's resampling, as in PyTorch.
+void antialiased(Taps& t, const Grid& g, int64_t old, int64_t made) {
+  double support = (g.mode == "linear" ? 1 : 2) * std::max(g.step, 1.0), scale = g.step > 1 ? 1 / g.step : 1;
+  for (int64_t j = 0; j < made; j++) {
+    double centre = g.step * (double(j) + 0.5);
+    int64_t low = std::max<int64_t>(int64_t(centre - support + 0.5), 0), high = std::min<int64_t>(int64_t(centre + support + 0.5), old);
+    std::vector<double> w;
+    double sum = 0;
+    for (int64_t i = low; i < high; i++) {
+      double x = (double(i) - centre + 0.5) * scale;
+      w.push_back(g.mode == "linear" ? std::max(0.0, 1 - std::abs(x)) : cubic(x, -0.5));
+      sum += w.back();
+    }
+    for (int64_t i = low; i < high; i++) t.add(i, sum == 0 ? 0 : w[i - low] / sum);
+    t.close();
+  }
+}
+
+// `single`: places are computed in float32, as PyTorch does for tensors of it; which of two neighbours is nearest can hang on it.
+Taps grid(const Grid& g, int64_t old, int64_t made, bool single) {
+  Taps t;
+  if (g.antialias) {
+    antialiased(t, g, old, made);
+    return t;
+  }
+  auto rounded = [single](double x) { return single ? double(float(x)) : x; };
+  double step = rounded(g.step);
+  auto at = [old](int64_t i) { return std::clamp<int64_t>(i, 0, old - 1); };
+  for (int64_t j = 0; j < made; j++) {
+    if (g.mode == "nearest" || g.mode == "nearest-exact") {
+      double shift = g.mode == "nearest" ? 0 : 0.5;
+      t.add(at(int64_t(std::floor(rounded((double(j) + shift) * step)))), 1);
+    } else {
+      double centre = g.align_corners ? rounded(step * double(j)) : rounded(rounded(step * (double(j) + 0.5)) - 0.5);
+      if (g.mode == "linear") {
+        centre = std::max(centre, 0.0);
+        int64_t first = at(int64_t(centre));
+        double part = std::clamp(centre - double(first), 0.0, 1.0);
+        t.add(first, 1 - part);
+        t.add(at(first + 1), part);
+      } else {
+        double first = std::floor(centre), part = centre - first;
+        for (int k = -1; k < 3; k++) t.add(at(int64_t(first) + k), cubic(part - k, -0.75));
+      }
+    }
+    t.close();
+  }
+  return t;
+}
+
+/// A contiguous tensor as (outer, axis, inner).
+struct Split {
+  int64_t outer = 1, size, inner = 1;
+  Split(const Dims& sizes, int d) : size(sizes[d]) {
+    for (int i = 0; i < d; i++) outer *= sizes[i];
+    for (int i = d + 1; i < sizes.n; i++) inner *= sizes[i];
+  }
+};
+
+int64_t rows_per_share(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
+
+template <size_t kItem> struct Bytes { std::byte v[kItem]; };
+template <class F> void visit_size(size_t item, F&& f) {
+  switch (item) {
+    case 1: return f(TypeTag<uint8_t>{});
+    case 2: return f(TypeTag<uint16_t>{});
+    case 4: return f(TypeTag<uint32_t>{});
+    case 8: return f(TypeTag<uint64_t>{});
+    default: return f(TypeTag<Bytes<16>>{});
+  }
+}
+
+// Elements are moved, whatever they are: runs of neighbours that stay neighbours go as one.
+template <class T> void copy_places(const Taps& t, const Split& x, const T* in, T* out) {
+  int64_t made = t.size();
+  if (x.inner > 1) {
+    parallel_for(x.outer * made, rows_per_share(x.inner), [&](int64_t b, int64_t e) {
+      for (int64_t r = b; r < e; r++) std::copy_n(in + (r / made * x.size + t.from[r % made]) * x.inner, x.inner, out + r * x.inner);
+    });
+    return;
+  }
+  struct Run { int64_t to, from, n; };
+  std::vector<Run> runs;
+  for (int64_t j = 0; j < made; j++) {
+    if (!runs.empty() && t.from[j] == runs.back().from + runs.back().n) runs.back().n++;
+    else runs.push_back({j, t.from[j], 1});
+  }
+  bool long_runs = int64_t(runs.size()) * 4 <= made;
+  parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
+    for (int64_t o = b; o < e; o++) {
+      const T* row = in + o * x.size;
+      T* to = out + o * made;
+      if (long_runs)
+        for (const Run& run : runs) std::copy_n(row + run.from, run.n, to + run.to);
+      else
+        for (int64_t j = 0; j < made; j++) to[j] = row[t.from[j]];
+    }
+  });
+}
+
+template <class T> void sum_places(const Taps& t, const Split& x, const T* in, T* out) {
+  int64_t made = t.size();
+  std::vector<T> weight(t.weight.begin(), t.weight.end());
+  parallel_for(x.outer, rows_per_share(made * x.inner), [&](int64_t b, int64_t e) {
+    for (int64_t o = b; o < e; o++) {
+      const T* from = in + o * x.size * x.inner;
+      T* to = out + o * made * x.inner;
+      for (int64_t j = 0; j < made; j++, to += x.inner) {
+        int64_t first = t.begin[j], last = t.begin[j + 1];
+        if (x.inner == 1) {
+          T sum = 0;
+          for (int64_t k = first; k < last; k++) sum += weight[k] * from[t.from[k]];
+          *to = sum;
+          continue;
+        }
+        const T* row = from + t.from[first] * x.inner;
+        for (int64_t i = 0; i < x.inner; i++) to[i] = weight[first] * row[i];
+        for (int64_t k = first + 1; k < last; k++) {
+          row = from + t.from[k] * x.inner;
+          for (int64_t i = 0; i < x.inner; i++) to[i] += weight[k] * row[i];
+        }
+      }
+    }
+  });
+}
+
+// The transpose of both: what a new place was made of gets its gradient back. Shares never meet: they split `outer`, or,
+// where that is one, `inner`.
+template <class T> void spread(const Taps& t, const Split& x, const T* grad, T* out) {
+  int64_t made = t.size();
+  std::fill_n(out, x.outer * x.size * x.inner, T(0));
+  std::vector<T> weight(t.weight.begin(), t.weight.end());
+  auto rows = [&](int64_t o, int64_t begin, int64_t end) {
+    const T* from = grad + o * made * x.inner;
+    T* to = out + o * x.size * x.inner;
+    for (int64_t j = 0; j < made; j++, from += x.inner)
+      for (int64_t k = t.begin[j]; k < t.begin[j + 1]; k++) {
+        T* row = to + t.from[k] * x.inner;
+        for (int64_t i = begin; i < end; i++) row[i] += weight[k] * from[i];
+      }
+  };
+  if (x.outer > 1)
+    return parallel_for(x.outer, rows_per_share(made * x.inner), [&](int64_t b, int64_t e) {
+      for (int64_t o = b; o < e; o++) rows(o, 0, x.inner);
+    });
+  parallel_for(x.inner, rows_per_share(made), [&](int64_t b, int64_t e) { rows(0, b, e); });
+}
+
+void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const Tensor& out) {
+  if (out.numel() == 0) return;
+  Tensor x = row_major(given);
+  Split split(x.sizes(), wrap_dim(dim, x.ndim(), op));
+  if (t.copies)
+    return visit_size(size_of(x.dtype()), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      copy_places(t, split, x.data<T>(), out.data<T>());
+    });
+  if (x.dtype() == DType::float32) return sum_places(t, split, x.data<float>(), out.data<float>());
+  if (x.dtype() == DType::float64) return sum_places(t, split, x.data<double>(), out.data<double>());
+  throw NotImplemented(str(op, ": not implemented for ", name_of(x.dtype())));
+}
+
+void run_backward(const char* op, const Taps& t, const Tensor& given, int64_t dim, const Tensor& out) {
+  if (out.numel() == 0) return;
+  Tensor g = row_major(given);
+  Split split(out.sizes(), wrap_dim(dim, out.ndim(), op));
+  DType wide = is_reduced(g.dtype()) ? DType::float32 : g.dtype();
+  Tensor sum = wide == out.dtype() ? out : empty(out.sizes(), wide);
+  if (wide != g.dtype()) g = copied(g, Meta(g.sizes(), wide));
+  switch (wide) {
+    case DType::float32: spread(t, split, g.data<float>(), sum.data<float>()); break;
+    case DType::float64: spread(t, split, g.data<double>(), sum.data<double>()); break;
+    case DType::complex64: spread(t, split, g.data<std::complex<float>>(), sum.data<std::complex<float>>()); break;
+    case DType::complex128: spread(t, split, g.data<std::complex<double>>(), sum.data<std::complex<double>>()); break;
+    default: throw NotImplemented(str(op, ": not implemented for ", name_of(g.dtype())));
+  }
+  if (!(sum == out)) run_copy(sum, out);
+}
+
+int64_t along(const Tensor& t, int64_t dim) { return t.sizes()[wrap_dim(dim, t.ndim(), "interpolate")]; }
+bool is_single(const Tensor& t) { return t.dtype() != DType::float64; }
+
+void pad_border(const PadBorder& op, Inputs in, Outputs out) {
+  run("pad", border(op.mode, along(in[0], op.dim), op.before, along(out[0], op.dim)), in[0], op.dim, out[0]);
+}
+void pad_border_backward(const PadBorderBackward& op, Inputs in, Outputs out) {
+  run_backward("pad", border(op.mode, op.size, op.before, along(in[0], op.dim)), in[0], op.dim, out[0]);
+}
+void resample(const Resample& op, Inputs in, Outputs out) {
+  run("interpolate", grid(op.grid(), along(in[0], op.dim), op.size, is_single(in[0])), in[0], op.dim, out[0]);
+}
+void resample_backward(const ResampleBackward& op, Inputs in, Outputs out) {
+  run_backward("interpolate", grid(op.grid(), op.size, along(in[0], op.dim), is_single(in[0])), in[0], op.dim, out[0]);
+}
+
+const bool bound = [] {
+  set_kernel<PadBorder, pad_border>(DeviceType::cpu);
+  set_kernel<PadBorderBackward, pad_border_backward>(DeviceType::cpu);
+  set_kernel<Resample, resample>(DeviceType::cpu);
+  set_kernel<ResampleBackward, resample_backward>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,72 @@
+#include "framework/ops/counting.h"
+
+#include "framework/ops/create.h"
+#include "framework/ops/index.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+Meta counted(DType t, Device d) { return {Dims{0}, t, d}; }
+
+// What is repeated, and along which axis.
+std::pair<Tensor, int> along(const Tensor& x, std::optional<int64_t> dim) {
+  if (!dim) return {fn::reshape(x, Dims{-1}), 0};
+  check<IndexError>(x.ndim() > 0, "repeat_interleave: Dimension specified as ", *dim, " but tensor has no dimensions");
+  return {x, wrap_dim(*dim, x.ndim(), "repeat_interleave")};
+}
+
+}  // namespace
+
+Meta Nonzero::infer(Inputs in) const { return counted(DType::int64, in[0].device()); }
+
+std::array<Meta, 3> UniqueRows::infer(Inputs in) const {
+  check(in[0].ndim() == 1 || in[0].ndim() == 2, "unique: expected a vector or a matrix, got ", in[0].sizes());
+  check<NotImplemented>(!is_complex(in[0].dtype()), "unique: not implemented for ", name_of(in[0].dtype()));
+  Meta index = counted(DType::int64, in[0].device());
+  return {counted(in[0].dtype(), in[0].device()), index, index};
+}
+
+Meta RepeatIndex::infer(Inputs in) const {
+  const Tensor& repeats = in[0];
+  check<NotImplemented>(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "\"repeat_interleave_cpu\" not implemented for ",
+                        name_of(repeats.dtype()));
+  check(repeats.ndim() == 1, "repeat_interleave only accept 1D vector as repeat, got ", repeats.sizes());
+  return counted(repeats.dtype(), repeats.device());
+}
+
+Tensor RepeatInterleave::compose(Inputs in) const {
+  auto [x, d] = along(in[0], dim);
+  check(repeats >= 0, "repeat_interleave: Repeats must be non-negative, got ", repeats);
+  int64_t total = checked_mul(x.sizes()[d], repeats);
+  check(!output_size || *output_size == total, "repeat_interleave: Invalid output_size, expected ", total, " but got ", output_size.value_or(0));
+  Dims sizes = x.sizes(), joined = x.sizes();
+  sizes.insert(d + 1, repeats);
+  joined[d] = total;
+  return fn::reshape(fn::clone(fn::expand(fn::unsqueeze(x, d + 1), sizes), MemoryFormat::contiguous), joined);
+}
+
+Tensor RepeatInterleaveTensor::compose(Inputs in) const {
+  auto [x, d] = along(in[0], dim);
+  Tensor repeats = in[1];
+  check(repeats.ndim() <= 1, "repeat_interleave: repeats must be 0-dim or 1-dim tensor");
+  check<NotImplemented>(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "\"repeat_interleave_cpu\" not implemented for ",
+                        name_of(repeats.dtype()));
+  int64_t size = x.sizes()[d];
+  if (repeats.ndim() == 0 || repeats.sizes()[0] == 1) repeats = fn::expand(fn::reshape(repeats, Dims{1}), Dims{size});
+  check(repeats.sizes()[0] == size, "repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = ",
+        repeats.sizes()[0], " and input.size(", d, ") = ", size);
+  return fn::index_select(x, int64_t(d), fn::repeat_index(repeats, output_size));
+}
+
+Meta Bincount::infer(Inputs in) const {
+  const Tensor &x = in[0], &w = in[1];
+  check(x.ndim() == 1 && !is_inexact(x.dtype()) && x.dtype() != DType::boolean, "bincount only supports 1-d non-negative integral inputs.");
+  check(minlength >= 0, "bincount: minlength should be >= 0");
+  check(!w || w.sizes() == x.sizes(), "bincount: weights should be 1-d and have the same length as input");
+  return counted(!w ? DType::int64 : w.dtype() == DType::float32 ? DType::float32 : DType::float64, x.device());
+}
+
+static const CountingOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,96 @@
+// Maps along one axis: each result is a weighted sum of a few elements. Padding by reflection, replication and wrapping
+// round, and interpolation in all modes, one axis after the other.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct PadBorder : Op {
+  static constexpr Signature signature = "pad_border(input: Tensor, dim: int, before: int, after: int, mode: str) -> Tensor";
+  static constexpr auto doc = "dim with `before` and `after` further elements, or fewer where negative; mode: reflect, replicate or circular.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  int64_t dim, before, after;
+  Str mode;
+  static constexpr std::tuple fields{&PadBorder::dim, &PadBorder::before, &PadBorder::after, &PadBorder::mode};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct PadBorderBackward : Op {
+  static constexpr Signature signature = "pad_border_backward(grad_output: Tensor, dim: int, size: int, before: int, mode: str) -> Tensor";
+  static constexpr auto doc = "The gradient of pad_border: what each of `size` elements was copied to, summed.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  int64_t dim, size, before;
+  Str mode;
+  static constexpr std::tuple fields{&PadBorderBackward::dim, &PadBorderBackward::size, &PadBorderBackward::before, &PadBorderBackward::mode};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+/// How the elements of an interpolated axis lie among those it came from.
+struct Grid {
+  double step;          // old elements per new one
+  Str mode;             // nearest, nearest-exact, linear, bicubic
+  bool align_corners, antialias;
+};
+
+struct Resample : Op {
+  static constexpr Signature signature =
+      "resample(input: Tensor, dim: int, size: int, step: float, mode: str, align_corners: bool, antialias: bool) -> Tensor";
+  static constexpr auto doc = "dim interpolated at `size` places `step` apart; mode: nearest, nearest-exact, linear or bicubic.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  int64_t dim, size;
+  double step;
+  Str mode;
+  bool align_corners, antialias;
+  static constexpr std::tuple fields{&Resample::dim, &Resample::size, &Resample::step, &Resample::mode, &Resample::align_corners, &Resample::antialias};
+  Grid grid() const { return {step, mode, align_corners, antialias}; }
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ResampleBackward : Op {
+  static constexpr Signature signature =
+      "resample_backward(grad_output: Tensor, dim: int, size: int, step: float, mode: str, align_corners: bool, antialias: bool) -> Tensor";
+  static constexpr auto doc = "The gradient of resample with respect to an axis of `size` elements.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  int64_t dim, size;
+  double step;
+  Str mode;
+  bool align_corners, antialias;
+  static constexpr std::tuple fields{&ResampleBackward::dim, &ResampleBackward::size, &ResampleBackward::step, &ResampleBackward::mode,
+                                     &ResampleBackward::align_corners, &ResampleBackward::antialias};
+  Grid grid() const { return {step, mode, align_corners, antialias}; }
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Interpolate : Op {
+  static constexpr Signature signature =
+      "upsample(input: Tensor, size: list[int], steps: list[float], mode: str, align_corners: bool = False, antialias: bool = False) -> Tensor";
+  static constexpr auto doc =
+      "The axes after the second at `size` places each, `steps` old elements apart. Shape: (N, C, *size). Source: PyTorch's interpolate.";
+  static constexpr Module module = Module::hidden;
+  Dims size;
+  Floats steps;
+  Str mode;
+  bool align_corners, antialias;
+  static constexpr std::tuple fields{&Interpolate::size, &Interpolate::steps, &Interpolate::mode, &Interpolate::align_corners, &Interpolate::antialias};
+  Tensor compose(Inputs in) const;
+};
+
+using ResampleOps = OpList<PadBorder, PadBorderBackward, Resample, ResampleBackward, Interpolate>;
+
+namespace fn {
+inline constexpr Fn<PadBorder> pad_border;
+inline constexpr Fn<PadBorderBackward> pad_border_backward;
+inline constexpr Fn<Resample> resample;
+inline constexpr Fn<ResampleBackward> resample_backward;
+inline constexpr Fn<Interpolate> upsample;
+}  // namespace fn
+
+}  // namespace weir
