@@ -171,8 +171,16 @@ def __reversed__(self):
 
 
 def __torch_function__(cls, func, types, args=(), kwargs=None):
-    """func(*args, **kwargs), which is what tensors without rules of their own do."""
-    return func(*args, **(kwargs or {}))
+    """func(*args, **kwargs), its results as instances of the subclass."""
+    from .overrides import default_rule
+    return default_rule(cls, func, types, args, kwargs)
+
+
+def __init_subclass__(cls, **kwargs):
+    """A subclass is made: its methods shall go through its `__torch_function__`."""
+    if not cls.__module__.startswith("weir."):
+        from .overrides import subclassed
+        subclassed(cls)
 
 
 def _always(value):
@@ -187,6 +195,7 @@ _methods = dict(
     is_set_to=is_set_to, to_dense=to_dense, t_=t_, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
     module_load=module_load, unsafe_split_with_sizes=unsafe_split_with_sizes, resize_as=resize_as, histogram=histogram,
     is_distributed=lambda self: False, __reversed__=__reversed__, __torch_function__=classmethod(__torch_function__),
+    __init_subclass__=classmethod(__init_subclass__),
     _typed_storage=_storage, is_coalesced=lambda self: False, sparse_dim=lambda self: 0, dense_dim=lambda self: self.dim(),
     __nonzero__=is_nonzero, __div__=Tensor.__truediv__, __idiv__=Tensor.__itruediv__, __long__=Tensor.__int__,
     __iter__=lambda self: _iterate(self), volatile=_always(False), name=_always(None),
