@@ -224,8 +224,18 @@ def install():
         if name not in Tensor.__dict__:
             _add_method(name, method)
     _add_method("layout", property(lambda self: _strided()))
+    for name in ("share_memory_", "is_shared"):
+        _add_method(name, _shared(name))
     device = _weir.device
     device.__enter__, device.__exit__, device.__call__ = _enter, _leave, _decorate
+
+
+def _shared(name):
+    def method(self):
+        from .multiprocessing import shared  # which puts its own method in this one's place
+        return getattr(shared, name)(self)
+    method.__name__ = name
+    return method
 
 
 def _strided():
