@@ -258,7 +258,8 @@ class Binomial(_Binary, Distribution):
         if self._validate_args:
             self._validate_sample(value)
         n = self.total_count
-        normalize = n * self.logits.clamp(min=0) + n * weir.log1p(weir.exp(-self.logits.abs())) - weir.lgamma(n + 1)
+        positive = (self.logits.clamp(min=0) + self.logits - self.logits.clamp(max=0)) / 2  # its slope at 0 is 1/2
+        normalize = n * positive + n * weir.log1p(weir.exp(-self.logits.abs())) - weir.lgamma(n + 1)
         return value * self.logits - weir.lgamma(value + 1) - weir.lgamma(n - value + 1) - normalize
 
     def entropy(self):

@@ -136,7 +136,7 @@ def _gamma(p, q):
 @register_kl(t.Gumbel, t.Gumbel)
 def _gumbel(p, q):
     ratio, shift_p, shift_q = p.scale / q.scale, p.loc / q.scale, q.loc / q.scale
-    return (-ratio.log() - shift_p + shift_q + ratio * euler_constant + weir.exp(shift_q + (1 + ratio).lgamma() - shift_p)
+    return (-ratio.log() + shift_p - shift_q + ratio * euler_constant + weir.exp(shift_q + (1 + ratio).lgamma() - shift_p)
             - (1 + euler_constant))
 
 

@@ -272,6 +272,15 @@ class Wishart(ExponentialFamily):
         return ((p + 1) * (p * math.log(2) / 2 + _half_log_det(self._unbroadcasted_scale_tril)) + weir.mvlgamma(nu / 2, p=p)
                 - (nu - p - 1) / 2 * digammas + nu * p / 2)
 
+    @property
+    def _natural_params(self):
+        return -self.precision_matrix / 2, (self.df - self._event_shape[-1] - 1) / 2
+
+    def _log_normalizer(self, x, y):
+        p = self._event_shape[-1]
+        half = y + (p + 1) / 2
+        return half * (-weir.linalg.slogdet(-2 * x).logabsdet + math.log(2) * p) + weir.mvlgamma(half, p)
+
 
 class LKJCholesky(Distribution):
     """Cholesky factors of random correlation matrices. Source: Lewandowski, Kurowicka and Joe 2009."""

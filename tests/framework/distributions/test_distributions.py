@@ -66,6 +66,8 @@ def test_density_and_its_gradient(name):
 @pytest.mark.parametrize("what", ["mean", "variance", "stddev", "mode", "entropy", "batch_shape", "event_shape"])
 @pytest.mark.parametrize("name", CASES)
 def test_moments(name, what):
+    if (name, what) == ("Kumaraswamy", "mode"):
+        pytest.skip("PyTorch 2.13 gives NaN everywhere: it takes logarithms of negative numbers")
     theirs, ours = _pair(name, CASES[name][0])
     try:
         expected = getattr(theirs, what)
@@ -110,14 +112,14 @@ def test_draws_follow_the_generator(name):
 
 
 @pytest.mark.parametrize("name", ["Gamma", "Beta", "Dirichlet", "StudentT", "Poisson", "Binomial", "Exponential", "Wishart",
-                                  "Categorical", "Multinomial", "NegativeBinomial", "Geometric", "VonMises"])
+                                  "Categorical", "Multinomial", "NegativeBinomial", "Geometric"])
 def test_draws_have_the_mean(name):
     theirs, ours = _pair(name, CASES[name][0])
     weir.manual_seed(0)
     n = 4000
     draws = ours.sample((n,)).double()
     expected = theirs.mean if name != "Categorical" else (PROBS * torch.arange(3.0)).sum(-1)
-    spread = theirs.stddev.double() if name not in ("Categorical", "VonMises") else torch.ones(())
+    spread = theirs.stddev.double() if name != "Categorical" else torch.ones(())
     error = (torch.from_numpy(draws.mean(0).numpy()) - expected.double()).abs()
     assert bool((error <= 6 * spread / n**0.5 + 1e-6).all()), (name, error)
 
@@ -143,7 +145,8 @@ def test_gradient_of_gamma_draws(value):
                                               ("corr_cholesky", 3), ("positive_definite", (3, 3))])
 def test_bijections(constraint, size):
     x = torch.randn(size)
-    theirs, ours = td.biject_to(getattr(td.constraints, constraint)), wd.biject_to(getattr(wd.constraints, constraint))
+    to = "transform_to" if isinstance(size, tuple) else "biject_to"
+    theirs, ours = getattr(td, to)(getattr(td.constraints, constraint)), getattr(wd, to)(getattr(wd.constraints, constraint))
     y, z = theirs(x), ours(twins.to_weir(x))
     twins.assert_close(z, y)
     twins.assert_close(ours.inv(z), theirs.inv(y), 1e-3, 1e-4)
