@@ -118,6 +118,8 @@ def find(name):
         value = kind(name)
     elif name in _WHY:
         value = absent(name, _WHY[name])
+    elif name == "torch":
+        import weir as value  # `torch.torch` is the package itself
     elif name == "ops" or name == "classes":
         from .library import ops as value
     else:

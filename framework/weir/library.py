@@ -100,7 +100,7 @@ class _Ops:
         return space
 
     def load_library(self, path):
-        raise NotImplementedError("ops.load_library: weir cannot load PyTorch's compiled extensions")
+        raise OSError("ops.load_library: weir cannot load PyTorch's compiled extensions")
 
     def import_module(self, module):
         import importlib
