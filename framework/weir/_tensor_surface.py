@@ -1,4 +1,6 @@
 """Methods of Tensor that programs touch beside those that compute. They join the C type when the package is imported."""
+import copyreg
+
 import _weir
 from _weir import Tensor, _add_method
 
@@ -226,8 +228,22 @@ def install():
     _add_method("layout", property(lambda self: _strided()))
     for name in ("share_memory_", "is_shared"):
         _add_method(name, _shared(name))
+    copyreg.pickle(type(_weir.ops["torch"]["add"]), _reduce_op)
     device = _weir.device
     device.__enter__, device.__exit__, device.__call__ = _enter, _leave, _decorate
+
+
+def _reduce_op(op):
+    """An op of the core travels, and is copied, as its name."""
+    for module, table in _weir.ops.items():
+        for name, value in table.items():
+            if value is op:
+                return _op, (module, name)
+    raise TypeError(f"cannot pickle {op!r}: it is no op of the core")
+
+
+def _op(module, name):
+    return _weir.ops[module][name]
 
 
 def _shared(name):
