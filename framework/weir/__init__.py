@@ -24,7 +24,7 @@ from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set
 from . import random as _random  # noqa: E402
 from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, multinomial,  # noqa: E402
                      normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm, seed, set_rng_state)
-from . import amp, cuda, linalg, masked, nn, optim, signal, special, utils  # noqa: E402
+from . import amp, linalg, masked, nn, optim, signal, special, utils  # noqa: E402
 from .nn.functional.grid import grid_sampler, grid_sampler_2d, grid_sampler_3d  # noqa: E402,F401
 from .amp import autocast, is_autocast_enabled  # noqa: E402
 from ._tensor_str import set_printoptions  # noqa: E402

@@ -56,6 +56,8 @@ def find(name):
     if name == "DisableTorchFunction":
         from .overrides import DisableTorchFunctionSubclass
         return DisableTorchFunctionSubclass
+    if name == "_TensorMeta":
+        return type(weir.Tensor)
     if name in ("TensorBase", "_TensorBase"):
         return weir.Tensor
     if name == "default_generator":

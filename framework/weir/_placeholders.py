@@ -93,3 +93,20 @@ class _Tags(type):
 
 class Tag(metaclass=_Tags):
     """Facts about an op for PyTorch's compiler, as their names."""
+
+
+class DispatchKey(metaclass=_Tags):
+    """Layers of PyTorch's dispatcher, as their names. What takes one refuses those that weir has not."""
+
+
+class DispatchKeySet:
+    """A set of DispatchKeys."""
+
+    def __init__(self, *keys):
+        self.keys = frozenset(keys)
+
+    def has(self, key):
+        return key in self.keys
+
+    def __or__(self, other):
+        return DispatchKeySet(*self.keys, *other.keys)

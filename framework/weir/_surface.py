@@ -33,7 +33,7 @@ _HOLDS = {
         is_inference_mode_enabled is_same_size is_signed is_conj is_neg get_device detach layout newaxis""",
     "_default_device": "set_default_device get_default_device set_default_tensor_type",
     "_placeholders": """layout qscheme AcceleratorError OutOfMemoryError Stream Event
-        SymInt SymFloat SymBool Tag JITException ErrorReport thread_safe_generator""",
+        SymInt SymFloat SymBool Tag DispatchKey DispatchKeySet JITException ErrorReport thread_safe_generator""",
     "_tensor_types": """FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor CharTensor
         ByteTensor BoolTensor""",
     "storage": """TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage
@@ -90,7 +90,7 @@ _ABSENT = {
         SymIntType TensorType ThroughputBenchmark TracingState TupleType Type UnionType Use Value import_ir_module
         import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema parse_type_comment unify_type_list
         BenchmarkConfig BenchmarkExecutionStats FatalError""",
-    "weir has no dispatcher of PyTorch's kind": """DispatchKey DispatchKeySet ExcludeDispatchKeyGuard DisableTorchFunction
+    "weir has no dispatcher of PyTorch's kind": """ExcludeDispatchKeyGuard DisableTorchFunction
         DisableTorchFunctionSubclass sym_constrain_range sym_constrain_range_for_size sym_fresh_size""",
     "weir does not have it": """native_group_norm slice_inverse slice_copy convolution hash_tensor get_autocast_ipu_dtype
         get_autocast_xla_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype

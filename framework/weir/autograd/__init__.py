@@ -3,7 +3,6 @@ from _weir import Tensor, _backward
 
 from .function import Function, FunctionCtx, once_differentiable
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from . import functional
 
 Variable = Tensor
 
@@ -62,7 +61,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 def __getattr__(name):
     """Modules and names imported when first used."""
     import importlib
-    origin = {"graph": "", "forward_ad": "", "variable": "", "profiler": "", "anomaly_mode": "", "gradcheck": "gradcheck",
+    origin = {"functional": "", "graph": "", "forward_ad": "", "variable": "", "profiler": "", "anomaly_mode": "", "gradcheck": "gradcheck",
               "gradgradcheck": "gradcheck", "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}.get(name)
     if origin is None:
         raise AttributeError(f"module 'weir.autograd' has no attribute '{name}'")
