@@ -19,11 +19,21 @@ MODULES = """torch torch.Tensor torch.nn torch.nn.functional torch.nn.init torch
 
 #: Runs in the oracle's process: module -> name -> parameters, or None for what has no signature.
 _ASK_ORACLE = r"""
-import importlib, inspect, json, sys, warnings
+import importlib, inspect, json, re, sys, warnings
 warnings.simplefilter("ignore")
 import torch
 import torch.overrides
 dummies = torch.overrides.get_testing_overrides()
+
+def documented(name, value):
+    # The parameters that the first line of a native function's documentation gives, or None.
+    match = re.match(r"\s*(?:[\w.]*\.)?" + re.escape(name) + r"\((.*?)\)\s*->", value.__doc__ or "", re.S)
+    if match is None or inspect.isfunction(value):
+        return None
+    parts = re.split(r",(?![^(\[]*[)\]])", match[1])
+    words = [p.split("=")[0].split(":")[0].strip() for p in parts]
+    return [w for w in words if re.fullmatch(r"[A-Za-z_]\w*", w)]
+
 found = {}
 for path in sys.argv[1:]:
     if path == "torch.Tensor":
@@ -43,6 +53,9 @@ for path in sys.argv[1:]:
         value = getattr(module, name, None)
         if value is None:
             entry[name] = None
+            continue
+        if callable(value) and not inspect.isclass(value) and documented(name, value) is not None:
+            entry[name] = documented(name, value)
             continue
         if inspect.isclass(value):
             target = value.__init__ if "__init__" in vars(value) else None

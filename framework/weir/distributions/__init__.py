@@ -6,8 +6,8 @@ draws are as random, but other numbers.
 from . import constraints, transforms  # noqa: F401
 from .constraint_registry import biject_to, transform_to  # noqa: F401
 from .continuous import Cauchy, Exponential, GeneralizedPareto, Laplace, Normal, Uniform, VonMises  # noqa: F401
-from .discrete import (Bernoulli, Binomial, Categorical, ContinuousBernoulli, Geometric, Multinomial,  # noqa: F401
-                       NegativeBinomial, OneHotCategorical, OneHotCategoricalStraightThrough, Poisson)
+from .categorical import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough  # noqa: F401
+from .discrete import Bernoulli, Binomial, ContinuousBernoulli, Geometric, NegativeBinomial, Poisson  # noqa: F401
 from .distribution import Distribution, ExponentialFamily  # noqa: F401
 from .gamma_family import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT  # noqa: F401
 from .kl import _REGISTRY as _KL_REGISTRY, kl_divergence, register_kl  # noqa: F401

@@ -3,6 +3,7 @@ import math
 
 import weir
 
+from . import categorical as k
 from . import continuous as c
 from . import discrete as d
 from . import gamma_family as g
@@ -96,14 +97,14 @@ def _binomial(p, q):
     return weir.where(p.total_count > q.total_count, _inf(kl), kl)
 
 
-@register_kl(d.Categorical, d.Categorical)
+@register_kl(k.Categorical, k.Categorical)
 def _categorical(p, q):
     terms = p.probs * (p.logits - q.logits)
     terms = weir.where((q.probs == 0).expand(terms.shape), _inf(terms), terms)
     return weir.where((p.probs == 0).expand(terms.shape), weir.zeros_like(terms), terms).sum(-1)
 
 
-@register_kl(d.OneHotCategorical, d.OneHotCategorical)
+@register_kl(k.OneHotCategorical, k.OneHotCategorical)
 def _one_hot(p, q):
     return _categorical(p._categorical, q._categorical)
 

@@ -6,7 +6,7 @@ from weir import Size
 from weir.nn import functional as F
 
 from . import constraints
-from .discrete import Categorical
+from .categorical import Categorical
 from .distribution import Distribution, ExponentialFamily
 from .gamma_family import Beta, Chi2
 from .utils import _standard_normal, lazy_property

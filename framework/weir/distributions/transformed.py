@@ -7,7 +7,7 @@ from weir.nn import functional as F
 
 from . import constraints
 from .continuous import Cauchy, Exponential, Normal, Uniform
-from .discrete import Bernoulli, Categorical
+from .categorical import Categorical
 from .distribution import Distribution
 from .gamma_family import Gamma
 from .multivariate import Independent
