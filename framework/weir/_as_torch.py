@@ -78,7 +78,9 @@ class as_torch:
         sys.modules["torch"] = weir
         if missing:
             _recording = True
-            _record(weir)
+            for name, module in list(sys.modules.items()):
+                if name == "weir" or name.startswith("weir."):
+                    _record(module)
 
     def __enter__(self):
         return weir
