@@ -7,9 +7,9 @@ import importlib
 from ._absent import absent
 
 _MODULES = frozenset("""
-    __config__ __future__ _as_torch _compat _decomp _dynamo _functorch _guards _higher_order_ops _inductor _jit_internal
-    _lowrank _meta_registrations _ops _prims _prims_common _refs _subclasses _tensor _tensor_str _utils _vmap_internals
-    _weights_only_unpickler accelerator amp ao autograd backends compiler cpu cuda distributed distributions export fft
+    __config__ __future__ _as_torch _compat _custom_ops _dynamo _functorch _inductor _jit_internal
+    _ops _subclasses _tensor _tensor_str _utils
+    accelerator amp ao autograd backends compiler cpu cuda distributed distributions export fft
     func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing nested nn onnx optim
     overrides package profiler quantization quasirandom random return_types serialization signal sparse special storage
     testing torch_version types utils version xpu
