@@ -12,6 +12,7 @@ import weir
 from weir import Tensor
 
 _table: dict = {}  # "ns::name" -> OpDef
+_early_fakes: dict = {}  # "ns::name" -> fake of an op that nobody defined yet
 
 
 class OpOverload:
@@ -115,7 +116,7 @@ class OpDef:
 
     def __init__(self, name, schema):
         self.name, self.schema = name, schema
-        self.kernels, self.fake, self.backward, self.setup_context = {}, None, None, None
+        self.kernels, self.fake, self.backward, self.setup_context = {}, _early_fakes.pop(name, None), None, None
         self.mutates = re.findall(r"Tensor\(\w+!\)\S*\s+(\w+)", schema)
         self.parameters = _parameters(schema)
 
@@ -381,9 +382,12 @@ def register_kernel(op, device_types, func=None, /, *, lib=None):
 
 
 def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False):
-    """What the op gives for tensors without memory (device "meta")."""
+    """What the op gives for tensors without memory (device "meta"). An op that is not defined yet finds it when it is."""
     def register(fn):
-        _find(op).fake = fn
+        if isinstance(op, str) and op not in _table:
+            _early_fakes[op] = fn  # of a library whose compiled part cannot be loaded here: only calls of the op fail
+        else:
+            _find(op).fake = fn
         return fn
     return register if func is None else register(func)
 
