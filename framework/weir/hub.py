@@ -1,11 +1,36 @@
 """Entry points of a folder with a `hubconf.py`. Only local folders: weir downloads nothing. Source: torch.hub."""
 import importlib.util
 import os
+import re
 import sys
+
+try:
+    from tqdm.auto import tqdm
+except ImportError:
+    class tqdm:
+        """A progress bar that shows nothing, where the tqdm package is not installed."""
+
+        def __init__(self, iterable=None, total=None, disable=False, **options):
+            self._iterable = iterable
+
+        def __iter__(self):
+            return iter(self._iterable)
+
+        def update(self, n=1):
+            """Nothing is shown."""
+
+        def close(self):
+            """Nothing is shown."""
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *exc):
+            return None
 
 _hub_dir = None
 DEFAULT_CACHE_DIR, ENV_TORCH_HOME, ENV_XDG_CACHE_HOME = "~/.cache", "TORCH_HOME", "XDG_CACHE_HOME"
-HASH_REGEX = None
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")
 
 
 def get_dir():
@@ -91,13 +116,12 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
 def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None,
                              weights_only=False):
     """What the file at url holds, kept in model_dir so that it is downloaded once."""
-    import re
     import weir
     folder = model_dir or os.path.join(get_dir(), "checkpoints")
     os.makedirs(folder, exist_ok=True)
     name = file_name or os.path.basename(url.split("?")[0])
     path = os.path.join(folder, name)
     if not os.path.exists(path):
-        match = re.search(r"-([a-f0-9]*)\.", name) if check_hash else None
+        match = HASH_REGEX.search(name) if check_hash else None
         download_url_to_file(url, path, match[1] if match else None, progress)
     return weir.load(path, map_location=map_location)

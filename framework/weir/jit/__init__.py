@@ -80,6 +80,9 @@ def script_if_tracing(fn):
     return fn
 
 
+_script_if_tracing = script_if_tracing
+
+
 def _keep(obj=None, *args, **kwargs):
     """obj itself: the decorator speaks to a compiler that is not here."""
     return obj if callable(obj) else (lambda fn: fn)
@@ -172,6 +175,8 @@ def jit_module_from_flatbuffer(f):
 def save_jit_module_to_flatbuffer(m, f, _extra_files=None):
     """NotImplementedError: there is no compiled program to save."""
     raise NotImplementedError("jit.save_jit_module_to_flatbuffer: weir has no TorchScript")
+
+
 
 
 script_method = _keep
