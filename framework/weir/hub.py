@@ -3,6 +3,7 @@ import importlib.util
 import os
 import re
 import sys
+from urllib.parse import urlparse  # noqa: F401  (libraries import it from here)
 
 try:
     from tqdm.auto import tqdm

@@ -142,3 +142,11 @@ def test_scaler_skips_what_is_not_finite():
 def test_trees_as_in_pytorch(call):
     assert eval("p." + call.replace("(tree", "(p.tree"), {"p": importlib.import_module("weir.utils._pytree")}) == \
         eval("p." + call.replace("(tree", "(p.tree"), {"p": torch.utils._pytree})
+
+
+def test_folded_batch_norm_computes_the_same():
+    from weir.nn.utils.fusion import fuse_conv_bn_eval
+    conv, bn, x = weir.nn.Conv2d(2, 3, 3).eval(), weir.nn.BatchNorm2d(3), weir.randn(2, 2, 6, 6)
+    bn(conv(x))
+    bn.eval()
+    assert weir.allclose(fuse_conv_bn_eval(conv, bn)(x), bn(conv(x)), atol=1e-5)

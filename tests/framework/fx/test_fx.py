@@ -3,7 +3,6 @@
 import pytest
 import torch
 import torch.fx
-import twins
 import weir
 import weir.fx
 
