@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from . import annotations
+from . import compat as naming
 from . import gate as ratchet
 from . import junit as junit_xml
 from . import view, waivers
@@ -62,6 +63,16 @@ def accept(
     view.table(result.cells, verbose, console)
     view.summary(result.cells, console)
     _write(json_file, record(result))
+
+
+@app.command()
+def compat(
+    subject: Subject = "weir",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answers as one line of JSON.")] = False,
+):
+    """Says which public names of PyTorch the subject has, with the same parameters, fewer, or not at all."""
+    answers = naming.compare(subject)
+    print(json.dumps(answers) if as_json else naming.show(answers))
 
 
 @app.command(name="run")

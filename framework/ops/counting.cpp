@@ -61,7 +61,8 @@ Tensor RepeatInterleaveTensor::compose(Inputs in) const {
 
 Meta Bincount::infer(Inputs in) const {
   const Tensor &x = in[0], &w = in[1];
-  check(x.ndim() == 1 && !is_inexact(x.dtype()) && x.dtype() != DType::boolean, "bincount only supports 1-d non-negative integral inputs.");
+  check<NotImplemented>(!is_inexact(x.dtype()) && x.dtype() != DType::boolean, "\"bincount_cpu\" not implemented for ", name_of(x.dtype()));
+  check(x.ndim() == 1, "bincount only supports 1-d non-negative integral inputs.");
   check(minlength >= 0, "bincount: minlength should be >= 0");
   check(!w || w.sizes() == x.sizes(), "bincount: weights should be 1-d and have the same length as input");
   return counted(!w ? DType::int64 : w.dtype() == DType::float32 ? DType::float32 : DType::float64, x.device());

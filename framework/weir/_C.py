@@ -5,3 +5,9 @@ from _weir import (_add_hook, _add_method, _add_post_accumulate_hook, _add_slots
                    _sgd_step, _default_generator, _empty,
                    _construct_legacy, _empty_cache, _empty_strided, _from_buffer, _full, _over_storage, _storage_as_bytes, _function_node, _make_subclass, _remove_hook,
                    _resize, _set_autocast, _set_grad_enabled, _set_inference, _set_size_type, _view_dtype, _write_out, _zeros)
+
+
+def __getattr__(name):
+    """Names of `torch._C` that programs look up."""
+    import importlib
+    return importlib.import_module("weir._core_names").find(name)

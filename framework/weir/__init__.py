@@ -24,7 +24,7 @@ from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set
 from . import random as _random  # noqa: E402
 from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, multinomial,  # noqa: E402
                      normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm, seed, set_rng_state)
-from . import amp, cuda, fft, linalg, masked, nn, optim, signal, special, utils  # noqa: E402
+from . import amp, fft, linalg, masked, nn, optim, signal, special, utils  # noqa: E402
 from .nn.functional.grid import grid_sampler, grid_sampler_2d, grid_sampler_3d  # noqa: E402,F401
 from .amp import autocast, is_autocast_enabled  # noqa: E402
 from ._tensor_str import set_printoptions  # noqa: E402
@@ -32,8 +32,6 @@ from ._tensor_str import set_printoptions  # noqa: E402
 for _name, _f in _random.methods.items():
     _C._add_method(_name, _f)
 
-strided = "strided"
-sparse_coo, sparse_csr = "torch.sparse_coo", "torch.sparse_csr"  # layouts that weir has not: functions refuse them by name
 inf, nan, pi, e = _builtins.float("inf"), _builtins.float("nan"), 3.141592653589793, 2.718281828459045
 
 
@@ -60,8 +58,20 @@ TYPE_CHECKING = False  # type checkers take this name for true, and so see the s
 if TYPE_CHECKING:
     from ._stubs import *  # noqa: F401,F403
 
-from ._lazy import lazy_attributes as _lazy_attributes  # noqa: E402
+from . import _tensor_surface  # noqa: E402
 
-#: Files bring zip and pickle with them: only who saves or loads pays for that.
-__getattr__ = _lazy_attributes("weir", {"save": "serialization", "load": "serialization", "serialization": "",
-                                            "from_dlpack": "_interchange", "to_dlpack": "_interchange"})
+_tensor_surface.install()
+
+
+def _late_names():
+    import importlib
+    return importlib.import_module("weir._surface")  # `from . import` would ask `__getattr__` first
+
+
+def __getattr__(name):
+    """Names of the package that come from modules imported when first used: files, compilers, distributions and so on."""
+    return _late_names().find(name)
+
+
+def __dir__():
+    return sorted({*globals(), *_late_names().names()})

@@ -20,7 +20,7 @@ void nonzero(const Nonzero&, Inputs in, Outputs out) {
     for (int64_t i = 0; i < n; i++) count += is_nonzero(v[i]);
     // As in PyTorch, each axis' coordinates lie together.
     Meta m(Dims{count, x.ndim()}, DType::int64);
-    if (count > 1 && x.ndim() > 1) m.strides = Dims{1, count};
+    m.strides = Dims{1, count};
     out[0] = empty(m);
     int64_t *p = out[0].data<int64_t>(), row = out[0].strides()[0], column = out[0].strides()[1];
     for (int64_t i = 0; i < n; i++) {

@@ -3,7 +3,6 @@ from _weir import Tensor, _backward
 
 from .function import Function, FunctionCtx, once_differentiable
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from . import functional
 
 Variable = Tensor
 
@@ -57,3 +56,29 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
                            "allow_unused=True if this is the desired behavior.")
     return results
+
+
+def __getattr__(name):
+    """Modules and names imported when first used."""
+    import importlib
+    origin = {"functional": "", "graph": "", "forward_ad": "", "variable": "", "profiler": "", "anomaly_mode": "", "gradcheck": "gradcheck",
+              "gradgradcheck": "gradcheck", "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}.get(name)
+    if origin is None:
+        raise AttributeError(f"module 'weir.autograd' has no attribute '{name}'")
+    module = importlib.import_module(f"weir.autograd.{origin or name}")
+    value = getattr(module, name) if origin else module
+    globals()[name] = value  # also where the import put a module of the same name
+    return value
+
+
+class set_multithreading_enabled:
+    """Backward runs on the calling thread, whatever the mode."""
+
+    def __init__(self, mode):
+        self.mode = mode
+
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *exc):
+        return None

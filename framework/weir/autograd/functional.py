@@ -1,31 +1,143 @@
 """Jacobians and products with them, from the backward pass. Source: torch.autograd.functional."""
 
 
-def _grad(outputs, inputs, cotangent, create_graph):
+def _inputs(inputs, create_graph):
+    """(are there several, copies to differentiate by)"""
+    from .. import Tensor
+    several = isinstance(inputs, (tuple, list))
+    given = tuple(inputs) if several else (inputs,)
+    for x in given:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"The inputs given to the function must be either a Tensor or a tuple of Tensors but got {type(x)}.")
+    return several, tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in given)
+
+
+def _outputs(out):
+    from .. import Tensor
+    several = isinstance(out, (tuple, list))
+    parts = tuple(out) if several else (out,)
+    for x in parts:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"The outputs of the user-provided function must be either a Tensor or a tuple of Tensors but got {type(x)}.")
+    return several, parts
+
+
+def _pullback(outputs, inputs, cotangents, create_graph, strict):
+    """Gradients by the inputs. Zeros, or with strict RuntimeError, where nothing depends on one."""
+    from .. import zeros_like
     from . import grad
-    return grad(outputs, inputs, cotangent, create_graph=create_graph, allow_unused=True, materialize_grads=True)
+    pairs = [(o, c) for o, c in zip(outputs, cotangents) if o.requires_grad]
+    found = grad([o for o, _ in pairs], inputs, [c for _, c in pairs], create_graph=create_graph, retain_graph=True,
+                 allow_unused=True) if pairs else [None] * len(inputs)
+    for i, g in enumerate(found):
+        if g is None and strict:
+            raise RuntimeError(f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.")
+    return tuple(zeros_like(x) if g is None else g for g, x in zip(found, inputs))
 
 
-def vjp(func, inputs, v=None, create_graph=False):
-    """(func(inputs), vector-Jacobian product); single tensors in, single tensors out."""
-    single = not isinstance(inputs, (tuple, list))
-    leaves = [x.detach().requires_grad_() for x in ((inputs,) if single else inputs)]
-    out = func(*leaves)
-    grads = _grad((out,), leaves, None if v is None else (v,), create_graph)
-    return out, grads[0] if single else grads
+def _cotangents(v, outputs):
+    """v as a tuple that fits the outputs; ones for a single number."""
+    if v is None:
+        if len(outputs) != 1 or outputs[0].numel() != 1:
+            raise RuntimeError("The vector v can only be None if the user-provided function returns a single Tensor with a "
+                               "single element.")
+        from .. import ones_like
+        return (ones_like(outputs[0]),)
+    v = tuple(v) if isinstance(v, (tuple, list)) else (v,)
+    if len(v) != len(outputs):
+        raise RuntimeError(f"v is a tuple of invalid length: should be {len(outputs)} but got {len(v)}.")
+    for i, (a, b) in enumerate(zip(v, outputs)):
+        if a.shape != b.shape:
+            raise RuntimeError(f"Entry {i} in v has invalid size: should be {b.shape} but got {a.shape}.")
+    return v
 
 
-def jacobian(func, inputs, create_graph=False):
-    """d func / d inputs. Shape: output's shape + input's shape, per input."""
-    from .. import stack
-    single = not isinstance(inputs, (tuple, list))
-    leaves = [x.detach().requires_grad_() for x in ((inputs,) if single else inputs)]
-    out = func(*leaves)
-    rows = []
-    for i in range(out.numel()):
-        from . import grad
-        one = grad(out.reshape(-1)[i], leaves, retain_graph=True, create_graph=create_graph, allow_unused=True,
-                   materialize_grads=True)
-        rows.append(one)
-    result = tuple(stack([r[k] for r in rows]).reshape(tuple(out.shape) + tuple(x.shape)) for k, x in enumerate(leaves))
-    return result[0] if single else result
+def _final(parts, several, create_graph):
+    parts = tuple(p if create_graph else p.detach() for p in parts)
+    return parts if several else parts[0]
+
+
+def _recording():
+    from .grad_mode import enable_grad
+    return enable_grad()
+
+
+def vjp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(*inputs), v times the Jacobian)"""
+    with _recording():
+        several, xs = _inputs(inputs, create_graph)
+        out_several, outputs = _outputs(func(*xs))
+        found = _pullback(outputs, xs, _cotangents(v, outputs), create_graph, strict)
+    return _final(outputs, out_several, create_graph), _final(found, several, create_graph)
+
+
+def jvp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(*inputs), the Jacobian times v): the pullback of the pullback, which is linear in its cotangent."""
+    from .. import zeros_like
+    with _recording():
+        several, xs = _inputs(inputs, create_graph)
+        out_several, outputs = _outputs(func(*xs))
+        v = _cotangents(v, xs)
+        dummies = tuple(zeros_like(o).requires_grad_() for o in outputs)
+        pulled = _pullback(outputs, xs, dummies, True, strict)
+        found = _pullback(pulled, dummies, v, create_graph, False)
+    return _final(outputs, out_several, create_graph), _final(found, out_several, create_graph)
+
+
+def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
+    """d func / d inputs. Shape: output's shape + input's shape, per output and input.
+
+    Row by row by the backward pass, whatever `vectorize` and `strategy`: the numbers are the same.
+    """
+    from .. import stack, zeros
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    with _recording():
+        several, xs = _inputs(inputs, create_graph)
+        out_several, outputs = _outputs(func(*xs))
+        result = []
+        for o in outputs:
+            if strict and not o.requires_grad:
+                raise RuntimeError("Output 0 of the user-provided function does not require gradients. The outputs must be "
+                                   "computed in a differentiable manner from the input when running in strict mode.")
+            flat = o.reshape(-1)
+            rows = [_pullback((flat[i],), xs, (None,), create_graph, strict) for i in range(flat.numel())]
+            blocks = [stack([r[k] for r in rows]).reshape(tuple(o.shape) + tuple(x.shape)) if rows
+                      else zeros(tuple(o.shape) + tuple(x.shape), dtype=o.dtype) for k, x in enumerate(xs)]
+            result.append(_final(blocks, several, create_graph))
+    return tuple(result) if out_several else result[0]
+
+
+def _number(func):
+    def checked(*xs):
+        out = func(*xs)
+        several, parts = _outputs(out)
+        if several or parts[0].numel() != 1:
+            raise RuntimeError("The function given to hessian should return a single Tensor with a single element")
+        return parts[0].reshape(())
+    return checked
+
+
+def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+    """The second derivatives of a function that gives one number. Shape: input's + input's, per pair of inputs."""
+    number = _number(func)
+
+    def gradient(*xs):
+        found = _pullback((number(*xs),), xs, (None,), True, strict)
+        return found if isinstance(inputs, (tuple, list)) else found[0]
+    return jacobian(gradient, inputs, create_graph, strict)
+
+
+def vhp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(*inputs), v times the Hessian)"""
+    with _recording():
+        several, xs = _inputs(inputs, create_graph)
+        output = _number(func)(*xs)
+        first = _pullback((output,), xs, (None,), True, strict)
+        found = _pullback(first, xs, _cotangents(v, xs), create_graph, strict)
+    return _final((output,), False, create_graph), _final(found, several, create_graph)
+
+
+def hvp(func, inputs, v=None, create_graph=False, strict=False):
+    """(func(*inputs), the Hessian times v); the Hessian is symmetric, so this is vhp."""
+    return vhp(func, inputs, v, create_graph, strict)

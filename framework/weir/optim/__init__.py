@@ -5,3 +5,19 @@ from .adaptive import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop  # noqa: 
 from .adam import Adam, AdamW  # noqa: F401
 from .optimizer import Optimizer  # noqa: F401
 from .sgd import SGD  # noqa: F401
+
+
+def __getattr__(name):
+    """Optimizers imported when first used, and those that weir has only by name."""
+    import importlib
+    if name == "LBFGS":
+        value = importlib.import_module("weir.optim.lbfgs").LBFGS
+    elif name == "swa_utils":
+        return importlib.import_module("weir.optim.swa_utils")
+    elif name in ("Adafactor", "ASGD", "Muon", "Rprop", "SparseAdam", "swap_in_optimizer_params_and_state"):
+        from weir._absent import absent
+        value = absent(f"optim.{name}", "weir does not have this optimizer yet", Optimizer if name[0].isupper() else object)
+    else:
+        raise AttributeError(f"module 'weir.optim' has no attribute '{name}'")
+    globals()[name] = value
+    return value

@@ -286,3 +286,8 @@ Tanh = _plain("Tanh", F.tanh)
 LogSigmoid = _plain("LogSigmoid", F.logsigmoid)
 Softsign = _plain("Softsign", F.softsign)
 Tanhshrink = _plain("Tanhshrink", F.tanhshrink)
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

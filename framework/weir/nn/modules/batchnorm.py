@@ -150,3 +150,8 @@ class InstanceNorm3d(_InstanceNorm):
     """Normalises every channel of every sample of (N, C, D, H, W)."""
 
     rank = 3
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

@@ -167,3 +167,8 @@ class ConvTranspose3d(ConvTranspose2d):
     """The gradient of a 3-d convolution as a module."""
 
     rank, function = 3, staticmethod(F.conv_transpose3d)
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

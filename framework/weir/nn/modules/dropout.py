@@ -56,3 +56,8 @@ class FeatureAlphaDropout(AlphaDropout):
     """AlphaDropout of whole channels."""
 
     function = staticmethod(F.feature_alpha_dropout)
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

@@ -104,3 +104,8 @@ class Unflatten(Fields):
 
     def forward(self, input):
         return input.unflatten(self.dim, self.unflattened_size)
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

@@ -3,12 +3,13 @@
 import weir
 from weir import Tensor
 from weir.nn.modules._cast import CastMixin
+from weir.nn.modules._extras import ExtrasMixin
 from weir.nn.modules._hooks import HookMixin
 from weir.nn.modules._state import StateMixin
 from weir.nn.parameter import Buffer, Parameter
 
 
-class Module(HookMixin, StateMixin, CastMixin):
+class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
     """Base of all neural network modules: write `forward`, assign Parameters and Modules as attributes.
 
     Attributes named in `_parameters`, `_buffers` and `_modules` are found by plain attribute access.
@@ -282,3 +283,8 @@ class Module(HookMixin, StateMixin, CastMixin):
 def _indent(text):
     first, *rest = text.split("\n")
     return "\n".join([first] + ["  " + line for line in rest])
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

@@ -151,3 +151,8 @@ class _CrossMapNorm(weir.autograd.Function):
             total = total - padded.select(1, c)
         factor = 2 * ctx.alpha * ctx.beta / size
         return scale ** -ctx.beta * grad - factor * input * weir.stack(totals, 1), None, None, None, None
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

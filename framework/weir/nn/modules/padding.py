@@ -56,3 +56,8 @@ for _rank in (1, 2, 3):
                                 ("Circular", _Pad, "circular")):
         _name = f"{_word}Pad{_rank}d"
         globals()[_name] = _make(_name, _base, _rank, _mode)
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

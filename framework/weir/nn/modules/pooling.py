@@ -199,3 +199,8 @@ class AdaptiveMaxPool3d(_AdaptiveMax):
     """Maxima pooled to (D, H, W)."""
 
     function = staticmethod(F.adaptive_max_pool3d)
+
+
+def __getattr__(name):
+    from weir.nn.modules._elsewhere import elsewhere
+    return elsewhere(__name__)(name)

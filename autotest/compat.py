@@ -1,0 +1,171 @@
+"""Which public names of PyTorch the subject has: present with the same parameters, partial, or absent.
+
+    weir-autotest compat [--json] [--subject weir]
+
+The oracle's names come from its modules' `__all__` and from torch.overrides, gathered in a process of its own; the
+subject answers in another one. So no process holds both frameworks.
+"""
+
+import json
+import subprocess
+import sys
+
+MODULES = """torch torch.Tensor torch.nn torch.nn.functional torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.optim
+    torch.optim.lr_scheduler torch.optim.swa_utils torch.linalg torch.special torch.fft torch.autograd torch.autograd.functional
+    torch.autograd.graph torch.utils.data torch.utils.checkpoint torch.cuda torch.cuda.amp torch.amp torch.distributions torch.func torch.fx torch.jit torch.hub
+    torch.library torch.overrides torch.testing torch.profiler torch.futures torch.compiler torch.multiprocessing torch.nn.attention
+    torch.nn.parallel torch.backends.cudnn torch.backends.cuda torch.backends.mkldnn torch.sparse torch.signal.windows torch.masked
+    torch.distributed torch.onnx torch.export torch.accelerator torch.cpu torch.quasirandom torch.nested""".split()
+
+#: Runs in the oracle's process: module -> name -> parameters, or None for what has no signature.
+_ASK_ORACLE = r"""
+import importlib, inspect, json, re, sys, warnings
+warnings.simplefilter("ignore")
+import torch
+import torch.overrides
+dummies = torch.overrides.get_testing_overrides()
+
+def documented(name, value):
+    # The parameters that the first line of a native function's documentation gives, or None.
+    match = re.match(r"\s*(?:[\w.]*\.)?" + re.escape(name) + r"\((.*?)\)\s*->", value.__doc__ or "", re.S)
+    if match is None or inspect.isfunction(value):
+        return None
+    parts = re.split(r",(?![^(\[]*[)\]])", match[1])
+    words = [p.split("=")[0].split(":")[0].strip() for p in parts]
+    return [w for w in words if re.fullmatch(r"[A-Za-z_]\w*", w)]
+
+found = {}
+for path in sys.argv[1:]:
+    if path == "torch.Tensor":
+        module = torch.Tensor
+        names = [n for n in dir(module) if not n.startswith("_")]
+    else:
+        try:
+            module = importlib.import_module(path)
+        except ImportError:
+            continue
+        names = getattr(module, "__all__", None)
+        if names is None:
+            names = [n for n in dir(module) if not n.startswith("_") and not inspect.ismodule(getattr(module, n))
+                     and str(getattr(getattr(module, n), "__module__", "")).startswith("torch")]
+    entry = {}
+    for name in names:
+        value = getattr(module, name, None)
+        if value is None:
+            entry[name] = None
+            continue
+        if callable(value) and not inspect.isclass(value) and documented(name, value) is not None:
+            entry[name] = documented(name, value)
+            continue
+        if inspect.isclass(value):
+            target = value.__init__ if "__init__" in vars(value) else None
+        else:
+            try:
+                target = dummies.get(value, value)
+            except TypeError:  # unhashable
+                target = value
+        try:
+            entry[name] = [p.name for p in inspect.signature(target).parameters.values()
+                           if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)] if callable(target) else None
+        except (ValueError, TypeError):
+            entry[name] = None
+    found[path] = entry
+print(json.dumps({"version": torch.__version__, "modules": found}))
+"""
+
+#: Runs in the subject's process: reads the oracle's answer, says of each name "same", "partial: ..." or "absent: ...".
+_ASK_SUBJECT = r"""
+import importlib, inspect, json, re, sys
+subject = importlib.import_module(sys.argv[1])
+ops = {}
+if hasattr(subject, "schema"):
+    schema = subject.schema()
+    schema = json.loads(schema) if isinstance(schema, str) else schema
+    for op in schema if isinstance(schema, list) else schema.get("ops", []):
+        text = op["signature"] if isinstance(op, dict) else str(op)
+        match = re.match(r"(\w+)\((.*)\)\s*->", text)
+        if match:
+            ops[match[1]] = [p.split(":")[0].strip() for p in re.split(r",(?![^\[]*\])", match[2]) if p.strip() not in ("*", "")]
+
+def parameters(value):
+    target = value.__init__ if inspect.isclass(value) and "__init__" in vars(value) else value
+    try:
+        ps = list(inspect.signature(target).parameters.values())
+    except (ValueError, TypeError):
+        name = getattr(value, "__name__", "")
+        return ops.get(name.rstrip("_")), name not in ops
+    return [p.name for p in ps], any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in ps)
+
+given = json.loads(sys.stdin.read())
+result = {}
+for path, names in given["modules"].items():
+    where = path.replace("torch", sys.argv[1], 1)
+    try:
+        module = subject.Tensor if path == "torch.Tensor" else importlib.import_module(where)
+    except ImportError:
+        module = None
+    answers = {}
+    for name, wanted in names.items():
+        if module is None:
+            answers[name] = "absent: no such module"
+            continue
+        try:
+            value = getattr(module, name)
+        except AttributeError:
+            answers[name] = "absent"
+            continue
+        except Exception as error:  # a property asked on the class
+            answers[name] = f"partial: {type(error).__name__}"
+            continue
+        why = vars(value).get("__weir_missing__") if inspect.isclass(value) else None
+        if why:
+            answers[name] = "absent: named, " + why
+            continue
+        if wanted is None or not callable(value):
+            answers[name] = "same"
+            continue
+        have, any_more = parameters(value)
+        lacking = [] if have is None or any_more else [w for w in wanted if w not in have and w not in ("self", "out", "cls", "mod", "args", "kwargs")
+                                                       and not w.startswith("_")]
+        answers[name] = "same" if not lacking else "partial: lacks " + ", ".join(lacking)
+    result[path] = answers
+print(json.dumps(result))
+"""
+
+
+def names_of_oracle() -> dict:
+    """{"version": ..., "modules": {module: {name: parameters or None}}} of the PyTorch that is installed."""
+    done = subprocess.run([sys.executable, "-c", _ASK_ORACLE, *MODULES], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def compare(subject: str = "weir", oracle: dict | None = None) -> dict:
+    """module -> name -> "same", "partial: why" or "absent: why"."""
+    oracle = names_of_oracle() if oracle is None else oracle
+    done = subprocess.run([sys.executable, "-c", _ASK_SUBJECT, subject], input=json.dumps(oracle), capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"compat: {subject} could not answer:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def summary(answers: dict) -> dict:
+    """{"same": n, "partial": n, "absent": n} over all modules; a name counts once per module."""
+    kinds = [a.partition(":")[0] for names in answers.values() for a in names.values()]
+    return {kind: kinds.count(kind) for kind in ("same", "partial", "absent")}
+
+
+def show(answers: dict) -> str:
+    """The answers as text: a line per module, then what is partial and absent."""
+    lines = []
+    for path, names in answers.items():
+        counts = summary({path: names})
+        lines.append(f"{path:28} {counts['same']:4} same {counts['partial']:4} partial {counts['absent']:4} absent")
+    total = summary(answers)
+    lines.append(f"{'all':28} {total['same']:4} same {total['partial']:4} partial {total['absent']:4} absent "
+                 f"({total['same'] / max(1, sum(total.values())):.1%} same)")
+    for path, names in answers.items():
+        rest = {n: a for n, a in names.items() if a != "same"}
+        if rest:
+            lines.append(f"\n{path}")
+            lines += [f"  {n}: {a}" for n, a in sorted(rest.items())]
+    return "\n".join(lines)

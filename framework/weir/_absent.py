@@ -1,0 +1,62 @@
+"""Names of PyTorch's whose function weir has not: they import, and using one raises NotImplementedError."""
+
+
+class _AbsentType(type):
+    """A class that cannot be called. `isinstance` against it is False, subclassing and annotating with it work."""
+
+    def __call__(cls, *args, **kwargs):
+        if cls.__dict__.get("__weir_missing__") is None:  # a subclass that the program wrote
+            return super().__call__(*args, **kwargs)
+        raise NotImplementedError(f"{cls.__qualname__}: {cls.__weir_missing__}")
+
+    def __repr__(cls):
+        return f"<{cls.__qualname__}, which weir has not>"
+
+
+def absent(name, why="weir does not have it", base=object):
+    """A stand-in for the class or function `name`. Calling it raises NotImplementedError with `why`.
+
+    `__weir_missing__` on it tells tools, such as `weir.compat`, that the name has no function.
+    """
+    return _AbsentType(name.rpartition(".")[2], (base,), {
+        "__weir_missing__": why, "__qualname__": f"torch.{name}", "__module__": "torch", "__init__": _refuse})
+
+
+def _refuse(self, *args, **kwargs):
+    kind = next(c for c in type(self).__mro__ if "__weir_missing__" in c.__dict__)
+    raise NotImplementedError(f"{kind.__qualname__}: {kind.__weir_missing__}")
+
+
+def absent_names(package, names, why, otherwise=None):
+    """A module `__getattr__` that makes stand-ins for the words of `names`; others go to `otherwise` or are errors."""
+    import sys
+    known = frozenset(names.split())
+    prefix = package.partition(".")[2]
+
+    def __getattr__(name):
+        if name not in known:
+            if otherwise is not None:
+                return otherwise(name)
+            raise AttributeError(f"module '{package}' has no attribute '{name}'")
+        value = absent(f"{prefix}.{name}" if prefix else name, why)
+        setattr(sys.modules[package], name, value)
+        return value
+    return __getattr__
+
+
+class PassThrough:
+    """A decorator, with or without arguments, and context manager whose absence changes no result."""
+
+    def __new__(cls, fn=None, *args, **kwargs):
+        if callable(fn) and not args and not kwargs:
+            return fn
+        return super().__new__(cls)
+
+    def __call__(self, fn):
+        return fn
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return None

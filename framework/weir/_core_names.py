@@ -1,0 +1,70 @@
+"""Names of `torch._C` that programs look up, though they are private in PyTorch too."""
+from ._absent import absent
+
+
+def _log_api_usage_once(name):
+    """Nothing is logged."""
+
+
+def _get_tracing_state():
+    """No tracer watches."""
+    return None
+
+
+def _is_tracing():
+    return False
+
+
+def _has_mkldnn():
+    return True
+
+
+def _is_torch_function_enabled():
+    from . import overrides
+    return not overrides._state["disabled"]
+
+
+def _get_default_device():
+    import weir
+    return str(weir.get_default_device())
+
+
+def _cuda_isCurrentStreamCapturing():
+    return False
+
+
+def _jit_set_profiling_mode(value):
+    """There is no compiler."""
+    return False
+
+
+_jit_set_profiling_executor = _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_set_profiling_mode
+_jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _debug_set_fusion_group_inlining = _jit_set_profiling_mode
+_cuda_init = absent("_C._cuda_init", "there is no CUDA back end")
+has_cuda = has_mps = has_mkl = _has_cuda = has_spectral = has_cudnn = False
+has_openmp = has_lapack = has_mkldnn = True
+
+
+def find(name):
+    """`torch._C.<name>`. AttributeError when it is not known here."""
+    import weir
+    if name in globals() and not name.startswith("__") and name not in ("absent", "find"):
+        return globals()[name]
+    if name in ("_disabled_torch_function_impl", "DisableTorchFunctionSubclass"):
+        from . import overrides
+        return getattr(overrides, name)
+    if name == "DisableTorchFunction":
+        from .overrides import DisableTorchFunctionSubclass
+        return DisableTorchFunctionSubclass
+    if name == "_TensorMeta":
+        return type(weir.Tensor)
+    if name in ("TensorBase", "_TensorBase"):
+        return weir.Tensor
+    if name == "default_generator":
+        return weir.default_generator
+    if name in ("_get_privateuse1_backend_name",):
+        return lambda: "privateuseone"
+    if name in ("ScriptModule", "ScriptFunction", "Future", "CompilationUnit", "Stream", "Event", "DispatchKey",
+                "DispatchKeySet", "Graph", "Value", "Block", "Type", "ListType", "TensorType", "OptionalType", "Size"):
+        return getattr(weir, name)
+    raise AttributeError(f"module 'weir._C' has no attribute '{name}'")

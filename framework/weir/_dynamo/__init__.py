@@ -1,0 +1,50 @@
+"""Names of PyTorch's graph capture. Nothing is captured here, so settings and marks change nothing."""
+from weir._absent import absent as _absent
+from weir.compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset  # noqa: F401
+
+from .eval_frame import OptimizedModule, optimize  # noqa: F401
+
+
+def forbid_in_graph(fn):
+    return fn
+
+
+def disallow_in_graph(fn):
+    return fn
+
+
+def graph_break(msg=""):
+    """There is no graph to break."""
+
+
+def mark_dynamic(t, index, *, hint_override=None, min=None, max=None, specialize_on=None):
+    """Sizes are never fixed here."""
+
+
+maybe_mark_dynamic = mark_static = mark_static_address = mark_unbacked = mark_dynamic
+
+
+def run(fn=None):
+    return fn
+
+
+def reset_code_caches():
+    """There are none."""
+
+
+class _Config:
+    """Settings of the compiler: any can be set, none is looked at."""
+
+    suppress_errors = verbose = False
+    cache_size_limit = recompile_limit = accumulated_cache_size_limit = 8
+
+    def patch(self, *args, **kwargs):
+        from weir._absent import PassThrough
+        return PassThrough()
+
+
+config = _Config()
+export = _absent("_dynamo.export", "weir has no graph capture")
+explain = _absent("_dynamo.explain", "weir has no graph capture")
+register_backend = _absent("_dynamo.register_backend", "weir has no compiler")
+lookup_backend = _absent("_dynamo.lookup_backend", "weir has no compiler")

@@ -1,0 +1,7 @@
+"""PyTorch's compiler back end, which weir has not: its settings can be set."""
+from weir._absent import absent as _absent
+
+from weir._dynamo import _Config
+
+config = _Config()
+compile = _absent("_inductor.compile", "weir has no compiler")

@@ -1,0 +1,259 @@
+"""Process-wide switches at the top of the package, and small functions over them. Source: the functions of torch."""
+import builtins
+import math
+
+from . import _C
+
+_state = {"deterministic": False, "warn_only": False, "precision": "highest", "warn_always": False}
+
+has_lapack = has_openmp = has_mkldnn = True
+has_mkl = has_spectral = has_mps = has_cuda = has_cudnn = False
+newaxis = None
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Every kernel here gives the same numbers in every run, so there is nothing to switch; the answer is kept."""
+    _state.update(deterministic=builtins.bool(mode), warn_only=builtins.bool(warn_only))
+
+
+def are_deterministic_algorithms_enabled():
+    return _state["deterministic"]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    return _state["warn_only"]
+
+
+_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+def set_deterministic_debug_mode(debug_mode):
+    """"default" or 0, "warn" or 1, "error" or 2. RuntimeError for other values."""
+    mode = _MODES.get(debug_mode, debug_mode)
+    if mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value for debug_mode, expected 0, 1, or 2 or `default`, `warn`, `error`, but got {debug_mode}")
+    use_deterministic_algorithms(mode > 0, warn_only=mode == 1)
+
+
+def get_deterministic_debug_mode():
+    return (1 if _state["warn_only"] else 2) if _state["deterministic"] else 0
+
+
+def set_float32_matmul_precision(precision):
+    """"highest", "high" or "medium". On this CPU all three are float32 products; RuntimeError for other values."""
+    if precision not in ("highest", "high", "medium"):
+        raise RuntimeError(f"set_float32_matmul_precision: expected 'highest', 'high' or 'medium', got {precision!r}")
+    _state["precision"] = precision
+
+
+def get_float32_matmul_precision():
+    return _state["precision"]
+
+
+def set_flush_denormal(mode):
+    """Returns False for True, as where the CPU cannot: denormal numbers are kept here. False changes nothing."""
+    return not mode
+
+
+def set_warn_always(b):
+    """Shall warnings come each time? Python's own filters decide here."""
+    _state["warn_always"] = builtins.bool(b)
+
+
+def is_warn_always_enabled():
+    return _state["warn_always"]
+
+
+def get_num_interop_threads():
+    return 1
+
+
+def set_num_interop_threads(num):
+    """Calls run one after another whatever the number; RuntimeError unless it is positive."""
+    if num <= 0:
+        raise RuntimeError("Expected a positive number of threads")
+
+
+def init_num_threads():
+    """Threads are there from the start."""
+
+
+def set_anomaly_enabled(mode, check_nan=True):
+    """NotImplementedError for True."""
+    if mode:
+        raise NotImplementedError("set_anomaly_enabled: weir does not watch backward for NaN")
+
+
+def is_anomaly_enabled():
+    return False
+
+
+def is_anomaly_check_nan_enabled():
+    return True
+
+
+def autocast_increment_nesting():
+    return 1
+
+
+def autocast_decrement_nesting():
+    return 0
+
+
+def clear_autocast_cache():
+    """Forgets the casts that the scope of autocast keeps."""
+    _C._clear_autocast_cache()
+
+
+def get_autocast_dtype(device_type):
+    from .amp.autocast_mode import default_dtype
+    return _C._autocast_dtype() if device_type == "cpu" else default_dtype(device_type)
+
+
+def get_autocast_cpu_dtype():
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype():
+    return get_autocast_dtype("cuda")
+
+
+def set_autocast_enabled(device_type, enabled=None):
+    """set_autocast_enabled(device_type, enabled), or of old (enabled) for CUDA. RuntimeError to enable without a GPU."""
+    if enabled is None:
+        device_type, enabled = "cuda", device_type
+    if device_type == "cpu":
+        _C._set_autocast(builtins.bool(enabled), _C._autocast_dtype())
+    elif enabled:
+        raise RuntimeError(f"set_autocast_enabled: device_type '{device_type}' is not available; this build has 'cpu'")
+
+
+def set_autocast_dtype(device_type, dtype):
+    if device_type != "cpu":
+        raise RuntimeError(f"set_autocast_dtype: device_type '{device_type}' is not available; this build has 'cpu'")
+    _C._set_autocast(_C._autocast_enabled(), dtype)
+
+
+def set_autocast_cpu_enabled(enabled):
+    set_autocast_enabled("cpu", enabled)
+
+
+def set_autocast_cpu_dtype(dtype):
+    set_autocast_dtype("cpu", dtype)
+
+
+def set_autocast_gpu_dtype(dtype):
+    set_autocast_dtype("cuda", dtype)
+
+
+def is_autocast_cpu_enabled():
+    return _C._autocast_enabled()
+
+
+def is_autocast_cache_enabled():
+    return True
+
+
+def set_autocast_cache_enabled(enabled):
+    """NotImplementedError for False: casts of parameters are kept for the scope, and gradients add up through them."""
+    if not enabled:
+        raise NotImplementedError("set_autocast_cache_enabled: weir always keeps the casts of a scope")
+
+
+def get_device_module(device=None):
+    """The module of a device's functions: `torch.cpu` unless told."""
+    import weir
+    kind = "cpu" if device is None else weir.device(device).type
+    if kind not in ("cpu", "cuda", "mps", "xpu"):
+        raise RuntimeError(f"Device '{kind}' does not have a corresponding module registered as 'torch.{kind}'.")
+    return getattr(weir, kind)
+
+
+def compiled_with_cxx11_abi():
+    return True
+
+
+def is_vulkan_available():
+    return False
+
+
+def is_distributed(input):
+    return False
+
+
+def is_inference(input):
+    """Was input made in inference mode?"""
+    return input.is_inference()
+
+
+def is_inference_mode_enabled():
+    return _C.is_inference_mode_enabled()
+
+
+def is_same_size(input, other):
+    """Have both the same shape?"""
+    return input.shape == other.shape
+
+
+def is_signed(input):
+    """Can input's dtype hold negative numbers?"""
+    return input.dtype.is_signed
+
+
+def is_conj(input):
+    return input.is_conj()
+
+
+def is_neg(input):
+    return input.is_neg()
+
+
+def get_device(input):
+    """The GPU's number; -1 for the CPU."""
+    return input.get_device()
+
+
+def detach(input):
+    """input without its history."""
+    return input.detach()
+
+
+def sym_int(a):
+    """a cut off to a whole number."""
+    return builtins.int(a)
+
+
+def sym_float(a):
+    return builtins.float(a)
+
+
+def sym_not(a):
+    return not a
+
+
+def sym_max(a, b):
+    return builtins.max(a, b)
+
+
+def sym_min(a, b):
+    return builtins.min(a, b)
+
+
+def sym_sum(args):
+    return builtins.sum(args)
+
+
+def sym_ite(b, t, f):
+    """t when b holds, else f."""
+    return t if b else f
+
+
+def sym_sqrt(a):
+    return math.sqrt(a)
+
+
+def cond(pred, true_fn, false_fn, operands=()):
+    """true_fn(*operands) when pred holds, else false_fn(*operands). Only the chosen one runs."""
+    if not callable(true_fn) or not callable(false_fn):
+        raise RuntimeError("Expect both branches to be callable.")
+    return (true_fn if builtins.bool(pred) else false_fn)(*operands)

@@ -1,0 +1,274 @@
+"""Methods of Tensor that programs touch beside those that compute. They join the C type when the package is imported."""
+import copyreg
+
+import _weir
+from _weir import Tensor, _add_method
+
+
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """AssertionError: there is no CUDA back end."""
+    raise AssertionError("Torch not compiled with CUDA enabled")
+
+
+def is_nonzero(self):
+    """bool(self) of a tensor with one element; RuntimeError for others."""
+    return bool(self)
+
+
+def apply_(self, callable):
+    """Each element becomes callable(element), in place."""
+    from . import tensor
+    return self.copy_(tensor([callable(x) for x in self.reshape(-1).tolist()]).reshape(self.shape).to(self.dtype))
+
+
+def map_(self, tensor, callable):
+    """Each element becomes callable(element, the other's element), in place."""
+    from . import tensor as make
+    other = tensor.expand(self.shape).reshape(-1).tolist()
+    return self.copy_(make([callable(a, b) for a, b in zip(self.reshape(-1).tolist(), other)]).reshape(self.shape).to(self.dtype))
+
+
+def map2_(self, x, y, callable):
+    """Each element becomes callable(element, x's, y's), in place."""
+    from . import tensor as make
+    rows = zip(*(t.expand(self.shape).reshape(-1).tolist() for t in (self, x, y)))
+    return self.copy_(make([callable(*row) for row in rows]).reshape(self.shape).to(self.dtype))
+
+
+def fill_diagonal_(self, fill_value, wrap=False):
+    """fill_value on the main diagonal, in place. With wrap, again after each square of a tall matrix."""
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    from . import no_grad
+    height, width = self.shape[0], self.shape[-1]
+    if self.dim() == 2 and wrap and height > width:
+        with no_grad():
+            for start in range(0, height, width + 1):
+                self[start:start + width].diagonal().fill_(fill_value)
+        return self
+    count = min(self.shape)
+    from . import arange
+    index = arange(count)
+    self[(index,) * self.dim()] = fill_value
+    return self
+
+
+def new(self, *args, device=None):
+    """A tensor of self's dtype: of sizes uninitialised, of a sequence its numbers."""
+    from . import _tensor_types as kinds
+    kind = self.type().removeprefix("torch.")
+    return getattr(kinds, kind)(*args)
+
+
+def storage_type(self):
+    """The class of self's storage."""
+    from . import storage
+    return storage.TypedStorage
+
+
+def _storage(self):
+    from . import storage
+    return storage.storage(self)
+
+
+def _untyped_storage(self):
+    from . import storage
+    return storage.untyped_storage(self)
+
+
+def as_subclass(self, cls):
+    """self as an instance of a subclass of Tensor, over the same memory."""
+    if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+        raise TypeError("as_subclass: expected a subclass of Tensor, got " + repr(cls))
+    return _weir._make_subclass(cls, self, self.requires_grad)
+
+
+def _make_subclass(cls, data, require_grad=False, **options):
+    """data as an instance of cls, over the same memory and without its history."""
+    return _weir._make_subclass(cls, data, require_grad)
+
+
+def dim_order(self, ambiguity_check=False):
+    """The dims from the one with the largest stride to the one with the smallest."""
+    strides = self.stride()
+    return tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], d)))
+
+
+def is_set_to(self, tensor):
+    """Do both show the same memory in the same way?"""
+    return (self.data_ptr() == tensor.data_ptr() and self.shape == tensor.shape and self.stride() == tensor.stride())
+
+
+def to_dense(self, dtype=None, *, masked_grad=None):
+    """self, which is dense. RuntimeError for a dtype, as PyTorch takes none here."""
+    return self if dtype is None else self.to(dtype)
+
+
+def t_(self):
+    """The transpose, in place."""
+    self.data = self.data.t()
+    return self
+
+
+def _refuse_sparse(name):
+    def method(self, *args, **kwargs):
+        raise NotImplementedError(f"{name}: weir has no sparse tensors")
+    method.__name__, method.__doc__ = name, "NotImplementedError: weir has no sparse tensors."
+    return method
+
+
+def _refuse_quantised(name):
+    def method(self, *args, **kwargs):
+        raise NotImplementedError(f"{name}: weir has no quantised tensors")
+    method.__name__, method.__doc__ = name, "NotImplementedError: weir has no quantised tensors."
+    return method
+
+
+def _refuse_device(kind):
+    def method(self, device=None, non_blocking=False, memory_format=None):
+        raise AssertionError(f"Torch not compiled with {kind} enabled")
+    method.__doc__ = "AssertionError: there is no such back end."
+    return method
+
+
+def reinforce(self, reward):
+    """RuntimeError: gone from PyTorch too; torch.distributions does it."""
+    raise RuntimeError("reinforce() was removed. Use torch.distributions instead.")
+
+
+def record_stream(self, stream):
+    """NotImplementedError: there are no streams on the CPU."""
+    raise NotImplementedError("record_stream: there are no streams on the CPU")
+
+
+def prelu(self, weight):
+    """self where positive, weight * self elsewhere."""
+    from .nn.functional import prelu as function
+    return function(self, weight)
+
+
+def module_load(self, other, assign=False):
+    """other in self's place, for load_state_dict: copied, or itself with `assign`."""
+    return other.detach() if assign else self.copy_(other).detach()
+
+
+def unsafe_split_with_sizes(self, split_sizes, dim=0):
+    return self.split(split_sizes, dim)
+
+
+def resize_as(self, tensor):
+    return self.resize_(tensor.shape)
+
+
+def histogram(self, bins, *, range=None, weight=None, density=False):
+    from ._functions import histogram as function
+    return function(self, bins, range=range, weight=weight, density=density)
+
+
+def __reversed__(self):
+    """self with its first dim reversed."""
+    return self.flip(0) if self.dim() else self
+
+
+def __torch_function__(cls, func, types, args=(), kwargs=None):
+    """func(*args, **kwargs), its results as instances of the subclass."""
+    from .overrides import default_rule
+    return default_rule(cls, func, types, args, kwargs)
+
+
+def __init_subclass__(cls, **kwargs):
+    """A subclass is made: its methods shall go through its `__torch_function__`."""
+    if not cls.__module__.startswith("weir."):
+        from .overrides import subclassed
+        subclassed(cls)
+
+
+def _always(value):
+    return property(lambda self: value)
+
+
+_methods = dict(
+    cuda=cuda, xpu=_refuse_device("XPU"), ipu=_refuse_device("IPU"), mtia=_refuse_device("MTIA"), is_nonzero=is_nonzero,
+    apply_=apply_, map_=map_, map2_=map2_, fill_diagonal_=fill_diagonal_, new=new, storage=_storage,
+    untyped_storage=_untyped_storage, storage_type=storage_type, as_subclass=as_subclass, dim_order=dim_order,
+    _make_subclass=classmethod(_make_subclass), _make_wrapper_subclass=classmethod(_refuse_sparse("_make_wrapper_subclass")),
+    is_set_to=is_set_to, to_dense=to_dense, t_=t_, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
+    module_load=module_load, unsafe_split_with_sizes=unsafe_split_with_sizes, resize_as=resize_as, histogram=histogram,
+    is_distributed=lambda self: False, __reversed__=__reversed__, __torch_function__=classmethod(__torch_function__),
+    __init_subclass__=classmethod(__init_subclass__),
+    _typed_storage=_storage, is_coalesced=lambda self: False, sparse_dim=lambda self: 0, dense_dim=lambda self: self.dim(),
+    __nonzero__=is_nonzero, __div__=Tensor.__truediv__, __idiv__=Tensor.__itruediv__, __long__=Tensor.__int__,
+    __iter__=lambda self: _iterate(self), volatile=_always(False), name=_always(None),
+)
+for _name in ("cpu",):
+    _methods["is_" + _name] = property(lambda self: self.device.type == "cpu")
+for _name in "nested sparse_csr mkldnn xla ipu xpu maia mtia vulkan".split():
+    _methods["is_" + _name] = _always(False)
+for _name in ("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_padded_tensor coalesce "
+              "indices values crow_indices col_indices ccol_indices row_indices sparse_mask sparse_resize_ "
+              "sparse_resize_and_clear_ resize_as_sparse_ smm sspaddmm to_mkldnn").split():
+    _methods[_name] = _refuse_sparse(_name)
+for _name in ("dequantize int_repr q_scale q_zero_point q_per_channel_axis q_per_channel_scales q_per_channel_zero_points "
+              "qscheme").split():
+    _methods[_name] = _refuse_quantised(_name)
+
+
+def _iterate(t):
+    from ._tensor import iterate
+    return iterate(t)
+
+
+def install():
+    """Adds the methods that the C type has not yet, and lets a device be a scope."""
+    for name, method in _methods.items():
+        if name not in Tensor.__dict__:
+            _add_method(name, method)
+    _add_method("layout", property(lambda self: _strided()))
+    for name in ("share_memory_", "is_shared"):
+        _add_method(name, _shared(name))
+    copyreg.pickle(type(_weir.ops["torch"]["add"]), _reduce_op)
+    device = _weir.device
+    device.__enter__, device.__exit__, device.__call__ = _enter, _leave, _decorate
+
+
+def _reduce_op(op):
+    """An op of the core travels, and is copied, as its name."""
+    for module, table in _weir.ops.items():
+        for name, value in table.items():
+            if value is op:
+                return _op, (module, name)
+    raise TypeError(f"cannot pickle {op!r}: it is no op of the core")
+
+
+def _op(module, name):
+    return _weir.ops[module][name]
+
+
+def _shared(name):
+    def method(self):
+        from .multiprocessing import shared  # which puts its own method in this one's place
+        return getattr(shared, name)(self)
+    method.__name__ = name
+    return method
+
+
+def _strided():
+    import weir
+    return weir.strided
+
+
+def _enter(device):
+    from ._default_device import enter
+    return enter(device)
+
+
+def _leave(device, *exc):
+    from ._default_device import leave
+    return leave(device, *exc)
+
+
+def _decorate(device, function):
+    from ._default_device import decorate
+    return decorate(device, function)

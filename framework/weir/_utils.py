@@ -1,0 +1,62 @@
+"""Helpers that libraries import from `torch._utils`."""
+import weir
+
+
+def _accumulate(iterable, fn=lambda x, y: x + y):
+    """Running totals."""
+    total = None
+    for i, x in enumerate(iterable):
+        total = x if i == 0 else fn(total, x)
+        yield total
+
+
+def _flatten_dense_tensors(tensors):
+    """All elements in one vector."""
+    return weir.cat([t.contiguous().view(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat, tensors):
+    """The vector's elements in the tensors' shapes."""
+    return tuple(part.view_as(t) for part, t in zip(flat.split([t.numel() for t in tensors]), tensors))
+
+
+def _rebuild_tensor(storage, storage_offset, size, stride):
+    """A tensor over a storage."""
+    return storage._flat.view(getattr(storage, "dtype", weir.uint8)).as_strided(size, stride, storage_offset)
+
+
+def _get_device_index(device, optional=False, allow_cpu=False):
+    device = weir.device(device) if isinstance(device, str) else device
+    if isinstance(device, int):
+        return device
+    return -1 if device is None or device.type == "cpu" else device.index
+
+
+class ExceptionWrapper:
+    """An exception of another thread or process on its way."""
+
+    def __init__(self, exc_info=None, where="in background"):
+        import sys
+        import traceback
+        kind, value, trace = exc_info or sys.exc_info()
+        self.exc_type, self.where, self.exc_msg = kind, where, "".join(traceback.format_exception(kind, value, trace))
+
+    def reraise(self):
+        raise self.exc_type(f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}")
+
+
+class _ClassPropertyDescriptor:
+    def __init__(self, fget, fset=None):
+        self.fget = fget
+
+    def __get__(self, instance, owner=None):
+        return self.fget.__get__(instance, owner or type(instance))()
+
+
+def classproperty(func):
+    """A property of a class."""
+    return _ClassPropertyDescriptor(func if isinstance(func, (classmethod, staticmethod)) else classmethod(func))
+
+
+def is_compiling():
+    return False

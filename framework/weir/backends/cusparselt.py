@@ -1,0 +1,5 @@
+"""cusparselt, which this build does without."""
+
+
+def is_available():
+    return False

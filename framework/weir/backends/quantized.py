@@ -1,0 +1,2 @@
+"""Engines of quantised kernels: none here."""
+engine, supported_engines = "none", ["none"]

@@ -1,0 +1,92 @@
+"""`torch.cpu`: the CPU behind the interface of an accelerator. Its work is done when a call returns."""
+import contextlib
+
+
+def is_available():
+    return True
+
+
+def is_initialized():
+    return True
+
+
+def device_count():
+    return 1
+
+
+def current_device():
+    return "cpu"
+
+
+def set_device(device):
+    """There is one CPU."""
+
+
+def synchronize(device=None):
+    """Calls return when their work is done."""
+
+
+class Stream:
+    """The order of calls."""
+
+    def __init__(self, priority=-1):
+        pass
+
+    def wait_stream(self, stream):
+        """Everything before has run."""
+
+    def record_event(self):
+        return Event()
+
+    def wait_event(self, event):
+        """Everything before has run."""
+
+
+class Event:
+    """A point in the order of calls."""
+
+    def query(self):
+        return True
+
+    def record(self, stream=None):
+        """Everything before has run."""
+
+    def synchronize(self):
+        """Everything before has run."""
+
+    def wait(self, stream=None):
+        """Everything before has run."""
+
+
+class StreamContext(contextlib.nullcontext):
+    """A scope that changes nothing."""
+
+
+_stream = Stream()
+
+
+def current_stream(device=None):
+    return _stream
+
+
+def stream(stream):
+    return StreamContext(stream)
+
+
+def get_capabilities():
+    """What the CPU can do, as far as weir asks: its instruction set."""
+    from .backends.cpu import get_cpu_capability
+    kind = get_cpu_capability()
+    return {"avx2": kind in ("AVX2", "AVX512"), "avx512_f": kind == "AVX512"}
+
+
+class _Amp:
+    """`torch.cpu.amp`: the scope under its old name."""
+
+    @staticmethod
+    def autocast(enabled=True, dtype=None, cache_enabled=True):
+        from . import amp
+        return amp.autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
+
+
+amp = _Amp()

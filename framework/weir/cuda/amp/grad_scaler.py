@@ -1,0 +1,9 @@
+"""`torch.cuda.amp.GradScaler`."""
+from weir import amp as _amp
+
+
+class GradScaler(_amp.GradScaler):
+    """`torch.amp.GradScaler("cuda", ...)`, which is switched off where there is no GPU."""
+
+    def __init__(self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)

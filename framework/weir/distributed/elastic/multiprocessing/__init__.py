@@ -1,0 +1,1 @@
+"""Elastic jobs: names only."""

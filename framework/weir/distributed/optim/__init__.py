@@ -1,0 +1,4 @@
+"""Optimizers over processes: names only."""
+from weir.distributed._named import names
+
+__getattr__ = names("weir.distributed.optim", """ZeroRedundancyOptimizer DistributedOptimizer PostLocalSGDOptimizer""")

@@ -1,0 +1,59 @@
+"""Distributions with parameters that gradients flow to. Source: torch.distributions.
+
+Draws of normal, uniform and what is made of them follow PyTorch's generator; gamma, Poisson, binomial and multinomial
+draws are as random, but other numbers.
+"""
+from . import constraints, transforms  # noqa: F401
+from .constraint_registry import biject_to, transform_to  # noqa: F401
+from .continuous import Cauchy, Exponential, GeneralizedPareto, Laplace, Normal, Uniform, VonMises  # noqa: F401
+from .categorical import Categorical, Multinomial, OneHotCategorical, OneHotCategoricalStraightThrough  # noqa: F401
+from .discrete import Bernoulli, Binomial, ContinuousBernoulli, Geometric, NegativeBinomial, Poisson  # noqa: F401
+from .distribution import Distribution, ExponentialFamily  # noqa: F401
+from .gamma_family import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT  # noqa: F401
+from .kl import _REGISTRY as _KL_REGISTRY, kl_divergence, register_kl  # noqa: F401
+from .multivariate import (Independent, LKJCholesky, LowRankMultivariateNormal, MixtureSameFamily,  # noqa: F401
+                           MultivariateNormal, Wishart)
+from .transformed import (ExpRelaxedCategorical, Gumbel, HalfCauchy, HalfNormal, InverseGamma, Kumaraswamy,  # noqa: F401
+                          LogisticNormal, LogitRelaxedBernoulli, LogNormal, Pareto, RelaxedBernoulli,
+                          RelaxedOneHotCategorical, TransformedDistribution, Weibull)
+from .transforms import *  # noqa: F401,F403
+
+#: module of PyTorch -> names that programs import from it
+_HOMES = {
+    "bernoulli": "Bernoulli", "beta": "Beta", "binomial": "Binomial", "categorical": "Categorical", "cauchy": "Cauchy",
+    "chi2": "Chi2", "continuous_bernoulli": "ContinuousBernoulli", "dirichlet": "Dirichlet", "exp_family": "ExponentialFamily",
+    "exponential": "Exponential", "fishersnedecor": "FisherSnedecor", "gamma": "Gamma", "geometric": "Geometric",
+    "gumbel": "Gumbel", "half_cauchy": "HalfCauchy", "half_normal": "HalfNormal", "independent": "Independent",
+    "inverse_gamma": "InverseGamma", "kumaraswamy": "Kumaraswamy", "laplace": "Laplace", "lkj_cholesky": "LKJCholesky",
+    "log_normal": "LogNormal", "logistic_normal": "LogisticNormal", "lowrank_multivariate_normal": "LowRankMultivariateNormal",
+    "mixture_same_family": "MixtureSameFamily", "multinomial": "Multinomial", "multivariate_normal": "MultivariateNormal",
+    "negative_binomial": "NegativeBinomial", "normal": "Normal", "one_hot_categorical": "OneHotCategorical",
+    "pareto": "Pareto", "poisson": "Poisson", "relaxed_bernoulli": "RelaxedBernoulli",
+    "relaxed_categorical": "RelaxedOneHotCategorical", "studentT": "StudentT", "transformed_distribution":
+    "TransformedDistribution", "uniform": "Uniform", "von_mises": "VonMises", "weibull": "Weibull", "wishart": "Wishart",
+    "generalized_pareto": "GeneralizedPareto",
+}
+
+
+def _enter_homes():
+    """`import torch.distributions.normal` and its kin: modules that hold the names which PyTorch keeps there."""
+    import sys
+    import types
+    shared = {k: v for k, v in globals().items() if not k.startswith("__")}
+    for home in _HOMES:
+        module = types.ModuleType(f"{__name__}.{home}", f"Names that PyTorch keeps in `distributions.{home}`.")
+        module.__dict__.update(shared)
+        if home == "multivariate_normal":
+            from .multivariate import _batch_mahalanobis, _batch_mv, _precision_to_scale_tril
+            module.__dict__.update(_batch_mahalanobis=_batch_mahalanobis, _batch_mv=_batch_mv,
+                                   _precision_to_scale_tril=_precision_to_scale_tril)
+        from importlib.machinery import ModuleSpec
+        module.__spec__ = ModuleSpec(module.__name__, None)
+        sys.modules[module.__name__] = module
+        globals()[home] = module
+
+
+_enter_homes()
+__all__ = [n for n in _HOMES.values()] + [
+    "Distribution", "ExpRelaxedCategorical", "LogitRelaxedBernoulli", "OneHotCategoricalStraightThrough", "biject_to",
+    "kl_divergence", "register_kl", "transform_to"] + transforms.__all__

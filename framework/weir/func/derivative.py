@@ -1,0 +1,245 @@
+"""Gradients, products with Jacobians, Jacobians and Hessians of functions, by the backward pass.
+
+A function's inputs enter it as fresh aliases, so that derivatives nest: an inner derivative is recorded, and an outer one
+goes through it. Results keep a history only where something outside requires grad.
+"""
+import functools
+
+import weir
+from weir import Tensor
+from weir.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+
+
+def _alias(tensor, fresh):
+    """`tensor` as a non-leaf to differentiate by; the leaves made for that are gathered in `fresh`."""
+    if not isinstance(tensor, Tensor):
+        raise ValueError(f"expected tensors to differentiate by, but got {type(tensor).__name__}")
+    if not tensor.is_floating_point():
+        raise RuntimeError(f"expected input to be of a floating dtype, but got {tensor.dtype}")
+    if not tensor.requires_grad:
+        tensor = tensor.detach().requires_grad_()
+        fresh.append(tensor)
+    return tensor.view_as(tensor)
+
+
+_alive: list = []  # leaves made by derivatives that still run: what outer ones differentiate by
+
+
+def _leaf_node(leaf):
+    """The node of the graph at which gradients of a leaf end."""
+    return leaf.view_as(leaf).grad_fn.next_functions[0][0]
+
+
+def _outside(tensor, fresh):
+    """Does tensor's history reach a leaf that requires grad, other than the fresh ones?"""
+    if tensor.grad_fn is None:
+        return tensor.requires_grad and all(tensor is not t for t in fresh)
+    seen, nodes = {_leaf_node(t) for t in fresh}, [tensor.grad_fn]
+    while nodes:
+        node = nodes.pop()
+        if node in seen:
+            continue
+        if node.name() == "AccumulateGrad":
+            return True
+        seen.add(node)
+        nodes += [n for n, _ in node.next_functions if n is not None]
+    return False
+
+
+def _released(tree, fresh):
+    """Tensors of the tree without a history that ends in fresh leaves alone, or without any where recording is off."""
+    recording = weir.is_grad_enabled()
+
+    def release(t):
+        if not isinstance(t, Tensor) or not t.requires_grad:
+            return t
+        with weir.enable_grad():
+            keeps = recording and (bool(_alive) or _outside(t, fresh))
+        return t if keeps else t.detach()
+    return tree_map(release, tree)
+
+
+class _Recording:
+    """The scope of one derivative: recording is on, and its fresh leaves are known to be a derivative's."""
+
+    def __init__(self):
+        self.fresh = []
+
+    def __enter__(self):
+        _alive.append(self)
+        self._mode = weir.enable_grad()
+        self._mode.__enter__()
+        return self.fresh
+
+    def __exit__(self, *exc):
+        self._mode.__exit__(*exc)
+        _alive.remove(self)
+
+
+def _pullback(output, inputs, cotangent):
+    """Gradients of one output by the inputs, zeros where it does not depend on them."""
+    if not output.requires_grad:
+        return [weir.zeros_like(x) for x in inputs]
+    found = weir.autograd.grad(output, inputs, cotangent, retain_graph=True, create_graph=True, allow_unused=True)
+    return [weir.zeros_like(x) if g is None else g for g, x in zip(found, inputs)]
+
+
+def _pullback_all(outputs, inputs, cotangents):
+    """Sums over the outputs of gradients by the inputs."""
+    pairs = [(o, c) for o, c in zip(outputs, cotangents) if o.requires_grad]
+    if not pairs:
+        return [weir.zeros_like(x) for x in inputs]
+    found = weir.autograd.grad([o for o, _ in pairs], inputs, [c for _, c in pairs], retain_graph=True, create_graph=True,
+                               allow_unused=True)
+    return [weir.zeros_like(x) if g is None else g for g, x in zip(found, inputs)]
+
+
+def _numbers(argnums, count):
+    """argnums as a tuple of positions. RuntimeError when one is out of range."""
+    given = argnums if isinstance(argnums, tuple) else (argnums,)
+    for n in given:
+        if not isinstance(n, int):
+            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(n)}")
+        if not -count <= n < count:
+            raise RuntimeError(f"Got argnum={n}, but only {count} positional inputs")
+    return tuple(n % count for n in given)
+
+
+def _with_aliases(args, argnums, fresh):
+    """(args with aliases in the chosen places, the chosen trees, their leaves)."""
+    chosen = [tree_map(lambda t: _alias(t, fresh), args[n]) for n in _numbers(argnums, len(args))]
+    new = list(args)
+    for n, tree in zip(_numbers(argnums, len(args)), chosen):
+        new[n] = tree
+    return new, chosen, tree_leaves(chosen)
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """A function of (gradient, value) of func, which gives one number; with has_aux (gradient, (value, aux))."""
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        with _Recording() as fresh:
+            new, chosen, leaves = _with_aliases(args, argnums, fresh)
+            output = func(*new, **kwargs)
+            aux = None
+            if has_aux:
+                if not (isinstance(output, tuple) and len(output) == 2):
+                    raise RuntimeError("grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) "
+                                       "if has_aux is True")
+                output, aux = output
+            if not isinstance(output, Tensor):
+                raise RuntimeError(f"Expected f(*args) to return a Tensor, got {type(output)}")
+            if output.dim() != 0:
+                raise RuntimeError("Expected f(*args) to return a scalar tensor, got tensor with "
+                                   f"{output.dim()} dims. Did you forget to sum?")
+            found = tree_unflatten(_pullback(output, leaves, None), tree_flatten(chosen)[1])
+        gradient = tuple(found) if isinstance(argnums, tuple) else found[0]
+        result = (gradient, (output, aux)) if has_aux else (gradient, output)
+        return _released(result, fresh)
+    return wrapper
+
+
+def grad(func, argnums=0, has_aux=False):
+    """A function of the gradient of func, which gives one number, by the arguments at argnums; with has_aux (gradient, aux)."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        gradient, value = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
+    return wrapper
+
+
+def vjp(func, *primals, has_aux=False):
+    """(func(*primals), function of a cotangent that gives the products with the Jacobian; aux when asked)."""
+    recording = _Recording()
+    with recording as fresh:
+        new = [tree_map(lambda t: _alias(t, fresh), p) for p in primals]
+        output = func(*new)
+        aux = None
+        if has_aux:
+            output, aux = output
+    outputs, spec = tree_flatten(output)
+    if any(not isinstance(o, Tensor) for o in outputs):
+        raise RuntimeError(f"vjp: expected func(*primals) to return tensors, got {type(output)}")
+    inputs, input_spec = tree_flatten(new)
+
+    def wrapper(*cotangents, retain_graph=True, create_graph=None):
+        given = cotangents[0] if len(cotangents) == 1 else cotangents
+        flat, given_spec = tree_flatten(given)
+        if len(flat) != len(outputs):
+            raise RuntimeError(f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
+                               f"function. cotangents: {given_spec}, primal output: {spec}")
+        with _Recording():
+            found = tree_unflatten(_pullback_all(outputs, inputs, flat), input_spec)
+        result = tuple(found) if len(primals) > 1 else found[0]
+        return _released(result if len(primals) > 1 else (result,), fresh)
+    result = _released(output, fresh)
+    return (result, wrapper, _released(aux, fresh)) if has_aux else (result, wrapper)
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """(func(*primals), the derivative in the direction of tangents; aux when asked).
+
+    The pullback is linear in its cotangent, so its own pullback is the derivative: two backward passes, no forward mode.
+    """
+    if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
+        raise RuntimeError("jvp: expected primals and tangents to be tuples")
+    if len(primals) != len(tangents):
+        raise RuntimeError(f"jvp: expected as many tangents as primals, got {len(tangents)} and {len(primals)}")
+    with _Recording() as fresh:
+        new = [tree_map(lambda t: _alias(t, fresh), p) for p in primals]
+        output = func(*new)
+        aux = None
+        if has_aux:
+            output, aux = output
+        outputs, spec = tree_flatten(output)
+        directions = tree_leaves(list(tangents))
+        cotangents = [weir.zeros_like(o).requires_grad_() for o in outputs]
+        fresh += cotangents
+        pulled = _pullback_all(outputs, tree_leaves(new), cotangents)
+        found = _pullback_all(pulled, cotangents, directions)
+    result = _released((output, tree_unflatten(found, spec)), fresh)
+    return (*result, _released(aux, fresh)) if has_aux else result
+
+
+def linearize(func, *primals):
+    """(func(*primals), function of tangents that gives the derivative in their direction)."""
+    output = func(*primals)
+    return output, lambda *tangents: jvp(func, primals, tangents)[1]
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+    """A function of the Jacobian, row by row: for each output a tree of tensors of shape output's + input's."""
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        with _Recording() as fresh:
+            new, chosen, leaves = _with_aliases(args, argnums, fresh)
+            output = func(*new, **kwargs)
+            aux = None
+            if has_aux:
+                output, aux = output
+            outputs, out_spec = tree_flatten(output)
+            chosen_spec = tree_flatten(chosen)[1]
+
+            def of(o):
+                flat = o.reshape(-1)
+                rows = [_pullback(flat[i], leaves, None) for i in range(flat.numel())]
+                columns = [weir.stack([r[k] for r in rows]).reshape(tuple(o.shape) + tuple(x.shape)) if rows
+                           else weir.zeros(tuple(o.shape) + tuple(x.shape), dtype=o.dtype) for k, x in enumerate(leaves)]
+                trees = tree_unflatten(columns, chosen_spec)
+                return tuple(trees) if isinstance(argnums, tuple) else trees[0]
+            jacobian = tree_unflatten([of(o) for o in outputs], out_spec)
+        jacobian = _released(jacobian, fresh)
+        return (jacobian, _released(aux, fresh)) if has_aux else jacobian
+    return wrapper
+
+
+def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None, randomness="error"):
+    """As jacrev. There is no forward mode, so Jacobians come row by row also here."""
+    return jacrev(func, argnums, has_aux=has_aux)
+
+
+def hessian(func, argnums=0):
+    """A function of the matrix of second derivatives: the Jacobian of the Jacobian."""
+    return jacrev(jacrev(func, argnums), argnums)

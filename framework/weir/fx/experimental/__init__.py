@@ -1,0 +1,1 @@
+"""Parts of PyTorch's compiler that libraries ask about."""

@@ -1,0 +1,341 @@
+"""A graph: nodes in order, and the Python code they stand for. Source: torch.fx.Graph."""
+import builtins
+import contextlib
+import keyword
+import math
+import operator
+import re
+from collections import defaultdict
+
+import weir
+
+from .node import Node, map_arg, qualified_name
+
+_OPERATORS = {operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", operator.floordiv: "{} // {}",
+              operator.truediv: "{} / {}", operator.mod: "{} % {}", operator.lt: "{} < {}", operator.le: "{} <= {}",
+              operator.eq: "{} == {}", operator.ne: "{} != {}", operator.gt: "{} > {}", operator.ge: "{} >= {}",
+              operator.and_: "{} & {}", operator.or_: "{} | {}", operator.xor: "{} ^ {}", operator.getitem: "{}[{}]",
+              operator.matmul: "{} @ {}", operator.pow: "{} ** {}", operator.lshift: "{} << {}", operator.rshift: "{} >> {}",
+              operator.neg: "-{}", operator.pos: "+{}", operator.invert: "~{}"}
+_IN_PLACE = {operator.iadd: "+=", operator.isub: "-=", operator.imul: "*=", operator.itruediv: "/=", operator.iand: "&=",
+             operator.ior: "|=", operator.ixor: "^=", operator.ipow: "**=", operator.imod: "%=", operator.imatmul: "@=",
+             operator.ifloordiv: "//=", operator.ilshift: "<<=", operator.irshift: ">>="}
+
+
+class PythonCode:
+    """Source text and the globals it needs."""
+
+    def __init__(self, src, globals_):
+        self.src, self.globals = src, globals_
+
+
+class CodeGen:
+    """How a graph becomes source text; weir has this one way."""
+
+
+class _Nodes:
+    """The nodes of a graph in order; they may be erased or added while one walks over them."""
+
+    def __init__(self, graph, backwards=False):
+        self._graph, self._backwards = graph, backwards
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+    def __iter__(self):
+        root = self._graph._root
+        node = root._prev if self._backwards else root._next
+        while node is not root:
+            if not node._erased:
+                yield node
+            node = node._prev if self._backwards else node._next
+
+    def __reversed__(self):
+        return iter(_Nodes(self._graph, not self._backwards))
+
+
+class Graph:
+    """A list of nodes, from placeholders to one output."""
+
+    def __init__(self, owning_module=None, tracer_cls=None, tracer_extras=None):
+        self.owning_module, self._tracer_cls = owning_module, tracer_cls
+        self._names, self._base = set(), defaultdict(int)
+        self._root = Node(self, "", "root", "", (), {})
+        self._insert_before = self._root
+        self._codegen = CodeGen()
+
+    @property
+    def nodes(self):
+        return _Nodes(self)
+
+    def find_nodes(self, *, op, target=None, sort=True):
+        return [n for n in self.nodes if n.op == op and (target is None or n.target == target)]
+
+    def _name(self, candidate):
+        candidate = re.sub(r"[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"
+        if candidate[0].isdigit():
+            candidate = f"_{candidate}"
+        taken = candidate in self._names or keyword.iskeyword(candidate) or hasattr(builtins, candidate)
+        base = candidate
+        match = re.fullmatch(r"(.*)_(\d+)", candidate)
+        if taken and match:
+            base = match[1]
+        while candidate in self._names or keyword.iskeyword(candidate) or hasattr(builtins, candidate):
+            self._base[base] += 1
+            candidate = f"{base}_{self._base[base]}"
+        self._names.add(candidate)
+        return candidate
+
+    def _candidate(self, op, target):
+        if callable(target):
+            return _snake(target.__name__ if hasattr(target, "__name__") else type(target).__name__)
+        return _snake(str(target).replace(".", "_"))
+
+    def create_node(self, op, target, args=None, kwargs=None, name=None, type_expr=None):
+        """Adds a node at the insertion point, which is the end unless set."""
+        name = self._name(name if name is not None else self._candidate(op, target))
+        node = Node(self, name, op, target, args or (), kwargs or {}, type_expr)
+        self._insert_before.prepend(node)
+        return node
+
+    def placeholder(self, name, type_expr=None, default_value=...):
+        args = () if default_value is ... else (default_value,)
+        return self.create_node("placeholder", name, args, type_expr=type_expr)
+
+    def get_attr(self, qualified_name, type_expr=None):
+        return self.create_node("get_attr", qualified_name, type_expr=type_expr)
+
+    def call_module(self, module_name, args=None, kwargs=None, type_expr=None):
+        return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
+
+    def call_method(self, method_name, args=None, kwargs=None, type_expr=None):
+        return self.create_node("call_method", method_name, args, kwargs, type_expr=type_expr)
+
+    def call_function(self, the_function, args=None, kwargs=None, type_expr=None, name=None):
+        return self.create_node("call_function", the_function, args, kwargs, name, type_expr)
+
+    def output(self, result, type_expr=None):
+        return self.create_node("output", "output", (result,), type_expr=type_expr)
+
+    def output_node(self):
+        return next(n for n in reversed(self.nodes) if n.op == "output")
+
+    def node_copy(self, node, arg_transform=lambda x: x):
+        """Adds a copy of another graph's node, whose arguments arg_transform brings over."""
+        args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
+        copy = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
+        copy.meta = dict(node.meta)
+        return copy
+
+    def graph_copy(self, g, val_map, return_output_node=False):
+        """Adds copies of all of g's nodes but the output. Returns what stands for g's result."""
+        for node in g.nodes:
+            if node in val_map:
+                continue
+            if node.op == "output":
+                value = map_arg(node.args[0], lambda n: val_map[n])
+                return (value, node) if return_output_node else value
+            val_map[node] = self.node_copy(node, lambda n: val_map[n])
+        return None
+
+    def erase_node(self, to_erase):
+        """Takes a node out. RuntimeError while others use it."""
+        if to_erase.users:
+            raise RuntimeError(f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in the graph: "
+                               f"{to_erase.users}!")
+        if to_erase._erased:
+            return
+        to_erase._unlink()
+        to_erase._erased = True
+        to_erase._update((), {})
+
+    @contextlib.contextmanager
+    def _at(self, node):
+        before, self._insert_before = self._insert_before, node
+        try:
+            yield
+        finally:
+            self._insert_before = before
+
+    def inserting_before(self, n=None):
+        """New nodes go before n, or to the start, until `with` ends."""
+        return self._at(self._root._next if n is None else n)
+
+    def inserting_after(self, n=None):
+        """New nodes go behind n, or to the end, until `with` ends."""
+        return self._at(self._root if n is None else n._next)
+
+    def eliminate_dead_code(self, is_impure_node=None):
+        """Erases nodes that nobody uses. Returns whether there were any."""
+        changed = False
+        for node in list(reversed(self.nodes)):
+            impure = is_impure_node(node) if is_impure_node is not None else node.is_impure()
+            if node.op == "call_module" and self.owning_module is not None and is_impure_node is None:
+                impure = False
+            if not impure and not node.users:
+                self.erase_node(node)
+                changed = True
+        return changed
+
+    def lint(self):
+        """RuntimeError when a node is used before it stands, a name occurs twice or a target does not exist."""
+        seen, names = set(), set()
+        for node in self.nodes:
+            for used in node.all_input_nodes:
+                if used not in seen:
+                    raise RuntimeError(f"Argument '{used}' of Node '{node}' was used before it has been defined! Please check "
+                                       "that Nodes in the graph are topologically ordered")
+            if node.name in names:
+                raise RuntimeError(f"Node redefined name {node.name}!")
+            seen.add(node)
+            names.add(node.name)
+            if self.owning_module is not None and node.op in ("get_attr", "call_module"):
+                place = self.owning_module
+                for atom in node.target.split("."):
+                    if not hasattr(place, atom):
+                        raise RuntimeError(f"Node {node} target {node.target} references nonexistent attribute {atom}")
+                    place = getattr(place, atom)
+
+    def on_generate_code(self, make_transformer):
+        raise NotImplementedError("Graph.on_generate_code: weir's code generation takes no transformers")
+
+    def print_tabular(self):
+        """Prints the nodes as a table."""
+        rows = [["opcode", "name", "target", "args", "kwargs"]] + [
+            [n.op, n.name, str(n.target), str(n.args), str(n.kwargs)] for n in self.nodes]
+        widths = [max(len(r[k]) for r in rows) for k in range(5)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths)).rstrip() for r in rows]
+        print("\n".join([lines[0], "  ".join("-" * w for w in widths)] + lines[1:]))
+
+    def __str__(self):
+        return "graph():" + "".join("\n    " + n.format_node() for n in self.nodes)
+
+    def __deepcopy__(self, memo=None):
+        g = Graph(tracer_cls=self._tracer_cls)
+        val_map: dict = {}
+        result = g.graph_copy(self, val_map)
+        if any(n.op == "output" for n in self.nodes):
+            g.output(result)
+        return g
+
+    def python_code(self, root_module="self", *, verbose=False):
+        """The code of `forward`, with every value dropped after its last use."""
+        globals_ = {"torch": weir, "device": weir.device, "inf": math.inf, "nan": math.nan, "NoneType": type(None)}
+        seen, uses = set(), {}  # node -> the nodes that nobody uses after it
+        for node in reversed(self.nodes):
+            uses[node] = [n for n in node.all_input_nodes if n not in seen]
+            seen.update(uses[node])
+        free, body = [], []
+        for node in self.nodes:
+            if node.op == "placeholder":
+                free.append(_placeholder(node, globals_))
+                continue
+            if node.op == "output":
+                body.append(f"return {_show(node.args[0], globals_)}")
+                continue
+            done = [n.name for n in uses[node]] + ([] if node.users else [node.name])
+            drop = "".join(f"{name} = " for name in done)
+            body.append(_statement(node, globals_, root_module) + (f";  {drop}None" if drop else ""))
+        lines = "\n".join("    " + line for line in body) or "    pass"
+        parameters = ", ".join([root_module, *free])
+        return PythonCode(f"\n\n\ndef forward({parameters}):\n{lines}\n    ", globals_)
+
+    def process_inputs(self, *args):
+        return args
+
+    def process_outputs(self, out):
+        return out
+
+
+def _snake(s):
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", s).lower().strip("_") or s
+
+
+def _placeholder(node, globals_):
+    star = node.target if node.target.startswith("*") else node.name
+    return star + (f" = {_show(node.args[0], globals_)}" if node.args else "")
+
+
+def _show(a, globals_):
+    """An argument as source text."""
+    if isinstance(a, Node):
+        return a.name
+    if isinstance(a, tuple):
+        if hasattr(a, "_fields"):
+            globals_[type(a).__name__] = type(a)
+            return f"{type(a).__name__}({', '.join(_show(x, globals_) for x in a)})"
+        if isinstance(a, weir.Size):
+            return f"torch.Size([{', '.join(_show(x, globals_) for x in a)}])"
+        return "(" + ", ".join(_show(x, globals_) for x in a) + ("," if len(a) == 1 else "") + ")"
+    if isinstance(a, list):
+        return "[" + ", ".join(_show(x, globals_) for x in a) + "]"
+    if isinstance(a, dict):
+        return "{" + ", ".join(f"{k!r}: {_show(v, globals_)}" for k, v in a.items()) + "}"
+    if isinstance(a, slice):
+        return f"slice({_show(a.start, globals_)}, {_show(a.stop, globals_)}, {_show(a.step, globals_)})"
+    if isinstance(a, (str, int, float, complex, bool, type(None), weir.dtype)) or a is ...:
+        return repr(a) if a is not ... else "..."
+    if isinstance(a, weir.device):
+        return f"torch.device({str(a)!r})"
+    if callable(a):
+        return _function(a, globals_)
+    name = f"_constant_{type(a).__name__}_{len(globals_)}"
+    globals_[name] = a
+    return name
+
+
+def _function(function, globals_):
+    """A function's name in the code; what the code cannot find by that name becomes a global."""
+    name = qualified_name(function)
+    if name.startswith("torch."):
+        place = weir
+        for part in name.split(".")[1:]:
+            place = getattr(place, part, None)
+        if place is function:
+            return name
+    if name == "getattr":
+        return name
+    if name.startswith("operator."):
+        globals_["operator"] = operator
+        return name
+    if name.startswith("builtins."):
+        return name[len("builtins."):]
+    if name.startswith("math."):
+        globals_["math"] = math
+        return name
+    short = name.replace(".", "_").replace("<", "_").replace(">", "_")
+    while globals_.get(short, function) is not function:
+        short += "_"
+    globals_[short] = function
+    return short
+
+
+def _attribute(root, path):
+    text = root
+    for atom in path.split("."):
+        text = f"{text}.{atom}" if atom.isidentifier() else f'getattr({text}, "{atom}")'
+    return text
+
+
+def _statement(node, globals_, root):
+    def call(args):
+        return ", ".join([_show(a, globals_) for a in args] + [f"{k} = {_show(v, globals_)}" for k, v in node.kwargs.items()])
+    if node.op == "get_attr":
+        return f"{node.name} = {_attribute(root, node.target)}"
+    if node.op == "call_module":
+        return f"{node.name} = {_attribute(root, node.target)}({call(node.args)})"
+    if node.op == "call_method":
+        return f"{node.name} = {_show(node.args[0], globals_)}.{node.target}({call(node.args[1:])})"
+    if node.target in _OPERATORS and not node.kwargs:
+        return f"{node.name} = " + _OPERATORS[node.target].format(*(_operand(a, globals_) for a in node.args))
+    if node.target in _IN_PLACE and not node.kwargs:
+        first, second = (_show(a, globals_) for a in node.args)
+        return f"{first} {_IN_PLACE[node.target]} {second};  {node.name} = {first}"
+    if node.target is builtins.getattr and isinstance(node.args[1], str) and node.args[1].isidentifier() and len(node.args) == 2:
+        return f"{node.name} = {_show(node.args[0], globals_)}.{node.args[1]}"
+    return f"{node.name} = {_function(node.target, globals_)}({call(node.args)})"
+
+
+def _operand(a, globals_):
+    text = _show(a, globals_)
+    return f"({text})" if isinstance(a, (int, float)) and not isinstance(a, bool) and a < 0 else text

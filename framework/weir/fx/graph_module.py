@@ -1,0 +1,149 @@
+"""A module whose forward is generated from a graph. Source: torch.fx.GraphModule."""
+import copy
+import itertools
+import linecache
+
+import weir
+from weir.nn import Module
+
+_count = itertools.count()
+
+
+def _copy_attribute(source, target, path):
+    *prefix, field = path.split(".")
+    for atom in prefix:
+        child = getattr(source, atom, None)
+        if child is None:
+            return
+        if not hasattr(target, atom):
+            setattr(target, atom, Module())
+        source, target = child, getattr(target, atom)
+    value = getattr(source, field)
+    if isinstance(value, weir.Tensor) and not isinstance(value, weir.nn.Parameter):
+        target.register_buffer(field, value)
+    else:
+        setattr(target, field, value)
+
+
+class GraphModule(Module):
+    """Takes from `root` (a module, or a dict of dotted names) what the graph's nodes name, and runs the graph's code.
+
+    Changing `.graph` needs `recompile()` before the next call, as in PyTorch.
+    """
+
+    def __new__(cls, *args, **kwargs):
+        own = type(cls.__name__, (cls,), {})  # a class of its own, since forward differs from module to module
+        return object.__new__(own)
+
+    def __init__(self, root, graph, class_name="GraphModule"):
+        super().__init__()
+        type(self).__name__ = class_name
+        if isinstance(root, Module):
+            self.training = root.training
+        for node in graph.nodes:
+            if node.op in ("get_attr", "call_module"):
+                if isinstance(root, Module):
+                    _copy_attribute(root, self, node.target)
+                elif node.target not in root:
+                    raise RuntimeError(f"Node {node} referenced target {node.target} but that target was not provided in `root`!")
+        if isinstance(root, dict):
+            for path in sorted(root, key=lambda p: p.count(".")):
+                *prefix, field = path.split(".")
+                place = self
+                for atom in prefix:
+                    if not hasattr(place, atom):
+                        setattr(place, atom, Module())
+                    place = getattr(place, atom)
+                setattr(place, field, root[path])
+        self.graph = graph
+        self.meta = {}
+
+    @property
+    def graph(self):
+        return self._graph
+
+    @graph.setter
+    def graph(self, g):
+        self.__dict__["_graph"] = g
+        g.owning_module = self
+        self.recompile()
+
+    @property
+    def code(self):
+        """The source of forward."""
+        return self._code
+
+    def recompile(self):
+        """Generates forward from the graph anew."""
+        made = self._graph.python_code("self")
+        self.__dict__["_code"] = made.src
+        file = f"<graph {next(_count)}>"
+        linecache.cache[file] = (len(made.src), None, made.src.splitlines(True), file)
+        scope = dict(made.globals)
+        exec(compile(made.src, file, "exec"), scope)
+        type(self).forward = scope["forward"]
+        return made
+
+    def add_submodule(self, target, m):
+        """Puts m at a dotted name. False when the way there is not of modules."""
+        *prefix, field = target.split(".")
+        place = self
+        for atom in prefix:
+            child = getattr(place, atom, None)
+            if child is None:
+                child = Module()
+                setattr(place, atom, child)
+            if not isinstance(child, Module):
+                return False
+            place = child
+        place.add_module(field, m)
+        return True
+
+    def delete_submodule(self, target):
+        *prefix, field = target.split(".")
+        place = self.get_submodule(".".join(prefix))
+        if field not in place._modules:
+            return False
+        del place._modules[field]
+        return True
+
+    def delete_all_unused_submodules(self):
+        """Drops the modules that no node calls."""
+        used = set()
+        for node in self.graph.nodes:
+            if node.op in ("call_module", "get_attr"):
+                parts = node.target.split(".")
+                used.update(".".join(parts[:i + 1]) for i in range(len(parts)))
+                if node.op == "call_module":
+                    used.update(f"{node.target}.{n}" for n, _ in self.get_submodule(node.target).named_modules() if n)
+        for name, _ in list(self.named_modules()):
+            if name and name not in used:
+                self.delete_submodule(name) if self._has(name) else None
+
+    def _has(self, name):
+        try:
+            self.get_submodule(name)
+        except AttributeError:
+            return False
+        return True
+
+    def print_readable(self, print_output=True, **options):
+        text = f"class {type(self).__name__}(torch.nn.Module):\n" + "\n".join(
+            "    " + line for line in self._code.strip().splitlines())
+        if print_output:
+            print(text)
+        return text
+
+    def __deepcopy__(self, memo):
+        fake = Module()
+        fake.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in ("_graph", "_code")}, memo))
+        return GraphModule(fake, copy.deepcopy(self._graph), type(self).__name__)
+
+    def __copy__(self):
+        return GraphModule(self, copy.deepcopy(self._graph), type(self).__name__)
+
+    def __reduce__(self):
+        raise NotImplementedError("GraphModule: weir cannot pickle generated code; save the state_dict")
+
+    def __repr__(self):
+        return f"{super().__repr__()}\n{self._code}\n# To see more debug info, please use `graph_module.print_readable()`"

@@ -1,0 +1,194 @@
+"""TorchScript's names. Nothing is compiled: a scripted or traced function is the Python function, and so computes the same.
+
+Saving and loading scripted programs raises NotImplementedError.
+"""
+import contextlib as _contextlib
+import functools as _functools
+from typing import Any as _Any, Final  # noqa: F401
+
+from weir._absent import PassThrough as _PassThrough, absent as _absent
+from weir.nn import Module as _Module
+
+from ..futures import Future  # noqa: F401
+
+Error = _absent("jit.Error", base=Exception)
+
+
+class Attribute:
+    """A value with the type that TorchScript would give it; assigning it to a module assigns the value."""
+
+    def __init__(self, value, type):
+        self.value, self.type = value, type
+
+
+class ScriptModule(_Module):
+    """A module. That it may be compiled changes nothing here."""
+
+
+class RecursiveScriptModule(ScriptModule):
+    """What `script` makes of a module in PyTorch; here never made, so that `isinstance` is False."""
+
+
+class TopLevelTracedModule(ScriptModule):
+    """What `trace` makes of a module in PyTorch; here never made, so that `isinstance` is False."""
+
+
+TracedModule = TopLevelTracedModule
+
+
+class ScriptFunction:
+    """What `script` makes of a function in PyTorch; here never made, so that `isinstance` is False."""
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError("jit.ScriptFunction: weir has no TorchScript")
+
+
+ScriptWarning = type("ScriptWarning", (Warning,), {"__doc__": "Of TorchScript's compiler; never raised here."})
+TracerWarning = type("TracerWarning", (Warning,), {"__doc__": "Of TorchScript's tracer; never raised here."})
+TracingCheckError = type("TracingCheckError", (Exception,), {"__doc__": "Of TorchScript's tracer; never raised here."})
+CompilationUnit = _absent("jit.CompilationUnit", "weir has no TorchScript")
+ONNXTracedModule = _absent("jit.ONNXTracedModule", "weir has no TorchScript")
+
+
+def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
+    """obj itself: a function, module or class. It runs as Python."""
+    if obj is None:
+        return script
+    return obj
+
+
+def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-5,
+          strict=True, _force_outplace=False, _module_class=None, _compilation_unit=None, example_kwarg_inputs=None,
+          _store_inputs=True):
+    """func itself, once it ran on the example inputs. What depends on values is decided anew in each call."""
+    if func is None:
+        return _functools.partial(trace, example_inputs=example_inputs)
+    if check_trace and (example_inputs is not None or example_kwarg_inputs is not None):
+        from weir import Tensor, no_grad
+        args = (example_inputs,) if isinstance(example_inputs, (Tensor, dict)) else tuple(example_inputs or ())
+        with no_grad():
+            func(*args, **(example_kwarg_inputs or {}))
+    return func
+
+
+def trace_module(mod, inputs, *args, **kwargs):
+    """mod itself."""
+    return mod
+
+
+def script_if_tracing(fn):
+    return fn
+
+
+_script_if_tracing = script_if_tracing
+
+
+def _keep(obj=None, *args, **kwargs):
+    """obj itself: the decorator speaks to a compiler that is not here."""
+    return obj if callable(obj) else (lambda fn: fn)
+
+
+export = ignore = unused = interface = _overload = _overload_method = _keep
+strict_fusion = optimized_execution = fuser = _PassThrough
+
+
+def freeze(mod, preserved_attrs=None, optimize_numerics=True):
+    """mod itself, which must be in evaluation mode: RuntimeError else."""
+    if mod.training:
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on your "
+                           "module before freezing.")
+    return mod
+
+
+def optimize_for_inference(mod, other_methods=None):
+    return mod
+
+
+def run_frozen_optimizations(mod, optimize_numerics=True, preserved_methods=None):
+    """mod is as it was."""
+
+
+def annotate(the_type, the_value):
+    """the_value."""
+    return the_value
+
+
+def isinstance(obj, target_type):  # noqa: A001
+    """Python's isinstance, for classes and tuples of them."""
+    import builtins
+    return builtins.isinstance(obj, target_type)
+
+
+def is_scripting():
+    """Does a compiler read this? Never."""
+    return False
+
+
+def is_tracing():
+    """Does a tracer watch this? Never."""
+    return False
+
+
+def fork(func, *args, **kwargs):
+    """A future that holds func(*args, **kwargs), which runs at once."""
+    future = Future()
+    try:
+        future.set_result(func(*args, **kwargs))
+    except Exception as error:
+        future.set_exception(error)
+    return future
+
+
+def wait(future):
+    """The future's value; its exception is raised."""
+    return future.wait()
+
+
+def save(m, f, _extra_files=None):
+    """NotImplementedError: there is no compiled program to save."""
+    raise NotImplementedError("jit.save: weir has no TorchScript; save the state_dict instead")
+
+
+def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
+    """NotImplementedError: weir does not run TorchScript programs."""
+    raise NotImplementedError("jit.load: weir has no TorchScript; load a state_dict instead")
+
+
+def set_fusion_strategy(strategy):
+    """There is no fuser whose strategy it would be."""
+    return []
+
+
+def enable_onednn_fusion(enabled):
+    """There is no fuser to enable."""
+
+
+def onednn_fusion_enabled():
+    return False
+
+
+def jit_module_from_flatbuffer(f):
+    """NotImplementedError: weir does not run TorchScript programs."""
+    raise NotImplementedError("jit.jit_module_from_flatbuffer: weir has no TorchScript")
+
+
+def save_jit_module_to_flatbuffer(m, f, _extra_files=None):
+    """NotImplementedError: there is no compiled program to save."""
+    raise NotImplementedError("jit.save_jit_module_to_flatbuffer: weir has no TorchScript")
+
+
+
+
+script_method = _keep
+
+
+@_contextlib.contextmanager
+def _disable_emit_hooks():
+    yield
+
+
+def __getattr__(name):
+    if name in ("annotations", "_script", "_trace", "_state", "frontend", "quantized"):
+        import importlib
+        return importlib.import_module("weir.jit." + name)
+    raise AttributeError(f"module 'weir.jit' has no attribute '{name}'")

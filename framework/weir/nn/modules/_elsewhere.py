@@ -1,0 +1,18 @@
+"""Names under the module in which PyTorch keeps them, where weir keeps them in another."""
+import importlib
+
+_PLACES = ("weir.nn", "weir.nn.modules.utils", "weir.nn.common_types", "weir.nn.modules._private")
+
+
+def elsewhere(module):
+    """A module `__getattr__` that looks a name up in the other places."""
+    def __getattr__(name):
+        if not (name.startswith("__") and name.endswith("__")):
+            for place in _PLACES:
+                table = vars(importlib.import_module(place))
+                if name in table:
+                    return table[name]
+            if name in importlib.import_module("weir.nn._named").WORDS:
+                return getattr(importlib.import_module("weir.nn"), name)
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+    return __getattr__

@@ -1,0 +1,4 @@
+"""The names of PyTorch's module `adaptive`, which live in other files here."""
+from weir.nn.modules._elsewhere import elsewhere
+
+__getattr__ = elsewhere(__name__)

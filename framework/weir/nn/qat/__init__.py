@@ -1,0 +1,1 @@
+"""Layers of quantisation, which weir does not do."""

@@ -1,0 +1,2 @@
+"""Quantised layers: names only."""
+from weir.ao.nn.quantized import __getattr__  # noqa: F401

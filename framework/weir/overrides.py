@@ -1,0 +1,285 @@
+"""`__torch_function__`: how types of their own see the calls of PyTorch's functions. Source: torch.overrides.
+
+Ops of the core know nothing of it. A subclass of Tensor gets methods and operators that go through its rule when the
+class is made, and from the first class with a rule of its own on, the functions of the package look for it among their
+arguments. A type that is no Tensor is seen by these functions from `wrap_torch_function`, or once such a class exists.
+"""
+import contextlib
+import functools
+import inspect
+
+import weir
+from weir import Tensor
+
+_state = {"active": False, "disabled": 0}
+
+
+def _rule(kind):
+    rule = getattr(kind, "__torch_function__", None)
+    return None if rule is None or rule is _disabled_torch_function_impl else rule
+
+
+def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
+    """`__torch_function__ = torch._C._disabled_torch_function_impl`: the subclass has no rule, results are plain tensors."""
+    return func(*args, **(kwargs or {}))
+
+
+def _own(obj):
+    """Has obj a type with a rule other than Tensor's?"""
+    kind = type(obj)
+    if kind is Tensor or obj is None or isinstance(obj, (int, float, str, bool)):
+        return False
+    rule = _rule(kind)
+    if rule is None or kind.__module__.startswith("weir."):
+        return False
+    return True
+
+
+def has_torch_function(relevant_args):
+    """Has one of the arguments a type with a rule of its own?"""
+    return not _state["disabled"] and any(map(_own, relevant_args))
+
+
+def has_torch_function_unary(arg):
+    return has_torch_function((arg,))
+
+
+def has_torch_function_variadic(*args):
+    return has_torch_function(args)
+
+
+def handle_torch_function(public_api, relevant_args, *args, **kwargs):
+    """The result of the first rule that accepts the call: subclasses before their bases, else from left to right.
+
+    TypeError when all return NotImplemented.
+    """
+    overloaded = []
+    for arg in relevant_args:
+        if _own(arg) and all(type(arg) is not type(o) for o in overloaded):
+            place = next((i for i, o in enumerate(overloaded) if issubclass(type(arg), type(o))), len(overloaded))
+            overloaded.insert(place, arg)
+    types = tuple(map(type, overloaded))
+    for arg in overloaded:
+        result = type(arg).__torch_function__(public_api, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    raise TypeError(f"no implementation found for '{getattr(public_api, '__module__', '')}.{public_api.__name__}' on types that "
+                    f"implement __torch_function__: {[type(a) for a in overloaded]}")
+
+
+def wrap_torch_function(dispatcher):
+    """Decorates a function: `dispatcher`, called with its arguments, names those whose types may have rules."""
+    def inner(func):
+        @functools.wraps(func)
+        def wrapped(*args, **kwargs):
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return func(*args, **kwargs)
+        return wrapped
+    return inner
+
+
+@contextlib.contextmanager
+def _no_torch_function():
+    _state["disabled"] += 1
+    try:
+        yield
+    finally:
+        _state["disabled"] -= 1
+
+
+class DisableTorchFunctionSubclass:
+    """Inside, rules are not asked, and results are plain tensors."""
+
+    def __enter__(self):
+        _state["disabled"] += 1
+
+    def __exit__(self, *exc):
+        _state["disabled"] -= 1
+
+
+def _flat(args, kwargs):
+    for a in (*args, *kwargs.values()):
+        if isinstance(a, (list, tuple)):
+            yield from a
+        else:
+            yield a
+
+
+def _converted(result, cls):
+    if isinstance(result, Tensor) and not isinstance(result, cls):
+        return _as_class(result, cls)
+    if isinstance(result, (tuple, list)) and type(result).__module__ != "torch.return_types":
+        parts = [_converted(r, cls) for r in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    return result
+
+
+def _as_class(result, cls):
+    """result as a cls with its history: a new wrapper around an alias."""
+    if not (result.requires_grad and result.grad_fn is not None):
+        return weir._C._make_subclass(cls, result, result.requires_grad)
+    return result  # a wrapper of another class would lose the history
+
+
+def default_rule(cls, func, types, args=(), kwargs=None):
+    """Tensor's own rule: func, whose results become instances of the subclass."""
+    if not all(issubclass(cls, t) for t in types):
+        return NotImplemented
+    with _no_torch_function():
+        result = func(*args, **(kwargs or {}))
+    if func in _plain_results():
+        return result
+    return _converted(result, cls)
+
+
+@functools.cache
+def _plain_results():
+    names = ("is_floating_point", "size", "stride", "dim", "numel", "tolist", "item", "numpy", "data_ptr", "__repr__")
+    return frozenset(getattr(Tensor, n) for n in names)
+
+
+def _wrap_function(function):
+    @functools.wraps(function, updated=())
+    def call(*args, **kwargs):
+        if not _state["disabled"]:
+            relevant = [a for a in _flat(args, kwargs) if _own(a)]
+            if relevant:
+                return handle_torch_function(function, relevant, *args, **kwargs)
+        return function(*args, **kwargs)
+    call._weir_rule = True
+    return call
+
+
+def _wrap_method(method, name):
+    def call(*args, **kwargs):
+        if not _state["disabled"]:
+            relevant = [a for a in _flat(args, kwargs) if _own(a)]
+            if relevant:
+                return handle_torch_function(method, relevant, *args, **kwargs)
+        return method(*args, **kwargs)
+    call.__name__, call.__doc__ = name, getattr(method, "__doc__", None)
+    return call
+
+
+_LEFT = {"__class__", "__new__", "__init__", "__del__", "__dict__", "__getattribute__", "__setattr__", "__delattr__", "__hash__",
+         "__init_subclass__", "__subclasshook__", "__dir__", "__doc__", "__torch_function__", "__reduce__", "__reduce_ex__",
+         "__sizeof__", "__getstate__", "__deepcopy__", "__format__", "__str__", "_make_subclass", "_make_wrapper_subclass",
+         "as_subclass", "requires_grad_", "__array__", "__len__", "__iter__", "__bool__", "__repr__", "register_hook"}
+
+
+def subclassed(cls):
+    """A subclass of Tensor was made: gives it methods and operators that go through its rule."""
+    if cls.__module__.startswith("weir.") or _rule(cls) is None or "__torch_function__" in vars(cls) and \
+            vars(cls)["__torch_function__"] is _disabled_torch_function_impl:
+        return
+    if issubclass(cls, (weir.nn.Parameter, weir.nn.Buffer)) and cls.__torch_function__.__func__ is Tensor.__torch_function__.__func__:
+        return
+    if Tensor in cls.__bases__:
+        for name in dir(Tensor):
+            value = Tensor.__dict__.get(name)
+            if name in _LEFT or name in vars(cls) or not callable(value) or isinstance(value, (type, classmethod, staticmethod)):
+                continue
+            setattr(cls, name, _wrap_method(value, name))
+    _activate()
+
+
+def _activate():
+    """From now on the package's functions ask their arguments for rules."""
+    if _state["active"]:
+        return
+    _state["active"] = True
+    from .fx.tracer import _functions
+    made = {}
+    for module, name, function in _functions():
+        made.setdefault(id(function), _wrap_function(function))
+        setattr(module, name, made[id(function)])
+
+
+def get_ignored_functions():
+    """Functions that never ask for rules: those that make tensors of nothing but numbers, and switches."""
+    names = """arange as_tensor asarray empty empty_strided eye full from_numpy frombuffer linspace logspace ones rand randint
+        randn randperm range scalar_tensor tensor tril_indices triu_indices zeros is_tensor is_storage set_default_dtype
+        get_default_dtype manual_seed seed initial_seed set_rng_state get_rng_state set_grad_enabled is_grad_enabled typename
+        can_cast promote_types result_type set_num_threads get_num_threads set_printoptions save load compile
+        use_deterministic_algorithms are_deterministic_algorithms_enabled""".split()
+    return {getattr(weir, n) for n in names if hasattr(weir, n)}
+
+
+@functools.cache
+def _overridable():
+    from .fx.tracer import _functions
+    ignored, found = get_ignored_functions(), {}
+    for module, name, function in _functions():
+        if function not in ignored and inspect.getmodule(function) is not inspect:
+            found.setdefault(module, []).append(function)
+    found[Tensor] = [m for n, m in Tensor.__dict__.items() if callable(m) and not isinstance(m, (type, classmethod))]
+    return found
+
+
+def get_overridable_functions():
+    """namespace -> its functions that ask for rules."""
+    return _overridable()
+
+
+def get_testing_overrides():
+    """function -> a function of the same parameters that returns -1."""
+    result = {}
+    for functions in _overridable().values():
+        for function in functions:
+            try:
+                signature = inspect.signature(function)
+            except (ValueError, TypeError):
+                continue
+
+            def dummy(*args, **kwargs):
+                return -1
+            dummy.__signature__, dummy.__name__ = signature, getattr(function, "__name__", "dummy")
+            result[function] = dummy
+    return result
+
+
+def resolve_name(f):
+    """The name under which f can be found, such as torch.add; None when it is unknown."""
+    for namespace, functions in _overridable().items():
+        if f in functions:
+            prefix = "torch.Tensor" if namespace is Tensor else namespace.__name__.replace("weir", "torch", 1)
+            return f"{prefix}.{f.__name__}"
+    return None
+
+
+def is_tensor_method_or_property(func):
+    return func in _overridable()[Tensor] or getattr(func, "__name__", "") == "__get__"
+
+
+def is_tensor_like(inp):
+    """Is inp a Tensor, or of a type with a rule?"""
+    return isinstance(inp, Tensor) or hasattr(type(inp), "__torch_function__")
+
+
+@contextlib.contextmanager
+def enable_reentrant_dispatch():
+    """A scope that changes nothing: rules may call rules here."""
+    yield
+
+
+def redispatch_function(func, types, args=(), kwargs=None):
+    return func(*args, **(kwargs or {}))
+
+
+class TorchFunctionMode:
+    """A rule for all calls inside a `with`. NotImplementedError: functions without subclasses ask nobody here."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        raise NotImplementedError
+
+    def __enter__(self):
+        raise NotImplementedError("TorchFunctionMode: weir's ops ask the types of their arguments only")
+
+    def __exit__(self, *exc):
+        return False
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """As TorchFunctionMode."""

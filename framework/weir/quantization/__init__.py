@@ -1,0 +1,2 @@
+"""The old home of `torch.ao.quantization`."""
+from weir.ao.quantization import __getattr__  # noqa: F401

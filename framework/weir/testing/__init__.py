@@ -1,0 +1,3 @@
+"""Comparisons and random tensors for tests. Source: torch.testing."""
+from ._comparison import assert_allclose, assert_close  # noqa: F401
+from ._creation import make_tensor  # noqa: F401

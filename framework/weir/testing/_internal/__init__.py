@@ -1,0 +1,1 @@
+"""PyTorch's own test helpers, of which weir has those that libraries' tests import."""

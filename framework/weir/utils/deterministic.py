@@ -1,0 +1,2 @@
+"""Settings beside `use_deterministic_algorithms`."""
+fill_uninitialized_memory = True

@@ -1,0 +1,174 @@
+"""Distributions against PyTorch's: densities, moments, entropies, divergences and gradients at the same parameters."""
+
+import pytest
+import torch
+import torch.distributions as td
+import twins
+import weir
+import weir.distributions as wd
+
+torch.manual_seed(0)
+P = torch.tensor([0.3, 1.2, 2.5])
+Q = torch.tensor([0.7, 2.1, 1.4])
+L = torch.tensor([-1.0, 0.2, 1.5])
+S = torch.tensor([[2.0, 0.3, 0.1], [0.3, 1.5, 0.2], [0.1, 0.2, 1.0]])
+PROBS = torch.tensor([[0.2, 0.5, 0.3], [0.6, 0.1, 0.3]])
+HALF = torch.tensor([0.2, 0.5, 0.9])
+
+#: name -> parameters of two distributions of the kind
+CASES = {
+    "Normal": [(L, P), (L + 0.3, Q)], "Laplace": [(L, P), (L + 0.3, Q)], "Cauchy": [(L, P), (L + 0.3, Q)],
+    "Gumbel": [(L, P), (L + 0.3, Q)], "LogNormal": [(L, P), (L + 0.3, Q)], "Uniform": [(L, L + P), (L - 1, L + P + 1)],
+    "Exponential": [(P,), (Q,)], "Gamma": [(P, Q), (Q, P)], "Chi2": [(P,), (Q,)], "Beta": [(P, Q), (Q, P)],
+    "StudentT": [(P + 2, L, Q)], "FisherSnedecor": [(P + 4, Q + 5)], "Dirichlet": [(P,), (Q,)], "HalfNormal": [(P,), (Q,)],
+    "HalfCauchy": [(P,)], "Weibull": [(P, Q)], "Pareto": [(P, Q + 2), (P, P + 2)], "Kumaraswamy": [(P + 1, Q + 1)],
+    "InverseGamma": [(P + 2, Q)], "VonMises": [(L, P)], "Bernoulli": [(HALF,), (HALF.flip(0),)],
+    "ContinuousBernoulli": [(HALF,), (HALF.flip(0),)], "Geometric": [(HALF,), (HALF.flip(0),)],
+    "Binomial": [(5, HALF), (5, HALF.flip(0))], "NegativeBinomial": [(5, HALF)], "Poisson": [(P,), (Q,)],
+    "Categorical": [(PROBS,), (PROBS.flip(0),)], "OneHotCategorical": [(PROBS,), (PROBS.flip(0),)],
+    "Multinomial": [(4, PROBS)], "MultivariateNormal": [(L, S), (L + 1, S + torch.eye(3))],
+    "LowRankMultivariateNormal": [(L, S[:, :2], P), (L + 1, S[:, 1:], Q)], "Wishart": [(torch.tensor(4.0), S), (torch.tensor(5.0), S + torch.eye(3))],
+    "LKJCholesky": [(3, torch.tensor(1.5))], "LogisticNormal": [(L, P)], "RelaxedBernoulli": [(torch.tensor(0.7), HALF)],
+    "RelaxedOneHotCategorical": [(torch.tensor(0.7), PROBS)], "GeneralizedPareto": [(L, P, torch.tensor([0.1, 0.2, 0.3]))],
+}
+#: Kinds whose draws follow PyTorch's generator.
+SAME_DRAWS = ("Normal", "Uniform", "Laplace", "LogNormal", "Gumbel", "HalfNormal", "MultivariateNormal", "Kumaraswamy",
+              "LogisticNormal", "LowRankMultivariateNormal", "RelaxedBernoulli", "RelaxedOneHotCategorical", "ContinuousBernoulli")
+
+
+def _pair(name, parameters):
+    return getattr(td, name)(*parameters), getattr(wd, name)(*twins.to_weir(list(parameters)))
+
+
+def _grad_parameters(parameters):
+    return [p.clone().requires_grad_() if isinstance(p, torch.Tensor) and p.is_floating_point() else p for p in parameters]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_density_and_its_gradient(name):
+    parameters = _grad_parameters(CASES[name][0])
+    copies = twins.to_weir(parameters)
+    theirs, ours = getattr(td, name)(*parameters), getattr(wd, name)(*copies)
+    torch.manual_seed(1)
+    value = theirs.sample((4,)).detach()
+    expected, actual = theirs.log_prob(value), ours.log_prob(twins.to_weir(value))
+    twins.assert_close(actual, expected, 1e-4, 1e-4, name)
+    leaves = [p for p in parameters if isinstance(p, torch.Tensor) and p.requires_grad]
+    twins_of = [c for p, c in zip(parameters, copies) if isinstance(p, torch.Tensor) and p.requires_grad]
+    want = torch.autograd.grad(expected.sum(), leaves, allow_unused=True)
+    got = weir.autograd.grad(actual.sum(), twins_of, allow_unused=True)
+    for a, b in zip(got, want):
+        assert (a is None) == (b is None)
+        if b is not None:
+            twins.assert_close(a, b, 2e-3, 2e-3, name)
+
+
+@pytest.mark.parametrize("what", ["mean", "variance", "stddev", "mode", "entropy", "batch_shape", "event_shape"])
+@pytest.mark.parametrize("name", CASES)
+def test_moments(name, what):
+    if (name, what) == ("Kumaraswamy", "mode"):
+        pytest.skip("PyTorch 2.13 gives NaN everywhere: it takes logarithms of negative numbers")
+    theirs, ours = _pair(name, CASES[name][0])
+    try:
+        expected = getattr(theirs, what)
+        expected = expected() if what == "entropy" else expected
+    except NotImplementedError:
+        pytest.skip("PyTorch has none")
+    actual = getattr(ours, what)
+    actual = actual() if what == "entropy" else actual
+    if what.endswith("shape"):
+        assert tuple(actual) == tuple(expected)
+    else:
+        twins.assert_close(actual, expected, 1e-3, 1e-4, f"{name}.{what}")
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if len(CASES[n]) > 1])
+def test_divergence(name):
+    (p, ours_p), (q, ours_q) = _pair(name, CASES[name][0]), _pair(name, CASES[name][1])
+    try:
+        expected = td.kl_divergence(p, q)
+    except NotImplementedError:
+        pytest.skip("PyTorch has none")
+    twins.assert_close(wd.kl_divergence(ours_p, ours_q), expected, 1e-3, 1e-4, name)
+
+
+MIXED = [("Exponential", "Gamma"), ("Exponential", "Gumbel"), ("Exponential", "Normal"), ("Gamma", "Exponential"),
+         ("Laplace", "Normal"), ("Normal", "Gumbel"), ("Normal", "Laplace"), ("Uniform", "Normal"), ("Uniform", "Gumbel"),
+         ("Normal", "Uniform"), ("Normal", "Exponential")]
+
+
+@pytest.mark.parametrize("a, b", MIXED)
+def test_divergence_between_kinds(a, b):
+    (p, ours_p), (q, ours_q) = _pair(a, CASES[a][0]), _pair(b, CASES[b][0])
+    twins.assert_close(wd.kl_divergence(ours_p, ours_q), td.kl_divergence(p, q), 1e-3, 1e-4, f"{a} {b}")
+
+
+@pytest.mark.parametrize("name", SAME_DRAWS)
+def test_draws_follow_the_generator(name):
+    theirs, ours = _pair(name, CASES[name][0])
+    torch.manual_seed(3)
+    weir.manual_seed(3)
+    twins.assert_close(ours.rsample((5,)), theirs.rsample((5,)), 1e-4, 1e-4, name)
+
+
+@pytest.mark.parametrize("name", ["Gamma", "Beta", "Dirichlet", "StudentT", "Poisson", "Binomial", "Exponential", "Wishart",
+                                  "Categorical", "Multinomial", "NegativeBinomial", "Geometric"])
+def test_draws_have_the_mean(name):
+    theirs, ours = _pair(name, CASES[name][0])
+    weir.manual_seed(0)
+    n = 4000
+    draws = ours.sample((n,)).double()
+    expected = theirs.mean if name != "Categorical" else (PROBS * torch.arange(3.0)).sum(-1)
+    spread = theirs.stddev.double() if name != "Categorical" else torch.ones(())
+    error = (torch.from_numpy(draws.mean(0).numpy()) - expected.double()).abs()
+    assert bool((error <= 6 * spread / n**0.5 + 1e-6).all()), (name, error)
+
+
+@pytest.mark.parametrize("value", [0.05, 0.7, 3.0, 40.0])
+def test_gradient_of_gamma_draws(value):
+    """d x / d a holds F(x; a) constant."""
+    from scipy.special import gammaincinv
+    a = weir.full((50,), value, dtype=weir.float64).requires_grad_()
+    weir.manual_seed(1)
+    x = wd.Gamma(a, weir.ones(50, dtype=weir.float64)).rsample()
+    (g,) = weir.autograd.grad(x.sum(), a)
+    from scipy.special import gammainc
+    u = gammainc(value, x.detach().numpy())
+    step = 1e-5 * value
+    expected = (gammaincinv(value + step, u) - gammaincinv(value - step, u)) / (2 * step)
+    ok = (u > 1e-3) & (u < 1 - 1e-6)
+    import numpy as np
+    np.testing.assert_allclose(g.numpy()[ok], expected[ok], rtol=1e-3)
+
+
+@pytest.mark.parametrize("constraint, size", [("real", 3), ("positive", 3), ("simplex", 3), ("unit_interval", 3), ("lower_cholesky", (3, 3)),
+                                              ("corr_cholesky", 3), ("positive_definite", (3, 3))])
+def test_bijections(constraint, size):
+    x = torch.randn(size)
+    to = "transform_to" if isinstance(size, tuple) else "biject_to"
+    theirs, ours = getattr(td, to)(getattr(td.constraints, constraint)), getattr(wd, to)(getattr(wd.constraints, constraint))
+    y, z = theirs(x), ours(twins.to_weir(x))
+    twins.assert_close(z, y)
+    twins.assert_close(ours.inv(z), theirs.inv(y), 1e-3, 1e-4)
+    assert bool(getattr(wd.constraints, constraint).check(z).all())
+
+
+def test_mixture_and_independent():
+    for lib, conv in ((td, lambda x: x), (wd, twins.to_weir)):
+        mixture = lib.MixtureSameFamily(lib.Categorical(conv(HALF)), lib.Normal(conv(L), conv(P)))
+        joint = lib.Independent(lib.Normal(conv(L), conv(P)), 1)
+        results = [mixture.mean, mixture.variance, mixture.log_prob(conv(torch.tensor(0.3))), joint.log_prob(conv(L)), joint.entropy(),
+                   mixture.expand((2,)).mean]
+        if lib is td:
+            expected = results
+    for a, b in zip(results, expected):
+        twins.assert_close(a, b)
+
+
+def test_bad_parameters_raise():
+    with pytest.raises(ValueError, match="Expected parameter scale"):
+        wd.Normal(0.0, -1.0)
+    with pytest.raises(ValueError, match="within the support"):
+        wd.Beta(1.0, 2.0).log_prob(weir.tensor(3.0))
+    with pytest.raises(NotImplementedError, match="No KL"):
+        wd.kl_divergence(wd.Normal(0.0, 1.0), wd.VonMises(0.0, 1.0))

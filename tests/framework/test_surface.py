@@ -1,0 +1,152 @@
+"""Names beside the core: what exists, what answers as PyTorch's CPU build, and that nothing pretends."""
+
+import copy
+import importlib
+import pickle
+
+import pytest
+import torch
+import torch.mps
+import torch.optim.swa_utils
+import torch.quasirandom
+import torch.utils._pytree
+import weir
+
+
+@pytest.mark.parametrize("call", [
+    "t.cuda.is_available()", "t.cuda.device_count()", "t.cuda.memory_allocated()", "t.cuda.get_rng_state_all()",
+    "t.accelerator.is_available()", "t.accelerator.current_accelerator()", "t.backends.cudnn.is_available()",
+    "t.backends.mps.is_available()", "t.backends.mkldnn.is_available()", "t.backends.cpu.get_cpu_capability()",
+    "t.xpu.is_available()", "t.mps.is_available()", "t.cpu.device_count()", "t.version.cuda",
+    "t.get_float32_matmul_precision()", "t.get_deterministic_debug_mode()", "t.distributed.is_initialized()",
+    "t.jit.is_scripting()", "t.compiler.is_compiling()", "t.is_storage(1)", "t.typename(1)",
+    "t.cuda.amp.GradScaler().is_enabled()", "t.FloatTensor([1, 2]).tolist()", "t.LongTensor(2, 3).shape",
+    "t.hann_window(5).tolist()", "t.kaiser_window(4).tolist()", "t.range(1, 3).tolist()",
+    "t.ones(3).untyped_storage().nbytes()", "t.ones(3)[1:].storage().tolist()", "t.eye(3).fill_diagonal_(2).tolist()",
+    "t.func.vmap(lambda x: x + 1)(t.ones(2)).tolist()", "t.utils._pytree.tree_leaves({'b': 1, 'a': (2, [3])})",
+    "t.float8_e4m3fn.itemsize", "t.autograd.gradcheck(lambda x: x.sin(), (t.ones(2, dtype=t.float64).requires_grad_(),))",
+    "t.quasirandom.SobolEngine(3).draw(5).tolist()",
+    "t.autograd.gradgradcheck(lambda x: x.sin(), (t.ones(2, dtype=t.float64).requires_grad_(),))",
+    "t.cond(True, lambda x: x, lambda x: -x, (1,))", "t.optim.swa_utils.AveragedModel(t.nn.Linear(2, 2)).n_averaged.item()"])
+def test_answers_as_pytorch(call):
+    theirs, ours = (eval(call, {"t": t}) for t in (torch, weir))
+    assert ours == (pytest.approx(theirs, abs=1e-6) if isinstance(theirs, list) and theirs and isinstance(theirs[0], float) else theirs)
+
+
+@pytest.mark.parametrize("use", [
+    lambda: weir.sparse_coo_tensor(), lambda: weir.quantize_per_tensor(weir.ones(2), 1, 0, None),
+    lambda: weir.jit.save(None, "x"), lambda: weir.jit.load("x"), lambda: weir.distributed.init_process_group("gloo"),
+    lambda: weir.nn.parallel.DistributedDataParallel(weir.nn.Linear(1, 1)), lambda: weir.onnx.export(None),
+    lambda: weir.autograd.detect_anomaly().__enter__(), lambda: weir.autograd.graph.saved_tensors_hooks(None, None),
+    lambda: weir.ao.quantization.prepare(None), lambda: weir.hub.load("a/b", "c"), lambda: weir.autograd.forward_ad.dual_level()])
+def test_what_is_not_there_says_so(use):
+    with pytest.raises(NotImplementedError):
+        use()
+
+
+def test_absent_classes_can_be_named_and_subclassed():
+    kind = weir.distributed.fsdp.FullyShardedDataParallel
+
+    class Mine(kind):
+        pass
+    assert not isinstance(weir.nn.Linear(1, 1), kind)
+    with pytest.raises(NotImplementedError, match="FullyShardedDataParallel"):
+        Mine()
+    with pytest.raises(AttributeError):
+        weir.distributed.no_such_name
+
+
+@pytest.mark.parametrize("path", ["nn.modules.batchnorm._BatchNorm", "nn.modules.utils._pair", "nn.modules.conv._ConvNd",
+                                  "nn.modules.instancenorm.InstanceNorm2d", "nn.modules.loss.TripletMarginLoss", "nn.common_types._size_2_t",
+                                  "optim.lr_scheduler.LRScheduler", "utils.data.DataLoader", "distributions.normal.Normal"])
+def test_private_paths_are_there(path):
+    module, _, name = path.rpartition(".")
+    assert hasattr(importlib.import_module("weir." + module), name)
+
+
+def test_default_device_is_a_scope():
+    with weir.device("meta"):
+        assert weir.ones(2).device.type == "meta" and weir.nn.Linear(2, 2).weight.device.type == "meta"
+    assert weir.ones(2).device.type == "cpu"
+
+
+def test_ops_are_copied_and_pickled_by_name():
+    assert copy.deepcopy(weir.relu) is weir.relu and pickle.loads(pickle.dumps(weir.relu)) is weir.relu
+
+
+def test_compiled_module_keeps_pytorchs_names():
+    with pytest.warns(UserWarning, match="one by one"):
+        compiled = weir.compile(weir.nn.Linear(2, 2))
+    assert list(compiled.state_dict()) == ["_orig_mod.weight", "_orig_mod.bias"] and compiled(weir.ones(1, 2)).shape == (1, 2)
+
+
+def test_subclass_sees_calls():
+    class Logged(weir.Tensor):
+        seen: list = []
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            cls.seen.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+    x = weir.ones(2).as_subclass(Logged)
+    assert type(weir.relu(x)) is Logged and type(x.view(1, 2)) is Logged and Logged.seen == ["relu", "view"]
+    assert type(weir.ones(2) + 1) is weir.Tensor
+
+
+def test_custom_op_with_gradient():
+    @weir.library.custom_op("surface_test::scaled_sin", mutates_args=())
+    def scaled_sin(x: weir.Tensor, by: float = 2.0) -> weir.Tensor:
+        return weir.from_numpy(x.detach().numpy().copy()).sin() * by
+
+    scaled_sin.register_autograd(lambda ctx, g: (g * ctx.saved_tensors[0].cos() * ctx.by, None),
+                                 setup_context=lambda ctx, inputs, output: (ctx.save_for_backward(inputs[0]), setattr(ctx, "by", inputs[1])))
+    x = weir.tensor([0.5], requires_grad=True)
+    weir.ops.surface_test.scaled_sin(x).backward()
+    assert x.grad.item() == pytest.approx(2 * 0.8775825618903728)
+    with pytest.raises(RuntimeError, match="no autograd formula"):
+        weir.library.custom_op("surface_test::opaque", lambda x: x * 2, mutates_args=(), schema="(Tensor x) -> Tensor")(x).backward()
+
+
+def test_assert_close_and_make_tensor():
+    weir.testing.assert_close({"a": [weir.ones(2), 1.0]}, {"a": [weir.ones(2) + 1e-7, 1.0]})
+    for other in (weir.ones(3), weir.ones(2, dtype=weir.float64), weir.tensor([1.0, 1.1])):
+        with pytest.raises(AssertionError):
+            weir.testing.assert_close(weir.ones(2), other)
+    t = weir.testing.make_tensor((3, 4), dtype=weir.int32, device="cpu", low=2, high=5)
+    assert t.shape == (3, 4) and 2 <= int(t.min()) and int(t.max()) < 5
+
+
+def test_profile_measures_scopes(tmp_path):
+    with weir.profiler.profile() as prof:
+        with weir.profiler.record_function("outer"):
+            with weir.profiler.record_function("inner"):
+                weir.ones(100, 100) @ weir.ones(100, 100)
+    events = {e.name: e for e in prof.key_averages()}
+    assert events["outer"].cpu_time_total >= events["inner"].cpu_time_total > 0
+    assert "inner" in prof.key_averages().table(sort_by="cpu_time_total")
+    prof.export_chrome_trace(str(tmp_path / "trace.json"))
+
+
+def test_scaler_skips_what_is_not_finite():
+    p = weir.nn.Parameter(weir.ones(1))
+    optimizer, scaler = weir.optim.SGD([p], lr=1.0), weir.amp.GradScaler("cpu", init_scale=8.0)
+    p.grad = weir.tensor([float("inf")])
+    scaler.step(optimizer)
+    scaler.update()
+    assert p.item() == 1.0 and scaler.get_scale() == 4.0
+    scaler.scale((p * 2).sum()).backward()
+
+
+@pytest.mark.parametrize("call", ["tree_map(lambda x: x + 1, {'a': [1, (2,)]})", "tree_structure((1, [2])).num_leaves",
+                                  "tree_flatten_with_path({'a': [1]})[0][0][1]", "keystr(tree_flatten_with_path({'a': [1]})[0][0][0])"])
+def test_trees_as_in_pytorch(call):
+    assert eval("p." + call.replace("(tree", "(p.tree"), {"p": importlib.import_module("weir.utils._pytree")}) == \
+        eval("p." + call.replace("(tree", "(p.tree"), {"p": torch.utils._pytree})
+
+
+def test_folded_batch_norm_computes_the_same():
+    from weir.nn.utils.fusion import fuse_conv_bn_eval
+    conv, bn, x = weir.nn.Conv2d(2, 3, 3).eval(), weir.nn.BatchNorm2d(3), weir.randn(2, 2, 6, 6)
+    bn(conv(x))
+    bn.eval()
+    assert weir.allclose(fuse_conv_bn_eval(conv, bn)(x), bn(conv(x)), atol=1e-5)
