@@ -72,6 +72,7 @@ struct Angle : Pointwise<Angle, Rule::floating> {
 struct Complex : Op {
   static constexpr Signature signature = "complex(real: Tensor, imag: Tensor) -> Tensor";
   static constexpr auto doc = "real + imag i, of float32 or float64 tensors of one dtype that broadcast.";
+  static constexpr Out out = Out::exact;
   static constexpr const char* notation = "pointwise";
   static constexpr bool holomorphic = false;
   Meta infer(Inputs in) const;
