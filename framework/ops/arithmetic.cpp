@@ -119,6 +119,8 @@ Tensors Nextafter::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(0), b = s.input(1);
+  // A complex quotient is NaN where a real one is 0: through the result, which is never far below its terms.
+  if (is_complex(dy.dtype())) return {dy * exp(a - s.output()), dy * exp(b - s.output())};
   return {dy / (1.0 + exp(b - a)), dy / (1.0 + exp(a - b))};
 }
 Tensors Logaddexp2::vjp(const Saved& s, const Tensor& dy) const {

@@ -43,9 +43,10 @@ struct ViewAsComplex : ViewOp {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct ConjPhysical : Pointwise<ConjPhysical, Rule::promote> {
-  static constexpr Signature signature = "conj_physical(input: Tensor) -> Tensor";
+struct Conjugate : Pointwise<Conjugate, Rule::promote> {
+  static constexpr Signature signature = "conjugate(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate, computed.";
+  static constexpr Module module = Module::hidden;
   static constexpr bool holomorphic = false;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -92,6 +93,13 @@ struct ConjLazy : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct ConjPhysical : Op {
+  static constexpr Signature signature = "conj_physical(input: Tensor) -> Tensor";
+  static constexpr auto doc = "The conjugate, computed; a real tensor itself.";
+  static constexpr bool inplace = true;
+  Tensor compose(Inputs in) const;
+};
+
 struct ResolveConj : Op {
   static constexpr Signature signature = "resolve_conj(input: Tensor) -> Tensor";
   static constexpr auto doc = "input itself, or where it is marked as a conjugate a copy that is not.";
@@ -128,8 +136,8 @@ struct Adjoint : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ComplexPointwise = OpList<ConjPhysical, Sgn, Angle>;
-using ComplexFamily = OpList<Conj, NegView, ViewAsReal, ViewAsComplex, Complex, Polar, ConjLazy, ResolveConj, ResolveNeg, Real,
+using ComplexPointwise = OpList<Conjugate, Sgn, Angle>;
+using ComplexFamily = OpList<Conj, NegView, ViewAsReal, ViewAsComplex, Complex, Polar, ConjLazy, ConjPhysical, ResolveConj, ResolveNeg, Real,
                              Imag, Isreal, Adjoint>;
 
 namespace fn {
