@@ -34,6 +34,7 @@ for _name, _f in _random.methods.items():
 
 strided = "strided"
 sparse_coo, sparse_csr = "torch.sparse_coo", "torch.sparse_csr"  # layouts that weir has not: functions refuse them by name
+complex32 = chalf = "torch.complex32"  # a dtype that weir has not, refused by name too
 inf, nan, pi, e = _builtins.float("inf"), _builtins.float("nan"), 3.141592653589793, 2.718281828459045
 
 

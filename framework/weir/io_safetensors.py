@@ -4,7 +4,7 @@ import numpy as np
 import weir
 
 _NAME_OF = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
-            "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL"}
+            "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL", "complex64": "C64"}
 _DTYPE_OF = {name: dtype for dtype, name in _NAME_OF.items()}
 
 
@@ -17,7 +17,7 @@ def _package():
 
 
 def _bytes_of(t):
-    t = t.detach().contiguous()
+    t = t.detach().resolve_conj().resolve_neg().contiguous()
     return (t.view(weir.int16) if t.dtype is weir.bfloat16 else t).numpy().tobytes()
 
 
