@@ -81,10 +81,10 @@ template <class F> Tensor by_parts(const Tensor& x, const Tensor& w, const Tenso
   if (!is_complex(x.dtype()) || !is_complex(w.dtype())) return f(x, w, bias);
   check(!bias || bias.dtype() == x.dtype(), "conv: Input type (", name_of(x.dtype()), ") and bias type should be the same");
   WithoutAutocast scope;
-  // Three products for four, as Gauss has them; where numbers are not finite, PyTorch's NaN are those of this form.
-  Tensor none, br = bias ? real(bias) : none, bi = bias ? imag(bias) : none;
-  Tensor a = f(real(x), real(w), br), b = f(imag(x), imag(w), none), c = f(real(x) + imag(x), real(w) + imag(w), bias ? br + bi : none);
-  return fn::complex(a - b, c - a - b);
+  // Not Gauss's three products, which PyTorch has: they cancel where the parts differ much.
+  Tensor none, xr = real(x), xi = imag(x), wr = real(w), wi = imag(w);
+  Tensor re = f(xr, wr, bias ? real(bias) : none) - f(xi, wi, none), im = f(xr, wi, bias ? imag(bias) : none) + f(xi, wr, none);
+  return fn::complex(re, im);
 }
 
 template <int n, class Op> Tensor conv(const char* op, const Op& o, Inputs in, const Dims& padding) {
