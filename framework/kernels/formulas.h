@@ -24,7 +24,7 @@ template <class T> T formula(const Abs&, T x) { return abs(x); }
 template <class T> T formula(const Sign&, T x) { return where(x > T(0), T(1), where(x < T(0), T(-1), T(0))); }
 template <class T> T formula(const Sgn&, T x) { return formula(Sign(), x); }
 template <class T> T formula(const Angle&, T x) { return where(x < T(0), T(3.14159265358979323846), where(x != x, x, T(0))); }
-template <class T> T formula(const ConjPhysical&, T x) { return x; }
+template <class T> T formula(const Conjugate&, T x) { return x; }
 template <class T> T formula(const Square&, T x) { return x * x; }
 template <class T> T formula(const Sqrt&, T x) { return sqrt(x); }
 template <class T> T formula(const Rsqrt&, T x) { return T(1) / sqrt(x); }

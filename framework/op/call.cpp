@@ -109,6 +109,7 @@ void check_inplace(const OpType& type, const Tensor& self, const Meta& m) {
   if (!type.may_repeat) check_no_repeats(self);
   check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", m.sizes);
+  check(!(is_complex(self.dtype()) && is_floating(m.dtype)), "In-place ", op_name(type), " is not supported for complex tensors.");
   check(can_cast(m.dtype, self.dtype()), op_name(type), "_: result type ", name_of(m.dtype),
         " can't be cast to the desired output type ", name_of(self.dtype()));
 }
@@ -193,7 +194,7 @@ Tensor unmarked(const Tensor& t) {
 
 // The numbers of a marked tensor in a tensor without marks.
 Tensor resolved(const Tensor& t) {
-  static const OpType *conj = find_op("conj_physical"), *neg = find_op("neg");
+  static const OpType *conj = find_op("conjugate"), *neg = find_op("neg");
   Tensor r = unmarked(t);
   for (auto [mark, op] : {std::pair(kConj, conj), std::pair(kNeg, neg)}) {
     if (!t.has_flag(mark)) continue;

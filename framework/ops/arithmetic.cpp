@@ -29,6 +29,12 @@ Tensors choose(const Saved& s, const Tensor& dy, bool larger) {
 }
 
 double of(const Scalar& s) { return s.to_double(); }
+// Of two numbers of Python's the operators would make one of the default dtype, which holds less than they do.
+Tensor plus(const Tensor& t, double by) {
+  if (!t.has_flag(kWrappedNumber)) return t + by;
+  Scalar s = item(t);
+  return wrapped_number(s.is_complex() ? Scalar(s.to_complex() + by) : Scalar(s.to_double() + by));
+}
 bool is_one(const Scalar& s) { return s.to_complex() == 1.0; }
 Tensor times(const Tensor& t, const Scalar& s) { return is_one(s) ? t : t * wrapped_number(s); }
 
@@ -76,7 +82,7 @@ Tensors Fmod::vjp(const Saved& s, const Tensor& dy) const {
 Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), e = s.input(1), da, db;
   bool is_constant = e.has_flag(kWrappedNumber) && item(e).is_zero();
-  if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, e - 1.0)));
+  if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, plus(e, -1))));
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.
     Tensor zero = Fn<LogicalAnd>()(logical_not(x), real(e) >= 0.0);
@@ -113,6 +119,8 @@ Tensors Nextafter::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(0), b = s.input(1);
+  // A complex quotient is NaN where a real one is 0: through the result, which is never far below its terms.
+  if (is_complex(dy.dtype())) return {dy * exp(a - s.output()), dy * exp(b - s.output())};
   return {dy / (1.0 + exp(b - a)), dy / (1.0 + exp(a - b))};
 }
 Tensors Logaddexp2::vjp(const Saved& s, const Tensor& dy) const {
@@ -130,8 +138,8 @@ Tensors Xlog1py::vjp(const Saved& s, const Tensor& dy) const {
   return {dx, dy * x / (y + 1.0)};
 }
 Tensors Lerp::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor w = s.input(2);
-  return {dy * (1.0 - w), dy * w, s.needs(2) ? dy * (s.input(1) - s.input(0)) : Tensor()};
+  Tensor w = s.input(2), rest = w.has_flag(kWrappedNumber) ? plus(w, -1) : w - 1.0;
+  return {-dy * rest, dy * w, s.needs(2) ? dy * (s.input(1) - s.input(0)) : Tensor()};
 }
 Tensors Addcmul::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = times(dy, value);

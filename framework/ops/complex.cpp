@@ -71,7 +71,7 @@ Geometry ViewAsComplex::geometry(Inputs in) const {
 }
 Tensors ViewAsComplex::vjp(const Saved&, const Tensor& dy) const { return {view_as_real(Fn<ResolveConj>()(dy))}; }
 
-Tensors ConjPhysical::vjp(const Saved&, const Tensor& dy) const { return {Fn<ConjPhysical>()(dy)}; }
+Tensors Conjugate::vjp(const Saved&, const Tensor& dy) const { return {Fn<Conjugate>()(dy)}; }
 
 // The part of the gradient across the number's direction, over its length. Source: PyTorch's sgn_backward.
 Tensors Sgn::vjp(const Saved& s, const Tensor& dy) const {
@@ -108,6 +108,7 @@ Tensors Complex::vjp(const Saved&, const Tensor& dy) const {
 
 Tensor Polar::compose(Inputs in) const { return complex(in[0] * cos(in[1]), in[0] * sin(in[1])); }
 Tensor ConjLazy::compose(Inputs in) const { return conj(in[0]); }
+Tensor ConjPhysical::compose(Inputs in) const { return is_complex(in[0].dtype()) ? Fn<Conjugate>()(in[0]) : in[0]; }
 Tensor ResolveConj::compose(Inputs in) const { return in[0].has_flag(kConj) ? clone_of(in[0]) : in[0]; }
 Tensor ResolveNeg::compose(Inputs in) const { return in[0].has_flag(kNeg) ? clone_of(in[0]) : in[0]; }
 Tensor Real::compose(Inputs in) const { return is_complex(in[0].dtype()) ? part(in[0].has_flag(kConj) ? conj(in[0]) : in[0], 0) : in[0]; }

@@ -43,9 +43,10 @@ struct ViewAsComplex : ViewOp {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct ConjPhysical : Pointwise<ConjPhysical, Rule::promote> {
-  static constexpr Signature signature = "conj_physical(input: Tensor) -> Tensor";
+struct Conjugate : Pointwise<Conjugate, Rule::promote> {
+  static constexpr Signature signature = "conjugate(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate, computed.";
+  static constexpr Module module = Module::hidden;
   static constexpr bool holomorphic = false;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -72,6 +73,7 @@ struct Angle : Pointwise<Angle, Rule::floating> {
 struct Complex : Op {
   static constexpr Signature signature = "complex(real: Tensor, imag: Tensor) -> Tensor";
   static constexpr auto doc = "real + imag i, of float32 or float64 tensors of one dtype that broadcast.";
+  static constexpr Out out = Out::exact;
   static constexpr const char* notation = "pointwise";
   static constexpr bool holomorphic = false;
   Meta infer(Inputs in) const;
@@ -88,6 +90,13 @@ struct Polar : Op {
 struct ConjLazy : Op {
   static constexpr Signature signature = "conj(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate: a marked view of a complex tensor, a real one itself.";
+  Tensor compose(Inputs in) const;
+};
+
+struct ConjPhysical : Op {
+  static constexpr Signature signature = "conj_physical(input: Tensor) -> Tensor";
+  static constexpr auto doc = "The conjugate, computed; a real tensor itself.";
+  static constexpr bool inplace = true;
   Tensor compose(Inputs in) const;
 };
 
@@ -127,8 +136,8 @@ struct Adjoint : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ComplexPointwise = OpList<ConjPhysical, Sgn, Angle>;
-using ComplexFamily = OpList<Conj, NegView, ViewAsReal, ViewAsComplex, Complex, Polar, ConjLazy, ResolveConj, ResolveNeg, Real,
+using ComplexPointwise = OpList<Conjugate, Sgn, Angle>;
+using ComplexFamily = OpList<Conj, NegView, ViewAsReal, ViewAsComplex, Complex, Polar, ConjLazy, ConjPhysical, ResolveConj, ResolveNeg, Real,
                              Imag, Isreal, Adjoint>;
 
 /// The geometry of `view` shown in `whole`, which lies as the tensor does that it was taken from: other strides, another

@@ -1,5 +1,6 @@
 #include "framework/ops/fft.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "framework/ops/arithmetic.h"
@@ -158,6 +159,33 @@ template <class F> Tensor rolled(Tensor x, const std::optional<Dims>& dim, F&& b
   return x;
 }
 
+/// Strides of a result: axes that are not transformed lie outside, in the order of the input's strides, then the others as
+/// `dim` has them. Source: PyTorch's _exec_fft.
+Dims fft_strides(const Dims& input, const Dims& sizes, const Dims& dim) {
+  Dims order;
+  for (int d = 0; d < sizes.n; d++)
+    if (!dim.contains(d)) order.push(d);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return input[int(a)] > input[int(b)]; });
+  for (int64_t d : dim) order.push(d);
+  Dims strides(sizes.n, 0);
+  int64_t step = 1;
+  for (int i = order.n; i-- > 0;) {
+    strides[int(order[i])] = step;
+    step *= std::max<int64_t>(sizes[int(order[i])], 1);
+  }
+  return strides;
+}
+/// `dim` wrapped, by falling strides; with `keep_last` the last one stays last.
+Dims by_strides(const Dims& input, const Dims& dim, bool keep_last) {
+  Dims d = dim;
+  for (int64_t& k : d) k = wrap_dim(k, input.n, "fft");
+  std::stable_sort(d.begin(), d.end() - keep_last, [&](int64_t a, int64_t b) { return input[int(a)] > input[int(b)]; });
+  return d;
+}
+void lay_out(Meta& m, const Dims& strides) {
+  if (!(strides == contiguous_strides(m.sizes))) m.strides = strides;
+}
+
 Meta transformed(const char* op, const Tensor& x, const Dims& dim, bool complex) {
   check(is_complex(x.dtype()) == complex && !is_reduced(x.dtype()) && is_inexact(x.dtype()), op, ": unsupported dtype ", name_of(x.dtype()));
   for (int64_t d : dim) wrap_dim(d, x.ndim(), op);
@@ -166,13 +194,20 @@ Meta transformed(const char* op, const Tensor& x, const Dims& dim, bool complex)
 
 }  // namespace
 
-Meta FftC2c::infer(Inputs in) const { return transformed("fft_c2c", in[0], dim, true); }
+Meta FftC2c::infer(Inputs in) const {
+  Meta m = transformed("fft_c2c", in[0], dim, true);
+  if (m.sizes.n && !dim.empty()) lay_out(m, fft_strides(in[0].strides(), m.sizes, by_strides(in[0].strides(), dim, false)));
+  return m;
+}
 Tensors FftC2c::vjp(const Saved&, const Tensor& dy) const { return {fft_c2c(dy, dim, scale, !forward)}; }
 
 Meta FftR2c::infer(Inputs in) const {
   Meta m = transformed("fft_r2c", in[0], dim, false);
   m.dtype = complex_type(m.dtype);
-  if (m.sizes.n) m.sizes[wrap_dim(dim.back(), m.sizes.n, "fft_r2c")] = along(in[0], dim.back()) / 2 + 1;
+  if (m.sizes.n) {
+    m.sizes[wrap_dim(dim.back(), m.sizes.n, "fft_r2c")] = along(in[0], dim.back()) / 2 + 1;
+    lay_out(m, fft_strides(in[0].strides(), m.sizes, by_strides(in[0].strides(), dim, true)));
+  }
   return m;
 }
 // As if the other half of the result had been computed and got no gradient.
@@ -191,6 +226,10 @@ Meta FftC2r::infer(Inputs in) const {
     int d = wrap_dim(dim.back(), m.sizes.n, "fft_c2r");
     check(m.sizes[d] == last_size / 2 + 1, "fft_c2r: expected ", last_size / 2 + 1, " points along dim ", d, ", got ", m.sizes[d]);
     m.sizes[d] = last_size;
+    // After a complex transform over the other axes, one over the last.
+    Dims strides = in[0].strides(), others = without_last(dim);
+    if (!others.empty()) strides = fft_strides(strides, in[0].sizes(), by_strides(strides, others, false));
+    lay_out(m, fft_strides(strides, m.sizes, Dims{d}));
   }
   return m;
 }

@@ -11,7 +11,7 @@ struct FftC2c : Op {
   static constexpr Signature signature = "fft_c2c(input: Tensor, dim: list[int], scale: float, forward: bool) -> Tensor";
   static constexpr auto doc = "Transform of complex numbers over dim, times scale. Shape: as input.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool holomorphic = false;
+  static constexpr bool holomorphic = false, any_strides = true;
   Dims dim;
   double scale;
   bool forward;
@@ -24,7 +24,7 @@ struct FftR2c : Op {
   static constexpr Signature signature = "fft_r2c(input: Tensor, dim: list[int], scale: float) -> Tensor";
   static constexpr auto doc = "Forward transform of real numbers over dim, times scale; of its last axis the first n / 2 + 1.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool holomorphic = false;
+  static constexpr bool holomorphic = false, any_strides = true;
   Dims dim;
   double scale;
   static constexpr std::tuple fields{&FftR2c::dim, &FftR2c::scale};
@@ -36,7 +36,7 @@ struct FftC2r : Op {
   static constexpr Signature signature = "fft_c2r(input: Tensor, dim: list[int], scale: float, last_size: int) -> Tensor";
   static constexpr auto doc = "Backward transform over dim, times scale, of the first half of a Hermitian input; its last axis has last_size.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool holomorphic = false;
+  static constexpr bool holomorphic = false, any_strides = true;
   Dims dim;
   double scale;
   int64_t last_size;

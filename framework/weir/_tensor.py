@@ -134,6 +134,9 @@ def view(self, *args):
 
 
 def _reinterpret(self, dtype):
+    if dtype is not self.dtype and (self.is_conj() or self.is_neg()):
+        mark = "conjugate view tensors" if self.is_conj() else "tensors with negative bit set"
+        raise RuntimeError(f"torch.Tensor.view is not supported for {mark} when converting to a different dtype.")
     a, b = self.dtype.itemsize, dtype.itemsize
     size, stride, offset = list(self.shape), list(self.stride()), self.storage_offset()
     if a != b:

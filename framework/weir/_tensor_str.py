@@ -76,6 +76,18 @@ class _Formatter:
         return self._text(value).rjust(self.width)
 
 
+class _ComplexFormatter:
+    """Formats complex numbers, real and imaginary parts to a width each."""
+
+    def __init__(self, values):
+        self._parts = [_Formatter([getattr(v, part) for v in values], True, False) for part in ("real", "imag")]
+        self.width = sum(part.width for part in self._parts) + 1
+
+    def format(self, value):
+        real, imag = self._parts[0].format(value.real), self._parts[1].format(value.imag).lstrip() + "j"
+        return real + imag if imag[0] in "+-" else f"{real}+{imag}"
+
+
 def _vector(values, total, indent, formatter, summarize):
     per_line = max(1, int((_options.linewidth - indent) // (formatter.width + 2)))
     edge = _options.edgeitems
@@ -116,7 +128,8 @@ def _shown(t):
 def _body(t, indent):
     summarize = t.numel() > _options.threshold
     values = _shown(t) if summarize else t
-    formatter = _Formatter(values.reshape(-1).tolist(), t.is_floating_point(), t.dtype is T.bool)
+    numbers = values.reshape(-1).tolist()
+    formatter = _ComplexFormatter(numbers) if t.is_complex() else _Formatter(numbers, t.is_floating_point(), t.dtype is T.bool)
     return _nested(t, indent, formatter, summarize)
 
 
@@ -128,7 +141,7 @@ def _suffixes(t):
         yield f"size={tuple(t.shape)}"
     elif t.numel() == 0 and t.dim() != 1:
         yield f"size={tuple(t.shape)}"
-    usual = (_C.get_default_dtype(), T.int64, T.bool)
+    usual = (_C.get_default_dtype(), T.int64, T.bool, _C.promote_types(_C.get_default_dtype(), T.complex64))
     if t.dtype not in usual if t.numel() else t.dtype is not _C.get_default_dtype():
         yield f"dtype={t.dtype}"
     if t.grad_fn is not None:

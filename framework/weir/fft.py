@@ -1,4 +1,6 @@
 """Discrete Fourier transforms: the core's ops, and the sample frequencies. Source: https://pytorch.org/docs/stable/fft.html"""
+import math
+
 from _weir import ops
 
 globals().update(ops["fft"])
@@ -14,6 +16,10 @@ def _frequencies(whole, step, out, requires_grad):
     return r.requires_grad_(requires_grad)
 
 
+def _reciprocal(x):
+    return 1.0 / x if x else math.copysign(math.inf, x)
+
+
 def _dtype(name, dtype):
     from _weir import get_default_dtype
     dtype = dtype or get_default_dtype()
@@ -27,10 +33,10 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
     dtype = _dtype("fftfreq", dtype)
     whole = arange(n, dtype=dtype, layout=layout, device=device)
     whole[(n + 1) // 2:] = arange(-(n // 2), 0, dtype=dtype, device=device)
-    return _frequencies(whole, 1.0 / (n * d) if n else 1.0, out, requires_grad)
+    return _frequencies(whole, _reciprocal(n * d), out, requires_grad)
 
 
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of rfft's results for n samples at distance d: [0, 1, ..., n // 2] / (d n). Shape: (n // 2 + 1,)."""
     dtype = _dtype("rfftfreq", dtype)
-    return _frequencies(arange(n // 2 + 1, dtype=dtype, layout=layout, device=device), 1.0 / (n * d), out, requires_grad)
+    return _frequencies(arange(n // 2 + 1, dtype=dtype, layout=layout, device=device), _reciprocal(n * d), out, requires_grad)

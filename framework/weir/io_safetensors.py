@@ -19,7 +19,7 @@ def _package():
 
 
 def _bytes_of(t):
-    t = t.detach().contiguous()
+    t = t.detach().resolve_conj().resolve_neg().contiguous()
     return (t.view(weir.int16) if t.dtype is weir.bfloat16 else t).numpy().tobytes()
 
 

@@ -79,6 +79,8 @@ class _Pickler(pickle._Pickler):
             return self.save_reduce(_Named("torch._utils", "_rebuild_parameter"), args, obj=t)
         args = (_StorageRef(self._storage(t)), t.storage_offset(), tuple(t.shape), tuple(t.stride()),
                 bool(t.requires_grad), OrderedDict())
+        marks = {name: True for name, marked in (("conj", t.is_conj()), ("neg", t.is_neg())) if marked}
+        args += (marks,) if marks else ()
         self._alive.append(t)
         self.save_reduce(_Named("torch._utils", "_rebuild_tensor_v2"), args, obj=t)
 
@@ -97,7 +99,7 @@ class _Pickler(pickle._Pickler):
             self._alive.append(t)
         key = self._keys[storage]
         if reach == count:
-            self.storages[key] = t.detach().as_strided((count,), (1,), 0)
+            self.storages[key] = _turned(t.detach().as_strided((count,), (1,), 0), t.is_conj(), t.is_neg())
         return "storage", _Named("torch", _STORAGE_OF[t.dtype.name]), key, "cpu", count
 
 
@@ -111,6 +113,12 @@ def _reach(t):
     if t.numel() == 0:
         return 0
     return t.storage_offset() + 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride()))
+
+
+def _turned(t, conj, neg):
+    """The same bytes with the marks of a conjugate or negative view turned over."""
+    t = t._conj() if conj else t
+    return t._neg_view() if neg else t
 
 
 def _bytes_of(flat):
@@ -211,8 +219,10 @@ def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad=False, hooks
     last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else -1
     if last >= storage.flat.numel():
         raise LoadError("a tensor reaches beyond its storage")
+    marks = metadata if isinstance(metadata, dict) else {}
     try:
-        return storage.flat.as_strided(size, stride, offset).detach().requires_grad_(requires_grad)
+        t = _turned(storage.flat.as_strided(size, stride, offset), marks.get("conj") is True, marks.get("neg") is True)
+        return t.detach().requires_grad_(requires_grad)
     except (RuntimeError, TypeError) as error:
         raise LoadError(f"a tensor that cannot be made: {error}") from None
 

@@ -7,7 +7,7 @@
 // ducc0's functions are templates and inline: a name per instruction set keeps two kernel libraries apart.
 #define WEIR_JOIN(a, b) a##b
 #define WEIR_JOINED(a, b) WEIR_JOIN(a, b)
-#define ducc0 WEIR_JOINED(ducc0_, WEIR_ISA)
+#define DUCC0_NAMESPACE WEIR_JOINED(ducc0_, WEIR_ISA)
 #define DUCC0_NO_LOWLEVEL_THREADING
 #include <ducc0/infra/string_utils.cc>
 #include <ducc0/infra/threading.cc>
@@ -19,6 +19,7 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
+namespace ducc0 = ::DUCC0_NAMESPACE;
 using Shape = std::vector<size_t>;
 using Strides = std::vector<ptrdiff_t>;
 

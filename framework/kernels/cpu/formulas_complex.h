@@ -24,7 +24,7 @@ template <class R> ComplexVec<R> formula(const Sgn&, ComplexVec<R> x) {
   return where(x == ComplexVec<R>(0), ComplexVec<R>(0), x / abs(x));
 }
 template <class R> ComplexVec<R> formula(const Angle&, ComplexVec<R> x) { return ComplexVec<R>(atan2(x.im, x.re)); }
-template <class R> ComplexVec<R> formula(const ConjPhysical&, ComplexVec<R> x) { return {x.re, -x.im}; }
+template <class R> ComplexVec<R> formula(const Conjugate&, ComplexVec<R> x) { return {x.re, -x.im}; }
 template <class R> ComplexVec<R> formula(const Lerp&, ComplexVec<R> a, ComplexVec<R> b, ComplexVec<R> w) {
   auto near = w.re * w.re + w.im * w.im < WEIR_ISA::Vec<R>(0.25);
   return where(near, a + w * (b - a), b - (b - a) * (ComplexVec<R>(1) - w));
@@ -45,7 +45,7 @@ template <class R> ComplexVec<R> formula(const Logaddexp&, ComplexVec<R> a, Comp
 }
 
 /// Ops with a loop per complex dtype: those whose arithmetic is that of vectors, or whose limits are the dtype's own.
-using FastComplexOps = OpList<Neg, Abs, Square, Reciprocal, Isnan, Isinf, Isfinite, LogicalNot, NanToNum, ConjPhysical, Add, Sub,
+using FastComplexOps = OpList<Neg, Abs, Square, Reciprocal, Isnan, Isinf, Isfinite, LogicalNot, NanToNum, Conjugate, Add, Sub,
     Mul, Div, Where, Addcmul, Addcdiv, Lerp, Eq, Ne>;
 /// Ops whose complex64 numbers go through the complex128 loop.
 using ComplexOps = OpList<Sqrt, Rsqrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh,

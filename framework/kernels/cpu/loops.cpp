@@ -306,9 +306,9 @@ Tensor row_major(const Tensor& t) { return t.is_contiguous() ? t : copied(t, Met
 
 void run_pointwise(const char* name, const Loops& loops, DType compute, const void* op, std::span<const Tensor> in,
                    const Tensor& out) {
-  if (out.numel() == 0) return;
   DType tile;
   Loop loop = pick(name, loops, compute, in, &tile);
+  if (out.numel() == 0) return;
   // Most calls: everything contiguous, of one shape and type, or a single number.
   const void* data[kMaxOperands] = {};
   alignas(kMaxItem) std::byte number[kMaxOperands][kMaxItem];

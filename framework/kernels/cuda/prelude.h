@@ -33,9 +33,10 @@ template <class T> struct optional {
 namespace weir {
 
 struct Scalar {
-  enum class Kind : uint8_t { boolean, integer, real } kind;
+  enum class Kind : uint8_t { boolean, integer, real, complex } kind;
   union { int64_t i; double d; };
-  template <class T> T to() const { return kind == Kind::real ? T(d) : T(i); }
+  double imag;
+  template <class T> T to() const { return kind <= Kind::integer ? T(i) : T(d); }
 };
 struct Str { char v[32]; };
 

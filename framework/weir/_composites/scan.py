@@ -1,5 +1,7 @@
 """Running reductions, differences and integrals along one axis."""
 
+import itertools
+
 import weir
 from weir._C import Tensor
 
@@ -18,8 +20,9 @@ def logcumsumexp(input: Tensor, dim):
         check_floating("logcumsumexp", input)
     if input.dim() == 0 or input.numel() == 0:
         return input.cumsum(dim)
-    if input.is_complex():
-        return weir.stack([weir.logsumexp(input.narrow(dim, 0, n + 1), dim) for n in range(input.shape[dim])], dim)
+    if input.is_complex():  # one after the other: a logarithm of the whole sum would lose the turns of its angle
+        totals = itertools.accumulate(input.unbind(dim), weir.logaddexp)
+        return weir.stack(list(totals), dim)
     highest = _running(input.detach(), dim, lambda new, old: new >= old)[0]
     finite = weir.isfinite(highest)
     shift = weir.where(finite, highest, weir.zeros_like(highest))

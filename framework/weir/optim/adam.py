@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, check, check_betas, decayed, next_step
+from .optimizer import Optimizer, as_parts, check, check_betas, decayed, next_step
 
 
 class Adam(Optimizer):
@@ -51,6 +51,8 @@ class Adam(Optimizer):
                 state["max_exp_avg_sq"] = weir.zeros_like(p)
         return state
 
+    _takes_complex = True
+
     def _update(self, p, grad, state, group):
         state = self._state(p, group)
         self._apply(p, grad, state, next_step(state), group)
@@ -58,6 +60,7 @@ class Adam(Optimizer):
     @staticmethod
     def _apply(p, grad, state, step, group):
         lr, (beta1, beta2) = float(group["lr"]), group["betas"]
+        p, grad, state = as_parts(p), as_parts(grad), {name: as_parts(value) for name, value in state.items()}
         if group["decoupled_weight_decay"]:
             p.mul_(1 - lr * group["weight_decay"])
         else:

@@ -124,7 +124,21 @@ class Optimizer:
     def _step_group(self, params, group) -> None:
         """Updates the parameters of one group; override it to take many at once."""
         for p in params:
-            self._update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+            update = self._update_parts if p.is_complex() and not self._takes_complex else self._update
+            update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+
+    #: Whether `_update` takes complex parameters itself; else their parts are updated as real numbers, as in PyTorch.
+    _takes_complex = False
+
+    def _update_parts(self, p, grad, state, group) -> None:
+        """Updates a complex parameter as the real tensor of its parts, with its state seen likewise."""
+        parts = {name: as_parts(value) for name, value in state.items()}
+        before = dict(parts)
+        self._update(as_parts(p), as_parts(grad), parts, group)
+        for name, value in parts.items():
+            if value is not before.get(name):
+                paired = isinstance(value, Tensor) and value.shape == (*p.shape, 2)
+                state[name] = weir.view_as_complex(value) if paired else value
 
     def _update(self, p, grad, state, group) -> None:
         """Updates one parameter in place."""
@@ -221,6 +235,11 @@ def check_betas(betas) -> None:
     for i, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def as_parts(x):
+    """A complex tensor as its parts, which share its memory; anything else as it is."""
+    return weir.view_as_real(x.resolve_conj()) if isinstance(x, Tensor) and x.is_complex() else x
 
 
 def decayed(grad, p, weight_decay):

@@ -17,6 +17,8 @@ class SGD(Optimizer):
                                       nesterov=nesterov, maximize=maximize, foreach=foreach,
                                       differentiable=differentiable, fused=fused))
 
+    _takes_complex = True
+
     def _step_group(self, params, group):
         fused = getattr(weir._C, "_sgd_step", None)
         left = self._fused(fused, params, group) if fused and params else params

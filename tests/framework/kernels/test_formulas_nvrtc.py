@@ -6,8 +6,8 @@ import pytest
 from cuda_source import KERNELS, pointwise_ops, source, types_of
 from nvrtc import CompileError, compile_cuda, library
 
-# Pointwise by notation, but a copy with a conversion: they have no formula.
-WITHOUT_FORMULA = {"clone", "to_dtype"}
+# Pointwise by notation, but copies with a conversion: they have no formula.
+WITHOUT_FORMULA = {"clone", "complex", "to_dtype"}
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,9 @@ MAKERS = {
     "4d": lambda F: F.ones(2, 2, 2, 2), "long row": lambda F: F.arange(60) * 1000, "leaf": lambda F: F.ones(2, requires_grad=True),
     "grad_fn": lambda F: F.ones(2, requires_grad=True) * 2, "wraps": lambda F: F.arange(9.0).reshape(3, 3).requires_grad_() + 1.5,
     "meta": lambda F: F.empty(2, 3, device="meta"), "parameter": lambda F: F.nn.Parameter(F.ones(2, 2)),
+    "complex": lambda F: F.complex(F.tensor([[1.5, -2], [3, 4]]), F.tensor([[0.25, 1e5], [float("nan"), 0]])),
+    "complex whole": lambda F: F.complex(F.tensor([1.0, -2]), F.tensor([3.0, -0.0])), "complex scalar": lambda F: F.polar(F.tensor(2.0), F.tensor(0.5)),
+    "conjugate": lambda F: F.complex(F.arange(3.0).double(), F.arange(3.0).double()).conj(),
     "negative": lambda F: F.tensor([[-1.5, 2], [3, -4e3]])}
 
 

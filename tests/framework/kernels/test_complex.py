@@ -1,0 +1,172 @@
+"""Complex numbers compute, differentiate and alias as PyTorch's do. Sources: framework/ops/complex.cpp and kernels/cpu/complex.cpp."""
+
+import numpy as np
+import pytest
+import torch
+import weir
+
+UNARY = ("neg abs square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh "
+         "acosh atanh sigmoid sinc sgn angle conj conj_physical real imag view_as_real sum mean prod var std adjoint").split()
+PREDICATES = "isnan isinf isfinite isreal logical_not any all count_nonzero".split()
+BINARY = "add sub mul div pow logaddexp matmul".split()
+TOLERANCE = {np.complex64: 2e-4, np.complex128: 1e-10}
+
+
+def numbers(shape, dtype, seed=0):
+    draw = np.random.default_rng(seed)
+    return (draw.standard_normal(shape) + 1j * draw.standard_normal(shape)).astype(dtype)
+
+
+def array(t):
+    return t.detach().resolve_conj().resolve_neg().numpy()
+
+
+def same(ours, theirs, tolerance=1e-12):
+    assert array(ours).dtype == array(theirs).dtype
+    np.testing.assert_allclose(array(ours), array(theirs), rtol=tolerance, atol=tolerance)
+
+
+def both(*arrays):
+    """The arrays as leaves of either framework."""
+    return [[F.from_numpy(a.copy()).requires_grad_() for a in arrays] for F in (weir, torch)]
+
+
+def backward(F, result, seed=5):
+    shape, dtype = tuple(result.shape), array(result).dtype
+    g = np.asarray(numbers(shape, np.complex128, seed))
+    g = g.astype(dtype) if dtype.kind == "c" else g.real.astype(dtype)
+    result.backward(F.from_numpy(np.array(g)))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=lambda t: t.__name__)
+@pytest.mark.parametrize("name", UNARY)
+def test_a_function_and_its_gradient(name, dtype):
+    (x,), (y,) = both(numbers((5, 37), dtype))
+    ours, theirs = getattr(weir, name)(x), getattr(torch, name)(y)
+    same(ours, theirs, TOLERANCE[dtype])
+    backward(weir, ours), backward(torch, theirs)
+    same(x.grad, y.grad, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("name", PREDICATES)
+def test_a_predicate(name):
+    a = numbers(9, np.complex64)
+    a[0], a[1], a[2], a[3] = 0, complex(1, np.nan), complex(np.inf, 0), 2
+    assert getattr(weir, name)(weir.from_numpy(a)).tolist() == getattr(torch, name)(torch.from_numpy(a)).tolist()
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE, ids=lambda t: t.__name__)
+@pytest.mark.parametrize("name", BINARY)
+def test_a_function_of_two_and_its_gradients(name, dtype):
+    ours, theirs = both(numbers((19, 19), dtype), numbers((19, 19), dtype, 1))
+    results = getattr(weir, name)(*ours), getattr(torch, name)(*theirs)
+    same(*results, TOLERANCE[dtype] * 10)
+    backward(weir, results[0]), backward(torch, results[1])
+    for x, y in zip(ours, theirs):
+        np.testing.assert_allclose(array(x.grad), array(y.grad), rtol=TOLERANCE[dtype] * 100, atol=TOLERANCE[dtype] * 100)
+
+
+@pytest.mark.parametrize("name", "exp log sqrt tanh sigmoid abs angle sgn reciprocal real var".split())
+def test_a_second_derivative(name):
+    grads = []
+    for F, (x,) in zip((weir, torch), both(numbers(6, np.complex128))):
+        y = getattr(F, name)(x)
+        first, = F.autograd.grad((y.abs() ** 2).sum(), x, create_graph=True)
+        grads.append(F.autograd.grad((first * first.conj()).real.sum(), x)[0])
+    same(*grads, 1e-8)
+
+
+def test_the_gradient_is_the_numeric_one():
+    # d L = re(conj(g) d z) for a real loss: along the real axis and along the imaginary one.
+    def loss(z):
+        return (weir.exp(z) * z.conj() / (2 + 1j) + z.abs() * z).sum().abs()
+
+    z = weir.from_numpy(numbers(4, np.complex128)).requires_grad_()
+    loss(z).backward()
+    for i in range(4):
+        for step in (1e-6, 1e-6j):
+            move = np.zeros(4, np.complex128)
+            move[i] = step
+            moved = [loss(weir.from_numpy(z.detach().numpy() + sign * move)).item() for sign in (1, -1)]
+            slope = (moved[0] - moved[1]) / 2e-6
+            expected = z.grad[i].item().real if step.imag == 0 else z.grad[i].item().imag
+            assert slope == pytest.approx(expected, abs=1e-7)
+
+
+def test_a_real_input_gets_a_real_gradient():
+    x = weir.ones(3, requires_grad=True)
+    (x * (2 + 3j)).abs().sum().backward()
+    assert x.grad.dtype is weir.float32
+
+
+def test_a_complex_loss_needs_a_gradient():
+    x = weir.from_numpy(numbers(1, np.complex64)).requires_grad_()
+    with pytest.raises(RuntimeError, match="real scalar outputs"):
+        (x * x).backward()
+
+
+def test_conjugates_are_views():
+    z = weir.from_numpy(numbers(3, np.complex64))
+    c = z.conj()
+    assert c.is_conj() and not c.conj().is_conj() and c._base is z and c.data_ptr() == z.data_ptr()
+    assert c.imag.is_neg() and not c.real.is_neg() and not c.resolve_conj().is_conj()
+    assert c[0].item() == z[0].item().conjugate() and c.tolist() == [x.conjugate() for x in z.tolist()]
+    with pytest.raises(RuntimeError, match="conjugate bit set"):
+        c.numpy()
+    assert (c + z).is_conj() is False
+
+
+def test_writes_through_marked_views_reach_the_base():
+    results = []
+    for F in (weir, torch):
+        x = F.from_numpy(numbers((4, 3), np.complex128)).requires_grad_()
+        z = x * 1
+        z.conj().mul_(2 + 1j)
+        z.conj().imag.add_(1)
+        z.real[0] = 5
+        z.conj()[1] = 1j
+        F.view_as_real(z)[2].mul_(3)
+        z.T.conj()[0].copy_(x[:, 1])
+        (z * z.conj()).real.sum().backward()
+        results.append((z, x.grad))
+    same(results[0][0], results[1][0])
+    same(results[0][1], results[1][1])
+
+
+def test_out_may_be_a_marked_view():
+    z, y = weir.zeros(2, dtype=weir.complex64), weir.from_numpy(numbers(2, np.complex64))
+    weir.add(y, y, out=z.conj())
+    assert z.tolist() == (y + y).conj().tolist()
+
+
+@pytest.mark.parametrize("call", [
+    lambda F, z: z < z, lambda F, z: F.maximum(z, z), lambda F, z: F.floor(z), lambda F, z: F.sort(z), lambda F, z: F.argmax(z),
+    lambda F, z: F.clamp(z, 0, 1), lambda F, z: F.remainder(z, z), lambda F, z: F.erf(z), lambda F, z: F.view_as_complex(z),
+    lambda F, z: F.view_as_real(z.conj()), lambda F, z: z.real.imag, lambda F, z: F.complex(z, z), lambda F, z: float(z[0])])
+def test_what_complex_numbers_have_not_is_refused(call):
+    a = numbers(3, np.complex64)
+    with pytest.raises(Exception) as theirs:
+        call(torch, torch.from_numpy(a))
+    with pytest.raises(theirs.type if theirs.type in (TypeError, IndexError) else (RuntimeError, NotImplementedError)):
+        call(weir, weir.from_numpy(a))
+
+
+def test_numbers_of_python_promote():
+    assert (weir.ones(2) * 1j).dtype is weir.complex64 and (weir.ones(2, dtype=weir.float64) * 1j).dtype is weir.complex128
+    assert (weir.ones(2, dtype=weir.int64) + 1j).dtype is weir.complex64
+
+
+def test_random_numbers_are_pytorchs():
+    weir.manual_seed(3), torch.manual_seed(3)
+    same(weir.randn(20, dtype=weir.complex64), torch.randn(20, dtype=torch.complex64), 1e-6)
+    same(weir.rand(5, dtype=weir.complex128), torch.rand(5, dtype=torch.complex128))
+
+
+@pytest.mark.parametrize("name", ["conv1d", "conv_transpose1d"])
+def test_a_convolution(name):
+    ours, theirs = both(numbers((2, 3, 10), np.complex128), numbers((3, 3, 3), np.complex128, 1), numbers(3, np.complex128, 2))
+    results = [getattr(F.nn.functional, name)(*x, padding=1) for F, x in ((weir, ours), (torch, theirs))]
+    same(*results, 1e-10)
+    backward(weir, results[0]), backward(torch, results[1])
+    for x, y in zip(ours, theirs):
+        same(x.grad, y.grad, 1e-9)
