@@ -97,7 +97,7 @@ _ABSENT = {
 }
 _WHY = {name: why for why, names in _ABSENT.items() for name in names.split()}
 
-_DTYPES = frozenset("""bit bits16 bits1x8 bits2x4 bits4x2 bits8 cdouble cfloat chalf complex128 complex32 complex64
+_DTYPES = frozenset("""bit bits16 bits1x8 bits2x4 bits4x2 bits8 chalf complex32
     float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int1 int2 int3 int4 int5 int6
     int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint16 uint2 uint3 uint32 uint4 uint5 uint6 uint64 uint7""".split())
 _QSCHEMES = frozenset("""per_tensor_affine per_tensor_symmetric per_channel_affine per_channel_symmetric
