@@ -100,7 +100,7 @@ template <class... Ops> struct Fn {
     template <int k, class A> static constexpr bool takes() {
       if constexpr (k >= s.n) return false;
       else if constexpr (s.params[k].ty == Ty::tensors) return std::is_convertible_v<A, Inputs> || std::is_same_v<A, std::initializer_list<Tensor>>;
-      else if constexpr (is_input(s.params[k].ty)) return std::is_same_v<A, Tensor> || std::is_arithmetic_v<A> || std::is_same_v<A, std::nullopt_t>;
+      else if constexpr (is_input(s.params[k].ty)) return std::is_same_v<A, Tensor> || (std::is_arithmetic_v<A> && s.params[k].number_ok) || std::is_same_v<A, std::nullopt_t>;
       else return !std::is_same_v<A, Tensor> && std::is_constructible_v<std::remove_cvref_t<decltype(std::declval<T>().*std::get<field(k)>(T::fields))>, const A&>;
     }
     template <class... A> static constexpr bool accepts() {

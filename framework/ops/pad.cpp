@@ -44,13 +44,14 @@ Tensor PadAxes::compose(Inputs in) const {
 Tensor Pad::compose(Inputs in) const {
   const Tensor& x = in[0];
   int rank = pad.n / 2;
+  check<NotImplemented>(mode == "constant" || mode == "reflect" || mode == "replicate" || mode == "circular", "pad: Unrecognised padding mode ",
+                        mode.view());
   check(pad.n % 2 == 0, "pad: Padding length must be divisible by 2");
   check(rank <= x.ndim(), "pad: Padding length should be less than or equal to two times the input dimension but got padding length ", pad.n,
         " and input of dimension ", x.ndim());
   if (mode == "constant") return fn::constant_pad_nd(x, pad, value.value_or(Scalar(0.0)));
   check(!value || value->is_zero(), "pad: Padding mode \"", mode.view(), "\" doesn't take in value argument");
   bool wide = mode == "replicate" || (mode == "reflect" && rank < 3);
-  check<NotImplemented>(wide || mode == "reflect" || mode == "circular", "pad: Unrecognised padding mode ", mode.view());
   check<NotImplemented>((x.ndim() == rank + 1 || x.ndim() == rank + 2) && rank <= 3, "pad: Only 2D, 3D, 4D, 5D padding with non-constant "
                         "padding are supported for now, got ", x.ndim(), "D input and ", pad.n, " pads");
   return wide ? fn::pad_axes_wide(x, pad, mode) : fn::pad_axes(x, pad, mode);

@@ -270,10 +270,5 @@ rrelu_, alpha_dropout_ = _write_back(rrelu), _write_back(alpha_dropout)
 feature_dropout_, feature_alpha_dropout_ = _write_back(feature_dropout), _write_back(feature_alpha_dropout)
 
 
-def imag(input):
-    """RuntimeError: input is real."""
-    raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
-
-
 for _name in ("igamma", "igammac", "lobpcg"):
     globals()[_name] = absent(_name)

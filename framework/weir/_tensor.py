@@ -123,7 +123,13 @@ def type(self, dtype=None, non_blocking=False):
                 "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
                 "complex128": "ComplexDouble"}[self.dtype.name]
         return f"torch.{name}Tensor"
-    return self.to(dtype)
+    if isinstance(dtype, str):
+        from . import _tensor_types
+        name = dtype.removeprefix("torch.")
+        if not name.endswith("Tensor") or not hasattr(_tensor_types, name):
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = getattr(_tensor_types, name)
+    return self.to(getattr(dtype, "dtype", dtype))
 
 
 def view(self, *args):

@@ -204,9 +204,7 @@ def is_storage(obj, /):
 
 def untyped_storage(self):
     """The bytes of self's memory, all of them, whatever part of it self shows."""
-    count = self._storage_bytes() if callable(self._storage_bytes) else self._storage_bytes
-    whole = _C._alias_storage(self.detach(), (count // self.itemsize,), (1,), 0)
-    return UntypedStorage(wrap_tensor=whole.view(weir.uint8) if count else weir.empty(0, dtype=weir.uint8))
+    return UntypedStorage(wrap_tensor=_C._storage_as_bytes(self))
 
 
 def storage(self):

@@ -243,6 +243,14 @@ void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor&
   }
 }
 
+// `t` in the order of axes that `like` has. Where the two sides of a convolution differ in it, oneDNN has no kernel but its
+// reference: a patch embedding's weight gradient took a hundred times as long.
+Tensor laid_as(const Tensor& t, const Tensor& like) {
+  bool last = is_channels_last(like.sizes(), like.strides()) && !like.is_contiguous();
+  if (last == (is_channels_last(t.sizes(), t.strides()) && !t.is_contiguous())) return t;
+  return copied(t, last ? Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), t.device()) : Meta(t.sizes(), t.dtype()));
+}
+
 void conv(const Convolution& op, Inputs in, Outputs out) {
   bool fused = onednn_has(out[0].dtype());
   bool with_bias = false;
@@ -260,7 +268,7 @@ void conv(const Convolution& op, Inputs in, Outputs out) {
 }
 
 void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
-  dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) { backward_input(op, dy, w, dx); },
+  dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) { backward_input(op, laid_as(dy, dx), w, dx); },
       [&] {
         accumulate(in[0], in[1], out[0], [&](auto add) {
           for_taps(op, out[0].sizes(), in[1].sizes(), in[0].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(o, k, i); });
@@ -270,7 +278,7 @@ void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
 }
 
 void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
-  dispatch(in[0], in[1], out[0], in[1], out[0], [&](const Tensor& x, const Tensor& dy, const Tensor& dw) { backward_weight(op, x, dy, dw); },
+  dispatch(in[0], in[1], out[0], in[1], out[0], [&](const Tensor& x, const Tensor& dy, const Tensor& dw) { backward_weight(op, x, laid_as(dy, x), dw); },
       [&] {
         accumulate(in[0], in[1], out[0], [&](auto add) {
           for_taps(op, in[0].sizes(), out[0].sizes(), in[1].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(i, o, k); });

@@ -1,6 +1,8 @@
 #include "framework/ops/counting.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -23,6 +25,13 @@ void nonzero(const Nonzero&, Inputs in, Outputs out) {
     m.strides = Dims{1, count};
     out[0] = empty(m);
     int64_t *p = out[0].data<int64_t>(), row = out[0].strides()[0], column = out[0].strides()[1];
+    if (x.ndim() == 1) {
+      for (int64_t i = 0, k = 0; k < count; i++) {
+        p[k] = i;
+        k += is_nonzero(v[i]);
+      }
+      return;
+    }
     for (int64_t i = 0; i < n; i++) {
       if (!is_nonzero(v[i])) continue;
       int64_t rest = i;
@@ -77,6 +86,53 @@ template <class T> std::vector<int64_t> ordered(const Rows<T>& rows, int64_t n) 
   return order;
 }
 
+template <class T> uint64_t scrambled(T x) {
+  uint64_t bits = 0;
+  if constexpr (std::is_floating_point_v<T>) x = x == 0 ? T(0) : x;  // -0 is 0
+  std::memcpy(&bits, &x, sizeof x);
+  bits *= 0x9e3779b97f4a7c15;  // Knuth's multiplicative hashing
+  return bits ^ bits >> 32;
+}
+
+/// The different numbers of a vector by hashing: one look at each number, and only the different ones are sorted. Gives up,
+/// false, where so many differ that sorting all is quicker; NaN, which equals nothing, is left to the sort as well.
+template <class T> bool distinct_by_hash(const T* v, int64_t n, DType t, Outputs out) {
+  const int64_t most = std::max<int64_t>(16, n / 8), room = int64_t(std::bit_ceil(uint64_t(most) * 4));
+  std::vector<int64_t> slots(room, -1);  // number of the value that is there
+  std::vector<T> values;
+  std::vector<int64_t> counts;
+  out[1] = empty(Dims{n}, DType::int64);
+  int64_t* inverse = out[1].data<int64_t>();
+  for (int64_t i = 0; i < n; i++) {
+    if constexpr (std::is_floating_point_v<T>)
+      if (v[i] != v[i]) return false;
+    uint64_t at = scrambled(v[i]) & uint64_t(room - 1);
+    while (slots[at] >= 0 && !(values[slots[at]] == v[i])) at = (at + 1) & uint64_t(room - 1);
+    if (slots[at] < 0) {
+      if (int64_t(values.size()) == most) return false;
+      slots[at] = int64_t(values.size());
+      values.push_back(v[i]);
+      counts.push_back(0);
+    }
+    counts[slots[at]]++;
+    inverse[i] = slots[at];
+  }
+  int64_t count = int64_t(values.size());
+  std::vector<int64_t> order(count), rank(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return values[a] < values[b]; });
+  out[2] = empty(Dims{count}, DType::int64);
+  out[0] = empty(Dims{count}, t);
+  T* sorted = out[0].data<T>();
+  for (int64_t k = 0; k < count; k++) {
+    rank[order[k]] = k;
+    sorted[k] = values[order[k]];
+    out[2].data<int64_t>()[k] = counts[order[k]];
+  }
+  for (int64_t i = 0; i < n; i++) inverse[i] = rank[inverse[i]];
+  return true;
+}
+
 void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
   DType given = in[0].dtype(), wide = is_reduced(given) ? DType::float32 : given;
   Tensor x = wide == given ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), wide));
@@ -84,6 +140,8 @@ void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
   visit_dtype(wide, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (!kIsComplex<T> && !std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
+      if constexpr (!std::is_same_v<T, bool>)
+        if (!op.consecutive && x.ndim() == 1 && wide == given && distinct_by_hash(x.data<T>(), n, wide, out)) return;
       Rows<T> rows{x.data<T>(), width};
       std::vector<int64_t> order;
       if (!op.consecutive) order = ordered(rows, n);

@@ -161,16 +161,15 @@ def _check_put(input, key, values):
                            f"destination and {values.dtype} for the source.")
 
 
-@composite(inplace=True, method=True, out=None)
+@composite(out=None)
 def index_put(input: Tensor, indices, values, accumulate=False):
     """A copy of input with values written, or added, at input[indices]."""
-    key = tuple(slice(None) if i is None else i for i in indices)
-    _check_put(input, key, values)
-    if not accumulate:
-        result = input.clone()
-        result[key] = values
-        return result
-    positions = weir.arange(input.numel()).reshape(input.shape)[key]
-    values = values.expand(positions.shape).reshape(-1)
-    result = input.reshape(-1).index_add(0, positions.reshape(-1), values).reshape(input.shape)
-    return result if input.is_contiguous() else weir._C._as_new(weir.empty_like(input).copy_(result))
+    _check_put(input, tuple(slice(None) if i is None else i for i in indices), values)
+    return weir._C._as_new(weir._C._index_put(input.clone(), indices, values, accumulate))
+
+
+@composite(out=None)
+def index_put_(input: Tensor, indices, values, accumulate=False):
+    """values written, or added, at input[indices], in place: what is not indexed is not touched."""
+    _check_put(input, tuple(slice(None) if i is None else i for i in indices), values)
+    return weir._C._index_put(input, indices, values, accumulate)
