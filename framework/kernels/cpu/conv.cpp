@@ -278,7 +278,7 @@ void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
 }
 
 void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
-  dispatch(in[0], in[1], out[0], in[1], out[0], [&](const Tensor& x, const Tensor& dy, const Tensor& dw) { backward_weight(op, x, laid_as(dy, x), dw); },
+  dispatch(in[0], in[1], out[0], in[1], out[0], [&](const Tensor& x, const Tensor& dy, const Tensor& dw) { backward_weight(op, laid_as(x, dw), laid_as(dy, dw), dw); },
       [&] {
         accumulate(in[0], in[1], out[0], [&](auto add) {
           for_taps(op, in[0].sizes(), out[0].sizes(), in[1].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(i, o, k); });
