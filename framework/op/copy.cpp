@@ -27,7 +27,7 @@ Tensors Copy::vjp(const Saved& s, const Tensor& dy) const {
   return {zero, dy};
 }
 
-void copy_into(const Tensor& self, const Tensor& src) { Fn<Copy>::into(self, std::array{self, src}); }
+void copy_into(const Tensor& self, const Tensor& src) { fn::copy.inplace(self, src); }
 
 void resize(const Tensor& self, const Dims& sizes) {
   int64_t reach = checked_add(self->offset, numel_of(sizes));

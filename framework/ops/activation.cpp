@@ -16,7 +16,7 @@ Tensor within(const Tensor& x, double low, double high, const Tensor& dy) {
   return where(x > low, where(x < high, dy, num(0.0)), num(0.0));
 }
 Tensor elu_gradient(const Saved& s, const Tensor& dy, double alpha, double scale, double input_scale) {
-  return Fn<EluBackward>()(dy, s.input(0), alpha, scale, input_scale);
+  return fn::elu_backward(dy, s.input(0), alpha, scale, input_scale);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ Meta Gelu::infer(Inputs in) const {
   return pointwise_meta("gelu(", Rule::real, in);
 }
 
-Tensors Relu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<ReluBackward>()(dy, s.output())}; }
+Tensors Relu::vjp(const Saved& s, const Tensor& dy) const { return {fn::relu_backward(dy, s.output())}; }
 Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {within(s.input(0), min_val, max_val, dy)}; }
 Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const {
   return {where(s.input(0) > 0.0, dy, dy * negative_slope)};
@@ -42,10 +42,10 @@ Meta Celu::infer(Inputs in) const {
   return pointwise_meta("celu(", Rule::real, in);
 }
 Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, alpha, 1, 1 / alpha)}; }
-Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<GeluBackward>()(dy, s.input(0), approximate)}; }
-Tensors Silu::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SiluBackward>()(dy, s.input(0))}; }
+Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::gelu_backward(dy, s.input(0), approximate)}; }
+Tensors Silu::vjp(const Saved& s, const Tensor& dy) const { return {fn::silu_backward(dy, s.input(0))}; }
 Tensors Mish::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = s.input(0), t = tanh(Fn<Log1p>()(exp(x)));
+  Tensor x = s.input(0), t = tanh(fn::log1p(exp(x)));
   return {dy * (t + x * sigmoid(x) * (1.0 - t * t))};
 }
 Tensors Softplus::vjp(const Saved& s, const Tensor& dy) const {
@@ -69,7 +69,7 @@ Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
 Tensors LogSigmoid::vjp(const Saved& s, const Tensor& dy) const { return {dy * sigmoid(-s.input(0))}; }
 
 Tensors ReluBackward::vjp(const Saved& s, const Tensor& dy) const {
-  return {Fn<ReluBackward>()(dy, s.input(1)), Tensor()};
+  return {fn::relu_backward(dy, s.input(1)), Tensor()};
 }
 Tensors SigmoidBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), y = s.input(1);
@@ -81,7 +81,7 @@ Tensors TanhBackward::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors SiluBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), x = s.input(1), y = sigmoid(x), slope = y * (1.0 - y);
-  return {Fn<SiluBackward>()(dy, x), dy * g * slope * (2.0 + x * (1.0 - 2.0 * y))};
+  return {fn::silu_backward(dy, x), dy * g * slope * (2.0 + x * (1.0 - 2.0 * y))};
 }
 Tensors GeluBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), x = s.input(1), dx;
@@ -92,12 +92,12 @@ Tensors GeluBackward::vjp(const Saved& s, const Tensor& dy) const {
   } else {
     dx = exp(x * x * -0.5) * (M_SQRT1_2 * M_2_SQRTPI * 0.5) * (2.0 - x * x);
   }
-  return {Fn<GeluBackward>()(dy, x, approximate), dy * g * dx};
+  return {fn::gelu_backward(dy, x, approximate), dy * g * dx};
 }
 Tensors EluBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), x = s.input(1);
   Tensor curve = (alpha * scale * input_scale * input_scale) * exp(x * input_scale);
-  return {Fn<EluBackward>()(dy, x, alpha, scale, input_scale), where(x < 0.0, dy * g * curve, num(0.0))};
+  return {fn::elu_backward(dy, x, alpha, scale, input_scale), where(x < 0.0, dy * g * curve, num(0.0))};
 }
 
 static const ActivationOps::Registration ops;

@@ -11,16 +11,16 @@ namespace weir {
 using namespace fn;
 
 Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
-Tensor operator-(const Tensor& a, const Tensor& b) { return Fn<Sub>()(a, b); }
+Tensor operator-(const Tensor& a, const Tensor& b) { return fn::sub(a, b); }
 Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
-Tensor operator/(const Tensor& a, const Tensor& b) { return Fn<Div>()(a, b); }
+Tensor operator/(const Tensor& a, const Tensor& b) { return fn::div(a, b); }
 Tensor operator-(const Tensor& a) { return neg(a); }
 
 namespace {
 
 // Half of the gradient to each side where both are equal, all of it to the chosen side elsewhere.
 Tensors choose(const Saved& s, const Tensor& dy, bool larger) {
-  Tensor a = s.input(0), b = s.input(1), equal = Fn<Eq>()(a, b), half = dy * 0.5, zero = num(0.0);
+  Tensor a = s.input(0), b = s.input(1), equal = fn::eq(a, b), half = dy * 0.5, zero = num(0.0);
   Tensor first = larger ? a > b : a < b, second = larger ? a < b : a > b;
   // NaN goes to whoever is chosen by the comparison with itself, as in PyTorch: neither.
   Tensor da = where(equal, half, where(second, zero, dy));
@@ -40,7 +40,7 @@ Tensor times(const Tensor& t, const Scalar& s) { return is_one(s) ? t : t * wrap
 
 // Not dy * 0, which is NaN where dy is not finite.
 Tensors no_gradients(const Tensor& dy) { return {zeros_of(dy.meta()), zeros_of(dy.meta())}; }
-Tensor divided(const Tensor& a, const Tensor& b, const char* mode) { return Fn<DivMode>()(a, b, Str(mode)); }
+Tensor divided(const Tensor& a, const Tensor& b, const char* mode) { return fn::div(a, b, Str(mode)); }
 
 }  // namespace
 
@@ -85,7 +85,7 @@ Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, plus(e, -1))));
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.
-    Tensor zero = Fn<LogicalAnd>()(logical_not(x), real(e) >= 0.0);
+    Tensor zero = fn::logical_and(logical_not(x), real(e) >= 0.0);
     db = dy * where(zero, num(0.0), s.output() * log(x));
   }
   return {da, db};
@@ -93,16 +93,16 @@ Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
 Tensors Maximum::vjp(const Saved& s, const Tensor& dy) const { return choose(s, dy, true); }
 Tensors Minimum::vjp(const Saved& s, const Tensor& dy) const { return choose(s, dy, false); }
 Tensors Fmax::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor a = s.input(0), b = s.input(1), first = Fn<LogicalOr>()(a >= b, isnan(b));
+  Tensor a = s.input(0), b = s.input(1), first = fn::logical_or(a >= b, isnan(b));
   return {where(first, dy, num(0.0)), where(first, num(0.0), dy)};
 }
 Tensors Fmin::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor a = s.input(0), b = s.input(1), first = Fn<LogicalOr>()(a <= b, isnan(b));
+  Tensor a = s.input(0), b = s.input(1), first = fn::logical_or(a <= b, isnan(b));
   return {where(first, dy, num(0.0)), where(first, num(0.0), dy)};
 }
 Tensors Atan2::vjp(const Saved& s, const Tensor& dy) const {
   Tensor y = s.input(0), x = s.input(1), square = y * y + x * x;
-  Tensor recip = where(logical_not(square), num(0.0), Fn<Reciprocal>()(square));  // nothing at the origin
+  Tensor recip = where(logical_not(square), num(0.0), fn::reciprocal(square));  // nothing at the origin
   return {dy * x * recip, dy * -y * recip};
 }
 Tensors Hypot::vjp(const Saved& s, const Tensor& dy) const {
@@ -111,11 +111,11 @@ Tensors Hypot::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Copysign::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(0), b = s.input(1);
-  return {dy * where(logical_not(a), num(0.0), Fn<Copysign>()(a, b) / a), zeros_of(dy.meta())};
+  return {dy * where(logical_not(a), num(0.0), fn::copysign(a, b) / a), zeros_of(dy.meta())};
 }
 // Source: PyTorch, which lets the step count as a constant, and gives nothing where there is none.
 Tensors Nextafter::vjp(const Saved& s, const Tensor& dy) const {
-  return {where(Fn<Eq>()(s.input(0), s.input(1)), num(0.0), dy), zeros_of(dy.meta())};
+  return {where(fn::eq(s.input(0), s.input(1)), num(0.0), dy), zeros_of(dy.meta())};
 }
 Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(0), b = s.input(1);
@@ -125,16 +125,16 @@ Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Logaddexp2::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(0), b = s.input(1);
-  return {dy / (1.0 + Fn<Exp2>()(b - a)), dy / (1.0 + Fn<Exp2>()(a - b))};
+  return {dy / (1.0 + fn::exp2(b - a)), dy / (1.0 + fn::exp2(a - b))};
 }
 Tensors Xlogy::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.input(1);
-  Tensor dx = where(Fn<LogicalAnd>()(logical_not(x), y <= 0.0), num(0.0), Fn<Xlogy>()(dy, y));
+  Tensor dx = where(fn::logical_and(logical_not(x), y <= 0.0), num(0.0), fn::xlogy(dy, y));
   return {dx, dy * x / y};
 }
 Tensors Xlog1py::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.input(1);
-  Tensor dx = where(Fn<LogicalAnd>()(logical_not(x), y <= -1.0), num(0.0), Fn<Xlog1py>()(dy, y));
+  Tensor dx = where(fn::logical_and(logical_not(x), y <= -1.0), num(0.0), fn::xlog1py(dy, y));
   return {dx, dy * x / (y + 1.0)};
 }
 Tensors Lerp::vjp(const Saved& s, const Tensor& dy) const {
@@ -192,7 +192,7 @@ Tensors ClampTensor::vjp(const Saved& s, const Tensor& dy) const {
   if (high) dx = where(x <= high, dx, zero);
   if (low) dlow = where(below, dy, zero);
   if (low && high) dlow = where(low > high, zero, dlow);
-  if (high) dhigh = where(low ? Fn<LogicalOr>()(above, low > high) : above, dy, zero);
+  if (high) dhigh = where(low ? fn::logical_or(above, low > high) : above, dy, zero);
   return {dx, dlow, dhigh};
 }
 

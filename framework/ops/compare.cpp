@@ -4,13 +4,13 @@
 
 namespace weir {
 
-Tensor operator>(const Tensor& a, const Tensor& b) { return Fn<Gt>()(a, b); }
-Tensor operator<(const Tensor& a, const Tensor& b) { return Fn<Lt>()(a, b); }
-Tensor operator>=(const Tensor& a, const Tensor& b) { return Fn<Ge>()(a, b); }
-Tensor operator<=(const Tensor& a, const Tensor& b) { return Fn<Le>()(a, b); }
+Tensor operator>(const Tensor& a, const Tensor& b) { return fn::gt(a, b); }
+Tensor operator<(const Tensor& a, const Tensor& b) { return fn::lt(a, b); }
+Tensor operator>=(const Tensor& a, const Tensor& b) { return fn::ge(a, b); }
+Tensor operator<=(const Tensor& a, const Tensor& b) { return fn::le(a, b); }
 
 Tensor BitwiseNot::compose(Inputs in) const {
-  return in[0].dtype() == DType::boolean ? Fn<LogicalNot>()(in[0]) : Fn<BitwiseNotInt>()(in[0]);
+  return in[0].dtype() == DType::boolean ? fn::logical_not(in[0]) : fn::bitwise_not_int(in[0]);
 }
 
 static const CompareOps::Registration ops;

@@ -25,7 +25,7 @@ Tensor part(const Tensor& x, int64_t i) { return select(view_as_real(x), int64_t
 
 }  // namespace
 
-Tensor conj(const Tensor& t) { return is_complex(t.dtype()) ? Fn<Conj>()(t) : t; }
+Tensor conj(const Tensor& t) { return is_complex(t.dtype()) ? fn::_conj(t) : t; }
 
 Geometry Conj::geometry(Inputs in) const {
   Geometry g = same(in[0]);
@@ -69,16 +69,16 @@ Geometry ViewAsComplex::geometry(Inputs in) const {
   g.dtype = complex_type(x.dtype());
   return g;
 }
-Tensors ViewAsComplex::vjp(const Saved&, const Tensor& dy) const { return {view_as_real(Fn<ResolveConj>()(dy))}; }
+Tensors ViewAsComplex::vjp(const Saved&, const Tensor& dy) const { return {view_as_real(fn::resolve_conj(dy))}; }
 
-Tensors Conjugate::vjp(const Saved&, const Tensor& dy) const { return {Fn<Conjugate>()(dy)}; }
+Tensors Conjugate::vjp(const Saved&, const Tensor& dy) const { return {fn::conjugate(dy)}; }
 
 // The part of the gradient across the number's direction, over its length. Source: PyTorch's sgn_backward.
 Tensors Sgn::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
   if (!is_complex(x.dtype())) return {zeros_of(dy.meta())};
   Tensor length = abs(x), direction = sgn(x), g = dy / length;
-  return {where(Fn<Eq>()(length, num(0.0)), num(0.0), g - real(g * conj(direction)) * direction)};
+  return {where(fn::eq(length, num(0.0)), num(0.0), g - real(g * conj(direction)) * direction)};
 }
 
 Meta Angle::infer(Inputs in) const {
@@ -90,7 +90,7 @@ Tensors Angle::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
   if (!is_complex(x.dtype())) return {zeros_of(dy.meta())};
   Tensor turned = x * wrapped_number(Scalar(std::complex<double>(0, 1))), length = abs(x);
-  return {where(Fn<Eq>()(length, num(0.0)), num(0.0), dy * (turned / length / length))};
+  return {where(fn::eq(length, num(0.0)), num(0.0), dy * (turned / length / length))};
 }
 
 Meta Complex::infer(Inputs in) const {
@@ -110,13 +110,13 @@ Tensors Complex::vjp(const Saved&, const Tensor& dy) const {
 
 Tensor Polar::compose(Inputs in) const { return complex(in[0] * cos(in[1]), in[0] * sin(in[1])); }
 Tensor ConjLazy::compose(Inputs in) const { return conj(in[0]); }
-Tensor ConjPhysical::compose(Inputs in) const { return is_complex(in[0].dtype()) ? Fn<Conjugate>()(in[0]) : in[0]; }
+Tensor ConjPhysical::compose(Inputs in) const { return is_complex(in[0].dtype()) ? fn::conjugate(in[0]) : in[0]; }
 Tensor ResolveConj::compose(Inputs in) const { return in[0].has_flag(kConj) ? clone_of(in[0]) : in[0]; }
 Tensor ResolveNeg::compose(Inputs in) const { return in[0].has_flag(kNeg) ? clone_of(in[0]) : in[0]; }
 Tensor Real::compose(Inputs in) const { return is_complex(in[0].dtype()) ? part(in[0].has_flag(kConj) ? conj(in[0]) : in[0], 0) : in[0]; }
 Tensor Imag::compose(Inputs in) const {
   check(is_complex(in[0].dtype()), "imag is not implemented for tensors with non-complex dtypes.");
-  if (in[0].has_flag(kConj)) return Fn<NegView>()(part(conj(in[0]), 1));
+  if (in[0].has_flag(kConj)) return fn::_neg_view(part(conj(in[0]), 1));
   return part(in[0], 1);
 }
 Tensor Isreal::compose(Inputs in) const {
@@ -125,7 +125,7 @@ Tensor Isreal::compose(Inputs in) const {
     m.dtype = DType::boolean;
     return full_of(m, Scalar(true));
   }
-  return Fn<Eq>()(imag(in[0]), num(0.0));
+  return fn::eq(imag(in[0]), num(0.0));
 }
 Tensor Adjoint::compose(Inputs in) const {
   const Tensor& x = in[0];
@@ -143,7 +143,7 @@ Tensor shown_as(const Tensor& whole, const Geometry& view) {
   else if (is_complex(dtype)) t = view_as_complex(strided(t, as_parts(view, dtype)));
   else t = strided(view_as_real(t), view);
   if (view.marks & kConj) t = conj(t);
-  return view.marks & kNeg ? Fn<NegView>()(t) : t;
+  return view.marks & kNeg ? fn::_neg_view(t) : t;
 }
 
 static const ComplexPointwise::Registration pointwise;

@@ -145,6 +145,7 @@ using ComplexFamily = OpList<Conj, NegView, ViewAsReal, ViewAsComplex, Complex, 
 Tensor shown_as(const Tensor& whole, const Geometry& view);
 
 namespace fn {
+inline constexpr Fn<Conjugate> conjugate;
 inline constexpr Fn<Conj> _conj;
 inline constexpr Fn<NegView> _neg_view;
 inline constexpr Fn<ViewAsReal> view_as_real;

@@ -90,7 +90,7 @@ template <class F> Tensor by_parts(const Tensor& x, const Tensor& w, const Tenso
 template <int n, class Op> Tensor conv(const char* op, const Op& o, Inputs in, const Dims& padding) {
   return batched(op, in[0], in[1], n, [&](const Tensor& x) {
     return by_parts(x, in[1], in[2], [&](const Tensor& input, const Tensor& weight, const Tensor& bias) {
-      return Fn<Convolution>()(input, weight, bias, spread(o.stride, n), padding, spread(o.dilation, n), o.groups);
+      return fn::convolution(input, weight, bias, spread(o.stride, n), padding, spread(o.dilation, n), o.groups);
     });
   });
 }
@@ -109,7 +109,7 @@ template <int n, class Op> Tensor conv_text(const char* op, const Op& o, Inputs 
     uneven |= total % 2;
   }
   if (!uneven) return conv<n>(op, o, in, half);
-  Tensor padded[3] = {Fn<ConstantPad>()(in[0], extra, Scalar(0)), in[1], in[2]};
+  Tensor padded[3] = {fn::constant_pad_nd(in[0], extra, Scalar(0)), in[1], in[2]};
   return conv<n>(op, o, padded, half);
 }
 
@@ -132,7 +132,7 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
       size.push(s);
     }
     return by_parts(x, w, in[2], [&](const Tensor& input, const Tensor& weight, const Tensor& bias) {
-      return Fn<ConvolutionInput>()(input, weight, bias, size, stride, padding, dilation, o.groups);
+      return fn::convolution_input(input, weight, bias, size, stride, padding, dilation, o.groups);
     });
   });
 }
@@ -175,8 +175,8 @@ Meta Convolution::infer(Inputs in) const {
 }
 Tensors Convolution::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), w = s.input(1);
-  return {s.needs(0) ? Fn<ConvolutionInput>()(dy, w, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
-          s.needs(1) ? Fn<ConvolutionWeight>()(x, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
+  return {s.needs(0) ? fn::convolution_input(dy, w, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
+          s.needs(1) ? fn::convolution_weight(x, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
           !s.needs(2) ? Tensor() : dy.size(1) ? bias_grad(dy) : zeros_of(s.input_meta(2))};
 }
 
@@ -190,8 +190,8 @@ Meta ConvolutionInput::infer(Inputs in) const {
 }
 Tensors ConvolutionInput::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), w = s.input(1);
-  return {s.needs(0) ? trimmed(Fn<Convolution>()(d, w, Tensor(), stride, padding, dilation, groups), dy.sizes()) : Tensor(),
-          s.needs(1) ? Fn<ConvolutionWeight>()(d, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
+  return {s.needs(0) ? trimmed(fn::convolution(d, w, Tensor(), stride, padding, dilation, groups), dy.sizes()) : Tensor(),
+          s.needs(1) ? fn::convolution_weight(d, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
           s.needs(2) ? bias_grad(d) : Tensor()};
 }
 
@@ -201,8 +201,8 @@ Meta ConvolutionWeight::infer(Inputs in) const {
 }
 Tensors ConvolutionWeight::vjp(const Saved& s, const Tensor& dw) const {
   Tensor x = s.input(0), dy = s.input(1);
-  return {s.needs(0) ? Fn<ConvolutionInput>()(dy, dw, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
-          s.needs(1) ? trimmed(Fn<Convolution>()(x, dw, Tensor(), stride, padding, dilation, groups), dy.sizes()) : Tensor()};
+  return {s.needs(0) ? fn::convolution_input(dy, dw, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
+          s.needs(1) ? trimmed(fn::convolution(x, dw, Tensor(), stride, padding, dilation, groups), dy.sizes()) : Tensor()};
 }
 
 Tensor Conv1d::compose(Inputs in) const { return conv<1>("conv1d", *this, in, spread(padding, 1)); }

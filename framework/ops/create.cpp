@@ -72,9 +72,9 @@ Meta Linspace::infer(Inputs) const {
 }
 
 Meta Tril::infer(Inputs in) const { return check_matrix("tril", in[0]), Meta(in[0].sizes(), in[0].dtype(), in[0].device()); }
-Tensors Tril::vjp(const Saved&, const Tensor& dy) const { return {Fn<Tril>()(dy, diagonal)}; }
+Tensors Tril::vjp(const Saved&, const Tensor& dy) const { return {fn::tril(dy, diagonal)}; }
 Meta Triu::infer(Inputs in) const { return check_matrix("triu", in[0]), Meta(in[0].sizes(), in[0].dtype(), in[0].device()); }
-Tensors Triu::vjp(const Saved&, const Tensor& dy) const { return {Fn<Triu>()(dy, diagonal)}; }
+Tensors Triu::vjp(const Saved&, const Tensor& dy) const { return {fn::triu(dy, diagonal)}; }
 
 Tensor zeros_of(const Meta& meta) {
   Tensor t = empty(meta);
@@ -89,10 +89,10 @@ Tensor full_of(const Meta& meta, const Scalar& value) {
   t->storage->version = 0;  // its first content: nobody can have saved it before
   return t;
 }
-void fill_into(const Tensor& self, const Tensor& value) { Fn<Fill>::into(self, std::array{self, value}); }
-Tensor arange_of(int64_t n) { return Fn<Arange>::over({}, Scalar(0), Scalar(n), Scalar(1), DType::int64)[0]; }
-Tensor clone_of(const Tensor& t, std::optional<MemoryFormat> format) { return Fn<Clone>()(t, format); }
-Tensor cast_to(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : Fn<ToDtype>()(t, dtype); }
+void fill_into(const Tensor& self, const Tensor& value) { fn::fill.inplace(self, value); }
+Tensor arange_of(int64_t n) { return fn::arange.over({}, Scalar(0), Scalar(n), Scalar(1), DType::int64)[0]; }
+Tensor clone_of(const Tensor& t, std::optional<MemoryFormat> format) { return fn::clone(t, format); }
+Tensor cast_to(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : fn::to_dtype(t, dtype); }
 Tensor contiguous_of(const Tensor& t) { return t.is_contiguous() ? t : clone_of(t, MemoryFormat::contiguous); }
 
 // What the backward engine needs of ops.
@@ -101,7 +101,7 @@ static const bool installed = [] {
       [](const Tensor& t, const Dims& sizes) { return sum_to(t, sizes); },
       cast_to,
       [](const Tensor& a, const Tensor& b) { return fn::add(a, b); },
-      [](const Tensor& a, const Tensor& b) { Fn<Add>::into(a, std::array{a, b}); },
+      [](const Tensor& a, const Tensor& b) { fn::add.inplace(a, b); },
       zeros_of,
       [](const Tensor& t) { return clone_of(t); },
       shown_as,

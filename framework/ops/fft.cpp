@@ -26,7 +26,7 @@ Tensor resized(Tensor x, int64_t dim, int64_t n) {
   Dims pad;  // from the last axis backwards
   for (int d = x.ndim() - 1; d >= wrap_dim(dim, x.ndim(), "fft"); d--) pad.push(0), pad.push(0);
   pad.back() = n - have;
-  return Fn<ConstantPad>()(x, pad, Scalar(0));
+  return fn::constant_pad_nd(x, pad, Scalar(0));
 }
 
 void check_size(int64_t n) { check(n >= 1, "Invalid number of data points (", n, ") specified"); }

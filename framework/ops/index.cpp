@@ -147,14 +147,14 @@ Meta Flip::infer(Inputs in) const {
   }
   return with_strides(like(in[0]), in[0]);
 }
-Tensors Flip::vjp(const Saved&, const Tensor& dy) const { return {Fn<Flip>()(dy, dims)}; }
+Tensors Flip::vjp(const Saved&, const Tensor& dy) const { return {fn::flip(dy, dims)}; }
 
 Tensor Roll::compose(Inputs in) const {
   Tensor x = in[0];
   check(shifts.n > 0, "`shifts` required");
   if (dims.empty()) {
     check(shifts.n == 1, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:0");
-    return reshape(Fn<Roll>()(reshape(x, Dims{-1}), shifts, Dims{0}), x.sizes());
+    return reshape(fn::roll(reshape(x, Dims{-1}), shifts, Dims{0}), x.sizes());
   }
   check(shifts.n == dims.n, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:", dims.n);
   check<IndexError>(x.ndim() > 0, "roll: Dimension specified as ", dims[0], " but tensor has no dimensions");
@@ -272,7 +272,7 @@ static Tensors joined(std::initializer_list<Tensor> front, const Tensors& rest) 
 Meta IndexRows::infer(Inputs in) const { return {rows_shape(in[0], in.subspan(1)), in[0].dtype(), in[0].device()}; }
 Tensors IndexRows::vjp(const Saved& s, const Tensor& dy) const {
   Tensors in = joined({zeros_as(s, 0, dy), dy}, indices_of(s, 1));
-  return {Fn<IndexPutRows>::over(in, true)[0]};
+  return {fn::index_put_rows.over(in, true)[0]};
 }
 Meta IndexPutRows::infer(Inputs in) const {
   check(in[1].sizes() == rows_shape(in[0], in.subspan(2)), "index_put_: shape mismatch: value tensor of shape ",
@@ -281,10 +281,10 @@ Meta IndexPutRows::infer(Inputs in) const {
 }
 Tensors IndexPutRows::vjp(const Saved& s, const Tensor& dy) const {
   Tensors index = indices_of(s, 2), out(2);
-  if (s.needs(1)) out[1] = Fn<IndexRows>::over(joined({dy}, index))[0];
+  if (s.needs(1)) out[1] = fn::index_rows.over(joined({dy}, index))[0];
   if (s.needs(0)) {
     const Meta& v = s.input_meta(1);
-    out[0] = accumulate ? dy : Fn<IndexPutRows>::over(joined({dy, zeros_of(Meta(v.sizes, dy.dtype(), dy.device()))}, index), false)[0];
+    out[0] = accumulate ? dy : fn::index_put_rows.over(joined({dy, zeros_of(Meta(v.sizes, dy.dtype(), dy.device()))}, index), false)[0];
   }
   return out;
 }
@@ -368,7 +368,7 @@ Tensor index(const Tensor& x, const Tensors& given) {
   Indexing ix = normalise(x, given);
   if (ix.indices.empty()) return clone_of(x);
   Tensors in = joined({indexed_first(x, ix.axes)}, ix.indices);
-  Tensor r = Fn<IndexRows>::over(in)[0];
+  Tensor r = fn::index_rows.over(in)[0];
   if (adjacent(ix.axes) && ix.axes[0] == 0) return r;
   return permute(r, result_order(r.ndim(), ix.indices[0].ndim(), ix.axes, false));
 }
@@ -376,7 +376,7 @@ Tensor index(const Tensor& x, const Tensors& given) {
 void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool accumulate) {
   Indexing ix = normalise(x, given);
   if (ix.indices.empty()) {
-    if (accumulate) Fn<Add>::into(x, std::array{x, values});
+    if (accumulate) fn::add.inplace(x, values);
     else copy_into(x, values);
     return;
   }
@@ -389,7 +389,7 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   check_expandable("shape mismatch in index_put_", v.sizes(), placed);
   v = expand(cast_to(v, x.dtype()), placed);
   v = permute(v, result_order(rows.n, ix.indices[0].ndim(), ix.axes, true));
-  Fn<IndexPutRows>::into(view, joined({view, v}, ix.indices), accumulate);
+  fn::index_put_rows.into(view, joined({view, v}, ix.indices), accumulate);
 }
 
 // Whether a number may be written as an integer, whatever its fraction, or a bool. Source: c10::overflows.
@@ -440,7 +440,7 @@ Meta Embedding::infer(Inputs in) const {
   return {sizes, in[0].dtype(), in[0].device()};
 }
 Tensors Embedding::vjp(const Saved& s, const Tensor& dy) const {
-  return {Fn<EmbeddingBackward>()(dy, s.input(1), s.input_meta(0).sizes[0], padding_idx, scale_grad_by_freq)};
+  return {fn::embedding_backward(dy, s.input(1), s.input_meta(0).sizes[0], padding_idx, scale_grad_by_freq)};
 }
 Meta EmbeddingBackward::infer(Inputs in) const {
   return {Dims{num_weights, in[0].size(-1)}, in[0].dtype(), in[0].device()};
@@ -448,14 +448,14 @@ Meta EmbeddingBackward::infer(Inputs in) const {
 Tensors EmbeddingBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor index = s.input(1), g = fn::embedding(dy, index);
   if (padding_idx >= 0) {
-    Tensor keep = unsqueeze(Fn<Ne>()(index, num(padding_idx)), int64_t(-1));
+    Tensor keep = unsqueeze(fn::ne(index, num(padding_idx)), int64_t(-1));
     g = where(keep, g, num(0.0));
   }
   return {g, Tensor()};
 }
 
-Tensor cat_of(const Tensors& tensors, int64_t dim) { return Fn<Cat>::over(tensors, dim)[0]; }
-Tensor flip_of(const Tensor& t, const Dims& dims) { return Fn<Flip>()(t, dims); }
+Tensor cat_of(const Tensors& tensors, int64_t dim) { return fn::cat.over(tensors, dim)[0]; }
+Tensor flip_of(const Tensor& t, const Dims& dims) { return fn::flip(t, dims); }
 Tensor gather_of(const Tensor& t, int64_t dim, const Tensor& index) { return fn::gather(t, dim, index); }
 Tensor scatter_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& src) {
   return fn::scatter_add(t, dim, index, src);

@@ -28,12 +28,12 @@ std::array<Meta, 2> NllLoss::infer(Inputs in) const {
   return {Meta(reduction == "none" ? t.sizes() : Dims{}, x.dtype(), x.device()), Meta(Dims{}, x.dtype(), x.device())};
 }
 Tensors NllLoss::vjp(const Saved& s, const Tensor& dy) const {
-  return {Fn<NllLossBackward>()(dy, s.input(1), s.input(2), detach(s.output(1)), s.input_meta(0).sizes, reduction, ignore_index)};
+  return {fn::nll_loss_backward(dy, s.input(1), s.input(2), detach(s.output(1)), s.input_meta(0).sizes, reduction, ignore_index)};
 }
 Meta NllLossBackward::infer(Inputs in) const { return {input_size, in[0].dtype(), in[0].device()}; }
 Tensors NllLossBackward::vjp(const Saved& s, const Tensor& d) const {
   // Linear in grad_output: its gradient is the loss of d itself.
-  return {Fn<NllLoss>()(d, s.input(1), s.input(2), reduction, ignore_index)[0]};
+  return {fn::nll_loss_forward(d, s.input(1), s.input(2), reduction, ignore_index)[0]};
 }
 
 Tensor NllLossNd::compose(Inputs in) const {
@@ -43,7 +43,7 @@ Tensor NllLossNd::compose(Inputs in) const {
   check<ValueError>(in[0].ndim() < 2 || batch == targets, "Expected input batch_size (", batch,
                     ") to match target batch_size (", targets, ").");
   Tensor target = in[1].dtype() == DType::uint8 ? cast_to(in[1], DType::int64) : in[1];
-  return Fn<NllLoss>()(in[0], target, in[2], reduction, ignore_index)[0];
+  return fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];
 }
 
 Tensor CrossEntropy::compose(Inputs in) const {
@@ -51,12 +51,12 @@ Tensor CrossEntropy::compose(Inputs in) const {
   check(x.ndim() >= 1, "cross_entropy_loss: input should be at least 1D, got ", x.ndim(), "D");
   int64_t axis = x.ndim() == 1 ? 0 : 1, classes = x.size(axis);
   Tensor logp = log_softmax(x, axis);
-  Tensor nll = Fn<NllLossNd>()(logp, target, w, reduction, ignore_index);
+  Tensor nll = fn::nll_loss_nd(logp, target, w, reduction, ignore_index);
   if (label_smoothing == 0) return nll;
   Dims shape(x.ndim(), 1);
   shape[int(axis)] = classes;
   Tensor smooth = -sum(w ? logp * reshape(w, shape) : logp, Dims{axis});
-  Tensor ignored = Fn<Eq>()(target, num(ignore_index));
+  Tensor ignored = fn::eq(target, num(ignore_index));
   smooth = where(ignored, num(0.0), smooth);
   if (reduction == "sum") {
     smooth = sum(smooth);

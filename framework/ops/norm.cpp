@@ -83,7 +83,7 @@ Tensors NativeBatchNorm::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), mean, invstd;
   if (training) mean = s.output(1), invstd = s.output(2);
   else mean = s.input(3), invstd = rsqrt(s.input(4) + eps);
-  auto g = Fn<BatchNormBackward>()(dy, x, detach(mean), detach(invstd), s.input(1), training, eps);
+  auto g = fn::batch_norm_backward(dy, x, detach(mean), detach(invstd), s.input(1), training, eps);
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
 }
 std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
@@ -110,9 +110,9 @@ Tensor BatchNorm::compose(Inputs in) const {
       check(!in[i] || !mode.grad || !in[i].has_flag(kRequiresGrad), "The function 'native_batch_norm' is not differentiable with "
             "respect to argument '", name, "'. This input cannot have requires_grad True.");
     }
-    return Fn<NativeBatchNorm>::over(in, training, momentum, eps)[0];
+    return fn::native_batch_norm.over(in, training, momentum, eps)[0];
   }
-  Tensor y = Fn<Clone>()(in[0], std::nullopt);  // nothing to normalise: PyTorch asks of the parameters only that they have a first element
+  Tensor y = fn::clone(in[0], std::nullopt);  // nothing to normalise: PyTorch asks of the parameters only that they have a first element
   for (int i : {1, 2})
     if (in[i]) y = i == 1 ? y * select(in[i], int64_t(0), int64_t(0)) : y + select(in[i], int64_t(0), int64_t(0));
   return y;
@@ -136,7 +136,7 @@ std::array<Meta, 3> NativeLayerNorm::infer(Inputs in) const {
   return {Meta(x.sizes(), x.dtype(), x.device()), m, m};
 }
 Tensors NativeLayerNorm::vjp(const Saved& s, const Tensor& dy) const {
-  auto g = Fn<LayerNormBackward>()(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), int64_t(normalized_shape.n), eps);
+  auto g = fn::layer_norm_backward(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), int64_t(normalized_shape.n), eps);
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
 }
 std::array<Meta, 3> LayerNormBackward::infer(Inputs in) const {
@@ -166,7 +166,7 @@ Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   if (r[4] && w) r[4] = sum_to(r[4], w.sizes());
   return r;
 }
-Tensor LayerNorm::compose(Inputs in) const { return Fn<NativeLayerNorm>::over(in, normalized_shape, eps)[0]; }
+Tensor LayerNorm::compose(Inputs in) const { return fn::native_layer_norm.over(in, normalized_shape, eps)[0]; }
 
 Tensor GroupNorm::compose(Inputs in) const {
   const Tensor& x = in[0];
@@ -185,7 +185,7 @@ Tensor GroupNorm::compose(Inputs in) const {
   } else {
     int64_t rest = x.numel() / (x.sizes()[0] * num_groups);
     Tensor flat[3] = {reshape(x, Dims{x.sizes()[0], num_groups, rest}), Tensor(), Tensor()};
-    y = reshape(Fn<NativeLayerNorm>::over(flat, Dims{rest}, eps)[0], x.sizes());
+    y = reshape(fn::native_layer_norm.over(flat, Dims{rest}, eps)[0], x.sizes());
   }
   Dims channel(x.ndim(), 1);
   channel[1] = c;

@@ -66,7 +66,7 @@ template <int n, class Op> Tensors max_pool(const char* op, const Op& o, Inputs 
   Dims k = spread(op, "kernel_size", o.kernel_size, n), s = o.stride.empty() ? k : spread(op, "stride", o.stride, n);
   bool single = in[0].ndim() == n + 1;
   Tensor x = single ? unsqueeze(in[0], int64_t(0)) : in[0];
-  auto r = Fn<MaxPool>()(x, k, s, spread(op, "padding", o.padding, n), spread(op, "dilation", o.dilation, n), o.ceil_mode);
+  auto r = fn::max_pool_nd(x, k, s, spread(op, "padding", o.padding, n), spread(op, "dilation", o.dilation, n), o.ceil_mode);
   std::optional<Dims> first(Dims{0});
   return {single ? squeeze(r[0], first) : r[0], single ? squeeze(r[1], first) : r[1]};
 }
@@ -77,7 +77,7 @@ template <int n, class Op> Tensor avg_pool(const char* op, const Op& o, Inputs i
   Dims k = spread(op, "kernel_size", o.kernel_size, n), s = o.stride.empty() ? k : spread(op, "stride", o.stride, n);
   return batched(in[0], n, [&](const Tensor& x) {
     // Source: PyTorch, whose means over volumes are row-major always.
-    return Fn<AvgPool>()(n == 3 ? contiguous_of(x) : x, k, s, spread(op, "padding", o.padding, n), o.ceil_mode,
+    return fn::avg_pool_nd(n == 3 ? contiguous_of(x) : x, k, s, spread(op, "padding", o.padding, n), o.ceil_mode,
                          o.count_include_pad, o.divisor_override);
   });
 }
@@ -88,7 +88,7 @@ template <int n, class Op> Tensor adaptive(const char* op, const Op& o, Inputs i
   return batched(in[0], n, [&](const Tensor& x) {
     // Global pooling of row-major planes is a mean over dense lines, which has the faster kernel.
     if (size == Dims(n, 1) && x.is_contiguous()) return mean(x, n == 2 ? Dims{2, 3} : Dims{2, 3, 4}, true);
-    return Fn<AdaptiveAvgPool>()(x, size);
+    return fn::adaptive_avg_pool_nd(x, size);
   });
 }
 
@@ -100,7 +100,7 @@ std::array<Meta, 2> MaxPool::infer(Inputs in) const {
 }
 Tensors MaxPool::vjp(const Saved& s, const Tensor& dy) const {
   if (!dy) return {Tensor()};
-  return {Fn<MaxPoolBackward>()(dy, s.output(1), s.input_meta(0).sizes)};
+  return {fn::max_pool_backward(dy, s.output(1), s.input_meta(0).sizes)};
 }
 Meta MaxPoolBackward::infer(Inputs in) const { return laid_out(input_size, in[0].dtype(), in[1]); }
 Tensors MaxPoolBackward::vjp(const Saved& s, const Tensor& d) const {
@@ -114,11 +114,11 @@ Meta AvgPool::infer(Inputs in) const {
   return laid_out(pooled_sizes("avg_pool", in[0].sizes(), kernel_size, stride, padding, Dims(kernel_size.n, 1), ceil_mode), in[0].dtype(), in[0]);
 }
 Tensors AvgPool::vjp(const Saved& s, const Tensor& dy) const {
-  return {Fn<AvgPoolBackward>()(dy, s.input_meta(0).sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)};
+  return {fn::avg_pool_backward(dy, s.input_meta(0).sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)};
 }
 Meta AvgPoolBackward::infer(Inputs in) const { return laid_out(input_size, in[0].dtype(), in[0]); }
 Tensors AvgPoolBackward::vjp(const Saved&, const Tensor& d) const {
-  return {Fn<AvgPool>()(d, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)};
+  return {fn::avg_pool_nd(d, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)};
 }
 Meta AdaptiveAvgPool::infer(Inputs in) const {
   check<NotImplemented>(is_floating(in[0].dtype()), "\"adaptive_avg_pool2d\" not implemented for '", name_of(in[0].dtype()), "'");
@@ -127,13 +127,13 @@ Meta AdaptiveAvgPool::infer(Inputs in) const {
   return laid_out(sizes, in[0].dtype(), in[0]);
 }
 Tensors AdaptiveAvgPool::vjp(const Saved& s, const Tensor& dy) const {
-  return {Fn<AdaptiveAvgPoolBackward>()(dy, s.input_meta(0).sizes)};
+  return {fn::adaptive_avg_pool_backward(dy, s.input_meta(0).sizes)};
 }
 Meta AdaptiveAvgPoolBackward::infer(Inputs in) const { return laid_out(input_size, in[0].dtype(), in[0]); }
 Tensors AdaptiveAvgPoolBackward::vjp(const Saved& s, const Tensor& d) const {
   Dims out;
   for (int i = 2; i < s.input_meta(0).sizes.n; i++) out.push(s.input_meta(0).sizes[i]);
-  return {Fn<AdaptiveAvgPool>()(d, out)};
+  return {fn::adaptive_avg_pool_nd(d, out)};
 }
 
 Tensors MaxPool2dWithIndices::compose(Inputs in) const { return max_pool<2>("max_pool2d", *this, in); }

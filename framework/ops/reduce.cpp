@@ -75,7 +75,7 @@ Meta extreme_meta(const char* op, const Tensor& x, const Dims& dim, bool keepdim
 Tensors extreme_vjp(const Saved& s, const Tensor& dy, const Dims& dim, bool keepdim) {
   Tensor x = s.input(0);
   std::optional<Dims> axes = dim;
-  Tensor equal = Fn<Eq>()(x, restore(s.output(), axes, keepdim, x.ndim()));
+  Tensor equal = fn::eq(x, restore(s.output(), axes, keepdim, x.ndim()));
   Dims all = dim;
   if (all.empty()) for (int i = 0; i < x.ndim(); i++) all.push(i);
   Tensor count = x.ndim() ? sum(equal, all, true) : num(1.0);
@@ -85,7 +85,7 @@ Tensors extreme_vjp(const Saved& s, const Tensor& dy, const Dims& dim, bool keep
 // Source: PyTorch's evenly_distribute_backward; unlike that of amax, NaN counts as equal to NaN.
 Tensors chosen_vjp(const Saved& s, const Tensor& dy) {
   Tensor x = s.input(0), y = s.output();
-  Tensor chosen = Fn<LogicalOr>()(Fn<Eq>()(x, y), Fn<LogicalAnd>()(isnan(x), isnan(y)));
+  Tensor chosen = fn::logical_or(fn::eq(x, y), fn::logical_and(isnan(x), isnan(y)));
   return {where(chosen, dy / sum(chosen), num(0.0))};
 }
 
@@ -115,7 +115,7 @@ Tensors with_index_vjp(const Saved& s, const Tensor& dy, int64_t dim, bool keepd
                          restore(dy, Dims{dim}, keepdim, m.sizes.n))};
 }
 
-Tensor truth(const Tensor& x) { return x.dtype() == DType::boolean ? x : Fn<Ne>()(x, num(int64_t(0))); }
+Tensor truth(const Tensor& x) { return x.dtype() == DType::boolean ? x : fn::ne(x, num(int64_t(0))); }
 
 // any and all are max and min of truth; over nothing they are False and True.
 Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim, bool any) {
@@ -126,7 +126,7 @@ Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& 
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i);
   Tensor t = truth(x);
-  if (list.empty()) return Fn<Clone>()(cast_to(t, out), std::optional(MemoryFormat::contiguous));
+  if (list.empty()) return fn::clone(cast_to(t, out), std::optional(MemoryFormat::contiguous));
   return cast_to(any ? amax(t, list, keepdim) : amin(t, list, keepdim), out);
 }
 
@@ -143,8 +143,8 @@ Tensor variance(const Tensor& x, const std::optional<Dims>& dim, double correcti
   if (!mode.grad || !x.has_flag(kRequiresGrad)) return value;
   // The slope is written down, as in PyTorch: that of the parts passes through the mean, which an infinity spoils for all.
   constexpr double inf = std::numeric_limits<double>::infinity();
-  const Tensor slope = freedom > 0 ? centred * (2 / freedom) : where(Fn<Eq>()(x, middle), num(std::nan("")), num(inf));
-  return Fn<WithSlope>()(detach(value), x, slope, list, keepdim);
+  const Tensor slope = freedom > 0 ? centred * (2 / freedom) : where(fn::eq(x, middle), num(std::nan("")), num(inf));
+  return fn::with_slope(detach(value), x, slope, list, keepdim);
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ static Tensor product_of_others(const Tensor& x, int64_t dim) {
   Tensor one = full_of(Meta(ones, x.dtype(), x.device()), Scalar(1.0));
   auto exclusive = [&](const Tensor& t) {
     Tensor shifted = cat_of({one, slice(t, int64_t(d), int64_t(0), n - 1, int64_t(1))}, d);
-    return Fn<Cumprod>()(shifted, int64_t(d));
+    return fn::cumprod(shifted, int64_t(d));
   };
   return exclusive(x) * flip_of(exclusive(flip_of(x, Dims{d})), Dims{d});
 }
@@ -209,7 +209,7 @@ Meta Norm2::infer(Inputs in) const {
 }
 Tensors Norm2::vjp(const Saved& s, const Tensor& dy) const {
   int n = s.input(0).ndim();
-  Tensor y = restore(s.output(0), dim, keepdim, n), zero = Fn<Eq>()(y, num(0.0));
+  Tensor y = restore(s.output(0), dim, keepdim, n), zero = fn::eq(y, num(0.0));
   return {s.input(0) * where(zero, num(0.0), restore(dy, dim, keepdim, n) / where(zero, num(1.0), y))};
 }
 Meta Amax::infer(Inputs in) const { return extreme_meta("amax", in[0], dim, keepdim); }
@@ -227,7 +227,7 @@ Tensors MaxAll::vjp(const Saved& s, const Tensor& dy) const { return chosen_vjp(
 Meta MinAll::infer(Inputs in) const { return extreme_meta("min", in[0], Dims{}, false); }
 Tensors MinAll::vjp(const Saved& s, const Tensor& dy) const { return chosen_vjp(s, dy); }
 Tensor MaxOther::compose(Inputs in) const { return maximum(in[0], in[1]); }
-Tensor MinOther::compose(Inputs in) const { return Fn<Minimum>()(in[0], in[1]); }
+Tensor MinOther::compose(Inputs in) const { return fn::minimum(in[0], in[1]); }
 Tensor Any::compose(Inputs in) const { return truth_reduce("any", in[0], dim, keepdim, true); }
 Tensor All::compose(Inputs in) const { return truth_reduce("all", in[0], dim, keepdim, false); }
 Meta WithSlope::infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
@@ -276,7 +276,7 @@ static Tensor cumprod_gradient(const Tensor& x, const Tensor& dy, int64_t d) {
   Tensors parts;
   for (int64_t k = 0; k < n; k++) {
     Tensor left_out = one;
-    if (k + 1 < n) left_out = cat_of({one, Fn<Cumprod>()(slice(x, d, k + 1, n, int64_t(1)), d)}, int(d));
+    if (k + 1 < n) left_out = cat_of({one, fn::cumprod(slice(x, d, k + 1, n, int64_t(1)), d)}, int(d));
     parts.push_back(sum(slice(dy, d, k, n, int64_t(1)) * before * left_out, Dims{d}, true));
     before = before * slice(x, d, k, k + 1, int64_t(1));
   }
@@ -286,15 +286,15 @@ static Tensor cumprod_gradient(const Tensor& x, const Tensor& dy, int64_t d) {
 Tensors Cumprod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.output();
   if (x.ndim() == 0) return {dy};
-  if (mode.grad && x.numel() && item(Fn<Any>()(logical_not(x))).to<bool>())
+  if (mode.grad && x.numel() && item(fn::any(logical_not(x))).to<bool>())
     return {cumprod_gradient(x, dy, wrap_dim(dim, x.ndim(), "cumprod"))};
   // reverse cumsum of dy * y, divided by x; elements after a zero need the product without it.
   auto back = [&](const Tensor& t) { return flip_of(cumsum(flip_of(t, Dims{dim}), dim), Dims{dim}); };
   Tensor zero = logical_not(x), safe = where(zero, num(1.0), x);
   Tensor zeros_before = cumsum(cast_to(zero, DType::int64), dim);
-  Tensor none = Fn<Eq>()(zeros_before, num(int64_t(0))), first = Fn<LogicalAnd>()(zero, Fn<Eq>()(zeros_before, num(int64_t(1))));
-  Tensor open = Fn<Cumprod>()(safe, dim);                      // products as if the zeros were ones
-  Tensor upto = Fn<Le>()(zeros_before, num(int64_t(1)));       // positions that see at most one zero
+  Tensor none = fn::eq(zeros_before, num(int64_t(0))), first = fn::logical_and(zero, fn::eq(zeros_before, num(int64_t(1))));
+  Tensor open = fn::cumprod(safe, dim);                      // products as if the zeros were ones
+  Tensor upto = fn::le(zeros_before, num(int64_t(1)));       // positions that see at most one zero
   Tensor normal = back(where(none, dy * y, num(0.0))) / safe;
   Tensor at_zero = back(where(upto, dy * open, num(0.0))) ;
   return {where(none, normal, where(first, at_zero, num(0.0)))};

@@ -25,16 +25,16 @@ Meta along(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dt
 }  // namespace
 
 Meta Softmax::infer(Inputs in) const { return along("softmax", in[0], dim, dtype); }
-Tensors Softmax::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SoftmaxBackward>()(dy, s.output(), dim)}; }
+Tensors Softmax::vjp(const Saved& s, const Tensor& dy) const { return {fn::softmax_backward(dy, s.output(), dim)}; }
 Meta SoftmaxBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
 Tensors SoftmaxBackward::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), y = s.input(1);
   Tensor inner = sum(y * dy, Dims{dim}, true), dot = sum(d * y, Dims{dim}, true);
-  return {Fn<SoftmaxBackward>()(d, y, dim), d * (dy - inner) - dot * dy};
+  return {fn::softmax_backward(d, y, dim), d * (dy - inner) - dot * dy};
 }
 
 Meta LogSoftmax::infer(Inputs in) const { return along("log_softmax", in[0], dim, dtype); }
-Tensors LogSoftmax::vjp(const Saved& s, const Tensor& dy) const { return {Fn<LogSoftmaxBackward>()(dy, s.output(), dim)}; }
+Tensors LogSoftmax::vjp(const Saved& s, const Tensor& dy) const { return {fn::log_softmax_backward(dy, s.output(), dim)}; }
 Meta LogSoftmaxBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
 Tensors LogSoftmaxBackward::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), p = exp(s.input(1));
@@ -78,7 +78,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   double factor = scale ? *scale : 1 / std::sqrt(double(q.size(-1)));
   Tensor scores = matmul(q * factor, transpose(k, int64_t(-2), int64_t(-1)));
   if (is_causal) {
-    Tensor keep = Fn<Tril>()(full_of(Meta(Dims{q.size(-2), k.size(-2)}, DType::boolean), Scalar(true)), int64_t(0));
+    Tensor keep = fn::tril(full_of(Meta(Dims{q.size(-2), k.size(-2)}, DType::boolean), Scalar(true)), int64_t(0));
     scores = where(keep, scores, num(-INFINITY));
   } else if (mask && mask.dtype() == DType::boolean) {
     scores = where(mask, scores, num(-INFINITY));
@@ -88,7 +88,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   Tensor p = softmax(scores, int64_t(-1));
   // A row that may see nothing attends to nothing.
   if (mask && mask.dtype() == DType::boolean) p = where(isnan(p), num(0.0), p);
-  if (dropout_p > 0) p = Fn<Dropout>()(p, dropout_p, true);
+  if (dropout_p > 0) p = fn::dropout(p, dropout_p, true);
   return matmul(cast_to(p, v.dtype()), v);
 }
 

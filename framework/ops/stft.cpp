@@ -34,7 +34,7 @@ Tensor padded(const char* op, const Tensor& x, int64_t by, const Str& mode) {
   check(mode.view() != "reflect" || by < n, op, ": Padding size should be less than the corresponding input dimension, but got: padding (",
         by, ", ", by, ") of input ", x.sizes());
   check(mode.view() != "circular" || by <= n, op, ": Padding value causes wrapping around more than once.");
-  if (constant) return Fn<ConstantPad>()(x, Dims{by, by}, Scalar(0));
+  if (constant) return fn::constant_pad_nd(x, Dims{by, by}, Scalar(0));
   Tensor at = empty(Dims{n + 2 * by}, DType::int64);
   for (int64_t i = 0; i < n + 2 * by; i++) at.data<int64_t>()[i] = mirrored(mode, i - by, n);
   return fn::index_select(x, -1, at);
@@ -44,13 +44,13 @@ Tensor padded(const char* op, const Tensor& x, int64_t by, const Str& mode) {
 Tensor whole_window(const Tensor& given, int64_t length, int64_t n_fft, DType dtype) {
   Tensor w = given ? given : full_of(Meta(Dims{length}, dtype), Scalar(1.0));
   int64_t left = (n_fft - length) / 2;
-  return length == n_fft ? w : Fn<ConstantPad>()(w, Dims{left, n_fft - length - left}, Scalar(0));
+  return length == n_fft ? w : fn::constant_pad_nd(w, Dims{left, n_fft - length - left}, Scalar(0));
 }
 
 // Frames (batch, frames, n_fft), `hop` apart, added up to (batch, length).
 Tensor overlap_added(const Tensor& frames, int64_t hop, int64_t length) {
   int64_t n = frames.size(1), size = frames.size(2);
-  Tensor at = reshape(Fn<Unfold>()(arange_of(length), int64_t(0), size, hop), Dims{-1});
+  Tensor at = reshape(fn::unfold(arange_of(length), int64_t(0), size, hop), Dims{-1});
   Tensor flat = reshape(frames, Dims{frames.size(0), n * size});
   return index_add_of(zeros_of(Meta(Dims{frames.size(0), length}, frames.dtype(), frames.device())), 1, at, flat);
 }
@@ -78,9 +78,9 @@ Tensor Stft::compose(Inputs in) const {
   bool half = onesided.value_or(!complex);
   if (align_to_window.value_or(false)) {
     int64_t left = (n_fft - win) / 2;
-    signal = Fn<ConstantPad>()(signal, Dims{left, n_fft - win - left}, Scalar(0));
+    signal = fn::constant_pad_nd(signal, Dims{left, n_fft - win - left}, Scalar(0));
   }
-  Tensor frames = Fn<Unfold>()(signal, int64_t(-1), n_fft, hop);
+  Tensor frames = fn::unfold(signal, int64_t(-1), n_fft, hop);
   if (window || win < n_fft) frames = frames * whole_window(window, win, n_fft, real_type(x.dtype()));
   double scale = root_scale(n_fft, normalized);
   Tensor y;
@@ -120,9 +120,9 @@ Tensor Istft::compose(Inputs in) const {
   Tensor y = overlap_added(frames * w, hop, whole);
   Tensor weight = overlap_added(expand(reshape(square(w), Dims{1, 1, n_fft}), Dims{1, n_frames, n_fft}), hop, whole);
   y = slice(y, int64_t(1), start, end, int64_t(1)), weight = slice(weight, int64_t(1), start, end, int64_t(1));
-  check(!item(Fn<MinAll>()(abs(weight)) < 1e-11).to<bool>(), "istft: window overlap add min: 1");
+  check(!item(fn::min(abs(weight)) < 1e-11).to<bool>(), "istft: window overlap add min: 1");
   y = y / weight;
-  if (y.size(1) < end - start) y = Fn<ConstantPad>()(y, Dims{0, end - start - y.size(1)}, Scalar(0));
+  if (y.size(1) < end - start) y = fn::constant_pad_nd(y, Dims{0, end - start - y.size(1)}, Scalar(0));
   return given.ndim() == 2 ? squeeze(y, std::optional<Dims>(Dims{0})) : y;
 }
 

@@ -59,7 +59,7 @@ Tensors Acos::vjp(const Saved& s, const Tensor& dy) const { return {dy * -rsqrt(
 Tensors Atan::vjp(const Saved& s, const Tensor& dy) const { return {dy / (square(x_of(s)) + 1.0)}; }
 Tensors Sinh::vjp(const Saved& s, const Tensor& dy) const { return {dy * cosh(x_of(s))}; }
 Tensors Cosh::vjp(const Saved& s, const Tensor& dy) const { return {dy * sinh(x_of(s))}; }
-Tensors Tanh::vjp(const Saved& s, const Tensor& dy) const { return {Fn<TanhBackward>()(dy, y_of(s))}; }
+Tensors Tanh::vjp(const Saved& s, const Tensor& dy) const { return {fn::tanh_backward(dy, y_of(s))}; }
 Tensors Asinh::vjp(const Saved& s, const Tensor& dy) const { return {dy * rsqrt(square(x_of(s)) + 1.0)}; }
 // As two roots for complex numbers: the root of the product lies on another branch.
 Tensors Acosh::vjp(const Saved& s, const Tensor& dy) const {
@@ -80,7 +80,7 @@ Meta Round::infer(Inputs in) const { return pointwise_meta("round(", decimals ? 
 Tensors Round::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Trunc::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Frac::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
-Tensors Sigmoid::vjp(const Saved& s, const Tensor& dy) const { return {Fn<SigmoidBackward>()(dy, y_of(s))}; }
+Tensors Sigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::sigmoid_backward(dy, y_of(s))}; }
 Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = x_of(s), g = dy / (x * (1.0 - x));
   if (!eps) return {where(x < 0.0, num(NAN), where(x > 1.0, num(NAN), g))};
@@ -96,7 +96,7 @@ Tensors Sinc::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors NanToNum::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = x_of(s);
-  return {dy * Fn<Isfinite>()(x)};
+  return {dy * fn::isfinite(x)};
 }
 Tensors I0::vjp(const Saved& s, const Tensor& dy) const { return {dy * i1(x_of(s))}; }
 Tensors I0e::vjp(const Saved& s, const Tensor& dy) const {
@@ -105,11 +105,11 @@ Tensors I0e::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors I1::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = x_of(s), near = near_zero(x), safe = where(near, num(epsilon_of(x.dtype())), x);
-  return {dy * where(near, num(0.5), i0(safe) - y_of(s) * Fn<Reciprocal>()(safe))};
+  return {dy * where(near, num(0.5), i0(safe) - y_of(s) * fn::reciprocal(safe))};
 }
 Tensors I1e::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = x_of(s), near = near_zero(x), safe = where(near, num(epsilon_of(x.dtype())), x);
-  return {dy * where(near, num(0.5), i0e(safe) - y_of(s) * (sign(safe) + Fn<Reciprocal>()(safe)))};
+  return {dy * where(near, num(0.5), i0e(safe) - y_of(s) * (sign(safe) + fn::reciprocal(safe)))};
 }
 Tensors Ndtri::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * (std::sqrt(2 * M_PI) * exp(square(y_of(s)) * 0.5))};

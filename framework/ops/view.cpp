@@ -282,7 +282,7 @@ Tensors Unfold::vjp(const Saved& s, const Tensor& dy) const {
   if (m.sizes.n == 0) return {reshape(dy, Dims{})};
   // Windows overlap, so scatter by index: positions of the elements of a contiguous input, unfolded likewise.
   Tensor positions = reshape(arange_of(m.sizes.product()), m.sizes);
-  Tensor index = reshape(Fn<Unfold>()(positions, dimension, size, step), Dims{-1});
+  Tensor index = reshape(fn::unfold(positions, dimension, size, step), Dims{-1});
   Tensor flat = index_add_of(zeros_of(Meta(Dims{m.sizes.product()}, dy.dtype(), dy.device())), 0, index, reshape(dy, Dims{-1}));
   return {reshape(flat, m.sizes)};
 }
@@ -412,8 +412,8 @@ Tensors Chunk::compose(Inputs in) const {
   check(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   int d = wrap_dim(dim, x.ndim(), "chunk");
   int64_t n = x.sizes()[d], size = n == 0 ? 0 : (n - 1) / chunks + 1;
-  if (n == 0) return Fn<SplitSizes>::over(in, Dims(int(std::min<int64_t>(chunks, kMaxDims)), 0), dim);
-  return Fn<Split>::over(in, size, dim);
+  if (n == 0) return fn::split(in[0], Dims(int(std::min<int64_t>(chunks, kMaxDims)), 0), dim);
+  return fn::split.over(in, size, dim);
 }
 
 static const ViewOps::Registration ops;

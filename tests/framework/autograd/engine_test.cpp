@@ -13,7 +13,7 @@ using test::Numbers;
 using test::numbers;
 using test::tensor;
 
-Tensor total(const Tensor& t) { return Fn<Sum>()(t); }
+Tensor total(const Tensor& t) { return fn::sum(t); }
 Tensors grads_of(const Tensor& root, const Tensors& inputs, BackwardOptions options = {}) {
   options.accumulate = false;
   return backward({root}, {}, inputs, options);

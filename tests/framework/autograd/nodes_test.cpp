@@ -15,8 +15,8 @@ using test::Numbers;
 using test::numbers;
 using test::tensor;
 
-static void run_backward(const Tensor& y) { backward({Fn<Sum>()(y)}, {}, {}, {}); }
-static void multiply(const Tensor& t, double by) { Fn<Mul>::into(t, std::array{t, num(by)}); }
+static void run_backward(const Tensor& y) { backward({fn::sum(y)}, {}, {}, {}); }
+static void multiply(const Tensor& t, double by) { fn::mul.inplace(t, num(by)); }
 static Tensor part(const Tensor& t, int64_t start, int64_t length) { return fn::narrow(t, int64_t(0), start, length); }
 
 TEST(CopySlices, SendsTheSliceThroughTheOpAndTheRestPast) {
@@ -30,7 +30,7 @@ TEST(CopySlices, SendsTheSliceThroughTheOpAndTheRestPast) {
 
 TEST(CopySlices, GivesTheOtherOperandItsGradient) {
   Tensor a = leaf({1, 2, 3}), w = leaf({5}), b = a * 1.0, slice = part(b, 1, 1);
-  Fn<Mul>::into(slice, std::array{slice, w});
+  fn::mul.inplace(slice, w);
   run_backward(b);
   EXPECT_EQ(numbers(grad_of(w)), (Numbers{2}));
   EXPECT_EQ(numbers(grad_of(a)), (Numbers{1, 5, 1}));

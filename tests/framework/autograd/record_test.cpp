@@ -14,13 +14,13 @@ using test::Numbers;
 using test::numbers;
 using test::tensor;
 
-static void run_backward(const Tensor& y) { backward({Fn<Sum>()(y)}, {}, {}, {}); }
-static void multiply(const Tensor& t, double by) { Fn<Mul>::into(t, std::array{t, num(by)}); }
+static void run_backward(const Tensor& y) { backward({fn::sum(y)}, {}, {}, {}); }
+static void multiply(const Tensor& t, double by) { fn::mul.inplace(t, num(by)); }
 
 TEST(Record, NamesNodesAsPyTorch) {
   Tensor y = leaf({1}) * 2.0;
   EXPECT_EQ(grad_fn(y)->name(), "MulBackward0");
-  EXPECT_EQ(grad_fn(Fn<LeakyRelu>()(y))->name(), "LeakyReluBackward0");
+  EXPECT_EQ(grad_fn(fn::leaky_relu(y))->name(), "LeakyReluBackward0");
 }
 
 TEST(Record, NothingWithoutGradMode) {
@@ -56,7 +56,7 @@ TEST(SavedTensor, NotNeededMayChange) {
 }
 
 TEST(SavedResult, ChangedInPlaceRaises) {
-  Tensor a = leaf({2}), y = Fn<Exp>()(a);
+  Tensor a = leaf({2}), y = fn::exp(a);
   Tensor z = y * 1.0;
   multiply(y, 2);
   EXPECT_THROW(run_backward(z), Error);

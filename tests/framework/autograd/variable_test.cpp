@@ -14,7 +14,7 @@ using test::Numbers;
 using test::numbers;
 using test::tensor;
 
-static void run_backward(const Tensor& y) { backward({Fn<Sum>()(y)}, {}, {}, {}); }
+static void run_backward(const Tensor& y) { backward({fn::sum(y)}, {}, {}, {}); }
 
 TEST(RequiresGrad, IsForFloatingPointOnly) {
   Tensor t = tensor({1}, DType::int64);

@@ -3,6 +3,7 @@
 
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/index.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
 #include "tests/framework/tensors.h"
@@ -24,7 +25,40 @@ void add_out(const Tensor& a, const Tensor& b, Tensor out) {
   Add op = make_op<Add>();
   call(op_type<Add>(), &op, std::array{a, b}, &out);
 }
-void add_into(const Tensor& a, const Tensor& b) { Fn<Add>::into(a, std::array{a, b}); }
+void add_into(const Tensor& a, const Tensor& b) { fn::add.inplace(a, b); }
+
+TEST(Fn, TakesArgumentsInTheSignaturesOrder) {
+  Tensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(numbers(fn::gather(x, 1, tensor({2, 1}, {2, 0}, DType::int64))), (Numbers{3, 4}));
+  EXPECT_EQ(numbers(fn::sum(x, Dims{0}, true)), (Numbers{5, 7, 9}));
+  EXPECT_EQ(fn::sum(x, Dims{0}, true).sizes(), (Dims{1, 3}));
+}
+
+TEST(Fn, LeavesDefaultsAtTheEnd) {
+  EXPECT_EQ(numbers(fn::add(tensor({1, 2}), tensor({1, 1}))), (Numbers{2, 3}));
+  EXPECT_EQ(numbers(fn::add(tensor({1, 2}), tensor({1, 1}), 10)), (Numbers{11, 12}));
+  EXPECT_EQ(numbers(fn::sum(tensor({1, 2}))), (Numbers{3}));
+}
+
+TEST(Fn, TakesNumbersWhereTheOpDoes) {
+  EXPECT_EQ(numbers(fn::add(tensor({1, 2}), 0.5)), (Numbers{1.5, 2.5}));
+  EXPECT_EQ(fn::add(tensor({1, 2}, DType::int64), 1).dtype(), DType::int64);  // weak in promotion
+}
+
+TEST(Fn, ChoosesTheOverloadThatTakesTheArguments) {
+  Tensor x = tensor({5, 6, 7, 8}), at = tensor({0, 2}, DType::int64);
+  EXPECT_EQ(numbers(fn::scatter(x, 0, at, Scalar(1))), (Numbers{1, 6, 1, 8}));
+  EXPECT_EQ(numbers(fn::scatter(x, 0, at, tensor({3, 4}))), (Numbers{3, 6, 4, 8}));
+  EXPECT_EQ(fn::split(x, 3).size(), 2u);
+  EXPECT_EQ(fn::split(x, Dims{1, 1, 2}).size(), 3u);
+}
+
+TEST(Fn, WritesIntoItsFirstArgument) {
+  Tensor x = tensor({1, 2});
+  fn::mul.inplace(x, tensor({3, 3}));
+  EXPECT_EQ(numbers(x), (Numbers{3, 6}));
+  EXPECT_EQ(x.version(), 1u);
+}
 
 TEST(Call, AllocatesTheResult) {
   Tensor y = tensor({1, 2}) + tensor({10, 20});
@@ -55,7 +89,7 @@ TEST(Call, MarksResultsOfInferenceMode) {
 }
 
 TEST(Call, ReturnsSeveralResults) {
-  auto [values, indices] = Fn<MaxDim>()(tensor({2, 3}, {1, 5, 2, 9, 0, 4}), int64_t(1));
+  auto [values, indices] = fn::max(tensor({2, 3}, {1, 5, 2, 9, 0, 4}), int64_t(1));
   EXPECT_EQ(numbers(values), (Numbers{5, 9}));
   EXPECT_EQ(numbers(indices), (Numbers{1, 0}));
 }
@@ -80,13 +114,11 @@ TEST(Inplace, KeepsTheDtypeOfItsTensor) {
   EXPECT_EQ(numbers(a), (Numbers{1.5, 2.5}));
 }
 
-TEST(Inplace, ReadsAnOverlappingOperandBeforeWriting) {
-  Tensor a = tensor({2, 2}, {1, 2, 3, 4});
-  add_into(a, fn::transpose(a, int64_t(0), int64_t(1)));
-  EXPECT_EQ(numbers(a), (Numbers{2, 5, 5, 8}));
-  Tensor b = tensor({1, 2, 3, 4});
-  add_into(alias(b, {3}, {1}, 1), alias(b, {3}, {1}, 0));
-  EXPECT_EQ(numbers(b), (Numbers{1, 3, 5, 7}));
+TEST(Inplace, RefusesAnOperandThatSharesItsMemoryInPart) {
+  Tensor a = tensor({2, 2}, {1, 2, 3, 4}), b = tensor({1, 2, 3, 4});
+  expect_error<Error>([&] { add_into(a, fn::transpose(a, 0, 1)); }, "single memory location");
+  expect_error<Error>([&] { add_into(alias(b, {3}, {1}, 1), alias(b, {3}, {1}, 0)); }, "single memory location");
+  EXPECT_EQ(numbers(b), (Numbers{1, 2, 3, 4}));
 }
 
 TEST(Inplace, RefusesAGrowingShapeBeforeAnyWork) {
@@ -173,7 +205,7 @@ TEST(Errors, BroadcastNamesTheAxis) {
 }
 
 TEST(Errors, AnOpForFloatsNamesTheDtypeItGot) {
-  expect_error<NotImplemented>([] { Fn<LeakyRelu>()(tensor({1}, DType::int64)); },
+  expect_error<NotImplemented>([] { fn::leaky_relu(tensor({1}, DType::int64)); },
                                "leaky_relu: not implemented for 'int64'");
 }
 
