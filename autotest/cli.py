@@ -281,7 +281,8 @@ def gate(
       weir-autotest gate --tier pr
       weir-autotest gate --from run.json --update
     """
-    before, excused = _read(ratchet.load, baseline), _read(waivers.load, waivers_file)
+    begins = update and not baseline.exists()
+    before, excused = {} if begins else _read(ratchet.load, baseline), _read(waivers.load, waivers_file)
     replayed = []
     if from_file:
         made = _load_record(from_file, SCHEMA, CAMPAIGN_SCHEMA)

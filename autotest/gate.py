@@ -74,9 +74,10 @@ def table(record: dict) -> Table:
 
 
 def load(path: Path) -> dict:
-    """The baseline at `path`, group by group; an empty one if there is no such file. Raises ValueError."""
+    """The baseline at `path`, group by group. Raises ValueError, also where there is no such file: a gate without a baseline
+    would hold whatever happens."""
     if not path.exists():
-        return {}
+        raise ValueError(f"{path}: there is no such baseline; `gate --update` makes one")
     baseline = json.loads(path.read_text())
     if not isinstance(baseline, dict) or baseline.get("schema") != SCHEMA:
         raise ValueError(f"{path} is not a baseline of schema {SCHEMA!r}")

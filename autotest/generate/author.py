@@ -100,7 +100,7 @@ class Author:
         expected = Trial(torch, function, case).run()
         drew = overload.random or not (expected.raised or torch.equal(_SEEDED, torch.default_generator.get_state()))
         unfilled = "empty" in overload.path or "resize" in overload.path
-        free = drew or unfilled or case.process is not None or _undefined_cast(case)
+        free = drew or unfilled or case.process is not None or (_undefined_cast(case) and _holds_integers(expected))
         return Item(index, target, case, expected, free, tuple(choices.made), drew,
                     pointwise=overload.pointwise)
 
@@ -141,6 +141,12 @@ def _take(batch: Batch, item: Item) -> None:
     elif expected.raised is None or _absent(expected.raised):
         return
     batch.items.append(item)
+
+
+def _holds_integers(seen) -> bool:
+    """Whether integers came out or were written: where none did, nothing was cast to them that shows, and an index among the
+    arguments excuses no number."""
+    return seen.raised is not None or any(v is not None and v.dtype in _INTEGERS for v in (*seen.values, *seen.written.values()))
 
 
 def _undefined_cast(case: Case) -> bool:

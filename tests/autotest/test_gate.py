@@ -117,6 +117,8 @@ def test_exit_codes(command, tmp_path):
     (tmp_path / "good.json").write_text(json.dumps(run_of(add=GOOD)))
     (tmp_path / "bad.json").write_text(json.dumps(run_of(add=BAD)))
     assert command("gate", "--baseline", "b.json", "--from", "good.json", "--update").returncode == 0
+    mistyped = command("gate", "--baseline", "typo.json", "--from", "good.json")
+    assert mistyped.returncode == 1 and "no such baseline" in mistyped.stderr
     fallen = command("gate", "--baseline", "b.json", "--from", "bad.json")
     assert fallen.returncode == 2 and "FELL  add bwd: PASS -> FAIL" in fallen.stdout
     assert command("gate", "--from", "absent.json").returncode == 1
