@@ -244,8 +244,8 @@ void call_from(int layer, const OpType& type, const void* op, Inputs in, Tensor*
     // A composite's parts are recorded one by one; autocast may take it as a whole.
     if (type.compose && layer > int(Layer::autocast)) return call_composite(type, op, in, out);
     if (interpreters[layer] && wants(Layer(layer), flags)) return interpreters[layer](type, op, in, out);
-  if (flags & kMarks && !type.geometry) return call_resolved(type, op, in, out);
   }
+  if (flags & kMarks && !type.geometry) return call_resolved(type, op, in, out);
   call_kernel_layer(type, op, in, out);
 }
 
