@@ -157,52 +157,6 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     return result
 
 
-@out_exact
-@autocast_as("lower")
-def vecdot(x, y, *, dim=-1):
-    """Sums of products along dim."""
-    _inexact("vecdot", x), _inexact("vecdot", y)
-    x, y = weir.broadcast_tensors(x, y)
-    dim = -1 if x.dim() == 1 else dim  # PyTorch asks two vectors for no axis
-    return (x.conj() * y).sum(dim)
-
-
-@functools.cache
-def _cross_product():
-    from .autograd import Function
-
-    def product(a, b, dim):
-        return a.roll(-1, dim) * b.roll(1, dim) - a.roll(1, dim) * b.roll(-1, dim)
-
-    class Cross(Function):
-        """Its derivatives are cross products too, and so cancel where PyTorch's do."""
-
-        @staticmethod
-        def forward(ctx, a, b, dim):
-            ctx.save_for_backward(a, b)
-            ctx.dim = dim
-            return product(a, b, dim)
-
-        @staticmethod
-        def backward(ctx, grad):
-            a, b = ctx.saved_tensors
-            return Cross.apply(b.conj(), grad, ctx.dim), Cross.apply(grad, a.conj(), ctx.dim), None
-
-    return Cross.apply
-
-
-@out_exact
-def cross(input, other, *, dim=-1):
-    """The cross product along an axis of size 3."""
-    if input.dim() != other.dim():
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    if input.shape[dim] != 3 or other.shape[dim] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and "
-                           f"{other.shape[dim]}")
-    a, b = weir.broadcast_tensors(input, other)
-    return _cross_product()(a, b, dim)
-
-
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """The diagonal of the last two axes, a view."""
     return A.diagonal(offset, dim1, dim2)
@@ -212,47 +166,6 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 def matmul(input, other):
     """As weir.matmul."""
     return input @ other
-
-
-@out_exact
-def multi_dot(tensors):
-    """The product of several matrices in the cheapest order; the outer ones may be vectors."""
-    tensors = list(tensors)
-    if len(tensors) < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
-    first, last = tensors[0].dim() == 1, tensors[-1].dim() == 1
-    for i, t in enumerate(tensors):
-        ends = i in (0, len(tensors) - 1)
-        if t.dim() != 2 and not (ends and t.dim() == 1):
-            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {t.dim()}D")
-    if first:
-        tensors[0] = tensors[0].unsqueeze(0)
-    if last:
-        tensors[-1] = tensors[-1].unsqueeze(1)
-    for i, (a, b) in enumerate(zip(tensors, tensors[1:])):
-        if a.shape[1] != b.shape[0]:
-            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot "
-                               "be multiplied")
-    result = _cheapest(tensors)
-    result = result.squeeze(0) if first else result
-    return result.squeeze(-1) if last else result
-
-
-def _cheapest(tensors):
-    """Product in the order of least multiplications. Source: Cormen et al., matrix-chain multiplication."""
-    sizes = [tensors[0].shape[0]] + [t.shape[1] for t in tensors]
-    n = len(tensors)
-    cost, cut = {(i, i): 0 for i in range(n)}, {}
-    for length in range(1, n):
-        for i in range(n - length):
-            j = i + length
-            cost[i, j], cut[i, j] = min((cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                                        for k in range(i, j))
-
-    def product(i, j):
-        return tensors[i] if i == j else product(i, cut[i, j]) @ product(cut[i, j] + 1, j)
-
-    return product(0, n - 1)
 
 
 def matrix_power(A, n, *, out=None):

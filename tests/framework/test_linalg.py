@@ -1,7 +1,7 @@
 """Decompositions: what the op database does not ask, namely second derivatives, errors, and memory.
 
 Covers framework/kernels/cpu/linalg_lu.cpp, framework/kernels/cpu/linalg_cholesky.cpp, framework/kernels/cpu/linalg_qr.cpp,
-framework/kernels/cpu/linalg_spectrum.cpp and framework/kernels/cpu/linalg_exp.cpp.
+framework/kernels/cpu/linalg_spectrum.cpp, framework/kernels/cpu/linalg_exp.cpp and framework/kernels/cpu/linalg_product.cpp.
 """
 
 import gc

@@ -154,7 +154,7 @@ void slogdet(const Slogdet&, Inputs in, Outputs out) {
       for (int j = 0; j < n; j++) {
         T p = pivot(j);
         Part<T> size = std::abs(p);
-        sign *= size == 0 ? T(0) : p / size;
+        sign *= size == 0 || (!kIsComplex<T> && size != size) ? T(0) : p / size;  // the sign of a real NaN is 0, as in PyTorch
         sum += std::log(size);
       }
       out[0].data<T>()[i] = sign;

@@ -21,6 +21,14 @@ void check_converged(const char* op, const Tensor& A, int64_t i, int info) {
   check<LinAlgError>(info == 0, op, ": ", element(A, i), "The algorithm failed to converge because the input matrix is ill-conditioned or has "
                      "too many repeated eigenvalues (error code: ", info, ").");
 }
+// Whether singular values exist: infinite matrices have NaN for them. LinAlgError for NaN.
+template <class T> bool regular(const Tensor& A, int64_t i, const T* a, int64_t n) {
+  if (finite(a, n)) return true;
+  for (int64_t k = 0; k < n; k++)
+    check<LinAlgError>(!std::isnan(std::real(a[k])) && !std::isnan(std::imag(a[k])), "linalg.svd: ", element(A, i), "The algorithm failed to converge "
+                       "because the input matrix contained non-finite values.");
+  return false;
+}
 void check_finite(const char* op, const Tensor& A, int64_t i, bool finite) {
   check<LinAlgError>(finite, op, ": ", element(A, i), "The algorithm failed to converge because the input matrix contained non-finite values.");
 }
@@ -159,8 +167,9 @@ void svd(const SvdParts& op, Inputs in, Outputs out) {
     each_matrix(m.batch, cube(m), [&](int64_t i) {
       T *a = m.at<T>(copy, i), *left = u.at<T>(out[1], i), *right = vh.at<T>(out[2], i);
       if (k == 0) return set_unit(u, left), set_unit(vh, right);
-      check_finite("linalg.svd", in[0], i, finite(a, m.each));
-      check_converged("linalg.svd", in[0], i, singular<T>(m, op.full_matrices ? 'A' : 'S', a, out[0].data<Part<T>>() + int64_t(i) * k, left, right));
+      Part<T>*s = out[0].data<Part<T>>() + int64_t(i) * k, nan = std::numeric_limits<Part<T>>::quiet_NaN();
+      if (!regular(in[0], i, a, m.each)) return void((std::fill_n(s, k, nan), std::fill_n(left, u.each, T(nan)), std::fill_n(right, vh.each, T(nan))));
+      check_converged("linalg.svd", in[0], i, singular<T>(m, op.full_matrices ? 'A' : 'S', a, s, left, right));
     });
   });
 }
@@ -171,8 +180,9 @@ void svd_values(const SvdValues&, Inputs in, Outputs out) {
   visit_lapack_dtype("linalg.svd", copy.dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(m.batch, cube(m), [&](int64_t i) {
       T *a = m.at<T>(copy, i), unused{};
-      check_finite("linalg.svd", in[0], i, finite(a, m.each));
-      check_converged("linalg.svd", in[0], i, singular<T>(m, 'N', a, out[0].data<Part<T>>() + int64_t(i) * k, &unused, &unused));
+      Part<T>* s = out[0].data<Part<T>>() + int64_t(i) * k;
+      if (!regular(in[0], i, a, m.each)) return void(std::fill_n(s, k, std::numeric_limits<Part<T>>::quiet_NaN()));
+      check_converged("linalg.svd", in[0], i, singular<T>(m, 'N', a, s, &unused, &unused));
     });
   });
 }
