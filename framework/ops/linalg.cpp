@@ -11,13 +11,14 @@
 namespace weir {
 using namespace fn;
 
-void check_matrices(const char* op, const Tensor& t, const char* name) {
-  check(is_inexact(t.dtype()), op, ": Expected a floating point or complex tensor as input. Got ", name_of(t.dtype()));
-  check(!is_reduced(t.dtype()), op, ": Low precision dtypes not supported. Got ", name_of(t.dtype()));
+void check_matrices(const char* op, const Tensor& t, const char* name, Nothing nothing) {
+  const bool any = nothing == Nothing::of_any_dtype && t.numel() == 0;
+  check(any || is_inexact(t.dtype()), op, ": Expected a floating point or complex tensor as input. Got ", name_of(t.dtype()));
+  check(any || !is_reduced(t.dtype()), op, ": Low precision dtypes not supported. Got ", name_of(t.dtype()));
   check(t.ndim() >= 2, op, ": The input tensor ", name, " must have at least 2 dimensions.");
 }
-void check_square(const char* op, const Tensor& t, const char* name) {
-  check_matrices(op, t, name);
+void check_square(const char* op, const Tensor& t, const char* name, Nothing nothing) {
+  check_matrices(op, t, name, nothing);
   check(t.size(-1) == t.size(-2), op, ": ", name, " must be batches of square matrices, but they are ", t.size(-2), " by ", t.size(-1),
         " matrices");
 }
@@ -71,6 +72,13 @@ std::pair<Tensor, Tensor> same_batch(const char* op, const Tensor& a, const Tens
     return batch_of(t) == batch ? t : expand(t, with_matrix(batch, t.size(-2), t.size(-1)));
   };
   return {grown(a), grown(b)};
+}
+Tensor own_batch(Tensor t, const Dims& given, int batch_axes) {
+  const int grown = batch_axes - given.n;
+  for (int d = 0; d < grown; d++) t = t.sizes()[0] ? select(t, int64_t(0), int64_t(0)) : reshape(t, Dims{0});
+  for (int d = 0; d < given.n && t.ndim() >= given.n; d++)
+    if (t.sizes()[d] != given[d]) t = up_to(t, d, given[d]);
+  return t;
 }
 bool recording(const Tensor& t) { return mode.grad && t && requires_grad(t); }
 bool any_true(const Tensor& mask) {

@@ -19,9 +19,11 @@ struct LinalgOp : Op {
   static constexpr Out out = Out::exact;
 };
 
+/// What is said of a matrix without elements: PyTorch looks at its dtype in some functions only.
+enum class Nothing : bool { checked, of_any_dtype };
 /// RuntimeError unless `t` holds matrices of float32, float64 or complex numbers; `op` as in "linalg.inv".
-void check_matrices(const char* op, const Tensor& t, const char* name = "A");
-void check_square(const char* op, const Tensor& t, const char* name = "A");
+void check_matrices(const char* op, const Tensor& t, const char* name = "A", Nothing nothing = Nothing::checked);
+void check_square(const char* op, const Tensor& t, const char* name = "A", Nothing nothing = Nothing::checked);
 
 Dims batch_of(const Tensor& t);
 Dims with_matrix(Dims batch, int64_t rows, int64_t cols);
@@ -47,6 +49,8 @@ Tensor up_to(const Tensor& t, int64_t dim, int64_t end);
 Tensor from(const Tensor& t, int64_t dim, int64_t start);
 /// Both with the batch that theirs broadcast to.
 std::pair<Tensor, Tensor> same_batch(const char* op, const Tensor& a, const Tensor& b);
+/// `t`, which has a number or vector per matrix of a broadcast batch, for the batch `given` that was broadcast.
+Tensor own_batch(Tensor t, const Dims& given, int batch_axes);
 /// Does a call of this input go on record?
 bool recording(const Tensor& t);
 /// Is any element of a mask on the CPU true?

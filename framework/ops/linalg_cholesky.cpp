@@ -23,7 +23,7 @@ Meta per_matrix(const Tensor& A) { return {batch_of(A), DType::int32, A.device()
 }  // namespace
 
 std::array<Meta, 2> CholeskyEx::infer(Inputs in) const {
-  check_square("linalg.cholesky", in[0]);
+  check_square("linalg.cholesky", in[0], "A", Nothing::of_any_dtype);
   return {column_meta(in[0].sizes(), in[0]), per_matrix(in[0])};
 }
 // Source: Murray 2016, "Differentiation of the Cholesky decomposition".

@@ -22,6 +22,7 @@ struct CholeskyInverse : LinalgOp {
   static constexpr Signature signature = "cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor";
   static constexpr auto doc = "The inverse of A from its Cholesky factor. Shape: as input.";
   static constexpr Module module = Module::torch;
+  static constexpr Out out = Out::cast;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   bool upper;
   static constexpr std::tuple fields{&CholeskyInverse::upper};
@@ -57,7 +58,7 @@ struct LdlFactorEx : LinalgOp {
   static constexpr Signature signature =
       "linalg_ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> (LD: Tensor, pivots: Tensor, info: Tensor)";
   static constexpr auto doc = "Factors L D L^T (L D L^H when hermitian) of symmetric matrices in LAPACK's packed form, from the lower triangle. No gradient.";
-  static constexpr bool differentiable = false;
+  static constexpr uint8_t recorded = 0b1;
   bool hermitian, check_errors;
   static constexpr std::tuple fields{&LdlFactorEx::hermitian, &LdlFactorEx::check_errors};
   std::array<Meta, 3> infer(Inputs in) const;
@@ -67,7 +68,6 @@ struct LdlApply : LinalgOp {
   static constexpr Signature signature = "ldl_apply(LD: Tensor, pivots: Tensor, B: Tensor, hermitian: bool) -> Tensor";
   static constexpr auto doc = "X with A X = B for A in ldl_factor's form, all of one batch. No gradient.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
   bool hermitian;
   static constexpr std::tuple fields{&LdlApply::hermitian};
   Meta infer(Inputs in) const;
@@ -85,6 +85,7 @@ struct OldCholesky : LinalgOp {
   static constexpr Signature signature = "cholesky(input: Tensor, upper: bool = False) -> Tensor";
   static constexpr auto doc = "The Cholesky factor: the form before torch.linalg.";
   static constexpr Module module = Module::torch;
+  static constexpr Out out = Out::cast;
   bool upper;
   static constexpr std::tuple fields{&OldCholesky::upper};
   Tensor compose(Inputs in) const;
@@ -93,6 +94,7 @@ struct CholeskySolve : LinalgOp {
   static constexpr Signature signature = "cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor";
   static constexpr auto doc = "X with A X = input, for A's Cholesky factor input2.";
   static constexpr Module module = Module::torch;
+  static constexpr Out out = Out::cast;
   bool upper;
   static constexpr std::tuple fields{&CholeskySolve::upper};
   Tensor compose(Inputs in) const;

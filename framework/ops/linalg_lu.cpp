@@ -42,8 +42,8 @@ bool is_vector(const Tensor& A, const Tensor& B) {
 }  // namespace
 
 std::array<Meta, 3> LuFactorEx::infer(Inputs in) const {
-  check_matrices("linalg.lu_factor", in[0]);
-  check(pivot, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
+  check_matrices("linalg.lu_factor", in[0], "A", Nothing::of_any_dtype);
+  check(pivot || in[0].numel() == 0, "linalg.lu_factor: LU without pivoting is not implemented on the CPU");
   return {column_meta(in[0].sizes(), in[0]), pivots_of(in[0]), infos(in[0])};
 }
 // Source: PyTorch's plu_backward; with A = P L U the factors' gradients meet in the middle.
@@ -152,6 +152,7 @@ Tensors LuFactor::compose(Inputs in) const {
 
 Tensors LuUnpack::compose(Inputs in) const {
   const Tensor &LU = in[0], &pivots = in[1];
+  if (recording(LU)) wrap_dim(-2, LU.ndim(), "torch.lu_unpack");  // PyTorch asks for this size before it looks at the rank
   check(LU.ndim() >= 2, "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: ", LU.sizes(), " instead");
   check(!unpack_pivots || pivots.dtype() == DType::int32, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.");
   Tensor P = unpack_pivots ? permutation(pivots, LU.size(-2), LU.dtype()) : none_like(LU);
@@ -205,11 +206,12 @@ Tensors SolveEx::compose(Inputs in) const {
   check(B.ndim() >= 2, "linalg.solve: The input tensor B must have at least 2 dimensions.");
   check(A.size(-1) == B.size(left ? -2 : -1), "linalg.solve: Incompatible shapes of A and B for the equation ", left ? "AX = B" : "XA = B", " (",
         A.size(-2), "x", A.size(-1), " and ", B.size(-2), "x", B.size(-1), ")");
+  const Dims given = batch_of(A);
   std::tie(A, B) = same_batch("linalg.solve", A, B);
   auto [X, LU, pivots, info] = solve_lu(left ? A : mH(A), left ? B : mH(B), check_errors);
   if (!left) X = resolve_conj(mH(X));
   if (vector) X = squeeze(X, std::optional<Dims>(Dims{-1}));
-  return {X, info};
+  return {X, own_batch(info, given, A.ndim() - 2)};
 }
 Tensor Solve::compose(Inputs in) const { return solve_ex(in[0], in[1], left, true)[0]; }
 Tensor Inv::compose(Inputs in) const { return inv_ex(in[0], true)[0]; }

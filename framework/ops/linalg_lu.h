@@ -96,7 +96,7 @@ struct LuUnpack : LinalgOp {
       "lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> (P: Tensor, L: Tensor, U: Tensor)";
   static constexpr auto doc = "(P, L, U) from lu_factor's results; what is not asked for is empty.";
   static constexpr Module module = Module::torch;
-  static constexpr Autocast autocast = Autocast::unchanged;
+  static constexpr Autocast autocast = Autocast::opaque;
   bool unpack_data, unpack_pivots;
   static constexpr std::tuple fields{&LuUnpack::unpack_data, &LuUnpack::unpack_pivots};
   Tensors compose(Inputs in) const;
@@ -113,7 +113,7 @@ struct LuSolve : LinalgOp {
   static constexpr Signature signature =
       "linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor";
   static constexpr auto doc = "X with A X = B, for A in lu_factor's form; A^H with `adjoint`, X A = B without `left`.";
-  static constexpr Autocast autocast = Autocast::unchanged;
+  static constexpr Autocast autocast = Autocast::opaque;
   bool left, adjoint;
   static constexpr std::tuple fields{&LuSolve::left, &LuSolve::adjoint};
   Tensor compose(Inputs in) const;
@@ -174,6 +174,7 @@ struct Logdet : LinalgOp {
 struct Tensorinv : LinalgOp {
   static constexpr Signature signature = "linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor";
   static constexpr auto doc = "The inverse of A seen as a matrix of its first `ind` axes by the others. Shape: the others, then the first.";
+  static constexpr Out out = Out::cast;
   int64_t ind;
   static constexpr std::tuple fields{&Tensorinv::ind};
   Tensor compose(Inputs in) const;
@@ -181,6 +182,7 @@ struct Tensorinv : LinalgOp {
 struct Tensorsolve : LinalgOp {
   static constexpr Signature signature = "linalg_tensorsolve(A: Tensor, B: Tensor, dims: list[int] | None = None) -> Tensor";
   static constexpr auto doc = "X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first.";
+  static constexpr Out out = Out::cast;
   std::optional<Dims> dims;
   static constexpr std::tuple fields{&Tensorsolve::dims};
   Tensor compose(Inputs in) const;

@@ -16,6 +16,8 @@ using namespace fn;
 Meta Cross::infer(Inputs in) const {
   const Tensor &a = in[0], &b = in[1];
   check(a.ndim() == b.ndim(), "linalg.cross: inputs must have the same number of dimensions.");
+  check(a.dtype() == b.dtype(), "linalg.cross: expected scalar type ", name_of(a.dtype()), " but found ", name_of(b.dtype()));
+  check<IndexError>(a.ndim() > 0, "linalg.cross: Dimension specified as ", dim, " but tensor has no dimensions");
   const int64_t na = a.size(int(wrap_dim(dim, a.ndim(), "linalg.cross"))), nb = b.size(int(wrap_dim(dim, b.ndim(), "linalg.cross")));
   check(na == 3 && nb == 3, "linalg.cross: inputs dimension ", dim, " must have length 3. Got ", na, " and ", nb);
   return {broadcast("linalg.cross", a.sizes(), b.sizes()), result_type(in), a.device()};
@@ -27,9 +29,14 @@ Tensors Cross::vjp(const Saved& s, const Tensor& dy) const {
 Tensor Vecdot::compose(Inputs in) const {
   for (int i : {0, 1})
     check(is_inexact(in[i].dtype()), "linalg.vecdot: Expected a floating point or complex tensor as input. Got ", name_of(in[i].dtype()));
+  check(in[0].dtype() == in[1].dtype(), "linalg.vecdot: Expected x and y to have the same dtype, but found x of type ", name_of(in[0].dtype()),
+        " and y of type ", name_of(in[1].dtype()), " instead");
+  const bool vectors = in[0].ndim() == 1 && in[1].ndim() == 1;
+  check(!vectors || in[0].numel() == in[1].numel(), "linalg.vecdot: inconsistent tensor size, expected vectors of one size, got ", in[0].numel(), " and ",
+        in[1].numel());
   Tensor product = conj(in[0]) * in[1];
   // PyTorch asks two vectors for no axis.
-  return sum(product, Dims{in[0].ndim() == 1 && in[1].ndim() == 1 ? -1 : dim});
+  return sum(product, Dims{vectors ? -1 : dim});
 }
 
 // The cheapest order is that of Cormen et al., matrix-chain multiplication.

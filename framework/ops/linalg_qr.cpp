@@ -6,6 +6,7 @@
 #include "framework/ops/linalg_cholesky.h"
 #include "framework/ops/linalg_spectrum.h"
 #include "framework/ops/matmul.h"
+#include "framework/ops/pointwise.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -103,6 +104,7 @@ Tensors OldQr::compose(Inputs in) const {
 Tensor HouseholderProduct::compose(Inputs in) const {
   const Tensor &A = in[0], &tau = in[1];
   const char* op = "torch.linalg.householder_product";
+  wrap_dim(-1, tau.ndim(), op);  // PyTorch asks for this size first
   check_matrices(op, A, "input");
   Dims batch = A.sizes(), others = tau.sizes();
   check(tau.ndim() == A.ndim() - 1, op, ": Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.ndim(),
@@ -123,6 +125,7 @@ Tensor Ormqr::compose(Inputs in) const {
   check(A.ndim() >= 2, "torch.ormqr: input must have at least 2 dimensions.");
   check(other.ndim() >= 2, "torch.ormqr: other must have at least 2 dimensions.");
   check_matrices("torch.ormqr", A, "input");
+  wrap_dim(-1, tau.ndim(), "torch.ormqr");
   const int64_t rows = other.size(left ? -2 : -1);
   const char* side = left ? "-2" : "-1";
   check(tau.ndim() == A.ndim() - 1, "torch.ormqr: Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.ndim(),
@@ -158,16 +161,18 @@ Tensors Lstsq::compose(Inputs in) const {
   if (vector) B = column(B);
   check(A.size(-2) == B.size(-2), op, ": input.size(-2) should match other.size(", vector ? "-1" : "-2", ")");
   const Dims given = batch_of(A);
+  // A B of one axis less than A has its batch counted as if it were one of vectors, even where it is a matrix.
+  if (!vector && B.ndim() == A.ndim() - 1) {
+    Dims rows = B.sizes();
+    rows.n--;
+    B = expand(B, with_matrix(broadcast(op, given, rows), B.size(-2), B.size(-1)));
+  }
   std::tie(A, B) = same_batch(op, A, B);
   const double limit = rcond.value_or(epsilon_of(A.dtype()) * double(std::max(A.size(-2), A.size(-1))));
   auto [X, residuals, rank, values] = lstsq_parts(A, B, limit, by);
-  // What concerns A alone has A's own batch.
-  for (int d = 0, grown = A.ndim() - 2 - given.n; d < A.ndim() - 2; d++) {
-    for (Tensor* t : {&rank, &values}) {
-      if (t->ndim() < A.ndim() - 2) continue;
-      if (d < grown) *t = select(*t, int64_t(0), int64_t(0));
-    }
-  }
+  // What concerns A alone has A's own batch; what the driver does not compute has none.
+  if (!(by == "gels")) rank = own_batch(rank, given, A.ndim() - 2);
+  if (by == "gelsd" || by == "gelss") values = own_batch(values, given, A.ndim() - 2);
   if (vector) X = squeeze(X, std::optional<Dims>(Dims{-1}));
   return {X, residuals, rank, values};
 }

@@ -18,6 +18,7 @@ struct Qr : LinalgOp {
 struct Geqrf : LinalgOp {
   static constexpr Signature signature = "geqrf(input: Tensor) -> (a: Tensor, tau: Tensor)";
   static constexpr auto doc = "R in the upper triangle, the reflectors of Q below it, and their factors. No gradient.";
+  static constexpr Out out = Out::cast;
   static constexpr Module module = Module::torch;
   std::array<Meta, 2> infer(Inputs in) const;
 };
@@ -69,11 +70,13 @@ struct OldQr : LinalgOp {
 struct HouseholderProduct : LinalgOp {
   static constexpr Signature signature = "linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor";
   static constexpr auto doc = "The first columns of the product of the reflectors in A and tau, as geqrf gives them. Shape: as A.";
+  static constexpr Out out = Out::cast;
   Tensor compose(Inputs in) const;
 };
 struct Orgqr : LinalgOp {
   static constexpr Signature signature = "orgqr(input: Tensor, input2: Tensor) -> Tensor";
   static constexpr auto doc = "linalg.householder_product.";
+  static constexpr Out out = Out::cast;
   static constexpr Module module = Module::torch;
   Tensor compose(Inputs in) const;
 };

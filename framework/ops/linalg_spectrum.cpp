@@ -38,7 +38,7 @@ Tensor skew(const Tensor& t) { return t - mH(t); }
 }  // namespace
 
 std::array<Meta, 2> Eigh::infer(Inputs in) const {
-  check_square("linalg.eigh", in[0]);
+  check_square("linalg.eigh", in[0], "A", Nothing::of_any_dtype);
   check_uplo(UPLO);
   return {values_meta(in[0], in[0].size(-1), real_type(in[0].dtype())), column_meta(in[0].sizes(), in[0])};
 }
@@ -52,7 +52,7 @@ Tensors Eigh::vjp(const Saved& s, const Tensor&) const {
   return {matmul(V, matmul(inner, mH(V)))};
 }
 Meta EighValues::infer(Inputs in) const {
-  check_square("linalg.eigvalsh", in[0]);
+  check_square("linalg.eigvalsh", in[0], "A", Nothing::of_any_dtype);
   check_uplo(UPLO);
   return values_meta(in[0], in[0].size(-1), real_type(in[0].dtype()));
 }
@@ -147,12 +147,12 @@ Tensor Eigvalsh::compose(Inputs in) const { return recording(in[0]) ? eigh(in[0]
 Tensor Eigvals::compose(Inputs in) const { return recording(in[0]) ? eig(in[0])[0] : eig_values(in[0]); }
 
 Tensors Svd::compose(Inputs in) const {
-  check(!driver, "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
+  check(!driver || in[0].numel() == 0, "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
   auto [S, U, Vh] = svd_parts(in[0], full_matrices);
   return {U, S, Vh};
 }
 Tensor Svdvals::compose(Inputs in) const {
-  check(!driver, "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
+  check(!driver || in[0].numel() == 0, "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
   return recording(in[0]) ? svd_parts(in[0], false)[0] : svd_values(in[0]);
 }
 Tensors OldSvd::compose(Inputs in) const {

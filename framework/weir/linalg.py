@@ -32,18 +32,18 @@ def _inexact(name, x):
 
 
 def _matrices(name, A):
-    if _inexact(name, A).dim() < 2:
+    empty = isinstance(A, Tensor) and A.numel() == 0 and name != "pinv"  # PyTorch looks at no dtype then
+    if (A if empty else _inexact(name, A)).dim() < 2:
         raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
     return A
 
 
 def _tolerances(name, A, atol, rtol):
-    """(atol, rtol) as float64 tensors of A's batch: rtol is eps max(m, n) where atol is not positive, unless given."""
+    """(atol, rtol) as float64 tensors that broadcast to A's batch, or A's batch to them: rtol is eps max(m, n) where atol is not positive, unless given."""
     def tolerance(x):
         if isinstance(x, Tensor) and x.is_complex():
             raise RuntimeError(f"linalg.{name}: tolerances must be real, got {x.dtype}")
-        x = x.detach().double() if isinstance(x, Tensor) else weir.tensor(float(x), dtype=weir.float64)
-        return x.expand(A.shape[:-2])
+        return x.detach().double() if isinstance(x, Tensor) else weir.tensor(float(x), dtype=weir.float64)
 
     absolute = tolerance(0.0 if atol is None else atol)
     if rtol is None:
@@ -62,11 +62,16 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudo-inverse: (*, m, n) -> (*, n, m). Singular values up to max(atol, rtol * the largest) count as 0; rtol is
     max(m, n) * eps by default."""
     _matrices("pinv", A)
-    for name, given in (("atol", atol), ("rtol", rtol)):
+    for name, given in (("atol", atol), ("rtol", rcond if rtol is None else rtol)):
         if isinstance(given, Tensor) and given.requires_grad:
             raise RuntimeError(f"linalg.pinv is not differentiable with respect to argument '{name}'. This input cannot have "
                                "requires_grad True.")
-    result = _hidden["pinv_parts"](A, *_tolerances("pinv", A, atol, rcond if rtol is None else rtol), hermitian)
+    absolute, relative = _tolerances("pinv", A, atol, rcond if rtol is None else rtol)
+    if A.numel() == 0:
+        return A.mH.clone()
+    batch = weir.broadcast_shapes(A.shape[:-2], absolute.shape, relative.shape)
+    A = A if batch == A.shape[:-2] else A.expand(*batch, *A.shape[-2:])
+    result = _hidden["pinv_parts"](A, absolute.expand(batch), relative.expand(batch), hermitian)
     # The last step is a product in PyTorch, which autocast runs low.
     return result.to(_C._autocast_dtype()) if weir.is_autocast_enabled() and A.dtype == weir.float32 else result
 

@@ -1,6 +1,7 @@
 """Decompositions: what the op database does not ask, namely second derivatives, errors, and memory.
 
-Covers framework/kernels/cpu/linalg_lu.cpp, framework/kernels/cpu/linalg_cholesky.cpp, framework/kernels/cpu/linalg_qr.cpp,
+Covers framework/ops/linalg_lu.cpp, framework/ops/linalg_cholesky.cpp, framework/ops/linalg_qr.cpp, framework/ops/linalg_spectrum.cpp,
+framework/ops/linalg_exp.cpp, framework/ops/linalg_product.cpp and their kernels, framework/kernels/cpu/linalg_lu.cpp, framework/kernels/cpu/linalg_cholesky.cpp, framework/kernels/cpu/linalg_qr.cpp,
 framework/kernels/cpu/linalg_spectrum.cpp, framework/kernels/cpu/linalg_exp.cpp and framework/kernels/cpu/linalg_product.cpp.
 """
 

@@ -1,5 +1,7 @@
 #include "framework/ops/linalg_cholesky.h"
 
+#include <cmath>
+
 #include "framework/kernels/cpu/lapack.h"
 
 namespace weir {
@@ -23,6 +25,7 @@ template <class T> void clear_other(const Matrices& m, T* a, bool upper) {
 }
 
 void cholesky(const CholeskyEx& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return void(std::fill_n(out[1].data<int>(), out[1].numel(), 0));
   run_copy(in[0], out[0]);
   Matrices m(out[0]);
   int* infos = out[1].data<int>();
@@ -34,6 +37,8 @@ void cholesky(const CholeskyEx& op, Inputs in, Outputs out) {
       T* a = m.at<T>(out[0], i);
       clear_other(m, a, op.upper);
       lapack<"potrf", T>(&side, &m.rows, a, &m.ld, &infos[i]);
+      for (int j = 0; j < m.rows && infos[i] == 0; j++)  // OpenBLAS compares with zero, which NaN passes
+        if (std::isnan(std::real(a[j + int64_t(j) * m.ld]))) infos[i] = j + 1;
     });
   });
   if (op.check_errors)

@@ -33,6 +33,7 @@ struct Trouble {
 };
 
 void lu_factor(const LuFactorEx& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return void(std::fill_n(out[2].data<int>(), out[2].numel(), 0));
   run_copy(in[0], out[0]);
   Matrices m(out[0]);
   const int k = std::min(m.rows, m.cols);
@@ -154,7 +155,8 @@ void slogdet(const Slogdet&, Inputs in, Outputs out) {
       for (int j = 0; j < n; j++) {
         T p = pivot(j);
         Part<T> size = std::abs(p);
-        sign *= size == 0 || (!kIsComplex<T> && size != size) ? T(0) : p / size;  // the sign of a real NaN is 0, as in PyTorch
+        if constexpr (kIsComplex<T>) sign *= size == 0 ? T(0) : p / size;
+        else sign *= p > 0 ? T(1) : p < 0 ? T(-1) : T(0);  // also of NaN, as in PyTorch
         sum += std::log(size);
       }
       out[0].data<T>()[i] = sign;

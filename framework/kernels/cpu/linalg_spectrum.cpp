@@ -64,6 +64,7 @@ template <class T> void triangle_only(const Matrices& m, T* a, char side) {
 }
 
 void hermitian(const char* op, const Tensor& A, const Tensor& matrices, const Tensor& values, const Str& UPLO, bool vectors) {
+  if (A.numel() == 0) return;
   Matrices m(matrices);
   visit_lapack_dtype(op, A.dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(m.batch, cube(m), [&](int64_t i) {
@@ -199,7 +200,7 @@ void pinv(const PinvParts& op, Inputs in, Outputs out) {
       std::vector<Part<T>> s(k);
       std::vector<T> left, right;
       if (op.hermitian) triangle_only(m, a, 'L');
-      check_finite("linalg.pinv", in[0], i, finite(a, m.each));
+      if (!regular(in[0], i, a, m.each)) return void(std::fill_n(out[0].data<T>() + i * m.each, m.each, T(std::numeric_limits<Part<T>>::quiet_NaN())));
       if (op.hermitian) {
         check_converged("linalg.eigh", in[0], i, hermitian_spectrum<T>(m, a, s.data(), 'L', true));
       } else {
