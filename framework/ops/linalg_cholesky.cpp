@@ -23,7 +23,7 @@ Meta per_matrix(const Tensor& A) { return {batch_of(A), DType::int32, A.device()
 }  // namespace
 
 std::array<Meta, 2> CholeskyEx::infer(Inputs in) const {
-  check_square("linalg.cholesky", in[0], "A", Nothing::of_any_dtype);
+  check_square("linalg.cholesky", in[0]);
   return {column_meta(in[0].sizes(), in[0]), per_matrix(in[0])};
 }
 // Source: Murray 2016, "Differentiation of the Cholesky decomposition".
@@ -70,7 +70,10 @@ std::array<Meta, 3> LdlFactorEx::infer(Inputs in) const {
 Meta LdlApply::infer(Inputs in) const { return column_meta(in[2].sizes(), in[2]); }
 
 Tensor Cholesky::compose(Inputs in) const { return cholesky_ex(in[0], upper, true)[0]; }
-Tensor OldCholesky::compose(Inputs in) const { return cholesky_ex(in[0], upper, true)[0]; }
+Tensor OldCholesky::compose(Inputs in) const {
+  check_square("cholesky", in[0], "A", Nothing::of_any_dtype);
+  return in[0].numel() ? cholesky_ex(in[0], upper, true)[0] : clone(in[0]);
+}
 
 Tensor CholeskySolve::compose(Inputs in) const {
   check(in[0].ndim() >= 2, "b should have at least 2 dimensions, but has ", in[0].ndim(), " dimensions instead");

@@ -163,7 +163,7 @@ Tensors LuUnpack::compose(Inputs in) const {
 Tensors Lu::compose(Inputs in) const {
   auto [LU, pivots, info] = lu_factor_ex(in[0], pivot);
   auto [L, U] = unpacked(LU);
-  return {permutation(pivots, LU.size(-2), LU.dtype()), contiguous_of(L), contiguous_of(U)};
+  return {pivot ? permutation(pivots, LU.size(-2), LU.dtype()) : none_like(LU), contiguous_of(L), contiguous_of(U)};
 }
 
 Tensor LuSolve::compose(Inputs in) const {

@@ -16,10 +16,10 @@ using namespace fn;
 Meta Cross::infer(Inputs in) const {
   const Tensor &a = in[0], &b = in[1];
   check(a.ndim() == b.ndim(), "linalg.cross: inputs must have the same number of dimensions.");
-  check(a.dtype() == b.dtype(), "linalg.cross: expected scalar type ", name_of(a.dtype()), " but found ", name_of(b.dtype()));
   check<IndexError>(a.ndim() > 0, "linalg.cross: Dimension specified as ", dim, " but tensor has no dimensions");
   const int64_t na = a.size(int(wrap_dim(dim, a.ndim(), "linalg.cross"))), nb = b.size(int(wrap_dim(dim, b.ndim(), "linalg.cross")));
   check(na == 3 && nb == 3, "linalg.cross: inputs dimension ", dim, " must have length 3. Got ", na, " and ", nb);
+  check(a.dtype() == b.dtype(), "linalg.cross: expected scalar type ", name_of(a.dtype()), " but found ", name_of(b.dtype()));
   return {broadcast("linalg.cross", a.sizes(), b.sizes()), result_type(in), a.device()};
 }
 Tensors Cross::vjp(const Saved& s, const Tensor& dy) const {

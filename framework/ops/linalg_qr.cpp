@@ -104,7 +104,7 @@ Tensors OldQr::compose(Inputs in) const {
 Tensor HouseholderProduct::compose(Inputs in) const {
   const Tensor &A = in[0], &tau = in[1];
   const char* op = "torch.linalg.householder_product";
-  wrap_dim(-1, tau.ndim(), op);  // PyTorch asks for this size first
+  check<IndexError>(tau.ndim() > 0, op, ": Dimension specified as -1 but tensor has no dimensions");
   check_matrices(op, A, "input");
   Dims batch = A.sizes(), others = tau.sizes();
   check(tau.ndim() == A.ndim() - 1, op, ": Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.ndim(),
@@ -125,7 +125,7 @@ Tensor Ormqr::compose(Inputs in) const {
   check(A.ndim() >= 2, "torch.ormqr: input must have at least 2 dimensions.");
   check(other.ndim() >= 2, "torch.ormqr: other must have at least 2 dimensions.");
   check_matrices("torch.ormqr", A, "input");
-  wrap_dim(-1, tau.ndim(), "torch.ormqr");
+  check<IndexError>(tau.ndim() > 0, "torch.ormqr: Dimension specified as -1 but tensor has no dimensions");
   const int64_t rows = other.size(left ? -2 : -1);
   const char* side = left ? "-2" : "-1";
   check(tau.ndim() == A.ndim() - 1, "torch.ormqr: Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.ndim(),

@@ -128,7 +128,7 @@ Meta SvdValues::infer(Inputs in) const {
 
 Meta PinvParts::infer(Inputs in) const {
   check_matrices("linalg.pinv", in[0]);
-  if (hermitian) check_square("linalg.pinv", in[0]);
+  if (hermitian && in[0].numel()) check_square("linalg.pinv", in[0]);
   return {with_matrix(batch_of(in[0]), in[0].size(-1), in[0].size(-2)), in[0].dtype(), in[0].device()};
 }
 Tensors PinvParts::vjp(const Saved& s, const Tensor& dy) const { return {pinv_gradient(s.input(0), s.output(0), dy), Tensor(), Tensor()}; }

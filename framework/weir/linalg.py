@@ -67,8 +67,8 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
             raise RuntimeError(f"linalg.pinv is not differentiable with respect to argument '{name}'. This input cannot have "
                                "requires_grad True.")
     absolute, relative = _tolerances("pinv", A, atol, rcond if rtol is None else rtol)
-    if A.numel() == 0:
-        return A.mH.clone()
+    if A.numel() == 0:  # tolerances need not fit then
+        absolute, relative = absolute.new_zeros(A.shape[:-2]), relative.new_zeros(A.shape[:-2])
     batch = weir.broadcast_shapes(A.shape[:-2], absolute.shape, relative.shape)
     A = A if batch == A.shape[:-2] else A.expand(*batch, *A.shape[-2:])
     result = _hidden["pinv_parts"](A, absolute.expand(batch), relative.expand(batch), hermitian)
@@ -81,6 +81,8 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     """How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch."""
     _matrices("matrix_rank", A)
+    if tol is None and rtol is None and not inexact(A):  # the tolerance is a multiple of eps
+        raise RuntimeError(f"linalg.matrix_rank: This function doesn't handle types other than float and double, got {A.dtype}")
     if A.numel() == 0:
         return weir.zeros(A.shape[:-2], dtype=weir.int64)
     A = A.detach()
