@@ -13,7 +13,7 @@ def _singular(U, S, Vh):
     k = S.shape[-1]
     U, Vh = U[..., :, :k], Vh[..., :k, :]
     nothing = 0 * S.sum(-1).unsqueeze(-1).unsqueeze(-1)
-    return S, torch.matmul(U * S.unsqueeze(-2), Vh), torch.matmul(U.mT, U) + nothing, torch.matmul(Vh, Vh.mT) + nothing
+    return S, torch.matmul(U * S.unsqueeze(-2), Vh), torch.matmul(U.mH, U) + nothing, torch.matmul(Vh, Vh.mH) + nothing
 
 
 def _svd(result):
@@ -21,17 +21,23 @@ def _svd(result):
 
 
 def _old_svd(result):
-    return _singular(result[0], result[1], result[2].mT)
+    return _singular(result[0], result[1], result[2].mH)
 
 
 def _eigh(result):
     values, vectors = result
     nothing = 0 * values.sum(-1).unsqueeze(-1).unsqueeze(-1)
-    return (values, torch.matmul(vectors * values.unsqueeze(-2), vectors.mT),
-            torch.matmul(vectors.mT, vectors) + nothing)
+    return (values, torch.matmul(vectors * values.unsqueeze(-2), vectors.mH),
+            torch.matmul(vectors.mH, vectors) + nothing)
 
 
-_DETERMINED = {"linalg.svd": _svd, "svd": _old_svd, "linalg.eigh": _eigh}
+def _eig(result):
+    """The values, and each vector without its phase, as the product of its elements with their conjugates."""
+    values, vectors = result
+    return values, vectors.unsqueeze(-2) * vectors.conj().unsqueeze(-3)
+
+
+_DETERMINED = {"linalg.eig": _eig, "linalg.svd": _svd, "svd": _old_svd, "linalg.eigh": _eigh}
 
 
 def determined(path: str):

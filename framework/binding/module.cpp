@@ -122,6 +122,7 @@ PYBIND11_MODULE(_weir, m) {
     }
   });
   m.attr("cpu_capability") = std::string(load_cpu_kernels());
+  m.attr("_LinAlgError") = py::reinterpret_borrow<py::object>(linalg_error());
   init_types(m);
   init_tensor_type(m);
   init_ops(m);

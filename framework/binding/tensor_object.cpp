@@ -7,6 +7,7 @@
 #include "framework/binding/construct.h"
 #include "framework/binding/indexing.h"
 #include "framework/binding/op_function.h"
+#include "framework/ops/linalg.h"
 #include "framework/ops/pointwise.h"
 
 namespace py = pybind11;
@@ -343,6 +344,11 @@ PyObject* wrap(const Tensor& t) {
   return wrap_as(&TensorType, t);
 }
 
+PyObject* linalg_error() {
+  static PyObject* const type = PyErr_NewException("torch._C._LinAlgError", PyExc_RuntimeError, nullptr);
+  return type;
+}
+
 void set_python_error() noexcept {
   try {
     throw;
@@ -356,6 +362,8 @@ void set_python_error() noexcept {
     PyErr_SetString(PyExc_IndexError, e.what());
   } catch (const NotImplemented& e) {
     PyErr_SetString(PyExc_NotImplementedError, e.what());
+  } catch (const LinAlgError& e) {
+    PyErr_SetString(linalg_error(), e.what());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "out of memory");
   } catch (const std::exception& e) {

@@ -1,4 +1,4 @@
-"""torch.linalg: products and norms; _linalg has the rest."""
+"""torch.linalg: the core's ops under their own names, and what is written over them."""
 
 import functools
 import math
@@ -8,23 +8,115 @@ from weir import _C
 from weir._C import Tensor
 
 from ._composites._check import inexact
-from ._composites._register import autocast_as, functions, methods, with_out
+from ._composites._register import OUT_EXACT, autocast_as, functions, methods, with_out
 from ._composites.reduction import vector_norm as _vector_norm
 from ._composites.reduction import widened
 from ._composites.shape import wrapped_dim
-from ._linalg.factors import householder_product, lu, lu_factor, lu_factor_ex, lu_solve, old_names as packed_names  # noqa: F401
-from ._linalg.functions import (LinAlgError, _float, _inexact, cholesky, cholesky_ex, cond, det, eigh, eigvalsh, inv,  # noqa: F401
-                                inv_ex, lstsq, matrix_exp, matrix_rank, old_names, out_exact, pinv, qr, slogdet, solve,
-                                solve_ex, solve_triangular, svd, svdvals, tensorinv, tensorsolve)
 
+LinAlgError = _C._LinAlgError
+_hidden = _C.ops["hidden"]
 vector_norm = with_out(_vector_norm)
-globals().update({k: v for k, v in _C.ops.get("linalg", {}).items() if k != "vector_norm"})
+globals().update({k.removeprefix("linalg_"): v for k, v in _C.ops["linalg"].items()})
+
+#: Most take `out` of exactly the result's dtype.
+out_exact = functools.partial(with_out, rule=OUT_EXACT)
+
+
+def _inexact(name, x):
+    """x, when it is a tensor of floating-point or complex numbers. Raises TypeError or RuntimeError otherwise."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"linalg.{name}(): argument 'A' must be Tensor, not {type(x).__name__}")
+    if not inexact(x):
+        raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
+    return x
+
+
+def _matrices(name, A):
+    empty = isinstance(A, Tensor) and A.numel() == 0 and name != "pinv"  # PyTorch looks at no dtype then
+    if (A if empty else _inexact(name, A)).dim() < 2:
+        raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
+    return A
+
+
+def _tolerances(name, A, atol, rtol):
+    """(atol, rtol) as float64 tensors that broadcast to A's batch, or A's batch to them: rtol is eps max(m, n) where atol is not positive, unless given."""
+    def tolerance(x):
+        if isinstance(x, Tensor) and x.is_complex():
+            raise RuntimeError(f"linalg.{name}: tolerances must be real, got {x.dtype}")
+        return x.detach().double() if isinstance(x, Tensor) else weir.tensor(float(x), dtype=weir.float64)
+
+    absolute = tolerance(0.0 if atol is None else atol)
+    if rtol is None:
+        default = weir.finfo(A.dtype).eps * max(A.shape[-2:])
+        return absolute, weir.where(absolute > 0, 0.0, weir.full_like(absolute, default))
+    return absolute, tolerance(rtol)
+
+
+def _pinv_recorded(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """Whether a call with `out` ends in a copy: that without tolerances, and that with tensors, writes into it itself."""
+    return rcond is not None or any(x is not None and not isinstance(x, Tensor) for x in (atol, rtol))
+
+
+@functools.partial(with_out, recorded=_pinv_recorded)
+def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
+    """The pseudo-inverse: (*, m, n) -> (*, n, m). Singular values up to max(atol, rtol * the largest) count as 0; rtol is
+    max(m, n) * eps by default."""
+    _matrices("pinv", A)
+    for name, given in (("atol", atol), ("rtol", rcond if rtol is None else rtol)):
+        if isinstance(given, Tensor) and given.requires_grad:
+            raise RuntimeError(f"linalg.pinv is not differentiable with respect to argument '{name}'. This input cannot have "
+                               "requires_grad True.")
+    absolute, relative = _tolerances("pinv", A, atol, rcond if rtol is None else rtol)
+    if A.numel() == 0:  # tolerances need not fit then
+        absolute, relative = absolute.new_zeros(A.shape[:-2]), relative.new_zeros(A.shape[:-2])
+    batch = weir.broadcast_shapes(A.shape[:-2], absolute.shape, relative.shape)
+    A = A if batch == A.shape[:-2] else A.expand(*batch, *A.shape[-2:])
+    result = _hidden["pinv_parts"](A, absolute.expand(batch), relative.expand(batch), hermitian)
+    # The last step is a product in PyTorch, which autocast runs low.
+    return result.to(_C._autocast_dtype()) if weir.is_autocast_enabled() and A.dtype == weir.float32 else result
+
+
+@with_out
+@autocast_as("float32")
+def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
+    """How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch."""
+    _matrices("matrix_rank", A)
+    if tol is None and rtol is None and not inexact(A):  # the tolerance is a multiple of eps
+        raise RuntimeError(f"linalg.matrix_rank: This function doesn't handle types other than float and double, got {A.dtype}")
+    if A.numel() == 0:
+        return weir.zeros(A.shape[:-2], dtype=weir.int64)
+    A = A.detach()
+    values = weir.linalg.eigvalsh(A).abs() if hermitian else weir.linalg.svdvals(A)
+    absolute, relative = _tolerances("matrix_rank", A, *((atol, rtol) if tol is None else (tol, 0.0)))
+    limit = weir.maximum(absolute.unsqueeze(-1), relative.unsqueeze(-1) * values.amax(-1, True).double())
+    return (values > limit.to(values.dtype)).to(weir.int64).sum(-1)
+
+
+@functools.partial(with_out, recorded=True)
+@autocast_as("float32")
+def cond(A, p=None):
+    """The condition number |A| |A^-1| in the norm `p` (default 2), real. Shape: A's batch. inf for a singular A."""
+    _matrices("cond", A)
+    if A.numel() == 0:
+        return weir.zeros(A.shape[:-2], dtype=A.real.dtype if A.is_complex() else A.dtype)
+    if p in (None, 2, -2):
+        values = weir.linalg.svdvals(A)
+        first, last = values[..., 0], values[..., -1]
+        return last / first if p == -2 else first / last
+    if A.shape[-1] != A.shape[-2]:
+        raise RuntimeError(f"linalg.cond: with p={p} A must be batches of square matrices")
+    if p == "nuc":
+        values = weir.linalg.svdvals(A)
+        return values.sum(-1) * values.reciprocal().sum(-1)
+    inverse, info = weir.linalg.inv_ex(A)
+    result = weir.linalg.matrix_norm(A, p) * weir.linalg.matrix_norm(inverse, p)
+    return result.masked_fill((info != 0) | weir.isnan(result), math.inf)
 
 
 @functools.partial(out_exact, recorded=True)
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """The norm of matrices: 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2. Shape: without the two axes."""
-    _float("matrix_norm", A)
+    _inexact("matrix_norm", A)
     if A.dim() < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
@@ -55,7 +147,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
 @functools.partial(out_exact, recorded=True)
 def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     """vector_norm or matrix_norm, by the number of axes. Source: torch.linalg.norm."""
-    _float("norm", A)
+    _inexact("norm", A)
     if dim is not None:
         dim = (dim,) if isinstance(dim, int) else tuple(dim)
         if len(dim) not in (1, 2):
@@ -72,52 +164,6 @@ def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     return result
 
 
-@out_exact
-@autocast_as("lower")
-def vecdot(x, y, *, dim=-1):
-    """Sums of products along dim."""
-    _inexact("vecdot", x), _inexact("vecdot", y)
-    x, y = weir.broadcast_tensors(x, y)
-    dim = -1 if x.dim() == 1 else dim  # PyTorch asks two vectors for no axis
-    return (x.conj() * y).sum(dim)
-
-
-@functools.cache
-def _cross_product():
-    from .autograd import Function
-
-    def product(a, b, dim):
-        return a.roll(-1, dim) * b.roll(1, dim) - a.roll(1, dim) * b.roll(-1, dim)
-
-    class Cross(Function):
-        """Its derivatives are cross products too, and so cancel where PyTorch's do."""
-
-        @staticmethod
-        def forward(ctx, a, b, dim):
-            ctx.save_for_backward(a, b)
-            ctx.dim = dim
-            return product(a, b, dim)
-
-        @staticmethod
-        def backward(ctx, grad):
-            a, b = ctx.saved_tensors
-            return Cross.apply(b.conj(), grad, ctx.dim), Cross.apply(grad, a.conj(), ctx.dim), None
-
-    return Cross.apply
-
-
-@out_exact
-def cross(input, other, *, dim=-1):
-    """The cross product along an axis of size 3."""
-    if input.dim() != other.dim():
-        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    if input.shape[dim] != 3 or other.shape[dim] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and "
-                           f"{other.shape[dim]}")
-    a, b = weir.broadcast_tensors(input, other)
-    return _cross_product()(a, b, dim)
-
-
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """The diagonal of the last two axes, a view."""
     return A.diagonal(offset, dim1, dim2)
@@ -127,47 +173,6 @@ def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 def matmul(input, other):
     """As weir.matmul."""
     return input @ other
-
-
-@out_exact
-def multi_dot(tensors):
-    """The product of several matrices in the cheapest order; the outer ones may be vectors."""
-    tensors = list(tensors)
-    if len(tensors) < 2:
-        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
-    first, last = tensors[0].dim() == 1, tensors[-1].dim() == 1
-    for i, t in enumerate(tensors):
-        ends = i in (0, len(tensors) - 1)
-        if t.dim() != 2 and not (ends and t.dim() == 1):
-            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {t.dim()}D")
-    if first:
-        tensors[0] = tensors[0].unsqueeze(0)
-    if last:
-        tensors[-1] = tensors[-1].unsqueeze(1)
-    for i, (a, b) in enumerate(zip(tensors, tensors[1:])):
-        if a.shape[1] != b.shape[0]:
-            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.shape)} and {list(b.shape)} cannot "
-                               "be multiplied")
-    result = _cheapest(tensors)
-    result = result.squeeze(0) if first else result
-    return result.squeeze(-1) if last else result
-
-
-def _cheapest(tensors):
-    """Product in the order of least multiplications. Source: Cormen et al., matrix-chain multiplication."""
-    sizes = [tensors[0].shape[0]] + [t.shape[1] for t in tensors]
-    n = len(tensors)
-    cost, cut = {(i, i): 0 for i in range(n)}, {}
-    for length in range(1, n):
-        for i in range(n - length):
-            j = i + length
-            cost[i, j], cut[i, j] = min((cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                                        for k in range(i, j))
-
-    def product(i, j):
-        return tensors[i] if i == j else product(i, cut[i, j]) @ product(cut[i, j] + 1, j)
-
-    return product(0, n - 1)
 
 
 def matrix_power(A, n, *, out=None):
@@ -185,7 +190,7 @@ def _power_recorded(A, n):
 def _matrix_power(A, n):
     """A multiplied n times with itself; the inverse's power for negative n."""
     if n < 0:
-        _float("matrix_power", A)
+        _inexact("matrix_power", A)
     if A.dim() < 2 or A.shape[-1] != A.shape[-2]:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, but they are {A.shape[-2:]} matrices")
     if n < 0:
@@ -219,5 +224,28 @@ def vander(x, *, N=None):
     return weir.cat([weir.ones_like(x).unsqueeze(-1), powers], -1)
 
 
-functions.update(matrix_power=matrix_power, **old_names, **packed_names)
-methods.update(matrix_power=matrix_power, **old_names, **packed_names)
+def _lu(A, pivot=True, get_infos=False, out=None):
+    """(LU, pivots), and info with get_infos: the form before torch.linalg."""
+    LU, pivots, info = weir.linalg.lu_factor_ex(A, pivot=pivot)
+    return (LU, pivots, info) if get_infos else (LU, pivots)
+
+
+def _svd_lowrank(A: Tensor, q=6, niter=2, M=None):
+    """(U, S, V) of the q largest singular values of A - M. Exact, where PyTorch approximates with niter random products."""
+    U, S, Vh = weir.linalg.svd(A if M is None else A - M, full_matrices=False)
+    return U[..., :q], S[..., :q], Vh[..., :q, :].mH
+
+
+def _pca_lowrank(A: Tensor, q=None, center=True, niter=2):
+    """svd_lowrank of A, less its columns' means when `center`. ValueError unless 0 <= q <= min(m, n), default at most 6."""
+    q = min(6, *A.shape[-2:]) if q is None else q
+    if not 0 <= q <= min(A.shape[-2:]):
+        raise ValueError(f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(A.shape[-2:])}")
+    return _svd_lowrank(A - A.mean(-2, True) if center else A, q, niter)
+
+
+#: What torch and Tensor call these functions, besides torch.linalg.
+_old_names = dict(matrix_power=matrix_power, pinverse=autocast_as("float32")(pinv), lu=_lu, svd_lowrank=_svd_lowrank,
+                  pca_lowrank=_pca_lowrank)
+functions.update(_old_names)
+methods.update(_old_names)

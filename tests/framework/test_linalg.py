@@ -1,4 +1,9 @@
-"""Decompositions: what the op database does not ask, namely second derivatives, errors and memory."""
+"""Decompositions: what the op database does not ask, namely second derivatives, errors, and memory.
+
+Covers framework/ops/linalg_lu.cpp, framework/ops/linalg_cholesky.cpp, framework/ops/linalg_qr.cpp, framework/ops/linalg_spectrum.cpp,
+framework/ops/linalg_exp.cpp, framework/ops/linalg_product.cpp and their kernels, framework/kernels/cpu/linalg_lu.cpp, framework/kernels/cpu/linalg_cholesky.cpp, framework/kernels/cpu/linalg_qr.cpp,
+framework/kernels/cpu/linalg_spectrum.cpp, framework/kernels/cpu/linalg_exp.cpp and framework/kernels/cpu/linalg_product.cpp.
+"""
 
 import gc
 import weakref
@@ -9,10 +14,10 @@ import weir
 from twins import assert_close, to_weir
 
 
-def positive_definite(n):
+def positive_definite(n, dtype=torch.float64):
     torch.manual_seed(0)
-    a = torch.randn(n, n, dtype=torch.float64)
-    return a @ a.T + n * torch.eye(n, dtype=torch.float64)
+    a = torch.randn(n, n, dtype=dtype)
+    return a @ a.mH + n * torch.eye(n, dtype=dtype)
 
 
 FUNCTIONS = {
@@ -39,14 +44,17 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_second_derivatives_agree(name):
+def test_second_derivatives_agree(name, dtype):
+    if name in ("var", "cross") and dtype.is_complex:
+        pytest.skip("no decomposition")
     results = []
-    for framework, a in ((weir, to_weir(positive_definite(3))), (torch, positive_definite(3))):
+    for framework, a in ((weir, to_weir(positive_definite(3, dtype))), (torch, positive_definite(3, dtype))):
         a.requires_grad_()
-        y = FUNCTIONS[name](framework, a)
+        y = FUNCTIONS[name](framework, a).abs() if dtype.is_complex else FUNCTIONS[name](framework, a)
         (first,) = framework.autograd.grad((y * y * y).sum(), a, create_graph=True)
-        (second,) = framework.autograd.grad((first * first).sum(), a)
+        (second,) = framework.autograd.grad((first * first.conj()).real.sum(), a)
         results.append((first.detach(), second))
     for ours, theirs in zip(*results):
         assert_close(ours, theirs, rtol=1e-6, atol=1e-8)
@@ -84,3 +92,45 @@ def test_a_decompositions_graph_is_freed():
     del y
     gc.collect()
     assert seen() is None
+
+
+def test_lapack_calls_of_one_batch_agree_with_calls_of_each():
+    torch.manual_seed(1)
+    a = to_weir(torch.randn(9, 20, 20, dtype=torch.complex128))
+    whole, each = weir.linalg.eigvals(a), [weir.linalg.eigvals(x) for x in a]
+    assert_close(whole, torch.stack([torch.from_numpy(x.numpy()) for x in each]))
+
+
+@pytest.mark.parametrize("name", ["eig", "eigvals"])
+def test_eig_of_what_is_not_finite_raises(name):
+    with pytest.raises(RuntimeError, match="infs or NaNs"):
+        getattr(weir.linalg, name)(weir.full((2, 2), float("nan")))
+
+
+def test_eigenvectors_of_a_real_matrix_are_complex_and_solve_it():
+    a = weir.tensor([[0.0, -1.0], [1.0, 0.0]])
+    values, vectors = weir.linalg.eig(a)
+    assert values.dtype == weir.complex64
+    assert weir.allclose(a.to(weir.complex64) @ vectors, vectors * values, atol=1e-6)
+
+
+def test_errors_name_the_element_of_the_batch():
+    a = weir.eye(2).repeat(3, 1, 1)
+    a[1] = 0
+    with pytest.raises(weir.linalg.LinAlgError, match=r"linalg.inv: \(Batch element 1\): The diagonal element 1 is zero"):
+        weir.linalg.inv(a)
+
+
+@pytest.mark.parametrize("pivots", [[0, 1], [1, 3]])
+def test_pivots_outside_of_the_matrix_raise(pivots):
+    LU, wrong = weir.eye(2), weir.tensor(pivots, dtype=weir.int32)
+    with pytest.raises(RuntimeError):
+        weir.linalg.lu_solve(LU, wrong, weir.ones(2, 1))
+    with pytest.raises(RuntimeError):
+        weir.lu_unpack(LU, wrong)
+
+
+@pytest.mark.parametrize("pivots", [[0, 1], [3, 1], [-5, -5], [1, -1]])
+def test_ldl_pivots_that_no_factorization_gives_raise(pivots):
+    with pytest.raises(RuntimeError, match="pivots must"):
+        weir.linalg.ldl_solve(weir.eye(2), weir.tensor(pivots, dtype=weir.int32), weir.ones(2, 1))

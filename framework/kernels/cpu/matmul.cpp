@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
 
@@ -166,47 +167,41 @@ Dims three(const Tensor& t) {
 
 void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out);
 
-// The same bytes of a row-major tensor as real numbers: rows of n complex numbers are rows of 2 n real ones.
-Tensor as_parts(const Tensor& t) {
-  Dims sizes = t.sizes();
-  sizes.back() *= 2;
-  return alias(t->storage, real_type(t.dtype()), sizes, contiguous_strides(sizes), 2 * t->offset);
+// A matrix as BLAS takes it, seen column by column: `dense` when one of its axes is; a dense row is a transposed column.
+struct Side {
+  char turn;
+  int ld;
+};
+bool dense_side(int64_t rows, int64_t cols, const Dims& s) { return plain_layout(rows, cols, canonical(Dims{1, rows, cols}, s)); }
+Side side_of(int64_t rows, int64_t cols, const Dims& given) {
+  Dims s = canonical(Dims{1, rows, cols}, given);
+  if (s[2] == 1 && s[1] >= std::max<int64_t>(cols, 1)) return {'N', as_int(s[1])};
+  return {'T', as_int(s[2])};
 }
 
-// Each number b of w as the matrix ((re, im), (-im, re)), by which a row of parts is multiplied: (x, y) -> parts of (x + yi) b.
-template <class R> void write_turns(const Tensor& w, const Tensor& turns) {
-  const Dims strides = three(w);
-  int64_t rows = w.size(-2), cols = w.size(-1);
-  parallel_for(w.numel() / cols, std::max<int64_t>(1, kGrain / cols), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) {
-      const std::complex<R>* from = w.data<std::complex<R>>() + i / rows * strides[0] + i % rows * strides[1];
-      R *first = turns.data<R>() + i * 4 * cols, *second = first + 2 * cols;
-      for (int64_t j = 0; j < cols; j++) {
-        std::complex<R> z = from[j * strides[2]];
-        first[2 * j] = second[2 * j + 1] = z.real();
-        first[2 * j + 1] = z.imag(), second[2 * j] = -z.imag();
-      }
+// By BLAS, for float64 and complex numbers. It sees the transposed product, since our results lie row by row. Batches, or
+// strips of rows where there is one product only, are shared among our threads.
+template <class T> void blas_product(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
+  openblas();
+  const int m = as_int(g.m), p = as_int(g.p);
+  Side left = side_of(g.n, g.m, g.a_strides), right = side_of(g.m, g.p, g.w_strides);
+  const int ldo = as_int(canonical(Dims{1, g.n, g.p}, g.out_strides)[1]);
+  const int64_t row = left.turn == 'N' ? left.ld : 1;
+  parallel_for(g.batch * g.n, std::max<int64_t>(1, kGrain * 8 / std::max<int64_t>(g.m * g.p, 1)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {  // rows of one product at a time
+      int64_t b = i / g.n, first = i % g.n, count = std::min(g.n - first, end - i);
+      T* to = out + b * g.out_strides[0] + first * ldo;
+      if (bias)
+        for (int64_t r = 0; r < count; r++) std::copy_n(bias, p, to + r * ldo);
+      blas_gemm<T>(right.turn, left.turn, p, as_int(count), m, T(1), w + b * g.w_strides[0], right.ld,
+                   a + b * g.a_strides[0] + first * row, left.ld, T(bias ? 1 : 0), to, ldo);
+      i += count;
     }
   });
-}
-Tensor as_turns(const Tensor& w) {
-  Dims sizes = w.sizes();
-  sizes[sizes.n - 2] *= 2, sizes[sizes.n - 1] *= 2;
-  Tensor turns = empty(sizes, real_type(w.dtype()));
-  if (w.numel() == 0) return turns;
-  if (turns.dtype() == DType::float32) write_turns<float>(w, turns);
-  else write_turns<double>(w, turns);
-  return turns;
-}
-
-// A complex product is a real one of twice the depth and width.
-void complex_gemm(const Tensor& a, const Tensor& w, const Tensor& bias, const Tensor& out) {
-  gemm(as_parts(row_major(a)), as_turns(w), bias ? as_parts(row_major(bias)) : bias, as_parts(out));
 }
 
 void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
   if (out.numel() == 0) return;
-  if (is_complex(out.dtype())) return complex_gemm(a, w, bias, out);
   int d = a.ndim() - 2;
   Gemm g{d ? a.sizes()[0] : 1, a.sizes()[d], a.sizes()[d + 1], w.sizes()[d + 1], {}, {}, three(out)};
   DType type = out.dtype();
@@ -228,6 +223,15 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     }
     return onednn_gemm(g, type, a.raw(), w.raw(), bias ? bias.raw() : nullptr, out.raw());
   }
+  if (type == DType::float64 || is_complex(type)) {
+    if (!dense_side(g.n, g.m, three(a))) a = fresh(a);
+    if (!dense_side(g.m, g.p, three(w))) w = fresh(w);
+    g.a_strides = three(a), g.w_strides = three(w);
+    if (bias) bias = row_major(bias);
+    return visit_lapack_dtype("matmul", type, [&]<class T>(TypeTag<T>) {
+      blas_product<T>(g, a.data<T>(), w.data<T>(), bias ? bias.data<T>() : nullptr, out.data<T>());
+    });
+  }
   g.a_strides = three(a), g.w_strides = three(w);
   if (bias) bias = row_major(bias);
   auto run = [&]<class T, class Acc>(TypeTag<T>, TypeTag<Acc>) {
@@ -235,7 +239,6 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
   };
   switch (type) {
     case DType::float32: return run(TypeTag<float>{}, TypeTag<double>{});
-    case DType::float64: return run(TypeTag<double>{}, TypeTag<double>{});
     case DType::bfloat16: return run(TypeTag<BFloat16>{}, TypeTag<float>{});
     case DType::int64: return run(TypeTag<int64_t>{}, TypeTag<int64_t>{});
     case DType::int32: return run(TypeTag<int32_t>{}, TypeTag<int32_t>{});

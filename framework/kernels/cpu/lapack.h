@@ -1,0 +1,106 @@
+// BLAS and LAPACK behind one door: OpenBLAS from the wheel scipy-openblas32, opened when first asked for.
+//
+// Routines keep their Fortran arguments: everything by address, matrices column by column, 32-bit integers. OpenBLAS's own
+// threads are turned off: batches and strips of large products are shared among ours, and two pools would fight for the cores.
+#pragma once
+#include <dlfcn.h>
+
+#include <climits>
+#include <string>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+#include "framework/ops/linalg.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+inline void* openblas() {
+  static void* const library = [] {
+    void* l = dlopen("libscipy_openblas.so", RTLD_NOW | RTLD_LOCAL);
+    check<NotImplemented>(l, "linear algebra needs the package scipy-openblas32: ", l ? "" : dlerror());
+    reinterpret_cast<void (*)(int)>(dlsym(l, "scipy_openblas_set_num_threads"))(1);
+    return l;
+  }();
+  return library;
+}
+
+/// A routine's name as a template argument, without the letter of its element type.
+template <size_t n> struct Routine {
+  char v[n];
+  constexpr Routine(const char (&s)[n]) { std::copy_n(s, n, v); }
+};
+
+template <class T> constexpr char kLetter = std::is_same_v<T, float> ? 's' : std::is_same_v<T, double> ? 'd'
+                                            : std::is_same_v<T, std::complex<float>> ? 'c' : 'z';
+
+/// lapack<"getrf", double>(&m, &n, ...) calls dgetrf.
+template <Routine name, class T, class... A> void lapack(A... args) {
+  // Fortran takes the length of each text at the end; what is handed over beyond them is not read.
+  using F = void (*)(A..., size_t, size_t, size_t, size_t);
+  static const F f = [] {
+    std::string symbol = std::string("scipy_") + kLetter<T> + name.v + "_";
+    void* p = dlsym(openblas(), symbol.c_str());
+    check<NotImplemented>(p, "OpenBLAS has no ", symbol);
+    return reinterpret_cast<F>(p);
+  }();
+  f(args..., 1, 1, 1, 1);
+}
+
+/// The real type of T's parts.
+template <class T> struct PartOf { using type = T; };
+template <class R> struct PartOf<std::complex<R>> { using type = R; };
+template <class T> using Part = typename PartOf<T>::type;
+
+inline int as_int(int64_t n) {
+  check(n <= INT_MAX, "linear algebra: sizes up to ", INT_MAX, " are supported, got ", n);
+  return int(n);
+}
+
+/// f(TypeTag<T>{}) for the four types that LAPACK has.
+template <class F> void visit_lapack_dtype(const char* op, DType t, F&& f) {
+  switch (t) {
+    case DType::float32: return f(TypeTag<float>{});
+    case DType::float64: return f(TypeTag<double>{});
+    case DType::complex64: return f(TypeTag<std::complex<float>>{});
+    case DType::complex128: return f(TypeTag<std::complex<double>>{});
+    default: throw NotImplemented(str(op, ": not implemented for ", name_of(t)));
+  }
+}
+
+/// c (m x n) = alpha * op(a) op(b) + beta * c; ta, tb are 'N', 'T' or 'C'.
+template <class T>
+void blas_gemm(char ta, char tb, int m, int n, int k, T alpha, const T* a, int lda, const T* b, int ldb, T beta, T* c, int ldc) {
+  lapack<"gemm", T>(&ta, &tb, &m, &n, &k, &alpha, a, &lda, b, &ldb, &beta, c, &ldc);
+}
+
+/// The sizes and the dense, column by column batches of matrices that LAPACK takes.
+struct Matrices {
+  int rows, cols, ld;
+  int64_t batch, each;  // matrices, and elements of one
+
+  explicit Matrices(const Tensor& t)
+      : rows(as_int(t.size(-2))), cols(as_int(t.size(-1))), ld(std::max(rows, 1)), batch(1), each(int64_t(rows) * cols) {
+    for (int d = 0; d + 2 < t.ndim(); d++) batch *= t.sizes()[d];
+  }
+  template <class T> T* at(const Tensor& t, int64_t i) const { return t.data<T>() + i * each; }
+};
+
+/// A copy of `t` that LAPACK may overwrite.
+inline Tensor columns_of(const Tensor& t) { return copied(t, Meta(t.sizes(), column_strides(t.sizes()), t.dtype(), t.device())); }
+inline Tensor empty_columns(const Dims& sizes, DType t) { return empty(Meta(sizes, column_strides(sizes), t, Device{})); }
+
+/// f(i) for each matrix of a batch, whose work is about `cost` operations each, on several threads.
+template <class F> void each_matrix(int64_t batch, double cost, F&& f) {
+  openblas();
+  int64_t grain = cost >= kGrain ? 1 : int64_t(kGrain / std::max(cost, 1.0));
+  parallel_for(batch, grain, [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) f(i);
+  });
+}
+
+/// What a routine asks for as scratch memory: the first number of its answer to a query.
+template <class T> int work_size(T answer) { return std::max(1, int(std::real(answer))); }
+
+}  // namespace WEIR_ISA
+}  // namespace weir

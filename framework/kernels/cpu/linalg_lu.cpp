@@ -1,0 +1,182 @@
+#include "framework/ops/linalg_lu.h"
+
+#include <numeric>
+
+#include "framework/kernels/cpu/lapack.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+// LU of matrix `i` of `lu`, in place. Returns the place of the first zero on U's diagonal, or 0.
+template <class T> int factored(const Matrices& m, T* lu, int* pivots) {
+  if (m.rows == 0 || m.cols == 0) return 0;
+  int info = 0;
+  lapack<"getrf", T>(&m.rows, &m.cols, lu, &m.ld, pivots, &info);
+  return info;
+}
+double cube(const Matrices& m) { return double(m.rows) * m.cols * std::min(m.rows, m.cols); }
+
+// The first matrix of the batch that says something. Returns its message's beginning.
+struct Trouble {
+  int64_t at = -1;
+  int info = 0;
+  explicit Trouble(const Tensor& infos) {
+    const int* p = infos.data<int>();
+    for (int64_t i = 0; i < infos.numel() && at < 0; i++)
+      if (p[i]) at = i, info = p[i];
+  }
+  explicit operator bool() const { return at >= 0; }
+  std::string start(const char* op, const Tensor& infos) const {
+    return infos.ndim() ? str(op, ": (Batch element ", at, "): ") : str(op, ": ");
+  }
+};
+
+void lu_factor(const LuFactorEx& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return void(std::fill_n(out[2].data<int>(), out[2].numel(), 0));
+  run_copy(in[0], out[0]);
+  Matrices m(out[0]);
+  const int k = std::min(m.rows, m.cols);
+  visit_lapack_dtype("linalg.lu_factor", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_matrix(m.batch, cube(m), [&](int64_t i) {
+      out[2].data<int>()[i] = factored<T>(m, m.at<T>(out[0], i), out[1].data<int>() + i * k);
+    });
+  });
+  if (!op.check_errors) return;
+  if (Trouble t{out[2]})
+    throw Error(str(t.start("torch.linalg.lu_factor", out[2]), "U[", t.info, ",", t.info, "] is zero and using it on lu_solve would result in a "
+                    "division by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+                    "linalg.lu_factor_ex(A, pivot)"));
+}
+
+void lu_order(const LuOrder& op, Inputs in, Outputs out) {
+  Tensor pivots = row_major(in[0]);
+  const int64_t k = pivots.size(-1), n = op.rows;
+  for (int64_t i = 0, batch = out[0].numel() / std::max<int64_t>(n, 1); i < batch; i++) {
+    const int* swap = pivots.data<int>() + i * k;
+    int64_t* order = out[0].data<int64_t>() + i * n;
+    std::iota(order, order + n, 0);
+    for (int64_t j = 0; j < k; j++) {
+      check(swap[j] >= 1 && swap[j] <= n && j < n, "lu_unpack: pivots must be from 1 to ", n, ", got ", swap[j]);
+      std::swap(order[j], order[swap[j] - 1]);
+    }
+  }
+}
+
+template <class T> void substituted(const Matrices& a, const T* lu, const int* pivots, char turn, const Matrices& b, T* x) {
+  if (b.rows == 0 || b.cols == 0) return;
+  int info = 0;
+  lapack<"getrs", T>(&turn, &a.rows, &b.cols, lu, &a.ld, pivots, x, &b.ld, &info);
+}
+
+void lu_apply(const LuApply& op, Inputs in, Outputs out) {
+  run_copy(in[2], out[0]);
+  Tensor lu = columns_of(in[0]), pivots = row_major(in[1]);
+  Matrices a(lu), b(out[0]);
+  const int* swaps = pivots.data<int>();
+  for (int64_t i = 0; i < pivots.numel(); i++)
+    check(swaps[i] >= 1 && swaps[i] <= a.rows, "Pivots given to lu_solve must all be greater or equal to 1 and at most ", a.rows, ". Did you properly pass the result of lu_factor?");
+  visit_lapack_dtype("linalg.lu_solve", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_matrix(b.batch, double(a.each) * b.cols, [&](int64_t i) {
+      substituted<T>(a, a.at<T>(lu, i), swaps + i * a.rows, op.adjoint ? 'C' : 'N', b, b.at<T>(out[0], i));
+    });
+  });
+}
+
+void solve_lu(const SolveLu& op, Inputs in, Outputs out) {
+  run_copy(in[1], out[0]);
+  run_copy(in[0], out[1]);
+  Matrices a(out[1]), b(out[0]);
+  visit_lapack_dtype("linalg.solve", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_matrix(a.batch, cube(a) + double(a.each) * b.cols, [&](int64_t i) {
+      int* pivots = out[2].data<int>() + i * a.rows;
+      out[3].data<int>()[i] = factored<T>(a, a.at<T>(out[1], i), pivots);
+      substituted<T>(a, a.at<T>(out[1], i), pivots, 'N', b, b.at<T>(out[0], i));
+    });
+  });
+  if (!op.check_errors) return;
+  if (Trouble t{out[3]}) throw LinAlgError(t.start("torch.linalg.solve", out[3]) + "The solver failed because the input matrix is singular.");
+}
+
+void inv(const InvEx& op, Inputs in, Outputs out) {
+  run_copy(in[0], out[0]);
+  Matrices m(out[0]);
+  visit_lapack_dtype("linalg.inv", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_matrix(m.batch, 3 * cube(m), [&](int64_t i) {
+      int& info = out[1].data<int>()[i] = 0;
+      if (m.rows == 0) return;
+      std::vector<int> pivots(m.rows);
+      T* a = m.at<T>(out[0], i);
+      info = factored<T>(m, a, pivots.data());
+      if (info) return;  // as PyTorch, the factors are left for those who did not ask for an error
+      int query = -1, ignored = 0;
+      T size{};
+      lapack<"getri", T>(&m.rows, a, &m.ld, pivots.data(), &size, &query, &ignored);
+      int length = std::max(work_size(size), m.rows);
+      std::vector<T> work(length);
+      lapack<"getri", T>(&m.rows, a, &m.ld, pivots.data(), work.data(), &length, &ignored);
+    });
+  });
+  if (!op.check_errors) return;
+  if (Trouble t{out[1]})
+    throw LinAlgError(str(t.start("linalg.inv", out[1]), "The diagonal element ", t.info, " is zero, the inversion could not be completed because "
+                          "the input matrix is singular."));
+}
+
+// f(i, U's diagonal element by element, whether the exchanges turn the sign) for each matrix.
+template <class T, class F> void each_lu(const Tensor& A, F&& f) {
+  Tensor lu = columns_of(A);
+  Matrices m(lu);
+  each_matrix(m.batch, cube(m), [&](int64_t i) {
+    std::vector<int> pivots(m.rows);
+    T* a = m.at<T>(lu, i);
+    factored<T>(m, a, pivots.data());
+    bool odd = false;
+    for (int j = 0; j < m.rows; j++) odd ^= pivots[j] != j + 1;
+    f(i, [&](int j) { return a[j + int64_t(j) * m.ld]; }, m.rows, odd);
+  });
+}
+
+void det(const Det&, Inputs in, Outputs out) {
+  visit_lapack_dtype("linalg.det", in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_lu<T>(in[0], [&](int64_t i, auto&& pivot, int n, bool odd) {
+      T product(odd ? -1 : 1);
+      for (int j = 0; j < n; j++) product *= pivot(j);
+      out[0].data<T>()[i] = product;
+    });
+  });
+}
+
+void slogdet(const Slogdet&, Inputs in, Outputs out) {
+  visit_lapack_dtype("linalg.slogdet", in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_lu<T>(in[0], [&](int64_t i, auto&& pivot, int n, bool odd) {
+      T sign(odd ? -1 : 1);
+      Part<T> sum(0);
+      for (int j = 0; j < n; j++) {
+        T p = pivot(j);
+        Part<T> size = std::abs(p);
+        if constexpr (kIsComplex<T>) sign *= size == 0 ? T(0) : p / size;
+        else sign *= p > 0 ? T(1) : p < 0 ? T(-1) : T(0);  // also of NaN, as in PyTorch
+        sum += std::log(size);
+      }
+      out[0].data<T>()[i] = sign;
+      out[1].data<Part<T>>()[i] = sum;
+    });
+  });
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  set_kernel<LuFactorEx, lu_factor>(DeviceType::cpu);
+  set_kernel<LuOrder, lu_order>(DeviceType::cpu);
+  set_kernel<LuApply, lu_apply>(DeviceType::cpu);
+  set_kernel<SolveLu, solve_lu>(DeviceType::cpu);
+  set_kernel<InvEx, inv>(DeviceType::cpu);
+  set_kernel<Det, det>(DeviceType::cpu);
+  set_kernel<Slogdet, slogdet>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

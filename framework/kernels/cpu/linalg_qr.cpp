@@ -1,0 +1,196 @@
+#include "framework/ops/linalg_qr.h"
+
+#include <cmath>
+
+#include "framework/kernels/cpu/lapack.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+double cube(const Matrices& m) { return 2.0 * double(m.each) * std::min(m.rows, m.cols); }
+
+// run(work, length) twice: once to ask for the length.
+template <class T, class F> void with_work(F&& run) {
+  int query = -1;
+  T size{};
+  run(&size, &query);
+  int length = work_size(size);
+  std::vector<T> work(length);
+  run(work.data(), &length);
+}
+
+template <class T> void factored(const Matrices& m, T* a, T* tau) {
+  if (m.each == 0) return;
+  int info = 0;
+  with_work<T>([&](T* work, int* length) { lapack<"geqrf", T>(&m.rows, &m.cols, a, &m.ld, tau, work, length, &info); });
+}
+// The first `cols` columns of the product of `count` reflectors, over them.
+template <class T> void generated(int rows, int cols, int count, T* a, int ld, const T* tau) {
+  if (rows == 0 || cols == 0) return;
+  int info = 0;
+  with_work<T>([&](T* work, int* length) {
+    if constexpr (kIsComplex<T>) lapack<"ungqr", T>(&rows, &cols, &count, a, &ld, tau, work, length, &info);
+    else lapack<"orgqr", T>(&rows, &cols, &count, a, &ld, tau, work, length, &info);
+  });
+}
+
+void qr(const Qr& op, Inputs in, Outputs out) {
+  Tensor packed = columns_of(in[0]);
+  Matrices m(packed), r(out[1]);
+  const int k = std::min(m.rows, m.cols);
+  const bool wanted = !(op.mode == "r");
+  visit_lapack_dtype("linalg.qr", packed.dtype(), [&]<class T>(TypeTag<T>) {
+    each_matrix(m.batch, 2 * cube(m), [&](int64_t i) {
+      std::vector<T> tau(k);
+      T *a = m.at<T>(packed, i), *upper = r.at<T>(out[1], i);
+      factored<T>(m, a, tau.data());
+      for (int j = 0; j < m.cols; j++)
+        for (int row = 0; row < r.rows; row++)
+          upper[row + int64_t(j) * r.ld] = row <= j && row < m.rows ? a[row + int64_t(j) * m.ld] : T(0);
+      if (!wanted) return;
+      Matrices q(out[0]);
+      T* to = q.at<T>(out[0], i);
+      std::copy_n(a, int64_t(m.rows) * std::min(q.cols, m.cols), to);
+      if (q.cols > m.cols) std::fill(to + int64_t(m.rows) * m.cols, to + q.each, T(0));
+      generated<T>(q.rows, q.cols, k, to, q.ld, tau.data());
+    });
+  });
+}
+
+void geqrf(const Geqrf&, Inputs in, Outputs out) {
+  run_copy(in[0], out[0]);
+  Matrices m(out[0]);
+  const int k = std::min(m.rows, m.cols);
+  visit_lapack_dtype("geqrf", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_matrix(m.batch, cube(m), [&](int64_t i) { factored<T>(m, m.at<T>(out[0], i), out[1].data<T>() + i * k); });
+  });
+}
+
+void householder(const HouseholderParts&, Inputs in, Outputs out) {
+  run_copy(in[0], out[0]);
+  Tensor tau = row_major(in[1]);
+  Matrices m(out[0]);
+  const int k = as_int(tau.size(-1));
+  visit_lapack_dtype("linalg.householder_product", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_matrix(m.batch, cube(m), [&](int64_t i) { generated<T>(m.rows, m.cols, k, m.at<T>(out[0], i), m.ld, tau.data<T>() + i * k); });
+  });
+}
+
+void ormqr(const OrmqrParts& op, Inputs in, Outputs out) {
+  run_copy(in[2], out[0]);
+  Tensor packed = columns_of(in[0]), tau = row_major(in[1]);
+  Matrices a(packed), c(out[0]);
+  const int k = as_int(tau.size(-1));
+  visit_lapack_dtype("ormqr", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    each_matrix(c.batch, double(c.each) * k, [&](int64_t i) {
+      if (c.each == 0 || k == 0) return;
+      char side = op.left ? 'L' : 'R', turn = !op.transpose ? 'N' : kIsComplex<T> ? 'C' : 'T';
+      int info = 0;
+      T *v = a.at<T>(packed, i), *to = c.at<T>(out[0], i);
+      const T* factors = tau.data<T>() + i * k;
+      with_work<T>([&](T* work, int* length) {
+        if constexpr (kIsComplex<T>) lapack<"unmqr", T>(&side, &turn, &c.rows, &c.cols, &k, v, &a.ld, factors, to, &c.ld, work, length, &info);
+        else lapack<"ormqr", T>(&side, &turn, &c.rows, &c.cols, &k, v, &a.ld, factors, to, &c.ld, work, length, &info);
+      });
+    });
+  });
+}
+
+// One system by `driver`: B becomes X, with what is left over below it. Returns LAPACK's info.
+template <class T> int least_squares(std::string_view driver, const Matrices& m, T* a, const Matrices& b, T* x, Part<T> rcond, int* rank, Part<T>* s) {
+  using R = Part<T>;
+  int info = 0, query = -1;
+  const int k = std::min(m.rows, m.cols);
+  std::vector<R> reals(kIsComplex<T> ? std::max(2 * m.cols, 5 * k) : 0);
+  if (driver == "gels") {
+    char turn = 'N';
+    with_work<T>([&](T* work, int* length) { lapack<"gels", T>(&turn, &m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, work, length, &info); });
+  } else if (driver == "gelsy") {
+    std::vector<int> order(m.cols, 0);
+    with_work<T>([&](T* work, int* length) {
+      if constexpr (kIsComplex<T>)
+        lapack<"gelsy", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, order.data(), &rcond, rank, work, length, reals.data(), &info);
+      else lapack<"gelsy", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, order.data(), &rcond, rank, work, length, &info);
+    });
+  } else if (driver == "gelss") {
+    with_work<T>([&](T* work, int* length) {
+      if constexpr (kIsComplex<T>)
+        lapack<"gelss", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, s, &rcond, rank, work, length, reals.data(), &info);
+      else lapack<"gelss", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, s, &rcond, rank, work, length, &info);
+    });
+  } else {
+    int wholes = 0;
+    T size{};
+    R real_size{};
+    auto run = [&](T* work, int* length, R* scratch, int* places) {
+      if constexpr (kIsComplex<T>)
+        lapack<"gelsd", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, s, &rcond, rank, work, length, scratch, places, &info);
+      else lapack<"gelsd", T>(&m.rows, &m.cols, &b.cols, a, &m.ld, x, &b.ld, s, &rcond, rank, work, length, places, &info);
+    };
+    run(&size, &query, &real_size, &wholes);
+    int length = work_size(size);
+    std::vector<T> work(length);
+    std::vector<R> scratch(work_size(real_size));
+    std::vector<int> places(std::max(wholes, 1));
+    run(work.data(), &length, scratch.data(), places.data());
+  }
+  return info;
+}
+
+void lstsq(const LstsqParts& op, Inputs in, Outputs out) {
+  const Tensor &A = in[0], &B = in[1];
+  const int64_t rows = A.size(-2), n = A.size(-1), large = std::max(rows, n), k = std::min(rows, n), columns = B.size(-1);
+  Dims batch = batch_of(A);
+  auto sized = [&](int64_t last) { Dims d = batch; d.push(last); return d; };
+  Tensor copy = columns_of(A), whole = empty_columns(with_matrix(batch, large, columns), A.dtype());
+  Tensor head = alias(whole, B.sizes(), whole.strides(), whole->offset);
+  Matrices m(copy), b(whole);
+  const bool ranked = !(op.driver == "gels"), valued = op.driver == "gelsd" || op.driver == "gelss";
+  visit_lapack_dtype("linalg.lstsq", A.dtype(), [&]<class T>(TypeTag<T>) {
+    using R = Part<T>;
+    std::fill_n(whole.data<T>(), whole.numel(), T(0));
+    run_copy(B, head);
+    for (int64_t i = 0; i < copy.numel(); i++)
+      check<LinAlgError>(std::isfinite(std::real(copy.data<T>()[i])) && std::isfinite(std::imag(copy.data<T>()[i])),
+                         "torch.linalg.lstsq: the input matrix contains non-finite values");
+    out[2] = ranked ? empty(batch, DType::int64) : empty(Dims{0}, DType::int64);
+    out[3] = empty(valued ? sized(k) : Dims{0}, dtype_of<R>());
+    if (valued) std::fill_n(out[3].data<R>(), out[3].numel(), R(0));
+    bool full = true;
+    std::vector<int> ranks(m.batch, ranked ? 0 : int(n));
+    each_matrix(m.batch, 4 * cube(m) + double(m.each) * columns, [&](int64_t i) {
+      if (m.each == 0 || b.each == 0) return;
+      std::vector<R> s(k);
+      int info = least_squares<T>(op.driver.view(), m, m.at<T>(copy, i), b, b.at<T>(whole, i), R(op.rcond), &ranks[i], valued ? out[3].data<R>() + i * k : s.data());
+      check<LinAlgError>(info == 0, "torch.linalg.lstsq: ", m.batch > 1 ? str("(Batch element ", i, "): ") : "", "The least squares solution could not "
+                         "be computed because the input matrix does not have full rank (error code: ", info, ").");
+    });
+    for (int64_t i = 0; i < m.batch; i++) {
+      full = full && ranks[i] == n;
+      if (ranked) out[2].data<int64_t>()[i] = ranks[i];
+    }
+    const bool left_over = rows > n && full && !(op.driver == "gelsy");
+    out[1] = empty(left_over ? sized(columns) : Dims{0}, dtype_of<R>());
+    for (int64_t i = 0; left_over && i < m.batch * columns; i++) {
+      R sum(0);
+      for (int64_t r = n; r < rows; r++) sum += std::norm(whole.data<T>()[i * large + r]);
+      out[1].data<R>()[i] = sum;
+    }
+  });
+  out[0] = alias(whole, with_matrix(batch, n, columns), whole.strides(), whole->offset);
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  set_kernel<Qr, qr>(DeviceType::cpu);
+  set_kernel<Geqrf, geqrf>(DeviceType::cpu);
+  set_kernel<HouseholderParts, householder>(DeviceType::cpu);
+  set_kernel<OrmqrParts, ormqr>(DeviceType::cpu);
+  set_kernel<LstsqParts, lstsq>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,30 @@
+#include "framework/ops/linalg_exp.h"
+
+#include "framework/ops/create.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+using namespace fn;
+
+Meta MatrixExpParts::infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+
+// The exponential of (A^H G; 0 A^H) has the derivative of A^H's along G in its corner. Source: Najfeld & Havel 1995.
+Tensors MatrixExpParts::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor a = mH(s.input(0));
+  const int64_t n = a.size(-1);
+  Tensor block = cat_of({cat_of({a, dy}, -1), cat_of({zeros_of(Meta(a.sizes(), a.dtype(), a.device())), a}, -1)}, -2);
+  return {from(up_to(matrix_exp_parts(block), -2, n), -1, n)};
+}
+
+Tensor MatrixExp::compose(Inputs in) const {
+  const Tensor& A = in[0];
+  check(is_inexact(A.dtype()), "linalg.matrix_exp: Expected a floating point or complex tensor as input. Got ", name_of(A.dtype()));
+  check(A.ndim() >= 2 && A.size(-1) == A.size(-2), "linalg.matrix_exp: A must be batches of square matrices, got shape ", A.sizes());
+  if (is_reduced(A.dtype())) return cast_to(matrix_exp_parts(cast_to(A, DType::float32)), A.dtype());
+  return matrix_exp_parts(A);
+}
+Tensor OldMatrixExp::compose(Inputs in) const { return matrix_exp(in[0]); }
+
+static const LinalgExpOps::Registration ops;
+
+}  // namespace weir
