@@ -44,6 +44,7 @@ _HOLDS = {
     "futures": "Future",
     "func": "vmap",
     "multiprocessing": "",
+    "_recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "jit": "fork wait ScriptModule ScriptFunction CompilationUnit",
     "_functions": """adaptive_avg_pool1d adaptive_max_pool1d affine_grid_generator alpha_dropout alpha_dropout_ avg_pool1d
         bilinear binary_cross_entropy_with_logits channel_shuffle cosine_embedding_loss cosine_similarity embedding_bag
@@ -69,8 +70,7 @@ _ABSENT = {
     "weir has no sparse tensors": """sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor
         sparse_compressed_tensor hspmm smm spmm dsmm hsmm saddmm sspaddmm resize_as_sparse_ ccol_indices_copy
         col_indices_copy crow_indices_copy row_indices_copy indices_copy values_copy""",
-    "recurrent layers are not written yet": """gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
-        ctc_loss""",
+    "weir does not have it yet": "ctc_loss",
     "there is no CUDA back end": """cudnn_affine_grid_generator cudnn_batch_norm cudnn_convolution cudnn_convolution_add_relu
         cudnn_convolution_relu cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable batch_norm_backward_elemt
         batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats batch_norm_gather_stats_with_counts

@@ -2,10 +2,10 @@
 from weir._absent import absent
 from weir.nn.modules.module import Module
 
-WORDS = frozenset("""AdaptiveLogSoftmaxWithLoss CTCLoss FractionalMaxPool2d FractionalMaxPool3d GRU GRUCell LSTM LSTMCell
+WORDS = frozenset("""AdaptiveLogSoftmaxWithLoss CTCLoss FractionalMaxPool2d FractionalMaxPool3d
     LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d
     LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss
-    LinearCrossEntropyOptions RNN RNNBase RNNCell RNNCellBase Transformer""".split())
+    LinearCrossEntropyOptions""".split())
 
 UninitializedParameter = absent("nn.parameter.UninitializedParameter", "weir has no lazily shaped modules yet")
 UninitializedBuffer = absent("nn.parameter.UninitializedBuffer", "weir has no lazily shaped modules yet")

@@ -16,5 +16,6 @@ from .padding import *  # noqa: F401,F403
 from .parameter_container import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
 from .resize import *  # noqa: F401,F403
+from .rnn import *  # noqa: F401,F403
 from .sparse import *  # noqa: F401,F403
 from .transformer import *  # noqa: F401,F403
