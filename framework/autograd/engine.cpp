@@ -146,15 +146,25 @@ class Task {
     Tensors grads = std::move(states_[slot].buffer);
     if (grads.size() < node->metas.size()) grads.resize(node->metas.size());
     nested_possible_ = true;
-    for (auto& hook : std::vector(node->hooks))
+    auto hooks = node->hooks;
+    // What retain_grad keeps is the gradient as all other hooks leave it, whenever they were added.
+    std::stable_partition(hooks.begin(), hooks.end(), [](const auto& h) { return h.id != 0; });
+    for (auto& hook : hooks)
       if (hook.index < grads.size() && grads[hook.index])
         if (Tensor changed = hook.fn(grads[hook.index])) grads[hook.index] = changed;
+    for (auto& listener : std::vector(node->before))
+      if (Tensors changed = listener.fn(grads, {}); !changed.empty()) grads = std::move(changed);
     const auto& captures = states_[slot].captures;
     for (size_t i = 0; i + 1 < captures.size(); i += 2)
       if (captures[i] < grads.size()) results_[captures[i + 1]] = grads[captures[i]];
     bool skip = !options_.accumulate && (node->is_accumulator() || !leads_on(*node));
+    Tensors given = node->after.empty() ? Tensors() : grads;
     Tensors out = skip ? Tensors() : node->apply(std::move(grads));
     grads.clear();
+    if (!skip && mode.anomaly) check_numbers(*node, out);
+    if (!skip)
+      for (auto& listener : std::vector(node->after))
+        if (Tensors changed = listener.fn(out, given); !changed.empty()) out = std::move(changed);
     if (!options_.retain_graph && !skip) node->release();
     for (size_t i = 0; i < node->next.size(); i++) {
       const Edge& e = node->next[i];
@@ -163,6 +173,11 @@ class Task {
       if (i < out.size() && out[i]) add(s, e.index, out[i], *node), out[i] = Tensor();
       if (--s.dependencies == 0 && s.needed) push(s);
     }
+  }
+  static void check_numbers(const Node& node, const Tensors& out) {
+    for (size_t i = 0; i < out.size(); i++)
+      check(!out[i] || !grad_ops.has_nan(out[i]), "Function '", node.name(), "' returned nan values in its ", i, "th output.",
+            node.made_at.empty() ? "" : "\nThe forward call was made at:\n", node.made_at);
   }
   bool leads_on(const Node& n) {
     for (const Edge& e : n.next)

@@ -6,6 +6,7 @@
 // which stands for zero. Nodes are reference counted and form a DAG that points from results to leaves.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "framework/op/call.h"
@@ -27,6 +28,11 @@ struct Node {
   std::vector<Meta> metas;      // per forward output: what a gradient must look like
   struct TensorHook { uint32_t index; uint64_t id; Hook fn; };
   std::vector<TensorHook> hooks;  // run on a gradient before this node sees it
+  using NodeHook = std::function<Tensors(const Tensors& first, const Tensors& second)>;  // may return nothing, or replacements
+  struct Listener { uint64_t id; NodeHook fn; };
+  std::vector<Listener> before, after;  // before: (gradients of outputs, {}); after: (gradients of inputs, of outputs)
+  std::shared_ptr<void> metadata;  // what Python hangs on the node
+  std::string made_at;            // where in the user's program, under anomaly mode
   // The engine's scratch: which task last used this node, and its slot there.
   uint64_t task = 0;
   uint32_t slot = 0;

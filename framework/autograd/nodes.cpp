@@ -68,7 +68,7 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
     bool fits = dense ? same_layout(leaf.sizes(), g.strides(), leaf.strides()) : g.is_contiguous();
     v.grad = mode.grad ? g : sole && fits ? detach(g) : laid_out(g, dense ? leaf.meta() : Meta(leaf.sizes(), leaf.dtype()));
   }
-  for (auto& f : std::vector(v.post_accumulate)) f();
+  for (auto& hook : std::vector(v.post_accumulate)) hook.fn();
   return {};
 }
 

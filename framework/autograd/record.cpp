@@ -11,6 +11,21 @@ namespace {
 struct Kept {
   Tensor tensor;
   uint32_t version = 0;
+  std::shared_ptr<void> packed;       // instead of the tensor, where the program packs what is saved
+  std::shared_ptr<SavedHooks> hooks;  // those that packed it
+
+  Kept() = default;
+  Kept(const Tensor& t) {
+    if (t && saved_hooks) {
+      GradMode off(false);
+      packed = saved_hooks->pack(t);
+      hooks = saved_hooks;
+    } else {
+      tensor = t;
+      version = t ? t.version() : 0;
+    }
+  }
+  bool defined() const { return tensor.defined() || packed; }
 };
 
 struct OpNode final : Node, Saved {
@@ -27,6 +42,7 @@ struct OpNode final : Node, Saved {
     check(!released, "Trying to backward through the graph a second time (or directly access saved tensors after "
           "they have already been freed). Specify retain_graph=True if you need to backward through the graph a "
           "second time.");
+    if (k.packed) return k.hooks->unpack(k.packed);
     check(k.tensor.defined(), std::string(type->signature->name), ": backward asks for a tensor that was not saved");
     check(k.tensor.version() == k.version, "one of the variables needed for gradient computation has been modified "
           "by an inplace operation: ", std::string(type->signature->name), " saved a tensor of shape ",
@@ -34,7 +50,7 @@ struct OpNode final : Node, Saved {
     return k.tensor;
   }
   Tensor input(int i) const override {
-    return i < int(kept_inputs.size()) && kept_inputs[i].tensor.defined() ? unpack(kept_inputs[i]) : Tensor();
+    return i < int(kept_inputs.size()) && kept_inputs[i].defined() ? unpack(kept_inputs[i]) : Tensor();
   }
   Tensor output(int i) const override {
     Tensor t = unpack(kept_outputs.at(i));
@@ -52,7 +68,9 @@ struct OpNode final : Node, Saved {
   Tensor cotangent(int i) const override { return i < int(grads->size()) ? (*grads)[i] : Tensor(); }
 
   Tensors apply(Tensors&& g) override {
-    check(!released, "Trying to backward through the graph a second time. Specify retain_graph=True if you need to.");
+    check(!released || !(type->saves.inputs | type->saves.outputs), "Trying to backward through the graph a second time (or directly "
+          "access saved tensors after they have already been freed). Specify retain_graph=True if you need to backward through the "
+          "graph a second time.");
     check<NotImplemented>(type->vjp || !type->differentiable, "derivative for ", std::string(type->signature->name), " is not implemented");
     bool any = false;
     for (const Tensor& x : g) any |= x.defined();
@@ -75,6 +93,9 @@ struct OpNode final : Node, Saved {
     Tensors r = type->vjp(op.get(), *this, g[0]);
     grads = nullptr;
     if (complex) turn_over(r);
+    // A gradient that was asked for and is none is zero: the input has no part in the derivative.
+    for (size_t i = 0; i < r.size() && i < inputs.size(); i++)
+      if (!r[i] && needs(int(i))) r[i] = grad_ops.zeros(Meta(inputs[i].sizes, inputs[i].dtype, inputs[i].device));
     return r;
   }
   static void turn_over(Tensors& tensors) {
@@ -99,6 +120,9 @@ void check_inplace_allowed(const OpType& type, const Tensor& self) {
   if (!self.has_flag(kRequiresGrad)) return;
   check(bool(grad_fn(self)), "a leaf Variable that requires grad is being used in an in-place operation.");
   if (!self.is_view()) return;
+  check(!self.has_flag(kSibling), std::string(type.signature->name), "_: Output 0 of ", grad_fn(self) ? grad_fn(self)->name() : "",
+        " is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not "
+        "allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
   Tensor base(self->base);
   check(!(base.has_flag(kRequiresGrad) && !grad_fn(base)),
         "a view of a leaf Variable that requires grad is being used in an in-place operation.");
@@ -115,7 +139,9 @@ void save_inputs(OpNode& node, Inputs in, bool inplace) {
     if (!(wanted >> (i < 7 ? i : 7) & 1) || !in[i]) continue;
     // The clone is recorded: a second derivative reaches what was there before through it.
     Tensor t = inplace && i == 0 ? grad_ops.clone(in[i]) : in[i];
-    node.kept_inputs[i] = {t, t.version()};
+    check(!t.has_flag(kInference), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
+          "tensor and use it in autograd.");
+    node.kept_inputs[i] = Kept(t);
   }
 }
 
@@ -162,11 +188,12 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (given && !inplace && any && type.out_history == OutHistory::kept) return record_into_out(type, op, in, out);
   if (!recorded || (given && !inplace)) return call_below(Layer::autograd, type, op, in, out);
   save_inputs(*node, in, inplace);
+  if (mode.anomaly && user_location) node->made_at = user_location();
   call_below(Layer::autograd, type, op, in, out);
 
   for (int i = 0; i < n; i++) {
     Tensor t = type.saves.outputs >> i & 1 ? detach(out[i]) : Tensor();
-    if (type.saves.outputs) node->kept_outputs.push_back({t, t ? t.version() : 0});
+    if (type.saves.outputs) node->kept_outputs.push_back(Kept(t));
   }
   if (inplace) return rebase_history(out[0], ref);
   for (int i = 0; i < n; i++) {

@@ -8,6 +8,8 @@
 namespace weir {
 
 GradOps grad_ops{};
+thread_local std::shared_ptr<SavedHooks> saved_hooks;
+std::string (*user_location)() = nullptr;
 
 namespace {
 std::atomic<uint64_t> next_hook_id{1};
@@ -104,7 +106,15 @@ uint64_t add_hook(const Tensor& t, Hook fn) {
 void remove_hook(const Tensor& t, uint64_t id) {
   auto drop = [id](std::vector<Node::TensorHook>& hooks) { std::erase_if(hooks, [id](auto& h) { return h.id == id; }); };
   drop(variable(t).leaf_hooks);
+  std::erase_if(variable(t).post_accumulate, [id](auto& h) { return h.id == id; });
   if (NodeRef node = grad_fn(t)) drop(node->hooks);
+}
+
+uint64_t add_after_accumulate(const Tensor& t, std::function<void()> fn) {
+  check(t.has_flag(kRequiresGrad) && is_leaf(t), "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  uint64_t id = next_hook_id++;
+  variable(t).post_accumulate.push_back({id, std::move(fn)});
+  return id;
 }
 
 void retain_grad(const Tensor& t) {

@@ -12,7 +12,8 @@ struct Variable : AutogradData {
   Node* accumulator = nullptr;  // borrowed: the AccumulateGrad node holds the tensor, not the reverse
   std::shared_ptr<Tensor> retained;  // .grad of a non-leaf after retain_grad(); its hook must not own the tensor
   std::vector<Node::TensorHook> leaf_hooks;   // run by the accumulator
-  std::vector<std::function<void()>> post_accumulate;
+  struct AfterAccumulate { uint64_t id; std::function<void()> fn; };
+  std::vector<AfterAccumulate> post_accumulate;
   bool has_history() const override { return bool(grad_fn); }
 };
 
@@ -40,6 +41,17 @@ Tensor grad_of(const Tensor& t);
 uint64_t add_hook(const Tensor& t, Hook fn);
 void remove_hook(const Tensor& t, uint64_t id);
 void retain_grad(const Tensor& t);
+/// `fn` runs after each gradient that was added to the leaf's `.grad`.
+uint64_t add_after_accumulate(const Tensor& t, std::function<void()> fn);
+
+/// What becomes of tensors that are saved for backward, set by a program for a while. Null: they are kept as they are.
+struct SavedHooks {
+  std::function<std::shared_ptr<void>(const Tensor&)> pack;
+  std::function<Tensor(const std::shared_ptr<void>&)> unpack;
+};
+extern thread_local std::shared_ptr<SavedHooks> saved_hooks;
+/// Where in the user's program a call is made; set by the binding, asked under anomaly mode.
+extern std::string (*user_location)();
 
 /// The few ops that autograd itself needs, set by ops/ when it loads (autograd lies below ops).
 struct GradOps {
@@ -51,6 +63,7 @@ struct GradOps {
   Tensor (*clone)(const Tensor& t);
   Tensor (*shown_as)(const Tensor& whole, const Geometry& view);
   Tensor (*conj)(const Tensor& t);
+  bool (*has_nan)(const Tensor& t);
 };
 extern GradOps grad_ops;
 

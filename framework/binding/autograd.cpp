@@ -1,6 +1,7 @@
 #include "framework/binding/autograd.h"
 
 #include "framework/autograd/engine.h"
+#include "framework/autograd/nodes.h"
 #include "framework/binding/convert.h"
 #include "framework/op/autocast.h"
 #include "framework/op/call.h"
@@ -73,27 +74,94 @@ py::object run_backward(py::handle roots, py::handle grads, py::handle inputs, b
   return t;
 }
 
+// Hooks of nodes get and give tuples of tensors or None; nothing, or None, leaves the gradients as they are.
+Node::NodeHook node_hook(py::function fn, bool both) {
+  return [f = shared(std::move(fn)), both](const Tensors& first, const Tensors& second) {
+    py::gil_scoped_acquire gil;
+    auto tuple = [](const Tensors& ts) {
+      py::tuple t(ts.size());
+      for (size_t i = 0; i < ts.size(); i++) t[i] = object(ts[i]);
+      return t;
+    };
+    py::object r = both ? (*f)(tuple(first), tuple(second)) : (*f)(tuple(first));
+    if (r.is_none()) return Tensors();
+    Tensors changed = tensors(py::isinstance<py::tuple>(r) || py::isinstance<py::list>(r) ? r : py::object(py::make_tuple(r)));
+    check(changed.size() == first.size(), "hook has returned an incorrect number of values (got ", changed.size(), ", but expected ", first.size(), ")");
+    return changed;
+  };
+}
+
+std::atomic<uint64_t> next_listener{1};
+uint64_t listen(std::vector<Node::Listener>& to, py::function fn, bool both) {
+  to.push_back({next_listener++, node_hook(std::move(fn), both)});
+  return to.back().id;
+}
+
+py::object metadata_of(const PyNode& n) {
+  if (!n.node->metadata) n.node->metadata = shared(py::dict());
+  return *static_cast<py::object*>(n.node->metadata.get());
+}
+
+std::string python_location() {
+  py::gil_scoped_acquire gil;
+  py::object lines = py::module_::import("traceback").attr("format_stack")();
+  return py::str("").attr("join")(lines).cast<std::string>();
+}
+
+void push_saved_hooks(py::function pack, py::function unpack) {
+  auto hooks = std::make_shared<SavedHooks>();
+  hooks->pack = [f = shared(pack)](const Tensor& t) -> std::shared_ptr<void> {
+    py::gil_scoped_acquire gil;
+    return shared((*f)(object(t)));
+  };
+  hooks->unpack = [f = shared(unpack)](const std::shared_ptr<void>& packed) {
+    py::gil_scoped_acquire gil;
+    py::object t = (*f)(*static_cast<py::object*>(packed.get()));
+    check<TypeError>(is_tensor(t.ptr()), "Output of saved tensor unpack_hook expected to be a Tensor but got ", Py_TYPE(t.ptr())->tp_name);
+    return unwrap(t.ptr());
+  };
+  saved_hooks = hooks;
+}
+
 }  // namespace
 
 void init_autograd(py::module_& m) {
+  user_location = python_location;
   py::class_<PyNode>(m, "Node")
       .def("name", [](const PyNode& n) { return n.node->name(); })
       .def("__repr__", [](const PyNode& n) { return "<" + n.node->name() + " object>"; })
       .def("__eq__", [](const PyNode& a, const PyNode& b) { return a.node == b.node; })
       .def("__hash__", [](const PyNode& n) { return reinterpret_cast<intptr_t>(n.node.get()); })
+      .def_property_readonly("metadata", &metadata_of)
+      .def_property_readonly("variable", [](const PyNode& n) {
+        auto* leaf = dynamic_cast<AccumulateGrad*>(n.node.get());
+        if (!leaf) throw py::attribute_error(n.node->name() + " has no variable: only AccumulateGrad has");
+        return leaf->leaf;
+      })
+      .def("_sequence_nr", [](const PyNode& n) { return n.node->sequence; })
+      .def("_listen_after", [](const PyNode& n, py::function fn) { return listen(n.node->after, std::move(fn), true); })
+      .def("_listen_before", [](const PyNode& n, py::function fn) { return listen(n.node->before, std::move(fn), false); })
+      .def("_forget", [](const PyNode& n, uint64_t id) {
+        for (auto* listeners : {&n.node->before, &n.node->after}) std::erase_if(*listeners, [id](auto& l) { return l.id == id; });
+      })
       .def_property_readonly("next_functions", [](const PyNode& n) {
         py::list out;
         for (const Edge& e : n.node->next)
           out.append(py::make_tuple(e.node ? py::cast(PyNode{e.node}) : py::object(py::none()), e.index));
         return py::tuple(out);
       });
+  m.def("_set_saved_hooks", [](py::object pack, py::object unpack) {
+    if (pack.is_none()) saved_hooks.reset();
+    else push_saved_hooks(py::function(pack), py::function(unpack));
+  });
+  m.def("_set_anomaly", [](bool on) { mode.anomaly = on; });
+  m.def("_anomaly_enabled", [] { return mode.anomaly; });
   m.def("_backward", run_backward);
   m.def("_add_hook", [](const Tensor& t, py::function fn) { return add_hook(t, python_hook(fn)); });
   m.def("_remove_hook", [](const Tensor& t, uint64_t id) { remove_hook(t, id); });
   m.def("_add_post_accumulate_hook", [](const Tensor& x, py::function fn) {
-    check(x.has_flag(kRequiresGrad) && is_leaf(x), "post accumulate grad hooks cannot be registered on non-leaf tensors");
-    TensorImpl* raw = x.get();
-    variable(x).post_accumulate.push_back([raw, f = shared(fn)] {
+    TensorImpl* raw = x.get();  // owned, the hook would keep its own tensor alive
+    return add_after_accumulate(x, [raw, f = shared(fn)] {
       py::gil_scoped_acquire gil;
       (*f)(object(Tensor(Ref<TensorImpl>::share(raw))));
     });

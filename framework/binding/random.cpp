@@ -5,6 +5,20 @@
 namespace py = pybind11;
 
 namespace weir {
+namespace {
+
+py::bytes state_of(const Generator& g) { return py::bytes(reinterpret_cast<const char*>(&g.state), sizeof g.state); }
+void set_state(Generator& g, const std::string& state) {
+  check(state.size() == sizeof g.state, "RNG state is wrong size: ", state.size(), " bytes, expected ", sizeof g.state);
+  std::memcpy(&g.state, state.data(), state.size());
+}
+std::unique_ptr<Generator> with_state(const py::bytes& state) {
+  auto g = std::make_unique<Generator>();
+  set_state(*g, std::string(state));
+  return g;
+}
+
+}  // namespace
 
 void init_random(py::module_& m) {
   py::class_<Generator>(m, "Generator")
@@ -16,11 +30,12 @@ void init_random(py::module_& m) {
       .def("initial_seed", &Generator::initial_seed)
       .def("random", &Generator::random)
       .def_property_readonly("device", [](const Generator&) { return py::reinterpret_steal<py::object>(device_object({})); })
-      .def("_state", [](const Generator& g) { return py::bytes(reinterpret_cast<const char*>(&g.state), sizeof g.state); })
-      .def("_set_state", [](Generator& g, const std::string& s) {
-        check(s.size() == sizeof g.state, "RNG state is wrong size");
-        std::memcpy(&g.state, s.data(), s.size());
-      });
+      .def("_state", &state_of)
+      .def("clone_state", [](const Generator& g) { return with_state(state_of(g)); })
+      .def("__copy__", [](const Generator& g) { return with_state(state_of(g)); })
+      .def("__deepcopy__", [](const Generator& g, py::object) { return with_state(state_of(g)); })
+      .def(py::pickle(&state_of, &with_state))
+      .def("_set_state", &set_state);
   m.def("_default_generator", [] { return &default_generator(); }, py::return_value_policy::reference);
 }
 

@@ -30,8 +30,28 @@ void attach(PyTensor* self, const Tensor& t) {
   t->py = self;
 }
 
+// Python let go of `o`, but the tensor lives on in C++: an object with attributes, or of a class of its own, is kept for when
+// the tensor comes back. A weak reference to it is dead all the same.
+bool keep_for_return(PyObject* o) {
+  PyTensor* self = as(o);
+  bool special = (self->dict && PyDict_GET_SIZE(self->dict) > 0) || Py_TYPE(o) != &TensorType;
+  if (!special || !self->tensor || self->tensor->refs.load() < 2) return false;
+  if (self->weakrefs) PyObject_ClearWeakRefs(o);
+  Py_SET_REFCNT(o, 1);
+  if (Py_TYPE(o)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_INCREF(Py_TYPE(o));  // subtype_dealloc gives up the object's share of its class
+  self->tensor->owns_py = true;
+  Tensor last = std::exchange(self->tensor, Tensor());  // may be the last reference after all, and then frees `o`
+  return true;
+}
+
+void release_kept(void* o) {
+  py::gil_scoped_acquire gil;
+  Py_DECREF(static_cast<PyObject*>(o));
+}
+
 void dealloc(PyObject* o) {
   PyTensor* self = as(o);
+  if (keep_for_return(o)) return;
   if (self->weakrefs) PyObject_ClearWeakRefs(o);
   Py_CLEAR(self->dict);
   if (self->tensor) self->tensor->py = nullptr;
@@ -313,6 +333,11 @@ PyObject* wrap_as(PyTypeObject* type, const Tensor& t) {
 
 PyObject* wrap(const Tensor& t) {
   if (!t) return Py_NewRef(Py_None);
+  if (t->py && t->owns_py) {
+    t->owns_py = false;
+    as(static_cast<PyObject*>(t->py))->tensor = t;
+    return static_cast<PyObject*>(t->py);
+  }
   if (t->py) return Py_NewRef(static_cast<PyObject*>(t->py));
   if (t.has_flag(kWrappedNumber)) t->flags &= ~kWrappedNumber;
   return wrap_as(&TensorType, t);
@@ -391,6 +416,8 @@ void init_tensor_type(py::module_& m) {
   TensorType.tp_getset = getset;
   TensorType.tp_methods = methods;
   if (PyType_Ready(&TensorType) < 0) throw py::error_already_set();
+  TensorType.tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;  // programs add methods to Tensor
+  TensorImpl::release_py = release_kept;
   m.add_object("Tensor", reinterpret_cast<PyObject*>(&TensorType));
 
   m.def("_make_subclass", [](py::type cls, const Tensor& data, bool grad) {

@@ -41,7 +41,10 @@ int64_t numel_of(const Dims& sizes) {
   return sizes.product();
 }
 
+void (*TensorImpl::release_py)(void*) = nullptr;
+
 void TensorImpl::destroy(TensorImpl* p) {
+  if (p->owns_py) release_py(p->py);
   p->~TensorImpl();
   if (pool.n < kKept) pool.items[pool.n++] = p;
   else std::free(p);

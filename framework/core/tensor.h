@@ -39,6 +39,7 @@ enum Flag : uint32_t {
   kRequiresGrad = 1 << 0,   // takes part in autograd
   kWrappedNumber = 1 << 1,  // a Python number; weak in type promotion
   kInference = 1 << 2,      // made in inference mode: never tracked
+  kSibling = 1 << 8,        // one of several views that one call made: written to in place, they would part from each other
   kNoVersion = 1 << 3,      // `.data`: writes do not count as in-place for autograd
   kConj = 1 << 4,           // its numbers are the conjugates of its bytes
   kNeg = 1 << 5,            // its numbers are the negatives of its bytes
@@ -61,12 +62,14 @@ struct TensorImpl {
   StorageRef storage;
   Ref<TensorImpl> base;  // the tensor this is a view of, never itself a view
   std::unique_ptr<AutogradData> autograd;
-  void* py = nullptr;  // the Python object while it lives (borrowed)
+  void* py = nullptr;       // the Python object while it lives, borrowed, unless:
+  bool owns_py = false;     // Python let go of an object that has attributes or a class of its own: it is kept for its return
   Dims sizes;
   Dims strides;
   bool contiguous = true;
 
   static void destroy(TensorImpl*);
+  static void (*release_py)(void* py);  // frees an owned Python object; set by the binding
 };
 
 /// Copyable handle; a default one is "undefined", which stands for None.

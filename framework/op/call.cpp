@@ -105,7 +105,11 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
   }
 }
 
-void check_inplace(const OpType& type, const Tensor& self, const Meta& m) {
+void check_inplace(const OpType& type, const Tensor& self, const Meta& m, Inputs in) {
+  if (elementwise(type))
+    for (const Tensor& x : in.subspan(1))
+      check(!x || overlap(self, x) != Overlap::partial, "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer to a single memory location. Please clone() the tensor before performing the operation.");
   if (!type.may_repeat) check_no_repeats(self);
   check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", m.sizes);
@@ -173,7 +177,10 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
   bool given = false;
   for (int i = 0; i < n; i++) given |= out[i].defined();
   if (given) {
-    if (type.inplace && !in.empty() && out[0] == in[0]) check_inplace(type, out[0], metas[0]);
+    for (int i = 0; i < n; i++)
+      check(!out[i] || !out[i].has_flag(kInference) || mode.inference, "Inplace update to inference tensor outside InferenceMode is not "
+            "allowed. You can make a clone to get a normal tensor before doing inplace update.");
+    if (type.inplace && !in.empty() && out[0] == in[0]) check_inplace(type, out[0], metas[0], in);
     else
       for (int i = 0; i < n; i++)
         if (out[i] && !takes_nothing(type, i, out[i], metas)) check_out(type, out[i], metas[i], in);

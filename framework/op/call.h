@@ -21,6 +21,7 @@ struct Mode {
   bool autocast = false;
   DType autocast_dtype = DType::bfloat16;
   bool trace = false;
+  bool anomaly = false;  // nodes remember where they were made, and backward looks for NaN
 };
 extern thread_local Mode mode;
 

@@ -99,7 +99,9 @@ Meta Complex::infer(Inputs in) const {
         name_of(in[0].dtype()), " and ", name_of(in[1].dtype()));
   check(in[0].dtype() == in[1].dtype(), "complex: Expected object of scalar type ", name_of(in[0].dtype()), " but got scalar type ",
         name_of(in[1].dtype()), " for second argument");
-  return {broadcast("complex(", in[0].sizes(), in[1].sizes()), complex_type(in[0].dtype()), in[0].device()};
+  Meta m = pointwise_meta("complex(", Rule::real, in);
+  m.dtype = complex_type(in[0].dtype());
+  return m;
 }
 Tensors Complex::vjp(const Saved&, const Tensor& dy) const {
   if (!is_complex(dy.dtype())) return {dy, zeros_of(dy.meta())};
@@ -118,7 +120,11 @@ Tensor Imag::compose(Inputs in) const {
   return part(in[0], 1);
 }
 Tensor Isreal::compose(Inputs in) const {
-  if (!is_complex(in[0].dtype())) return full_of(Meta(in[0].sizes(), DType::boolean, in[0].device()), Scalar(true));
+  if (!is_complex(in[0].dtype())) {
+    Meta m = Clone().infer(in);  // laid out as the input
+    m.dtype = DType::boolean;
+    return full_of(m, Scalar(true));
+  }
   return Fn<Eq>()(imag(in[0]), num(0.0));
 }
 Tensor Adjoint::compose(Inputs in) const {

@@ -6,6 +6,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -105,6 +106,10 @@ static const bool installed = [] {
       [](const Tensor& t) { return clone_of(t); },
       shown_as,
       conj,
+      [](const Tensor& t) {
+        GradMode off(false);
+        return is_inexact(t.dtype()) && !t.is_meta() && item(fn::any(fn::isnan(t))).to<bool>();
+      },
   };
   return true;
 }();

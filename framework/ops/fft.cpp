@@ -34,6 +34,7 @@ void check_size(int64_t n) { check(n >= 1, "Invalid number of data points (", n,
 // Source: PyTorch's promote_type_fft: whole numbers become the default float type, half precision has no kernel on a CPU.
 Tensor promoted(const Tensor& x, bool to_complex) {
   DType t = is_inexact(x.dtype()) ? x.dtype() : default_dtype();
+  if (mode.autocast && is_reduced(t)) t = DType::float32;  // autocast's precision for transforms
   check(!is_reduced(t), "Unsupported dtype ", t == DType::float16 ? "Half" : "BFloat16");
   return cast_to(x, to_complex ? complex_type(t) : t);
 }
@@ -150,13 +151,15 @@ template <class F> Tensor rolled(Tensor x, const std::optional<Dims>& dim, F&& b
   Dims axes;
   if (dim) axes = *dim;
   else for (int d = 0; d < x.ndim(); d++) axes.push(d);
+  bool copied = false;
   for (int64_t d : axes) {
     wrap_dim(d, x.ndim(), "fftshift");
     int64_t n = along(x, d), first = n ? n - by(n) : 0;  // the element that comes first
     if (x.ndim() == 0 || first % std::max<int64_t>(n, 1) == 0) continue;
     x = cat_of({slice(x, d, first, n, int64_t(1)), slice(x, d, int64_t(0), first, int64_t(1))}, d);
+    copied = true;
   }
-  return x;
+  return copied ? x : clone_of(x);
 }
 
 /// Strides of a result: axes that are not transformed lie outside, in the order of the input's strides, then the others as

@@ -20,6 +20,12 @@ template <class F> Tensors scatter_back(const Saved& s, const Tensor& dy, F&& vi
   return {whole};
 }
 
+Tensors siblings(Tensors views) {
+  if (mode.grad)
+    for (Tensor& t : views) t->flags |= kSibling;
+  return views;
+}
+
 }  // namespace
 
 Dims infer_size(const char* op, const Dims& sizes, int64_t numel) {
@@ -361,7 +367,7 @@ Tensors Unbind::compose(Inputs in) const {
   int d = wrap_dim(dim, in[0].ndim(), "unbind");
   Tensors out;
   for (int64_t i = 0; i < in[0].sizes()[d]; i++) out.push_back(select(in[0], int64_t(d), i));
-  return out;
+  return siblings(std::move(out));
 }
 
 Tensors Split::compose(Inputs in) const {
@@ -377,7 +383,7 @@ Tensors Split::compose(Inputs in) const {
     out.push_back(slice(x, int64_t(d), b, b + step, int64_t(1)));
     if (b + step == n) break;
   }
-  return out;
+  return siblings(std::move(out));
 }
 
 Tensors SplitSizes::compose(Inputs in) const {
@@ -397,7 +403,7 @@ Tensors SplitSizes::compose(Inputs in) const {
     out.push_back(slice(x, int64_t(d), b, b + s, int64_t(1)));
     b += s;
   }
-  return out;
+  return siblings(std::move(out));
 }
 
 Tensors Chunk::compose(Inputs in) const {

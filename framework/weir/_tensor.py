@@ -197,8 +197,8 @@ def register_hook(self, hook):
 
 def register_post_accumulate_grad_hook(self, hook):
     """hook(self) runs after a gradient was added into self.grad."""
-    _add_post_accumulate_hook(self, hook)
-    return RemovableHandle(None)
+    number = _add_post_accumulate_hook(self, hook)
+    return RemovableHandle(lambda: _remove_hook(self, number))
 
 
 def zero_(self):

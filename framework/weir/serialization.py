@@ -12,6 +12,7 @@ import os
 import pickle
 import struct
 import zipfile
+import zlib
 from collections import Counter, OrderedDict
 
 import weir
@@ -246,6 +247,14 @@ def _device(*args):
         raise LoadError(f"an unknown device: {error}") from None
 
 
+def _bytearray(data=b"", encoding="latin1"):
+    if isinstance(data, str):
+        data = _latin1(data, encoding.replace("-", ""))
+    if not isinstance(data, bytes):
+        raise LoadError("a bytearray of what are no bytes")
+    return bytearray(data)
+
+
 def _latin1(text, encoding="latin1"):
     if not isinstance(text, str) or encoding != "latin1":
         raise LoadError("malformed bytes")
@@ -261,7 +270,8 @@ _KNOWN = {
     ("torch._utils", "_rebuild_parameter"): Allowed(_rebuild_parameter),
     ("_codecs", "encode"): Allowed(_latin1),
     **{(module, kind.__name__): Allowed(kind) for module in ("builtins", "__builtin__")
-       for kind in (set, frozenset, complex, bytearray, slice)},
+       for kind in (set, frozenset, complex, slice)},
+    **{(module, "bytearray"): Allowed(_bytearray) for module in ("builtins", "__builtin__")},
 }
 _safe_globals = {}  # (module, name) -> Allowed, what the user trusts files to name
 
@@ -312,6 +322,10 @@ def safe_globals(safe_globals: list):
         _safe_globals.update(before)
 
 
+#: What reading a broken archive raises, whichever part of it is broken.
+_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, LookupError, OverflowError)
+
+
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, **pickle_load_args):
     """Reads what `save` or torch.save wrote: tensors, plain containers, numbers and strings.
 
@@ -319,18 +333,18 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
     no file runs code here, except of classes that add_safe_globals names. map_location: a device, or a function or dict to
     one. With mmap=True storages are the file's own pages, read when touched and private to the process when written.
     """
+    if mmap and not isinstance(f, (str, os.PathLike)):
+        raise ValueError("load: mmap=True needs a path")
     name = os.fspath(f) if isinstance(f, (str, os.PathLike)) else getattr(f, "name", "file object")
     try:
         if _is_safetensors(f):
             from .io_safetensors import load_file
             return _moved(load_file(f), map_location)
         if not isinstance(f, (str, os.PathLike)):
-            if mmap:
-                raise ValueError("load: mmap=True needs a path")
             return _moved(_read(f, None), map_location)
         with open(f, "rb") as file:
             return _moved(_read(file, _mapped(file) if mmap else None), map_location)
-    except (LoadError, zipfile.BadZipFile, struct.error, EOFError, NotImplementedError) as error:
+    except (LoadError, *_BROKEN) as error:
         raise LoadError(f"load: {name}: {error}") from None
 
 

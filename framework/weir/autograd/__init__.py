@@ -1,6 +1,7 @@
 """Gradients: backward, grad, modes, custom functions."""
 from _weir import Tensor, _backward
 
+from . import graph  # noqa: F401  (gives nodes their hooks)
 from .function import Function, FunctionCtx, once_differentiable
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 

@@ -1,5 +1,6 @@
 """Context managers, also usable as decorators, that switch recording on and off."""
 import functools
+import inspect
 
 from _weir import (_set_grad_enabled, _set_inference, is_grad_enabled, is_inference_mode_enabled)
 
@@ -8,10 +9,35 @@ class _Mode:
     """Sets a mode on entry and restores it on exit; calling it on a function wraps the function."""
 
     def __call__(self, fn):
+        if inspect.isgeneratorfunction(fn):
+            return self._wrap_generator(fn)
+
         @functools.wraps(fn)
         def wrapped(*args, **kwargs):
             with self._again():
                 return fn(*args, **kwargs)
+        return wrapped
+
+    def _wrap_generator(self, fn):
+        """The mode holds while the generator runs, and not while its caller does."""
+        @functools.wraps(fn)
+        def wrapped(*args, **kwargs):
+            generator, resume = fn(*args, **kwargs), lambda: next(generator)
+            while True:
+                try:
+                    with self._again():
+                        item = resume()
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    sent = yield item
+                    resume = functools.partial(generator.send, sent)
+                except GeneratorExit:
+                    with self._again():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume = functools.partial(generator.throw, error)
         return wrapped
 
     def _again(self):

@@ -1,10 +1,70 @@
 """The graph of derivatives. Source: torch.autograd.graph."""
-from weir._absent import absent
-from weir._C import Node  # noqa: F401
+import contextlib
 
-saved_tensors_hooks = absent("autograd.graph.saved_tensors_hooks", "weir has no hooks for saved tensors yet")
-save_on_cpu = absent("autograd.graph.save_on_cpu", "weir has no hooks for saved tensors yet")
-disable_saved_tensors_hooks = absent("autograd.graph.disable_saved_tensors_hooks", "weir has no hooks for saved tensors yet")
+from _weir import _set_saved_hooks
+from weir._absent import absent
+from weir._C import Node
+from weir._tensor import RemovableHandle
+
+
+def _register_hook(self, fn):
+    """fn(grad_inputs, grad_outputs) runs after the node; what it returns takes the place of grad_inputs."""
+    number = self._listen_after(fn)
+    return RemovableHandle(lambda: self._forget(number))
+
+
+def _register_prehook(self, fn):
+    """fn(grad_outputs) runs before the node; what it returns takes their place."""
+    number = self._listen_before(fn)
+    return RemovableHandle(lambda: self._forget(number))
+
+
+Node.register_hook, Node.register_prehook = _register_hook, _register_prehook
+
+_active = []  # the hooks in force, the innermost last; None where they are switched off by a message
+
+
+class saved_tensors_hooks:
+    """Within, what forward saves for backward is pack_hook(tensor), and backward gets unpack_hook of that back.
+
+    Source: https://pytorch.org/docs/stable/autograd.html#torch.autograd.graph.saved_tensors_hooks
+    """
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self):
+        if _active and isinstance(_active[-1], str):
+            raise RuntimeError(_active[-1])
+        _active.append((self.pack_hook, self.unpack_hook))
+        _set_saved_hooks(*_active[-1])
+
+    def __exit__(self, *exc):
+        _active.pop()
+        _set_saved_hooks(*(_active[-1] if _active and isinstance(_active[-1], tuple) else (None, None)))
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Saved tensors wait in the memory of the CPU. pin_memory needs an accelerator."""
+
+    def __init__(self, pin_memory=False, device_type="cuda"):
+        if pin_memory:
+            raise RuntimeError("save_on_cpu: pin_memory=True needs an accelerator")
+        super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message):
+    """Within, saved_tensors_hooks raises RuntimeError(error_message)."""
+    _active.append(error_message)
+    _set_saved_hooks(None, None)
+    try:
+        yield
+    finally:
+        _active.pop()
+        _set_saved_hooks(*(_active[-1] if _active and isinstance(_active[-1], tuple) else (None, None)))
+
+
 register_multi_grad_hook = absent("autograd.graph.register_multi_grad_hook")
 allow_mutation_on_saved_tensors = absent("autograd.graph.allow_mutation_on_saved_tensors")
 

@@ -5,10 +5,10 @@
 namespace weir {
 using test::expect_error;
 
-TEST(Dims, HoldsUpToSixteen) {
+TEST(Dims, HoldsUpToTheMost) {
   Dims d(kMaxDims, 1);
-  EXPECT_EQ(d.n, 16);
-  expect_error<Error>([&] { d.push(1); }, "at most 16 dimensions");
+  EXPECT_EQ(d.n, kMaxDims);
+  expect_error<Error>([&] { d.push(1); }, "at most 64 dimensions");
 }
 
 TEST(Dims, InsertAndEraseKeepTheOrder) {

@@ -1,0 +1,82 @@
+"""Interpolation and padding against PyTorch: every mode, rank and argument form; values, strides, two derivatives, errors."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+import torch
+import weir
+
+SHAPES = {1: (2, 3, 7), 2: (2, 3, 5, 7), 3: (1, 2, 3, 4, 5)}
+
+
+def outcome(framework, call, array, weights):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x = framework.from_numpy(array.copy()).requires_grad_()
+        try:
+            y = call(framework.nn.functional, x)
+        except Exception as error:
+            return type(error).__name__
+        y.backward(framework.from_numpy(np.resize(weights, tuple(y.shape))))
+    return y.stride(), y.detach().numpy(), x.grad.numpy()
+
+
+def check(call, shape, dtype="float64"):
+    rng = np.random.default_rng(1)
+    array, weights = rng.standard_normal(shape).astype(dtype), rng.standard_normal(200).astype(dtype)
+    ours, theirs = (outcome(f, call, array, weights) for f in (weir, torch))
+    if isinstance(theirs, str):
+        assert ours == theirs
+        return
+    assert ours[0] == theirs[0]
+    for a, b in zip(ours[1:], theirs[1:]):
+        np.testing.assert_allclose(a, b, rtol=1e-4 if dtype == "float32" else 1e-10, atol=1e-5 if dtype == "float32" else 1e-12)
+
+
+TARGETS = [dict(size=11), dict(scale_factor=2), dict(scale_factor=1.7), dict(scale_factor=0.6), dict(scale_factor=0.5, recompute_scale_factor=True)]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"])
+def test_interpolate(mode):
+    for rank, aligned, target, dtype in itertools.product(SHAPES, (None, False, True), TARGETS, ("float32", "float64")):
+        check(lambda F, x: F.interpolate(x, mode=mode, align_corners=aligned, **target), SHAPES[rank], dtype)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_interpolate_antialiased(mode):
+    for size, aligned in itertools.product(([3, 2], [9, 12], [5, 7]), (False, True)):
+        check(lambda F, x: F.interpolate(x, size, mode=mode, align_corners=aligned, antialias=True), SHAPES[2])
+    check(lambda F, x: F.interpolate(x, 3, mode="linear", antialias=True), SHAPES[1])
+
+
+@pytest.mark.parametrize("mode", ["reflect", "replicate", "circular", "constant", "foo"])
+def test_pad(mode):
+    for shape in [(3, 7), *SHAPES.values()]:
+        for pad in [(1, 2), (2, 1, 0, 3), (-1, 2), (1, -2, 2, 1), (1, 1, 1, 1, 1, 1), (7, 0), (0, 6), (0, 0), (1,)]:
+            check(lambda F, x: F.pad(x, pad, mode=mode), shape)
+
+
+@pytest.mark.parametrize("call", [lambda F, x: F.pad(x, (2, 1), mode="reflect"), lambda F, x: F.interpolate(x, 9, mode="linear"),
+                                  lambda F, x: F.interpolate(x, 4, mode="nearest")])
+def test_second_derivatives(call):
+    seen = []
+    for framework in (weir, torch):
+        x = framework.from_numpy(np.linspace(-1, 1, 14).reshape(1, 2, 7)).requires_grad_()
+        (g,) = framework.autograd.grad((call(framework.nn.functional, x) ** 3).sum(), x, create_graph=True)
+        (h,) = framework.autograd.grad((g * g).sum(), x)
+        seen.append(h.numpy())
+    np.testing.assert_allclose(*seen, rtol=1e-10)
+
+
+def test_whole_numbers_and_halves():
+    pixels = np.arange(72, dtype=np.uint8).reshape(1, 2, 6, 6)
+    for mode in ("nearest", "reflect"):
+        pair = [f.nn.functional.interpolate(f.from_numpy(pixels), 9, mode=mode) if mode == "nearest" else
+                f.nn.functional.pad(f.from_numpy(pixels), (2, 1, 1, 2), mode) for f in (weir, torch)]
+        assert pair[0].tolist() == pair[1].tolist()
+    half = weir.arange(12.0).reshape(1, 1, 12).to(weir.bfloat16).requires_grad_()
+    out = weir.nn.functional.interpolate(half, 24, mode="linear")
+    out.sum().backward()
+    assert out.dtype is weir.bfloat16 and half.grad.float().sum().item() == 24
