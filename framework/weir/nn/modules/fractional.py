@@ -1,9 +1,9 @@
 """Fractional max pooling."""
 
 import weir.nn.functional as F
+from weir.nn.functional._check import ntuple
 
 from .module import Module
-from .utils import _ntuple
 
 __all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d"]
 
@@ -15,11 +15,10 @@ class FractionalMaxPool2d(Module):
 
     def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         super().__init__()
-        several = _ntuple(self.axes)
-        self.kernel_size, self.return_indices = several(kernel_size), return_indices
+        self.kernel_size, self.return_indices = ntuple(kernel_size, self.axes, "kernel_size"), return_indices
         self.register_buffer("_random_samples", _random_samples)
-        self.output_size = None if output_size is None else several(output_size)
-        self.output_ratio = None if output_ratio is None else several(output_ratio)
+        self.output_size = None if output_size is None else ntuple(output_size, self.axes, "output_size")
+        self.output_ratio = None if output_ratio is None else ntuple(output_ratio, self.axes, "output_ratio")
         if output_size is None and output_ratio is None:
             raise ValueError(f"{type(self).__name__} requires specifying either an output size, or a pooling ratio")
         if output_size is not None and output_ratio is not None:
