@@ -136,3 +136,18 @@ def test_lazy_state_loads_and_refuses():
     x = weir.randn(4, 2)
     assert weir.equal(lazy(x), plain(x)) and type(lazy) is weir.nn.Linear
     assert isinstance(copy.deepcopy(weir.nn.LazyConv2d(2, 3)).weight, weir.nn.UninitializedParameter)
+
+
+def test_arithmetic_of_sequences():
+    shown = []
+    for f in (torch, weir):
+        a, b = f.nn.Sequential(f.nn.Linear(1, 2)), f.nn.Sequential(f.nn.ReLU())
+        kept, joined = a, a + b
+        a += b
+        a *= 2
+        assert a is kept
+        shown.append([repr(m) for m in (a, joined, b * 2, 3 * b)])
+        for wrong, error in ((lambda: b * 0, ValueError), (lambda: b * 1.5, TypeError), (lambda: b + [1], ValueError)):
+            with pytest.raises(error):
+                wrong()
+    assert shown[0] == shown[1]
