@@ -55,7 +55,6 @@ UNTESTED = {
     "loss": _OP_DATABASE,
     "optimizer": "none yet",
     "pad": _OP_DATABASE,
-    "random": "none yet; core/generator_test.cpp checks the draws",
     "softmax": _OP_DATABASE,
     "tensor_object": _BINDING,
     "unary": _OP_DATABASE,

@@ -47,6 +47,29 @@ Meta Bernoulli::infer(Inputs in) const {
   return like(in[0]);
 }
 Tensors Bernoulli::vjp(const Saved&, const Tensor& dy) const { return {zeros_of(dy.meta())}; }
+Meta BernoulliFill::infer(Inputs in) const {
+  check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  check<NotImplemented>(!is_complex(in[0].dtype()), "bernoulli_: not implemented for '", name_of(in[0].dtype()), "'");
+  return like(in[0]);
+}
+Meta DrawnFill::infer(Inputs in) const {
+  const DType t = in[0].dtype();
+  check<NotImplemented>(!is_complex(t), distribution.view(), "_: not implemented for '", name_of(t), "'");
+  if (distribution == "geometric") {
+    check(a > 0 && a < 1, "geometric_ expects p to be in (0, 1), but got p=", a);
+    check<NotImplemented>(t != DType::boolean, "geometric_: not implemented for 'Bool'");
+    return like(in[0]);
+  }
+  check<NotImplemented>(is_floating(t) || in[0].numel() == 0, distribution.view(), "_: not implemented for '", name_of(t), "'");
+  if (distribution == "exponential") check(a > 0, "exponential_ expects lambda > 0.0, but found lambda=", a);
+  else if (distribution == "cauchy") check(b > 0, "cauchy_ expects sigma > 0.0, but found sigma=", b);
+  else check(distribution == "log_normal" && b > 0, distribution.view(), "_ expects std > 0.0, but found std=", b);
+  return like(in[0]);
+}
+Meta RReluNoise::infer(Inputs in) const {
+  check(is_floating(in[0].dtype()), "rrelu: expected a floating point tensor, got ", name_of(in[0].dtype()));
+  return like(in[0]);
+}
 Meta RandPerm::infer(Inputs) const {
   check(n >= 0, "randperm: n must be non-negative, got ", n);
   return {Dims{n}, DType::int64};
@@ -55,10 +78,10 @@ std::array<Meta, 2> NativeDropout::infer(Inputs in) const {
   return {like(in[0]), Meta(in[0].sizes(), DType::boolean, in[0].device())};
 }
 Tensors NativeDropout::vjp(const Saved& s, const Tensor& dy) const {
-  return {Fn<MaskScale>()(dy, s.output(1), 1 / (1 - p))};
+  return {Fn<MaskScale>()(dy, s.output(1), 1 - p)};
 }
 Meta MaskScale::infer(Inputs in) const { return like(in[0]); }
-Tensors MaskScale::vjp(const Saved& s, const Tensor& dy) const { return {Fn<MaskScale>()(dy, s.input(1), scale), Tensor()}; }
+Tensors MaskScale::vjp(const Saved& s, const Tensor& dy) const { return {Fn<MaskScale>()(dy, s.input(1), keep), Tensor()}; }
 
 Tensor Dropout::compose(Inputs in) const {
   check(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);

@@ -8,7 +8,7 @@ struct Uniform : Op {
   static constexpr Signature signature =
       "uniform(input: Tensor, from: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Uniform numbers in [from, to), in input's shape and dtype.";
-  static constexpr bool inplace = true, differentiable = false;
+  static constexpr bool inplace = true, differentiable = false, any_layout = true;
   double from, to;
   Generator* generator;
   static constexpr std::tuple fields{&Uniform::from, &Uniform::to, &Uniform::generator};
@@ -19,7 +19,7 @@ struct Normal : Op {
   static constexpr Signature signature =
       "normal_fill(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Normal numbers, in input's shape and dtype.";
-  static constexpr bool inplace = true, differentiable = false;
+  static constexpr bool inplace = true, differentiable = false, any_layout = true;
   double mean, std;
   Generator* generator;
   static constexpr std::tuple fields{&Normal::mean, &Normal::std, &Normal::generator};
@@ -31,7 +31,7 @@ struct RandomInt : Op {
       "random_range(input: Tensor, low: int | None, high: int | None, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc =
       "Integers in [low, high), in input's shape and dtype: from 0, and up to the largest of the dtype, where a bound is None.";
-  static constexpr bool inplace = true, differentiable = false;
+  static constexpr bool inplace = true, differentiable = false, any_layout = true;
   std::optional<int64_t> low, high;
   Generator* generator;
   static constexpr std::tuple fields{&RandomInt::low, &RandomInt::high, &RandomInt::generator};
@@ -45,6 +45,42 @@ struct Bernoulli : Op {
   static constexpr std::tuple fields{&Bernoulli::generator};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct BernoulliFill : Op {
+  static constexpr Signature signature = "bernoulli_fill(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "1 with probability p, else 0, in input's shape and dtype.";
+  static constexpr bool inplace = true, differentiable = false, any_layout = true;
+  double p;
+  Generator* generator;
+  static constexpr std::tuple fields{&BernoulliFill::p, &BernoulliFill::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct DrawnFill : Op {
+  static constexpr Signature signature =
+      "drawn_fill(input: Tensor, distribution: str, a: float, b: float = 0.0, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc =
+      "Numbers of a distribution in input's shape and dtype: 'exponential' (rate a), 'geometric' (probability a), 'cauchy' (median a, "
+      "scale b) or 'log_normal' (mean a and standard deviation b of the logarithm).";
+  static constexpr bool inplace = true, differentiable = false, any_layout = true;
+  Str distribution;
+  double a, b;
+  Generator* generator;
+  static constexpr std::tuple fields{&DrawnFill::distribution, &DrawnFill::a, &DrawnFill::b, &DrawnFill::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct RReluNoise : Op {
+  static constexpr Signature signature =
+      "rrelu_noise(input: Tensor, lower: float, upper: float, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "A slope drawn from [lower, upper) where input is not above 0, and 1 elsewhere. Source: PyTorch's rrelu.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;
+  double lower, upper;
+  Generator* generator;
+  static constexpr std::tuple fields{&RReluNoise::lower, &RReluNoise::upper, &RReluNoise::generator};
+  Meta infer(Inputs in) const;
 };
 
 struct RandPerm : Op {
@@ -69,12 +105,12 @@ struct NativeDropout : Op {
 };
 
 struct MaskScale : Op {
-  static constexpr Signature signature = "mask_scale(input: Tensor, mask: Tensor, scale: float) -> Tensor";
-  static constexpr auto doc = "input * scale where mask holds, 0 elsewhere: dropout's gradient.";
+  static constexpr Signature signature = "mask_scale(input: Tensor, mask: Tensor, keep: float) -> Tensor";
+  static constexpr auto doc = "input / keep where mask holds, 0 elsewhere: dropout's gradient.";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b10};
-  double scale;
-  static constexpr std::tuple fields{&MaskScale::scale};
+  double keep;
+  static constexpr std::tuple fields{&MaskScale::keep};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -89,13 +125,16 @@ struct Dropout : Op {
   Tensor compose(Inputs in) const;
 };
 
-using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, RandPerm, NativeDropout, MaskScale, Dropout>;
+using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, BernoulliFill, DrawnFill, RReluNoise, RandPerm, NativeDropout, MaskScale, Dropout>;
 
 namespace fn {
 inline constexpr Fn<Uniform> uniform;
 inline constexpr Fn<Normal> normal_fill;
 inline constexpr Fn<RandomInt> random_range;
 inline constexpr Fn<Bernoulli> bernoulli;
+inline constexpr Fn<BernoulliFill> bernoulli_fill;
+inline constexpr Fn<DrawnFill> drawn_fill;
+inline constexpr Fn<RReluNoise> rrelu_noise;
 inline constexpr Fn<RandPerm> randperm_of;
 inline constexpr Fn<NativeDropout> native_dropout;
 inline constexpr Fn<MaskScale> mask_scale;

@@ -64,6 +64,11 @@ def feature_dropout(input, p, train):
     return F.dropout2d(input, p, train) if input.dim() != 5 else F.dropout3d(input, p, train)
 
 
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
+    """As F.ctc_loss; reduction: 0 for none, 1 for the mean, 2 for the sum."""
+    return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, ("none", "mean", "sum")[reduction], zero_infinity)
+
+
 def native_dropout(input, p, train):
     """(input with elements dropped and the others scaled, the mask of those kept)."""
     if train is False:

@@ -44,6 +44,7 @@ _HOLDS = {
     "futures": "Future",
     "func": "vmap",
     "multiprocessing": "",
+    "_recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "jit": "fork wait ScriptModule ScriptFunction CompilationUnit",
     "_functions": """adaptive_avg_pool1d adaptive_max_pool1d affine_grid_generator alpha_dropout alpha_dropout_ avg_pool1d
         bilinear binary_cross_entropy_with_logits channel_shuffle cosine_embedding_loss cosine_similarity embedding_bag
@@ -51,7 +52,7 @@ _HOLDS = {
         max_pool2d max_pool3d max_pool1d_with_indices pairwise_distance pdist pixel_shuffle pixel_unshuffle
         poisson_nll_loss prelu rms_norm rrelu triplet_margin_loss bartlett_window blackman_window hamming_window
         hann_window kaiser_window conv_tbc norm_except_dim frobenius_norm nuclear_norm native_channel_shuffle
-        native_dropout from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
+        native_dropout ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
         negative_ binomial poisson rrelu_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm igamma igammac
         embedding_renorm_ resize_as_ unsafe_split_with_sizes histogram histogramdd""",
 }
@@ -69,8 +70,6 @@ _ABSENT = {
     "weir has no sparse tensors": """sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor
         sparse_compressed_tensor hspmm smm spmm dsmm hsmm saddmm sspaddmm resize_as_sparse_ ccol_indices_copy
         col_indices_copy crow_indices_copy row_indices_copy indices_copy values_copy""",
-    "recurrent layers are not written yet": """gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
-        ctc_loss""",
     "there is no CUDA back end": """cudnn_affine_grid_generator cudnn_batch_norm cudnn_convolution cudnn_convolution_add_relu
         cudnn_convolution_relu cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable batch_norm_backward_elemt
         batch_norm_backward_reduce batch_norm_elemt batch_norm_gather_stats batch_norm_gather_stats_with_counts

@@ -106,17 +106,27 @@ def randperm(n, *, generator=None, out=None, dtype=T.int64, layout=None, device=
     return _made(_hidden["randperm_of"](n, generator).to(dtype), out, device, requires_grad)
 
 
-def _like(make):
-    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, **kw):
-        r = make(*args, size=tuple(input.shape), dtype=dtype or input.dtype, **kw)
+def _like(fill):
+    """A factory `name_like(input)`: `fill(target, *bounds)` draws in the order of the new tensor's memory."""
+    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, generator=None, **kw):
         from ._factories import empty_like
-        target = empty_like(input, dtype=dtype, memory_format=memory_format).copy_(r)
-        return target.requires_grad_(requires_grad)
+        target = empty_like(input, dtype=dtype, memory_format=memory_format)
+        target = target if device is None else target.to(device)
+        return fill(target, *args, generator=generator, **kw).requires_grad_(requires_grad)
     return like
 
 
-rand_like, randn_like, randint_like = _like(rand), _like(randn), _like(lambda low, high=None, size=None, **kw: randint(
-    low, high, size, **kw) if high is not None else randint(low, size=size, high=None, **kw))
+def _fill_integers(self, low, high=None, generator=None):
+    low, high = (0, low) if high is None else (low, high)
+    low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    return self.random_range_(low, high, generator=generator)
+
+
+rand_like = _like(lambda self, generator=None: self.uniform_(generator=generator))
+randn_like = _like(lambda self, generator=None: normal_(self, generator=generator))
+randint_like = _like(_fill_integers)
 
 
 def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
@@ -164,58 +174,32 @@ def random_(self, *bounds, generator=None, **named):
 
 def bernoulli_(self, p=0.5, *, generator=None):
     """1 with probability p (a number or a tensor), else 0, in place."""
-    from ._factories import full
     if not isinstance(p, Tensor):
-        if not 0 <= p <= 1:
-            raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-        p = full(self.shape, float(p), dtype=T.float64)
-    elif self.numel():
+        return self.bernoulli_fill_(p, generator=generator)
+    if self.numel():
         check_floating("bernoulli_ with p", p)
     p = p if p.is_floating_point() else p.double()
     return self.copy_(_torch["bernoulli"](p.expand(self.shape), generator=generator))
 
 
-def _continuous(name, self):
-    if not self.is_floating_point():
-        raise RuntimeError(f"{name}: a continuous distribution, of a floating dtype, but got {self.dtype}")
-
-
 def exponential_(self, lambd=1.0, *, generator=None):
     """Exponential numbers of rate lambd in place."""
-    if lambd <= 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    if self.numel():
-        _continuous("exponential_", self)
-    return self.copy_(-(1 - rand(*self.shape, generator=generator, dtype=T.float64)).log() / lambd)
+    return self.drawn_fill_("exponential", lambd, generator=generator)
 
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     """Cauchy numbers in place. RuntimeError unless sigma > 0."""
-    if sigma <= 0:
-        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-    _continuous("cauchy_", self)
-    u = rand(*self.shape, generator=generator, dtype=T.float64)
-    return self.copy_(median + sigma * (3.141592653589793 * (u - 0.5)).tan())
+    return self.drawn_fill_("cauchy", median, sigma, generator=generator)
 
 
 def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
     """Numbers whose logarithm is normal, in place. RuntimeError unless std > 0."""
-    if std <= 0:
-        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-    if self.numel():
-        check_floating("log_normal_", self)
-    return self.copy_(randn(*self.shape, generator=generator, dtype=T.float64).mul(std).add(mean).exp())
+    return self.drawn_fill_("log_normal", mean, std, generator=generator)
 
 
 def geometric_(self, p, *, generator=None):
     """Numbers of draws up to the first success of probability p, in place. RuntimeError unless 0 < p < 1."""
-    if not 0 < p < 1:
-        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    if self.dtype == T.bool:
-        raise NotImplementedError("geometric_: not implemented for bool")
-    u = rand(*self.shape, generator=generator, dtype=T.float64)
-    import math
-    return self.copy_(((1 - u).log() / math.log1p(-p)).ceil().clamp(min=1))
+    return self.drawn_fill_("geometric", p, generator=generator)
 
 
 @functools.partial(with_out, rule=OUT_EXACT)

@@ -13,13 +13,32 @@ namespace {
 
 Generator& of(Generator* g) { return g ? *g : default_generator(); }
 
-// Fills in row-major order whatever the strides: the sequence must not depend on the layout. Complex numbers come as their
-// parts, a last axis of 2.
-template <class F> void fill_with(const Tensor& out, F&& f) {
-  if (out.numel() == 0) return;
-  Tensor t = out.is_contiguous() ? out : empty(out.sizes(), out.dtype());
+// The axes from the largest stride to the smallest: PyTorch draws in the order of memory.
+Dims memory_order(const Tensor& t) {
+  Dims order(t.ndim(), 0);
+  std::iota(order.begin(), order.end(), 0);
+  // An insertion sort, since axes of one element compare with none.
+  auto stride = [&](int64_t d) { return t.sizes()[int(d)] == 1 ? 0 : t.strides()[int(d)]; };
+  for (int i = 1; i < t.ndim(); i++)
+    for (int j = i; j > 0 && stride(order[j - 1]) < stride(order[j]); j--) std::swap(order[j - 1], order[j]);
+  return order;
+}
+// `t`, or a tensor of its shape, with the axes in the given order.
+Tensor in_order(const Tensor& t, const Dims& order) {
+  Dims sizes = t.sizes(), strides = t.strides();
+  for (int i = 0; i < t.ndim(); i++) sizes[i] = t.sizes()[int(order[i])], strides[i] = t.strides()[int(order[i])];
+  return alias(t->storage, t.dtype(), sizes, strides, t->offset);
+}
+// Fills `view` row by row through contiguous memory. Complex numbers come as their parts, a last axis of 2.
+template <class F> void fill_rows(const Tensor& view, F&& f) {
+  if (view.numel() == 0) return;
+  Tensor t = view.is_contiguous() ? view : empty(view.sizes(), view.dtype());
   f(is_complex(t.dtype()) ? alias(t->storage, real_type(t.dtype()), Dims{2 * t.numel()}, Dims{1}, 2 * t->offset) : t);
-  if (!out.is_contiguous()) run_copy(t, out);
+  if (!view.is_contiguous()) run_copy(t, view);
+}
+// Fills in the order of memory.
+template <class F> void fill_with(const Tensor& out, F&& f) {
+  fill_rows(out.is_contiguous() ? out : in_order(out, memory_order(out)), f);
 }
 
 template <class F> void by_float(DType t, F&& f) {
@@ -31,8 +50,7 @@ template <class F> void by_float(DType t, F&& f) {
 }
 template <class T> T uniform_of(Generator& g) {
   if constexpr (std::is_same_v<T, double>) return g.uniform_double();
-  else if constexpr (std::is_same_v<T, float>) return g.uniform_float();
-  else return T(float(g.random() & ((1u << (std::is_same_v<T, Half> ? 11 : 8)) - 1)) * (std::is_same_v<T, Half> ? 0x1p-11f : 0x1p-8f));
+  else return T(g.uniform_float());
 }
 
 void uniform(const Uniform& op, Inputs, Outputs out) {
@@ -41,7 +59,11 @@ void uniform(const Uniform& op, Inputs, Outputs out) {
   fill_with(out[0], [&](const Tensor& t) {
     by_float(t.dtype(), [&]<class T>(TypeTag<T>) {
       T* p = t.data<T>();
-      for (int64_t i = 0; i < t.numel(); i++) p[i] = T(float_cast<T>(double(uniform_of<T>(g)) * (op.to - op.from) + op.from));
+      if constexpr (std::is_same_v<T, double>) {
+        for (int64_t i = 0; i < t.numel(); i++) p[i] = g.uniform_double() * (op.to - op.from) + op.from;
+      } else {  // the half precisions too are drawn in float
+        for (int64_t i = 0; i < t.numel(); i++) p[i] = T(float(double(g.uniform_float()) * (op.to - op.from) + op.from));
+      }
     });
   });
 }
@@ -56,26 +78,40 @@ template <class T> void normal_block(T* p, double mean, double std) {
   }
 }
 template <class T> void normal_fill(T* p, int64_t n, Generator& g, double mean, double std) {
-  if (n < 16) {
-    for (int64_t i = 0; i < n; i++) p[i] = T(g.normal() * std + mean);
-    return;
-  }
   for (int64_t i = 0; i < n; i++) p[i] = uniform_of<T>(g);
   for (int64_t i = 0; i + 16 <= n; i += 16) normal_block(p + i, mean, std);
   if (n % 16 == 0) return;
   for (int64_t i = n - 16; i < n; i++) p[i] = uniform_of<T>(g);
   normal_block(p + n - 16, mean, std);
 }
+// The half precisions draw 16 numbers for each block, and 16 more for the last 16 elements where some are left over.
+template <class T> void normal_fill_half(T* p, int64_t n, Generator& g, double mean, double std) {
+  auto block = [&](int64_t at) {
+    float wide[16];
+    for (float& v : wide) v = g.uniform_float();
+    normal_block(wide, mean, std);
+    for (int j = 0; j < 16; j++) p[at + j] = T(wide[j]);
+  };
+  for (int64_t i = 0; i + 16 <= n; i += 16) block(i);
+  if (n % 16) block(n - 16);
+}
 void normal(const Normal& op, Inputs, Outputs out) {
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
   const double std = is_complex(out[0].dtype()) ? op.std / M_SQRT2 : op.std;  // each part has half of the variance
+  const bool serial = !out[0].is_contiguous();
   fill_with(out[0], [&](const Tensor& t) {
-    if (t.dtype() == DType::float64) return normal_fill(t.data<double>(), t.numel(), g, op.mean, std);
-    if (t.dtype() == DType::float32) return normal_fill(t.data<float>(), t.numel(), g, op.mean, std);
-    Tensor wide = empty(t.sizes(), DType::float32);
-    normal_fill(wide.data<float>(), wide.numel(), g, op.mean, op.std);
-    run_copy(wide, t);
+    by_float(t.dtype(), [&]<class T>(TypeTag<T>) {
+      T* p = t.data<T>();
+      const int64_t n = t.numel();
+      if (serial || n < 16) {
+        for (int64_t i = 0; i < n; i++) p[i] = T(float_cast<T>(g.normal() * std + op.mean));
+      } else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) {
+        normal_fill(p, n, g, op.mean, std);
+      } else {
+        normal_fill_half(p, n, g, op.mean, std);
+      }
+    });
   });
 }
 
@@ -127,6 +163,7 @@ void random_range(const RandomInt& op, Inputs, Outputs out) {
 }
 
 void bernoulli(const Bernoulli& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return;
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
   Tensor p = empty(in[0].sizes(), DType::float64);
@@ -139,6 +176,57 @@ void bernoulli(const Bernoulli& op, Inputs in, Outputs out) {
   run_copy(p, out[0]);
 }
 
+// Writes T(draw()) into every element of a view, row by row.
+template <class F> void fill_each_row(const char* name, const Tensor& view, F&& draw) {
+  fill_rows(view, [&](const Tensor& t) {
+    visit_real_dtype(name, t.dtype(), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T* p = t.data<T>();
+      for (int64_t i = 0; i < t.numel(); i++) {
+        if constexpr (std::is_integral_v<T>) p[i] = T(draw());
+        else p[i] = T(float_cast<T>(draw()));
+      }
+    });
+  });
+}
+template <class F> void fill_each(const char* name, const Tensor& out, F&& draw) {
+  fill_each_row(name, out.is_contiguous() ? out : in_order(out, memory_order(out)), draw);
+}
+void bernoulli_fill(const BernoulliFill& op, Inputs, Outputs out) {
+  Generator& g = of(op.generator);
+  std::lock_guard lock(g.mutex);
+  fill_each("bernoulli_", out[0], [&] { return double(g.uniform_double() < op.p); });
+}
+void drawn_fill(const DrawnFill& op, Inputs, Outputs out) {
+  Generator& g = of(op.generator);
+  std::lock_guard lock(g.mutex);
+  const double a = op.a, b = op.b;
+  if (op.distribution == "exponential") {
+    fill_each("exponential_", out[0], [&] { return -1.0 / a * std::log1p(-g.uniform_double()); });
+  } else if (op.distribution == "geometric") {
+    const double scale = std::log1p(-a);
+    // The draw 0 has no logarithm; the largest integer stands for it where the dtype has no infinity.
+    fill_each("geometric_", out[0], [&] { return std::ceil(std::log(std::max(g.uniform_double(), 0x1p-53)) / scale); });
+  } else if (op.distribution == "cauchy") {
+    fill_each("cauchy_", out[0], [&] { return a + b * std::tan(M_PI * (g.uniform_double() - 0.5)); });
+  } else {
+    fill_each("log_normal_", out[0], [&] { return std::exp(g.normal() * b + a); });
+  }
+}
+void rrelu_noise(const RReluNoise& op, Inputs in, Outputs out) {
+  Generator& g = of(op.generator);
+  std::lock_guard lock(g.mutex);
+  Tensor x = row_major(in[0]);
+  by_float(x.dtype(), [&]<class T>(TypeTag<T>) {
+    const T* p = x.data<T>();
+    // PyTorch rounds the bounds to float for all but float64.
+    const bool wide = std::is_same_v<T, double>;
+    const double low = wide ? op.lower : double(float(op.lower)), high = wide ? op.upper : double(float(op.upper));
+    for (int64_t i = 0; i < x.numel(); i++)
+      out[0].data<T>()[i] = double(p[i]) <= 0 ? T(float_cast<T>(g.uniform_double() * (high - low) + low)) : T(1.0f);
+  });
+}
+
 void randperm(const RandPerm& op, Inputs, Outputs out) {
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
@@ -147,32 +235,17 @@ void randperm(const RandPerm& op, Inputs, Outputs out) {
   for (int64_t i = 0; i + 1 < op.n; i++) std::swap(p[i], p[i + int64_t(g.random() % uint64_t(op.n - i))]);
 }
 
-// Philox 4x32-10 on 16 counters at once. Source: Salmon et al. 2011. Element i depends on the seed and i alone, so
-// the mask does not depend on the number of threads.
-constexpr int kCounters = 16;
-void philox(uint64_t key, uint64_t counter, uint32_t (&out)[4][kCounters]) {
-  uint32_t k0 = uint32_t(key), k1 = uint32_t(key >> 32);
-  uint32_t a[kCounters], b[kCounters], c[kCounters], d[kCounters];
-  for (int i = 0; i < kCounters; i++) a[i] = uint32_t(counter + i), b[i] = uint32_t((counter + i) >> 32), c[i] = 0, d[i] = 0;
-  for (int round = 0; round < 10; round++) {
-    for (int i = 0; i < kCounters; i++) {
-      uint64_t p = uint64_t(a[i]) * 0xD2511F53u, q = uint64_t(c[i]) * 0xCD9E8D57u;
-      uint32_t na = uint32_t(q >> 32) ^ b[i] ^ k0, nc = uint32_t(p >> 32) ^ d[i] ^ k1;
-      b[i] = uint32_t(q), d[i] = uint32_t(p), a[i] = na, c[i] = nc;
-    }
-    k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
-  }
-  for (int i = 0; i < kCounters; i++) out[0][i] = a[i], out[1][i] = b[i], out[2][i] = c[i], out[3][i] = d[i];
-}
-
-void scale_masked(const Tensor& x, const bool* mask, float scale, const Tensor& y, int64_t b, int64_t e) {
+void scale_masked(const Tensor& x, const bool* mask, double keep, const Tensor& y, int64_t b, int64_t e) {
   auto run = [&]<class T>(TypeTag<T>) {
     const T* p = x.data<T>();
     T* q = y.data<T>();
-    for (int64_t i = b; i < e; i++) {
-      // A product where the mask is 0 too: a NaN that is dropped stays NaN.
-      if constexpr (std::is_same_v<T, double>) q[i] = p[i] * (mask[i] ? double(scale) : 0.0);
-      else q[i] = T(float(p[i]) * (mask[i] ? scale : 0.0f));
+    // A product where the mask is 0 too: a NaN that is dropped stays NaN. The factor is rounded to T, as PyTorch's noise is.
+    if constexpr (std::is_same_v<T, double>) {
+      const double scale = 1 / keep;
+      for (int64_t i = b; i < e; i++) q[i] = p[i] * (mask[i] ? scale : 0.0);
+    } else {
+      const float scale = float(T(1.0f / float(keep)));
+      for (int64_t i = b; i < e; i++) q[i] = T(float(p[i]) * (mask[i] ? scale : 0.0f));
     }
   };
   by_float(x.dtype(), run);
@@ -180,33 +253,19 @@ void scale_masked(const Tensor& x, const bool* mask, float scale, const Tensor& 
 
 void dropout(const NativeDropout& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]);
-  uint64_t key;
+  const double keep = 1 - op.p;
   {
     Generator& g = default_generator();
     std::lock_guard lock(g.mutex);
-    key = g.random64();
+    fill_each_row("dropout", in_order(out[1], memory_order(in[0])), [&] { return g.uniform_double() < keep; });
   }
-  // Kept where a 32-bit draw is at least p * 2^32.
-  uint64_t limit = uint64_t(op.p * 4294967296.0);
-  bool* mask = out[1].data<bool>();
-  float scale = float(1 / (1 - op.p));
-  constexpr int64_t kBlock = 4 * kCounters;
-  int64_t n = x.numel(), blocks = (n + kBlock - 1) / kBlock;
-  parallel_for(blocks, kGrain / kBlock / 4, [&](int64_t b, int64_t e) {
-    uint32_t draws[4][kCounters];
-    for (int64_t k = b; k < e; k++) {
-      philox(key, uint64_t(k) * kCounters, draws);
-      const uint32_t* flat = &draws[0][0];
-      int64_t m = std::min(kBlock, n - k * kBlock);
-      for (int64_t i = 0; i < m; i++) mask[k * kBlock + i] = flat[i] >= limit;
-    }
-    scale_masked(x, mask, scale, out[0], b * kBlock, std::min(e * kBlock, n));
-  });
+  const bool* mask = out[1].data<bool>();
+  parallel_for(x.numel(), kGrain, [&](int64_t b, int64_t e) { scale_masked(x, mask, keep, out[0], b, e); });
 }
 
 void mask_scale(const MaskScale& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), mask = row_major(in[1]);
-  parallel_for(x.numel(), kGrain, [&](int64_t b, int64_t e) { scale_masked(x, mask.data<bool>(), float(op.scale), out[0], b, e); });
+  parallel_for(x.numel(), kGrain, [&](int64_t b, int64_t e) { scale_masked(x, mask.data<bool>(), op.keep, out[0], b, e); });
 }
 
 }  // namespace
@@ -217,6 +276,9 @@ static const bool registered = [] {
   set_kernel<Normal, normal>(cpu);
   set_kernel<RandomInt, random_range>(cpu);
   set_kernel<Bernoulli, bernoulli>(cpu);
+  set_kernel<BernoulliFill, bernoulli_fill>(cpu);
+  set_kernel<DrawnFill, drawn_fill>(cpu);
+  set_kernel<RReluNoise, rrelu_noise>(cpu);
   set_kernel<RandPerm, randperm>(cpu);
   set_kernel<NativeDropout, dropout>(cpu);
   set_kernel<MaskScale, mask_scale>(cpu);

@@ -2,7 +2,7 @@
 
 from . import functional, init, utils  # noqa: F401
 from .modules import *  # noqa: F401,F403
-from .parameter import Buffer, Parameter, UninitializedTensorMixin  # noqa: F401
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter, UninitializedTensorMixin  # noqa: F401
 from . import modules  # noqa: F401
 
 
@@ -12,10 +12,7 @@ def __getattr__(name):
     if name in ("parallel", "common_types", "backends", "attention", "grad", "quantized", "intrinsic", "qat", "quantizable", "cpp",
                 "_reduction"):
         return importlib.import_module(f"weir.nn.{name}")
-    origin = {"DataParallel": "parallel", "factory_kwargs": "_named", "Container": "_named", "UninitializedParameter": "_named",
-              "UninitializedBuffer": "_named"}.get(name)
-    if origin is None and name in importlib.import_module("weir.nn._named").WORDS:
-        origin = "_named"
+    origin = {"DataParallel": "parallel", "factory_kwargs": "_named", "Container": "_named"}.get(name)
     if origin is None:
         raise AttributeError(f"module 'weir.nn' has no attribute '{name}'")
     value = getattr(importlib.import_module(f"weir.nn.{origin}"), name)

@@ -1,14 +1,5 @@
-"""Modules that weir has not yet, as names that raise when used."""
-from weir._absent import absent
+"""Names of torch.nn that few programs use."""
 from weir.nn.modules.module import Module
-
-WORDS = frozenset("""AdaptiveLogSoftmaxWithLoss CTCLoss FractionalMaxPool2d FractionalMaxPool3d GRU GRUCell LSTM LSTMCell
-    LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d
-    LazyConvTranspose3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear LinearCrossEntropyLoss
-    LinearCrossEntropyOptions RNN RNNBase RNNCell RNNCellBase Transformer""".split())
-
-UninitializedParameter = absent("nn.parameter.UninitializedParameter", "weir has no lazily shaped modules yet")
-UninitializedBuffer = absent("nn.parameter.UninitializedBuffer", "weir has no lazily shaped modules yet")
 
 
 class Container(Module):
@@ -33,10 +24,3 @@ def factory_kwargs(kwargs):
     if twice:
         raise TypeError(f"{twice} specified twice, in **kwargs and in factory_kwargs")
     return {**inner, **{k: v for k, v in kwargs.items() if k in known}}
-
-
-def __getattr__(name):
-    if name not in WORDS:
-        raise AttributeError(f"module 'weir.nn._named' has no attribute '{name}'")
-    globals()[name] = absent(f"nn.{name}", "weir does not have this module yet", Module)
-    return globals()[name]

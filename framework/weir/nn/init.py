@@ -42,7 +42,7 @@ def normal_(tensor, mean: float = 0.0, std: float = 1.0, generator=None):
 
 @weir.no_grad()
 def trunc_normal_(tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator=None):
-    """Fills with N(mean, std^2) restricted to [a, b], by inverting the distribution function."""
+    """Fills with N(mean, std^2) restricted to [a, b]: draws are repeated where they fall outside, in PyTorch's order."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=2)
@@ -50,10 +50,32 @@ def trunc_normal_(tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, 
     def cdf(x):
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
-    low, high = cdf((a - mean) / std), cdf((b - mean) / std)
-    tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
-    tensor.copy_(tensor.erfinv() * (std * math.sqrt(2.0)) + mean)
-    return tensor.copy_(tensor.clamp(min=a, max=b))
+    if cdf((b - mean) / std) - cdf((a - mean) / std) > 0.3:
+        return _redraw_normal(tensor, mean, std, a, b, generator)
+    return _redraw_uniform(tensor, mean, std, a, b, generator)
+
+
+def _redraw_normal(tensor, mean, std, a, b, generator):
+    low, high = tensor.new_tensor(a).item(), tensor.new_tensor(b).item()  # rounded to the dtype, as the draws are
+    result = tensor.normal_(mean, std, generator=generator)
+    while bool((outside := (result < low) | (result > high)).any()):
+        result = weir.where(outside, weir.empty_like(result).normal_(mean, std, generator=generator), result)
+    return tensor if result is tensor else tensor.copy_(result)
+
+
+def _redraw_uniform(tensor, mean, std, a, b, generator):
+    """Uniform draws, each taken with its density over that of the peak: few are refused where [a, b] is narrow."""
+    mode = max(a, min(mean, b))
+    log_peak = -0.5 * ((mode - mean) / std) ** 2
+    draws, chance = tensor.uniform_(a, b, generator=generator).clone(), weir.empty_like(tensor)
+    result, pending = tensor, None
+    while True:
+        draws.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(log_peak)
+        refused = chance.uniform_(generator=generator).log_().gt(draws)
+        pending = refused if pending is None else weir.where(pending, refused, pending)
+        if not bool(pending.any()):
+            return tensor if result is tensor else tensor.copy_(result)
+        result = weir.where(pending, draws.uniform_(a, b, generator=generator), result)
 
 
 @weir.no_grad()

@@ -47,7 +47,66 @@ class Buffer(Tensor):
 
 
 class UninitializedTensorMixin:
-    """Marker of lazily shaped parameters, which weir does not have; `isinstance` is always False."""
+    """A tensor without a shape: `materialize` gives it one. Ops and its `shape` raise until then."""
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Takes memory for `shape`, not filled, and becomes a plain parameter or buffer."""
+        self.data = weir.empty(tuple(shape), device=device or self.data.device, dtype=dtype or self.data.dtype)
+        self.__class__ = self.cls_to_become
+
+    @property
+    def shape(self):
+        """RuntimeError: there is none yet."""
+        raise RuntimeError("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+                           "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` "
+                           "to initialize the parameters before accessing their attributes.")
+
+    def share_memory_(self):
+        """RuntimeError: there is no memory yet."""
+        raise RuntimeError("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+                           "before calling `module.share_memory()`.")
+
+    def __repr__(self, *, tensor_contents=None):
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo):
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(self.requires_grad, self.data.device, self.data.dtype)
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol):
+        return type(self), (self.requires_grad, self.data.device, self.data.dtype)
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        raise ValueError(f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` "
+                         f"or explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call "
+                         "`forward` with a dummy batch to initialize the parameters before calling torch functions")
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A Parameter without a shape."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return weir._C._make_subclass(cls, weir.empty(0, device=device, dtype=dtype), requires_grad)
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):
+    """A Buffer without a shape."""
+
+    cls_to_become = Buffer
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        result = weir._C._make_subclass(cls, weir.empty(0, device=device, dtype=dtype), requires_grad)
+        result.persistent = persistent
+        return result
+
+
+def is_lazy(param):
+    """Whether a parameter or buffer has no shape yet."""
+    return isinstance(param, UninitializedTensorMixin)
 
 
 def _rebuild_parameter(data, requires_grad):

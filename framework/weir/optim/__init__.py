@@ -3,8 +3,10 @@
 from . import lr_scheduler  # noqa: F401
 from .adaptive import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop  # noqa: F401
 from .adam import Adam, AdamW  # noqa: F401
+from .matrix import Adafactor, Muon, SparseAdam  # noqa: F401
 from .optimizer import Optimizer  # noqa: F401
 from .sgd import SGD  # noqa: F401
+from .sign import ASGD, Rprop  # noqa: F401
 
 
 def __getattr__(name):
@@ -14,9 +16,9 @@ def __getattr__(name):
         value = importlib.import_module("weir.optim.lbfgs").LBFGS
     elif name == "swa_utils":
         return importlib.import_module("weir.optim.swa_utils")
-    elif name in ("Adafactor", "ASGD", "Muon", "Rprop", "SparseAdam", "swap_in_optimizer_params_and_state"):
+    elif name == "swap_in_optimizer_params_and_state":
         from weir._absent import absent
-        value = absent(f"optim.{name}", "weir does not have this optimizer yet", Optimizer if name[0].isupper() else object)
+        value = absent(f"optim.{name}")
     else:
         raise AttributeError(f"module 'weir.optim' has no attribute '{name}'")
     globals()[name] = value

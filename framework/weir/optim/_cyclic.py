@@ -187,8 +187,8 @@ class CyclicLR(_MomentumSchedule):
         cycle = math.floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
-        scale = height * self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             for group, least, most in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums):
-                self._set_momentum(group, most - (most - least) * scale)
-        return [base + (most - base) * scale for base, most in zip(self.base_lrs, self.max_lrs)]
+                self._set_momentum(group, most - (most - least) * height * scale)
+        return [base + (most - base) * height * scale for base, most in zip(self.base_lrs, self.max_lrs)]

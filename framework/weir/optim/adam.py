@@ -14,7 +14,14 @@ class Adam(Optimizer):
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0,
                  amsgrad: bool = False, *, foreach=None, maximize: bool = False, capturable: bool = False,
                  differentiable: bool = False, fused=None, decoupled_weight_decay: bool = False):
+        if isinstance(lr, weir.Tensor) and foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         check(lr=lr, eps=eps)
+        tensors = [isinstance(beta, weir.Tensor) for beta in betas]
+        if any(tensors) and not all(tensors):
+            raise ValueError("betas must be either both floats or both Tensors")
+        if all(tensors) and foreach and not capturable:
+            raise ValueError("betas[0] as a Tensor is not supported for capturable=False and foreach=True")
         check_betas(betas)
         check(weight_decay=weight_decay)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,

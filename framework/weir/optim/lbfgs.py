@@ -81,6 +81,8 @@ class LBFGS(Optimizer):
 
     def __init__(self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100,
                  line_search_fn=None):
+        if isinstance(lr, weir.Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
         if not 0.0 <= lr:
             raise ValueError(f"Invalid learning rate: {lr}")
         super().__init__(params, dict(
@@ -111,7 +113,7 @@ class LBFGS(Optimizer):
     def _direction(flat_grad, state):
         """-H g by the two loops over the history."""
         dirs, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]
-        q, al = flat_grad.neg(), [None] * len(dirs)
+        q, al = flat_grad.neg(), state["al"]
         for i in range(len(dirs) - 1, -1, -1):
             al[i] = steps[i].dot(q) * ro[i]
             q.add_(dirs[i], alpha=-float(al[i]))
@@ -155,6 +157,7 @@ class LBFGS(Optimizer):
                     state["old_stps"].append(s)
                     state["ro"].append(1.0 / ys)
                     state["H_diag"] = ys / y.dot(y)
+                state.setdefault("al", [None] * group["history_size"])
                 d = self._direction(flat_grad, state)
             previous, prev_loss = flat_grad.clone(), loss
             t = min(1.0, float(1.0 / flat_grad.abs().sum())) * lr if state["n_iter"] == 1 else lr

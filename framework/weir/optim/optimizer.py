@@ -62,9 +62,7 @@ class Optimizer:
             raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
                             "in sets will change between runs. Please use a list instead.")
         params = [params] if isinstance(params, Tensor) else list(params)
-        if params and isinstance(params[0], tuple):
-            param_group["param_names"] = [name for name, _ in params]
-            params = [p for _, p in params]
+        params = self._without_names(params, param_group)
         param_group["params"] = params
         for p in params:
             if not isinstance(p, Tensor):
@@ -83,6 +81,21 @@ class Optimizer:
         if any(id(p) in known for p in params):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
+
+    def _without_names(self, params, group):
+        """The parameters of (name, parameter) pairs, whose names go into the group. ValueError where only some have names."""
+        named = [isinstance(p, tuple) for p in params]
+        if any(named) and not all(named):
+            raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+        if any(named):
+            group["param_names"] = [name for name, _ in params]
+            params = [p for _, p in params]
+        before = self.param_groups[0] if self.param_groups else None
+        if before is not None and ("param_names" in before) != ("param_names" in group):
+            has, lacks = ("with", "without") if "param_names" in group else ("without", "with")
+            raise ValueError("all optimizer param groups should be with/without names. cannot add param group "
+                             f"{has} names to the optimizer {lacks} names")
+        return params
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forgets the gradients of all parameters, or zeroes them in place."""
@@ -226,6 +239,8 @@ def check(**ranges) -> None:
              "initial_accumulator_value": "initial_accumulator_value value",
              "momentum_decay": "momentum_decay value"}
     for name, value in ranges.items():
+        if name == "lr" and isinstance(value, Tensor) and value.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
         if not value >= 0.0:
             raise ValueError(f"Invalid {words[name]}: {value}")
 

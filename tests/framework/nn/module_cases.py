@@ -77,6 +77,7 @@ _LAYERS = [
          shapes=[(2, 3, 8), (2, 5, 4), (2, 5, 6)]),
     case("TransformerEncoderLayer", 8, 2, 16, dropout=0.0, shapes=[(3, 2, 8)]),
     case("TransformerEncoderLayer", 8, 2, 16, dropout=0.0, norm_first=True, activation="gelu", shapes=[(3, 2, 8)]),
+    case("Transformer", 8, 2, 2, 1, 16, dropout=0.0, shapes=[(3, 2, 8), (4, 2, 8)]),
     case("TransformerDecoderLayer", 8, 2, 16, dropout=0.0, shapes=[(3, 2, 8), (4, 2, 8)])]
 
 _NORMS = [

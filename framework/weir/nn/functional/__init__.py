@@ -12,9 +12,11 @@ from .grid import *  # noqa: F401,F403
 from .linear import *  # noqa: F401,F403
 from .loss import *  # noqa: F401,F403
 from .loss_margin import *  # noqa: F401,F403
+from .loss_sequence import *  # noqa: F401,F403
 from .norm import *  # noqa: F401,F403
 from .pad import *  # noqa: F401,F403
 from .pool import *  # noqa: F401,F403
 from .pool_adaptive import *  # noqa: F401,F403
+from .pool_fractional import *  # noqa: F401,F403
 from .resize import *  # noqa: F401,F403
 from .vision import *  # noqa: F401,F403

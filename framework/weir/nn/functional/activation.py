@@ -27,6 +27,7 @@ hardshrink = op("torch", "hardshrink")
 sigmoid = op("torch", "sigmoid")
 tanh = op("torch", "tanh")
 _softmax, _log_softmax = op("torch", "softmax"), op("torch", "log_softmax")
+_rrelu_noise = op("hidden", "rrelu_noise")
 
 
 def relu(input, inplace=False):
@@ -138,8 +139,7 @@ def rrelu(input, lower=_LOWER, upper=_UPPER, training=False, inplace=False):
         raise RuntimeError(f"rrelu: lower must be at most upper, got {lower} and {upper}")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    slope = weir.empty_like(input).uniform_(lower, upper)
-    factor = weir.where(input > 0, 1.0, slope)
+    factor = _rrelu_noise(input.detach(), lower, upper)
     return input.mul_(factor) if inplace else input * factor
 
 

@@ -7,8 +7,8 @@ from ._check import check_tensor
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
-# The value a self-normalising network saturates at: -scale * alpha of selu.
-_ALPHA_PRIME = -1.7580993408473766
+# Minus the value a self-normalising network saturates at: scale * alpha of selu.
+_ALPHA = 1.7580993408473766
 _dropout = op("nn.functional", "dropout")
 
 
@@ -72,18 +72,17 @@ def _alpha_dropout(input, p, training, inplace, mask_shape):
         return input
     if p == 1.0:
         return input.mul_(0) if inplace else input * 0
-    keep = weir.empty(mask_shape(input), dtype=input.dtype).bernoulli_(1 - p)
-    a = ((1 - p) * (1 + p * _ALPHA_PRIME**2)) ** -0.5
-    b = -a * _ALPHA_PRIME * p
-    result = (input * keep + _ALPHA_PRIME * (1 - keep)) * a + b
+    noise = mask_shape(input).bernoulli_(1 - p)
+    a = 1 / ((_ALPHA**2 * p + 1) * (1 - p)) ** 0.5
+    result = input * (noise * a) + noise.add(-1).mul_(_ALPHA * a).add_(_ALPHA * a * p)
     return input.copy_(result) if inplace else result
 
 
 def alpha_dropout(input, p=0.5, training=False, inplace=False):
     """Dropout that keeps mean and variance of a self-normalising network. Source: Klambauer et al. 2017."""
-    return _alpha_dropout(input, p, training, inplace, lambda x: x.shape)
+    return _alpha_dropout(input, p, training, inplace, weir.empty_like)
 
 
 def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
     """alpha_dropout of whole channels."""
-    return _alpha_dropout(input, p, training, inplace, _per_feature)
+    return _alpha_dropout(input, p, training, inplace, lambda x: weir.empty(_per_feature(x), dtype=x.dtype))

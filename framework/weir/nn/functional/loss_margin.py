@@ -118,7 +118,7 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     hinge = _hinge(margin - rows.gather(1, column) + rows) ** p
     if weight is not None:
         hinge = hinge * weight[labels].unsqueeze(1)
-    loss = hinge.scatter(1, column, 0.0).sum(1) / rows.shape[1]
+    loss = hinge.masked_fill(weir.arange(rows.shape[1]) == column, 0.0).sum(1) / rows.shape[1]
     return _reduced(loss if input.dim() == 2 else loss.squeeze(0), reduction)
 
 

@@ -12,7 +12,5 @@ def elsewhere(module):
                 table = vars(importlib.import_module(place))
                 if name in table:
                     return table[name]
-            if name in importlib.import_module("weir.nn._named").WORDS:
-                return getattr(importlib.import_module("weir.nn"), name)
         raise AttributeError(f"module '{module}' has no attribute '{name}'")
     return __getattr__

@@ -94,6 +94,31 @@ class Sequential(_Ordered):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return Sequential(*self, *other)
 
+    def __iadd__(self, other):
+        if not isinstance(other, Sequential):
+            raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
+        for module in list(other):
+            self.append(module)
+        return self
+
+    def _check_times(self, times):
+        if not isinstance(times, int):
+            raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(times)}")
+        if times <= 0:
+            raise ValueError(f"Non-positive multiplication factor {times} for {type(self)}")
+
+    def __mul__(self, other):
+        self._check_times(other)
+        return Sequential(*list(self) * other)
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other):
+        self._check_times(other)
+        for module in list(self) * (other - 1):
+            self.append(module)
+        return self
+
 
 class ModuleList(_Ordered):
     """A list of modules; it has no forward of its own."""

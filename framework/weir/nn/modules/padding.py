@@ -22,6 +22,8 @@ class _Pad(Module):
         self.padding = tuple(padding)
 
     def forward(self, input):
+        if self.mode == "circular" and input.dim() not in (self.rank + 1, self.rank + 2):
+            raise ValueError(f"expected {self.rank + 1}D or {self.rank + 2}D input (got {input.dim()}D input)")
         return F.pad(input, self.padding, self.mode, self.value)
 
     def extra_repr(self):

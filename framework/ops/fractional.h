@@ -1,0 +1,28 @@
+// Max pooling over windows whose starts are drawn. Source: Graham 2014.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct FractionalMaxPool : Op {
+  static constexpr Signature signature =
+      "fractional_max_pool(input: Tensor, random_samples: Tensor, kernel_size: list[int], output_size: list[int]) -> (output: Tensor, indices: Tensor)";
+  static constexpr auto doc =
+      "The largest element of each window and its place in the flattened plane. Shapes: (N, C, *spatial), (N, C, axes) in [0, 1), which say "
+      "where windows start: by axis for three, the last axis first for two -> (N, C, *output_size), int64.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.outputs = 0b10};
+  static constexpr uint8_t recorded = 0b1;
+  Dims kernel_size, output_size;
+  static constexpr std::tuple fields{&FractionalMaxPool::kernel_size, &FractionalMaxPool::output_size};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using FractionalOps = OpList<FractionalMaxPool>;
+
+namespace fn {
+inline constexpr Fn<FractionalMaxPool> fractional_max_pool;
+}
+
+}  // namespace weir

@@ -1,0 +1,56 @@
+// Recurrent nets: a cell's step, and whole stacks of layers over (packed) sequences. All are compositions of linear maps and
+// pointwise ops, so gradients of every order follow. Source: Elman 1990 (RNN), Hochreiter and Schmidhuber 1997 and Sak et al. 2014
+// (LSTM, projections), Cho et al. 2014 (GRU, with the reset gate after the product, as PyTorch has it).
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct RnnCell : Op {
+  static constexpr Signature signature =
+      "rnn_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None, mode: str) -> Tensor";
+  static constexpr auto doc =
+      "The next hidden state of a cell of mode 'tanh', 'relu' or 'gru'. Shapes: (*, in), (*, hidden), (gates * hidden, in), "
+      "(gates * hidden, hidden) -> (*, hidden), with 3 gates for 'gru', else 1.";
+  static constexpr Module module = Module::hidden;
+  Str mode;
+  static constexpr std::tuple fields{&RnnCell::mode};
+  Tensor compose(Inputs in) const;
+};
+
+struct LstmCell : Op {
+  static constexpr Signature signature =
+      "lstm_step(input: Tensor, hx: Tensor, cx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None, b_hh: Tensor | None) -> (h: Tensor, c: Tensor)";
+  static constexpr auto doc = "The next hidden and cell state. Shapes: (*, in), (*, hidden), (*, hidden), (4 hidden, in), (4 hidden, hidden).";
+  static constexpr Module module = Module::hidden;
+  Tensors compose(Inputs in) const;
+};
+
+struct RnnStack : Op {
+  static constexpr Signature signature =
+      "rnn_stack(tensors: list[Tensor], mode: str, num_layers: int, has_biases: bool, dropout: float, train: bool, bidirectional: bool, packed: bool) -> list[Tensor]";
+  static constexpr auto doc =
+      "Layers of cells of mode 'tanh', 'relu', 'gru' or 'lstm' over a sequence. `tensors` holds the input (T, N, in) or, packed, the "
+      "data (sum of batch_sizes, in) and batch_sizes (T); the first hidden states (layers * directions, N, hidden), for 'lstm' the first cell "
+      "states too; and of each layer and direction w_ih, w_hh, with biases b_ih, b_hh, and for an LSTM with projections w_hr. "
+      "Returns the outputs of the last layer and the last states.";
+  static constexpr Module module = Module::hidden;
+  Str mode;
+  int64_t num_layers;
+  bool has_biases;
+  double dropout;
+  bool train, bidirectional, packed;
+  static constexpr std::tuple fields{&RnnStack::mode, &RnnStack::num_layers, &RnnStack::has_biases, &RnnStack::dropout,
+                                     &RnnStack::train, &RnnStack::bidirectional, &RnnStack::packed};
+  Tensors compose(Inputs in) const;
+};
+
+using RnnOps = OpList<RnnCell, LstmCell, RnnStack>;
+
+namespace fn {
+inline constexpr Fn<RnnCell> rnn_cell;
+inline constexpr Fn<LstmCell> lstm_step;
+inline constexpr Fn<RnnStack> rnn_stack;
+}  // namespace fn
+
+}  // namespace weir

@@ -1,0 +1,82 @@
+"""`torch.lstm`, `torch.gru` and their kin: PyTorch's argument orders over the ops of ops/rnn.h."""
+from _weir import Tensor, ops
+
+_stack, _cell, _lstm_step = (ops["hidden"][name] for name in ("rnn_stack", "rnn_cell", "lstm_step"))
+
+
+def _run(mode, args, named):
+    packed = isinstance(args[1] if len(args) > 1 else named.get("batch_sizes"), Tensor) and (
+        len(args) < 3 and "hx" in named or len(args) > 2 and not isinstance(args[2], bool) and (
+            isinstance(args[2], Tensor) or mode == "lstm"))
+    names = (("data", "batch_sizes") if packed else ("input",)) + (
+        "hx", "params", "has_biases", "num_layers", "dropout", "train", "bidirectional") + (() if packed else ("batch_first",))
+    given = dict(zip(names, args), **named)
+    if len(args) > len(names) or given.keys() != set(names):
+        raise TypeError(f"{mode}: expected the arguments {', '.join(names)}, got {', '.join(given)}")
+    hx = list(given["hx"]) if mode == "lstm" else [given["hx"]]
+    if mode == "lstm" and len(hx) != 2:
+        raise RuntimeError("lstm expects two hidden states")
+    swap = not packed and given["batch_first"]
+    data = [given["data"], given["batch_sizes"]] if packed else [given["input"].transpose(0, 1) if swap else given["input"]]
+    output, *states = _stack([*data, *hx, *given["params"]], mode, given["num_layers"], given["has_biases"], given["dropout"],
+                             given["train"], given["bidirectional"], packed)
+    return (output.transpose(0, 1) if swap else output, *states)
+
+
+def lstm(*args, **named):
+    """(output, h_n, c_n) of `lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`, or
+    packed `lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional)`; hx is (h_0, c_0)."""
+    return _run("lstm", args, named)
+
+
+def gru(*args, **named):
+    """(output, h_n); the arguments are lstm's, with one tensor hx."""
+    return _run("gru", args, named)
+
+
+def rnn_tanh(*args, **named):
+    """(output, h_n); the arguments are lstm's, with one tensor hx."""
+    return _run("tanh", args, named)
+
+
+def rnn_relu(*args, **named):
+    """(output, h_n); the arguments are lstm's, with one tensor hx."""
+    return _run("relu", args, named)
+
+
+def _check_cell(name, input, hx, w_hh, gates):
+    if input.dim() == 2 and hx.dim() == 2 and input.size(0) != hx.size(0):
+        raise RuntimeError(f"{name}: input batch size {input.size(0)} doesn't match hidden batch size {hx.size(0)}")
+    if hx.size(-1) != w_hh.size(1) or w_hh.size(0) != gates * hx.size(-1):
+        raise RuntimeError(f"{name}: hidden of size {hx.size(-1)} has inconsistent weights {list(w_hh.shape)}, expected "
+                           f"[{gates * hx.size(-1)}, {hx.size(-1)}]")
+
+
+def _check_input(name, input, w_ih):
+    if input.size(-1) != w_ih.size(1):
+        raise RuntimeError(f"{name}: input has inconsistent input_size: got {input.size(-1)} expected {w_ih.size(1)}")
+
+
+def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+    """(h, c) after one step. Shapes: (N, in), 2 x (N, hidden), (4 hidden, in), (4 hidden, hidden)."""
+    if len(hx) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
+    _check_input("lstm_cell", input, w_ih)
+    for state in hx:
+        _check_cell("lstm_cell", input, state, w_hh, 4)
+    return tuple(_lstm_step(input, hx[0], hx[1], w_ih, w_hh, b_ih, b_hh))
+
+
+def _plain_cell(name, mode, gates):
+    def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        _check_input(name, input, w_ih)
+        _check_cell(name, input, hx, w_hh, gates)
+        return _cell(input, hx, w_ih, w_hh, b_ih, b_hh, mode)
+    cell.__name__ = name
+    cell.__doc__ = f"The hidden state after one step. Shapes: (N, in), (N, hidden), ({gates} hidden, in), ({gates} hidden, hidden)."
+    return cell
+
+
+gru_cell = _plain_cell("gru_cell", "gru", 3)
+rnn_tanh_cell = _plain_cell("rnn_tanh_cell", "tanh", 1)
+rnn_relu_cell = _plain_cell("rnn_relu_cell", "relu", 1)

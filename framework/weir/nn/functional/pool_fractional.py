@@ -1,0 +1,48 @@
+"""Max pooling over windows whose starts are drawn. Source: Graham 2014."""
+
+import weir
+from weir._ops import op
+
+from ._check import check_batched, ntuple
+
+__all__ = ["fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices"]
+
+_pool = op("hidden", "fractional_max_pool")
+
+
+def _fractional(name, axes, input, kernel_size, output_size, output_ratio, samples):
+    check_batched(name, input, axes)
+    if output_size is None and output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+    if output_size is None:
+        ratio = ntuple(output_ratio, axes, "output_ratio")
+        output_size = [int(n * r) for n, r in zip(input.shape[-axes:], ratio)]
+    batched = input if input.dim() == axes + 2 else input.unsqueeze(0)
+    if samples is None:
+        samples = weir.rand(batched.size(0), batched.size(1), axes, dtype=input.dtype, device=input.device)
+    results = _pool(batched, samples, ntuple(kernel_size, axes, "kernel_size"), ntuple(output_size, axes, "output_size"))
+    return tuple(results) if batched is input else tuple(t.squeeze(0) for t in results)
+
+
+def fractional_max_pool2d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+                                       _random_samples=None):
+    """(maxima, their places in the plane) of (N, C, H, W) or (C, H, W); output_size, or output_ratio of the input's."""
+    return _fractional("fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, _random_samples)
+
+
+def fractional_max_pool3d_with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False,
+                                       _random_samples=None):
+    """(maxima, their places in the volume) of (N, C, D, H, W) or (C, D, H, W); output_size, or output_ratio of the input's."""
+    return _fractional("fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, _random_samples)
+
+
+def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    """The maxima, and with return_indices their places too."""
+    both = fractional_max_pool2d_with_indices(input, kernel_size, output_size, output_ratio, _random_samples=_random_samples)
+    return both if return_indices else both[0]
+
+
+def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    """The maxima, and with return_indices their places too."""
+    both = fractional_max_pool3d_with_indices(input, kernel_size, output_size, output_ratio, _random_samples=_random_samples)
+    return both if return_indices else both[0]

@@ -1,0 +1,75 @@
+"""Every schedule sets PyTorch's very rates over 200 steps, alone, chained and resumed."""
+
+import copy
+import math
+import warnings
+
+import pytest
+import torch
+import weir
+
+
+def run(framework, make, metric, resume):
+    """The rates and momenta of two groups after each step; at step `resume` both are built anew and loaded."""
+    params = [framework.nn.Parameter(framework.ones(2, dtype=framework.float64)) for _ in range(2)]
+
+    def build():
+        groups = [dict(params=params[:1], lr=0.37), dict(params=params[1:], lr=0.011)]
+        optimizer = framework.optim.SGD(groups, lr=0.1, momentum=0.9)
+        return optimizer, make(framework, framework.optim.lr_scheduler, optimizer)
+    optimizer, scheduler = build()
+    rates = []
+    for i in range(200):
+        for p in params:
+            p.grad = framework.ones(2, dtype=framework.float64)
+        optimizer.step()
+        scheduler.step(*([math.sin(i / 9.0)] if metric else []))
+        rates.append([g[key] for g in optimizer.param_groups for key in ("lr", "momentum")] + list(scheduler.get_last_lr()))
+        if i == resume:
+            states = copy.deepcopy((optimizer.state_dict(), scheduler.state_dict()))
+            optimizer, scheduler = build()
+            optimizer.load_state_dict(states[0]), scheduler.load_state_dict(states[1])
+    return rates
+
+
+SCHEDULES = {
+    "LambdaLR": lambda f, s, o: s.LambdaLR(o, [lambda e: 0.95**e, lambda e: 1 / (e + 1)]),
+    "MultiplicativeLR": lambda f, s, o: s.MultiplicativeLR(o, lambda e: 0.97),
+    "StepLR": lambda f, s, o: s.StepLR(o, 7, 0.3),
+    "MultiStepLR": lambda f, s, o: s.MultiStepLR(o, [5, 5, 30, 90], 0.5),
+    "ConstantLR": lambda f, s, o: s.ConstantLR(o, 0.3, 17),
+    "LinearLR": lambda f, s, o: s.LinearLR(o, 0.1, 0.9, 50),
+    "ExponentialLR": lambda f, s, o: s.ExponentialLR(o, 0.98),
+    "PolynomialLR": lambda f, s, o: s.PolynomialLR(o, 70, 2.3),
+    "CosineAnnealingLR": lambda f, s, o: s.CosineAnnealingLR(o, 31, 0.001),
+    "CosineAnnealingWarmRestarts": lambda f, s, o: s.CosineAnnealingWarmRestarts(o, 7, 2, 0.001),
+    "warm restarts of one length": lambda f, s, o: s.CosineAnnealingWarmRestarts(o, 7),
+    "CyclicLR": lambda f, s, o: s.CyclicLR(o, 0.001, 0.1, 13),
+    "CyclicLR triangular2": lambda f, s, o: s.CyclicLR(o, 0.001, 0.1, 13, 7, mode="triangular2"),
+    "CyclicLR exp_range": lambda f, s, o: s.CyclicLR(o, 0.001, 0.1, 13, mode="exp_range", gamma=0.99),
+    "CyclicLR scale_fn": lambda f, s, o: s.CyclicLR(o, 0.001, 0.1, 13, scale_fn=lambda x: 0.9**x, scale_mode="iterations",
+                                                    cycle_momentum=False),
+    "OneCycleLR": lambda f, s, o: s.OneCycleLR(o, 0.3, total_steps=250),
+    "OneCycleLR of three phases": lambda f, s, o: s.OneCycleLR(o, [0.3, 0.2], epochs=30, steps_per_epoch=10, three_phase=True,
+                                                               anneal_strategy="linear"),
+    "SequentialLR": lambda f, s, o: s.SequentialLR(o, [s.ConstantLR(o, 0.1, 20), s.ExponentialLR(o, 0.9)], [20]),
+    "SequentialLR of three": lambda f, s, o: s.SequentialLR(
+        o, [s.LinearLR(o, 0.1, 1, 10), s.CosineAnnealingLR(o, 50), s.StepLR(o, 10)], [10, 60]),
+    "SequentialLR with restarts": lambda f, s, o: s.SequentialLR(
+        o, [s.LinearLR(o, 0.1, 1, 10), s.CosineAnnealingWarmRestarts(o, 10)], [10]),
+    "ChainedScheduler": lambda f, s, o: s.ChainedScheduler([s.ConstantLR(o, 0.1, 20), s.ExponentialLR(o, 0.99), s.StepLR(o, 33)]),
+    "ChainedScheduler of cosines": lambda f, s, o: s.ChainedScheduler([s.LinearLR(o, 0.1, 1, 20), s.CosineAnnealingLR(o, 40)]),
+    "ReduceLROnPlateau": lambda f, s, o: s.ReduceLROnPlateau(o, "min", 0.5, 3, threshold=0.01, cooldown=2),
+    "ReduceLROnPlateau max": lambda f, s, o: s.ReduceLROnPlateau(o, "max", 0.5, 3, threshold_mode="abs", min_lr=[1e-3, 1e-4]),
+    "SWALR": lambda f, s, o: f.optim.swa_utils.SWALR(o, 0.05, 30),
+    "SWALR linear": lambda f, s, o: f.optim.swa_utils.SWALR(o, [0.05, 0.1], 30, "linear"),
+}
+
+
+@pytest.mark.parametrize("resume", [None, 77])
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_the_very_rates(name, resume):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected, actual = (run(f, SCHEDULES[name], "Plateau" in name, resume) for f in (torch, weir))
+    assert actual == expected
