@@ -50,9 +50,9 @@ Tensor RepeatInterleave::compose(Inputs in) const {
 }
 
 Tensor RepeatInterleaveTensor::compose(Inputs in) const {
-  auto [x, d] = along(in[0], dim);
   Tensor repeats = in[1];
   check(repeats.ndim() <= 1, "repeat_interleave: repeats must be 0-dim or 1-dim tensor");
+  auto [x, d] = along(in[0], dim);
   check<NotImplemented>(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "\"repeat_interleave_cpu\" not implemented for ",
                         name_of(repeats.dtype()));
   int64_t size = x.sizes()[d];
