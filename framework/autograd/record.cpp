@@ -95,7 +95,7 @@ struct OpNode final : Node, Saved {
     if (complex) turn_over(r);
     // A gradient that was asked for and is none is zero: the input has no part in the derivative.
     for (size_t i = 0; i < r.size() && i < inputs.size(); i++)
-      if (!r[i] && needs(int(i))) r[i] = grad_ops.zeros(Meta(inputs[i].sizes, inputs[i].dtype, inputs[i].device));
+      if (!r[i] && needs(int(i)) && inputs[i].sizes.product()) r[i] = grad_ops.zeros(Meta(inputs[i].sizes, inputs[i].dtype, inputs[i].device));
     return r;
   }
   static void turn_over(Tensors& tensors) {

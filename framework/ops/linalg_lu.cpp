@@ -211,6 +211,7 @@ Tensors SolveEx::compose(Inputs in) const {
   auto [X, LU, pivots, info] = solve_lu(left ? A : mH(A), left ? B : mH(B), check_errors);
   if (!left) X = resolve_conj(mH(X));
   if (vector) X = squeeze(X, std::optional<Dims>(Dims{-1}));
+  if (vector && X.ndim() >= 2) X = column_major(X);  // PyTorch lays a batch of vectors as one matrix
   return {X, own_batch(info, given, A.ndim() - 2)};
 }
 Tensor Solve::compose(Inputs in) const { return solve_ex(in[0], in[1], left, true)[0]; }

@@ -183,6 +183,7 @@ struct Tensorsolve : LinalgOp {
   static constexpr Signature signature = "linalg_tensorsolve(A: Tensor, B: Tensor, dims: list[int] | None = None) -> Tensor";
   static constexpr auto doc = "X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first.";
   static constexpr Out out = Out::cast;
+  static constexpr OutHistory out_history = OutHistory::kept;
   std::optional<Dims> dims;
   static constexpr std::tuple fields{&Tensorsolve::dims};
   Tensor compose(Inputs in) const;

@@ -81,19 +81,24 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
     return _made(normal_(r, generator=generator), out, device, requires_grad)
 
 
+def _bounds(low, high):
+    """The two bounds of integers, of which one alone is the upper one."""
+    low, high = (0, low) if high is None else (low, high)
+    if isinstance(high, Tensor) and high.dim():
+        raise RuntimeError("randint: high must be a scalar tensor and on CPU")
+    low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    return low, high
+
+
 def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
             requires_grad=False, pin_memory=False):
     """Integers in [low, high), int64 unless dtype says otherwise. Shape: `size`."""
     check_options(layout, pin_memory)
     if size is None:
         low, high, size = 0, low, high
-    elif high is None:
-        low, high = 0, low
-    if isinstance(high, Tensor) and high.dim():
-        raise RuntimeError("randint: high must be a scalar tensor and on CPU")
-    low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    low, high = _bounds(low, high)
     r = _empty(tuple(size), dtype or T.int64)
     return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad)
 
@@ -117,11 +122,7 @@ def _like(fill):
 
 
 def _fill_integers(self, low, high=None, generator=None):
-    low, high = (0, low) if high is None else (low, high)
-    low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
-    return self.random_range_(low, high, generator=generator)
+    return self.random_range_(*_bounds(low, high), generator=generator)
 
 
 rand_like = _like(lambda self, generator=None: self.uniform_(generator=generator))

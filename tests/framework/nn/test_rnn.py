@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 import weir
-from twins import assert_close, copy_state, to_weir
+from twins import assert_close, to_weir
 
 KINDS = ["RNN", "GRU", "LSTM"]
 
