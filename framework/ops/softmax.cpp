@@ -63,6 +63,9 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
         ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
         mask ? name_of(mask.dtype()) : "", " and query.dtype: ", name_of(q.dtype()), " instead.");
   check(!(mask.defined() && is_causal), op, ": Explicit attn_mask should not be set when is_causal=True");
+  if (enable_gqa && q.ndim() >= 3 && k.ndim() >= 3 && v.ndim() >= 3)
+    check(k.size(-3) > 0 && v.size(-3) > 0, "scaled_dot_product_attention: expected key and value with heads for enable_gqa, got ", k.sizes(),
+          " and ", v.sizes());
   if (enable_gqa && q.ndim() >= 3 && q.size(-3) != k.size(-3)) {
     // Groups of query heads share a key and value head.
     int64_t repeat = q.size(-3) / k.size(-3);

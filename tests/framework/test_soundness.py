@@ -35,6 +35,9 @@ REFUSED = {
     "absurd repeat_interleave": ("weir.repeat_interleave(weir.ones(3), 2**62)", "RuntimeError"),
     "absurd interpolate": ("weir.nn.functional.interpolate(weir.ones(1, 1, 3), size=2**31 * 1000)", "RuntimeError"),
     "absurd padding": ("weir.nn.ReplicationPad1d(2**40)(weir.ones(1, 1, 3))", "RuntimeError"),
+    "absurd adaptive pooling": ("weir.nn.functional.adaptive_max_pool1d(weir.ones(2, 2), 2**62)", "RuntimeError"),
+    "attention over no heads": ("weir.nn.functional.scaled_dot_product_attention(weir.ones(1, 2, 3, 4), weir.ones(1, 0, 3, 4), "
+                                "weir.ones(1, 2, 3, 4), enable_gqa=True)", "RuntimeError"),
     "two devices": ("weir.ones(3)[weir.ones(2, dtype=weir.int64, device='meta')]", "RuntimeError"),
     "a subclass of what is no tensor": ("weir._C._make_subclass(int, weir.ones(2))", "TypeError"),
 }

@@ -48,6 +48,7 @@ def _windows(length, count):
 def _gather_windows(input, rank, sizes):
     """(*lead, *sizes, window) of input's elements, with positions (*sizes, window) and the repeats' mask."""
     spatial = list(input.shape[-rank:])
+    weir.empty([*input.shape[:-rank], *sizes])  # a result that memory does not hold is refused before its windows are listed
     position, repeats = weir.zeros([], dtype=weir.int64), weir.zeros([], dtype=weir.bool)
     for axis, (length, count) in enumerate(zip(spatial, sizes)):
         rows, repeated = (weir.tensor(table, dtype=dtype).reshape(count, -1)
