@@ -97,7 +97,14 @@ def _window(name, build):
         args = [*args]
         if periodic is None:
             periodic = args.pop(0) if args else True
-        return build(window_length, not periodic, *args, **kwargs, dtype=dtype, device=device, requires_grad=requires_grad)
+        dtype = weir.get_default_dtype() if dtype is None else dtype
+        if not dtype.is_floating_point:
+            raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
+        if window_length < 0:
+            raise RuntimeError(f"{name} requires non-negative window_length, got window_length={window_length}")
+        wide = dtype if dtype in (weir.float32, weir.float64) else weir.float32
+        made = build(window_length, not periodic, *args, **kwargs, dtype=wide, device=device).to(dtype)
+        return made.requires_grad_() if requires_grad else made
     window.__name__, window.__doc__ = name, f"{name}(window_length, periodic=True, ...): as signal.windows, periodic unless told."
     return window
 
