@@ -19,18 +19,27 @@ max_pool1d_with_indices = functools.partial(F.max_pool1d, return_indices=True)
 _REDUCTIONS = ("none", "mean", "sum")
 
 
-def _loss(function):
-    """A loss whose `reduction` may also be PyTorch's number for it: 0 none, 1 mean, 2 sum."""
+def _loss(function, order):
+    """A loss by position in `order`, which differs from nn.functional's, whose `reduction` is PyTorch's number: 0 none, 1 mean,
+    2 sum."""
+    names = order.split()
+
     @functools.wraps(function)
-    def loss(*args, reduction=1, **kwargs):
-        return function(*args, reduction=reduction if isinstance(reduction, str) else _REDUCTIONS[reduction], **kwargs)
+    def loss(*args, **kwargs):
+        if len(args) > len(names):
+            raise TypeError(f"{function.__name__}() takes {len(names)} positional arguments but {len(args)} were given")
+        given = dict(zip(names, args)) | kwargs
+        reduction = given.pop("reduction", 1)
+        return function(**given, reduction=reduction if isinstance(reduction, str) else _REDUCTIONS[reduction])
     return loss
 
 
-binary_cross_entropy_with_logits = _loss(F.binary_cross_entropy_with_logits)
-cosine_embedding_loss, hinge_embedding_loss = _loss(F.cosine_embedding_loss), _loss(F.hinge_embedding_loss)
-margin_ranking_loss, triplet_margin_loss = _loss(F.margin_ranking_loss), _loss(F.triplet_margin_loss)
-kl_div = _loss(F.kl_div)
+binary_cross_entropy_with_logits = _loss(F.binary_cross_entropy_with_logits, "input target weight pos_weight reduction")
+cosine_embedding_loss = _loss(F.cosine_embedding_loss, "input1 input2 target margin reduction")
+hinge_embedding_loss = _loss(F.hinge_embedding_loss, "input target margin reduction")
+margin_ranking_loss = _loss(F.margin_ranking_loss, "input1 input2 target margin reduction")
+triplet_margin_loss = _loss(F.triplet_margin_loss, "anchor positive negative margin p eps swap reduction")
+kl_div = _loss(F.kl_div, "input target reduction")
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
@@ -52,6 +61,8 @@ def affine_grid_generator(theta, size, align_corners):
 def _dropout(function):
     @functools.wraps(function)
     def drop(input, p, train):
+        if not 0 <= p <= 1:  # a RuntimeError here, a ValueError in nn.functional
+            raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
         return function(input, p, train)
     return drop
 

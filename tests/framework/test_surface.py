@@ -4,6 +4,7 @@ import copy
 import importlib
 import pickle
 
+import numpy as np
 import pytest
 import torch
 import torch.mps
@@ -149,3 +150,17 @@ def test_folded_batch_norm_computes_the_same():
     bn(conv(x))
     bn.eval()
     assert weir.allclose(fuse_conv_bn_eval(conv, bn)(x), bn(conv(x)), atol=1e-5)
+
+
+@pytest.mark.parametrize("name, more", [
+    ("binary_cross_entropy_with_logits", (None, None, 0)), ("hinge_embedding_loss", (1.0, 2)), ("kl_div", (2,)),
+    ("margin_ranking_loss", (0.1, 0)), ("triplet_margin_loss", (1.0, 2.0, 1e-6, False, 0)), ("cosine_embedding_loss", (0.1, 0))])
+def test_losses_of_the_top_level_take_pytorchs_positions(name, more):
+    """They differ from nn.functional's, where the same positions mean other things."""
+    draw = np.random.default_rng(0)
+    count = 2 if name in ("binary_cross_entropy_with_logits", "hinge_embedding_loss", "kl_div") else 3
+    arrays = [draw.random((3, 4)).astype("float32") for _ in range(count)]
+    if name == "cosine_embedding_loss":
+        arrays[2] = np.array([1, -1, 1], "float32")
+    ours, theirs = (getattr(F, name)(*map(F.from_numpy, arrays), *more).numpy() for F in (weir, torch))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5)
