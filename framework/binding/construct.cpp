@@ -180,16 +180,6 @@ Tensor storage_bytes(const Tensor& t) {
   return alias(t->storage, DType::uint8, Dims{int64_t(t->storage->bytes)}, Dims{1}, 0);
 }
 
-Tensor over_storage(const Tensor& bytes, DType t, const Dims& size, const Dims& stride, int64_t offset) {
-  check(size.n == stride.n, "set_: mismatch in length of strides (", stride.n, ") and shape (", size.n, ")");
-  for (int64_t s : stride) check(s >= 0, "set_: negative strides are not supported, got ", stride);
-  check(offset >= 0, "set_: storage_offset must be non-negative, got ", offset);
-  int64_t reach = checked_add(checked_add(extent(size, stride).high, 1), offset);
-  check(numel_of(size) == 0 || checked_mul(reach, int64_t(size_of(t))) <= int64_t(bytes->storage->bytes), "set_: sizes ", size, ", strides ",
-        stride, ", storage offset ", offset, " are out of bounds for storage of ", bytes->storage->bytes, " bytes");
-  return alias(bytes->storage, t, size, stride, offset);
-}
-
 }  // namespace
 
 bool is_numpy_array(PyObject* o) { return is_numpy<kArray>(o); }
@@ -273,7 +263,6 @@ void init_construct(py::module_& m) {
   m.def("_from_buffer", &from_buffer);
   m.def("_is_numpy", [](py::handle o) { return is_numpy_array(o.ptr()) || is_numpy_scalar(o.ptr()); });
   m.def("_storage_as_bytes", &storage_bytes);
-  m.def("_over_storage", &over_storage);
 }
 
 }  // namespace weir

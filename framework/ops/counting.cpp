@@ -16,6 +16,11 @@ std::pair<Tensor, int> along(const Tensor& x, std::optional<int64_t> dim) {
   return {x, wrap_dim(*dim, x.ndim(), "repeat_interleave")};
 }
 
+void check_repeats(const Tensor& repeats) {
+  check<NotImplemented>(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "\"repeat_interleave_cpu\" not implemented for ",
+                        name_of(repeats.dtype()));
+}
+
 }  // namespace
 
 Meta Nonzero::infer(Inputs in) const { return counted(DType::int64, in[0].device()); }
@@ -29,8 +34,7 @@ std::array<Meta, 3> UniqueRows::infer(Inputs in) const {
 
 Meta RepeatIndex::infer(Inputs in) const {
   const Tensor& repeats = in[0];
-  check<NotImplemented>(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "\"repeat_interleave_cpu\" not implemented for ",
-                        name_of(repeats.dtype()));
+  check_repeats(repeats);
   check(repeats.ndim() == 1, "repeat_interleave only accept 1D vector as repeat, got ", repeats.sizes());
   return counted(repeats.dtype(), repeats.device());
 }
@@ -53,8 +57,7 @@ Tensor RepeatInterleaveTensor::compose(Inputs in) const {
   Tensor repeats = in[1];
   check(repeats.ndim() <= 1, "repeat_interleave: repeats must be 0-dim or 1-dim tensor");
   auto [x, d] = along(in[0], dim);
-  check<NotImplemented>(repeats.dtype() == DType::int64 || repeats.dtype() == DType::int32, "\"repeat_interleave_cpu\" not implemented for ",
-                        name_of(repeats.dtype()));
+  check_repeats(repeats);
   int64_t size = x.sizes()[d];
   if (repeats.ndim() == 0 || repeats.sizes()[0] == 1) repeats = fn::expand(fn::reshape(repeats, Dims{1}), Dims{size});
   check(repeats.sizes()[0] == size, "repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = ",

@@ -10,13 +10,9 @@ class _TensorType(type):
     """The type of these names: they are classes of which no tensor is, but that answer for it."""
 
     def __call__(cls, *args, device=None):
-        if len(args) == 1 and not isinstance(args[0], int):
-            if isinstance(args[0], weir.Size):
-                return weir.empty(args[0], dtype=cls.dtype)
-            if isinstance(args[0], weir.Tensor):
-                return args[0].to(cls.dtype).detach()
-            return weir.tensor(args[0], dtype=cls.dtype)
-        return weir.empty(args or (0,), dtype=cls.dtype)
+        if len(args) == 1 and isinstance(args[0], weir.Tensor):
+            return args[0].to(cls.dtype).detach()
+        return weir._C._construct_legacy(cls.dtype, *args, device=device)
 
     def __instancecheck__(cls, obj):
         return isinstance(obj, weir.Tensor) and obj.dtype is cls.dtype and obj.device.type == "cpu"
