@@ -15,7 +15,7 @@ Meta grad_layout(const Meta& base) {
 }
 
 Tensor laid_out(const Tensor& g, const Meta& layout) {
-  Tensor t = empty(layout);
+  Tensor t = unfilled(layout);
   copy_into(t, g);
   return t;
 }
@@ -27,6 +27,8 @@ Geometry within(const Tensor& base, const Tensor& view) {
 }
 
 }  // namespace
+
+thread_local void (*before_accumulation)() = nullptr;
 
 Node::Node() : sequence(next_sequence++) {}
 
@@ -54,6 +56,7 @@ AccumulateGrad::~AccumulateGrad() {
 Tensors AccumulateGrad::apply(Tensors&& grads) {
   Tensor g = std::move(grads[0]);
   if (!g) return {};
+  if (before_accumulation) before_accumulation();
   Variable& v = variable(leaf);
   for (auto& hook : std::vector(v.leaf_hooks))
     if (Tensor changed = hook.fn(g)) g = changed;

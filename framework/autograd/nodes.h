@@ -4,6 +4,9 @@
 
 namespace weir {
 
+/// Asked before a gradient is added to a leaf's `.grad`; may raise. Set by the tracer's user.
+extern thread_local void (*before_accumulation)();
+
 /// Adds the gradient to a leaf's `.grad`.
 struct AccumulateGrad : Node {
   Tensor leaf;

@@ -1,5 +1,6 @@
 #include "framework/core/generator.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace weir {
@@ -17,21 +18,33 @@ void Generator::manual_seed(uint64_t seed) {
 
 void Generator::refill() {
   auto twist = [](uint32_t u, uint32_t v) {
-    return (((u & 0x80000000u) | (v & 0x7fffffffu)) >> 1) ^ (v & 1 ? 0x9908b0dfu : 0u);
+    return (((u & 0x80000000u) | (v & 0x7fffffffu)) >> 1) ^ (-(v & 1) & 0x9908b0dfu);
   };
+  // In three pieces, each of which reads nothing that the same few steps write.
   uint32_t* p = state.words;
-  for (int i = 0; i < 624; i++) p[i] = p[(i + 397) % 624] ^ twist(p[i], p[(i + 1) % 624]);
+#pragma GCC ivdep
+  for (int i = 0; i < 227; i++) p[i] = p[i + 397] ^ twist(p[i], p[i + 1]);
+#pragma GCC ivdep
+  for (int i = 227; i < 623; i++) p[i] = p[i - 227] ^ twist(p[i], p[i + 1]);
+  p[623] = p[396] ^ twist(p[623], p[0]);
   state.left = 624;
   state.next = 0;
 }
 
-uint32_t Generator::random() {
-  if (--state.left == 0) refill();
-  uint32_t y = state.words[state.next++];
-  y ^= y >> 11;
-  y ^= (y << 7) & 0x9d2c5680u;
-  y ^= (y << 15) & 0xefc60000u;
-  return y ^ y >> 18;
+void Generator::random(uint32_t* out, int64_t n) {
+  while (n > 0) {
+    if (state.left == 1) {
+      refill();
+      state.left++;  // none is taken yet
+    }
+    int count = int(std::min<int64_t>(n, state.left - 1));
+    const uint32_t* from = state.words + state.next;
+    for (int i = 0; i < count; i++) out[i] = tempered(from[i]);
+    state.next += count;
+    state.left -= count;
+    out += count;
+    n -= count;
+  }
 }
 
 double Generator::normal() {

@@ -13,10 +13,17 @@ class Generator {
   void manual_seed(uint64_t seed);
   uint64_t initial_seed() const { return seed_; }
 
-  uint32_t random();
+  uint32_t random() {
+    if (--state.left == 0) refill();
+    return tempered(state.words[state.next++]);
+  }
+  /// The next `n` numbers of `random`, several at a time.
+  void random(uint32_t* out, int64_t n);
   uint64_t random64() { uint64_t hi = random(); return hi << 32 | random(); }
-  float uniform_float() { return float(random() & ((1u << 24) - 1)) * 0x1p-24f; }
-  double uniform_double() { return double(random64() & ((1ull << 53) - 1)) * 0x1p-53; }
+  float uniform_float() { return to_float(random()); }
+  double uniform_double() { return to_double(random64()); }
+  static float to_float(uint32_t x) { return float(int32_t(x & ((1u << 24) - 1))) * 0x1p-24f; }
+  static double to_double(uint64_t x) { return double(int64_t(x & ((1ull << 53) - 1))) * 0x1p-53; }
   /// Box-Muller in double; every second value is kept for the next call, as PyTorch does.
   double normal();
 
@@ -32,6 +39,12 @@ class Generator {
   State state;
 
  private:
+  static uint32_t tempered(uint32_t y) {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ y >> 18;
+  }
   void refill();
   uint64_t seed_ = 0;
 };

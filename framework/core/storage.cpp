@@ -183,9 +183,21 @@ void Storage::destroy(Storage* s) {
   else std::free(s);
 }
 
+thread_local uint32_t current_trace = 0;
+
+StorageRef symbolic_storage(size_t bytes, Device device) {
+  Storage* s = new_object();
+  s->bytes = bytes;
+  s->device = device;
+  s->trace = current_trace;
+  s->symbolic = true;
+  return StorageRef(s);
+}
+
 StorageRef new_storage(size_t bytes, Device device) {
   std::byte* data = device.type == DeviceType::cpu ? allocate(bytes) : nullptr;
   Storage* s = new_object();
+  s->trace = current_trace;
   s->bytes = bytes;
   s->device = device;
   s->data = data;
@@ -204,7 +216,7 @@ StorageRef borrow_storage(void* data, size_t bytes, void (*release)(void*), void
 void grow(Storage& s, size_t bytes) {
   if (bytes <= s.bytes) return;
   check(!s.release, "resize_: storage over foreign memory cannot grow");
-  if (s.device.type == DeviceType::cpu) {
+  if (s.device.type == DeviceType::cpu && s.data) {
     std::byte* data = allocate(bytes);
     std::memcpy(data, s.data, s.bytes);
     deallocate(s.data, s.bytes);

@@ -57,6 +57,9 @@ struct Storage {
   uint32_t version = 0;
   std::byte* data = nullptr;
   size_t bytes = 0;
+  uint32_t trace = 0;      // the trace it was made in, 0: none
+  int32_t symbol = -1;     // its number in that trace
+  bool symbolic = false;   // its values exist when the traced program runs, not now: reading them raises
   Device device;
   void (*release)(void* context) = nullptr;  // set when the memory is somebody else's (NumPy, a file map)
   void* context = nullptr;
@@ -65,6 +68,11 @@ struct Storage {
 };
 using StorageRef = Ref<Storage>;
 
+/// The trace that is being made on this thread, 0: none. Storages made meanwhile carry its number.
+extern thread_local uint32_t current_trace;
+
+/// Storage without memory, whose values exist when the traced program runs.
+StorageRef symbolic_storage(size_t bytes, Device device);
 /// New uninitialised storage. OutOfMemory when the system has none left after the cache was emptied.
 StorageRef new_storage(size_t bytes, Device device = {});
 /// Storage over foreign memory; `release(context)` is called when the last tensor goes.

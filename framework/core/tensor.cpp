@@ -50,10 +50,17 @@ void TensorImpl::destroy(TensorImpl* p) {
   else std::free(p);
 }
 
-Tensor empty(const Meta& m) {
+void (*untraceable)(Obstacle, const std::string&) = nullptr;
+
+void Tensor::refuse_reading(const Tensor& t) {
+  if (current_trace && untraceable) untraceable(Obstacle::value, str("the value of a tensor of shape ", t.sizes(), " is read"));
+  throw Error("this tensor was made while a program was traced: it has no values. Return it from the traced program to get them");
+}
+
+static Tensor over(StorageRef (*make)(size_t, Device), const Meta& m) {
   int64_t numel = numel_of(m.sizes), count = numel;
   if (!m.row_major() && numel) count = checked_add(extent(m.sizes, m.strides).high, 1);
-  StorageRef storage = new_storage(checked_mul(count, int64_t(size_of(m.dtype))), m.device);
+  StorageRef storage = make(checked_mul(count, int64_t(size_of(m.dtype))), m.device);
   TensorImpl* p = new_impl();
   p->dtype = m.dtype;
   p->numel = numel;
@@ -63,6 +70,9 @@ Tensor empty(const Meta& m) {
   p->contiguous = m.row_major() || row_major(m.sizes, m.strides);
   return Tensor(Ref<TensorImpl>(p));
 }
+
+Tensor empty(const Meta& m) { return over(new_storage, m); }
+Tensor symbolic(const Meta& m) { return over(symbolic_storage, m); }
 
 Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& strides, int64_t offset) {
   int64_t numel = numel_of(sizes);
@@ -105,6 +115,8 @@ Tensor wrapped_number(const Scalar& s, Device device) {
 Scalar item(const Tensor& t) {
   check(t.numel() == 1, "a Tensor with ", t.numel(), " elements cannot be converted to Scalar");
   check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
+  // What was there before the trace may change before the traced program runs.
+  if (current_trace && t->storage->trace != current_trace && !t.has_flag(kWrappedNumber)) [[unlikely]] Tensor::refuse_reading(t);
   return visit_dtype(t.dtype(), [&](auto tag) -> Scalar {
     using T = typename decltype(tag)::type;
     T x = *t.data<T>();

@@ -103,14 +103,24 @@ class Tensor {
     return m;
   }
 
-  std::byte* raw() const { return p_->storage->data + p_->offset * int64_t(size_of(p_->dtype)); }
+  /// The first element's place. RuntimeError for a symbolic tensor: it has no values yet.
+  std::byte* raw() const {
+    if (p_->storage->symbolic) [[unlikely]] refuse_reading(*this);
+    return p_->storage->data + p_->offset * int64_t(size_of(p_->dtype));
+  }
   template <class T> T* data() const { return reinterpret_cast<T*>(raw()); }
 
   bool operator==(const Tensor& o) const { return p_ == o.p_; }
 
+  [[noreturn]] static void refuse_reading(const Tensor& t);
+
  private:
   Ref<TensorImpl> p_;
 };
+/// Raises Untraceable for what a trace cannot go on with, naming the place in the user's program; DynamicShape where that is a
+/// result's shape. Set by the tracer.
+enum class Obstacle : uint8_t { value, shape };
+extern void (*untraceable)(Obstacle obstacle, const std::string& what);
 using Inputs = std::span<const Tensor>;
 using Outputs = std::span<Tensor>;
 
@@ -122,6 +132,8 @@ inline Tensor empty(const Dims& sizes, DType dtype, Device device = {}) { return
 /// A tensor of the same bytes and marks with its own geometry. `base` stays unset: op/call.cpp decides what is a view.
 Tensor alias(const Tensor& of, const Dims& sizes, const Dims& strides, int64_t offset);
 Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& strides, int64_t offset);
+/// As empty, without memory: see Storage::symbolic.
+Tensor symbolic(const Meta& meta);
 /// Replaces sizes, strides and offset in place.
 void set_geometry(const Tensor& t, const Dims& sizes, const Dims& strides, int64_t offset);
 /// A 0-d complex128, float64, int64 or bool tensor marked as a Python number: weak in promotion.

@@ -103,19 +103,32 @@ template <class T> T formula(const Digamma&, T x) {
     return decltype(v)(r + std::log(s) - 0.5 / s - tail);
   });
 }
+// c[0] x^(n-1) + ... + c[n-1].
+template <class T, int n> T horner(T x, const double (&c)[n]) {
+  T r = T(c[0]);
+  for (int i = 1; i < n; i++) r = r * x + T(c[i]);
+  return r;
+}
+// Reflection below 1/2, ten steps of the recurrence, then the asymptotic series. Source: Abramowitz and Stegun 6.4.
+template <class T> T trigamma(T x) {
+  T low = x, sine = sin(T(3.14159265358979323846) * x), sum = T(0);  // pi rounded to the dtype: no pole is exact, as in PyTorch
+  x = where(low < T(0.5), T(1) - x, x);
+  for (int i = 0; i < 10; i++) {
+    sum = sum + T(1) / (x * x);
+    x = x + T(1);
+  }
+  T z = T(1) / (x * x);
+  sum = sum + T(0.5) * z + (T(1) + z * horner(z, {7.0 / 6, -691.0 / 2730, 5.0 / 66, -1.0 / 30, 1.0 / 42, -1.0 / 30, 1.0 / 6})) / x;
+  return where(low < T(0.5), T(9.86960440108935861883) / (sine * sine) - sum, sum);
+}
 template <class T> T formula(const Polygamma& op, T x) {
   // (-1)^(n+1) n! zeta(n+1, x), the Hurwitz zeta by Euler-Maclaurin summation. Source: Cephes zeta.c's method.
   double n = double(op.n);
   if (op.n == 0) return formula(Digamma(), x);
+  if (op.n == 1) return trigamma(x);
   return per_lane(x, [n](auto v) -> decltype(v) {
     double q = double(v), s = n + 1, sign = std::fmod(n, 2.0) == 1.0 ? 1.0 : -1.0;
-    if (q == INFINITY && n == 1) return decltype(v)(0);
-    if (q <= 0 && q == std::floor(q)) {
-      if (n != 1) return decltype(v)(sign * INFINITY);
-      // By reflection, whose sine is not 0 in PyTorch: pi is rounded to the dtype.
-      decltype(v) sine = std::sin(decltype(v)(3.14159265358979323846) * v);
-      return decltype(v)(9.86960440108935861883) / (sine * sine);
-    }
+    if (q <= 0 && q == std::floor(q)) return decltype(v)(sign * INFINITY);
     double sum = std::pow(q, -s), a = q, term = 0;
     for (int i = 0; i < 9 || a <= 9.0; i++) {
       a += 1;
@@ -138,48 +151,31 @@ template <class T> T formula(const Polygamma& op, T x) {
     return decltype(v)(sign * std::exp(std::lgamma(n + 1)) * sum);
   });
 }
-// Inverse of erf: Giles 2012's starting point in double, then two Newton steps.
-inline double erfinv_scalar(double x) {
-  double a = std::fabs(x);
-  if (!(a < 1)) return a == 1 ? std::copysign(INFINITY, x) : NAN;
-  double w = -std::log1p(-a * a), p;
-  if (w < 5) {
-    const double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
-                        -0.00125372503, -0.00417768164, 0.246640727, 1.50140941};
-    p = c[0];
-    for (int i = 1; i < 9; i++) p = p * (w - 2.5) + c[i];
-  } else {
-    const double c[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
-                        -0.0076224613, 0.00943887047, 1.00167406, 2.83297682};
-    p = c[0];
-    for (int i = 1; i < 9; i++) p = p * (std::sqrt(w) - 3) + c[i];
-  }
-  double y = p * a;
-  for (int i = 0; i < 2; i++) {
-    double slope = 1.12837916709551257390 * std::exp(-y * y);
-    if (slope > 0) y -= (a > 0.5 ? (1 - a) - std::erfc(y) : std::erf(y) - a) / slope;
-  }
-  return std::copysign(y, x);
+// The number below which a normal variable falls with probability p = q + 1/2; tail = min(p, 1 - p), exactly. Source: Wichura
+// 1988, algorithm AS 241, PPND16.
+template <class T> T normal_quantile(T q, T tail) {
+  T r = T(0.180625) - q * q;
+  T middle = q * horner(r, {2509.0809287301226727, 33430.575583588128105, 67265.770927008700853, 45921.953931549871457,
+                            13731.693765509461125, 1971.5909503065514427, 133.14166789178437745, 3.387132872796366608}) /
+             horner(r, {5226.495278852854561, 28729.085735721942674, 39307.89580009271061, 21213.794301586595867,
+                        5394.1960214247511077, 687.1870074920579083, 42.313330701600911252, 1.0});
+  T depth = sqrt(-log(tail)), near = depth - T(1.6), far = depth - T(5);
+  T side = where(depth > T(5),
+      horner(far, {2.01033439929228813265e-7, 2.71155556874348757815e-5, 0.0012426609473880784386, 0.026532189526576123093,
+                   0.29656057182850489123, 1.7848265399172913358, 5.4637849111641143699, 6.6579046435011037772}) /
+          horner(far, {2.04426310338993978564e-15, 1.4215117583164458887e-7, 1.8463183175100546818e-5, 7.868691311456132591e-4,
+                       0.0148753612908506148525, 0.13692988092273580531, 0.59983220655588793769, 1.0}),
+      horner(near, {7.7454501427834140764e-4, 0.0227238449892691845833, 0.24178072517745061177, 1.27045825245236838258,
+                    3.64784832476320460504, 5.7694972214606914055, 4.6303378461565452959, 1.42343711074968357734}) /
+          horner(near, {1.05075007164441684324e-9, 5.475938084995344946e-4, 0.0151986665636164571966, 0.14810397642748007459,
+                        0.68976733498510000455, 1.6763848301838038494, 2.05319162663775882187, 1.0}));
+  side = where(tail == T(0), T(INFINITY), side);
+  return where(abs(q) <= T(0.425), middle, where(q < T(0), -side, side));
 }
 template <class T> T formula(const Erfinv&, T x) {
-  return per_lane(x, [](auto v) { return decltype(v)(erfinv_scalar(double(v))); });
+  return normal_quantile(T(0.5) * x, T(0.5) - T(0.5) * abs(x)) * T(0.70710678118654752440);
 }
-template <class T> T formula(const Ndtri&, T x) {
-  // erfcinv through erfinv loses the lower tail, so polish on erfc.
-  return per_lane(x, [](auto v) -> decltype(v) {
-    double p = double(v);
-    if (p == 0 || p == 1) return decltype(v)(p == 0 ? -INFINITY : INFINITY);
-    if (!(p > 0 && p < 1)) return decltype(v)(NAN);
-    // Newton's method on log(cdf) in the tail, where cdf itself is too flat: from sqrt(-2 log p), beyond the root, it
-    // rises to it without overshooting.
-    double y = p < 1e-3 ? -std::sqrt(-2 * std::log(p)) : 1.41421356237309504880 * erfinv_scalar(2 * p - 1);
-    for (int i = 0; i < 6; i++) {
-      double cdf = 0.5 * std::erfc(-y * 0.70710678118654752440), pdf = 0.39894228040143267794 * std::exp(-0.5 * y * y);
-      if (pdf > 0 && cdf > 0) y -= p < 1e-3 ? std::log(cdf / p) * cdf / pdf : (cdf - p) / pdf;
-    }
-    return decltype(v)(y);
-  });
-}
+template <class T> T formula(const Ndtri&, T p) { return normal_quantile(p - T(0.5), where(p < T(0.5), p, T(1) - p)); }
 // Modified Bessel functions: power series below 15, asymptotic series above. Source: Abramowitz and Stegun 9.6.10, 9.7.1.
 inline double bessel_i_scaled(double x, int order) {
   double a = std::fabs(x), sum;
@@ -378,6 +374,28 @@ template <class T> T formula(const Hardswish&, T x) {
   return x * where(y < T(0), T(0), where(y > T(6), T(6), y)) / T(6);
 }
 template <class T> T formula(const Threshold& op, T x) { return where(x <= T(op.threshold), T(op.value), x); }
+template <class T> T formula(const HardtanhBackward& op, T g, T x) {
+  return where((x <= T(op.min_val)) | (x >= T(op.max_val)), T(0), g);
+}
+template <class T> T formula(const LeakyReluBackward& op, T g, T x) { return where(x > T(0), g, g * T(op.negative_slope)); }
+template <class T> T formula(const SoftplusBackward& op, T g, T x) {
+  T e = exp(x * T(op.beta));
+  return where(x * T(op.beta) > T(op.threshold), g, g * e / (e + T(1)));
+}
+template <class T> T formula(const ShrinkBackward& op, T g, T x) { return where((x < T(-op.lambd)) | (x > T(op.lambd)), g, T(0)); }
+template <class T> T formula(const HardsigmoidBackward&, T g, T x) {
+  return where((x > T(-3)) & (x < T(3)), g * T(1.0 / 6), T(0));
+}
+template <class T> T formula(const HardswishBackward&, T g, T x) {
+  return where(x <= T(-3), T(0), where(x >= T(3), g, g * (x / T(3) + T(0.5))));
+}
+template <class T> T formula(const LogSigmoidBackward&, T g, T x) { return g / (T(1) + exp(x)); }
+template <class T> T formula(const PreluKernel&, T x, T w) { return where(x > T(0), x, w * x); }
+// d^2 / 2 inside +-width and its tangents outside, with finite gradients at infinity.
+template <class T> T formula(const Bowl& op, T a, T b) {
+  T d = abs(a - b), inside = where(d < T(op.width), d, T(op.width));
+  return (T(0.5) * inside * inside + T(op.width) * (d - inside)) * T(op.scale);
+}
 template <class T> T formula(const LogSigmoid&, T x) {
   return where(x < T(0), x, T(0)) - log1p(exp(-abs(x)));
 }

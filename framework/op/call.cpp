@@ -7,13 +7,13 @@
 
 namespace weir {
 
-thread_local Mode mode;
+constinit thread_local Mode mode;
 
 namespace {
 
-Interpreter interpreters[3] = {};
+Interpreter interpreters[int(Layer::kernel)] = {};
 
-std::string op_name(const OpType& type) { return std::string(type.signature->name); }
+std::string_view op_name(const OpType& type) { return type.signature->name; }
 
 [[noreturn]] void no_kernel(const OpType& type, DeviceType device) {
   throw NotImplemented(str(op_name(type), ": not implemented for device ", name_of(device)));
@@ -54,21 +54,26 @@ void copy_elements(Tensor out, const Tensor& value) {
   run_kernel(copy, copy.defaults.data(), std::array{out, value}, &out, 1);
 }
 
+void run_or_record(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out) {
+  if (mode.recorder) return mode.recorder->record(type, op, in, out);
+  kernel(op, in, out);
+}
+
 void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int n) {
   DeviceType device = out[0].device().type;
   if (device == DeviceType::meta) return;
   Kernel k = type.kernels[int(device)];
   if (!k) no_kernel(type, device);
-  check_devices(type, device, in);
+  if (!type.creates) check_devices(type, device, in);  // a factory only looks at the shape of its input
   check_devices(type, device, Inputs(out, n));
   bool reorder = false;
   if (!type.any_layout && !type.any_strides)
     for (int i = 0; i < n; i++) reorder = reorder || !out[i].is_contiguous();
-  if (!reorder) return k(op, in, Outputs(out, n));
+  if (!reorder) return run_or_record(type, k, op, in, Outputs(out, n));
   // A kernel that only writes row by row fills tensors of its own where a result has another order of axes.
   Tensor rows[kMaxOutputs];
-  for (int i = 0; i < n; i++) rows[i] = empty(out[i].sizes(), out[i].dtype(), out[i].device());
-  k(op, in, Outputs(rows, n));
+  for (int i = 0; i < n; i++) rows[i] = unfilled(Meta(out[i].sizes(), out[i].dtype(), out[i].device()));
+  run_or_record(type, k, op, in, Outputs(rows, n));
   for (int i = 0; i < n; i++) copy_elements(out[i], rows[i]);
 }
 
@@ -82,14 +87,14 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
   for (int i = 0; i < n; i++) direct = direct && (!out[i] || fits(type, out[i], metas[i], in));
   if (direct) {
     for (int i = 0; i < n; i++) {
-      if (!out[i]) out[i] = empty(metas[i]);
+      if (!out[i]) out[i] = unfilled(metas[i]);
     }
     run_kernel(type, op, in, out, n);
     for (int i = 0; i < n; i++) bump_version(out[i]);
     return;
   }
   Tensor fresh[kMaxOutputs];
-  for (int i = 0; i < n; i++) fresh[i] = empty(metas[i]);
+  for (int i = 0; i < n; i++) fresh[i] = unfilled(metas[i]);
   run_kernel(type, op, in, fresh, n);
   for (int i = 0; i < n; i++) {
     if (!out[i]) {
@@ -100,7 +105,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
       copy_elements(out[i], fresh[i]);
       bump_version(out[i]);
     } else {
-      write_out(op_name(type).c_str(), out[i], fresh[i]);
+      write_out(op_name(type), out[i], fresh[i]);
     }
   }
 }
@@ -137,12 +142,16 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
       bool inplace = type.inplace && !in.empty() && out[i] == in[0];
       if (inplace && !type.may_repeat) check_no_repeats(out[i]);
       if (!inplace) {
-        if (type.out_history == OutHistory::refused) check_out_history(op_name(type).c_str(), out[i], r[i]);
+        if (type.out_history == OutHistory::refused) check_out_history(op_name(type), out[i], r[i]);
         check_out(type, out[i], r[i].meta(), in);
+        // Source: PyTorch's transforms give a new shape rows before they copy into it.
+        if (type.module == Module::fft && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
       }
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
-      write_out(op_name(type).c_str(), out[i], r[i]);
+      write_out(op_name(type), out[i], r[i]);
+    } else if (type.inplace && !in.empty() && out[i] == in[0]) {
+      bump_version(out[i]);  // what was asked for in place counts as written, also where nothing changes
     }
   }
 }
@@ -155,6 +164,7 @@ void call_dynamic(const OpType& type, const void* op, Inputs in, Tensor* out, co
   Kernel k = type.kernels[int(device)];
   if (!k) no_kernel(type, device);
   check_devices(type, device, in);
+  if (mode.recorder && untraceable) untraceable(Obstacle::shape, str("the shape of what ", op_name(type), " returns depends on values"));
   Tensor made[kMaxOutputs];
   k(op, in, Outputs(made, n));
   for (int i = 0; i < n; i++) {
@@ -164,7 +174,7 @@ void call_dynamic(const OpType& type, const void* op, Inputs in, Tensor* out, co
       continue;
     }
     check_out(type, out[i], made[i].meta(), in);
-    write_out(op_name(type).c_str(), out[i], made[i]);
+    write_out(op_name(type), out[i], made[i]);
   }
 }
 
@@ -187,7 +197,7 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
     return call_with_outputs(type, op, in, out, metas, n);
   }
   for (int i = 0; i < n; i++) {
-    out[i] = empty(metas[i]);
+    out[i] = unfilled(metas[i]);
     if (mode.inference) out[i]->flags |= kInference;
   }
   run_kernel(type, op, in, out, n);
@@ -237,7 +247,6 @@ void call_resolved(const OpType& type, const void* op, Inputs in, Tensor* out) {
 
 bool wants(Layer layer, uint32_t flags) {
   switch (layer) {
-    case Layer::trace: return mode.trace;
     case Layer::autocast: return mode.autocast;
     default: return mode.grad && (flags & kRequiresGrad);
   }
@@ -258,7 +267,7 @@ void call_from(int layer, const OpType& type, const void* op, Inputs in, Tensor*
 
 // No layer has a say in the composite itself, only in its parts.
 bool is_transparent(const OpType& type) {
-  return type.compose && !mode.trace && !(mode.autocast && type.autocast != Autocast::unchanged);
+  return type.compose && !(mode.autocast && type.autocast != Autocast::unchanged);
 }
 
 }  // namespace

@@ -10,9 +10,17 @@
 namespace weir {
 
 /// Interpreters from the outermost inwards; each handles all ops and calls the next inner one.
-enum class Layer : uint8_t { trace, autocast, autograd, kernel };
+enum class Layer : uint8_t { autocast, autograd, kernel };
 using Interpreter = void (*)(const OpType& type, const void* op, Inputs in, Tensor* out);
 void set_interpreter(Layer layer, Interpreter run);
+
+/// Takes the place of the kernels while a program is traced: all layers above run as they do without it, on tensors that
+/// have no values. See graph/trace.h.
+class Recorder {
+ public:
+  virtual ~Recorder() = default;
+  virtual void record(const OpType& type, const void* op, Inputs in, Outputs out) = 0;
+};
 
 /// What is special on this thread.
 struct Mode {
@@ -20,10 +28,10 @@ struct Mode {
   bool inference = false;
   bool autocast = false;
   DType autocast_dtype = DType::bfloat16;
-  bool trace = false;
+  Recorder* recorder = nullptr;
   bool anomaly = false;  // nodes remember where they were made, and backward looks for NaN
 };
-extern thread_local Mode mode;
+extern constinit thread_local Mode mode;  // constinit: no call asks whether it was made
 
 /// Sets the grad mode for a scope.
 class GradMode {
@@ -37,6 +45,8 @@ class GradMode {
 };
 
 void call(const OpType& type, const void* op, Inputs in, Tensor* out);
+/// As `empty`, for what an op will fill: without memory while a program is traced.
+inline Tensor unfilled(const Meta& m) { return mode.recorder && m.device.type == DeviceType::cpu ? symbolic(m) : empty(m); }
 /// Whether output `i`, of these `sizes` beside the `first` output's, holds statistics for backward that this call did not
 /// take, as batch_norm in evaluation: it is empty, and the first is not.
 inline bool untaken(const OpType& type, int i, const Dims& sizes, const Dims& first) {

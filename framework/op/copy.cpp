@@ -30,6 +30,9 @@ Tensors Copy::vjp(const Saved& s, const Tensor& dy) const {
 void copy_into(const Tensor& self, const Tensor& src) { fn::copy.inplace(self, src); }
 
 void resize(const Tensor& self, const Dims& sizes) {
+  // Memory from outside a trace keeps its size: the traced program will meet other memory of that size.
+  if (mode.recorder && !(self->storage->symbolic && self->storage->trace == current_trace && !self->storage->release) && untraceable)
+    untraceable(Obstacle::value, "memory from outside is given another size");
   int64_t reach = checked_add(self->offset, numel_of(sizes));
   grow(*self->storage, checked_mul(reach, int64_t(size_of(self.dtype()))));
   set_geometry(self, sizes, contiguous_strides(sizes), self->offset);

@@ -32,8 +32,8 @@ struct Save {
   uint8_t outputs = 0;
 };
 
-/// Where the Python name lives. `torch` also makes it a method of Tensor when its first parameter is a Tensor.
-enum class Module : uint8_t { torch, functional, method, special, linalg, fft, hidden };
+/// Where the Python name lives. `torch` also makes it a method of Tensor when its first parameter is a Tensor, `function` does not.
+enum class Module : uint8_t { torch, functional, method, special, linalg, fft, hidden, function };
 
 /// What `out=` may be. Source: PyTorch's checks, which differ between element-wise and indexing ops.
 enum class Out : uint8_t {
@@ -41,7 +41,9 @@ enum class Out : uint8_t {
   apart,  // as cast, and no memory of an input
   exact,  // as apart, and the result's own dtype
   joined,  // as apart, but a dtype that the result does not cast to is a TypeError, as PyTorch's cat has it
-  none,    // takes no out=
+  none,   // takes no out=
+  same,   // the result's own dtype, in any memory
+  usual,  // as most ops of its kind: cast for element-wise ops, composites and those that are told a dtype, same for others
 };
 
 /// What becomes of out= where inputs require grad. Source: PyTorch, where it follows from how an op is written.
@@ -84,7 +86,8 @@ struct Op {
   static constexpr bool keeps_history = false;   // in place, a tensor's history stays as if nothing had been written
   static constexpr bool into_integers = true;    // in place, it is recorded in a tensor of integers too, as in PyTorch
   static constexpr uint8_t recorded = 0xff;      // the outputs that gradients flow into
-  static constexpr Out out = Out::cast;
+  static constexpr Out out = Out::usual;
+  static constexpr bool creates = false;         // a factory: takes layout=, pin_memory= and requires_grad=, and is no method
   static constexpr bool dynamic_shape = false;   // sizes depend on values: the kernel makes the results, infer says dtype and device
   static constexpr bool only_numbers = false;    // takes "Tensor | Number" without one tensor among them
   static constexpr bool any_layout = false;      // the kernel takes any strides of inputs and outputs
@@ -114,7 +117,7 @@ struct OpType {
   Autocast autocast;
   Out out;
   uint8_t recorded;
-  bool dynamic_shape, inplace, differentiable, holomorphic, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers;
+  bool creates, dynamic_shape, inplace, differentiable, holomorphic, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers;
   OutHistory out_history;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
@@ -154,6 +157,14 @@ template <class T> consteval bool fields_match() {
   return ok && k == s.n;
 }
 
+/// Source: PyTorch's kernels, of which iterators cast into out= and others do not.
+template <class T> constexpr Out usual_out() {
+  constexpr bool composite = requires(const T& op, Inputs in) { op.compose(in); };
+  constexpr bool told = std::apply([](auto... m) { return (std::is_same_v<std::remove_cvref_t<decltype(std::declval<T>().*m)>, std::optional<DType>> || ...); },
+                                   T::fields);
+  return composite || told || T::creates || std::string_view(T::notation) == "pointwise" ? Out::cast : Out::same;
+}
+
 template <class T> OpType make_op_type() {
   static_assert(fields_match<T>(), "signature and data members differ");
   static_assert(std::apply([](auto... m) { return (kIsBytes<std::remove_cvref_t<decltype(std::declval<T>().*m)>> && ...); }, T::fields),
@@ -166,9 +177,10 @@ template <class T> OpType make_op_type() {
   t.saves = T::saves;
   t.module = T::module;
   t.autocast = T::autocast;
-  t.out = T::out;
+  t.out = T::out != Out::usual ? T::out : usual_out<T>();
   t.recorded = T::recorded;
   t.only_numbers = T::only_numbers;
+  t.creates = T::creates;
   t.dynamic_shape = T::dynamic_shape;
   t.inplace = T::inplace;
   t.differentiable = T::differentiable;

@@ -21,9 +21,10 @@ Overlap overlap(const Tensor& a, const Tensor& b) {
   if (a == b) return Overlap::full;
   if (a.numel() == 0 || b.numel() == 0 || a->storage != b->storage) return Overlap::none;
   if (!dense(a) || !dense(b)) return Overlap::unknown;
-  const std::byte *a_end = a.raw() + a.numel() * size_of(a.dtype()), *b_end = b.raw() + b.numel() * size_of(b.dtype());
-  if (a.raw() == b.raw() && a_end == b_end) return a.strides() == b.strides() ? Overlap::full : Overlap::partial;
-  return a.raw() < b_end && b.raw() < a_end ? Overlap::partial : Overlap::none;
+  const int64_t a_at = a->offset * int64_t(size_of(a.dtype())), b_at = b->offset * int64_t(size_of(b.dtype()));
+  const int64_t a_end = a_at + a.numel() * int64_t(size_of(a.dtype())), b_end = b_at + b.numel() * int64_t(size_of(b.dtype()));
+  if (a_at == b_at && a_end == b_end) return a.strides() == b.strides() ? Overlap::full : Overlap::partial;
+  return a_at < b_end && b_at < a_end ? Overlap::partial : Overlap::none;
 }
 
 void check_no_repeats(const Tensor& written) {
@@ -33,8 +34,8 @@ void check_no_repeats(const Tensor& written) {
           "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ", kClone);
 }
 
-void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in) {
-  check(rule != Out::exact || out.dtype() == result.dtype, op, ": Expected out tensor to have dtype ", name_of(result.dtype),
+void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in) {
+  check((rule != Out::exact && rule != Out::same) || out.dtype() == result.dtype, op, ": Expected out tensor to have dtype ", name_of(result.dtype),
         ", but got ", name_of(out.dtype()), " instead");
   check<TypeError>(rule != Out::joined || can_cast(result.dtype, out.dtype()),
                    "torch.cat(): input types can't be cast to the desired output type ", name_of(out.dtype()));
@@ -44,20 +45,20 @@ void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, co
   Tensor written = resized(out, result.sizes);
   for (const Tensor& x : in) {
     Overlap met = x ? overlap(written, x) : Overlap::none;
-    bool refused = rule != Out::cast ? met == Overlap::full || met == Overlap::partial : elementwise && met == Overlap::partial;
+    bool refused = rule != Out::cast && rule != Out::same ? met == Overlap::full || met == Overlap::partial : elementwise && met == Overlap::partial;
     check(!refused, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
           "memory location. ", kClone);
   }
 }
 
-void check_out_history(const char* op, const Tensor& out, const Tensor& result) {
+void check_out_history(std::string_view op, const Tensor& out, const Tensor& result) {
   if (!mode.grad || !is_inexact(result.dtype())) return;
   auto recorded = [](const Tensor& t) { return ((t->flags | (t->base ? t->base->flags : 0)) & kRequiresGrad) != 0; };
   check(!recorded(result) && !recorded(out), op, "(): functions with out=... arguments don't support automatic "
         "differentiation, but one of the arguments requires grad.");
 }
 
-void write_out(const char* op, const Tensor& out, const Tensor& value) {
+void write_out(std::string_view op, const Tensor& out, const Tensor& value) {
   check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),
         " can't be cast to the desired output type ", name_of(out.dtype()));
   if (!(out.sizes() == value.sizes())) {

@@ -15,14 +15,14 @@ inline bool elementwise(const OpType& type) { return std::string_view(type.notat
 void check_no_repeats(const Tensor& written);
 /// Raises unless `out` may take a result of `result`'s dtype and shape: its dtype fits `rule`, no element stands in it
 /// twice, and it meets the inputs' memory only as `rule` allows.
-void check_out(const char* op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in);
+void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in);
 inline void check_out(const OpType& type, const Tensor& out, const Meta& result, Inputs in) {
   check_out(std::string(type.signature->name).c_str(), type.out, elementwise(type), out, result, in);
 }
 /// Raises when out= would have to be recorded: `result`, computed from the inputs, has a history, or `out` asks for one.
-void check_out_history(const char* op, const Tensor& out, const Tensor& result);
+void check_out_history(std::string_view op, const Tensor& out, const Tensor& result);
 /// Writes `value` into `out` as out= does: casts, resizes where shapes differ, keeps its storage. A new shape takes the
 /// strides of a dense `value` too.
-void write_out(const char* op, const Tensor& out, const Tensor& value);
+void write_out(std::string_view op, const Tensor& out, const Tensor& value);
 
 }  // namespace weir

@@ -12,9 +12,6 @@ namespace {
 // Source: Klambauer et al. 2017, section 2.
 constexpr double kSeluAlpha = 1.6732632423543772848170429916717, kSeluScale = 1.0507009873554804934193349852946;
 
-Tensor within(const Tensor& x, double low, double high, const Tensor& dy) {
-  return where(x > low, where(x < high, dy, num(0.0)), num(0.0));
-}
 Tensor elu_gradient(const Saved& s, const Tensor& dy, double alpha, double scale, double input_scale) {
   return fn::elu_backward(dy, s.input(0), alpha, scale, input_scale);
 }
@@ -31,10 +28,8 @@ Meta Gelu::infer(Inputs in) const {
 }
 
 Tensors Relu::vjp(const Saved& s, const Tensor& dy) const { return {fn::relu_backward(dy, s.output())}; }
-Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {within(s.input(0), min_val, max_val, dy)}; }
-Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const {
-  return {where(s.input(0) > 0.0, dy, dy * negative_slope)};
-}
+Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardtanh_backward(dy, s.input(0), min_val, max_val)}; }
+Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::leaky_relu_backward(dy, s.input(0), negative_slope)}; }
 Tensors Elu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, alpha, 1, 1)}; }
 Tensors Selu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, kSeluAlpha, kSeluScale, 1)}; }
 Meta Celu::infer(Inputs in) const {
@@ -48,25 +43,15 @@ Tensors Mish::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), t = tanh(fn::log1p(exp(x)));
   return {dy * (t + x * sigmoid(x) * (1.0 - t * t))};
 }
-Tensors Softplus::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor z = s.input(0) * beta;
-  return {where(z > threshold, dy, dy * sigmoid(z))};
-}
-Tensors Softshrink::vjp(const Saved& s, const Tensor& dy) const {
-  return {where(abs(s.input(0)) > lambd, dy, num(0.0))};
-}
-Tensors Hardshrink::vjp(const Saved& s, const Tensor& dy) const {
-  return {where(abs(s.input(0)) > lambd, dy, num(0.0))};
-}
-Tensors Hardsigmoid::vjp(const Saved& s, const Tensor& dy) const { return {within(s.input(0), -3, 3, dy / 6.0)}; }
-Tensors Hardswish::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = s.input(0);
-  return {where(x <= -3.0, num(0.0), where(x >= 3.0, dy, dy * (x / 3.0 + 0.5)))};
-}
+Tensors Softplus::vjp(const Saved& s, const Tensor& dy) const { return {fn::softplus_backward(dy, s.input(0), beta, threshold)}; }
+Tensors Softshrink::vjp(const Saved& s, const Tensor& dy) const { return {fn::shrink_backward(dy, s.input(0), lambd)}; }
+Tensors Hardshrink::vjp(const Saved& s, const Tensor& dy) const { return {fn::shrink_backward(dy, s.input(0), lambd)}; }
+Tensors Hardsigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardsigmoid_backward(dy, s.input(0))}; }
+Tensors Hardswish::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardswish_backward(dy, s.input(0))}; }
 Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
   return {where(s.input(0) <= threshold, num(0.0), dy)};
 }
-Tensors LogSigmoid::vjp(const Saved& s, const Tensor& dy) const { return {dy * sigmoid(-s.input(0))}; }
+Tensors LogSigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::log_sigmoid_backward(dy, s.input(0))}; }
 
 Tensors ReluBackward::vjp(const Saved& s, const Tensor& dy) const {
   return {fn::relu_backward(dy, s.input(1)), Tensor()};
@@ -98,6 +83,33 @@ Tensors EluBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), x = s.input(1);
   Tensor curve = (alpha * scale * input_scale * input_scale) * exp(x * input_scale);
   return {fn::elu_backward(dy, x, alpha, scale, input_scale), where(x < 0.0, dy * g * curve, num(0.0))};
+}
+
+// Of functions that are straight in pieces, the slope has no gradient.
+Tensors HardtanhBackward::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardtanh_backward(dy, s.input(1), min_val, max_val), Tensor()}; }
+Tensors LeakyReluBackward::vjp(const Saved& s, const Tensor& dy) const { return {fn::leaky_relu_backward(dy, s.input(1), negative_slope), Tensor()}; }
+Tensors ShrinkBackward::vjp(const Saved& s, const Tensor& dy) const { return {fn::shrink_backward(dy, s.input(1), lambd), Tensor()}; }
+Tensors HardsigmoidBackward::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardsigmoid_backward(dy, s.input(1)), Tensor()}; }
+Tensors SoftplusBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), x = s.input(1), z = x * beta, y = sigmoid(z);
+  return {fn::softplus_backward(dy, x, beta, threshold), where(z > threshold, num(0.0), dy * g * (beta * y * (1.0 - y)))};
+}
+Tensors HardswishBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), x = s.input(1);
+  return {fn::hardswish_backward(dy, x), where(abs(x) < 3.0, dy * g / 3.0, num(0.0))};
+}
+Tensors LogSigmoidBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), x = s.input(1), y = sigmoid(x);
+  return {fn::log_sigmoid_backward(dy, x), -(dy * g * (y * (1.0 - y)))};
+}
+Tensors PreluKernel::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0), w = s.input(1), above = x > 0.0;
+  return {s.needs(0) ? where(above, dy, dy * w) : Tensor(), s.needs(1) ? where(above, num(0.0), dy * x) : Tensor()};
+}
+Tensors Bowl::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor d = s.input(0) - s.input(1);
+  Tensor g = dy * scale * where(isnan(d), d, clamp(d, Scalar(-width), Scalar(width)));  // clamp's own gradient at NaN is 0
+  return {g, s.needs(1) ? -g : Tensor()};
 }
 
 static const ActivationOps::Registration ops;

@@ -7,6 +7,7 @@ namespace weir {
 struct Relu : Pointwise<Relu, Rule::promote> {
   static constexpr Signature signature = "relu(input: Tensor) -> Tensor";
   static constexpr auto doc = "max(x, 0).";
+  static constexpr Out out = Out::none;
   static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -35,6 +36,7 @@ struct LeakyRelu : Pointwise<LeakyRelu, Rule::real> {
 struct Elu : Pointwise<Elu, Rule::real> {
   static constexpr Signature signature = "elu(input: Tensor, alpha: float = 1.0) -> Tensor";
   static constexpr auto doc = "x above 0, alpha * (exp(x) - 1) below.";
+  static constexpr Out out = Out::none;
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double alpha;
@@ -45,6 +47,7 @@ struct Elu : Pointwise<Elu, Rule::real> {
 struct Selu : Pointwise<Selu, Rule::real> {
   static constexpr Signature signature = "selu(input: Tensor) -> Tensor";
   static constexpr auto doc = "Elu with the self-normalising constants. Source: Klambauer et al. 2017.";
+  static constexpr Out out = Out::none;
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -52,6 +55,7 @@ struct Selu : Pointwise<Selu, Rule::real> {
 struct Celu : Pointwise<Celu, Rule::real> {
   static constexpr Signature signature = "celu(input: Tensor, alpha: float = 1.0) -> Tensor";
   static constexpr auto doc = "x above 0, alpha * (exp(x / alpha) - 1) below. RuntimeError for an alpha of 0.";
+  static constexpr Out out = Out::none;
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;
   double alpha;
@@ -62,6 +66,7 @@ struct Celu : Pointwise<Celu, Rule::real> {
 struct Gelu : Pointwise<Gelu, Rule::real> {
   static constexpr Signature signature = "gelu(input: Tensor, *, approximate: str = 'none') -> Tensor";
   static constexpr auto doc = "x times the normal distribution function of x; approximate='tanh' for the fast form.";
+  static constexpr Out out = Out::same;
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   Str approximate;
@@ -89,6 +94,7 @@ struct Mish : Pointwise<Mish, Rule::real> {
 struct Softplus : Pointwise<Softplus, Rule::real> {
   static constexpr Signature signature = "softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor";
   static constexpr auto doc = "log(1 + exp(beta x)) / beta; x itself where beta x > threshold.";
+  static constexpr Out out = Out::same;
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double beta;
@@ -100,6 +106,7 @@ struct Softplus : Pointwise<Softplus, Rule::real> {
 struct Softshrink : Pointwise<Softshrink, Rule::real> {
   static constexpr Signature signature = "softshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
   static constexpr auto doc = "x moved towards 0 by lambd.";
+  static constexpr Out out = Out::same;
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double lambd;
@@ -111,6 +118,7 @@ struct Softshrink : Pointwise<Softshrink, Rule::real> {
 struct Hardshrink : Pointwise<Hardshrink, Rule::real> {
   static constexpr Signature signature = "hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
   static constexpr auto doc = "x where |x| > lambd, else 0.";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
   double lambd;
   static constexpr std::tuple fields{&Hardshrink::lambd};
@@ -146,6 +154,7 @@ struct Threshold : Pointwise<Threshold, Rule::promote> {
 struct LogSigmoid : Pointwise<LogSigmoid, Rule::real> {
   static constexpr Signature signature = "logsigmoid(input: Tensor) -> Tensor";
   static constexpr auto doc = "log(sigmoid(x)).";
+  static constexpr Out out = Out::same;
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -205,10 +214,96 @@ struct EluBackward : Pointwise<EluBackward, Rule::real> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct HardtanhBackward : Pointwise<HardtanhBackward, Rule::real> {
+  static constexpr Signature signature = "hardtanh_backward(grad_output: Tensor, input: Tensor, min_val: float, max_val: float) -> Tensor";
+  static constexpr auto doc = "Gradient of hardtanh.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  double min_val;
+  double max_val;
+  static constexpr std::tuple fields{&HardtanhBackward::min_val, &HardtanhBackward::max_val};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LeakyReluBackward : Pointwise<LeakyReluBackward, Rule::real> {
+  static constexpr Signature signature = "leaky_relu_backward(grad_output: Tensor, input: Tensor, negative_slope: float) -> Tensor";
+  static constexpr auto doc = "Gradient of leaky_relu.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  double negative_slope;
+  static constexpr std::tuple fields{&LeakyReluBackward::negative_slope};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct SoftplusBackward : Pointwise<SoftplusBackward, Rule::real> {
+  static constexpr Signature signature = "softplus_backward(grad_output: Tensor, input: Tensor, beta: float, threshold: float) -> Tensor";
+  static constexpr auto doc = "Gradient of softplus.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  double beta;
+  double threshold;
+  static constexpr std::tuple fields{&SoftplusBackward::beta, &SoftplusBackward::threshold};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ShrinkBackward : Pointwise<ShrinkBackward, Rule::real> {
+  static constexpr Signature signature = "shrink_backward(grad_output: Tensor, input: Tensor, lambd: float) -> Tensor";
+  static constexpr auto doc = "Gradient of softshrink and hardshrink.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  double lambd;
+  static constexpr std::tuple fields{&ShrinkBackward::lambd};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct HardsigmoidBackward : Pointwise<HardsigmoidBackward, Rule::real> {
+  static constexpr Signature signature = "hardsigmoid_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of hardsigmoid.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct HardswishBackward : Pointwise<HardswishBackward, Rule::real> {
+  static constexpr Signature signature = "hardswish_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of hardswish.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LogSigmoidBackward : Pointwise<LogSigmoidBackward, Rule::real> {
+  static constexpr Signature signature = "log_sigmoid_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of logsigmoid.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct PreluKernel : Pointwise<PreluKernel, Rule::real> {
+  static constexpr Signature signature = "prelu_kernel(input: Tensor, weight: Tensor) -> Tensor";
+  static constexpr auto doc = "x above 0, weight x below, with weight in a shape that broadcasts.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Bowl : Pointwise<Bowl, Rule::real> {
+  static constexpr Signature signature = "bowl(input: Tensor, target: Tensor, width: float, scale: float) -> Tensor";
+  static constexpr auto doc = "scale d^2 / 2 where d = |input - target| < width, its tangents elsewhere: what smooth_l1_loss and huber_loss average.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  double width;
+  double scale;
+  static constexpr std::tuple fields{&Bowl::width, &Bowl::scale};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 /// The family, for registration and for the kernels.
 using ActivationOps = OpList<Relu, Hardtanh, LeakyRelu, Elu, Selu, Celu, Gelu, Silu, Mish, Softplus,
     Softshrink, Hardshrink, Hardsigmoid, Hardswish, Threshold, LogSigmoid, ReluBackward, GeluBackward,
-    SiluBackward, SigmoidBackward, TanhBackward, EluBackward>;
+    SiluBackward, SigmoidBackward, TanhBackward, EluBackward, HardtanhBackward, LeakyReluBackward, SoftplusBackward,
+    ShrinkBackward, HardsigmoidBackward, HardswishBackward, LogSigmoidBackward, PreluKernel, Bowl>;
 
 namespace fn {
 inline constexpr Fn<Relu> relu;
@@ -233,6 +328,15 @@ inline constexpr Fn<SiluBackward> silu_backward;
 inline constexpr Fn<SigmoidBackward> sigmoid_backward;
 inline constexpr Fn<TanhBackward> tanh_backward;
 inline constexpr Fn<EluBackward> elu_backward;
+inline constexpr Fn<HardtanhBackward> hardtanh_backward;
+inline constexpr Fn<LeakyReluBackward> leaky_relu_backward;
+inline constexpr Fn<SoftplusBackward> softplus_backward;
+inline constexpr Fn<ShrinkBackward> shrink_backward;
+inline constexpr Fn<HardsigmoidBackward> hardsigmoid_backward;
+inline constexpr Fn<HardswishBackward> hardswish_backward;
+inline constexpr Fn<LogSigmoidBackward> log_sigmoid_backward;
+inline constexpr Fn<PreluKernel> prelu_kernel;
+inline constexpr Fn<Bowl> bowl;
 }  // namespace fn
 
 }  // namespace weir

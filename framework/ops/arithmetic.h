@@ -166,6 +166,7 @@ struct Xlog1py : Pointwise<Xlog1py, Rule::floating> {
 struct Heaviside : Pointwise<Heaviside, Rule::promote> {
   static constexpr Signature signature = "heaviside(input: Tensor, values: Tensor) -> Tensor";
   static constexpr auto doc = "0 below zero, 1 above, values at zero. No gradient is defined.";
+  static constexpr Out out = Out::same;
   Meta infer(Inputs in) const;
   static constexpr OutHistory out_history = OutHistory::kept;
 };
@@ -233,6 +234,7 @@ struct Lcm : Pointwise<Lcm, Rule::integral> {
 struct Where : Pointwise<Where, Rule::select> {
   static constexpr Signature signature = "where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input where condition holds, other elsewhere.";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -241,6 +243,7 @@ struct Where : Pointwise<Where, Rule::select> {
 struct Clamp : Pointwise<Clamp, Rule::promote> {
   static constexpr Signature signature = "clamp(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor";
   static constexpr auto doc = "input limited to [min, max].";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;
   std::optional<Scalar> min;
@@ -253,6 +256,7 @@ struct Clamp : Pointwise<Clamp, Rule::promote> {
 struct ClampTensor : Pointwise<ClampTensor, Rule::promote> {
   static constexpr Signature signature = "clamp.Tensor(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "input limited to [min, max], element by element.";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b111};
   static constexpr double missing[3] = {0, -__builtin_inf(), __builtin_inf()};
   Meta infer(Inputs in) const;

@@ -55,6 +55,7 @@ struct LogicalXor : Pointwise<LogicalXor, Rule::compare> {
 struct BitwiseNot : Op {
   static constexpr Signature signature = "bitwise_not(input: Tensor) -> Tensor";
   static constexpr auto doc = "~x for integers, logical not for bool.";
+  static constexpr Out out = Out::same;
   static constexpr bool inplace = true;
   Tensor compose(Inputs in) const;
 };

@@ -93,22 +93,33 @@ Tensors Angle::vjp(const Saved& s, const Tensor& dy) const {
   return {where(fn::eq(length, num(0.0)), num(0.0), dy * (turned / length / length))};
 }
 
-Meta Complex::infer(Inputs in) const {
+namespace {
+
+Meta joined_meta(const char* op, Inputs in) {
   auto holds = [](DType t) { return t == DType::float32 || t == DType::float64; };
-  check(holds(in[0].dtype()) && holds(in[1].dtype()), "complex: Expected both inputs to be Half, Float or Double tensors but got ",
+  check(holds(in[0].dtype()) && holds(in[1].dtype()), op, ": Expected both inputs to be Half, Float or Double tensors but got ",
         name_of(in[0].dtype()), " and ", name_of(in[1].dtype()));
-  check(in[0].dtype() == in[1].dtype(), "complex: Expected object of scalar type ", name_of(in[0].dtype()), " but got scalar type ",
+  check(in[0].dtype() == in[1].dtype(), op, ": Expected object of scalar type ", name_of(in[0].dtype()), " but got scalar type ",
         name_of(in[1].dtype()), " for second argument");
-  Meta m = pointwise_meta("complex(", Rule::real, in);
+  Meta m = pointwise_meta(op, Rule::real, in);
   m.dtype = complex_type(in[0].dtype());
   return m;
 }
+
+}  // namespace
+
+Meta Complex::infer(Inputs in) const { return joined_meta("complex", in); }
 Tensors Complex::vjp(const Saved&, const Tensor& dy) const {
   if (!is_complex(dy.dtype())) return {dy, zeros_of(dy.meta())};
   return {real(dy), imag(dy)};
 }
 
-Tensor Polar::compose(Inputs in) const { return complex(in[0] * cos(in[1]), in[0] * sin(in[1])); }
+Meta Polar::infer(Inputs in) const { return joined_meta("polar", in); }
+// Source: PyTorch's formula, by which the gradient of a negative `abs` is that of its absolute value.
+Tensors Polar::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor y = s.output(), turned = y * wrapped_number(Scalar(std::complex<double>(0, 1)));
+  return {real(conj(dy) * sgn(y)), real(conj(dy) * turned)};
+}
 Tensor ConjLazy::compose(Inputs in) const { return conj(in[0]); }
 Tensor ConjPhysical::compose(Inputs in) const { return is_complex(in[0].dtype()) ? fn::conjugate(in[0]) : in[0]; }
 Tensor ResolveConj::compose(Inputs in) const { return in[0].has_flag(kConj) ? clone_of(in[0]) : in[0]; }

@@ -54,6 +54,7 @@ struct Conjugate : Pointwise<Conjugate, Rule::promote> {
 struct Sgn : Pointwise<Sgn, Rule::promote> {
   static constexpr Signature signature = "sgn(input: Tensor) -> Tensor";
   static constexpr auto doc = "x / |x|, 0 at 0: for real numbers the sign.";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
   static constexpr bool holomorphic = false;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -80,13 +81,18 @@ struct Complex : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-// ---- composites over them ------------------------------------------------------------------------------------
 struct Polar : Op {
   static constexpr Signature signature = "polar(abs: Tensor, angle: Tensor) -> Tensor";
   static constexpr auto doc = "abs * exp(angle i), of float32 or float64 tensors of one dtype that broadcast.";
-  Tensor compose(Inputs in) const;
+  static constexpr Out out = Out::same;
+  static constexpr const char* notation = "pointwise";
+  static constexpr bool holomorphic = false;
+  static constexpr Save saves{.outputs = 0b1};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+// ---- composites over them ------------------------------------------------------------------------------------
 struct ConjLazy : Op {
   static constexpr Signature signature = "conj(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate: a marked view of a complex tensor, a real one itself.";
@@ -96,6 +102,7 @@ struct ConjLazy : Op {
 struct ConjPhysical : Op {
   static constexpr Signature signature = "conj_physical(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate, computed; a real tensor itself.";
+  static constexpr Out out = Out::same;
   static constexpr bool inplace = true;
   Tensor compose(Inputs in) const;
 };
@@ -103,12 +110,14 @@ struct ConjPhysical : Op {
 struct ResolveConj : Op {
   static constexpr Signature signature = "resolve_conj(input: Tensor) -> Tensor";
   static constexpr auto doc = "input itself, or where it is marked as a conjugate a copy that is not.";
+  static constexpr Out out = Out::none;
   Tensor compose(Inputs in) const;
 };
 
 struct ResolveNeg : Op {
   static constexpr Signature signature = "resolve_neg(input: Tensor) -> Tensor";
   static constexpr auto doc = "input itself, or where it is marked as a negative a copy that is not.";
+  static constexpr Out out = Out::none;
   Tensor compose(Inputs in) const;
 };
 
@@ -127,6 +136,7 @@ struct Imag : Op {
 struct Isreal : Op {
   static constexpr Signature signature = "isreal(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is the imaginary part zero? Shape: as input, bool.";
+  static constexpr Out out = Out::none;
   Tensor compose(Inputs in) const;
 };
 

@@ -66,6 +66,7 @@ struct Conv1d : Op {
   static constexpr Signature signature =
       "conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over one axis; an input without batch axis gives a result without.";
+  static constexpr Out out = Out::none;
   Dims stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&Conv1d::stride, &Conv1d::padding, &Conv1d::dilation, &Conv1d::groups};
@@ -88,6 +89,7 @@ struct ConvTranspose1d : Op {
   static constexpr Signature signature =
       "conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over one axis. Weight shape: (C, O / groups, *k).";
+  static constexpr Out out = Out::none;
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;
@@ -99,6 +101,7 @@ struct Conv2d : Op {
   static constexpr Signature signature =
       "conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over two axes; an input without batch axis gives a result without.";
+  static constexpr Out out = Out::none;
   Dims stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&Conv2d::stride, &Conv2d::padding, &Conv2d::dilation, &Conv2d::groups};
@@ -121,6 +124,7 @@ struct ConvTranspose2d : Op {
   static constexpr Signature signature =
       "conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over two axes. Weight shape: (C, O / groups, *k).";
+  static constexpr Out out = Out::none;
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;
@@ -132,6 +136,7 @@ struct Conv3d : Op {
   static constexpr Signature signature =
       "conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over three axes; an input without batch axis gives a result without.";
+  static constexpr Out out = Out::none;
   Dims stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&Conv3d::stride, &Conv3d::padding, &Conv3d::dilation, &Conv3d::groups};
@@ -154,6 +159,7 @@ struct ConvTranspose3d : Op {
   static constexpr Signature signature =
       "conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over three axes. Weight shape: (C, O / groups, *k).";
+  static constexpr Out out = Out::none;
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;

@@ -32,6 +32,10 @@ std::array<Meta, 3> UniqueRows::infer(Inputs in) const {
   return {counted(in[0].dtype(), in[0].device()), index, index};
 }
 
+Tensors UniqueRows::vjp(const Saved&, const Tensor&) const {
+  throw NotImplemented(str("the derivative for 'unique", consecutive ? "_consecutive" : "", "' is not implemented."));
+}
+
 Meta RepeatIndex::infer(Inputs in) const {
   const Tensor& repeats = in[0];
   check_repeats(repeats);
@@ -43,7 +47,7 @@ Tensor RepeatInterleave::compose(Inputs in) const {
   auto [x, d] = along(in[0], dim);
   check(repeats >= 0, "repeat_interleave: Repeats must be non-negative, got ", repeats);
   int64_t total = checked_mul(x.sizes()[d], repeats);
-  check(!output_size || *output_size == total, "repeat_interleave: Invalid output_size, expected ", total, " but got ", output_size.value_or(0));
+  check(!output_size || *output_size == total || x.numel() == 0, "repeat_interleave: Invalid output_size, expected ", total, " but got ", output_size.value_or(0));
   Dims sizes = x.sizes(), joined = x.sizes();
   sizes.insert(d + 1, repeats);
   joined[d] = total;
@@ -62,6 +66,7 @@ Tensor RepeatInterleaveTensor::compose(Inputs in) const {
   if (repeats.ndim() == 0 || repeats.sizes()[0] == 1) repeats = fn::expand(fn::reshape(repeats, Dims{1}), Dims{size});
   check(repeats.sizes()[0] == size, "repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = ",
         repeats.sizes()[0], " and input.size(", d, ") = ", size);
+  if (x.numel() == 0 && size == 0) return fn::clone(x);  // whatever output_size says, as in PyTorch
   return fn::index_select(x, int64_t(d), fn::repeat_index(repeats, output_size));
 }
 

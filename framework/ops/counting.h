@@ -19,10 +19,12 @@ struct UniqueRows : Op {
       "The different rows of a matrix in order, or with `consecutive` the first of each run of equal ones; where each row went, and "
       "how many went there. A vector is a matrix of one column. Shape: (count, columns), (rows), (count).";
   static constexpr Module module = Module::hidden;
-  static constexpr bool dynamic_shape = true, differentiable = false;
+  static constexpr bool dynamic_shape = true;
+  static constexpr uint8_t recorded = 0b1;
   bool consecutive;
   static constexpr std::tuple fields{&UniqueRows::consecutive};
   std::array<Meta, 3> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct RepeatIndex : Op {
@@ -59,6 +61,7 @@ struct RepeatInterleaveTensor : Op {
 struct Bincount : Op {
   static constexpr Signature signature = "bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor";
   static constexpr auto doc = "How often each non-negative integer occurs, or the sums of their weights. Shape: (max + 1 or minlength).";
+  static constexpr Out out = Out::none;
   static constexpr bool dynamic_shape = true, differentiable = false;
   int64_t minlength;
   static constexpr std::tuple fields{&Bincount::minlength};

@@ -77,13 +77,14 @@ Meta Triu::infer(Inputs in) const { return check_matrix("triu", in[0]), Meta(in[
 Tensors Triu::vjp(const Saved&, const Tensor& dy) const { return {fn::triu(dy, diagonal)}; }
 
 Tensor zeros_of(const Meta& meta) {
+  if (mode.recorder) return full_of(meta, Scalar(0));
   Tensor t = empty(meta);
   if (!t.is_meta()) std::memset(t.raw(), 0, t->storage->bytes);
   return t;
 }
 Tensor full_of(const Meta& meta, const Scalar& value) {
   check_fits(value, meta.dtype);
-  Tensor t = empty(meta);
+  Tensor t = unfilled(meta);
   GradMode off(false);
   copy_into(t, wrapped_number(value, meta.device));
   t->storage->version = 0;  // its first content: nobody can have saved it before

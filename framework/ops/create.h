@@ -32,6 +32,7 @@ struct ToDtype : Op {
 struct Fill : Op {
   static constexpr Signature signature = "fill(input: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "A tensor like input with every element set to value (0-d).";
+  static constexpr Out out = Out::none;
   static constexpr bool inplace = true, any_layout = true, may_repeat = true;
   static constexpr const char* notation = "...,->...";
   Meta infer(Inputs in) const;

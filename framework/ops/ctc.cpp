@@ -1,6 +1,9 @@
 #include "framework/ops/ctc.h"
 
+#include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -24,6 +27,20 @@ Tensors CtcLoss::vjp(const Saved& s, const Tensor& dy) const {
   return {fn::ctc_loss_backward(dy, s.input(0), s.input(1), s.input(2), s.input(3), detach(s.output(0)), detach(s.output(1)), blank, zero_infinity)};
 }
 Meta CtcLossBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
+
+Tensor CtcLossReduced::compose(Inputs in) const {
+  auto lengths = [](const char* name, const Tensor& t) {
+    check(is_integral(t.dtype()) && t.dtype() != DType::boolean, name, " must be integral");
+    return fn::reshape(cast_to(t, DType::int64), Dims{-1});
+  };
+  const Tensor input_lengths = lengths("input_lengths", in[2]), target_lengths = lengths("target_lengths", in[3]);
+  const bool batched = in[0].ndim() == 3;
+  const Tensor x = batched ? in[0] : fn::unsqueeze(in[0], int64_t(1));
+  const Tensor loss = fn::ctc_loss_forward(x, cast_to(in[1], DType::int64), input_lengths, target_lengths, blank, zero_infinity)[0];
+  if (reduction == 1) return fn::mean(loss / cast_to(fn::clamp(target_lengths, Scalar(1)), loss.dtype()));
+  if (reduction == 2) return fn::sum(loss);
+  return batched ? loss : fn::squeeze(loss, Dims{0});
+}
 
 static const CtcOps::Registration ops;
 

@@ -31,11 +31,26 @@ struct CtcLossBackward : Op {
   Meta infer(Inputs in) const;
 };
 
-using CtcOps = OpList<CtcLoss, CtcLossBackward>;
+struct CtcLossReduced : Op {
+  static constexpr Signature signature =
+      "ctc_loss_reduced(log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor, blank: int, reduction: int, zero_infinity: bool) -> Tensor";
+  static constexpr auto doc =
+      "ctc_loss_forward's losses, summed (reduction 2) or divided by the target lengths and averaged (1). Shapes: log_probs (T, N, C) or (T, C), "
+      "integral targets (N, S) or joined, integral lengths (N) or () -> (N), () for a reduction or no batch.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Autocast autocast = Autocast::float32;
+  int64_t blank, reduction;
+  bool zero_infinity;
+  static constexpr std::tuple fields{&CtcLossReduced::blank, &CtcLossReduced::reduction, &CtcLossReduced::zero_infinity};
+  Tensor compose(Inputs in) const;
+};
+
+using CtcOps = OpList<CtcLoss, CtcLossBackward, CtcLossReduced>;
 
 namespace fn {
 inline constexpr Fn<CtcLoss> ctc_loss_forward;
 inline constexpr Fn<CtcLossBackward> ctc_loss_backward;
+inline constexpr Fn<CtcLossReduced> ctc_loss_reduced;
 }  // namespace fn
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
+#include "framework/ops/index.h"
 #include "framework/ops/pad.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
@@ -147,19 +148,15 @@ Tensor inverse_hermitian_fftn(const FftGrid& o, const Tensor& x) {
 }
 
 // Each axis turned by `by(size)`.
-template <class F> Tensor rolled(Tensor x, const std::optional<Dims>& dim, F&& by) {
-  Dims axes;
+template <class F> Tensor rolled(const Tensor& x, const std::optional<Dims>& dim, F&& by) {
+  Dims axes, shifts;
   if (dim) axes = *dim;
   else for (int d = 0; d < x.ndim(); d++) axes.push(d);
-  bool copied = false;
   for (int64_t d : axes) {
-    wrap_dim(d, x.ndim(), "fftshift");
-    int64_t n = along(x, d), first = n ? n - by(n) : 0;  // the element that comes first
-    if (x.ndim() == 0 || first % std::max<int64_t>(n, 1) == 0) continue;
-    x = cat_of({slice(x, d, first, n, int64_t(1)), slice(x, d, int64_t(0), first, int64_t(1))}, d);
-    copied = true;
+    check<IndexError>(x.ndim() > 0, "fftshift: Dimension specified as ", d, " but tensor has no dimensions");
+    shifts.push(by(x.size(d)));
   }
-  return copied ? x : clone_of(x);
+  return fn::roll(x, shifts, axes);
 }
 
 /// Strides of a result: axes that are not transformed lie outside, in the order of the input's strides, then the others as

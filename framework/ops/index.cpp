@@ -21,26 +21,6 @@ void check_index_type(const char* op, const Tensor& index) {
         name_of(index.dtype()));
 }
 
-// gather and scatter walk index's shape; it may not reach beyond the others except along dim.
-void check_along(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src) {
-  if (index.numel()) check_index_type(op, index);
-  check(!src || self.dtype() == src->dtype(), op, "(): Expected self.dtype to be equal to src.dtype");
-  if (index.numel() == 0) return;
-  int n = std::max(self.ndim(), 1);
-  check(std::max(index.ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as self tensor");
-  int d = wrap_dim(dim, self.ndim(), op);
-  auto extent = [](const Tensor& t, int i) { return t.ndim() ? t.size(i) : 1; };  // a 0-d tensor counts as one of one
-  for (int i = 0; i < index.ndim(); i++)
-    check(i == d || index.sizes()[i] <= extent(self, i), op, "(): Expected index ", index.sizes(), " to be no larger than self ",
-          self.sizes(), " apart from dimension ", d);
-  if (!src) return;
-  // A source of fewer axes is an IndexError only when no axis before is too short. Source: scatter_shape_check.
-  for (int i = 0; i < index.ndim(); i++)
-    check(index.sizes()[i] <= extent(*src, i), op, "(): Expected index ", index.sizes(), " to be no larger than src ",
-          src->sizes());
-  check(std::max(src->ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as src tensor");
-}
-
 Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
 
 // Dense strides are kept, as by empty_like.
@@ -157,6 +137,7 @@ Tensor Roll::compose(Inputs in) const {
     return reshape(fn::roll(reshape(x, Dims{-1}), shifts, Dims{0}), x.sizes());
   }
   check(shifts.n == dims.n, "shifts and dimensions must align. shifts: ", shifts.n, ", dims:", dims.n);
+  if (x.numel() == 0) return clone_of(x);  // whatever the dims are, as in PyTorch
   check<IndexError>(x.ndim() > 0, "roll: Dimension specified as ", dims[0], " but tensor has no dimensions");
   for (int i = 0; i < dims.n; i++) {
     int64_t d = wrap_dim(dims[i], x.ndim(), "roll"), n = x.ndim() ? x.sizes()[int(d)] : 0;
@@ -181,42 +162,6 @@ Tensor Repeat::compose(Inputs in) const {
   }
   Tensor copy = clone_of(expand(reshape(x, wide), expanded), MemoryFormat::contiguous);
   return reshape(copy, out);
-}
-
-Meta Gather::infer(Inputs in) const {
-  wrap_dim(dim, in[0].ndim(), "gather");
-  check_along("gather", in[0], dim, in[1], nullptr);
-  return {in[1].sizes(), in[0].dtype(), in[0].device()};
-}
-Tensors Gather::vjp(const Saved& s, const Tensor& dy) const {
-  return {scatter_add_of(zeros_as(s, 0, dy), dim, s.input(1), dy), Tensor()};
-}
-
-Meta Scatter::infer(Inputs in) const {
-  wrap_dim(dim, in[0].ndim(), "scatter");
-  check_along("scatter", in[0], dim, in[1], &in[2]);
-  return like(in[0]);
-}
-Tensors Scatter::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor index = s.input(1);
-  return {s.needs(0) ? fn::scatter(dy, dim, index, 0) : Tensor(), Tensor(),
-          s.needs(2) ? fn::gather(dy, dim, index) : Tensor()};
-}
-Meta ScatterValue::infer(Inputs in) const {
-  wrap_dim(dim, in[0].ndim(), "scatter");
-  check_along("scatter", in[0], dim, in[1], nullptr);
-  return like(in[0]);
-}
-Tensors ScatterValue::vjp(const Saved& s, const Tensor& dy) const {
-  return {fn::scatter(dy, dim, s.input(1), 0), Tensor()};
-}
-Meta ScatterAdd::infer(Inputs in) const {
-  wrap_dim(dim, in[0].ndim(), "scatter_add");
-  check_along("scatter_add", in[0], dim, in[1], &in[2]);
-  return like(in[0]);
-}
-Tensors ScatterAdd::vjp(const Saved& s, const Tensor& dy) const {
-  return {dy, Tensor(), s.needs(2) ? fn::gather(dy, dim, s.input(1)) : Tensor()};
 }
 
 Meta IndexSelect::infer(Inputs in) const {
@@ -417,6 +362,7 @@ Tensor MaskedSelect::compose(Inputs in) const {
 
 std::array<Meta, 2> Sort::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "sort");
+  check(!is_complex(in[0].dtype()), "sort: Sort does not support complex dtypes on CPU");
   auto [values, indices] = ordered_meta(in[0], in[0].sizes());
   return {with_strides(values, in[0]), with_strides(indices, in[0])};
 }

@@ -1,6 +1,7 @@
-// Joining, indexing, scattering and sorting. Source of each: the PyTorch page of its name.
+// Joining, indexing and sorting. Source of each: the PyTorch page of its name.
 #pragma once
 #include "framework/op/call.h"
+#include "framework/ops/scatter.h"
 
 namespace weir {
 
@@ -43,6 +44,7 @@ struct Roll : Op {
   static constexpr Signature signature =
       "roll(input: Tensor, shifts: int | list[int], dims: int | list[int] = []) -> Tensor";
   static constexpr auto doc = "Elements shifted around along dims (flattened when none is named).";
+  static constexpr Out out = Out::none;
   Dims shifts;
   Dims dims;
   static constexpr std::tuple fields{&Roll::shifts, &Roll::dims};
@@ -53,60 +55,11 @@ struct Repeat : Op {
   static constexpr Signature signature =
       "repeat(input: Tensor, *repeats: int) -> Tensor";
   static constexpr auto doc = "input tiled repeats times along each axis; new axes come in front.";
+  static constexpr Out out = Out::none;
   static constexpr Module module = Module::method;
   Dims repeats;
   static constexpr std::tuple fields{&Repeat::repeats};
   Tensor compose(Inputs in) const;
-};
-
-struct Gather : Op {
-  static constexpr Signature signature =
-      "gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor";
-  static constexpr auto doc = "input's elements at index along dim. Shape: as index (int64).";
-  static constexpr Out out = Out::exact;
-  static constexpr Save saves{.inputs = 0b10};
-  int64_t dim;
-  bool sparse_grad;
-  static constexpr std::tuple fields{&Gather::dim, &Gather::sparse_grad};
-  Meta infer(Inputs in) const;
-  Tensors vjp(const Saved& s, const Tensor& dy) const;
-};
-
-struct Scatter : Op {
-  static constexpr Signature signature =
-      "scatter(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
-  static constexpr auto doc = "A copy of input with src written at index along dim.";
-  static constexpr Save saves{.inputs = 0b10};
-  static constexpr bool inplace = true;
-  int64_t dim;
-  static constexpr std::tuple fields{&Scatter::dim};
-  Meta infer(Inputs in) const;
-  Tensors vjp(const Saved& s, const Tensor& dy) const;
-};
-
-struct ScatterValue : Op {
-  static constexpr Signature signature =
-      "scatter.value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tensor";
-  static constexpr auto doc = "A copy of input with value written at index along dim.";
-  static constexpr Save saves{.inputs = 0b10};
-  static constexpr bool inplace = true;
-  int64_t dim;
-  Scalar value;
-  static constexpr std::tuple fields{&ScatterValue::dim, &ScatterValue::value};
-  Meta infer(Inputs in) const;
-  Tensors vjp(const Saved& s, const Tensor& dy) const;
-};
-
-struct ScatterAdd : Op {
-  static constexpr Signature signature =
-      "scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
-  static constexpr auto doc = "A copy of input with src added at index along dim.";
-  static constexpr Save saves{.inputs = 0b10};
-  static constexpr bool inplace = true;
-  int64_t dim;
-  static constexpr std::tuple fields{&ScatterAdd::dim};
-  Meta infer(Inputs in) const;
-  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct IndexSelect : Op {
@@ -126,7 +79,8 @@ struct IndexAdd : Op {
       "index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "A copy of input with alpha * source added at index (1-d) along dim.";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr bool inplace = true;
+  static constexpr bool inplace = true, any_layout = true;
+  static constexpr Out out = Out::exact;
   int64_t dim;
   Scalar alpha;
   static constexpr std::tuple fields{&IndexAdd::dim, &IndexAdd::alpha};
@@ -208,6 +162,7 @@ struct Embedding : Op {
   static constexpr Signature signature =
       "embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor";
   static constexpr auto doc = "Rows of weight (num, dim) at indices. Shape: indices' shape + (dim,). padding_idx gets no gradient.";
+  static constexpr Out out = Out::none;
   static constexpr Save saves{.inputs = 0b10};
   int64_t padding_idx;
   bool scale_grad_by_freq;
@@ -231,7 +186,7 @@ struct EmbeddingBackward : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using IndexOps = OpList<Cat, Stack, Flip, Roll, Repeat, Gather, Scatter, ScatterValue, ScatterAdd, IndexSelect, IndexAdd, IndexRows,
+using IndexOps = OpList<Cat, Stack, Flip, Roll, Repeat, IndexSelect, IndexAdd, IndexRows,
                         IndexPutRows, MaskedFill, MaskedSelect, Sort, Topk, Embedding, EmbeddingBackward>;
 
 namespace fn {
@@ -240,9 +195,6 @@ inline constexpr Fn<Stack> stack;
 inline constexpr Fn<Flip> flip;
 inline constexpr Fn<Roll> roll;
 inline constexpr Fn<Repeat> repeat;
-inline constexpr Fn<Gather> gather;
-inline constexpr Fn<Scatter, ScatterValue> scatter;
-inline constexpr Fn<ScatterAdd> scatter_add;
 inline constexpr Fn<IndexSelect> index_select;
 inline constexpr Fn<IndexAdd> index_add;
 inline constexpr Fn<IndexRows> index_rows;

@@ -95,6 +95,7 @@ struct LuUnpack : LinalgOp {
   static constexpr Signature signature =
       "lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> (P: Tensor, L: Tensor, U: Tensor)";
   static constexpr auto doc = "(P, L, U) from lu_factor's results; what is not asked for is empty.";
+  static constexpr Out out = Out::same;
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::opaque;
   bool unpack_data, unpack_pivots;
@@ -167,6 +168,7 @@ struct OldSlogdet : LinalgOp {
 struct Logdet : LinalgOp {
   static constexpr Signature signature = "logdet(input: Tensor) -> Tensor";
   static constexpr auto doc = "log(det A); NaN for a negative determinant.";
+  static constexpr Out out = Out::none;
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
   Tensor compose(Inputs in) const;

@@ -69,7 +69,8 @@ std::array<Meta, 2> Geqrf::infer(Inputs in) const {
   return {column_meta(in[0].sizes(), in[0]), factors_meta(in[0])};
 }
 Meta HouseholderParts::infer(Inputs in) const { return column_meta(in[0].sizes(), in[0]); }
-Tensors HouseholderParts::vjp(const Saved&, const Tensor&) const { return {Tensor(), Tensor()}; }
+// Recorded without reflections only, where PyTorch has no gradients, rather than zeros.
+Tensors HouseholderParts::vjp(const Saved&, const Tensor&) const { return {}; }
 Tensors OrmqrParts::vjp(const Saved& s, const Tensor& dy) const {
   return {Tensor(), Tensor(), ormqr_parts(s.input(0), s.input(1), dy, left, !transpose)};
 }
@@ -104,13 +105,14 @@ Tensors OldQr::compose(Inputs in) const {
 Tensor HouseholderProduct::compose(Inputs in) const {
   const Tensor &A = in[0], &tau = in[1];
   const char* op = "torch.linalg.householder_product";
+  if (A.ndim() < 2) check_matrices(op, A, "input");
+  check(A.size(-2) >= A.size(-1), op, ": input.shape[-2] must be greater than or equal to input.shape[-1]");
   check<IndexError>(tau.ndim() > 0, op, ": Dimension specified as -1 but tensor has no dimensions");
-  check_matrices(op, A, "input");
+  check_matrices(op, A, "input");  // PyTorch looks at the dtype last
   Dims batch = A.sizes(), others = tau.sizes();
   check(tau.ndim() == A.ndim() - 1, op, ": Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.ndim(),
         " and input.ndim is equal to ", A.ndim());
   batch.n -= 2, others.n -= 1;
-  check(A.size(-2) >= A.size(-1), op, ": input.shape[-2] must be greater than or equal to input.shape[-1]");
   check(A.size(-1) >= tau.size(-1), op, ": input.shape[-1] must be greater than or equal to tau.shape[-1]");
   check(batch == others, op, ": Expected batch dimensions of tau to be equal to input.shape[:-2], but got ", others);
   check(A.dtype() == tau.dtype(), op, ": tau dtype ", name_of(tau.dtype()), " does not match input dtype ", name_of(A.dtype()));

@@ -27,6 +27,7 @@ struct EighValues : LinalgOp {
 struct Eig : LinalgOp {
   static constexpr Signature signature = "linalg_eig(A: Tensor) -> (eigenvalues: Tensor, eigenvectors: Tensor)";
   static constexpr auto doc = "Complex values, and vectors of length 1 as columns, of square matrices.";
+  static constexpr Out out = Out::cast;
   static constexpr Save saves{.outputs = 0b11};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

@@ -17,7 +17,7 @@ void check_types(const char* op, const Tensor& a, const Tensor& b) {
   check(a.dtype() == b.dtype(), op, ": expected m1 and m2 to have the same dtype, but got: ", name_of(a.dtype()), " != ",
         name_of(b.dtype()));
 }
-Tensor t(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1)); }
+Tensor flipped(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1)); }
 
 /// A factor of tensors of `dtype`: that of integers is truncated to one.
 Scalar factor_of(const char* op, DType dtype, const Scalar& s) {
@@ -65,7 +65,7 @@ Meta Mm::infer(Inputs in) const {
   return {Dims{in[0].sizes()[0], in[1].sizes()[1]}, in[0].dtype(), in[0].device()};
 }
 Tensors Mm::vjp(const Saved& s, const Tensor& dy) const {
-  return {s.needs(0) ? mm(dy, t(s.input(1))) : Tensor(), s.needs(1) ? mm(t(s.input(0)), dy) : Tensor()};
+  return {s.needs(0) ? mm(dy, flipped(s.input(1))) : Tensor(), s.needs(1) ? mm(flipped(s.input(0)), dy) : Tensor()};
 }
 
 Meta Bmm::infer(Inputs in) const {
@@ -78,7 +78,7 @@ Meta Bmm::infer(Inputs in) const {
   return {Dims{in[0].sizes()[0], in[0].sizes()[1], in[1].sizes()[2]}, in[0].dtype(), in[0].device()};
 }
 Tensors Bmm::vjp(const Saved& s, const Tensor& dy) const {
-  return {s.needs(0) ? bmm(dy, t(s.input(1))) : Tensor(), s.needs(1) ? bmm(t(s.input(0)), dy) : Tensor()};
+  return {s.needs(0) ? bmm(dy, flipped(s.input(1))) : Tensor(), s.needs(1) ? bmm(flipped(s.input(0)), dy) : Tensor()};
 }
 
 Meta Linear::infer(Inputs in) const {
@@ -98,9 +98,11 @@ Meta Linear::infer(Inputs in) const {
 Tensors Linear::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), w = s.input(1), dx, dw, db;
   if (w.ndim() == 1) return {unsqueeze(dy, int64_t(-1)) * w, unsqueeze(dy, int64_t(-1)) * x, s.num_inputs() > 2 && s.needs(2) ? dy : Tensor()};
-  Tensor rows = reshape(dy, Dims{x.numel() / std::max<int64_t>(1, w.sizes()[1]), w.sizes()[0]});
+  int64_t count = 1;  // not by numel(): no features say nothing of the rows
+  for (int i = 0; i + 1 < x.ndim(); i++) count *= x.sizes()[i];
+  Tensor rows = reshape(dy, Dims{count, w.sizes()[0]});
   if (s.needs(0)) dx = reshape(mm(rows, w), x.sizes());
-  if (s.needs(1)) dw = mm(t(rows), reshape(x, Dims{rows.sizes()[0], w.sizes()[1]}));
+  if (s.needs(1)) dw = mm(flipped(rows), reshape(x, Dims{rows.sizes()[0], w.sizes()[1]}));
   if (s.needs(2)) db = sum(rows, Dims{0});
   return {dx, dw, db};
 }

@@ -38,6 +38,7 @@ struct Linear : Op {
 struct Matmul : Op {
   static constexpr Signature signature = "matmul(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Matrix product with broadcast batch axes; vectors count as rows or columns.";
+  static constexpr Out out = Out::same;
   Tensor compose(Inputs in) const;
 };
 

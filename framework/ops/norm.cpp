@@ -1,7 +1,12 @@
 #include "framework/ops/norm.h"
 
+#include <limits>
+
+#include "framework/op/changes.h"
+#include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/index.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
@@ -85,6 +90,12 @@ Tensors NativeBatchNorm::vjp(const Saved& s, const Tensor& dy) const {
   else mean = s.input(3), invstd = rsqrt(s.input(4) + eps);
   auto g = fn::batch_norm_backward(dy, x, detach(mean), detach(invstd), s.input(1), training, eps);
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
+}
+std::array<Meta, 3> BatchNormRelu::infer(Inputs in) const {
+  NativeBatchNorm op;
+  op.training = training, op.momentum = momentum, op.eps = eps;
+  check(!in[5] || (in[5].sizes() == in[0].sizes() && in[5].dtype() == in[0].dtype()), "batch_norm_relu: other must have input's shape and dtype");
+  return op.infer(in.first(5));
 }
 std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
   Meta stat(Dims{in[1].sizes()[1]}, in[4] ? in[4].dtype() : stat_type(in[1].dtype()), in[1].device());
@@ -194,6 +205,49 @@ Tensor GroupNorm::compose(Inputs in) const {
   return y;
 }
 
+Tensor InstanceNorm::compose(Inputs in) const {
+  check(use_input_stats || (in[3] && in[4]), "Expected running_mean and running_var to be defined when use_input_stats is false");
+  const Tensor& x = in[0];
+  const int64_t samples = x.size(0), channels = x.size(1);
+  Dims together = x.sizes();
+  together[0] = 1, together[1] = checked_mul(samples, channels);
+  auto repeated = [&](const Tensor& t) { return t ? repeat(t, Dims{samples}) : t; };
+  Tensor parts[] = {reshape(contiguous_of(x), together), repeated(in[1]), repeated(in[2]), repeated(in[3]), repeated(in[4])};
+  Tensor y = fn::batch_norm.over(parts, use_input_stats, momentum, eps)[0];
+  for (int i : {3, 4})
+    if (in[i] && use_input_stats) {
+      GradMode off(false);
+      copy_into(in[i], mean(reshape(parts[i], Dims{samples, channels}), Dims{0}));
+    }
+  return reshape(y, x.sizes());
+}
+
+Tensor RmsNorm::compose(Inputs in) const {
+  const Tensor &x = in[0], &weight = in[1];
+  const int axes = normalized_shape.n, lead = x.ndim() - axes;
+  check(axes > 0, "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ",
+        normalized_shape);
+  check(!weight || weight.sizes() == normalized_shape, "Expected weight to be of same shape as normalized_shape, but got weight of shape ",
+        weight ? weight.sizes() : Dims(), " and normalized_shape = ", normalized_shape);
+  bool fits = lead >= 0;
+  for (int i = 0; fits && i < axes; i++) fits = x.sizes()[lead + i] == normalized_shape[i];
+  check(fits, "Given normalized_shape=", normalized_shape, ", expected input with shape ending in it, but got input of size ", x.sizes());
+  check<NotImplemented>(is_inexact(x.dtype()), "\"rms_norm\" not implemented for '", name_of(x.dtype()), "'");
+  const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x;
+  Dims last;
+  for (int i = lead; i < x.ndim(); i++) last.push(i);
+  const double epsilon = real_type(wide.dtype()) == DType::float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  Tensor y = wide * rsqrt(mean(square(wide), last, true) + eps.value_or(epsilon));
+  if (!suggests_channels_last(x.sizes(), x.strides())) y = contiguous_of(y);
+  return cast_to(weight ? y * weight : y, x.dtype());
+}
+
 static const NormOps::Registration ops;
+static const bool changing = [] {
+  set_changes(op_type<NativeBatchNorm>(), [](const void* op, Inputs) {
+    return static_cast<const NativeBatchNorm*>(op)->training ? std::vector{3, 4} : std::vector<int>();  // running statistics
+  });
+  return true;
+}();
 
 }  // namespace weir

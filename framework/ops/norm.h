@@ -11,6 +11,7 @@ constexpr int64_t kShortRow = 16;
 struct NativeBatchNorm : Op {
   static constexpr Signature signature =
       "native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
+  static constexpr Module module = Module::function;
   static constexpr auto doc = "Normalises axis 1 over the others; in training updates the running statistics in place. Shape: as input.";
   static constexpr const char* notation = "nc*,c,c->nc*";
   static constexpr bool any_layout = true;
@@ -21,6 +22,19 @@ struct NativeBatchNorm : Op {
   static constexpr std::tuple fields{&NativeBatchNorm::training, &NativeBatchNorm::momentum, &NativeBatchNorm::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+/// What a graph makes of batch norm, an addition and ReLU: one pass over memory instead of three.
+struct BatchNormRelu : Op {
+  static constexpr Signature signature =
+      "batch_norm_relu(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, other: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
+  static constexpr auto doc = "relu(native_batch_norm(input) + other), rounded after each step.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool any_layout = true, differentiable = false;
+  bool training;
+  double momentum, eps;
+  static constexpr std::tuple fields{&BatchNormRelu::training, &BatchNormRelu::momentum, &BatchNormRelu::eps};
+  std::array<Meta, 3> infer(Inputs in) const;
 };
 
 struct BatchNormBackward : Op {
@@ -40,7 +54,9 @@ struct BatchNormBackward : Op {
 struct BatchNorm : Op {
   static constexpr Signature signature =
       "batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool = False) -> Tensor";
+  static constexpr Module module = Module::function;
   static constexpr auto doc = "As native_batch_norm, without the saved statistics.";
+  static constexpr Out out = Out::none;
   bool training;
   double momentum, eps;
   bool cudnn_enabled;
@@ -51,6 +67,7 @@ struct BatchNorm : Op {
 struct NativeLayerNorm : Op {
   static constexpr Signature signature =
       "native_layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
+  static constexpr Module module = Module::function;
   static constexpr auto doc = "Normalises the last axes, those of normalized_shape. Shape: as input.";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b110};
   static constexpr uint8_t recorded = 0b1;
@@ -78,7 +95,9 @@ struct LayerNormBackward : Op {
 struct LayerNorm : Op {
   static constexpr Signature signature =
       "layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05, cudnn_enable: bool = True) -> Tensor";
+  static constexpr Module module = Module::function;
   static constexpr auto doc = "Normalises the last axes, those of normalized_shape, then scales and shifts. Shape: as input.";
+  static constexpr Out out = Out::none;
   Dims normalized_shape;
   double eps;
   bool cudnn_enable;
@@ -89,7 +108,9 @@ struct LayerNorm : Op {
 struct GroupNorm : Op {
   static constexpr Signature signature =
       "group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05, cudnn_enabled: bool = True) -> Tensor";
+  static constexpr Module module = Module::function;
   static constexpr auto doc = "Normalises groups of channels with their positions, then scales and shifts per channel. Shape: as input.";
+  static constexpr Out out = Out::none;
   int64_t num_groups;
   double eps;
   bool cudnn_enabled;
@@ -97,7 +118,35 @@ struct GroupNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NormOps = OpList<NativeBatchNorm, BatchNormBackward, BatchNorm, NativeLayerNorm, LayerNormBackward, LayerNorm, GroupNorm>;
+struct InstanceNorm : Op {
+  static constexpr Signature signature =
+      "instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Tensor";
+  static constexpr auto doc =
+      "Batch norm of every sample by itself; the running statistics become the means over the samples. Shape: as input. Source: Ulyanov et al. 2016.";
+  static constexpr Module module = Module::function;
+  static constexpr Out out = Out::none;
+  bool use_input_stats;
+  double momentum, eps;
+  bool cudnn_enabled;
+  static constexpr std::tuple fields{&InstanceNorm::use_input_stats, &InstanceNorm::momentum, &InstanceNorm::eps, &InstanceNorm::cudnn_enabled};
+  Tensor compose(Inputs in) const;
+};
+
+struct RmsNorm : Op {
+  static constexpr Signature signature =
+      "rms_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor";
+  static constexpr auto doc =
+      "x / sqrt(mean(x^2) + eps) * weight over the last axes; eps defaults to the dtype's. Shape: as input. Source: Zhang and Sennrich 2019.";
+  static constexpr Module module = Module::function;
+  static constexpr Out out = Out::none;
+  Dims normalized_shape;
+  std::optional<double> eps;
+  static constexpr std::tuple fields{&RmsNorm::normalized_shape, &RmsNorm::eps};
+  Tensor compose(Inputs in) const;
+};
+
+using NormOps = OpList<NativeBatchNorm, BatchNormRelu, BatchNormBackward, BatchNorm, NativeLayerNorm, LayerNormBackward, LayerNorm, GroupNorm,
+                       InstanceNorm, RmsNorm>;
 
 namespace fn {
 inline constexpr Fn<NativeBatchNorm> native_batch_norm;
@@ -107,6 +156,8 @@ inline constexpr Fn<NativeLayerNorm> native_layer_norm;
 inline constexpr Fn<LayerNormBackward> layer_norm_backward;
 inline constexpr Fn<LayerNorm> layer_norm;
 inline constexpr Fn<GroupNorm> group_norm;
+inline constexpr Fn<InstanceNorm> instance_norm;
+inline constexpr Fn<RmsNorm> rms_norm;
 }  // namespace fn
 
 }  // namespace weir

@@ -7,6 +7,7 @@ namespace weir {
 struct ConstantPad : Op {
   static constexpr Signature signature = "constant_pad_nd(input: Tensor, pad: list[int], value: Number = 0) -> Tensor";
   static constexpr auto doc = "`value` added (or, where negative, elements cut) before and after each axis, the last axis first.";
+  static constexpr Out out = Out::none;
   Dims pad;
   Scalar value;
   static constexpr std::tuple fields{&ConstantPad::pad, &ConstantPad::value};

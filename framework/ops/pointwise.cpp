@@ -7,12 +7,6 @@ namespace {
 
 DType default_float = DType::float32;
 
-// A signature's text starts with the name.
-std::string op_name(const char* text) {
-  std::string_view s(text);
-  return std::string(s.substr(0, s.find_first_of(".(")));
-}
-
 int category(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : t == DType::boolean ? 0 : 1; }
 
 // A lower-priority operand only matters when its category is higher.
@@ -107,7 +101,7 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
   const Dims& small = a.n >= b.n ? b : a;
   for (int i = 1; i <= small.n; i++) {
     int64_t &x = out[out.n - i], y = small[small.n - i];
-    check(x == y || x == 1 || y == 1, op_name(op), ": The size of tensor a (", a[a.n - i], ") must match the size of tensor b (",
+    check(x == y || x == 1 || y == 1, NameIn{op}, ": The size of tensor a (", a[a.n - i], ") must match the size of tensor b (",
           b[b.n - i], ") at non-singleton dimension ", out.n - i);
     if (x == 1) x = y;
   }
@@ -117,8 +111,8 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
 DType compute_dtype(const char* op, Rule rule, Inputs in) {
   DType t = rule == Rule::select ? result_type(in.subspan(1)) : in.size() == 1 ? in[0].dtype() : result_type(in);
   if (rule == Rule::floating && !is_inexact(t)) return default_float;
-  check<NotImplemented>(rule != Rule::real || is_inexact(t), op_name(op), ": not implemented for '", name_of(t), "'");
-  check<NotImplemented>(rule != Rule::integral || !is_inexact(t), op_name(op), ": not implemented for '", name_of(t), "'");
+  check<NotImplemented>(rule != Rule::real || is_inexact(t), NameIn{op}, ": not implemented for '", name_of(t), "'");
+  check<NotImplemented>(rule != Rule::integral || !is_inexact(t), NameIn{op}, ": not implemented for '", name_of(t), "'");
   return t;
 }
 
@@ -131,7 +125,7 @@ Meta pointwise_meta(const char* op_text, Rule rule, Inputs in) {
     if (!shape) m.sizes = x.sizes(), m.device = x.device(), shape = &x;
     else if (!(x.sizes() == m.sizes)) m.sizes = broadcast(op_text, m.sizes, x.sizes());
     if (x.device().type != m.device.type) {
-      check(x.ndim() == 0 || m.sizes.n == 0, op_name(op_text),
+      check(x.ndim() == 0 || m.sizes.n == 0, NameIn{op_text},
             ": Expected all tensors to be on the same device");
       if (x.ndim() > 0 || x.is_meta()) m.device = x.device();
     }

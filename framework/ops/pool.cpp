@@ -13,7 +13,7 @@ namespace {
 
 Meta laid_out(const Dims& sizes, DType t, const Tensor& like) {
   Meta m(sizes, t, like.device());
-  if (!like.is_contiguous() && is_channels_last(like.sizes(), like.strides())) {
+  if (suggests_channels_last(like.sizes(), like.strides())) {
     Dims s = channels_last_strides(sizes);
     if (!(s == contiguous_strides(sizes))) m.strides = s;
   }
@@ -71,10 +71,10 @@ template <int n, class Op> Tensors max_pool(const char* op, const Op& o, Inputs 
   return {single ? squeeze(r[0], first) : r[0], single ? squeeze(r[1], first) : r[1]};
 }
 template <int n, class Op> Tensor avg_pool(const char* op, const Op& o, Inputs in) {
+  Dims k = spread(op, "kernel_size", o.kernel_size, n), s = o.stride.empty() ? k : spread(op, "stride", o.stride, n);
   if (n == 2) wrap_dim(-3, in[0].ndim(), op);  // PyTorch asks for the channels before it looks at the rank
   check_input(op, in[0], n, n + 1);
   check(!o.divisor_override || *o.divisor_override != 0, op, ": divisor must be not zero");
-  Dims k = spread(op, "kernel_size", o.kernel_size, n), s = o.stride.empty() ? k : spread(op, "stride", o.stride, n);
   return batched(in[0], n, [&](const Tensor& x) {
     // Source: PyTorch, whose means over volumes are row-major always.
     return fn::avg_pool_nd(n == 3 ? contiguous_of(x) : x, k, s, spread(op, "padding", o.padding, n), o.ceil_mode,
@@ -88,7 +88,7 @@ template <int n, class Op> Tensor adaptive(const char* op, const Op& o, Inputs i
   return batched(in[0], n, [&](const Tensor& x) {
     // Global pooling of row-major planes is a mean over dense lines, which has the faster kernel.
     if (size == Dims(n, 1) && x.is_contiguous()) return mean(x, n == 2 ? Dims{2, 3} : Dims{2, 3, 4}, true);
-    return fn::adaptive_avg_pool_nd(x, size);
+    return fn::adaptive_avg_pool_nd(n == 3 ? contiguous_of(x) : x, size);
   });
 }
 
@@ -105,6 +105,7 @@ Tensors MaxPool::vjp(const Saved& s, const Tensor& dy) const {
 Meta MaxPoolBackward::infer(Inputs in) const { return laid_out(input_size, in[0].dtype(), in[1]); }
 Tensors MaxPoolBackward::vjp(const Saved& s, const Tensor& d) const {
   Tensor index = s.input(1);
+  if (d.numel() == 0 || index.numel() == 0) return {zeros_of(Meta(index.sizes(), d.dtype(), d.device())), Tensor()};
   Dims plane{d.sizes()[0], d.sizes()[1], -1};
   return {reshape(gather_of(reshape(d, plane), 2, reshape(index, plane)), index.sizes()), Tensor()};
 }
@@ -121,7 +122,7 @@ Tensors AvgPoolBackward::vjp(const Saved&, const Tensor& d) const {
   return {fn::avg_pool_nd(d, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)};
 }
 Meta AdaptiveAvgPool::infer(Inputs in) const {
-  check<NotImplemented>(is_floating(in[0].dtype()), "\"adaptive_avg_pool2d\" not implemented for '", name_of(in[0].dtype()), "'");
+  check<NotImplemented>(is_floating(in[0].dtype()) || (output_size.n == 2 && output_size.contains(0)), "\"adaptive_avg_pool2d\" not implemented for '", name_of(in[0].dtype()), "'");
   Dims sizes{in[0].sizes()[0], in[0].sizes()[1]};
   for (int64_t s : output_size) sizes.push(s);
   return laid_out(sizes, in[0].dtype(), in[0]);

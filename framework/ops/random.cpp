@@ -75,7 +75,9 @@ Meta RandPerm::infer(Inputs) const {
   return {Dims{n}, DType::int64};
 }
 std::array<Meta, 2> NativeDropout::infer(Inputs in) const {
-  return {like(in[0]), Meta(in[0].sizes(), DType::boolean, in[0].device())};
+  Meta kept = pointwise_meta("dropout", Rule::promote, in.first(1)), mask = kept;
+  mask.dtype = DType::boolean;
+  return {kept, mask};
 }
 Tensors NativeDropout::vjp(const Saved& s, const Tensor& dy) const {
   return {Fn<MaskScale>()(dy, s.output(1), 1 - p)};

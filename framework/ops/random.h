@@ -41,6 +41,7 @@ struct RandomInt : Op {
 struct Bernoulli : Op {
   static constexpr Signature signature = "bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "1 with the probability input gives for each element, else 0.";
+  static constexpr Out out = Out::cast;
   Generator* generator;
   static constexpr std::tuple fields{&Bernoulli::generator};
   Meta infer(Inputs in) const;
@@ -118,6 +119,7 @@ struct MaskScale : Op {
 struct Dropout : Op {
   static constexpr Signature signature = "dropout(input: Tensor, p: float = 0.5, train: bool = True) -> Tensor";
   static constexpr auto doc = "Elements zeroed with probability p, the others scaled by 1 / (1 - p). Source: Hinton et al. 2012.";
+  static constexpr Out out = Out::none;
   static constexpr bool inplace = true;
   double p;
   bool train;

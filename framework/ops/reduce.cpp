@@ -163,6 +163,15 @@ Tensor sum_to(const Tensor& t, const Dims& sizes) {
 Meta Sum::infer(Inputs in) const { return reduced("sum", in[0], dim, keepdim, sum_type(dtype, in[0].dtype())); }
 Tensors Sum::vjp(const Saved& s, const Tensor& dy) const { return {spread(s, dy, dim, keepdim)}; }
 
+Meta Nansum::infer(Inputs in) const {
+  check(!is_complex(in[0].dtype()), "nansum on CPU does not support complex inputs");
+  return reduced("nansum", in[0], dim, keepdim, sum_type(dtype, in[0].dtype()));
+}
+Tensors Nansum::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor x = s.input(0);
+  return {where(isnan(x), num(0.0), spread(s, dy, dim, keepdim))};
+}
+
 Meta Mean::infer(Inputs in) const {
   DType t = dtype.value_or(in[0].dtype());
   check(is_inexact(t), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "

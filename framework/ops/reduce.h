@@ -22,6 +22,21 @@ struct Sum : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct Nansum : Op {
+  static constexpr Signature signature =
+      "nansum(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Sum over dim, NaN counted as 0.";
+  static constexpr const char* notation = "reduce dim, linear";
+  static constexpr Autocast autocast = Autocast::unchanged;
+  static constexpr Save saves{.inputs = 0b1};
+  std::optional<Dims> dim;
+  bool keepdim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&Nansum::dim, &Nansum::keepdim, &Nansum::dtype};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct Mean : Op {
   static constexpr Signature signature =
       "mean(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
@@ -148,6 +163,7 @@ struct MinDim : Op {
 struct MaxAll : Op {
   static constexpr Signature signature = "max(input: Tensor) -> Tensor";
   static constexpr auto doc = "Largest of all elements; equal ones share the gradient, as NaN do.";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -155,6 +171,7 @@ struct MaxAll : Op {
 struct MinAll : Op {
   static constexpr Signature signature = "min(input: Tensor) -> Tensor";
   static constexpr auto doc = "Smallest of all elements; equal ones share the gradient, as NaN do.";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -265,12 +282,13 @@ struct Cumprod : Op {
 };
 
 // MaxOther stands before MaxDim: a 0-d tensor of integers would pass for a dim.
-using ReduceOps = OpList<Sum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxOther, MinOther, MaxDim,
+using ReduceOps = OpList<Sum, Nansum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxOther, MinOther, MaxDim,
                          MinDim, MaxAll, MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, WithSlope, Logsumexp, Cumsum,
                          Cumprod>;
 
 namespace fn {
 inline constexpr Fn<Sum> sum;
+inline constexpr Fn<Nansum> nansum;
 inline constexpr Fn<Mean> mean;
 inline constexpr Fn<Prod, ProdDim> prod;
 inline constexpr Fn<Norm2> norm2;

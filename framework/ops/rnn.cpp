@@ -29,6 +29,16 @@ struct State {
   Tensor h, c;  // c: LSTM only
 };
 
+State lstm_state(const Tensor& gates, const Tensor& c) {
+  Tensors g = fn::chunk(gates, 4, -1);
+  Tensor next = fn::sigmoid(g[1]) * c + fn::sigmoid(g[0]) * fn::tanh(g[2]);
+  return {fn::sigmoid(g[3]) * fn::tanh(next), next};
+}
+bool one_precision(const Tensor& x, const Tensor& h, const Tensor& c) {
+  return x.dtype() == h.dtype() && x.dtype() == c.dtype() && (x.dtype() == DType::float32 || x.dtype() == DType::float64) &&
+         x.sizes() == h.sizes();
+}
+
 // One step from the input's part of the gates, which a layer computes for all steps at once.
 State step(RnnMode mode, const Weights& w, const Tensor& gates_x, const State& s) {
   Tensor gates_h = fn::linear(s.h, w.w_hh, w.b_hh);
@@ -40,10 +50,15 @@ State step(RnnMode mode, const Weights& w, const Tensor& gates_x, const State& s
     Tensor candidate = fn::tanh(x[2] + h[2] * reset);
     return {(s.h - candidate) * update + candidate, {}};
   }
-  Tensors g = fn::chunk(gates_x + gates_h, 4, -1);
-  Tensor c = fn::sigmoid(g[1]) * s.c + fn::sigmoid(g[0]) * fn::tanh(g[2]);
-  Tensor h = fn::sigmoid(g[3]) * fn::tanh(c);
-  return {w.w_hr ? fn::linear(h, w.w_hr) : h, c};
+  State next;
+  if (one_precision(gates_x, gates_h, s.c)) {
+    auto [h, c] = fn::lstm_gates(gates_x, gates_h, s.c);
+    next = {h, c};
+  } else {
+    next = lstm_state(gates_x + gates_h, s.c);
+  }
+  if (w.w_hr) next.h = fn::linear(next.h, w.w_hr);
+  return next;
 }
 
 Tensor rows(const Tensor& t, int64_t start, int64_t length) {
@@ -84,6 +99,7 @@ Tensor run_direction(RnnMode mode, const Weights& w, const Tensor& data, const s
 }
 
 std::vector<int64_t> read_sizes(const Tensor& batch_sizes, const Tensor& data) {
+  check<IndexError>(batch_sizes.ndim() > 0, "recurrent net: batch_sizes should be 1-d, got a tensor without dimensions");
   check(batch_sizes.dtype() == DType::int64 && batch_sizes.ndim() == 1 && batch_sizes.device().type == DeviceType::cpu,
         "recurrent net: batch_sizes should always be a 1-d int64 tensor on the CPU, got ", batch_sizes.ndim(), "-d ", name_of(batch_sizes.dtype()));
   std::vector<int64_t> sizes(batch_sizes.numel());
@@ -113,11 +129,47 @@ Tensors LstmCell::compose(Inputs in) const {
   return {s.h, s.c};
 }
 
+std::array<Meta, 2> LstmGates::infer(Inputs in) const {
+  const Tensor &x = in[0], &h = in[1], &c = in[2];
+  Dims gates = c.sizes();
+  check(c.ndim() > 0, "lstm_gates: c must have an axis of hidden numbers");
+  gates[c.ndim() - 1] = checked_mul(gates[c.ndim() - 1], 4);
+  check(x.sizes() == gates && h.sizes() == gates, "lstm_gates: expected gates of shape ", gates, ", got ", x.sizes(), " and ", h.sizes());
+  check<NotImplemented>(one_precision(x, h, c), "lstm_gates: not implemented for ", name_of(x.dtype()), ", ", name_of(h.dtype()), " and ", name_of(c.dtype()));
+  Meta m(c.sizes(), c.dtype(), c.device());
+  return {m, m};
+}
+Tensors LstmGates::vjp(const Saved& s, const Tensor&) const {
+  Tensor by_h = s.cotangent(0), by_c = s.cotangent(1), x = s.input(0), h = s.input(1), c = s.input(2);
+  if (!mode.grad) {
+    auto [gates, previous] = fn::lstm_gates_backward(by_h, by_c, x, h, c, s.output(1));
+    return {gates, gates, previous};
+  }
+  Tensors g = fn::chunk(x + h, 4, -1);
+  Tensor i = fn::sigmoid(g[0]), f = fn::sigmoid(g[1]), candidate = fn::tanh(g[2]), o = fn::sigmoid(g[3]);
+  Tensor t = fn::tanh(f * c + i * candidate), through_t = by_h ? by_h * o * (1.0 - t * t) : Tensor();
+  Tensor by_next = by_c && through_t ? by_c + through_t : by_c ? by_c : through_t;
+  Tensor by_o = by_h ? by_h * t * o * (1.0 - o) : o * 0.0;
+  Tensor gates = fn::cat.over(Tensors{by_next * candidate * i * (1.0 - i), by_next * c * f * (1.0 - f), by_next * i * (1.0 - candidate * candidate), by_o}, -1)[0];
+  return {gates, gates, by_next * f};
+}
+std::array<Meta, 2> LstmGatesBackward::infer(Inputs in) const {
+  const Tensor &gates = in[2], &c = in[4];
+  for (int k : {0, 1}) check(!in[k] || in[k].sizes() == c.sizes(), "lstm_gates_backward: expected gradients of shape ", c.sizes());
+  for (const Tensor& t : in)
+    if (t) check(t.dtype() == c.dtype(), "lstm_gates_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(c.dtype()));
+  check(in[5].sizes() == c.sizes() && gates.sizes() == in[3].sizes() && gates.numel() == checked_mul(c.numel(), 4), "lstm_gates_backward: shapes do not fit");
+  return {Meta(gates.sizes(), c.dtype(), c.device()), Meta(c.sizes(), c.dtype(), c.device())};
+}
+
 Tensors RnnStack::compose(Inputs in) const {
   const RnnMode m = mode_of(mode.view());
   const size_t states = m == RnnMode::lstm ? 2 : 1, lead = (packed ? 2 : 1) + states;
   const int64_t directions = bidirectional ? 2 : 1, cells = checked_mul(num_layers, directions);
   const size_t biases = has_biases ? 4 : 2;
+  check(states == 2 || in.size() < lead || (in.size() - lead) % biases == 0, "got an incorrect number of RNN parameters");
+  for (size_t i = lead - states; i < std::min(lead, in.size()); i++)
+    check<IndexError>(in[i].ndim() > (states == 2 ? 2 : 0), "recurrent net: states must be 3-d, got ", in[i].sizes());
   check(num_layers > 0, "recurrent net: num_layers must be positive, got ", num_layers);
   check(in.size() > lead, "recurrent net: got no weights");
   const size_t given = in.size() - lead, each = given / size_t(cells);

@@ -1,5 +1,5 @@
 // Recurrent nets: a cell's step, and whole stacks of layers over (packed) sequences. All are compositions of linear maps and
-// pointwise ops, so gradients of every order follow. Source: Elman 1990 (RNN), Hochreiter and Schmidhuber 1997 and Sak et al. 2014
+// pointwise ops, so gradients of every order follow; an LSTM's gates are one op where they are of one precision. Source: Elman 1990 (RNN), Hochreiter and Schmidhuber 1997 and Sak et al. 2014
 // (LSTM, projections), Cho et al. 2014 (GRU, with the reset gate after the product, as PyTorch has it).
 #pragma once
 #include "framework/op/call.h"
@@ -26,6 +26,25 @@ struct LstmCell : Op {
   Tensors compose(Inputs in) const;
 };
 
+struct LstmGates : Op {
+  static constexpr Signature signature = "lstm_gates(gates_x: Tensor, gates_h: Tensor, c: Tensor) -> (h: Tensor, c_next: Tensor)";
+  static constexpr auto doc =
+      "What an LSTM cell makes of its four gates, the sum of gates_x and gates_h (*, 4 hidden), and its state c (*, hidden), in float32 or float64.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b111, .outputs = 0b10};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor&) const;
+};
+
+struct LstmGatesBackward : Op {
+  static constexpr Signature signature =
+      "lstm_gates_backward(grad_h: Tensor | None, grad_c: Tensor | None, gates_x: Tensor, gates_h: Tensor, c: Tensor, c_next: Tensor) -> (gates: Tensor, c: Tensor)";
+  static constexpr auto doc = "Gradients of lstm_gates to the sum of the gates and to c.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;  // where a gradient of it is wanted, lstm_gates' is made of other ops
+  std::array<Meta, 2> infer(Inputs in) const;
+};
+
 struct RnnStack : Op {
   static constexpr Signature signature =
       "rnn_stack(tensors: list[Tensor], mode: str, num_layers: int, has_biases: bool, dropout: float, train: bool, bidirectional: bool, packed: bool) -> list[Tensor]";
@@ -45,11 +64,13 @@ struct RnnStack : Op {
   Tensors compose(Inputs in) const;
 };
 
-using RnnOps = OpList<RnnCell, LstmCell, RnnStack>;
+using RnnOps = OpList<RnnCell, LstmCell, LstmGates, LstmGatesBackward, RnnStack>;
 
 namespace fn {
 inline constexpr Fn<RnnCell> rnn_cell;
 inline constexpr Fn<LstmCell> lstm_step;
+inline constexpr Fn<LstmGates> lstm_gates;
+inline constexpr Fn<LstmGatesBackward> lstm_gates_backward;
 inline constexpr Fn<RnnStack> rnn_stack;
 }  // namespace fn
 

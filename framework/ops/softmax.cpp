@@ -1,5 +1,7 @@
 #include "framework/ops/softmax.h"
 
+#include "framework/ops/attention.h"
+
 #include <cmath>
 
 #include "framework/ops/arithmetic.h"
@@ -41,6 +43,22 @@ Tensors LogSoftmaxBackward::vjp(const Saved& s, const Tensor& d) const {
   return {d - sum(d * p, Dims{dim}, true), -(d * p * sum(dy, Dims{dim}, true))};
 }
 
+// Whether a kernel that keeps no scores serves the call. Source of the rules: PyTorch's choice of its flash kernel.
+static bool passes_blockwise(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, bool grouped, double dropout_p) {
+  auto four = [](const Tensor& t) { return t.ndim() == 4; };
+  if (!four(q) || !four(k) || !four(v) || dropout_p > 0) return false;
+  if (!is_floating(q.dtype()) || q.dtype() == DType::float64) return false;
+  if (q.sizes()[3] != k.sizes()[3] || k.sizes()[2] != v.sizes()[2] || k.sizes()[1] != v.sizes()[1]) return false;
+  if (q.sizes()[0] != k.sizes()[0] || q.sizes()[0] != v.sizes()[0]) return false;
+  if (grouped ? k.sizes()[1] == 0 || q.sizes()[1] % k.sizes()[1] != 0 : q.sizes()[1] != k.sizes()[1]) return false;
+  if (!mask) return true;
+  if (mask.ndim() > 4 || (mode.grad && mask.has_flag(kRequiresGrad))) return false;
+  const int64_t scores[4] = {q.sizes()[0], q.sizes()[1], q.sizes()[2], k.sizes()[2]};
+  for (int i = 1; i <= mask.ndim(); i++)
+    if (mask.sizes()[mask.ndim() - i] != 1 && mask.sizes()[mask.ndim() - i] != scores[4 - i]) return false;
+  return true;
+}
+
 Tensor ScaledDotProductAttention::compose(Inputs in) const {
   Tensor q = in[0], k = in[1], v = in[2], mask = in[3];
   const char* op = "scaled_dot_product_attention";
@@ -62,10 +80,17 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   check(!mask || mask.dtype() == DType::boolean || mask.dtype() == DType::float32 || mask.dtype() == q.dtype(), op,
         ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
         mask ? name_of(mask.dtype()) : "", " and query.dtype: ", name_of(q.dtype()), " instead.");
-  check(!(mask.defined() && is_causal), op, ": Explicit attn_mask should not be set when is_causal=True");
   if (enable_gqa && q.ndim() >= 3 && k.ndim() >= 3 && v.ndim() >= 3)
     check(k.size(-3) > 0 && v.size(-3) > 0, "scaled_dot_product_attention: expected key and value with heads for enable_gqa, got ", k.sizes(),
           " and ", v.sizes());
+  double factor = scale ? *scale : 1 / std::sqrt(double(q.size(-1)));
+  if (passes_blockwise(q, k, v, mask, enable_gqa, dropout_p)) {
+    Tensor added = mask && mask.dtype() == DType::boolean ? where(mask, full_of(Meta(Dims{}, DType::float32), Scalar(0.0)), num(-INFINITY)) : mask;
+    if (mode.autocast)
+      for (Tensor* t : {&q, &k, &v}) *t = cast_to(*t, mode.autocast_dtype);
+    return fn::flash_attention(q, k, v, added ? cast_to(added, DType::float32) : added, is_causal, factor)[0];
+  }
+  check(!(mask.defined() && is_causal), op, ": Explicit attn_mask should not be set when is_causal=True");
   if (enable_gqa && q.ndim() >= 3 && q.size(-3) != k.size(-3)) {
     // Groups of query heads share a key and value head.
     int64_t repeat = q.size(-3) / k.size(-3);
@@ -78,7 +103,6 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     };
     k = widen(k), v = widen(v);
   }
-  double factor = scale ? *scale : 1 / std::sqrt(double(q.size(-1)));
   Tensor scores = matmul(q * factor, transpose(k, int64_t(-2), int64_t(-1)));
   if (is_causal) {
     Tensor keep = fn::tril(full_of(Meta(Dims{q.size(-2), k.size(-2)}, DType::boolean), Scalar(true)), int64_t(0));

@@ -7,6 +7,7 @@ namespace weir {
 struct Neg : Pointwise<Neg, Rule::promote> {
   static constexpr Signature signature = "neg(input: Tensor) -> Tensor";
   static constexpr auto doc = "-x.";
+  static constexpr Out out = Out::same;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -14,6 +15,7 @@ struct Neg : Pointwise<Neg, Rule::promote> {
 struct Abs : Pointwise<Abs, Rule::promote> {
   static constexpr Signature signature = "abs(input: Tensor) -> Tensor";
   static constexpr auto doc = "Absolute value, real for complex numbers too.";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
   static constexpr bool holomorphic = false;
   Meta infer(Inputs in) const;
@@ -23,6 +25,7 @@ struct Abs : Pointwise<Abs, Rule::promote> {
 struct Sign : Pointwise<Sign, Rule::promote> {
   static constexpr Signature signature = "sign(input: Tensor) -> Tensor";
   static constexpr auto doc = "-1, 0 or 1.";
+  static constexpr Out out = Out::same;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -234,18 +237,21 @@ struct Polygamma : Pointwise<Polygamma, Rule::floating> {
 struct Floor : Pointwise<Floor, Rule::promote> {
   static constexpr Signature signature = "floor(input: Tensor) -> Tensor";
   static constexpr auto doc = "Largest integer not above x.";
+  static constexpr Out out = Out::same;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Ceil : Pointwise<Ceil, Rule::promote> {
   static constexpr Signature signature = "ceil(input: Tensor) -> Tensor";
   static constexpr auto doc = "Smallest integer not below x.";
+  static constexpr Out out = Out::same;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Round : Pointwise<Round, Rule::promote> {
   static constexpr Signature signature = "round(input: Tensor, *, decimals: int = 0) -> Tensor";
   static constexpr auto doc = "Nearest integer, halves to even, at the given number of decimals.";
+  static constexpr Out out = Out::same;
   int64_t decimals;
   static constexpr std::tuple fields{&Round::decimals};
   Meta infer(Inputs in) const;
@@ -255,12 +261,14 @@ struct Round : Pointwise<Round, Rule::promote> {
 struct Trunc : Pointwise<Trunc, Rule::promote> {
   static constexpr Signature signature = "trunc(input: Tensor) -> Tensor";
   static constexpr auto doc = "Integer part.";
+  static constexpr Out out = Out::same;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Frac : Pointwise<Frac, Rule::real> {
   static constexpr Signature signature = "frac(input: Tensor) -> Tensor";
   static constexpr auto doc = "Fractional part, with the sign of x.";
+  static constexpr Out out = Out::same;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -302,6 +310,7 @@ struct Sinc : Pointwise<Sinc, Rule::floating> {
 struct NanToNum : Pointwise<NanToNum, Rule::promote> {
   static constexpr Signature signature = "nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor";
   static constexpr auto doc = "NaN and infinities replaced; by 0 and the largest finite numbers unless given.";
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> nan;
   std::optional<double> posinf;
@@ -376,31 +385,34 @@ struct Entr : Pointwise<Entr, Rule::floating> {
 struct Isnan : Pointwise<Isnan, Rule::predicate> {
   static constexpr Signature signature = "isnan(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x NaN?";
+  static constexpr Out out = Out::none;
 };
 
 struct Isinf : Pointwise<Isinf, Rule::predicate> {
   static constexpr Signature signature = "isinf(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x infinite?";
+  static constexpr Out out = Out::none;
 };
 
 struct Isfinite : Pointwise<Isfinite, Rule::predicate> {
   static constexpr Signature signature = "isfinite(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x neither infinite nor NaN?";
+  static constexpr Out out = Out::none;
 };
 
 struct Signbit : Pointwise<Signbit, Rule::predicate> {
   static constexpr Signature signature = "signbit(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is the sign bit set?";
+  static constexpr auto doc = "Is the sign bit set?"; static constexpr Out out = Out::same;
 };
 
 struct Isposinf : Pointwise<Isposinf, Rule::predicate> {
   static constexpr Signature signature = "isposinf(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x +inf?";
+  static constexpr auto doc = "Is x +inf?"; static constexpr Out out = Out::same;
 };
 
 struct Isneginf : Pointwise<Isneginf, Rule::predicate> {
   static constexpr Signature signature = "isneginf(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x -inf?";
+  static constexpr auto doc = "Is x -inf?"; static constexpr Out out = Out::same;
 };
 
 struct LogicalNot : Pointwise<LogicalNot, Rule::predicate> {

@@ -92,6 +92,30 @@ Geometry View::geometry(Inputs in) const {
 }
 Tensors View::vjp(const Saved& s, const Tensor& dy) const { return {reshape(dy, s.input_meta(0).sizes)}; }
 
+Geometry ViewDtype::geometry(Inputs in) const {
+  const Tensor& x = in[0];
+  Geometry g = same(x);
+  g.dtype = dtype;
+  if (dtype == x.dtype()) return g;
+  check(!(x->flags & kMarks), "torch.Tensor.view is not supported for ", x.has_flag(kConj) ? "conjugate view tensors" : "tensors with negative bit set",
+        " when converting to a different dtype.");
+  const int64_t from = int64_t(size_of(x.dtype())), to = int64_t(size_of(dtype));
+  if (from == to) return g;
+  if (x->storage->symbolic && x->storage->context && untraceable) untraceable(Obstacle::value, "a view of another element size asks for the place of an argument in its memory");
+  check(x.ndim() > 0, "self.dim() cannot be 0 to view ", name_of(x.dtype()), " as ", name_of(dtype), " (different element sizes)");
+  check(g.strides.back() == 1, "self.stride(-1) must be 1 to view ", name_of(x.dtype()), " as ", name_of(dtype),
+        " (different element sizes), but got ", g.strides.back());
+  auto scaled = [&](int64_t n, const char* what) {
+    check(checked_mul(n, from) % to == 0, what, " must be divisible by ", to / from, " to view ", name_of(x.dtype()), " as ", name_of(dtype),
+          " (different element sizes), but got ", n);
+    return n * from / to;
+  };
+  g.sizes.back() = scaled(g.sizes.back(), "self.size(-1)");
+  g.offset = scaled(g.offset, "self.storage_offset()");
+  for (int i = 0; i + 1 < g.strides.n; i++) g.strides[i] = scaled(g.strides[i], "self.stride");
+  return g;
+}
+
 Geometry Transpose::geometry(Inputs in) const {
   Geometry g = same(in[0]);
   int a = wrap_dim(dim0, in[0].ndim(), "transpose"), b = wrap_dim(dim1, in[0].ndim(), "transpose");
@@ -101,6 +125,14 @@ Geometry Transpose::geometry(Inputs in) const {
   return g;
 }
 Tensors Transpose::vjp(const Saved&, const Tensor& dy) const { return {transpose(dy, dim0, dim1)}; }
+
+Geometry MatrixTranspose::geometry(Inputs in) const {
+  check(in[0].ndim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", in[0].ndim(), "D");
+  Geometry g = same(in[0]);
+  if (in[0].ndim() == 2) std::swap(g.sizes[0], g.sizes[1]), std::swap(g.strides[0], g.strides[1]);
+  return g;
+}
+Tensors MatrixTranspose::vjp(const Saved&, const Tensor& dy) const { return {fn::t(dy)}; }
 
 Geometry Permute::geometry(Inputs in) const {
   const Tensor& x = in[0];
@@ -225,6 +257,8 @@ Geometry AsStrided::geometry(Inputs in) const {
     check(size[i] >= 0, "as_strided: Trying to create tensor with negative dimension ", size[i]);
     check(stride[i] >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
+  // An argument's stand-in in a trace counts offsets from where the argument begins, and ends where it ends.
+  if (x->storage->symbolic && x->storage->context && untraceable) untraceable(Obstacle::value, "as_strided counts from the start of an argument's memory, of which the argument is a part");
   int64_t offset = storage_offset.value_or(x->offset), last = checked_add(extent(size, stride).high, offset);
   check(offset >= 0, "as_strided: storage_offset must be non-negative, got ", offset);
   check(size.product() == 0 || checked_mul(checked_add(last, 1), int64_t(size_of(x.dtype()))) <= int64_t(x->storage->bytes),

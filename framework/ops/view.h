@@ -18,12 +18,32 @@ struct View : ViewOp {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct ViewDtype : ViewOp {
+  static constexpr Signature signature = "view.dtype(input: Tensor, dtype: dtype) -> Tensor";
+  static constexpr auto doc =
+      "The same bytes in another dtype; where its elements are larger or smaller, the last axis shrinks or grows. RuntimeError where "
+      "strides or sizes do not allow it.";
+  static constexpr Module module = Module::method;
+  static constexpr bool differentiable = false;
+  DType dtype;
+  static constexpr std::tuple fields{&ViewDtype::dtype};
+  Geometry geometry(Inputs in) const;
+};
+
 struct Transpose : ViewOp {
   static constexpr Signature signature = "transpose(input: Tensor, dim0: int, dim1: int) -> Tensor";
   static constexpr auto doc = "Two axes exchanged.";
   static constexpr bool inplace = true;
   int64_t dim0, dim1;
   static constexpr std::tuple fields{&Transpose::dim0, &Transpose::dim1};
+  Geometry geometry(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct MatrixTranspose : ViewOp {
+  static constexpr Signature signature = "t(input: Tensor) -> Tensor";
+  static constexpr auto doc = "The transpose of a matrix; a vector or 0-d tensor as it is.";
+  static constexpr bool inplace = true;
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -206,12 +226,13 @@ struct Chunk : Op {
   Tensors compose(Inputs in) const;
 };
 
-using ViewOps = OpList<View, Transpose, Permute, Expand, Select, Slice, Squeeze, Unsqueeze, AsStrided, Diagonal,
+using ViewOps = OpList<View, ViewDtype, Transpose, MatrixTranspose, Permute, Expand, Select, Slice, Squeeze, Unsqueeze, AsStrided, Diagonal,
                        Unfold, Reshape, Flatten, Unflatten, Narrow, NarrowTensor, Movedim, Unbind, Split, SplitSizes, Chunk>;
 
 namespace fn {
-inline constexpr Fn<View> view;
+inline constexpr Fn<View, ViewDtype> view;
 inline constexpr Fn<Transpose> transpose;
+inline constexpr Fn<MatrixTranspose> t;
 inline constexpr Fn<Permute> permute;
 inline constexpr Fn<Expand> expand;
 inline constexpr Fn<Select> select;

@@ -12,9 +12,13 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();  // the logarithm of an impossible path
 
+// In PyTorch's order of comparisons, which decides what becomes of NaN and infinities.
 double log_sum(double a, double b, double c = kNever) {
-  const double most = std::max({a, b, c});
-  return most == kNever ? kNever : std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most)) + most;
+  double most = a;
+  if (b > most) most = b;
+  if (c > most) most = c;
+  if (most == kNever) most = 0;
+  return std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most)) + most;
 }
 
 // The checked problem: log-probabilities in double and where each target starts. State s of a target stands for a blank (even)
@@ -74,7 +78,7 @@ void ctc_loss(const CtcLoss& op, Inputs in, Outputs out) {
           alpha[t * row + s] = log_sum(before[s], s > 0 ? before[s - 1] : kNever, p.skips(b, s) ? before[s - 2] : kNever) + p.log_prob(t, b, p.label(b, s));
       }
       const double* last = alpha + (n - 1) * row;
-      loss = -log_sum(last[states - 1], states > 1 ? last[states - 2] : kNever);
+      loss = states == 1 ? -last[0] : -log_sum(last[states - 1], last[states - 2]);
     }
   });
   if (op.zero_infinity)
@@ -107,7 +111,10 @@ void ctc_loss_backward(const CtcLossBackward& op, Inputs in, Outputs out) {
                                                     s + 2 < states && p.skips(b, s + 2) ? later[s + 2] : kNever);
           const int64_t c = p.label(b, s);
           beta[s] = stays + p.log_prob(t, b, c);
-          paths[c] = log_sum(paths[c], alpha[t * row + s] + beta[s]);
+          // At the end a target's element stands alone in PyTorch, also where it is the blank, of which both states tell.
+          const double path = alpha[t * row + s] + beta[s];
+          if (t == n - 1 && s == states - 1 && states > 1 && c == p.label(b, s - 1)) continue;
+          paths[c] = t == n - 1 || paths[c] == kNever ? (s >= states - 2 || t < n - 1 ? path : paths[c]) : log_sum(paths[c], path);
         }
         std::swap(beta, later);
         double* to = g + (t * p.batch + b) * p.classes;

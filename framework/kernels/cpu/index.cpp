@@ -2,26 +2,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <utility>
 #include <vector>
 
-#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/axis.h"
+#include "framework/kernels/cpu/indexing.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
 constexpr auto kCpu = DeviceType::cpu;
-
-int64_t index_at(const Tensor& t, int64_t offset) {
-  return t.dtype() == DType::int64 ? t.data<int64_t>()[offset] : t.data<int32_t>()[offset];
-}
-
-// Source of the exception's type: PyTorch raises RuntimeError in gather and scatter, IndexError elsewhere.
-int64_t checked_along(int64_t i, int64_t n, int d) {
-  check(i >= 0 && i < n, "index ", i, " is out of bounds for dimension ", d, " with size ", n);
-  return i;
-}
 
 int64_t checked(const char* op, int64_t i, int64_t n, bool wrap) {
   check<IndexError>(i >= (wrap ? -n : 0) && i < n, op, ": index ", i, " is out of bounds for dimension with size ", n);
@@ -66,191 +58,58 @@ void flip(const Flip& op, Inputs in, Outputs out) {
   run_copy(alias(x, x.sizes(), strides, offset), out[0]);
 }
 
-// Whether all n indices lie in [0, limit) (with `wrap`, [-limit, limit)): a loop without branches.
-bool in_range(const int64_t* at, int64_t n, int64_t limit, bool wrap) {
-  int64_t signs = 0, low = wrap ? limit : 0;  // negative once one index is outside
-  for (int64_t i = 0; i < n; i++) signs |= (at[i] + low) | (limit - 1 - at[i]);
-  return signs >= 0;
+// The indices along dim, each of them checked.
+std::vector<int64_t> checked_indices(const Tensor& index, const std::function<void(int64_t)>& check_one) {
+  std::vector<int64_t> at(index.numel());
+  for (int64_t i = 0; i < index.numel(); i++) check_one(at[i] = index_at(index, i));
+  return at;
 }
-
-// Walks the innermost rows of a shape under three sets of strides: offsets move with the coordinates, no divisions.
-struct RowWalk {
-  Dims sizes, strides[3], at;  // without axes of size 1, but at least one axis
-  int64_t offset[3] = {0, 0, 0};
-
-  RowWalk(const Dims& shape, const Dims& a, const Dims& b, const Dims& c) {
-    for (int d = 0; d < shape.n; d++) {
-      if (shape[d] == 1 && (sizes.n > 0 || d < shape.n - 1)) continue;
-      sizes.push(shape[d]), at.push(0);
-      strides[0].push(a[d]), strides[1].push(b[d]), strides[2].push(c[d]);
-    }
-  }
-  int64_t inner(int k) const { return strides[k][sizes.n - 1]; }
-  void start(int64_t row) {
-    for (int d = sizes.n - 1; d-- > 0; row /= sizes[d]) move(d, row % sizes[d]);
-  }
-  void next() {
-    for (int d = sizes.n - 1; d-- > 0;) {
-      if (at[d] + 1 < sizes[d]) return move(d, 1);
-      move(d, -at[d]);
-    }
-  }
-
- private:
-  void move(int d, int64_t by) {
-    at[d] += by;
-    for (int k = 0; k < 3; k++) offset[k] += by * strides[k][d];
-  }
-};
-
-// For every position of `index`: f(position, offset under `strides` with index's value along dim, offset under `other`).
-// Threads share rows where f writes no position twice, which `parallel` says.
-template <class F>
-void along(const char* op, const Tensor& t, int64_t dim, const Dims& strides, int64_t limit, const Dims& other, bool parallel, F&& f) {
-  if (t.numel() == 0) return;
-  if (t.ndim() == 0) return checked_along(index_at(t, 0), limit, 0), f(0, 0, 0);
-  Tensor index = t.dtype() == DType::int64 ? t : copied(t, Meta(t.sizes(), DType::int64));
-  int d = wrap_dim(dim, index.ndim(), op);
-  Dims fixed = strides;
-  fixed[d] = 0;
-  const RowWalk walk(index.sizes(), index.strides(), fixed, other);
-  int64_t n = walk.sizes.back(), is = walk.inner(0), fs = walk.inner(1), os = walk.inner(2), step = strides[d];
-  auto run = [&](int64_t b, int64_t e) {
-    std::vector<int64_t> copy(is == 1 ? 0 : n);
-    RowWalk row = walk;
-    row.start(b);
-    for (int64_t r = b; r < e; r++, row.next()) {
-      const int64_t* at = index.data<int64_t>() + row.offset[0];
-      if (is != 1) {
-        for (int64_t j = 0; j < n; j++) copy[j] = at[j * is];
-        at = copy.data();
-      }
-      if (!in_range(at, n, limit, false))
-        for (int64_t j = 0; j < n; j++) checked_along(at[j], limit, d);
-      int64_t to = r * n, base = row.offset[1], from = row.offset[2];
-      if (fs == 0 && step == 1 && os == 1)
-        for (int64_t j = 0; j < n; j++) f(to + j, base + at[j], from + j);
-      else
-        for (int64_t j = 0; j < n; j++) f(to + j, base + j * fs + at[j] * step, from + j * os);
-    }
-  };
-  int64_t rows = index.numel() / n;
-  if (parallel) parallel_for(rows, std::max<int64_t>(1, kGrain / 4 / n), run);
-  else run(0, rows);
-}
-bool along_last(int64_t dim, const Tensor& t) { return t.ndim() > 0 && wrap_dim(dim, t.ndim(), "scatter") == t.ndim() - 1; }
-
-template <class F> void by_item_size(size_t bytes, F&& f) {
-  if (bytes == 1) f(TypeTag<uint8_t>{});
-  else if (bytes == 2) f(TypeTag<uint16_t>{});
-  else if (bytes == 4) f(TypeTag<uint32_t>{});
-  else if (bytes == 8) f(TypeTag<uint64_t>{});
-  else f(TypeTag<std::complex<double>>{});
-}
-
-int64_t size_along(const Tensor& t, int64_t dim) { return t.ndim() ? t.size(dim) : 1; }
-
-void gather(const Gather& op, Inputs in, Outputs out) {
-  const Tensor& x = in[0];
-  by_item_size(size_of(x.dtype()), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T* src = x.data<T>();
-    T* dst = out[0].data<T>();
-    along("gather", in[1], op.dim, x.strides(), size_along(x, op.dim), x.strides(), true, [=](int64_t i, int64_t at, int64_t) { dst[i] = src[at]; });
-  });
-}
-
-void scatter(const Scatter& op, Inputs in, Outputs out) {
-  run_copy(in[0], out[0]);
-  const Tensor &index = in[1], &src = in[2];
-  by_item_size(size_of(src.dtype()), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* dst = out[0].data<T>();
-    const T* values = src.data<T>();
-    along("scatter", index, op.dim, out[0].strides(), size_along(out[0], op.dim), src.strides(), along_last(op.dim, index),
-          [=](int64_t, int64_t at, int64_t from) { dst[at] = values[from]; });
-  });
-}
-
-void scatter_value(const ScatterValue& op, Inputs in, Outputs out) {
-  run_copy(in[0], out[0]);
-  visit_dtype(out[0].dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T *dst = out[0].data<T>(), v;
-    if constexpr (std::is_same_v<T, bool>) v = op.value.to_double() != 0;
-    else if constexpr (std::is_integral_v<T>) v = T(op.value.to_int());
-    else if constexpr (kIsComplex<T>) v = op.value.to<T>();
-    else v = T(float_cast<T>(op.value.to_double()));
-    along("scatter", in[1], op.dim, out[0].strides(), size_along(out[0], op.dim), out[0].strides(), along_last(op.dim, in[1]),
-          [=](int64_t, int64_t at, int64_t) { dst[at] = v; });
-  });
-}
-
-// dst += v in the type's own arithmetic (half types through float, bool as or).
-template <class T, class Alpha = double> void add_to(T& dst, T v, Alpha alpha = 1) {
-  if constexpr (kIsComplex<T>) dst += T(alpha) * v;
-  else if constexpr (kIsComplex<Alpha>) add_to(dst, v, alpha.real());
-  else if constexpr (std::is_same_v<T, bool>) dst = dst || v;
-  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) dst = T(float(dst) + float(alpha) * float(v));
-  else if constexpr (std::is_integral_v<T>) dst = T(dst + T(alpha) * v);
-  else dst += T(alpha) * v;
-}
-
-void scatter_add(const ScatterAdd& op, Inputs in, Outputs out) {
-  run_copy(in[0], out[0]);
-  const Tensor &index = in[1], &src = in[2];
-  visit_dtype(src.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* dst = out[0].data<T>();
-    const T* values = src.data<T>();
-    along("scatter_add", index, op.dim, out[0].strides(), size_along(out[0], op.dim), src.strides(), along_last(op.dim, index),
-          [=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
-  });
-}
-
-// Sizes before, at and behind dim of a row-major tensor.
-struct Split3 {
-  int64_t outer = 1, n = 1, inner = 1;
-  Split3(const Dims& sizes, int64_t dim, const char* op) {
-    int d = wrap_dim(dim, sizes.n, op);
-    for (int i = 0; i < sizes.n; i++) (i < d ? outer : i == d ? n : inner) *= sizes[i];
-  }
-};
-
 void index_select(const IndexSelect& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), index = row_major(in[1]);
   int d = wrap_dim(op.dim, x.ndim(), "index_select");
-  Split3 s(x.sizes(), d, "index_select");
+  const Axis s(x.sizes(), d, "index_select");
   int64_t bytes = s.inner * size_of(x.dtype()), m = index.numel();
+  if (s.outer * s.inner == 0) return;
+  std::vector<int64_t> at = checked_indices(index, [&](int64_t i) {
+    if (d == 1) checked_along(i, s.n, d);  // the columns are read by a loop of their own in PyTorch
+    else checked("index_select", i, s.n, false);
+  });
+  if (s.inner == 1)
+    return by_item_size(size_of(x.dtype()), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T* from = x.data<T>();
+      T* to = out[0].data<T>();
+      parallel_for(s.outer, std::max<int64_t>(1, kGrain / std::max<int64_t>(m, 1)), [&](int64_t b, int64_t e) {
+        for (int64_t o = b; o < e; o++)
+          for (int64_t i = 0; i < m; i++) to[o * m + i] = from[o * s.n + at[i]];
+      });
+    });
   parallel_for(s.outer * m, std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) {
-      int64_t at = index_at(index, i % m);
-      if (d == 1) checked_along(at, s.n, d);  // the columns are read by a loop of their own in PyTorch
-      else checked("index_select", at, s.n, false);
-      std::memcpy(out[0].raw() + i * bytes, x.raw() + (i / m * s.n + at) * bytes, bytes);
-    }
+    for (int64_t i = b; i < e; i++) std::memcpy(out[0].raw() + i * bytes, x.raw() + (i / m * s.n + at[i % m]) * bytes, bytes);
   });
 }
 
 void index_add(const IndexAdd& op, Inputs in, Outputs out) {
-  run_copy(in[0], out[0]);
   Tensor index = row_major(in[1]), src = row_major(in[2]);
-  Split3 s(out[0].sizes(), op.dim, "index_add");
+  const Axis s(in[0].sizes(), op.dim, "index_add");
   int64_t m = index.numel();
-  bool scatters = out[0].ndim() > 1 && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
-  visit_dtype(src.dtype(), [&](auto tag) {
+  bool scatters = in[0].ndim() > 1 && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
+  std::vector<int64_t> at = checked_indices(index, [&](int64_t i) {
+    if (scatters) checked_along(i, s.n, int(op.dim));
+    else checked("index_add", i, s.n, false);
+  });
+  scattered(in, out[0], true, [&](const Tensor& to) { visit_dtype(src.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T* dst = out[0].data<T>();
+    T* dst = to.data<T>();
     const T* p = src.data<T>();
     const auto alpha = op.alpha.to<std::conditional_t<kIsComplex<T>, std::complex<double>, double>>();
-    for (int64_t o = 0; o < s.outer; o++)
-      for (int64_t i = 0; i < m; i++) {
-        int64_t at = scatters ? checked_along(index_at(index, i), s.n, int(op.dim))
-                              : checked("index_add", index_at(index, i), s.n, false);
-        for (int64_t k = 0; k < s.inner; k++)
-          add_to(dst[(o * s.n + at) * s.inner + k], p[(o * m + i) * s.inner + k], alpha);
-      }
-  });
+    parallel_for(s.outer, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(m * s.inner, 1)), [&](int64_t b, int64_t e) {
+      for (int64_t o = b; o < e; o++)
+        for (int64_t i = 0; i < m; i++)
+          for (int64_t k = 0; k < s.inner; k++)
+            add_to(dst[(o * s.n + at[i]) * s.inner + k], p[(o * m + i) * s.inner + k], alpha);
+    });
+  }); });
 }
 
 constexpr int64_t kRows = 256;  // rows whose offsets are found together
@@ -384,9 +243,9 @@ template <class T> void select_unordered(std::vector<Ranked<T>>& line, int64_t k
 template <class T>
 void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, bool ordered, const Tensor& values,
                 const Tensor& indices) {
-  int d = wrap_dim(dim, x.ndim(), "sort");
-  int64_t n = x.ndim() ? x.sizes()[d] : 1, inner = 1;
-  for (int i = d + 1; i < x.ndim(); i++) inner *= x.sizes()[i];
+  const int d = wrap_dim(dim, x.ndim(), "sort");
+  const Axis axis(x.sizes(), dim, "sort");
+  const int64_t n = axis.n, inner = axis.inner;
   Dims rest_sizes = x.sizes(), rest_strides = x.strides();
   int64_t step = x.ndim() ? x.strides()[d] : 1;
   if (x.ndim()) rest_sizes.erase(d), rest_strides.erase(d);
@@ -462,10 +321,6 @@ void embedding_backward(const EmbeddingBackward& op, Inputs in, Outputs out) {
 static const bool registered = [] {
   set_kernel<Cat, cat>(kCpu);
   set_kernel<Flip, flip>(kCpu);
-  set_kernel<Gather, gather>(kCpu);
-  set_kernel<Scatter, scatter>(kCpu);
-  set_kernel<ScatterValue, scatter_value>(kCpu);
-  set_kernel<ScatterAdd, scatter_add>(kCpu);
   set_kernel<IndexSelect, index_select>(kCpu);
   set_kernel<IndexAdd, index_add>(kCpu);
   set_kernel<IndexRows, index_rows>(kCpu);

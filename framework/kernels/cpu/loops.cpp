@@ -22,11 +22,31 @@ template <class To, class From> To cast(From x) {
 }
 template <> bool cast<bool, double>(double x) { return x != 0; }
 
+#ifdef __F16C__  // GCC converts _Float16 one by one
+inline void widen(const Half* __restrict src, float* __restrict dst, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(dst + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(src + i))));
+  for (; i < n; i++) dst[i] = float(src[i]);
+}
+inline void narrow(const float* __restrict src, Half* __restrict dst, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + i), _mm256_cvtps_ph(_mm256_loadu_ps(src + i), _MM_FROUND_TO_NEAREST_INT));
+  for (; i < n; i++) dst[i] = Half(src[i]);
+}
+#endif
+
 template <class From, class To>
 void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int64_t ds, int64_t n) {
   if (ss == 1 && ds == 1) {
     if constexpr (std::is_same_v<From, To>) {
       std::memcpy(dst, src, n * sizeof(To));
+#ifdef __F16C__
+    } else if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) {
+      widen(src, dst, n);
+    } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) {
+      narrow(src, dst, n);
+#endif
     } else if constexpr (std::is_same_v<From, bool>) {  // as bytes: loops over bool are not vectorised
       convert_run(reinterpret_cast<const uint8_t*>(src), 1, dst, 1, n);
     } else if constexpr (std::is_same_v<To, bool>) {
@@ -93,26 +113,32 @@ Space make_space(std::span<const Tensor> in, const Tensor& out) {
   return s;
 }
 
-// Walks runs of the innermost axis: `visit(offsets per operand, position within the axis, length)`.
+// Walks runs of the innermost axis: `visit(offsets per operand, length)`.
 template <class Visit>
 void for_runs(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
-  int64_t inner = s.sizes[s.n - 1], index[kMaxDims], rest = begin;
+  const int last = s.n - 1;
+  int64_t inner = s.sizes[last], index[kMaxDims], rest = begin;
   for (int d = s.n; d-- > 0;) {
     index[d] = rest % s.sizes[d];
     rest /= s.sizes[d];
   }
-  int64_t offset[kMaxOperands];
-  while (begin < end) {
-    for (int k = 0; k < s.count; k++) {
-      offset[k] = 0;
-      for (int d = 0; d < s.n; d++) offset[k] += index[d] * s.ops[k].strides[d];
-    }
-    int64_t length = std::min(inner - index[s.n - 1], end - begin);
+  int64_t offset[kMaxOperands], start = index[last];
+  for (int k = 0; k < s.count; k++) {
+    offset[k] = 0;
+    for (int d = 0; d < s.n; d++) offset[k] += index[d] * s.ops[k].strides[d];
+  }
+  while (true) {
+    int64_t length = std::min(inner - start, end - begin);
     visit(offset, length);
     begin += length;
-    index[s.n - 1] = 0;
-    for (int d = s.n - 2; d >= 0; d--) {
-      if (++index[d] < s.sizes[d]) break;
+    if (begin >= end) return;
+    for (int k = 0; k < s.count; k++) offset[k] -= start * s.ops[k].strides[last];
+    start = 0;
+    for (int d = last; d-- > 0;) {
+      bool wraps = ++index[d] == s.sizes[d];
+      int64_t steps = wraps ? 1 - s.sizes[d] : 1;
+      for (int k = 0; k < s.count; k++) offset[k] += steps * s.ops[k].strides[d];
+      if (!wraps) break;
       index[d] = 0;
     }
   }
@@ -128,7 +154,8 @@ class Tiles {
       int64_t st = s.ops[k].strides[s.n - 1];
       bool constant = true;
       for (int d = 0; d < s.n; d++) constant &= s.ops[k].strides[d] == 0;
-      direct_[k] = s.ops[k].dtype == compute && st == 1;
+      bool same = s.ops[k].dtype == compute || (k > 0 && s.ops[k].dtype == DType::boolean && compute == DType::uint8);
+      direct_[k] = same && st == 1;
       if (k > 0 && constant) constant_ |= 1u << k;
       if (k > 0 && st == 0) fixed_run_ |= 1u << k;
     }
@@ -218,31 +245,63 @@ bool fits_int32(const Tensor& t) {
   return v == int32_t(v);
 }
 
+// The narrowest integers that all inputs fit in: those of a tensor among them, which numbers beside it wrap around to as PyTorch's
+// do, or int32.
+Loop pick_integers(const Loops& loops, DType compute, std::span<const Tensor> in, DType* tile) {
+  if (loops.i32 && compute <= DType::int32) {
+    const std::pair<DType, Loop> small[] = {{DType::uint8, loops.u8}, {DType::int8, loops.i8}, {DType::int16, loops.i16}, {DType::int32, loops.i32}};
+    auto is = [&](DType t, const Tensor& x) { return x && x.dtype() == t; };
+    auto number = [](const Tensor& x) { return x && x.dtype() == DType::int64 && x.ndim() == 0; };
+    for (auto [type, loop] : small) {
+      if (compute != type && (compute != DType::boolean || type != DType::uint8)) continue;
+      bool decided = std::any_of(in.begin(), in.end(), [&](const Tensor& x) { return is(compute, x); });
+      if (decided && std::all_of(in.begin(), in.end(), [&](const Tensor& x) { return !x || is(compute, x) || is(DType::boolean, x) || number(x); }))
+        return *tile = type, loop;
+    }
+    if (std::all_of(in.begin(), in.end(), fits_int32)) return *tile = DType::int32, loops.i32;
+  }
+  return *tile = DType::int64, loops.i64;
+}
+
 // `text`: the op's signature, which begins with its name.
 Loop pick(const char* text, const Loops& loops, DType compute, std::span<const Tensor> in, DType* tile) {
-  const std::string_view name = std::string_view(text).substr(0, std::string_view(text).find_first_of(".("));
-  bool narrow = loops.i32 && compute <= DType::int32 && std::all_of(in.begin(), in.end(), fits_int32);
+  const NameIn name{text};
+  Loop loop;
   if (is_complex(compute)) {
     bool narrow = compute == DType::complex64 && loops.c64;
-    check<NotImplemented>(loops.c128, '"', name, "\" not implemented for '", name_of(compute), "'");
-    return *tile = narrow ? DType::complex64 : DType::complex128, narrow ? loops.c64 : loops.c128;
+    loop = narrow ? loops.c64 : loops.c128;
+    *tile = narrow ? DType::complex64 : DType::complex128;
+  } else if (is_floating(compute)) {
+    loop = compute == DType::float64 ? loops.f64 : loops.f32;
+    *tile = compute == DType::float64 ? DType::float64 : DType::float32;
+  } else {
+    loop = pick_integers(loops, compute, in, tile);
   }
-  Loop loop = compute == DType::float64 ? loops.f64 : is_floating(compute) ? loops.f32 : narrow ? loops.i32 : loops.i64;
-  *tile = compute == DType::float64 ? DType::float64 : is_floating(compute) ? DType::float32 : narrow ? DType::int32 : DType::int64;
   check<NotImplemented>(loop, '"', name, "\" not implemented for '", name_of(compute), "'");
   return loop;
 }
 
 }  // namespace
 
-void convert(DType from, const void* src, int64_t ss, DType to, void* dst, int64_t ds, int64_t n) {
+namespace {
+
+template <class From, class To> void convert_bytes(const void* src, int64_t ss, void* dst, int64_t ds, int64_t n) {
+  convert_run(static_cast<const From*>(src), ss, static_cast<To*>(dst), ds, n);
+}
+using Converter = void (*)(const void*, int64_t, void*, int64_t, int64_t);
+// For loops over short runs, which would otherwise look for the types in each.
+Converter converter(DType from, DType to) {
+  Converter r = nullptr;
   visit_dtype(from, [&](auto f) {
-    visit_dtype(to, [&](auto t) {
-      using F = typename decltype(f)::type;
-      using T = typename decltype(t)::type;
-      convert_run(static_cast<const F*>(src), ss, static_cast<T*>(dst), ds, n);
-    });
+    visit_dtype(to, [&](auto t) { r = convert_bytes<typename decltype(f)::type, typename decltype(t)::type>; });
   });
+  return r;
+}
+
+}  // namespace
+
+void convert(DType from, const void* src, int64_t ss, DType to, void* dst, int64_t ds, int64_t n) {
+  converter(from, to)(src, ss, dst, ds, n);
 }
 
 namespace {
@@ -255,6 +314,7 @@ void copy_transposed(const Space& s, int d, int64_t row_begin, int64_t row_end) 
   int in = s.n - 1;
   int64_t rows = s.sizes[d], cols = s.sizes[in], ti = size_of(to.dtype), fi = size_of(from.dtype);
   std::byte square[kSquare * kSquare * kMaxItem];
+  const Converter run = converter(from.dtype, to.dtype);
   for (int64_t unit = row_begin; unit < row_end; unit++) {
     int64_t rest = unit, t0 = 0, f0 = 0;
     for (int k = s.n - 1; k-- > 0;) {
@@ -267,8 +327,7 @@ void copy_transposed(const Space& s, int d, int64_t row_begin, int64_t row_end) 
       for (int64_t c = 0; c < cols; c += kSquare) {
         int64_t nr = std::min(kSquare, rows - r), nc = std::min(kSquare, cols - c);
         for (int64_t j = 0; j < nc; j++)  // dense in src: read along d
-          convert(from.dtype, from.data + (f0 + r * from.strides[d] + (c + j) * from.strides[in]) * fi, 1, to.dtype,
-                  square + j * ti, kSquare, nr);
+          run(from.data + (f0 + r * from.strides[d] + (c + j) * from.strides[in]) * fi, 1, square + j * ti, kSquare, nr);
         for (int64_t i = 0; i < nr; i++)
           std::memcpy(to.data + (t0 + (r + i) * to.strides[d] + c * to.strides[in]) * ti, square + i * kSquare * ti, nc * ti);
       }
@@ -276,6 +335,24 @@ void copy_transposed(const Space& s, int d, int64_t row_begin, int64_t row_end) 
 }
 
 }  // namespace
+
+std::unordered_map<const void*, PointwiseOp>& pointwise_ops() {
+  static std::unordered_map<const void*, PointwiseOp> all;
+  return all;
+}
+
+struct InOrder::Impl { Space space; };
+InOrder::InOrder(const Tensor& t, const Tensor& like) : impl_(new Impl{make_space(std::span(&t, 1), like)}) {}
+InOrder::~InOrder() = default;
+void InOrder::run(int64_t begin, int64_t end, void* to) const {
+  const Space& s = impl_->space;
+  const Operand& from = s.ops[1];
+  int64_t item = int64_t(size_of(from.dtype));
+  for_runs(s, begin, end, [&](const int64_t* offset, int64_t n) {
+    convert(from.dtype, from.data + offset[1] * item, from.strides[s.n - 1], from.dtype, to, 1, n);
+    to = static_cast<std::byte*>(to) + n * item;
+  });
+}
 
 void run_copy(const Tensor& src, const Tensor& dst) {
   if (dst.numel() == 0) return;
@@ -289,10 +366,11 @@ void run_copy(const Tensor& src, const Tensor& dst) {
         int64_t grain = std::max<int64_t>(1, kGrain / (s.sizes[d] * s.sizes[in]));
         return parallel_for(units, grain, [&](int64_t b, int64_t e) { copy_transposed(s, d, b, e); });
       }
+  const Converter run = converter(from.dtype, to.dtype);
+  const int64_t from_item = int64_t(size_of(from.dtype)), to_item = int64_t(size_of(to.dtype));
   parallel_for(dst.numel(), kGrain, [&](int64_t b, int64_t e) {
     for_runs(s, b, e, [&](const int64_t* offset, int64_t n) {
-      convert(from.dtype, from.data + offset[1] * int64_t(size_of(from.dtype)), from.strides[in], to.dtype,
-              to.data + offset[0] * int64_t(size_of(to.dtype)), to.strides[in], n);
+      run(from.data + offset[1] * from_item, from.strides[in], to.data + offset[0] * to_item, to.strides[in], n);
     });
   });
 }

@@ -1,10 +1,12 @@
 // Strided iteration for pointwise kernels.
 //
-// A kernel is a contiguous loop per compute type (float, double, int64, for some ops int32 and complex). The driver brings any
+// A kernel is a contiguous loop per compute type (float, double, int64, for some ops smaller integers and complex). The driver brings any
 // dtype and any strides to it: operands that are contiguous in the compute type are passed as they are, others go
 // through tiles that stay in the first-level cache. So a formula is not compiled once per dtype and layout.
 #pragma once
+#include <memory>
 #include <span>
+#include <unordered_map>
 
 #include "framework/core/parallel.h"
 #include "framework/core/tensor.h"
@@ -22,7 +24,27 @@ using Loop = void (*)(const void* op, void* out, const void* const* in, uint32_t
 struct Loops {
   Loop f32 = nullptr, f64 = nullptr, i64 = nullptr;
   Loop c64 = nullptr, c128 = nullptr;  // complex64 goes through c128 where it has no loop of its own
-  Loop i32 = nullptr;  // where int32 arithmetic gives the low half of int64's; serves int32 and the types below it
+  // Where the low bits of the result need the low bits of the operands only: int32 and, for tensors of one type, the types below.
+  Loop i32 = nullptr, i16 = nullptr, i8 = nullptr, u8 = nullptr;
+};
+
+/// The element-wise ops by their kernel slots, for those who run several at once. `computes` says what the op computes in.
+struct PointwiseOp {
+  Loops loops;
+  DType (*computes)(const void* op, std::span<const Tensor> in, DType out);
+};
+std::unordered_map<const void*, PointwiseOp>& pointwise_ops();
+
+/// `t`, broadcast to the shape of `like`, in the order of `like`'s memory and dense: elements begin to end of it go to `to`.
+class InOrder {
+ public:
+  InOrder(const Tensor& t, const Tensor& like);
+  ~InOrder();
+  void run(int64_t begin, int64_t end, void* to) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 /// Runs the loop of `compute`'s class over broadcast inputs. An undefined input is skipped (its pointer is null).

@@ -186,7 +186,13 @@ template <class T> void blas_product(const Gemm& g, const T* a, const T* w, cons
   const int m = as_int(g.m), p = as_int(g.p);
   Side left = side_of(g.n, g.m, g.a_strides), right = side_of(g.m, g.p, g.w_strides);
   const int ldo = as_int(canonical(Dims{1, g.n, g.p}, g.out_strides)[1]);
-  const int64_t row = left.turn == 'N' ? left.ld : 1;
+  const int64_t row = left.turn == 'N' ? left.ld : 1, column = right.turn == 'N' ? 1 : right.ld;
+  if (g.batch == 1 && g.n < 16 && g.p >= 64)  // few rows: strips of columns, else one thread would read the whole matrix
+    return parallel_for(g.p, std::max<int64_t>(32, kGrain * 2 / std::max<int64_t>(g.m * g.n, 1)), [&](int64_t b, int64_t e) {
+      for (int64_t r = 0; bias && r < g.n; r++) std::copy_n(bias + b, e - b, out + r * ldo + b);
+      blas_gemm<T>(right.turn, left.turn, as_int(e - b), as_int(g.n), m, T(1), w + b * column, right.ld, a, left.ld, T(bias ? 1 : 0),
+                   out + b, ldo);
+    });
   parallel_for(g.batch * g.n, std::max<int64_t>(1, kGrain * 8 / std::max<int64_t>(g.m * g.p, 1)), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {  // rows of one product at a time
       int64_t b = i / g.n, first = i % g.n, count = std::min(g.n - first, end - i);

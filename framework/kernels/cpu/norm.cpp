@@ -1,6 +1,7 @@
 #include "framework/ops/norm.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
@@ -14,6 +15,14 @@ std::vector<double> numbers(const Tensor& t, int64_t n, double fallback) {
   std::vector<double> r(n, fallback);
   if (t) convert(t.dtype(), t.raw(), t.ndim() ? t.strides()[0] : 1, DType::float64, r.data(), 1, n);
   return r;
+}
+// x * y + z, as PyTorch's vectors compute it where there is an instruction for it.
+template <class A> A rounded_once(A x, A y, A z) {
+#ifdef __FMA__
+  return std::fma(x, y, z);
+#else
+  return x * y + z;
+#endif
 }
 template <class T> std::vector<T> cast(const std::vector<double>& v) { return {v.begin(), v.end()}; }
 void write(const Tensor& t, const std::vector<double>& v) {
@@ -143,7 +152,13 @@ template <class F> void by_count(DType t, int64_t count, F&& f) {
   });
 }
 
-void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
+// What follows the normalisation in the same pass: `other` added, where there is one, and ReLU.
+struct Then {
+  bool relu = false;
+  Tensor other;
+};
+
+template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Outputs out) {
   if (in[0].numel() == 0) return;
   Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
   Planes p(x);
@@ -177,15 +192,28 @@ void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
     }
     std::vector<double> scale = numbers(in[1], C, 1), offset = numbers(in[2], C, 0);
     std::vector<A> a(C), b(C);
-    for (int64_t c = 0; c < C; c++) a[c] = A(scale[c] * invstd[c]), b[c] = A(offset[c] - mean[c] * scale[c] * invstd[c]);
+    // Each step is rounded as PyTorch rounds it: of one value, where x is the mean, the digits lost here are all there is.
+    for (int64_t c = 0; c < C; c++) {
+      a[c] = A(double(A(invstd[c])) * double(A(scale[c])));
+      b[c] = A(double(A(offset[c])) - double(A(double(A(mean[c])) * double(a[c]))));
+    }
     const A *pa = a.data(), *pb = b.data();
-    bool plain = std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous(); });
-    if (plain || p.inner == 1) {
-      channel_map<T, A>(p, x.data<T>(), nullptr, out[0].data<T>(), [=](int64_t c, A v, A) { return v * pa[c] + pb[c]; });
+    auto map = [&](auto affine) {
+      T* to = out[0].data<T>();
+      if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
+      auto relu = [](A y) { return y < A(0) ? A(0) : y; };
+      auto rounded = [](A y) { return A(T(y)); };  // as if it had been stored
+      if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](int64_t c, A v, A g) { return relu(rounded(affine(c, v, g))); });
+      Tensor other = then.other.strides() == out[0].strides() ? then.other : dense_as(then.other, out[0].strides());
+      channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](int64_t c, A v, A g) { return relu(rounded(rounded(affine(c, v, g)) + g)); });
+    };
+    bool plain = std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
+    if (plain) {
+      map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
     } else {  // unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above
       std::vector<A> center = cast<A>(mean), shift = cast<A>(offset);
       const A *pm = center.data(), *ps = shift.data();
-      channel_map<T, A>(p, x.data<T>(), nullptr, out[0].data<T>(), [=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
+      map([=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
     }
   });
   if (!op.training) return;
@@ -198,6 +226,9 @@ void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) {
   };
   track(in[3], mean, 1), track(in[4], var, n / std::max(1.0, n - 1));
 }
+
+void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
+void batch_norm_relu(const BatchNormRelu& op, Inputs in, Outputs out) { batch_norm_then(op, in.first(5), {true, in[5]}, out); }
 
 void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
   Tensor dx = out[0];
@@ -335,6 +366,7 @@ void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
 static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<NativeBatchNorm, batch_norm>(cpu);
+  set_kernel<BatchNormRelu, batch_norm_relu>(cpu);
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
   set_kernel<NativeLayerNorm, layer_norm>(cpu);
   set_kernel<LayerNormBackward, layer_norm_backward>(cpu);

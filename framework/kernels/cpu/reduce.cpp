@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/vec_complex.h"
 
@@ -61,6 +62,10 @@ template <class T> struct SumOf {
 };
 template <class T> struct SquaresOf : SumOf<T> {
   template <class V> static V lift(V x) { return x * x; }
+};
+template <class T> struct NumbersOf : SumOf<T> {
+  template <class R> static Vec<R> lift(Vec<R> x) { return where(x == x, x, Vec<R>(R(0))); }
+  static T lift(T x) { return x == x ? x : T(0); }
 };
 template <class T> struct ProductOf {
   static constexpr T start = T(1);
@@ -245,6 +250,9 @@ Tensor cast_before(const Tensor& x, const std::optional<DType>& dtype) {
 }
 
 void sum(const Sum& op, Inputs in, Outputs out) { reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("sum", op.dim, in[0].ndim()), out[0]); }
+void nansum(const Nansum& op, Inputs in, Outputs out) {
+  reduce<NumbersOf>(cast_before(in[0], op.dtype), reduced_axes("nansum", op.dim, in[0].ndim()), out[0]);
+}
 void mean(const Mean& op, Inputs in, Outputs out) {
   double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
   double scale = n == 0 ? NAN : 1 / n;
@@ -330,15 +338,15 @@ template <bool kLargest, class Op> void extreme_with_index(const Op& op, Inputs 
 // Running totals along one axis, in the output's own class of type.
 template <template <class> class Of> void scan(const Tensor& x, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
-  int d = wrap_dim(dim, x.ndim(), "cumsum");
-  int64_t n = x.ndim() ? x.sizes()[d] : 1, inner = 1;
-  for (int i = d + 1; i < x.ndim(); i++) inner *= x.sizes()[i];
+  const int d = wrap_dim(dim, x.ndim(), "cumsum");
+  const Axis axis(x.sizes(), dim, "cumsum");
+  const int64_t n = axis.n, inner = axis.inner;
   auto run = [&]<class T>(TypeTag<T>) {
     const Dims& strides = x.strides();
     parallel_for(out.numel() / n, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
       std::vector<T> line(n);
       for (int64_t i = b; i < e; i++) {
-        int64_t first = i / inner * n * inner + i % inner, rest = first, from = 0;
+        int64_t first = axis.line(i), rest = first, from = 0;
         for (int k = x.ndim(); k-- > 0;) {
           from += rest % x.sizes()[k] * strides[k];
           rest /= x.sizes()[k];
@@ -366,6 +374,7 @@ static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<WithSlope, copy_value>(cpu);
   set_kernel<Sum, sum>(cpu);
+  set_kernel<Nansum, nansum>(cpu);
   set_kernel<Mean, mean>(cpu);
   set_kernel<Norm2, norm2>(cpu);
   set_kernel<Prod, prod>(cpu);

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/axis.h"
+#include "framework/kernels/cpu/indexing.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -102,34 +103,14 @@ Taps grid(const Grid& g, int64_t old, int64_t made, bool single) {
   return t;
 }
 
-/// A contiguous tensor as (outer, axis, inner).
-struct Split {
-  int64_t outer = 1, size, inner = 1;
-  Split(const Dims& sizes, int d) : size(sizes[d]) {
-    for (int i = 0; i < d; i++) outer *= sizes[i];
-    for (int i = d + 1; i < sizes.n; i++) inner *= sizes[i];
-  }
-};
-
 int64_t rows_per_share(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
 
-template <size_t kItem> struct Bytes { std::byte v[kItem]; };
-template <class F> void visit_size(size_t item, F&& f) {
-  switch (item) {
-    case 1: return f(TypeTag<uint8_t>{});
-    case 2: return f(TypeTag<uint16_t>{});
-    case 4: return f(TypeTag<uint32_t>{});
-    case 8: return f(TypeTag<uint64_t>{});
-    default: return f(TypeTag<Bytes<16>>{});
-  }
-}
-
 // Elements are moved, whatever they are: runs of neighbours that stay neighbours go as one.
-template <class T> void copy_places(const Taps& t, const Split& x, const T* in, T* out) {
+template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T* out) {
   int64_t made = t.size();
   if (x.inner > 1) {
     parallel_for(x.outer * made, rows_per_share(x.inner), [&](int64_t b, int64_t e) {
-      for (int64_t r = b; r < e; r++) std::copy_n(in + (r / made * x.size + t.from[r % made]) * x.inner, x.inner, out + r * x.inner);
+      for (int64_t r = b; r < e; r++) std::copy_n(in + (r / made * x.n + t.from[r % made]) * x.inner, x.inner, out + r * x.inner);
     });
     return;
   }
@@ -142,7 +123,7 @@ template <class T> void copy_places(const Taps& t, const Split& x, const T* in, 
   bool long_runs = int64_t(runs.size()) * 4 <= made;
   parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
     for (int64_t o = b; o < e; o++) {
-      const T* row = in + o * x.size;
+      const T* row = in + o * x.n;
       T* to = out + o * made;
       if (long_runs)
         for (const Run& run : runs) std::copy_n(row + run.from, run.n, to + run.to);
@@ -152,12 +133,12 @@ template <class T> void copy_places(const Taps& t, const Split& x, const T* in, 
   });
 }
 
-template <class T> void sum_places(const Taps& t, const Split& x, const T* in, T* out) {
+template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T* out) {
   int64_t made = t.size();
   std::vector<T> weight(t.weight.begin(), t.weight.end());
   parallel_for(x.outer, rows_per_share(made * x.inner), [&](int64_t b, int64_t e) {
     for (int64_t o = b; o < e; o++) {
-      const T* from = in + o * x.size * x.inner;
+      const T* from = in + o * x.n * x.inner;
       T* to = out + o * made * x.inner;
       for (int64_t j = 0; j < made; j++, to += x.inner) {
         int64_t first = t.begin[j], last = t.begin[j + 1];
@@ -180,13 +161,13 @@ template <class T> void sum_places(const Taps& t, const Split& x, const T* in, T
 
 // The transpose of both: what a new place was made of gets its gradient back. Shares never meet: they split `outer`, or,
 // where that is one, `inner`.
-template <class T> void spread(const Taps& t, const Split& x, const T* grad, T* out) {
+template <class T> void spread(const Taps& t, const Axis& x, const T* grad, T* out) {
   int64_t made = t.size();
-  std::fill_n(out, x.outer * x.size * x.inner, T(0));
+  std::fill_n(out, x.outer * x.n * x.inner, T(0));
   std::vector<T> weight(t.weight.begin(), t.weight.end());
   auto rows = [&](int64_t o, int64_t begin, int64_t end) {
     const T* from = grad + o * made * x.inner;
-    T* to = out + o * x.size * x.inner;
+    T* to = out + o * x.n * x.inner;
     for (int64_t j = 0; j < made; j++, from += x.inner)
       for (int64_t k = t.begin[j]; k < t.begin[j + 1]; k++) {
         T* row = to + t.from[k] * x.inner;
@@ -203,9 +184,9 @@ template <class T> void spread(const Taps& t, const Split& x, const T* grad, T* 
 void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor x = row_major(given);
-  Split split(x.sizes(), wrap_dim(dim, x.ndim(), op));
+  Axis split(x.sizes(), dim, op);
   if (t.copies)
-    return visit_size(size_of(x.dtype()), [&](auto tag) {
+    return by_item_size(size_of(x.dtype()), [&](auto tag) {
       using T = typename decltype(tag)::type;
       copy_places(t, split, x.data<T>(), out.data<T>());
     });
@@ -217,7 +198,7 @@ void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const 
 void run_backward(const char* op, const Taps& t, const Tensor& given, int64_t dim, const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor g = row_major(given);
-  Split split(out.sizes(), wrap_dim(dim, out.ndim(), op));
+  Axis split(out.sizes(), dim, op);
   DType wide = is_reduced(g.dtype()) ? DType::float32 : g.dtype();
   Tensor sum = wide == out.dtype() ? out : empty(out.sizes(), wide);
   if (wide != g.dtype()) g = copied(g, Meta(g.sizes(), wide));

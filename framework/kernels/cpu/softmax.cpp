@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/registers.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -32,14 +34,7 @@ template <class T, class F> T fold(const T* x, int64_t n, T start, F&& join) {
   return r;
 }
 template <class T, class F> void map(const T* x, T* y, int64_t n, F&& f) {
-  constexpr int w = Vec<T>::size;
-  int64_t i = 0;
-  for (; i + w <= n; i += w) f(Vec<T>::load(x + i)).store(y + i);
-  if (i == n) return;
-  T pad[w] = {};
-  std::copy(x + i, x + n, pad);
-  f(Vec<T>::load(pad)).store(pad);
-  std::copy(pad, pad + (n - i), y + i);
+  for_registers<T>(n, [&](int64_t i, int count) { store(f(load(x + i, count)), y + i, count); });
 }
 template <class T> T largest_of(const T* x, int64_t n) {
   return fold(x, n, -std::numeric_limits<T>::infinity(), [](auto a, auto b) { return where((a > b) | (a != a), a, b); });
@@ -51,21 +46,78 @@ template <class T> T sum_of(const T* x, int64_t n) {
 // Runs `f(read offset, stride, write offset, line buffers)` for every line along dim of same-shaped tensors.
 template <class T, class F> void for_lines(const Tensor& x, int64_t dim, const Tensor& y, F&& f) {
   if (y.numel() == 0) return;
-  int d = wrap_dim(dim, x.ndim(), "softmax");
-  int64_t n = x.ndim() ? x.sizes()[d] : 1, inner = 1;
-  for (int i = d + 1; i < x.ndim(); i++) inner *= x.sizes()[i];
+  const Axis axis(x.sizes(), dim, "softmax");
+  const int64_t n = axis.n, inner = axis.inner;
   parallel_for(y.numel() / n, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t b, int64_t e) {
     std::vector<T> one(n), two(n);
     for (int64_t l = b; l < e; l++) {
-      int64_t at = l / inner * n * inner + l % inner;
-      f(at, inner, n, one.data(), two.data());
+      f(axis.line(l), inner, n, one.data(), two.data());
     }
   });
 }
 
+// Where lines are columns: panels of kPanel neighbouring ones go row by row. `f(offset of the panel, columns, rows, row stride)`.
+constexpr int64_t kPanel = 64;
+template <class F> bool for_panels(const Tensor& y, int64_t dim, bool direct, F&& f) {
+  const Axis axis(y.sizes(), dim, "softmax");
+  const int64_t n = axis.n, inner = axis.inner;
+  if (!direct || inner < 8 || y.numel() == 0) return false;
+  int64_t panels = (inner + kPanel - 1) / kPanel;
+  parallel_for(axis.outer * panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
+    for (int64_t p = b; p < e; p++) {
+      int64_t column = p % panels * kPanel;
+      f(p / panels * n * inner + column, std::min(kPanel, inner - column), n, inner);
+    }
+  });
+  return true;
+}
+// y = f(x, s) over the columns of a row.
+template <class T, class F> void map_columns(const T* x, const T* s, T* y, int64_t columns, F&& f) {
+  for_registers<T>(columns, [&](int64_t i, int count) { store(f(load(x + i, count), load(s + i, count)), y + i, count); });
+}
+
+template <class T, bool kLog> bool forward_columns(const Tensor& x, int64_t dim, const Tensor& y) {
+  return for_panels(y, dim, x.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>(), [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
+    const T* from = x.data<T>() + at;
+    T *to = y.data<T>() + at, top[kPanel], total[kPanel] = {};
+    std::fill(top, top + columns, -std::numeric_limits<T>::infinity());
+    for (int64_t r = 0; r < n; r++)
+      map_columns(from + r * stride, top, top, columns, [](auto v, auto t) { return where((v > t) | (v != v), v, t); });
+    for (int64_t r = 0; r < n; r++) {
+      map_columns(from + r * stride, top, to + r * stride, columns, [](auto v, auto t) { return exp(v - t); });
+      for (int64_t c = 0; c < columns; c++) total[c] += to[r * stride + c];
+    }
+    if (kLog) {
+      map_columns(total, top, total, columns, [](auto v, auto) { return log(v); });
+      for (int64_t r = 0; r < n; r++) {
+        map_columns(from + r * stride, top, to + r * stride, columns, [](auto v, auto t) { return v - t; });
+        for (int64_t c = 0; c < columns; c++) to[r * stride + c] -= total[c];
+      }
+    } else {
+      for (int64_t c = 0; c < columns; c++) total[c] = T(1) / total[c];
+      for (int64_t r = 0; r < n; r++)
+        for (int64_t c = 0; c < columns; c++) to[r * stride + c] *= total[c];
+    }
+  });
+}
+template <class T, bool kLog> bool backward_columns(const Tensor& dy, const Tensor& y, int64_t dim, const Tensor& dx) {
+  bool direct = dy.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>() && dx.dtype() == dtype_of<T>();
+  return for_panels(dx, dim, direct, [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
+    const T *g = dy.data<T>() + at, *v = y.data<T>() + at;
+    T *to = dx.data<T>() + at, total[kPanel] = {}, line[kPanel];
+    for (int64_t r = 0; r < n; r++)
+      for (int64_t c = 0; c < columns; c++) total[c] += kLog ? g[r * stride + c] : g[r * stride + c] * v[r * stride + c];
+    for (int64_t r = 0; r < n; r++) {
+      const T *gr = g + r * stride, *vr = v + r * stride;
+      if (kLog) map_columns(vr, total, line, columns, [](auto e, auto s) { return exp(e) * s; });
+      for (int64_t c = 0; c < columns; c++) to[r * stride + c] = kLog ? gr[c] - line[c] : vr[c] * (gr[c] - total[c]);
+    }
+  });
+}
 
 template <class T, bool kLog> void forward(const Tensor& in, int64_t dim, const Tensor& y) {
   Tensor x = row_major(in);
+  if (forward_columns<T, kLog>(x, dim, y)) return;
   for_lines<T>(x, dim, y, [&](int64_t at, int64_t stride, int64_t n, T* a, T* b) {
     const T* v = read_line<T>(x, at, stride, a, n);
     bool direct = stride == 1 && y.dtype() == dtype_of<T>();
@@ -88,6 +140,7 @@ template <class T, bool kLog> void forward(const Tensor& in, int64_t dim, const 
 
 template <class T, bool kLog> void backward(const Tensor& grad, const Tensor& output, int64_t dim, const Tensor& dx) {
   Tensor dy = row_major(grad), y = row_major(output);
+  if (backward_columns<T, kLog>(dy, y, dim, dx)) return;
   for_lines<T>(y, dim, dx, [&](int64_t at, int64_t stride, int64_t n, T* a, T* b) {
     const T *g = read_line<T>(dy, at, stride, a, n), *v = read_line<T>(y, at, stride, b, n);
     constexpr int w = Vec<T>::size;

@@ -25,6 +25,8 @@ constexpr int kVecBytes = 16;
 #endif
 
 template <size_t n> struct LaneInt;
+template <> struct LaneInt<1> { using type = int8_t; };
+template <> struct LaneInt<2> { using type = int16_t; };
 template <> struct LaneInt<4> { using type = int32_t; };
 template <> struct LaneInt<8> { using type = int64_t; };
 
@@ -115,21 +117,24 @@ template <class T, class F> Vec<T> per_lanes(Vec<T> x, Vec<T> y, F f) {
 #define WEIR_F32(args, name) _ZGVbN4##args##_##name##f
 #define WEIR_F64(args, name) _ZGVbN2##args##_##name
 #endif
-#define WEIR_MATH1(name)                                                                  \
-  extern "C" Vec<float>::V WEIR_F32(v, name)(Vec<float>::V);                              \
-  extern "C" Vec<double>::V WEIR_F64(v, name)(Vec<double>::V);                            \
-  inline Vec<float> name(Vec<float> x) { return WEIR_F32(v, name)(x.v); }                 \
+#define WEIR_DOUBLE1(name)                                                    \
+  extern "C" Vec<double>::V WEIR_F64(v, name)(Vec<double>::V);                \
   inline Vec<double> name(Vec<double> x) { return WEIR_F64(v, name)(x.v); }
+#define WEIR_MATH1(name)                                                      \
+  extern "C" Vec<float>::V WEIR_F32(v, name)(Vec<float>::V);                  \
+  inline Vec<float> name(Vec<float> x) { return WEIR_F32(v, name)(x.v); }     \
+  WEIR_DOUBLE1(name)
 #define WEIR_MATH2(name)                                                                  \
   extern "C" Vec<float>::V WEIR_F32(vv, name)(Vec<float>::V, Vec<float>::V);              \
   extern "C" Vec<double>::V WEIR_F64(vv, name)(Vec<double>::V, Vec<double>::V);           \
   inline Vec<float> name(Vec<float> x, Vec<float> y) { return WEIR_F32(vv, name)(x.v, y.v); } \
   inline Vec<double> name(Vec<double> x, Vec<double> y) { return WEIR_F64(vv, name)(x.v, y.v); }
-WEIR_MATH1(exp) WEIR_MATH1(exp2) WEIR_MATH1(expm1) WEIR_MATH1(log) WEIR_MATH1(log2) WEIR_MATH1(log10)
-WEIR_MATH1(log1p) WEIR_MATH1(sin) WEIR_MATH1(cos) WEIR_MATH1(tan) WEIR_MATH1(asin) WEIR_MATH1(acos)
-WEIR_MATH1(atan) WEIR_MATH1(sinh) WEIR_MATH1(cosh) WEIR_MATH1(tanh) WEIR_MATH1(asinh) WEIR_MATH1(acosh)
-WEIR_MATH1(atanh) WEIR_MATH1(erf) WEIR_MATH1(erfc)
+WEIR_DOUBLE1(exp) WEIR_DOUBLE1(log) WEIR_DOUBLE1(log1p) WEIR_DOUBLE1(erf)  // of floats: vec_math.h
+WEIR_MATH1(exp2) WEIR_MATH1(expm1) WEIR_MATH1(log2) WEIR_MATH1(log10) WEIR_MATH1(sin) WEIR_MATH1(cos) WEIR_MATH1(tan)
+WEIR_MATH1(asin) WEIR_MATH1(acos) WEIR_MATH1(atan) WEIR_MATH1(sinh) WEIR_MATH1(cosh) WEIR_MATH1(tanh) WEIR_MATH1(asinh)
+WEIR_MATH1(acosh) WEIR_MATH1(atanh) WEIR_MATH1(erfc)
 WEIR_MATH2(pow) WEIR_MATH2(atan2) WEIR_MATH2(hypot)
+#undef WEIR_DOUBLE1
 #undef WEIR_MATH1
 #undef WEIR_MATH2
 #undef WEIR_F32
@@ -158,9 +163,15 @@ template <> inline Vec<float> sqrt(Vec<float> x) {
 template <class T> Vec<T> floor(Vec<T> x) { return rounded(x, [](T v) { return std::floor(v); }); }
 template <class T> Vec<T> ceil(Vec<T> x) { return rounded(x, [](T v) { return std::ceil(v); }); }
 template <class T> Vec<T> trunc(Vec<T> x) { return rounded(x, [](T v) { return std::trunc(v); }); }
-template <class T> Vec<T> nearbyint(Vec<T> x) { return rounded(x, [](T v) { return std::nearbyint(v); }); }
+template <class T> Vec<T> nearbyint(Vec<T> x) { return rounded(x, [](T v) { return std::rint(v); }); }  // rint: the same, and vectorised
 template <class T> Vec<T> copysign(Vec<T> x, Vec<T> y) {
-  return per_lanes(x, y, [](T a, T b) { return T(std::copysign(a, b)); });
+  if constexpr (kReal<T>) {
+    using I = typename Mask<T>::V;
+    const I magnitude = I{} + std::numeric_limits<typename LaneInt<sizeof(T)>::type>::max();
+    return (typename Vec<T>::V)(((I)x.v & magnitude) | ((I)y.v & ~magnitude));
+  } else {
+    return per_lanes(x, y, [](T a, T b) { return T(std::copysign(a, b)); });
+  }
 }
 template <class T> Vec<T> nextafter(Vec<T> x, Vec<T> y) {
   return per_lanes(x, y, [](T a, T b) { return T(std::nextafter(a, b)); });
@@ -177,30 +188,50 @@ inline int64_t int_pow(int64_t base, int64_t e) {
 }
 inline Vec<int64_t> pow(Vec<int64_t> x, Vec<int64_t> y) { return per_lanes(x, y, int_pow); }
 
+}  // namespace WEIR_ISA
+}  // namespace weir
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"  // GCC's own intrinsics: bug 105593
+#include "framework/kernels/cpu/vec_math.h"
+#pragma GCC diagnostic pop
+
+namespace weir {
+namespace WEIR_ISA {
+
 // Integer division raises where the hardware would trap.
 template <class T> T checked_quotient(T a, T b) {
   check(b != 0, "ZeroDivisionError");
   return b == -1 ? T(-uint64_t(a)) : a / b;
 }
+// Of whole quotients up to 2^22, x / y is off by at most one, upwards, and the fused multiply-add rounds nothing away.
 template <class T> Vec<T> fmod(Vec<T> a, Vec<T> b) {
-  if constexpr (kReal<T>) return per_lanes(a, b, [](T x, T y) { return std::fmod(x, y); });
-  else return per_lanes(a, b, [](T x, T y) { return y == -1 ? T(0) : T(x - checked_quotient(x, y) * y); });
+  if constexpr (kReal<T>) {
+#ifdef __FMA__
+    Vec<T> x = abs(a), y = abs(b), q = trunc(x / y), r = lanes::fma(-q, y, x);
+    Mask<T> exact = (q <= Vec<T>(T(1 << 22))) & (y <= largest(y));
+    if (!lanes::any(!exact)) return copysign(where(r < Vec<T>(T(0)), r + y, r), a);
+#endif
+    return per_lanes(a, b, [](T x, T y) { return std::fmod(x, y); });
+  } else {
+    return per_lanes(a, b, [](T x, T y) { return y == -1 ? T(0) : T(x - checked_quotient(x, y) * y); });
+  }
 }
 template <class T> Vec<T> div_trunc(Vec<T> a, Vec<T> b) {
   if constexpr (kReal<T>) return trunc(a / b);
   else return per_lanes(a, b, [](T x, T y) { return checked_quotient(x, y); });
 }
 // Floored division through the remainder, as Python's: rounding a / b would be off by one for some quotients.
-template <class T> T floor_quotient(T a, T b) {
-  if (b == 0) return a / b;
-  T mod = std::fmod(a, b), div = (a - mod) / b;
-  if (mod != 0 && (b < 0) != (mod < 0)) div -= 1;
-  if (div == 0) return std::copysign(T(0), a / b);
-  T f = std::floor(div);
-  return div - f > T(0.5) ? f + 1 : f;
+template <std::floating_point T> Vec<T> floor_quotient(Vec<T> a, Vec<T> b) {
+  const Vec<T> zero(T(0)), one(T(1)), plain = a / b;
+  Vec<T> mod = fmod(a, b), div = (a - mod) / b;
+  div = where((mod != zero) & ((b < zero) ^ (mod < zero)), div - one, div);
+  Vec<T> f = floor(div);
+  f = where(div - f > Vec<T>(T(0.5)), f + one, f);
+  return where(b == zero, plain, where(div == zero, copysign(zero, plain), f));
 }
 template <class T> Vec<T> div_floor(Vec<T> a, Vec<T> b) {
-  if constexpr (kReal<T>) return per_lanes(a, b, floor_quotient<T>);
+  if constexpr (kReal<T>) return floor_quotient(a, b);
   else
     return per_lanes(a, b, [](T x, T y) {
       T q = checked_quotient(x, y);

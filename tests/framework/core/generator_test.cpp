@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace weir {
 
 // The numbers are PyTorch 2.13.0's on the CPU: torch.rand, torch.randn.
@@ -21,6 +23,17 @@ TEST(Generator, TakesTheLowBitsOfALargeSeed) {
 TEST(Generator, DrawsPyTorchsNormals) {
   Generator g(0);
   for (double want : {1.5409961082440433, -0.2934289057609464, -2.1787893820745574}) EXPECT_DOUBLE_EQ(g.normal(), want);
+}
+
+TEST(Generator, DrawsTheSameNumbersOneByOneAndTogether) {
+  Generator one(7), many(7);
+  for (int64_t n : {1, 3, 620, 1, 624, 0, 2000, 5}) {
+    std::vector<uint32_t> together(n);
+    many.random(together.data(), n);
+    for (uint32_t x : together) ASSERT_EQ(x, one.random());
+    EXPECT_EQ(many.state.left, one.state.left);
+    EXPECT_EQ(many.state.next, one.state.next);
+  }
 }
 
 TEST(Generator, SeedingDropsTheSpareNormal) {

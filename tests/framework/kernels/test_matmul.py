@@ -1,4 +1,4 @@
-"""Products with a vector, in every layout of the matrix, against PyTorch in float64."""
+"""Products with a vector in every layout of the matrix, against PyTorch in float64; products where a size is nothing."""
 
 import pytest
 import torch
@@ -31,3 +31,12 @@ def test_matrix_times_vector(n, m, layout):
 def test_linear_with_a_vector(rows, outputs):
     x, w, b = torch.randn(rows, 200), torch.randn(outputs, 200), torch.randn(outputs)
     check(weir.nn.functional.linear(to_weir(x), to_weir(w), to_weir(b)), x.double() @ w.double().t() + b.double())
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0,), (2, 3, 0), (0, 0)])
+def test_linear_of_no_features_has_gradients(shape):
+    def gradients(t):
+        x, w = t.ones(*shape, requires_grad=True), t.ones(3, 0, requires_grad=True)
+        y = t.nn.functional.linear(x, w)
+        return [tuple(g.shape) for g in t.autograd.grad(y, [x, w], t.ones_like(y))]
+    assert gradients(weir) == gradients(torch)

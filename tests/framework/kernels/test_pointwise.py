@@ -53,8 +53,12 @@ def test_int32_and_a_number(number):
     assert_same(weir.where(ours > 0, ours, number), torch.where(x > 0, x, number))
 
 
-def test_a_number_beyond_int32_does_not_wrap_in_comparisons():
-    assert not (weir.tensor([0, 5], dtype=weir.int32) >= 2**32).any()
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32"])
+@pytest.mark.parametrize("number", [2**32, 2**31 + 5, 300, -1])
+def test_a_number_beyond_the_type_wraps_in_comparisons_as_pytorchs(dtype, number):
+    ours, theirs = (f.tensor([0, 5, 100], dtype=getattr(f, dtype)) for f in (weir, torch))
+    for a, b in ((ours >= number, theirs >= number), (ours == number, theirs == number), (ours.clamp(min=1) < number, theirs.clamp(min=1) < number)):
+        assert_same(a, b)
 
 
 def test_strided_integers():

@@ -1,0 +1,53 @@
+#include "framework/ops/check.h"
+
+#include <algorithm>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+void check_range(const CheckRange& op, Inputs in, Outputs out) {
+  Tensor x = row_major(in[0]);
+  visit_real_dtype("check_range", x.dtype(), [&](auto tag) {
+    auto* v = x.data<typename decltype(tag)::type>();
+    bool ok = true;
+    for (int64_t i = 0; i < x.numel(); i++) ok &= double(v[i]) >= op.low && double(v[i]) <= op.high;
+    check(ok, op.what.view(), " must be in the range [", op.low, ", ", op.high, "]");
+  });
+  run_copy(x, out[0]);
+}
+
+void require(const Require& op, Inputs in, Outputs out) {
+  Tensor condition = row_major(in[0]), message = row_major(in[1]);
+  const bool* holds = condition.data<bool>();
+  *out[0].data<bool>() = true;
+  if (std::all_of(holds, holds + condition.numel(), [](bool b) { return b; })) return;
+  std::string text(reinterpret_cast<const char*>(message.raw()), size_t(message.numel()));
+  if (op.error == "ValueError") throw ValueError(text);
+  if (op.error == "IndexError") throw IndexError(text);
+  throw Error(text);
+}
+
+void check_nonzero(const CheckNonzero& op, Inputs in, Outputs out) {
+  Tensor x = row_major(in[0]);
+  visit_real_dtype("check_nonzero", x.dtype(), [&](auto tag) {
+    auto* v = x.data<typename decltype(tag)::type>();
+    bool ok = true;
+    for (int64_t i = 0; i < x.numel(); i++) ok &= double(v[i]) != 0;
+    check(ok, op.what.view(), " must not be zero");
+  });
+  run_copy(x, out[0]);
+}
+
+const bool bound = [] {
+  set_kernel<CheckRange, check_range>(DeviceType::cpu);
+  set_kernel<Require, require>(DeviceType::cpu);
+  set_kernel<CheckNonzero, check_nonzero>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,232 @@
+#include "framework/ops/grid.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+enum Modes { kBilinear, kNearest, kBicubic };
+enum Paddings { kZeros, kBorder, kReflection };
+constexpr int kMostTaps = 16;
+constexpr int64_t kBlock = 64;  // points whose taps are found together and serve all channels
+
+// A place along an axis, and what it changes by when its coordinate in the grid does.
+template <class T> struct Place { T at, slope; };
+
+// Axis extents and how the grid's numbers lie in them.
+struct Geometry {
+  int rank;
+  int64_t size[3], points, channels, area = 1;
+  int64_t mode, padding;
+  bool align, backward;
+  template <class Op> Geometry(const Op& op, const Tensor& x, const Tensor& grid, bool backward = false) : rank(x.ndim() - 2), channels(x.sizes()[1]),
+      mode(op.interpolation_mode), padding(op.padding_mode), align(op.align_corners), backward(backward) {
+    for (int d = 0; d < rank; d++) size[d] = x.sizes()[d + 2], area *= size[d];
+    points = grid.sizes()[0] ? grid.numel() / (grid.sizes()[0] * rank) : 0;
+  }
+
+  template <class T> Place<T> unnormalised(T x, int d) const {
+    T n = T(size[d]);
+    return align ? Place<T>{(x + 1) / 2 * (n - 1), (n - 1) / 2} : Place<T>{((x + 1) * n - 1) / 2, n / 2};
+  }
+  // Where x reads from: itself, the border, or its mirror image. There is no gradient on the border.
+  template <class T> Place<T> padded(Place<T> p, int d) const {
+    if (padding == kZeros) return p;
+    if (padding == kReflection) p = reflected(p, d);
+    T last = T(size[d] - 1);
+    if (p.at > 0 && p.at < last) return p;
+    if (backward && rank == 3 && p.at != p.at) return {p.at, T(0)};
+    // PyTorch's loop over planes takes NaN to the first element, that over volumes to the last, and its gradient nowhere.
+    return {p.at != p.at ? (rank == 2 ? T(0) : last) : p.at > 0 ? last : T(0), T(0)};
+  }
+
+ private:
+  template <class T> Place<T> reflected(Place<T> p, int d) const {
+    T low = align ? T(0) : T(-0.5), span = align ? T(size[d] - 1) : T(size[d]);
+    if (span == 0) return {T(0), T(0)};
+    T x = p.at - low;
+    if (x < 0) x = -x, p.slope = -p.slope;
+    T rest = std::fmod(x, span), turns = std::floor(x / span);
+    bool even = std::fmod(turns, T(2)) == 0;
+    return {(even ? rest : span - rest) + low, even ? p.slope : -p.slope};
+  }
+};
+
+// The elements that a place takes its value from: position in the plane (-1: outside), weight, and the weight's derivatives.
+template <class T> struct Taps {
+  int n = 0;
+  int64_t at[kMostTaps];
+  T weight[kMostTaps], slope[kMostTaps][3];
+};
+
+// Keys's cubic weights of the elements at -1, 0, 1, 2 of a place t between 0 and 1, and their derivatives; PyTorch's parameter.
+template <class T> void cubic(T t, T* w, T* dw) {
+  constexpr T A = T(-0.75);
+  auto near = [](T x) { return ((A + 2) * x - (A + 3)) * x * x + 1; };
+  auto far = [](T x) { return ((A * x - 5 * A) * x + 8 * A) * x - 4 * A; };
+  auto near_slope = [](T x) { return (3 * (A + 2) * x - 2 * (A + 3)) * x; };
+  auto far_slope = [](T x) { return (3 * A * x - 10 * A) * x + 8 * A; };
+  w[0] = far(t + 1), w[1] = near(t), w[2] = near(1 - t), w[3] = far(2 - t);
+  dw[0] = far_slope(t + 1), dw[1] = near_slope(t), dw[2] = -near_slope(1 - t), dw[3] = -far_slope(2 - t);
+}
+
+// A whole number as a position along axis d, or -1; NaN is nowhere.
+template <class T> int64_t within(const Geometry& g, T x, int d) { return x >= 0 && x <= T(g.size[d] - 1) ? int64_t(x) : -1; }
+
+template <class T> Taps<T> taps_at(const Geometry& g, const T* coordinates) {
+  Taps<T> t;
+  Place<T> p[3];
+  for (int d = 0; d < g.rank; d++) p[d] = g.unnormalised(coordinates[g.rank - 1 - d], d);
+  if (g.mode == kBicubic) {
+    T w[2][4], dw[2][4], below[2];
+    int64_t at[2][4];
+    for (int d = 0; d < 2; d++) {
+      below[d] = std::floor(p[d].at);
+      cubic(p[d].at - below[d], w[d], dw[d]);
+      for (int k = 0; k < 4; k++) at[d][k] = within(g, std::nearbyint(g.padded(Place<T>{below[d] + T(k - 1), T(0)}, d).at), d);
+    }
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j < 4; j++, t.n++) {
+        t.at[t.n] = at[0][i] < 0 || at[1][j] < 0 ? -1 : at[0][i] * g.size[1] + at[1][j];
+        t.weight[t.n] = w[0][i] * w[1][j];
+        t.slope[t.n][0] = dw[0][i] * w[1][j] * p[0].slope;
+        t.slope[t.n][1] = w[0][i] * dw[1][j] * p[1].slope;
+      }
+    return t;
+  }
+  for (int d = 0; d < g.rank; d++) {
+    p[d] = g.padded(p[d], d);
+    if (g.rank == 3 && p[d].at != p[d].at) p[d] = {T(-2), T(0)};  // in volumes NaN is outside
+  }
+  const int corners = g.mode == kNearest ? 1 : 1 << g.rank;
+  for (int corner = 0; corner < corners; corner++, t.n++) {
+    t.at[t.n] = 0, t.weight[t.n] = 1;
+    T side[3] = {1, 1, 1}, sign[3] = {};
+    for (int d = 0; d < g.rank; d++) {
+      bool up = corner >> (g.rank - 1 - d) & 1;
+      T below = g.mode == kNearest ? std::nearbyint(p[d].at) : std::floor(p[d].at);
+      int64_t i = within(g, up ? below + 1 : below, d);
+      t.at[t.n] = t.at[t.n] < 0 || i < 0 ? -1 : t.at[t.n] * g.size[d] + i;
+      if (g.mode == kNearest) continue;
+      side[d] = up ? p[d].at - below : below + 1 - p[d].at;
+      sign[d] = up ? p[d].slope : -p[d].slope;
+    }
+    for (int d = g.rank; d-- > 0;) t.weight[t.n] *= side[d];  // the last axis first, as PyTorch multiplies
+    for (int d = 0; d < g.rank; d++) {
+      T others = sign[d];
+      for (int e = 0; e < g.rank; e++)
+        if (e != d) others *= side[e];
+      t.slope[t.n][d] = g.mode == kNearest ? T(0) : others;
+    }
+  }
+  return t;
+}
+
+template <class T> Tensor wide(const Tensor& t) {
+  return t.dtype() == dtype_of<T>() ? row_major(t) : copied(t, Meta(t.sizes(), dtype_of<T>()));
+}
+
+template <class T> void sample(const Geometry& g, const T* x, const T* grid, T* out, int64_t batch) {
+  int64_t blocks = (g.points + kBlock - 1) / kBlock;
+  parallel_for(batch * blocks, std::max<int64_t>(1, kGrain / 8 / (kBlock * std::max<int64_t>(g.channels, 1))), [&](int64_t b, int64_t e) {
+    int32_t at[kMostTaps][kBlock], inside[kMostTaps][kBlock];
+    T weight[kMostTaps][kBlock];
+    for (int64_t i = b; i < e; i++) {
+      int64_t n = i / blocks, first = i % blocks * kBlock, count = std::min(kBlock, g.points - first);
+      int taps = 0;
+      for (int64_t k = 0; k < count; k++) {
+        Taps<T> t = taps_at(g, grid + (n * g.points + first + k) * g.rank);
+        taps = t.n;
+        for (int j = 0; j < taps; j++) {
+          inside[j][k] = t.at[j] >= 0;
+          at[j][k] = int32_t(std::max<int64_t>(t.at[j], 0));  // always an element, so that the loop below can gather
+          // In volumes PyTorch skips what is outside, in planes it multiplies by zero: NaN shows the difference.
+          weight[j][k] = g.mode == kNearest || (g.rank == 3 && t.at[j] < 0) ? T(t.at[j] >= 0) : t.weight[j];
+        }
+      }
+      for (int64_t c = 0; c < g.channels; c++) {
+        const T* plane = x + (n * g.channels + c) * g.area;
+        T* to = out + (n * g.channels + c) * g.points + first;
+        T sum[kBlock] = {};
+        for (int j = 0; j < taps; j++)
+          for (int64_t k = 0; k < count; k++) {
+            T value = plane[at[j][k]];
+            sum[k] += (inside[j][k] ? value : T(0)) * weight[j][k];
+          }
+        std::copy_n(sum, count, to);
+      }
+    }
+  });
+}
+
+void forward(const GridSample& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return;
+  Geometry g(op, in[0], in[1]);
+  check(g.area <= INT32_MAX, "grid_sampler: planes of more than 2^31 elements are not supported");
+  auto run = [&]<class T>(TypeTag<T>) {
+    Tensor x = wide<T>(in[0]), grid = wide<T>(in[1]), y = out[0].dtype() == dtype_of<T>() ? out[0] : empty(out[0].sizes(), dtype_of<T>());
+    sample(g, x.data<T>(), grid.data<T>(), y.data<T>(), x.sizes()[0]);
+    if (out[0].dtype() != dtype_of<T>()) run_copy(y, out[0]);
+  };
+  if (in[0].dtype() == DType::float64) run(TypeTag<double>{});
+  else run(TypeTag<float>{});
+}
+
+template <class T> void spread(const Geometry& g, const T* dy, const T* x, const T* grid, T* dx, T* dgrid, int64_t batch) {
+  for (int64_t n = 0; n < batch; n++) {
+    std::vector<Taps<T>> taps(g.points);
+    parallel_for(g.points, 256, [&](int64_t b, int64_t e) {
+      for (int64_t k = b; k < e; k++) taps[k] = taps_at(g, grid + (n * g.points + k) * g.rank);
+    });
+    // Threads own channels; what they find for the grid is summed behind.
+    parallel_for(g.channels, std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(g.points, 1)), [&](int64_t b, int64_t e) {
+      std::vector<T> slopes(g.points * g.rank);
+      for (int64_t c = b; c < e; c++) {
+        const T *from = x + (n * g.channels + c) * g.area, *d = dy + (n * g.channels + c) * g.points;
+        T* to = dx + (n * g.channels + c) * g.area;
+        for (int64_t k = 0; k < g.points; k++) {
+          const Taps<T>& t = taps[k];
+          for (int j = 0; j < t.n; j++) {
+            if (t.at[j] < 0) continue;
+            to[t.at[j]] += t.weight[j] * d[k];
+            if (g.mode == kNearest) continue;
+            T value = from[t.at[j]] * d[k];
+            for (int a = 0; a < g.rank; a++) slopes[k * g.rank + g.rank - 1 - a] += value * t.slope[j][a];
+          }
+        }
+      }
+#pragma omp critical
+      for (size_t i = 0; i < slopes.size(); i++) dgrid[n * int64_t(slopes.size()) + int64_t(i)] += slopes[i];
+    });
+  }
+}
+
+void backward(const GridSampleBackward& op, Inputs in, Outputs out) {
+  Geometry g(op, in[1], in[2], true);
+  auto run = [&]<class T>(TypeTag<T>) {
+    Tensor dy = wide<T>(in[0]), x = wide<T>(in[1]), grid = wide<T>(in[2]);
+    Tensor dx = empty(x.sizes(), dtype_of<T>()), dgrid = empty(grid.sizes(), dtype_of<T>());
+    std::fill_n(dx.data<T>(), dx.numel(), T(0));
+    std::fill_n(dgrid.data<T>(), dgrid.numel(), T(0));
+    if (dy.numel()) spread(g, dy.data<T>(), x.data<T>(), grid.data<T>(), dx.data<T>(), dgrid.data<T>(), x.sizes()[0]);
+    run_copy(dx, out[0]);
+    run_copy(dgrid, out[1]);
+  };
+  if (in[1].dtype() == DType::float64) run(TypeTag<double>{});
+  else run(TypeTag<float>{});
+}
+
+const bool bound = [] {
+  set_kernel<GridSample, forward>(DeviceType::cpu);
+  set_kernel<GridSampleBackward, backward>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,66 @@
+// What the kernels that read and write by indices share.
+#pragma once
+#include "framework/kernels/cpu/loops.h"
+#include "framework/op/out.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+inline int64_t index_at(const Tensor& t, int64_t offset) {
+  return t.dtype() == DType::int64 ? t.data<int64_t>()[offset] : t.data<int32_t>()[offset];
+}
+
+// Source of the exception's type: PyTorch raises RuntimeError in gather and scatter, IndexError elsewhere.
+inline int64_t checked_along(int64_t i, int64_t n, int d) {
+  check(i >= 0 && i < n, "index ", i, " is out of bounds for dimension ", d, " with size ", n);
+  return i;
+}
+
+// Whether all n indices lie in [0, limit) (with `wrap`, [-limit, limit)): a loop without branches.
+inline bool in_range(const int64_t* at, int64_t n, int64_t limit, bool wrap) {
+  int64_t signs = 0, low = wrap ? limit : 0;  // negative once one index is outside
+  for (int64_t i = 0; i < n; i++) signs |= (at[i] + low) | (limit - 1 - at[i]);
+  return signs >= 0;
+}
+
+template <class F> void by_item_size(size_t bytes, F&& f) {
+  if (bytes == 1) f(TypeTag<uint8_t>{});
+  else if (bytes == 2) f(TypeTag<uint16_t>{});
+  else if (bytes == 4) f(TypeTag<uint32_t>{});
+  else if (bytes == 8) f(TypeTag<uint64_t>{});
+  else f(TypeTag<std::complex<double>>{});
+}
+
+// dst += v in the type's own arithmetic (half types through float, bool as or).
+template <class T, class Alpha = double> void add_to(T& dst, T v, Alpha alpha = 1) {
+  if constexpr (kIsComplex<T>) dst += T(alpha) * v;
+  else if constexpr (kIsComplex<Alpha>) add_to(dst, v, alpha.real());
+  else if constexpr (std::is_same_v<T, bool>) dst = dst || v;
+  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) dst = T(float(dst) + float(alpha) * float(v));
+  else if constexpr (std::is_integral_v<T>) dst = T(dst + T(alpha) * v);
+  else dst += T(alpha) * v;
+}
+
+// A 0-d tensor counts as one of a single element.
+inline Tensor one_axis(const Tensor& t) { return t.ndim() ? t : alias(t, Dims{1}, Dims{1}, t->offset); }
+
+// Calls f(target): `self`'s numbers in a tensor of its dtype, in place where nothing that is read lies in the same memory.
+// Indices are looked at before, so that an error leaves everything as it was.
+template <class F> void scattered(Inputs in, const Tensor& out, bool dense, F&& f) {
+  if (out->storage == in[0]->storage)
+    for (const Tensor& t : in.subspan(1))
+      check(overlap(out, t) == Overlap::none, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+            "single memory location. Please clone() the tensor before performing the operation.");
+  bool aside = out.dtype() != in[0].dtype() || (dense && !out.is_contiguous());
+  for (const Tensor& t : in.subspan(1)) aside = aside || t->storage == out->storage;
+  if (aside) {
+    Tensor target = copied(in[0], Meta(in[0].sizes(), in[0].dtype()));
+    f(one_axis(target));
+    return run_copy(target, out);
+  }
+  if (!(out->storage == in[0]->storage)) run_copy(in[0], out);
+  f(one_axis(out));
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,229 @@
+#include "framework/ops/order.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+// Sizes before, at and behind dim of a row-major tensor; a 0-d tensor has one line of one element.
+struct Split {
+  int64_t outer = 1, n = 1, inner = 1;
+  Split(const Dims& sizes, int64_t dim) {
+    if (!sizes.n) return;
+    int d = int(dim < 0 ? dim + sizes.n : dim);
+    for (int i = 0; i < sizes.n; i++) (i < d ? outer : i == d ? n : inner) *= sizes[i];
+  }
+};
+
+template <class T> auto number(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x);
+  else return x;
+}
+template <class T> bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return x != x;
+  else return false;
+}
+
+constexpr int64_t kColumns = 256;  // columns that run down together
+
+template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, const Split& s) {
+  auto overtakes = [](auto v, auto best) { return is_nan(v) || (!is_nan(best) && (kLargest ? v >= best : v <= best)); };
+  if (s.inner == 1) {
+    parallel_for(s.outer, std::max<int64_t>(1, kGrain / s.n), [&](int64_t b, int64_t e) {
+      for (int64_t o = b; o < e; o++) {
+        T best = x[o * s.n];
+        int64_t where = 0;
+        for (int64_t i = 0; i < s.n; i++) {
+          T v = x[o * s.n + i];
+          if (overtakes(number(v), number(best))) best = v, where = i;
+          y[o * s.n + i] = best;
+          at[o * s.n + i] = where;
+        }
+      }
+    });
+    return;
+  }
+  int64_t blocks = (s.inner + kColumns - 1) / kColumns;
+  parallel_for(s.outer * blocks, std::max<int64_t>(1, kGrain / (s.n * std::min(kColumns, s.inner))), [&](int64_t b, int64_t e) {
+    for (int64_t block = b; block < e; block++) {
+      int64_t first = block % blocks * kColumns, width = std::min(kColumns, s.inner - first);
+      int64_t base = block / blocks * s.n * s.inner + first;
+      for (int64_t k = 0; k < width; k++) y[base + k] = x[base + k], at[base + k] = 0;
+      for (int64_t i = 1; i < s.n; i++, base += s.inner)
+        for (int64_t k = base; k < base + width; k++) {
+          T v = x[k + s.inner];
+          bool better = overtakes(number(v), number(y[k]));
+          y[k + s.inner] = better ? v : y[k];
+          at[k + s.inner] = better ? i : at[k];
+        }
+    }
+  });
+}
+
+template <bool kLargest> void running(int64_t dim, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return;
+  Tensor x = row_major(in[0]);
+  Split s(x.sizes(), dim);
+  visit_real_dtype("cummax_cpu", x.dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (!kIsComplex<T>) run_down<T, kLargest>(x.data<T>(), out[0].data<T>(), out[1].data<int64_t>(), s);
+  });
+}
+void cummax(const Cummax& op, Inputs in, Outputs out) { running<true>(op.dim, in, out); }
+void cummin(const Cummin& op, Inputs in, Outputs out) { running<false>(op.dim, in, out); }
+
+// A number as an unsigned integer in the order of numbers: NaN is the largest, -0 equals 0.
+template <class T> auto key_of(T x) {
+  using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  constexpr U sign = U(1) << (8 * sizeof(U) - 1);
+  if constexpr (std::is_integral_v<T>) return U(x) ^ sign;
+  else {
+    U bits = std::bit_cast<U>(x + T(0));
+    return x != x ? ~U(0) : bits & sign ? U(~bits) : U(bits | sign);
+  }
+}
+
+constexpr size_t kFewKeys = 512;  // below, comparing is faster than counting
+
+/// The k-th smallest key, from 0: buckets of the leading digits are counted, and only the bucket that holds it is looked into.
+template <class U> U kth_key(std::vector<U>& keys, size_t k) {
+  constexpr int kDigit = 11;
+  for (int shift = int(8 * sizeof(U)) - kDigit; keys.size() > kFewKeys && shift > -kDigit; shift -= kDigit) {
+    int low = std::max(shift, 0);
+    uint32_t mask = (1u << std::min(kDigit, shift + kDigit)) - 1;
+    std::vector<size_t> count(mask + 1);
+    for (U key : keys) count[key >> low & mask]++;
+    uint32_t digit = 0;
+    while (k >= count[digit]) k -= count[digit++];
+    size_t kept = 0;
+    for (U key : keys)
+      if ((key >> low & mask) == digit) keys[kept++] = key;
+    keys.resize(kept);
+  }
+  std::nth_element(keys.begin(), keys.begin() + k, keys.end());
+  return keys[k];
+}
+
+// Calls f(elements of a line, their number, number of the line) for all lines of x along dim, in T.
+template <class T, class F> void for_lines(const Tensor& given, int64_t dim, F&& f) {
+  Tensor x = row_major(given);
+  Split s(x.sizes(), dim);
+  parallel_for(s.outer * s.inner, std::max<int64_t>(1, kGrain / 8 / s.n), [&](int64_t b, int64_t e) {
+    std::vector<T> line(s.n);
+    for (int64_t l = b; l < e; l++) {
+      int64_t first = l / s.inner * s.n * s.inner + l % s.inner;
+      convert(x.dtype(), x.raw() + first * int64_t(size_of(x.dtype())), s.inner, dtype_of<T>(), line.data(), 1, s.n);
+      f(line, l);
+    }
+  });
+}
+
+template <class F> void by_class(DType t, F&& f) {
+  if (t == DType::float64) f(TypeTag<double>{});
+  else if (is_floating(t)) f(TypeTag<float>{});
+  else f(TypeTag<int64_t>{});
+}
+
+// Writes the element of rank `rank_of(line, its keys)` of each line, and the index it has in a stable order.
+template <class F> void pick(const Tensor& x, int64_t dim, Outputs out, F&& rank_of) {
+  if (out[0].numel() == 0) return;
+  by_class(x.dtype(), [&]<class T>(TypeTag<T>) {
+    using U = decltype(key_of(T()));
+    for_lines<T>(x, dim, [&](const std::vector<T>& line, int64_t l) {
+      std::vector<U> keys(line.size());
+      size_t nans = 0;
+      for (size_t i = 0; i < line.size(); i++) keys[i] = key_of(line[i]), nans += is_nan(line[i]);
+      size_t rank = rank_of(line.size(), nans);
+      std::vector<U> work = keys;
+      U key = kth_key(work, rank);
+      for (U other : keys) rank -= other < key;
+      size_t i = 0;
+      while (keys[i] != key || rank-- > 0) i++;
+      out[1].data<int64_t>()[l] = int64_t(i);
+      convert(dtype_of<T>(), &line[i], 1, out[0].dtype(), out[0].raw() + l * int64_t(size_of(out[0].dtype())), 1, 1);
+    });
+  });
+}
+
+size_t middle(size_t n, size_t nans) { return nans ? n - nans : (n - 1) / 2; }
+size_t middle_of_numbers(size_t n, size_t nans) { return nans == n ? 0 : (n - nans - 1) / 2; }
+
+void kthvalue(const Kthvalue& op, Inputs in, Outputs out) {
+  pick(in[0], op.dim, out, [&](size_t, size_t) { return size_t(op.k - 1); });
+}
+void median_dim(const MedianDim& op, Inputs in, Outputs out) { pick(in[0], op.dim, out, middle); }
+void nanmedian_dim(const NanmedianDim& op, Inputs in, Outputs out) { pick(in[0], op.dim, out, middle_of_numbers); }
+
+template <class F> void middle_of_all(const Tensor& given, const Tensor& out, F&& rank_of) {
+  Tensor x = row_major(given);
+  by_class(x.dtype(), [&]<class T>(TypeTag<T>) {
+    using U = decltype(key_of(T()));
+    size_t n = size_t(x.numel()), nans = 0;
+    T value = std::numeric_limits<T>::has_quiet_NaN ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::min();
+    if (n) {
+      Tensor flat = x.dtype() == dtype_of<T>() ? x : copied(x, Meta(x.sizes(), dtype_of<T>()));
+      const T* v = flat.data<T>();
+      std::vector<U> keys(n);
+      for (size_t i = 0; i < n; i++) keys[i] = key_of(v[i]), nans += is_nan(v[i]);
+      U key = kth_key(keys, rank_of(n, nans));
+      constexpr U sign = U(1) << (8 * sizeof(U) - 1);
+      if constexpr (std::is_integral_v<T>) value = T(key ^ sign);
+      else if (key != ~U(0)) value = std::bit_cast<T>(key & sign ? U(key ^ sign) : U(~key));
+    }
+    convert(dtype_of<T>(), &value, 1, out.dtype(), out.raw(), 1, 1);
+  });
+}
+void median(const Median&, Inputs in, Outputs out) { middle_of_all(in[0], out[0], middle); }
+void nanmedian(const Nanmedian&, Inputs in, Outputs out) { middle_of_all(in[0], out[0], middle_of_numbers); }
+
+// Sorts by < alone, as PyTorch does: a NaN equals nothing and stays among its neighbours. Of long lines that is no order, and
+// NaN go to the end.
+template <class T> void sort_pairs(std::vector<std::pair<T, int64_t>>& order) {
+  constexpr size_t kByInsertion = 16;  // what std::sort sorts by insertion, which needs no strict order
+  auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
+  auto nan = [](const auto& a) { return is_nan(a.first); };
+  bool any = order.size() > kByInsertion && std::any_of(order.begin(), order.end(), nan);
+  std::sort(order.begin(), any ? std::stable_partition(order.begin(), order.end(), std::not_fn(nan)) : order.end(), less);
+}
+
+void mode(const ModeValue& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return;
+  by_class(in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    for_lines<T>(in[0], op.dim, [&](const std::vector<T>& line, int64_t l) {
+      std::vector<std::pair<T, int64_t>> order(line.size());
+      for (size_t i = 0; i < line.size(); i++) order[i] = {line[i], int64_t(i)};
+      sort_pairs(order);
+      size_t best = 0, most = 0, run = 0;
+      for (size_t i = 0; i < order.size(); i++) {
+        run++;
+        if (i + 1 < order.size() && order[i].first == order[i + 1].first) continue;
+        if (run > most) best = i, most = run;
+        run = 0;
+      }
+      out[1].data<int64_t>()[l] = order[best].second;
+      convert(dtype_of<T>(), &order[best].first, 1, out[0].dtype(), out[0].raw() + l * int64_t(size_of(out[0].dtype())), 1, 1);
+    });
+  });
+}
+
+const bool bound = [] {
+  set_kernel<Cummax, cummax>(DeviceType::cpu);
+  set_kernel<Cummin, cummin>(DeviceType::cpu);
+  set_kernel<Kthvalue, kthvalue>(DeviceType::cpu);
+  set_kernel<Median, median>(DeviceType::cpu);
+  set_kernel<MedianDim, median_dim>(DeviceType::cpu);
+  set_kernel<Nanmedian, nanmedian>(DeviceType::cpu);
+  set_kernel<NanmedianDim, nanmedian_dim>(DeviceType::cpu);
+  set_kernel<ModeValue, mode>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace WEIR_ISA
+}  // namespace weir

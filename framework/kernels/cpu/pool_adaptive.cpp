@@ -1,0 +1,52 @@
+#include "framework/ops/pool_adaptive.h"
+
+#include <algorithm>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+struct Span { int64_t begin, end; };
+Span window(int64_t i, int64_t out, int64_t in) { return {i * in / out, ((i + 1) * in + out - 1) / out}; }
+
+void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return;
+  Tensor x = row_major(in[0]);
+  const int n = op.output_size.n;
+  int64_t from[3] = {1, 1, 1}, to[3] = {1, 1, 1};  // depth, height, width
+  for (int i = 0; i < n; i++) from[3 - n + i] = x.sizes()[i + 2], to[3 - n + i] = op.output_size[i];
+  const int64_t area = from[0] * from[1] * from[2], results = to[0] * to[1] * to[2], planes = x.sizes()[0] * x.sizes()[1];
+  visit_real_dtype("adaptive_max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
+    using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    parallel_for(planes, std::max<int64_t>(1, kGrain / std::max<int64_t>(area, 1)), [&](int64_t b, int64_t e) {
+      for (int64_t p = b; p < e; p++) {
+        const T* plane = x.data<T>() + p * area;
+        for (int64_t r = 0; r < results; r++) {
+          Span d = window(r / (to[1] * to[2]), to[0], from[0]), h = window(r / to[2] % to[1], to[1], from[1]), w = window(r % to[2], to[2], from[2]);
+          int64_t best = (d.begin * from[1] + h.begin) * from[2] + w.begin;
+          A high = A(plane[best]);
+          for (int64_t i = d.begin; i < d.end; i++)
+            for (int64_t j = h.begin; j < h.end; j++)
+              for (int64_t k = w.begin; k < w.end; k++) {
+                int64_t at = (i * from[1] + j) * from[2] + k;
+                A v = A(plane[at]);
+                if (v > high || v != v) high = v, best = at;  // a NaN wins over all before it, as in PyTorch
+              }
+          out[0].data<T>()[p * results + r] = plane[best];
+          out[1].data<int64_t>()[p * results + r] = best;
+        }
+      }
+    });
+  });
+}
+
+const bool bound = [] {
+  set_kernel<AdaptiveMaxPool, adaptive_max_pool>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace WEIR_ISA
+}  // namespace weir

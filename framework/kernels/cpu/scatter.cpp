@@ -1,0 +1,246 @@
+#include "framework/ops/scatter.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "framework/kernels/cpu/axis.h"
+#include "framework/kernels/cpu/indexing.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+// Walks the innermost rows of a shape under three sets of strides: offsets move with the coordinates, no divisions.
+struct RowWalk {
+  Dims sizes, strides[3], at;  // without axes of size 1, but at least one axis
+  int64_t offset[3] = {0, 0, 0};
+
+  RowWalk(const Dims& shape, const Dims& a, const Dims& b, const Dims& c) {
+    for (int d = 0; d < shape.n; d++) {
+      if (shape[d] == 1 && (sizes.n > 0 || d < shape.n - 1)) continue;
+      sizes.push(shape[d]), at.push(0);
+      strides[0].push(a[d]), strides[1].push(b[d]), strides[2].push(c[d]);
+    }
+  }
+  int64_t inner(int k) const { return strides[k][sizes.n - 1]; }
+  void start(int64_t row) {
+    for (int d = sizes.n - 1; d-- > 0; row /= sizes[d]) move(d, row % sizes[d]);
+  }
+  void next() {
+    for (int d = sizes.n - 1; d-- > 0;) {
+      if (at[d] + 1 < sizes[d]) return move(d, 1);
+      move(d, -at[d]);
+    }
+  }
+
+ private:
+  void move(int d, int64_t by) {
+    at[d] += by;
+    for (int k = 0; k < 3; k++) offset[k] += by * strides[k][d];
+  }
+};
+
+
+Tensor as_int64(const Tensor& t) { return t.dtype() == DType::int64 ? t : copied(t, Meta(t.sizes(), DType::int64)); }
+bool along_last(int64_t dim, const Tensor& t) { return t.ndim() > 0 && wrap_dim(dim, t.ndim(), "scatter") == t.ndim() - 1; }
+
+// Raises unless every index lies in [0, limit).
+void check_all(const Tensor& index, int64_t limit, int d) {
+  RowWalk row(index.sizes(), index.strides(), index.strides(), index.strides());
+  int64_t n = row.sizes.back(), step = row.inner(0);
+  for (int64_t r = 0, rows = index.numel() / n; r < rows; r++, row.next()) {
+    const int64_t* at = index.data<int64_t>() + row.offset[0];
+    if (step == 0) checked_along(at[0], limit, d);
+    else if (step != 1 || !in_range(at, n, limit, false))
+      for (int64_t j = 0; j < n; j++) checked_along(at[j * step], limit, d);
+  }
+}
+
+// For every position of `index`, whose values are in range: f(position, offset under `strides` with index's value along dim,
+// offset under `other`). Threads share rows where f writes no position twice, which `parallel` says.
+template <class F>
+void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides, const Dims& other, bool parallel, F&& f) {
+  if (index.numel() == 0) return;
+  if (index.ndim() == 0) return f(0, 0, 0);
+  int d = wrap_dim(dim, index.ndim(), op);
+  Dims fixed = strides;
+  fixed[d] = 0;
+  const RowWalk walk(index.sizes(), index.strides(), fixed, other);
+  int64_t n = walk.sizes.back(), is = walk.inner(0), fs = walk.inner(1), os = walk.inner(2), step = strides[d];
+  auto run = [&](int64_t b, int64_t e) {
+    std::vector<int64_t> copy(is == 1 ? 0 : n);
+    RowWalk row = walk;
+    row.start(b);
+    for (int64_t r = b; r < e; r++, row.next()) {
+      const int64_t* at = index.data<int64_t>() + row.offset[0];
+      if (is != 1) {
+        for (int64_t j = 0; j < n; j++) copy[j] = at[j * is];
+        at = copy.data();
+      }
+      int64_t to = r * n, base = row.offset[1], from = row.offset[2];
+      if (fs == 0 && step == 1 && os == 1)
+        for (int64_t j = 0; j < n; j++) f(to + j, base + at[j], from + j);
+      else
+        for (int64_t j = 0; j < n; j++) f(to + j, base + j * fs + at[j] * step, from + j * os);
+    }
+  };
+  int64_t rows = index.numel() / n;
+  if (parallel) parallel_for(rows, std::max<int64_t>(1, kGrain / 4 / n), run);
+  else run(0, rows);
+}
+
+void gather(const Gather& op, Inputs in, Outputs out) {
+  if (in[1].numel() == 0) return;
+  Tensor x = one_axis(in[0]), index = one_axis(as_int64(in[1]));
+  int64_t limit = size_along(x, op.dim);
+  check_all(index, limit, wrap_dim(op.dim, x.ndim(), "gather"));
+  by_item_size(size_of(x.dtype()), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* src = x.data<T>();
+    T* dst = out[0].data<T>();
+    along("gather", index, op.dim, x.strides(), x.strides(), true, [=](int64_t i, int64_t at, int64_t) { dst[i] = src[at]; });
+  });
+}
+
+Tensor checked_index(const Tensor& given, const Tensor& self, int64_t dim) {
+  Tensor index = one_axis(as_int64(given));
+  if (index.numel()) check_all(index, size_along(self, dim), wrap_dim(dim, self.ndim(), "scatter"));
+  return index;
+}
+
+void scatter(const Scatter& op, Inputs in, Outputs out) {
+  Tensor index = checked_index(in[1], in[0], op.dim), src = one_axis(in[2]);
+  scattered(in, out[0], false, [&](const Tensor& to) {
+    by_item_size(size_of(src.dtype()), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T* dst = to.data<T>();
+      const T* values = src.data<T>();
+      along("scatter", index, op.dim, to.strides(), src.strides(), along_last(op.dim, index),
+            [=](int64_t, int64_t at, int64_t from) { dst[at] = values[from]; });
+    });
+  });
+}
+
+template <class T> T value_of(const Scalar& s) {
+  if constexpr (std::is_same_v<T, bool>) return s.to_double() != 0;
+  else if constexpr (std::is_integral_v<T>) return T(s.to_int());
+  else if constexpr (kIsComplex<T>) return s.to<T>();
+  else return T(float_cast<T>(s.to_double()));
+}
+
+void scatter_value(const ScatterValue& op, Inputs in, Outputs out) {
+  Tensor index = checked_index(in[1], in[0], op.dim);
+  scattered(in, out[0], false, [&](const Tensor& to) {
+    visit_dtype(to.dtype(), [&]<class T>(TypeTag<T>) {
+      T *dst = to.data<T>(), v = value_of<T>(op.value);
+      along("scatter", index, op.dim, to.strides(), to.strides(), along_last(op.dim, index), [=](int64_t, int64_t at, int64_t) { dst[at] = v; });
+    });
+  });
+}
+
+void scatter_add(const ScatterAdd& op, Inputs in, Outputs out) {
+  Tensor index = checked_index(in[1], in[0], op.dim), src = one_axis(in[2]);
+  scattered(in, out[0], false, [&](const Tensor& to) {
+    visit_dtype(src.dtype(), [&]<class T>(TypeTag<T>) {
+      T* dst = to.data<T>();
+      const T* values = src.data<T>();
+      along("scatter_add", index, op.dim, to.strides(), src.strides(), along_last(op.dim, index),
+            [=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
+    });
+  });
+}
+
+template <class T> auto number(T x) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x);
+  else return x;
+}
+template <class T> void multiply_to(T& dst, T v) {
+  if constexpr (std::is_same_v<T, bool>) dst = dst && v;
+  else dst = T(number(dst) * number(v));
+}
+// NaN is larger, and smaller, than every number.
+template <class T, bool kLargest> void extreme_to(T& dst, T v) {
+  if constexpr (!kIsComplex<T>) {
+    auto a = number(dst), b = number(v);
+    if (b != b || (kLargest ? b > a : b < a)) dst = v;
+  }
+}
+
+// What a reduction of nothing gives.
+template <class T> T neutral(std::string_view how) {
+  if constexpr (kIsComplex<T>) return T(how == "prod" ? 1 : 0);
+  else if (how == "sum" || how == "mean") return T(0);
+  else if (how == "prod") return T(1);
+  bool least = how == "amax";
+  if constexpr (std::is_same_v<T, bool>) return !least;
+  else if constexpr (std::is_integral_v<T>) return least ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+  else if constexpr (!kIsComplex<T>) return T(least ? -INFINITY : INFINITY);
+}
+
+template <class T> T divided(T x, int64_t by) {
+  if constexpr (std::is_integral_v<T>) {
+    T q = T(int64_t(x) / by);
+    return T(q - (int64_t(x) % by < 0));  // rounded down
+  } else {
+    return T(number(x) / decltype(number(x))(by));
+  }
+}
+
+// Reduces `src` at `index` along dim into `to`, which is row-major.
+void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src, std::string_view how, bool include_self) {
+  visit_dtype(to.dtype(), [&]<class T>(TypeTag<T>) {
+    T* dst = to.data<T>();
+    const T* values = src.data<T>();
+    auto each = [&](auto&& f) { along("scatter", index, dim, to.strides(), src.strides(), along_last(dim, index), f); };
+    if (!include_self) {
+      T start = neutral<T>(how);
+      each([=](int64_t, int64_t at, int64_t) { dst[at] = start; });
+    }
+    if (how == "sum" || how == "mean") each([=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
+    else if (how == "prod") each([=](int64_t, int64_t at, int64_t from) { multiply_to(dst[at], values[from]); });
+    else if (how == "amax") each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, true>(dst[at], values[from]); });
+    else each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, false>(dst[at], values[from]); });
+    if (how != "mean") return;
+    std::vector<int64_t> counts(to.numel(), include_self);
+    int64_t* count = counts.data();
+    each([=](int64_t, int64_t at, int64_t) { count[at]++; });
+    for (int64_t i = 0; i < to.numel(); i++)
+      if (count[i] > 1) dst[i] = divided(dst[i], count[i]);
+  });
+}
+
+void scatter_reduce(const ScatterReduce& op, Inputs in, Outputs out) {
+  Tensor index = checked_index(in[1], in[0], op.dim), src = one_axis(in[2]);
+  scattered(in, out[0], true, [&](const Tensor& to) {
+    if (index.numel()) reduce_into(to, op.dim, index, src, op.reduce.view(), op.include_self);
+  });
+}
+
+void index_reduce(const IndexReduce& op, Inputs in, Outputs out) {
+  Tensor index = row_major(one_axis(as_int64(in[1]))), src = one_axis(in[2]);
+  int64_t limit = size_along(in[0], op.dim);
+  for (int64_t i = 0; i < index.numel(); i++)
+    check<IndexError>(index.data<int64_t>()[i] >= 0 && index.data<int64_t>()[i] < limit, "index out of range in self");
+  Dims strides(src.ndim(), 0);
+  strides[wrap_dim(op.dim, src.ndim(), "index_reduce")] = 1;
+  index = alias(index, src.sizes(), strides, index->offset);
+  scattered(in, out[0], true, [&](const Tensor& to) {
+    if (index.numel()) reduce_into(to, op.dim, index, src, op.reduce.view(), op.include_self);
+  });
+}
+
+const bool bound = [] {
+  constexpr auto cpu = DeviceType::cpu;
+  set_kernel<Gather, gather>(cpu);
+  set_kernel<Scatter, scatter>(cpu);
+  set_kernel<ScatterValue, scatter_value>(cpu);
+  set_kernel<ScatterAdd, scatter_add>(cpu);
+  set_kernel<ScatterReduce, scatter_reduce>(cpu);
+  set_kernel<IndexReduce, index_reduce>(cpu);
+  return true;
+}();
+
+}  // namespace
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,162 @@
+// exp, log, log1p and erf of float lanes: polynomials on reduced arguments, within 1.5 ulp of the true value. libmvec's are off by
+// up to 4. Included by vec.h, which has the others.
+//
+// The steps are fused multiply-adds where the machine has them; without, the last bit of a result may differ.
+#pragma once
+#ifdef __SSE__
+#include <immintrin.h>
+#endif
+
+namespace weir {
+namespace WEIR_ISA {
+namespace lanes {
+
+using F32 = Vec<float>;
+using I32 = Vec<int32_t>;
+
+// One intrinsic in the width of this build, for floats and for doubles.
+#if defined(__AVX512F__)
+#define WEIR_PS(name, ...) Vec<float>((Vec<float>::V)_mm512_##name##_ps(__VA_ARGS__))
+#define WEIR_PD(name, ...) Vec<double>((Vec<double>::V)_mm512_##name##_pd(__VA_ARGS__))
+using Register = __m512;
+using WideRegister = __m512d;
+#elif defined(__AVX2__)
+#define WEIR_PS(name, ...) Vec<float>((Vec<float>::V)_mm256_##name##_ps(__VA_ARGS__))
+#define WEIR_PD(name, ...) Vec<double>((Vec<double>::V)_mm256_##name##_pd(__VA_ARGS__))
+using Register = __m256;
+using WideRegister = __m256d;
+#else
+#define WEIR_PS(name, ...) Vec<float>((Vec<float>::V)_mm_##name##_ps(__VA_ARGS__))
+using Register = __m128;
+using WideRegister = __m128d;
+#endif
+
+/// a * b + c, rounded once where the machine can.
+inline F32 fma(F32 a, F32 b, F32 c) {
+#ifdef __FMA__
+  return WEIR_PS(fmadd, (Register)a.v, (Register)b.v, (Register)c.v);
+#else
+  return a * b + c;
+#endif
+}
+#ifdef __FMA__
+inline Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
+  return WEIR_PD(fmadd, (WideRegister)a.v, (WideRegister)b.v, (WideRegister)c.v);
+}
+#endif
+/// NaN stays NaN: these instructions give their second operand where either is NaN.
+inline F32 clamped(F32 x, float low, float high) {
+  F32 y = WEIR_PS(max, (Register)F32(low).v, (Register)x.v);
+  return WEIR_PS(min, (Register)F32(high).v, (Register)y.v);
+}
+inline I32 bits(F32 x) { return I32((I32::V)x.v); }
+inline F32 of_bits(I32 x) { return F32((F32::V)x.v); }
+
+/// c[0] x^(n-1) + ... + c[n-1], by Horner's scheme.
+template <int n> F32 polynomial(F32 x, const float (&c)[n]) {
+  F32 r(c[0]);
+  for (int i = 1; i < n; i++) r = fma(r, x, F32(c[i]));
+  return r;
+}
+
+/// 2^n p for whole n in [-252, 254].
+inline F32 scaled(F32 p, F32 n) {
+#ifdef __AVX512F__
+  return WEIR_PS(scalef, (Register)p.v, (Register)n.v);
+#else  // by two factors, since 2^n alone may not be representable
+  I32 whole(__builtin_convertvector(n.v, I32::V)), half(whole.v >> 1);
+  auto power = [](I32 e) { return of_bits(I32((e.v + 127) << 23)); };
+  return p * power(half) * power(whole - half);
+#endif
+}
+
+/// exp(x) for x in [-104, 89], as 2^n exp(r) with |r| <= ln(2) / 2. Coefficients: Cephes expf.
+inline F32 exp_within(F32 x) {
+  const F32 magic(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
+  F32 n = fma(x, F32(1.44269504088896341f), magic) - magic;
+  F32 r = fma(n, F32(-0.693145751953125f), x);
+  r = fma(n, F32(-1.42860682030941723e-6f), r);
+  F32 p = polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
+  return scaled(fma(p, r * r, r) + F32(1), n);
+}
+
+/// x = 2^e m with m in [sqrt(1/2), sqrt(2)), for positive finite x.
+inline F32 mantissa(F32 x, F32* e) {
+#ifdef __AVX512F__
+  F32 exponent = WEIR_PS(getexp, (Register)x.v), m = scaled(x, -exponent);
+  Mask<float> high = m > F32(1.41421354f);
+  *e = where(high, exponent + F32(1), exponent);
+  return where(high, m * F32(0.5f), m);
+#else
+  Mask<float> tiny = x < F32(1.17549435e-38f);
+  F32 normal = where(tiny, x * F32(0x1p23f), x);
+  I32 exponent((bits(normal).v - 0x3f3504f3) >> 23);  // the bits of sqrt(1/2)
+  *e = F32(__builtin_convertvector(exponent.v, F32::V)) - where(tiny, F32(23), F32(0));
+  return of_bits(I32(bits(normal).v - (exponent.v << 23)));
+#endif
+}
+
+/// log(2^e (1 + f)). Coefficients: Cephes logf.
+inline F32 log_of(F32 e, F32 f) {
+  F32 z = f * f;
+  F32 p = polynomial(f, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f, -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
+                         2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
+  F32 y = fma(e, F32(-2.12194440e-4f), p * f * z);
+  y = fma(z, F32(-0.5f), y);
+  return fma(e, F32(0.693359375f), f + y);
+}
+
+inline bool any(Mask<float> m) {
+#if defined(__AVX512F__)
+  return _mm512_movepi32_mask((__m512i)m.v);
+#elif defined(__AVX2__)
+  return _mm256_movemask_ps((Register)m.v);
+#else
+  return _mm_movemask_ps((Register)m.v);
+#endif
+}
+inline bool any(Mask<double> m) {
+#if defined(__AVX512F__)
+  return _mm512_movepi64_mask((__m512i)m.v);
+#elif defined(__AVX2__)
+  return _mm256_movemask_pd((WideRegister)m.v);
+#else
+  return _mm_movemask_pd((WideRegister)m.v);
+#endif
+}
+
+}  // namespace lanes
+
+inline Vec<float> exp(Vec<float> x) { return lanes::exp_within(lanes::clamped(x, -104.0f, 89.0f)); }
+
+inline Vec<float> log(Vec<float> x) {
+  using F = Vec<float>;
+  F e, m = lanes::mantissa(x, &e), y = lanes::log_of(e, m - F(1));
+  Mask<float> plain = (x > F(0)) & (x <= largest(x));
+  if (!lanes::any(!plain)) return y;
+  return where(plain, y, where(x == F(0), F(-INFINITY), where(x > F(0), x, F(NAN))));
+}
+
+/// log(u) with what rounding 1 + x to u has lost, to first order. Source: Kahan, in Goldberg 1991, theorem 4.
+inline Vec<float> log1p(Vec<float> x) {
+  using F = Vec<float>;
+  F u = F(1) + x, lost = x - (u - F(1));
+  F y = log(u) + lost / u;
+  return where(u == F(1), x, where(u <= largest(u), y, u));  // infinities would be NaN - NaN
+}
+
+/// Two ranges: an odd polynomial below 0.93, beyond it 1 - exp(q(|x|)). Coefficients: N. Juffa.
+inline Vec<float> erf(Vec<float> x) {
+  using F = Vec<float>;
+  using lanes::fma, lanes::polynomial;
+  F t = abs(x), s = x * x, clipped = where(t > F(4), F(4), t);
+  F q = polynomial(clipped, {-1.72853470e-5f, 3.83197126e-4f, -3.88396438e-3f, 2.42546219e-2f, -1.06777877e-1f, -6.34846687e-1f, -1.28717512e-1f});
+  F tail = F(1) - lanes::exp_within(fma(q, clipped, -clipped));
+  F p = polynomial(s, {-5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f, 1.28379166e-1f});
+  return where(t > F(0.927734375f), copysign(tail, x), fma(p, x, x));
+}
+#undef WEIR_PS
+#undef WEIR_PD
+
+}  // namespace WEIR_ISA
+}  // namespace weir

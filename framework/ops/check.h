@@ -1,0 +1,46 @@
+// Checks of values, as ops: their kernels look, and raise before anything that depends on them is written.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct CheckRange : Op {
+  static constexpr Signature signature = "check_range(input: Tensor, low: float, high: float, what: str) -> Tensor";
+  static constexpr auto doc = "A copy of input. RuntimeError, about `what`, unless every element lies in [low, high]; NaN does not.";
+  static constexpr Module module = Module::hidden;
+  double low, high;
+  Str what;
+  static constexpr std::tuple fields{&CheckRange::low, &CheckRange::high, &CheckRange::what};
+  Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+  Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
+};
+
+struct Require : Op {
+  static constexpr Signature signature = "require(condition: Tensor, message: Tensor, error: str) -> Tensor";
+  static constexpr auto doc = "All of condition. Where that is false it raises `error`, RuntimeError, ValueError or IndexError, with the message's bytes as text. "
+                              "A graph runs it though nobody reads its result.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;
+  Str error;
+  static constexpr std::tuple fields{&Require::error};
+  Meta infer(Inputs in) const;
+};
+
+struct CheckNonzero : Op {
+  static constexpr Signature signature = "check_nonzero(input: Tensor, what: str) -> Tensor";
+  static constexpr auto doc = "A copy of input. RuntimeError, about `what`, where an element is zero.";
+  static constexpr Module module = Module::hidden;
+  Str what;
+  static constexpr std::tuple fields{&CheckNonzero::what};
+  Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+  Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
+};
+
+using CheckOps = OpList<CheckRange, CheckNonzero, Require>;
+
+namespace fn {
+inline constexpr Fn<CheckRange> check_range;
+inline constexpr Fn<CheckNonzero> check_nonzero;
+}  // namespace fn
+
+}  // namespace weir

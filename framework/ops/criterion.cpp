@@ -1,0 +1,207 @@
+#include "framework/ops/criterion.h"
+
+#include <cmath>
+
+#include "framework/ops/activation.h"
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/create.h"
+#include "framework/ops/index.h"
+#include "framework/ops/pointwise.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+constexpr double kLogFloor = -100;  // what a logarithm of zero counts as, as PyTorch documents
+
+Tensor reduced(const Tensor& loss, int64_t reduction) {
+  return reduction == 1 ? fn::mean(loss) : reduction == 2 ? fn::sum(loss) : loss;
+}
+
+void check_fractions(const char* op, const Tensor& t) {
+  check<NotImplemented>(is_floating(t.dtype()), op, ": not implemented for ", name_of(t.dtype()));
+}
+
+// PyTorch has no derivative with respect to some arguments.
+void check_constant(const char* op, const char* name, const Tensor& t) {
+  check(!t || !mode.grad || !t.has_flag(kRequiresGrad), "The function '", op, "' is not differentiable with respect to argument '", name,
+        "'. This input cannot have requires_grad True.");
+}
+
+Tensor at_least_0(const Tensor& x) { return fn::clamp(x, Scalar(int64_t(0))); }
+Tensor zeros_like(const Tensor& x) { return zeros_of(Meta(x.sizes(), x.dtype(), x.device())); }
+// x where it is above 0, else 0: also for NaN.
+Tensor hinge(const Tensor& x) { return fn::where(x > 0.0, x, 0.0); }
+
+// Rows and labels of (N, C) and (N), or of one example.
+struct Examples {
+  Tensor rows, labels;
+  bool single;
+};
+
+Tensor per_example(const Tensor& loss, const Examples& e, int64_t reduction) {
+  return reduced(e.single ? fn::squeeze(loss, Dims{0}) : loss, reduction);
+}
+
+void check_examples(const Tensor& x) {
+  check(x.ndim() <= 2 && (x.ndim() == 0 || x.size(-1) > 0), "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", x.sizes());
+}
+
+}  // namespace
+
+Tensor MseLoss::compose(Inputs in) const {
+  Tensor d = in[0] - in[1];
+  check_fractions("mse_loss", d);
+  return reduced(fn::square(d), reduction);
+}
+Tensor L1Loss::compose(Inputs in) const { return reduced(fn::abs(in[0] - in[1]), reduction); }
+Tensor SmoothL1Loss::compose(Inputs in) const {
+  check(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
+  if (beta == 0) return reduced(fn::abs(in[0] - in[1]), reduction);
+  check<NotImplemented>(is_floating(in[0].dtype()) || is_floating(in[1].dtype()), "smooth_l1_loss: not implemented for ", name_of(in[0].dtype()));
+  return reduced(fn::bowl(in[0], in[1], beta, 1 / beta), reduction);
+}
+Tensor HuberLoss::compose(Inputs in) const {
+  check(delta > 0, "huber_loss does not support non-positive values for delta.");
+  check(is_floating(in[0].dtype()) || !is_floating(in[1].dtype()), "huber_loss: not implemented for ", name_of(in[0].dtype()));
+  check_fractions("huber_loss", in[0]);
+  return reduced(cast_to(fn::bowl(in[0], in[1], delta, 1.0), in[0].dtype()), reduction);  // target does not widen the result
+}
+
+Meta BinaryCrossEntropyForward::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  check(x.dtype() == in[1].dtype(), "Found dtype ", name_of(in[1].dtype()), " but expected ", name_of(x.dtype()));
+  check_fractions("binary_cross_entropy", x);
+  return {x.sizes(), x.dtype(), x.device()};
+}
+Tensors BinaryCrossEntropyForward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor p = s.input(0), t = s.input(1);
+  Tensors g(2);
+  if (s.needs(0)) g[0] = dy * (p - t) / fn::clamp((1.0 - p) * p, Scalar(1e-12));
+  if (s.needs(1)) g[1] = dy * (fn::clamp(fn::log1p(-p), Scalar(kLogFloor)) - fn::clamp(fn::log(p), Scalar(kLogFloor)));
+  return g;
+}
+Tensor BinaryCrossEntropy::compose(Inputs in) const {
+  check<ValueError>(in[0].sizes() == in[1].sizes(), "Using a target size (", in[1].sizes(), ") that is different to the input size (",
+                    in[0].sizes(), ") is deprecated. Please ensure they have the same size.");
+  check_constant("binary_cross_entropy", "weight", in[2]);
+  Tensor loss = fn::binary_cross_entropy_forward(in[0], in[1]);
+  return reduced(in[2] ? loss * in[2] : loss, reduction);
+}
+
+Tensor BceWithLogits::compose(Inputs in) const {
+  const Tensor &x = in[0], &t = in[1];
+  check_constant("binary_cross_entropy_with_logits", "weight", in[2]);
+  check_constant("binary_cross_entropy_with_logits", "pos_weight", in[3]);
+  Tensor log_sigmoid = fn::logsigmoid(x), kept = 1.0 - t;
+  if (in[3]) {
+    Tensor weight = (in[3] - 1.0) * t + 1.0;
+    check(broadcast("mul", log_sigmoid.sizes(), weight.sizes()) == log_sigmoid.sizes(), "output with shape ", log_sigmoid.sizes(),
+          " doesn't match the broadcast shape ", broadcast("mul", log_sigmoid.sizes(), weight.sizes()));
+    log_sigmoid = log_sigmoid * weight;
+  }
+  Dims sizes = broadcast("mul", kept.sizes(), x.sizes());  // PyTorch multiplies in place
+  check(sizes == kept.sizes(), "output with shape ", kept.sizes(), " doesn't match the broadcast shape ", sizes);
+  Tensor loss = kept * x - log_sigmoid;
+  if (in[2]) {
+    Dims wide = broadcast("mul", loss.sizes(), in[2].sizes());
+    check(wide == loss.sizes(), "output with shape ", loss.sizes(), " doesn't match the broadcast shape ", wide);
+    loss = loss * in[2];
+  }
+  return reduced(loss, reduction);
+}
+
+Tensor KlDiv::compose(Inputs in) const {
+  const Tensor &x = in[0], &t = in[1];
+  check(!is_complex(x.dtype()) && !is_complex(t.dtype()), "kl_div: Complex inputs not supported.");
+  check(is_inexact(x.dtype()) && is_inexact(t.dtype()), "kl_div: Integral inputs not supported.");
+  return reduced(log_target ? fn::exp(t) * (t - x) : fn::xlogy(t, t) - t * x, reduction);
+}
+
+Tensor PoissonNllLoss::compose(Inputs in) const {
+  const Tensor &x = in[0], &t = in[1];
+  Tensor loss = log_input ? fn::exp(x) - t * x : x - t * fn::log(x + eps);
+  if (full) {
+    Tensor stirling = t * fn::log(t) - t + 0.5 * fn::log(t * (2 * M_PI));
+    loss = loss + fn::masked_fill(stirling, t <= 1.0, 0.0);
+  }
+  return reduced(loss, reduction);
+}
+
+Tensor HingeEmbeddingLoss::compose(Inputs in) const {
+  const Tensor &x = in[0], &t = in[1];
+  Tensor zeros = zeros_like(x), below = at_least_0(is_inexact(x.dtype()) ? margin - x : num(int64_t(margin)) - x);  // of whole numbers a whole one, as PyTorch's
+  return reduced(fn::where(fn::ne(t, num(int64_t(1))), below, zeros) + fn::where(fn::ne(t, num(int64_t(-1))), x, zeros), reduction);
+}
+
+Tensor MarginRankingLoss::compose(Inputs in) const { return reduced(at_least_0(-in[2] * (in[0] - in[1]) + margin), reduction); }
+
+Tensor CosineEmbeddingLoss::compose(Inputs in) const {
+  const Tensor &a = in[0], &b = in[1], &t = in[2];
+  check(t.ndim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
+  for (const Tensor& x : {a, b})
+    check(x.ndim() == t.ndim() + 1, t.ndim(), "D target tensor expects ", t.ndim() + 1, "D input tensors, but found inputs with sizes ",
+          a.sizes(), " and ", b.sizes(), ".");
+  constexpr double epsilon = 1e-12;  // as in PyTorch, inside the root
+  Dims axis{t.ndim()};
+  Tensor scale = (fn::sum(a * a, axis) + epsilon) * (fn::sum(b * b, axis) + epsilon);
+  Tensor cosine = fn::sum(a * b, axis) / fn::sqrt(scale), zeros = zeros_like(cosine);
+  Tensor near = fn::where(fn::eq(t, num(int64_t(1))), 1.0 - cosine, zeros);
+  return reduced(near + fn::where(fn::eq(t, num(int64_t(-1))), at_least_0(cosine - margin), zeros), reduction);
+}
+
+Tensor SoftMarginLoss::compose(Inputs in) const {
+  const Tensor &x = in[0], &t = in[1];
+  check_constant("soft_margin_loss", "target", t);
+  Dims sizes = broadcast("mul", x.sizes(), t.sizes());  // PyTorch multiplies in place
+  check(sizes == x.sizes(), "output with shape ", x.sizes(), " doesn't match the broadcast shape ", sizes);
+  Tensor product = -x * t;
+  check(can_cast(product.dtype(), x.dtype()) && is_inexact(x.dtype()), "result type ", name_of(product.dtype()), " can't be cast to the desired output type ",
+        name_of(x.dtype()));
+  return reduced(fn::log1p(fn::exp(cast_to(product, x.dtype()))), reduction);
+}
+
+Tensor MultiMarginLoss::compose(Inputs in) const {
+  const Tensor &x = in[0], &target = in[1], &w = in[2];
+  check<ValueError>(p.to_double() == 1 || p.to_double() == 2, "only p == 1 and p == 2 supported");
+  check(!w || w.numel() == (x.ndim() ? x.size(-1) : 1), "multi_margin_loss: inconsistent weight size, expected ", x.ndim() ? x.size(-1) : 1, " but got ",
+        w ? w.sizes() : Dims());
+  check_examples(x);
+  Examples e{x, target, x.ndim() < 2};
+  if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()}), e.labels = fn::reshape(target, Dims{-1});
+  check(e.labels.ndim() == 1 && e.labels.numel() == e.rows.sizes()[0], "inconsistent target size, expected ", e.rows.sizes()[0], " but got ",
+        target.sizes());
+  if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));
+  if (x.numel()) check_fractions("multi_margin_loss", x);
+  Tensor column = fn::unsqueeze(e.labels, int64_t(1));
+  Tensor loss = hinge(wrapped_number(margin) - gather_of(e.rows, 1, column) + e.rows);
+  if (p.to_double() == 2) loss = loss * loss;
+  if (w) loss = loss * fn::unsqueeze(fn::index_select(w, int64_t(0), e.labels), int64_t(1));
+  int64_t classes = e.rows.sizes()[1];
+  loss = fn::sum(fn::masked_fill(loss, fn::eq(arange_of(classes), column), 0.0), Dims{1}) / num(classes);
+  return per_example(loss, e, reduction);
+}
+
+Tensor MultilabelMarginLoss::compose(Inputs in) const {
+  const Tensor &x = in[0], &target = in[1];
+  check(x.ndim() <= 2 && x.sizes() == target.sizes(), "inconsistent target size: ", target.sizes(), " for input of size: ", x.sizes());
+  check_examples(x);
+  if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));
+  if (x.numel()) check_fractions("multilabel_margin_loss", x);
+  int64_t classes = x.ndim() ? x.size(-1) : 1;
+  Dims flat{x.ndim() == 2 ? x.sizes()[0] : 1, classes};
+  Examples e{fn::reshape(x, flat), fn::reshape(target, flat), x.ndim() < 2};
+  Tensor listed = fn::eq(fn::cumsum(cast_to(fn::lt(e.labels, num(int64_t(0))), DType::int64), int64_t(1)), num(int64_t(0)));
+  Tensor safe = fn::where(listed, e.labels, int64_t(0));
+  Tensor is_label = fn::gt(scatter_add_of(zeros_like(e.labels), 1, safe, cast_to(listed, e.labels.dtype())), num(int64_t(0)));
+  Tensor gaps = hinge(1.0 - fn::unsqueeze(gather_of(e.rows, 1, safe), int64_t(2)) + fn::unsqueeze(e.rows, int64_t(1)));
+  Tensor counted = fn::logical_and(fn::unsqueeze(listed, int64_t(2)), fn::unsqueeze(fn::logical_not(is_label), int64_t(1)));
+  return per_example(fn::sum(fn::where(counted, gaps, 0.0), Dims{1, 2}) / num(classes), e, reduction);
+}
+
+static const CriterionOps::Registration ops;
+
+}  // namespace weir

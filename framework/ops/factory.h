@@ -1,0 +1,196 @@
+// Factories: ops that make a tensor of a size, or like another, without computing on one.
+//
+// `creates` gives them the keywords that all factories of PyTorch share: out=, layout=, pin_memory=, requires_grad=.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Factory : Op {
+  static constexpr bool creates = true, differentiable = false, any_layout = true;
+};
+
+struct Empty : Factory {
+  static constexpr Signature signature =
+      "empty(*size: int, dtype: dtype | None = None, device: device | None = None, memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "An uninitialised tensor. Shape: size.";
+  Dims size;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  std::optional<MemoryFormat> memory_format;
+  static constexpr std::tuple fields{&Empty::size, &Empty::dtype, &Empty::device, &Empty::memory_format};
+  Meta infer(Inputs in) const;
+};
+
+struct EmptyStrided : Factory {
+  static constexpr Signature signature =
+      "empty_strided(size: list[int], stride: list[int], *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "An uninitialised tensor of the given strides. RuntimeError for negative ones.";
+  static constexpr Out out = Out::none;
+  Dims size, stride;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&EmptyStrided::size, &EmptyStrided::stride, &EmptyStrided::dtype, &EmptyStrided::device};
+  Meta infer(Inputs in) const;
+};
+
+/// What `zeros` and `ones` share: a size, and the default dtype and device unless told otherwise.
+struct Sized : Factory {
+  Dims size;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&Sized::size, &Sized::dtype, &Sized::device};
+  Meta infer(Inputs in) const;
+};
+
+struct Zeros : Sized {
+  static constexpr Signature signature = "zeros(*size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "A tensor of zeros. Shape: size.";
+};
+
+struct Ones : Sized {
+  static constexpr Signature signature = "ones(*size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "A tensor of ones. Shape: size.";
+};
+
+struct Full : Factory {
+  static constexpr Signature signature =
+      "full(size: list[int], fill_value: Number, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "A tensor of one number, of whose kind its dtype is unless given. RuntimeError where dtype does not hold it.";
+  Dims size;
+  Scalar fill_value;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&Full::size, &Full::fill_value, &Full::dtype, &Full::device};
+  Meta infer(Inputs in) const;
+};
+
+struct ScalarTensor : Factory {
+  static constexpr Signature signature =
+      "scalar_tensor(s: Number, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "A 0-d tensor of a number, in the default dtype.";
+  static constexpr Out out = Out::none;
+  Scalar s;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&ScalarTensor::s, &ScalarTensor::dtype, &ScalarTensor::device};
+  Meta infer(Inputs in) const;
+};
+
+struct Eye : Factory {
+  static constexpr Signature signature =
+      "eye(n: int, m: int | None = None, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Ones on the diagonal, zeros elsewhere. Shape: (n, m), m being n unless given.";
+  int64_t n;
+  std::optional<int64_t> m;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&Eye::n, &Eye::m, &Eye::dtype, &Eye::device};
+  Meta infer(Inputs in) const;
+};
+
+struct Range : Factory {
+  static constexpr Signature signature =
+      "range(start: Number, end: Number, step: Number = 1, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc =
+      "start, start + step, ... up to end, which is included; in an integer dtype the three lose their fractions first. RuntimeError "
+      "where step leads away from end. Deprecated in favour of arange.";
+  Scalar start, end, step;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&Range::start, &Range::end, &Range::step, &Range::dtype, &Range::device};
+  Meta infer(Inputs in) const;
+};
+
+/// What the `_like` factories share: input's shape, and its dtype, device and dense strides unless told otherwise.
+struct Like : Factory {
+  static constexpr Out out = Out::none;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  std::optional<MemoryFormat> memory_format;
+  static constexpr std::tuple fields{&Like::dtype, &Like::device, &Like::memory_format};
+  Meta infer(Inputs in) const;
+};
+
+struct EmptyLike : Like {
+  static constexpr Signature signature = "empty_like(input: Tensor, *, dtype: dtype | None = None, device: device | None = None, "
+                                         "memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "An uninitialised tensor of input's shape, dtype and (when dense) strides.";
+};
+struct ZerosLike : Like {
+  static constexpr Signature signature = "zeros_like(input: Tensor, *, dtype: dtype | None = None, device: device | None = None, "
+                                         "memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "Zeros in input's shape, dtype and (when dense) strides.";
+};
+struct OnesLike : Like {
+  static constexpr Signature signature = "ones_like(input: Tensor, *, dtype: dtype | None = None, device: device | None = None, "
+                                         "memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "Ones in input's shape, dtype and (when dense) strides.";
+};
+struct FullLike : Factory {
+  static constexpr Signature signature = "full_like(input: Tensor, fill_value: Number, *, dtype: dtype | None = None, "
+                                         "device: device | None = None, memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "fill_value in input's shape, dtype and (when dense) strides. RuntimeError where dtype does not hold it.";
+  static constexpr Out out = Out::none;
+  Scalar fill_value;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  std::optional<MemoryFormat> memory_format;
+  static constexpr std::tuple fields{&FullLike::fill_value, &FullLike::dtype, &FullLike::device, &FullLike::memory_format};
+  Meta infer(Inputs in) const;
+};
+
+/// What the methods `new_...` share: dtype and device of the tensor they are called on, unless told otherwise.
+struct New : Factory {
+  static constexpr Module module = Module::method;
+  static constexpr Out out = Out::none;
+  Dims size;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&New::size, &New::dtype, &New::device};
+  Meta infer(Inputs in) const;
+};
+
+struct NewEmpty : New {
+  static constexpr Signature signature = "new_empty(input: Tensor, *size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "An uninitialised tensor of input's dtype and device.";
+};
+struct NewZeros : New {
+  static constexpr Signature signature = "new_zeros(input: Tensor, *size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Zeros of input's dtype and device.";
+};
+struct NewOnes : New {
+  static constexpr Signature signature = "new_ones(input: Tensor, *size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Ones of input's dtype and device.";
+};
+struct NewFull : Factory {
+  static constexpr Signature signature = "new_full(input: Tensor, size: list[int], fill_value: Number, *, dtype: dtype | None = None, "
+                                         "device: device | None = None) -> Tensor";
+  static constexpr auto doc = "A tensor of one number, of input's dtype and device. RuntimeError where dtype does not hold it.";
+  static constexpr Module module = Module::method;
+  static constexpr Out out = Out::none;
+  Dims size;
+  Scalar fill_value;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&NewFull::size, &NewFull::fill_value, &NewFull::dtype, &NewFull::device};
+  Meta infer(Inputs in) const;
+};
+
+using FactoryOps = OpList<Empty, EmptyStrided, Zeros, Ones, Full, ScalarTensor, Eye, Range, EmptyLike, ZerosLike, OnesLike, FullLike, NewEmpty,
+                          NewZeros, NewOnes, NewFull>;
+
+namespace fn {
+inline constexpr Fn<Empty> empty;
+inline constexpr Fn<Zeros> zeros;
+inline constexpr Fn<Ones> ones;
+inline constexpr Fn<Full> full;
+inline constexpr Fn<ScalarTensor> scalar_tensor;
+inline constexpr Fn<Eye> eye;
+inline constexpr Fn<EmptyLike> empty_like;
+inline constexpr Fn<ZerosLike> zeros_like;
+inline constexpr Fn<OnesLike> ones_like;
+inline constexpr Fn<FullLike> full_like;
+}  // namespace fn
+
+}  // namespace weir

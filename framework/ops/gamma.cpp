@@ -1,0 +1,23 @@
+#include "framework/ops/gamma.h"
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/unary.h"
+
+namespace weir {
+namespace {
+
+// The derivative of P by its second argument: x^(a-1) exp(-x) / gamma(a).
+Tensors slope(const char* op, const Saved& s, const Tensor& dy) {
+  check<NotImplemented>(!s.needs(0), "the derivative for '", op, ": input' is not implemented.");
+  Tensor a = s.input(0), x = s.input(1);
+  return {Tensor(), dy * fn::exp((a - 1.0) * fn::log(x) - x - fn::lgamma(a))};
+}
+
+}  // namespace
+
+Tensors Igamma::vjp(const Saved& s, const Tensor& dy) const { return slope("igamma", s, dy); }
+Tensors Igammac::vjp(const Saved& s, const Tensor& dy) const { return slope("igammac", s, -dy); }
+
+static const GammaOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,102 @@
+// Gathering, and scattering with or without a reduction. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Gather : Op {
+  static constexpr Signature signature =
+      "gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor";
+  static constexpr auto doc = "input's elements at index along dim. Shape: as index (int64).";
+  static constexpr Out out = Out::exact;
+  static constexpr Save saves{.inputs = 0b10};
+  int64_t dim;
+  bool sparse_grad;
+  static constexpr std::tuple fields{&Gather::dim, &Gather::sparse_grad};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Scatter : Op {
+  static constexpr Signature signature =
+      "scatter(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
+  static constexpr auto doc = "A copy of input with src written at index along dim.";
+  static constexpr Save saves{.inputs = 0b10};
+  static constexpr bool inplace = true, any_layout = true;
+  static constexpr Out out = Out::exact;
+  int64_t dim;
+  static constexpr std::tuple fields{&Scatter::dim};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ScatterValue : Op {
+  static constexpr Signature signature =
+      "scatter.value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tensor";
+  static constexpr auto doc = "A copy of input with value written at index along dim.";
+  static constexpr Save saves{.inputs = 0b10};
+  static constexpr bool inplace = true, any_layout = true;
+  static constexpr Out out = Out::exact;
+  int64_t dim;
+  Scalar value;
+  static constexpr std::tuple fields{&ScatterValue::dim, &ScatterValue::value};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ScatterAdd : Op {
+  static constexpr Signature signature =
+      "scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
+  static constexpr auto doc = "A copy of input with src added at index along dim.";
+  static constexpr Save saves{.inputs = 0b10};
+  static constexpr bool inplace = true, any_layout = true;
+  static constexpr Out out = Out::exact;
+  int64_t dim;
+  static constexpr std::tuple fields{&ScatterAdd::dim};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct ScatterReduce : Op {
+  static constexpr Signature signature =
+      "scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor";
+  static constexpr auto doc =
+      "input reduced with src's elements at index along dim; reduce: sum, prod, mean, amax or amin. Without include_self the old value "
+      "at a place that is hit does not count.";
+  static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
+  static constexpr bool inplace = true, any_layout = true;
+  static constexpr Out out = Out::exact;
+  int64_t dim;
+  Str reduce;
+  bool include_self;
+  static constexpr std::tuple fields{&ScatterReduce::dim, &ScatterReduce::reduce, &ScatterReduce::include_self};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct IndexReduce : Op {
+  static constexpr Signature signature =
+      "index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor";
+  static constexpr auto doc = "input's slices at index (1-d) along dim reduced with source's; reduce: prod, mean, amax or amin.";
+  static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
+  static constexpr bool inplace = true, any_layout = true;
+  static constexpr Out out = Out::exact;
+  int64_t dim;
+  Str reduce;
+  bool include_self;
+  static constexpr std::tuple fields{&IndexReduce::dim, &IndexReduce::reduce, &IndexReduce::include_self};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using ScatterOps = OpList<Gather, Scatter, ScatterValue, ScatterAdd, ScatterReduce, IndexReduce>;
+
+namespace fn {
+inline constexpr Fn<Gather> gather;
+inline constexpr Fn<Scatter, ScatterValue> scatter;
+inline constexpr Fn<ScatterAdd> scatter_add;
+inline constexpr Fn<ScatterReduce> scatter_reduce;
+inline constexpr Fn<IndexReduce> index_reduce;
+}  // namespace fn
+
+}  // namespace weir

@@ -1,0 +1,87 @@
+#include "framework/ops/split.h"
+
+#include <algorithm>
+
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+int axis_of(const Tensor& x, int64_t dim) {
+  check(x.ndim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ", x.ndim(), " dims");
+  return wrap_dim(dim, x.ndim(), "tensor_split");
+}
+
+Tensors into(const Tensor& x, int64_t sections, int64_t dim) {
+  const int d = axis_of(x, dim);
+  check(sections > 0, "number of sections must be larger than 0, got ", sections);
+  const int64_t size = x.sizes()[d], least = size / sections, larger = size % sections;
+  Tensors parts;
+  for (int64_t i = 0, start = 0; i < sections; i++) {
+    const int64_t length = least + (i < larger);
+    parts.push_back(fn::slice(x, int64_t(d), start, start + length));
+    start += length;
+  }
+  return parts;
+}
+
+Tensors at(const Tensor& x, std::span<const int64_t> places, int64_t dim) {
+  const int d = axis_of(x, dim);
+  Tensors parts;
+  int64_t start = 0;
+  for (int64_t end : places) {
+    parts.push_back(fn::slice(x, int64_t(d), start, end));
+    start = end;
+  }
+  parts.push_back(fn::slice(x, int64_t(d), start, x.sizes()[d]));
+  return parts;
+}
+Tensors at(const Tensor& x, const Dims& places, int64_t dim) { return at(x, std::span(places.begin(), places.end()), dim); }
+
+// hsplit, vsplit and dsplit: the axis they split, of a tensor of at least so many.
+struct Axis {
+  const char* op;
+  int least, dim;
+  int of(const Tensor& x) const {
+    check(x.ndim() >= least, "torch.", op, " requires a tensor with at least ", least, " dimension", least > 1 ? "s" : "", ", but got a tensor with ",
+          x.ndim(), " dimensions!");
+    return std::min(dim, x.ndim() - 1);
+  }
+  Tensors equal_parts(const Tensor& x, int64_t sections) const {
+    const int d = of(x);
+    check(sections != 0 && x.sizes()[d] % sections == 0, "torch.", op, " attempted to split along dimension ", d, ", but the size of the dimension ",
+          x.sizes()[d], " is not divisible by the split_size ", sections, "!");
+    return into(x, sections, d);
+  }
+};
+constexpr Axis kColumns{"hsplit", 1, 1}, kRows{"vsplit", 2, 0}, kDepth{"dsplit", 3, 2};
+
+}  // namespace
+
+Tensors TensorSplit::compose(Inputs in) const { return into(in[0], sections, dim); }
+Tensors TensorSplitAt::compose(Inputs in) const { return at(in[0], indices, dim); }
+
+Tensors TensorSplitBy::compose(Inputs in) const {
+  const Tensor &x = in[0], &where = in[1];
+  check(x.ndim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ", x.ndim(), " dims");
+  check(where.device().type == DeviceType::cpu, "tensor_split expected tensor_indices_or_sections to be on cpu, but it's on ",
+        name_of(where.device().type));
+  check(where.dtype() == DType::int64, "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ", name_of(where.dtype()));
+  check(where.ndim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with ",
+        where.ndim(), " dims");
+  if (where.ndim() == 0) return into(x, item(where).to_int(), dim);
+  std::vector<int64_t> places(size_t(where.numel()));
+  for (size_t i = 0; i < places.size(); i++) places[i] = where.data<int64_t>()[int64_t(i) * where.strides()[0]];
+  return at(x, places, dim);
+}
+
+Tensors Hsplit::compose(Inputs in) const { return kColumns.equal_parts(in[0], sections); }
+Tensors HsplitAt::compose(Inputs in) const { return at(in[0], indices, kColumns.of(in[0])); }
+Tensors Vsplit::compose(Inputs in) const { return kRows.equal_parts(in[0], sections); }
+Tensors VsplitAt::compose(Inputs in) const { return at(in[0], indices, kRows.of(in[0])); }
+Tensors Dsplit::compose(Inputs in) const { return kDepth.equal_parts(in[0], sections); }
+Tensors DsplitAt::compose(Inputs in) const { return at(in[0], indices, kDepth.of(in[0])); }
+
+static const SplitOps::Registration ops;
+
+}  // namespace weir

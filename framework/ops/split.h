@@ -1,0 +1,87 @@
+// Splitting into nearly equal parts, or at given places. Source: https://pytorch.org/docs/stable/generated/torch.tensor_split.html
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct TensorSplit : Op {
+  static constexpr Signature signature = "tensor_split.sections(input: Tensor, sections: int, dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "`sections` views along dim, the first ones larger by one where its size does not divide.";
+  int64_t sections, dim;
+  static constexpr std::tuple fields{&TensorSplit::sections, &TensorSplit::dim};
+  Tensors compose(Inputs in) const;
+};
+
+struct TensorSplitAt : Op {
+  static constexpr Signature signature = "tensor_split.indices(input: Tensor, indices: list[int], dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "Views along dim that begin at 0 and at each of `indices`, which clamp as in Python's slices.";
+  Dims indices;
+  int64_t dim;
+  static constexpr std::tuple fields{&TensorSplitAt::indices, &TensorSplitAt::dim};
+  Tensors compose(Inputs in) const;
+};
+
+struct TensorSplitBy : Op {
+  static constexpr Signature signature =
+      "tensor_split.tensor_indices_or_sections(input: Tensor, tensor_indices_or_sections: Tensor, dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "As the other two: by the number in a 0-d int64 tensor, or at the places in a 1-d one, on the CPU.";
+  int64_t dim;
+  static constexpr std::tuple fields{&TensorSplitBy::dim};
+  Tensors compose(Inputs in) const;
+};
+
+struct Hsplit : Op {
+  static constexpr Signature signature = "hsplit.int(input: Tensor, sections: int) -> list[Tensor]";
+  static constexpr auto doc = "`sections` equal views of the columns (of a vector, elements). RuntimeError where their number does not divide.";
+  int64_t sections;
+  static constexpr std::tuple fields{&Hsplit::sections};
+  Tensors compose(Inputs in) const;
+};
+struct HsplitAt : Op {
+  static constexpr Signature signature = "hsplit.array(input: Tensor, indices: list[int]) -> list[Tensor]";
+  static constexpr auto doc = "Views of the columns (of a vector, elements) that begin at 0 and at each of `indices`.";
+  Dims indices;
+  static constexpr std::tuple fields{&HsplitAt::indices};
+  Tensors compose(Inputs in) const;
+};
+
+struct Vsplit : Op {
+  static constexpr Signature signature = "vsplit.int(input: Tensor, sections: int) -> list[Tensor]";
+  static constexpr auto doc = "`sections` equal views of the rows. RuntimeError where their number does not divide.";
+  int64_t sections;
+  static constexpr std::tuple fields{&Vsplit::sections};
+  Tensors compose(Inputs in) const;
+};
+struct VsplitAt : Op {
+  static constexpr Signature signature = "vsplit.array(input: Tensor, indices: list[int]) -> list[Tensor]";
+  static constexpr auto doc = "Views of the rows that begin at 0 and at each of `indices`.";
+  Dims indices;
+  static constexpr std::tuple fields{&VsplitAt::indices};
+  Tensors compose(Inputs in) const;
+};
+
+struct Dsplit : Op {
+  static constexpr Signature signature = "dsplit.int(input: Tensor, sections: int) -> list[Tensor]";
+  static constexpr auto doc = "`sections` equal views of the slices of axis 2. RuntimeError where their number does not divide.";
+  int64_t sections;
+  static constexpr std::tuple fields{&Dsplit::sections};
+  Tensors compose(Inputs in) const;
+};
+struct DsplitAt : Op {
+  static constexpr Signature signature = "dsplit.array(input: Tensor, indices: list[int]) -> list[Tensor]";
+  static constexpr auto doc = "Views of the slices of axis 2 that begin at 0 and at each of `indices`.";
+  Dims indices;
+  static constexpr std::tuple fields{&DsplitAt::indices};
+  Tensors compose(Inputs in) const;
+};
+
+using SplitOps = OpList<TensorSplitBy, TensorSplit, TensorSplitAt, Hsplit, HsplitAt, Vsplit, VsplitAt, Dsplit, DsplitAt>;
+
+namespace fn {
+inline constexpr Fn<TensorSplit, TensorSplitAt, TensorSplitBy> tensor_split;
+inline constexpr Fn<Hsplit, HsplitAt> hsplit;
+inline constexpr Fn<Vsplit, VsplitAt> vsplit;
+inline constexpr Fn<Dsplit, DsplitAt> dsplit;
+}  // namespace fn
+
+}  // namespace weir

@@ -1,0 +1,100 @@
+#include "framework/ops/vector_norm.h"
+
+#include <cmath>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/activation.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/complex.h"
+#include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/index.h"
+#include "framework/ops/pointwise.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+constexpr const char* kName = "linalg.vector_norm";
+
+// A norm, or its gradient, with the reduced axes back in their places.
+Tensor restored(Tensor t, uint32_t axes, bool keepdim, int ndim) {
+  for (int d = 0; d < ndim && !keepdim; d++)
+    if (axes >> d & 1) t = fn::unsqueeze(t, int64_t(d));
+  return t;
+}
+
+Tensor widened(const Tensor& x, DType dtype) {
+  check(is_inexact(dtype), kName, ": dtype should be floating point or complex, but got ", name_of(dtype));
+  check(promote_types(x.dtype(), dtype) == dtype, kName, ": the dtype of the input (", name_of(x.dtype()),
+        ") should be convertible without narrowing to the specified dtype (", name_of(dtype), ")");
+  return cast_to(x, dtype);
+}
+
+}  // namespace
+
+Meta PowerNorm::infer(Inputs in) const {
+  return {reduced_sizes(in[0].sizes(), reduced_axes(kName, dim, in[0].ndim()), keepdim), in[0].dtype(), in[0].device()};
+}
+
+// Source: PyTorch's norm_backward.
+Tensors PowerNorm::vjp(const Saved& s, const Tensor& dy) const {
+  if (p == 0) return {};  // none, not zeros: as in PyTorch
+  Tensor x = s.input(0);
+  uint32_t axes = reduced_axes(kName, dim, x.ndim());
+  Tensor norm = restored(s.output(), axes, keepdim, x.ndim()), g = restored(dy, axes, keepdim, x.ndim());
+  Tensor size = fn::abs(x);
+  auto to = [](const Tensor& t, double by) { return fn::pow(t, by); };
+  if (p < 1) return {fn::masked_fill(fn::sgn(x) * to(size, p - 1), fn::eq(x, num(0.0)), 0.0) * g * to(norm, 1 - p)};
+  Tensor scaled = p < 2 ? fn::sgn(x) * to(size, p - 1) : x * to(size, p - 2);
+  return {scaled * fn::masked_fill(g / to(norm, p - 1), fn::eq(norm, num(0.0)), 0.0)};
+}
+
+Tensor VectorNorm::compose(Inputs in) const {
+  Tensor x = in[0];
+  check(is_inexact(x.dtype()), kName, ": Expected a floating point or complex tensor as input. Got ", name_of(x.dtype()));
+  if (dtype) x = widened(x, *dtype);
+  const double p = ord.to_double();
+  uint32_t mask = reduced_axes(kName, dim && !dim->empty() ? dim : std::nullopt, x.ndim());
+  Dims axes;
+  for (int d = 0; d < x.ndim(); d++)
+    if (mask >> d & 1) axes.push(d);
+  if (p == 2) return fn::norm2(x, axes, keepdim);
+  if (is_reduced(x.dtype()))  // powers are beyond them where the norm is not
+    return cast_to(fn::vector_norm(cast_to(x, DType::float32), ord, axes, keepdim), x.dtype());
+  if (is_complex(x.dtype()) || x.ndim() == 0 || std::isinf(p) || p == 1) {
+    Tensor size = fn::abs(x);
+    if (x.ndim() == 0) return p == 0 ? fn::power_norm(size, p, axes, keepdim) : size;
+    bool empty = false;
+    for (int64_t d : axes) empty |= x.sizes()[int(d)] == 0;
+    check(!empty || !std::isinf(p), kName, " cannot compute the ", p, " norm on an empty tensor because the operation does not have an identity");
+    if (std::isinf(p)) return p > 0 ? fn::amax(size, axes, keepdim) : fn::amin(size, axes, keepdim);
+    if (p == 1) return fn::sum(size, axes, keepdim);
+    x = size;
+  }
+  bool empty = false;
+  for (int64_t d : axes) empty |= x.sizes()[int(d)] == 0;
+  check(!empty || p >= 0, kName, " cannot compute the ", p, " norm on an empty tensor because the operation does not have an identity");
+  return fn::power_norm(x, p, axes, keepdim);
+}
+
+Tensor PairwiseDistance::compose(Inputs in) const {
+  return fn::vector_norm(in[0] - in[1] + eps, Scalar(p), Dims{-1}, keepdim);
+}
+
+Tensor CosineSimilarity::compose(Inputs in) const {
+  DType type = result_type(in);
+  check(is_floating(type), "expected common dtype to be floating point, yet common dtype is ", name_of(type));
+  Dims sizes = broadcast("cosine_similarity", in[0].sizes(), in[1].sizes());
+  auto unit = [&](const Tensor& t) {
+    Tensor x = fn::expand(cast_to(t, type), sizes), norm = fn::norm2(x, Dims{dim}, true), fixed = detach(norm);
+    return x / (norm + (fn::clamp(fixed, Scalar(eps)) - fixed));  // as in PyTorch, the clamp passes the gradient of the norm
+  };
+  return fn::sum(unit(in[0]) * unit(in[1]), Dims{dim});
+}
+
+static const VectorNormOps::Registration ops;
+
+}  // namespace weir

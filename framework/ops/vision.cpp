@@ -1,0 +1,112 @@
+#include "framework/ops/vision.h"
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/matmul.h"
+#include "framework/ops/pad.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+
+namespace {
+
+// A row-major result in the layout that x suggests.
+Tensor laid_out_as(const Tensor& x, const Tensor& r) {
+  bool channels = (x.ndim() == 4 || x.ndim() == 5) && suggests_channels_last(x.sizes(), x.strides());
+  return channels ? fn::clone(r, x.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d) : r;
+}
+
+// `x` with its last three axes split into `parts`, these permuted, and joined to (channels, height, width).
+Tensor regrouped(const Tensor& x, std::initializer_list<int64_t> parts, std::initializer_list<int64_t> order, std::initializer_list<int64_t> joined) {
+  Dims lead = x.sizes();
+  lead.n -= 3;
+  Dims split = lead, turned, sizes = lead;
+  for (int i = 0; i < lead.n; i++) turned.push(i);
+  for (int64_t n : parts) split.push(n);
+  for (int64_t d : order) turned.push(lead.n + d);
+  for (int64_t n : joined) sizes.push(n);
+  return laid_out_as(x, fn::reshape(fn::clone(fn::permute(fn::reshape(x, split), turned), MemoryFormat::contiguous), sizes));
+}
+
+}  // namespace
+
+Tensor ChannelShuffle::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check(x.ndim() > 2, "channel_shuffle expects input with > 2 dims, but got input with sizes ", x.sizes());
+  check(groups > 0, "Number of groups to divide channels in must be positive. Value of groups:", groups);
+  int64_t channels = x.sizes()[1];
+  check(channels % groups == 0, "Number of channels must be divisible by groups. Got ", channels, " channels and ", groups, " groups.");
+  Dims split = x.sizes();
+  split[1] = groups;
+  split.insert(2, channels / groups);
+  Tensor turned = fn::transpose(fn::reshape(x, split), int64_t(1), int64_t(2));
+  return laid_out_as(x, fn::reshape(fn::clone(turned, MemoryFormat::contiguous), x.sizes()));
+}
+
+Tensor PixelShuffle::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  const int64_t r = upscale_factor;
+  check(x.ndim() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got input with ", x.ndim(), " dimension(s)");
+  check(r > 0, "pixel_shuffle expects a positive upscale_factor, but got ", r);
+  int64_t c = x.size(-3), h = x.size(-2), w = x.size(-1), square = checked_mul(r, r);
+  check(c % square == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+        "input.size(-3)=", c, " is not divisible by ", square);
+  return regrouped(x, {c / square, r, r, h, w}, {0, 3, 1, 4, 2}, {c / square, h * r, w * r});
+}
+
+Tensor PixelUnshuffle::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  const int64_t r = downscale_factor;
+  check(x.ndim() >= 3, "pixel_unshuffle expects input to have at least 3 dimensions, but got input with ", x.ndim(), " dimension(s)");
+  check(r > 0, "pixel_unshuffle expects a positive downscale_factor, but got ", r);
+  int64_t c = x.size(-3), h = x.size(-2), w = x.size(-1);
+  check(h % r == 0, "pixel_unshuffle expects height to be divisible by downscale_factor, but input.size(-2)=", h, " is not divisible by ", r);
+  check(w % r == 0, "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)=", w, " is not divisible by ", r);
+  if (x.numel() == 0) return fn::clone(x);  // as PyTorch, which leaves the shape of nothing as it is
+  return regrouped(x, {c, h / r, r, w / r, r}, {0, 2, 4, 1, 3}, {c * r * r, h / r, w / r});
+}
+
+Tensor ConvTbc::compose(Inputs in) const {
+  const Tensor &x = in[0], &w = in[1], &b = in[2];
+  check(x.ndim() == 3, "Input must have 3 dims: time, batch, in_channel");
+  check(w.ndim() == 3, "Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.");
+  check(b.ndim() == 1, "Bias must be 1-D");
+  check(x.sizes()[2] == w.sizes()[1], "Input dim 2 (input channels) is not == dim 1 in the weight tensor");
+  check(w.sizes()[2] == b.sizes()[0], "Bias size must equal dim 2 in the weight tensor (output channels).");
+  int64_t length = checked_add(x.sizes()[0], checked_sub(checked_mul(2, pad), w.sizes()[0])) + 1;
+  Dims sizes{length, x.sizes()[1], w.sizes()[2]};
+  check(length >= 0, "Trying to create tensor with negative dimension ", length, ": ", sizes);
+  Tensor padded = pad > 0 ? fn::constant_pad_nd(x, Dims{0, 0, 0, 0, pad, pad}) : x, sum;
+  if (pad < 0) padded = fn::narrow(x, int64_t(0), -pad, x.sizes()[0] + 2 * pad);
+  sum = fn::clone(fn::expand(b, sizes), MemoryFormat::contiguous);
+  for (int64_t k = 0; k < w.sizes()[0]; k++)
+    sum = sum + fn::matmul(fn::narrow(padded, int64_t(0), k, length), fn::select(w, int64_t(0), k));
+  return sum;
+}
+
+Tensor Bilinear::compose(Inputs in) const {
+  const Tensor &a = in[0], &b = in[1], &w = in[2], &bias = in[3];
+  check(a.ndim() == b.ndim(), "bilinear(): input dimensions do not match: got ", a.ndim(), " and ", b.ndim());
+  for (int i = 0; i + 1 < a.ndim(); i++)
+    check(a.sizes()[i] == b.sizes()[i], "bilinear(): input batch dimensions do not match at dim ", i, ": got ", a.sizes()[i], " and ", b.sizes()[i]);
+  const int64_t rows = w.size(1);
+  check(a.size(-1) == rows, "bilinear(): input1 size does not match weight size: got ", a.size(-1), " but expected ", rows);
+  const int64_t columns = w.size(2), outputs = w.size(0);
+  check(b.size(-1) == columns, "bilinear(): input2 size does not match weight size: got ", b.size(-1), " but expected ", columns);
+  check(!bias || bias.size(0) == outputs, "bilinear(): bias size does not match weight size: got ", bias ? bias.size(0) : 0, " but expected ", outputs);
+  Dims sizes = a.sizes();
+  sizes[a.ndim() - 1] = outputs;
+  Tensor x = fn::reshape(a, Dims{-1, rows}), y = fn::reshape(b, Dims{-1, columns});
+  check(w.ndim() == 3, "bilinear(): weight must have 3 dimensions, got ", w.ndim());
+  int64_t n = x.sizes()[0];
+  Tensor left = fn::matmul(x, fn::reshape(fn::permute(w, Dims{1, 0, 2}), Dims{rows, outputs * columns}));
+  Tensor r = fn::sum(fn::reshape(left, Dims{n, outputs, columns}) * fn::reshape(y, Dims{n, 1, columns}), Dims{-1}, false, x.dtype());
+  r = fn::reshape(r, sizes);
+  return bias ? r + bias : r;
+}
+
+static const VisionOps::Registration ops;
+
+}  // namespace weir

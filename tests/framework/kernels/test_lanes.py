@@ -1,0 +1,104 @@
+"""What is computed in the lanes of registers: accuracy of the functions, and every way a remainder or a division can round."""
+
+import numpy as np
+import pytest
+import torch
+import weir
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twins import assert_same, to_weir
+
+
+def every_so_many_floats(step=40_013):
+    """Floats of all sizes, by their bits: both signs, subnormal ones, infinities and NaN."""
+    return np.concatenate([np.arange(0, 1 << 32, step, dtype=np.uint32).view(np.float32), np.array([np.inf, -np.inf, np.nan, 0.0, -0.0], np.float32)])
+
+
+def ulps(actual, exact):
+    """The distance from the exact value in units of its last place; where that is no number, 0 for the same and infinity for another."""
+    with np.errstate(all="ignore"):
+        rounded = exact.astype(np.float32)
+        unit = np.exp2(np.maximum(np.frexp(np.abs(exact))[1], -125) - 24.0)
+        distance = np.abs(actual.astype(np.float64) - exact) / unit
+        special = ~np.isfinite(rounded)
+        same = (actual == rounded) | (np.isnan(actual) & np.isnan(rounded))
+        return np.where(special, np.where(same, 0, np.inf), distance)
+
+
+@pytest.mark.parametrize("name", ["exp", "log", "log1p", "erf"])
+def test_functions_are_within_one_and_a_half_units_of_the_last_place(name):
+    x = every_so_many_floats()
+    exact = getattr(torch, name)(torch.from_numpy(x.astype(np.float64))).numpy()
+    actual = getattr(weir, name)(weir.from_numpy(x)).numpy()
+    # The largest results round to infinity a little early or late.
+    near_overflow = np.isinf(exact.astype(np.float32)) != np.isinf(actual)
+    error = np.where(near_overflow, 0, ulps(actual, exact))
+    assert error.max() <= 1.5, (name, x[error.argmax()], actual[error.argmax()], exact[error.argmax()])
+    assert near_overflow.sum() <= 1
+
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-45, 3e38, 16777216.0, -7.5, 0.1]
+numbers = st.one_of(st.sampled_from(SPECIAL), st.floats(width=32), st.integers(-50, 50).map(float))
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@settings(max_examples=60, deadline=None)
+@given(pairs=st.lists(st.tuples(numbers, numbers), min_size=1, max_size=40))
+def test_remainders_and_floored_quotients_are_pytorchs(name, dtype, pairs):
+    a, b = (torch.tensor(column, dtype=dtype) for column in zip(*pairs))
+    # One by one: PyTorch's vector code has NaN for quotients beyond the digits of the type.
+    expected = torch.cat([getattr(torch, name)(x, y) for x, y in zip(a.split(1), b.split(1))])
+    actual = getattr(weir, name)(to_weir(a), to_weir(b)).numpy()
+    np.testing.assert_array_equal(actual, expected.numpy())
+    np.testing.assert_array_equal(np.signbit(actual[~np.isnan(actual)]), np.signbit(expected.numpy()[~np.isnan(actual)]))
+
+
+SMALL = [torch.uint8, torch.int8, torch.int16, torch.bool]
+OPS = ["add", "sub", "mul", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor", "eq", "ne", "lt", "le", "gt", "ge",
+       "logical_and", "logical_or", "logical_xor"]
+
+
+@pytest.mark.parametrize("dtype", SMALL)
+@pytest.mark.parametrize("name", OPS)
+def test_small_integers_wrap_and_compare_as_pytorchs(name, dtype):
+    a = torch.arange(0, 3 * 257).to(dtype)
+    b = torch.arange(0, 3 * 257).mul(37).sub(100).to(dtype)
+    for x, y in ((a, b), (a[::2], b[1::2]), (a.reshape(3, 257), b[:257]), (a, b[5])):
+        assert_same(lambda f, x, y: getattr(f, name)(x, y), x, y, order=0)
+    if dtype != torch.bool and name not in ("logical_and", "logical_or", "logical_xor"):
+        for number in (3, -2, 200, 300, 70_000):
+            assert_same(lambda f, x: getattr(x, name)(number), a, order=0)
+    if name in ("add", "sub") and dtype != torch.bool:
+        assert_same(lambda f, x, y: getattr(f, name)(x, y, alpha=3), a, b, order=0)
+
+
+@pytest.mark.parametrize("name", ["neg", "abs", "sign", "square", "logical_not", "bitwise_not"])
+@pytest.mark.parametrize("dtype", SMALL[:3])
+def test_small_integers_one_by_one(name, dtype):
+    assert_same(lambda f, x: getattr(f, name)(x), torch.arange(-300, 300).to(dtype), order=0)
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 40, 1029])
+@pytest.mark.parametrize("name", ["add", "mul", "exp"])
+def test_half_precision_of_any_length(name, n):
+    a = torch.linspace(-5, 5, n).half()
+    assert_same(lambda f, x: getattr(f, name)(x, *[x][: name != "exp"]), a, order=0, rtol=1e-3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 16, 17])
+def test_inverse_error_function_and_normal_quantile(n):
+    x = torch.linspace(-1.0, 1.0, 2001, dtype=torch.float64).reshape(-1)[: 100 * n]
+    exact = torch.erfinv(x)
+    np.testing.assert_allclose(weir.erfinv(to_weir(x)).numpy(), exact.numpy(), rtol=4e-15)
+    np.testing.assert_allclose(weir.erfinv(to_weir(x.float())).numpy(), torch.erfinv(x.float().double()).numpy(), rtol=6e-7)
+    p = torch.tensor([0.0, 1e-30, 1e-5, 0.02, 0.5, 0.97, 1.0, -0.1, float("nan")], dtype=torch.float64)
+    np.testing.assert_allclose(weir.special.ndtri(to_weir(p)).numpy(), torch.special.ndtri(p).numpy(), rtol=1e-14)
+
+
+def test_trigamma():
+    x = torch.tensor([-7.3, -0.5, 0.2, 0.5, 1.0, 3.7, 50.0, 1e6, float("inf"), float("nan")], dtype=torch.float64)
+    from scipy.special import polygamma
+    for dtype, rtol in ((torch.float64, 1e-12), (torch.float32, 2e-5)):
+        np.testing.assert_allclose(weir.polygamma(1, to_weir(x.to(dtype))).numpy()[2:], polygamma(1, x.to(dtype).numpy())[2:], rtol=rtol)
+        np.testing.assert_allclose(weir.polygamma(1, to_weir(x.to(dtype))).numpy()[:2], torch.polygamma(1, x.to(dtype)).numpy()[:2], rtol=1e-4)

@@ -1,0 +1,61 @@
+"""Attention in blocks against PyTorch's."""
+
+import pytest
+import torch
+import weir
+from twins import assert_same
+
+F = lambda t: t.nn.functional.scaled_dot_product_attention  # noqa: E731
+
+
+def heads(*sizes, seed=0):
+    return torch.randn(*sizes, generator=torch.manual_seed(seed), requires_grad=True)
+
+
+@pytest.mark.parametrize("queries, keys", [(1, 1), (5, 7), (64, 256), (70, 300), (130, 40)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_sizes(queries, keys, causal):
+    q, k, v = heads(2, 3, queries, 8), heads(2, 3, keys, 8, seed=1), heads(2, 3, keys, 5, seed=2)
+    assert_same(lambda t, q, k, v: F(t)(q, k, v, is_causal=causal), q, k, v, order=1, strides=False)
+
+
+MASKS = {
+    "float": torch.randn(6, 6, generator=torch.manual_seed(3)), "rows": torch.randn(2, 1, 6, 6, generator=torch.manual_seed(4)),
+    "keys": torch.randn(1, 1, 1, 6, generator=torch.manual_seed(5)), "bool": torch.rand(6, 6, generator=torch.manual_seed(6)) > 0.4,
+    "blind": torch.tensor([[True] * 6, [False] * 6] * 3), "misfit": torch.zeros(5, 6), "double": torch.zeros(6, 6, dtype=torch.float64),
+    "blind float": torch.tensor([[0.0] * 6, [float("-inf")] * 6] * 3),
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_masks(name):
+    q, k, v = (heads(2, 3, 6, 4, seed=i) for i in range(3))
+    assert_same(lambda t, q, k, v, m: F(t)(q, k, v, m), q, k, v, MASKS[name], order=1)
+    assert_same(lambda t, q, k, v, m: F(t)(q, k, v, m, is_causal=True), q, k, v, MASKS[name], order=0)
+
+
+def test_groups_of_heads_share_keys():
+    q, k, v = heads(2, 6, 5, 4), heads(2, 2, 7, 4, seed=1), heads(2, 2, 7, 4, seed=2)
+    for options in ({"enable_gqa": True}, {"enable_gqa": True, "scale": 0.3}, {}):
+        assert_same(lambda t, q, k, v: F(t)(q, k, v, **options), q, k, v, order=1)
+
+
+def test_heads_behind_positions_stay_there():
+    q, k, v = (heads(2, 9, 3, 4, seed=i) for i in range(3))
+    assert_same(lambda t, *x: F(t)(*(y.transpose(1, 2) for y in x)), q, k, v, order=1)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_dtypes(dtype):
+    q, k, v = (heads(2, 3, 6, 4, seed=i).detach().to(dtype) for i in range(3))
+    assert_same(lambda t, q, k, v: F(t)(q, k, v), q, k, v, rtol=2e-2, atol=2e-2)
+
+
+def test_second_derivative():
+    q, k, v = (weir.from_numpy(heads(1, 2, 3, 4, seed=i).detach().numpy()).requires_grad_() for i in range(3))
+    g = weir.autograd.grad(F(weir)(q, k, v).cos().sum(), [q, k, v], create_graph=True)
+    parts = weir.autograd.grad(sum(x.cos().sum() for x in g), [q, k, v])
+    d = [x.detach().double().requires_grad_() for x in (q, k, v)]  # float64 is composed of ops
+    e = weir.autograd.grad(F(weir)(*d).cos().sum(), d, create_graph=True)
+    for ours, theirs in zip(parts, weir.autograd.grad(sum(x.cos().sum() for x in e), d)):
+        assert weir.allclose(ours.double(), theirs, rtol=1e-3, atol=1e-5)

@@ -1,0 +1,87 @@
+"""Losses against PyTorch: the ops by their number of a reduction, and nn.functional by its word."""
+
+import pytest
+import torch
+from twins import assert_same
+
+X = torch.randn(4, 3, generator=torch.manual_seed(0), requires_grad=True)
+Y = torch.rand(4, 3, generator=torch.manual_seed(1), requires_grad=True)
+SIGN = torch.tensor([1.0, -1, 1, -1])
+SIGNS = torch.where(Y.detach() > 0.5, 1.0, -1.0)
+INF, NAN = float("inf"), float("nan")
+
+TORCH = {
+    "bce with logits": lambda t, x, y, r: t.binary_cross_entropy_with_logits(x, y, reduction=r),
+    "bce weighted": lambda t, x, y, r: t.binary_cross_entropy_with_logits(x, y, y[:1], y[0] * 2, r),
+    "bce broadcast": lambda t, x, y, r: t.binary_cross_entropy_with_logits(x, y[:1], reduction=r),
+    "bce wide weight": lambda t, x, y, r: t.binary_cross_entropy_with_logits(x[0], y[0], y, reduction=r),
+    "kl_div": lambda t, x, y, r: t.kl_div(x, y, r), "kl_div log": lambda t, x, y, r: t.kl_div(x, y, r, log_target=True),
+    "poisson": lambda t, x, y, r: t.poisson_nll_loss(x, y, True, False, 1e-8, r),
+    "poisson full": lambda t, x, y, r: t.poisson_nll_loss(x.exp(), y * 4, False, True, 1e-8, r),
+    "hinge": lambda t, x, y, r: t.hinge_embedding_loss(x, t.where(y > 0.5, 1.0, -1.0), 0.7, r),
+    "ranking": lambda t, x, y, r: t.margin_ranking_loss(x, y, y.detach() - 0.5, 0.1, r),
+    "cosine": lambda t, x, y, r: t.cosine_embedding_loss(x, y, t.tensor([1, -1, 1, 0]), 0.1, r),
+    "cosine single": lambda t, x, y, r: t.cosine_embedding_loss(x[0], y[0], t.tensor(-1), 0.1, r),
+    "cosine misfit": lambda t, x, y, r: t.cosine_embedding_loss(x, y, t.ones(4, 1), 0.1, r),
+    "triplet": lambda t, x, y, r: t.triplet_margin_loss(x, y, x * 2, swap=True, reduction=r),
+}
+F = {
+    "mse": lambda f, x, y, **o: f.mse_loss(x, y, **o), "l1": lambda f, x, y, **o: f.l1_loss(x, y, **o),
+    "smooth": lambda f, x, y, **o: f.smooth_l1_loss(x, y, beta=0.3, **o), "smooth 0": lambda f, x, y, **o: f.smooth_l1_loss(x, y, beta=0.0, **o),
+    "smooth -1": lambda f, x, y, **o: f.smooth_l1_loss(x, y, beta=-1.0, **o),
+    "huber": lambda f, x, y, **o: f.huber_loss(x, y, delta=0.4, **o), "huber 0": lambda f, x, y, **o: f.huber_loss(x, y, delta=0.0, **o),
+    "huber weighted": lambda f, x, y, **o: f.huber_loss(x, y, weight=y, **o), "mse weighted": lambda f, x, y, **o: f.mse_loss(x, y, weight=y, **o),
+    "bce": lambda f, x, y, **o: f.binary_cross_entropy(x.sigmoid(), y, **o), "bce outside": lambda f, x, y, **o: f.binary_cross_entropy(x, y, **o),
+    "bce weight": lambda f, x, y, **o: f.binary_cross_entropy(x.sigmoid(), y, y[0], **o),
+    "bce misfit": lambda f, x, y, **o: f.binary_cross_entropy(x.sigmoid(), y[0], **o),
+    "logits": lambda f, x, y, **o: f.binary_cross_entropy_with_logits(x, y, pos_weight=y[0], **o),
+    "kl": lambda f, x, y, **o: f.kl_div(x, y, **o), "poisson": lambda f, x, y, **o: f.poisson_nll_loss(x, y, **o),
+    "soft": lambda f, x, y, **o: f.soft_margin_loss(x, y, **o), "ranking": lambda f, x, y, **o: f.margin_ranking_loss(x, y, x.detach(), **o),
+    "triplet": lambda f, x, y, **o: f.triplet_margin_loss(x, y, y * 2, **o),
+}
+
+
+@pytest.mark.parametrize("name", TORCH)
+@pytest.mark.parametrize("reduction", [0, 1, 2, 7])
+def test_top_level(name, reduction):
+    assert_same(lambda t, x, y: TORCH[name](t, x, y, reduction), X, Y, what=name)
+    assert_same(lambda t, x, y: TORCH[name](t, x, y, reduction), (X.detach() * 3).long(), Y.detach().long(), what=name)
+
+
+@pytest.mark.parametrize("name", [n for n in TORCH if n != "poisson full"])
+def test_a_word_is_no_number(name):
+    assert_same(lambda t, x, y: TORCH[name](t, x, y, "mean"), X, Y)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", F)
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum", "most"])
+def test_functional(name, reduction):
+    call = lambda t, x, y: F[name](t.nn.functional, x, y, reduction=reduction)  # noqa: E731
+    assert_same(call, X, Y, what=name)
+    assert_same(call, X, Y.detach().double(), what=name)
+    assert_same(lambda t, x, y: call(t, x, y[:1]), X, Y, what=name)
+
+
+def test_binary_cross_entropy_at_its_limits():
+    p = torch.tensor([0.0, 1.0, 0.0, 1.0, 0.5], requires_grad=True)
+    t = torch.tensor([0.0, 0.0, 1.0, 1.0, 0.3])
+    assert_same(lambda f, p, t: f.nn.functional.binary_cross_entropy(p, t, reduction="none"), p, t, order=1)
+    for bad in (1.5, -0.1, NAN):
+        assert_same(lambda f, p: f.nn.functional.binary_cross_entropy(p, f.full((5,), bad)), p.detach())
+        assert_same(lambda f, p: f.nn.functional.binary_cross_entropy(f.full((5,), bad), p), p.detach())
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_margins_of_classes(p, reduction):
+    labels = torch.tensor([0, 2, 1, 0])
+    for weight in (None, Y[0].detach(), Y[0, :2].detach()):
+        call = lambda t, x, l, *w: t.nn.functional.multi_margin_loss(x, l, p, 0.8, *w, reduction=reduction)  # noqa: E731, E741
+        extra = () if weight is None else (weight,)
+        assert_same(call, X, labels, *extra, order=1)
+        assert_same(call, X[0].detach(), labels[0], *extra)
+    many = torch.tensor([[0, 2, -1], [-1, 0, 0], [1, 0, 2], [2, -1, 1]])
+    assert_same(lambda t, x, m: t.nn.functional.multilabel_margin_loss(x, m, reduction=reduction), X, many, order=1)
+    assert_same(lambda t, x, m: t.nn.functional.multilabel_margin_loss(x[0], m[0], reduction=reduction), X.detach(), many)
+    assert_same(lambda t, x, m: t.nn.functional.multilabel_margin_loss(x, m[0], reduction=reduction), X.detach(), many)

@@ -1,0 +1,35 @@
+"""Distances between rows against PyTorch."""
+
+import pytest
+import torch
+from twins import assert_same
+
+A = torch.randn(2, 7, 5, generator=torch.manual_seed(0), requires_grad=True)
+B = torch.randn(2, 40, 5, generator=torch.manual_seed(1), requires_grad=True)
+NORMS = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, float("inf"), -1.0, 2]
+
+
+@pytest.mark.parametrize("p", NORMS)
+def test_cdist(p):
+    for a, b in ((A, B), (A.detach(), B), (A[0].detach(), B), (A.detach().double().requires_grad_(), B.detach().double()), (A[:, :0].detach(), B),
+                 (A[..., :0].detach(), B[..., :0].detach()), (A[0].detach(), A[0].detach().requires_grad_()), (A.detach().long(), B.detach().long()),
+                 (A.detach(), B.detach().double()), (A.detach().half(), B.detach().half()), (A[..., :3].detach(), B), (A[0, 0].detach(), B)):
+        assert_same(lambda t, a, b: t.cdist(a, b, p), a, b, order=1, rtol=1e-2, what=f"{p} {a.shape} {b.shape}")
+
+
+@pytest.mark.parametrize("p", NORMS)
+def test_pdist(p):
+    for x in (A[0] * 3, A[0, :1], A[0, :0], A[0, :, :0], A[0].double(), A[0].long(), A):
+        x = x.detach()
+        # Of nothing, PyTorch's gradient reads beyond its memory.
+        x = x.requires_grad_() if x.is_floating_point() and x.numel() > 5 else x
+        assert_same(lambda t, x: t.nn.functional.pdist(x, p), x, order=1)
+
+
+def test_second_derivative_of_euclidean_distances():
+    assert_same(lambda t, a, b: t.cdist(a, b), A, B, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("mode", ["use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist", "other"])
+def test_compute_mode(mode):
+    assert_same(lambda t, a, b: t.cdist(a, b, compute_mode=mode), A, B, order=0)

@@ -1,0 +1,59 @@
+"""Bags of embeddings, rows scaled to a norm and one-hot rows against PyTorch."""
+
+import pytest
+import torch
+import weir
+from twins import assert_same
+
+W = torch.randn(5, 3, generator=torch.manual_seed(0), requires_grad=True)
+I, O = torch.tensor([0, 1, 1, 3, 4, 1]), torch.tensor([0, 2, 2, 6])
+P = torch.rand(6, generator=torch.manual_seed(1), requires_grad=True)
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2, 3, -1])
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("padding", [None, 1, -2, 7])
+@pytest.mark.parametrize("by_frequency", [False, True])
+def test_embedding_bag(mode, last, padding, by_frequency):
+    order = 0 if last else 1  # PyTorch's gradient reads beyond its memory there
+    for dtype in (torch.float32, torch.float64, torch.int64):
+        w = W.detach().to(dtype)
+        w = w.requires_grad_() if dtype.is_floating_point else w
+        assert_same(lambda t, w, i, o: t.embedding_bag(w, i, o, by_frequency, mode, False, None, last, padding), w, I, O, order=order)
+    assert_same(lambda t, w, i, o, p: t.embedding_bag(w, i, o, by_frequency, mode, False, p, last, padding), W, I, O, P, order=order)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max", "least"])
+def test_functional(mode):
+    for options in ({}, {"padding_idx": 1}, {"max_norm": 0.5}):
+        assert_same(lambda t, w, i: t.nn.functional.embedding_bag(i.view(2, 3), w, mode=mode, **options), W.detach(), I)
+        assert_same(lambda t, w, i, o: t.nn.functional.embedding_bag(i, w, o[:3], mode=mode, **options), W.detach(), I, O)
+
+
+@pytest.mark.parametrize("offsets", [[1, 2], [0, 9], [], [[0]]])
+def test_offsets(offsets):
+    assert_same(lambda t, w, i: t.embedding_bag(w, i, t.tensor(offsets, dtype=t.int64)), W.detach(), I)
+
+
+def test_offsets_that_fall_are_refused():
+    with pytest.raises(RuntimeError, match="offsets must not fall"):  # PyTorch answers with memory that nobody wrote
+        weir.embedding_bag(weir.ones(3, 2), weir.tensor([0, 1, 2]), weir.tensor([0, 3, 2]))
+
+
+def test_indices_out_of_range_raise():
+    for i in ([0, 5], [-1]):
+        assert_same(lambda t, w: t.embedding_bag(w, t.tensor(i), t.tensor([0])), W)
+    with pytest.raises(IndexError):
+        weir.embedding_renorm_(weir.ones(2, 2), weir.tensor([2]), 1.0, 2.0)  # PyTorch reads beyond its memory
+
+
+@pytest.mark.parametrize("norm", [2.0, 1.0, 3.5, float("inf")])
+def test_renorm_writes_in_place(norm):
+    assert_same(lambda t, w, i: (t.embedding_renorm_(w, i, 0.5, norm), w), W.detach(), I)
+    assert_same(lambda t, w, i: (t.embedding_renorm_(w[:, ::2], i, 0.5, norm), w), W.detach(), I)
+
+
+@pytest.mark.parametrize("classes", [-1, 0, 5, 3, -2])
+def test_one_hot(classes):
+    for x in (I, I.view(2, 3), I[:0], I[0], torch.tensor([-1]), I.int()):
+        assert_same(lambda t, x: t.nn.functional.one_hot(x, classes), x)

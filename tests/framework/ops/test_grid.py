@@ -1,0 +1,43 @@
+"""Sampling at places of a grid against PyTorch."""
+
+import pytest
+import torch
+from twins import assert_same
+
+NAN, INF = float("nan"), float("inf")
+RANKS = {2: (4, 5), 3: (3, 4, 5)}
+
+
+@pytest.mark.parametrize("rank", RANKS)
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("align", [False, True])
+def test_grid_sampler(rank, mode, padding, align):
+    x = torch.randn(2, 3, *RANKS[rank], generator=torch.manual_seed(0))
+    grid = torch.rand(2, *[3, 2, 4][:rank], rank, generator=torch.manual_seed(1)) * 3 - 1.5
+    call = lambda t, x, g: t.grid_sampler(x, g, mode, padding, align)  # noqa: E731
+    for dtype in (torch.float32, torch.float64):
+        assert_same(call, x.to(dtype, copy=True).requires_grad_(), grid.to(dtype, copy=True).requires_grad_(), order=1)
+    grid[0, 0, 0], grid[1, 0, 0] = NAN, INF
+    if mode < 2 or rank == 2 and padding < 2:
+        assert_same(call, x, grid)
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_affine_grid(align):
+    for rank, size in ((2, [2, 3, 4, 5]), (3, [2, 3, 4, 1, 2]), (2, [2, 3, 4]), (2, [2, 3, 0, 1]), (3, [2, 3, 4, 5])):
+        theta = torch.randn(2, rank, rank + 1, generator=torch.manual_seed(0), requires_grad=True)
+        assert_same(lambda t, x: t.nn.functional.affine_grid(x, size, align), theta, rtol=1e-3)
+        assert_same(lambda t, x: t.affine_grid_generator(x, size, align), theta.detach(), rtol=1e-3)
+        assert_same(lambda t, x: t.affine_grid_generator(x[0], size, align), theta.detach())
+
+
+def test_refusals():
+    image = torch.ones(1, 2, 3, 4)
+    for shape in ((1, 1, 1, 2), (2, 1, 1, 2), (1, 1, 1, 3), (1, 1, 2), (1, 1, 1, 1, 3), (1, 0, 1, 2)):
+        for x in (image, image[:, :, :0], image[:, :0], image.long(), image.double(), image[0], image[:0]):
+            for name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
+                assert_same(lambda t, x: getattr(t, name)(x, t.zeros(*shape, dtype=x.dtype), 0, 0, False), x, what=f"{name} {shape} {x.shape}")
+            assert_same(lambda t, x: t.nn.functional.grid_sample(x, t.zeros(*shape)), x)
+    assert_same(lambda t, x: t.nn.functional.grid_sample(x, t.zeros(1, 1, 1, 2), "cubic"), image)
+    assert_same(lambda t, x: t.nn.functional.grid_sample(x, t.zeros(1, 1, 1, 2), padding_mode="wrap"), image)

@@ -1,0 +1,64 @@
+"""Running extremes, ranks and quantiles against PyTorch. Covers framework/ops/check.cpp and framework/kernels/cpu/check.cpp too."""
+
+import pytest
+import torch
+from twins import assert_same
+
+NAN = float("nan")
+INPUTS = {
+    "matrix": torch.tensor([[3.0, -1, 2, 2.5], [0.5, 5, NAN, 6], [-0.0, 1, 7, float("inf")]]),
+    "clean": torch.randn(4, 5, 3, generator=torch.manual_seed(0)),
+    "ties": torch.tensor([[2, 2, 1, 1], [7, 7, 7, 7]]),
+    "bytes": torch.tensor([[200, 3], [3, 200]], dtype=torch.uint8),
+    "bool": torch.tensor([[True, False], [False, False]]),
+    "half": torch.tensor([1.0, NAN, 0.5], dtype=torch.bfloat16),
+    "number": torch.tensor(3.5),
+    "empty": torch.zeros(2, 0),
+    "complex": torch.zeros(2, 3, dtype=torch.complex64),
+    "long": torch.randn(3000, generator=torch.manual_seed(1)),
+}
+CALLS = {"median": lambda t, x: t.median(x), "nanmedian": lambda t, x: x.nanmedian(), "msort": lambda t, x: t.msort(x)}
+for dim in (0, -1, 3):
+    CALLS |= {
+        f"cummax {dim}": lambda t, x, d=dim: t.cummax(x, d), f"cummin {dim}": lambda t, x, d=dim: x.cummin(d),
+        f"argsort {dim}": lambda t, x, d=dim: t.argsort(x, dim=d, stable=True),
+        f"argsort down {dim}": lambda t, x, d=dim: x.argsort(dim=d, descending=True, stable=True),
+    }
+    for keep in (False, True):
+        CALLS |= {
+            f"median {dim} {keep}": lambda t, x, d=dim, k=keep: t.median(x, d, k)[0],
+            f"nanmedian {dim} {keep}": lambda t, x, d=dim, k=keep: t.nanmedian(x, d, keepdim=k)[0],
+            f"mode {dim} {keep}": lambda t, x, d=dim, k=keep: t.mode(x, d, k)[0],
+            f"kthvalue {dim} {keep}": lambda t, x, d=dim, k=keep: t.kthvalue(x, 2, d, k)[0],
+            f"quantile {dim} {keep}": lambda t, x, d=dim, k=keep: t.quantile(x, t.tensor([0.1, 0.7]), d, k),
+            f"nanquantile {dim} {keep}": lambda t, x, d=dim, k=keep: t.nanquantile(x, 0.4, d, k),
+        }
+for how in ("lower", "higher", "midpoint", "nearest", "linear", "none"):
+    CALLS[f"quantile {how}"] = lambda t, x, how=how: t.quantile(x, t.tensor([0.0, 0.35, 1.0]), interpolation=how)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_pytorch(name):
+    for what, x in INPUTS.items():
+        if x.is_floating_point() and "long" not in what:
+            x = x.clone().requires_grad_()
+        # The second derivative of a quantile that is NaN is whatever the parts make of NaN times zero.
+        assert_same(CALLS[name], x, order=1 if "quantile" in name else 2, what=f"{name} of {what}")
+
+
+@pytest.mark.parametrize("q", [1.5, -0.1, NAN, 0.5, 1, True])
+def test_quantile_checks_its_range(q):
+    assert_same(lambda t, x: t.quantile(x, q), INPUTS["clean"])
+    assert_same(lambda t, x: t.quantile(x, t.tensor([float(q)])), INPUTS["clean"])
+
+
+@pytest.mark.parametrize("k", [0, 1, 2900, 3000, 3001])
+def test_kthvalue_of_a_long_line(k):
+    assert_same(lambda t, x: t.kthvalue(x, k), INPUTS["long"])
+
+
+def test_median_of_a_long_line_of_few_values():
+    x = torch.randint(0, 3, (5000,), generator=torch.manual_seed(0))
+    for dtype in (torch.int64, torch.float64, torch.float32):
+        assert_same(lambda t, x: t.median(x), x.to(dtype))
+        assert_same(lambda t, x: t.kthvalue(x, 2500, 0)[0], x.to(dtype))

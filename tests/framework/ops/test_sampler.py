@@ -1,0 +1,33 @@
+"""Draws of counts: shapes, dtypes and refusals as PyTorch's, and means by the law of large numbers."""
+
+import torch
+import weir
+from twins import assert_same
+
+
+def test_refusals_and_certain_draws():
+    for n, p in (([3.0, -1], [1.0, 1]), ([3.5, 2], [1.0, 0]), ([3.0, 2], [1.5, -0.5])):
+        assert_same(lambda t, n, p: t.binomial(n, p), torch.tensor(n), torch.tensor(p))
+    n = torch.tensor([3.0, 2])
+    for p in (torch.tensor([1, 0]), torch.tensor([1.0, 0]).double(), torch.ones(3), torch.ones(2, 1), torch.tensor(0.0)):
+        assert_same(lambda t, n, p: t.binomial(n, p), n, p)
+        assert_same(lambda t, n, p: t.binomial(p, n), n, p)
+    for rate in (torch.tensor([0.0, 0]), torch.tensor([-1.0]), torch.tensor([1])):
+        assert_same(lambda t, r: t.poisson(r), rate)
+
+
+def test_means():
+    weir.manual_seed(0)
+    assert abs(weir.binomial(weir.full((20000,), 40.0), weir.tensor(0.3)).mean().item() - 12) < 0.1
+    assert abs(weir.poisson(weir.full((20000,), 7.5)).mean().item() - 7.5) < 0.1
+
+
+def test_a_seed_repeats():
+    g = weir.Generator().manual_seed(3)
+    first = weir.poisson(weir.ones(50) * 4, generator=g)
+    assert weir.equal(first, weir.poisson(weir.ones(50) * 4, generator=g.manual_seed(3)))
+
+
+def test_binomial_has_no_derivative():
+    r = weir.binomial(weir.ones(2), weir.ones(2, requires_grad=True))
+    assert r.requires_grad

@@ -1,0 +1,58 @@
+"""Gathers, scatters and scattered reductions against PyTorch, in place too."""
+
+import pytest
+import torch
+import weir
+from twins import assert_same
+
+X = torch.randn(4, 3, generator=torch.manual_seed(0), requires_grad=True)
+SRC = torch.randn(4, 3, generator=torch.manual_seed(1), requires_grad=True)
+INDEX = torch.tensor([[0, 1, 2], [2, 0, 0], [1, 1, 1]])
+LINE = torch.tensor([2, 0, 2, 1])
+REDUCE = ["sum", "prod", "mean", "amax", "amin", "most"]
+DTYPES = [torch.int64, torch.uint8, torch.bool, torch.float64, torch.bfloat16, torch.complex64]
+
+
+@pytest.mark.parametrize("reduce", REDUCE)
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("dim", [0, -1, 3])
+def test_scatter_reduce(reduce, include_self, dim):
+    call = lambda t, x, i, s: t.scatter_reduce(x, dim, i, s, reduce, include_self=include_self)  # noqa: E731
+    # Where index is smaller than src, PyTorch has no gradient of src.
+    assert_same(call, X, INDEX, SRC.detach())
+    assert_same(call, X, INDEX.repeat(2, 1)[:4], SRC, order=1)
+    assert_same(lambda t, x, i, s: x.scatter_reduce_(dim, i, s, reduce, include_self=include_self), X.detach(), INDEX, SRC.detach())
+    for dtype in DTYPES:
+        x, s = (((v.detach() * 4).to(dtype)) for v in (X, SRC))
+        assert_same(call, x, INDEX, s, what=str(dtype), rtol=1e-2)
+    assert_same(call, X.detach()[0, 0], torch.tensor([0, 0]), SRC.detach()[0, :2])
+    assert_same(call, X, INDEX[:0], SRC)
+
+
+@pytest.mark.parametrize("reduce", REDUCE)
+@pytest.mark.parametrize("include_self", [True, False])
+def test_index_reduce(reduce, include_self):
+    for dim, index in ((0, LINE), (1, LINE[1:]), (0, LINE[:2]), (0, LINE + 3), (0, LINE - 1), (5, LINE)):
+        for x, s in ((X, SRC), ((X.detach() * 5).long(), (SRC.detach() * 5).long())):
+            assert_same(lambda t, x, i, s: t.index_reduce(x, dim, i, s, reduce, include_self=include_self), x, index, s, order=1)
+        assert_same(lambda t, x, i, s: x.index_reduce_(dim, i, s, reduce, include_self=include_self), X.detach(), index, SRC.detach())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, *DTYPES])
+def test_in_place(dtype):
+    x, s = (((v.detach() * 4).to(dtype)) for v in (X, SRC))
+    for call in (lambda t, x, i, s: x.scatter_(0, i, s), lambda t, x, i, s: x.scatter_(1, i, 2), lambda t, x, i, s: x.scatter_add_(0, i, s),
+                 lambda t, x, i, s: x.scatter_add_(0, i, x), lambda t, x, i, s: x.T.scatter_add_(1, i.T, s.T),
+                 lambda t, x, i, s: x[::2].scatter_add_(1, i[:2], s), lambda t, x, i, s: x.scatter_add_(0, i[:0], s),
+                 lambda t, x, i, s: t.gather(x, 0, i), lambda t, x, i, s: t.gather(x.T, 1, i.T), lambda t, x, i, s: t.gather(x, 1, i, out=x[:3])):
+        assert_same(lambda t, x, i, s: (call(t, x, i, s), x), x, INDEX, s, rtol=1e-2, what=str(dtype))
+    assert_same(lambda t, x, i, s: t.scatter_add(x, 0, i, s, out=t.zeros(4, 3, dtype=t.float64)), x, INDEX, s)
+
+
+def test_an_index_out_of_range_leaves_all_as_it_was():
+    x, i = weir.zeros(4, 3), weir.tensor([[0, 1, 2], [0, 9, 0]])
+    for call in (lambda: x.scatter_(0, i, weir.ones(4, 3)), lambda: x.scatter_add_(0, i, weir.ones(4, 3)), lambda: x.scatter_(0, i, 5.0),
+                 lambda: x.scatter_reduce_(0, i, weir.ones(4, 3), "sum")):
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            call()
+        assert x.sum().item() == 0

@@ -1,0 +1,22 @@
+"""Splitting against PyTorch: parts, their places in memory, and refusals in its order."""
+
+import pytest
+import torch
+from twins import assert_same
+
+X, AT = torch.arange(24.0).reshape(2, 3, 4).requires_grad_(), torch.tensor([1, 2])
+CALLS = """tensor_split(x, 2)|tensor_split(x, 3, -1)|tensor_split(x, 5, 1)|tensor_split(x, (1, 2), 2)|tensor_split(x, [3, -1, 9], 2)|tensor_split(x, (), 1)
+tensor_split(x, at, 1)|tensor_split(x, at[0], 1)|tensor_split(x, sections=2)|tensor_split(x, indices=(1,))|hsplit(x, 3)|hsplit(x, (1,))|vsplit(x, 2)|vsplit(x, [1])
+dsplit(x, 2)|dsplit(x, (1, 3))|hsplit(x[0, 0], 2)|x.tensor_split(2)|x.hsplit(3)|tensor_split(x[:0], 3)""".replace("\n", "|").split("|")
+REFUSED = """tensor_split(x, 0)|tensor_split(x, -1)|tensor_split(x, 2, 5)|tensor_split(x[0, 0, 0], 2)|tensor_split(x, x, -4)|tensor_split(x, at.int(), 1)
+tensor_split(x, at.reshape(1, 2))|tensor_split(x, 2.5)|tensor_split(x, indices_or_sections=2)|hsplit(x, 2)|hsplit(x, 0)|vsplit(x[0, 0], 1)|dsplit(x[0], 1)
+hsplit(x[0, 0, 0], 1)|tensor_split(3, 1)""".replace("\n", "|").split("|")
+
+
+def call(text):
+    return lambda t, x, at: eval(text if text.startswith("x.") else f"t.{text}", {"t": t, "x": x, "at": at})
+
+
+@pytest.mark.parametrize("text", CALLS + REFUSED)
+def test_as_pytorch(text):
+    assert_same(call(text), X, AT, what=text)

@@ -1,0 +1,39 @@
+"""Norms of vectors, and what is built on them, against PyTorch."""
+
+import pytest
+import torch
+from twins import assert_same
+
+INF = float("inf")
+X = torch.randn(2, 3, 4, generator=torch.manual_seed(0), dtype=torch.float64)
+X[0, 1] = 0
+ORDERS = [0, 1, 2, 3, 0.5, 1.5, 2.5, INF, -INF, -1]
+
+
+@pytest.mark.parametrize("p", ORDERS)
+@pytest.mark.parametrize("dim", [None, (), 1, (0, 2), (1, -2), 7])
+def test_vector_norm(p, dim):
+    for keepdim in (False, True):
+        call = lambda t, x: t.linalg.vector_norm(x, p, dim, keepdim)  # noqa: E731
+        order = 2 if p not in (0, 0.5, -1, 1.5) else 1  # below 2, second derivatives at 0 are infinities times zeros
+        for x in (X.clone().requires_grad_(), X.float(), X[..., :0], X[0, 0, 0], X.long(), X.bfloat16(), X.to(torch.complex64), X.transpose(0, 2)):
+            assert_same(call, x, order=order, rtol=2e-2 if x.dtype == torch.bfloat16 else 1e-4, what=f"{p} {dim} {x.dtype} {x.shape}")
+    assert_same(lambda t, x: t.linalg.vector_norm(x, p, dim, dtype=t.float64), X.float())
+    assert_same(lambda t, x: t.linalg.vector_norm(x, p, dim, dtype=t.float32), X)
+    assert_same(lambda t, x: t.norm(x, p, dim), X.clone().requires_grad_(), order=1)
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 2.0, 3.0, INF])
+def test_pairwise_distance(p):
+    x, y = X[0].clone().requires_grad_(), X[1].clone().requires_grad_()
+    for keep in (False, True):
+        assert_same(lambda t, x, y: t.pairwise_distance(x, y, p, 1e-3, keep), x, y, order=1)
+    assert_same(lambda t, x, y: t.nn.functional.pairwise_distance(x[:2], y), x, y)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1, 5])
+def test_cosine_similarity(dim):
+    x, y = X[0].clone().requires_grad_(), X[1].clone().requires_grad_()
+    for call in (lambda t, x, y: t.cosine_similarity(x, y, dim), lambda t, x, y: t.nn.functional.cosine_similarity(x, y[:1], dim, 10.0),
+                 lambda t, x, y: t.cosine_similarity(x.detach().long(), y.detach().long(), dim), lambda t, x, y: t.cosine_similarity(x[:2], y, dim)):
+        assert_same(call, x, y, order=1)
