@@ -1,0 +1,48 @@
+#include <numeric>
+
+#include "framework/graph/passes.h"
+
+namespace weir::graph {
+
+// Constants live as long as the plan, so only small ones are worth their memory.
+constexpr size_t kMostBytes = 64 << 10;
+
+Graph with_constants_folded(const Graph& g) {
+  Graph r = g;
+  std::vector<int> count = versions(g);
+  std::vector<char> keep(g.nodes.size(), true), shown = shown_buffers(g);
+  for (size_t i = 0; i < r.nodes.size(); i++) {
+    const Node& n = r.nodes[i];
+    bool known = !is_random(*n.type);
+    for (const Use& u : n.in) known = known && (u.value < 0 || r.buffers[r.buffer_of(u)].kind == Kind::constant);
+    for (const Use& u : n.out) {
+      const Buffer& b = r.buffers[r.buffer_of(u)];
+      known = known && b.kind == Kind::temporary && b.bytes <= kMostBytes && count[r.buffer_of(u)] == 1 && !shown[r.buffer_of(u)] &&
+              r.values[u.value].old < 0;
+    }
+    if (!known) continue;
+    Tensors in, out;
+    for (const Use& u : n.out) out.push_back(tensor_over(new_storage(r.buffers[r.buffer_of(u)].bytes), u));
+    for (const Use& u : n.in) {
+      if (u.value < 0) {
+        in.push_back(u.blank ? tensor_over(out[0]->storage, u) : Tensor());
+        continue;
+      }
+      const StorageRef& s = r.buffers[r.buffer_of(u)].storage;  // symbolic, where the traced program wrote into it later
+      in.push_back(tensor_over(borrow_storage(s->data, s->bytes, [](void*) {}, nullptr), u));
+    }
+    n.type->kernels[int(DeviceType::cpu)](n.op.data(), in, out);
+    for (size_t k = 0; k < n.out.size(); k++) {
+      Buffer& b = r.buffers[r.buffer_of(n.out[k])];
+      b.kind = Kind::constant;
+      b.storage = out[k]->storage;
+      r.values[n.out[k].value].node = -1;
+    }
+    keep[i] = false;
+  }
+  std::vector<int> same(r.values.size());
+  std::iota(same.begin(), same.end(), 0);
+  return rebuilt(r, keep, same);
+}
+
+}  // namespace weir::graph

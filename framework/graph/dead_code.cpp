@@ -1,0 +1,33 @@
+#include <numeric>
+
+#include "framework/graph/passes.h"
+
+namespace weir::graph {
+
+Graph without_dead_code(const Graph& g) {
+  static const OpType* checks = find_op("require");
+  std::vector<char> keep(g.nodes.size());
+  std::vector<int> todo;
+  auto need = [&](int v) {
+    if (v < 0 || g.values[v].node < 0) return;
+    char& kept = keep[g.values[v].node];
+    if (!kept) todo.push_back(g.values[v].node);
+    kept = true;
+  };
+  for (const Use& u : g.results) need(u.value);
+  std::vector<int> last = g.last_values();
+  for (int b : g.written()) need(last[b]);
+  for (size_t i = 0; i < g.nodes.size(); i++)
+    if (is_random(*g.nodes[i].type) || g.nodes[i].type == checks) need(g.nodes[i].out[0].value);
+  while (!todo.empty()) {
+    const Node& n = g.nodes[todo.back()];
+    todo.pop_back();
+    for (const Use& u : n.in) need(u.value);
+    for (const Use& u : n.out) need(g.values[u.value].old);
+  }
+  std::vector<int> same(g.values.size());
+  std::iota(same.begin(), same.end(), 0);
+  return rebuilt(g, keep, same);
+}
+
+}  // namespace weir::graph

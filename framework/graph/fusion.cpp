@@ -1,0 +1,206 @@
+// Groups element-wise nodes of one shape into fused nodes.
+#include <algorithm>
+#include <climits>
+#include <numeric>
+
+#include "framework/graph/passes.h"
+#include "framework/op/fused.h"
+
+namespace weir::graph {
+
+namespace {
+
+constexpr size_t kMostSteps = 24, kMostInputs = 16;
+
+bool same_layout_as(const Use& a, const Use& b) {
+  return a.meta.sizes == b.meta.sizes && same_layout(a.meta.sizes, a.meta.strides, b.meta.strides) && a.meta.offset == b.meta.offset;
+}
+
+// Copies and casts: a step without a loop, of the node's last input.
+bool converts(const Node& n) {
+  std::string_view name = n.type->signature->name;
+  return name == "clone" || name == "to_dtype" || (name == "copy" && n.in.size() == 2);
+}
+
+bool broadcasts(const Dims& from, const Dims& to) {
+  if (from.n > to.n) return false;
+  for (int i = 1; i <= from.n; i++)
+    if (from[from.n - i] != to[to.n - i] && from[from.n - i] != 1) return false;
+  return true;
+}
+
+class Fusion {
+ public:
+  explicit Fusion(const Graph& g)
+      : g_(g), group_(g.nodes.size(), -1), steps_(g.nodes.size()), replaced_(g.values.size(), INT_MAX), readers_(g.values.size()), shown_(g.values.size()) {
+    std::vector<int> now(g.buffers.size(), -1), count = versions(g);
+    for (size_t v = 0; v < g.values.size(); v++)
+      if (g.values[v].node < 0) now[g.values[v].buffer] = int(v);
+    for (size_t i = 0; i < g.nodes.size(); i++) {
+      for (const Use& u : g.nodes[i].in)
+        if (u.value >= 0) readers_[u.value].push_back(int(i));
+      for (const Use& u : g.nodes[i].out) {
+        int b = g.buffer_of(u);
+        if (now[b] >= 0) replaced_[now[b]] = int(i);
+        now[b] = u.value;
+        if (g.values[u.value].old >= 0) readers_[g.values[u.value].old].push_back(int(i));
+      }
+    }
+    for (const Use& u : g.results)
+      if (u.value >= 0) shown_[u.value] = true;
+    for (size_t i = 0; i < g.nodes.size(); i++) fits_.push_back(fits(g.nodes[i], count, &steps_[i]));
+  }
+
+  Graph run() {
+    for (size_t i = 0; i < g_.nodes.size(); i++)
+      if (fits_[i]) place(int(i));
+    Graph r = g_;
+    std::vector<char> keep(g_.nodes.size(), true);
+    for (std::vector<int>& members : groups_) {
+      if (members.size() < 2) continue;
+      std::sort(members.begin(), members.end());
+      for (int m : members) keep[m] = m == members.back();
+      r.nodes[members.back()] = fused(members);
+    }
+    std::vector<int> same(g_.values.size());
+    std::iota(same.begin(), same.end(), 0);
+    return rebuilt(r, keep, same);
+  }
+
+ private:
+  bool fits(const Node& n, const std::vector<int>& count, FusedStep* step) const {
+    if (n.out.size() != 1 || !fused_loop) return false;
+    const Use& out = n.out[0];
+    int b = g_.buffer_of(out);
+    const Dims& sizes = out.meta.sizes;
+    if (g_.buffers[b].kind != Kind::temporary || count[b] != 1 || !covers(out, g_.buffers[b].bytes) || sizes.product() < 2) return false;
+    if (converts(n)) return same_sizes(n.in.back(), sizes) && !is_complex(n.in.back().meta.dtype) && !is_complex(out.meta.dtype);
+    Tensors in;
+    for (const Use& u : n.in) {
+      if (u.value >= 0 && !broadcasts(u.meta.sizes, sizes)) return false;
+      Tensor t;
+      if (u.value >= 0) {
+        t = symbolic(Meta(u.meta.sizes, u.meta.dtype, u.meta.device));
+        t->flags |= u.flags;
+      }
+      in.push_back(t);
+    }
+    return fused_loop(*n.type, n.op.data(), in, out.meta.dtype, step);
+  }
+  static bool same_sizes(const Use& u, const Dims& sizes) { return u.value >= 0 && u.meta.sizes == sizes; }
+
+  // Puts the node into the groups that make its inputs, all as one, or into one of its own.
+  void place(int i) {
+    std::vector<int> members = {i};
+    for (const Use& u : g_.nodes[i].in) {
+      int maker = u.value < 0 ? -1 : g_.values[u.value].node;
+      if (maker < 0 || group_[maker] < 0 || std::find(members.begin(), members.end(), maker) != members.end()) continue;
+      std::vector<int> tried = members;
+      tried.insert(tried.end(), groups_[group_[maker]].begin(), groups_[group_[maker]].end());
+      if (may_be_one(tried, i)) members = tried;
+    }
+    for (int m : members)
+      if (group_[m] >= 0) groups_[group_[m]].clear();
+    for (int m : members) group_[m] = int(groups_.size());
+    groups_.push_back(members);
+  }
+
+  // May these run as one at the place of `last`? Nobody between may need what they make or change what they read.
+  bool may_be_one(const std::vector<int>& members, int last) const {
+    if (members.size() > kMostSteps) return false;
+    auto is_member = [&](int node) { return std::find(members.begin(), members.end(), node) != members.end(); };
+    const Use& shape = g_.nodes[last].out[0];
+    std::vector<int> inputs;
+    for (int m : members) {
+      const Node& n = g_.nodes[m];
+      if (!same_layout_as(n.out[0], shape)) return false;
+      for (int r : readers_[n.out[0].value])
+        if (r <= last && !is_member(r)) return false;
+      for (const Use& u : n.in) {
+        if (u.value < 0) continue;
+        int maker = g_.values[u.value].node;
+        if (maker >= 0 && is_member(maker)) {
+          if (!same_layout_as(u, g_.nodes[maker].out[0]) || u.meta.dtype != g_.nodes[maker].out[0].meta.dtype) return false;
+        } else if (replaced_[u.value] <= last) {
+          return false;
+        } else {
+          inputs.push_back(u.value);
+        }
+      }
+    }
+    std::sort(inputs.begin(), inputs.end());
+    return size_t(std::unique(inputs.begin(), inputs.end()) - inputs.begin()) <= kMostInputs;
+  }
+
+  Node fused(const std::vector<int>& members) const {
+    auto program = std::make_shared<FusedProgram>();
+    Node node;
+    node.type = &op_type<Fused>();
+    node.place = g_.nodes[members.back()].place;
+    std::vector<std::pair<int, int>> made;  // values and their operands
+    auto operand_of = [&](const Use& u) {
+      for (auto [value, operand] : made)
+        if (value == u.value) return operand;
+      program->operands.push_back({u.meta.dtype, int(node.in.size()), -1, -1});
+      node.in.push_back(u);
+      return int(program->operands.size()) - 1;
+    };
+    std::vector<int> last_read(members.size(), -1);
+    for (size_t k = 0; k < members.size(); k++) {
+      const Node& n = g_.nodes[members[k]];
+      FusedStep step = steps_[members[k]];
+      step.op = n.op;
+      if (converts(n)) step.in = {operand_of(n.in.back())}, step.tile = n.out[0].meta.dtype;
+      else
+        for (const Use& u : n.in) step.in.push_back(u.value < 0 ? -1 : operand_of(u));
+      const Use& out = n.out[0];
+      bool outside = shown_[out.value];
+      for (int r : readers_[out.value]) outside = outside || std::find(members.begin(), members.end(), r) == members.end();
+      step.out = int(program->operands.size());
+      program->operands.push_back({out.meta.dtype, -1, outside ? int(node.out.size()) : -1, -1});
+      if (outside) node.out.push_back(out);
+      made.push_back({out.value, step.out});
+      program->steps.push_back(std::move(step));
+    }
+    assign_slots(*program);
+    Fused op;
+    op.program = program.get();
+    node.op.resize(sizeof op);
+    new (node.op.data()) Fused(op);
+    node.owner = program;
+    return node;
+  }
+
+  // Tiles are given out from first write to last read.
+  static void assign_slots(FusedProgram& p) {
+    std::vector<int> last(p.operands.size(), -1);
+    for (size_t k = 0; k < p.steps.size(); k++)
+      for (int o : p.steps[k].in)
+        if (o >= 0) last[o] = int(k);
+    std::vector<int> free;
+    for (size_t k = 0; k < p.steps.size(); k++) {
+      FusedOperand& out = p.operands[p.steps[k].out];
+      if (out.output < 0) {
+        if (free.empty()) free.push_back(p.num_slots++);
+        out.slot = free.back();
+        free.pop_back();
+      }
+      for (size_t o = 0; o < p.operands.size(); o++)
+        if (last[o] == int(k) && p.operands[o].slot >= 0) free.push_back(p.operands[o].slot), last[o] = -2;
+    }
+  }
+
+  const Graph& g_;
+  std::vector<int> group_;                 // by node
+  std::vector<FusedStep> steps_;
+  std::vector<int> replaced_;              // by value: the node that makes the next one of its buffer
+  std::vector<std::vector<int>> readers_;  // by value
+  std::vector<char> shown_, fits_;
+  std::vector<std::vector<int>> groups_;
+};
+
+}  // namespace
+
+Graph with_pointwise_fused(const Graph& g) { return Fusion(g).run(); }
+
+}  // namespace weir::graph

@@ -1,0 +1,89 @@
+// What passes share.
+#include "framework/graph/passes.h"
+
+#include <numeric>
+
+#include "framework/graph/spec.h"
+
+namespace weir::graph {
+
+bool is_random(const OpType& type) {
+  if (type.signature->name == "native_dropout") return true;
+  for (int i = 0; i < type.signature->n; i++)
+    if (type.signature->params[i].ty == Ty::generator) return true;
+  return false;
+}
+
+std::vector<int> versions(const Graph& g) {
+  std::vector<int> n(g.buffers.size());
+  for (const Value& v : g.values) n[v.buffer]++;
+  return n;
+}
+
+std::vector<char> shown_buffers(const Graph& g) {
+  std::vector<char> shown(g.buffers.size());
+  for (const Use& u : g.results)
+    if (u.value >= 0) shown[g.buffer_of(u)] = true;
+  return shown;
+}
+
+Graph rebuilt(const Graph& g, const std::vector<char>& keep, const std::vector<int>& stands_for) {
+  Graph r;
+  r.arguments = g.arguments;
+  r.given = g.given;
+  std::vector<int> buffers(g.buffers.size(), -1), values(g.values.size(), -1);
+  auto buffer = [&](int b) {
+    if (buffers[b] < 0) buffers[b] = int(r.buffers.size()), r.buffers.push_back(g.buffers[b]);
+    return buffers[b];
+  };
+  auto initial = [&](int v) {
+    values[v] = int(r.values.size());
+    r.values.push_back({buffer(g.values[v].buffer), -1, -1});
+  };
+  auto read = [&](Use& u) {
+    if (u.value < 0) return;
+    int v = stands_for[u.value];
+    if (values[v] < 0) initial(v);
+    u.value = values[v];
+  };
+  std::vector<int> first(g.buffers.size(), -1);
+  for (size_t v = 0; v < g.values.size(); v++) {
+    if (g.values[v].node >= 0) continue;
+    first[g.values[v].buffer] = int(v);
+    if (g.buffers[g.values[v].buffer].kind == Kind::argument) initial(int(v));
+  }
+  for (size_t i = 0; i < g.nodes.size(); i++) {
+    if (!keep[i]) continue;
+    Node n = g.nodes[i];
+    for (Use& u : n.in) read(u);
+    for (Use& u : n.out) {
+      const Value& v = g.values[u.value];
+      int old = v.old;
+      if (old >= 0 && values[old] < 0) initial(old);
+      if (old < 0 && first[v.buffer] >= 0 && values[first[v.buffer]] < 0) initial(first[v.buffer]);
+      values[u.value] = int(r.values.size());
+      r.values.push_back({buffer(v.buffer), int(r.nodes.size()), old < 0 ? -1 : values[old]});
+      u.value = values[u.value];
+    }
+    r.nodes.push_back(std::move(n));
+  }
+  for (Use u : g.results) {
+    read(u);
+    r.results.push_back(u);
+  }
+  return r;
+}
+
+Graph optimized(const Graph& g, const Fusions& allowed) {
+  Graph r = g;
+  auto apply = [&](Graph (*pass)(const Graph&)) {
+    r = pass(r);
+    check_if_asked(r);
+  };
+  for (auto pass : {with_buffers_apart, without_dead_code, with_constants_folded, without_repetition, without_copies, without_dead_code}) apply(pass);
+  if (allowed.add_to_output) apply(with_batch_norm_relu);
+  if (allowed.cast_scale) apply(with_pointwise_fused);
+  return r;
+}
+
+}  // namespace weir::graph
