@@ -24,8 +24,6 @@ template <const char* kName> bool is_numpy(PyObject* o) {
   if (!type) type = numpy_type(kName);
   return type && PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(type));
 }
-constexpr const char* kNoPinnedMemory =
-    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.";
 constexpr char kArray[] = "ndarray", kGeneric[] = "generic";
 
 py::object item_of(PyObject* sequence, Py_ssize_t i) { return py::reinterpret_steal<py::object>(must(PySequence_GetItem(sequence, i))); }

@@ -23,6 +23,8 @@ Tensor construct_legacy(PyObject* args, PyObject* kwargs, DType dtype, bool any_
 
 /// A new tensor as a factory hands it out: with requires_grad=, and marked inside inference mode.
 Tensor finish_new(Tensor t, bool requires_grad);
+constexpr const char* kNoPinnedMemory =
+    "pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator is available on this system.";
 /// device= of a factory: None stands for the CPU.
 Device device_argument(pybind11::handle o);
 

@@ -9,7 +9,6 @@ namespace {
 
 struct PyDType { DType value; };
 PyObject* dtypes[kNumDTypes];
-PyObject* size_type = nullptr;
 
 }  // namespace
 
@@ -68,13 +67,6 @@ py::object ints_object(const Dims& ints) {
   for (int i = 0; i < ints.n; i++) PyTuple_SET_ITEM(t.ptr(), i, must(PyLong_FromLongLong(ints[i])));
   return t;
 }
-
-PyObject* size_object(const Dims& sizes) {
-  py::object t = ints_object(sizes);
-  return size_type ? must(PyObject_CallOneArg(size_type, t.ptr())) : t.release().ptr();
-}
-
-bool is_size(PyObject* o) { return size_type && PyObject_TypeCheck(o, reinterpret_cast<PyTypeObject*>(size_type)); }
 
 PyObject* scalar_object(const Scalar& s) {
   if (s.is_complex()) return PyComplex_FromDoubles(s.d, s.imag);
@@ -269,7 +261,6 @@ void init_types(py::module_& m) {
       .value("channels_last", MemoryFormat::channels_last)
       .value("channels_last_3d", MemoryFormat::channels_last_3d)
       .export_values();
-  m.def("_set_size_type", [](py::type t) { size_type = t.release().ptr(); });
 }
 
 }  // namespace weir

@@ -41,6 +41,7 @@ Generator* to_generator(PyObject* o);  // null when it is none
 bool store_argument(PyObject* o, Ty ty, void* at);
 
 void init_types(pybind11::module_& m);
+void init_size(pybind11::module_& m);
 
 }  // namespace weir
 

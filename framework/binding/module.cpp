@@ -1,5 +1,6 @@
 // The extension module `_weir`: types, ops, autograd, factories.
 #include "framework/binding/construct.h"
+#include "framework/binding/graph.h"
 #include "framework/binding/tensor_object.h"
 #include "framework/core/generator.h"
 #include "framework/core/parallel.h"
@@ -14,33 +15,8 @@ namespace py = pybind11;
 namespace weir {
 namespace {
 
-/// dtype= and device= of a factory: None stands for the default one.
-using MaybeDType = std::optional<DType>;
 void init_factories(py::module_& m) {
   auto none = py::none();
-  m.def("_empty", [](const Dims& size, MaybeDType t, py::handle d, bool grad) {
-    return finish_new(empty(size, t.value_or(default_dtype()), device_argument(d)), grad);
-  }, py::arg("size"), py::arg("dtype") = none, py::arg("device") = none, py::arg("requires_grad") = false);
-  m.def("_empty_strided", [](const Dims& n, const Dims& s, MaybeDType t, py::handle d, bool grad) {
-    check(n.n == s.n, "empty_strided: dimensionality of sizes (", n.n, ") must match dimensionality of strides (", s.n, ")");
-    for (int i = 0; i < s.n; i++)  // a stride that is never taken may be anything
-      check(s[i] >= 0 || n[i] <= 1 || n.contains(0), "empty_strided: negative strides are not supported, got ", s);
-    return finish_new(empty(Meta(n, s, t.value_or(default_dtype()), device_argument(d))), grad);
-  }, py::arg("size"), py::arg("stride"), py::arg("dtype") = none, py::arg("device") = none, py::arg("requires_grad") = false);
-  m.def("_zeros", [](const Dims& size, MaybeDType t, py::handle d, bool grad) {
-    return finish_new(zeros_of(Meta(size, t.value_or(default_dtype()), device_argument(d))), grad);
-  }, py::arg("size"), py::arg("dtype") = none, py::arg("device") = none, py::arg("requires_grad") = false);
-  m.def("_full", [](const Dims& size, py::handle value, MaybeDType t, py::handle d, bool grad) {
-    Scalar s;
-    check<TypeError>(to_scalar(value.ptr(), &s), "full(): argument 'fill_value' must be Number, not ", Py_TYPE(value.ptr())->tp_name);
-    return finish_new(full_of(Meta(size, t.value_or(s.dtype(default_dtype())), device_argument(d)), s), grad);
-  }, py::arg("size"), py::arg("fill_value"), py::arg("dtype") = none, py::arg("device") = none, py::arg("requires_grad") = false);
-  m.def("_view_dtype", [](const Tensor& x, DType t, const Dims& size, const Dims& stride, int64_t offset) {
-    int64_t item = int64_t(size_of(t)), reach = checked_add(checked_add(extent(size, stride).high, 1), offset);
-    check(offset >= 0 && size.n == stride.n && (numel_of(size) == 0 || checked_mul(reach, item) <= int64_t(x->storage->bytes)),
-          "view: sizes ", size, ", strides ", stride, ", offset ", offset, " reach beyond the storage");
-    return alias(x->storage, t, size, stride, offset);
-  });
   m.def("_resize", [](py::object o, const Dims& sizes, const std::optional<Dims>& stride) {
     check<TypeError>(is_tensor(o.ptr()), "resize_: expected a Tensor, got ", Py_TYPE(o.ptr())->tp_name);
     const Tensor& t = unwrap(o.ptr());
@@ -59,6 +35,7 @@ void init_factories(py::module_& m) {
     t->storage->version = 0;
     return t;
   });
+  m.def("_same_storage", [](const Tensor& a, const Tensor& b) { return a->storage == b->storage; });
   m.def("_write_out", [](const std::string& op, py::object out, py::handle value, const Tensors& in, int rule, bool recorded) {
     if (!is_tensor(value.ptr())) throw TypeError(op + "(): argument 'out' must be tuple of Tensors, not Tensor");
     if (!is_tensor(out.ptr())) throw TypeError(op + "(): argument 'out' must be Tensor, not " + Py_TYPE(out.ptr())->tp_name);
@@ -124,6 +101,7 @@ PYBIND11_MODULE(_weir, m) {
   m.attr("cpu_capability") = std::string(load_cpu_kernels());
   m.attr("_LinAlgError") = py::reinterpret_borrow<py::object>(linalg_error());
   init_types(m);
+  init_size(m);
   init_tensor_type(m);
   init_ops(m);
   init_autograd(m);
@@ -133,6 +111,7 @@ PYBIND11_MODULE(_weir, m) {
   init_construct(m);
   init_dlpack(m);
   init_optimizer(m);
+  init_graph(m);
   init_factories(m);
   m.def("get_num_threads", &num_threads);
   m.def("set_num_threads", [](int n) {

@@ -6,6 +6,7 @@
 #include "framework/autograd/variable.h"
 #include "framework/binding/construct.h"
 #include "framework/op/copy.h"
+#include "framework/op/input_list.h"
 
 namespace py = pybind11;
 
@@ -72,10 +73,10 @@ bool none_means_absent(const OpType& type, PyObject* key) {
 
 // The parsed call: inputs borrow the caller's references, numbers made into tensors are owned.
 struct Call {
-  std::vector<Tensor> inputs;
+  InputList inputs;
   alignas(16) std::byte op[kMaxOpSize];
   Tensor out[kMaxOutputs];
-  bool has_out = false;
+  bool has_out = false, requires_grad = false;  // the latter of a factory's result
 };
 
 std::string function_name(const OpType& t) { return std::string(t.signature->name) + "()"; }
@@ -97,6 +98,24 @@ bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
     if (!is_tensor(t)) return why = function_name(type) + ": argument 'out' must hold Tensors", false;
     c.out[i] = unwrap(t);
   }
+  return true;
+}
+
+// The keywords that all factories share, beside those of their signature.
+bool parse_factory_option(const OpType& type, PyObject* key, PyObject* value, Call& c, std::string& why) {
+  std::string_view name = text_of(key);
+  if (name == "requires_grad" || name == "pin_memory") {
+    if (value != Py_None && !PyBool_Check(value))
+      return why = str(function_name(type), ": argument '", name, "' must be bool, not ", Py_TYPE(value)->tp_name), false;
+    if (name == "requires_grad") c.requires_grad = value == Py_True;
+    else check(value != Py_True, kNoPinnedMemory);
+    return true;
+  }
+  if (name != "layout") return why = str(function_name(type), " got an unexpected keyword argument '", name, "'"), false;
+  if (value == Py_None) return true;
+  auto text = py::reinterpret_steal<py::object>(must(PyObject_Str(value)));
+  std::string_view layout = text_of(text.ptr());
+  check<NotImplemented>(layout == "torch.strided" || layout == "strided", "layout ", layout, " is not supported: weir tensors are strided");
   return true;
 }
 
@@ -128,8 +147,7 @@ bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, std::string& 
 bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Call& c, std::string& why) {
   const Signature& s = *type.signature;
   PyObject* slot[kMaxParams] = {};
-  PyObject* rest = nullptr;  // the tuple of a variadic parameter
-  py::object owned;
+  Py_ssize_t rest = -1;  // where the numbers of a variadic parameter begin, that stand side by side
   int positional = 0, rest_at = -1;
   for (; positional < nargs; positional++) {
     // Source: PyTorch's overloads with a number for `other` take `alpha` by position too.
@@ -143,16 +161,8 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (s.params[positional].variadic) {
       rest_at = positional;
       bool one_sequence = nargs == positional + 1 && (PyTuple_Check(args[positional]) || PyList_Check(args[positional]));
-      if (one_sequence) {
-        slot[positional] = args[positional];
-      } else {
-        owned = py::reinterpret_steal<py::object>(must(PyTuple_New(nargs - positional)));
-        for (Py_ssize_t k = positional; k < nargs; k++) {
-          Py_INCREF(args[k]);
-          PyTuple_SET_ITEM(owned.ptr(), k - positional, args[k]);
-        }
-        slot[positional] = rest = owned.ptr();
-      }
+      slot[positional] = args[positional];
+      if (!one_sequence) rest = positional;
       break;
     }
     slot[positional] = args[positional];
@@ -165,6 +175,10 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       if (i < 0) {
         if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
           if (!parse_out(type, value, c, why)) return false;
+          continue;
+        }
+        if (type.creates) {
+          if (!parse_factory_option(type, key, value, c, why)) return false;
           continue;
         }
         // div(x, y, rounding_mode=None) is div(x, y).
@@ -190,12 +204,23 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       continue;
     }
     if (!o) {
-      if (p.variadic && rest_at < 0 && nargs >= i && p.fallback.empty()) { *reinterpret_cast<Dims*>(c.op + type.fields[i].offset) = Dims(); continue; }
+      if (p.variadic && rest_at < 0 && nargs >= i && p.fallback.empty() && !type.creates) { *reinterpret_cast<Dims*>(c.op + type.fields[i].offset) = Dims(); continue; }
       if (p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
       continue;
     }
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
     if (is_tensor(o) && requires_grad(unwrap(o))) return why = wrong_type(type, i, o), false;
+    if (type.creates && p.type == "list[int]" && PyLong_Check(o)) return why = wrong_type(type, i, o), false;
+    if (p.variadic && rest >= 0) {
+      auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);
+      ints.n = 0;
+      int64_t x;
+      for (Py_ssize_t k = rest; k < nargs; k++) {
+        if (!to_int(args[k], &x)) return why = wrong_type(type, i, args[k]), false;
+        ints.push(x);
+      }
+      continue;
+    }
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
   }
   auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };
@@ -250,7 +275,12 @@ void take_dtype_of_out(const OpType& type, Call& c) {
   for (int i = 0; i < type.signature->n; i++) {
     if (type.signature->params[i].ty != Ty::opt_dtype) continue;
     auto& dtype = *reinterpret_cast<std::optional<DType>*>(c.op + type.fields[i].offset);
-    if (!dtype && c.out[0]) dtype = c.out[0].dtype();
+    if (!c.out[0]) continue;
+    check(!type.creates || !mode.grad || !requires_grad(c.out[0]), type.signature->name, "(): functions with out=... arguments don't support "
+          "automatic differentiation, but one of the arguments requires grad.");
+    check(!type.creates || !dtype || *dtype == c.out[0].dtype(), "dtype ", name_of(dtype.value_or(DType())), " does not match dtype of out parameter (",
+          name_of(c.out[0].dtype()), ")");
+    if (!dtype) dtype = c.out[0].dtype();
   }
 }
 
@@ -286,6 +316,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     ReleaseGil nogil(long_call(c.inputs));
     call(type, c.op, c.inputs, c.out);
   }
+  if (c.requires_grad) finish_new(c.out[0], true);
   return results(type, c.out, s.num_outputs);
 }
 
@@ -339,7 +370,6 @@ PyObject* call_overloads(const std::vector<OpType*>& overloads, bool inplace, Py
     std::string why, all;
     for (OpType* type : overloads) {
       Call c;
-      c.inputs.reserve(4);
       if (parse(*type, args, nargs, kwnames, c, why)) return run(*type, c, inplace);
       all += "\n * " + std::string(type->signature->text) + ": " + why;
     }
@@ -362,7 +392,7 @@ PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloa
 }
 
 static const char* module_name(Module m) {
-  constexpr const char* names[] = {"torch", "nn.functional", "method", "special", "linalg", "fft", "hidden"};
+  constexpr const char* names[] = {"torch", "nn.functional", "method", "special", "linalg", "fft", "hidden", "torch"};
   return names[int(m)];
 }
 
@@ -390,7 +420,7 @@ void init_ops(py::module_& m) {
     Module where = overloads[0]->module;
     py::object f = py::reinterpret_steal<py::object>(make_op_function(name, overloads, false));
     const Signature& s = *overloads[0]->signature;
-    bool method = s.n && s.params[0].ty == Ty::tensor && s.params[0].name == "input" && (where == Module::torch || where == Module::method);
+    bool method = s.n && s.params[0].ty == Ty::tensor && s.params[0].name == "input" && (!overloads[0]->creates || where == Module::method) && (where == Module::torch || where == Module::method);
     if (method) PyDict_SetItemString(TensorType.tp_dict, name.c_str(), f.ptr());
     std::vector<OpType*> inplace;
     for (OpType* t : overloads)
@@ -418,6 +448,8 @@ void init_ops(py::module_& m) {
       d["notation"] = t->notation;
       d["dynamic_shape"] = t->dynamic_shape;
       d["inplace"] = t->inplace;
+      if (t->creates) d["factory"] = true;
+      if (t->module == Module::function) d["method"] = false;
       d["differentiable"] = t->differentiable && (t->vjp || t->compose);
       py::list devices;
       for (int i = 0; i < kNumDevices; i++)

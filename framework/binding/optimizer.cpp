@@ -1,58 +1,63 @@
-// Fused optimizer steps as functions over lists of tensors.
+// Optimizer steps as one function over lists of tensors.
 #include "framework/ops/optimizer.h"
 
 #include "framework/binding/convert.h"
 #include "framework/op/autocast.h"
+#include "framework/op/changes.h"
 
 namespace py = pybind11;
 
 namespace weir {
 namespace {
 
-using Doubles = std::vector<double>;
-
-void check_lists(const char* step, size_t count, std::initializer_list<size_t> others) {
-  for (size_t n : others) check<ValueError>(n == count, step, ": expected lists of one length, got ", count, " and ", n);
+std::vector<std::byte> filled(const OpType& type, const py::dict& options) {
+  std::vector<std::byte> op = type.defaults;
+  const Signature& s = *type.signature;
+  for (int i = 1; i < s.n; i++) {
+    py::str name(s.params[i].name.data(), s.params[i].name.size());
+    check<ValueError>(options.contains(name), s.name, ": ", s.params[i].name, " is missing");
+    check<TypeError>(store_argument(py::object(options[name]).ptr(), s.params[i].ty, op.data() + type.fields[i].offset), s.name, ": ", s.params[i].name, " is no number");
+  }
+  return op;
 }
 
-template <class Run> py::list run(size_t count, Run&& each) {
-  py::list left;  // positions the fused step does not take; the caller does those
-  std::vector<size_t> refused;
-  {
-    py::gil_scoped_release nogil;
-    for (size_t i = 0; i < count; i++)
-      if (!each(i)) refused.push_back(i);
-    clear_autocast_cache();
+// One step of the op `name` for all `runs` of tensors that it takes, those of a dtype in one call; the positions of the others.
+py::list update(const std::string& name, const std::vector<Tensors>& runs, const Tensor& rate, const py::dict& options) {
+  const OpType* type = find_op(name);
+  check<ValueError>(type, name, " is no op");
+  std::vector<std::byte> op = filled(*type, options);
+  std::optional<UpdateLayout> layout = layout_of_update(*type, op.data());
+  check<ValueError>(layout.has_value(), name, " updates no parameters");
+  py::list left;
+  Tensors taken[2];  // float32, float64
+  for (size_t i = 0; i < runs.size(); i++) {
+    check<ValueError>(int(runs[i].size()) == layout->width(), name, ": expected ", layout->width(), " tensors per parameter, got ", runs[i].size());
+    if (!takes_update(*layout, runs[i])) {
+      left.append(i);
+      continue;
+    }
+    Tensors& list = taken[runs[i][0].dtype() == DType::float64];
+    list.insert(list.end(), runs[i].begin(), runs[i].end());
   }
-  for (size_t i : refused) left.append(i);
+  py::gil_scoped_release nogil;
+  GradMode off(false);
+  for (Tensors& list : taken) {
+    if (list.empty()) continue;
+    list.push_back(rate);
+    Tensor out[kMaxOutputs] = {list[0]};
+    call(*type, op.data(), list, out);
+    for (int k : changed_inputs(*type, op.data(), list))
+      if (k) bump_version(list[size_t(k)]);
+  }
+  clear_autocast_cache();
   return left;
 }
 
 }  // namespace
 
 void init_optimizer(py::module_& m) {
-  m.def("_adam_step", [](const Tensors& p, const Tensors& g, const Tensors& a, const Tensors& s, const Doubles& step, double lr, double beta1,
-                         double beta2, double eps, double weight_decay, bool decoupled, bool maximize) {
-    check_lists("_adam_step", p.size(), {g.size(), a.size(), s.size(), step.size()});
-    return run(p.size(), [&](size_t i) {
-      if (!fusable({&p[i], &g[i], &a[i], &s[i]})) return false;
-      optimizer_kernels.adam({lr, beta1, beta2, eps, weight_decay, step[i], decoupled, maximize}, p[i], g[i], a[i], s[i]);
-      for (const Tensor& t : {p[i], a[i], s[i]}) bump_version(t);
-      return true;
-    });
-  }, "One Adam or AdamW step in place; returns the positions whose tensors it does not take.");
-  m.def("_sgd_step", [](const Tensors& p, const Tensors& g, const std::vector<std::optional<Tensor>>& momenta, const std::vector<bool>& first,
-                        double lr, double momentum, double dampening, double weight_decay, bool nesterov, bool maximize) {
-    check_lists("_sgd_step", p.size(), {g.size(), momenta.size(), first.size()});
-    return run(p.size(), [&](size_t i) {
-      Tensor b = momenta[i].value_or(Tensor());
-      if (!fusable({&p[i], &g[i], &b})) return false;
-      optimizer_kernels.sgd({lr, momentum, dampening, weight_decay, nesterov, maximize, first[i]}, p[i], g[i], b);
-      bump_version(p[i]);
-      if (b) bump_version(b);
-      return true;
-    });
-  }, "One SGD step in place; momenta may hold None; returns the positions whose tensors it does not take.");
+  m.def("_optimizer_update", [](const std::string& name, const std::vector<Tensors>& runs, const Tensor& rate, const py::dict& options) { return update(name, runs, rate, options); },
+        "One step of an update op in place, with parameter, gradient, numbers and state in each run; returns the positions of runs it does not take.");
 }
 
 }  // namespace weir

@@ -8,7 +8,12 @@ namespace weir {
 namespace {
 
 py::bytes state_of(const Generator& g) { return py::bytes(reinterpret_cast<const char*>(&g.state), sizeof g.state); }
+// A traced program draws when it runs: what is seeded or drawn while it is traced would be another thing.
+void check_not_tracing() {
+  if (mode.recorder && untraceable) untraceable(Obstacle::value, "a random generator is seeded or read");
+}
 void set_state(Generator& g, const std::string& state) {
+  check_not_tracing();
   check(state.size() == sizeof g.state, "RNG state is wrong size: ", state.size(), " bytes, expected ", sizeof g.state);
   std::memcpy(&g.state, state.data(), state.size());
 }
@@ -24,11 +29,12 @@ void init_random(py::module_& m) {
   py::class_<Generator>(m, "Generator")
       .def(py::init([](py::object) { return new Generator; }), py::arg("device") = "cpu")
       .def("manual_seed", [](py::object self, uint64_t seed) {
+        check_not_tracing();
         self.cast<Generator&>().manual_seed(seed);
         return self;
       })
       .def("initial_seed", &Generator::initial_seed)
-      .def("random", &Generator::random)
+      .def("random", [](Generator& g) { return check_not_tracing(), g.random(); })
       .def_property_readonly("device", [](const Generator&) { return py::reinterpret_steal<py::object>(device_object({})); })
       .def("_state", &state_of)
       .def("clone_state", [](const Generator& g) { return with_state(state_of(g)); })

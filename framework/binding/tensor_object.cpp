@@ -246,10 +246,19 @@ PyObject* m_numel(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o)
 PyObject* m_item(PyObject* o, PyObject*) {
   return guarded([&] { return scalar_object(item(unwrap(o))); });
 }
-PyObject* m_storage_offset(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o)->offset); }
+// An argument's stand-in in a trace begins where the argument does, and is no view.
+void check_place_is_known(const Tensor& t, const char* what) {
+  if (t->storage->symbolic && t->storage->context && untraceable) untraceable(Obstacle::value, str(what, " an argument that is a part of some memory"));
+}
+PyObject* m_storage_offset(PyObject* o, PyObject*) {
+  return guarded([&] {
+    check_place_is_known(unwrap(o), "storage_offset() is asked of");
+    return PyLong_FromLongLong(unwrap(o)->offset);
+  });
+}
 PyObject* m_element_size(PyObject* o, PyObject*) { return PyLong_FromSize_t(size_of(unwrap(o).dtype())); }
 PyObject* m_data_ptr(PyObject* o, PyObject*) {
-  return PyLong_FromVoidPtr(unwrap(o).numel() ? unwrap(o).raw() : nullptr);
+  return guarded([&] { return PyLong_FromVoidPtr(unwrap(o).numel() ? unwrap(o).raw() : nullptr); });
 }
 PyObject* m_is_row_major(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).is_contiguous()); }
 PyObject* m_storage_ptr(PyObject* o, PyObject*) { return PyLong_FromVoidPtr(unwrap(o)->storage.get()); }
@@ -270,6 +279,7 @@ PyObject* m_detach(PyObject* o, PyObject*) {
 PyObject* m_detach_inplace(PyObject* o, PyObject*) {
   return guarded([&] {
     const Tensor& t = unwrap(o);
+    check_place_is_known(t, "detach_() is called on");
     check(!t.is_view(), "Can't detach views in-place. Use detach() instead.");
     if (Variable* v = variable_or_null(t)) v->grad_fn.reset();
     t->flags &= ~kRequiresGrad;
@@ -349,6 +359,12 @@ PyObject* linalg_error() {
   return type;
 }
 
+PyObject* untraceable_error(bool shape) {
+  static PyObject* const any = PyErr_NewException("weir.nn.graph.Untraceable", PyExc_RuntimeError, nullptr);
+  static PyObject* const dynamic = PyErr_NewException("weir.nn.graph.DynamicShape", any, nullptr);
+  return shape ? dynamic : any;
+}
+
 void set_python_error() noexcept {
   try {
     throw;
@@ -364,6 +380,10 @@ void set_python_error() noexcept {
     PyErr_SetString(PyExc_NotImplementedError, e.what());
   } catch (const LinAlgError& e) {
     PyErr_SetString(linalg_error(), e.what());
+  } catch (const DynamicShape& e) {
+    PyErr_SetString(untraceable_error(true), e.what());
+  } catch (const Untraceable& e) {
+    PyErr_SetString(untraceable_error(false), e.what());
   } catch (const std::bad_alloc&) {
     PyErr_SetString(PyExc_MemoryError, "out of memory");
   } catch (const std::exception& e) {

@@ -27,6 +27,8 @@ PyObject* wrap_as(PyTypeObject* type, const Tensor& t);
 
 /// Runs `f`; turns C++ exceptions into the Python exception of the same name. Null after an error.
 template <class F> PyObject* guarded(F&& f) noexcept;
+/// Untraceable, or DynamicShape, as a Python class.
+PyObject* untraceable_error(bool shape);
 /// LinAlgError as a Python class, made at the first use.
 PyObject* linalg_error();
 void set_python_error() noexcept;  // from inside a catch block

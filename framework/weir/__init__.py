@@ -8,8 +8,7 @@ from ._types import (Size, bfloat16, bool, cdouble, cfloat, channels_last, chann
                      contiguous_format, double, finfo, float, float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, long, preserve_format,
                      short, uint8)
 from . import _tensor, _tensor_str
-from ._factories import (arange, as_tensor, asarray, empty, empty_like, empty_strided, eye, frombuffer, from_numpy, full,
-                         full_like, linspace, logspace, ones, ones_like, scalar_tensor, tensor, zeros, zeros_like)
+from ._factories import arange, as_tensor, asarray, frombuffer, from_numpy, linspace, logspace, tensor
 
 __version__ = "0.1.0"
 
@@ -25,7 +24,6 @@ from . import random as _random  # noqa: E402
 from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, multinomial,  # noqa: E402
                      normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm, seed, set_rng_state)
 from . import amp, fft, linalg, masked, nn, optim, signal, special, utils  # noqa: E402
-from .nn.functional.grid import grid_sampler, grid_sampler_2d, grid_sampler_3d  # noqa: E402,F401
 from .amp import autocast, is_autocast_enabled  # noqa: E402
 from ._tensor_str import set_printoptions  # noqa: E402
 

@@ -1,24 +1,14 @@
-"""Functions that make tensors from numbers, sequences and NumPy arrays."""
+"""Functions that make tensors of ranges, sequences, arrays and other memory; factories by size are ops."""
 import builtins
 import math
 import warnings
 
-from _weir import (Tensor, _as_new, _empty, _empty_strided, _from_buffer, _full, _is_numpy, _write_out, _zeros, from_numpy,
-                   get_default_dtype, ops, preserve_format, promote_types, tensor)
+from _weir import Tensor, _from_buffer, _is_numpy, _write_out, from_numpy, get_default_dtype, ops, promote_types, tensor
 
 from . import _types as T
 from ._lazy import np
 
 _hidden = ops["hidden"]
-
-
-def _sizes(name, given, size):
-    """The sizes of `name(*given, size=size)`: ints, or one sequence of them."""
-    if size is not None:
-        if given:
-            raise TypeError(f"{name}() got multiple values for argument 'size'")
-        return size
-    return given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
 
 
 def _into(name, out, r, requires_grad=False):
@@ -30,16 +20,6 @@ def _into(name, out, r, requires_grad=False):
     return out.requires_grad_() if requires_grad else out
 
 
-def _like(t, dtype, device, requires_grad, memory_format, layout, pin_memory):
-    check_options(layout, pin_memory)
-    dtype, device = dtype or t.dtype, device or t.device
-    if memory_format in (None, preserve_format) and not t.is_contiguous():
-        meta = ops["torch"]["clone"](_empty_strided(t.shape, t.stride(), t.dtype, "meta"))
-        return _empty_strided(t.shape, meta.stride(), dtype, device, requires_grad)
-    r = _empty(t.shape, dtype, device, requires_grad)
-    return r if memory_format in (None, preserve_format) else r.contiguous(memory_format=memory_format)
-
-
 def check_options(layout, pin_memory):
     """Raises for what a new tensor cannot have here: another layout, and pinned memory, which needs an accelerator."""
     if layout not in (None, "strided") and str(layout) != "torch.strided":
@@ -47,76 +27,6 @@ def check_options(layout, pin_memory):
     if pin_memory:
         raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
                            "is available on this system.")
-
-
-def empty(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
-          memory_format=None):
-    """An uninitialised tensor. Shape: `size`."""
-    if layout is not None or pin_memory:  # calls of Python are most of what an empty tensor costs
-        check_options(layout, pin_memory)
-    size = _sizes("empty", sizes, size)
-    if out is not None:
-        return _into("empty", out, _empty(size, dtype or out.dtype, device), requires_grad)
-    r = _empty(size, dtype, device, requires_grad)
-    if memory_format is not None and memory_format is not T.contiguous_format:
-        r = ops["torch"]["clone"](r, memory_format=memory_format)
-    return r
-
-
-def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """An uninitialised tensor of the given strides."""
-    check_options(layout, pin_memory)
-    return _empty_strided(size, stride, dtype, device, requires_grad)
-
-
-def zeros(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of zeros. Shape: `size`."""
-    check_options(layout, pin_memory)
-    size = _sizes("zeros", sizes, size)
-    if out is not None:
-        return _into("zeros", out, _zeros(size, dtype or out.dtype, device), requires_grad)
-    return _zeros(size, dtype, device, requires_grad)
-
-
-def ones(*sizes, size=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of ones. Shape: `size`."""
-    check_options(layout, pin_memory)
-    size = _sizes("ones", sizes, size)
-    if out is not None:
-        return _into("ones", out, _full(size, 1, dtype or out.dtype, device), requires_grad)
-    return _full(size, 1, dtype or get_default_dtype(), device, requires_grad)
-
-
-def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of one number; its dtype follows the number unless given."""
-    check_options(layout, pin_memory)
-    if out is not None:
-        return _into("full", out, _full(size, fill_value, dtype or out.dtype, device), requires_grad)
-    return _full(size, fill_value, dtype, device, requires_grad)
-
-
-def empty_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
-    """An uninitialised tensor of input's shape, dtype and (when dense) strides."""
-    return _like(input, dtype, device, requires_grad, memory_format, layout, pin_memory)
-
-
-def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
-    """Zeros of input's shape and dtype."""
-    r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
-    return _as_new(r.zero_()).requires_grad_(requires_grad)
-
-
-def ones_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, pin_memory=False):
-    """Ones of input's shape and dtype."""
-    r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
-    return _as_new(r.fill_(1)).requires_grad_(requires_grad)
-
-
-def full_like(input, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None,
-              pin_memory=False):
-    """fill_value in input's shape and dtype."""
-    r = _like(input, dtype, device, False, memory_format, layout, pin_memory)
-    return _as_new(r.fill_(fill_value)).requires_grad_(requires_grad)
 
 
 def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
@@ -188,22 +98,6 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     return r.requires_grad_() if requires_grad else r
 
 
-def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """Ones on the diagonal, zeros elsewhere. Shape: (n, m)."""
-    check_options(layout, pin_memory)
-    m = n if m is None else m
-    for label, x in (("n", n), ("m", m)):
-        if not hasattr(x, "__index__"):
-            raise TypeError(f"eye(): argument '{label}' must be int, not {type(x).__name__}")
-    if n < 0 or m < 0:
-        raise RuntimeError(f"n must be greater or equal to 0, got {n}, {m}")
-    r = zeros(n, m, dtype=dtype or (out.dtype if out is not None else None), device=device)
-    r.diagonal().fill_(1)
-    if out is not None:
-        return _into("eye", out, r, requires_grad)
-    return _as_new(r).requires_grad_() if requires_grad else _as_new(r)
-
-
 def as_tensor(data, dtype=None, device=None):
     """`data` as a tensor: a tensor itself and an array's own memory where dtype and device allow, else a copy."""
     t = data if isinstance(data, Tensor) else from_numpy(data) if _is_array(data) else tensor(data, dtype=dtype)
@@ -255,9 +149,3 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
         warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors: writing to it "
                       "through the tensor is undefined. Copy the buffer first.", UserWarning, stacklevel=2)
     return _from_buffer(buffer, dtype, count, offset).requires_grad_(requires_grad)
-
-
-def scalar_tensor(s, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
-    """A 0-d tensor of a number, in the default dtype."""
-    check_options(layout, pin_memory)
-    return _full((), s, dtype or get_default_dtype(), device, requires_grad)

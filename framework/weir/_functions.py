@@ -1,5 +1,6 @@
 """Functions that PyTorch has at its top level beside, or instead of, `nn.functional`."""
 import builtins
+import collections
 import functools
 import math
 
@@ -10,52 +11,46 @@ from weir.nn import functional as F
 
 from ._lazy import np
 
-adaptive_max_pool1d, adaptive_avg_pool1d = F.adaptive_max_pool1d, F.adaptive_avg_pool1d
-avg_pool1d, channel_shuffle, native_channel_shuffle = F.avg_pool1d, F.channel_shuffle, F.channel_shuffle
-bilinear, pairwise_distance, pdist = F.bilinear, F.pairwise_distance, F.pdist
-pixel_shuffle, pixel_unshuffle, prelu, rms_norm = F.pixel_shuffle, F.pixel_unshuffle, F.prelu, F.rms_norm
-max_pool1d, max_pool2d, max_pool3d, rrelu = F.max_pool1d, F.max_pool2d, F.max_pool3d, F.rrelu
-max_pool1d_with_indices = functools.partial(F.max_pool1d, return_indices=True)
-_REDUCTIONS = ("none", "mean", "sum")
+adaptive_avg_pool1d, avg_pool1d, pdist = F.adaptive_avg_pool1d, F.avg_pool1d, F.pdist
+native_channel_shuffle = weir._C.ops["torch"]["channel_shuffle"]
+prelu = F.prelu
+rrelu = F.rrelu
 
 
-def _loss(function, order):
-    """A loss by position in `order`, which differs from nn.functional's, whose `reduction` is PyTorch's number: 0 none, 1 mean,
-    2 sum."""
-    names = order.split()
-
-    @functools.wraps(function)
-    def loss(*args, **kwargs):
-        if len(args) > len(names):
-            raise TypeError(f"{function.__name__}() takes {len(names)} positional arguments but {len(args)} were given")
-        given = dict(zip(names, args)) | kwargs
-        reduction = given.pop("reduction", 1)
-        return function(**given, reduction=reduction if isinstance(reduction, str) else _REDUCTIONS[reduction])
-    return loss
+def _positions(pool):
+    def with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+        return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    return with_indices
 
 
-binary_cross_entropy_with_logits = _loss(F.binary_cross_entropy_with_logits, "input target weight pos_weight reduction")
-cosine_embedding_loss = _loss(F.cosine_embedding_loss, "input1 input2 target margin reduction")
-hinge_embedding_loss = _loss(F.hinge_embedding_loss, "input target margin reduction")
-margin_ranking_loss = _loss(F.margin_ranking_loss, "input1 input2 target margin reduction")
-triplet_margin_loss = _loss(F.triplet_margin_loss, "anchor positive negative margin p eps swap reduction")
-kl_div = _loss(F.kl_div, "input target reduction")
+def _values(pool):
+    def values(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+        return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
+    values.__name__, values.__doc__ = pool.__name__, pool.__doc__
+    return values
 
 
-def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    """The cosine of the angle between x1 and x2 along dim."""
-    return F.cosine_similarity(x1, x2, dim, eps)
+max_pool1d, max_pool2d, max_pool3d = map(_values, (F.max_pool1d, F.max_pool2d, F.max_pool3d))
+max_pool1d_with_indices = _positions(F.max_pool1d)
 
 
-def poisson_nll_loss(input, target, log_input, full, eps, reduction):
-    """Negative log likelihood of Poisson counts."""
-    return F.poisson_nll_loss(input, target, log_input=log_input, full=full, eps=eps,
-                              reduction=reduction if isinstance(reduction, str) else _REDUCTIONS[reduction])
+def adaptive_max_pool1d(input, output_size):
+    """(maxima of (N, C, L) or (C, L) pooled to a length, their positions)."""
+    return F.adaptive_max_pool1d(input, output_size, True)
 
 
-def affine_grid_generator(theta, size, align_corners):
-    """As F.affine_grid."""
-    return F.affine_grid(theta, size, align_corners)
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
+    """As F.triplet_margin_loss; reduction: 1 mean, 2 sum, else none."""
+    if isinstance(reduction, bool) or not isinstance(reduction, int):
+        raise TypeError(f"triplet_margin_loss(): argument 'reduction' must be int, not {type(reduction).__name__}")
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
+                           f"{anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs")
+    distance = functools.partial(F.pairwise_distance, p=p, eps=eps)
+    far = distance(anchor, negative)
+    far = weir.minimum(far, distance(positive, negative)) if swap else far
+    loss = (margin + distance(anchor, positive) - far).clamp_min(0)
+    return loss.mean() if reduction == 1 else loss.sum() if reduction == 2 else loss
 
 
 def _dropout(function):
@@ -70,36 +65,25 @@ def _dropout(function):
 alpha_dropout, feature_alpha_dropout = _dropout(F.alpha_dropout), _dropout(F.feature_alpha_dropout)
 
 
+@_dropout
 def feature_dropout(input, p, train):
     """Zeroes whole channels. Shape: (N, C, ...)."""
     return F.dropout2d(input, p, train) if input.dim() != 5 else F.dropout3d(input, p, train)
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=1, zero_infinity=False):
-    """As F.ctc_loss; reduction: 0 for none, 1 for the mean, 2 for the sum."""
-    return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, ("none", "mean", "sum")[reduction], zero_infinity)
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
+    """As F.ctc_loss; reduction: 1 for the mean, 2 for the sum, else none."""
+    return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, {1: "mean", 2: "sum"}.get(reduction, "none"), zero_infinity)
 
 
 def native_dropout(input, p, train):
     """(input with elements dropped and the others scaled, the mask of those kept)."""
+    if input.numel() == 0:
+        return input, weir.empty_like(input)
     if train is False:
-        return input, weir.ones_like(input, dtype=weir.bool)
-    mask = F.dropout(weir.ones_like(input), p, True) != 0
-    return input * mask * (0.0 if p == 1 else 1 / (1 - p)), mask
-
-
-def instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps, cudnn_enabled):
-    """As F.instance_norm."""
-    return F.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
-
-
-def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
-                  include_last_offset=False, padding_idx=None):
-    """(sums, means or largest of the rows of weight per bag; three empty tensors, which PyTorch keeps for its backward)."""
-    out = F.embedding_bag(indices, weight, offsets, None, 2.0, scale_grad_by_freq, ("sum", "mean", "max")[mode], sparse,
-                          per_sample_weights, include_last_offset, padding_idx)
-    empty = weir.empty(0, dtype=weir.int64)
-    return out, empty, empty, empty
+        return input.clone(), weir.ones_like(input, dtype=weir.bool)
+    mask = weir.empty_like(input, dtype=weir.bool).bernoulli_(1 - p)
+    return (input * mask).mul_(0.0 if p == 1 else 1 / (1 - p)), mask
 
 
 def _window(name, build):
@@ -142,17 +126,18 @@ for _name, _build in _windows().items():
     globals()[_name] = _window(_name, _build)
 
 
-def conv_tbc(input, weight, bias, pad=0):
-    """A convolution over time first. Shapes: (T, B, C_in), (K, C_in, C_out), (C_out,) to (T + 2 pad - K + 1, B, C_out)."""
-    return F.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad).permute(2, 0, 1)
-
-
 def norm_except_dim(v, pow=2, dim=0):
     """The norm of v over all dims but `dim` (over all for -1); the other dims have size 1."""
     if dim == -1:
         return v.norm(pow)
-    others = [d for d in builtins.range(v.dim()) if d != dim % v.dim()]
-    return v.norm(pow, others, keepdim=True)
+    sizes = [1] * v.dim()
+    if dim == 0:
+        sizes[0] = v.size(0)
+        return v.contiguous().view(v.size(0), -1).norm(pow, 1).view(sizes)
+    if dim == v.dim() - 1:
+        sizes[dim] = v.size(-1)
+        return v.contiguous().view(-1, v.size(-1)).norm(pow, 0).view(sizes)
+    return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
 
 
 def native_norm(input, p=2):
@@ -160,14 +145,20 @@ def native_norm(input, p=2):
     return input.norm(p)
 
 
-def frobenius_norm(input, dim, keepdim=False):
-    """The square root of the sum of squares over dim."""
-    return input.norm(2, dim, keepdim) if dim else input.norm(2, keepdim=keepdim)
+def frobenius_norm(input, dim, keepdim=False, *, out=None):
+    """The square root of the sum of squares over at most two dims, all for none."""
+    dim = [dim] if isinstance(dim, int) else list(dim)
+    if len(dim) > 2:
+        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
+    return input.norm(2, dim or None, keepdim=keepdim, **({} if out is None else {"out": out}))
 
 
-def nuclear_norm(input, dim=(-2, -1), keepdim=False):
-    """The sum of singular values of matrices."""
-    return weir.linalg.matrix_norm(input, "nuc", dim if dim else (-2, -1), keepdim)
+def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
+    """The sum of singular values of matrices. The second argument may be keepdim."""
+    if isinstance(dim, bool):
+        dim, keepdim = None, dim
+    r = weir.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else tuple(dim), keepdim)
+    return r if out is None else weir._C._write_out("nuclear_norm", out, r, [input], 0, False)
 
 
 def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=False):
@@ -180,43 +171,7 @@ def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=
     return weir.from_numpy(memory).view(dtype)
 
 
-def range(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """start, start + step, ... up to end, which is included. Deprecated in favour of arange."""
-    if end is None:
-        start, end = 0, start
-    count = math.floor((end - start) / step) + 1
-    if count < 1:
-        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    r = (weir.arange(count, dtype=weir.float64) * step + start).to(dtype or weir.get_default_dtype())
-    return out.resize_(count).copy_(r) if out is not None else r.requires_grad_(requires_grad)
-
-
-def poisson(input, generator=None):
-    """Counts of Poisson distributions of the rates in input. Shape: input's."""
-    rates = input.detach()
-    if bool((rates < 0).any()):
-        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    source = np.random.default_rng(builtins.int(weir.randint(2**31, (1,), generator=generator)))
-    return weir.from_numpy(np.asarray(source.poisson(rates.double().numpy()), np.float64)).to(input.dtype).reshape(input.shape)
-
-
-def binomial(count, prob, generator=None):
-    """Counts of successes in `count` draws of probability `prob`. Shape: that of both broadcast."""
-    count, prob = weir.broadcast_tensors(count, prob)
-    source = np.random.default_rng(builtins.int(weir.randint(2**31, (1,), generator=generator)))
-    n = count.detach().double().numpy()
-    if (n < 0).any():
-        raise RuntimeError("binomial: expected counts of at least 0")
-    drawn = source.binomial(n.astype(np.int64), prob.detach().double().clamp(0, 1).numpy())
-    return weir.from_numpy(np.asarray(drawn, np.float64)).to(prob.dtype).reshape(prob.shape)
-
-
-def embedding_renorm_(weight, indices, max_norm, norm_type):
-    """Scales the rows of weight that indices name to a norm of at most max_norm, in place."""
-    with weir.no_grad():
-        rows = indices.reshape(-1).unique()
-        weight[rows] = weight[rows].renorm(norm_type, 0, max_norm)
-    return weight
+embedding_renorm_ = weir._C.ops["hidden"]["embedding_renorm_"]
 
 
 def resize_as_(input, the_template, *, memory_format=None):
@@ -229,42 +184,19 @@ def unsafe_split_with_sizes(input, split_sizes, dim=0):
     return input.split(split_sizes, dim)
 
 
-def histogram(input, bins, *, range=None, weight=None, density=False, out=None):
-    """(counts, edges) of input's elements in `bins` bins over range, or in the bins whose edges `bins` holds."""
-    if isinstance(bins, Tensor):
-        bins = bins.detach().numpy()
-    counts, edges = np.histogram(input.detach().numpy(), bins, range, density,
-                                 None if weight is None else weight.detach().numpy())
-    result = _Histogram((weir.from_numpy(np.asarray(counts, np.float64)).to(input.dtype),
-                         weir.from_numpy(np.asarray(edges, np.float64)).to(input.dtype)))
-    if out is not None:
-        for target, r in zip(out, result):
-            target.resize_(r.shape).copy_(r)
-        return out
-    return result
-
-
-class _Histogram(tuple):
-    """(hist, bin_edges)"""
-
-    hist, bin_edges = property(lambda self: self[0]), property(lambda self: self[1])
+_histogramdd, _histogramdd_edges = weir._C.ops["hidden"]["histogramdd"], weir._C.ops["hidden"]["histogramdd_edges"]
 
 
 def histogramdd(input, bins, range=None, weight=None, density=False):
-    """(counts, edges of each dim) of the rows of input, points of D dims. Source: torch.histogramdd."""
-    bins = [b.detach().numpy() if isinstance(b, Tensor) else b for b in bins] if isinstance(bins, (list, tuple)) else bins
-    pairs = None if range is None else list(zip(range[::2], range[1::2]))
-    counts, edges = np.histogramdd(input.detach().reshape(-1, input.shape[-1]).numpy(), bins, pairs, density,
-                                   None if weight is None else weight.detach().reshape(-1).numpy())
-    made = [weir.from_numpy(np.asarray(a, np.float64)).to(input.dtype) for a in (counts, *edges)]
-    result = _Histogramdd((made[0], tuple(made[1:])))
-    return result
+    """(counts, edges of each dim) of the rows of input, points of D dims; bins: a number, one per dim, or edges per dim."""
+    if isinstance(bins, (list, tuple)) and bins and isinstance(bins[0], Tensor):
+        counts, *edges = _histogramdd_edges(input, weight, list(bins), density)
+    else:
+        counts, *edges = _histogramdd(input, [bins] * input.shape[-1] if isinstance(bins, int) else bins, range, weight, density)
+    return _Histogramdd(counts, tuple(edges))
 
 
-class _Histogramdd(tuple):
-    """(hist, bin_edges)"""
-
-    hist, bin_edges = property(lambda self: self[0]), property(lambda self: self[1])
+_Histogramdd = collections.namedtuple("histogramdd", ["hist", "bin_edges"])
 
 
 def _in_place(name):
@@ -293,5 +225,5 @@ rrelu_, alpha_dropout_ = _write_back(rrelu), _write_back(alpha_dropout)
 feature_dropout_, feature_alpha_dropout_ = _write_back(feature_dropout), _write_back(feature_alpha_dropout)
 
 
-for _name in ("igamma", "igammac", "lobpcg"):
+for _name in ("lobpcg",):
     globals()[_name] = absent(_name)

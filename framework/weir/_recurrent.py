@@ -44,33 +44,43 @@ def rnn_relu(*args, **named):
     return _run("relu", args, named)
 
 
-def _check_cell(name, input, hx, w_hh, gates):
-    if input.dim() == 2 and hx.dim() == 2 and input.size(0) != hx.size(0):
-        raise RuntimeError(f"{name}: input batch size {input.size(0)} doesn't match hidden batch size {hx.size(0)}")
-    if hx.size(-1) != w_hh.size(1) or w_hh.size(0) != gates * hx.size(-1):
-        raise RuntimeError(f"{name}: hidden of size {hx.size(-1)} has inconsistent weights {list(w_hh.shape)}, expected "
-                           f"[{gates * hx.size(-1)}, {hx.size(-1)}]")
+def _check_hidden(input, hidden, size, label):
+    if input.size(0) != hidden.size(0):
+        raise RuntimeError(f"Input batch size {input.size(0)} doesn't match hidden{label} batch size {hidden.size(0)}")
+    if hidden.size(1) != size:
+        raise RuntimeError(f"hidden{label} has inconsistent hidden_size: got {hidden.size(1)}, expected {size}")
 
 
-def _check_input(name, input, w_ih):
-    if input.size(-1) != w_ih.size(1):
-        raise RuntimeError(f"{name}: input has inconsistent input_size: got {input.size(-1)} expected {w_ih.size(1)}")
+def _check_input(input, w_ih):
+    if input.size(1) != w_ih.size(1):
+        raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {w_ih.size(1)}")
+
+
+def _check_weights(w_ih, w_hh, gates):
+    size = w_hh.size(1)
+    for name, w in (("weight_ih", w_ih), ("weight_hh", w_hh)):
+        if w.size(0) != gates * size:
+            raise RuntimeError(f"{name} first dim must be {gates} * hidden_size = {gates * size}, but got {w.size(0)}")
 
 
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """(h, c) after one step. Shapes: (N, in), 2 x (N, hidden), (4 hidden, in), (4 hidden, hidden)."""
     if len(hx) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
-    _check_input("lstm_cell", input, w_ih)
-    for state in hx:
-        _check_cell("lstm_cell", input, state, w_hh, 4)
+    _check_input(input, w_ih)
+    for label, state in enumerate(hx):
+        _check_hidden(input, state, w_hh.size(1), label)
+    _check_weights(w_ih, w_hh, 4)
     return tuple(_lstm_step(input, hx[0], hx[1], w_ih, w_hh, b_ih, b_hh))
 
 
 def _plain_cell(name, mode, gates):
     def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
-        _check_input(name, input, w_ih)
-        _check_cell(name, input, hx, w_hh, gates)
+        if gates == 1:  # in another order than the others, as in PyTorch
+            _check_weights(w_ih, w_hh, 1)
+        _check_input(input, w_ih)
+        _check_hidden(input, hx, w_hh.size(1), 0)
+        _check_weights(w_ih, w_hh, gates)
         return _cell(input, hx, w_ih, w_hh, b_ih, b_hh, mode)
     cell.__name__ = name
     cell.__doc__ = f"The hidden state after one step. Shapes: (N, in), (N, hidden), ({gates} hidden, in), ({gates} hidden, hidden)."

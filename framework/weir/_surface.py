@@ -46,15 +46,14 @@ _HOLDS = {
     "multiprocessing": "",
     "_recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
     "jit": "fork wait ScriptModule ScriptFunction CompilationUnit",
-    "_functions": """adaptive_avg_pool1d adaptive_max_pool1d affine_grid_generator alpha_dropout alpha_dropout_ avg_pool1d
-        bilinear binary_cross_entropy_with_logits channel_shuffle cosine_embedding_loss cosine_similarity embedding_bag
-        feature_alpha_dropout feature_dropout hinge_embedding_loss instance_norm kl_div margin_ranking_loss max_pool1d
-        max_pool2d max_pool3d max_pool1d_with_indices pairwise_distance pdist pixel_shuffle pixel_unshuffle
-        poisson_nll_loss prelu rms_norm rrelu triplet_margin_loss bartlett_window blackman_window hamming_window
-        hann_window kaiser_window conv_tbc norm_except_dim frobenius_norm nuclear_norm native_channel_shuffle
+    "_functions": """adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d
+        feature_alpha_dropout feature_dropout instance_norm max_pool1d
+        max_pool2d max_pool3d max_pool1d_with_indices pdist
+        prelu rms_norm rrelu triplet_margin_loss bartlett_window blackman_window hamming_window
+        hann_window kaiser_window norm_except_dim frobenius_norm nuclear_norm native_channel_shuffle
         native_dropout ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
-        negative_ binomial poisson rrelu_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm igamma igammac
-        embedding_renorm_ resize_as_ unsafe_split_with_sizes histogram histogramdd""",
+        negative_ rrelu_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm
+        embedding_renorm_ resize_as_ unsafe_split_with_sizes histogramdd""",
 }
 _ORIGIN = {name: module for module, names in _HOLDS.items() for name in names.split()}
 

@@ -1,12 +1,12 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _empty, _numpy, _remove_hook, _resize, _view_dtype, bool as _bool, contiguous_format, device as Device,
+                   _numpy, _remove_hook, _resize, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
 
 _torch, _hidden = ops["torch"], ops["hidden"]
-_copy, _clone, _to_dtype, _view = _torch["copy"], _torch["clone"], _hidden["to_dtype"], ops["method"]["view"]
+_copy, _clone, _to_dtype = _torch["copy"], _torch["clone"], _hidden["to_dtype"]
 
 
 type_of = __builtins__["type"] if isinstance(__builtins__, dict) else __builtins__.type
@@ -106,8 +106,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         if target.type != self.device.type:
             if target.type != "meta":
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-            from ._factories import empty_like
-            return empty_like(self, dtype=dtype, device=target)
+            return _torch["empty_like"](self, dtype=dtype, device=target)
     if dtype is not None and dtype is not self.dtype:
         r = _to_dtype(r, dtype)
     if memory_format not in (None, preserve_format):
@@ -130,32 +129,6 @@ def type(self, dtype=None, non_blocking=False):
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = getattr(_tensor_types, name)
     return self.to(getattr(dtype, "dtype", dtype))
-
-
-def view(self, *args):
-    """The same elements in another shape, or, given a dtype, the same bytes in another dtype."""
-    if len(args) == 1 and isinstance(args[0], DType):
-        return _reinterpret(self, args[0])
-    return _view(self, *args)
-
-
-def _reinterpret(self, dtype):
-    if dtype is not self.dtype and (self.is_conj() or self.is_neg()):
-        mark = "conjugate view tensors" if self.is_conj() else "tensors with negative bit set"
-        raise RuntimeError(f"torch.Tensor.view is not supported for {mark} when converting to a different dtype.")
-    a, b = self.dtype.itemsize, dtype.itemsize
-    size, stride, offset = list(self.shape), list(self.stride()), self.storage_offset()
-    if a != b:
-        if not size:
-            raise RuntimeError("self.dim() cannot be 0 to view with a different element size")
-        if stride[-1] != 1:
-            raise RuntimeError("self.stride(-1) must be 1 to view with a different element size")
-        if a < b and (size[-1] * a % b or offset * a % b or any(s * a % b for s in stride[:-1])):
-            raise RuntimeError(f"self.size(-1) must be divisible by {b // a} to view {self.dtype} as {dtype}")
-        size[-1] = size[-1] * a // b
-        stride = [s * a // b for s in stride[:-1]] + [1]
-        offset = offset * a // b
-    return _view_dtype(self, dtype, size, stride, offset)
 
 
 def numpy(self, *, force=False):
@@ -221,7 +194,7 @@ def resize_(self, *size, memory_format=None):
         raise RuntimeError("Unsupported memory format Preserve")
     if memory_format is None:
         return _resize(self, size)
-    return _resize(self, size, _clone(_empty(size, self.dtype, "meta"), memory_format=memory_format).stride())
+    return _resize(self, size, _clone(_torch["empty"](size, dtype=self.dtype, device="meta"), memory_format=memory_format).stride())
 
 
 def set_(self, source=None):
@@ -264,13 +237,6 @@ def set_imag(self, value):
     _torch["imag"](self).copy_(value)
 
 
-def t(self):
-    """The transpose of a matrix; a vector or 0-d tensor as it is."""
-    if self.dim() > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
-    return self.transpose(0, 1) if self.dim() == 2 else self.view(self.shape)
-
-
 def where(self, condition, other):
     """self where condition holds, other elsewhere."""
     return _torch["where"](condition, self, other)
@@ -279,15 +245,6 @@ def where(self, condition, other):
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     from ._factories import tensor
     return tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
-
-
-def _new(factory):
-    def make(self, *size, dtype=None, device=None, requires_grad=False, **kw):
-        from . import _factories
-        return getattr(_factories, factory)(*size, dtype=dtype or self.dtype, device=device or self.device,
-                                            requires_grad=requires_grad, **kw)
-    make.__name__ = "new_" + factory
-    return make
 
 
 def __deepcopy__(self, memo):
@@ -364,11 +321,11 @@ def _number_first(f):
 
 _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
-    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, view=view, numpy=numpy, __array__=__array__,
+    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__,
     tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
-    set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), t=t, where=where,
-    new_tensor=new_tensor, new_empty=_new("empty"), new_zeros=_new("zeros"), new_ones=_new("ones"), new_full=_new("full"),
+    set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,
+    new_tensor=new_tensor,
     __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __contains__=__contains__, __format__=__format__,
     float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),
     long=_cast(T.int64), int=_cast(T.int32), short=_cast(T.int16), char=_cast(T.int8), byte=_cast(T.uint8),

@@ -98,18 +98,13 @@ def dim_order(self, ambiguity_check=False):
 
 def is_set_to(self, tensor):
     """Do both show the same memory in the same way?"""
-    return (self.data_ptr() == tensor.data_ptr() and self.shape == tensor.shape and self.stride() == tensor.stride())
+    return (_weir._same_storage(self, tensor) and self.storage_offset() == tensor.storage_offset()
+            and self.shape == tensor.shape and self.stride() == tensor.stride())
 
 
 def to_dense(self, dtype=None, *, masked_grad=None):
     """self, which is dense. RuntimeError for a dtype, as PyTorch takes none here."""
     return self if dtype is None else self.to(dtype)
-
-
-def t_(self):
-    """The transpose, in place."""
-    self.data = self.data.t()
-    return self
 
 
 def _refuse_sparse(name):
@@ -159,12 +154,10 @@ def unsafe_split_with_sizes(self, split_sizes, dim=0):
 
 
 def resize_as(self, tensor):
-    return self.resize_(tensor.shape)
-
-
-def histogram(self, bins, *, range=None, weight=None, density=False):
-    from ._functions import histogram as function
-    return function(self, bins, range=range, weight=weight, density=density)
+    if self.numel() != tensor.numel():
+        raise RuntimeError(f"requested resize to {tuple(tensor.shape)} ({tensor.numel()} elements in total), but the given tensor has a "
+                           f"size of {tuple(self.shape)} ({self.numel()} elements)")
+    return self.contiguous().view(tensor.shape)
 
 
 def __reversed__(self):
@@ -194,8 +187,8 @@ _methods = dict(
     apply_=apply_, map_=map_, map2_=map2_, fill_diagonal_=fill_diagonal_, new=new, storage=_storage,
     untyped_storage=_untyped_storage, storage_type=storage_type, as_subclass=as_subclass, dim_order=dim_order,
     _make_subclass=classmethod(_make_subclass), _make_wrapper_subclass=classmethod(_refuse_sparse("_make_wrapper_subclass")),
-    is_set_to=is_set_to, to_dense=to_dense, t_=t_, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
-    module_load=module_load, unsafe_split_with_sizes=unsafe_split_with_sizes, resize_as=resize_as, histogram=histogram,
+    is_set_to=is_set_to, to_dense=to_dense, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
+    module_load=module_load, unsafe_split_with_sizes=unsafe_split_with_sizes, resize_as=resize_as,
     is_distributed=lambda self: False, __reversed__=__reversed__, __torch_function__=classmethod(__torch_function__),
     __init_subclass__=classmethod(__init_subclass__),
     _typed_storage=_storage, is_coalesced=lambda self: False, sparse_dim=lambda self: 0, dense_dim=lambda self: self.dim(),

@@ -9,30 +9,7 @@ half, float, double, short, int, long = float16, float32, float64, int16, int32,
 cfloat, cdouble = complex64, complex128
 
 
-class Size(tuple):
-    """Sizes of a tensor: a tuple of ints with `numel()`."""
-
-    def __new__(cls, sizes=()):
-        return super().__new__(cls, sizes)
-
-    def __repr__(self):
-        return f"torch.Size([{', '.join(map(str, self))}])"
-
-    def numel(self):
-        n = 1
-        for s in self:
-            n *= s
-        return n
-
-    def __getitem__(self, key):
-        r = super().__getitem__(key)
-        return Size(r) if isinstance(key, slice) else r
-
-    def __add__(self, other):
-        return Size(tuple(self) + tuple(other))
-
-
-_weir._set_size_type(Size)
+Size = _weir.Size
 
 
 def __getattr__(name):

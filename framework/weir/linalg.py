@@ -15,7 +15,7 @@ from ._composites.shape import wrapped_dim
 
 LinAlgError = _C._LinAlgError
 _hidden = _C.ops["hidden"]
-vector_norm = with_out(_vector_norm)
+vector_norm = _vector_norm
 globals().update({k.removeprefix("linalg_"): v for k, v in _C.ops["linalg"].items()})
 
 #: Most take `out` of exactly the result's dtype.

@@ -1,15 +1,17 @@
 """Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
 import functools
 
-from _weir import Generator, Tensor, _default_generator, _empty, get_default_dtype, ops
+from _weir import Generator, Tensor, _default_generator, get_default_dtype, ops
 
 from . import _types as T
 from ._composites._check import check_floating
 from ._composites._register import OUT_EXACT, with_out
+from ._checks import require
 from ._factories import _into, check_options
 
 default_generator = _default_generator()
 _torch, _hidden = ops["torch"], ops["hidden"]
+_empty = _torch["empty"]
 
 
 def manual_seed(seed):
@@ -63,21 +65,21 @@ def _made(r, out, device, requires_grad):
     if device is not None:
         r = r.to(device)
     if out is not None:
-        return _into(out, r)
+        return _into("random", out, r, requires_grad)
     return r.requires_grad_() if requires_grad else r
 
 
 def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Uniform numbers in [0, 1). Shape: `size`."""
     check_options(layout, pin_memory)
-    r = _empty(_size(size, kw), dtype or get_default_dtype())
+    r = _empty(_size(size, kw), dtype=dtype)
     return _made(r.uniform_(generator=generator), out, device, requires_grad)
 
 
 def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Standard normal numbers. Shape: `size`."""
     check_options(layout, pin_memory)
-    r = _empty(_size(size, kw), dtype or get_default_dtype())
+    r = _empty(_size(size, kw), dtype=dtype)
     return _made(normal_(r, generator=generator), out, device, requires_grad)
 
 
@@ -99,7 +101,7 @@ def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, 
     if size is None:
         low, high, size = 0, low, high
     low, high = _bounds(low, high)
-    r = _empty(tuple(size), dtype or T.int64)
+    r = _empty(tuple(size), dtype=dtype or T.int64)
     return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad)
 
 
@@ -113,9 +115,10 @@ def randperm(n, *, generator=None, out=None, dtype=T.int64, layout=None, device=
 
 def _like(fill):
     """A factory `name_like(input)`: `fill(target, *bounds)` draws in the order of the new tensor's memory."""
-    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None, generator=None, **kw):
-        from ._factories import empty_like
-        target = empty_like(input, dtype=dtype, memory_format=memory_format)
+    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+             memory_format=None, generator=None, **kw):
+        check_options(layout, pin_memory)
+        target = _torch["empty_like"](input, dtype=dtype, memory_format=memory_format)
         target = target if device is None else target.to(device)
         return fill(target, *args, generator=generator, **kw).requires_grad_(requires_grad)
     return like
@@ -134,22 +137,22 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
            requires_grad=False, pin_memory=False):
     """Normal numbers of the given means and standard deviations (numbers or tensors)."""
     check_options(layout, pin_memory)
-    if isinstance(std, Tensor) and std.numel() and bool((std < 0).any()):
-        raise RuntimeError("normal expects all elements of std >= 0.0")
+    if isinstance(std, Tensor) and std.numel():
+        require(~(std < 0), RuntimeError, "normal expects all elements of std >= 0.0")
     if not isinstance(mean, Tensor) and isinstance(std, Tensor) and not std.is_floating_point():
-        return _made(normal_(_empty(std.shape, std.dtype)), out, device, requires_grad)
+        return _made(normal_(_empty(std.shape, dtype=std.dtype)), out, device, requires_grad)
     if size is not None:
-        r = normal_(_empty(tuple(size), dtype or get_default_dtype()), mean, std, generator=generator)
+        r = normal_(_empty(tuple(size), dtype=dtype), mean, std, generator=generator)
         return _made(r, out, device, requires_grad)
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     from ._composites.joining import broadcast_shapes
     dtype = mean.dtype if isinstance(mean, Tensor) else std.dtype
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
-    if out is not None and len(given) == 1:  # a number takes the shape of out
+    if out is not None and not isinstance(std, Tensor):  # as one number it takes the shape of out
         given.append(out)
     shape = broadcast_shapes(*(x.shape for x in given))
-    r = normal_(_empty(shape, dtype), generator=generator)
+    r = normal_(_empty(shape, dtype=dtype), generator=generator)
     return _made((r * std + mean).to(dtype), out, device, requires_grad)
 
 
@@ -214,16 +217,14 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and num_samples > input.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    if bool((input < 0).any()) or not bool(input.isfinite().all()):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if bool((input.sum(-1) <= 0).any()):
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    require(~(input < 0) & input.isfinite(), RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0")
+    require(~(input.sum(-1) <= 0), RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)")
     if replacement:
         cdf = (input.double() / input.double().sum(-1, keepdim=True)).cumsum(-1)
         u = rand(*input.shape[:-1], num_samples, generator=generator, dtype=T.float64)
         return (u.unsqueeze(-1) >= cdf.unsqueeze(-2)).sum(-1).clamp(max=input.shape[-1] - 1)
     # The largest of p / exponential is a draw from p; the k largest are draws without replacement.
-    q = exponential_(_empty(input.shape, T.float64), 1.0, generator=generator)
+    q = exponential_(_empty(input.shape, dtype=T.float64), 1.0, generator=generator)
     return (input.double() / q).topk(num_samples, dim=-1).indices
 
 

@@ -54,3 +54,44 @@ def floats(result):
 def copy_state(source, target):
     """Loads a torch module's state into a weir module."""
     target.load_state_dict(to_weir(source.state_dict()))
+
+
+def assert_same(call, *inputs, strides=True, order=2, rtol=1e-4, atol=1e-5, what=""):
+    """call(framework, *inputs) gives in weir what it gives in torch: the error's type, or values, dtypes, shapes and strides, and
+    gradients up to `order` with respect to the inputs that require them."""
+    expected, actual = _called(torch, call, inputs), _called(weir, call, to_weir(inputs))
+    if isinstance(expected, Exception) or isinstance(actual, Exception):
+        assert type(actual).__name__ == type(expected).__name__, f"{what}: {actual!r} instead of {expected!r}"
+        return
+    (theirs, leaves), (ours, our_leaves) = expected, actual
+    for e, a in zip(theirs, ours, strict=True):
+        assert_close(a, e, rtol, atol, what)
+        assert not strides or tuple(a.stride()) == tuple(e.stride()), f"{what}: strides {a.stride()} instead of {e.stride()}"
+        assert a.requires_grad == e.requires_grad, f"{what}: requires_grad"
+    _same_gradients(floats(theirs), leaves, floats(ours), our_leaves, order, rtol, atol, what)
+
+
+def _called(framework, call, inputs):
+    inputs = [framework.empty(x.shape, dtype=x.dtype).copy_(x.detach()).requires_grad_(x.requires_grad) if hasattr(x, "requires_grad") else x
+              for x in inputs]
+    try:
+        result = call(framework, *inputs)
+    except Exception as error:
+        return error
+    return list(result) if isinstance(result, (list, tuple)) else [result], floats(inputs)
+
+
+def _same_gradients(theirs, leaves, ours, our_leaves, order, rtol, atol, what):
+    if not (order and theirs and leaves):
+        return
+    try:
+        g = torch.autograd.grad([r.cos().sum() for r in theirs], leaves, create_graph=order > 1, allow_unused=True)
+    except RuntimeError:
+        return  # no derivative there: what weir makes of it is not compared
+    w = weir.autograd.grad([r.cos().sum() for r in ours], our_leaves, create_graph=order > 1, allow_unused=True)
+    for e, a in zip(g, w):
+        assert (a is None) == (e is None), f"{what}: gradient {order}"
+        if e is not None:
+            assert_close(a, e, rtol, atol, f"{what}: gradient {order}")
+    kept = [(e, a) for e, a in zip(g, w) if e is not None and e.requires_grad and a.requires_grad]  # a constant's derivative
+    _same_gradients([e for e, _ in kept], leaves, [a for _, a in kept], our_leaves, order - 1, rtol, atol, what)

@@ -16,9 +16,9 @@ completed: set = set()  # names of the core's that calls pass through Python for
 
 
 #: What `out=` may be, as `enum class Out` in framework/op/op.h: any dtype that the result casts to; not an input's
-#: memory either; the result's own dtype either; or a TypeError where the result does not cast. None stands for
-#: functions without `out=`.
-OUT_CAST, OUT_APART, OUT_EXACT, OUT_JOINED = range(4)
+#: memory either; the result's own dtype either; a TypeError where the result does not cast; or the result's own dtype
+#: in any memory. None stands for functions without `out=`.
+OUT_CAST, OUT_APART, OUT_EXACT, OUT_JOINED, _, OUT_SAME = range(6)
 
 
 def composite(function=None, *, aliases=(), method=True, inplace=False, public=True, out=OUT_CAST, out_recorded=False,
@@ -31,7 +31,7 @@ def composite(function=None, *, aliases=(), method=True, inplace=False, public=T
     if function is None:
         return functools.partial(composite, aliases=aliases, method=method, inplace=inplace, public=public, out=out,
                                  out_recorded=out_recorded, resized=resized)
-    wrapped = with_out(function, out, out_recorded) if out is not None else function
+    wrapped = with_out(function, out, out_recorded) if out is not None else _with_first(function)
     for name in (function.__name__, *aliases):
         if public:
             functions.setdefault(name, wrapped)
@@ -117,20 +117,32 @@ def with_out(function, rule=OUT_CAST, recorded=False):
     With `recorded` it takes `out` though inputs require grad, and out has the result's history then. A `recorded` that
     is a function says so of the call's arguments: where PyTorch ends in a copy for some of them only.
     """
-    first = next(iter(inspect.signature(function).parameters.values()), None)
-    wants_tensor = first is not None and first.annotation is Tensor
-    name = function.__name__.lstrip("_")
+    name, checked = function.__name__.lstrip("_"), _with_first(function)
 
     @functools.wraps(function)
     def wrapped(*args, out=None, **kwargs):
-        if wants_tensor and args and not isinstance(args[0], Tensor):
-            raise TypeError(f"{name}(): argument '{first.name}' (position 1) must be Tensor, "
-                            f"not {type(args[0]).__name__}")
         if out is None:
-            return function(*args, **kwargs)
-        result = function(*args, **kwargs)
+            return checked(*args, **kwargs)
+        result = checked(*args, **kwargs)
         inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
         return _write(name, result, out, inputs, rule, recorded(*args, **kwargs) if callable(recorded) else recorded)
+
+    return wrapped
+
+
+def _with_first(function):
+    """`function`, with a TypeError where its first parameter is annotated Tensor and gets something else."""
+    first = next(iter(inspect.signature(function).parameters.values()), None)
+    if first is None or first.annotation is not Tensor:
+        return function
+    name = function.__name__.lstrip("_")
+
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        if args and not isinstance(args[0], Tensor):
+            raise TypeError(f"{name}(): argument '{first.name}' (position 1) must be Tensor, "
+                            f"not {type(args[0]).__name__}")
+        return function(*args, **kwargs)
 
     return wrapped
 
@@ -152,7 +164,9 @@ def _in_place(function, name, resized=False):
         recorded = any(isinstance(x, Tensor) and x.requires_grad for x in (self, *args, *kwargs.values()))
         source = self.clone() if recorded else self
         result = function(source, *args, **kwargs)
-        return (_C._resize(self, result.shape) if resized else self).copy_(result)
+        if resized and self.shape != result.shape:
+            return _C._write_out(name, self, result, [], OUT_CAST, True)
+        return self.copy_(result)
 
     in_place.__name__ = name + "_"
     in_place.__doc__ = f"`{name}` in place."

@@ -5,7 +5,7 @@ from ._register import composite
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def einsum(equation, *operands):
     """Sums of products named by labels, e.g. "bij,bjk->bik"; "..." stands for broadcast axes.
 

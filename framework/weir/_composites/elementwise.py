@@ -7,7 +7,7 @@ from weir import _C
 from weir._C import Tensor
 
 from ._check import inexact
-from ._register import alias, composite, with_out
+from ._register import OUT_SAME, alias, composite, with_out
 from .reduction import without_gradient
 
 for _name, _target in (
@@ -46,7 +46,7 @@ def rsub(input: Tensor, other, alpha=1):
     return weir.sub(other, input, alpha=alpha)
 
 
-@composite(inplace=True)
+@composite(inplace=True, out=OUT_SAME)
 def float_power(input, exponent):
     """input ** exponent in float64, or complex128 where one is complex."""
     if any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, exponent)):
@@ -109,7 +109,7 @@ def multigammaln(input: Tensor, p):
 alias("mvlgamma", "multigammaln")
 
 
-@composite
+@composite(out=None)
 def isclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """|input - other| <= atol + rtol |other|, element by element."""
     _need_tensor("isclose", other)
@@ -129,20 +129,20 @@ def isclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return close | (weir.isfinite(distance) & (distance <= atol + rtol * wide_other.abs()))
 
 
-@composite
+@composite(out=None)
 def allclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Are all elements close?"""
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
-@composite
+@composite(out=None)
 def equal(input: Tensor, other):
     """Same shape and elements?"""
     _need_tensor("equal", other)
     return input.shape == other.shape and bool((input == other).all())
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def typename(obj):
     """Dotted name of an object's type."""
     if isinstance(obj, Tensor) and type(obj) is Tensor:
@@ -157,19 +157,19 @@ def is_tensor(obj):
     return isinstance(obj, Tensor)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def is_floating_point(input: Tensor):
     """Is its dtype a floating-point one?"""
     return input.is_floating_point()
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def is_nonzero(input: Tensor):
     """Is the one element nonzero?"""
     return bool(input)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def numel(input: Tensor):
     """The number of elements."""
     return input.numel()

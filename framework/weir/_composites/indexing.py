@@ -2,8 +2,9 @@
 
 import weir
 from weir._C import Tensor
+from weir._checks import require
 
-from ._register import OUT_EXACT, composite
+from ._register import OUT_SAME, OUT_EXACT, composite
 from .reduction import without_gradient
 from .shape import wrapped_dim
 
@@ -16,8 +17,8 @@ def _int64(name, index):
 
 def _wrapped(name, index, size):
     """Index with negative entries counted from the end. Raises IndexError outside the range."""
-    if index.numel() and not bool(((index >= -size) & (index < size)).all()):
-        raise IndexError(f"{name}(): index out of range for a tensor with {size} elements")
+    if index.numel():
+        require((index >= -size) & (index < size), IndexError, f"{name}(): index out of range for a tensor with {size} elements")
     return weir.where(index < 0, index + size, index)
 
 
@@ -30,7 +31,7 @@ def take(input: Tensor, index):
     return input.reshape(-1).index_select(0, index.reshape(-1)).reshape(index.shape)
 
 
-@composite
+@composite(out=OUT_SAME)
 def take_along_dim(input: Tensor, indices, dim=None):
     """gather with broadcasting; over the flattened tensors without dim."""
     if indices.dtype != weir.int64:
@@ -121,16 +122,15 @@ def masked_scatter(input: Tensor, mask, source):
                            f"{source.dtype}")
     input, mask = weir.broadcast_tensors(input, mask)
     position = mask.reshape(-1).to(weir.int64).cumsum(0) - 1
-    if int(mask.to(weir.int64).sum()) > source.numel():
-        raise RuntimeError("masked_scatter: expected the number of elements in source to be at least the number of ones "
-                           "in mask")
+    require(mask.to(weir.int64).sum() <= source.numel(), RuntimeError,
+            "masked_scatter: expected the number of elements in source to be at least the number of ones in mask")
     if source.numel() == 0:
         return weir.where(mask, source.sum().to(input.dtype), input)  # nothing is taken; the gradient reaches both
     values = source.reshape(-1)[position.clamp(min=0)].reshape(input.shape)
     return weir.where(mask, values, input).contiguous()
 
 
-@composite(inplace=True)
+@composite(inplace=True, out=None)
 def put(input: Tensor, index, source, accumulate=False):
     """A copy of input with source written, or added, at flat indices."""
     if index.dtype != weir.int64:

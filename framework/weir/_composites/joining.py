@@ -34,7 +34,7 @@ def _atleast(rank, pad):
 
     atleast.__name__ = f"atleast_{rank}d"
     atleast.__doc__ = f"Each tensor with axes of size 1 added until it has {rank}."
-    return composite(atleast, method=False)
+    return composite(atleast, method=False, out=None)
 
 
 def _pad_3d(t):
@@ -81,7 +81,7 @@ def column_stack(tensors):
     return weir.cat([t.reshape(-1, 1) if t.dim() <= 1 else t for t in tensors], 1)
 
 
-@composite
+@composite(out=None)
 def tile(input: Tensor, *dims):
     """Repeated `dims` times along each axis, from the last one on."""
     dims = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
@@ -89,7 +89,7 @@ def tile(input: Tensor, *dims):
     return input.repeat(*dims)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 @autocast_as("unchanged")
 def block_diag(*tensors):
     """Matrices along the diagonal of a larger one, zeros elsewhere."""
@@ -115,7 +115,7 @@ def _at_most_2d(t):
     return True
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def broadcast_shapes(*shapes):
     """The shape that all given shapes broadcast to. Raises RuntimeError when there is none."""
     shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
@@ -132,7 +132,7 @@ def broadcast_shapes(*shapes):
     return weir.Size(result)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def broadcast_tensors(*tensors):
     """All tensors expanded to their common shape."""
     tensors = need_tensors(tensors)
@@ -143,13 +143,13 @@ def broadcast_tensors(*tensors):
     return tuple(t.expand(shape) for t in tensors)
 
 
-@composite
+@composite(out=None)
 def broadcast_to(input: Tensor, size):
     """input expanded to `size`."""
     return input.expand(*size)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def meshgrid(*tensors, indexing=None):
     """A grid per vector, each of the shape of all lengths; indexing 'xy' swaps the first two axes."""
     tensors = _tensors(tensors)
@@ -171,7 +171,7 @@ def meshgrid(*tensors, indexing=None):
     return tuple(grids)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def cartesian_prod(*tensors):
     """All tuples of one element per vector, as rows."""
     tensors = need_tensors(tensors)
@@ -182,7 +182,7 @@ def cartesian_prod(*tensors):
     return weir.stack([g.reshape(-1) for g in meshgrid(*tensors)], 1)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def combinations(input: Tensor, r=2, with_replacement=False):
     """All r-element selections of a vector, as rows."""
     if input.dim() != 1:
@@ -196,61 +196,19 @@ def combinations(input: Tensor, r=2, with_replacement=False):
     return input.index_select(0, rows.reshape(-1)).reshape(rows.shape)
 
 
-@composite
-def tensor_split(input: Tensor, indices_or_sections, dim=0):
-    """Views split into n nearly equal parts, or at the given indices."""
-    if input.dim() == 0:
-        raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    size, where = input.shape[dim], indices_or_sections
-    if isinstance(where, Tensor):
-        if where.dim() > 1 or where.dtype != weir.int64:
-            raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
-                               f"one-dimensional int64 tensor, but got {where.dim()} dims and {where.dtype}")
-        where = where.tolist()
-    if isinstance(where, int):
-        if where <= 0:
-            raise RuntimeError(f"number of sections must be larger than 0, got {where}")
-        small, larger = divmod(size, where)
-        lengths = [small + 1] * larger + [small] * (where - larger)
-        where = list(itertools.accumulate(lengths))[:-1]
-    bounds = [slice(i).indices(size)[1] for i in where]
-    starts, ends = [0, *bounds], [*bounds, size]
-    return tuple(input.narrow(dim, min(a, size), max(b - a, 0)) for a, b in zip(starts, ends))
-
-
-def _axis_split(name, least, axis):
-    def split(input: Tensor, indices_or_sections):
-        if input.dim() < least:
-            raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
-                               f"{input.dim()} dimensions!")
-        dim = axis if input.dim() > 1 else 0
-        if isinstance(indices_or_sections, int) and (
-                indices_or_sections <= 0 or input.shape[dim] % indices_or_sections):
-            raise RuntimeError(f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension "
-                               f"{input.shape[dim]} is not divisible by the split_size {indices_or_sections}!")
-        return tensor_split(input, indices_or_sections, dim)
-
-    split.__name__ = name
-    split.__doc__ = f"tensor_split along axis {axis}."
-    return composite(split)
-
-
-hsplit, vsplit, dsplit = _axis_split("hsplit", 1, 1), _axis_split("vsplit", 2, 0), _axis_split("dsplit", 3, 2)
-
-
-@composite
+@composite(out=None)
 def split_with_sizes(input: Tensor, split_sizes, dim=0):
     """Views of the given sizes along dim."""
     return input.split(list(split_sizes), dim)
 
 
-@composite
+@composite(out=None)
 def unsafe_split(input: Tensor, split_size, dim=0):
     """As split, views too: in PyTorch too the parts share the memory."""
     return input.split(split_size, dim)
 
 
-@composite
+@composite(out=None)
 def unsafe_chunk(input: Tensor, chunks, dim=0):
     """As chunk, views too: in PyTorch too the parts share the memory."""
     return input.chunk(chunks, dim)

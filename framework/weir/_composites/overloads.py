@@ -34,7 +34,12 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
     if input.numel() == 0:  # PyTorch looks at the dtype only where there is something to draw
         return input.clone() if out is None else _C._write_out("bernoulli", out, input.to(out.dtype), [], 0, False)
     check_floating("bernoulli", input)
-    return core(input, generator=generator) if out is None else core(input, generator=generator, out=out)
+    if out is None:
+        return core(input, generator=generator)
+    if out.dtype == input.dtype:
+        return core(input, generator=generator, out=out)
+    drawn = core(input.detach(), generator=generator)  # 0 and 1 are numbers of any dtype
+    return _C._resize(out, drawn.shape).copy_(drawn)
 
 
 @with_out

@@ -7,10 +7,9 @@ import weir
 from weir._C import Tensor
 
 from ._check import inexact
-from ._register import OUT_EXACT, composite
+from ._register import OUT_SAME, OUT_EXACT, composite
 from .shape import wrapped_dim
 
-_norm2 = weir._C.ops["hidden"]["norm2"]
 
 
 def _axes(dim, rank):
@@ -35,41 +34,32 @@ def std(input: Tensor, *args, **kwargs):
 def _running_mean(input, dim, keepdim):
     """The mean as PyTorch finds it beside a variance, one by one: NaN after an infinity that is not the last."""
     mean = weir.mean(input, dim, keepdim)
-    if bool(weir.isfinite(mean.detach()).all()):
+    if not weir._C._is_tracing() and bool(weir.isfinite(mean.detach()).all()):
         return mean
     axes = [d % max(input.dim(), 1) for d in _axes(dim, input.dim())]
     kept = [d for d in range(input.dim()) if d not in axes]
     rows = input.detach().permute(kept + sorted(axes)).flatten(len(kept)) if axes else input.detach().unsqueeze(-1)
     before_last = rows[..., :-1].sum(-1).reshape(mean.shape)
-    spoiled = weir.zeros_like(before_last).masked_fill(weir.isinf(before_last), math.nan)
-    return mean + spoiled  # whose gradient is the mean's
+    spoiled = weir.isinf(before_last) & ~weir.isfinite(mean.detach())
+    return mean + weir.full_like(before_last, -0.0).masked_fill(spoiled, math.nan)  # x + -0 is x; the gradient is the mean's
 
 
 def _mean_arguments(dim=None, unbiased=None, keepdim=False, *, correction=None):
     return (None if isinstance(dim, bool) else dim), keepdim
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def var_mean(input: Tensor, *args, **kwargs):
     """(var, mean) over dim."""
     dim, keepdim = _mean_arguments(*args, **kwargs)
     return weir.var(input, *args, **kwargs), _running_mean(input, dim, keepdim)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def std_mean(input: Tensor, *args, **kwargs):
     """(std, mean) over dim."""
     dim, keepdim = _mean_arguments(*args, **kwargs)
     return std(input, *args, **kwargs), _running_mean(input, dim, keepdim)
-
-
-@composite(out=None)
-def nansum(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
-    """Sum over dim, NaN counted as 0."""
-    if input.is_complex():
-        raise RuntimeError("nansum on CPU does not support complex inputs")
-    options = {"dtype": dtype} if out is None else {"dtype": dtype, "out": out}
-    return weir.where(weir.isnan(input), weir.zeros_like(input), input).sum(dim, keepdim, **options)
 
 
 @composite(out=None)
@@ -81,11 +71,11 @@ def nanmean(input: Tensor, dim=None, keepdim=False, *, dtype=None, out=None):
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
                            f"dtype. Got: {dtype}")
     count = weir.logical_not(weir.isnan(input)).to(weir.int64).sum(dim, keepdim)
-    total = nansum(input, dim, keepdim, dtype=dtype, out=out)
+    total = weir.nansum(input, dim, keepdim, dtype=dtype, out=out)
     return total / count if out is None else out.div_(count)
 
 
-@composite
+@composite(out=None)
 def count_nonzero(input: Tensor, dim=None):
     """How many elements over dim are not zero, int64."""
     nonzero = (input != 0).to(weir.int64)
@@ -131,61 +121,6 @@ def with_absent_gradient(value, *sources):
     return _unrelated().apply(value, *sources)
 
 
-@functools.cache
-def _norm_functions():
-    """Norms whose gradients are PyTorch's own formulas, also where their parts have none: (order 0, order p)."""
-    from ..autograd import Function
-
-    class Count(Function):
-        """The norm of order 0; as in PyTorch it is differentiable with an absent gradient."""
-
-        @staticmethod
-        def forward(ctx, x, dim, keepdim):
-            count = (x != 0).to(x.abs().dtype)
-            return count.sum(dim, keepdim) if x.dim() else count
-
-        @staticmethod
-        def backward(ctx, grad):
-            return None, None, None
-
-    class Power(Function):
-        @staticmethod
-        def forward(ctx, x, p, dim, keepdim):
-            norm = _power_sum(x, p, dim, keepdim)
-            ctx.save_for_backward(x, norm.detach())  # detached: a node that keeps its own output is never freed
-            ctx.arguments = p, dim, keepdim
-            return norm
-
-        @staticmethod
-        def backward(ctx, grad):
-            (x, norm), (p, dim, keepdim) = ctx.saved_tensors, ctx.arguments
-            if weir.is_grad_enabled():  # a second derivative goes through the norm too
-                norm = Power.apply(x, p, dim, keepdim)
-            if not keepdim:
-                for d in sorted(d % x.dim() for d in dim):
-                    norm, grad = norm.unsqueeze(d), grad.unsqueeze(d)
-            return _power_gradient(x, norm, grad, p), None, None, None
-
-    return Count, Power
-
-
-def _power_gradient(x, norm, grad, p):
-    """The gradient of (sum |x|^p)^(1/p), 0 where that has none. Source: PyTorch's norm_backward."""
-    if p == 2:
-        return grad * (x / norm).masked_fill(norm == 0, 0)
-    return x.sgn() * x.abs().pow(p - 1).masked_fill(x == 0, 0) * grad * norm.pow(1 - p)
-
-
-def _power_sum(x, p, dim, keepdim):
-    """(sum |x|^p)^(1/p); above p = 1 the gradient of these parts is right, with 0 at 0."""
-    if p < 1:
-        return x.abs().pow(p).sum(dim, keepdim).pow(1.0 / p)
-    zero = x == 0
-    total = x.abs().masked_fill(zero, 1).pow(p).masked_fill(zero, 0).sum(dim, keepdim)
-    zero = total == 0
-    return total.masked_fill(zero, 1).pow(1.0 / p).masked_fill(zero, 0)
-
-
 def widened(name, x, dtype):
     """x in the `dtype` that a norm is to have. Raises RuntimeError where that is not floating or holds less than x."""
     if not inexact(dtype):
@@ -196,42 +131,10 @@ def widened(name, x, dtype):
     return x.to(dtype)
 
 
-def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
-    """(sum |x|^ord)^(1/ord) over dim; inf, -inf and 0 as in NumPy."""
-    if ord == 2 and dtype is None and isinstance(x, Tensor) and inexact(x):
-        return _norm2(x, () if dim is None else dim, keepdim)
-    if not isinstance(x, Tensor):
-        raise TypeError(f"linalg.vector_norm(): argument 'x' must be Tensor, not {type(x).__name__}")
-    if not inexact(x):
-        raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype}")
-    if dtype is not None:
-        x = widened("linalg.vector_norm", x, dtype)
-    axes = _axes(dim, x.dim())
-    ord = float(ord)
-    if ord == 2:
-        return _norm2(x, axes, keepdim)
-    if x.dtype in (weir.float16, weir.bfloat16):  # powers are beyond them where the norm is not
-        return vector_norm(x.float(), ord, dim, keepdim).to(x.dtype)
-    if x.dim() == 0:
-        return x.abs() if ord != 0 else _norm_functions()[0].apply(x, None, False)
-    empty = any(x.shape[d] == 0 for d in axes)
-    if empty and (ord < 0 or ord == math.inf):
-        raise RuntimeError(f"linalg.vector_norm cannot compute the {ord} norm on an empty tensor because the operation "
-                           "does not have an identity")
-    if ord == math.inf:
-        return x.abs().amax(axes, keepdim)
-    if ord == -math.inf:
-        return x.abs().amin(axes, keepdim)
-    if ord == 0:
-        return _norm_functions()[0].apply(x, axes, keepdim)
-    if ord == 1:
-        return x.abs().sum(axes, keepdim)
-    if not x.requires_grad or (ord > 1 and ord != 2):
-        return _power_sum(x, ord, axes, keepdim)
-    return _norm_functions()[1].apply(x, ord, axes, keepdim)
+vector_norm = weir._C.ops["hidden"]["vector_norm"]
 
 
-@composite
+@composite(out=OUT_SAME)
 def norm(input: Tensor, p="fro", dim=None, keepdim=False, dtype=None):
     """p-norm over dim ('fro' and 2 are the root of the sum of squares, 'nuc' the nuclear norm)."""
     if p == "nuc":
@@ -241,13 +144,13 @@ def norm(input: Tensor, p="fro", dim=None, keepdim=False, dtype=None):
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
-@composite
+@composite(out=None)
 def dist(input: Tensor, other, p=2):
     """p-norm of input - other."""
     return vector_norm(input - other, p)
 
 
-@composite(inplace=True)
+@composite(inplace=True, out=OUT_SAME)
 def renorm(input: Tensor, p, dim, maxnorm):
     """Slices along dim scaled down to a p-norm of at most maxnorm."""
     if p <= 0:

@@ -1,88 +1,14 @@
 """Looking values up."""
 
+import functools
+
 import weir
 from weir._C import Tensor
 
-from ._register import composite, with_out
+from ._register import OUT_SAME, composite, with_out
 
 
-def _binary_search(boundaries, values, right):
-    """Insertion points along the last axis, by halving: log2(n) gathers."""
-    size = boundaries.shape[-1]
-    low = weir.zeros(values.shape, dtype=weir.int64)
-    high = weir.full(values.shape, size, dtype=weir.int64)
-    for _ in range(size.bit_length()):
-        middle = ((low + high) / 2).floor().to(weir.int64)
-        probe = boundaries.gather(-1, middle.clamp(max=size - 1))
-        before = (probe <= values) if right else (probe < values)
-        before = before | (weir.isnan(values) & weir.logical_not(weir.isnan(probe)))
-        before = before & (low < high)
-        low, high = weir.where(before, middle + 1, low), weir.where(before, high, weir.minimum(high, weir.maximum(middle, low)))
-    return low
-
-
-@composite(method=False)
-def searchsorted(sorted_sequence: Tensor, input, *, out_int32=False, right=False, side=None, sorter=None):
-    """Indices at which `input` would be inserted to keep the last axis sorted."""
-    if side is not None:
-        if side not in ("left", "right"):
-            raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
-        if side == "left" and right:
-            raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while "
-                               "right was True")
-        right = side == "right"
-    values = input if isinstance(input, Tensor) else weir.tensor(input)
-    if sorter is not None:
-        if sorter.shape != sorted_sequence.shape:
-            raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size")
-        sorted_sequence = sorted_sequence.gather(-1, sorter)
-    if sorted_sequence.dim() == 0:
-        raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
-    if sorted_sequence.dim() != 1 and sorted_sequence.shape[:-1] != values.shape[:-1]:
-        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
-                           "boundaries tensor and input value tensor must match")
-    if sorted_sequence.shape[-1] == 0:
-        result = weir.zeros(values.shape, dtype=weir.int64)
-    elif sorted_sequence.dim() == 1:
-        result = _binary_search(sorted_sequence, values.reshape(-1), right).reshape(values.shape)
-    else:
-        result = _binary_search(sorted_sequence, values, right)
-    return result.to(weir.int32) if out_int32 else result
-
-
-@composite(method=False)
-def bucketize(input, boundaries, *, out_int32=False, right=False):
-    """The bucket of each element between sorted `boundaries`."""
-    if boundaries.dim() != 1:
-        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.dim()})")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
-
-
-@composite(method=False)
-def isin(elements, test_elements, *, assume_unique=False, invert=False):
-    """Is each element among test_elements?"""
-    elements, tests = (x if isinstance(x, Tensor) else weir.tensor(x) for x in (elements, test_elements))
-    dtype = weir.promote_types(elements.dtype, tests.dtype)
-    if assume_unique and tests.numel() >= int(10 * elements.numel() ** 0.145):  # from there on PyTorch sorts
-        return _isin_sorted(elements.to(dtype), tests.to(dtype), invert)
-    ordered = weir.sort(tests.reshape(-1).to(dtype))[0]
-    if ordered.numel() == 0:
-        found = weir.zeros(elements.shape, dtype=weir.bool)
-    else:
-        wanted = elements.to(dtype)
-        found = ordered[searchsorted(ordered, wanted).clamp(max=ordered.numel() - 1)] == wanted
-    return weir.logical_not(found) if invert else found
-
-
-def _isin_sorted(elements, tests, invert):
-    """Does an element's equal follow it in the order of both? Where elements repeat, they find each other, as in PyTorch."""
-    values, order = weir.sort(weir.cat([elements.reshape(-1), tests.reshape(-1)]), stable=True)
-    followed = weir.cat([values[1:] == values[:-1], weir.zeros(1, dtype=weir.bool)])
-    found = weir.zeros_like(followed).scatter(0, order, followed)[:elements.numel()].reshape(elements.shape)
-    return weir.logical_not(found) if invert else found
-
-
-@with_out
+@functools.partial(with_out, rule=OUT_SAME)
 def _nonzero_rows(input: Tensor):
     return weir._C.ops["hidden"]["nonzero_rows"](input)
 
@@ -105,7 +31,7 @@ def argwhere(input: Tensor):
     return nonzero(input)
 
 
-@composite
+@composite(out=OUT_SAME)
 def nonzero_static(input: Tensor, *, size, fill_value=-1):
     """The first `size` rows of nonzero, filled up with fill_value."""
     rows = nonzero(input)[:size]
@@ -113,7 +39,7 @@ def nonzero_static(input: Tensor, *, size, fill_value=-1):
     return weir.cat([rows, filler], 0)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def unravel_index(indices, shape):
     """Coordinates of flat indices, a tensor per axis."""
     shape = [shape] if isinstance(shape, int) else list(shape)

@@ -7,7 +7,7 @@ from weir._C import Tensor
 
 from .._factories import check_options
 from .._tensor import suggested_format
-from ._register import OUT_EXACT, alias, composite, without_derivative
+from ._register import OUT_SAME, OUT_EXACT, alias, composite, without_derivative
 
 
 def wrapped_dim(input, dim):
@@ -24,25 +24,25 @@ def _as(name):
 
     view.__name__ = name + "_as"
     view.__doc__ = f"input.{name}(other.shape)."
-    return composite(view, public=False)
+    return composite(view, public=False, out=None)
 
 
 view_as, reshape_as, expand_as = _as("view"), _as("reshape"), _as("expand")
 
 
-@composite
+@composite(out=None)
 def type_as(input: Tensor, other):
     """input in other's dtype."""
     return input.to(other.dtype)
 
 
-@composite
+@composite(out=None)
 def ravel(input: Tensor):
     """All elements as a vector."""
     return input.contiguous().view(-1)
 
 
-@composite
+@composite(out=None)
 def positive(input: Tensor):
     """input itself. Raises RuntimeError for bool."""
     if input.dtype == weir.bool:
@@ -54,13 +54,7 @@ for _name, _target in (("swapaxes", "transpose"), ("swapdims", "transpose"), ("m
     alias(_name, _target)
 
 
-@composite
-def t(input: Tensor):
-    """The transpose of a matrix; a vector or 0-d tensor as it is."""
-    return input.t()
-
-
-@composite
+@composite(out=None)
 def fliplr(input: Tensor):
     """Axis 1 reversed."""
     if input.dim() < 2:
@@ -68,7 +62,7 @@ def fliplr(input: Tensor):
     return input.flip(1)
 
 
-@composite
+@composite(out=None)
 def flipud(input: Tensor):
     """Axis 0 reversed."""
     if input.dim() < 1:
@@ -94,7 +88,7 @@ def rot90(input: Tensor, k=1, dims=(0, 1)):
     return input.transpose(a, b).flip(b) if turns == 3 else _row_major_copy(input)
 
 
-@composite
+@composite(out=None)
 def diag_embed(input: Tensor, offset=0, dim1=-2, dim2=-1):
     """The last axis spread over the diagonal of two new axes."""
     wide = input.unsqueeze(-1)
@@ -107,7 +101,7 @@ def diag_embed(input: Tensor, offset=0, dim1=-2, dim2=-1):
     return diagonal_scatter(input.new_zeros(shape), input, offset, first, second)
 
 
-@composite
+@composite(out=OUT_SAME)
 def diag(input: Tensor, diagonal=0):
     """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
     if input.dim() not in (1, 2):
@@ -115,7 +109,7 @@ def diag(input: Tensor, diagonal=0):
     return diag_embed(input, diagonal) if input.dim() == 1 else input.diagonal(diagonal).clone()
 
 
-@composite
+@composite(out=None)
 def diagflat(input: Tensor, offset=0):
     """A matrix with all elements of input on its diagonal."""
     return diag_embed(input.reshape(-1), offset)
@@ -135,13 +129,13 @@ def _written(input, view_of, src, name):
     return weir.empty_strided(input.shape, input.stride(), dtype=input.dtype).copy_(out)
 
 
-@composite
+@composite(out=None)
 def diagonal_scatter(input: Tensor, src, offset=0, dim1=0, dim2=1):
     """A copy of input with src on its diagonal."""
     return _written(input, lambda x: x.diagonal(offset, dim1, dim2), src, "diagonal")
 
 
-@composite
+@composite(out=None)
 def select_scatter(input: Tensor, src, dim, index):
     """A copy of input with src as its slice `index` along dim."""
     return _written(input, lambda x: x.select(dim, index), src, "select")
@@ -238,7 +232,7 @@ def _copying(name):
 
     copy.__name__ = name + "_copy"
     copy.__doc__ = f"A copy of `{name}`."
-    return composite(copy, method=False, out_recorded=True)
+    return composite(copy, method=False, out_recorded=True, out=OUT_SAME)
 
 
 for _name in ("view", "as_strided", "diagonal", "expand", "permute", "select", "squeeze", "t", "transpose", "unsqueeze",
@@ -247,13 +241,13 @@ for _name in ("view", "as_strided", "diagonal", "expand", "permute", "select", "
         _copying(_name)
 
 
-@composite(method=False, out_recorded=True)
+@composite(method=False, out_recorded=True, out=OUT_SAME)
 def alias_copy(input: Tensor):
     """A copy."""
     return _row_major_copy(input)
 
 
-@composite
+@composite(out=OUT_SAME)
 def narrow_copy(input: Tensor, dim, start, length):
     """A copy of `narrow`. RuntimeError, as in PyTorch, for a dim that is too large."""
     if dim >= input.dim() > 0:
@@ -316,7 +310,7 @@ def unbind_copy(input: Tensor, dim=0):
     return input.unbind(dim)
 
 
-@composite
+@composite(out=None)
 def sum_to_size(input: Tensor, *size):
     """Summed over axes until it has the given broadcastable size."""
     size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
@@ -329,13 +323,13 @@ def sum_to_size(input: Tensor, *size):
     return (input.sum(axes, True) if axes else input).reshape(size)
 
 
-@composite(method=False)
+@composite(method=False, out=None)
 def zero_(input: Tensor):
     """Zeros in place."""
     return input.zero_()
 
 
-@composite
+@composite(out=None)
 def resize_as_(input: Tensor, the_template, *, memory_format=None):
     """Resized in place to the_template's shape; new elements are undefined."""
     if memory_format is weir.preserve_format:
@@ -343,7 +337,7 @@ def resize_as_(input: Tensor, the_template, *, memory_format=None):
     return input.resize_(the_template.shape, memory_format=memory_format)
 
 
-@composite(public=False)
+@composite(public=False, out=None)
 def new_empty_strided(input: Tensor, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
                       pin_memory=False):
     """An uninitialised tensor of these strides, in input's dtype unless told."""

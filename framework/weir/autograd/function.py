@@ -1,7 +1,7 @@
 """Custom differentiable functions. Source: https://pytorch.org/docs/stable/notes/extending.html"""
 import functools
 
-from _weir import Tensor, _function_node, is_grad_enabled
+from _weir import Tensor, _function_node, is_grad_enabled, ops
 
 from .grad_mode import no_grad, set_grad_enabled
 
@@ -64,8 +64,7 @@ class Function:
 
         def run(*grads):
             if ctx._materialize:
-                from .._factories import zeros
-                grads = [zeros(s[0], dtype=s[1]) if g is None and s is not None else g for g, s in zip(grads, shapes)]
+                grads = [ops["torch"]["zeros"](s[0], dtype=s[1]) if g is None and s is not None else g for g, s in zip(grads, shapes)]
             return cls.backward(ctx, *grads)
 
         inputs = [a if isinstance(a, Tensor) and a.requires_grad else None for a in args]

@@ -1,4 +1,4 @@
-"""Words to PyTorch's compiler. Nothing is compiled here, so they change nothing."""
+"""Words to PyTorch's compiler. What `compile` traces depends on none of them, so they change nothing."""
 import contextlib as _contextlib
 
 
@@ -30,12 +30,13 @@ def nested_compile_region(fn=None, *args, **kwargs):
 
 
 def reset():
-    """There is nothing compiled to forget."""
+    """Nothing is forgotten: plans belong to what `compile` returned, and are watched by it."""
 
 
 def is_compiling():
-    """Does a compiler watch this? Never."""
-    return False
+    """Is a program being traced on this thread?"""
+    from .. import _C
+    return _C._is_tracing()
 
 
 def is_dynamo_compiling():

@@ -4,6 +4,8 @@ from . import functional, init, utils  # noqa: F401
 from .modules import *  # noqa: F401,F403
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter, UninitializedTensorMixin  # noqa: F401
 from . import modules  # noqa: F401
+from . import graph  # noqa: F401
+from .graph import Graph  # noqa: F401
 
 
 def __getattr__(name):

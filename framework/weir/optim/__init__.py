@@ -14,6 +14,8 @@ def __getattr__(name):
     import importlib
     if name == "LBFGS":
         value = importlib.import_module("weir.optim.lbfgs").LBFGS
+    elif name == "LAMB":
+        value = importlib.import_module("weir.optim.lamb").LAMB
     elif name == "swa_utils":
         return importlib.import_module("weir.optim.swa_utils")
     elif name == "swap_in_optimizer_params_and_state":

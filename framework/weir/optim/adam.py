@@ -29,39 +29,27 @@ class Adam(Optimizer):
                                       differentiable=differentiable, fused=fused,
                                       decoupled_weight_decay=decoupled_weight_decay))
 
-    def _step_group(self, params, group):
-        fused = getattr(weir._C, "_adam_step", None)
-        if fused and params and not group["amsgrad"]:
-            self._fused(fused, params, group)
-        else:
-            super()._step_group(params, group)
+    _op = "adam_update"
 
-    def _fused(self, fused, params, group):
-        """One call of the core for all parameters; those it does not take go the plain way."""
-        states = [self._state(p, group) for p in params]
-        steps = [next_step(state) for state in states]
+    def _op_arguments(self, group):
         beta1, beta2 = group["betas"]
-        left = fused(params, [p.grad for p in params], [s["exp_avg"] for s in states],
-                     [s["exp_avg_sq"] for s in states], steps, float(group["lr"]), beta1, beta2, group["eps"],
-                     group["weight_decay"], group["decoupled_weight_decay"], group["maximize"])
-        for i in left:
-            grad = -params[i].grad if group["maximize"] else params[i].grad
-            self._apply(params[i], grad, states[i], steps[i], group)
+        names = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+        return names if group["amsgrad"] else names[:3], {
+            "beta1": float(beta1), "beta2": float(beta2), "eps": group["eps"], "weight_decay": group["weight_decay"],
+            "amsgrad": bool(group["amsgrad"]), "decoupled": bool(group["decoupled_weight_decay"]), "maximize": bool(group["maximize"])}
 
-    def _state(self, p, group):
-        state = self.state[p]
+    def _start(self, p, state, group):
         if "exp_avg" not in state:
             state["step"] = weir.tensor(0.0, dtype=weir.float32)
             state["exp_avg"] = weir.zeros_like(p)
             state["exp_avg_sq"] = weir.zeros_like(p)
             if group["amsgrad"]:
                 state["max_exp_avg_sq"] = weir.zeros_like(p)
-        return state
 
     _takes_complex = True
 
     def _update(self, p, grad, state, group):
-        state = self._state(p, group)
+        self._start(p, state, group)
         self._apply(p, grad, state, next_step(state), group)
 
     @staticmethod

@@ -19,7 +19,14 @@ class RMSprop(Optimizer):
                                       weight_decay=weight_decay, capturable=capturable, foreach=foreach,
                                       maximize=maximize, differentiable=differentiable))
 
-    def _update(self, p, grad, state, group):
+    _op = "rmsprop_update"
+
+    def _op_arguments(self, group):
+        names = ("step", "square_avg", *(["grad_avg"] if group["centered"] else []), *(["momentum_buffer"] if group["momentum"] > 0 else []))
+        return names, {"alpha": group["alpha"], "eps": group["eps"], "weight_decay": group["weight_decay"], "momentum": group["momentum"],
+                       "centered": bool(group["centered"]), "maximize": bool(group["maximize"])}
+
+    def _start(self, p, state, group):
         if not state:
             state["step"] = weir.zeros((), dtype=weir.float32)
             state["square_avg"] = weir.zeros_like(p)
@@ -27,6 +34,9 @@ class RMSprop(Optimizer):
                 state["momentum_buffer"] = weir.zeros_like(p)
             if group["centered"]:
                 state["grad_avg"] = weir.zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        self._start(p, state, group)
         next_step(state)
         alpha, lr = group["alpha"], float(group["lr"])
         grad = decayed(grad, p, group["weight_decay"])
@@ -59,6 +69,12 @@ class Adagrad(Optimizer):
     def share_memory(self):
         """Kept for PyTorch's interface: CPU state is already this process's own."""
 
+    _op = "adagrad_update"
+
+    def _op_arguments(self, group):
+        return ("step", "sum"), {"lr_decay": group["lr_decay"], "eps": group["eps"], "weight_decay": group["weight_decay"],
+                                 "maximize": bool(group["maximize"])}
+
     def _update(self, p, grad, state, group):
         step = next_step(state)
         grad = decayed(grad, p, group["weight_decay"])
@@ -78,10 +94,19 @@ class Adadelta(Optimizer):
         super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize,
                                       capturable=capturable, foreach=foreach, differentiable=differentiable))
 
-    def _update(self, p, grad, state, group):
+    _op = "adadelta_update"
+
+    def _op_arguments(self, group):
+        return ("step", "square_avg", "acc_delta"), {"rho": group["rho"], "eps": group["eps"], "weight_decay": group["weight_decay"],
+                                                     "maximize": bool(group["maximize"])}
+
+    def _start(self, p, state, group):
         if not state:
             state["step"] = weir.zeros((), dtype=weir.float32)
             state["square_avg"], state["acc_delta"] = weir.zeros_like(p), weir.zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        self._start(p, state, group)
         next_step(state)
         rho, eps = group["rho"], group["eps"]
         grad = decayed(grad, p, group["weight_decay"])
@@ -102,10 +127,20 @@ class Adamax(Optimizer):
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, foreach=foreach,
                                       maximize=maximize, differentiable=differentiable, capturable=capturable))
 
-    def _update(self, p, grad, state, group):
+    _op = "adamax_update"
+
+    def _op_arguments(self, group):
+        beta1, beta2 = group["betas"]
+        return ("step", "exp_avg", "exp_inf"), {"beta1": beta1, "beta2": beta2, "eps": group["eps"], "weight_decay": group["weight_decay"],
+                                                "maximize": bool(group["maximize"])}
+
+    def _start(self, p, state, group):
         if not state:
             state["step"] = weir.tensor(0.0, dtype=weir.float32)
             state["exp_avg"], state["exp_inf"] = weir.zeros_like(p), weir.zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        self._start(p, state, group)
         step, (beta1, beta2) = next_step(state), group["betas"]
         grad = decayed(grad, p, group["weight_decay"])
         mean, largest = state["exp_avg"], state["exp_inf"]
@@ -128,11 +163,22 @@ class NAdam(Optimizer):
                                       maximize=maximize, foreach=foreach, capturable=capturable,
                                       differentiable=differentiable))
 
-    def _update(self, p, grad, state, group):
+    _op = "nadam_update"
+
+    def _op_arguments(self, group):
+        beta1, beta2 = group["betas"]
+        return ("step", "mu_product", "exp_avg", "exp_avg_sq"), {
+            "beta1": beta1, "beta2": beta2, "eps": group["eps"], "weight_decay": group["weight_decay"],
+            "momentum_decay": group["momentum_decay"], "decoupled": bool(group["decoupled_weight_decay"]), "maximize": bool(group["maximize"])}
+
+    def _start(self, p, state, group):
         if not state:
             state["step"] = weir.tensor(0.0, dtype=weir.float32)
             state["mu_product"] = weir.ones((), dtype=weir.float32)
             state["exp_avg"], state["exp_avg_sq"] = weir.zeros_like(p), weir.zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        self._start(p, state, group)
         step, (beta1, beta2), lr = next_step(state), group["betas"], float(group["lr"])
         if group["decoupled_weight_decay"]:
             p.mul_(1 - lr * group["weight_decay"])
@@ -164,10 +210,21 @@ class RAdam(Optimizer):
                                       foreach=foreach, capturable=capturable,
                                       decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable))
 
-    def _update(self, p, grad, state, group):
+    _op = "radam_update"
+
+    def _op_arguments(self, group):
+        beta1, beta2 = group["betas"]
+        return ("step", "exp_avg", "exp_avg_sq"), {
+            "beta1": beta1, "beta2": beta2, "eps": group["eps"], "weight_decay": group["weight_decay"],
+            "decoupled": bool(group["decoupled_weight_decay"]), "maximize": bool(group["maximize"])}
+
+    def _start(self, p, state, group):
         if not state:
             state["step"] = weir.tensor(0.0, dtype=weir.float32)
             state["exp_avg"], state["exp_avg_sq"] = weir.zeros_like(p), weir.zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        self._start(p, state, group)
         step, (beta1, beta2), lr = next_step(state), group["betas"], float(group["lr"])
         if group["decoupled_weight_decay"]:
             p.mul_(1 - lr * group["weight_decay"])

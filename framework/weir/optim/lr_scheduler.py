@@ -7,6 +7,7 @@ from collections import Counter
 
 from ._schedule import LRScheduler
 from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: F401
+from ._decay import CosineDecayLR, PolynomialDecayLR, WarmUpLR  # noqa: F401
 from ._plateau import ReduceLROnPlateau  # noqa: F401
 
 _LRScheduler = LRScheduler

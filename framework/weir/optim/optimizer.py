@@ -6,6 +6,7 @@ from itertools import chain
 
 import weir
 from weir import Tensor
+from weir._trace import paused
 from weir.utils.hooks import add_hook
 
 
@@ -135,10 +136,43 @@ class Optimizer:
         return loss
 
     def _step_group(self, params, group) -> None:
-        """Updates the parameters of one group; override it to take many at once."""
-        for p in params:
+        """Updates the parameters of one group."""
+        for p in self._update_many(params, group, group["lr"]) if self._op else params:
             update = self._update_parts if p.is_complex() and not self._takes_complex else self._update
             update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+
+    #: The op of the core that updates many parameters in one call: in eager mode and in traced steps. None: there is none.
+    _op = None
+
+    def _op_arguments(self, group) -> tuple[tuple, dict]:
+        """The names of the state that the op takes, in its order, and its options."""
+        raise NotImplementedError
+
+    def _start(self, p, state, group) -> None:
+        """Makes the state of a parameter where it is not there yet."""
+
+    def _state_for_op(self, p, names) -> list:
+        return [self.state[p][name] for name in names]
+
+    def _update_many(self, params, group, rate) -> list:
+        """One call of the core for all parameters; returns those it does not take. `rate`: a number, or a tensor of one."""
+        real = [p for p in params if not p.is_complex()]
+        names, options = self._op_arguments(group)
+        with paused():
+            for p in real if names else ():
+                self._start(p, self.state[p], group)
+            if not isinstance(rate, Tensor):
+                rate = weir.tensor(float(rate), dtype=weir.float64)
+            runs = [[p, p.grad, *self._state_for_op(p, names)] for p in real]
+        left = {id(real[i]) for i in weir._C._optimizer_update(self._op, runs, rate, options)}
+        return [p for p in params if p.is_complex() or id(p) in left]
+
+    def _traced_group(self, params, group, rate) -> None:
+        """The update as an op that a trace records; `rate` is a tensor, so that it may change without a new trace."""
+        left = self._update_many(params, group, rate)
+        if left:
+            raise NotImplementedError(f"nn.Graph: {type(self).__name__} has traced steps for float32 and float64 parameters whose gradients "
+                                      f"have their layout, not for {left[0].dtype} of shape {tuple(left[0].shape)}")
 
     #: Whether `_update` takes complex parameters itself; else their parts are updated as real numbers, as in PyTorch.
     _takes_complex = False

@@ -19,35 +19,36 @@ class SGD(Optimizer):
 
     _takes_complex = True
 
-    def _step_group(self, params, group):
-        fused = getattr(weir._C, "_sgd_step", None)
-        left = self._fused(fused, params, group) if fused and params else params
-        super()._step_group(left, group)
+    _op = "sgd_update"
 
-    def _fused(self, fused, params, group):
-        """One call of the core for all parameters; returns those it does not take."""
-        buffers, first = [], []
-        for p in params:
-            state = self.state[p] if group["momentum"] else {}
-            first.append(bool(group["momentum"]) and state.get("momentum_buffer") is None)
-            if first[-1]:
-                state["momentum_buffer"] = weir.zeros_like(p)
-            buffers.append(state.get("momentum_buffer"))
-        left = fused(params, [p.grad for p in params], buffers, first, float(group["lr"]), group["momentum"],
-                     group["dampening"], group["weight_decay"], group["nesterov"], group["maximize"])
-        for i in left:
-            if first[i]:
-                self.state[params[i]]["momentum_buffer"] = None
-        return [params[i] for i in left]
+    def _op_arguments(self, group):
+        return (("momentum_buffer",) if group["momentum"] else ()), {
+            "momentum": group["momentum"], "dampening": group["dampening"], "weight_decay": group["weight_decay"],
+            "nesterov": bool(group["nesterov"]), "maximize": bool(group["maximize"])}
+
+    def _state_for_op(self, p, names):
+        return list(reversed(self._momentum(p))) if names else []
+
+    def _momentum(self, p):
+        """The buffer, and a bool tensor that holds until the first step has filled it."""
+        state = self.state[p]
+        empty = state.get("momentum_buffer") is None
+        if empty:
+            state["momentum_buffer"] = weir.zeros_like(p)
+        known = self.__dict__.setdefault("_unfilled", {})
+        buffer = state["momentum_buffer"]
+        if empty or id(buffer) not in known:
+            known[id(buffer)] = (buffer, weir.tensor(empty))
+        return known[id(buffer)]
 
     def _update(self, p, grad, state, group):
-        momentum = group["momentum"]
         grad = decayed(grad, p, group["weight_decay"])
-        if momentum:
-            buffer = state.get("momentum_buffer")
-            if buffer is None:
-                buffer = state["momentum_buffer"] = grad.clone()
+        if group["momentum"]:
+            buffer, first = self._momentum(p)
+            if first:
+                buffer.copy_(grad)
+                first.fill_(False)
             else:
-                buffer.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-            grad = grad.add(buffer, alpha=momentum) if group["nesterov"] else buffer
+                buffer.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
+            grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
         p.add_(grad, alpha=-float(group["lr"]))

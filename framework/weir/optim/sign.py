@@ -17,11 +17,21 @@ class Rprop(Optimizer):
         super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize,
                                       differentiable=differentiable, capturable=capturable))
 
-    def _update(self, p, grad, state, group):
+    _op = "rprop_update"
+
+    def _op_arguments(self, group):
+        (shrink, grow), (least, most) = group["etas"], group["step_sizes"]
+        return ("step", "prev", "step_size"), {"shrink": shrink, "grow": grow, "least": least, "most": most,
+                                               "maximize": bool(group["maximize"])}
+
+    def _start(self, p, state, group):
         if not state:
             state["step"] = weir.zeros((), dtype=weir.float32)
             state["prev"] = weir.zeros_like(p)
-            state["step_size"] = weir.full_like(grad, float(group["lr"]))
+            state["step_size"] = weir.full_like(p, float(group["lr"]))
+
+    def _update(self, p, grad, state, group):
+        self._start(p, state, group)
         next_step(state)
         (shrink, grow), (least, most) = group["etas"], group["step_sizes"]
         agreement = grad * state["prev"]
@@ -41,13 +51,22 @@ class ASGD(Optimizer):
         super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, foreach=foreach,
                                       maximize=maximize, differentiable=differentiable, capturable=capturable))
 
-    def _update(self, p, grad, state, group):
-        lr, lambd = float(group["lr"]), group["lambd"]
+    _op = "asgd_update"
+
+    def _op_arguments(self, group):
+        return ("step", "eta", "mu", "ax"), {"lambd": group["lambd"], "alpha": group["alpha"], "t0": group["t0"],
+                                             "weight_decay": group["weight_decay"], "maximize": bool(group["maximize"])}
+
+    def _start(self, p, state, group):
         if not state:
             state["step"] = weir.zeros((), dtype=weir.float32)
-            state["eta"] = weir.tensor(lr, dtype=weir.float32)
+            state["eta"] = weir.tensor(float(group["lr"]), dtype=weir.float32)
             state["mu"] = weir.ones((), dtype=weir.float32)
             state["ax"] = weir.zeros_like(p)
+
+    def _update(self, p, grad, state, group):
+        lr, lambd = float(group["lr"]), group["lambd"]
+        self._start(p, state, group)
         step = next_step(state)
         grad = decayed(grad, p, group["weight_decay"])
         eta, mean = state["eta"].item(), state["ax"]

@@ -8,6 +8,7 @@ import functools
 import math
 
 import weir
+from weir._trace import paused
 
 
 def _window(points):
@@ -132,8 +133,10 @@ def kaiser(M, sym, dtype, *, beta=12.0):
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     if M == 1:
         return weir.ones(1, dtype=dtype)
-    beta = weir.tensor(beta, dtype=dtype)  # rounded first, so that no root of a negative number is left at the ends
-    step = 2.0 * beta / max(_period(M, sym), 1)
-    end = weir.minimum(beta, (M - 1) * step - beta)
-    x = weir.linspace((-beta).item(), end.item(), max(M, 1), dtype=dtype)
+    with paused():
+        beta = weir.tensor(beta, dtype=dtype)  # rounded first, so that no root of a negative number is left at the ends
+        step = 2.0 * beta / max(_period(M, sym), 1)
+        end = weir.minimum(beta, (M - 1) * step - beta)
+        ends = (-beta).item(), end.item()
+    x = weir.linspace(*ends, max(M, 1), dtype=dtype)
     return weir.i0(weir.sqrt(beta * beta - x * x)) / weir.i0(beta)

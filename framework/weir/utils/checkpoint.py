@@ -12,7 +12,11 @@ class _Checkpoint(weir.autograd.Function):
     def forward(ctx, function, kwargs, state, *args):
         ctx.function, ctx.kwargs, ctx.state, ctx.args = function, kwargs, state, args
         ctx.save_for_backward(*(a for a in args if isinstance(a, Tensor)))
-        return function(*args, **kwargs)
+        draws = weir._C._traced_draws()
+        result = function(*args, **kwargs)
+        if weir._C._traced_draws() != draws:
+            raise RuntimeError("checkpoint: a traced program cannot draw the same random numbers again in the backward pass")
+        return result
 
     @staticmethod
     def backward(ctx, *grads):
@@ -50,7 +54,7 @@ def checkpoint(function, *args, use_reentrant=None, preserve_rng_state=True, con
 
     preserve_rng_state gives both runs the same random numbers.
     """
-    state = weir.get_rng_state() if preserve_rng_state and hasattr(weir, "get_rng_state") else None
+    state = weir.get_rng_state() if preserve_rng_state and not weir._C._is_tracing() else None
     if not weir.is_grad_enabled():
         return function(*args, **kwargs)
     if any(isinstance(a, Tensor) and a.requires_grad for a in args):

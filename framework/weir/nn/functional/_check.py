@@ -39,6 +39,16 @@ def reduce(loss, reduction: str):
     raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
+def number(reduction: str) -> int:
+    """The number by which the ops know 'none', 'mean' or 'sum'. Raises ValueError for another word."""
+    if reduction not in _NUMBERS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return _NUMBERS[reduction]
+
+
+_NUMBERS = {"none": 0, "mean": 1, "sum": 2}
+
+
 def legacy_reduction(size_average, reduce_flag, reduction: str) -> str:
     """The `reduction` that the two deprecated flags stand for."""
     if size_average is None and reduce_flag is None:

@@ -1,6 +1,7 @@
 """Activations: thin forms that add `inplace` to the core's ops, and the few written as formulas."""
 
 import weir
+from weir._composites._register import autocast_as
 from weir._ops import has_op, op
 
 from ._check import check_floating, check_tensor
@@ -27,7 +28,7 @@ hardshrink = op("torch", "hardshrink")
 sigmoid = op("torch", "sigmoid")
 tanh = op("torch", "tanh")
 _softmax, _log_softmax = op("torch", "softmax"), op("torch", "log_softmax")
-_rrelu_noise = op("hidden", "rrelu_noise")
+_rrelu_noise, _prelu = op("hidden", "rrelu_noise"), op("hidden", "prelu_kernel")
 
 
 def relu(input, inplace=False):
@@ -143,6 +144,7 @@ def rrelu(input, lower=_LOWER, upper=_UPPER, training=False, inplace=False):
     return input.mul_(factor) if inplace else input * factor
 
 
+@autocast_as("lower")
 def prelu(input, weight):
     """x above 0, weight * x below; weight has one element or one per channel (axis 1)."""
     check_tensor("prelu", input)
@@ -159,8 +161,7 @@ def prelu(input, weight):
         weight = weight.reshape([1, -1] + [1] * (input.dim() - 2))
     elif weight.dim() > input.dim():
         weight = weight.reshape([1] * input.dim())
-    # The second `where` keeps an infinity of the other side from giving weight the gradient 0 * inf.
-    return weir.where(input > 0, input, weight * weir.where(input > 0, 0.0, input))
+    return _prelu(input, weight)
 
 
 def glu(input, dim=-1):

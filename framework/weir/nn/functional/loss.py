@@ -4,10 +4,11 @@ import math
 import warnings
 
 import weir
+from weir._checks import require
 from weir._composites._register import autocast_as
 from weir._ops import op
 
-from ._check import check_floating, check_tensor, legacy_reduction, reduce
+from ._check import check_floating, check_tensor, legacy_reduction, number, reduce
 from .activation import log_softmax
 from .linear import linear
 
@@ -16,9 +17,11 @@ __all__ = [
     "kl_div", "l1_loss", "linear_cross_entropy", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
 ]
 
-_nll_loss_nd = op("hidden", "nll_loss_nd")
-_cross_entropy = op("hidden", "cross_entropy")
-_LOG_FLOOR = -100.0  # binary_cross_entropy clamps log(0) here, as PyTorch documents
+_nll_loss_nd, _cross_entropy = op("hidden", "nll_loss_nd"), op("hidden", "cross_entropy")
+_mse, _l1, _smooth_l1, _huber, _bce = (op("hidden", name) for name in (
+    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"))
+_bce_with_logits, _kl_div, _poisson = (op("torch", name) for name in (
+    "binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss"))
 
 
 def _pair(name, input, target):
@@ -27,72 +30,45 @@ def _pair(name, input, target):
     if input.shape != target.shape:
         warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
                       "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-                      stacklevel=4)
+                      stacklevel=3)
     return weir.broadcast_tensors(input, target)
 
 
 def _weighted(loss, weight, reduction):
-    if weight is None:
-        return reduce(loss, reduction)
     if weight.shape != loss.shape:
         raise ValueError("Weights and input must have the same size.")
     loss = loss * weight
     return loss.sum() / weight.sum() if reduction == "mean" else reduce(loss, reduction)
 
 
-@autocast_as("float32")
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """(input - target)^2."""
     input, target = _pair("mse_loss", input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    difference = input - target
-    check_floating("mse_loss", difference)
-    return _weighted(difference * difference, weight, reduction)
+    return _mse(input, target, number(reduction)) if weight is None else _weighted(_mse(input, target, 0), weight, reduction)
 
 
-@autocast_as("float32")
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|."""
     input, target = _pair("l1_loss", input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    return _weighted((input - target).abs(), weight, reduction)
+    return _l1(input, target, number(reduction)) if weight is None else _weighted(_l1(input, target, 0), weight, reduction)
 
 
-@autocast_as("float32")
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """d^2 / (2 beta) where d = |input - target| < beta, d - beta / 2 elsewhere. Source: Girshick 2015."""
-    reduction = legacy_reduction(size_average, reduce, reduction)
-    if beta < 0:
-        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     input, target = _pair("smooth_l1_loss", input, target)
-    difference = input - target
-    if beta == 0:
-        return _weighted(difference.abs(), None, reduction)
-    check_floating("smooth_l1_loss", difference)
-    return _weighted(_bowl(difference, beta) / beta, None, reduction)
+    return _smooth_l1(input, target, number(legacy_reduction(size_average, reduce, reduction)), beta)
 
 
-@autocast_as("float32")
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """d^2 / 2 where d = |input - target| <= delta, delta (d - delta / 2) elsewhere. Source: Huber 1964."""
-    if delta <= 0:
-        raise RuntimeError("huber_loss does not support non-positive values for delta.")
     input, target = _pair("huber_loss", input, target)
-    if not input.is_floating_point():
-        error = RuntimeError if target.is_floating_point() else NotImplementedError
-        raise error(f"huber_loss: not implemented for {input.dtype}")
-    loss = _bowl(input - target, delta).to(input.dtype)  # target does not widen the result
-    return _weighted(loss, weight, reduction)
-
-
-def _bowl(difference, width):
-    """d^2 / 2 inside +-width and its tangents outside, with finite gradients at infinity.
-
-    A `where` between the two formulas would multiply the other one's infinite gradient by zero.
-    """
-    # clamp's gradient at NaN is 0.
-    inside = weir.where(weir.isnan(difference), difference, difference.clamp(-width, width))
-    return 0.5 * inside * inside + width * (difference - inside).abs()
+    if weight is None:
+        return _huber(input, target, number(reduction), delta)
+    if weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    return reduce(_huber(input, target, 0, delta) * weight, reduction)  # PyTorch's mean does not divide by the weights here
 
 
 @autocast_as("float32")
@@ -170,41 +146,11 @@ def _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoo
     return loss.sum() if reduction == "sum" else loss.sum(axis)
 
 
-@autocast_as("float32")
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """-(t log p + (1 - t) log(1 - p)) of probabilities p; logs are at least -100. Raises RuntimeError for p outside [0, 1]."""
-    reduction = legacy_reduction(size_average, reduce, reduction)
-    check_tensor("binary_cross_entropy", input)
-    check_tensor("binary_cross_entropy", target, "target")
-    if target.shape != input.shape:
-        raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
-                         "deprecated. Please ensure they have the same size.")
-    if input.dtype == target.dtype:
-        check_floating("binary_cross_entropy", input)
-    if input.numel() and not bool(((input >= 0) & (input <= 1)).all()):
-        raise RuntimeError("all elements of input should be between 0 and 1")
-    loss = _BinaryCrossEntropy.apply(input, target)
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return _bce(input, target, weight, number(legacy_reduction(size_average, reduce, reduction)))
 
 
-class _BinaryCrossEntropy(weir.autograd.Function):
-    """Its own gradient, because the composed one is inf * 0 where the log is clamped."""
-
-    @staticmethod
-    def forward(ctx, p, t):
-        ctx.save_for_backward(p, t)
-        return -(t * p.log().clamp(min=_LOG_FLOOR) + (1 - t) * (-p).log1p().clamp(min=_LOG_FLOOR))
-
-    @staticmethod
-    def backward(ctx, grad):
-        p, t = ctx.saved_tensors
-        needs_p, needs_t = ctx.needs_input_grad
-        grad_p = grad * (p - t) / ((1 - p) * p).clamp(min=1e-12) if needs_p else None
-        grad_t = grad * ((-p).log1p().clamp(min=_LOG_FLOOR) - p.log().clamp(min=_LOG_FLOOR)) if needs_t else None
-        return grad_p, grad_t
-
-
-@autocast_as("float32")
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
                                      pos_weight=None):
     """binary_cross_entropy of sigmoid(input), without overflow; pos_weight scales the positive part."""
@@ -213,39 +159,21 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     check_tensor("binary_cross_entropy_with_logits", target, "target")
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    log_sigmoid = weir.nn.functional.logsigmoid(input)
-    if pos_weight is None:
-        loss = (1 - target) * input - log_sigmoid
-    else:
-        loss = (1 - target) * input - (1 + (pos_weight - 1) * target) * log_sigmoid
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return _bce_with_logits(input, target, weight, pos_weight, number(reduction))
 
 
-_reduced = reduce  # `reduce` is also the name of a deprecated argument
-
-
-@autocast_as("float32")
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target (log target - input), input being log-probabilities; 'batchmean' divides the sum by N."""
     batch_mean = reduction == "batchmean"
     reduction = legacy_reduction(size_average, reduce, "sum" if batch_mean else reduction)
-    check_tensor("kl_div", input)
-    check_tensor("kl_div", target, "target")
-    loss = target.exp() * (target - input) if log_target else weir.xlogy(target, target) - target * input
-    result = _reduced(loss, reduction)
+    result = _kl_div(input, target, number(reduction), log_target=log_target)
     return result / input.size(0) if batch_mean and input.dim() else result
 
 
-@autocast_as("float32")
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,
                      reduction="mean"):
     """Negative log-likelihood of a Poisson distribution with rate exp(input), or input when not `log_input`."""
-    reduction = legacy_reduction(size_average, reduce, reduction)
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        loss = loss + weir.where(target > 1, stirling, weir.zeros_like(stirling))
-    return _reduced(loss, reduction)
+    return _poisson(input, target, log_input, full, eps, number(legacy_reduction(size_average, reduce, reduction)))
 
 
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
@@ -254,8 +182,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * weir.ones_like(input)
-    elif bool((var < 0).any()):
-        raise ValueError("var has negative entry/entries")
+    else:
+        require(~(var < 0), ValueError, "var has negative entry/entries")
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = var.unsqueeze(-1)
@@ -265,4 +193,4 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         raise ValueError(reduction + " is not valid")
     clamped = var + (var.detach().clamp(min=eps) - var.detach())  # the clamp lets the gradient through
     loss = 0.5 * (clamped.log() + (input - target) ** 2 / clamped)
-    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+    return reduce(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)

@@ -1,5 +1,7 @@
 """Normalisations."""
 
+import math
+
 import weir
 from weir._ops import has_op, op
 
@@ -9,6 +11,8 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_res
 
 _batch_norm = op("hidden", "batch_norm")
 layer_norm = op("nn.functional" if has_op("nn.functional", "layer_norm") else "torch", "layer_norm")
+rms_norm = op("torch", "rms_norm")
+_instance_norm = op("torch", "instance_norm")
 _group_norm = op("nn.functional" if has_op("nn.functional", "group_norm") else "torch", "group_norm")
 
 
@@ -39,22 +43,9 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
                   eps=1e-5):
     """Batch norm of every sample by itself. Source: Ulyanov et al. 2016."""
     check_tensor("instance_norm", input)
-    if not use_input_stats:
-        if running_mean is None or running_var is None:
-            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-        return _batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps)
-    batch, channels, *spatial = input.shape
-    if spatial and all(s == 1 for s in spatial):
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
-    wide = input.reshape(1, batch * channels, *spatial)
-    mean, var = (None if t is None else t.repeat(batch) for t in (running_mean, running_var))
-    weight, bias = (None if t is None else t.repeat(batch) for t in (weight, bias))
-    result = _batch_norm(wide, weight, bias, mean, var, True, momentum, eps)
-    with weir.no_grad():
-        for running, updated in ((running_mean, mean), (running_var, var)):
-            if running is not None:
-                running.copy_(updated.reshape(batch, channels).mean(0))
-    return result.reshape(input.shape)
+    return _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
@@ -62,27 +53,6 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     return _group_norm(input, num_groups, weight, bias, eps)
-
-
-def rms_norm(input, normalized_shape, weight=None, eps=None):
-    """x / sqrt(mean(x^2) + eps) * weight over the last axes; eps defaults to the dtype's. Source: Zhang & Sennrich 2019."""
-    check_tensor("rms_norm", input)
-    normalized_shape = tuple(normalized_shape)
-    axes = len(normalized_shape)
-    if axes == 0:
-        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
-                           "element, but got normalized_shape = []")
-    if tuple(input.shape[-axes:]) != normalized_shape or input.dim() < axes:
-        raise RuntimeError(f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
-                           f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(input.shape)}")
-    if weight is not None and tuple(weight.shape) != normalized_shape:
-        raise RuntimeError("Expected weight to be of same shape as normalized_shape, but got weight of shape "
-                           f"{list(weight.shape)} and normalized_shape = {list(normalized_shape)}")
-    wide = input.float() if input.dtype in (weir.float16, weir.bfloat16) else input
-    eps = weir.finfo(wide.dtype).eps if eps is None else eps
-    scale = ((wide * wide).mean(tuple(range(-axes, 0)), keepdim=True) + eps).rsqrt()
-    result = wide * scale
-    return (result if weight is None else result * weight).to(input.dtype)
 
 
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):

@@ -1,5 +1,7 @@
 """Max, average and power pooling over windows. 1-d pools are 2-d ones with a height of 1."""
 
+import functools
+
 import weir
 from weir._composites._register import autocast_as
 from weir._ops import op
@@ -65,7 +67,16 @@ def _max_pool(with_indices, rank):
     return max_pool
 
 
-max_pool1d = _max_pool(max_pool1d_with_indices, 1)
+_max_pool1d = _max_pool(max_pool1d_with_indices, 1)
+
+
+@functools.wraps(_max_pool1d)
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    # Source: PyTorch's kernel for calls that record nothing reads and writes row by row.
+    plain = not return_indices and isinstance(input, weir.Tensor) and not (input.requires_grad and weir.is_grad_enabled())
+    return _max_pool1d(input.contiguous() if plain else input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
 max_pool2d = _max_pool(max_pool2d_with_indices, 2)
 max_pool3d = _max_pool(max_pool3d_with_indices, 3)
 

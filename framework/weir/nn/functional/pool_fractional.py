@@ -11,6 +11,8 @@ _pool = op("hidden", "fractional_max_pool")
 
 
 def _fractional(name, axes, input, kernel_size, output_size, output_ratio, samples):
+    if samples is None and output_size is not None:
+        input.size(-axes - 1)  # raises: PyTorch draws as many samples before it looks at the axes
     check_batched(name, input, axes)
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")

@@ -1,0 +1,82 @@
+// Watch: whether what a traced program took from Python is still the very same objects. It answers in nanoseconds per object;
+// where it says no, the caller looks closer.
+#include "framework/binding/graph.h"
+
+#include "framework/binding/convert.h"
+
+namespace py = pybind11;
+
+namespace weir {
+namespace {
+
+class Watch {
+ public:
+  /// A dictionary with all its entries, or those named.
+  void dict(py::dict d) {
+    sizes_.push_back({d, PyDict_GET_SIZE(d.ptr())});
+    for (auto [key, value] : d) entries_.push_back({d, py::reinterpret_borrow<py::object>(key), py::reinterpret_borrow<py::object>(value)});
+  }
+  void entry(py::dict d, py::object key) {
+    entries_.push_back({d, key, py::reinterpret_borrow<py::object>(PyDict_GetItemWithError(d.ptr(), key.ptr()))});  // null: it is not there
+  }
+  /// A class's own attributes.
+  void type(py::type t) { dict(py::reinterpret_borrow<py::dict>(reinterpret_cast<PyTypeObject*>(t.ptr())->tp_dict)); }
+  void list(py::list l) {
+    std::vector<py::object> items;
+    for (py::handle x : l) items.push_back(py::reinterpret_borrow<py::object>(x));
+    lists_.push_back({l, std::move(items)});
+  }
+  void cell(py::object c) { cells_.push_back({c, py::reinterpret_steal<py::object>(PyCell_Get(c.ptr()))}); }
+  void attribute(py::object o, py::str name) { attributes_.push_back({o, name, o.attr(name)}); }
+  void tensor(const Tensor& t) { tensors_.push_back({t, t->storage, t.meta(), t->flags & kRequiresGrad}); }
+
+  bool same() const {
+    for (const auto& [d, size] : sizes_)
+      if (PyDict_GET_SIZE(d.ptr()) != size) return false;
+    for (const auto& [d, key, value] : entries_)
+      if (PyDict_GetItemWithError(d.ptr(), key.ptr()) != value.ptr()) return PyErr_Clear(), false;
+    for (const auto& [l, items] : lists_) {
+      if (size_t(PyList_GET_SIZE(l.ptr())) != items.size()) return false;
+      for (size_t i = 0; i < items.size(); i++)
+        if (PyList_GET_ITEM(l.ptr(), Py_ssize_t(i)) != items[i].ptr()) return false;
+    }
+    for (const auto& [c, value] : cells_)
+      if (PyCell_GET(c.ptr()) != value.ptr()) return false;
+    for (const auto& [o, name, value] : attributes_)
+      if (!py::getattr(o, name, py::none()).is(value)) return false;
+    for (const Seen& s : tensors_)
+      if (!(s.tensor->storage == s.storage) || s.tensor->offset != s.meta.offset || s.tensor.dtype() != s.meta.dtype || !(s.tensor.sizes() == s.meta.sizes) ||
+          !(s.tensor.strides() == s.meta.strides) || (s.tensor->flags & kRequiresGrad) != s.grad)
+        return false;
+    return true;
+  }
+
+ private:
+  struct Entry { py::dict d; py::object key, value; };
+  struct Listed { py::list l; std::vector<py::object> items; };
+  struct Attribute { py::object o; py::str name; py::object value; };
+  struct Seen { Tensor tensor; StorageRef storage; Meta meta; uint32_t grad; };
+  std::vector<std::pair<py::dict, Py_ssize_t>> sizes_;
+  std::vector<Entry> entries_;
+  std::vector<Listed> lists_;
+  std::vector<std::pair<py::object, py::object>> cells_;
+  std::vector<Attribute> attributes_;
+  std::vector<Seen> tensors_;
+};
+
+}  // namespace
+
+void init_watch(py::module_& m) {
+  py::class_<Watch>(m, "_Watch")
+      .def(py::init<>())
+      .def("dict", &Watch::dict)
+      .def("entry", &Watch::entry)
+      .def("type", &Watch::type)
+      .def("list", &Watch::list)
+      .def("cell", &Watch::cell)
+      .def("attribute", &Watch::attribute)
+      .def("tensor", &Watch::tensor)
+      .def("same", &Watch::same);
+}
+
+}  // namespace weir

@@ -1,0 +1,50 @@
+"""Calls that generated cases once found different from PyTorch, by cause: each must give its values, strides, or error type."""
+
+import pytest
+import torch
+from twins import assert_same
+
+V, M = torch.tensor([0.5, -1.0, 2.0]), torch.arange(12.0).reshape(3, 4)
+CALLS = {
+    # the order of refusals
+    "rnn of 0-d states": lambda t, v, m: t.rnn_tanh(t.ones(2, 3, 4), t.tensor(1.0), [m, m], False, 2, 0.0, False, False, False),
+    "lstm of flat states": lambda t, v, m: t.lstm(t.ones(2, 3, 4), [m, m], [m, m], False, 0, 0.0, False, False, False),
+    "packed by a number": lambda t, v, m: t.rnn_tanh(m, t.tensor(2), t.ones(1, 2, 3), [m, t.ones(3, 3)], False, 1, 0.0, False, False),
+    "cell of a vector": lambda t, v, m: t.rnn_tanh_cell(t.ones(4), t.ones(2, 3), m, t.ones(3, 3)),
+    "cell of flat weights": lambda t, v, m: t.rnn_tanh_cell(t.ones(2, 4), t.ones(2, 3), t.ones(4), t.ones(3, 3)),
+    "gru cell of a vector": lambda t, v, m: t.gru_cell(t.ones(4), t.ones(2, 0), t.ones(1, 4, 2), t.ones(0, 0)),
+    "roll of nothing": lambda t, v, m: t.roll(m[:0], [0, -2], dims=[4, -1]), "quantile of a far axis": lambda t, v, m: t.quantile(v, v, 1),
+    "avg_pool2d of three sizes": lambda t, v, m: t.nn.functional.avg_pool2d(m, [1, 2, 2]), "orgqr of 0-d": lambda t, v, m: t.orgqr(t.ones(2, 3), v[0]),
+    "fractional pool of a plane": lambda t, v, m: t.nn.functional.fractional_max_pool2d(m, [2, 1], [4, 4]),
+    "range away": lambda t, v, m: t.range(7, 2.5), "range by nothing": lambda t, v, m: t.range(1, 2, 0), "range of NaN": lambda t, v, m: t.range(0, float("nan"), dtype=t.int64),
+    "range to one": lambda t, v, m: t.range(5), "rms_norm of whole numbers": lambda t, v, m: t.rms_norm(m.long(), [4]),
+    # values
+    "range": lambda t, v, m: t.range(1, 4.5, 0.5), "range down": lambda t, v, m: t.range(7, -2, -3, dtype=t.int64), "range of halves": lambda t, v, m: t.range(1, 4, dtype=t.float16),
+    "repeated nothing": lambda t, v, m: t.repeat_interleave(m[:0], t.tensor([3]), output_size=2), "hinge of nothing": lambda t, v, m: t.ones(()).to(
+        t.nn.functional.multi_margin_loss(m[:0].long(), t.ones(0).long()).dtype),
+    "same empty memory": lambda t, v, m: t.tensor(t.empty(0).is_set_to(t.empty(0))), "a blank in a target": lambda t, v, m: t.ctc_loss(
+        m.reshape(3, 1, 4).requires_grad_() - 9, t.tensor([[1, 0]]), (3,), (2,), 0, 2), "impossible NaN": lambda t, v, m: t.ctc_loss(
+        m.reshape(3, 1, 4) * float("inf"), t.tensor([[1, 2]]), (3,), (2,)), "targets of truths": lambda t, v, m: t.nn.functional.ctc_loss(
+        m.reshape(3, 1, 4), t.tensor([[True, True]]), (3,), (1,)),
+    "norm over one value": lambda t, v, m: t.instance_norm(m * 7.3, v.repeat(2)[:4], v.repeat(2)[:4], None, None, True, 0.5, 1e-5, True),
+    "norm over one value, strided": lambda t, v, m: t.batch_norm(m[:1] * 7.3, m[:, 0:1].repeat(2, 1)[:4, 0], m[0], m[:, :2].reshape(-1)[:4].clone(), m[1].clone(), True, 0.5, 1e-5, False),
+    # layouts
+    "rms_norm": lambda t, v, m: t.rms_norm(m.t(), [3]), "max_pool1d": lambda t, v, m: t.max_pool1d(m.t().unsqueeze(0), [2]),
+    "dropout": lambda t, v, m: t.tensor(
+        [t.nn.functional.dropout(m.t(), 0.5).stride(), t.nn.functional.dropout(m.t()[:2], 0.5).stride()]),
+    # gradients
+    "polar": lambda t, v, m: t.view_as_real(t.polar(v.requires_grad_(), v.detach().requires_grad_())), "unique": lambda t, v, m: t.unique(v.requires_grad_()),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore")
+def test_as_pytorch(name):
+    assert_same(CALLS[name], V, M, rtol=1e-6, order=1, what=name)
+
+
+def test_unique_elements_have_no_derivative(x=(1.0, 1.0, 2.0)):
+    import weir
+    for t in (torch, weir):
+        with pytest.raises(NotImplementedError):
+            t.unique_consecutive(t.tensor(x, requires_grad=True)).sum().backward()
