@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
-from rich.console import Console
 
 from . import annotations
 from . import compat as naming
@@ -23,15 +22,36 @@ from .campaign import shrink as shrinking
 from .campaign import tasks
 from .campaign.lane import Lane
 from .cases import database
+from .config import NAME, Config
+from .config import defaults as config_defaults
+from .config import load as load_config
 from .opdb.run import Result, Settings, UsageError, run
-from .record import CAMPAIGN_SCHEMA, SCHEMA, campaign_record, merged, record
+from .record import CAMPAIGN_SCHEMA, SCHEMA, campaign_record, record
+from .record_commands import app as record_commands
+from .record_commands import console, load_record, read, write
 from .tiers import NIGHTLY, TIERS
 
 COMPLETED, USAGE, FELL = 0, 1, 2  # exit codes
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
-                  help="Checks a framework with PyTorch's API against PyTorch's own op database.\n\n"
-                       "Exit codes: 0 completed, 1 cannot run as asked, 2 a cell fell below the baseline.")
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app.add_typer(record_commands)
+_config = Config({})
+
+
+@app.callback()
+def configured(
+    context: typer.Context,
+    config: Annotated[Optional[Path], typer.Option(help=f"The project's settings. [default: {NAME} where it exists]", show_default=False)] = None,
+) -> None:
+    """Checks a framework with PyTorch's API against PyTorch: its own op database, and calls generated from its signatures.
+
+    Exit codes: 0 completed, 1 cannot run as asked, 2 a cell fell below the baseline.
+    """
+    global _config
+    if config is None and not Path(NAME).exists():
+        return
+    _config = read(load_config, config or Path(NAME))
+    context.default_map = config_defaults(_config)
 
 Subject = Annotated[str, typer.Option(help="Module under test; `torch` is the control.")]
 Dtype = Annotated[str, typer.Option(help="dtype of the samples, by name.")]
@@ -49,6 +69,7 @@ def accept(
     max_samples: MaxSamples = 0, timeout: Timeout = 60.0,
     json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
     verbose: Annotated[bool, typer.Option(help="Full reasons in the table.")] = False,
+    graph: Annotated[bool, typer.Option(help="Trace every call by nn.Graph; it must equal eager mode bit for bit too.")] = False,
 ) -> None:
     """Run samples, gradients and error inputs; print what does not pass.
 
@@ -58,11 +79,10 @@ def accept(
       weir-autotest accept --ops add,softmax --verbose
       weir-autotest accept --subject torch --dtype bfloat16 --json run.json
     """
-    result = _run(Settings(subject, dtype, _names(ops), _jobs(jobs), max_samples, timeout))
-    console = _console()
-    view.table(result.cells, verbose, console)
-    view.summary(result.cells, console)
-    _write(json_file, record(result))
+    result = _run(Settings(subject, dtype, _names(ops), _jobs(jobs), max_samples, timeout, graph=graph))
+    view.table(result.cells, verbose, console())
+    view.summary(result.cells, console())
+    write(json_file, record(result))
 
 
 @app.command()
@@ -104,28 +124,9 @@ def run_generated(
                        cases_folder)
     settings = _settings(tier, subject, ops, dtypes, cases, first=first, jobs=_jobs(jobs), timeout=timeout, shard=_shard(shard))
     made = _recorded(settings, scripts)
-    view.failures(made, verbose, _console())
-    view.campaign_summary(made, _console())
-    _write(json_file, made)
-
-
-@app.command()
-def merge(
-    parts: Annotated[list[Path], typer.Argument(help="Records of all parts of one run.")],
-    json_file: Annotated[Path, typer.Option("--json", help="Write the merged record here.")],
-) -> None:
-    """Merge the records of a run that machines shared (`run --shard`) into one.
-
-    \b
-    Example:
-      weir-autotest merge part-*.json --json run.json
-    """
-    try:
-        made = merged([_load_record(path, CAMPAIGN_SCHEMA) for path in parts])
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    view.campaign_summary(made, _console())
-    _write(json_file, made)
+    view.failures(made, verbose, console())
+    view.campaign_summary(made, console())
+    write(json_file, made)
 
 
 @app.command()
@@ -143,7 +144,7 @@ def shrink(
     Example:
       weir-autotest shrink clamp --dtype float32
     """
-    settings = tasks.Settings(subject, (dtype,), (op,), cases, first)
+    settings = tasks.Settings(subject, (dtype,), (op,), cases=cases, first=first)
     finished = _campaign(settings)
     for shrunk in shrinking.shrink_all(settings, finished.scores):
         _show(shrunk, cases_folder if save else None)
@@ -182,12 +183,12 @@ def calibrate(
     Example:
       weir-autotest calibrate --dtypes float32,bfloat16
     """
-    finished = _campaign(tasks.Settings("torch", _names(dtypes), _names(ops), cases,
+    finished = _campaign(tasks.Settings("torch", _names(dtypes), _names(ops), cases=cases,
                                            environment={"ATEN_CPU_CAPABILITY": capability}))
     made = campaign_record(finished)
-    view.failures(made, False, _console())
-    view.false_alarms(finished, _console())
-    _write(json_file, made)
+    view.failures(made, False, console())
+    view.false_alarms(finished, console())
+    write(json_file, made)
 
 
 @app.command()
@@ -205,11 +206,11 @@ def mutate(
       weir-autotest mutate --every 5
     """
     with view.progress() as (on_start, on_overload):
-        kills = mutating.mutate(tasks.Settings(subject, _names(dtypes), _names(ops), cases), every=every,
+        kills = mutating.mutate(tasks.Settings(subject, _names(dtypes), _names(ops), cases=cases), every=every,
                                 on_start=on_start, on_overload=on_overload)
-    view.kills(kills, _console())
-    _write(json_file, {"schema": "weir.mutation/v1", "planted": kills.planted, "noticed": kills.noticed,
-                       "cases": kills.cases, "survivors": kills.survivors, "rate": kills.rate})
+    view.kills(kills, console())
+    write(json_file, {"schema": "weir.mutation/v1", "planted": kills.planted, "noticed": kills.noticed,
+                       "cases": kills.cases, "noticed_cases": kills.noticed_cases, "survivors": kills.survivors, "rate": kills.rate})
 
 
 @app.command()
@@ -250,13 +251,13 @@ def explain(op: Annotated[str, typer.Argument(help="Name of the op, with or with
 
 def _explain_samples(op: str, subject: str, dtype: str, timeout: float) -> None:
     for cell in _run(Settings(subject, dtype, (op,), timeout=timeout)).cells:
-        view.explain(cell, _console())
+        view.explain(cell, console())
 
 
 def _explain_calls(op: str, subject: str, dtype: str, timeout: float) -> None:
     settings = tasks.Settings(subject, (dtype,), (op,), timeout=timeout)
     for score in _campaign(settings).scores:
-        view.states(score, _console())
+        view.states(score, console())
         for shrunk in shrinking.shrink_all(settings, [score]):
             _show(shrunk, None)
 
@@ -282,10 +283,10 @@ def gate(
       weir-autotest gate --from run.json --update
     """
     begins = update and not baseline.exists()
-    before, excused = {} if begins else _read(ratchet.load, baseline), _read(waivers.load, waivers_file)
+    before, excused = {} if begins else read(ratchet.load, baseline), read(waivers.load, waivers_file)
     replayed = []
     if from_file:
-        made = _load_record(from_file, SCHEMA, CAMPAIGN_SCHEMA)
+        made = load_record(from_file, SCHEMA, CAMPAIGN_SCHEMA)
     elif tier:
         wanted = _names(ops)
         replayed = _replay(subject, [entry for entry in database.entries(cases_folder)
@@ -312,7 +313,7 @@ def gate(
 def _search(settings: tasks.Settings, minutes: float, cases_folder: Path | None, guided: bool = True) -> None:
     with view.progress() as (_, on_visit), Lane(settings) as lane:
         found = searching.Search(lane, settings, guided).run(60 * minutes, on_visit=on_visit)
-    view.found(found, _console())
+    view.found(found, console())
     for shrunk in shrinking.shrink_all(settings, found.failing, 60 * minutes):
         _show(shrunk, cases_folder)
 
@@ -370,7 +371,8 @@ def _report(applied: waivers.Applied) -> None:
 def _settings(tier: str, subject: str, ops: str, dtypes: str = "", cases: int = 0, **more) -> tasks.Settings:
     if tier not in TIERS:
         raise UsageError(f"unknown tier {tier!r}; there are {', '.join(TIERS)}")
-    return tasks.Settings(subject, _names(dtypes) or TIERS[tier].dtypes, _names(ops), cases or TIERS[tier].cases, **more)
+    return tasks.Settings(subject, _names(dtypes) or TIERS[tier].dtypes, _names(ops), _config.leave_out, cases or TIERS[tier].cases,
+                          properties=_config.properties, errors=_config.errors, tolerances=_config.tolerances, **more)
 
 
 def _shard(text: str) -> tuple:
@@ -420,37 +422,12 @@ def _campaign(settings: tasks.Settings) -> campaign.Campaign:
         return campaign.run(settings, on_start, lambda score: on_score(score.overload))
 
 
-def _read(load, path: Path):
-    try:
-        return load(path)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: {error}") from None
-
-
-def _load_record(path: Path, *schemas: str) -> dict:
-    loaded = _read(lambda file: json.loads(file.read_text()), path)
-    if not isinstance(loaded, dict) or loaded.get("schema") not in schemas:
-        raise UsageError(f"{path} is not a record of schema {' or '.join(schemas)}")
-    return loaded
-
-
-def _write(path: Path | None, content: dict) -> None:
-    if path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, indent=1) + "\n")
-
-
 def _names(text: str) -> tuple:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _jobs(jobs: int) -> int:
     return jobs if jobs > 0 else os.cpu_count() or 1
-
-
-def _console() -> Console:
-    # Piped output keeps its long lines whole; a terminal wraps them.
-    return Console() if sys.stdout.isatty() else Console(width=240)
 
 
 def main() -> None:

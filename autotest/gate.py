@@ -18,11 +18,11 @@ ABSENT = "absent"  # stands for the state of a cell that the run left out
 
 #: How good a state is. A cell falls when its rank does; being left out ranks lowest, so that skipping raises nothing.
 RANK = {ABSENT: 0, "FAIL": 1, "MISSING": 1, "UNMAPPABLE": 1, "ORACLE-ERROR": 1, "LENIENT": 2, "UNSUPPORTED": 2,
-        "UNTESTED": 2, "ORACLE-LIMIT": 2, "N/A": 3, "PASS": 3}
-GOOD = 3
+        "UNTESTED": 2, "ORACLE-LIMIT": 2, "EXCUSED": 3, "N/A": 4, "PASS": 4}
+GOOD = 4
 
 #: One letter a state keeps a campaign's rows short.
-LETTERS = {"FAIL": "F", "LENIENT": "L", "UNSUPPORTED": "u", "UNTESTED": ".", "ORACLE-LIMIT": "o", "PASS": "P"}
+LETTERS = {"FAIL": "F", "LENIENT": "L", "UNSUPPORTED": "u", "UNTESTED": ".", "ORACLE-LIMIT": "o", "EXCUSED": "e", "PASS": "P"}
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ import numpy as np
 from .cases import render, scripts
 from .cases.case import Case
 from .cases.layout import is_plain, plain
-from .cases.objects import CASES
+from .cases.objects import CASES, SchedulerCase
 from .cases.program import Program
 from .cases.protocol import Item
-from .check import appeal, journals, programs, properties
+from .check import appeal, journals, programs, properties, ties
 from .check.properties import Fault
 from .check.reference import (DOUBLES, PERTURBATIONS, demoted, is_double, nudged, poisoned, promoted, promoted_object,
                               promoted_program)
-from .workers import objects, repeat
+from .workers import graphs, objects, repeat
 from .workers.program import Run
 from .workers.trial import Trial
 
@@ -28,11 +28,16 @@ class CallKind:
 
     def faults(self, item: Item, got) -> list[Fault]:
         """What is wrong with `got`, before any second hearing."""
-        return properties.faults(item.case, item.expected, got, item.random)
+        choosing = any(ties.choosing(path, item.case) for path in item.target.paths)
+        return properties.faults(item.case, item.expected, got, item.random, choosing)
 
     def repeated(self, W, item: Item, got) -> list[Fault]:
         """What differs between runs of the call, of which `got` was the first."""
         return repeat.faults(item, item.target.resolve(W), W, got)
+
+    def traced(self, W, item: Item, got) -> list[Fault]:
+        """What differs where the case runs as a graph."""
+        return graphs.faults(W, item, item.target.resolve(W), got)
 
     def reruns(self, W, item: Item, more: bool = False) -> list:
         """Observations in double precision, exact inputs first, then perturbed ones. What is to be added to them where they do not
@@ -43,14 +48,15 @@ class CallKind:
             cases = [promoted(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
         else:
             double = is_double(item.case)
-            cases = [nudged(item.case, rng) for _ in range(DOUBLES if double else PERTURBATIONS)]
+            # One element's rounding shows in one run of many; the runs of a whole row show it in few.
+            cases = [nudged(item.case, rng) for _ in range(DOUBLES if double or item.pointwise else PERTURBATIONS)]
             if double:
                 narrow = demoted(item.case)
                 cases += [narrow] + [nudged(narrow, rng) for _ in range(DOUBLES - 1)]
         return [Trial(W, function, case).run() for case in cases]
 
-    def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
-        """Whether the numbers of `fault` are as right as the oracle's own."""
+    def granted(self, fault: Fault, item: Item, got, reruns: list) -> frozenset | None:
+        """The kinds of excuse that the numbers of `fault` need, none within tolerance; None where they are wrong."""
         return appeal.granted(fault, item, got, reruns)
 
     def asked(self, item: Item) -> list[str]:
@@ -59,8 +65,8 @@ class CallKind:
         if expected.raised:
             return ["error"]
         if item.case.relation != "call":
-            return [item.case.relation]
-        names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad"]
+            return [item.case.relation, "graph"]
+        names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "graph"]
         names += ["random"] if item.draws else []
         names += ["determinism"] if repeat.repeats(item) else []
         names += ["layout"] if not is_plain(item.case) else []
@@ -97,15 +103,18 @@ class ProgramKind:
     def repeated(self, W, item: Item, got) -> list[Fault]:
         return []  # its steps are repeated one by one
 
+    def traced(self, W, item: Item, got) -> list[Fault]:
+        return graphs.program_faults(W, item, got)
+
     def reruns(self, W, item: Item, more: bool = False) -> list:
         rng = np.random.default_rng(item.index)
         return [] if more else [Run(W, promoted_program(item.case, noise)).run() for noise in [None] + [rng] * PERTURBATIONS]
 
-    def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
+    def granted(self, fault: Fault, item: Item, got, reruns: list) -> frozenset | None:
         return programs.granted(fault, item.expected, got, reruns)
 
     def asked(self, item: Item) -> list[str]:
-        names = ["value", "dtype", "shape", "alias", "version", "requires_grad"]
+        names = ["value", "dtype", "shape", "alias", "version", "requires_grad", "graph"]
         return names + (["gradient"] if isinstance(item.expected.gradients, list) else [])
 
     def call(self, item: Item) -> str:
@@ -132,6 +141,9 @@ class ObjectKind:
     def repeated(self, W, item: Item, got) -> list[Fault]:
         return []  # the operations inside are repeated on their own
 
+    def traced(self, W, item: Item, got) -> list[Fault]:
+        return [] if got.raised else graphs.object_faults(W, item, item.target.resolve(W))
+
     def reruns(self, W, item: Item, more: bool = False) -> list:
         rng, kind = np.random.default_rng((item.index, more)), item.target.resolve(W)
         if more:
@@ -140,13 +152,14 @@ class ObjectKind:
             cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
         return [objects.observe(W, kind, case) for case in cases]
 
-    def granted(self, fault: Fault, item: Item, got, reruns: list) -> bool:
+    def granted(self, fault: Fault, item: Item, got, reruns: list) -> frozenset | None:
         return journals.granted(fault, item.expected, got, reruns, poisoned(item.case))
 
     def asked(self, item: Item) -> list[str]:
         if item.expected.raised:
             return ["error"]
         names = {entry.property for entry in item.expected.entries} | {"dtype", "shape"}
+        names |= set() if isinstance(item.case, SchedulerCase) else {"graph"}
         return [*names, *(["random"] if any(entry.free for entry in item.expected.entries) else [])]
 
     def call(self, item: Item) -> str:

@@ -12,6 +12,7 @@ from .campaign.score import STATES
 from .check.properties import PROPERTIES
 from .opdb.cell import PHASES, totals
 from .opdb.run import Result
+from .workers.graphs import DYNAMIC
 
 SCHEMA = "weir.conformance/v1"
 CAMPAIGN_SCHEMA = "weir.campaign/v1"
@@ -51,7 +52,10 @@ def campaign_record(campaign: Campaign, scripts: dict | None = None) -> dict:
         "seconds": campaign.seconds,
         "scores": [{"overload": score.overload, "path": score.path, "dtype": score.dtype, "states": score.states(),
                     "made": score.made, "valid": score.valid, "cases": score.cases, "unsupported": score.unsupported,
+                    "asked": dict(score.asked), "absent": dict(score.absent), "failed": dict(score.failed), "lacking": score.lacking,
                     "oracle_limit": score.oracle_limit,
+                    "excused": [{"property": name, "kind": kind, "count": count} for (name, kind), count in score.excused.items()],
+                    "excuses": [asdict(excuse) | {"call": call} for excuse, call in score.excuses],
                     "failures": [_failure(failure, scripts) for failure in score.failures]}
                    for score in campaign.scores],
     })
@@ -85,6 +89,14 @@ def _sealed(content: dict) -> dict:
     return {**content, "run_id": digest(content)}
 
 
+def _graph_totals(scores: list[dict]) -> dict:
+    """How the calls fared as graphs: `dynamic` are those whose results depend on values in shape, or are Python values."""
+    asked, absent, failed, dynamic = (sum(score.get(key, {}).get(name, 0) for score in scores) for key, name in
+                                      (("asked", "graph"), ("absent", "graph"), ("failed", "graph"), ("absent", DYNAMIC)))
+    missing = sum(score.get("absent", {}).get("unsupported", 0) for score in scores)  # nor does eager mode have them
+    return {"asked": asked - missing, "dynamic": dynamic, "refused": absent - missing - dynamic, "wrong": failed}
+
+
 def campaign_totals(scores: list[dict]) -> dict:
     """How many rows are in which state per property, and how the generator did."""
     def overloads(holds) -> int:
@@ -96,8 +108,11 @@ def campaign_totals(scores: list[dict]) -> dict:
             states[name][state] += 1
     return {"properties": {name: dict(count) for name, count in states.items()},
             **{name: sum(score[name] for score in scores) for name in ("made", "valid", "cases")},
+            "excused": dict(sum((Counter({e["kind"]: e["count"]}) for score in scores for e in score.get("excused", ())), Counter())),
+            "graph": _graph_totals(scores),
             "overloads": overloads(lambda score: True),
             "reached": overloads(lambda score: score["valid"]),
             "failing": overloads(lambda score: "FAIL" in score["states"].values()),
             "lenient": overloads(lambda score: "LENIENT" in score["states"].values()),
-            "unsupported": overloads(lambda score: score["unsupported"])}
+            "unsupported": overloads(lambda score: score["unsupported"]),
+            "missing": overloads(lambda score: score["states"]["value"] == "UNSUPPORTED")}

@@ -74,13 +74,24 @@ def campaign_summary(record: dict, console: Console) -> None:
     console.print(f"{count['reached']} of {count['overloads']} overloads reached by a valid call; "
                   f"{count['valid']} of {count['made']} calls valid ({count['valid'] / max(count['made'], 1):.0%}); "
                   f"{count['cases']} cases in {seconds:.0f} s ({count['cases'] / seconds:.0f} cases/s)", highlight=False)
+    excused = count.get("excused", {})
+    console.print(f"{sum(excused.values())} values excused ({sum(excused.values()) / max(count['cases'], 1):.2%} of cases)"
+                  + "".join(f", {number} {kind}" for kind, number in sorted(excused.items(), key=lambda e: -e[1])), highlight=False)
+    graph = count.get("graph", {})
+    if traced := graph.get("asked", 0) - graph.get("dynamic", 0):
+        equal = traced - graph["refused"] - graph["wrong"]
+        console.print(f"{equal} of {traced} calls equal eager mode as graphs ({equal / traced:.2%}); {graph['refused']} are refused by name, "
+                      f"{graph['wrong']} wrong; {graph['dynamic']} more depend on values", highlight=False)
     console.print(f"{count['failing']} overloads fail somewhere, {count['lenient']} accept what the oracle "
-                  f"refuses, {count['unsupported']} are unsupported", highlight=False)
+                  f"refuses, {count['missing']} are missing, {count['unsupported'] - count['missing']} support a part of what was asked", highlight=False)
 
 
 def states(score: Score, console: Console) -> None:
     """Prints the state of every property that generated calls of one row were asked for."""
-    asked = ", ".join(f"{name} {state}" for name, state in score.states().items() if state != "UNTESTED")
+    def coverage(name: str) -> str:
+        return f" of {score.asked[name]}, {score.absent[name]} unsupported" if score.absent[name] else ""
+
+    asked = ", ".join(f"{name} {state}{coverage(name)}" for name, state in score.states().items() if state != "UNTESTED")
     why = score.unsupported or score.oracle_limit
     console.print(f"{score.overload} {score.dtype}, {score.cases} generated calls: {asked}{f' ({why})' if why else ''}",
                   markup=False, highlight=False, style="bold", soft_wrap=True)
@@ -107,11 +118,12 @@ def false_alarms(campaign: Campaign, console: Console) -> None:
 
 def kills(found: Kills, console: Console) -> None:
     """Prints how many planted faults of each kind were noticed, and who let them pass."""
-    grid = Table("fault", "planted", "noticed", "rate", "survives in", box=None, header_style="bold", pad_edge=False)
+    grid = Table("fault", "planted", "noticed", "rate", "of cases", "survives in", box=None, header_style="bold", pad_edge=False)
     for kind, planted in found.planted.items():
         survivors = found.survivors.get(kind, [])
         more = f" and {len(survivors) - 4} more" if len(survivors) > 4 else ""
         grid.add_row(kind, str(planted), str(found.noticed[kind]), f"{found.noticed[kind] / planted:.1%}",
+                     f"{found.noticed_cases[kind] / found.cases[kind]:.1%} of {found.cases[kind]}",
                      escape(", ".join(survivors[:4]) + more))
     console.print(grid)
     console.print(f"{found.rate:.1%} of {sum(found.planted.values())} planted faults noticed", highlight=False)

@@ -1,18 +1,24 @@
 """A pair of oracle and subject: has cases written, judges the subject by them, and doubts both before it blames one."""
 
+import json
 import pickle
 import threading
 from dataclasses import replace
 
 from ..cases.values import Raised
-from ..check.properties import Fault
+from ..check import appeal
+from ..check.excuses import Excuse
+from ..check.properties import ANYTHING, Fault
 from ..kinds import kind_of
 from ..workers.worker import Worker, WorkerLost
 from .score import Failure, Score
 from .tasks import Settings
 
 
-_NO_ANSWER = "the oracle does not repeat its own answer"
+def _wavers(fault: Fault, wavering: list[Fault]) -> bool:
+    """Whether the oracle's own answers differ in what `fault` is about: the same value, or the same property of a call."""
+    return any(other.property == ANYTHING or (other.property, other.phase, other.position) == (fault.property, fault.phase, fault.position)
+               for other in wavering)
 
 
 class HarnessFailed(Exception):
@@ -25,7 +31,8 @@ class Lane:
     def __init__(self, settings: Settings):
         self._settings = settings
         self.oracle = Worker("generate.service", [str(settings.memory_gb)])
-        self.subject = Worker("workers.subject", [settings.subject, str(settings.memory_gb)], environment=settings.environment)
+        self.subject = Worker("workers.subject", [settings.subject, str(settings.memory_gb), "eager", json.dumps(settings.errors)],
+                              environment=settings.environment)
         self._lock = threading.Lock()
 
     def __enter__(self) -> "Lane":
@@ -59,11 +66,17 @@ class Lane:
         return score
 
     def killed(self, blob: bytes, mutant: str) -> tuple[int, int]:
-        """Of the cases of `blob` that the planted fault changes: how many are noticed, how many there are."""
+        """Of the cases of `blob` that the planted fault changes: how many are noticed, how many there are.
+
+        Excuses count as in a run. Whether the oracle wavers is asked until one case is noticed: it takes many runs.
+        """
         noticed = applied = 0
         for item, (faults, got, changed) in zip(pickle.loads(blob), self._observe(blob, mutant)):
             applied += changed
-            noticed += changed and any(not fault.absent for fault in self._upheld(item, faults, got))
+            charged = changed and [fault for fault in self._upheld(item, faults, got)[0] if not fault.absent]
+            if charged and not noticed:
+                charged = self._doubted(Score("", "", ""), item, charged, "wavers")
+            noticed += bool(charged)
         return noticed, applied
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list:
@@ -111,7 +124,8 @@ class Lane:
         blob, made, valid, asked = self.ask("batch", score.overload, score.dtype, indices, timeout=timeout)
         score.made += made
         score.valid += valid
-        score.asked.update(asked)
+        wanted = self._settings.properties
+        score.asked.update({name: count for name, count in asked.items() if not wanted or name in wanted})
         return blob
 
     # The subject's side.
@@ -145,27 +159,45 @@ class Lane:
         items = pickle.loads(blob) if wrong else []
         for i, faults, got in wrong:
             try:
-                self._charge(score, items[i], self._upheld(items[i], faults, got))
+                upheld, excuses = self._upheld(items[i], faults, got)
+                for excuse in excuses:
+                    score.excuse(excuse, kind_of(items[i]).call(items[i]))
+                self._charge(score, items[i], upheld)
             except HarnessFailed as error:
                 self._fail(score, items[i], Fault("crash", f"the harness {error}"))
 
     def _charge(self, score: Score, item, faults: list[Fault]) -> None:
-        """Charges what was upheld of a case's faults, unless the oracle has no single answer."""
-        if any(not fault.absent for fault in faults) and self._oracle_is("wavers", item):
-            score.oracle_limit = _NO_ANSWER
-            return
+        """Charges what was upheld of a case's faults, but for what the oracle has no single answer to."""
+        if any(not fault.absent for fault in faults):
+            faults = self._doubted(score, item, faults, "wavers")
         for fault in self._steady(score, item, self._blamed(item, faults)):
             self._fail(score, item, fault)
 
+    def _doubted(self, score: Score, item, faults: list[Fault], doubt: str) -> list[Fault]:
+        """The faults less those in what PyTorch answers differently at times, as where it reads unset memory. A doubt that
+        cannot be settled, since the oracle dies of it, excuses nothing."""
+        try:
+            wavering = self.ask(doubt, item)
+        except WorkerLost:
+            return faults
+        certain = [fault for fault in faults if fault.absent or not _wavers(fault, wavering)]
+        for fault in faults:
+            if fault not in certain:
+                score.excuse(Excuse(fault.property, "oracle wavers", fault.reason), kind_of(item).call(item))
+        return certain
+
     def _blamed(self, item, faults: list[Fault]) -> list[Fault]:
         """Charges wrong numbers to the layout where the same call on row-major inputs is right."""
-        numbers, plain = {"value", "gradient", "gradgrad"}, kind_of(item).plain(item)
-        if plain is None or not any(fault.property in numbers for fault in faults):
+        numbers = {"value", "gradient", "gradgrad"}
+        if not any(fault.property in numbers for fault in faults):
+            return faults
+        plain = kind_of(item).plain(item)
+        if plain is None:
             return faults
         try:
             twin = self.ask("expect", item.target, plain)
             (found, got, _), = self._observe(pickle.dumps([twin]))
-            still = {fault.property for fault in self._upheld(twin, found, got)}
+            still = {fault.property for fault in self._upheld(twin, found, got)[0]}
         except WorkerLost:
             return faults
         return [replace(fault, property="layout") if fault.property in numbers - still else fault for fault in faults]
@@ -178,43 +210,47 @@ class Lane:
         self.subject.stop()
         try:
             (found, got, _), = self._observe(pickle.dumps([item]))
-            again = bool(self._upheld(item, found, got))
+            again = any(not fault.absent for fault in self._upheld(item, found, got)[0])
         except WorkerLost:
             again = True
         if again:
             return faults
-        if self._oracle_is("restless", item):
-            score.oracle_limit = _NO_ANSWER
-            return []
-        return [replace(fault, property="determinism", reason=f"not in every process: {fault.reason}") for fault in faults]
+        faults = self._doubted(score, item, faults, "restless")
+        return [fault if fault.absent else replace(fault, property="determinism", reason=f"not in every process: {fault.reason}")
+                for fault in faults]
 
-    def _oracle_is(self, doubt: str, item) -> bool:
-        """Whether PyTorch answers the same call differently at times, as it does where it reads unset memory."""
-        try:
-            return self.ask(doubt, item)
-        except WorkerLost:
-            return True
-
-    def _upheld(self, item, faults: list[Fault], got) -> list[Fault]:
+    def _upheld(self, item, faults: list[Fault], got) -> tuple[list[Fault], list[Excuse]]:
+        """The faults that numbers within tolerance and excuses leave, and the excuses."""
+        excuses = [Excuse(fault.property, fault.excuse, fault.reason) for fault in faults if fault.excuse]
+        faults = [fault for fault in faults if not fault.excuse]
         if not any(fault.phase for fault in faults):
-            return faults
+            return faults, excuses
         reruns: list = []
         for more in (False, True):  # a second hearing, and for what that does not settle a third
             try:
                 reruns += self.ask("rerun", item, more)
             except WorkerLost:
                 reruns = []
-            faults = [fault for fault in faults if not fault.phase or not kind_of(item).granted(fault, item, got, reruns)]
+            verdicts = [(fault, kind_of(item).granted(fault, item, got, reruns) if fault.phase else None) for fault in faults]
+            faults = [fault for fault, kinds in verdicts if kinds is None]
+            excuses += [Excuse(fault.property, kind, fault.reason) for fault, kinds in verdicts for kind in sorted(kinds or ())]
             if not reruns or not any(fault.phase for fault in faults):
                 break
-        return faults
+        agreed = [fault for fault in faults if fault.phase and self._agreed(item, fault, got)]
+        excuses += [Excuse(fault.property, "agreed tolerance", fault.reason) for fault in agreed]
+        return [fault for fault in faults if fault not in agreed], excuses
+
+    def _agreed(self, item, fault: Fault, got) -> bool:
+        """Whether the project's own tolerance for the operation allows the difference."""
+        paths = {part for path in getattr(item.target, "paths", ()) for part in (path, path.split(".")[-1])}
+        return any(paths & set(t.ops) and appeal.within(fault, item, got, t.rtol, t.atol) for t in self._settings.tolerances)
 
     def _fail(self, score: Score, item, fault: Fault) -> None:
         if fault.property == "unsupported":
-            score.unsupported = score.unsupported or fault.reason
+            return score.lacks("unsupported", fault.reason, kind_of(item).asked(item))
+        if self._settings.properties and fault.property not in self._settings.properties:
             return
         if fault.absent:
-            score.lacking.setdefault(fault.property, fault.reason)
-            return
+            return score.lacks(fault.property, fault.reason, [])
         score.add(Failure(score.overload, score.dtype, item.index, fault.property, fault.reason, kind_of(item).call(item),
                           item.choices, fault.lenient))

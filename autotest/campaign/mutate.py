@@ -11,11 +11,12 @@ from .tasks import Settings, select
 
 @dataclass
 class Kills:
-    """Per kind of fault: overloads in which it changed something, and those where a case noticed it."""
+    """Per kind of fault: overloads in which it changed something, and those where a case noticed it; the same by cases."""
 
     planted: Counter = field(default_factory=Counter)
     noticed: Counter = field(default_factory=Counter)
     cases: Counter = field(default_factory=Counter)
+    noticed_cases: Counter = field(default_factory=Counter)
     survivors: dict = field(default_factory=dict)
 
     @property
@@ -54,5 +55,6 @@ def _plant(lane: Lane, overload, dtype: str, kinds: tuple, kills: Kills) -> None
             kills.planted[kind] += 1
             kills.cases[kind] += applied
             kills.noticed[kind] += noticed > 0
+            kills.noticed_cases[kind] += noticed
             if not noticed:
                 kills.survivors.setdefault(kind, []).append(f"{overload.name} {dtype}")

@@ -3,10 +3,11 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from ..check.excuses import Excuse
 from ..check.properties import PROPERTIES
 
 #: From bad to good; the state of a cell is the worst of its cases.
-STATES = ("FAIL", "LENIENT", "UNSUPPORTED", "ORACLE-LIMIT", "UNTESTED", "PASS")
+STATES = ("FAIL", "LENIENT", "UNSUPPORTED", "ORACLE-LIMIT", "UNTESTED", "EXCUSED", "PASS")
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,11 @@ class Score:
     failures: list[Failure] = field(default_factory=list)
     failed: Counter = field(default_factory=Counter)
     lenient: Counter = field(default_factory=Counter)
+    excused: Counter = field(default_factory=Counter)  # values accepted without being compared, by property and kind
+    excuses: list = field(default_factory=list)  # the first of each, with its call
     unsupported: str = ""
     lacking: dict = field(default_factory=dict)  # why, by property that the subject does not claim to have
+    absent: Counter = field(default_factory=Counter)  # of the cases asked of a property, those the subject does not claim to answer
     oracle_limit: str = ""
     known: bool = False  # what fails here has failed before: no fresh process is asked
 
@@ -51,17 +55,32 @@ class Score:
     def _state(self, name: str) -> str:
         if self.failed[name]:
             return "FAIL"
-        if name in self.lacking:
-            return "UNSUPPORTED"
-        if self.unsupported and name != "crash":
-            return "UNSUPPORTED" if self.asked[name] else "UNTESTED"
-        if self.lenient[name]:
-            return "LENIENT"
         if name == "crash":
             return "PASS" if self.cases else "UNTESTED"
+        if self.absent[name] and self.absent[name] >= self.asked[name]:
+            return "UNSUPPORTED"
+        if self.lenient[name]:
+            return "LENIENT"
         if self.oracle_limit and not self.valid:
             return "ORACLE-LIMIT"
-        return "PASS" if self.asked[name] else "UNTESTED"
+        if not self.asked[name]:
+            return "UNTESTED"
+        return "EXCUSED" if any(of == name for of, _ in self.excused) else "PASS"
+
+    def lacks(self, name: str, reason: str, asked: list) -> None:
+        """Counts a case that the subject does not claim to answer: one property of it, or with "unsupported" all that were asked."""
+        if name == "unsupported":
+            self.unsupported = self.unsupported or reason
+            self.absent.update({name, *asked})
+        else:
+            self.lacking.setdefault(name, reason)
+            self.absent[name] += 1
+
+    def excuse(self, excuse: Excuse, call: str) -> None:
+        """Counts an excuse; the first of each property and kind is kept with its call."""
+        self.excused[excuse.property, excuse.kind] += 1
+        if self.excused[excuse.property, excuse.kind] == 1:
+            self.excuses.append((excuse, call))
 
     def add(self, failure: Failure) -> None:
         """Counts a failure; the first few of each property are kept."""

@@ -10,6 +10,11 @@ from .target import Target
 from .values import Outcome
 
 
+#: Results of these ops are uninitialised memory: only dtype and shape mean anything.
+UNINITIALISED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
+                 "new_empty_strided", "resize_", "resize_as_"}
+
+
 @dataclass(frozen=True)
 class OpKey:
     """An entry of the op database."""
@@ -72,11 +77,15 @@ class Plan:
 
 @dataclass
 class Job:
-    """What the subject is to run: `samples` of (index, case, with backward), `errors` of (index, case)."""
+    """What the subject is to run: `samples` of (index, case, with backward), `errors` of (index, case).
+
+    `uninitialised`: the values of results mean nothing.
+    """
 
     target: Target
     samples: list
     errors: list
+    uninitialised: bool = False
 
 
 @dataclass
@@ -92,7 +101,7 @@ class Item:
     """A generated case with what the oracle observed. `random`: its numbers are free; `draws`: because they are drawn.
 
     `choices` are the decisions that made it, for shrinking; `drawn` a table of what many calls of the case draw;
-    `pointwise`: each element stands for itself.
+    `pointwise`: each element stands for itself; `decomposes`: a matrix is factored, solved or inverted.
     """
 
     index: int
@@ -104,3 +113,4 @@ class Item:
     draws: bool = False
     drawn: np.ndarray | None = None
     pointwise: bool = False
+    decomposes: bool = False

@@ -33,6 +33,10 @@ _PYTHON = {"python bool": "bool", "python int": "int64", "python float": "float6
            "python complex": "complex128"}
 
 
+#: Classes of a subject's errors that stand for others, set once in the subject's process.
+STANDS_FOR: dict = {}
+
+
 @dataclass(frozen=True)
 class Raised:
     """An exception, by the names of its classes from the most derived one."""
@@ -42,7 +46,8 @@ class Raised:
 
     @classmethod
     def of(cls, error: BaseException) -> "Raised":
-        return cls(tuple(c.__name__ for c in type(error).__mro__), str(error)[:400])
+        names = tuple(c.__name__ for c in type(error).__mro__)
+        return cls(names + tuple(STANDS_FOR[name] for name in names if name in STANDS_FOR), str(error)[:400])
 
     def __str__(self) -> str:
         first_line = self.message.strip().split("\n")[0]

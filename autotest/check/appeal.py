@@ -6,6 +6,7 @@ from ..cases import dtypes
 from ..cases.values import Raised, Value
 from ..workers.trial import Observation
 from . import ties, tolerance
+from .excuses import settled
 from .properties import SINGULAR, Fault
 from .reference import PERTURBATIONS, floating_inputs, is_double, poisoned, working_epsilon
 
@@ -14,22 +15,25 @@ DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float
                      "complex64": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex128": (1e-7, 1e-7)}
 
 
-def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> bool:
-    """Whether the numbers of `fault` are as right as the oracle's own.
+def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> frozenset | None:
+    """The kinds of excuse that the numbers of `fault` need, none where they are within tolerance of the oracle's own; None
+    where they are wrong.
 
     `reruns` are the oracle's runs of the case: in double precision on the exact inputs, the same on inputs moved by an
     epsilon, as many in the case's own precision on moved inputs, and for double precision as many in single.
     """
+    if item.decomposes and (poisoned(item.case) or _noise(item.expected, reruns) or _gave_up(reruns)):
+        return _MATRIX
     if fault.phase == "raised":
-        return any(run.raised and SINGULAR in run.raised.names for run in reruns) or _noise(item.expected, reruns)
+        return None
     w, t = _pick(got, fault), _pick(item.expected, fault)
     runs = [_same_shape(_pick(run, fault), t) for run in reruns]
     if t.number_dtype not in dtypes.EPSILON:  # a pivot, a flag, a rounded number: one that the oracle gives too
         shown = [run for run in runs if run is not None]
-        return bool(np.logical_or.reduce([w.array() == run for run in (t.array(), *shown)]).all()) or _noise(item.expected, reruns)
+        return settled(np.logical_or.reduce([w.array() == run for run in (t.array(), *shown)]), {})
     epsilon = max(dtypes.EPSILON[t.number_dtype], working_epsilon(item.case))
     if not runs or runs[0] is None:
-        return bool(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]).all())
+        return settled(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]), {})
     # What factors multiply to carries the rounding of the largest of them.
     factory = not floating_inputs(item.case) or fault.phase == "determined"
     rest = runs[1 + PERTURBATIONS:]
@@ -38,9 +42,11 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
                               for part in (runs[1:1 + PERTURBATIONS], rest[:half], rest[half:]))
     wide, narrow = t.array(), w.array()
     accepted = tolerance.close(narrow, wide, epsilon)
-    accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory)
+    accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values")
     accepted |= tolerance.unsteady(narrow, wide, own)
     accepted |= tolerance.as_in_single(narrow, wide, single)
+    excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),
+               "no digits": ~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own])}
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):
@@ -49,22 +55,38 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
             shown = max((tolerance.norm(run - wide) for run in own), default=0.0)
             accepted |= np.abs(narrow - runs[0]) <= max(bound, tolerance.AMPLIFICATION * shown)
         if poisoned(item.case):  # where zero meets it depends on how a formula is written
-            accepted |= ~np.isfinite(narrow) | ~np.isfinite(wide)
-    accepted |= tolerance.overflown(narrow, runs[0], t.number_dtype)
-    accepted |= ~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own])
+            excuses["poisoned"] = ~np.isfinite(narrow) | ~np.isfinite(wide)
     if fault.phase == "gradients":
-        accepted |= ties.exchanged(item.case, fault.position, narrow, wide, own)
-    return bool(accepted.all())
+        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, own)
+    return settled(accepted, excuses)
+
+
+def within(fault: Fault, item, got: Observation, rtol: float, atol: float) -> bool:
+    """Whether the numbers of `fault` differ by no more than a tolerance that somebody answers for."""
+    if fault.phase == "raised" or not isinstance(got, Observation):
+        return False
+    w, t = _pick(got, fault), _pick(item.expected, fault)
+    return w is not None and bool(tolerance.default_close(w.array(), t.array(), rtol, atol).all())
+
+
+_MATRIX = frozenset({"matrix"})
+
+
+def _gave_up(reruns: list[Observation]) -> bool:
+    return any(run.raised and SINGULAR & set(run.raised.names) for run in reruns)
 
 
 def _noise(expected: Observation, reruns: list[Observation]) -> bool:
-    """Whether a floating result of the oracle's is nothing but noise, as where a matrix is singular."""
-    for i, value in enumerate(expected.values):
-        if value is None or value.number_dtype not in dtypes.EPSILON:
-            continue
-        others = [_same_shape(run.values[i], value) for run in reruns if not run.raised and i < len(run.values)]
-        if tolerance.lost(value.array(), [run for run in others if run is not None]).any():
-            return True
+    """Whether a floating result of the oracle's, or a gradient, is nothing but noise, as where a matrix is singular."""
+    for phase in ("values", "gradients", "second"):
+        found = getattr(expected, phase)
+        for i, value in enumerate(found if isinstance(found, list) else ()):
+            if value is None or value.number_dtype not in dtypes.EPSILON:
+                continue
+            others = [getattr(run, phase) for run in reruns if not run.raised]
+            others = [_same_shape(other[i], value) for other in others if isinstance(other, list) and i < len(other)]
+            if tolerance.lost(value.array(), [run for run in others if run is not None]).any():
+                return True
     return False
 
 

@@ -12,6 +12,7 @@ from ..cases import dtypes
 from ..cases.values import Raised, Value
 from ..workers.journal import Entry, Journal
 from . import tolerance
+from .excuses import settled
 from .properties import UNSUPPORTED, Fault, difference, refusals, unsupported
 from .reference import PERTURBATIONS
 
@@ -58,8 +59,8 @@ def _drifted(w: Value, t: Value) -> bool:
         return bool((tolerance.same(a, b) | (np.abs(a - b) <= bound)).all())
 
 
-def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal], poisoned: bool = False) -> bool:
-    """Whether the numbers of `fault` are as right as the oracle's own; `reruns` as for a call.
+def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal], poisoned: bool = False) -> frozenset | None:
+    """The kinds of excuse that the numbers of `fault` need, none within tolerance; None where they are wrong. `reruns` as for a call.
 
     `poisoned`: a NaN or an infinity went in. How far NaN spreads backwards differs even between PyTorch's scalar and vector
     loops, and is asked of every operation on its own.
@@ -68,7 +69,7 @@ def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal]
     w, t, epsilon = got.by_label()[e.label].value.array(), e.value.array(), dtypes.EPSILON[e.value.number_dtype]
     runs = [_numbers(run, e) for run in reruns]
     if not runs or runs[0] is None:
-        return False
+        return None
     perturbed, own = ([run for run in part if run is not None] for part in (runs[1:PERTURBATIONS + 1], runs[PERTURBATIONS + 1:]))
     with np.errstate(all="ignore"):
         unsteady = max(tolerance.norm(other - t) for other in (runs[0], *own))  # what rounding does to the oracle's own answer
@@ -77,8 +78,8 @@ def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal]
         accepted = tolerance.close(w, t, epsilon)
         accepted |= tolerance.conditioned(w, t, runs[0], perturbed, epsilon)
         accepted |= np.abs(w - runs[0]) <= bound
-        accepted |= (poisoned and e.property == "gradient") & (np.isnan(w) | np.isnan(t))
-    return bool(accepted.all())
+        spread = (poisoned and e.property == "gradient") & (np.isnan(w) | np.isnan(t))
+    return settled(accepted, {"poisoned": spread})
 
 
 def _numbers(journal: Journal, like: Entry) -> np.ndarray | None:

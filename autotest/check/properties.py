@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ..cases import dtypes
 from ..cases.case import Case
 from ..cases.values import Raised, Value
@@ -10,7 +12,7 @@ from . import compare, ties, tolerance
 
 #: What is scored, per op and dtype. A wrong in-place, out= or autocast call is charged to that way of calling.
 PROPERTIES = ("value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "gradient", "gradgrad", "error",
-              "inplace", "out", "layout", "determinism", "autocast", "random", "crash", "state")
+              "inplace", "out", "layout", "determinism", "autocast", "random", "crash", "state", "graph")
 
 #: Raised for what a subject does not claim to have; charged to no property but counted.
 UNSUPPORTED = {"NotImplementedError", CANNOT_BUILD}
@@ -21,6 +23,7 @@ class Fault:
     """One broken property. With `phase`, numbers differ by more than rounding: a referee may still accept them.
 
     `lenient`: the subject accepts what the oracle refuses, which hurts portability but gives no wrong answer.
+    `excuse`: the kind of excuse by which the value is accepted; such a fault is counted and charged to nobody.
     `absent`: the subject does not claim to have this; the property "unsupported" stands for the whole call.
     """
 
@@ -30,10 +33,14 @@ class Fault:
     position: int = 0
     lenient: bool = False
     absent: bool = False
+    excuse: str = ""
 
 
-#: The exception whose cause is a number: whether a matrix is singular is for rounding to say.
-SINGULAR = "LinAlgError"
+#: The property of a fault in the oracle that leaves nothing of its answer certain.
+ANYTHING = "anything"
+
+#: Exceptions whose cause is a number: whether a matrix is singular is for rounding to say.
+SINGULAR = {"LinAlgError", "_LinAlgError"}
 
 #: Ways of calling that are properties of their own.
 _WAYS = ("inplace", "out", "autocast")
@@ -45,8 +52,8 @@ def unsupported(reason: str, case) -> Fault:
     return Fault(relation if relation in _WAYS else "unsupported", reason, absent=True)
 
 
-def faults(case: Case, expected: Observation, got: Observation, random: bool = False) -> list[Fault]:
-    """What is wrong with `got`; the oracle observed `expected`."""
+def faults(case: Case, expected: Observation, got: Observation, random: bool = False, choosing: bool = False) -> list[Fault]:
+    """What is wrong with `got`; the oracle observed `expected`. `choosing`: its indices may name any of several equal values."""
     if got.raised and got.raised.names[0] in UNSUPPORTED:
         return [] if expected.raised else [unsupported(str(got.raised), case)]
     if expected.raised or got.raised or got.unmappable:
@@ -54,7 +61,7 @@ def faults(case: Case, expected: Observation, got: Observation, random: bool = F
         if case.relation == "out" and expected.raised and expected.raised.names[0] == "TypeError":
             found = [replace(fault, lenient=True) for fault in found]  # of a call that PyTorch does not have, whatever comes of it
     else:
-        found = _forward(case, expected, got, random) + _effects(case, expected, got, random)
+        found = _forward(case, expected, got, random, choosing) + _effects(case, expected, got, random, choosing)
         found += _gradients(expected, got, random and expected.determined is None)
         found = [fault for fault in found if fault.property not in got.lacks]
     if case.relation in _WAYS:
@@ -71,17 +78,19 @@ def refusals(expected, got) -> list[Fault]:
         return [Fault("error", f"accepted, but torch raises {expected.raised}", lenient=True)]
     if got.unmappable:
         return [Fault("value", f"returned a {got.unmappable}")]
-    return [Fault("value", f"raised {got.raised}", "raised" if SINGULAR in got.raised.names else "")]
+    return [Fault("value", f"raised {got.raised}", "raised")]
 
 
-def _forward(case: Case, expected: Observation, got: Observation, random: bool) -> list[Fault]:
+def _forward(case: Case, expected: Observation, got: Observation, random: bool, choosing: bool) -> list[Fault]:
     if expected.structure != got.structure:
         return [Fault("value", f"structure: expected {expected.structure}, got {got.structure}")]
     found = []
     for i, (e, g) in enumerate(zip(expected.values, got.values)):
-        wrong = difference("value", "values", i, e, g, random)
-        wrong = None if wrong and _tied(case, e, g) else wrong
-        found += [wrong] if wrong else _strides(i, e, expected.strides[i], got.strides[i])
+        wrong = difference("value", "values", i, e, g, random, expected.undefined.get(("values", i)))
+        wrong = _excuse_ties(wrong, case, e, g) if choosing else wrong
+        found += [wrong] if wrong else []
+        if wrong is None or wrong.excuse:
+            found += _strides(i, e, expected.strides[i], got.strides[i])
     for i, (e, g) in enumerate(zip(expected.determined or [], got.determined or [])):
         wrong = difference("value", "determined", i, e, g, False)
         found += [wrong] if wrong else []
@@ -89,10 +98,11 @@ def _forward(case: Case, expected: Observation, got: Observation, random: bool) 
     return found
 
 
-def difference(name: str, phase: str, position: int, e: Value | None, g: Value | None, random: bool) -> Fault | None:
+def difference(name: str, phase: str, position: int, e: Value | None, g: Value | None, random: bool,
+               undefined: np.ndarray | None = None) -> Fault | None:
     """How two values differ, charged to property `name`; with `random` only in dtype and shape.
 
-    `phase` and `position` say where they stand in the observation.
+    `phase` and `position` say where they stand in the observation, `undefined` which elements were cast to what cannot hold them.
     """
     if e is None or g is None:
         return None if e is g else Fault(name, f"{phase} {position}: expected {e}, got {g}")
@@ -109,14 +119,16 @@ def difference(name: str, phase: str, position: int, e: Value | None, g: Value |
     accepted = tolerance.close(w, t, dtypes.EPSILON.get(e.number_dtype, 0.0))
     if accepted.all():
         return None
+    if undefined is not None and (accepted | undefined).all():
+        return Fault(name, f"{phase} {position}", excuse="undefined cast")
     reason = f"{phase} {position}: {compare.describe(w, t, ~accepted)}"
     return Fault(name, reason, phase, position)
 
 
-def _tied(case: Case, e: Value | None, g: Value | None) -> bool:
-    """Whether indices differ only in which of several equal values they name."""
-    comparable = e is not None and g is not None and e.dtype == g.dtype == "int64" and e.shape == g.shape
-    return comparable and ties.equivalent(case, e.array(), g.array())
+def _excuse_ties(fault: Fault | None, case: Case, e: Value | None, g: Value | None) -> Fault | None:
+    """The fault, excused where indices differ only in which of several equal values they name."""
+    comparable = fault and fault.phase and e.dtype == g.dtype == "int64"
+    return replace(fault, phase="", excuse="equal values") if comparable and ties.equivalent(case, e.array(), g.array()) else fault
 
 
 def _strides(position: int, value: Value | None, expected, got) -> list[Fault]:
@@ -129,14 +141,14 @@ def _strides(position: int, value: Value | None, expected, got) -> list[Fault]:
     return [Fault("stride", f"values {position} of size {list(value.shape)}: expected {expected}, got {got}")]
 
 
-def _effects(case: Case, expected: Observation, got: Observation, random: bool) -> list[Fault]:
+def _effects(case: Case, expected: Observation, got: Observation, random: bool, choosing: bool) -> list[Fault]:
     found = _unequal("alias", "alias", expected.aliases, got.aliases)
     if got.versions:
         found += _versions(case, expected.versions, got.versions)
     for key in expected.written if "version" not in got.lacks else ():
         e, g = expected.written[key], got.written.get(key)
-        wrong = difference("value", "written", key, e, g, random)
-        wrong = None if wrong and _tied(case, e, g) else wrong
+        wrong = difference("value", "written", key, e, g, random, expected.undefined.get(("written", key)))
+        wrong = _excuse_ties(wrong, case, e, g) if choosing else wrong
         found += [wrong] if wrong else []
     if not found:
         for i, (e, g) in enumerate(zip(expected.through, got.through)):
@@ -161,6 +173,8 @@ def _gradients(expected: Observation, got: Observation, random: bool) -> list[Fa
     e, g = expected.gradients, got.gradients
     if isinstance(e, Raised):  # the oracle has no such derivative: nothing is asked of the subject
         return []
+    if isinstance(g, Raised) and g.names[0] in UNSUPPORTED:
+        return [Fault("gradient", str(g), absent=True)]
     if isinstance(g, Raised) or (e is None) != (g is None):
         return [Fault("gradient", f"raised {g}" if isinstance(g, Raised) else f"expected {_count(e)}, got {_count(g)}")]
     found = [difference("gradient", "gradients", i, a, b, random) for i, (a, b) in enumerate(zip(e or [], g or []))]
@@ -172,7 +186,7 @@ def _second(e, g, random: bool) -> list[Fault]:
     if isinstance(e, Raised):
         return []
     if isinstance(g, Raised):
-        return [Fault("gradgrad", f"raised {g}")]
+        return [Fault("gradgrad", f"raised {g}", absent=g.names[0] in UNSUPPORTED)]
     length = max(len(e or []), len(g or []))
     pairs = zip(e or [None] * length, g or [None] * length)
     found = [difference("gradgrad", "second", i, a, b, random) for i, (a, b) in enumerate(pairs)

@@ -6,6 +6,15 @@ from ..cases import dtypes
 from ..cases.case import Case, TensorSpec, seen
 from ..workers.execute import gradient_inputs
 
+#: Operations whose documentation leaves open which of several equal values an index names.
+_CHOOSING = {"sort", "argsort", "topk", "kthvalue", "mode", "median", "nanmedian"}
+
+
+def choosing(path: str, case: Case) -> bool:
+    """Whether the call may name any of several equal values: not where a stable sort is asked for, nor where the first of
+    them is promised, as by `argmax` and `max`."""
+    return path.split(".")[-1].rstrip("_") in _CHOOSING and case.kwargs.get("stable") is not True
+
 
 def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:
     """Whether indices `w` pick the same values from the call's first tensor as `t` does, along one of its axes.

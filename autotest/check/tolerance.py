@@ -34,20 +34,22 @@ def close(w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndarray:
         return same(w, t) | _at_most(difference, ULPS * epsilon * np.abs(_wide(t)))
 
 
-def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False) -> np.ndarray:
+def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False, pointwise: bool = False) -> np.ndarray:
     """Rules 3 and 4.
 
     3: |w - r| <= max(c eps |r|, k |t - r|, k max_j |r_j - r|, min(k ||t - r||, 4 c eps ||r||)).
-    4: w within c eps of some r_j, for functions with jumps such as floor.
-    With `factory` (no floating inputs) rule 3 also allows 16 eps ||r||.
+    4: w within c eps of some r_j, for functions with jumps such as floor; where all of them are whole numbers, nothing between.
+    With `factory` (no floating inputs) rule 3 also allows 16 eps ||r||. With `pointwise` an element has no share in the size of
+    others: the norms drop out.
     """
     with np.errstate(all="ignore"):
         w, t, r = _wide(w), _wide(t), _wide(r)
         bound = np.fmax(ULPS * epsilon * np.abs(r), AMPLIFICATION * np.abs(t - r))
+        steps = _whole(r) & np.logical_and.reduce([_whole(rj) for rj in perturbed] or [np.zeros(r.shape, bool)])
         for rj in perturbed:
-            bound = np.fmax(bound, AMPLIFICATION * np.abs(rj - r))
-        scale = ULPS * epsilon * norm(r)
-        bound = np.maximum(bound, min(AMPLIFICATION * norm(t - r), 4 * scale))
+            bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * np.abs(rj - r)))
+        if not pointwise:
+            bound = np.maximum(bound, min(AMPLIFICATION * norm(t - r), 4 * ULPS * epsilon * norm(r)))
         if factory:
             bound = np.maximum(bound, FACTORY_ULPS * epsilon * norm(r))
         accepted = same(w, r) | _at_most(np.abs(w - r), bound)
@@ -98,6 +100,10 @@ def default_close(w: np.ndarray, t: np.ndarray, rtol: float, atol: float) -> np.
     with np.errstate(all="ignore"):
         w, t = _wide(w), _wide(t)
         return same(w, t) | _at_most(np.abs(w - t), atol + rtol * np.abs(t))
+
+
+def _whole(x: np.ndarray) -> np.ndarray:
+    return (x.imag == 0) & (x.real == np.trunc(x.real))
 
 
 def _at_most(difference: np.ndarray, bound: np.ndarray) -> np.ndarray:

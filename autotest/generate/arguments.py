@@ -64,7 +64,11 @@ class _Call:
         self._tensors: list = []
         self.given: list = []
         self._grad = choices.chance(grad)
-        self._shape = tuple(choices.pick(_EXTENTS) for _ in range(choices.pick(_RANKS)))
+        self._large = choices.chance(_LARGE)
+        if self._large:
+            self._shape = choices.pick(_LONG if overload.pointwise else _WIDE)
+        else:
+            self._shape = tuple(choices.pick(_EXTENTS) for _ in range(choices.pick(_RANKS)))
 
     def case(self) -> Case:
         args, kwargs = [], {}
@@ -163,7 +167,7 @@ class _Call:
         if letter.startswith("G*"):
             return {"gru": 3, "lst": 4}.get(self._overload.name[:3], 1) * self._size(letter[2:])
         if letter not in self._sizes:
-            pool = _KERNELS if letter.islower() else _SPATIAL if letter.endswith("x") else _EXTENTS
+            pool = _KERNELS if letter.islower() else _SPATIAL if letter.endswith("x") else _THRESHOLDS if self._large else _EXTENTS
             self._sizes[letter] = self._choices.pick(pool)
         return self._sizes[letter]
 
@@ -309,6 +313,11 @@ class _Call:
 
 _LARGEST_EXTENT = 5  # of a tensor that would be too long; up to five of them fit
 _EXTENTS = (2, 3, 1, 3, 4, 2, 5, 2, 3, 4, 2, 3, 1, 0)
+#: Where kernels change their ways: vectors, blocks of products, rows, and the seams between threads.
+_LARGE = 0.02  # of the calls
+_LONG = ((32769,), (65600,), (3, 4097), (257, 130))  # for what is done element by element
+_WIDE = ((2, 4097), (65, 64), (24, 65), (2049,), (257, 24))
+_THRESHOLDS = (24, 64, 65, 257, 3)
 _RANKS = (1, 2, 2, 3, 2, 3, 1, 2, 0, 3, 4, 4, 5)
 _KERNELS = (1, 2, 3, 2)
 _SPATIAL = (5, 4, 6, 7, 3)

@@ -8,13 +8,13 @@ import numpy as np
 import torch
 
 from ..cases import dtypes
-from ..cases.case import Case, Named, TensorSpec, leaves, row_major, tensors_of
+from ..cases.case import Case, TensorSpec, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers import draws
 from ..workers.seeding import seed
 from ..workers.trial import Trial
-from . import arguments, classes, fill, gauge, grow, objects, samples, vary
+from . import arguments, casts, classes, fill, gauge, grow, objects, samples, vary
 from .choices import Choices
 from .novelty import signature
 from .signature import Overload
@@ -100,9 +100,10 @@ class Author:
         expected = Trial(torch, function, case).run()
         drew = overload.random or not (expected.raised or torch.equal(_SEEDED, torch.default_generator.get_state()))
         unfilled = "empty" in overload.path or "resize" in overload.path
-        free = drew or unfilled or case.process is not None or (_undefined_cast(case) and _holds_integers(expected))
+        free = drew or unfilled or case.process is not None
+        expected.undefined = {} if free else casts.undefined(case, function, expected)
         return Item(index, target, case, expected, free, tuple(choices.made), drew,
-                    pointwise=overload.pointwise)
+                    pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
 
     def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
         """A call by the signature, or a sample of the op database with some changes."""
@@ -141,34 +142,6 @@ def _take(batch: Batch, item: Item) -> None:
     elif expected.raised is None or _absent(expected.raised):
         return
     batch.items.append(item)
-
-
-def _holds_integers(seen) -> bool:
-    """Whether integers came out or were written: where none did, nothing was cast to them that shows, and an index among the
-    arguments excuses no number."""
-    return seen.raised is not None or any(v is not None and v.dtype in _INTEGERS for v in (*seen.values, *seen.written.values()))
-
-
-def _undefined_cast(case: Case) -> bool:
-    """Whether numbers may be cast to integers that cannot hold them, which C++ leaves undefined."""
-    found = leaves((case.args, case.kwargs))
-    asked = {leaf.name for leaf in found if isinstance(leaf, Named) and leaf.kind == "dtype"}
-    asked |= {leaf.dtype for leaf in found if isinstance(leaf, TensorSpec)}
-    if not asked & _INTEGERS:
-        return False
-    numbers = [leaf for leaf in found if isinstance(leaf, (int, float))]
-    if "uint8" in asked and any(number < 0 for number in numbers):
-        return True
-    for dtype, data in case.storages:
-        if dtype in dtypes.EPSILON:
-            numbers = np.abs(dtypes.to_array(data, dtype))
-            if not np.all(np.isfinite(numbers)) or np.any(numbers > 100) or (
-                    "uint8" in asked and np.any(dtypes.to_array(data, dtype).real < 0)):
-                return True
-    return False
-
-
-_INTEGERS = {"uint8", "int8", "int16", "int32", "int64"}
 
 
 def _relations(overload: Overload) -> list[str]:

@@ -9,86 +9,84 @@ from ..cases.case import Case, Decoder
 from ..cases.dtypes import EPSILON
 from ..cases.protocol import Item
 from ..cases.values import flatten
+from ..check.properties import ANYTHING, Fault
 from ..check.tolerance import close
 from ..kinds import kind_of
 from ..workers.seeding import seed
 from ..workers.trial import Trial
 
 
-def wavers(item: Item) -> bool:
-    """Whether the oracle has more than one answer: from run to run, with the heap filled differently before each; with what
-    lies beside its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; or with
+def wavers(item: Item) -> list[Fault]:
+    """What the oracle's other answers to the call differ in: from run to run, with the heap filled differently before each; with
+    what lies beside its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; or with
     `out=` and without. A result outside its own memory is none."""
     kind = kind_of(item)
-    if (kind.repeated(torch, item, item.expected) or _differs_with_threads(kind, item) or _differs_without_out(item)
-            or _reads_elsewhere(kind, item) or _lies_outside(item) or _reads_unset(kind, item)):
-        return True
-    return any(_differs_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)])
-               for fill in (0.0, 7.5, float("nan")))
+    found = (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
+             + _reads_elsewhere(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
+    for fill in (0.0, 7.5, float("nan")):
+        found += _differs_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)])
+    return found
 
 
-def restless(item: Item) -> bool:
-    """Whether the oracle's answer changes once in many runs, as some of LAPACK's do, with other things in its heap before each."""
+def restless(item: Item) -> list[Fault]:
+    """As wavers, of an answer that changes once in many runs, as some of LAPACK's do, with other things in its heap before each."""
     for at in range(_RUNS):
         pattern = torch.arange(at, at + 40, dtype=torch.int32) % (2 + at % 3)  # zeros and others, as in pivots nobody set
-        if _differs_over(item, [pattern[-size:].clone() for size in range(1, 2 + at % 40) for _ in range(4)]):
-            return True
-    return False
+        found = _differs_over(item, [pattern[-size:].clone() for size in range(1, 2 + at % 40) for _ in range(4)])
+        if found:
+            return found
+    return []
 
 
 _RUNS = 300
 
 
-def _differs_over(item: Item, litter: list) -> bool:
-    """Whether another run differs where fresh memory holds what `litter` held, which it takes over and empties."""
+def _differs_over(item: Item, litter: list) -> list[Fault]:
+    """What differs in another run where fresh memory holds what `litter` held, which it takes over and empties."""
     litter.clear()
     seed(torch)
     kind = kind_of(item)
-    return bool(kind.faults(item, kind.observe(torch, item)))
+    return kind.faults(item, kind.observe(torch, item))
 
 
-def _reads_unset(kind, item: Item) -> bool:
-    """Whether the answer changes when PyTorch fills memory that it allocates, with NaN and the largest integers."""
+def _reads_unset(kind, item: Item) -> list[Fault]:
+    """What changes in the answer when PyTorch fills memory that it allocates, with NaN and the largest integers."""
     seed(torch)
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
-        return bool(kind.faults(item, kind.observe(torch, item)))
+        return kind.faults(item, kind.observe(torch, item))
     finally:
         torch.use_deterministic_algorithms(False)
 
 
-def _differs_with_threads(kind, item: Item) -> bool:
+def _differs_with_threads(kind, item: Item) -> list[Fault]:
     seed(torch)
     torch.set_num_threads(4)
     try:
         got = kind.observe(torch, item)
     finally:
         torch.set_num_threads(1)
-    reruns = []
-    for fault in kind.faults(item, got):
-        if not fault.phase:
-            return True
-        reruns = reruns or kind.reruns(torch, item) + kind.reruns(torch, item, more=True)
-        if not kind.granted(fault, item, got, reruns):
-            return True
-    return False
+    found = kind.faults(item, got)
+    reruns = kind.reruns(torch, item) + kind.reruns(torch, item, more=True) if any(fault.phase for fault in found) else []
+    return [fault for fault in found if not fault.phase or kind.granted(fault, item, got, reruns) is None]
 
 
-def _differs_without_out(item: Item) -> bool:
+def _differs_without_out(item: Item) -> list[Fault]:
     case = item.case
     if getattr(case, "relation", "") != "out" or item.expected.raised or item.random:
-        return False
+        return []
     plain = replace(case, kwargs={name: value for name, value in case.kwargs.items() if name != "out"}, relation="call")
     values = Trial(torch, item.target.resolve(torch), plain).run().values
-    return any(e.dtype == g.dtype and e.shape == g.shape and not close(e.array(), g.array(), EPSILON.get(e.dtype, 0.0)).all()
-               for e, g in zip(item.expected.values, values) if e and g)
+    return [Fault("out", "without out= other numbers", "values", i) for i, (e, g) in enumerate(zip(item.expected.values, values))
+            if e and g and e.dtype == g.dtype and e.shape == g.shape
+            and not close(e.array(), g.array(), EPSILON.get(e.dtype, 0.0)).all()]
 
 
-def _reads_elsewhere(kind, item: Item) -> bool:
-    """Whether numbers change with what is none of the call's business: the memory behind an input's storage, or, where
+def _reads_elsewhere(kind, item: Item) -> list[Fault]:
+    """Which numbers change with what is none of the call's business: the memory behind an input's storage, or, where
     each element stands for itself, the elements beside it."""
     if not isinstance(item.case, Case) or item.expected.raised:
-        return False
+        return []
     others = []
     for junk in _JUNK:
         longer = [(dtype, data + junk) for dtype, data in item.case.storages]
@@ -98,8 +96,8 @@ def _reads_elsewhere(kind, item: Item) -> bool:
     numbers = [replace(item.expected, values=got.values, gradients=got.gradients, second=got.second)
                for got in others if not got.raised]
     # By assert_close's tolerance: double-precision runs of a call that reads elsewhere do so too.
-    return any(not fault.phase or not kind.granted(fault, item, got, [])
-               for got in numbers for fault in kind.faults(item, got))
+    return [fault for got in numbers for fault in kind.faults(item, got)
+            if not fault.phase or kind.granted(fault, item, got, []) is None]
 
 
 _JUNK = b"A" * 1024, b"\xc1" * 1024  # behind a storage: large numbers, above and below most others
@@ -128,16 +126,17 @@ def one_by_one(company: int, function):
     return alone
 
 
-def _lies_outside(item: Item) -> bool:
+def _lies_outside(item: Item) -> list[Fault]:
     """Whether a result reaches beyond its own storage, as after `resize_as_` of a tensor that repeats elements, or is an error now."""
     if not isinstance(item.case, Case) or item.case.relation in ("out", "autocast") or item.expected.raised:
-        return False
+        return []
     decoder = Decoder(torch, item.case.storages)
     try:
         with torch.no_grad():  # so that an in-place call may write to a leaf
             result = item.target.resolve(torch)(*decoder.decode(item.case.args), **decoder.decode(item.case.kwargs))
-    except RuntimeError:  # as of LAPACK, which converged before
-        return True
+    except RuntimeError as error:  # as of LAPACK, which converged before
+        return [Fault(ANYTHING, f"raised {error}")]
     tensors = [t for t in flatten(result, torch)[1] if isinstance(t, torch.Tensor) and t.numel()]
     reach = [1 + t.storage_offset() + sum((n - 1) * s for n, s in zip(t.shape, t.stride())) for t in tensors]
-    return any(last * t.element_size() > t.untyped_storage().nbytes() for t, last in zip(tensors, reach))
+    return [Fault(ANYTHING, "lies outside its memory") for t, last in zip(tensors, reach)
+            if last * t.element_size() > t.untyped_storage().nbytes()]

@@ -11,7 +11,7 @@ import numpy as np
 from ..cases import dtypes
 
 _POOL = 1024  # places in a pool where a tensor may start
-LONGEST = 8192  # elements of the largest tensor
+LONGEST = 2 * 65600 + 8  # elements of the largest tensor
 
 #: From simple to wild: what a shrinker moves towards stands first.
 FLOATING = ("whole", "normal", "unit", "wide", "special")

@@ -3,6 +3,8 @@
 The functions travel to the subject's process, where `torch` means the framework under test.
 """
 
+import re
+
 import torch
 
 from ..cases import ship
@@ -43,3 +45,13 @@ _DETERMINED = {"linalg.eig": _eig, "linalg.svd": _svd, "svd": _old_svd, "linalg.
 def determined(path: str):
     """What maps the result of the operation at `path` to its determined part, as data; None where all of it is."""
     return ship.pack(_DETERMINED[path]) if path in _DETERMINED else None
+
+
+_DECOMPOSITIONS = re.compile(
+    r"(^|\.|_)(cholesky|lu|ldl|qr|geqrf|orgqr|ormqr|householder_product|svd|svdvals|eig|eigh|eigvals|eigvalsh|lobpcg|inv|inverse|pinv"
+    r"|pinverse|solve|lstsq|tensorinv|tensorsolve|det|logdet|slogdet|cond|matrix_rank|matrix_exp|matrix_power)(_|$)")
+
+
+def decomposes(path: str) -> bool:
+    """Whether the operation factors, inverts or solves: its answer for a singular or infinite matrix is the rounding of one CPU."""
+    return bool(_DECOMPOSITIONS.search(path)) or path.endswith(("nuclear_norm", "matrix_norm"))

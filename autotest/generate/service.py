@@ -19,7 +19,7 @@ from ..kinds import kind_of
 from ..workers.seeding import seed
 from ..workers.subject import limit_memory
 from ..workers.worker import connect, in_children, serve
-from . import gauge, kept
+from . import casts, gauge, kept
 from .arguments import Impossible
 from .author import Author, drawn
 from .doubts import restless, wavers
@@ -34,6 +34,9 @@ def expect(target, case) -> Item:
     item.expected = kind_of(item).observe(torch, item)
     item.draws = not torch.equal(before, torch.get_rng_state())
     item.random = process is not None or item.draws
+    if isinstance(case, Case):
+        item.decomposes = any(gauge.decomposes(path) for path in target.paths)
+        item.expected.undefined = {} if item.random else casts.undefined(case, target.resolve(torch), item.expected)
     item.drawn = drawn(item) if isinstance(case, Case) else None
     return item
 

@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from ..cases import render
-from ..cases.protocol import Job, Plan, Sample
+from ..cases.protocol import UNINITIALISED, Job, Plan, Sample
 from ..check import compare
 from ..check.referee import Referee
 from ..workers.worker import Worker, WorkerLost
@@ -79,7 +79,7 @@ class _Trial:
         samples = [(index, self._samples[index].case, index in backward)
                    for phase, index in self._todo if phase == "fwd"]
         errors = [(index, self._errors[index].case) for phase, index in self._todo if phase == "err"]
-        return Job(self._plan.target, samples, errors)
+        return Job(self._plan.target, samples, errors, self._plan.key.name in UNINITIALISED)
 
     def _blame(self, how: str) -> None:
         """Charges the call that was running, and gives the rest of its phase up."""

@@ -30,6 +30,7 @@ class Settings:
     max_samples: int = 0  # per op; 0: all
     timeout: float = 60.0  # seconds of the subject per op
     oracle_timeout: float = 300.0  # seconds of the oracle per request
+    graph: bool = False  # every call traced by nn.Graph and compared with eager mode too
     memory_gb: int = 8  # writable memory of the subject; 0: no limit
 
 
@@ -50,7 +51,7 @@ class Lane:
     def __init__(self, settings: Settings):
         self._settings = settings
         self.oracle = Worker("workers.oracle", [settings.dtype, str(settings.max_samples)])
-        self.subject = Worker("workers.subject", [settings.subject, str(settings.memory_gb)])
+        self.subject = Worker("workers.subject", [settings.subject, str(settings.memory_gb), *(["graph"] if settings.graph else [])])
         self._oracle_lock = threading.Lock()  # the prefetching thread and the judge share the oracle
         self._judge = Judge(self.subject, self._adjudicate, settings.timeout)
 

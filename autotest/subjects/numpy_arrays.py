@@ -10,6 +10,8 @@ import types
 import array_api_compat.numpy as xp
 import numpy as np
 
+from .array_api import NAMES, in_their_words
+
 __version__ = np.__version__
 globals().update({name: np.dtype(name) for name in "bool uint8 int8 int16 int32 int64 float16 float32 float64".split()})
 no_grad = contextlib.nullcontext
@@ -43,28 +45,9 @@ def as_strided(base, size, stride, offset):
     return np.ndarray.__new__(Tensor, size, base.dtype, base, offset * base.itemsize, steps)
 
 
-#: The standard's name of a function, where PyTorch has another one.
-NAMES = {"arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan", "arctanh": "atanh",
-         "arctan2": "atan2", "absolute": "abs", "true_divide": "divide", "div": "divide", "mul": "multiply", "sub": "subtract",
-         "neg": "negative", "ge": "greater_equal", "gt": "greater", "le": "less_equal", "lt": "less", "eq": "equal",
-         "ne": "not_equal", "amax": "max", "amin": "min", "mm": "matmul", "bmm": "matmul", "cat": "concat", "concatenate": "concat",
-         "unsqueeze": "expand_dims", "permute": "permute_dims", "cumsum": "cumulative_sum", "movedim": "moveaxis",
-         "t": "matrix_transpose", "fix": "trunc", "clamp": "clip"}
-#: PyTorch's names of parameters, in PyTorch's order, by what they are called in the standard.
-REDUCTION = {"dim": "axis", "keepdim": "keepdims"}
-PARAMETERS = {name: REDUCTION for name in "sum prod mean amax amin all any argmax argmin std var".split()} | {
-    name: {"dim": "axis"} for name in "cumsum cat concat concatenate unsqueeze squeeze stack".split()} | {
-    "permute": {"dims": "axes"}, "flip": {"dims": "axis"}, "roll": {"shifts": "shift", "dims": "axis"}}
-
-
 def _adapted(name, function):
-    words = PARAMETERS.get(name, {})
-
     def call(*args, **keywords):
-        keywords = {words.get(word, word): value for word, value in keywords.items()}
-        if words:  # the standard takes them by keyword only
-            keywords |= dict(zip(words.values(), args[1:]))
-            args = args[:1]
+        args, keywords = in_their_words(name, args, keywords)
         try:
             result = function(*args, **keywords)
             return _tensors(result) if keywords.get("out") is None else keywords["out"]

@@ -15,16 +15,12 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 from ..cases import ship, target
 from ..cases.case import Case, Encoder, Unmappable
-from ..cases.protocol import ErrorSample, Omission, OpKey, Plan, Reference, Sample
+from ..cases.protocol import UNINITIALISED, ErrorSample, Omission, OpKey, Plan, Reference, Sample
 from ..cases.values import Raised
 from ..check.reference import promoted
 from . import opinfo
 from .execute import Execution
 from .worker import connect, serve
-
-#: Results of these are uninitialised memory: only dtype and shape mean anything.
-UNINITIALISED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
-                 "new_empty_strided", "resize_", "resize_as_"}
 
 #: Exception classes too general to be an answer.
 _GENERAL = {"Exception", "BaseException", "object"}

