@@ -16,7 +16,7 @@ def tensor(*shape: int, dtype: str = "float32", layout: str = "contiguous", requ
 
     `layout`: contiguous; transposed (last two dimensions swapped in memory); channels_last (N, C, H, W stored as
     N, H, W, C); expanded (one row repeated along dimension 0 with stride 0). `grad` also gives it a `.grad`.
-    `fill`: normal, positive (0.5 to 1.5), distinct (no two alike), bool, or below:N (integers). `repeat` makes that
+    `fill`: normal, positive (0.5 to 1.5), distinct (no two alike), bool, below:N (integers) or between:LOW:HIGH. `repeat` makes that
     many alike.
     """
     return {"shape": list(shape), "dtype": dtype, "layout": layout, "strides": strides(shape, layout),

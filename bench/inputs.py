@@ -40,6 +40,9 @@ def fill(rng: np.random.Generator, shape, spec: dict) -> np.ndarray:
     kind, _, limit = spec["fill"].partition(":")
     if kind == "below":
         return rng.integers(int(limit), size=shape).astype(dtype)
+    if kind == "between":
+        low, high = map(float, limit.split(":"))
+        return (rng.integers(int(low), int(high) + 1, size=shape) if "int" in dtype else rng.uniform(low, high, shape)).astype(dtype)
     if kind == "distinct":
         count = int(np.prod(shape))
         return (rng.permutation(count).reshape(shape) / count - 0.5).astype(dtype)

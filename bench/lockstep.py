@@ -13,10 +13,12 @@ from pathlib import Path
 from weir_reports.provenance import machine
 from weir_reports.records import new_run, seal
 
-from . import calib, compare
+from . import answers as answering
+from . import calib
 from .case import case_id, display_name
 from .inputs import write_inputs
 from .process import Missing, Refused, Worker, WorkerDied
+from .sides import Side
 
 # A single-threaded block whose CPU time is not its wall time was interrupted; more CPU than declared is cheating.
 AUDIT = 0.05
@@ -38,8 +40,12 @@ class Plan:
 class Session:
     """Runs `cases` for a subject and a peer (module names) and gathers the raw record."""
 
-    def __init__(self, subject: str, peer: str, cases: list[dict], plan: Plan, progress=lambda text: None):
-        self.names = {"subject": subject, "peer": peer}
+    def __init__(self, subject: str | Side, peer: str | Side, cases: list[dict], plan: Plan, progress=lambda text: None,
+                 calibrate: bool = True):
+        """A side is a module of this environment by its name, or a `Side`. Without `calibrate` no round is held against the
+        machine's own speed, and both sides run a block the same number of times: they are builds of one framework."""
+        self.sides = {role: side if isinstance(side, Side) else Side(side, side) for role, side in (("subject", subject), ("peer", peer))}
+        self.calibrate = calibrate
         self.cases, self.plan, self.progress = cases, plan, progress
         self.random = random.Random(plan.seed)
         self.entries = {case_id(c): {"case_id": case_id(c), "case": c, "state": "OK", "reason": None, "samples": []}
@@ -55,18 +61,20 @@ class Session:
         memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
         with tempfile.TemporaryDirectory(prefix="weir-bench-", dir=memory) as folder:
             self.folder = Path(folder)
-            self.library = calib.compile_kernels(self.folder)
+            self.library = calib.compile_kernels(self.folder) if self.calibrate else ""
             try:
                 for launch in range(self.plan.launches):
                     self._launch(launch)
             finally:
                 self._stop(*list(self.workers))
         entries = list(self.entries.values())
-        return seal({**record, "subject": self.versions["subject"], "peer": self.versions["peer"], "cases": entries,
-                     "plan": {**asdict(self.plan), "cases": list(self.entries)}})
+        named = {role: {"name": side.label, "version": self.versions[role]["version"]} for role, side in self.sides.items()}
+        return seal({**record, **named, "cases": entries, "plan": {
+            **asdict(self.plan), "cases": list(self.entries), "sides": {role: side.as_dict() for role, side in self.sides.items()}}})
 
     def _launch(self, launch: int) -> None:
-        self._start(*self.random.sample(["subject", "peer", "calib"], 3))
+        roles = ["subject", "peer"] + ["calib"] * self.calibrate
+        self._start(*self.random.sample(roles, len(roles)))
         for key in self.random.sample(list(self.entries), len(self.entries)):
             entry = self.entries[key]
             self.progress(f"launch {launch + 1}/{self.plan.launches}  {display_name(entry['case'])}")
@@ -90,6 +98,9 @@ class Session:
         for role in order:
             self._ask(role, "load", case=case, folder=str(self.folder))
             self._warm_up(role, entry["case_id"])
+        if not self.calibrate:
+            alike = min(self.iters[role, entry["case_id"]] for role in order)
+            self.iters.update({(role, entry["case_id"]): alike for role in order})
         for r in range(self.plan.rounds):
             first = order[(r + 1) // 2 % 2]  # A B, B A, B A, A B: each side leads as often as the other
             entry["samples"].append(self._round(entry, launch, r, first))
@@ -101,7 +112,7 @@ class Session:
         for role in ("peer", "subject"):
             self._ask(role, "load", case=case, folder=str(self.folder))
             answers[role] = self._ask(role, "check", file=str(self.folder / f"{role}.npz"))
-        reason = compare.difference(answers["peer"], answers["subject"], self.folder / "peer.npz",
+        reason = answering.difference(answers["peer"], answers["subject"], self.folder / "peer.npz",
                                     self.folder / "subject.npz", case["check"] == "values")
         if reason is not None:
             raise _Failure("WRONG", reason)
@@ -124,7 +135,7 @@ class Session:
             if self.plan.threads > 1:
                 time.sleep(SETTLE_S)
             sample[role] = self._ask(role, "run", iters=self.iters[role, entry["case_id"]])
-        names = calib.kernels_for(entry["case"], self.caches)
+        names = calib.kernels_for(entry["case"], self.caches) if self.calibrate else ()
         sample["calib"] = {n: self._ask("calib", "kernel", name=n, block_ms=self.plan.block_ms / 2) for n in names}
         return {**sample, "void": void_reason(sample, self.plan.threads)}
 
@@ -142,13 +153,15 @@ class Session:
     def _start(self, *roles: str) -> None:
         """Starts workers in the given order; they import their frameworks at the same time."""
         for role in roles:
-            module = "weir_bench.calib" if role == "calib" else "weir_bench.worker"
-            self.workers[role] = Worker(module, self.names.get(role, self.library), self.plan.threads)
+            side = self.sides.get(role)
+            self.workers[role] = (Worker("weir_bench.worker", side.module, self.plan.threads, side=side) if side
+                                  else Worker("weir_bench.calib", self.library, self.plan.threads))
         for role in roles:
             try:
                 self.versions[role] = self.workers[role].ask("hello")
             except (Missing, Refused, WorkerDied) as error:
-                raise CannotStart(f"the {role} {self.names.get(role, '')!r} does not start: {error}") from None
+                label = self.sides[role].label if role in self.sides else ""
+                raise CannotStart(f"the {role} {label!r} does not start: {error}") from None
 
     def _stop(self, *roles: str) -> None:
         for role in roles:

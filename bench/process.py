@@ -7,6 +7,8 @@ import sys
 
 from weir_reports.workers import worker_environment
 
+from .sides import Side
+
 
 class WorkerDied(RuntimeError):
     """The worker ended or went silent; the message says how."""
@@ -23,11 +25,15 @@ class Refused(RuntimeError):
 class Worker:
     """A child process `python -m module arg threads`, used as a context-free handle; `close` ends it."""
 
-    def __init__(self, module: str, arg: str, threads: int, timeout: float = 120):
+    def __init__(self, module: str, arg: str, threads: int, timeout: float = 120, side: Side | None = None):
         self.timeout = timeout
-        self._process = subprocess.Popen([sys.executable, "-m", module, arg, str(threads)], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                         env=worker_environment(threads))
+        environment = worker_environment(threads)
+        if side is not None:
+            environment["WEIR_BENCH_SLOW_DOWN"] = str(side.slow_down)
+            if side.path or side.python != sys.executable:
+                environment["WEIR_BENCH_FROM"] = side.path
+        self._process = subprocess.Popen([side.python if side else sys.executable, "-m", module, arg, str(threads)],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
 
     def ask(self, do: str, **arguments) -> dict:
         """Sends one request and returns the answer. Raises Missing, Refused or WorkerDied."""

@@ -2,9 +2,10 @@
 
 from rich.console import Console
 from rich.table import Column, Table
-from weir_reports.console import INCONCLUSIVE, NOTHING_MEASURED, OK
+from weir_reports.console import GATE_FAILED, INCONCLUSIVE, NOTHING_MEASURED, OK
 from weir_reports.site import duration, interval, percent
 
+from .compare import Comparison
 from .stats import case_figures, group_figures
 
 STYLE = {"faster": "green", "slower": "red", "WRONG": "bold red", "ERROR": "bold red", "MISSING": "yellow",
@@ -33,3 +34,31 @@ def show(record: dict, console: Console) -> int:
     if not timed:
         return NOTHING_MEASURED
     return INCONCLUSIVE if 2 * sum(f.verdict == "inconclusive" for f in timed) >= len(timed) else OK
+
+
+def show_comparison(found: Comparison, console: Console, fail_below: float = 1.0) -> int:
+    """Prints what changed for certain and the groups, and returns the exit code: GATE_FAILED if a case is slower by a ratio below
+    `fail_below`, NOTHING_MEASURED if no case was timed, INCONCLUSIVE if at least half of them were disturbed too often."""
+    figures = found.figures
+    timed = [f for f in figures if f.ratio is not None or f.voided]
+    table = Table("case", Column(found.a.label, justify="right"), Column(found.b.label, justify="right"), Column("ratio [95%]", justify="right"),
+                  "verdict", box=None, pad_edge=False)
+    for verdict, changes in (("slower", found.slower), ("faster", found.faster)):
+        for change in sorted(changes, key=lambda c: c.figures.ratio.value):
+            f = change.figures
+            table.add_row(f"{f.case['group']}/{f.name}", duration(f.peer_ns), duration(f.subject_ns), interval(f.ratio), f"[{STYLE[verdict]}]{verdict}[/]")
+    for f in figures:
+        if f.state != "OK":
+            table.add_row(f"{f.case['group']}/{f.name}", "", "", "", f"[{STYLE.get(f.state, 'default')}]{f.state}[/]: {f.reason}")
+    if table.row_count:
+        console.print(table)
+    for g in group_figures(figures):
+        if g.mean is not None:
+            console.print(f"[b]{g.group}[/b]: geometric mean {interval(g.mean)} of {sum(f.ratio is not None for f in g.cases)} cases", highlight=False)
+    console.print(f"{len(timed)} cases compared, {len(found.confirm['cases']) if found.confirm else 0} looked at twice: {len(found.slower)} slower, "
+                  f"{len(found.faster)} faster, {len(found.inconclusive)} inconclusive", highlight=False)
+    if not timed:
+        return NOTHING_MEASURED
+    if any(change.figures.ratio.value < fail_below for change in found.slower):
+        return GATE_FAILED
+    return INCONCLUSIVE if 2 * len(found.inconclusive) >= len(timed) else OK

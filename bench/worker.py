@@ -23,6 +23,7 @@ class FrameworkWorker:
         self.torch = importlib.import_module(name)
         self.torch.set_num_threads(threads)
         self.name = name
+        self.slow_down = float(os.environ.get("WEIR_BENCH_SLOW_DOWN", 0))  # planted, to see whether it is noticed
 
     def hello(self) -> dict:
         """Returns the framework's name and version."""
@@ -34,7 +35,8 @@ class FrameworkWorker:
         self.tensors = inputs.tensors(self.torch, case, Path(folder))
         function = None if case["mode"] == "import" else self._resolve(case["op"])
         args = [self._argument(a) for a in case["args"]]
-        self.call = getattr(self, "_prepare_" + case["mode"])(function, args, self._argument(case["kwargs"]))
+        kwargs = {name: self._argument(value) for name, value in case["kwargs"].items()}
+        self.call = getattr(self, "_prepare_" + case["mode"])(function, args, kwargs)
         return {}
 
     def check(self, file: str) -> dict:
@@ -61,6 +63,10 @@ class FrameworkWorker:
         else:
             for _ in counter:
                 function(*args)
+        if self.slow_down:
+            end = wall + (time.monotonic_ns() - wall) * (1 + self.slow_down)
+            while time.monotonic_ns() < end:
+                pass
         wall, cpu = time.monotonic_ns() - wall, _cpu_ns() - cpu
         switches = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - switches
         return {"iters": iters, "wall_ns": max(wall, 1), "cpu_ns": cpu, "nivcsw": switches}
@@ -71,6 +77,8 @@ class FrameworkWorker:
     def _prepare_bwd(self, function, args, kwargs):
         """The forward call is recorded once, so that only its gradient is timed."""
         out = function(*args, **kwargs)
+        if isinstance(out, (list, tuple)):  # the first result that a gradient can come from
+            out = next(x for x in out if getattr(x, "requires_grad", False))
         wanted = [x for x in self.tensors if x.requires_grad]
         return self.torch.autograd.grad, (out, wanted, self._cotangent(out)), {"retain_graph": True}
 
@@ -154,6 +162,16 @@ def serve(make_worker) -> None:
         answers.flush()
 
 
+def isolate(path: str) -> None:
+    """Lets frameworks be imported from `path`, or from the interpreter's own environment, and not from beside these tools."""
+    tools = str(Path(__file__).absolute().parent.parent)
+    installed = "site-packages" in tools
+    sys.path[:] = [path] * bool(path) + [p for p in sys.path if installed or os.path.abspath(p or ".") != tools]
+    os.environ["PYTHONPATH"] = path
+
+
 if __name__ == "__main__":
+    if "WEIR_BENCH_FROM" in os.environ:
+        isolate(os.environ["WEIR_BENCH_FROM"])
     gc.disable()  # a collection inside a block would be charged to whichever side it hits
     serve(lambda: FrameworkWorker(sys.argv[1], int(sys.argv[2])))

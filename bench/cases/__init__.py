@@ -3,6 +3,8 @@
 from . import arrays, layers, overhead, startup, training
 
 GROUPS = ("overhead", "pointwise", "reduce", "norm", "matmul", "conv", "index", "optimizer", "startup")
+#: Not picked but derived, from PyTorch's op database; `all` leaves it out, since it takes longer than the others together.
+DERIVED = "opdb"
 
 
 def all_cases(threads: int = 1) -> list[dict]:
@@ -15,7 +17,12 @@ def select(group: str = "all", substring: str = "", threads: int = 1) -> list[di
     """Returns the cases of `group` whose display name contains `substring`. Raises ValueError for no such group."""
     from ..case import display_name
 
-    if group not in ("all", *GROUPS):
-        raise ValueError(f"unknown group {group!r}; expected all or one of {', '.join(GROUPS)}")
-    return [c for c in all_cases(threads)
+    if group not in ("all", DERIVED, *GROUPS):
+        raise ValueError(f"unknown group {group!r}; expected all, {DERIVED} or one of {', '.join(GROUPS)}")
+    if group == DERIVED:
+        from .. import opdb
+        listed = [{**case, "threads": threads} for case in opdb.cases()]
+    else:
+        listed = all_cases(threads)
+    return [c for c in listed
             if group in ("all", c["group"]) and substring.lower() in display_name(c).lower()]

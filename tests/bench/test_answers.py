@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from weir_bench.compare import value_error
+from weir_bench.answers import value_error
 
 
 @pytest.mark.parametrize("want, got, dtype, fits", [

@@ -1,0 +1,49 @@
+"""Whether two frameworks gave the same answer, before either is timed."""
+
+from pathlib import Path
+
+import numpy as np
+
+# Relative to the largest magnitude of the expected output, so that cancellation near zero is not an error.
+TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "bfloat16": 2e-2, "float16": 2e-3, "float": 2e-5}
+
+
+def difference(expected: dict, actual: dict, expected_file: Path, actual_file: Path, values: bool = True
+               ) -> str | None:
+    """Returns what differs (number of outputs, dtype, shape, values beyond tolerance), or None if nothing does.
+
+    `expected` and `actual` are the answers to `check`; the files hold the arrays. Without `values`, the contents
+    are not compared.
+    """
+    a, b = expected["outputs"], actual["outputs"]
+    if len(a) != len(b):
+        return f"expected {len(a)} outputs, got {len(b)}"
+    for i, (want, got) in enumerate(zip(a, b)):
+        for field in ("dtype", "shape"):
+            if want[field] != got[field]:
+                return f"output {i}: expected {field} {want[field]}, got {got[field]}"
+    if not values:
+        return None
+    with np.load(expected_file) as want, np.load(actual_file) as got:
+        for i, spec in enumerate(a):
+            if (error := value_error(want[f"arr_{i}"], got[f"arr_{i}"], spec["dtype"])) is not None:
+                return f"output {i}: {error}"
+    return None
+
+
+def value_error(want: np.ndarray, got: np.ndarray, dtype: str) -> str | None:
+    """Returns how `got` misses `want`, or None. Integers and booleans must be equal, NaNs in the same places."""
+    if dtype not in TOLERANCE:
+        return None if np.array_equal(want, got) else f"{int((want != got).sum())} of {want.size} values differ"
+    if not np.array_equal(np.isnan(want), np.isnan(got)):
+        return "NaN in different places"
+    finite = np.isfinite(want)
+    if not np.array_equal(want[~finite], got[~finite], equal_nan=True):
+        return "infinities differ"
+    if not finite.any():
+        return None
+    want, got = want[finite].astype(np.float64), got[finite].astype(np.float64)
+    scale = np.abs(want).max() or 1.0
+    worst = float(np.abs(want - got).max() / scale)
+    allowed = TOLERANCE[dtype]
+    return None if worst <= allowed else f"error {worst:.1e} of the largest value, allowed {allowed:.0e}"

@@ -1,0 +1,213 @@
+"""Cases nobody picked: every op of PyTorch's own op database, small, in the cache and beyond it, forward and backward.
+
+A sample of the database is scaled by giving every extent of one length the same factor, in all its tensors, and kept if PyTorch
+takes it. Values are drawn from the range of the sample's own, so that domains hold. Run as `python -m weir_bench.opdb FILE`: the
+database takes seconds to import, and the driver of a session never imports PyTorch.
+"""
+
+import json
+import math
+import multiprocessing
+import os
+import resource
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+from .case import case, tensor
+
+SIZES = {"small": 0, "cache": 1 << 16, "memory": 1 << 21}  # elements of the largest tensor; 0: as the sample has it
+SAMPLES = 4  # of an op that are looked through for one that can be scaled
+SLOWEST_S = 0.25  # a call that takes PyTorch longer is no benchmark
+PATIENCE_S = 20  # for all samples of an op
+MEMORY = 3 << 30  # bytes; what needs more, as the outer product of two large vectors, raises and is left out
+DTYPES = ("float32", "int64", "bool", "float64", "int32")
+
+
+class NotData(ValueError):
+    """An argument that a case cannot hold."""
+
+
+def cases() -> list[dict]:
+    """All cases, from the list made before for this PyTorch, or made now (some minutes, once)."""
+    from importlib.metadata import version
+
+    folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "weir"
+    kept = folder / f"opdb-{version('torch')}-{_own_hash()}.json"
+    if not kept.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, "-m", "weir_bench.opdb", kept], check=True)
+    return json.loads(kept.read_text())["cases"]
+
+
+def _own_hash() -> str:
+    from weir_reports.hashing import digest
+    return digest(Path(__file__).read_text())[:8]
+
+
+def make() -> tuple[list[dict], dict]:
+    """The cases, and why other ops have none."""
+    import torch
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    torch.set_num_threads(1)
+    found, left_out = [], {}
+    for number, op in enumerate(op_db, 1):
+        print(f"\r{number} of {len(op_db)} entries", end="", file=sys.stderr, flush=True)
+        label = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
+        cases = _in_a_child(lambda op=op, label=label: _cases_of(torch, op, label))
+        if isinstance(cases, str):
+            left_out[label] = cases
+        else:
+            found += cases
+    return found, left_out
+
+
+def _in_a_child(work):
+    """What `work` returns, or in words why it returned nothing: a sample may hang, die or take all memory."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+
+    def run():
+        try:
+            sender.send(work())
+        except Exception as error:  # whatever the database does is a reason to go on without the op
+            sender.send(f"{type(error).__name__}: {error}"[:200])
+
+    child = context.Process(target=run)
+    child.start()
+    sender.close()
+    try:
+        return receiver.recv() if receiver.poll(PATIENCE_S) else f"took more than {PATIENCE_S} s"
+    except EOFError:
+        return "ended its process"
+    finally:
+        child.kill()
+        child.join()
+
+
+def _cases_of(torch, op, label: str) -> list[dict]:
+    path = _path(torch, op)
+    dtype = next((t for t in (torch.float32, torch.int64) if t in op.supported_dtypes("cpu")), None)
+    if dtype is None:
+        raise NotData("takes neither float32 nor int64")
+    made: dict[tuple, dict] = {}
+    samples = op.sample_inputs("cpu", dtype)
+    for _, sample in zip(range(SAMPLES), samples):
+        try:
+            template = _Template(torch, (sample.input, *sample.args), sample.kwargs)
+        except NotData:
+            continue
+        for size, elements in SIZES.items():
+            scaled = template.scaled(elements)
+            for mode in ("fwd", "bwd") if op.supports_autograd else ("fwd",):
+                if mode == "bwd" and (size, "fwd") not in made:
+                    break
+                if (size, mode) not in made and scaled and _runs(torch, path, scaled, mode):
+                    made[size, mode] = scaled.case(path, f"{op.variant_test_name} {size}{' backward' * (mode == 'bwd')}".strip(), mode)
+    if not made:
+        raise NotData("no sample is data that PyTorch takes")
+    return list(made.values())
+
+
+def _path(torch, op) -> str:
+    """Where users find the op."""
+    for path in (op.name, f"Tensor.{op.name}"):
+        found = torch
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if callable(found):
+            return path
+    raise NotData("has no public name")
+
+
+class _Template:
+    """A call as data: inputs by shape and range, arguments that refer to them."""
+
+    def __init__(self, torch, args, kwargs):
+        self._torch, self.inputs = torch, []
+        self.args = [self._data(a) for a in args]
+        self.kwargs = {name: self._data(value) for name, value in kwargs.items()}
+
+    def _data(self, value):
+        if isinstance(value, self._torch.Tensor):
+            self.inputs.append(_spec(self._torch, value))
+            return {"input": len(self.inputs) - 1}
+        if isinstance(value, (list, tuple)):
+            return [self._data(v) for v in value]
+        if isinstance(value, self._torch.dtype):
+            return {"dtype": str(value).split(".")[-1]}
+        if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
+            return value
+        raise NotData(type(value).__name__)
+
+    def case(self, path: str, variant: str, mode: str) -> dict:
+        """The call as a case. Its keywords may be named as those of `case`."""
+        inputs = [dict(spec, requires_grad=mode == "bwd" and spec["dtype"] == "float32") for spec in self.inputs]
+        return dict(case("opdb", path, variant, inputs, self.args, mode=mode, traffic=0), kwargs=self.kwargs)
+
+    def scaled(self, elements: int):
+        """The call with tensors of about so many elements, None where no extent can grow."""
+        if not elements:
+            return self
+        if not self.inputs or not self.inputs[0]["shape"]:
+            return None
+        shape = self.inputs[0]["shape"]
+        grows = max(shape)
+        count = sum(n == grows for n in shape)
+        if math.prod(shape) == 0 or grows < 2:
+            return None
+        factor = max(1, round((elements / math.prod(shape)) ** (1 / count)))
+        other = _Template.__new__(_Template)
+        other.args, other.kwargs = self.args, self.kwargs
+        other.inputs = [dict(tensor(*(n * factor if n == grows else n for n in spec["shape"]), dtype=spec["dtype"], fill=spec["fill"]))
+                        for spec in self.inputs]
+        return other if all(math.prod(spec["shape"]) <= 2 * max(elements, 1) for spec in other.inputs) else None
+
+
+def _spec(torch, x) -> dict:
+    dtype = str(x.dtype).split(".")[-1]
+    if dtype not in DTYPES or x.layout is not torch.strided or x.dim() > 6:
+        raise NotData(f"a tensor of {dtype}")
+    if dtype == "bool":
+        return tensor(*x.shape, dtype=dtype, fill="bool")
+    low, high = (float(x.min()), float(x.max())) if x.numel() else (0.0, 1.0)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        low, high = -1.0, 1.0
+    return tensor(*x.shape, dtype=dtype, fill=f"between:{low:g}:{high:g}")
+
+
+def _runs(torch, path: str, call, mode: str) -> bool:
+    """Whether PyTorch takes the call, gives a tensor that is all finite, in reasonable time, and differentiates it if asked."""
+    import tempfile
+    import time
+
+    from .inputs import write_inputs
+    from .worker import FrameworkWorker
+
+    made = call.case(path, "", mode)
+    worker = FrameworkWorker.__new__(FrameworkWorker)
+    worker.torch, worker.name, worker.slow_down = torch, "torch", 0
+    with tempfile.TemporaryDirectory() as folder:
+        write_inputs(made, Path(folder), seed=0)
+        try:
+            worker.load(made, folder)
+            began = time.monotonic()
+            outputs = worker.check(str(Path(folder) / "out.npz"))["outputs"]
+            return time.monotonic() - began < SLOWEST_S and bool(outputs)
+        except Exception:
+            return False
+
+
+def main(file: str) -> None:
+    """Writes the list."""
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    found, left_out = make()
+    Path(file).write_text(json.dumps({"cases": found, "left_out": left_out}) + "\n")
+    print(f"{len(found)} cases of {len({c['op'] for c in found})} ops; {len(left_out)} entries of the database have none", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
