@@ -5,21 +5,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Framework:
-    """One competitor. `channels_last` concerns models whose layout matters; `compile` is torch.compile."""
+    """One competitor. `channels_last` concerns models whose layout matters; `compile` is torch.compile,
+    `graph` a whole step as an nn.Graph."""
 
     label: str
     module: str
     channels_last: bool = False
     compile: bool = False
+    graph: bool = False
 
     @property
     def tuning(self) -> list[str]:
         """Returns the flags that set this one apart from the framework's defaults."""
-        return ["channels_last"] * self.channels_last + ["compile"] * self.compile
+        return ["channels_last"] * self.channels_last + ["compile"] * self.compile + ["graph"] * self.graph
 
 
 FRAMEWORKS = {f.label: f for f in (
     Framework("weir", "weir", channels_last=True),
+    Framework("weir-graph", "weir", channels_last=True, graph=True),
     Framework("torch-eager", "torch"),
     Framework("torch-channels_last", "torch", channels_last=True),
     Framework("torch-compile", "torch", channels_last=True, compile=True),

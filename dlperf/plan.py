@@ -18,7 +18,7 @@ class Plan:
 
     models: tuple = ("resnet50", "bert")
     precisions: tuple = ("fp32", "bf16")
-    frameworks: tuple = ("weir", "torch-eager", "torch-channels_last", "torch-compile")
+    frameworks: tuple = ("weir", "weir-graph", "torch-eager", "torch-channels_last", "torch-compile")
     threads: int = 2
     blocks: int = 3
     steps: int = 10

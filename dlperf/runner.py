@@ -75,7 +75,7 @@ class Runner:
         model, precision = workload
         plan = self.plan
         return {"module": framework.module, "label": framework.label, "channels_last": framework.channels_last,
-                "compile": framework.compile, "model": model, "preset": plan.preset, "precision": precision,
+                "compile": framework.compile, "graph": framework.graph, "model": model, "preset": plan.preset, "precision": precision,
                 "batch_size": plan.batch_size(model), "data": plan.data, "seed": plan.seed, "gate": is_gate,
                 "warmup": 0 if is_gate else plan.warmup, "steps": plan.gate_steps if is_gate else plan.steps,
                 "threads": threads or plan.threads, "affinity": self.affinity[: threads or plan.threads],

@@ -35,6 +35,7 @@ class Trainer:
         self.model = self._model()
         self.optimizer = self.module.optimizer(self.torch, self.model, self.config, spec["batch_size"])
         self.call = self.torch.compile(self.model) if spec["compile"] else self.model
+        self.graph = self._as_graph() if spec["graph"] else None
         source, self.data_sha = data.source(self.torch, spec, self.module, self.config)
         self.batches = source if spec["data"] == "real" else itertools.cycle([self._ready(b) for b in source])
 
@@ -57,6 +58,8 @@ class Trainer:
 
     def step(self) -> dict:
         """Trains on one batch; returns its loss and the nanoseconds of each phase."""
+        if self.graph is not None:
+            return self._graph_step()
         marks = [time.monotonic_ns()]
         batch = self._ready(next(self.batches))
         marks.append(time.monotonic_ns())
@@ -71,6 +74,39 @@ class Trainer:
         value = loss.item()
         marks.append(time.monotonic_ns())
         phases = dict(zip(("data", "fwd", "bwd", "opt"), np.diff(marks).tolist()))
+        return {"loss": _finite(value), "grad_norm": _finite(norm), "step_ns": marks[-1] - marks[0], **phases}
+
+    def _as_graph(self):
+        """A step as one program: the loss, and for the gate the 2-norm of all gradients, from a batch."""
+        trainer = self
+
+        class Step(self.torch.nn.Graph):
+            def __init__(self):
+                super().__init__()
+                self.model = trainer.model
+                self.add_optimizer(trainer.optimizer)
+
+            def build(self, batch):
+                with trainer._precision():
+                    loss = trainer.module.loss(trainer.torch, self.model, batch)
+                loss.backward()
+                if not trainer.spec["gate"]:
+                    return loss, None
+                squares = [p.grad.double().square().sum() for p in trainer.model.parameters()]
+                return loss, trainer.torch.stack(squares).sum().sqrt()
+
+        return Step()
+
+    def _graph_step(self) -> dict:
+        """As step; forward, backward and update are one phase, under the name of the first."""
+        marks = [time.monotonic_ns()]
+        batch = self._ready(next(self.batches))
+        marks.append(time.monotonic_ns())
+        loss, norm = self.graph(batch)
+        value = loss.item()
+        marks.append(time.monotonic_ns())
+        phases = {"data": marks[1] - marks[0], "fwd": marks[2] - marks[1], "bwd": 0, "opt": 0}
+        norm = None if norm is None else norm.item()
         return {"loss": _finite(value), "grad_norm": _finite(norm), "step_ns": marks[-1] - marks[0], **phases}
 
     def gradient_norm(self) -> float:

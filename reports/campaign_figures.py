@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-STATES = ("PASS", "LENIENT", "FAIL", "UNSUPPORTED", "UNTESTED", "ORACLE-LIMIT")
+STATES = ("PASS", "EXCUSED", "LENIENT", "FAIL", "UNSUPPORTED", "UNTESTED", "ORACLE-LIMIT")
 # Cells that a framework can be held to: the oracle answered and the question was asked.
-COUNTED = ("PASS", "LENIENT", "FAIL", "UNSUPPORTED")
-_WORST_FIRST = ("FAIL", "LENIENT", "UNSUPPORTED", "PASS", "ORACLE-LIMIT", "UNTESTED")
+COUNTED = ("PASS", "EXCUSED", "LENIENT", "FAIL", "UNSUPPORTED")
+_WORST_FIRST = ("FAIL", "LENIENT", "UNSUPPORTED", "EXCUSED", "PASS", "ORACLE-LIMIT", "UNTESTED")
 
 
 @dataclass(frozen=True)

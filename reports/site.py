@@ -10,10 +10,10 @@ from pathlib import Path
 
 import jinja2
 
-from . import bench_figures, campaign_figures, conformance_figures, dlperf_figures
+from . import bench_figures, campaign_figures, conformance_figures, dlperf_figures, history, overview
 from .claims import claims, metrics
 from .intervals import Interval
-from .svg import forest, line
+from .svg import forest, line, track
 
 HERE = Path(__file__).parent
 SHOWN_ITEMS = 60  # longer lists are cut on a record's page; the JSON file beside it holds everything
@@ -27,7 +27,7 @@ def build(records: list[dict], out: Path) -> dict:
     for name in ("report.css", "report.js"):
         shutil.copyfile(HERE / "static" / name, out / name)
     env = _environment()
-    for page in ("index", "conformance", "generated", "bench", "dlperf", "environment", "records"):
+    for page in ("index", "conformance", "generated", "bench", "history", "dlperf", "environment", "records"):
         _write(out / f"{page}.html", env.get_template(f"{page}.html").render(page=page, root="", **page_data))
     for campaign in page_data["campaigns"]:
         (out / "failures").mkdir(exist_ok=True)
@@ -56,7 +56,8 @@ def figures(records: list[dict]) -> dict:
     workloads = dlperf_figures.workloads(kinds.get("weir.dlperf/v1", []))
     judged = claims(metrics(conformances, campaigns, groups, workloads))
     return {"records": records, "conformances": conformances, "campaigns": campaigns, "bench": groups, "workloads": workloads,
-            "claims": judged, "tally": Counter(c.state for c in judged), "machines": _machines(records)}
+            "claims": judged, "tally": Counter(c.state for c in judged), "machines": _machines(records), "history": history.series(records),
+            "answers": overview.answers(conformances, campaigns, groups, workloads), "changed": overview.changes(records)}
 
 
 def bench_groups(records: list[dict]) -> dict:
@@ -104,7 +105,8 @@ def _summary(data: dict) -> dict:
     rows = [{"text": c.text, "target": c.target, "state": c.state,
              "metric": c.metric and {"id": c.metric.id, "label": c.metric.label, "run_ids": c.metric.run_ids,
                                      **vars(c.metric.figure)}} for c in data["claims"]]
-    return {"tally": {s: data["tally"][s] for s in ("holds", "fails", "open", "unmeasured")}, "claims": rows}
+    return {"answers": {a.question: {"state": a.state, "text": a.text} for a in data["answers"]}, "changed": data["changed"],
+            "tally": {s: data["tally"][s] for s in ("holds", "fails", "open", "unmeasured")}, "claims": rows}
 
 
 def _write(path: Path, text: str) -> None:
@@ -117,6 +119,7 @@ def _environment() -> jinja2.Environment:
     env.filters |= {"short": short, "duration": duration, "size": size, "interval": interval, "percent": percent}
     env.globals |= {"forest": lambda *args: jinja2.utils.markupsafe.Markup(forest(*args)), "states":
                     conformance_figures.STATES, "line": lambda *args: jinja2.utils.markupsafe.Markup(line(*args)), "share": conformance_figures.share, "by_text": by_text,
+                    "track": lambda series: jinja2.utils.markupsafe.Markup(track(series)), "slower_than": overview.slower_than,
                     "campaign_states": campaign_figures.STATES, "campaign_share": campaign_figures.share}
     return env
 

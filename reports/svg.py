@@ -87,5 +87,31 @@ def line(points: list[tuple[str, float, str]], title: str) -> str:
             f'<text x="{last[0] + 10}" y="{last[1] + 4}">{points[-1][1]:.1%}</text>{names}</svg>')
 
 
+def track(series) -> str:
+    """Returns an SVG element: the ratios of a `history.Series` with their 95% whiskers, a step where it changed."""
+    width, height, left, top, bottom = LABEL + PLOT, 130, 56, 12, 24
+    ends = [p.value + side * 1.96 * p.error for p in series.points for side in (-1, 1)]
+    low, high = min(min(ends), math.log(0.97)), max(max(ends), math.log(1.03))
+
+    def x(i: float) -> float:
+        return round(left + (width - left - 20) * (i / max(len(series.points) - 1, 1)), 1)
+
+    def y(value: float) -> float:
+        return round(top + (height - top - bottom) * (high - value) / (high - low), 1)
+
+    marks = "".join(
+        f'<a href="records/{p.run_id[:12]}.html"><title>{escape(p.started[:10])} {escape(p.revision)}: {math.exp(p.value):.2f}×</title>'
+        f'<line class="whisker" x1="{x(i)}" x2="{x(i)}" y1="{y(p.value - 1.96 * p.error)}" y2="{y(p.value + 1.96 * p.error)}"/>'
+        f'<circle cx="{x(i)}" cy="{y(p.value)}" r="3.6"/></a>' for i, p in enumerate(series.points))
+    steps = "".join(f'<line class="one" x1="{x(c.at - 0.5)}" x2="{x(c.at - 0.5)}" y1="{top}" y2="{height - bottom}"/>' for c in series.changes)
+    scale = "".join(f'<text class="scale end" x="{left - 8}" y="{y(v) + 4}">{math.exp(v):.2f}×</text>' for v in (low, high))
+    if low < 0 < high:
+        scale += f'<line class="tick" x1="{left}" x2="{width - 20}" y1="{y(0)}" y2="{y(0)}"/>'
+    names = (f'<text x="{left}" y="{height - 6}">{escape(series.points[0].started[:10])}</text>'
+             f'<text class="end" x="{width - 20}" y="{height - 6}">{escape(series.points[-1].started[:10])}</text>')
+    return (f'<svg class="trend" role="img" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">'
+            f'<title>{escape(series.name)}</title>{scale}{steps}{marks}{names}</svg>')
+
+
 def _short(label: str, limit: int = 38) -> str:
     return label if len(label) <= limit else label[: limit - 1] + "…"

@@ -11,7 +11,7 @@ def test_every_block_runs_everything_once():
     plan = Plan(blocks=4)
     counts = Counter((block, workload, label) for block, workload, label in plan.order())
     assert set(counts.values()) == {1}
-    assert len(counts) == 4 * 2 * (4 + 3), "BERT has no layout to choose, so channels_last does not compete there"
+    assert len(counts) == 4 * 2 * (5 + 4), "BERT has no layout to choose, so channels_last does not compete there"
 
 
 def test_order_differs_between_blocks_and_follows_the_seed():

@@ -22,6 +22,13 @@ def test_torch_passes_its_own_gate(spec, model, precision):
     assert reference["weights_sha"] == again["weights_sha"] and reference["data_sha"] == again["data_sha"]
 
 
+@pytest.mark.parametrize("model", ["resnet50", "bert"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_a_graph_trains_as_eager_mode_does(spec, model, precision):
+    eager, graph = (train(spec(model, precision=precision, module="weir", channels_last=True, graph=g)) for g in (False, True))
+    assert graph["loss"] == eager["loss"] and np.allclose(graph["grad_norm"], eager["grad_norm"], rtol=1e-6)
+
+
 def test_a_wrong_model_fails_the_gate(spec, monkeypatch):
     reference = train(spec("bert"))
     monkeypatch.setattr(bert, "loss", lambda torch, model, batch, right=bert.loss: right(torch, model, batch) * 1.01)

@@ -1,0 +1,124 @@
+"""The first screen: one sentence each for correct, complete, fast and trains, and what changed since the last run."""
+
+from dataclasses import dataclass
+
+from .bench_figures import CaseFigures
+from .dlperf_figures import CONTROL
+
+TOO_SLOW = 0.8  # a case below this is listed by name
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: `question`, the `text` of it, whether that is good (`yes`), bad (`no`) or not known (`unknown`)."""
+
+    question: str
+    state: str
+    text: str
+    page: str
+
+
+def answers(conformances, campaigns, bench, workloads) -> list[Answer]:
+    """The four answers. A record of a control (PyTorch against itself) answers none of them."""
+    campaigns = [c for c in campaigns if c.record["subject"]["name"] != c.record["oracle"]["name"]]
+    conformances = [c for c in conformances if c.record["subject"]["name"] != c.record["oracle"]["name"]]
+    return [_correct(campaigns, conformances), _complete(campaigns, conformances), _fast(bench), _trains(workloads)]
+
+
+def _correct(campaigns, conformances) -> Answer:
+    parts, wrong = [], 0
+    for c in campaigns:
+        failing = [row for row in c.rows if "FAIL" in row.states.values()]
+        excused = sum(c.record["totals"].get("excused", {}).values())
+        wrong += len(failing)
+        parts.append(f"wrong {len(failing)} of {len(c.rows):,} operations · excused {excused:,} of {c.record['totals']['cases']:,} cases")
+    for c in conformances:
+        failing = sum(row.fwd == "FAIL" or row.bwd == "FAIL" for row in c.rows)
+        wrong += failing
+        parts.append(f"{failing} of {len(c.rows)} ops of PyTorch's op database differ ({c.record['dtype']})")
+    return Answer("Correct?", "unknown" if not parts else "no" if wrong else "yes", "; ".join(parts) or "no conformance record",
+                  "generated.html" if campaigns else "conformance.html")
+
+
+def _complete(campaigns, conformances) -> Answer:
+    parts, missing = [], 0
+    for c in campaigns:
+        absent = [row for row in c.rows if row.states.get("value") == "UNSUPPORTED"]
+        missing += len(absent)
+        parts.append(f"missing {len(absent)} of {len(c.rows):,} operations")
+    for c in conformances:
+        absent = sum(row.fwd == "MISSING" for row in c.rows)
+        parts.append(f"{absent} of {len(c.rows)} ops of the op database")
+        missing += absent
+    return Answer("Complete?", "unknown" if not parts else "no" if missing else "yes", "; ".join(parts) or "no conformance record", "generated.html")
+
+
+def _fast(bench) -> Answer:
+    for (subject, peer), groups in bench.items():
+        if subject == peer or peer != "torch":
+            continue
+        cases = [c for g in groups for c in g.cases if c.ratio is not None and c.verdict != "inconclusive"]
+        slow = slower_than(cases, TOO_SLOW)
+        derived = [g for g in groups if g.group == "opdb" and g.mean]
+        if not cases:
+            continue
+        first = (f"{derived[0].mean.value:.2f}× over {sum(c.ratio is not None for c in derived[0].cases)} cases that nobody picked; " if derived else "")
+        worst = f", worst {slow[0].name} {slow[0].ratio.value:.2f}×" if slow else ""
+        return Answer("Fast?", "no" if slow else "yes", f"{first}slower than {TOO_SLOW:g}× of PyTorch: {len(slow)} of {len(cases):,} cases{worst}", "bench.html")
+    return Answer("Fast?", "unknown", "no bench record", "bench.html")
+
+
+def slower_than(cases: list[CaseFigures], bound: float) -> list[CaseFigures]:
+    """Returns the cases whose whole interval is below `bound`, the slowest first."""
+    return sorted((c for c in cases if c.ratio is not None and (c.ratio.high or c.ratio.value) < bound), key=lambda c: c.ratio.value)
+
+
+def _trains(workloads) -> Answer:
+    parts, bad = [], False
+    for w in workloads:
+        for row in w.rows:
+            ratio = w.ratios.get((row.label, w.best_peer))
+            if row.is_peer or row.label == CONTROL or w.case["preset"] != "full":
+                continue
+            bad |= row.gate == "fail" or bool(ratio and ratio.value < 1)
+            told = f"{ratio.value:.2f}× of {w.best_peer}" if ratio else "no ratio"
+            parts.append(f"{w.title}: {told}" + (", other numbers" if row.gate == "fail" else ""))
+    return Answer("Trains?", "unknown" if not parts else "no" if bad else "yes", "; ".join(parts) or "no training record", "dlperf.html")
+
+
+def changes(records: list[dict]) -> list[str]:
+    """What the newest record of each kind says otherwise than the one before it, of the same subject; sentences, maybe none."""
+    found = []
+    for kind, tell in (("weir.campaign/v1", _campaign_change), ("weir.conformance/v1", _conformance_change)):
+        series: dict[tuple, list] = {}
+        for record in records:
+            if record["schema"] == kind:
+                series.setdefault((record["subject"]["name"], record.get("dtype"), record.get("settings", {}).get("cases")), []).append(record)
+        for same in series.values():
+            if len(same) > 1:
+                found += tell(same[-2], same[-1])
+    return found
+
+
+def _campaign_change(before: dict, after: dict) -> list[str]:
+    def failing(record):
+        return {score["path"] for score in record["scores"] if "FAIL" in score["states"].values()}
+    return _told(failing(before), failing(after), "generated calls")
+
+
+def _conformance_change(before: dict, after: dict) -> list[str]:
+    def failing(record):
+        return {cell["op"] for cell in record["cells"] if "FAIL" in (cell["fwd"], cell["bwd"])}
+    return _told(failing(before), failing(after), f"op database, {after['dtype']}")
+
+
+def _told(before: set, after: set, what: str) -> list[str]:
+    def few(names):
+        listed = sorted(names)
+        return ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")
+    found = []
+    if after - before:
+        found.append(f"{what}: {len(after - before)} operations became wrong: {few(after - before)}")
+    if before - after:
+        found.append(f"{what}: {len(before - after)} operations are right now: {few(before - after)}")
+    return found

@@ -1,0 +1,40 @@
+"""The first screen: four answers and what changed since the last run."""
+
+import samples
+from weir_reports import overview
+from weir_reports.records import seal
+from weir_reports.site import figures
+
+
+def answers(records):
+    return {a.question: a for a in figures(records)["answers"]}
+
+
+def test_nothing_measured_is_unknown_and_no_good_answer():
+    assert {a.state for a in answers([]).values()} == {"unknown"}
+
+
+def test_wrong_and_missing_are_two_answers():
+    found = answers([samples.campaign()])
+    assert found["Correct?"].state == "no" and "wrong 1 of 3 operations" in found["Correct?"].text
+    assert "missing 1 of 3 operations" in found["Complete?"].text
+    assert answers([samples.campaign(stride="PASS")])["Correct?"].state == "yes"
+
+
+def test_a_control_answers_nothing():
+    record = {**samples.campaign(), "subject": {"name": "torch", "version": "2.13.0"}}
+    del record["run_id"]
+    assert answers([seal(record)])["Correct?"].state == "unknown"
+
+
+def test_slow_cases_are_counted_and_the_worst_is_named():
+    found = answers([samples.bench(ratio=0.5)])["Fast?"]
+    assert found.state == "no" and "2 of 2 cases, worst add 64 0.5" in found.text
+    assert answers([samples.bench(ratio=2.0)])["Fast?"].state == "yes"
+
+
+def test_what_became_wrong_and_right_since_the_last_run_is_told():
+    before, after = samples.campaign(), samples.campaign("2026-01-02T10:30:00.000+00:00", stride="PASS")
+    assert overview.changes([before, after]) == ["generated calls: 1 operations are right now: flip"]
+    assert overview.changes([after, before]) == ["generated calls: 1 operations became wrong: flip"]
+    assert overview.changes([before]) == []
