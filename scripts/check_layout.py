@@ -34,6 +34,7 @@ LONG: dict = {}  # path: why it holds one idea all the same
 
 NOT_SNAKE = {
     "framework/weir/_C.py": "PyTorch's name for the extension module",
+    "framework/weir/_C.pyi": "its types",
 }
 KERNELS_WITHOUT_FAMILY = {
     "loops": "how strided loops run, for all pointwise families",
@@ -53,7 +54,6 @@ UNTESTED = {
     "indexing": _BINDING,
     "loops": _OP_DATABASE,
     "loss": _OP_DATABASE,
-    "optimizer": "none yet",
     "pad": _OP_DATABASE,
     "softmax": _OP_DATABASE,
     "tensor_object": _BINDING,
@@ -73,7 +73,8 @@ def main(root: Path) -> int:
 def violations(root: Path) -> list[str]:
     """Returns all violations in the tree at `root`, sorted within each rule."""
     files = sorted(tracked(root))
-    rules = (top_level, include_direction, import_direction, kernel_families, names, lengths, test_mirror)
+    rules = (top_level, include_direction, import_direction, kernel_families, names, test_names, lengths,
+             test_mirror)
     return [line for rule in rules for line in rule(root, files)]
 
 
@@ -162,6 +163,16 @@ def names(root: Path, files: list[str]) -> list[str]:
         _stale("NOT_SNAKE", set(NOT_SNAKE) - bad, root)
 
 
+def test_names(root: Path, files: list[str]) -> list[str]:
+    """No two test files have one name: pytest imports them by it, and would stop before the first test."""
+    places: dict = {}
+    for name in files:
+        if re.fullmatch(r"tests/(.+/)?(test_\w+|\w+_test)\.py", name):
+            places.setdefault(Path(name).name, []).append(name)
+    return [f"{' and '.join(same)} have one name: pytest cannot import both"
+            for _, same in sorted(places.items()) if len(same) > 1]
+
+
 def lengths(root: Path, files: list[str]) -> list[str]:
     """A source stays within one idea."""
     counts = {name: (root / name).read_bytes().count(b"\n") for name in files if Path(name).suffix in SOURCES}
@@ -173,14 +184,14 @@ def lengths(root: Path, files: list[str]) -> list[str]:
 def test_mirror(root: Path, files: list[str]) -> list[str]:
     """Every source of framework/ has a test of its family's name, or one that mentions it by path."""
     tests = [name for name in files if name.startswith("tests/framework/")]
-    test_names = {Path(name).name for name in tests}
+    present = {Path(name).name for name in tests}
     text = "\n".join((root / name).read_text() for name in tests if Path(name).suffix in {".py", ".cpp"})
     lacking = {}  # family: its first source
     for name in files:
         if not re.fullmatch(r"framework/\w+/(\w+/)?\w+\.cpp", name):
             continue
         stem = Path(name).stem
-        if not {f"{stem}_test.cpp", f"test_{stem}.py"} & test_names and name not in text:
+        if not {f"{stem}_test.cpp", f"test_{stem}.py"} & present and name not in text:
             lacking.setdefault(stem, name)
     return [f"{lacking[stem]} has no test: add tests/framework/.../{stem}_test.cpp or test_{stem}.py, or name its path "
             "in the test that covers it" for stem in sorted(lacking.keys() - UNTESTED.keys())] + \

@@ -1,4 +1,5 @@
-"""The committed pictures of the API: tests/golden/schema.json and the type stubs framework/weir/_stubs.pyi.
+"""The committed pictures of the API: tests/golden/schema.json and the type stubs framework/weir/_stubs.pyi
+and _C.pyi.
 
     ./scripts/run python scripts/update_schema.py            writes them from the built library
     ./scripts/run python scripts/update_schema.py --check    says whether they are up to date
@@ -20,6 +21,7 @@ UPDATE = "./scripts/run python scripts/update_schema.py"
 
 def pictures() -> dict[Path, str]:
     """Returns the text that each committed file should have, from the built library."""
+    import weir
     from _weir import schema
 
     # By name, for review; overloads of a name stay in the order in which they are tried.
@@ -27,7 +29,8 @@ def pictures() -> dict[Path, str]:
     # A line per op, so that a change is one line. Kernels differ by machine and are left out.
     lines = (json.dumps({key: value for key, value in op.items() if key != "kernels"}) for op in ops)
     return {ROOT / "tests" / "golden" / "schema.json": "[\n" + ",\n".join(lines) + "\n]\n",
-            ROOT / "framework" / "weir" / "_stubs.pyi": stubs.module(ops)}
+            ROOT / "framework" / "weir" / "_stubs.pyi": stubs.module(ops),
+            ROOT / "framework" / "weir" / "_C.pyi": stubs.core(weir.Tensor, ops)}
 
 
 def stale() -> list[str]:

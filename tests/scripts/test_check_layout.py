@@ -71,6 +71,12 @@ def test_a_source_without_test_is_named(tree):
     assert violations(tree("framework/core/dims.cpp"))[0].startswith("framework/core/dims.cpp has no test")
 
 
+def test_two_tests_of_one_name_are_named(tree):
+    tree("tests/framework/kernels/test_view.py")
+    assert violations(tree("tests/framework/ops/test_view.py")) == [
+        "tests/framework/kernels/test_view.py and tests/framework/ops/test_view.py have one name: pytest cannot import both"]
+
+
 def test_the_command_prints_and_counts(tree, capsys):
     assert main(tree("tools/new.py")) == 1
     assert capsys.readouterr().out.startswith("tools stands")
