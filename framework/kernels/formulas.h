@@ -121,34 +121,38 @@ template <class T> T trigamma(T x) {
   sum = sum + T(0.5) * z + (T(1) + z * horner(z, {7.0 / 6, -691.0 / 2730, 5.0 / 66, -1.0 / 30, 1.0 / 42, -1.0 / 30, 1.0 / 6})) / x;
   return where(low < T(0.5), T(9.86960440108935861883) / (sine * sine) - sum, sum);
 }
+// The sum of (k + q)^-s over k >= 0, s > 1, by Euler-Maclaurin summation. Source: Cephes zeta.c's method.
+inline double hurwitz_zeta(double s, double q) {
+  double sum = std::pow(q, -s), a = q, term = 0;
+  for (int i = 0; i < 9 || a <= 9.0; i++) {
+    a += 1;
+    term = std::pow(a, -s);
+    sum += term;
+    if (std::fabs(term) < 1e-17 * std::fabs(sum)) return sum;
+  }
+  sum += term * a / (s - 1) - 0.5 * term;
+  const double bernoulli[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
+                              7.47242496e10, -2.950130727918164224e12};
+  double factor = 1, k = 0;
+  for (double b : bernoulli) {
+    factor *= s + k;
+    term /= a;
+    sum += factor * term / b;
+    k += 1;
+    factor *= s + k;
+    term /= a;
+    k += 1;
+  }
+  return sum;
+}
 template <class T> T formula(const Polygamma& op, T x) {
-  // (-1)^(n+1) n! zeta(n+1, x), the Hurwitz zeta by Euler-Maclaurin summation. Source: Cephes zeta.c's method.
   double n = double(op.n);
   if (op.n == 0) return formula(Digamma(), x);
   if (op.n == 1) return trigamma(x);
-  return per_lane(x, [n](auto v) -> decltype(v) {
-    double q = double(v), s = n + 1, sign = std::fmod(n, 2.0) == 1.0 ? 1.0 : -1.0;
+  return per_lane(x, [n](auto v) -> decltype(v) {  // (-1)^(n+1) n! zeta(n+1, x)
+    double q = double(v), sign = std::fmod(n, 2.0) == 1.0 ? 1.0 : -1.0;
     if (q <= 0 && q == std::floor(q)) return decltype(v)(sign * INFINITY);
-    double sum = std::pow(q, -s), a = q, term = 0;
-    for (int i = 0; i < 9 || a <= 9.0; i++) {
-      a += 1;
-      term = std::pow(a, -s);
-      sum += term;
-    }
-    sum += term * a / (s - 1) - 0.5 * term;
-    const double bernoulli[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
-                                7.47242496e10, -2.950130727918164224e12};
-    double factor = 1, k = 0;
-    for (double b : bernoulli) {
-      factor *= s + k;
-      term /= a;
-      sum += factor * term / b;
-      k += 1;
-      factor *= s + k;
-      term /= a;
-      k += 1;
-    }
-    return decltype(v)(sign * std::exp(std::lgamma(n + 1)) * sum);
+    return decltype(v)(sign * std::exp(std::lgamma(n + 1)) * hurwitz_zeta(n + 1, q));
   });
 }
 // The number below which a normal variable falls with probability p = q + 1/2; tail = min(p, 1 - p), exactly. Source: Wichura

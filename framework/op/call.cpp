@@ -1,5 +1,6 @@
 #include "framework/op/call.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "framework/op/copy.h"
@@ -134,8 +135,20 @@ void call_view(const OpType& type, const void* op, Inputs in, Tensor* out) {
   out[0] = std::move(v);
 }
 
+// A composite in place that says so (`saves`) has parts whose gradients read what is about to be written over: they get a copy.
+Tensors composed(const OpType& type, const void* op, Inputs in, const Tensor* out) {
+  auto recorded = [](const Tensor& x) { return x && x->flags & kRequiresGrad; };
+  if (!(type.saves.inputs & 1) || !out[0] || in.empty() || !(out[0] == in[0]) || !mode.grad || std::none_of(in.begin(), in.end(), recorded))
+    return type.compose(op, in);
+  static const OpType* clone = find_op("clone");
+  Tensors kept(in.begin(), in.end()), copy(1);
+  call(*clone, clone->defaults.data(), in.first(1), copy.data());
+  kept[0] = copy[0];
+  return type.compose(op, kept);
+}
+
 void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {
-  Tensors r = type.compose(op, in);
+  Tensors r = composed(type, op, in, out);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
     else if (out[i].get() != r[i].get()) {

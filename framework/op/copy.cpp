@@ -18,11 +18,11 @@ Meta Copy::infer(Inputs in) const {
 
 // The engine reduces and casts a gradient to its input's shape and dtype. What was overwritten gets zeros.
 Tensors Copy::vjp(const Saved& s, const Tensor& dy) const {
-  static const OpType* mul = find_op("mul");
+  static const OpType* fill = find_op("fill");
   Tensor zero;
   if (s.needs(0)) {
     Tensor in[2] = {dy, wrapped_number(Scalar(0))};
-    call(*mul, mul->defaults.data(), in, &zero);
+    call(*fill, fill->defaults.data(), in, &zero);  // not times zero: a gradient that is not finite belongs to src alone
   }
   return {zero, dy};
 }

@@ -26,6 +26,19 @@ Scalar factor_of(const char* op, DType dtype, const Scalar& s) {
   return Scalar(s.to_int());
 }
 
+Dims batch_of(const Tensor& x) {
+  Dims d = x.sizes();
+  d.n -= 2;
+  return d;
+}
+Dims with_matrix(Dims batch, int64_t rows, int64_t cols) {
+  batch.push(rows);
+  batch.push(cols);
+  return batch;
+}
+
+}  // namespace
+
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a) {
   const Scalar beta = factor_of(op, product.dtype(), b), alpha = factor_of(op, product.dtype(), a);
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
@@ -42,19 +55,6 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   }
   return times(product, alpha) + times(input, beta);  // the product first: its strides are the result's
 }
-
-Dims batch_of(const Tensor& x) {
-  Dims d = x.sizes();
-  d.n -= 2;
-  return d;
-}
-Dims with_matrix(Dims batch, int64_t rows, int64_t cols) {
-  batch.push(rows);
-  batch.push(cols);
-  return batch;
-}
-
-}  // namespace
 
 Meta Mm::infer(Inputs in) const {
   check(in[0].ndim() == 2, "mm: self must be a matrix, got ", in[0].ndim(), " dimensions");

@@ -75,4 +75,7 @@ inline constexpr Fn<Addmm> addmm;
 inline constexpr Fn<Baddbmm> baddbmm;
 }  // namespace fn
 
+/// beta given + alpha product, where given broadcasts to product's shape; with beta 0 given's NaN do not count.
+Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha);
+
 }  // namespace weir

@@ -130,23 +130,6 @@ Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& 
   return cast_to(any ? amax(t, list, keepdim) : amin(t, list, keepdim), out);
 }
 
-Tensor variance(const Tensor& x, const std::optional<Dims>& dim, double correction, bool keepdim) {
-  check(is_inexact(x.dtype()), "var and std only support floating point and complex dtypes");
-  uint32_t axes = reduced_axes("var", dim, x.ndim());
-  Dims list;
-  int64_t n = 1;
-  for (int i = 0; i < x.ndim(); i++)
-    if (axes >> i & 1) list.push(i), n *= x.sizes()[i];
-  const double freedom = double(n) - correction;
-  const Tensor middle = mean(x, list, true), centred = x - middle;
-  const Tensor value = sum(square(is_complex(x.dtype()) ? abs(centred) : centred), list, keepdim) / (n ? std::max(0.0, freedom) : 0.0);
-  if (!mode.grad || !x.has_flag(kRequiresGrad)) return value;
-  // The slope is written down, as in PyTorch: that of the parts passes through the mean, which an infinity spoils for all.
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  const Tensor slope = freedom > 0 ? centred * (2 / freedom) : where(fn::eq(x, middle), num(std::nan("")), num(inf));
-  return fn::with_slope(detach(value), x, slope, list, keepdim);
-}
-
 }  // namespace
 
 Tensor sum_to(const Tensor& t, const Dims& sizes) {
@@ -239,18 +222,6 @@ Tensor MaxOther::compose(Inputs in) const { return maximum(in[0], in[1]); }
 Tensor MinOther::compose(Inputs in) const { return fn::minimum(in[0], in[1]); }
 Tensor Any::compose(Inputs in) const { return truth_reduce("any", in[0], dim, keepdim, true); }
 Tensor All::compose(Inputs in) const { return truth_reduce("all", in[0], dim, keepdim, false); }
-Meta WithSlope::infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
-Tensors WithSlope::vjp(const Saved& s, const Tensor& dy) const {
-  const Tensor slope = s.input(2);
-  return {Tensor(), restore(dy, dim, keepdim, slope.ndim()) * slope, Tensor()};
-}
-
-Tensor Var::compose(Inputs in) const {
-  return variance(in[0], dim, correction ? correction->to_double() : 1.0, keepdim);
-}
-Tensor VarUnbiased::compose(Inputs in) const { return variance(in[0], {}, unbiased, false); }
-Tensor VarDimUnbiased::compose(Inputs in) const { return variance(in[0], dim, unbiased, keepdim); }
-
 Tensor Logsumexp::compose(Inputs in) const {
   Tensor x = is_inexact(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
   reduced_axes("logsumexp", dim, x.ndim());

@@ -207,48 +207,6 @@ struct All : Op {
   Tensor compose(Inputs in) const;
 };
 
-struct Var : Op {
-  static constexpr Signature signature =
-      "var(input: Tensor, dim: int | list[int] | None = None, *, correction: Number | None = 1, keepdim: bool = False) -> Tensor";
-  static constexpr auto doc = "Variance over dim, divided by max(0, n - correction).";
-  std::optional<Dims> dim;
-  std::optional<Scalar> correction;
-  bool keepdim;
-  static constexpr std::tuple fields{&Var::dim, &Var::correction, &Var::keepdim};
-  Tensor compose(Inputs in) const;
-};
-
-struct VarUnbiased : Op {
-  static constexpr Signature signature = "var.unbiased(input: Tensor, unbiased: bool) -> Tensor";
-  static constexpr auto doc = "Variance of all elements, with or without Bessel's correction.";
-  bool unbiased;
-  static constexpr std::tuple fields{&VarUnbiased::unbiased};
-  Tensor compose(Inputs in) const;
-};
-
-struct VarDimUnbiased : Op {
-  static constexpr Signature signature =
-      "var.dim_unbiased(input: Tensor, dim: int | list[int] | None, unbiased: bool = True, keepdim: bool = False) -> Tensor";
-  static constexpr auto doc = "Variance over dim, with or without Bessel's correction.";
-  std::optional<Dims> dim;
-  bool unbiased, keepdim;
-  static constexpr std::tuple fields{&VarDimUnbiased::dim, &VarDimUnbiased::unbiased, &VarDimUnbiased::keepdim};
-  Tensor compose(Inputs in) const;
-};
-
-struct WithSlope : Op {
-  static constexpr Signature signature =
-      "with_slope(value: Tensor, input: Tensor, slope: Tensor, dim: list[int], keepdim: bool) -> Tensor";
-  static constexpr auto doc = "A copy of value, a reduction of input over dim, with slope, a function of input of its shape, for derivative.";
-  static constexpr Module module = Module::hidden;
-  Dims dim;
-  bool keepdim;
-  static constexpr std::tuple fields{&WithSlope::dim, &WithSlope::keepdim};
-  static constexpr Save saves{.inputs = 0b100};
-  Meta infer(Inputs in) const;
-  Tensors vjp(const Saved& s, const Tensor& dy) const;
-};
-
 struct Logsumexp : Op {
   static constexpr Signature signature = "logsumexp(input: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "log(sum(exp(x))) over dim without overflow.";
@@ -283,7 +241,7 @@ struct Cumprod : Op {
 
 // MaxOther stands before MaxDim: a 0-d tensor of integers would pass for a dim.
 using ReduceOps = OpList<Sum, Nansum, Mean, Norm2, ProdDim, Prod, Amax, Amin, Argmax, Argmin, MaxOther, MinOther, MaxDim,
-                         MinDim, MaxAll, MinAll, Any, All, VarUnbiased, VarDimUnbiased, Var, WithSlope, Logsumexp, Cumsum,
+                         MinDim, MaxAll, MinAll, Any, All, Logsumexp, Cumsum,
                          Cumprod>;
 
 namespace fn {
@@ -300,8 +258,6 @@ inline constexpr Fn<MaxDim, MaxAll, MaxOther> max;
 inline constexpr Fn<MinDim, MinAll, MinOther> min;
 inline constexpr Fn<Any> any;
 inline constexpr Fn<All> all;
-inline constexpr Fn<Var, VarUnbiased, VarDimUnbiased> var;
-inline constexpr Fn<WithSlope> with_slope;
 inline constexpr Fn<Logsumexp> logsumexp;
 inline constexpr Fn<Cumsum> cumsum;
 inline constexpr Fn<Cumprod> cumprod;

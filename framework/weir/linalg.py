@@ -210,20 +210,6 @@ def _matrix_power(A, n):
     return result
 
 
-def vander(x, *, N=None):
-    """1, x, x^2, ... along a new last axis."""
-    if x.dim() == 0 and N is None:
-        raise RuntimeError("Expected dim >= 1 in linalg.vander")
-    x = x.reshape(1) if x.dim() == 0 else x
-    count = x.shape[-1] if N is None else N
-    if count <= 1:
-        raise RuntimeError(f"N must be greater than 1, got {N}")
-    if not inexact(x):
-        x = x.to(weir.int64)
-    powers = x.unsqueeze(-1).expand(*x.shape, count - 1).cumprod(-1)
-    return weir.cat([weir.ones_like(x).unsqueeze(-1), powers], -1)
-
-
 def _lu(A, pivot=True, get_infos=False, out=None):
     """(LU, pivots), and info with get_infos: the form before torch.linalg."""
     LU, pivots, info = weir.linalg.lu_factor_ex(A, pivot=pivot)

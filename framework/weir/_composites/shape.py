@@ -1,4 +1,4 @@
-"""Views under further names, triangles, diagonals, and writes into a copy."""
+"""Views under further names, and copies of views."""
 
 import functools
 
@@ -18,197 +18,34 @@ def wrapped_dim(input, dim):
     return dim % rank
 
 
-def _as(name):
-    def view(input: Tensor, other):
-        return getattr(input, name)(other.shape)
-
-    view.__name__ = name + "_as"
-    view.__doc__ = f"input.{name}(other.shape)."
-    return composite(view, public=False, out=None)
-
-
-view_as, reshape_as, expand_as = _as("view"), _as("reshape"), _as("expand")
-
-
-@composite(out=None)
-def type_as(input: Tensor, other):
-    """input in other's dtype."""
-    return input.to(other.dtype)
-
-
-@composite(out=None)
-def ravel(input: Tensor):
-    """All elements as a vector."""
-    return input.contiguous().view(-1)
-
-
-@composite(out=None)
-def positive(input: Tensor):
-    """input itself. Raises RuntimeError for bool."""
-    if input.dtype == weir.bool:
-        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
-    return input
-
-
 for _name, _target in (("swapaxes", "transpose"), ("swapdims", "transpose"), ("moveaxis", "movedim")):
     alias(_name, _target)
 
 
-@composite(out=None)
-def fliplr(input: Tensor):
-    """Axis 1 reversed."""
-    if input.dim() < 2:
-        raise RuntimeError("Input must be >= 2-d.")
-    return input.flip(1)
-
-
-@composite(out=None)
-def flipud(input: Tensor):
-    """Axis 0 reversed."""
-    if input.dim() < 1:
-        raise RuntimeError("Input must be >= 1-d.")
-    return input.flip(0)
-
-
-@composite(out=None)
-def rot90(input: Tensor, k=1, dims=(0, 1)):
-    """Rotated k times by 90 degrees from the first of `dims` to the second."""
-    if len(dims) != 2:
-        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
-    if input.dim() < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.dim()}")
-    a, b = (wrapped_dim(input, d) for d in dims)
-    if a == b:
-        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
-    turns = k % 4
-    if turns == 1:
-        return input.flip(b).transpose(a, b)
-    if turns == 2:
-        return input.flip(a, b)
-    return input.transpose(a, b).flip(b) if turns == 3 else _row_major_copy(input)
-
-
-@composite(out=None)
-def diag_embed(input: Tensor, offset=0, dim1=-2, dim2=-1):
-    """The last axis spread over the diagonal of two new axes."""
-    wide = input.unsqueeze(-1)
-    first, second = wrapped_dim(wide, dim1), wrapped_dim(wide, dim2)
-    if first == second:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    length, shape = input.shape[-1] + abs(offset), list(input.shape[:-1])
-    for d in sorted((first, second)):
-        shape.insert(d, length)
-    return diagonal_scatter(input.new_zeros(shape), input, offset, first, second)
-
-
-@composite(out=OUT_SAME)
-def diag(input: Tensor, diagonal=0):
-    """The diagonal of a matrix, or the matrix with a vector on its diagonal."""
-    if input.dim() not in (1, 2):
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.dim()}D")
-    return diag_embed(input, diagonal) if input.dim() == 1 else input.diagonal(diagonal).clone()
-
-
-@composite(out=None)
-def diagflat(input: Tensor, offset=0):
-    """A matrix with all elements of input on its diagonal."""
-    return diag_embed(input.reshape(-1), offset)
-
-
-def _written(input, view_of, src, name):
-    out = input.clone(memory_format=weir.contiguous_format) if input.dim() == 0 else input.clone()
-    target = view_of(out)
-    if target.shape != src.shape:
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-                           f"slice size = {list(target.shape)}")
-    target.copy_(src)
-    weir._C._as_new(out)
-    if out.stride() == input.stride() or any(step == 0 and size > 1 for step, size in zip(input.stride(), input.shape)):
-        return out
-    # Holes between the elements stay too, as PyTorch has it, unless an element stands for several.
-    return weir.empty_strided(input.shape, input.stride(), dtype=input.dtype).copy_(out)
-
-
-@composite(out=None)
-def diagonal_scatter(input: Tensor, src, offset=0, dim1=0, dim2=1):
-    """A copy of input with src on its diagonal."""
-    return _written(input, lambda x: x.diagonal(offset, dim1, dim2), src, "diagonal")
-
-
-@composite(out=None)
-def select_scatter(input: Tensor, src, dim, index):
-    """A copy of input with src as its slice `index` along dim."""
-    return _written(input, lambda x: x.select(dim, index), src, "select")
-
-
-@composite(out_recorded=True)
-def slice_scatter(input: Tensor, src, dim=0, start=None, end=None, step=1):
-    """A copy of input with src at start:end:step along dim."""
-    return _written(input, lambda x: _slice(x, dim, start, end, step), src, "slice")
-
-
-def _slice(x, dim, start, end, step):
-    if step <= 0:
-        raise RuntimeError("slice step must be positive")
-    start, end, step = slice(start, end, step).indices(x.shape[dim])
-    index = [slice(None)] * x.dim()
-    index[dim] = slice(start, max(end, start), step)
-    return x[tuple(index)]
-
-
-@composite(method=False)
-def slice(input: Tensor, dim=0, start=None, end=None, step=1):  # noqa: A001
-    """Every step-th index from start to end along dim."""
-    return _slice(input, dim, start, end, step)
-
-
-slice_of = slice
-from builtins import slice  # noqa: E402  (the name above is PyTorch's)
-
-
-@composite(out=None)
-def as_strided_scatter(input: Tensor, src, size, stride, storage_offset=None):
-    """A copy of input with src written through a strided window. Source of the gradient: PyTorch, who gives input that
-    of the window's elements, and zeros for all others."""
-    return _as_strided_scatter().apply(input, src, size, stride, storage_offset)
-
-
-@functools.cache
-def _as_strided_scatter():
-    from ..autograd import Function
-
-    class AsStridedScatter(Function):
-        @staticmethod
-        def forward(ctx, input, src, *window):
-            ctx.window = window
-            return _written(input, lambda x: x.as_strided(*window), src, "as_strided")
-
-        @staticmethod
-        def backward(ctx, grad):
-            seen = grad.contiguous().as_strided(*ctx.window)
-            nothing = weir.zeros(grad.shape, dtype=grad.dtype)
-            return as_strided_scatter(nothing, seen, *ctx.window), seen, None, None, None
-
-    return AsStridedScatter
-
-
-def _triangle_indices(name, keep):
+def _triangle_indices(name, upper):
     def indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
         check_options(layout, pin_memory)
-        if row < 0 or col < 0:
-            raise RuntimeError("row and col must be non-negative")
-        if dtype not in (None, weir.int64, weir.int32):
-            raise NotImplementedError(f"{name}: not implemented for {dtype}")
-        pairs = [(r, c) for r in range(row) for c in range(col) if keep(r, c, offset)]
-        return weir.tensor(pairs, dtype=dtype or weir.int64).reshape(-1, 2).t().contiguous()
+        return weir._C.ops["hidden"]["triangle_indices"](row, col, offset, dtype or weir.int64, upper)
 
     indices.__name__ = name
     indices.__doc__ = "Row and column indices of a triangle, in order. Shape: (2, count)."
     return composite(indices, method=False)
 
 
-tril_indices = _triangle_indices("tril_indices", lambda r, c, k: c - r <= k)
-triu_indices = _triangle_indices("triu_indices", lambda r, c, k: c - r >= k)
+tril_indices, triu_indices = _triangle_indices("tril_indices", False), _triangle_indices("triu_indices", True)
+
+
+def _slice(input: Tensor, dim=0, start=None, end=None, step=1):
+    """Every step-th index from start to end along dim."""
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
+    index = [slice(None)] * input.dim()
+    index[dim] = slice(start, end, step)
+    return input[tuple(index)]
+
+
+_slice.__name__ = "slice"
+composite(_slice, method=False)
 
 
 def _row_major_copy(x):
@@ -245,17 +82,6 @@ for _name in ("view", "as_strided", "diagonal", "expand", "permute", "select", "
 def alias_copy(input: Tensor):
     """A copy."""
     return _row_major_copy(input)
-
-
-@composite(out=OUT_SAME)
-def narrow_copy(input: Tensor, dim, start, length):
-    """A copy of `narrow`. RuntimeError, as in PyTorch, for a dim that is too large."""
-    if dim >= input.dim() > 0:
-        raise RuntimeError(f"narrow_copy(): Dimension {dim} out of range for a {input.dim()}-D tensor")
-    size = input.shape[dim] if input.dim() else 0
-    if input.dim() and not -size <= start <= size:
-        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start})")
-    return _row_major_copy(input.narrow(dim, start, length))
 
 
 def _copied_into(name, out, part):
@@ -308,19 +134,6 @@ def split_with_sizes_copy(input: Tensor, split_sizes, dim=0):
 def unbind_copy(input: Tensor, dim=0):
     """Copies of `unbind`."""
     return input.unbind(dim)
-
-
-@composite(out=None)
-def sum_to_size(input: Tensor, *size):
-    """Summed over axes until it has the given broadcastable size."""
-    size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    lead = input.dim() - len(size)
-    if lead < 0 or any(s not in (1, n) for s, n in zip(size, input.shape[lead:])):
-        raise RuntimeError(f"size {list(size)} is not expandable to size {list(input.shape)}.")
-    if tuple(size) == tuple(input.shape):
-        return input if size else input.clone()  # PyTorch sums a 0-d tensor over nothing
-    axes = [d for d in range(input.dim()) if d < lead or (size[d - lead] == 1 and input.shape[d] != 1)]
-    return (input.sum(axes, True) if axes else input).reshape(size)
 
 
 @composite(method=False, out=None)

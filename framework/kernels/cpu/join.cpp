@@ -1,0 +1,48 @@
+#include "framework/ops/join.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+void combination_rows(const CombinationRows& op, Inputs, Outputs out) {
+  const int64_t count = out[0].size(0), r = op.r;
+  int64_t* to = out[0].data<int64_t>();
+  std::vector<int64_t> row(r, 0);
+  if (!op.with_replacement) std::iota(row.begin(), row.end(), 0);
+  for (int64_t i = 0; i < count; i++) {
+    std::copy(row.begin(), row.end(), to + i * r);
+    // The last place that can still grow grows, those behind it follow.
+    int64_t k = r - 1;
+    while (k >= 0 && row[k] == (op.with_replacement ? op.n - 1 : op.n - r + k)) k--;
+    if (k < 0) break;
+    row[k]++;
+    for (int64_t j = k + 1; j < r; j++) row[j] = row[j - 1] + !op.with_replacement;
+  }
+}
+
+void triangle_indices(const TriangleIndices& op, Inputs, Outputs out) {
+  const int64_t count = out[0].size(1);
+  auto write = [&](auto* to) {
+    if (count == 0) return;
+    for (int64_t r = 0; r < op.row; r++)
+      for (auto [c, end] = op.columns(r); c < end; c++, to++) to[0] = r, to[count] = c;
+  };
+  if (op.dtype == DType::int64) write(out[0].data<int64_t>());
+  else write(out[0].data<int32_t>());
+}
+
+}  // namespace
+
+static const bool registered = [] {
+  set_kernel<CombinationRows, combination_rows>(DeviceType::cpu);
+  set_kernel<TriangleIndices, triangle_indices>(DeviceType::cpu);
+  return true;
+}();
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,64 @@
+// Bessel and Airy functions and Hurwitz's zeta. Source of each: the page of its name under torch.special.
+#pragma once
+#include "framework/ops/pointwise.h"
+
+namespace weir {
+
+// PyTorch has no derivatives of these.
+template <class Derived> struct Cylinder : Pointwise<Derived, Rule::floating> {
+  static constexpr Module module = Module::special;
+  static constexpr bool differentiable = false;
+};
+
+struct AiryAi : Cylinder<AiryAi> {
+  static constexpr Signature signature = "airy_ai(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Airy function Ai.";
+};
+struct BesselJ0 : Cylinder<BesselJ0> {
+  static constexpr Signature signature = "bessel_j0(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Bessel function of the first kind of order 0.";
+};
+struct BesselJ1 : Cylinder<BesselJ1> {
+  static constexpr Signature signature = "bessel_j1(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Bessel function of the first kind of order 1.";
+};
+struct BesselY0 : Cylinder<BesselY0> {
+  static constexpr Signature signature = "bessel_y0(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Bessel function of the second kind of order 0; NaN below 0.";
+};
+struct BesselY1 : Cylinder<BesselY1> {
+  static constexpr Signature signature = "bessel_y1(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Bessel function of the second kind of order 1; NaN below 0.";
+};
+struct BesselK0 : Cylinder<BesselK0> {
+  static constexpr Signature signature = "modified_bessel_k0(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Modified Bessel function of the second kind of order 0; NaN below 0.";
+};
+struct BesselK1 : Cylinder<BesselK1> {
+  static constexpr Signature signature = "modified_bessel_k1(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Modified Bessel function of the second kind of order 1; NaN below 0.";
+};
+struct ScaledBesselK0 : Cylinder<ScaledBesselK0> {
+  static constexpr Signature signature = "scaled_modified_bessel_k0(input: Tensor) -> Tensor";
+  static constexpr auto doc = "exp(x) modified_bessel_k0(x).";
+};
+struct ScaledBesselK1 : Cylinder<ScaledBesselK1> {
+  static constexpr Signature signature = "scaled_modified_bessel_k1(input: Tensor) -> Tensor";
+  static constexpr auto doc = "exp(x) modified_bessel_k1(x).";
+};
+
+struct Zeta : Pointwise<Zeta, Rule::floating> {
+  static constexpr Signature signature = "zeta(input: Tensor | Number, other: Tensor | Number) -> Tensor";
+  static constexpr auto doc = "Hurwitz's zeta function, the sum of (k + other) ** -input over k >= 0. It has a gradient with respect to other only.";
+  static constexpr Module module = Module::special;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using BesselOps = OpList<AiryAi, BesselJ0, BesselJ1, BesselY0, BesselY1, BesselK0, BesselK1, ScaledBesselK0, ScaledBesselK1, Zeta>;
+
+namespace fn {
+inline constexpr Fn<Zeta> zeta;
+}  // namespace fn
+
+}  // namespace weir

@@ -1,0 +1,95 @@
+#include "framework/ops/deviation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/index.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+int64_t count_of(const Dims& sizes, const Dims& dim) {
+  int64_t n = 1;
+  for (int64_t d : dim) n *= sizes[int(d)];
+  return n;
+}
+
+std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::optional<Dims>& dim, double correction, bool keepdim) {
+  check(is_inexact(x.dtype()), op, ": var and std only support floating point and complex dtypes");
+  const uint32_t axes = reduced_axes(op, dim, x.ndim());
+  Dims list;
+  for (int i = 0; i < x.ndim(); i++)
+    if (axes >> i & 1) list.push(i);
+  return fn::var_mean_forward(x, list, correction, keepdim);
+}
+
+/// A root whose gradient is 0, not infinite, at 0: what PyTorch defines for std.
+Tensor safe_sqrt(const Tensor& x) {
+  if (!mode.grad || !x.has_flag(kRequiresGrad)) return fn::sqrt(x);
+  const Tensor zero = fn::eq(x, num(0.0));
+  return fn::masked_fill(fn::sqrt(fn::masked_fill(x, zero, 1.0)), zero, 0.0);
+}
+
+Tensors with_root(const std::array<Tensor, 2>& both) { return {safe_sqrt(both[0]), both[1]}; }
+Tensors listed(const std::array<Tensor, 2>& both) { return {both[0], both[1]}; }
+
+}  // namespace
+
+std::array<Meta, 2> VarMeanForward::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  uint32_t axes = 0;
+  for (int64_t d : dim) axes |= 1u << d;
+  const Dims sizes = reduced_sizes(x.sizes(), axes, keepdim);
+  return {Meta(sizes, real_type(x.dtype()), x.device()), Meta(sizes, x.dtype(), x.device())};
+}
+// The slope is written down, as in PyTorch: that of the parts passes through the mean, which an infinity spoils for all.
+Tensors VarMeanForward::vjp(const Saved& s, const Tensor&) const {
+  const Dims sizes = s.input_meta(0).sizes;
+  Dims kept = sizes;
+  for (int64_t d : dim) kept[int(d)] = 1;
+  const int64_t n = count_of(sizes, dim);
+  const double freedom = double(n) - correction;
+  const Tensor dvar = s.cotangent(0), dmean = s.cotangent(1);
+  Tensor dx;
+  if (dvar) {
+    const Tensor x = s.input(0), mean = fn::reshape(s.output(1), kept), centred = x - mean;
+    const Tensor slope = freedom > 0 ? centred * (2 / freedom)
+                                     : fn::where(fn::eq(x, mean), num(std::nan("")), num(std::numeric_limits<double>::infinity()));
+    dx = fn::reshape(dvar, kept) * slope;
+  }
+  if (dmean) {
+    const Tensor share = fn::expand(fn::reshape(dmean, kept) / double(n), sizes);
+    dx = dx ? dx + share : share;
+  }
+  return {dx};
+}
+
+std::array<Tensor, 2> ByCorrection::both(const char* op, const Tensor& x) const {
+  return moments(op, x, dim, correction ? correction->to_double() : 1.0, keepdim);
+}
+std::array<Tensor, 2> ByUnbiased::both(const char* op, const Tensor& x) const { return moments(op, x, {}, unbiased, false); }
+std::array<Tensor, 2> ByDimUnbiased::both(const char* op, const Tensor& x) const { return moments(op, x, dim, unbiased, keepdim); }
+
+Tensor Var::compose(Inputs in) const { return both("var", in[0])[0]; }
+Tensor VarUnbiased::compose(Inputs in) const { return both("var", in[0])[0]; }
+Tensor VarDimUnbiased::compose(Inputs in) const { return both("var", in[0])[0]; }
+Tensor Std::compose(Inputs in) const { return safe_sqrt(both("std", in[0])[0]); }
+Tensor StdUnbiased::compose(Inputs in) const { return safe_sqrt(both("std", in[0])[0]); }
+Tensor StdDimUnbiased::compose(Inputs in) const { return safe_sqrt(both("std", in[0])[0]); }
+Tensors VarMean::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
+Tensors VarMeanUnbiased::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
+Tensors VarMeanDimUnbiased::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
+Tensors StdMean::compose(Inputs in) const { return with_root(both("std_mean", in[0])); }
+Tensors StdMeanUnbiased::compose(Inputs in) const { return with_root(both("std_mean", in[0])); }
+Tensors StdMeanDimUnbiased::compose(Inputs in) const { return with_root(both("std_mean", in[0])); }
+
+static const DeviationOps::Registration ops;
+
+}  // namespace weir

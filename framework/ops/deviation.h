@@ -1,0 +1,132 @@
+// Variance and standard deviation, alone and beside the mean. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+/// Over `dim`, which names each axis once; the composites below fill it in.
+struct VarMeanForward : Op {
+  static constexpr Signature signature =
+      "var_mean_forward(input: Tensor, dim: list[int], correction: float, keepdim: bool) -> (var: Tensor, mean: Tensor)";
+  static constexpr auto doc =
+      "(sum |x - mean|^2 / max(0, n - correction), mean) over dim, summed in float64. As PyTorch's running mean, the mean is NaN after an "
+      "infinity that is not the last element.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool holomorphic = false;
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b10};
+  Dims dim;
+  double correction;
+  bool keepdim;
+  static constexpr std::tuple fields{&VarMeanForward::dim, &VarMeanForward::correction, &VarMeanForward::keepdim};
+  std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+// The three ways to say what is reduced and by how much the count is corrected.
+struct ByCorrection : Op {
+  std::optional<Dims> dim;
+  std::optional<Scalar> correction;
+  bool keepdim;
+  static constexpr std::tuple fields{&ByCorrection::dim, &ByCorrection::correction, &ByCorrection::keepdim};
+  std::array<Tensor, 2> both(const char* op, const Tensor& x) const;
+};
+struct ByUnbiased : Op {
+  bool unbiased;
+  static constexpr std::tuple fields{&ByUnbiased::unbiased};
+  std::array<Tensor, 2> both(const char* op, const Tensor& x) const;
+};
+struct ByDimUnbiased : Op {
+  std::optional<Dims> dim;
+  bool unbiased, keepdim;
+  static constexpr std::tuple fields{&ByDimUnbiased::dim, &ByDimUnbiased::unbiased, &ByDimUnbiased::keepdim};
+  std::array<Tensor, 2> both(const char* op, const Tensor& x) const;
+};
+
+struct Var : ByCorrection {
+  static constexpr Signature signature =
+      "var(input: Tensor, dim: int | list[int] | None = None, *, correction: Number | None = 1, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Variance over dim, divided by max(0, n - correction).";
+  Tensor compose(Inputs in) const;
+};
+struct VarUnbiased : ByUnbiased {
+  static constexpr Signature signature = "var.unbiased(input: Tensor, unbiased: bool) -> Tensor";
+  static constexpr auto doc = "Variance of all elements, with or without Bessel's correction.";
+  Tensor compose(Inputs in) const;
+};
+struct VarDimUnbiased : ByDimUnbiased {
+  static constexpr Signature signature =
+      "var.dim_unbiased(input: Tensor, dim: int | list[int] | None, unbiased: bool = True, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "Variance over dim, with or without Bessel's correction.";
+  Tensor compose(Inputs in) const;
+};
+
+struct Std : ByCorrection {
+  static constexpr Signature signature =
+      "std(input: Tensor, dim: int | list[int] | None = None, *, correction: Number | None = 1, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "The root of var. Its gradient is 0 where it is 0.";
+  Tensor compose(Inputs in) const;
+};
+struct StdUnbiased : ByUnbiased {
+  static constexpr Signature signature = "std.unbiased(input: Tensor, unbiased: bool) -> Tensor";
+  static constexpr auto doc = "The root of var of all elements, with or without Bessel's correction.";
+  Tensor compose(Inputs in) const;
+};
+struct StdDimUnbiased : ByDimUnbiased {
+  static constexpr Signature signature =
+      "std.dim_unbiased(input: Tensor, dim: int | list[int] | None, unbiased: bool = True, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "The root of var over dim, with or without Bessel's correction.";
+  Tensor compose(Inputs in) const;
+};
+
+struct VarMean : ByCorrection {
+  static constexpr Signature signature =
+      "var_mean(input: Tensor, dim: int | list[int] | None = None, *, correction: Number | None = 1, keepdim: bool = False) -> list[Tensor]";
+  static constexpr auto doc = "(var, mean) over dim.";
+  static constexpr Module module = Module::function;
+  Tensors compose(Inputs in) const;
+};
+struct VarMeanUnbiased : ByUnbiased {
+  static constexpr Signature signature = "var_mean.unbiased(input: Tensor, unbiased: bool) -> list[Tensor]";
+  static constexpr auto doc = "(var, mean) of all elements, with or without Bessel's correction.";
+  static constexpr Module module = Module::function;
+  Tensors compose(Inputs in) const;
+};
+struct VarMeanDimUnbiased : ByDimUnbiased {
+  static constexpr Signature signature =
+      "var_mean.dim_unbiased(input: Tensor, dim: int | list[int] | None, unbiased: bool = True, keepdim: bool = False) -> list[Tensor]";
+  static constexpr auto doc = "(var, mean) over dim, with or without Bessel's correction.";
+  static constexpr Module module = Module::function;
+  Tensors compose(Inputs in) const;
+};
+
+struct StdMean : ByCorrection {
+  static constexpr Signature signature =
+      "std_mean(input: Tensor, dim: int | list[int] | None = None, *, correction: Number | None = 1, keepdim: bool = False) -> list[Tensor]";
+  static constexpr auto doc = "(std, mean) over dim.";
+  static constexpr Module module = Module::function;
+  Tensors compose(Inputs in) const;
+};
+struct StdMeanUnbiased : ByUnbiased {
+  static constexpr Signature signature = "std_mean.unbiased(input: Tensor, unbiased: bool) -> list[Tensor]";
+  static constexpr auto doc = "(std, mean) of all elements, with or without Bessel's correction.";
+  static constexpr Module module = Module::function;
+  Tensors compose(Inputs in) const;
+};
+struct StdMeanDimUnbiased : ByDimUnbiased {
+  static constexpr Signature signature =
+      "std_mean.dim_unbiased(input: Tensor, dim: int | list[int] | None, unbiased: bool = True, keepdim: bool = False) -> list[Tensor]";
+  static constexpr auto doc = "(std, mean) over dim, with or without Bessel's correction.";
+  static constexpr Module module = Module::function;
+  Tensors compose(Inputs in) const;
+};
+
+using DeviationOps = OpList<VarMeanForward, VarUnbiased, VarDimUnbiased, Var, StdUnbiased, StdDimUnbiased, Std, VarMeanUnbiased,
+                            VarMeanDimUnbiased, VarMean, StdMeanUnbiased, StdMeanDimUnbiased, StdMean>;
+
+namespace fn {
+inline constexpr Fn<VarMeanForward> var_mean_forward;
+inline constexpr Fn<Var, VarUnbiased, VarDimUnbiased> var;
+inline constexpr Fn<Std, StdUnbiased, StdDimUnbiased> std;
+}  // namespace fn
+
+}  // namespace weir

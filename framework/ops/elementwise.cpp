@@ -1,0 +1,74 @@
+#include "framework/ops/elementwise.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/pointwise.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+/// `x` where it is a number, which no dtype is asked of, else `x` in `type`.
+Tensor widened(const Tensor& x, DType type) { return x.has_flag(kWrappedNumber) ? x : cast_to(x, type); }
+
+}  // namespace
+
+Tensor ClampMin::compose(Inputs in) const {
+  return in[1].has_flag(kWrappedNumber) ? fn::clamp(in[0], std::optional<Scalar>(item(in[1]))) : fn::clamp(in[0], in[1]);
+}
+Tensor ClampMax::compose(Inputs in) const {
+  return in[1].has_flag(kWrappedNumber) ? fn::clamp(in[0], std::optional<Scalar>(), std::optional<Scalar>(item(in[1])))
+                                        : fn::clamp(in[0], std::nullopt, in[1]);
+}
+
+Tensor Rsub::compose(Inputs in) const { return fn::sub(in[1], in[0], alpha); }
+
+Tensor FloatPower::compose(Inputs in) const {
+  const DType type = is_complex(in[0].dtype()) || is_complex(in[1].dtype()) ? DType::complex128 : DType::float64;
+  return fn::pow(widened(in[0], type), widened(in[1], type));
+}
+
+Tensor Ldexp::compose(Inputs in) const { return in[0] * fn::pow(2.0, in[1]); }
+
+std::array<Meta, 2> Frexp::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  check(is_floating(x.dtype()), "torch.frexp() only supports floating-point dtypes, got ", name_of(x.dtype()));
+  Meta mantissa(x.sizes(), x.dtype(), x.device());
+  if (is_non_overlapping_and_dense(x.sizes(), x.strides())) mantissa.strides = x.strides();
+  Meta exponent = mantissa;
+  exponent.dtype = DType::int32;
+  return {mantissa, exponent};
+}
+Tensors Frexp::vjp(const Saved& s, const Tensor& dy) const { return {dy / fn::exp2(cast_to(s.output(1), dy.dtype()))}; }
+
+Tensor Multigammaln::compose(Inputs in) const {
+  check(p >= 1, "multigammaln: p has to be greater than or equal to 1, got ", p);
+  const Tensor x = is_floating(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
+  // The last half is a zero to add: it leaves no -0.
+  const Tensor halves = cast_to((arange_of(p) - num(p - 1)) * 0.5, x.dtype());
+  return fn::sum(fn::lgamma(fn::unsqueeze(x, int64_t(-1)) + halves), Dims{-1}) + double(p) * double(p - 1) / 4 * std::log(std::numbers::pi);
+}
+
+Tensor Isclose::compose(Inputs in) const {
+  const Tensor &a = in[0], &b = in[1];
+  check(a.dtype() == b.dtype(), "isclose: ", name_of(a.dtype()), " did not match ", name_of(b.dtype()));
+  check(rtol >= 0, "isclose: rtol must be greater than or equal to zero, but got ", rtol);
+  check(atol >= 0, "isclose: atol must be greater than or equal to zero, but got ", atol);
+  Tensor close = fn::eq(a, b);
+  const bool inexact = is_inexact(a.dtype());
+  if (equal_nan && inexact) close = fn::logical_or(close, fn::logical_and(fn::isnan(a), fn::isnan(b)));
+  if (rtol == 0 && atol == 0) return close;
+  const Tensor x = inexact ? a : cast_to(a, DType::float64), y = inexact ? b : cast_to(b, DType::float64), distance = fn::abs(x - y);
+  return fn::logical_or(close, fn::logical_and(fn::isfinite(distance), distance <= atol + rtol * fn::abs(y)));
+}
+
+static const ElementwiseOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,122 @@
+#include "framework/ops/place.h"
+
+#include <algorithm>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/index.h"
+#include "framework/ops/pointwise.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+Tensor flat(const Tensor& t) { return fn::reshape(t, Dims{-1}); }
+
+/// A 0-d tensor as one of a single element.
+Tensor with_axis(const Tensor& t) { return t.ndim() ? t : fn::reshape(t, Dims{1}); }
+
+/// `index` (1-d, int64) along `dim` as a gather index of the slices it names in a tensor of `sizes`.
+Tensor slices(const Tensor& index, Dims sizes, int64_t dim) {
+  Dims one(sizes.n, 1);
+  one[int(dim)] = sizes[int(dim)] = index.numel();
+  return fn::expand(fn::reshape(index, one), sizes);
+}
+
+/// A sum of `t`'s elements whose gradient is zero, to be added to what depends on `t` with a derivative of zero.
+Tensor nothing_of(const Tensor& t) {
+  return fn::sum(fn::masked_fill(t, full_of(Meta(t.sizes(), DType::boolean, t.device()), Scalar(true)), num(int64_t(0))), std::nullopt, false, t.dtype());
+}
+
+Dims without(Dims sizes, int64_t dim) {
+  if (sizes.n) sizes.erase(int(dim));
+  return sizes;
+}
+
+}  // namespace
+
+Tensor Take::compose(Inputs in) const {
+  check(in[1].dtype() == DType::int64, "take(): Expected a long tensor for index, but got ", name_of(in[1].dtype()));
+  check<IndexError>(in[0].numel() || !in[1].numel(), "take(): tried to take from an empty tensor");
+  return fn::index_rows.over(Tensors{flat(in[0]), in[1]})[0];
+}
+
+Tensor Put::compose(Inputs in) const {
+  const Tensor &x = in[0], &index = in[1], &source = in[2];
+  check(index.dtype() == DType::int64, "put_(): Expected a long tensor for index, but got ", name_of(index.dtype()));
+  check(x.dtype() == source.dtype(), "put_(): self and source expected to have the same dtype, but got self.dtype = ", name_of(x.dtype()),
+        " and source.dtype = ", name_of(source.dtype()));
+  check<IndexError>(index.numel() == source.numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
+                    source.numel(), ", index.numel() = ", index.numel());
+  check<IndexError>(x.numel() || !index.numel(), "put_(): tried to put elements into an empty tensor");
+  return fn::reshape(fn::index_put_rows.over(Tensors{flat(x), flat(source), flat(index)}, accumulate)[0], x.sizes());
+}
+
+Tensor TakeAlongDim::compose(Inputs in) const {
+  const Tensor &x = in[0], &index = in[1];
+  check(index.dtype() == DType::int64, "torch.take_along_dim(): dtype of indices should be Long but got ", name_of(index.dtype()));
+  if (!dim) return fn::gather(fn::view(x, Dims{-1}), int64_t(0), fn::view(index, Dims{-1}));  // raises where rows lie apart, as PyTorch's
+  check(x.ndim() == index.ndim(), "torch.take_along_dim(): input and indices should have the same number of dimensions, but got ", x.ndim(),
+        " dimensions for input, and ", index.ndim(), " dimensions for indices");
+  check<IndexError>(x.ndim() > 0, "Dimension specified as ", *dim, " but tensor has no dimensions");
+  const int d = wrap_dim(*dim, x.ndim(), "take_along_dim");
+  Dims a = x.sizes(), b = index.sizes();
+  a[d] = b[d] = 1;
+  a = b = broadcast("take_along_dim", a, b);
+  a[d] = x.size(d), b[d] = index.size(d);
+  // Any index counts around.
+  return fn::gather(fn::expand(x, a), int64_t(d), fn::remainder(fn::expand(index, b), std::max<int64_t>(x.size(d), 1)));
+}
+
+Tensor IndexFill::compose(Inputs in) const {
+  const Tensor &x = in[0], &index = in[1], &value = in[2];
+  check(value.ndim() == 0, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ", value.ndim(), " dimension(s).");
+  check<IndexError>(index.dtype() == DType::int64, "index_fill_(): Expected dtype int64 for index.");
+  const int64_t d = wrap_dim(dim, x.ndim(), "index_fill_");
+  check(index.ndim() <= 1, "index_fill_: Index has to be a vector/scalar");
+  if (x.numel() == 0) return clone_of(x);  // no index can be wrong where nothing is written
+  const int64_t n = x.ndim() ? x.size(d) : 1;
+  Dims lines(std::max(x.ndim(), 1), 1);
+  lines[int(d)] = n;
+  const Tensor none = zeros_of(Meta(Dims{n}, DType::boolean, x.device()));
+  const Tensor written = fn::reshape(fn::scatter(none, int64_t(0), fn::check_index(flat(index), n, true, Str("index_fill_")), true), lines);
+  const Tensor number = value.has_flag(kWrappedNumber) ? full_of(Meta(Dims{}, x.dtype(), x.device()), item(value)) : cast_to(value, x.dtype());
+  return fn::reshape(fn::where(written, number, with_axis(x)), x.sizes());
+}
+
+Tensor IndexCopy::compose(Inputs in) const {
+  const Tensor &x = in[0], &index = in[1], &source = in[2];
+  const int64_t d = wrap_dim(dim, x.ndim(), "index_copy_");
+  check<IndexError>(index.ndim() <= 1, "index_copy_(): Index should have dimension 1 or 0 (got ", index.ndim(), ")");
+  check<IndexError>(source.ndim() || index.numel() == 1, "index_copy_(): When source is scalar, index should have one element (got ", index.numel(), ")");
+  check<IndexError>(!source.ndim() || !x.ndim() || source.ndim() == x.ndim(), "index_copy_(): When source and destination are not scalars, their "
+                    "dimensionality must match. Source dimensionality (", source.ndim(), "), destination dimensionality (", x.ndim(), ")");
+  check(x.dtype() == source.dtype(), "index_copy_(): self and source expected to have the same dtype, but got (self) ", name_of(x.dtype()),
+        " and (source) ", name_of(source.dtype()));
+  check(!source.ndim() || !x.ndim() || without(x.sizes(), d) == without(source.sizes(), d), "index_copy_(): Source/destination tensor must have "
+        "same slice shapes. Got ", without(x.sizes(), d), " and ", without(source.sizes(), d));
+  check<IndexError>(!source.ndim() || source.size(d) == index.numel(), "index_copy_(): Number of indices (", index.numel(),
+                    ") should be equal to source.size(dim) (", source.ndim() ? source.size(d) : 0, ")");
+  if (x.numel() == 0) return clone_of(x) + nothing_of(source);  // no index can be wrong where nothing is written
+  check(index.dtype() == DType::int64 || index.dtype() == DType::int32, "index_copy_(): Expected a long tensor for index, but got ", name_of(index.dtype()));
+  const Tensor self = with_axis(x);
+  const Tensor at = fn::check_index(cast_to(flat(index), DType::int64), self.size(d), false, Str("index_copy_")), rows = slices(at, self.sizes(), d);
+  return fn::reshape(fn::scatter(self, d, rows, fn::reshape(source, rows.sizes())), x.sizes());
+}
+
+Tensor MaskedScatter::compose(Inputs in) const {
+  const Tensor& source = in[2];
+  check(in[1].dtype() == DType::boolean, "masked_scatter_ only supports boolean masks, but got mask with dtype ", name_of(in[1].dtype()));
+  check(in[0].dtype() == source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ", name_of(in[0].dtype()), " and ",
+        name_of(source.dtype()));
+  const Dims sizes = broadcast("masked_scatter", in[0].sizes(), in[1].sizes());
+  const Tensor x = fn::expand(in[0], sizes), mask = fn::expand(in[1], sizes), at = fn::mask_positions(mask, source.numel());
+  if (source.numel() == 0) return contiguous_of(fn::where(mask, nothing_of(source), x));  // nothing is taken; the gradient reaches both
+  return contiguous_of(fn::where(mask, fn::index_rows.over(Tensors{flat(source), at})[0], x));
+}
+
+static const PlaceOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,176 @@
+#include "framework/ops/product.h"
+
+#include <algorithm>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/index.h"
+#include "framework/ops/linalg_product.h"
+#include "framework/ops/matmul.h"
+#include "framework/ops/pointwise.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+void check_vector(const char* op, const char* name, const Tensor& t) {
+  check(t.ndim() == 1, op, ": expected 1-D tensor for '", name, "', but got ", t.ndim(), "-D");
+}
+
+/// Of an axis of size 1 that meets another size its partner is summed, as in PyTorch.
+void sum_partners(Tensor& a, Tensor& b, const Dims& left, const Dims& right) {
+  for (int i = 0; i < left.n; i++) {
+    const int64_t m = a.size(left[i]), n = b.size(right[i]);
+    check(m == n || m == 1 || n == 1, "tensordot: contracted dimensions need to match, but first has size ", m, " in dim ", left[i],
+          " and second has size ", n, " in dim ", right[i]);
+    if (m == n) continue;
+    if (n == 1) a = fn::sum(a, Dims{left[i]}, true);
+    else b = fn::sum(b, Dims{right[i]}, true);
+  }
+}
+
+Dims wrapped_axes(const Dims& dims, int rank) {
+  Dims axes;
+  for (int64_t d : dims) {
+    const int64_t axis = wrap_dim(d, rank, "tensordot");
+    check(!axes.contains(axis), "tensordot: dim ", axis, " appears multiple times in the list of dims");
+    axes.push(axis);
+  }
+  return axes;
+}
+
+Dims others(const Dims& axes, int rank) {
+  Dims rest;
+  for (int64_t d = 0; d < rank; d++)
+    if (!axes.contains(d)) rest.push(d);
+  return rest;
+}
+
+Dims joined(Dims a, const Dims& b) {
+  for (int64_t x : b) a.push(x);
+  return a;
+}
+
+Dims picked(const Tensor& x, const Dims& axes) {
+  Dims sizes;
+  for (int64_t d : axes) sizes.push(x.size(d));
+  return sizes;
+}
+
+}  // namespace
+
+Tensor Trace::compose(Inputs in) const {
+  check(in[0].ndim() == 2, "trace: expected a matrix, but got tensor with dim ", in[0].ndim());
+  return fn::sum(fn::diagonal(in[0]));
+}
+
+Tensor Outer::compose(Inputs in) const {
+  check_vector("outer", "self", in[0]);
+  check_vector("outer", "vec2", in[1]);
+  return fn::unsqueeze(in[0], int64_t(1)) * in[1];
+}
+
+Tensor Dot::compose(Inputs in) const {
+  const Tensor &a = in[0], &b = in[1];
+  check(a.ndim() == 1 && b.ndim() == 1, "1D tensors expected, but got ", a.ndim(), "D and ", b.ndim(), "D tensors");
+  check(a.dtype() == b.dtype(), "dot : expected both vectors to have same dtype, but found ", name_of(a.dtype()), " and ", name_of(b.dtype()));
+  check(a.sizes() == b.sizes(), "inconsistent tensor size, expected tensor [", a.numel(), "] and src [", b.numel(),
+        "] to have the same number of elements");
+  return fn::sum(a * b, std::nullopt, false, a.dtype());
+}
+
+Tensor Vdot::compose(Inputs in) const { return fn::dot(conj(in[0]), in[1]); }
+
+Tensor Mv::compose(Inputs in) const {
+  const Tensor &a = in[0], &v = in[1];
+  check(a.ndim() == 2 && v.ndim() == 1, "vector + matrix @ vector expected, got 1, ", a.ndim(), ", ", v.ndim());
+  check(a.size(1) == v.size(0), "size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(1), "), vec (", v.size(0), ")");
+  check(a.dtype() == v.dtype(), "mv: expected both tensors to have the same dtype, but got ", name_of(a.dtype()), " and ", name_of(v.dtype()));
+  return fn::matmul(a, v);
+}
+
+Tensor Inner::compose(Inputs in) const {
+  const Tensor &a = in[0], &b = in[1];
+  if (a.ndim() == 0 || b.ndim() == 0) return a * b;
+  check(a.size(-1) == b.size(-1), "inner() the last dimension must match on both input tensors but got shapes ", a.sizes(), " and ", b.sizes());
+  return a.ndim() == 1 && b.ndim() == 1 ? fn::dot(a, b) : fn::tensordot(a, b, Dims{-1}, Dims{-1});
+}
+
+Tensor Addmv::compose(Inputs in) const {
+  const Tensor &x = in[0], &mat = in[1], &vec = in[2];
+  // PyTorch's message of a mismatch names a size that a 0-d tensor does not have.
+  if (mat.ndim() == 2 && vec.ndim() == 1 && x.ndim() == 0 && mat.size(1) != vec.size(0)) x.size(0);
+  check(mat.ndim() == 2 && vec.ndim() == 1 && x.ndim() <= 1, "addmv: vector + matrix @ vector expected, got ", x.ndim(), ", ", mat.ndim(), ", ",
+        vec.ndim());
+  return scaled_sum("addmv", x, fn::mv(mat, vec), beta, alpha);
+}
+
+Tensor Addr::compose(Inputs in) const {
+  const bool inexact = is_inexact(in[0].dtype()) || is_inexact(in[1].dtype()) || is_inexact(in[2].dtype());
+  check(inexact || (beta.is_whole() && alpha.is_whole()), "For integral input tensors, arguments alpha and beta must not be floating point numbers.");
+  const Tensor product = fn::outer(in[1], in[2]);
+  const DType type = result_type(std::array{in[0], product});
+  return scaled_sum("addr", cast_to(fn::expand(in[0], product.sizes()), type), cast_to(product, type), beta, alpha);
+}
+
+Tensor Kron::compose(Inputs in) const {
+  const int rank = std::max(in[0].ndim(), in[1].ndim());
+  Dims a, b, sizes;  // each axis of the result is one of a, and one of b within it
+  for (int i = 0; i < rank; i++) {
+    auto size = [&](const Tensor& t) { return i < rank - t.ndim() ? 1 : t.size(i - (rank - t.ndim())); };
+    const int64_t m = size(in[0]), n = size(in[1]);
+    a.push(m), a.push(1), b.push(1), b.push(n), sizes.push(checked_mul(m, n));
+  }
+  return fn::reshape(fn::reshape(in[0], a) * fn::reshape(in[1], b), sizes);
+}
+
+Tensor TensordotAxes::compose(Inputs in) const {
+  Tensor a = in[0], b = in[1];
+  check(dims_self.n == dims_other.n, "tensordot: both dimension lists should have same length");
+  const Dims left = wrapped_axes(dims_self, a.ndim()), right = wrapped_axes(dims_other, b.ndim());
+  sum_partners(a, b, left, right);
+  const Dims free_a = others(left, a.ndim()), free_b = others(right, b.ndim());
+  const Dims rows = picked(a, free_a), columns = picked(b, free_b), sizes = joined(rows, columns);
+  const int64_t inner = picked(a, left).product();
+  const Tensor flat_a = fn::reshape(fn::permute(a, joined(free_a, left)), Dims{rows.product(), inner});
+  const Tensor flat_b = fn::reshape(fn::permute(b, joined(right, free_b)), Dims{inner, columns.product()});
+  if (sizes.product() == 1)  // one number: not a product of matrices, which autocast would run low
+    return fn::reshape(fn::sum(fn::select(flat_a, int64_t(0), int64_t(0)) * fn::select(flat_b, int64_t(1), int64_t(0)), std::nullopt, false, a.dtype()), sizes);
+  return fn::reshape(fn::mm(flat_a, flat_b), sizes);
+}
+
+Tensor CrossOfThree::compose(Inputs in) const {
+  int64_t along = 0;
+  if (dim) along = *dim;
+  else while (along < in[0].ndim() && in[0].size(along) != 3) along++;
+  check(dim || along < in[0].ndim(), "no dimension of size 3 in input");
+  return fn::cross(in[0], in[1], along);
+}
+
+Tensor LinalgVander::compose(Inputs in) const {
+  check(in[0].ndim() > 0 || N, "Expected dim >= 1 in linalg.vander");
+  Tensor x = in[0].ndim() ? in[0] : fn::reshape(in[0], Dims{1});
+  const int64_t count = N.value_or(x.size(-1));
+  check(count > 1, "N must be greater than 1, got ", count);
+  if (!is_inexact(x.dtype())) x = cast_to(x, DType::int64);
+  Dims sizes = x.sizes();
+  sizes.push(count - 1);
+  const Tensor each = fn::unsqueeze(x, int64_t(-1));
+  return cat_of({full_of(Meta(each.sizes(), x.dtype(), x.device()), Scalar(int64_t(1))), fn::cumprod(fn::expand(each, sizes), int64_t(-1))}, -1);
+}
+
+Tensor Vander::compose(Inputs in) const {
+  check(in[0].ndim() == 1, "x must be a one-dimensional tensor.");
+  const int64_t count = N.value_or(in[0].size(0));
+  check(count >= 0, "N must be non-negative.");
+  const DType type = is_inexact(in[0].dtype()) ? in[0].dtype() : DType::int64;
+  if (count < 2) return full_of(Meta(Dims{in[0].size(0), count}, type, in[0].device()), Scalar(int64_t(1)));  // of no power of x
+  const Tensor powers = fn::linalg_vander(in[0], count);
+  return increasing ? powers : fn::flip(powers, Dims{-1});
+}
+
+static const ProductOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,115 @@
+#include "framework/ops/rearrange.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "framework/ops/create.h"
+#include "framework/ops/index.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+template <class View, class... A> Geometry seen(const Tensor& x, const A&... args) {
+  const View view = make_op<View>(args...);
+  return view.geometry(std::array{x});
+}
+
+/// The result's: input's strides, holes between its elements too, unless an element stands for several. Source: PyTorch.
+Meta written_meta(const char* view, Inputs in, const Geometry& place) {
+  const Tensor& x = in[0];
+  check(place.sizes == in[1].sizes(), "expected src to have a size equal to the slice of self, ", view, ". src size = ", in[1].sizes(),
+        ", slice size = ", place.sizes);
+  Meta m(x.sizes(), x.dtype(), x.device());
+  for (int i = 0; i < x.ndim(); i++)
+    if (x.strides()[i] == 0 && x.sizes()[i] > 1) return m;
+  m.strides = x.strides();
+  return m;
+}
+
+Tensor zeros_as(const Saved& s, int i, const Tensor& dy) { return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device())); }
+
+}  // namespace
+
+Tensor Fliplr::compose(Inputs in) const {
+  check(in[0].ndim() >= 2, "fliplr: Input must be >= 2-d, got ", in[0].ndim(), "-d");
+  return fn::flip(in[0], Dims{1});
+}
+Tensor Flipud::compose(Inputs in) const {
+  check(in[0].ndim() >= 1, "flipud: Input must be >= 1-d, got 0-d");
+  return fn::flip(in[0], Dims{0});
+}
+
+Tensor Rot90::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  const Dims plane = dims.value_or(Dims{0, 1});
+  check(plane.n == 2, "rot90: expected total rotation dims == 2, but got dims = ", plane.n);
+  check(x.ndim() >= 2, "rot90: expected total dims >= 2, but got total dims = ", x.ndim());
+  const int64_t a = wrap_dim(plane[0], x.ndim(), "rot90"), b = wrap_dim(plane[1], x.ndim(), "rot90");
+  check(a != b, "rot90: expected rotation dims to be different, but got dim0 = ", plane[0], " and dim1 = ", plane[1]);
+  switch ((k % 4 + 4) % 4) {
+    case 1: return fn::transpose(fn::flip(x, Dims{b}), a, b);
+    case 2: return fn::flip(x, Dims{a, b});
+    case 3: return fn::flip(fn::transpose(x, a, b), Dims{b});
+    default: return clone_of(x, MemoryFormat::contiguous);
+  }
+}
+
+Tensor DiagEmbed::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  const int rank = x.ndim() + 1;
+  const int64_t a = wrap_dim(dim1, rank, "diag_embed"), b = wrap_dim(dim2, rank, "diag_embed");
+  check(a != b, "diag_embed: diagonal dimensions cannot be identical ", dim1, ", ", dim2);
+  const int64_t length = checked_add(x.size(-1), offset < 0 ? checked_sub(0, offset) : offset);
+  Dims sizes = x.sizes();
+  sizes.n--;
+  sizes.insert(int(std::min(a, b)), length);
+  sizes.insert(int(std::max(a, b)), length);
+  return fn::diagonal_scatter(zeros_of(Meta(sizes, x.dtype(), x.device())), x, offset, a, b);
+}
+
+Tensor Diag::compose(Inputs in) const {
+  check(in[0].ndim() == 1 || in[0].ndim() == 2, "diag(): Supports 1D or 2D tensors. Got ", in[0].ndim(), "D");
+  return in[0].ndim() == 1 ? fn::diag_embed(in[0], diagonal) : clone_of(fn::diagonal(in[0], diagonal));
+}
+Tensor Diagflat::compose(Inputs in) const { return fn::diag_embed(fn::reshape(in[0], Dims{-1}), offset); }
+
+Geometry DiagonalScatter::place(const Tensor& x) const { return seen<Diagonal>(x, offset, dim1, dim2); }
+Meta DiagonalScatter::infer(Inputs in) const { return written_meta("diagonal", in, place(in[0])); }
+Tensors DiagonalScatter::vjp(const Saved& s, const Tensor& dy) const {
+  return {s.needs(0) ? fn::diagonal_scatter(dy, zeros_as(s, 1, dy), offset, dim1, dim2) : Tensor(),
+          s.needs(1) ? fn::diagonal(dy, offset, dim1, dim2) : Tensor()};
+}
+
+Geometry SelectScatter::place(const Tensor& x) const { return seen<Select>(x, dim, index); }
+Meta SelectScatter::infer(Inputs in) const { return written_meta("select", in, place(in[0])); }
+Tensors SelectScatter::vjp(const Saved& s, const Tensor& dy) const {
+  return {s.needs(0) ? fn::select_scatter(dy, zeros_as(s, 1, dy), dim, index) : Tensor(), s.needs(1) ? fn::select(dy, dim, index) : Tensor()};
+}
+
+Geometry SliceScatter::place(const Tensor& x) const {
+  check(step > 0, "slice_scatter: slice step must be positive, got ", step);
+  const int64_t n = x.size(dim);
+  return seen<Slice>(x, dim, start.value_or(0), end.value_or(n), step);
+}
+Meta SliceScatter::infer(Inputs in) const { return written_meta("slice", in, place(in[0])); }
+Tensors SliceScatter::vjp(const Saved& s, const Tensor& dy) const {
+  return {s.needs(0) ? fn::slice_scatter(dy, zeros_as(s, 1, dy), dim, start, end, step) : Tensor(),
+          s.needs(1) ? fn::slice(dy, dim, start.value_or(0), end.value_or(dy.size(dim)), step) : Tensor()};
+}
+
+Geometry AsStridedScatter::place(const Tensor& x) const { return seen<AsStrided>(x, size, stride, storage_offset); }
+// The window counts from the start of the copy, so that only its kernel knows what lies within.
+Meta AsStridedScatter::infer(Inputs in) const {
+  Meta m = written_meta("as_strided", in, Geometry{size, stride, 0});
+  if (!is_non_overlapping_and_dense(in[0].sizes(), in[0].strides())) m.strides = Meta().strides;
+  return m;
+}
+Tensors AsStridedScatter::vjp(const Saved&, const Tensor& dy) const {
+  const Tensor g = contiguous_of(dy), window = fn::as_strided(g, size, stride, storage_offset);
+  return {fn::as_strided_scatter(zeros_of(Meta(g.sizes(), g.dtype(), g.device())), window, size, stride, storage_offset), window};
+}
+
+static const RearrangeOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,49 @@
+#include "framework/ops/summary.h"
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
+#include "framework/ops/vector_norm.h"
+
+namespace weir {
+
+Tensor Nanmean::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check(is_inexact(x.dtype()), "nanmean(): expected input to have floating point or complex dtype but got ", name_of(x.dtype()));
+  check(!dtype || is_inexact(*dtype), "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex "
+        "dtype. Got: ", name_of(dtype.value_or(x.dtype())));
+  return fn::nansum(x, dim, keepdim, dtype) / fn::sum(fn::logical_not(fn::isnan(x)), dim, keepdim);
+}
+
+Tensor CountNonzero::compose(Inputs in) const { return fn::sum(fn::ne(in[0], num(int64_t(0))), dim); }
+
+Tensors Aminmax::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check(dim || x.numel(), "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
+  Dims axes;
+  if (dim) axes.push(*dim);
+  else for (int d = 0; d < x.ndim(); d++) axes.push(d);
+  return {fn::amin(x, axes, keepdim), fn::amax(x, axes, keepdim)};
+}
+
+Tensor Dist::compose(Inputs in) const { return fn::vector_norm(in[0] - in[1], p); }
+
+Tensor Renorm::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check(p.to_double() > 0, "renorm: non-positive-norm not supported, got p = ", p.to_double());
+  check(maxnorm.to_double() >= 0, "renorm: expected maxnorm to be >= 0 but got ", maxnorm.to_double());
+  check(x.ndim() >= 2, "renorm: input needs at least 2 dimensions, got ", x.ndim(), " dimensions");
+  const int64_t kept = wrap_dim(dim, x.ndim(), "renorm");
+  Dims axes;
+  for (int64_t d = 0; d < x.ndim(); d++)
+    if (d != kept) axes.push(d);
+  const Tensor norms = fn::vector_norm(x, p, std::optional<Dims>(axes), true), most = wrapped_number(maxnorm);
+  return contiguous_of(x * fn::where(norms > most, most / (norms + 1e-7), num(1.0)));
+}
+
+static const SummaryOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,61 @@
+// Reductions and norms as formulas over other ops. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Nanmean : Op {
+  static constexpr Signature signature =
+      "nanmean(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "Mean over dim of what is not NaN.";
+  std::optional<Dims> dim;
+  bool keepdim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&Nanmean::dim, &Nanmean::keepdim, &Nanmean::dtype};
+  Tensor compose(Inputs in) const;
+};
+
+struct CountNonzero : Op {
+  static constexpr Signature signature = "count_nonzero(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
+  static constexpr auto doc = "How many elements over dim are not zero, int64.";
+  static constexpr Out out = Out::none;
+  std::optional<Dims> dim;
+  static constexpr std::tuple fields{&CountNonzero::dim};
+  Tensor compose(Inputs in) const;
+};
+
+struct Aminmax : Op {
+  static constexpr Signature signature = "aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> (min: Tensor, max: Tensor)";
+  static constexpr auto doc = "(min, max) over one axis or all.";
+  static constexpr Out out = Out::exact;
+  std::optional<int64_t> dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&Aminmax::dim, &Aminmax::keepdim};
+  Tensors compose(Inputs in) const;
+};
+
+struct Dist : Op {
+  static constexpr Signature signature = "dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor";
+  static constexpr auto doc = "p-norm of input - other.";
+  static constexpr Out out = Out::none;
+  Scalar p;
+  static constexpr std::tuple fields{&Dist::p};
+  Tensor compose(Inputs in) const;
+};
+
+struct Renorm : Op {
+  static constexpr Signature signature = "renorm(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor";
+  static constexpr auto doc = "Slices along dim scaled down to a p-norm of at most maxnorm.";
+  static constexpr bool inplace = true;
+  static constexpr Out out = Out::same;
+  static constexpr Save saves{.inputs = 0b1};
+  Scalar p;
+  int64_t dim;
+  Scalar maxnorm;
+  static constexpr std::tuple fields{&Renorm::p, &Renorm::dim, &Renorm::maxnorm};
+  Tensor compose(Inputs in) const;
+};
+
+using SummaryOps = OpList<Nanmean, CountNonzero, Aminmax, Dist, Renorm>;
+
+}  // namespace weir

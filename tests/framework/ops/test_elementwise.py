@@ -1,0 +1,31 @@
+"""Formulas over other ops, element by element, against PyTorch's. Kernel: framework/kernels/cpu/elementwise.cpp."""
+
+import pytest
+import torch
+from twins import assert_same
+
+A, B = torch.randn(3, 4), torch.randn(4)
+INTS = torch.arange(-2, 4)
+WILD = torch.tensor([0.0, -0.0, 1.0, -0.75, 2.0**-140, 3e38, float("inf"), float("-inf"), float("nan")])
+
+CALLS = {
+    "clamp_min": (lambda t, a: t.clamp_min(a, 0.1), A), "clamp_min by a tensor": (lambda t, a, b: t.clamp_min(a, b), A, B), "clamp_min_": (lambda t, a: (a * 1).clamp_min_(0), A),
+    "clamp_max": (lambda t, a: a.clamp_max(0.1), A), "clamp_max_ by a tensor": (lambda t, a, b: (a * 1).clamp_max_(b), A, B), "clamp_max of integers": (lambda t, a: a.clamp_max(1.5), INTS),
+    "clamp_min of nothing": (lambda t, a: a.clamp_min(), A),
+    "rsub": (lambda t, a, b: t.rsub(a, b, alpha=2), A, B), "rsub of a number": (lambda t, a: t.rsub(a, 3), A), "rsub of bools": (lambda t, a: t.rsub(a > 0, True), INTS),
+    "float_power": (lambda t, a: t.float_power(a.abs(), 1.5), A), "float_power of integers": (lambda t, a: t.float_power(a, 2), INTS), "float_power of a number": (lambda t, a: t.float_power(2, a), A),
+    "float_power of complex": (lambda t, a: t.float_power(a, 1j), A.abs()), "float_power_": (lambda t, a: (a.double() * 1).float_power_(2), A),
+    "ldexp": (lambda t, a, b: t.ldexp(a, b), A, torch.tensor([1, 0, 3, 5])), "ldexp_": (lambda t, a, b: (a * 1).ldexp_(b), A, B), "ldexp by a number": (lambda t, a: t.ldexp(a, 2), A),
+    "frexp": (lambda t, a: t.frexp(a), A), "frexp turned": (lambda t, a: t.frexp(a.t()), A), "frexp of gaps": (lambda t, a: t.frexp(a[:, ::2]), A), "frexp of wild ones": (lambda t, a: t.frexp(a), WILD),
+    "frexp of halves": (lambda t, a: t.frexp(a.half()), A.detach()), "frexp of integers": (lambda t, a: t.frexp(a), INTS),
+    "multigammaln": (lambda t, a: t.special.multigammaln(a.abs() + 2, 3), A), "mvlgamma_": (lambda t, a: (a.abs() + 2).mvlgamma_(2), A), "mvlgamma of none": (lambda t, a: t.mvlgamma(a, 0), A),
+    "isclose": (lambda t, a, b: t.isclose(a, b + 1e-6, rtol=1e-3), A, B), "isclose of wild ones": (lambda t, a: t.isclose(a, a), WILD), "isclose of NaN": (lambda t, a: t.isclose(a, a, equal_nan=True), WILD),
+    "isclose exactly": (lambda t, a: t.isclose(a, a + 1, 0, 0), INTS), "isclose of integers": (lambda t, a: t.isclose(a, a + 1, atol=1.0), INTS), "isclose of other dtypes": (lambda t, a: t.isclose(a, a.double()), A),
+    "isclose within less than nothing": (lambda t, a: t.isclose(a, a, rtol=-1.0), A),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_pytorch(name):
+    call, *inputs = CALLS[name]
+    assert_same(call, *(x.clone().requires_grad_() if x.is_floating_point() and "wild" not in name else x for x in inputs), order=1)

@@ -1,0 +1,34 @@
+"""Reading and writing at flat indices, of slices and by masks against PyTorch's. Kernels: framework/kernels/cpu/place.cpp."""
+
+import pytest
+import torch
+from twins import assert_same
+
+V, A, T = torch.randn(3), torch.randn(3, 4), torch.randn(2, 3, 4)
+I, M = torch.tensor([0, -1, 5, 2]), torch.tensor([[1, 0, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]], dtype=torch.bool)
+
+CALLS = {
+    "take": (lambda t, a, i: t.take(a, i.reshape(2, 2)), A, I), "take outside": (lambda t, a, i: t.take(a, i + 12), A, I), "take of nothing": (lambda t, a, i: t.take(a[:0], i), A, I),
+    "take by int32": (lambda t, a, i: t.take(a, i.int()), A, I), "take turned": (lambda t, a, i: t.take(a.t(), i), A, I),
+    "put": (lambda t, a, i, b: a.put(i, b), A, I, torch.randn(4)), "put twice": (lambda t, a, i, b: a.put(i * 0, b, accumulate=True), A, I, torch.randn(4)),
+    "put outside": (lambda t, a, i, b: a.put(i - 20, b), A, I, torch.randn(4)), "put of too few": (lambda t, a, i, b: a.put(i, b), A, I, torch.randn(3)),
+    "put_": (lambda t, a, i, b: (a * 1).put_(i, b, True), A, I, torch.randn(4)), "put_ of other dtypes": (lambda t, a, i, b: a.put(i, b.double()), A, I, torch.randn(4)),
+    "take_along_dim": (lambda t, a, i: t.take_along_dim(a, i[:3].reshape(3, 1), 1), A, I), "take_along_dim of all": (lambda t, a, i: t.take_along_dim(a, i), A, I.abs()),
+    "take_along_dim of other ranks": (lambda t, a, i: t.take_along_dim(a, i, 0), A, I),
+    "index_fill": (lambda t, a, i: t.index_fill(a, 1, i[:2], 7.5), A, I), "index_fill with a tensor": (lambda t, a, i, b: t.index_fill(a, 0, i.abs()[:2], b[0]), A, I, V),
+    "index_fill outside": (lambda t, a, i: t.index_fill(a, 1, i, 1), A, I), "index_fill_": (lambda t, a, i: (a * 1).index_fill_(-1, i[:1], float("nan")), T, I),
+    "index_fill of a number": (lambda t, a, i: t.index_fill(a[0], 0, i[:1], 2), V, I), "index_fill with a vector": (lambda t, a, i: t.index_fill(a, 0, i[:2], a[0]), A, I),
+    "index_copy": (lambda t, a, i, b: t.index_copy(a, 1, i[::3], b), A, I, torch.randn(3, 2)), "index_copy of a misfit": (lambda t, a, i, b: t.index_copy(a, 1, i[:2], b), A, I, torch.randn(2, 2)),
+    "index_copy_": (lambda t, a, i, b: (a * 1).index_copy_(0, i[::3], b), A, I, torch.randn(2, 4)), "index_copy of another dtype": (lambda t, a, i, b: t.index_copy(a, 0, i[:2], b.double()), A, I, torch.randn(2, 4)),
+    "index_copy from behind": (lambda t, a, i, b: t.index_copy(a, 1, i[:2], b), A, I, torch.randn(3, 2)),
+    "index_copy into nothing": (lambda t, a, i, b: t.index_copy(a[:, :0], 0, i[:2], b[:, :0]), A, I, torch.randn(2, 4)),
+    "masked_scatter": (lambda t, a, m, b: t.masked_scatter(a, m, b), A, M, torch.randn(7)), "masked_scatter of too few": (lambda t, a, m, b: t.masked_scatter(a, m, b), A, M, V),
+    "masked_scatter over axes": (lambda t, a, m, b: t.masked_scatter(a, m, b), T, M, torch.randn(20)), "masked_scatter_": (lambda t, a, m, b: (a * 1).masked_scatter_(m[0], b), A, M, torch.randn(9)),
+    "masked_scatter of none": (lambda t, a, m, b: t.masked_scatter(a, m & False, b[:0]), A, M, V), "masked_scatter by integers": (lambda t, a, m, b: t.masked_scatter(a, m.long(), b), A, M, torch.randn(7)),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_pytorch(name):
+    call, *inputs = CALLS[name]
+    assert_same(call, *(x.clone().requires_grad_() if x.is_floating_point() else x for x in inputs), order=1)

@@ -1,0 +1,41 @@
+"""Products beyond matmul against PyTorch's."""
+
+import pytest
+import torch
+from twins import assert_same
+
+V, W, U = torch.randn(3), torch.randn(3), torch.randn(5)
+A, B, T = torch.randn(3, 4), torch.randn(4, 5), torch.randn(2, 3, 4)
+INTS = torch.arange(12).reshape(3, 4)
+
+CALLS = {
+    "trace": (lambda t, a: t.trace(a), A), "trace of a vector": (lambda t, a: t.trace(a), V),
+    "outer": (lambda t, a, b: t.outer(a, b), V, U), "ger": (lambda t, a, b: t.ger(a, b), V, U), "outer of a matrix": (lambda t, a, b: t.outer(a, b), A, U),
+    "dot": (lambda t, a, b: t.dot(a, b), V, W), "dot of other sizes": (lambda t, a, b: t.dot(a, b), V, U),
+    "dot of other dtypes": (lambda t, a, b: t.dot(a, b.double()), V, W), "dot of integers": (lambda t, a: t.dot(a[0], a[1]), INTS),
+    "vdot": (lambda t, a, b: t.vdot(t.complex(a, b), t.complex(b, a)), V, W),
+    "mv": (lambda t, a, b: t.mv(a, b), A, torch.randn(4)), "mv of other sizes": (lambda t, a, b: t.mv(a, b), A, V),
+    "inner": (lambda t, a, b: t.inner(a, b), A, T), "inner of vectors": (lambda t, a, b: t.inner(a, b), V, W),
+    "inner with a number": (lambda t, a, b: t.inner(a, b[0]), A, V), "inner of other sizes": (lambda t, a, b: t.inner(a, b), A, U),
+    "addmv": (lambda t, x, a, b: t.addmv(x, a, b, beta=0.5, alpha=2), V, A, torch.randn(4)),
+    "addmv without input": (lambda t, x, a, b: t.addmv(x * float("nan"), a, b, beta=0), V, A, torch.randn(4)),
+    "addmv_": (lambda t, x, a, b: (x * 1).addmv_(a, b), V, A, torch.randn(4)),
+    "addr": (lambda t, x, a, b: t.addr(x, a, b, beta=2, alpha=0.5), torch.randn(3, 5), V, U),
+    "addr of integers": (lambda t, x: t.addr(x, x[:, 0], x[0], beta=2, alpha=3), INTS), "addr of floats for integers": (lambda t, x: t.addr(x, x[:, 0], x[0], beta=0.5), INTS),
+    "addr_": (lambda t, x, a, b: (x * 1).addr_(a, b), torch.randn(3, 5), V, U),
+    "kron": (lambda t, a, b: t.kron(a, b), A, T), "kron of numbers": (lambda t, a, b: t.kron(a[0], b), V, A),
+    "tensordot": (lambda t, a, b: t.tensordot(a, b, 1), A, B), "tensordot of lists": (lambda t, a, b: t.tensordot(a, b, ([0, 1], [1, 2])), A, T),
+    "tensordot with an axis of 1": (lambda t, a, b: t.tensordot(a, b[:1], ([0], [0])), A, T),
+    "tensordot twice": (lambda t, a, b: t.tensordot(a, b, ([0, 0], [1, 2])), A, T), "tensordot too far": (lambda t, a, b: t.tensordot(a, b, 3), A, B),
+    "tensordot of nothing": (lambda t, a, b: t.tensordot(a, b, 0), V, U), "tensordot of all": (lambda t, a: t.tensordot(a, a, 2), A),
+    "cross": (lambda t, a, b: t.cross(a, b), torch.randn(2, 3), torch.randn(2, 3)), "cross without three": (lambda t, a: t.cross(a, a), B),
+    "vander": (lambda t, x: t.vander(x), V), "vander rising": (lambda t, x: t.vander(x, N=5, increasing=True), V),
+    "vander of one": (lambda t, x: t.vander(x, N=1), V), "vander of none": (lambda t, x: t.vander(x, N=0), V), "vander of a matrix": (lambda t, x: t.vander(x), A),
+    "linalg.vander": (lambda t, x: t.linalg.vander(x, N=4), A), "linalg.vander of one": (lambda t, x: t.linalg.vander(x, N=1), A),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_pytorch(name):
+    call, *inputs = CALLS[name]
+    assert_same(call, *(x.clone().requires_grad_() if x.is_floating_point() else x for x in inputs), order=1)
