@@ -8,33 +8,30 @@ from pathlib import Path
 
 import numpy as np
 
-from . import endless
-
 COUNT, CLASSES = 64, 8
+CROPS = 64  # of every picture, before they come again
 WIDTH, HEIGHT = 400, 320
 QUALITY = 85
 MEAN, STD = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])  # as for ImageNet
 
 
-def loader(torch, config, batch_size: int, seed: int):
-    """Returns (endless batches {"image", "label"}, SHA-256 of the files). Reading and decoding happen per sample."""
-    files = make_files()
-    pairs = [(path, index % min(CLASSES, config.classes)) for index, path in enumerate(files)]
+class Pictures:
+    """Samples as in training: a random crop of 8% to 100% of the picture, resized, flipped half the time.
 
-    class Pictures(torch.utils.data.Dataset):
-        """Samples as in training: a random crop of 8% to 100% of the picture, resized, flipped half the time."""
+    `sha` is of the files. Reading and decoding happen per sample.
+    """
 
-        def __len__(self):
-            return COUNT * 64
+    def __init__(self, config, seed: int):
+        files = make_files()
+        self.pairs = [(path, index % min(CLASSES, config.classes)) for index, path in enumerate(files)]
+        self.size, self.seed, self.count, self.sha = config.image, seed, COUNT * CROPS, _digest(files)
 
-        def __getitem__(self, index):
-            path, label = pairs[index % COUNT]
-            image = augment(path, config.image, np.random.default_rng([seed, index]))
-            return {"image": torch.from_numpy(image), "label": label}
+    def sample(self, index: int) -> dict:
+        """Returns {"image": (3, size, size) float32, "label"}."""
+        path, label = self.pairs[index % COUNT]
+        return {"image": augment(path, self.size, np.random.default_rng([self.seed, index])), "label": label}
 
-    rows = torch.utils.data.DataLoader(Pictures(), batch_size=batch_size, shuffle=False, num_workers=0,
-                                       drop_last=True)
-    return endless(rows), _digest(files)
+    collate = None  # stacking is left to the framework's loader
 
 
 def make_files(folder: Path | None = None) -> list[Path]:

@@ -8,7 +8,6 @@ from functools import cache
 import numpy as np
 
 from ..models.bert import assemble
-from . import endless
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 PAD, UNK, CLS, SEP, MASK = range(len(SPECIAL))
@@ -17,28 +16,24 @@ LONGEST = 12  # characters of a piece; longer ones are too rare to earn a place
 SAMPLES = 4096
 
 
-def loader(torch, config, batch_size: int, seed: int):
-    """Returns (endless batches, SHA-256 of the corpus). Masking happens per sample, batches are assembled whole."""
-    pieces = vocabulary(min(VOCABULARY, config.vocab))
-    documents = [encode(doc, pieces) for doc in corpus()]
-    documents = [doc for doc in documents if len(doc) >= config.sequence]
+class Text:
+    """Sentence pairs with masked words. `sha` is of the corpus; masking happens per sample."""
 
-    class Text(torch.utils.data.Dataset):
-        """Sentence pairs with masked words."""
+    def __init__(self, config, seed: int):
+        self.pieces = vocabulary(min(VOCABULARY, config.vocab))
+        documents = [encode(doc, self.pieces) for doc in corpus()]
+        self.documents = [doc for doc in documents if len(doc) >= config.sequence]
+        self.config, self.seed, self.count = config, seed, SAMPLES
+        self.sha = hashlib.sha256("\0".join(corpus()).encode()).hexdigest()
 
-        def __len__(self):
-            return SAMPLES
+    def sample(self, index: int):
+        """Returns what the function `sample` does, with random choices that follow from seed and index alone."""
+        return sample(self.documents, len(self.pieces), self.config, np.random.default_rng([self.seed, index]))
 
-        def __getitem__(self, index):
-            return sample(documents, len(pieces), config, np.random.default_rng([seed, index]))
-
-    def collate(rows):
-        batch = assemble(*(np.stack(column) for column in zip(*rows)))
-        return {name: torch.from_numpy(array) for name, array in batch.items()}
-
-    rows = torch.utils.data.DataLoader(Text(), batch_size=batch_size, shuffle=False, num_workers=0, drop_last=True,
-                                       collate_fn=collate)
-    return endless(rows), hashlib.sha256("\0".join(corpus()).encode()).hexdigest()
+    @staticmethod
+    def collate(rows) -> dict:
+        """Returns a batch; see `assemble`."""
+        return assemble(*(np.stack(column) for column in zip(*rows)))
 
 
 @cache

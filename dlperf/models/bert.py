@@ -96,9 +96,40 @@ def loss(torch, model, batch):
     return cross_entropy(words, batch["words"]) + cross_entropy(following, batch["follows"])
 
 
-def optimizer(torch, model, config: Config, batch_size: int):
-    """Returns AdamW; the learning rate does not depend on the batch."""
-    return torch.optim.AdamW(model.parameters(), lr=config.lr, weight_decay=config.weight_decay)
+def functional_loss(net, batch, config: Config):
+    """Returns the same loss for frameworks of functions. `net`: the layers of a `weir_dlperf.trainers`, over parameters
+    with PyTorch's names."""
+    n, s = batch["ids"].shape
+    size = config.hidden // config.heads
+
+    def layer(x, at):
+        def split(name):
+            return net.transpose(net.reshape(net.linear(x, at + name), (n, s, config.heads, size)), (0, 2, 1, 3))
+
+        shares = net.softmax(net.matmul(split("query"), net.transpose(split("key"), (0, 1, 3, 2))) * size**-0.5)
+        mixed = net.matmul(net.dropout(shares, config.dropout), split("value"))
+        mixed = net.reshape(net.transpose(mixed, (0, 2, 1, 3)), (n, s, config.hidden))
+        x = net.layer_norm(x + net.dropout(net.linear(mixed, at + "out"), config.dropout), at + "attention_norm")
+        outer = net.linear(net.gelu(net.linear(x, at + "inner")), at + "outer")
+        return net.layer_norm(x + net.dropout(outer, config.dropout), at + "norm")
+
+    x = net.embedding("word", batch["ids"]) + net.embedding("position", batch["positions"])
+    x = net.dropout(net.layer_norm(x + net.embedding("token_type", batch["types"]), "norm"), config.dropout)
+    for i in range(config.layers):
+        x = layer(x, f"encoder.{i}.")
+    picked = net.take(net.reshape(x, (n * s, config.hidden)), batch["places"])
+    picked = net.layer_norm(net.gelu(net.linear(picked, "transform")), "transform_norm")
+    words = net.linear(picked, "word", bias="decoder_bias")
+    following = net.linear(net.tanh(net.linear(x[:, 0], "pooler")), "next_sentence")
+    return net.cross_entropy(words, batch["words"]) + net.cross_entropy(following, batch["follows"])
+
+
+OPTIMIZER = "AdamW"
+
+
+def settings(config: Config, batch_size: int) -> dict:
+    """Returns the optimizer's settings; the learning rate does not depend on the batch."""
+    return {"lr": config.lr, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": config.weight_decay}
 
 
 def initial(name: str, shape: tuple, rng: np.random.Generator) -> np.ndarray:

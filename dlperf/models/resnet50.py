@@ -96,10 +96,33 @@ def loss(torch, model, batch):
     return torch.nn.functional.cross_entropy(model(batch["image"]), batch["label"])
 
 
-def optimizer(torch, model, config: Config, batch_size: int):
-    """Returns SGD with the learning rate scaled linearly from batch 256."""
-    return torch.optim.SGD(model.parameters(), lr=config.lr_per_256 * batch_size / 256, momentum=config.momentum,
-                           weight_decay=config.weight_decay)
+def functional_loss(net, batch, config: Config):
+    """Returns the same loss for frameworks of functions. `net`: the layers of a `weir_dlperf.trainers`, over parameters
+    with PyTorch's names; batch["image"] is (N, H, W, 3)."""
+
+    def conv_bn(x, conv, bn, stride=1):
+        return net.batch_norm(net.conv(x, conv, stride), bn)
+
+    x = net.max_pool(net.relu(conv_bn(batch["image"], "conv1", "bn1", 2)))
+    for i, stage in enumerate(stages(config)):
+        for j, (cin, width, stride) in enumerate(stage):
+            at = f"stages.{i}.{j}."
+            shortcut = x
+            if stride != 1 or cin != width * EXPANSION:
+                shortcut = conv_bn(x, f"{at}downsample.0", f"{at}downsample.1", stride)
+            x = net.relu(conv_bn(x, f"{at}conv1", f"{at}bn1"))
+            x = net.relu(conv_bn(x, f"{at}conv2", f"{at}bn2", stride))
+            x = net.relu(conv_bn(x, f"{at}conv3", f"{at}bn3") + shortcut)
+    return net.cross_entropy(net.linear(net.mean(x, (1, 2)), "fc"), batch["label"])
+
+
+OPTIMIZER = "SGD"
+
+
+def settings(config: Config, batch_size: int) -> dict:
+    """Returns the optimizer's settings; the learning rate is scaled linearly from batch 256."""
+    return {"lr": config.lr_per_256 * batch_size / 256, "momentum": config.momentum,
+            "weight_decay": config.weight_decay}
 
 
 def initial(name: str, shape: tuple, rng: np.random.Generator) -> np.ndarray:
