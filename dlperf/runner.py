@@ -12,14 +12,15 @@ from weir_reports.hashing import digest
 from weir_reports.records import new_run, seal
 from weir_reports.workers import THREAD_VARIABLES, worker_environment
 
-from . import gate
+from . import data, gate
 from .frameworks import FRAMEWORKS, REFERENCE, Framework
 from .models import MODELS
 from .plan import Plan
 
 TIMEOUT_S = 3600
 EMPTY = {"version": None, "params": None, "weights_sha": None, "data_sha": None, "loss": [], "grad_norm": [],
-         "step_ns": [], "phases_ns": {}, "rss_peak": None, "cpu_ns": None, "nivcsw": None}
+         "step_ns": [], "phases_ns": {}, "rss_peak": None, "cpu_ns": None, "nivcsw": None, "unix_ms": {}}
+LIBRARIES = ("jax", "jaxlib", "tensorflow", "tensorflow-cpu")  # of competitors
 
 
 class Runner:
@@ -38,8 +39,8 @@ class Runner:
             self.folder = Path(folder)
             gates = self._gates()
             for order, (block, workload, label) in enumerate(self.plan.order()):
-                self.progress(f"block {block + 1}/{self.plan.blocks}  {' '.join(workload)}  {label}")
-                record = new_run("weir.dlperf/v1")
+                self.progress(f"block {block + 1}/{self.plan.blocks}  {_name(workload)}  {label}")
+                record = new_run("weir.dlperf/v1", LIBRARIES)
                 result = self._process(self._spec(FRAMEWORKS[label], workload))
                 yield seal(self._record(record, result, gates[workload, label], block, order, workload, label))
 
@@ -48,41 +49,54 @@ class Runner:
         gates = {}
         for workload in self.plan.workloads():
             reference = self._gate_run(FRAMEWORKS[REFERENCE], workload)
-            other_order = Framework("spread", FRAMEWORKS[REFERENCE].module, channels_last=True)
-            spread = self._gate_run(other_order, workload, threads=1)
+            spreads = self._spreads(workload)
             for label in self.plan.competitors(workload[0]):
                 trace = reference if label == REFERENCE else self._gate_run(FRAMEWORKS[label], workload)
-                gates[workload, label] = self._judged(trace, reference, spread, workload[1])
+                gates[workload, label] = self._judged(trace, reference, spreads, workload[1])
         return gates
 
-    def _gate_run(self, framework: Framework, workload, threads: int | None = None) -> dict:
-        self.progress(f"gate  {' '.join(workload)}  {framework.label}")
-        return self._process(self._spec(framework, workload, is_gate=True, threads=threads))
+    def _spreads(self, workload) -> list[dict]:
+        """Returns reruns of the reference that differ by rounding alone: another order of sums, weights moved a little."""
+        module, share = FRAMEWORKS[REFERENCE].module, gate.ROUNDING[workload[1]]
+        other_order = Framework("in another order", module, channels_last=True)
+        moved = [Framework("from moved weights", module, channels_last=seed % 2 == 1) for seed in range(gate.NUDGES)]
+        return [self._gate_run(other_order, workload, threads=1),
+                *(self._gate_run(framework, workload, nudge=(share, seed)) for seed, framework in enumerate(moved))]
 
-    def _judged(self, trace: dict, reference: dict, spread: dict, precision: str) -> dict:
+    def _gate_run(self, framework: Framework, workload, **changes) -> dict:
+        self.progress(f"gate  {_name(workload)}  {framework.label}")
+        return self._process(self._spec(framework, workload, is_gate=True, **changes))
+
+    def _judged(self, trace: dict, reference: dict, spreads: list[dict], precision: str) -> dict:
         found = {"rule": gate.rule(REFERENCE, precision), "reference": REFERENCE, "loss_trace": trace["loss"],
                  "grad_norm_trace": trace["grad_norm"], "deviation": None, "allowed": None}
-        if "failed" in reference or "failed" in spread:
+        if trace.get("failed") == "skipped":
+            return {**found, "verdict": "not-run", "reason": trace["reason"]}
+        if any("failed" in run for run in (reference, *spreads)):
             return {**found, "verdict": "not-run", "reason": "the reference did not run"}
         if "failed" in trace:
             return {**found, "verdict": "fail", "reason": trace["reason"]}
         for field in ("weights_sha", "data_sha", "params"):
             if trace[field] != reference[field]:
                 return {**found, "verdict": "fail", "reason": f"{field} differs from the reference's"}
-        return {**found, **gate.judge(trace, reference, spread, precision)}
+        return {**found, **gate.judge(trace, reference, spreads, precision)}
 
-    def _spec(self, framework: Framework, workload, is_gate: bool = False, threads: int | None = None) -> dict:
-        model, precision = workload
+    def _spec(self, framework: Framework, workload, is_gate: bool = False, threads: int | None = None,
+              nudge: tuple | None = None) -> dict:
+        model, precision, batch_size = workload
         plan = self.plan
         return {"module": framework.module, "label": framework.label, "channels_last": framework.channels_last,
-                "compile": framework.compile, "graph": framework.graph, "model": model, "preset": plan.preset, "precision": precision,
-                "batch_size": plan.batch_size(model), "data": plan.data, "seed": plan.seed, "gate": is_gate,
+                "compile": framework.compile, "graph": framework.graph, "skipped": framework.missing,
+                "model": model, "preset": plan.preset, "precision": precision, "batch_size": batch_size,
+                "data": plan.data, "seed": plan.seed, "gate": is_gate, "nudge": nudge,
                 "warmup": 0 if is_gate else plan.warmup, "steps": plan.gate_steps if is_gate else plan.steps,
                 "threads": threads or plan.threads, "affinity": self.affinity[: threads or plan.threads],
                 "weights": str(self.folder / f"{model}.npz")}
 
     def _process(self, spec: dict) -> dict:
         """Returns the worker's result; a run that failed has "failed" and "reason" and empty lists."""
+        if spec["skipped"]:
+            return {**EMPTY, "failed": "skipped", "reason": spec["skipped"]}
         spec_file, result_file = self.folder / "spec.json", self.folder / "result.json"
         spec_file.write_text(json.dumps(spec))
         result_file.unlink(missing_ok=True)
@@ -98,33 +112,32 @@ class Runner:
         return {**EMPTY, **json.loads(result_file.read_text())}
 
     def _record(self, record, result, gate_found, block, order, workload, label) -> dict:
-        model, precision = workload
+        model, precision, batch_size = workload
         plan, framework, module = self.plan, FRAMEWORKS[label], MODELS[model]
         config = module.PRESETS[plan.preset]
         layout = "channels_last" if framework.channels_last and config.layout_matters else "default"
-        spec = asdict(config)
+        optimizer = {"name": module.OPTIMIZER.lower(), **module.settings(config, batch_size)}
         return {
             **record, "plan_id": plan.plan_id, "block": block, "order": order,
-            "case": {"model": model, "preset": plan.preset, "precision": precision, "config": spec,
-                     "batch_size": plan.batch_size(model), "layout": layout, "params": result["params"],
-                     "train_flop_per_sample": module.train_flop(config), "optimizer": _optimizer(spec),
+            "case": {"model": model, "preset": plan.preset, "precision": precision, "config": asdict(config),
+                     "batch_size": batch_size, "layout": layout, "params": result["params"],
+                     "train_flop_per_sample": module.train_flop(config), "optimizer": optimizer,
                      "weights_sha": result["weights_sha"], "seed": plan.seed,
-                     "data": {"mode": plan.data, "sha": result["data_sha"]}},
+                     "data": {"mode": plan.data, "sha": result["data_sha"],
+                              "samples": data.count(plan.data, model, batch_size)}},
             "framework": {"name": framework.module, "label": label, "version": result["version"],
                           "tuning": framework.tuning},
-            "launch": {"threads": plan.threads, "affinity": self.affinity,
+            "launch": {"nodes": 1, "devices": 1, "threads": plan.threads, "affinity": self.affinity,
                        "env": dict.fromkeys(THREAD_VARIABLES, str(plan.threads))},
             "gate": gate_found,
             "timing": {"clock": "monotonic", "warmup": plan.warmup, "step_ns": result["step_ns"],
-                       "phases_ns": result["phases_ns"]},
+                       "phases_ns": result["phases_ns"], "unix_ms": result["unix_ms"]},
             "resources": {name: result[name] for name in ("rss_peak", "cpu_ns", "nivcsw")},
             "status": result.get("failed", "ok"), "reason": result.get("reason")}
 
 
-def _optimizer(config: dict) -> dict:
-    """Returns the settings of a config that belong to the optimizer."""
-    names = ("lr", "lr_per_256", "momentum", "weight_decay")
-    return {"name": "sgd" if "momentum" in config else "adamw", **{n: config[n] for n in names if n in config}}
+def _name(workload: tuple) -> str:
+    return "{} {} batch {}".format(*workload)
 
 
 def freeze(plan: Plan, file: Path) -> None:

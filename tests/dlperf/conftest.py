@@ -11,6 +11,18 @@ sys.path[:0] = [str(PACKAGES)]
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGES), os.environ.get("PYTHONPATH")]))
 
 
+@pytest.fixture(scope="session")
+def in_process():
+    """Runs a plan's runs in this process, which saves each of them the import of PyTorch."""
+    from weir_dlperf import runner, worker
+
+    class InProcess(runner.Runner):
+        def _process(self, spec):
+            return super()._process(spec) if spec["skipped"] else {**runner.EMPTY, **worker.train(spec)}
+
+    return InProcess
+
+
 @pytest.fixture
 def spec(tmp_path):
     """Makes the spec of a tiny run in this process, as the runner writes it for a worker."""
@@ -22,3 +34,21 @@ def spec(tmp_path):
                 **changes}
 
     return make
+
+
+@pytest.fixture
+def judge(spec):
+    """Judges a tiny run against PyTorch as a plan's gate does; returns what the gate found and the two runs."""
+    from weir_dlperf import gate
+    from weir_dlperf.worker import train
+
+    def found(model, precision, changes, **run):
+        run |= {"precision": precision}
+        reference = train(spec(model, **run))
+        spreads = [train(spec(model, **run, channels_last=True)),
+                   *(train(spec(model, **run, channels_last=seed % 2 == 1, nudge=(gate.ROUNDING[precision], seed)))
+                     for seed in range(gate.NUDGES))]
+        trace = train(spec(model, **run, **changes))
+        return gate.judge(trace, reference, spreads, precision), trace, reference
+
+    return found
