@@ -1,21 +1,25 @@
-"""What follows from `weir.dlperf/v1` records: throughput, ratios to PyTorch's modes, memory, gate states."""
+"""What follows from `weir.dlperf/v1` records: throughput, ratios to other frameworks, memory, gate states."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 
 from .intervals import Interval, of_mean
 
+SUBJECT = "weir"
 CONTROL = "torch-control"  # the same PyTorch mode under a second label: its ratio must cover 1
 
 
 @dataclass(frozen=True)
 class FrameworkRow:
     """One framework's runs of one workload. Throughput is samples per second over all timed steps of the ok runs;
-    memory is the largest peak of resident bytes; `rank` is None unless every run passed the gate."""
+    `median` is DLPerf's figure, the median of the runs. Memory is the largest peak of resident bytes; `rank` is None unless
+    every run passed the gate."""
 
     label: str
     runs: list
     throughput: Interval | None
+    median: float | None
     gflops: float | None
     rss_peak: int | None
     gate: str
@@ -23,9 +27,30 @@ class FrameworkRow:
     rank: int | None = None
 
     @property
+    def is_subject(self) -> bool:
+        """Whether this is a framework under test."""
+        return self.label.startswith(SUBJECT)
+
+    @property
     def is_peer(self) -> bool:
-        """Whether this is one of PyTorch's own modes (the control is not)."""
-        return self.label.startswith("torch") and self.label != CONTROL
+        """Whether this is a framework that the one under test is compared with (the control is not)."""
+        return not self.is_subject and self.label != CONTROL
+
+    @property
+    def is_torch(self) -> bool:
+        """Whether this is one of PyTorch's own modes."""
+        return self.is_peer and self.label.startswith("torch")
+
+    @property
+    def reason(self) -> str | None:
+        """Returns why a run did not end well."""
+        return next((run["reason"] for run in self.runs if run["status"] != "ok"), None)
+
+    @property
+    def gate_reason(self) -> str | None:
+        """Returns what the gate said; nothing where the reason stands for the run already."""
+        said = next((r for run in self.runs if (r := run["gate"].get("reason"))), None)
+        return None if said == self.reason else said
 
 
 @dataclass(frozen=True)
@@ -38,7 +63,13 @@ class Workload:
     plan_id: str
     rows: list
     ratios: dict  # (subject label, peer label) -> Interval of throughput subject / peer
-    best_peer: str | None
+    best_peer: str | None  # PyTorch's fastest mode
+    fastest: str | None  # ranked first, and faster than every other ranked one with certainty
+
+    @property
+    def name(self) -> str:
+        """Returns the title without the batch size: what a sweep over batch sizes has in common."""
+        return self.title.replace(f", batch {self.case['batch_size']}", "")
 
     @property
     def title(self) -> str:
@@ -77,21 +108,39 @@ def _workload(key: tuple, runs: list[dict]) -> Workload:
     rows = [_row(label, [r for r in runs if r["framework"]["label"] == label]) for label in labels]
     rows = _ranked(rows)
     peers = [row for row in rows if row.is_peer and row.throughput]
-    best = max(peers, key=lambda row: row.throughput.value).label if peers else None
+    best = max((row for row in peers if row.is_torch), key=lambda row: row.throughput.value, default=None)
     ratios = {(a.label, b.label): ratio for a in rows for b in peers
               if a.label != b.label and (ratio := _ratio(a.runs, b.runs)) is not None}
-    return Workload(key, runs[0]["case"], runs[0]["launch"]["threads"], runs[0]["plan_id"], rows, ratios, best)
+    return Workload(key, runs[0]["case"], runs[0]["launch"]["threads"], runs[0]["plan_id"], rows, ratios,
+                    best and best.label, _fastest(rows))
+
+
+def sweeps(found: list[Workload]) -> list[list[Workload]]:
+    """Returns the workloads that differ in the batch size alone, by size, where there are at least two."""
+    groups: dict[tuple, list[Workload]] = {}
+    for workload in found:
+        groups.setdefault((*workload.key[:3], *workload.key[4:]), []).append(workload)
+    return [sorted(group, key=lambda w: w.case["batch_size"]) for group in groups.values() if len(group) > 1]
+
+
+def _fastest(rows: list[FrameworkRow]) -> str | None:
+    """Returns the label ranked first if its paired ratio to every other ranked one has an interval above 1."""
+    ranked = sorted((row for row in rows if row.rank), key=lambda row: row.rank)
+    if len(ranked) < 2:
+        return None
+    ratios = [_ratio(ranked[0].runs, row.runs) for row in ranked[1:]]
+    return ranked[0].label if all(r is not None and r.low is not None and r.low > 1 for r in ratios) else None
 
 
 def _row(label: str, runs: list[dict]) -> FrameworkRow:
-    logs = [math.log(rate) for run in runs if (rate := run_throughput(run)) is not None]
-    throughput = of_mean(logs).exp() if logs else None
+    rates = [rate for run in runs if (rate := run_throughput(run)) is not None]
+    throughput = of_mean([math.log(rate) for rate in rates]).exp() if rates else None
     flop = runs[0]["case"]["train_flop_per_sample"]
     peaks = [run["resources"]["rss_peak"] for run in runs if run["resources"]["rss_peak"] is not None]
     gates = {run["gate"]["verdict"] for run in runs}
     gate = next(state for state in ("fail", "not-run", "pass") if state in gates)
     failed = [run["status"] for run in runs if run["status"] != "ok"]
-    return FrameworkRow(label, runs, throughput, throughput and throughput.value * flop / 1e9,
+    return FrameworkRow(label, runs, throughput, median(rates) if rates else None, throughput and throughput.value * flop / 1e9,
                         max(peaks) if peaks else None, gate, failed[0] if failed else "ok")
 
 
@@ -99,8 +148,7 @@ def _ranked(rows: list[FrameworkRow]) -> list[FrameworkRow]:
     """Returns rows fastest first; only rows whose gate passed in every run get a rank."""
     rows = sorted(rows, key=lambda row: (-(row.throughput.value if row.throughput else 0), row.label))
     fit = [row.label for row in rows if row.gate == "pass" and row.throughput and row.label != CONTROL]
-    return [FrameworkRow(**{**vars(row), "rank": fit.index(row.label) + 1 if row.label in fit else None})
-            for row in rows]
+    return [replace(row, rank=fit.index(row.label) + 1 if row.label in fit else None) for row in rows]
 
 
 def _ratio(runs: list[dict], peer_runs: list[dict]) -> Interval | None:

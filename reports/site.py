@@ -13,7 +13,7 @@ import jinja2
 from . import bench_figures, campaign_figures, conformance_figures, dlperf_figures, history, overview
 from .claims import claims, metrics
 from .intervals import Interval
-from .svg import forest, line, track
+from .svg import forest, line, sweep, track
 
 HERE = Path(__file__).parent
 SHOWN_ITEMS = 60  # longer lists are cut on a record's page; the JSON file beside it holds everything
@@ -109,6 +109,17 @@ def _summary(data: dict) -> dict:
             "tally": {s: data["tally"][s] for s in ("holds", "fails", "open", "unmeasured")}, "claims": rows}
 
 
+def _sweep(group: list) -> str:
+    """Returns the picture of throughput over batch size; a framework that ran at one size only is a mark without a line."""
+    lines: dict[str, tuple[list, str]] = {}
+    for w in group:
+        for row in w.rows:
+            if row.throughput:
+                points, _ = lines.setdefault(row.label, ([], f"records/{short(row.runs[0]['run_id'])}.html"))
+                points.append((w.case["batch_size"], row.throughput))
+    return sweep([(label, *lines[label]) for label in sorted(lines)], f"{group[0].name}: samples per second over batch size")
+
+
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
@@ -119,7 +130,8 @@ def _environment() -> jinja2.Environment:
     env.filters |= {"short": short, "duration": duration, "size": size, "interval": interval, "percent": percent}
     env.globals |= {"forest": lambda *args: jinja2.utils.markupsafe.Markup(forest(*args)), "states":
                     conformance_figures.STATES, "line": lambda *args: jinja2.utils.markupsafe.Markup(line(*args)), "share": conformance_figures.share, "by_text": by_text,
-                    "track": lambda series: jinja2.utils.markupsafe.Markup(track(series)), "slower_than": overview.slower_than,
+                    "track": lambda series: jinja2.utils.markupsafe.Markup(track(series)), "sweeps": dlperf_figures.sweeps,
+                    "sweep": lambda group: jinja2.utils.markupsafe.Markup(_sweep(group)), "slower_than": overview.slower_than,
                     "campaign_states": campaign_figures.STATES, "campaign_share": campaign_figures.share}
     return env
 

@@ -1,6 +1,7 @@
 """Plots as inline SVG.
 
 `forest`: one row per figure, a dot for the estimate, a line for the interval, log scale. `line`: a share over records.
+`track`: ratios over records. `sweep`: throughputs over batch sizes.
 """
 
 import math
@@ -12,6 +13,7 @@ ROW = 24  # pixels from row to row
 LABEL = 250  # width of the label column
 PLOT = 420  # width of the scale
 TEXT = 150  # width of the figure column
+COLOURS = 7  # of the sweep's lines, in report.css
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
@@ -111,6 +113,65 @@ def track(series) -> str:
              f'<text class="end" x="{width - 20}" y="{height - 6}">{escape(series.points[-1].started[:10])}</text>')
     return (f'<svg class="trend" role="img" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">'
             f'<title>{escape(series.name)}</title>{scale}{steps}{marks}{names}</svg>')
+
+
+def sweep(series: list[tuple[str, list[tuple[int, Interval]], str]], title: str) -> str:
+    """Returns an SVG element. `series`: (label, [(batch size, samples per second)], link), none empty.
+
+    Batch sizes stand on a log scale, throughput begins at 0; whiskers end where the plot does. Every line has its label at
+    its end, its own colour (Okabe and Ito 2008), mark and dashes, so that none is told by colour alone.
+    """
+    width, height, left, right, top, bottom = LABEL + PLOT, 280, 60, 150, 14, 40
+    sizes = sorted({size for _, points, _ in series for size, _ in points})
+    most = 1.08 * max(rate.value for _, points, _ in series for _, rate in points)
+    span = math.log(sizes[-1] / sizes[0]) or 1.0
+
+    def x(size: int, i: float = (len(series) - 1) / 2) -> float:  # whiskers of one size stand side by side
+        inner = width - left - right - 60
+        return round(left + 30 + inner * math.log(size / sizes[0]) / span + 4 * (i - (len(series) - 1) / 2), 1)
+
+    def y(rate: float) -> float:
+        return round(height - bottom - (height - top - bottom) * min(max(rate / most, 0.0), 1.0), 1)
+
+    axes = "".join(f'<text class="scale" x="{x(size)}" y="{height - bottom + 16}">{size}</text>' for size in sizes)
+    axes += f'<text class="scale" x="{(left + width - right) / 2}" y="{height - 6}">samples per step</text>'
+    for rate in (0.0, most / 2.16, most / 1.08):
+        axes += (f'<line class="tick" x1="{left}" x2="{width - right}" y1="{y(rate)}" y2="{y(rate)}"/>'
+                 f'<text class="scale end" x="{left - 8}" y="{y(rate) + 4}">{_rate(rate)}</text>')
+    places = _apart([y(points[-1][1].value) + 4 for _, points, _ in series], 15)
+    drawn = ""
+    for i, ((label, points, link), place) in enumerate(zip(series, places)):
+        path = "M" + "L".join(f"{x(size, i)} {y(rate.value)}" for size, rate in points)
+        whiskers = "".join(f'<line x1="{x(size, i)}" x2="{x(size, i)}" y1="{y(rate.low)}" y2="{y(rate.high)}"/>'
+                           for size, rate in points if rate.low is not None)
+        marks = "".join(_mark(i, x(size, i), y(rate.value)) for size, rate in points)
+        said = ", ".join(f"{size}: {_rate(rate.value)}" for size, rate in points)
+        drawn += (f'<a href="{escape(link)}" class="c{i % COLOURS}"><title>{escape(label)}, samples/s at batch {said}</title>'
+                  f'<path class="line" d="{path}"/>{whiskers}{marks}'
+                  f'<text x="{width - right + 10}" y="{place}">{escape(_short(label, 20))}</text></a>')
+    return (f'<svg class="trend sweep" role="img" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">'
+            f'<title>{escape(title)}</title>{axes}{drawn}</svg>')
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 100 or not rate else f"{rate:.3g}"
+
+
+def _mark(index: int, x: float, y: float) -> str:
+    shapes = (f"M{x - 4} {y - 4}h8v8h-8Z", f"M{x - 5} {y}L{x} {y - 5}L{x + 5} {y}L{x} {y + 5}Z",
+              f"M{x - 5} {y + 4}L{x} {y - 5}L{x + 5} {y + 4}Z", f"M{x - 5} {y - 4}L{x} {y + 5}L{x + 5} {y - 4}Z")
+    return f'<circle cx="{x}" cy="{y}" r="4"/>' if index % 5 == 0 else f'<path d="{shapes[index % 5 - 1]}"/>'
+
+
+def _apart(wanted: list[float], gap: float) -> list[float]:
+    """Returns heights near the wanted ones, in their order, no two closer than `gap`, none above `gap`."""
+    found, order = list(wanted), sorted(range(len(wanted)), key=lambda i: wanted[i])
+    for lower, upper in zip(order[:0:-1], order[-2::-1]):
+        found[upper] = min(found[upper], found[lower] - gap)
+    above = 0.0
+    for i in order:
+        above = found[i] = max(found[i], above + gap)
+    return [round(height, 1) for height in found]
 
 
 def _short(label: str, limit: int = 38) -> str:

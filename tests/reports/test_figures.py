@@ -118,3 +118,40 @@ def test_failures_of_one_property_share_a_page():
     figures = campaign_figures.campaign(samples.campaign())
     (failure,) = campaign_figures.failures(figures)
     assert failure["page"] == "failures/flip.float32.stride.html" and failure["script"].startswith("import torch")
+
+
+def dlperf_of(label, times, batch=16, gate="pass"):
+    """Runs of one framework, a block each, with the given milliseconds per step."""
+    runs = []
+    for block, ms in enumerate(times):
+        run = samples.dlperf(label, ms / (1 + 0.01 * block), block, gate)
+        run["case"]["batch_size"] = batch
+        runs.append(run)
+    return runs
+
+
+def test_fastest_is_said_only_where_the_interval_clears_1():
+    def fastest(*runs):
+        (workload,) = dlperf_figures.workloads([run for of_one in runs for run in of_one])
+        return workload.fastest
+
+    eager, clear = dlperf_of("torch-eager", (1000, 1010, 990)), dlperf_of("weir", (500, 505, 495))
+    assert fastest(eager, clear) == "weir"
+    assert fastest(eager, dlperf_of("weir", (900, 1200, 600))) is None, "the interval of the ratio includes 1"
+    assert fastest(eager, clear, dlperf_of("jax", (501, 503, 496))) is None, "as fast as another"
+    assert fastest(eager, clear, dlperf_of("jax", (400, 400, 400), gate="fail")) == "weir", "what computes otherwise has no rank"
+    assert fastest(eager[:1], clear[:1]) is None and fastest(clear) is None
+
+
+def test_other_frameworks_are_peers_but_the_best_one_is_pytorchs():
+    runs = [*dlperf_of("torch-eager", (1000,)), *dlperf_of("jax", (500,)), *dlperf_of("weir", (800,))]
+    (workload,) = dlperf_figures.workloads(runs)
+    assert {row.label: row.is_peer for row in workload.rows} == {"torch-eager": True, "jax": True, "weir": False}
+    assert workload.best_peer == "torch-eager" and ("weir", "jax") in workload.ratios
+
+
+def test_workloads_that_differ_in_batch_size_are_a_sweep():
+    runs = dlperf_of("weir", (500,)) + dlperf_of("weir", (300,), batch=8)
+    (sweep,) = dlperf_figures.sweeps(dlperf_figures.workloads(runs))
+    assert [w.case["batch_size"] for w in sweep] == [8, 16] and sweep[0].name == "resnet50, fp32"
+    assert dlperf_figures.sweeps(dlperf_figures.workloads(runs[:1])) == []

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 import samples
+from weir_reports.records import seal
 from weir_reports.site import build, duration, percent, size
+from weir_reports.svg import _apart
 
 
 class Links(HTMLParser):
@@ -118,3 +120,21 @@ def test_in_a_browser(site, browser):
     entry = browser.find_element(By.CSS_SELECTOR, "details:target")
     assert entry.get_attribute("open") and "add 64" in entry.text
     assert browser.get_log("browser") == []
+
+
+def test_a_sweep_draws_a_line_for_every_framework(tmp_path):
+    runs = []
+    for label, ms, size in (("weir", 500, 16), ("weir", 300, 8), ("jax", 700, 16), ("jax", 400, 8)):
+        run = {**samples.dlperf(label, ms, 0)}
+        run["case"]["batch_size"] = size
+        del run["run_id"]
+        runs.append(seal(run))
+    build(runs, tmp_path)
+    page = (tmp_path / "dlperf.html").read_text()
+    assert "throughput over batch size" in page and page.count('class="line"') == 2
+    check_links(tmp_path)
+
+
+def test_labels_of_a_sweep_do_not_overlap():
+    places = sorted(_apart([20, 21, 22, 100, 101], 15))
+    assert all(b - a >= 15 for a, b in zip(places, places[1:])) and places[0] >= 15
