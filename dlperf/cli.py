@@ -2,20 +2,24 @@
 
 import json
 import sys
+from datetime import timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Optional
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from weir_reports.console import run_app
+from weir_reports.dlperf_figures import run_throughput
 from weir_reports.records import save
 
+from . import mllog
 from .frameworks import FRAMEWORKS
 from .models import MODELS
 from .plan import Plan
 from .runner import Runner, freeze
-from .table import show
+from .table import LAYOUTS, show
 
 WIDTH = 160  # columns of the table in a file or pipe
 QUICK = {"blocks": 3, "steps": 3, "warmup": 1, "gate_steps": 3}
@@ -26,7 +30,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
     "- `weir-dlperf run` compares weir with PyTorch's modes on ResNet50 and BERT, in fp32 and bf16\n"
     "- `weir-dlperf run --quick --models bert` takes minutes\n"
     "- `weir-dlperf run --preset tiny --frameworks torch-eager,torch-control` is a control that takes seconds\n"
-    "- `weir-dlperf run --data real --json runs/real` trains on files through each framework's DataLoader\n\n"
+    "- `weir-dlperf run --data real --json runs/real` trains on files through each framework's DataLoader\n"
+    "- `weir-dlperf run --models resnet50 --batch-sizes 4,8,16 --layout dlperf` sweeps, and prints DLPerf's tables too\n\n"
     "Exit codes: 0 measured, 1 usage, 2 a gate failed, 3 no ratio has an interval, 4 nothing measured.\n"))
 
 
@@ -44,12 +49,13 @@ def run(models: Annotated[str, typer.Option(help=f"Of {', '.join(MODELS)}.")] = 
         steps: Annotated[Optional[int], typer.Option(min=1, help="Timed steps of a run.")] = None,
         warmup: Annotated[Optional[int], typer.Option(min=0, help="Steps before them.")] = None,
         gate_steps: Annotated[Optional[int], typer.Option(min=1, help="Steps that the gate compares.")] = None,
-        batch_size: Annotated[Optional[int], typer.Option(min=1, help="Samples per step, for every model.")] = None,
+        batch_sizes: Annotated[Optional[str], typer.Option(help="Samples per step, for every model: 16, or 4,8,16.")] = None,
         preset: Annotated[str, typer.Option(help="full, or tiny: a smoke test that no claim may use.")] = "full",
         data: Annotated[str, typer.Option(help="synthetic or real.")] = "synthetic",
         seed: Annotated[int, typer.Option(help="Seed of weights, data and order.")] = Plan.seed,
         quick: Annotated[bool, typer.Option(help=f"Small budgets where none is given: {QUICK}.")] = False,
-        json_dir: Annotated[Optional[Path], typer.Option("--json", help="Write plan and records here.")] = None,
+        layout: Annotated[str, typer.Option(help="weir, or dlperf: also the tables of Oneflow-Inc/DLPerf.")] = "weir",
+        json_dir: Annotated[Optional[Path], typer.Option("--json", help="Write plan, records and MLPerf logs here.")] = None,
         store: Annotated[Optional[str], typer.Option(help="Append the records to this store (path or URL).")] = None
         ) -> int:
     """Runs a plan: the gate first, then interleaved blocks, a fresh process for every run."""
@@ -59,7 +65,8 @@ def run(models: Annotated[str, typer.Option(help=f"Of {', '.join(MODELS)}.")] = 
                 frameworks=_choice("framework", frameworks, FRAMEWORKS), threads=threads,
                 preset=_choice("preset", preset, ("full", "tiny"))[0], seed=seed,
                 data=_choice("data", data, ("synthetic", "real"))[0], **budget,
-                batch_sizes={model: batch_size for model in MODELS} if batch_size else {})
+                batch_sizes=_sizes(batch_sizes))
+    _choice("layout", layout, LAYOUTS)
     try:
         runner = Runner(plan)
         if json_dir is not None:
@@ -68,24 +75,65 @@ def run(models: Annotated[str, typer.Option(help=f"Of {', '.join(MODELS)}.")] = 
         raise typer.BadParameter(str(error)) from None
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     console.print(f"plan {plan.plan_id[:12]}: {len(plan.order())} runs", highlight=False)
-    return show(_carry_out(runner, json_dir, store), console)
+    return show(_carry_out(runner, json_dir, store), console, layout)
 
 
 def _carry_out(runner: Runner, json_dir: Path | None, store: str | None) -> list[dict]:
-    """Runs the plan with a progress bar, keeping every record as soon as its run has ended."""
+    """Runs the plan, keeping every record as soon as its run has ended."""
     records = []
+    for record in _shown(runner, Console(stderr=True)):
+        records.append(record)
+        if json_dir is not None:
+            name = record["run_id"][:12]
+            (json_dir / f"{name}.json").write_text(json.dumps(record))
+            mllog.write(record, json_dir / f"{name}.mllog")
+        if store is not None:
+            save(record, store)
+    return records
+
+
+def _shown(runner: Runner, console: Console):
+    """Yields the records as they come, showing progress: a bar on a terminal, elsewhere a line per run."""
+    total = len(runner.plan.order())
+    if not console.is_terminal:
+        yield from _with_lines(runner, total)
+        return
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=len(runner.plan.order()))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=total)
         runner.progress = lambda text: bar.update(task, description=text)
         for record in runner.run():
             bar.advance(task)
-            records.append(record)
-            if json_dir is not None:
-                (json_dir / f"{record['run_id'][:12]}.json").write_text(json.dumps(record))
-            if store is not None:
-                save(record, store)
-    return records
+            yield record
+
+
+def _with_lines(runner: Runner, total: int):
+    start, now = monotonic(), ""
+
+    def say(text: str) -> None:
+        print(f"{timedelta(seconds=int(monotonic() - start))}  {text}", file=sys.stderr, flush=True)
+
+    def begun(text: str) -> None:  # a run is told of when it ends, the gate, which makes no record, when it begins
+        nonlocal now
+        now = text
+        if text.startswith("gate"):
+            say(text)
+
+    runner.progress = begun
+    for count, record in enumerate(runner.run(), 1):
+        rate = run_throughput(record)
+        say(f"{count}/{total}  {now}  " + (f"{rate:.4g} samples/s" if rate else f"{record['status']}: {record['reason']}"))
+        yield record
+
+
+def _sizes(text: str | None) -> tuple:
+    try:
+        sizes = tuple(dict.fromkeys(int(part) for part in text.split(","))) if text else ()
+    except ValueError:
+        raise typer.BadParameter(f"batch sizes: expected numbers such as 4,8,16, got {text!r}") from None
+    if any(size < 1 for size in sizes):
+        raise typer.BadParameter(f"batch sizes: expected at least 1, got {text!r}")
+    return sizes
 
 
 def _choice(what: str, text: str, known) -> tuple:

@@ -1,18 +1,37 @@
-"""The table that a plan's runs earn, and the exit code."""
+"""The tables that a plan's runs earn, and the exit code."""
+
+from collections import defaultdict
+from statistics import median
 
 from rich.console import Console
 from rich.table import Column, Table
 from weir_reports.console import GATE_FAILED, INCONCLUSIVE, NOTHING_MEASURED, OK
-from weir_reports.dlperf_figures import Workload, workloads
+from weir_reports.dlperf_figures import Workload, run_throughput, sweeps, workloads
 from weir_reports.site import interval, size
 
+DLPERF_SIZES = ((1, 1), (1, 4), (1, 8), (2, 8), (4, 8))  # nodes and devices of each, as DLPerf reports them
+LAYOUTS = ("weir", "dlperf")
 
-def show(records: list[dict], console: Console) -> int:
-    """Prints a table per workload and returns the exit code: NOTHING_MEASURED without an ok run, GATE_FAILED if the
-    gate of a framework under test failed (a peer's is shown and does not stop anything), INCONCLUSIVE if there are ratios and none has an interval, else OK."""
+
+def show(records: list[dict], console: Console, layout: str = "weir") -> int:
+    """Prints a table per workload and one per sweep over batch sizes, with layout "dlperf" DLPerf's tables after them.
+
+    Returns the exit code: NOTHING_MEASURED without an ok run, GATE_FAILED if the gate of a framework under test failed (a
+    peer's is shown and does not stop anything), INCONCLUSIVE if there are ratios and none has an interval, else OK.
+    """
     found = workloads(records)
     for workload in found:
         console.print(_table(workload))
+        said: dict[str, list] = {}
+        for row in workload.rows:
+            if row.gate_reason:
+                said.setdefault(row.gate_reason, []).append(row.label)
+        for reason, labels in said.items():
+            console.print(f"  gate of {', '.join(labels)}: {reason}", highlight=False, markup=False)
+    for sweep in sweeps(found):
+        console.print(_sweep(sweep))
+    if layout == "dlperf":
+        console.print("\n".join(dlperf_tables(records)), highlight=False, markup=False, soft_wrap=True)
     if not any(record["status"] == "ok" for record in records):
         return NOTHING_MEASURED
     if any(row.gate == "fail" and not row.is_peer for workload in found for row in workload.rows):
@@ -23,14 +42,62 @@ def show(records: list[dict], console: Console) -> int:
 
 def _table(workload: Workload) -> Table:
     peers = [row.label for row in workload.rows if row.is_peer and row.throughput]
-    numbers = ["samples/s [95%]", *(f"/ {peer}" + (" (best)" if peer == workload.best_peer else "") for peer in peers),
+    numbers = ["samples/s [95%]", "median", *(f"/ {peer}" + (" (best)" if peer == workload.best_peer else "") for peer in peers),
                "GFLOP/s", "peak memory"]
     table = Table("framework", *(Column(n, justify="right") for n in numbers), "gate", box=None, pad_edge=False,
                   title=f"{workload.title}, {workload.threads} threads", title_justify="left")
     for row in workload.rows:
         ratios = ["" if row.label == peer else interval(workload.ratios.get((row.label, peer))) for peer in peers]
-        rate = interval(row.throughput, "rate") if row.throughput else f"[red]{row.status}[/]: {row.runs[0]['reason']}"
-        reason = row.runs[0]["gate"].get("reason")
-        table.add_row(row.label, rate, *ratios, f"{row.gflops:.0f}" if row.gflops else "", size(row.rss_peak),
-                      row.gate + (f": {reason}" if reason else ""))
+        rate = interval(row.throughput, "rate") if row.throughput else f"[red]{row.status}[/]: {row.reason}"
+        label = f"{row.label} (fastest)" if row.label == workload.fastest else row.label
+        table.add_row(label, rate, f"{row.median:.4g}" if row.median else "", *ratios,
+                      f"{row.gflops:.0f}" if row.gflops else "", size(row.rss_peak), row.gate)
     return table
+
+
+def _sweep(sweep: list[Workload]) -> Table:
+    """Samples per second by batch size."""
+    sizes = [str(w.case["batch_size"]) for w in sweep]
+    table = Table("samples/s at batch", *(Column(n, justify="right") for n in sizes), box=None, pad_edge=False,
+                  title=f"{sweep[0].name}, {sweep[0].threads} threads", title_justify="left")
+    rates = defaultdict(dict)
+    for w in sweep:
+        for row in w.rows:
+            rates[row.label][w.case["batch_size"]] = row
+    for label, rows in rates.items():
+        found = [rows.get(w.case["batch_size"]) for w in sweep]
+        table.add_row(label, *("" if row is None else interval(row.throughput, "rate") if row.throughput else row.status
+                               for row in found))
+    return table
+
+
+def dlperf_tables(records: list[dict]) -> list[str]:
+    """Returns the lines of DLPerf's tables in Markdown: of every framework and workload, by nodes, devices and batch size.
+
+    Its figure is the median of the runs; its speedup is against one device with the same batch. A size that was not
+    run has dashes. Source: Oneflow-Inc/DLPerf, README, "Median Value Principle", and the READMEs of its frameworks.
+    """
+    groups: dict[tuple, dict[tuple, list]] = {}
+    for record in records:
+        case, launch = record["case"], record["launch"]
+        key = (case["model"], case["preset"], case["precision"], case["data"]["mode"], record["framework"]["label"])
+        place = (launch["nodes"], launch["devices"], case["batch_size"])
+        groups.setdefault(key, {}).setdefault(place, []).append(record)
+    return [line for key in sorted(groups) for line in _dlperf_table(key, groups[key])]
+
+
+def _dlperf_table(key: tuple, places: dict[tuple, list]) -> list[str]:
+    model, preset, precision, data, label = key
+    rates = {place: [r for run in runs if (r := run_throughput(run))] for place, runs in places.items()}
+    absent = [(*size, None) for size in DLPERF_SIZES if not any(place[:2] == size for place in places)]
+    rows = []
+    for nodes, devices, batch in sorted(rates, key=lambda place: (place[2], *place)) + absent:
+        found, alone = rates.get((nodes, devices, batch)), rates.get((1, 1, batch))
+        rate = f"{median(found):.2f}" if found else next((r["status"] for r in places.get((nodes, devices, batch), [])), "–")
+        speedup = f"{median(found) / median(alone):.2f}" if found and alone else "–"
+        rows.append(f"| {nodes} | {devices} | {batch or '–'} | {rate} | {speedup} |")
+    count = max((len(r) for r in rates.values()), default=0)
+    smoke = "" if preset == "full" else f", {preset} preset"
+    return [f"### {model} {precision}{smoke}, {data} data: {label}", "",
+            f"| node_num | gpu_num_per_node | batch_size_per_device | samples/s({label}, median of {count}) | speedup |",
+            "| --- | --- | --- | --- | --- |", *rows, ""]

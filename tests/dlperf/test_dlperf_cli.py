@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -24,11 +25,14 @@ def test_control_passes_its_gate(tmp_path):
     for record in records:
         validate(record)
         assert record["gate"]["verdict"] == "pass" and record["status"] == "ok" and record["plan_id"] == plan_id
+        assert (tmp_path / f"{record['run_id'][:12]}.mllog").read_text().startswith(":::MLLOG {")
 
 
 def test_usage_errors_exit_with_1():
     assert weir_dlperf("--models", "alexnet").returncode == 1
     assert weir_dlperf("--frameworks", "other").returncode == 1
+    assert weir_dlperf("--batch-sizes", "4,many").returncode == 1
+    assert weir_dlperf("--layout", "other").returncode == 1
 
 
 def test_importing_the_tool_loads_no_framework():
@@ -45,3 +49,30 @@ def test_failed_runs_are_recorded_with_their_reason(monkeypatch):
     (record,) = runner.Runner(small).run()
     assert record["status"] == "fail" and "no_such_framework" in record["reason"]
     assert record["gate"]["verdict"] == "fail"
+
+
+def test_progress_is_a_line_per_run_where_there_is_no_terminal():
+    done = weir_dlperf("--models", "bert", "--frameworks", "weir", "--blocks", "1", "--steps", "1", "--warmup", "0",
+                       "--gate-steps", "1", "--batch-sizes", "2,4", "--layout", "dlperf")
+    lines = done.stderr.splitlines()
+    assert sum("gate  bert fp32 batch 2" in line for line in lines) == 5, "the reference, its three reruns, and weir"
+    (first, second) = [line for line in lines if "block 1/1" in line]
+    assert re.match(r"0:\d\d:\d\d  1/2  block 1/1  bert fp32 batch \d  weir  [\d.e+]+ samples/s", first)
+    assert "  2/2  " in second
+    assert "samples/s at batch" in done.stdout and "| 1 | 1 | 2 |" in done.stdout and "| 4 | 8 | – | – | – |" in done.stdout
+
+
+def test_dlperf_tables_take_the_median_and_name_what_was_not_run(in_process):
+    from weir_dlperf.plan import Plan
+    from weir_dlperf.table import dlperf_tables
+
+    plan = Plan(models=("bert",), precisions=("fp32",), frameworks=("torch-eager",), preset="tiny", blocks=3, steps=1,
+                warmup=0, gate_steps=1, threads=1)
+    records = list(in_process(plan).run())
+    for record, nanoseconds in zip(records, (1e9, 2e9, 4e9)):
+        record["timing"]["step_ns"] = [int(nanoseconds)]
+    eight = [{**r, "launch": {**r["launch"], "devices": 8}, "timing": {**r["timing"], "step_ns": [250_000_000]}} for r in records]
+    table = dlperf_tables(records + eight)
+    assert "| node_num | gpu_num_per_node | batch_size_per_device | samples/s(torch-eager, median of 3) | speedup |" in table
+    assert [line for line in table if line.startswith("| 1 ")] == [
+        "| 1 | 1 | 4 | 2.00 | 1.00 |", "| 1 | 8 | 4 | 16.00 | 8.00 |", "| 1 | 4 | – | – | – |"]
