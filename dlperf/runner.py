@@ -127,7 +127,7 @@ class Runner:
                               "samples": data.count(plan.data, model, batch_size)}},
             "framework": {"name": framework.module, "label": label, "version": result["version"],
                           "tuning": framework.tuning},
-            "launch": {"nodes": 1, "devices": 1, "threads": plan.threads, "affinity": self.affinity,
+            "launch": {"planned": len(plan.order()), "nodes": 1, "devices": 1, "threads": plan.threads, "affinity": self.affinity,
                        "env": dict.fromkeys(THREAD_VARIABLES, str(plan.threads))},
             "gate": gate_found,
             "timing": {"clock": "monotonic", "warmup": plan.warmup, "step_ns": result["step_ns"],

@@ -60,7 +60,7 @@ def latest(records: list[dict]) -> list[Campaign]:
 
 
 def campaign(record: dict, records: list[dict] = ()) -> Campaign:
-    """Returns the figures of one record; properties in the record's order, operations in alphabetical order.
+    """Returns the figures of one record; properties in the record's order, failing operations first.
 
     `records` are those among which the record's series is looked for.
     """
@@ -72,6 +72,7 @@ def campaign(record: dict, records: list[dict] = ()) -> Campaign:
     rows = [OpRow(path, {name: worst(scores, name) for name in properties},
                   [{**f, "page": failure_page(f)} for s in scores for f in s["failures"]])
             for path, scores in sorted(by_path.items())]
+    rows.sort(key=lambda row: min((_WORST_FIRST.index(state) for state in row.states.values()), default=0))
     families: dict[str, Counter] = {}
     for path, scores in sorted(by_path.items()):
         families.setdefault(family(path), Counter()).update(state for s in scores for state in s["states"].values())
@@ -115,3 +116,15 @@ def share(counts: Counter) -> float | None:
     """Returns passing cells over counted cells, or None when nothing counts."""
     counted = sum(counts[state] for state in COUNTED)
     return counts["PASS"] / counted if counted else None
+
+
+def agreement(counts: Counter) -> float | None:
+    """Returns passing cells over those that the subject answered: what it does not support is missing, not wrong."""
+    answered = sum(counts[state] for state in COUNTED if state != "UNSUPPORTED")
+    return counts["PASS"] / answered if answered else None
+
+
+def presence(counts: Counter) -> float | None:
+    """Returns the cells that the subject answered over counted ones."""
+    counted = sum(counts[state] for state in COUNTED)
+    return 1 - counts["UNSUPPORTED"] / counted if counted else None

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from . import campaign_figures
-from .conformance_figures import share
+from . import campaign_figures, conformance_figures
 from .dlperf_figures import CONTROL
 from .intervals import Interval
 
@@ -40,14 +39,18 @@ def metrics(conformances, campaigns, bench_groups, workloads) -> list[Metric]:
     found = []
     for c in conformances:
         for way, counts in (("fwd", c.fwd), ("bwd", c.bwd)):
-            if (value := share(counts)) is not None:
-                found.append(Metric(f"conformance.{way}.{c.record['dtype']}", f"{c.title}", Interval(value), "%",
-                                    "conformance.html", [c.record["run_id"]]))
+            for id, value in ((f"conformance.{way}", conformance_figures.agreement(counts)),
+                              (f"complete.{way}", conformance_figures.presence(counts))):
+                if value is not None:
+                    found.append(Metric(f"{id}.{c.record['dtype']}", f"{c.title}", Interval(value), "%", "conformance.html",
+                                        [c.record["run_id"]]))
     for c in campaigns:
         for name, counts in c.counts.items():
-            if (value := campaign_figures.share(counts)) is not None:
-                found.append(Metric(f"generated.{name}", f"{name}: {c.title}", Interval(value), "%", "generated.html",
-                                    [c.record["run_id"]]))
+            for id, value in ((f"generated.{name}", campaign_figures.agreement(counts)),
+                              (f"complete.{name}", campaign_figures.presence(counts))):
+                if value is not None and (name == "value" or id.startswith("generated")):
+                    found.append(Metric(id, f"{name}: {c.title}", Interval(value), "%", "generated.html",
+                                        [c.record["run_id"]]))
     for pair, groups in bench_groups.items():
         found += _bench_metrics(pair, groups)
     for workload in workloads:

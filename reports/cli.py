@@ -49,10 +49,11 @@ def list_records(store: StoreOption = None) -> None:
 @app.command()
 def build(store: StoreOption = None,
           out: Annotated[Path, typer.Option(help="Folder of the site.")] = Path("reports/out"),
+          failed: Annotated[Optional[list[str]], typer.Option(help="What did not run to its end; the first page begins with it.")] = None,
           as_json: Annotated[bool, typer.Option("--json", help="Print the claims and figures as JSON.")] = False
           ) -> None:
     """Renders the static site; it needs no server and no network."""
-    summary = build_site(Store(store).records(), out)
+    summary = build_site(Store(store).records(), out, failed or [])
     if as_json:
         print(json.dumps(summary, indent=1, ensure_ascii=False))
     else:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 STATES = ("PASS", "FAIL", "MISSING", "UNMAPPABLE", "ORACLE-ERROR", "N/A")
 # The cells that a framework can be held to: the oracle answers, and the question exists.
 COUNTED = ("PASS", "FAIL", "MISSING", "UNMAPPABLE")
+_WORST_FIRST = ("FAIL", "MISSING", "UNMAPPABLE", "ORACLE-ERROR", "PASS", "N/A")
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,12 @@ def latest(records: list[dict]) -> list[Conformance]:
 
 
 def conformance(record: dict) -> Conformance:
-    """Returns the figures of one record, ops in alphabetical order."""
+    """Returns the figures of one record, failing ops first, then those missing, each in alphabetical order."""
     by_op: dict[str, list] = {}
     for cell in record["cells"]:
         by_op.setdefault(cell["op"], []).append(cell)
     rows = [OpRow(op, by_op[op], worst(by_op[op], "fwd"), worst(by_op[op], "bwd")) for op in sorted(by_op)]
+    rows.sort(key=lambda row: min(_WORST_FIRST.index(row.fwd), _WORST_FIRST.index(row.bwd)))
     return Conformance(record, rows, *(Counter(c[way] or "N/A" for c in record["cells"]) for way in ("fwd", "bwd")))
 
 
@@ -56,7 +58,19 @@ def share(counts: Counter) -> float | None:
     return counts["PASS"] / counted if counted else None
 
 
+def agreement(counts: Counter) -> float | None:
+    """Returns passing cells over those that both frameworks answered: what is missing is not wrong."""
+    answered = counts["PASS"] + counts["FAIL"]
+    return counts["PASS"] / answered if answered else None
+
+
+def presence(counts: Counter) -> float | None:
+    """Returns the answered cells, right or wrong, over counted ones."""
+    counted = sum(counts[state] for state in COUNTED)
+    return (counts["PASS"] + counts["FAIL"]) / counted if counted else None
+
+
 def worst(cells: list[dict], way: str) -> str:
     """Returns the state that says most against the op: FAIL before MISSING before ... before PASS before N/A."""
     states = {cell[way] or "N/A" for cell in cells}
-    return next(s for s in ("FAIL", "MISSING", "UNMAPPABLE", "ORACLE-ERROR", "PASS", "N/A") if s in states)
+    return next(s for s in _WORST_FIRST if s in states)

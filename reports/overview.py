@@ -118,7 +118,21 @@ def _told(before: set, after: set, what: str) -> list[str]:
         return ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")
     found = []
     if after - before:
-        found.append(f"{what}: {len(after - before)} operations became wrong: {few(after - before)}")
+        found.append(f"{what}: {_operations(after - before)} became wrong: {few(after - before)}")
     if before - after:
-        found.append(f"{what}: {len(before - after)} operations are right now: {few(before - after)}")
+        found.append(f"{what}: {_operations(before - after)} became right: {few(before - after)}")
     return found
+
+
+def _operations(names: set) -> str:
+    return "1 operation" if len(names) == 1 else f"{len(names)} operations"
+
+
+def unfinished(records: list[dict]) -> list[str]:
+    """Says which training plans have fewer records than runs: the newest plan alone, older ones are history."""
+    runs = [r for r in records if r["schema"] == "weir.dlperf/v1" and "planned" in r["launch"]]
+    if not runs:
+        return []
+    plan, planned = runs[-1]["plan_id"], runs[-1]["launch"]["planned"]
+    done = sum(r["plan_id"] == plan for r in runs)
+    return [f"training: {done} of {planned} runs of the newest plan, {plan[:12]}"] if done < planned else []

@@ -19,10 +19,14 @@ HERE = Path(__file__).parent
 SHOWN_ITEMS = 60  # longer lists are cut on a record's page; the JSON file beside it holds everything
 
 
-def build(records: list[dict], out: Path) -> dict:
-    """Renders `records` (oldest first) into the folder `out` and returns the summary also written as figures.json."""
+def build(records: list[dict], out: Path, failed: list[str] = ()) -> dict:
+    """Renders `records` (oldest first) into the folder `out` and returns the summary also written as figures.json.
+
+    `failed` says what did not run to its end; the first page begins with it, and with what the records tell of that.
+    """
     out = Path(out)
     page_data = figures(records)
+    page_data["failed"] = [*failed, *overview.unfinished(records)]
     (out / "records").mkdir(parents=True, exist_ok=True)
     for name in ("report.css", "report.js"):
         shutil.copyfile(HERE / "static" / name, out / name)
@@ -105,7 +109,7 @@ def _summary(data: dict) -> dict:
     rows = [{"text": c.text, "target": c.target, "state": c.state,
              "metric": c.metric and {"id": c.metric.id, "label": c.metric.label, "run_ids": c.metric.run_ids,
                                      **vars(c.metric.figure)}} for c in data["claims"]]
-    return {"answers": {a.question: {"state": a.state, "text": a.text} for a in data["answers"]}, "changed": data["changed"],
+    return {"answers": {a.question: {"state": a.state, "text": a.text} for a in data["answers"]}, "changed": data["changed"], "failed": data["failed"],
             "tally": {s: data["tally"][s] for s in ("holds", "fails", "open", "unmeasured")}, "claims": rows}
 
 

@@ -1,7 +1,8 @@
 """The first screen: four answers and what changed since the last run."""
 
 import samples
-from weir_reports import overview
+from weir_reports import campaign_figures, conformance_figures, overview
+from weir_reports.claims import metrics
 from weir_reports.records import seal
 from weir_reports.site import figures
 
@@ -35,6 +36,21 @@ def test_slow_cases_are_counted_and_the_worst_is_named():
 
 def test_what_became_wrong_and_right_since_the_last_run_is_told():
     before, after = samples.campaign(), samples.campaign("2026-01-02T10:30:00.000+00:00", stride="PASS")
-    assert overview.changes([before, after]) == ["generated calls: 1 operations are right now: flip"]
-    assert overview.changes([after, before]) == ["generated calls: 1 operations became wrong: flip"]
+    assert overview.changes([before, after]) == ["generated calls: 1 operation became right: flip"]
+    assert overview.changes([after, before]) == ["generated calls: 1 operation became wrong: flip"]
     assert overview.changes([before]) == []
+
+
+def test_a_plan_that_was_cut_short_is_named(tmp_path):
+    runs = samples.dlperf_runs()
+    for run in runs:
+        run["launch"]["planned"] = 12
+    assert overview.unfinished(runs) == [f"training: 7 of 12 runs of the newest plan, {'a' * 12}"]
+    assert overview.unfinished(samples.dlperf_runs()) == [] == overview.unfinished([])
+
+
+def test_what_is_missing_does_not_count_as_wrong():
+    found = {m.id: m.figure.value for m in metrics([conformance_figures.conformance(samples.conformance())],
+                                                   [campaign_figures.campaign(samples.campaign())], {}, [])}
+    assert found["conformance.fwd.float32"] == 1 and found["complete.fwd.float32"] == 3 / 5
+    assert found["generated.value"] == 1 and found["complete.value"] == 1 - 1 / 3

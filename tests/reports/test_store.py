@@ -41,7 +41,7 @@ def test_command_line(tmp_path):
     assert weir_report("add", "run.json").returncode == 0
     assert samples.conformance()["run_id"][:12] in weir_report("list").stdout
     built = weir_report("build", "--json")
-    assert json.loads(built.stdout)["tally"]["fails"] == 2, built.stderr
+    assert json.loads(built.stdout)["tally"]["fails"] == 3, built.stderr
     assert (tmp_path / "reports/out/index.html").exists()
     refused = weir_report("add", "bad.json")
     assert refused.returncode == 1 and "required property" in refused.stderr
