@@ -37,7 +37,7 @@ def test_timed_steps_have_dropout(spec, module):
 
 
 @OTHERS
-def test_real_data_come_without_a_loader_of_pytorchs(spec, module, tmp_path, monkeypatch):
+def test_real_data_come_without_a_loader_of_pytorchs(spec, module):
     pytest.importorskip(module)
     ours, other = (train(spec("bert", module=m, data="real", steps=2)) for m in ("torch", module))
     assert np.allclose(ours["loss"], other["loss"], rtol=1e-4) and ours["data_sha"] == other["data_sha"]
