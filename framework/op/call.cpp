@@ -162,6 +162,11 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
       }
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
+      if (inplace && type.may_repeat && out[i].dtype() == r[i].dtype() && !(mode.grad && (out[i]->flags | r[i]->flags) & kRequiresGrad)) {
+        copy_elements(out[i], r[i]);  // which a copy that is an op would refuse where elements repeat
+        bump_version(out[i]);
+        continue;
+      }
       write_out(op_name(type), out[i], r[i]);
     } else if (type.inplace && !in.empty() && out[i] == in[0]) {
       bump_version(out[i]);  // what was asked for in place counts as written, also where nothing changes

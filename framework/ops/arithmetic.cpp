@@ -48,6 +48,8 @@ Tensor divided(const Tensor& a, const Tensor& b, const char* mode) { return fn::
 Meta Sub::infer(Inputs in) const {
   check(in[0].dtype() != DType::boolean || in[1].dtype() != DType::boolean, "sub: Subtraction, the `-` operator, with two bool tensors is "
         "not supported. Use the `^` or `logical_xor()` operator instead.");
+  check(in[0].dtype() != DType::boolean && in[1].dtype() != DType::boolean, "sub: Subtraction, the `-` operator, with a bool tensor is not supported. If "
+        "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
   return pointwise_meta("sub(", Rule::promote, in);
 }
 // Source: PyTorch's pow of a number does not look at the strides of the exponent.

@@ -256,7 +256,6 @@ struct Clamp : Pointwise<Clamp, Rule::promote> {
 struct ClampTensor : Pointwise<ClampTensor, Rule::promote> {
   static constexpr Signature signature = "clamp.Tensor(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "input limited to [min, max], element by element.";
-  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b111};
   static constexpr double missing[3] = {0, -__builtin_inf(), __builtin_inf()};
   Meta infer(Inputs in) const;

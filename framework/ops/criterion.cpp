@@ -1,15 +1,20 @@
 #include "framework/ops/criterion.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
+#include "framework/ops/functional.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
+#include "framework/ops/softmax.h"
 #include "framework/ops/unary.h"
+#include "framework/ops/vector_norm.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -200,6 +205,43 @@ Tensor MultilabelMarginLoss::compose(Inputs in) const {
   Tensor gaps = hinge(1.0 - fn::unsqueeze(gather_of(e.rows, 1, safe), int64_t(2)) + fn::unsqueeze(e.rows, int64_t(1)));
   Tensor counted = fn::logical_and(fn::unsqueeze(listed, int64_t(2)), fn::unsqueeze(fn::logical_not(is_label), int64_t(1)));
   return per_example(fn::sum(fn::where(counted, gaps, 0.0), Dims{1, 2}) / num(classes), e, reduction);
+}
+
+Tensor GaussianNllLoss::compose(Inputs in) const {
+  const Tensor &input = in[0], &target = in[1], &var = in[2];
+  // The bound lets the gradient through.
+  const Tensor bounded = var + (fn::clamp(detach(var), std::optional<Scalar>(Scalar(eps))) - detach(var));
+  const Tensor loss = (fn::log(bounded) + fn::square(input - target) / bounded) * 0.5;
+  return reduced(full ? loss + 0.5 * std::log(2 * std::numbers::pi) : loss, reduction);
+}
+
+Tensor TripletMarginLoss::compose(Inputs in) const {
+  auto distance = [&](const Tensor& a, const Tensor& b) { return fn::pairwise_distance(a, b, p, eps); };
+  const Tensor near = distance(in[0], in[1]);
+  Tensor far = distance(in[0], in[2]);
+  if (swap) far = fn::minimum(far, distance(in[1], in[2]));
+  return reduced(at_least_0(margin + near - far), reduction);
+}
+
+Tensor MultilabelSoftMarginLoss::compose(Inputs in) const {
+  const Tensor &x = in[0], &target = in[1];
+  Tensor loss = -(target * fn::logsigmoid(x) + (num(int64_t(1)) - target) * fn::logsigmoid(-x));
+  if (in[2]) loss = loss * in[2];
+  return reduced(fn::mean(loss, Dims{-1}), reduction);
+}
+
+Tensor CrossEntropyOfProbabilities::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  const int64_t axis = x.ndim() == 1 ? 0 : 1, classes = x.size(axis);
+  const Tensor target = label_smoothing > 0 ? in[1] * (1 - label_smoothing) + label_smoothing / double(classes) : in[1];
+  Tensor loss = -fn::log_softmax(x, axis) * target;
+  if (in[2]) {
+    Dims along(x.ndim(), 1);
+    along[int(axis)] = -1;
+    loss = loss * fn::reshape(in[2], along);
+  }
+  if (reduction == 1) return fn::sum(loss) / double(std::max<int64_t>(classes ? x.numel() / classes : 0, 1));
+  return reduction == 2 ? fn::sum(loss) : fn::sum(loss, Dims{axis});
 }
 
 static const CriterionOps::Registration ops;

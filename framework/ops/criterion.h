@@ -169,9 +169,60 @@ struct MultilabelMarginLoss : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct GaussianNllLoss : Op {
+  static constexpr Signature signature =
+      "gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-06, reduction: int = 1) -> Tensor";
+  static constexpr auto doc =
+      "Negative log-likelihood of normal distributions with means input and variances var, at least eps; the gradient of var ignores that bound.";
+  static constexpr Module module = Module::hidden;
+  bool full;
+  double eps;
+  int64_t reduction;
+  static constexpr std::tuple fields{&GaussianNllLoss::full, &GaussianNllLoss::eps, &GaussianNllLoss::reduction};
+  Tensor compose(Inputs in) const;
+};
+
+struct TripletMarginLoss : Op {
+  static constexpr Signature signature =
+      "triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, "
+      "swap: bool = False, reduction: int = 1) -> Tensor";
+  static constexpr auto doc =
+      "max(0, d(anchor, positive) - d(anchor, negative) + margin); `swap` takes the nearer of anchor and positive to the negative. Source: "
+      "Balntas et al. 2016.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Autocast autocast = Autocast::float32;
+  double margin, p, eps;
+  bool swap;
+  int64_t reduction;
+  static constexpr std::tuple fields{&TripletMarginLoss::margin, &TripletMarginLoss::p, &TripletMarginLoss::eps, &TripletMarginLoss::swap,
+                                     &TripletMarginLoss::reduction};
+  Tensor compose(Inputs in) const;
+};
+
+struct MultilabelSoftMarginLoss : Op {
+  static constexpr Signature signature =
+      "multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: int = 1) -> Tensor";
+  static constexpr auto doc = "Mean over classes of binary_cross_entropy_with_logits. Shapes: (N, C), (N, C).";
+  static constexpr Module module = Module::hidden;
+  int64_t reduction;
+  static constexpr std::tuple fields{&MultilabelSoftMarginLoss::reduction};
+  Tensor compose(Inputs in) const;
+};
+
+struct CrossEntropyOfProbabilities : Op {
+  static constexpr Signature signature =
+      "cross_entropy_of_probabilities(input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float) -> Tensor";
+  static constexpr auto doc = "-log softmax(input) times target, both (N, C, *), summed over classes; the mean is over all but them.";
+  static constexpr Module module = Module::hidden;
+  int64_t reduction;
+  double label_smoothing;
+  static constexpr std::tuple fields{&CrossEntropyOfProbabilities::reduction, &CrossEntropyOfProbabilities::label_smoothing};
+  Tensor compose(Inputs in) const;
+};
+
 using CriterionOps = OpList<MseLoss, L1Loss, SmoothL1Loss, HuberLoss, BinaryCrossEntropyForward, BinaryCrossEntropy, BceWithLogits, KlDiv,
                             PoissonNllLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss, SoftMarginLoss, MultiMarginLoss,
-                            MultilabelMarginLoss>;
+                            MultilabelMarginLoss, GaussianNllLoss, TripletMarginLoss, MultilabelSoftMarginLoss, CrossEntropyOfProbabilities>;
 
 namespace fn {
 inline constexpr Fn<MseLoss> mse_loss;

@@ -63,10 +63,11 @@ Tensor Isclose::compose(Inputs in) const {
   check(atol >= 0, "isclose: atol must be greater than or equal to zero, but got ", atol);
   Tensor close = fn::eq(a, b);
   const bool inexact = is_inexact(a.dtype());
-  if (equal_nan && inexact) close = fn::logical_or(close, fn::logical_and(fn::isnan(a), fn::isnan(b)));
+  if (equal_nan && inexact) fn::logical_or.inplace(close, fn::logical_and(fn::isnan(a), fn::isnan(b)));
   if (rtol == 0 && atol == 0) return close;
   const Tensor x = inexact ? a : cast_to(a, DType::float64), y = inexact ? b : cast_to(b, DType::float64), distance = fn::abs(x - y);
-  return fn::logical_or(close, fn::logical_and(fn::isfinite(distance), distance <= atol + rtol * fn::abs(y)));
+  fn::logical_or.inplace(close, fn::logical_and(fn::isfinite(distance), distance <= atol + rtol * fn::abs(y)));
+  return close;
 }
 
 static const ElementwiseOps::Registration ops;

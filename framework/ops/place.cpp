@@ -13,7 +13,8 @@
 namespace weir {
 namespace {
 
-Tensor flat(const Tensor& t) { return fn::reshape(t, Dims{-1}); }
+/// Row-major, as the kernels that read indices want them.
+Tensor flat(const Tensor& t) { return contiguous_of(fn::reshape(t, Dims{-1})); }
 
 /// A 0-d tensor as one of a single element.
 Tensor with_axis(const Tensor& t) { return t.ndim() ? t : fn::reshape(t, Dims{1}); }
@@ -40,7 +41,7 @@ Dims without(Dims sizes, int64_t dim) {
 Tensor Take::compose(Inputs in) const {
   check(in[1].dtype() == DType::int64, "take(): Expected a long tensor for index, but got ", name_of(in[1].dtype()));
   check<IndexError>(in[0].numel() || !in[1].numel(), "take(): tried to take from an empty tensor");
-  return fn::index_rows.over(Tensors{flat(in[0]), in[1]})[0];
+  return fn::index_rows.over(Tensors{flat(in[0]), contiguous_of(in[1])})[0];
 }
 
 Tensor Put::compose(Inputs in) const {

@@ -101,7 +101,8 @@ Tensor Inner::compose(Inputs in) const {
 Tensor Addmv::compose(Inputs in) const {
   const Tensor &x = in[0], &mat = in[1], &vec = in[2];
   // PyTorch's message of a mismatch names a size that a 0-d tensor does not have.
-  if (mat.ndim() == 2 && vec.ndim() == 1 && x.ndim() == 0 && mat.size(1) != vec.size(0)) x.size(0);
+  check<IndexError>(mat.ndim() != 2 || vec.ndim() != 1 || x.ndim() > 0 || mat.size(1) == vec.size(0), "addmv: Dimension specified as 0 but tensor has no "
+                    "dimensions");
   check(mat.ndim() == 2 && vec.ndim() == 1 && x.ndim() <= 1, "addmv: vector + matrix @ vector expected, got ", x.ndim(), ", ", mat.ndim(), ", ",
         vec.ndim());
   return scaled_sum("addmv", x, fn::mv(mat, vec), beta, alpha);

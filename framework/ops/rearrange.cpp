@@ -99,12 +99,7 @@ Tensors SliceScatter::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 Geometry AsStridedScatter::place(const Tensor& x) const { return seen<AsStrided>(x, size, stride, storage_offset); }
-// The window counts from the start of the copy, so that only its kernel knows what lies within.
-Meta AsStridedScatter::infer(Inputs in) const {
-  Meta m = written_meta("as_strided", in, Geometry{size, stride, 0});
-  if (!is_non_overlapping_and_dense(in[0].sizes(), in[0].strides())) m.strides = Meta().strides;
-  return m;
-}
+Meta AsStridedScatter::infer(Inputs in) const { return written_meta("as_strided", in, place(in[0])); }
 Tensors AsStridedScatter::vjp(const Saved&, const Tensor& dy) const {
   const Tensor g = contiguous_of(dy), window = fn::as_strided(g, size, stride, storage_offset);
   return {fn::as_strided_scatter(zeros_of(Meta(g.sizes(), g.dtype(), g.device())), window, size, stride, storage_offset), window};

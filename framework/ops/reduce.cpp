@@ -265,7 +265,7 @@ static Tensor cumprod_gradient(const Tensor& x, const Tensor& dy, int64_t d) {
 
 Tensors Cumprod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.output();
-  if (x.ndim() == 0) return {dy};
+  if (x.ndim() == 0 || x.size(dim) == 1) return {dy};
   if (mode.grad && x.numel() && item(fn::any(logical_not(x))).to<bool>())
     return {cumprod_gradient(x, dy, wrap_dim(dim, x.ndim(), "cumprod"))};
   // reverse cumsum of dy * y, divided by x; elements after a zero need the product without it.

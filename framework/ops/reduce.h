@@ -163,7 +163,7 @@ struct MinDim : Op {
 struct MaxAll : Op {
   static constexpr Signature signature = "max(input: Tensor) -> Tensor";
   static constexpr auto doc = "Largest of all elements; equal ones share the gradient, as NaN do.";
-  static constexpr Out out = Out::same;
+  static constexpr Out out = Out::cast;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -171,7 +171,7 @@ struct MaxAll : Op {
 struct MinAll : Op {
   static constexpr Signature signature = "min(input: Tensor) -> Tensor";
   static constexpr auto doc = "Smallest of all elements; equal ones share the gradient, as NaN do.";
-  static constexpr Out out = Out::same;
+  static constexpr Out out = Out::cast;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

@@ -1,7 +1,16 @@
 #include "framework/ops/sampler.h"
 
+#include <limits>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/check.h"
 #include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/index.h"
 #include "framework/ops/pointwise.h"
+#include "framework/ops/random.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/view.h"
 
 namespace weir {
 
@@ -16,6 +25,26 @@ Meta Binomial::infer(Inputs in) const {
   check<ValueError>(is_floating(in[1].dtype()), "binomial only supports floating-point dtypes for prob, got: ", name_of(in[1].dtype()));
   check(in[0].dtype() == in[1].dtype(), "Found dtype ", name_of(in[1].dtype()), " but expected ", name_of(in[0].dtype()));
   return {broadcast("binomial", in[0].sizes(), in[1].sizes()), in[0].dtype(), in[0].device()};
+}
+
+Meta MultinomialDraws::infer(Inputs in) const { return {Dims{in[0].size(0), num_samples}, DType::int64, in[0].device()}; }
+
+Tensor Multinomial::compose(Inputs in) const {
+  const Tensor x = detach(in[0]);
+  check(x.ndim() == 1 || x.ndim() == 2, "multinomial: prob_dist must be 1 or 2 dim, got ", x.ndim());
+  check(is_floating(x.dtype()), "multinomial only supports floating-point dtypes for input, got: ", name_of(x.dtype()));
+  check(num_samples > 0, "multinomial: cannot sample n_sample <= 0 samples, got ", num_samples);
+  check(replacement || num_samples <= x.size(-1), "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, got ",
+        num_samples, " and ", x.size(-1));
+  const Tensor p = fn::check_range(x, 0.0, std::numeric_limits<double>::max(), Str("multinomial: a probability"));
+  fn::check_nonzero(fn::sum(p, Dims{-1}), Str("the probabilities' sum"));
+  if (replacement && num_samples > 1) {
+    const Tensor drawn = fn::multinomial_draws(fn::reshape(p, Dims{-1, x.size(-1)}), num_samples, generator);
+    return x.ndim() == 1 ? fn::reshape(drawn, Dims{-1}) : drawn;
+  }
+  // The largest of p / exponential is a draw from p; the k largest are draws without replacement.
+  const Tensor odds = p / fn::drawn_fill(p, Str("exponential"), 1.0, 0.0, generator);
+  return num_samples == 1 ? fn::argmax(odds, std::optional<int64_t>(-1), true) : fn::topk(odds, num_samples)[1];
 }
 
 static const SamplerOps::Registration ops;

@@ -1,4 +1,4 @@
-// Counts drawn from distributions given by tensors. The numbers are not PyTorch's, whose algorithms are its own.
+// Draws from distributions given by tensors. Those of multinomial are PyTorch's numbers, those of the others are not.
 #pragma once
 #include "framework/op/call.h"
 
@@ -23,11 +23,37 @@ struct Binomial : Op {
   Meta infer(Inputs in) const;
 };
 
-using SamplerOps = OpList<Poisson, Binomial>;
+struct MultinomialDraws : Op {
+  static constexpr Signature signature = "multinomial_draws(input: Tensor, num_samples: int, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "Indices drawn with replacement with the probabilities of each row, by its running sum. Shape: (rows, num_samples), int64.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;
+  int64_t num_samples;
+  Generator* generator;
+  static constexpr std::tuple fields{&MultinomialDraws::num_samples, &MultinomialDraws::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct Multinomial : Op {
+  static constexpr Signature signature =
+      "multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc =
+      "Indices drawn with the probabilities of each row, which need not sum to 1. Shape: (num_samples,) or (rows, num_samples). RuntimeError for "
+      "probabilities below 0, infinite, or all 0.";
+  static constexpr Out out = Out::exact;
+  int64_t num_samples;
+  bool replacement;
+  Generator* generator;
+  static constexpr std::tuple fields{&Multinomial::num_samples, &Multinomial::replacement, &Multinomial::generator};
+  Tensor compose(Inputs in) const;
+};
+
+using SamplerOps = OpList<Poisson, Binomial, MultinomialDraws, Multinomial>;
 
 namespace fn {
 inline constexpr Fn<Poisson> poisson;
 inline constexpr Fn<Binomial> binomial;
+inline constexpr Fn<MultinomialDraws> multinomial_draws;
 }  // namespace fn
 
 }  // namespace weir

@@ -13,6 +13,7 @@ struct Stft : Op {
       "The transform of every frame of n_fft points, hop_length apart, times window. Shapes: (*, L) -> (*, frequencies, frames), "
       "or (*, frequencies, frames, 2) real where return_complex is False.";
   static constexpr Out out = Out::none;
+  static constexpr Autocast autocast = Autocast::float32;
   int64_t n_fft;
   std::optional<int64_t> hop_length, win_length;
   bool center;

@@ -21,7 +21,7 @@ from . import autograd  # noqa: E402
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
 
 from . import random as _random  # noqa: E402
-from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, multinomial,  # noqa: E402
+from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed,  # noqa: E402
                      normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm, seed, set_rng_state)
 from . import amp, fft, linalg, masked, nn, optim, signal, special, utils  # noqa: E402
 from .amp import autocast, is_autocast_enabled  # noqa: E402

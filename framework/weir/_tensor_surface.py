@@ -41,17 +41,12 @@ def fill_diagonal_(self, fill_value, wrap=False):
         raise RuntimeError("dimensions must larger than 1")
     if self.dim() > 2 and len(set(self.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    from . import no_grad
     height, width = self.shape[0], self.shape[-1]
-    if self.dim() == 2 and wrap and height > width:
-        with no_grad():
-            for start in range(0, height, width + 1):
-                self[start:start + width].diagonal().fill_(fill_value)
+    if self.dim() > 2:
+        self.as_strided((height,), (sum(self.stride()),), self.storage_offset()).fill_(fill_value)
         return self
-    count = min(self.shape)
-    from . import arange
-    index = arange(count)
-    self[(index,) * self.dim()] = fill_value
+    for start in range(0, height if wrap else 1, width + 1):
+        self[start:start + width].diagonal().fill_(fill_value)
     return self
 
 

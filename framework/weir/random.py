@@ -206,27 +206,5 @@ def geometric_(self, p, *, generator=None):
     return self.drawn_fill_("geometric", p, generator=generator)
 
 
-@functools.partial(with_out, rule=OUT_EXACT)
-def multinomial(input, num_samples, replacement=False, *, generator=None):
-    """Indices drawn with the probabilities of each row. Shape: (num_samples,) or (rows, num_samples)."""
-    if input.dim() not in (1, 2):
-        raise RuntimeError("prob_dist must be 1 or 2 dim")
-    if not input.is_floating_point():
-        raise RuntimeError("multinomial only supports floating-point dtypes for input, got: Long")
-    if num_samples <= 0:
-        raise RuntimeError("cannot sample n_sample <= 0 samples")
-    if not replacement and num_samples > input.shape[-1]:
-        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    require(~(input < 0) & input.isfinite(), RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0")
-    require(~(input.sum(-1) <= 0), RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)")
-    if replacement:
-        cdf = (input.double() / input.double().sum(-1, keepdim=True)).cumsum(-1)
-        u = rand(*input.shape[:-1], num_samples, generator=generator, dtype=T.float64)
-        return (u.unsqueeze(-1) >= cdf.unsqueeze(-2)).sum(-1).clamp(max=input.shape[-1] - 1)
-    # The largest of p / exponential is a draw from p; the k largest are draws without replacement.
-    q = exponential_(_empty(input.shape, dtype=T.float64), 1.0, generator=generator)
-    return (input.double() / q).topk(num_samples, dim=-1).indices
-
-
 methods = dict(normal_=normal_, random_=random_, bernoulli_=bernoulli_, exponential_=exponential_, cauchy_=cauchy_,
-               log_normal_=log_normal_, geometric_=geometric_, multinomial=multinomial)
+               log_normal_=log_normal_, geometric_=geometric_)

@@ -224,7 +224,7 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
     for (int64_t c = 0; c < C; c++) old[c] = (1 - op.momentum) * old[c] + op.momentum * now[c] * factor;
     convert(DType::float64, old.data(), 1, t.dtype(), t.raw(), t.strides()[0], C);  // PyTorch does not count this write
   };
-  track(in[3], mean, 1), track(in[4], var, n / std::max(1.0, n - 1));
+  track(in[3], mean, 1), track(in[4], var, n / (n - 1));
 }
 
 void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }

@@ -1,7 +1,9 @@
 #include "framework/ops/sampler.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <vector>
 
 #include "framework/core/generator.h"
 #include "framework/kernels/cpu/loops.h"
@@ -52,14 +54,43 @@ void binomial(const Binomial& op, Inputs in, Outputs out) {
     if (p >= 1) return n;
     // Source: PyTorch's sampler, which counts failures where they are rarer; a count with a fraction keeps it there.
     const bool failures = p > 0.5;
-    double k = double(std::binomial_distribution<int64_t>(int64_t(std::min(n, 1e15)), failures ? 1 - p : p)(bits));
+    if (n > 1e15) return std::rint(n * p + std::sqrt(n * p * (1 - p)) * std::normal_distribution<double>()(bits));  // no integer algorithm holds it
+    double k = double(std::binomial_distribution<int64_t>(int64_t(n), failures ? 1 - p : p)(bits));
     return failures ? n - k : k;
   });
+}
+
+// Source: PyTorch's kernel, draw by draw: the first place whose running sum is not below a uniform number.
+template <class T> void draw_rows(const Tensor& x, Generator& g, int64_t* to, int64_t samples) {
+  const int64_t n = x.size(1);
+  std::vector<T> sums(size_t(n), 0);
+  for (int64_t r = 0; r < x.size(0); r++) {
+    const T* p = x.data<T>() + r * n;
+    T sum = 0;
+    for (int64_t i = 0; i < n; i++) sums[size_t(i)] = sum += p[i];
+    for (T& s : sums) s /= sum;
+    sums.back() = 1;
+    for (int64_t k = 0; k < samples; k++) {
+      const double u = g.uniform_double();
+      *to++ = std::partition_point(sums.begin(), sums.end(), [u](T s) { return s < u; }) - sums.begin();
+    }
+  }
+}
+
+void multinomial(const MultinomialDraws& op, Inputs in, Outputs out) {
+  Generator& g = op.generator ? *op.generator : default_generator();
+  std::lock_guard lock(g.mutex);
+  const bool wide = in[0].dtype() == DType::float64;
+  const Tensor x = copied(in[0], Meta(in[0].sizes(), wide ? DType::float64 : DType::float32));
+  int64_t* to = out[0].data<int64_t>();
+  if (wide) draw_rows<double>(x, g, to, op.num_samples);
+  else draw_rows<float>(x, g, to, op.num_samples);
 }
 
 const bool bound = [] {
   set_kernel<Poisson, poisson>(DeviceType::cpu);
   set_kernel<Binomial, binomial>(DeviceType::cpu);
+  set_kernel<MultinomialDraws, multinomial>(DeviceType::cpu);
   return true;
 }();
 

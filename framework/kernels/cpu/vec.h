@@ -124,16 +124,16 @@ template <class T, class F> Vec<T> per_lanes(Vec<T> x, Vec<T> y, F f) {
   extern "C" Vec<float>::V WEIR_F32(v, name)(Vec<float>::V);                  \
   inline Vec<float> name(Vec<float> x) { return WEIR_F32(v, name)(x.v); }     \
   WEIR_DOUBLE1(name)
-#define WEIR_MATH2(name)                                                                  \
+#define WEIR_MATH2(ours, name)                                                            \
   extern "C" Vec<float>::V WEIR_F32(vv, name)(Vec<float>::V, Vec<float>::V);              \
   extern "C" Vec<double>::V WEIR_F64(vv, name)(Vec<double>::V, Vec<double>::V);           \
-  inline Vec<float> name(Vec<float> x, Vec<float> y) { return WEIR_F32(vv, name)(x.v, y.v); } \
-  inline Vec<double> name(Vec<double> x, Vec<double> y) { return WEIR_F64(vv, name)(x.v, y.v); }
+  inline Vec<float> ours(Vec<float> x, Vec<float> y) { return WEIR_F32(vv, name)(x.v, y.v); } \
+  inline Vec<double> ours(Vec<double> x, Vec<double> y) { return WEIR_F64(vv, name)(x.v, y.v); }
 WEIR_DOUBLE1(exp) WEIR_DOUBLE1(log) WEIR_DOUBLE1(log1p) WEIR_DOUBLE1(erf)  // of floats: vec_math.h
 WEIR_MATH1(exp2) WEIR_MATH1(expm1) WEIR_MATH1(log2) WEIR_MATH1(log10) WEIR_MATH1(sin) WEIR_MATH1(cos) WEIR_MATH1(tan)
 WEIR_MATH1(asin) WEIR_MATH1(acos) WEIR_MATH1(atan) WEIR_MATH1(sinh) WEIR_MATH1(cosh) WEIR_MATH1(tanh) WEIR_MATH1(asinh)
 WEIR_MATH1(acosh) WEIR_MATH1(atanh) WEIR_MATH1(erfc)
-WEIR_MATH2(pow) WEIR_MATH2(atan2) WEIR_MATH2(hypot)
+WEIR_MATH2(pow_of_positive, pow) WEIR_MATH2(atan2, atan2) WEIR_MATH2(hypot, hypot)
 #undef WEIR_DOUBLE1
 #undef WEIR_MATH1
 #undef WEIR_MATH2
@@ -176,10 +176,6 @@ template <class T> Vec<T> copysign(Vec<T> x, Vec<T> y) {
 template <class T> Vec<T> nextafter(Vec<T> x, Vec<T> y) {
   return per_lanes(x, y, [](T a, T b) { return T(std::nextafter(a, b)); });
 }
-template <class T> Vec<T> lgamma(Vec<T> x) {
-  return per_lane(x, [](T v) { int sign; return T(::lgamma_r(double(v), &sign)); });
-}
-
 inline int64_t int_pow(int64_t base, int64_t e) {
   if (e < 0) return base == 1 ? 1 : base == -1 ? (e % 2 ? -1 : 1) : 0;
   uint64_t r = 1, b = uint64_t(base);  // unsigned: wraps as the hardware does

@@ -1,5 +1,5 @@
 // exp, log, log1p and erf of float lanes: polynomials on reduced arguments, within 1.5 ulp of the true value. libmvec's are off by
-// up to 4. Included by vec.h, which has the others.
+// up to 4. Also powers of negative bases and log-gamma, which it has not. Included by vec.h, which has the others.
 //
 // The steps are fused multiply-adds where the machine has them; without, the last bit of a result may differ.
 #pragma once
@@ -141,8 +141,8 @@ inline Vec<float> log(Vec<float> x) {
 inline Vec<float> log1p(Vec<float> x) {
   using F = Vec<float>;
   F u = F(1) + x, lost = x - (u - F(1));
-  F y = log(u) + lost / u;
-  return where(u == F(1), x, where(u <= largest(u), y, u));  // infinities would be NaN - NaN
+  F rough = log(u), y = rough + lost / u;
+  return where(u == F(1), x, where((u > F(0)) & (u <= largest(u)), y, rough));  // at -1 and at infinity the correction is NaN
 }
 
 /// Two ranges: an odd polynomial below 0.93, beyond it 1 - exp(q(|x|)). Coefficients: N. Juffa.
@@ -154,6 +154,46 @@ inline Vec<float> erf(Vec<float> x) {
   F tail = F(1) - lanes::exp_within(fma(q, clipped, -clipped));
   F p = polynomial(s, {-5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f, 1.28379166e-1f});
   return where(t > F(0.927734375f), copysign(tail, x), fma(p, x, x));
+}
+// libmvec takes lanes of negative bases one by one, so they go there without their sign.
+template <class T> requires kReal<T> Vec<T> pow(Vec<T> x, Vec<T> y) {
+  const Vec<T> size = pow_of_positive(abs(x), y);
+  if (!lanes::any(copysign(Vec<T>(1), x) < Vec<T>(0))) return size;
+  const Mask<T> whole = y == trunc(y), odd = whole & (y * Vec<T>(0.5) != trunc(y * Vec<T>(0.5)));
+  const Mask<T> nowhere = (x < Vec<T>(0)) & (x >= -largest(x)) & !whole;
+  return where(nowhere, Vec<T>(NAN), where(odd, copysign(size, x), size));
+}
+
+// By Stirling's series from 7 on, with the product that leads there, and the reflection formula below 1/2.
+inline Vec<double> log_gamma(Vec<double> x) {
+  using D = Vec<double>;
+  const Mask<double> low = x < D(0.5);
+  const D z = where(low, D(1) - x, x);
+  const Mask<double> small = z < D(7);
+  D w = z, product(1);
+  for (int k = 0; k < 7; k++) product = product * where(small, z + D(k), D(1));
+  w = where(small, z + D(7), z);
+  const D r = D(1) / w, s = r * r;
+  D series(3617.0 / 122400);
+  for (double c : {1.0 / 156, 691.0 / 360360, 1.0 / 1188, 1.0 / 1680, 1.0 / 1260, 1.0 / 360, 1.0 / 12}) series = D(c) - s * series;
+  D y = (w - D(0.5)) * log(w) - w + D(0.91893853320467274178) + r * series - log(product);
+  if (lanes::any(low)) {
+    const D sine = sin(D(3.14159265358979323846) * (x - nearbyint(x)));
+    y = where(low, log(D(3.14159265358979323846) / abs(sine)) - y, y);
+  }
+  return where(abs(x) > largest(x), D(INFINITY), y);
+}
+template <class T> Vec<T> lgamma(Vec<T> x) {
+  return per_lane(x, [](T v) { int sign; return T(::lgamma_r(double(v), &sign)); });
+}
+template <> inline Vec<float> lgamma(Vec<float> x) {
+  constexpr int half = Vec<double>::size;
+  Vec<double> a, b;
+  for (int i = 0; i < half; i++) a.v[i] = x.v[i], b.v[i] = x.v[half + i];
+  a = log_gamma(a), b = log_gamma(b);
+  Vec<float> y;
+  for (int i = 0; i < half; i++) y.v[i] = float(a.v[i]), y.v[half + i] = float(b.v[i]);
+  return where((x == Vec<float>(1)) | (x == Vec<float>(2)), Vec<float>(0), y);
 }
 #undef WEIR_PS
 #undef WEIR_PD

@@ -7,7 +7,10 @@ from cuda_source import KERNELS, pointwise_ops, source, types_of
 from nvrtc import CompileError, compile_cuda, library
 
 # Pointwise by notation, but copies with a conversion: they have no formula.
-WITHOUT_FORMULA = {"clone", "complex", "polar", "to_dtype", "igamma", "igammac"}  # the last two: series of as many terms as they take
+WITHOUT_FORMULA = {"clone", "complex", "polar", "to_dtype"}
+# Series of as many terms as they take, beside their CPU kernels.
+WITHOUT_FORMULA |= {"igamma", "igammac", "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modified_bessel_k0", "modified_bessel_k1",
+                    "scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "zeta"}
 
 
 @pytest.fixture(scope="module")

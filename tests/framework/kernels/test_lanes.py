@@ -102,3 +102,21 @@ def test_trigamma():
     for dtype, rtol in ((torch.float64, 1e-12), (torch.float32, 2e-5)):
         np.testing.assert_allclose(weir.polygamma(1, to_weir(x.to(dtype))).numpy()[2:], polygamma(1, x.to(dtype).numpy())[2:], rtol=rtol)
         np.testing.assert_allclose(weir.polygamma(1, to_weir(x.to(dtype))).numpy()[:2], torch.polygamma(1, x.to(dtype)).numpy()[:2], rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_log1p_at_its_ends(dtype):
+    x = torch.tensor([-1.0, -1.5, -0.0, 0.0, 1e-30, float("inf"), float("-inf"), float("nan")] * 9, dtype=dtype)
+    assert_same(lambda t, x: t.log1p(x), x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_powers_of_any_sign(dtype):
+    base = torch.tensor([-float("inf"), -3.5, -2.0, -1.0, -1e-40, -0.0, 0.0, 0.5, 2.0, 7.0, float("inf"), float("nan")], dtype=dtype)
+    power = torch.tensor([-float("inf"), -3.0, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 17.0, 2.5e9, 1e30, float("inf"), float("nan")], dtype=dtype)
+    assert_same(lambda t, a, b: t.pow(a, b), base.repeat_interleave(len(power)), power.repeat(len(base)), rtol=1e-6, atol=0)
+
+
+def test_log_gamma_of_floats():
+    x = torch.cat([torch.linspace(-30, 30, 4001), torch.tensor([0.0, -0.0, 1.0, 2.0, 1 + 2**-20, 2 - 2**-20, -1.0, 1e-30, -1e-30, 1e30, 3e38, float("inf"), float("-inf"), float("nan")])])
+    assert_same(lambda t, x: t.lgamma(x.double()).float() if t is torch else t.lgamma(x), x, rtol=3e-7, atol=0)

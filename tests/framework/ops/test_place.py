@@ -9,7 +9,7 @@ I, M = torch.tensor([0, -1, 5, 2]), torch.tensor([[1, 0, 1, 0], [0, 0, 1, 1], [1
 
 CALLS = {
     "take": (lambda t, a, i: t.take(a, i.reshape(2, 2)), A, I), "take outside": (lambda t, a, i: t.take(a, i + 12), A, I), "take of nothing": (lambda t, a, i: t.take(a[:0], i), A, I),
-    "take by int32": (lambda t, a, i: t.take(a, i.int()), A, I), "take turned": (lambda t, a, i: t.take(a.t(), i), A, I),
+    "take by int32": (lambda t, a, i: t.take(a, i.int()), A, I), "take by every other": (lambda t, a, i: [t.take(a, i[::2]), t.take(a, i[:1].expand(5)), a.put(i[::2], a[0, :4:2])], A, I), "take turned": (lambda t, a, i: t.take(a.t(), i), A, I),
     "put": (lambda t, a, i, b: a.put(i, b), A, I, torch.randn(4)), "put twice": (lambda t, a, i, b: a.put(i * 0, b, accumulate=True), A, I, torch.randn(4)),
     "put outside": (lambda t, a, i, b: a.put(i - 20, b), A, I, torch.randn(4)), "put of too few": (lambda t, a, i, b: a.put(i, b), A, I, torch.randn(3)),
     "put_": (lambda t, a, i, b: (a * 1).put_(i, b, True), A, I, torch.randn(4)), "put_ of other dtypes": (lambda t, a, i, b: a.put(i, b.double()), A, I, torch.randn(4)),

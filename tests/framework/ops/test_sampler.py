@@ -1,5 +1,6 @@
 """Draws of counts: shapes, dtypes and refusals as PyTorch's, and means by the law of large numbers."""
 
+import pytest
 import torch
 import weir
 from twins import assert_same
@@ -31,3 +32,18 @@ def test_a_seed_repeats():
 def test_binomial_has_no_derivative():
     r = weir.binomial(weir.ones(2), weir.ones(2, requires_grad=True))
     assert r.requires_grad
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("samples, replacement", [(1, False), (1, True), (3, False), (40, True)])
+def test_multinomial_draws_the_same_numbers(dtype, samples, replacement):
+    def draw(t, p):
+        t.manual_seed(5)
+        return t.multinomial(p, samples, replacement), t.multinomial(p[0], samples, replacement), t.rand(2)
+    assert_same(draw, torch.rand(6, 50, generator=torch.manual_seed(1)).to(getattr(torch, dtype)), strides=False)
+
+
+@pytest.mark.parametrize("values", [[-1.0, 2.0], [float("nan"), 1.0], [float("inf"), 1.0], [0.0, 0.0], [1.0, 0.0]])
+@pytest.mark.parametrize("replacement", [False, True])
+def test_multinomial_refuses_what_pytorch_refuses(values, replacement):
+    assert_same(lambda t, p: t.multinomial(p, 2 if replacement else 1, replacement), torch.tensor(values))

@@ -21,7 +21,7 @@ _hardtanh, _leaky_relu, _elu, _silu, _mish, _hardsigmoid, _hardswish = (
     (op("nn.functional", n), op("nn.functional", n + "_"))
     for n in ("hardtanh", "leaky_relu", "elu", "silu", "mish", "hardsigmoid", "hardswish"))
 gelu = op("nn.functional", "gelu")
-softplus = op("nn.functional", "softplus")
+softplus, glu, softsign, tanhshrink, gumbel_softmax = (op("nn.functional", n) for n in ("softplus", "glu", "softsign", "tanhshrink", "gumbel_softmax"))
 softshrink = op("nn.functional", "softshrink")
 logsigmoid = op("nn.functional" if has_op("nn.functional", "logsigmoid") else "torch", "logsigmoid")
 hardshrink = op("torch", "hardshrink")
@@ -164,18 +164,6 @@ def prelu(input, weight):
     return _prelu(input, weight)
 
 
-def glu(input, dim=-1):
-    """a * sigmoid(b) of the two halves of `input` along dim. Source: Dauphin et al. 2016."""
-    check_tensor("glu", input)
-    if input.dim() == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
-    if input.shape[dim] % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {input.shape[dim]}")
-    check_floating("glu", input)
-    a, b = input.chunk(2, dim)
-    return a * b.sigmoid()
-
-
 def _implicit_dim(dim, input):
     # Kept for old callers of softmax(x): PyTorch chooses axis 0 for 0, 1 and 3 axes, else 1.
     return dim if dim is not None else (0 if input.dim() in (0, 1, 3) else 1)
@@ -194,27 +182,3 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 def softmin(input, dim=None, _stacklevel=3, dtype=None):
     """softmax(-x) along dim. Shape: as input."""
     return _softmax(-input, _implicit_dim(dim, input), dtype=dtype)
-
-
-def softsign(input):
-    """x / (1 + |x|)."""
-    return input / (input.abs() + 1)
-
-
-def tanhshrink(input):
-    """x - tanh(x)."""
-    return input - input.tanh()
-
-
-def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
-    """A sample of the Gumbel-softmax distribution; `hard` gives one-hot values with the soft gradient.
-
-    Source: Jang et al. 2016.
-    """
-    gumbels = -weir.empty_like(logits).exponential_().log()
-    soft = _softmax((logits + gumbels) / tau, dim)
-    if not hard:
-        return soft
-    index = soft.argmax(dim, keepdim=True)
-    one_hot = weir.zeros_like(logits).scatter_(dim, index, 1.0)
-    return one_hot - soft.detach() + soft

@@ -1,6 +1,5 @@
 """Losses for regression, classification and distributions. `reduction` is 'mean', 'sum' or 'none'."""
 
-import math
 import warnings
 
 import weir
@@ -9,7 +8,6 @@ from weir._composites._register import autocast_as
 from weir._ops import op
 
 from ._check import check_floating, check_tensor, legacy_reduction, number, reduce
-from .activation import log_softmax
 from .linear import linear
 
 __all__ = [
@@ -17,7 +15,8 @@ __all__ = [
     "kl_div", "l1_loss", "linear_cross_entropy", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
 ]
 
-_nll_loss_nd, _cross_entropy = op("hidden", "nll_loss_nd"), op("hidden", "cross_entropy")
+_nll_loss_nd, _cross_entropy, _cross_entropy_of_probabilities, _gaussian = (op("hidden", name) for name in (
+    "nll_loss_nd", "cross_entropy", "cross_entropy_of_probabilities", "gaussian_nll_loss"))
 _mse, _l1, _smooth_l1, _huber, _bce = (op("hidden", name) for name in (
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"))
 _bce_with_logits, _kl_div, _poisson = (op("torch", name) for name in (
@@ -101,7 +100,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
-    return _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing)
+    return _cross_entropy_of_probabilities(input, target, weight, number(reduction), label_smoothing)
 
 
 def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean",
@@ -131,19 +130,6 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     logits = linear(input, linear_weight.reshape(-1, features), bias).reshape(shape)
     return cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
                          reduction=reduction, label_smoothing=label_smoothing)
-
-
-def _cross_entropy_of_probabilities(input, target, weight, reduction, label_smoothing):
-    axis = 0 if input.dim() == 1 else 1
-    classes = input.shape[axis]
-    if label_smoothing > 0:
-        target = target * (1 - label_smoothing) + label_smoothing / classes
-    loss = -log_softmax(input, axis) * target
-    if weight is not None:
-        loss = loss * weight.reshape([-1 if d == axis else 1 for d in range(input.dim())])
-    if reduction == "mean":
-        return loss.sum() / max(input.numel() // classes, 1)
-    return loss.sum() if reduction == "sum" else loss.sum(axis)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
@@ -191,6 +177,4 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
-    clamped = var + (var.detach().clamp(min=eps) - var.detach())  # the clamp lets the gradient through
-    loss = 0.5 * (clamped.log() + (input - target) ** 2 / clamped)
-    return reduce(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+    return _gaussian(input, target, var, full, eps, number(reduction))

@@ -1,12 +1,10 @@
 """Losses with a margin, on pairs, triplets, classes and labels."""
 
 import weir
-from weir._composites._register import autocast_as
 from weir._ops import op
 
 from ._check import legacy_reduction, number
 from ._check import reduce as _reduced
-from .activation import logsigmoid
 from .distance import pairwise_distance
 
 __all__ = [
@@ -18,8 +16,8 @@ __all__ = [
 
 _margin_ranking, _hinge_embedding, _cosine_embedding = (op("torch", name) for name in (
     "margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss"))
-_soft_margin, _multi_margin, _multilabel_margin = (op("hidden", name) for name in (
-    "soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss"))
+_soft_margin, _multi_margin, _multilabel_margin, _multilabel_soft_margin, _triplet_margin = (op("hidden", name) for name in (
+    "soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "triplet_margin_loss"))
 
 
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
@@ -46,7 +44,6 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     return _cosine_embedding(input1, input2, target, margin, number(legacy_reduction(size_average, reduce, reduction)))
 
 
-@autocast_as("float32")
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None,
                         reduce=None, reduction="mean"):
     """max(0, d(anchor, positive) - d(anchor, negative) + margin). Source: Balntas et al. 2016."""
@@ -57,8 +54,7 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, s
         raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
                            f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative "
                            f"{negative.dim()}D inputs")
-    return triplet_margin_with_distance_loss(anchor, positive, negative, swap=swap, margin=margin, reduction=reduction,
-                                             distance_function=lambda a, b: pairwise_distance(a, b, p, eps))
+    return _triplet_margin(anchor, positive, negative, margin, p, eps, swap, number(reduction))
 
 
 def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False,
@@ -91,7 +87,4 @@ def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduct
 def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Mean over classes of binary_cross_entropy_with_logits. Shapes: (N, C), (N, C)."""
     reduction = legacy_reduction(size_average, reduce, reduction)
-    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
-    if weight is not None:
-        loss = loss * weight
-    return _reduced(loss.mean(-1), reduction)
+    return _multilabel_soft_margin(input, target, weight, number(reduction))

@@ -1,0 +1,49 @@
+// Activations as formulas over other ops. Source of each: the PyTorch page of its name under torch.nn.functional.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Glu : Op {
+  static constexpr Signature signature = "glu(input: Tensor, dim: int = -1) -> Tensor";
+  static constexpr auto doc = "a * sigmoid(b) of the two halves of input along dim. RuntimeError where its size is odd. Source: Dauphin et al. 2016.";
+  static constexpr Module module = Module::functional;
+  int64_t dim;
+  static constexpr std::tuple fields{&Glu::dim};
+  Tensor compose(Inputs in) const;
+};
+
+struct Softsign : Op {
+  static constexpr Signature signature = "softsign(input: Tensor) -> Tensor";
+  static constexpr auto doc = "x / (1 + |x|).";
+  static constexpr Module module = Module::functional;
+  static constexpr Out out = Out::none;
+  Tensor compose(Inputs in) const;
+};
+
+struct Tanhshrink : Op {
+  static constexpr Signature signature = "tanhshrink(input: Tensor) -> Tensor";
+  static constexpr auto doc = "x - tanh(x).";
+  static constexpr Module module = Module::functional;
+  static constexpr Out out = Out::none;
+  Tensor compose(Inputs in) const;
+};
+
+struct GumbelSoftmax : Op {
+  static constexpr Signature signature =
+      "gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor";
+  static constexpr auto doc =
+      "A sample of the Gumbel-softmax distribution; `hard` gives one-hot values with the soft gradient. `eps` changes nothing. Source: Jang et al. 2016.";
+  static constexpr Module module = Module::functional;
+  static constexpr Out out = Out::none;
+  double tau;
+  bool hard;
+  double eps;
+  int64_t dim;
+  static constexpr std::tuple fields{&GumbelSoftmax::tau, &GumbelSoftmax::hard, &GumbelSoftmax::eps, &GumbelSoftmax::dim};
+  Tensor compose(Inputs in) const;
+};
+
+using GatingOps = OpList<Glu, Softsign, Tanhshrink, GumbelSoftmax>;
+
+}  // namespace weir

@@ -1,0 +1,45 @@
+// Windows of pictures as columns, and columns summed back into pictures.
+// Source: https://pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html, .../torch.nn.functional.fold.html
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+/// How windows lie in a picture: along y and x each their size, the step between their points, the border, the step between them.
+struct Window {
+  Dims kernel, dilation, padding, stride;
+  int64_t starts(int64_t length, int axis) const;
+};
+
+struct Im2col : Op {
+  static constexpr Signature signature =
+      "im2col(input: Tensor, kernel_size: list[int], dilation: list[int], padding: list[int], stride: list[int]) -> Tensor";
+  static constexpr auto doc = "All windows of (N, C, H, W) as columns: (N, C kh kw, L). Without N: (C, H, W) to (C kh kw, L).";
+  static constexpr Module module = Module::hidden;
+  Dims kernel_size, dilation, padding, stride;
+  static constexpr std::tuple fields{&Im2col::kernel_size, &Im2col::dilation, &Im2col::padding, &Im2col::stride};
+  Window window() const { return {kernel_size, dilation, padding, stride}; }
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct Col2im : Op {
+  static constexpr Signature signature =
+      "col2im(input: Tensor, output_size: list[int], kernel_size: list[int], dilation: list[int], padding: list[int], stride: list[int]) -> Tensor";
+  static constexpr auto doc = "Sums columns (N, C kh kw, L) back into (N, C, H, W): the transpose of im2col. N may be missing.";
+  static constexpr Module module = Module::hidden;
+  Dims output_size, kernel_size, dilation, padding, stride;
+  static constexpr std::tuple fields{&Col2im::output_size, &Col2im::kernel_size, &Col2im::dilation, &Col2im::padding, &Col2im::stride};
+  Window window() const { return {kernel_size, dilation, padding, stride}; }
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using Im2colOps = OpList<Im2col, Col2im>;
+
+namespace fn {
+inline constexpr Fn<Im2col> im2col;
+inline constexpr Fn<Col2im> col2im;
+}  // namespace fn
+
+}  // namespace weir

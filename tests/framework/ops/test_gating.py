@@ -1,0 +1,40 @@
+"""Activations that are formulas over other ops, and losses over several, against PyTorch's."""
+
+import pytest
+import torch
+import weir
+from twins import assert_same
+
+A, B, C = torch.randn(3, 4), torch.randn(3, 4), torch.rand(3, 4) + 0.1
+
+CALLS = {
+    "glu": (lambda F, a: F.glu(a), A), "glu of rows": (lambda F, a: F.glu(a[:2], 0), A), "glu of an odd axis": (lambda F, a: F.glu(a, 0), A), "glu of a number": (lambda F, a: F.glu(a[0, 0]), A),
+    "glu of integers": (lambda F, a: F.glu(a.detach().long()), A), "softsign": (lambda F, a: F.softsign(a), A), "tanhshrink": (lambda F, a: F.tanhshrink(a), A),
+    **{f"gaussian_nll {r}": (lambda F, a, b, v, r=r: F.gaussian_nll_loss(a, b, v, full=r == "sum", reduction=r), A, B, C) for r in ("mean", "sum", "none")},
+    "gaussian_nll bounded": (lambda F, a, b, v: F.gaussian_nll_loss(a, b, v, eps=0.5), A, B, C), "gaussian_nll of less": (lambda F, a, b, v: F.gaussian_nll_loss(a, b, v - 1), A, B, C),
+    "triplet": (lambda F, a, b, c: F.triplet_margin_loss(a, b, c, margin=0.5), A, B, C), "triplet swapped": (lambda F, a, b, c: F.triplet_margin_loss(a, b, c, p=1, swap=True, reduction="none"), A, B, C),
+    "triplet without margin": (lambda F, a, b, c: F.triplet_margin_loss(a, b, c, margin=0), A, B, C), "triplet of other ranks": (lambda F, a, b, c: F.triplet_margin_loss(a, b[0], c), A, B, C),
+    "multilabel_soft": (lambda F, a, b: F.multilabel_soft_margin_loss(a, (b > 0).float()), A, B), "multilabel_soft weighted": (lambda F, a, b, c: F.multilabel_soft_margin_loss(a, (b > 0).float(), c[0], reduction="sum"), A, B, C),
+    "cross_entropy of probabilities": (lambda F, a, c: F.cross_entropy(a, c), A, C), "cross_entropy smoothed": (lambda F, a, c: F.cross_entropy(a, c, c[0], label_smoothing=0.1, reduction="sum"), A, C),
+    "cross_entropy of one": (lambda F, a, c: F.cross_entropy(a[0], c[0], reduction="none"), A, C), "gumbel": (lambda F, a: F.gumbel_softmax(a, tau=0.5).sum(-1), A),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_pytorch(name):
+    call, *inputs = CALLS[name]
+    assert_same(lambda t, *x: call(t.nn.functional, *x), *(x.clone().requires_grad_() for x in inputs), order=1, atol=1e-4 if name == "gumbel" else 1e-5)
+
+
+def test_the_same_seed_samples_the_same():
+    def sample(t, a):
+        t.manual_seed(3)
+        return t.nn.functional.gumbel_softmax(a, tau=0.7), t.nn.functional.gumbel_softmax(a, hard=True, dim=0)
+    assert_same(sample, A, order=0)
+
+
+def test_hard_samples_have_the_soft_gradient():
+    x = weir.randn(4, 5, requires_grad=True)
+    y = weir.nn.functional.gumbel_softmax(x, hard=True)
+    (y * weir.arange(5.0)).sum().backward()
+    assert set(y.detach().sum(-1).round().tolist()) == {1.0} and bool(x.grad.abs().sum() > 0)
