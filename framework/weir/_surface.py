@@ -18,6 +18,8 @@ _MODULES = frozenset("""
 #: module -> names of the package's top level that it holds
 _HOLDS = {
     "serialization": "save load",
+    "sparse._build": "sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_compressed_tensor",
+    "sparse._public": "hspmm smm spmm dsmm saddmm",
     "_interchange": "from_dlpack to_dlpack",
     "_as_torch": "as_torch missing_names",
     "_compat": "compat",
@@ -66,8 +68,7 @@ _ABSENT = {
         fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight
         fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16
         fbgemm_pack_quantized_matrix""",
-    "weir has no sparse tensors": """sparse_coo_tensor sparse_csr_tensor sparse_csc_tensor sparse_bsr_tensor sparse_bsc_tensor
-        sparse_compressed_tensor hspmm smm spmm dsmm hsmm saddmm sspaddmm resize_as_sparse_ ccol_indices_copy
+    "weir has no sparse tensors of this kind": """sparse_bsr_tensor sparse_bsc_tensor hsmm sspaddmm resize_as_sparse_ ccol_indices_copy
         col_indices_copy crow_indices_copy row_indices_copy indices_copy values_copy""",
     "there is no CUDA back end": """cudnn_affine_grid_generator cudnn_batch_norm cudnn_convolution cudnn_convolution_add_relu
         cudnn_convolution_relu cudnn_convolution_transpose cudnn_grid_sampler cudnn_is_acceptable batch_norm_backward_elemt

@@ -171,13 +171,23 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
 def register_hook(self, hook):
     """hook(grad) runs whenever a gradient for self is computed; it may return a replacement."""
     number = _add_hook(self, hook)
-    return RemovableHandle(lambda: _remove_hook(self, number))
+    return _handle(self, number, hook, "gradient") if self.is_leaf else RemovableHandle(lambda: _remove_hook(self, number))
+
+
+def _handle(leaf, number, hook, kind):
+    """Takes the hook off again. What is kept here is for gradients that the engine does not bring: sparse ones of tables."""
+    hooks = vars(leaf).setdefault("_leaf_hooks", {})
+    hooks[number] = (kind, hook)
+
+    def remove():
+        _remove_hook(leaf, number)
+        hooks.pop(number, None)
+    return RemovableHandle(remove)
 
 
 def register_post_accumulate_grad_hook(self, hook):
     """hook(self) runs after a gradient was added into self.grad."""
-    number = _add_post_accumulate_hook(self, hook)
-    return RemovableHandle(lambda: _remove_hook(self, number))
+    return _handle(self, _add_post_accumulate_hook(self, hook), hook, "accumulated")
 
 
 def zero_(self):

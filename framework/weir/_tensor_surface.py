@@ -85,6 +85,11 @@ def _make_subclass(cls, data, require_grad=False, **options):
     return _weir._make_subclass(cls, data, require_grad)
 
 
+def _make_wrapper_subclass(cls, *args, **kwargs):
+    """NotImplementedError: every tensor has memory of its own kind."""
+    raise NotImplementedError("_make_wrapper_subclass: weir has no tensors without memory")
+
+
 def dim_order(self, ambiguity_check=False):
     """The dims from the one with the largest stride to the one with the smallest."""
     strides = self.stride()
@@ -102,10 +107,11 @@ def to_dense(self, dtype=None, *, masked_grad=None):
     return self if dtype is None else self.to(dtype)
 
 
-def _refuse_sparse(name):
+def _sparse(name):
     def method(self, *args, **kwargs):
-        raise NotImplementedError(f"{name}: weir has no sparse tensors")
-    method.__name__, method.__doc__ = name, "NotImplementedError: weir has no sparse tensors."
+        from .sparse._rules import call
+        return call(name, (self, *args), kwargs)
+    method.__name__, method.__doc__ = name, f"{name} of sparse tensors."
     return method
 
 
@@ -181,12 +187,12 @@ _methods = dict(
     cuda=cuda, xpu=_refuse_device("XPU"), ipu=_refuse_device("IPU"), mtia=_refuse_device("MTIA"), is_nonzero=is_nonzero,
     apply_=apply_, map_=map_, map2_=map2_, fill_diagonal_=fill_diagonal_, new=new, storage=_storage,
     untyped_storage=_untyped_storage, storage_type=storage_type, as_subclass=as_subclass, dim_order=dim_order,
-    _make_subclass=classmethod(_make_subclass), _make_wrapper_subclass=classmethod(_refuse_sparse("_make_wrapper_subclass")),
+    _make_subclass=classmethod(_make_subclass), _make_wrapper_subclass=classmethod(_make_wrapper_subclass),
     is_set_to=is_set_to, to_dense=to_dense, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
     module_load=module_load, unsafe_split_with_sizes=unsafe_split_with_sizes, resize_as=resize_as,
     is_distributed=lambda self: False, __reversed__=__reversed__, __torch_function__=classmethod(__torch_function__),
     __init_subclass__=classmethod(__init_subclass__),
-    _typed_storage=_storage, is_coalesced=lambda self: False, sparse_dim=lambda self: 0, dense_dim=lambda self: self.dim(),
+    _typed_storage=_storage, sparse_dim=lambda self: 0, dense_dim=lambda self: self.dim(),
     __nonzero__=is_nonzero, __div__=Tensor.__truediv__, __idiv__=Tensor.__itruediv__, __long__=Tensor.__int__,
     __iter__=lambda self: _iterate(self), volatile=_always(False), name=_always(None),
 )
@@ -194,10 +200,10 @@ for _name in ("cpu",):
     _methods["is_" + _name] = property(lambda self: self.device.type == "cpu")
 for _name in "nested sparse_csr mkldnn xla ipu xpu maia mtia vulkan".split():
     _methods["is_" + _name] = _always(False)
-for _name in ("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_padded_tensor coalesce "
-              "indices values crow_indices col_indices ccol_indices row_indices sparse_mask sparse_resize_ "
+for _name in ("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_padded_tensor coalesce is_coalesced "
+              "indices values crow_indices col_indices ccol_indices row_indices sparse_mask sparse_resize_ _nnz _indices _values "
               "sparse_resize_and_clear_ resize_as_sparse_ smm sspaddmm to_mkldnn").split():
-    _methods[_name] = _refuse_sparse(_name)
+    _methods[_name] = _sparse(_name)
 for _name in ("dequantize int_repr q_scale q_zero_point q_per_channel_axis q_per_channel_scales q_per_channel_zero_points "
               "qscheme").split():
     _methods[_name] = _refuse_quantised(_name)

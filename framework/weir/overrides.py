@@ -12,6 +12,12 @@ import weir
 from weir import Tensor
 
 _state = {"active": False, "disabled": 0}
+_admitted: set = set()  # classes of the package whose rule is asked as those of programs are
+
+
+def admit(*classes):
+    """Calls with these classes of the package go through their `__torch_function__` from now on, as soon as one is active."""
+    _admitted.update(classes)
 
 
 def _rule(kind):
@@ -30,9 +36,7 @@ def _own(obj):
     if kind is Tensor or obj is None or isinstance(obj, (int, float, str, bool)):
         return False
     rule = _rule(kind)
-    if rule is None or kind.__module__.startswith("weir."):
-        return False
-    return True
+    return rule is not None and (kind in _admitted or not kind.__module__.startswith("weir."))
 
 
 def has_torch_function(relevant_args):
@@ -193,7 +197,9 @@ def _activate():
     from .fx.tracer import _functions
     made = {}
     for module, name, function in _functions():
-        made.setdefault(id(function), _wrap_function(function))
+        if id(function) not in made:
+            made[id(function)] = wrapped = _wrap_function(function)
+            wrapped.__module__, wrapped.__qualname__ = module.__name__, name  # so that it travels as its name
         setattr(module, name, made[id(function)])
 
 

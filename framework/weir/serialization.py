@@ -35,6 +35,13 @@ class _Named:
         self.module, self.name = module, name
 
 
+class _Call:
+    """Stands for what a function of PyTorch answers."""
+
+    def __init__(self, function, args):
+        self.function, self.args = function, args
+
+
 class _Pickler(pickle._Pickler):
     """Writes tensors as PyTorch's rebuild calls and gathers their storages.
 
@@ -55,6 +62,8 @@ class _Pickler(pickle._Pickler):
     def save(self, obj, save_persistent_id=True):
         if isinstance(obj, _Named):
             return self._named(obj.module, obj.name)
+        if isinstance(obj, _Call):
+            return self.save_reduce(obj.function, obj.args)
         if isinstance(obj, weir.dtype):
             return self._named("torch", str(obj).rpartition(".")[2])
         if isinstance(obj, Tensor):
@@ -75,6 +84,10 @@ class _Pickler(pickle._Pickler):
     def _save_tensor(self, t):
         if id(t) in self.memo:
             return self.write(self.get(self.memo[id(t)][0]))
+        if str(t.layout) != "torch.strided":
+            layout = _Call(_Named("torch.serialization", "_get_layout"), (str(t.layout),))
+            self._alive.append(t)
+            return self.save_reduce(_Named("torch._utils", "_rebuild_sparse_tensor"), (layout, t._parts()), obj=t)
         if isinstance(t, weir.nn.Parameter):
             args = (t.detach(), t.requires_grad, OrderedDict())
             return self.save_reduce(_Named("torch._utils", "_rebuild_parameter"), args, obj=t)
@@ -234,6 +247,28 @@ def _rebuild_parameter(data, requires_grad=True, hooks=None):
     return weir.nn.Parameter(data, requires_grad)
 
 
+class _Layout(str):
+    """A layout that the file names."""
+
+
+def _layout(name):
+    if name not in ("torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc"):
+        raise LoadError(f"an unknown layout: {name!r}")
+    return _Layout(name)
+
+
+def _rebuild_sparse_tensor(layout, parts):
+    tensors = 2 if layout == "torch.sparse_coo" else 3
+    if not isinstance(layout, _Layout) or not isinstance(parts, tuple) or not tensors < len(parts) <= 4 or \
+            not all(isinstance(p, Tensor) for p in parts[:tensors]) or not isinstance(parts[tensors], tuple):
+        raise LoadError("a sparse tensor without indices, values or sizes")
+    from weir.sparse._build import rebuild
+    try:
+        return rebuild(layout.removeprefix("torch."), parts)
+    except (RuntimeError, TypeError, IndexError) as error:
+        raise LoadError(f"a sparse tensor that cannot be made: {error}") from None
+
+
 def _size(items=()):
     if not isinstance(items, (tuple, list)) or not all(type(n) is int for n in items):
         raise LoadError("a Size of what are no ints")
@@ -268,6 +303,8 @@ _KNOWN = {
     ("torch", "device"): Allowed(_device),
     ("torch._utils", "_rebuild_tensor_v2"): Allowed(_rebuild_tensor_v2),
     ("torch._utils", "_rebuild_parameter"): Allowed(_rebuild_parameter),
+    ("torch._utils", "_rebuild_sparse_tensor"): Allowed(_rebuild_sparse_tensor),
+    ("torch.serialization", "_get_layout"): Allowed(_layout),
     ("_codecs", "encode"): Allowed(_latin1),
     **{(module, kind.__name__): Allowed(kind) for module in ("builtins", "__builtin__")
        for kind in (set, frozenset, complex, slice)},

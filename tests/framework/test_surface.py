@@ -35,7 +35,7 @@ def test_answers_as_pytorch(call):
 
 
 @pytest.mark.parametrize("use", [
-    lambda: weir.sparse_coo_tensor(), lambda: weir.quantize_per_tensor(weir.ones(2), 1, 0, None),
+    lambda: weir.sparse_bsr_tensor(), lambda: weir.quantize_per_tensor(weir.ones(2), 1, 0, None),
     lambda: weir.jit.save(None, "x"), lambda: weir.jit.load("x"), lambda: weir.distributed.init_process_group("gloo"),
     lambda: weir.nn.parallel.DistributedDataParallel(weir.nn.Linear(1, 1)), lambda: weir.onnx.export(None),
     lambda: weir.ao.quantization.prepare(None), lambda: weir.hub.load("a/b", "c"), lambda: weir.autograd.forward_ad.dual_level()])

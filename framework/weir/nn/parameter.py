@@ -16,6 +16,8 @@ class Parameter(Tensor):
             data = weir.empty(0)
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter: data must be a Tensor, got {type(data).__name__}")
+        if type(data) is not Tensor and str(data.layout) != "torch.strided":
+            raise NotImplementedError(f"Parameter: weir has none of layout {data.layout}; keep the values as the parameter")
         return weir._C._make_subclass(cls, data.detach(), requires_grad)
 
     def __deepcopy__(self, memo):

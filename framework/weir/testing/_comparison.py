@@ -92,6 +92,8 @@ class _Check:
             self.fail(f"The values for attribute 'dtype' do not match: {a.dtype} != {b.dtype}.", path)
         if self.check_stride and a.stride() != b.stride():
             self.fail(f"The values for attribute 'stride()' do not match: {a.stride()} != {b.stride()}.", path)
+        if a.layout != weir.strided or b.layout != weir.strided:
+            return self.layouts(a, b, path)
         rtol, atol = (self.rtol, self.atol) if self.rtol is not None else default_tolerances(a.dtype, b.dtype)
         if a.device.type == "meta" or not a.numel():
             return
@@ -102,6 +104,19 @@ class _Check:
         if bool(close.all()):
             return
         self.fail(_report(a, b, close, rtol, atol), path)
+
+
+    def layouts(self, a, b, path):
+        """Sparse tensors, by their coalesced parts; as dense ones where layouts differ and may."""
+        if a.layout != b.layout:
+            if self.check_layout:
+                self.fail(f"The values for attribute 'layout' do not match: {a.layout} != {b.layout}.", path)
+            return self.tensors(a.to_dense(), b.to_dense(), path)
+        if a.layout == weir.sparse_coo:
+            a, b = a.coalesce(), b.coalesce()
+        for x, y in zip(a._parts(), b._parts()):
+            if isinstance(x, Tensor):
+                self.tensors(x, y, path)
 
 
 def _sequence(x):
@@ -145,7 +160,7 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
         raise ValueError(f"rtol and atol must both be specified or both be unspecified, but got no {missing} and {given}="
                          f"{rtol if rtol is not None else atol}.")
     _Check(allow_subclasses=allow_subclasses, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=check_device,
-           check_dtype=check_dtype, check_stride=check_stride, msg=msg).values(actual, expected)
+           check_dtype=check_dtype, check_layout=check_layout, check_stride=check_stride, msg=msg).values(actual, expected)
 
 
 def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):

@@ -27,6 +27,9 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     if max_norm is not None:
         with weir.no_grad():
             _renorm(weight, input, max_norm, norm_type)
+    if sparse and weight.requires_grad and weir.is_grad_enabled():
+        from weir.sparse._gradients import embedding as sparse_embedding
+        return sparse_embedding(weight, input, padding_idx, scale_grad_by_freq)
     return _embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
@@ -51,6 +54,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         with weir.no_grad():
             _renorm(weight, input, max_norm, norm_type)
     weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    if sparse and weight.requires_grad and weir.is_grad_enabled():
+        from weir.sparse._gradients import embedding_bag as sparse_bag
+        return sparse_bag(weight, input, offsets, scale_grad_by_freq, int(mode == "mean"), weights, include_last_offset, padding_idx)
     return _bag(weight, input, offsets, scale_grad_by_freq, ("sum", "mean", "max").index(mode), sparse, weights, include_last_offset,
                 padding_idx)[0]
 
