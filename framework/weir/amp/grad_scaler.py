@@ -59,8 +59,9 @@ class GradScaler:
             for group in optimizer.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        found |= not bool(p.grad.isfinite().all())
-                        p.grad.mul_(inverse)
+                        grad = p.grad._values() if p.grad.is_sparse else p.grad
+                        found |= not bool(grad.isfinite().all())
+                        grad.mul_(inverse)
         self._states[id(optimizer)] = [OptState.UNSCALED, found]
 
     def step(self, optimizer, *args, **kwargs):

@@ -31,6 +31,9 @@ class Adam(Optimizer):
 
     _op = "adam_update"
 
+    def _update_sparse(self, p, grad, state, group):
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+
     def _op_arguments(self, group):
         beta1, beta2 = group["betas"]
         names = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")

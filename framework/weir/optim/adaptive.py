@@ -81,6 +81,14 @@ class Adagrad(Optimizer):
         total = state["sum"].add_(grad * grad)
         p.sub_(grad / (total.sqrt() + group["eps"]) * (float(group["lr"]) / (1 + (step - 1) * group["lr_decay"])))
 
+    def _update_sparse(self, p, grad, state, group):
+        step = next_step(state)
+        if group["weight_decay"]:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        grad = grad.coalesce()
+        total = state["sum"].add_(grad * grad).sparse_mask(grad).values()
+        p.add_(grad._with(grad.values() / (total.sqrt() + group["eps"])), alpha=-float(group["lr"]) / (1 + (step - 1) * group["lr_decay"]))
+
 
 class Adadelta(Optimizer):
     """p -= lr sqrt(d + eps) / sqrt(v + eps) grad, d a running mean of squared updates. Source: Zeiler 2012."""

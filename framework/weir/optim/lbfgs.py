@@ -93,7 +93,7 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     def _gradient(self):
-        return weir.cat([(p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1)) for p in self._params])
+        return weir.cat([(p.new_zeros(p.numel()) if p.grad is None else p.grad.to_dense().reshape(-1)) for p in self._params])
 
     def _move(self, step, direction):
         offset = 0

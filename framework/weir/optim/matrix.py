@@ -123,7 +123,7 @@ class Muon(Optimizer):
 
 
 class SparseAdam(Optimizer):
-    """Adam for sparse gradients. weir has no sparse tensors, so every gradient is dense, and refused as PyTorch refuses it."""
+    """Adam for sparse gradients: only the entries that have a gradient, and their means, move. RuntimeError for dense gradients."""
 
     _takes_complex = True
 
@@ -142,3 +142,17 @@ class SparseAdam(Optimizer):
 
     def _update(self, p, grad, state, group):
         raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
+
+    def _update_sparse(self, p, grad, state, group):
+        if not state:
+            state["step"] = 0
+            state["exp_avg"], state["exp_avg_sq"] = weir.zeros_like(p), weir.zeros_like(p)
+        state["step"] += 1
+        step, (beta1, beta2), grad = state["step"], group["betas"], grad.coalesce()
+        numbers = grad.values()
+        mean, square = (state[name].sparse_mask(grad).values() for name in ("exp_avg", "exp_avg_sq"))
+        mean_change, square_change = (numbers - mean) * (1 - beta1), (numbers * numbers - square) * (1 - beta2)
+        state["exp_avg"].add_(grad._with(mean_change))
+        state["exp_avg_sq"].add_(grad._with(square_change))
+        rate = float(group["lr"]) * math.sqrt(1 - beta2**step) / (1 - beta1**step)
+        p.add_(grad._with((mean + mean_change) / ((square + square_change).sqrt() + group["eps"]) * -rate))

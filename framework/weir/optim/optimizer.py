@@ -137,9 +137,25 @@ class Optimizer:
 
     def _step_group(self, params, group) -> None:
         """Updates the parameters of one group."""
+        if self._sparse_gradients:
+            params = self._step_sparse(params, group)
         for p in self._update_many(params, group, group["lr"]) if self._op else params:
             update = self._update_parts if p.is_complex() and not self._takes_complex else self._update
             update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+
+    #: Set with the first sparse tensor: gradients may then be sparse.
+    _sparse_gradients = False
+
+    def _step_sparse(self, params, group) -> list:
+        """Updates the parameters with sparse gradients; returns the others. RuntimeError where the optimizer has no such update."""
+        sparse = [p for p in params if p.grad.is_sparse]
+        for p in sparse:
+            self._update_sparse(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+        return [p for p in params if not p.grad.is_sparse] if sparse else params
+
+    def _update_sparse(self, p, grad, state, group) -> None:
+        """Updates one parameter in place from a sparse gradient."""
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     #: The op of the core that updates many parameters in one call: in eager mode and in traced steps. None: there is none.
     _op = None

@@ -41,6 +41,18 @@ class SGD(Optimizer):
             known[id(buffer)] = (buffer, weir.tensor(empty))
         return known[id(buffer)]
 
+    def _update_sparse(self, p, grad, state, group):
+        if group["weight_decay"]:
+            raise RuntimeError("SGD: weight_decay is not compatible with sparse gradients, which would become dense")
+        if group["momentum"]:
+            buffer = state.get("momentum_buffer")
+            if buffer is None:
+                buffer = state["momentum_buffer"] = grad.detach().clone()
+            else:
+                buffer.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
+            grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+        p.add_(grad, alpha=-float(group["lr"]))
+
     def _update(self, p, grad, state, group):
         grad = decayed(grad, p, group["weight_decay"])
         if group["momentum"]:
