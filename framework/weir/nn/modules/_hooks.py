@@ -1,4 +1,7 @@
-"""Hooks around a module's call. A module without hooks never comes here: `_hooks` is None until the first."""
+"""Hooks around a module's call. A module without hooks never comes here: `_hooks` is None until the first.
+
+Hooks on all modules stand in tables here; the first turns the class's `_hooks` from None, so that every call comes by.
+"""
 
 from collections import OrderedDict
 
@@ -7,6 +10,7 @@ from weir import Tensor
 from weir.utils.hooks import add_hook
 
 _NO_HOOKS = OrderedDict()
+_shared: dict = {}  # kind -> OrderedDict of id -> hook, for all modules
 
 
 class HookMixin:
@@ -15,10 +19,11 @@ class HookMixin:
     _hooks = None  # kind -> OrderedDict of id -> hook
 
     def _table(self, kind):
-        return _NO_HOOKS if self._hooks is None else self._hooks.get(kind, _NO_HOOKS)
+        own = _NO_HOOKS if self._hooks is None else self._hooks.get(kind, _NO_HOOKS)
+        return OrderedDict({**_shared[kind], **own}) if _shared.get(kind) else own
 
     def _own_table(self, kind):
-        if self._hooks is None:
+        if "_hooks" not in self.__dict__:
             object.__setattr__(self, "_hooks", {})
         return self._hooks.setdefault(kind, OrderedDict())
 
@@ -50,6 +55,8 @@ class HookMixin:
         return add_hook(self._own_table("backward_pre"), hook, prepend=prepend)
 
     def _call_with_hooks(self, args, kwargs):
+        if HookMixin._hooks is not None and not any(_shared.values()):
+            HookMixin._hooks = None  # those on all modules were taken off
         called = set()
         try:
             args, kwargs = self._run_pre_hooks(args, kwargs)
@@ -88,6 +95,59 @@ class HookMixin:
         with_kwargs = key in self._table("with_kwargs")
         result = hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
         return output if result is None else result
+
+
+def _shared_table(kind):
+    HookMixin._hooks = {}
+    return _shared.setdefault(kind, OrderedDict())
+
+
+def register_module_forward_pre_hook(hook):
+    """`hook(module, args)` runs before the forward of every module and may return new args. It runs before a module's own."""
+    return add_hook(_shared_table("forward_pre"), hook)
+
+
+def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
+    """`hook(module, args, output)` runs after the forward of every module and may return a new output; flags as of a module's own."""
+    flags = [_shared_table("with_kwargs")] if with_kwargs else []
+    flags += [_shared_table("always_call")] if always_call else []
+    return add_hook(_shared_table("forward"), hook, flags=flags)
+
+
+def register_module_full_backward_hook(hook):
+    """`hook(module, grad_input, grad_output)` runs when gradients of the inputs of any module are there; may replace them."""
+    return add_hook(_shared_table("backward"), hook)
+
+
+register_module_backward_hook = register_module_full_backward_hook
+
+
+def register_module_full_backward_pre_hook(hook):
+    """`hook(module, grad_output)` runs before the backward of every module and may replace grad_output."""
+    return add_hook(_shared_table("backward_pre"), hook)
+
+
+def register_module_parameter_registration_hook(hook):
+    """`hook(module, name, param)` runs when a parameter joins any module and may return another."""
+    return add_hook(_shared.setdefault("parameter", OrderedDict()), hook)
+
+
+def register_module_buffer_registration_hook(hook):
+    """`hook(module, name, buffer)` runs when a buffer joins any module and may return another."""
+    return add_hook(_shared.setdefault("buffer", OrderedDict()), hook)
+
+
+def register_module_module_registration_hook(hook):
+    """`hook(module, name, submodule)` runs when a module joins another and may return another."""
+    return add_hook(_shared.setdefault("module", OrderedDict()), hook)
+
+
+def registered(kind, module, name, value):
+    """value as the hooks on registrations leave it."""
+    for hook in list(_shared.get(kind, _NO_HOOKS).values()):
+        changed = hook(module, name, value)
+        value = value if changed is None else changed
+    return value
 
 
 class _BackwardWatch:

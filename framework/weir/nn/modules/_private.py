@@ -6,6 +6,7 @@ import weir
 from weir.nn import _reduction as _Reduction  # noqa: F401
 from weir.nn import functional as F
 
+from ._hooks import _shared
 from .container import ModuleList
 from .dropout import Dropout
 
@@ -13,7 +14,7 @@ _IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _grad_t = weir.Tensor
 _DropoutNd = next((c for c in Dropout.__mro__[1:] if "Dropout" in c.__name__), Dropout)
-_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks = OrderedDict(), OrderedDict(), OrderedDict()
+_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks = (_shared.setdefault(kind, OrderedDict()) for kind in ("forward", "forward_pre", "backward"))
 _shape_t = int
 
 

@@ -4,7 +4,10 @@ import weir
 from weir import Tensor
 from weir.nn.modules._cast import CastMixin
 from weir.nn.modules._extras import ExtrasMixin
-from weir.nn.modules._hooks import HookMixin
+from weir.nn.modules._hooks import (HookMixin, _shared, register_module_backward_hook,  # noqa: F401
+                                    register_module_buffer_registration_hook, register_module_forward_hook, register_module_forward_pre_hook,
+                                    register_module_full_backward_hook, register_module_full_backward_pre_hook,
+                                    register_module_module_registration_hook, register_module_parameter_registration_hook, registered)
 from weir.nn.modules._state import StateMixin
 from weir.nn.parameter import Buffer, Parameter
 
@@ -55,7 +58,7 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
         elif isinstance(value, Module):
             self._require_init("module")
             self._forget(name, "_modules")
-            state["_modules"][name] = value
+            state["_modules"][name] = registered("module", self, name, value) if _shared else value
         elif isinstance(value, Buffer):
             self._require_init("buffers")
             self._forget(name, "_buffers")
@@ -110,7 +113,7 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
         if param is not None and param.grad_fn:
             raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
                              "created explicitly.")
-        self._parameters[name] = param
+        self._parameters[name] = param if param is None or not _shared else registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor, persistent: bool = True) -> None:
         """Adds a tensor (or None) that is state but no parameter; `persistent=False` leaves it out of state_dict."""
@@ -119,7 +122,7 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{weir.typename(tensor)}' object to buffer '{name}' "
                             "(torch Tensor or None required)")
-        self._buffers[name] = tensor
+        self._buffers[name] = registered("buffer", self, name, tensor) if _shared else tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module) -> None:
@@ -127,7 +130,7 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{weir.typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
-        self._modules[name] = module
+        self._modules[name] = registered("module", self, name, module) if _shared else module
 
     register_module = add_module
 
