@@ -3,6 +3,7 @@
 Ops of the core know nothing of it. A subclass of Tensor gets methods and operators that go through its rule when the
 class is made, and from the first class with a rule of its own on, the functions of the package look for it among their
 arguments. A type that is no Tensor is seen by these functions from `wrap_torch_function`, or once such a class exists.
+A mode is a rule for all calls of its `with` block: while one is in force, functions and methods of plain tensors ask it.
 """
 import contextlib
 import functools
@@ -12,6 +13,7 @@ import weir
 from weir import Tensor
 
 _state = {"active": False, "disabled": 0}
+_modes: list = []  # those in force, the innermost last; the one that answers a call is away meanwhile
 _admitted: set = set()  # classes of the package whose rule is asked as those of programs are
 
 
@@ -77,6 +79,8 @@ def wrap_torch_function(dispatcher):
         @functools.wraps(func)
         def wrapped(*args, **kwargs):
             relevant = dispatcher(*args, **kwargs)
+            if _modes:
+                return _ask_mode(wrapped, args, kwargs)
             if has_torch_function(relevant):
                 return handle_torch_function(wrapped, relevant, *args, **kwargs)
             return func(*args, **kwargs)
@@ -144,26 +148,67 @@ def _plain_results():
     return frozenset(getattr(Tensor, n) for n in names)
 
 
-def _wrap_function(function):
-    @functools.wraps(function, updated=())
-    def call(*args, **kwargs):
-        if not _state["disabled"]:
-            relevant = [a for a in _flat(args, kwargs) if _own(a)]
-            if relevant:
-                return handle_torch_function(function, relevant, *args, **kwargs)
-        return function(*args, **kwargs)
-    call._weir_rule = True
-    return call
+def _ask(public, function, args, kwargs):
+    """A call that rules may answer: by the innermost mode, else by the types of the arguments, else by the function."""
+    if _modes:
+        return _ask_mode(public, args, kwargs)
+    if not _state["disabled"]:
+        relevant = [a for a in _flat(args, kwargs) if _own(a)]
+        if relevant:
+            return handle_torch_function(public, relevant, *args, **kwargs)
+    return function(*args, **kwargs)
+
+
+def _ask_mode(public, args, kwargs):
+    types = tuple(dict.fromkeys(type(a) for a in _flat(args, kwargs) if _own(a)))
+    mode = _modes.pop()
+    try:
+        result = mode.__torch_function__(public, types, args, kwargs)
+    finally:
+        _modes.append(mode)
+    if result is NotImplemented:
+        raise TypeError(f"Multiple dispatch failed for '{resolve_name(public) or public.__name__}'; all __torch_function__ handlers "
+                        f"returned NotImplemented:\n\n  - mode object {mode}")
+    return result
+
+
+class _Asking:
+    """A function of the package that asks for rules. It equals the function, which tables of programs may hold from before."""
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function, updated=())
+        self._function = function
+
+    def __call__(self, *args, **kwargs):
+        return _ask(self, self._function, args, kwargs)
+
+    def __eq__(self, other):
+        return self._function is getattr(other, "_function", other)
+
+    def __hash__(self):
+        return hash(self._function)
+
+    def __repr__(self):
+        return repr(self._function)
+
+    def __reduce__(self):
+        return self.__qualname__
+
+
+#: Operators under the names of the methods that rules see.
+_OPERATORS = {f"__{prefix}{name}__": method + "_" * (prefix == "i") for name, method in
+              (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("pow", "pow"), ("matmul", "matmul"))
+              for prefix in ("", "r", "i")} | {f"__{n}__": n for n in ("neg", "abs", "ne", "lt", "le", "gt", "ge")}
+for _name in ("__rsub__", "__rpow__", "__rtruediv__", "__rmatmul__", "__imatmul__", "__ipow__"):
+    del _OPERATORS[_name]
 
 
 def _wrap_method(method, name):
+    known = _OPERATORS.get(name, name)
+
     def call(*args, **kwargs):
-        if not _state["disabled"]:
-            relevant = [a for a in _flat(args, kwargs) if _own(a)]
-            if relevant:
-                return handle_torch_function(method, relevant, *args, **kwargs)
-        return method(*args, **kwargs)
-    call.__name__, call.__doc__ = name, getattr(method, "__doc__", None)
+        return _ask(getattr(Tensor, known), method, args, kwargs)
+    call.__name__, call.__doc__ = known, getattr(method, "__doc__", None)
     return call
 
 
@@ -198,7 +243,7 @@ def _activate():
     made = {}
     for module, name, function in _functions():
         if id(function) not in made:
-            made[id(function)] = wrapped = _wrap_function(function)
+            made[id(function)] = wrapped = _Asking(function)
             wrapped.__module__, wrapped.__qualname__ = module.__name__, name  # so that it travels as its name
         setattr(module, name, made[id(function)])
 
@@ -275,17 +320,56 @@ def redispatch_function(func, types, args=(), kwargs=None):
 
 
 class TorchFunctionMode:
-    """A rule for all calls inside a `with`. NotImplementedError: functions without subclasses ask nobody here."""
+    """A rule for all calls inside a `with`: `__torch_function__(self, func, types, args, kwargs)` answers them, and may call func.
+
+    Seen are the package's functions, and methods and operators of tensors, not attributes; and not functions that a program took
+    by name (`from torch import add`) before the first mode. Source: torch.overrides.TorchFunctionMode.
+    """
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         raise NotImplementedError
 
     def __enter__(self):
-        raise NotImplementedError("TorchFunctionMode: weir's ops ask the types of their arguments only")
+        _activate()
+        _watch_methods()
+        _modes.append(self)
+        return self
 
     def __exit__(self, *exc):
-        return False
+        _modes.pop()
+        if not _modes:
+            _leave_methods()
+        return None
+
+    @classmethod
+    def push(cls, *args, **kwargs):
+        """An instance, for `with`."""
+        return cls(*args, **kwargs)
+
+
+_methods_before: dict = {}
+_SEEN_BY_MODES = ("__len__", "__bool__", "requires_grad_")
+
+
+def _watch_methods():
+    """Methods and operators of plain tensors ask the modes."""
+    if _methods_before:
+        return
+    for name, value in list(Tensor.__dict__.items()):
+        if name in _LEFT and name not in _SEEN_BY_MODES or not callable(value) or isinstance(value, (type, classmethod, staticmethod)):
+            continue
+        _methods_before[name] = value
+        setattr(Tensor, name, _wrap_method(value, name))
+
+
+def _leave_methods():
+    for name, value in _methods_before.items():
+        setattr(Tensor, name, value)
+    _methods_before.clear()
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
-    """As TorchFunctionMode."""
+    """A mode that lets every call through."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))

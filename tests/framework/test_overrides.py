@@ -1,0 +1,119 @@
+"""Rules of types and of modes: what they see, against PyTorch."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+import weir
+
+
+def modes(t):
+    """The names of calls that two modes and a subclass see."""
+    seen = []
+
+    class Log(t.overrides.TorchFunctionMode):
+        def __init__(self, mark):
+            self.mark = mark
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(self.mark + func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    x = t.ones(2, 3, requires_grad=True)
+    layer = t.nn.Linear(3, 2)
+    with Log(""):
+        y = x + 1
+        y = 2 * y
+        y.sum().backward()
+        z = x.detach().add(x.detach())
+        z += 1
+        z[0] = z[1]
+        assert bool((z > 0).any())
+        layer(z)
+        t.nn.functional.softmax(z @ z.t() / 2 - 1, 0)
+        t.cat([t.zeros(2), t.randn(2)]).view(-1)
+        -abs(z**2)
+        len(z)
+        1 - z
+    t.add(x, x)
+    with Log("outer "), Log("inner "):
+        t.mul(x, 2)
+        x.exp()
+
+    class Sub(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append("sub " + func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    s = t.ones(2).as_subclass(Sub)
+    with Log("mode "):
+        t.add(s, 1)
+    s * 2
+    return seen
+
+
+def test_what_modes_see():
+    assert modes(weir) == modes(torch)
+
+
+def test_functions_and_methods_are_known_by_identity():
+    for t in (torch, weir):
+        answers = []
+
+        class Known(t.overrides.TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                answers.append((func is t.add, func is t.Tensor.add, func is t.nn.functional.relu))
+                return func(*args, **(kwargs or {}))
+
+        x = t.ones(2)
+        with Known():
+            t.add(x, x), x.add(x), x + x, t.nn.functional.relu(x)
+        assert answers == [(True, False, False), (False, True, False), (False, True, False), (False, False, True)]
+
+
+def test_a_mode_may_change_results_and_refuse():
+    class Double(weir.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {})) * 2
+
+    class Refuse(weir.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    with Double():
+        assert weir.ones(2).tolist() == [2, 2] + [2, 2]  # the list is doubled too
+    with pytest.raises(TypeError, match="ones"), Refuse():
+        weir.ones(2)
+    assert weir.ones(2).tolist() == [1, 1]
+
+
+def test_methods_are_as_before_after_a_mode():
+    before = {n: weir.Tensor.__dict__[n] for n in ("add", "__add__", "__sub__", "__eq__", "__len__", "to")}
+    with weir.overrides.BaseTorchFunctionMode():
+        assert weir.Tensor.add is not before["add"]
+    assert all(weir.Tensor.__dict__[n] is value for n, value in before.items())
+
+
+def test_tables_made_before_rules_still_hold():
+    handled = {weir.mean: lambda s: "mean"}
+
+    class Own(weir.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return handled[func](*args) if func in handled else super().__torch_function__(func, types, args, kwargs or {})
+
+    x = weir.ones(2).as_subclass(Own)
+    assert weir.mean(x) == "mean"
+    handled[weir.Tensor.add] = lambda a, b: "add"
+    assert x + 1 == x.add(1) == "add"
+    assert weir.overrides.resolve_name(weir.mean) == "torch.mean"
+
+
+def test_functions_travel_by_name_once_rules_exist():
+    class Any(weir.Tensor):
+        pass
+
+    for function in (weir.relu, weir.nn.functional.gelu, weir.linalg.det):
+        assert copy.deepcopy(function) is function and pickle.loads(pickle.dumps(function)) is function
