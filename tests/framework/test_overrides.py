@@ -117,3 +117,12 @@ def test_functions_travel_by_name_once_rules_exist():
 
     for function in (weir.relu, weir.nn.functional.gelu, weir.linalg.det):
         assert copy.deepcopy(function) is function and pickle.loads(pickle.dumps(function)) is function
+
+
+def test_rules_outlive_a_trace():
+    class Any(weir.Tensor):
+        pass
+
+    asking = weir.relu
+    graph = weir.fx.symbolic_trace(lambda x: weir.relu(x) + 1)
+    assert weir.relu is asking and [n.name for n in graph.graph.nodes][1] == "relu"

@@ -65,10 +65,11 @@ def _patched(code_globals):
     """The package's functions and those that `wrap` marked record calls with proxies, until the end."""
     recording, before = {}, []
     for module, name, value in _functions():
-        if id(value) not in recording:
-            recording[id(value)] = _recording(value)
-        before.append((vars(module), name, value))
-        setattr(module, name, recording[id(value)])
+        current = vars(module)[name]  # the function, or what asks for rules in its place
+        if id(current) not in recording:
+            recording[id(current)] = recording[id(value)] = _recording(current)
+        before.append((vars(module), name, current))
+        setattr(module, name, recording[id(current)])
     for table in code_globals:
         if table is vars(weir) or table.get("__name__", "").startswith("weir"):
             continue
