@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, as_parts, check, check_betas, decayed, next_step
+from .optimizer import Optimizer, as_parts, check, check_betas, decayed, next_step, rate_of, shrink
 
 
 class Adam(Optimizer):
@@ -49,7 +49,7 @@ class Adam(Optimizer):
             if group["amsgrad"]:
                 state["max_exp_avg_sq"] = weir.zeros_like(p)
 
-    _takes_complex = True
+    _takes_complex = _differentiable_rate = True
 
     def _update(self, p, grad, state, group):
         self._start(p, state, group)
@@ -57,10 +57,10 @@ class Adam(Optimizer):
 
     @staticmethod
     def _apply(p, grad, state, step, group):
-        lr, (beta1, beta2) = float(group["lr"]), group["betas"]
+        lr, (beta1, beta2) = rate_of(group), group["betas"]
         p, grad, state = as_parts(p), as_parts(grad), {name: as_parts(value) for name, value in state.items()}
         if group["decoupled_weight_decay"]:
-            p.mul_(1 - lr * group["weight_decay"])
+            shrink(p, 1 - lr * group["weight_decay"])
         else:
             grad = decayed(grad, p, group["weight_decay"])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
@@ -68,7 +68,7 @@ class Adam(Optimizer):
         square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
-            square = largest.copy_(weir.maximum(largest, square))
+            square = largest.copy_(weir.maximum(largest.clone(), square)).clone()
         denominator = square.sqrt() / (1 - beta2**step) ** 0.5 + group["eps"]
         p.sub_(mean / denominator * (lr / (1 - beta1**step)))
 

@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, check, check_betas, decayed, next_step
+from .optimizer import Optimizer, check, check_betas, decayed, move, next_step, rate_of, shrink
 
 
 class RMSprop(Optimizer):
@@ -172,6 +172,7 @@ class NAdam(Optimizer):
                                       differentiable=differentiable))
 
     _op = "nadam_update"
+    _differentiable_rate = True
 
     def _op_arguments(self, group):
         beta1, beta2 = group["betas"]
@@ -187,9 +188,9 @@ class NAdam(Optimizer):
 
     def _update(self, p, grad, state, group):
         self._start(p, state, group)
-        step, (beta1, beta2), lr = next_step(state), group["betas"], float(group["lr"])
+        step, (beta1, beta2), lr = next_step(state), group["betas"], rate_of(group)
         if group["decoupled_weight_decay"]:
-            p.mul_(1 - lr * group["weight_decay"])
+            shrink(p, 1 - lr * group["weight_decay"])
         else:
             grad = decayed(grad, p, group["weight_decay"])
         mu, mu_next = (beta1 * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
@@ -219,6 +220,7 @@ class RAdam(Optimizer):
                                       decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable))
 
     _op = "radam_update"
+    _differentiable_rate = True
 
     def _op_arguments(self, group):
         beta1, beta2 = group["betas"]
@@ -233,9 +235,9 @@ class RAdam(Optimizer):
 
     def _update(self, p, grad, state, group):
         self._start(p, state, group)
-        step, (beta1, beta2), lr = next_step(state), group["betas"], float(group["lr"])
+        step, (beta1, beta2), lr = next_step(state), group["betas"], rate_of(group)
         if group["decoupled_weight_decay"]:
-            p.mul_(1 - lr * group["weight_decay"])
+            shrink(p, 1 - lr * group["weight_decay"])
         else:
             grad = decayed(grad, p, group["weight_decay"])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
@@ -247,4 +249,4 @@ class RAdam(Optimizer):
         if length > self._TRACTABLE:
             rectified = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
             corrected = corrected * rectified * (1 - beta2**step) ** 0.5 / (square.sqrt() + group["eps"])
-        p.add_(corrected, alpha=-lr)
+        move(p, corrected, lr)

@@ -129,11 +129,25 @@ class Optimizer:
         if closure is not None:
             with weir.enable_grad():
                 loss = closure()
-        with weir.no_grad():
-            for group in self.param_groups:
-                params = [p for p in group["params"] if p.grad is not None]
-                self._step_group(params, group)
+        for group in self.param_groups:
+            params = [p for p in group["params"] if p.grad is not None]
+            with weir.set_grad_enabled(bool(group.get("differentiable"))):
+                (self._step_differentiably if group.get("differentiable") else self._step_group)(params, group)
         return loss
+
+    #: Whether gradients reach a learning rate that is a tensor, with differentiable=True.
+    _differentiable_rate = False
+
+    def _step_differentiably(self, params, group) -> None:
+        """The update as part of the graph: state is made anew, so that what earlier steps saved stays."""
+        lr = group.get("lr")
+        if isinstance(lr, Tensor) and lr.requires_grad and not self._differentiable_rate:
+            raise TypeError(f"{type(self).__name__}: the learning rate must be a number, or a tensor that does not require grad")
+        for p in params:
+            state = self.state[p]
+            state.update({name: value.clone() for name, value in state.items() if isinstance(value, Tensor)})
+            update = self._update_parts if p.is_complex() and not self._takes_complex else self._update
+            update(p, -p.grad if group.get("maximize") else p.grad, state, group)
 
     def _step_group(self, params, group) -> None:
         """Updates the parameters of one group."""
@@ -300,6 +314,25 @@ def check_betas(betas) -> None:
     for i, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def rate_of(group):
+    """The learning rate: a number, or the tensor that a differentiable step has a gradient for."""
+    lr = group["lr"]
+    return lr if group.get("differentiable") and isinstance(lr, Tensor) and lr.requires_grad else float(lr)
+
+
+def move(p, direction, rate) -> None:
+    """p -= rate direction, in place."""
+    if isinstance(rate, Tensor):
+        p.sub_(direction * rate)
+    else:
+        p.add_(direction, alpha=-rate)
+
+
+def shrink(p, factor) -> None:
+    """p *= factor, in place."""
+    p.copy_(p.clone() * factor) if isinstance(factor, Tensor) else p.mul_(factor)
 
 
 def as_parts(x):

@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, check, decayed
+from .optimizer import Optimizer, check, decayed, move, rate_of
 
 
 class SGD(Optimizer):
@@ -17,7 +17,7 @@ class SGD(Optimizer):
                                       nesterov=nesterov, maximize=maximize, foreach=foreach,
                                       differentiable=differentiable, fused=fused))
 
-    _takes_complex = True
+    _takes_complex = _differentiable_rate = True
 
     _op = "sgd_update"
 
@@ -55,7 +55,12 @@ class SGD(Optimizer):
 
     def _update(self, p, grad, state, group):
         grad = decayed(grad, p, group["weight_decay"])
-        if group["momentum"]:
+        if group["momentum"] and group["differentiable"]:
+            buffer = state.get("momentum_buffer")
+            buffer = grad.detach().clone() if buffer is None else buffer * group["momentum"] + grad * (1 - group["dampening"])
+            state["momentum_buffer"] = buffer
+            grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+        elif group["momentum"]:
             buffer, first = self._momentum(p)
             if first:
                 buffer.copy_(grad)
@@ -63,4 +68,4 @@ class SGD(Optimizer):
             else:
                 buffer.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
             grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
-        p.add_(grad, alpha=-float(group["lr"]))
+        move(p, grad, rate_of(group))
