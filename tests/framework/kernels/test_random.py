@@ -62,6 +62,7 @@ MASKS = {
     "bernoulli": lambda f, x: f.bernoulli(x.abs() / 40), "bernoulli_transposed": lambda f, x: f.bernoulli(x.abs().t() / 40),
     "bernoulli_number": lambda f, x: f.bernoulli(x, 0.4), "rand_like": lambda f, x: f.rand_like(x.t()),
     "multinomial": lambda f, x: f.multinomial(x.abs() + 1, 3), "multinomial_one": lambda f, x: f.multinomial(x.abs() + 1, 1),
+    "multinomial_one_replaced": lambda f, x: f.multinomial(x.abs() + 1, 1, replacement=True),
     "multinomial_replaced": lambda f, x: f.multinomial(x.abs() + 1, 9, replacement=True),
     "rrelu": lambda f, x: f.nn.functional.rrelu(x, training=True)}
 
