@@ -93,3 +93,21 @@ def test_no_cost_without_hooks():
     handle.remove()
     layer(weir.ones(1, 2))  # the last call that looks
     assert layer._hooks is None
+
+
+def tables(t):
+    """A module's own tables under PyTorch's names: counted, cleared, replaced."""
+    layer, seen = t.nn.Linear(2, 1), []
+    layer.register_forward_hook(lambda mod, args, out: seen.append("forward"))
+    layer.register_forward_pre_hook(lambda mod, args: seen.append("pre"))
+    layer(t.ones(1, 2))
+    counts = len(layer._forward_hooks), len(layer._forward_pre_hooks), len(layer._backward_hooks), len(layer._state_dict_hooks)
+    layer._forward_hooks.clear()
+    layer(t.ones(1, 2))
+    layer._forward_pre_hooks = type(layer._forward_pre_hooks)()
+    layer(t.ones(1, 2))
+    return counts, seen
+
+
+def test_tables_of_a_module():
+    assert tables(weir) == tables(torch)

@@ -150,6 +150,22 @@ def registered(kind, module, name, value):
     return value
 
 
+def _named_table(kind):
+    """A module's own table under PyTorch's name for it: programs clear and count it."""
+    def put(self, hooks):
+        self._own_table(kind)
+        self._hooks[kind] = hooks
+    return property(lambda self: self._own_table(kind), put)
+
+
+for _name, _kind in (("forward_hooks", "forward"), ("forward_pre_hooks", "forward_pre"), ("backward_hooks", "backward"),
+                     ("backward_pre_hooks", "backward_pre"), ("forward_hooks_with_kwargs", "with_kwargs"),
+                     ("forward_hooks_always_called", "always_call"), ("forward_pre_hooks_with_kwargs", "pre_with_kwargs"),
+                     ("state_dict_hooks", "state_dict"), ("state_dict_pre_hooks", "state_dict_pre"),
+                     ("load_state_dict_pre_hooks", "load_state_dict_pre"), ("load_state_dict_post_hooks", "load_state_dict_post")):
+    setattr(HookMixin, "_" + _name, _named_table(_kind))
+
+
 class _BackwardWatch:
     """Puts identity nodes round a module's call, where its hooks see and replace gradients."""
 

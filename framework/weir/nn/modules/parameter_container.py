@@ -15,12 +15,12 @@ def _as_parameter(value):
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _describe(key, value):
+def _describe(key, value, named):
     if not isinstance(value, Tensor):
         return f"({key}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     size = "x".join(str(s) for s in value.shape)
-    return f"({key}): {kind} containing: [{value.type() if hasattr(value, 'type') else value.dtype} of size {size}]"
+    return f"({key}): {kind} containing: [{named(value)} of size {size}]"
 
 
 class ParameterList(Module):
@@ -64,11 +64,7 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self):
-        return "\n".join("  " + _describe(i, value) for i, value in enumerate(self))
-
-    def __repr__(self):
-        return f"{self._get_name()}(" + "".join("\n" + line for line in self.extra_repr().split("\n") if line) + (
-            "\n)" if len(self) else ")")
+        return "\n".join("  " + _describe(i, value, lambda t: t.dtype) for i, value in enumerate(self))
 
 
 class ParameterDict(Module):
@@ -128,5 +124,4 @@ class ParameterDict(Module):
         for key, value in pairs:
             self[key] = value
 
-    extra_repr = lambda self: "\n".join("  " + _describe(k, v) for k, v in self.items())  # noqa: E731
-    __repr__ = ParameterList.__repr__
+    extra_repr = lambda self: "\n".join("  " + _describe(k, v, lambda t: t.type()) for k, v in self.items())  # noqa: E731
