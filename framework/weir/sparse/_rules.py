@@ -58,7 +58,7 @@ def call_function(function, args, kwargs):
     """What `__torch_function__` of a sparse tensor answers."""
     name = getattr(function, "__name__", "")
     if name in _THROUGH:
-        return function(*args, **kwargs)
+        return getattr(function, "_function", function)(*args, **kwargs)  # without asking again
     return call(name, args, kwargs)
 
 
