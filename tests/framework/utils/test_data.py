@@ -47,6 +47,20 @@ def test_samplers_agree(make):
     assert drawn[0] == drawn[1]
 
 
+def epochs(F, workers, persistent, own):
+    """The order of three epochs, and the next number of the generator of all."""
+    F.manual_seed(7)
+    loader = F.utils.data.DataLoader(range(6), 2, shuffle=True, generator=F.Generator().manual_seed(5) if own else None, num_workers=workers,
+                                     persistent_workers=persistent)
+    return [[batch.tolist() for batch in loader] for _ in range(3)], F.rand(1).item()
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("workers, persistent", [(0, False), (2, False), (2, True)])
+def test_order_over_epochs_agrees(workers, persistent, own):
+    assert epochs(weir, workers, persistent, own) == epochs(torch, workers, persistent, own)
+
+
 def test_random_split_agrees():
     parts = []
     for F in (weir, torch):

@@ -87,16 +87,16 @@ class DataLoader:
         return len(self._index_sampler)
 
     def __iter__(self):
-        # PyTorch draws this seed for every epoch, with or without workers; the order depends on it.
+        if self._pool is not None:
+            return self._pool.run(iter(self._index_sampler), close=False)
+        # PyTorch draws this seed for every epoch, with or without workers, unless they live on; the order depends on it.
         seed = int(weir.empty((), dtype=weir.int64).random_(generator=self.generator).item())
         if self.num_workers == 0:
             return self._in_process()
-        if self._pool is None:
-            pool = WorkerPool(self, seed)
-            if not self.persistent_workers:
-                return pool.run(iter(self._index_sampler), close=True)
+        pool = WorkerPool(self, seed)
+        if self.persistent_workers:
             self._pool = pool
-        return self._pool.run(iter(self._index_sampler), close=False)
+        return pool.run(iter(self._index_sampler), close=not self.persistent_workers)
 
     def _in_process(self):
         fetch = Fetcher(self)
