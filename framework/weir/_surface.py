@@ -23,6 +23,7 @@ _HOLDS = {
     "_interchange": "from_dlpack to_dlpack",
     "_as_torch": "as_torch missing_names",
     "_compat": "compat",
+    "overrides": "DisableTorchFunction DisableTorchFunctionSubclass",
     "_switches": """use_deterministic_algorithms are_deterministic_algorithms_enabled
         is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode
         set_float32_matmul_precision get_float32_matmul_precision set_flush_denormal set_warn_always is_warn_always_enabled
@@ -88,8 +89,7 @@ _ABSENT = {
         SymIntType TensorType ThroughputBenchmark TracingState TupleType Type UnionType Use Value import_ir_module
         import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema parse_type_comment unify_type_list
         BenchmarkConfig BenchmarkExecutionStats FatalError""",
-    "weir has no dispatcher of PyTorch's kind": """ExcludeDispatchKeyGuard DisableTorchFunction
-        DisableTorchFunctionSubclass sym_constrain_range sym_constrain_range_for_size sym_fresh_size""",
+    "weir has no dispatcher of PyTorch's kind": """ExcludeDispatchKeyGuard sym_constrain_range sym_constrain_range_for_size sym_fresh_size""",
     "weir does not have it": """native_group_norm slice_inverse slice_copy convolution hash_tensor get_autocast_ipu_dtype
         get_autocast_xla_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype
         set_autocast_xla_enabled is_autocast_ipu_enabled is_autocast_xla_enabled""",

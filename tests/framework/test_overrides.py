@@ -126,3 +126,19 @@ def test_rules_outlive_a_trace():
     asking = weir.relu
     graph = weir.fx.symbolic_trace(lambda x: weir.relu(x) + 1)
     assert weir.relu is asking and [n.name for n in graph.graph.nodes][1] == "relu"
+
+
+def test_rules_may_be_switched_off():
+    for t in (torch, weir):
+        seen = []
+
+        class Log(t.overrides.TorchFunctionMode):
+            def __torch_function__(self, func, types, args=(), kwargs=None):
+                seen.append(func.__name__)
+                return func(*args, **(kwargs or {}))
+
+        with Log():
+            with t._C.DisableTorchFunction():
+                t.ones(2)
+            t.zeros(2)
+        assert seen == ["zeros"]

@@ -65,7 +65,37 @@ def disable_saved_tensors_hooks(error_message):
         _set_saved_hooks(*(_active[-1] if _active and isinstance(_active[-1], tuple) else (None, None)))
 
 
-register_multi_grad_hook = absent("autograd.graph.register_multi_grad_hook")
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Calls fn in a backward pass: with mode "all" as fn(grads), once every tensor has its gradient; with "any" as fn(grad), at the first.
+
+    With "all", a pass that reaches only some of the tensors calls fn when a later one reaches the rest. ValueError for other modes.
+    Source: torch.autograd.graph.register_multi_grad_hook.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    seen = {}
+
+    def hook_of(place):
+        def hook(grad):
+            if place in seen:  # another pass began
+                seen.clear()
+            first = not seen
+            seen[place] = grad
+            if mode == "any" and first:
+                fn(grad)
+            if len(seen) == len(tensors):
+                grads = [seen[i] for i in range(len(tensors))]
+                seen.clear()
+                if mode == "all":
+                    fn(grads)
+        return hook
+
+    tensors = tuple(tensors)
+    handles = [t.register_hook(hook_of(i)) for i, t in enumerate(tensors)]
+    return RemovableHandle(lambda: [handle.remove() for handle in handles])
+
+
 allow_mutation_on_saved_tensors = absent("autograd.graph.allow_mutation_on_saved_tensors")
 
 

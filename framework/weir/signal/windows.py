@@ -5,6 +5,7 @@ points, as spectral analysis wants it. dtype: float32 or float64, by default the
 another dtype, another layout than strided. Source: https://pytorch.org/docs/stable/signal.html
 """
 import functools
+import inspect
 import math
 
 import weir
@@ -29,6 +30,9 @@ def _window(points):
         values = values if device is None else values.to(device)
         return values.requires_grad_(requires_grad)
 
+    own = [p for n, p in inspect.signature(points).parameters.items() if n not in ("M", "sym", "dtype")]
+    M, *shared, _ = inspect.signature(window, follow_wrapped=False).parameters.values()
+    window.__signature__ = inspect.Signature([M, *own, *shared])
     return window
 
 

@@ -20,3 +20,14 @@ from .pool_adaptive import *  # noqa: F401,F403
 from .pool_fractional import *  # noqa: F401,F403
 from .resize import *  # noqa: F401,F403
 from .vision import *  # noqa: F401,F403
+
+
+def __getattr__(name):
+    """Names that libraries import from here beside the functions."""
+    import importlib
+    for words, module in (("handle_torch_function has_torch_function has_torch_function_unary has_torch_function_variadic", "weir.overrides"),
+                          ("BroadcastingList1 BroadcastingList2 BroadcastingList3 boolean_dispatch", "weir._jit_internal"),
+                          ("Tensor", "weir")):
+        if name in words.split():
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module 'weir.nn.functional' has no attribute '{name}'")
