@@ -18,7 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PACKAGES = {"weir": "framework/weir", "weir_autotest": "autotest", "weir_bench": "bench", "weir_dlperf": "dlperf",
             "weir_reports": "reports"}
 NOT_INSTALLED = {"bench/CMakeLists.txt", "bench/gbench", "autotest/pyproject.toml"}  # C++ benchmarks; the harness alone
-MODULE_OF = {"pillow": "PIL", "array-api-compat": "array_api_compat"}
+MODULE_OF = {"pillow": "PIL", "array-api-compat": "array_api_compat", "tensorflow-cpu": "tensorflow", "mlperf-logging": "mlperf_logging", "pyyaml": "yaml"}
 # Imported only when a worker process or `io_safetensors` needs them.
 HARNESS = tomllib.loads((ROOT / "autotest" / "pyproject.toml").read_text())["project"]
 OPTIONAL = {MODULE_OF.get(name := re.match(r"[\w-]+", line)[0], name) for project in (PROJECT, HARNESS)

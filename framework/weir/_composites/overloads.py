@@ -26,6 +26,19 @@ def _nan_to_num_(core, input, *args, **kwargs):
     return core(input, *args, **kwargs)
 
 
+@completes("frexp")
+def _frexp(core, input, *, out=None):
+    """Of two `out` an empty one takes the layout of the one that fits."""
+    if out is None:
+        return core(input)
+    fits = [tuple(x.shape) == tuple(input.shape) for x in out]
+    written = core(input, out=tuple(out))
+    for target, other in ((out[0], out[1]),) if fits == [False, True] else ((out[1], out[0]),) if fits == [True, False] else ():
+        numbers = target.clone()
+        _C._resize(target, target.shape, weir.empty_like(other).stride()).copy_(numbers)
+    return written
+
+
 @completes("bernoulli")
 def _bernoulli(core, input, p=None, *, generator=None, out=None):
     """With p, a number: draws of that probability, of input's shape and dtype."""
