@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/create.h"
 #include "framework/ops/unary.h"
 
 namespace weir {
@@ -107,7 +108,7 @@ Tensors PreluKernel::vjp(const Saved& s, const Tensor& dy) const {
   return {s.needs(0) ? where(above, dy, dy * w) : Tensor(), s.needs(1) ? where(above, num(0.0), dy * x) : Tensor()};
 }
 Tensors Bowl::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor d = s.input(0) - s.input(1);
+  Tensor d = cast_to(s.input(0), dy.dtype()) - cast_to(s.input(1), dy.dtype());
   Tensor g = dy * scale * where(isnan(d), d, clamp(d, Scalar(-width), Scalar(width)));  // clamp's own gradient at NaN is 0
   return {g, s.needs(1) ? -g : Tensor()};
 }

@@ -58,8 +58,9 @@ void check_examples(const Tensor& x) {
 }  // namespace
 
 Tensor MseLoss::compose(Inputs in) const {
-  Tensor d = in[0] - in[1];
-  check_fractions("mse_loss", d);
+  const DType type = result_type(in.first(2));
+  check<NotImplemented>(is_floating(type), "mse_loss: not implemented for ", name_of(type));
+  const Tensor d = cast_to(in[0], type) - cast_to(in[1], type);  // a target of bools counts as numbers here, where `-` refuses them
   return reduced(fn::square(d), reduction);
 }
 Tensor L1Loss::compose(Inputs in) const { return reduced(fn::abs(in[0] - in[1]), reduction); }

@@ -105,15 +105,16 @@ class Embedding(Function):
     """Rows of a table, whose gradient is a row for each look-up."""
 
     @staticmethod
-    def forward(ctx, weight, input, padding_idx):
-        ctx.weight, ctx.padding_idx = weight, padding_idx
+    def forward(ctx, weight, input, padding_idx, scaled):
+        ctx.weight, ctx.padding_idx, ctx.scaled = weight, padding_idx, scaled
         ctx.save_for_backward(input)
         return _embedding(weight, input, padding_idx, False, True)
 
     @staticmethod
     def backward(ctx, grad):
+        _refuse_scaling(ctx.scaled)
         (input,) = ctx.saved_tensors
-        return _to_table(ctx.weight, input.reshape(-1), grad.reshape(-1, ctx.weight.shape[1]), ctx.padding_idx), None, None
+        return _to_table(ctx.weight, input.reshape(-1), grad.reshape(-1, ctx.weight.shape[1]), ctx.padding_idx), None, None, None
 
 
 def _to_table(weight, rows, values, padding_idx):
@@ -130,11 +131,10 @@ def _to_table(weight, rows, values, padding_idx):
 
 
 def embedding(weight, input, padding_idx, scale_grad_by_freq):
-    """Rows of weight at input, for a weight that requires grad; its gradient will be sparse. RuntimeError with scale_grad_by_freq."""
-    _refuse_scaling(scale_grad_by_freq)
+    """Rows of weight at input, for a weight that requires grad; its gradient will be sparse. RuntimeError in backward with scale_grad_by_freq."""
     if weight.is_leaf:
         _watch(weight)
-    return Embedding.apply(weight, input, padding_idx)
+    return Embedding.apply(weight, input, padding_idx, scale_grad_by_freq)
 
 
 def _refuse_scaling(scale_grad_by_freq):
@@ -146,13 +146,14 @@ class EmbeddingBag(Function):
     """Sums or means of rows, whose gradient is a row for each look-up."""
 
     @staticmethod
-    def forward(ctx, weight, input, offsets, mode, per_sample, include_last, padding_idx):
-        ctx.weight, ctx.mode, ctx.include_last, ctx.padding_idx = weight, mode, include_last, padding_idx
+    def forward(ctx, weight, input, offsets, mode, per_sample, include_last, padding_idx, scaled):
+        ctx.weight, ctx.mode, ctx.include_last, ctx.padding_idx, ctx.scaled = weight, mode, include_last, padding_idx, scaled
         ctx.save_for_backward(input, offsets, per_sample)
         return _bag(weight, input, offsets, False, mode, True, per_sample, include_last, padding_idx)[0]
 
     @staticmethod
     def backward(ctx, grad):
+        _refuse_scaling(ctx.scaled)
         input, offsets, per_sample = ctx.saved_tensors
         starts = offsets[:-1] if ctx.include_last else offsets
         bag = weir.searchsorted(starts.contiguous(), weir.arange(input.shape[0], dtype=starts.dtype), right=True) - 1
@@ -167,12 +168,11 @@ class EmbeddingBag(Function):
             values = rows * per_sample.unsqueeze(1)
             of_per_sample = (rows * ctx.weight.detach().index_select(0, input)).sum(1) * counted.to(rows.dtype)
         of_weight = _to_table(ctx.weight, input, values, ctx.padding_idx) if ctx.needs_input_grad[0] else None
-        return of_weight, None, None, None, of_per_sample, None, None
+        return of_weight, None, None, None, of_per_sample, None, None, None
 
 
 def embedding_bag(weight, input, offsets, scale_grad_by_freq, mode, per_sample, include_last, padding_idx):
-    """Bags of rows of a weight that requires grad; mode 0 is the sum, 1 the mean. RuntimeError with scale_grad_by_freq."""
-    _refuse_scaling(scale_grad_by_freq)
+    """Bags of rows of a weight that requires grad; mode 0 is the sum, 1 the mean. RuntimeError in backward with scale_grad_by_freq."""
     if weight.is_leaf:
         _watch(weight)
-    return EmbeddingBag.apply(weight, input, offsets, mode, per_sample, include_last, padding_idx)
+    return EmbeddingBag.apply(weight, input, offsets, mode, per_sample, include_last, padding_idx, scale_grad_by_freq)

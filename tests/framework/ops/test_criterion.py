@@ -85,3 +85,9 @@ def test_margins_of_classes(p, reduction):
     assert_same(lambda t, x, m: t.nn.functional.multilabel_margin_loss(x, m, reduction=reduction), X, many, order=1)
     assert_same(lambda t, x, m: t.nn.functional.multilabel_margin_loss(x[0], m[0], reduction=reduction), X.detach(), many)
     assert_same(lambda t, x, m: t.nn.functional.multilabel_margin_loss(x, m[0], reduction=reduction), X.detach(), many)
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "smooth_l1_loss", "huber_loss"])
+def test_targets_of_bools_count_as_numbers(name):
+    x, hit = torch.randn(3, 4, requires_grad=True), torch.rand(3, 4) > 0.5
+    assert_same(lambda t, x, y: getattr(t.nn.functional, name)(x, y), x, hit, order=1)
