@@ -19,8 +19,10 @@ from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import Fault
 from weir_autotest.generate.author import Author
+from weir_autotest.record import campaign_record
 from weir_autotest.workers.mutants import CONTROL
 from weir_autotest.workers.trial import Observation, Trial
+from weir_reports.records import validate
 
 #: PyTorch with one wrong op per kind of fault.
 FAULTY = '''
@@ -86,9 +88,19 @@ def faulty(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def scores(faulty):
-    finished = run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp", "ceil", "floor", "cumsum", "dropout"), cases=80))
+def finished(faulty):
+    return run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp", "ceil", "floor", "cumsum", "dropout"), cases=80))
+
+
+@pytest.fixture(scope="module")
+def scores(finished):
     return {score.overload: score for score in finished.scores}
+
+
+def test_the_store_takes_a_record_with_faults_and_what_is_lacking(finished):
+    record = campaign_record(finished)
+    assert any(score["failed"] for score in record["scores"]) and any(score["lacking"] for score in record["scores"])
+    validate(record)
 
 
 @pytest.mark.parametrize("op, wrong", [("sin", "value"), ("cos", "dtype"), ("flip", "stride"), ("t", "alias"),
