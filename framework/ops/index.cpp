@@ -8,6 +8,7 @@
 #include "framework/ops/compare.h"
 #include "framework/ops/counting.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -15,23 +16,6 @@ namespace weir {
 using namespace fn;
 
 namespace {
-
-void check_index_type(const char* op, const Tensor& index) {
-  check(index.dtype() == DType::int64 || index.dtype() == DType::int32, op, "(): Expected dtype int64 for index, got ",
-        name_of(index.dtype()));
-}
-
-Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
-
-// Dense strides are kept, as by empty_like.
-Meta with_strides(Meta m, const Tensor& x) {
-  if (!x.is_contiguous() && is_non_overlapping_and_dense(x.sizes(), x.strides())) m.strides = x.strides();
-  return m;
-}
-
-Tensor zeros_as(const Saved& s, int i, const Tensor& dy) {
-  return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device()));
-}
 
 // Source of the order of these checks: PyTorch's index_select and index_add.
 Meta indexed_meta(const char* op, const Tensor& x, int64_t dim, const Tensor& index) {

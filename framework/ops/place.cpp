@@ -6,6 +6,7 @@
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
@@ -15,9 +16,6 @@ namespace {
 
 /// Row-major, as the kernels that read indices want them.
 Tensor flat(const Tensor& t) { return contiguous_of(fn::reshape(t, Dims{-1})); }
-
-/// A 0-d tensor as one of a single element.
-Tensor with_axis(const Tensor& t) { return t.ndim() ? t : fn::reshape(t, Dims{1}); }
 
 /// `index` (1-d, int64) along `dim` as a gather index of the slices it names in a tensor of `sizes`.
 Tensor slices(const Tensor& index, Dims sizes, int64_t dim) {
@@ -84,7 +82,7 @@ Tensor IndexFill::compose(Inputs in) const {
   const Tensor none = zeros_of(Meta(Dims{n}, DType::boolean, x.device()));
   const Tensor written = fn::reshape(fn::scatter(none, int64_t(0), fn::check_index(flat(index), n, true, Str("index_fill_")), true), lines);
   const Tensor number = value.has_flag(kWrappedNumber) ? full_of(Meta(Dims{}, x.dtype(), x.device()), item(value)) : cast_to(value, x.dtype());
-  return fn::reshape(fn::where(written, number, with_axis(x)), x.sizes());
+  return fn::reshape(fn::where(written, number, one_axis(x)), x.sizes());
 }
 
 Tensor IndexCopy::compose(Inputs in) const {
@@ -102,7 +100,7 @@ Tensor IndexCopy::compose(Inputs in) const {
                     ") should be equal to source.size(dim) (", source.ndim() ? source.size(d) : 0, ")");
   if (x.numel() == 0) return clone_of(x) + nothing_of(source);  // no index can be wrong where nothing is written
   check(index.dtype() == DType::int64 || index.dtype() == DType::int32, "index_copy_(): Expected a long tensor for index, but got ", name_of(index.dtype()));
-  const Tensor self = with_axis(x);
+  const Tensor self = one_axis(x);
   const Tensor at = fn::check_index(cast_to(flat(index), DType::int64), self.size(d), false, Str("index_copy_")), rows = slices(at, self.sizes(), d);
   return fn::reshape(fn::scatter(self, d, rows, fn::reshape(source, rows.sizes())), x.sizes());
 }

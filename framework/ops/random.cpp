@@ -2,11 +2,11 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 
 namespace weir {
 namespace {
-Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
 
 // The least and the largest int64 that a dtype reaches.
 std::pair<int64_t, int64_t> whole_range(DType t) {

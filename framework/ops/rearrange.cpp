@@ -5,6 +5,7 @@
 
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
+#include "framework/ops/like.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -20,14 +21,12 @@ Meta written_meta(const char* view, Inputs in, const Geometry& place) {
   const Tensor& x = in[0];
   check(place.sizes == in[1].sizes(), "expected src to have a size equal to the slice of self, ", view, ". src size = ", in[1].sizes(),
         ", slice size = ", place.sizes);
-  Meta m(x.sizes(), x.dtype(), x.device());
+  Meta m = like(x);
   for (int i = 0; i < x.ndim(); i++)
     if (x.strides()[i] == 0 && x.sizes()[i] > 1) return m;
   m.strides = x.strides();
   return m;
 }
-
-Tensor zeros_as(const Saved& s, int i, const Tensor& dy) { return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device())); }
 
 }  // namespace
 

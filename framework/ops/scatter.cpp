@@ -7,17 +7,13 @@
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pad.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
 
 namespace weir {
 namespace {
-
-void check_index_type(const char* op, const Tensor& index) {
-  check(index.dtype() == DType::int64 || index.dtype() == DType::int32, op, "(): Expected dtype int64 for index, got ",
-        name_of(index.dtype()));
-}
 
 // gather and scatter walk index's shape; it may not reach beyond the others except along dim.
 void check_along(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor* src) {
@@ -39,20 +35,11 @@ void check_along(const char* op, const Tensor& self, int64_t dim, const Tensor& 
   check(std::max(src->ndim(), 1) == n, op, "(): Index tensor must have the same number of dimensions as src tensor");
 }
 
-Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
-
-Tensor zeros_as(const Saved& s, int i, const Tensor& dy) {
-  return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device()));
-}
-
 void check_reduce(const char* op, const Tensor& x, std::string_view reduce) {
   bool numbers = reduce == "sum" || reduce == "prod", order = reduce == "amax" || reduce == "amin";
   check<NotImplemented>(numbers || !order || !is_complex(x.dtype()), "\"", op, "_cpu_reduce_", reduce, "\" not implemented for '", name_of(x.dtype()), "'");
   check<NotImplemented>(reduce != "mean" || x.dtype() != DType::boolean, "\"", op, "_cpu_reduce_mean\" not implemented for 'bool'");
 }
-
-// Index and source as tensors of one axis where they are 0-d, as PyTorch counts them.
-Tensor one_axis(const Tensor& t) { return t.ndim() ? t : fn::reshape(t, Dims{1}); }
 
 // The part of src that index's shape reaches.
 Tensor reached(const Tensor& src, const Dims& sizes) {
