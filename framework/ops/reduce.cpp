@@ -7,6 +7,7 @@
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
+#include "framework/ops/scan.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -168,8 +169,9 @@ Tensors Mean::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 Meta Prod::infer(Inputs in) const { return {Dims{}, sum_type(dtype, in[0].dtype()), in[0].device()}; }
-// The product of the others, also where elements are zero: from both sides along the flattened tensor.
-static Tensor product_of_others(const Tensor& x, int64_t dim) {
+// dy times the product of the others, also where elements are zero: from both sides along dim. By ops where it is differentiated itself.
+static Tensor prod_gradient(const Tensor& dy, const Tensor& x, int64_t dim) {
+  if (!mode.grad) return fn::prod_backward(dy, x, dim);
   Dims ones = x.sizes();
   int d = wrap_dim(dim, x.ndim(), "prod");
   int64_t n = x.sizes()[d];
@@ -179,20 +181,20 @@ static Tensor product_of_others(const Tensor& x, int64_t dim) {
     Tensor shifted = cat_of({one, slice(t, int64_t(d), int64_t(0), n - 1, int64_t(1))}, d);
     return fn::cumprod(shifted, int64_t(d));
   };
-  return exclusive(x) * flip_of(exclusive(flip_of(x, Dims{d})), Dims{d});
+  return dy * (exclusive(x) * flip_of(exclusive(flip_of(x, Dims{d})), Dims{d}));
 }
 Tensors Prod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
   if (x.numel() == 0) return {x * 0.0};
   Tensor flat = reshape(x, Dims{-1});
-  return {reshape(dy * product_of_others(flat, 0), x.sizes())};
+  return {reshape(prod_gradient(reshape(dy, Dims{1}), flat, 0), x.sizes())};
 }
 Meta ProdDim::infer(Inputs in) const { return reduced("prod", in[0], Dims{dim}, keepdim, sum_type(dtype, in[0].dtype())); }
 Tensors ProdDim::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
   if (x.ndim() == 0) return {dy};
   if (x.numel() == 0) return {x * 0.0};
-  return {restore(dy, Dims{dim}, keepdim, x.ndim()) * product_of_others(x, dim)};
+  return {prod_gradient(restore(dy, Dims{dim}, keepdim, x.ndim()), x, dim)};
 }
 
 Meta Norm2::infer(Inputs in) const {
@@ -266,7 +268,8 @@ static Tensor cumprod_gradient(const Tensor& x, const Tensor& dy, int64_t d) {
 Tensors Cumprod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.output();
   if (x.ndim() == 0 || x.size(dim) == 1) return {dy};
-  if (mode.grad && x.numel() && item(fn::any(logical_not(x))).to<bool>())
+  if (!mode.grad) return {fn::cumprod_backward(dy, x, y, dim)};
+  if (x.numel() && item(fn::any(logical_not(x))).to<bool>())
     return {cumprod_gradient(x, dy, wrap_dim(dim, x.ndim(), "cumprod"))};
   // reverse cumsum of dy * y, divided by x; elements after a zero need the product without it.
   auto back = [&](const Tensor& t) { return flip_of(cumsum(flip_of(t, Dims{dim}), dim), Dims{dim}); };

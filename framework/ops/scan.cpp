@@ -87,6 +87,9 @@ Meta Logcumsumexp::infer(Inputs in) const {
   return {in[0].sizes(), in[0].dtype(), in[0].device()};
 }
 
+Meta CumprodBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
+Meta ProdBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
+
 // Source: PyTorch's logcumsumexp_backward: logarithms of the gradient's positive and negative parts, so that no term overflows.
 Tensors Logcumsumexp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.output();

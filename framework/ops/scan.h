@@ -1,4 +1,4 @@
-// Running sums of exponentials, differences and integrals along an axis. Source of each: the PyTorch page of its name.
+// Running sums of exponentials, gradients of running products, differences and integrals along an axis. Source of each: the PyTorch page of its name.
 #pragma once
 #include "framework/op/call.h"
 
@@ -12,6 +12,24 @@ struct Logcumsumexp : Op {
   static constexpr std::tuple fields{&Logcumsumexp::dim};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct CumprodBackward : Op {
+  static constexpr Signature signature = "cumprod_backward(grad: Tensor, input: Tensor, output: Tensor, dim: int) -> Tensor";
+  static constexpr auto doc = "Gradient of cumprod along dim in one pass, by a recurrence that divides by nothing.";
+  static constexpr Module module = Module::hidden;
+  int64_t dim;
+  static constexpr std::tuple fields{&CumprodBackward::dim};
+  Meta infer(Inputs in) const;
+};
+
+struct ProdBackward : Op {
+  static constexpr Signature signature = "prod_backward(grad: Tensor, input: Tensor, dim: int) -> Tensor";
+  static constexpr auto doc = "Gradient of prod: grad, of size 1 along dim, times the product of each element's neighbours along dim.";
+  static constexpr Module module = Module::hidden;
+  int64_t dim;
+  static constexpr std::tuple fields{&ProdBackward::dim};
+  Meta infer(Inputs in) const;
 };
 
 struct Diff : Op {
@@ -61,10 +79,12 @@ struct CumulativeTrapezoid : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ScanOps = OpList<Logcumsumexp, Diff, TrapezoidX, Trapezoid, CumulativeTrapezoidX, CumulativeTrapezoid>;
+using ScanOps = OpList<Logcumsumexp, CumprodBackward, ProdBackward, Diff, TrapezoidX, Trapezoid, CumulativeTrapezoidX, CumulativeTrapezoid>;
 
 namespace fn {
 inline constexpr Fn<Logcumsumexp> logcumsumexp;
+inline constexpr Fn<CumprodBackward> cumprod_backward;
+inline constexpr Fn<ProdBackward> prod_backward;
 inline constexpr Fn<Diff> diff;
 inline constexpr Fn<TrapezoidX, Trapezoid> trapezoid;
 inline constexpr Fn<CumulativeTrapezoidX, CumulativeTrapezoid> cumulative_trapezoid;

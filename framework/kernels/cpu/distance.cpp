@@ -10,39 +10,45 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-// A norm as what a difference adds to a sum, and what becomes of the sum; and the slope of a distance in one difference.
+// A norm as what a difference adds to a sum, and what becomes of the sum. The slope of a distance in one difference d has a factor that
+// is the same for all differences of a pair.
 template <class T> struct Zero {
   T p;
   static T add(T sum, T d, T) { return d != d ? d : sum + (d != 0 ? T(1) : T(0)); }
   T finish(T sum) const { return sum; }
+  T factor(T, T) const { return T(0); }
   T slope(T, T, T) const { return T(0); }
 };
 template <class T> struct One {
   T p;
   static T add(T sum, T d, T) { return sum + std::abs(d); }
   T finish(T sum) const { return sum; }
-  T slope(T d, T, T dy) const { return d > 0 ? dy : d < 0 ? -dy : T(0); }
+  T factor(T, T dy) const { return dy; }
+  T slope(T d, T, T factor) const { return d > 0 ? factor : d < 0 ? -factor : T(0); }
 };
 template <class T> struct Two {
   T p;
   static T add(T sum, T d, T) { return sum + d * d; }
   T finish(T sum) const { return std::sqrt(sum); }
-  T slope(T d, T distance, T dy) const { return distance == 0 ? T(0) : dy * d / distance; }
+  T factor(T distance, T dy) const { return distance == 0 ? T(0) : dy / distance; }
+  T slope(T d, T, T factor) const { return factor * d; }
 };
 template <class T> struct Most {
   T p;
   static T add(T sum, T d, T) { return std::abs(d) > sum || d != d ? std::abs(d) : sum; }
   T finish(T sum) const { return sum; }
-  T slope(T d, T distance, T dy) const { return std::abs(d) == distance ? (d > 0 ? dy : d < 0 ? -dy : T(0)) : T(0); }
+  T factor(T, T dy) const { return dy; }
+  T slope(T d, T distance, T factor) const { return std::abs(d) == distance ? (d > 0 ? factor : d < 0 ? -factor : T(0)) : T(0); }
 };
 template <class T> struct Power {
   T p;
   static T add(T sum, T d, T p) { return sum + std::pow(std::abs(d), p); }
   T finish(T sum) const { return std::pow(sum, 1 / p); }
-  T slope(T d, T distance, T dy) const {
-    if (distance == 0 || (d == 0 && p < 1)) return T(0);
-    T step = std::pow(std::abs(d), p - 1) * dy / std::pow(distance, p - 1);
-    return d > 0 ? step : d < 0 ? -step : T(0);
+  T factor(T distance, T dy) const { return distance == 0 ? T(0) : dy / std::pow(distance, p - 1); }
+  T slope(T d, T, T factor) const {
+    if (factor == 0 || d == 0) return T(0);
+    T step = std::pow(std::abs(d), p - 1) * factor;
+    return d > 0 ? step : -step;
   }
 };
 
@@ -61,19 +67,20 @@ template <class F> void by_type(DType t, F&& f) {
 
 constexpr int64_t kRows = 4, kColumns = 32;  // a block of results whose sums stay in registers
 
-// Distances of up to kRows rows of `a` to all rows of b, which is given turned: (m, r).
-template <class T, class Norm> void block(const Norm& norm, const T* a, int64_t rows, const T* turned, int64_t m, int64_t r, T* out) {
+// Distances of up to kRows rows of `a` to r rows of b, which is given turned: (m, ld) of which r columns are meant.
+template <class T, class Norm>
+void block(const Norm& norm, const T* a, int64_t rows, const T* turned, int64_t m, int64_t ld, int64_t r, T* out) {
   for (int64_t j = 0; j < r; j += kColumns) {
     int64_t width = std::min(kColumns, r - j);
     T sum[kRows][kColumns] = {};
     if (rows == kRows && width == kColumns) {
       for (int64_t k = 0; k < m; k++)
         for (int64_t i = 0; i < kRows; i++)
-          for (int64_t c = 0; c < kColumns; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * r + j + c], norm.p);
+          for (int64_t c = 0; c < kColumns; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * ld + j + c], norm.p);
     } else {
       for (int64_t k = 0; k < m; k++)
         for (int64_t i = 0; i < rows; i++)
-          for (int64_t c = 0; c < width; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * r + j + c], norm.p);
+          for (int64_t c = 0; c < width; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * ld + j + c], norm.p);
     }
     for (int64_t i = 0; i < rows; i++)
       for (int64_t c = 0; c < width; c++) out[i * r + j + c] = norm.finish(sum[i][c]);
@@ -91,7 +98,7 @@ void cdist_forward(const CdistForward& op, Inputs in, Outputs out) {
       parallel_for(batch * blocks, std::max<int64_t>(1, kGrain / (kRows * r * std::max<int64_t>(m, 1))), [&](int64_t b, int64_t e) {
         for (int64_t i = b; i < e; i++) {
           int64_t which = i / blocks, first = i % blocks * kRows;
-          block(norm, a.data<T>() + (which * n + first) * m, std::min(kRows, n - first), turned.data<T>() + which * m * r, m, r,
+          block(norm, a.data<T>() + (which * n + first) * m, std::min(kRows, n - first), turned.data<T>() + which * m * r, m, r, r,
                 out[0].data<T>() + (which * n + first) * r);
         }
       });
@@ -110,8 +117,8 @@ void cdist_backward(const CdistBackward& op, Inputs in, Outputs out) {
           T* to = out[0].data<T>() + i * m;
           std::fill_n(to, m, T(0));
           for (int64_t j = 0; j < r; j++) {
-            T d = distance.data<T>()[i * r + j], g = dy.data<T>()[i * r + j];
-            for (int64_t k = 0; k < m; k++) to[k] += norm.slope(x[k] - others[j * m + k], d, g);
+            T d = distance.data<T>()[i * r + j], factor = norm.factor(d, dy.data<T>()[i * r + j]);
+            for (int64_t k = 0; k < m; k++) to[k] += norm.slope(x[k] - others[j * m + k], d, factor);
           }
         }
       });
@@ -123,19 +130,18 @@ void cdist_backward(const CdistBackward& op, Inputs in, Outputs out) {
 int64_t pairs_before(int64_t i, int64_t n) { return i * n - i * (i + 1) / 2; }
 
 void pdist_forward(const PdistForward& op, Inputs in, Outputs out) {
-  Tensor x = row_major(in[0]);
+  Tensor x = row_major(in[0]), turned = row_major(alias(x, Dims{x.sizes()[1], x.sizes()[0]}, Dims{1, x.sizes()[1]}, x->offset));
   const int64_t n = x.sizes()[0], m = x.sizes()[1];
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
     by_norm<T>(op.p, [&](auto norm) {
-      using Norm = decltype(norm);
-      parallel_for(n, std::max<int64_t>(1, kGrain / std::max<int64_t>(n * m, 1)), [&](int64_t b, int64_t e) {
-        for (int64_t i = b; i < e; i++)
-          for (int64_t j = i + 1; j < n; j++) {
-            const T *u = x.data<T>() + i * m, *v = x.data<T>() + j * m;
-            T sum = 0;
-            for (int64_t k = 0; k < m; k++) sum = Norm::add(sum, u[k] - v[k], norm.p);
-            out[0].data<T>()[pairs_before(i, n) + j - i - 1] = norm.finish(sum);
-          }
+      parallel_for((n + kRows - 1) / kRows, std::max<int64_t>(1, kGrain / std::max<int64_t>(kRows * n * m, 1)), [&](int64_t b, int64_t e) {
+        std::vector<T> found(kRows * n);
+        for (int64_t first = b * kRows; first < std::min(e * kRows, n); first += kRows) {
+          const int64_t rows = std::min(kRows, n - first), columns = n - first;
+          block(norm, x.data<T>() + first * m, rows, turned.data<T>() + first, m, n, columns, found.data());
+          for (int64_t i = 0; i < rows; i++)
+            std::copy_n(found.data() + i * columns + i + 1, columns - i - 1, out[0].data<T>() + pairs_before(first + i, n));
+        }
       });
     });
   });
@@ -153,8 +159,8 @@ void pdist_backward(const PdistBackward& op, Inputs in, Outputs out) {
           for (int64_t j = 0; j < n; j++) {
             if (i == j) continue;
             int64_t low = std::min(i, j), pair = pairs_before(low, n) + std::max(i, j) - low - 1;
-            T d = distance.data<T>()[pair], g = dy.data<T>()[pair];
-            for (int64_t k = 0; k < m; k++) to[k] += norm.slope(x.data<T>()[i * m + k] - x.data<T>()[j * m + k], d, g);
+            T d = distance.data<T>()[pair], factor = norm.factor(d, dy.data<T>()[pair]);
+            for (int64_t k = 0; k < m; k++) to[k] += norm.slope(x.data<T>()[i * m + k] - x.data<T>()[j * m + k], d, factor);
           }
         }
       });

@@ -131,32 +131,82 @@ template <class T> Tensor wide(const Tensor& t) {
   return t.dtype() == dtype_of<T>() ? row_major(t) : copied(t, Meta(t.sizes(), dtype_of<T>()));
 }
 
+// The taps of up to kBlock points, tap by tap, so that a channel's values are gathered by vectors. What is outside has position 0.
+template <class T> struct Block {
+  int taps = 0;
+  int32_t at[kMostTaps][kBlock], inside[kMostTaps][kBlock];
+  T weight[kMostTaps][kBlock], slope[kMostTaps][3][kBlock];
+
+  void find(const Geometry& g, const T* grid, int64_t count) {
+    if (g.rank == 2 && g.mode == kBilinear && g.padding != kReflection) return corners(g, grid, count);
+    for (int64_t k = 0; k < count; k++) {
+      Taps<T> t = taps_at(g, grid + k * g.rank);
+      taps = t.n;
+      for (int j = 0; j < taps; j++) {
+        inside[j][k] = t.at[j] >= 0;
+        at[j][k] = int32_t(std::max<int64_t>(t.at[j], 0));
+        weight[j][k] = t.weight[j];
+        for (int d = 0; d < g.rank; d++) slope[j][d][k] = t.slope[j][d];
+      }
+    }
+  }
+
+ private:
+  // taps_at of the plainest and most frequent kind, without branches.
+  void corners(const Geometry& g, const T* grid, int64_t count) {
+    struct Side { T weight[2][kBlock], slope[kBlock]; int32_t at[2][kBlock], inside[2][kBlock]; } sides[2];
+    for (int d = 0; d < 2; d++) {
+      Side& s = sides[d];
+      const T last = T(g.size[d] - 1);
+      const bool border = g.padding == kBorder;
+      for (int64_t k = 0; k < count; k++) {
+        Place<T> p = g.unnormalised(grid[k * 2 + 1 - d], d);
+        T kept = p.at > 0 ? (p.at < last ? p.at : last) : T(0);
+        s.slope[k] = border && !(p.at > 0 && p.at < last) ? T(0) : p.slope;
+        T at = border ? kept : p.at, below = std::floor(at);
+        for (int up = 0; up < 2; up++) {
+          T corner = below + T(up);
+          bool in = corner >= 0 && corner <= last;
+          s.weight[up][k] = up ? at - below : below + 1 - at;
+          s.inside[up][k] = in;
+          s.at[up][k] = int32_t(in ? corner : T(0));
+        }
+      }
+    }
+    taps = 4;
+    for (int j = 0; j < 4; j++) {
+      const int v = j >> 1, h = j & 1;
+      for (int64_t k = 0; k < count; k++) {
+        inside[j][k] = sides[0].inside[v][k] & sides[1].inside[h][k];
+        at[j][k] = inside[j][k] ? sides[0].at[v][k] * int32_t(g.size[1]) + sides[1].at[h][k] : 0;
+        weight[j][k] = sides[1].weight[h][k] * sides[0].weight[v][k];
+        slope[j][0][k] = (v ? sides[0].slope[k] : -sides[0].slope[k]) * sides[1].weight[h][k];
+        slope[j][1][k] = (h ? sides[1].slope[k] : -sides[1].slope[k]) * sides[0].weight[v][k];
+      }
+    }
+  }
+};
+
 template <class T> void sample(const Geometry& g, const T* x, const T* grid, T* out, int64_t batch) {
   int64_t blocks = (g.points + kBlock - 1) / kBlock;
   parallel_for(batch * blocks, std::max<int64_t>(1, kGrain / 8 / (kBlock * std::max<int64_t>(g.channels, 1))), [&](int64_t b, int64_t e) {
-    int32_t at[kMostTaps][kBlock], inside[kMostTaps][kBlock];
-    T weight[kMostTaps][kBlock];
+    Block<T> block;
     for (int64_t i = b; i < e; i++) {
       int64_t n = i / blocks, first = i % blocks * kBlock, count = std::min(kBlock, g.points - first);
-      int taps = 0;
-      for (int64_t k = 0; k < count; k++) {
-        Taps<T> t = taps_at(g, grid + (n * g.points + first + k) * g.rank);
-        taps = t.n;
-        for (int j = 0; j < taps; j++) {
-          inside[j][k] = t.at[j] >= 0;
-          at[j][k] = int32_t(std::max<int64_t>(t.at[j], 0));  // always an element, so that the loop below can gather
-          // In volumes PyTorch skips what is outside, in planes it multiplies by zero: NaN shows the difference.
-          weight[j][k] = g.mode == kNearest || (g.rank == 3 && t.at[j] < 0) ? T(t.at[j] >= 0) : t.weight[j];
-        }
-      }
+      block.find(g, grid + (n * g.points + first) * g.rank, count);
+      // In volumes PyTorch skips what is outside, in planes it multiplies by zero: NaN shows the difference.
+      if (g.mode == kNearest || g.rank == 3)
+        for (int j = 0; j < block.taps; j++)
+          for (int64_t k = 0; k < count; k++)
+            if (g.mode == kNearest || !block.inside[j][k]) block.weight[j][k] = T(block.inside[j][k]);
       for (int64_t c = 0; c < g.channels; c++) {
         const T* plane = x + (n * g.channels + c) * g.area;
         T* to = out + (n * g.channels + c) * g.points + first;
         T sum[kBlock] = {};
-        for (int j = 0; j < taps; j++)
+        for (int j = 0; j < block.taps; j++)
           for (int64_t k = 0; k < count; k++) {
-            T value = plane[at[j][k]];
-            sum[k] += (inside[j][k] ? value : T(0)) * weight[j][k];
+            T value = plane[block.at[j][k]];
+            sum[k] += (block.inside[j][k] ? value : T(0)) * block.weight[j][k];
           }
         std::copy_n(sum, count, to);
       }
@@ -178,32 +228,40 @@ void forward(const GridSample& op, Inputs in, Outputs out) {
 }
 
 template <class T> void spread(const Geometry& g, const T* dy, const T* x, const T* grid, T* dx, T* dgrid, int64_t batch) {
-  for (int64_t n = 0; n < batch; n++) {
-    std::vector<Taps<T>> taps(g.points);
-    parallel_for(g.points, 256, [&](int64_t b, int64_t e) {
-      for (int64_t k = b; k < e; k++) taps[k] = taps_at(g, grid + (n * g.points + k) * g.rank);
-    });
-    // Threads own channels; what they find for the grid is summed behind.
-    parallel_for(g.channels, std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(g.points, 1)), [&](int64_t b, int64_t e) {
-      std::vector<T> slopes(g.points * g.rank);
-      for (int64_t c = b; c < e; c++) {
-        const T *from = x + (n * g.channels + c) * g.area, *d = dy + (n * g.channels + c) * g.points;
-        T* to = dx + (n * g.channels + c) * g.area;
-        for (int64_t k = 0; k < g.points; k++) {
-          const Taps<T>& t = taps[k];
-          for (int j = 0; j < t.n; j++) {
-            if (t.at[j] < 0) continue;
-            to[t.at[j]] += t.weight[j] * d[k];
+  // Where there are fewer pictures than threads, they share the channels of each; what they find for the grid is summed behind.
+  const int64_t picture = g.points * g.rank, work = batch * g.channels * g.points;
+  const int64_t parts = work < kGrain / 8 ? 1 : std::clamp<int64_t>(num_threads() / batch, 1, g.channels);
+  std::vector<T> others((parts - 1) * batch * picture);
+  parallel_for(batch * parts, work < kGrain / 8 ? batch : 1, [&](int64_t b, int64_t e) {
+    Block<T> block;
+    for (int64_t i = b; i < e; i++) {
+      const int64_t n = i / parts, part = i % parts, from_channel = g.channels * part / parts, to_channel = g.channels * (part + 1) / parts;
+      T* slopes = (part ? others.data() + (part - 1) * batch * picture : dgrid) + n * picture;
+      for (int64_t first = 0; first < g.points; first += kBlock) {
+        const int64_t count = std::min(kBlock, g.points - first);
+        block.find(g, grid + n * picture + first * g.rank, count);
+        T sums[3][kBlock] = {};
+        for (int64_t c = from_channel; c < to_channel; c++) {
+          const T *from = x + (n * g.channels + c) * g.area, *d = dy + (n * g.channels + c) * g.points + first;
+          T* to = dx + (n * g.channels + c) * g.area;
+          for (int j = 0; j < block.taps; j++) {
+            for (int64_t k = 0; k < count; k++)
+              if (block.inside[j][k]) to[block.at[j][k]] += block.weight[j][k] * d[k];
             if (g.mode == kNearest) continue;
-            T value = from[t.at[j]] * d[k];
-            for (int a = 0; a < g.rank; a++) slopes[k * g.rank + g.rank - 1 - a] += value * t.slope[j][a];
+            for (int64_t k = 0; k < count; k++) {
+              T value = block.inside[j][k] ? from[block.at[j][k]] * d[k] : T(0);
+              for (int a = 0; a < 2; a++) sums[a][k] += value * block.slope[j][a][k];
+              if (g.rank == 3) sums[2][k] += value * block.slope[j][2][k];
+            }
           }
         }
+        for (int64_t k = 0; k < count; k++)
+          for (int a = 0; a < g.rank; a++) slopes[(first + k) * g.rank + g.rank - 1 - a] = sums[a][k];
       }
-#pragma omp critical
-      for (size_t i = 0; i < slopes.size(); i++) dgrid[n * int64_t(slopes.size()) + int64_t(i)] += slopes[i];
-    });
-  }
+    }
+  });
+  for (int64_t part = 1; part < parts; part++)
+    for (int64_t i = 0; i < batch * picture; i++) dgrid[i] += others[(part - 1) * batch * picture + i];
 }
 
 void backward(const GridSampleBackward& op, Inputs in, Outputs out) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/vec_complex.h"
 
@@ -335,37 +334,6 @@ template <bool kLargest, class Op> void extreme_with_index(const Op& op, Inputs 
   find_into<kLargest>(in[0], reduced_axes("max", Dims{op.dim}, in[0].ndim()), &out[0], out[1]);
 }
 
-// Running totals along one axis, in the output's own class of type.
-template <template <class> class Of> void scan(const Tensor& x, int64_t dim, const Tensor& out) {
-  if (out.numel() == 0) return;
-  const int d = wrap_dim(dim, x.ndim(), "cumsum");
-  const Axis axis(x.sizes(), dim, "cumsum");
-  const int64_t n = axis.n, inner = axis.inner;
-  auto run = [&]<class T>(TypeTag<T>) {
-    const Dims& strides = x.strides();
-    parallel_for(out.numel() / n, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
-      std::vector<T> line(n);
-      for (int64_t i = b; i < e; i++) {
-        int64_t first = axis.line(i), rest = first, from = 0;
-        for (int k = x.ndim(); k-- > 0;) {
-          from += rest % x.sizes()[k] * strides[k];
-          rest /= x.sizes()[k];
-        }
-        convert(x.dtype(), x.raw() + from * int64_t(size_of(x.dtype())), x.ndim() ? strides[d] : 1, dtype_of<T>(), line.data(), 1, n);
-        Total<T> total = Of<T>::start;
-        for (T& v : line) v = T(total = Of<Total<T>>::join(total, Total<T>(v)));
-        convert(dtype_of<T>(), line.data(), 1, out.dtype(), out.raw() + first * int64_t(size_of(out.dtype())), inner, n);
-      }
-    });
-  };
-  if (is_complex(out.dtype())) return run(TypeTag<std::complex<double>>{});
-  if (out.dtype() == DType::float64) run(TypeTag<double>{});
-  else if (is_floating(out.dtype())) run(TypeTag<float>{});
-  else run(TypeTag<int64_t>{});
-}
-void cumsum(const Cumsum& op, Inputs in, Outputs out) { scan<SumOf>(cast_before(in[0], op.dtype), op.dim, out[0]); }
-void cumprod(const Cumprod& op, Inputs in, Outputs out) { scan<ProductOf>(cast_before(in[0], op.dtype), op.dim, out[0]); }
-
 }  // namespace
 
 
@@ -385,8 +353,6 @@ static const bool registered = [] {
   set_kernel<Argmin, arg_extreme<false, Argmin>>(cpu);
   set_kernel<MaxDim, extreme_with_index<true, MaxDim>>(cpu);
   set_kernel<MinDim, extreme_with_index<false, MinDim>>(cpu);
-  set_kernel<Cumsum, cumsum>(cpu);
-  set_kernel<Cumprod, cumprod>(cpu);
   return true;
 }();
 

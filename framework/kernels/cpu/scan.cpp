@@ -6,10 +6,177 @@
 
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/ops/reduce.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
+
+template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;  // complex64 comes as complex128
+
+// Lines along an axis that are walked side by side: a sum waits for the one before it, those of neighbours need not.
+struct Lines {
+  static constexpr int64_t kMost = 16;
+  int64_t n, along, across;  // elements of a line, and the steps between elements and between lines
+  /// `count` lines of n elements, one behind the other.
+  Lines(int64_t count, int64_t n) : n(n), along(1), across(n), in_slab_(count), slabs_(1) {}
+  explicit Lines(const Axis& axis) : n(axis.n), along(axis.inner), across(axis.inner == 1 ? axis.n : 1),
+      in_slab_(axis.inner == 1 ? axis.outer : axis.inner), slabs_(axis.inner == 1 ? 1 : axis.outer) {}
+
+  /// Calls `f(first, count)` for groups of at most kMost neighbours: the offset of the first one's begin, and how many they are.
+  template <class F> void each(F&& f) const {
+    const int64_t groups = (in_slab_ + kMost - 1) / kMost;
+    parallel_for(slabs_ * groups, std::max<int64_t>(1, kGrain / 4 / (n * std::min(in_slab_, kMost))), [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) {
+        int64_t line = i % groups * kMost;
+        f(i / groups * n * along + line * across, std::min(kMost, in_slab_ - line));
+      }
+    });
+  }
+  /// Where the line that begins at `first` would begin if lines had one element.
+  int64_t begin_of_one(int64_t first) const { return across == 1 ? first / (n * along) * along + first % along : first / n; }
+  /// Calls `f(l, offset)` for each of `count` lines; where they are adjacent in memory the compiler makes vectors of them.
+  template <class F> void side_by_side(int64_t count, F&& f) const {
+    if (count == kMost && across == 1) for (int64_t l = 0; l < kMost; l++) f(l, l);
+    else if (count == kMost) for (int64_t l = 0; l < kMost; l++) f(l, l * across);
+    else for (int64_t l = 0; l < count; l++) f(l, l * across);
+  }
+
+ private:
+  int64_t in_slab_, slabs_;
+};
+
+struct SumOf {
+  template <class T> static constexpr T start() { return T(0); }
+  template <class T> static T join(T a, T b) { return a + b; }
+};
+struct ProductOf {
+  template <class T> static constexpr T start() { return T(1); }
+  template <class T> static T join(T a, T b) { return a * b; }
+};
+
+// Running totals of up to kMost lines, from what stands in `total`.
+template <class Of, class T> void walk(const Lines& lines, const T* x, T* y, int64_t count, Total<T>* total) {
+  for (int64_t k = 0; k < lines.n; k++, x += lines.along, y += lines.along)
+    lines.side_by_side(count, [&](int64_t l, int64_t at) { y[at] = T(total[l] = Of::join(total[l], Total<T>(x[at]))); });
+}
+
+// Running sums of one long line: of its parts side by side, each from the sum of those before it.
+template <class T> void walk_parts(const T* x, T* y, int64_t n) {
+  const int64_t parts = Lines::kMost, m = n / parts;
+  Total<T> start[Lines::kMost + 1] = {};
+  parallel_for(parts, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
+    for (int64_t p = b; p < e; p++) {
+      Total<T> lanes[8] = {};
+      for (int64_t k = 0; k + 8 <= m; k += 8)
+        for (int64_t j = 0; j < 8; j++) lanes[j] += Total<T>(x[p * m + k + j]);
+      for (int64_t k = m / 8 * 8; k < m; k++) lanes[0] += Total<T>(x[p * m + k]);
+      for (Total<T> lane : lanes) start[p + 1] += lane;
+    }
+  });
+  for (int64_t p = 0; p < parts; p++) start[p + 1] += start[p];
+  parallel_for(parts, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
+    walk<SumOf>(Lines(e - b, m), x + b * m, y + b * m, e - b, start + b);
+  });
+  for (int64_t k = parts * m; k < n; k++) y[k] = T(start[parts] += Total<T>(x[k]));
+}
+
+// The input in the type that is computed in, the output at once where it has that type.
+template <class T, class F> void in_type(const Tensor& out, F&& f) {
+  Tensor y = out.dtype() == dtype_of<T>() ? out : empty(out.sizes(), dtype_of<T>());
+  f(y.data<T>());
+  if (y.dtype() != out.dtype()) run_copy(y, out);
+}
+template <class T> Tensor wide(const Tensor& t) {
+  return t.dtype() == dtype_of<T>() ? row_major(t) : copied(t, Meta(t.sizes(), dtype_of<T>()));
+}
+template <class F> void by_type(DType t, F&& run) {
+  if (is_complex(t)) run(TypeTag<std::complex<double>>{});
+  else if (t == DType::float64) run(TypeTag<double>{});
+  else if (is_floating(t)) run(TypeTag<float>{});
+  else run(TypeTag<int64_t>{});
+}
+
+template <class Of> void scan(const Tensor& input, const std::optional<DType>& before, int64_t dim, const Tensor& out) {
+  if (out.numel() == 0) return;
+  const Axis axis(out.sizes(), dim, "cumsum");
+  by_type(out.dtype(), [&]<class T>(TypeTag<T>) {
+    // A dtype that was asked for is gone through, also where it holds less.
+    Tensor in = wide<T>(before && *before != input.dtype() ? copied(input, Meta(input.sizes(), *before)) : input);
+    const T* x = in.data<T>();
+    in_type<T>(out, [&](T* y) {
+      // What is not wider than its total would show the order of additions, and a product of parts may overflow where the whole is zero.
+      constexpr bool free_order = std::is_same_v<Of, SumOf> && (std::is_same_v<T, float> || std::is_same_v<T, int64_t>);
+      if constexpr (free_order)
+        if (axis.inner == 1 && axis.outer < Lines::kMost / 4 && axis.n >= 256 * Lines::kMost) {
+          for (int64_t l = 0; l < axis.outer; l++) walk_parts(x + l * axis.n, y + l * axis.n, axis.n);
+          return;
+        }
+      const Lines lines(axis);
+      lines.each([&](int64_t first, int64_t count) {
+        Total<T> total[Lines::kMost];
+        std::fill_n(total, Lines::kMost, Of::template start<Total<T>>());
+        walk<Of>(lines, x + first, y + first, count, total);
+      });
+    });
+  });
+}
+void cumsum(const Cumsum& op, Inputs in, Outputs out) { scan<SumOf>(in[0], op.dtype, op.dim, out[0]); }
+void cumprod(const Cumprod& op, Inputs in, Outputs out) { scan<ProductOf>(in[0], op.dtype, op.dim, out[0]); }
+
+// With s_k = dy_k + x_{k+1} s_{k+1}, the gradient at k is what was multiplied before k, y_{k-1}, times s_k.
+void cumprod_backward(const CumprodBackward& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return;
+  const Lines lines(Axis(out[0].sizes(), op.dim, "cumprod"));
+  by_type(out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    Tensor grad = wide<T>(in[0]), input = wide<T>(in[1]), output = wide<T>(in[2]);
+    const T *dy = grad.data<T>(), *x = input.data<T>(), *y = output.data<T>();
+    in_type<T>(out[0], [&](T* dx) {
+      lines.each([&](int64_t first, int64_t count) {
+        Total<T> tail[Lines::kMost] = {};
+        for (int64_t k = lines.n; k-- > 0;) {
+          const int64_t at = first + k * lines.along, before = at - lines.along, after = at + lines.along;
+          const bool is_first = k == 0, is_last = k + 1 == lines.n;
+          lines.side_by_side(count, [&](int64_t l, int64_t o) {
+            tail[l] = is_last ? Total<T>(dy[at + o]) : Total<T>(dy[at + o]) + Total<T>(x[after + o]) * tail[l];
+            dx[at + o] = T(is_first ? tail[l] : Total<T>(y[before + o]) * tail[l]);
+          });
+        }
+      });
+    });
+  });
+}
+
+// Twice along each line: what stands before an element from the front, what stands behind it from the back.
+void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return;
+  const Axis axis(out[0].sizes(), op.dim, "prod");
+  const Lines lines(axis);
+  by_type(out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    Tensor grad = wide<T>(in[0]), input = wide<T>(in[1]);
+    const T *dy = grad.data<T>(), *x = input.data<T>();
+    in_type<T>(out[0], [&](T* dx) {
+      lines.each([&](int64_t first, int64_t count) {
+        std::vector<Total<T>> front(lines.n * count);
+        Total<T> product[Lines::kMost];
+        std::fill_n(product, Lines::kMost, Total<T>(1));
+        for (int64_t k = 0; k < lines.n; k++)
+          lines.side_by_side(count, [&](int64_t l, int64_t o) {
+            front[k * count + l] = product[l];
+            product[l] *= Total<T>(x[first + k * lines.along + o]);
+          });
+        // The gradient of a line stands where the line would with one element.
+        for (int64_t l = 0; l < count; l++) product[l] = Total<T>(dy[lines.begin_of_one(first) + l]);
+        for (int64_t k = lines.n; k-- > 0;)
+          lines.side_by_side(count, [&](int64_t l, int64_t o) {
+            const int64_t at = first + k * lines.along + o;
+            dx[at] = T(front[k * count + l] * product[l]);
+            product[l] *= Total<T>(x[at]);
+          });
+      });
+    });
+  });
+}
 
 // log(exp(a) + exp(b)); of equal infinities the value itself.
 double joined(double a, double b) {
@@ -49,7 +216,12 @@ void logcumsumexp(const Logcumsumexp& op, Inputs in, Outputs out) {
 }
 
 const bool bound = [] {
-  set_kernel<Logcumsumexp, logcumsumexp>(DeviceType::cpu);
+  constexpr auto cpu = DeviceType::cpu;
+  set_kernel<Cumsum, cumsum>(cpu);
+  set_kernel<Cumprod, cumprod>(cpu);
+  set_kernel<CumprodBackward, cumprod_backward>(cpu);
+  set_kernel<ProdBackward, prod_backward>(cpu);
+  set_kernel<Logcumsumexp, logcumsumexp>(cpu);
   return true;
 }();
 

@@ -29,3 +29,29 @@ def test_logcumsumexp_at_its_limits():
         assert_same(lambda t, x: t.logcumsumexp(x, 0), torch.tensor(values))
     z = torch.randn(5, dtype=torch.complex64, generator=torch.manual_seed(0))
     assert_same(lambda t, x: t.logcumsumexp(x, 0), z)
+
+
+def test_running_products_and_their_gradients_beside_zeros():
+    g = torch.Generator().manual_seed(1)
+    for shape, dim in (((5,), 0), ((3, 40), 1), ((40, 3), 0), ((2, 5, 19), 1), ((33, 1), 1)):
+        for zeros in ((), (2,), (0, 3)):
+            for dtype in (torch.float32, torch.float64, torch.complex64):
+                x = torch.randn(shape, generator=g, dtype=dtype)
+                for k in zeros:
+                    x.view(-1)[k] = 0
+                x.requires_grad_(dtype.is_floating_point)
+                assert_same(lambda t, x, d=dim: t.cumprod(x, d), x, what=f"cumprod {shape} {zeros} {dtype}")
+                assert_same(lambda t, x, d=dim: t.prod(x, d, keepdim=True), x, what=f"prod {shape} {zeros} {dtype}")
+    assert_same(lambda t, x: t.prod(x), torch.tensor([[2.0, 0.0], [3.0, 4.0]], requires_grad=True))
+    assert_same(lambda t, x: t.cumprod(x, 0), torch.randn(6, generator=g).half().requires_grad_(), order=1, rtol=1e-2)
+
+
+def test_running_sums_of_long_lines_and_of_many():
+    g = torch.Generator().manual_seed(2)
+    for shape, dim in (((10_007,), 0), ((2, 70_001), 1), ((37, 65), 0), ((65, 37), 1), ((3, 20, 18), 1), ((3, 20, 18), -1)):
+        for dtype in (torch.float32, torch.float64, torch.int64, torch.int8, torch.bool, torch.bfloat16, torch.complex64):
+            x = (torch.randn(shape, generator=g) * 10).to(dtype)
+            rtol = 1e-2 if dtype == torch.bfloat16 else 1e-5
+            assert_same(lambda t, x, d=dim: t.cumsum(x, d), x, rtol=rtol, atol=1e-3, what=f"{shape} {dim} {dtype}")
+    assert_same(lambda t, x: t.cumsum(x.t(), 0), torch.randn(40, 30, generator=g).requires_grad_())
+    assert_same(lambda t, x: t.cumsum(x, 0), torch.tensor([1.0, INF, -INF, 2.0] * 2000))
