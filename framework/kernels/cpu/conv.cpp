@@ -220,21 +220,20 @@ void fill_zero(const Tensor& out) {
   run_copy(zero, out);
 }
 
-bool onednn_has(DType t) { return t == DType::float32 || t == DType::bfloat16; }
-
 constexpr int64_t kFewProducts = 2048;  // are done in the time it takes to describe them to oneDNN
 
 // Products in all: every weight meets every position of the output `y`.
 int64_t products(const Tensor& y, const Tensor& w) { return w.numel() / w.sizes()[0] * y.numel(); }
 
-// float16 runs as float32; the reference runs float64, what is small, and what oneDNN refuses.
+// Half precision that oneDNN has no kernels of runs as float32; the reference runs float64, what is small, and what oneDNN refuses.
 template <class Run, class Reference>
 void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& y, const Tensor& w, Run&& run, Reference&& reference) {
   if (out.numel() == 0) return;
   if (a.numel() == 0 || b.numel() == 0) return fill_zero(out);
-  if ((!onednn_has(out.dtype()) && out.dtype() != DType::float16) || products(y, w) <= kFewProducts) return reference();
+  const DType t = out.dtype();
+  if ((t != DType::float32 && t != DType::bfloat16 && t != DType::float16) || products(y, w) <= kFewProducts) return reference();
   try {
-    if (out.dtype() != DType::float16) return run(dense(a), dense(b), out);
+    if (onednn_computes(t)) return run(dense(a), dense(b), out);
     Tensor r = as_type(out, DType::float32);
     run(as_type(a, DType::float32), as_type(b, DType::float32), r);
     run_copy(r, out);
@@ -252,12 +251,12 @@ Tensor laid_as(const Tensor& t, const Tensor& like) {
 }
 
 void conv(const Convolution& op, Inputs in, Outputs out) {
-  bool fused = onednn_has(out[0].dtype());
+  bool fused = out[0].dtype() != DType::float16;  // there PyTorch rounds before it adds
   bool with_bias = false;
   dispatch(in[0], in[1], out[0], out[0], in[1],
       [&](const Tensor& x, const Tensor& w, const Tensor& y) {
         Tensor b = fused ? in[2] : Tensor();
-        if (b && !b.is_contiguous()) b = as_type(b, b.dtype());
+        if (b && (!b.is_contiguous() || b.dtype() != x.dtype())) b = as_type(b, x.dtype());
         forward(op, x, w, b, y);
         with_bias = bool(b);
       },

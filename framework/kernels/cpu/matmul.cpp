@@ -212,8 +212,8 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
   Gemm g{d ? a.sizes()[0] : 1, a.sizes()[d], a.sizes()[d + 1], w.sizes()[d + 1], {}, {}, three(out)};
   DType type = out.dtype();
   bool small = g.batch * g.n * g.m * g.p <= kSmallProduct;
-  // Half precision has no kernel on every CPU; bf16 has one wherever oneDNN runs.
-  if (type == DType::float16) {
+  // Half precision has no kernels on every CPU.
+  if (type == DType::float16 || (type == DType::bfloat16 && !small && !onednn_computes(type))) {
     Tensor wide = empty(out.sizes(), DType::float32);
     gemm(as_type(a, DType::float32), as_type(w, DType::float32), bias ? as_type(bias, DType::float32) : bias, wide);
     return run_copy(wide, out);

@@ -35,6 +35,13 @@ inline dnnl::memory::data_type onednn_type(DType t) {
   }
 }
 
+/// Has oneDNN kernels of `t` on this CPU? Those of bfloat16 need AVX-512.
+inline bool onednn_computes(DType t) {
+  constexpr auto wide = unsigned(dnnl::cpu_isa::avx512_core);
+  static const bool is_wide = (unsigned(dnnl::get_effective_cpu_isa()) & wide) == wide;
+  return t == DType::float32 || (t == DType::bfloat16 && is_wide);
+}
+
 inline Md describe(const Dims& sizes, const Dims& strides, DType t) {
   return Md(dnnl::memory::dims(sizes.begin(), sizes.end()), onednn_type(t), dnnl::memory::dims(strides.begin(), strides.end()));
 }

@@ -1,6 +1,10 @@
 """Products with a vector in every layout of the matrix, against PyTorch in float64; products where a size is nothing."""
 
 import pytest
+import os
+import subprocess
+import sys
+
 import torch
 import weir
 from twins import assert_close, to_weir
@@ -40,3 +44,19 @@ def test_linear_of_no_features_has_gradients(shape):
         y = t.nn.functional.linear(x, w)
         return [tuple(g.shape) for g in t.autograd.grad(y, [x, w], t.ones_like(y))]
     assert gradients(weir) == gradients(torch)
+
+
+def test_bfloat16_on_a_cpu_that_has_no_kernels_of_it():
+    program = """
+import weir as torch
+torch.manual_seed(0)
+x, w, image, kernel = (torch.randn(s) for s in ((64, 96), (96, 48), (2, 8, 16, 16), (8, 8, 3, 3)))
+for f, a, b in ((torch.matmul, x, w), (torch.nn.functional.conv2d, image, kernel)):
+    a, b = a.bfloat16().requires_grad_(), b.bfloat16().requires_grad_()
+    y = f(a, b)
+    y.sum().backward()
+    assert y.dtype == a.grad.dtype == torch.bfloat16
+    assert torch.allclose(y.float(), f(a.float(), b.float()), rtol=1e-2, atol=0.1)
+"""
+    result = subprocess.run([sys.executable, "-c", program], env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
