@@ -1,5 +1,7 @@
 #include "framework/binding/op_function.h"
 
+#include <structmember.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -229,6 +231,18 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   return true;
 }
 
+// A field a line, as PyTorch prints named results.
+PyObject* results_repr(PyObject* o) {
+  return guarded([&] {
+    std::string text = std::string(Py_TYPE(o)->tp_name) + "(\n";
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++) {
+      auto shown = py::reinterpret_steal<py::object>(must(PyObject_Repr(PyTuple_GET_ITEM(o, i))));
+      text += std::string(i ? ",\n" : "") + Py_TYPE(o)->tp_members[i].name + "=" + std::string(py::str(shown));
+    }
+    return must(PyUnicode_FromString((text + ")").c_str()));
+  });
+}
+
 PyTypeObject* return_type(const OpType& type) {
   static std::unordered_map<const OpType*, PyTypeObject*> all;
   PyTypeObject*& t = all[&type];
@@ -240,7 +254,10 @@ PyTypeObject* return_type(const OpType& type) {
     fields[i].name = (keep.emplace_back(type.signature->outputs[i]), keep.back().c_str());
   keep.emplace_back("torch.return_types." + std::string(type.signature->name));
   auto* desc = new PyStructSequence_Desc{keep.back().c_str(), nullptr, fields, type.signature->num_outputs};
-  return t = reinterpret_cast<PyTypeObject*>(must(reinterpret_cast<PyObject*>(PyStructSequence_NewType(desc))));
+  t = reinterpret_cast<PyTypeObject*>(must(reinterpret_cast<PyObject*>(PyStructSequence_NewType(desc))));
+  t->tp_repr = results_repr;
+  PyType_Modified(t);
+  return t;
 }
 
 PyObject* results(const OpType& type, Tensor* out, int n) {

@@ -104,12 +104,16 @@ int truth(PyObject* o) {
     return -1;
   }
 }
+Scalar only_element(PyObject* o) {
+  check<ValueError>(unwrap(o).numel() == 1, "only one element tensors can be converted to Python scalars, got one of shape ", unwrap(o).sizes());
+  return item(unwrap(o));
+}
 PyObject* to_python_float(PyObject* o) {
-  return guarded([&] { return PyFloat_FromDouble(item(unwrap(o)).to_double()); });
+  return guarded([&] { return PyFloat_FromDouble(only_element(o).to_double()); });
 }
 PyObject* to_python_int(PyObject* o) {
   return guarded([&] {
-    Scalar s = item(unwrap(o));
+    Scalar s = only_element(o);
     return s.is_whole() ? PyLong_FromLongLong(s.i) : PyLong_FromDouble(s.to_double());
   });
 }
@@ -269,7 +273,7 @@ PyObject* m_is_conj(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).h
 PyObject* m_is_neg(PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).has_flag(kNeg)); }
 PyObject* m_complex(PyObject* o, PyObject*) {
   return guarded([&] {
-    std::complex<double> c = item(unwrap(o)).to_complex();
+    std::complex<double> c = only_element(o).to_complex();
     return PyComplex_FromDoubles(c.real(), c.imag());
   });
 }

@@ -106,6 +106,10 @@ int Trace::new_value(int buffer, int node, int old) {
   return current_[buffer] = int(g_.values.size()) - 1;
 }
 
+static void check_has_values(const Tensor& t) {
+  check(t.device().type != DeviceType::meta, "nn.Graph: a tensor of the meta device has no values to run a plan on, shape ", t.sizes());
+}
+
 // From here to the end of the trace the storage's values cannot be read.
 void Trace::touch(const StorageRef& s, int symbol) {
   touched_.push_back({s, s->version, s->trace});
@@ -115,7 +119,10 @@ void Trace::touch(const StorageRef& s, int symbol) {
 }
 
 Tensors Trace::arguments(Inputs args) {
-  for (const Tensor& t : args) check(!t->storage->symbolic, "an argument of a traced program has no values itself");
+  for (const Tensor& t : args) {
+    check_has_values(t);
+    check(!t->storage->symbolic, "an argument of a traced program has no values itself");
+  }
   g_.arguments = memory_of(args);
   num_arguments_ = int(args.size());
   std::vector<StorageRef> stand_ins;
@@ -184,6 +191,7 @@ int Trace::buffer_for(const Tensor& t, bool written) {
     }
     return b;
   }
+  check_has_values(t);
   g_.buffers[b].kind = Kind::external;
   g_.buffers[b].storage = t->storage;
   touch(t->storage, b);

@@ -129,7 +129,7 @@ Tensor BatchNorm::compose(Inputs in) const {
   return y;
 }
 
-std::array<Meta, 3> NativeLayerNorm::infer(Inputs in) const {
+std::array<Meta, 3> LayerNormForward::infer(Inputs in) const {
   const Tensor& x = in[0];
   int k = normalized_shape.n, lead = x.ndim() - k;
   check(k > 0, "layer_norm: Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got normalized_shape = ", normalized_shape);
@@ -146,7 +146,7 @@ std::array<Meta, 3> NativeLayerNorm::infer(Inputs in) const {
   Meta m(stat, stat_type(x.dtype()), x.device());
   return {Meta(x.sizes(), x.dtype(), x.device()), m, m};
 }
-Tensors NativeLayerNorm::vjp(const Saved& s, const Tensor& dy) const {
+Tensors LayerNormForward::vjp(const Saved& s, const Tensor& dy) const {
   auto g = fn::layer_norm_backward(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), int64_t(normalized_shape.n), eps);
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
 }
@@ -177,7 +177,7 @@ Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   if (r[4] && w) r[4] = sum_to(r[4], w.sizes());
   return r;
 }
-Tensor LayerNorm::compose(Inputs in) const { return fn::native_layer_norm.over(in, normalized_shape, eps)[0]; }
+Tensor LayerNorm::compose(Inputs in) const { return fn::layer_norm_forward.over(in, normalized_shape, eps)[0]; }
 
 Tensor GroupNorm::compose(Inputs in) const {
   const Tensor& x = in[0];
@@ -196,7 +196,7 @@ Tensor GroupNorm::compose(Inputs in) const {
   } else {
     int64_t rest = x.numel() / (x.sizes()[0] * num_groups);
     Tensor flat[3] = {reshape(x, Dims{x.sizes()[0], num_groups, rest}), Tensor(), Tensor()};
-    y = reshape(fn::native_layer_norm.over(flat, Dims{rest}, eps)[0], x.sizes());
+    y = reshape(fn::layer_norm_forward.over(flat, Dims{rest}, eps)[0], x.sizes());
   }
   Dims channel(x.ndim(), 1);
   channel[1] = c;

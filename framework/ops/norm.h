@@ -64,17 +64,17 @@ struct BatchNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-struct NativeLayerNorm : Op {
+struct LayerNormForward : Op {
   static constexpr Signature signature =
-      "native_layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
-  static constexpr Module module = Module::function;
+      "layer_norm_forward(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
+  static constexpr Module module = Module::hidden;
   static constexpr auto doc = "Normalises the last axes, those of normalized_shape. Shape: as input.";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b110};
   static constexpr uint8_t recorded = 0b1;
   static constexpr Out out = Out::none;
   Dims normalized_shape;
   double eps;
-  static constexpr std::tuple fields{&NativeLayerNorm::normalized_shape, &NativeLayerNorm::eps};
+  static constexpr std::tuple fields{&LayerNormForward::normalized_shape, &LayerNormForward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -82,7 +82,7 @@ struct NativeLayerNorm : Op {
 struct LayerNormBackward : Op {
   static constexpr Signature signature =
       "layer_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, normalized_ndim: int, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
-  static constexpr auto doc = "Gradients of native_layer_norm.";
+  static constexpr auto doc = "Gradients of layer_norm_forward.";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111};
   int64_t normalized_ndim;
@@ -145,14 +145,14 @@ struct RmsNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NormOps = OpList<NativeBatchNorm, BatchNormRelu, BatchNormBackward, BatchNorm, NativeLayerNorm, LayerNormBackward, LayerNorm, GroupNorm,
+using NormOps = OpList<NativeBatchNorm, BatchNormRelu, BatchNormBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm, GroupNorm,
                        InstanceNorm, RmsNorm>;
 
 namespace fn {
 inline constexpr Fn<NativeBatchNorm> native_batch_norm;
 inline constexpr Fn<BatchNormBackward> batch_norm_backward;
 inline constexpr Fn<BatchNorm> batch_norm;
-inline constexpr Fn<NativeLayerNorm> native_layer_norm;
+inline constexpr Fn<LayerNormForward> layer_norm_forward;
 inline constexpr Fn<LayerNormBackward> layer_norm_backward;
 inline constexpr Fn<LayerNorm> layer_norm;
 inline constexpr Fn<GroupNorm> group_norm;

@@ -64,7 +64,7 @@ Tensor DiagEmbed::compose(Inputs in) const {
   sizes.n--;
   sizes.insert(int(std::min(a, b)), length);
   sizes.insert(int(std::max(a, b)), length);
-  return fn::diagonal_scatter(zeros_of(Meta(sizes, x.dtype(), x.device())), x, offset, a, b);
+  return fn::diagonal_scatter(fn::expand(zeros_of(Meta(Dims{}, x.dtype(), x.device())), sizes), x, offset, a, b);
 }
 
 Tensor Diag::compose(Inputs in) const {

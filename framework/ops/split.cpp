@@ -7,6 +7,8 @@
 namespace weir {
 namespace {
 
+constexpr int64_t kMostSections = int64_t(1) << 31;
+
 int axis_of(const Tensor& x, int64_t dim) {
   check(x.ndim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ", x.ndim(), " dims");
   return wrap_dim(dim, x.ndim(), "tensor_split");
@@ -15,6 +17,7 @@ int axis_of(const Tensor& x, int64_t dim) {
 Tensors into(const Tensor& x, int64_t sections, int64_t dim) {
   const int d = axis_of(x, dim);
   check(sections > 0, "number of sections must be larger than 0, got ", sections);
+  check(sections <= kMostSections, "tensor_split: ", sections, " sections are more than memory holds");
   const int64_t size = x.sizes()[d], least = size / sections, larger = size % sections;
   Tensors parts;
   for (int64_t i = 0, start = 0; i < sections; i++) {

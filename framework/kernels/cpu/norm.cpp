@@ -298,7 +298,7 @@ template <class A> std::pair<A, A> row_statistics(const A* p, int64_t width, dou
   return {mean, A(1 / std::sqrt(square / double(width) + eps))};
 }
 
-void layer_norm(const NativeLayerNorm& op, Inputs in, Outputs out) {
+void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
   int64_t width = op.normalized_shape.product();
   if (out[0].numel() == 0)  // the mean of nothing is 0 here, as in PyTorch
     return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel(), std::nan("")));
@@ -368,7 +368,7 @@ static const bool registered = [] {
   set_kernel<NativeBatchNorm, batch_norm>(cpu);
   set_kernel<BatchNormRelu, batch_norm_relu>(cpu);
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
-  set_kernel<NativeLayerNorm, layer_norm>(cpu);
+  set_kernel<LayerNormForward, layer_norm>(cpu);
   set_kernel<LayerNormBackward, layer_norm_backward>(cpu);
   return true;
 }();

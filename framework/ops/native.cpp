@@ -1,0 +1,119 @@
+#include "framework/ops/native.h"
+
+#include <limits>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/index.h"
+#include "framework/ops/like.h"
+#include "framework/ops/norm.h"
+#include "framework/ops/pool.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/resample.h"
+#include "framework/ops/softmax.h"
+
+namespace weir {
+namespace {
+
+// Statistics are kept in float32; PyTorch shows them in the input's dtype, unless the parameters are wider.
+Tensors shown(Tensors r, const Tensor& x, const Tensor& weight) {
+  const DType t = weight ? weight.dtype() : x.dtype();
+  for (int i : {1, 2}) r[i] = cast_to(r[i], t);
+  return r;
+}
+
+Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var, bool training, double momentum,
+                   double eps) {
+  auto r = fn::native_batch_norm(x, weight, bias, mean, var, training, momentum, eps);
+  return shown({r[0], r[1], r[2]}, x, weight);
+}
+
+}  // namespace
+
+Tensors BatchNormLegit::compose(Inputs in) const { return batch_norm(in[0], in[1], in[2], in[3], in[4], training, momentum, eps); }
+Tensors BatchNormLegitNoStats::compose(Inputs in) const { return batch_norm(in[0], in[1], in[2], Tensor(), Tensor(), training, momentum, eps); }
+Tensors BatchNormWithUpdate::compose(Inputs in) const {
+  Tensors r = batch_norm(in[0], in[1], in[2], in[3], in[4], true, momentum, eps);
+  r.push_back(unfilled(Meta(Dims{0}, DType::uint8, in[0].device())));
+  return r;
+}
+
+Tensors NativeLayerNorm::compose(Inputs in) const {
+  auto r = fn::layer_norm_forward(in[0], normalized_shape, in[1], in[2], eps);
+  return shown({r[0], r[1], r[2]}, in[0], in[1]);
+}
+
+Tensors NativeGroupNorm::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check(group > 0 && C % group == 0, "native_group_norm: expected C to be divisible by group, but got ", C, " and ", group);
+  check(x.numel() == checked_mul(N, checked_mul(C, HxW)) && x.ndim() >= 2, "native_group_norm: expected an input of N * C * HxW = ", N, " * ", C, " * ",
+        HxW, " elements, but got ", x.sizes());
+  for (int i : {1, 2})
+    check(!in[i] || in[i].numel() == C, "native_group_norm: expected ", i == 1 ? "weight" : "bias", " of ", C, " elements, but got ", in[i] ? in[i].sizes() : Dims());
+  const int64_t rest = C / group * HxW;
+  auto r = fn::layer_norm_forward(fn::reshape(x, Dims{N, group, rest}), Dims{rest}, Tensor(), Tensor(), eps);
+  Tensor y = fn::reshape(r[0], x.sizes());
+  Dims channel(x.ndim(), 1), groups{N, group};
+  channel[1] = C;
+  if (in[1]) y = y * fn::reshape(in[1], channel);
+  if (in[2]) y = y + fn::reshape(in[2], channel);
+  return shown({y, fn::reshape(r[1], groups), fn::reshape(r[2], groups)}, x, in[1]);
+}
+
+Tensor SoftmaxBackwardData::compose(Inputs in) const { return cast_to(fn::softmax_backward(in[0], in[1], dim), input_dtype); }
+
+Tensor SafeSoftmax::compose(Inputs in) const {
+  const Tensor y = fn::softmax(in[0], dim, dtype);
+  const Tensor nothing_along = fn::eq(fn::amax(in[0], Dims{dim}, true), num(-std::numeric_limits<double>::infinity()));
+  return fn::masked_fill(y, nothing_along, 0.0);
+}
+
+Tensor NativeDropoutBackward::compose(Inputs in) const { return in[0] * in[1] * scale; }
+
+Tensor MaxPool2dWithIndicesBackward::compose(Inputs in) const {
+  const Tensor &grad = in[0], &x = in[1], &indices = in[2];
+  check(grad.sizes() == indices.sizes(), "max_pool2d_with_indices_backward: expected grad_output of the shape of indices, ", indices.sizes(), ", but got ",
+        grad.sizes());
+  check(x.ndim() == 3 || x.ndim() == 4, "max_pool2d_with_indices_backward: expected a 3D or 4D input, but got ", x.sizes());
+  if (x.ndim() == 4) return fn::max_pool_backward(grad, indices, x.sizes());
+  Dims sizes = x.sizes();
+  sizes.insert(0, 1);
+  return fn::squeeze(fn::max_pool_backward(fn::unsqueeze(grad, int64_t(0)), fn::unsqueeze(indices, int64_t(0)), sizes), Dims{0});
+}
+
+Tensor UpsampleBilinear2dAa::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check(x.ndim() == 4 && output_size.n == 2, "_upsample_bilinear2d_aa: expected a 4D input and two sizes, but got ", x.sizes(), " and ", output_size);
+  Floats steps;
+  for (int i = 0; i < 2; i++) {
+    const double old = double(x.sizes()[2 + i]), now = double(output_size[i]);
+    const auto& scale = i ? scales_w : scales_h;
+    steps.push(align_corners ? (now > 1 ? (old - 1) / (now - 1) : 0) : scale && *scale > 0 ? 1 / *scale : old / now);
+  }
+  return fn::upsample(x, output_size, steps, Str("linear"), align_corners, true);
+}
+
+Tensor ChunkCat::compose(Inputs in) const {
+  check(in.size() > 0, "_chunk_cat expects a non-empty input tensor list");
+  check(num_chunks > 0, "_chunk_cat expects positive num_chunks, got ", num_chunks);
+  const int d = wrap_dim(dim, in[0].ndim(), "_chunk_cat");
+  Tensors parts;
+  for (const Tensor& t : in) {
+    check(t.ndim() > d, "_chunk_cat expects tensors of more than ", d, " axes, got ", t.sizes());
+    check(t.dtype() == in[0].dtype(), "_chunk_cat expects all input tensors with the same dtype");
+    check(t.numel() > 0, "_chunk_cat expects non-empty tensor");
+    for (int i = 0; i < d; i++) check(t.sizes()[i] == in[0].sizes()[i], "_chunk_cat expects same sizes of 0,...,dim-1 dimensions for all tensors");
+    const int64_t n = t.sizes()[d], piece = (n + num_chunks - 1) / num_chunks;
+    Dims sizes = t.sizes(), flat;
+    sizes[d] = piece * num_chunks - n;
+    Tensor whole = sizes[d] ? fn::cat(Tensors{t, zeros_of(Meta(sizes, t.dtype(), t.device()))}, int64_t(d)) : t;
+    for (int i = 0; i < d; i++) flat.push(t.sizes()[i]);
+    flat.push(num_chunks), flat.push(-1);
+    parts.push_back(fn::reshape(whole, flat));
+  }
+  return fn::cat(parts, int64_t(d + 1));
+}
+
+static const NativeOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,52 @@
+"""Ops under the names of PyTorch's kernels against PyTorch."""
+
+import pytest
+import torch
+import weir
+from twins import assert_same
+
+G = torch.Generator().manual_seed(0)
+X = torch.randn(2, 4, 5, generator=G, requires_grad=True)
+W, B = torch.rand(4, generator=G, requires_grad=True), torch.randn(4, generator=G, requires_grad=True)
+CALLS = {
+    "group": lambda t, x, w, b: t.native_group_norm(x, w, b, 2, 4, 5, 2, 1e-5)[0],
+    "group alone": lambda t, x, w, b: t.native_group_norm(x, None, None, 2, 4, 5, 4, 1e-5)[0],
+    "layer": lambda t, x, w, b: t.native_layer_norm(x.transpose(1, 2), (4,), w, b, 1e-5),
+    "batch": lambda t, x, w, b: t.native_batch_norm(x, w, b, None, None, True, 0.1, 1e-5),
+    "legit": lambda t, x, w, b: t._native_batch_norm_legit(x, w, b, t.zeros(4), t.ones(4), True, 0.1, 1e-5),
+    "legit evaluation": lambda t, x, w, b: t._native_batch_norm_legit(x, w, b, t.zeros(4), t.ones(4), False, 0.1, 1e-5),
+    "no stats": lambda t, x, w, b: t._native_batch_norm_legit(x, w, b, True, 0.1, 1e-5),
+    "update": lambda t, x, w, b: t.ops.aten._batch_norm_with_update(x, w, b, t.zeros(4), t.ones(4), 0.1, 1e-5),
+    "softmax": lambda t, x, w, b: t._softmax_backward_data(x, x.softmax(1), 1, t.float32),
+    "safe softmax": lambda t, x, w, b: t.ops.aten._safe_softmax(x.masked_fill(x > 0.5, -float("inf")), 2),
+    "dropout": lambda t, x, w, b: t.ops.aten.native_dropout_backward(x, x > 0, 2.0),
+    "resized": lambda t, x, w, b: t.ops.aten._upsample_bilinear2d_aa(x[None], [3, 2], False), "larger": lambda t, x, w, b: t.ops.aten._upsample_bilinear2d_aa(x[None], [9, 7], True),
+    "chunks": lambda t, x, w, b: t._chunk_cat([x, x[:, :3]], 1, 2), "no chunks": lambda t, x, w, b: t._chunk_cat([x], 0, 0),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_pytorch(name):
+    assert_same(CALLS[name], X, W, B, order=1, what=name)
+
+
+def test_statistics_are_of_the_parameters_type():
+    x, w, b = X.detach().bfloat16(), W.detach(), B.detach()
+    for call in (CALLS["layer"], lambda t, x, w, b: t.native_group_norm(x, w, b, 2, 4, 5, 2, 1e-5)):
+        assert_same(call, x, w.bfloat16(), b.bfloat16(), rtol=2e-2, atol=2e-2)
+        assert_same(call, x, w, b, rtol=2e-2, atol=2e-2)
+
+
+def test_max_pool_backward():
+    def pooled(t, x):
+        y, index = t.nn.functional.max_pool2d(x, 2, return_indices=True)
+        return t.ops.aten.max_pool2d_with_indices_backward(y * 2, x, [2, 2], [2, 2], [0, 0], [1, 1], False, index)
+
+    assert_same(pooled, torch.randn(2, 3, 6, 4, generator=G))
+    assert_same(pooled, torch.randn(3, 6, 4, generator=G))
+
+
+def test_running_statistics_are_written():
+    mean, var = weir.zeros(4), weir.ones(4)
+    weir._native_batch_norm_legit(weir.ones(2, 4), None, None, mean, var, True, 0.5, 1e-5)
+    assert mean.tolist() == [0.5] * 4 and var.tolist() == [0.5] * 4
