@@ -52,12 +52,9 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
     check(!in[i] || in[i].numel() == C, "native_group_norm: expected ", i == 1 ? "weight" : "bias", " of ", C, " elements, but got ", in[i] ? in[i].sizes() : Dims());
   const int64_t rest = C / group * HxW;
   auto r = fn::layer_norm_forward(fn::reshape(x, Dims{N, group, rest}), Dims{rest}, Tensor(), Tensor(), eps);
-  Tensor y = fn::reshape(r[0], x.sizes());
-  Dims channel(x.ndim(), 1), groups{N, group};
-  channel[1] = C;
-  if (in[1]) y = y * fn::reshape(in[1], channel);
-  if (in[2]) y = y + fn::reshape(in[2], channel);
-  return shown({y, fn::reshape(r[1], groups), fn::reshape(r[2], groups)}, x, in[1]);
+  const Tensor y = fn::reshape(r[0], x.sizes());
+  const Dims groups{N, group};
+  return shown({by_channel(y, in[1], in[2]), fn::reshape(r[1], groups), fn::reshape(r[2], groups)}, x, in[1]);
 }
 
 Tensor SoftmaxBackwardData::compose(Inputs in) const { return cast_to(fn::softmax_backward(in[0], in[1], dim), input_dtype); }

@@ -179,6 +179,15 @@ Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
 }
 Tensor LayerNorm::compose(Inputs in) const { return fn::layer_norm_forward.over(in, normalized_shape, eps)[0]; }
 
+Tensor by_channel(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  Dims channel(x.ndim(), 1);
+  channel[1] = -1;
+  Tensor y = x;
+  if (weight) y = y * reshape(weight, channel);
+  if (bias) y = y + reshape(bias, channel);
+  return cast_to(y, x.dtype());
+}
+
 Tensor GroupNorm::compose(Inputs in) const {
   const Tensor& x = in[0];
   check(x.ndim(), "group_norm: Expected at least 2 dimensions for input tensor but received 0");
@@ -198,11 +207,7 @@ Tensor GroupNorm::compose(Inputs in) const {
     Tensor flat[3] = {reshape(x, Dims{x.sizes()[0], num_groups, rest}), Tensor(), Tensor()};
     y = reshape(fn::layer_norm_forward.over(flat, Dims{rest}, eps)[0], x.sizes());
   }
-  Dims channel(x.ndim(), 1);
-  channel[1] = c;
-  if (in[1]) y = y * reshape(in[1], channel);
-  if (in[2]) y = y + reshape(in[2], channel);
-  return y;
+  return by_channel(y, in[1], in[2]);
 }
 
 Tensor InstanceNorm::compose(Inputs in) const {

@@ -160,4 +160,7 @@ inline constexpr Fn<InstanceNorm> instance_norm;
 inline constexpr Fn<RmsNorm> rms_norm;
 }  // namespace fn
 
+/// x * weight + bias by the elements of axis 1, in x's dtype; either may be missing.
+Tensor by_channel(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
 }  // namespace weir
