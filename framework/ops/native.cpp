@@ -60,9 +60,9 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
 Tensor SoftmaxBackwardData::compose(Inputs in) const { return cast_to(fn::softmax_backward(in[0], in[1], dim), input_dtype); }
 
 Tensor SafeSoftmax::compose(Inputs in) const {
-  const Tensor y = fn::softmax(in[0], dim, dtype);
   const Tensor nothing_along = fn::eq(fn::amax(in[0], Dims{dim}, true), num(-std::numeric_limits<double>::infinity()));
-  return fn::masked_fill(y, nothing_along, 0.0);
+  // Before softmax too: its gradient would be NaN there.
+  return fn::masked_fill(fn::softmax(fn::masked_fill(in[0], nothing_along, 0.0), dim, dtype), nothing_along, 0.0);
 }
 
 Tensor NativeDropoutBackward::compose(Inputs in) const { return in[0] * in[1] * scale; }
@@ -78,16 +78,23 @@ Tensor MaxPool2dWithIndicesBackward::compose(Inputs in) const {
   return fn::squeeze(fn::max_pool_backward(fn::unsqueeze(grad, int64_t(0)), fn::unsqueeze(indices, int64_t(0)), sizes), Dims{0});
 }
 
-Tensor UpsampleBilinear2dAa::compose(Inputs in) const {
-  const Tensor& x = in[0];
-  check(x.ndim() == 4 && output_size.n == 2, "_upsample_bilinear2d_aa: expected a 4D input and two sizes, but got ", x.sizes(), " and ", output_size);
+static Tensor bilinear_aa(const Tensor& x, const Dims& size, bool align_corners, const std::optional<double>& scales_h, const std::optional<double>& scales_w) {
+  check(x.ndim() == 4 && size.n == 2, "_upsample_bilinear2d_aa: expected a 4D input and two sizes, but got ", x.sizes(), " and ", size);
   Floats steps;
   for (int i = 0; i < 2; i++) {
-    const double old = double(x.sizes()[2 + i]), now = double(output_size[i]);
+    const double old = double(x.sizes()[2 + i]), now = double(size[i]);
     const auto& scale = i ? scales_w : scales_h;
     steps.push(align_corners ? (now > 1 ? (old - 1) / (now - 1) : 0) : scale && *scale > 0 ? 1 / *scale : old / now);
   }
-  return fn::upsample(x, output_size, steps, Str("linear"), align_corners, true);
+  return fn::upsample(x, size, steps, Str("linear"), align_corners, true);
+}
+Tensor UpsampleBilinear2dAa::compose(Inputs in) const { return bilinear_aa(in[0], output_size, align_corners, scales_h, scales_w); }
+Tensor UpsampleBilinear2dAaVec::compose(Inputs in) const {
+  check(bool(output_size) != bool(scale_factors), "_upsample_bilinear2d_aa: Must specify exactly one of output_size and scale_factors");
+  if (output_size) return bilinear_aa(in[0], *output_size, align_corners, std::nullopt, std::nullopt);
+  check(in[0].ndim() == 4 && scale_factors->n == 2, "_upsample_bilinear2d_aa: expected a 4D input and two scale factors, but got ", in[0].sizes());
+  const Floats& f = *scale_factors;
+  return bilinear_aa(in[0], Dims{int64_t(double(in[0].sizes()[2]) * f[0]), int64_t(double(in[0].sizes()[3]) * f[1])}, align_corners, f[0], f[1]);
 }
 
 Tensor ChunkCat::compose(Inputs in) const {

@@ -123,6 +123,20 @@ struct UpsampleBilinear2dAa : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct UpsampleBilinear2dAaVec : Op {
+  static constexpr Signature signature =
+      "_upsample_bilinear2d_aa.vec(input: Tensor, output_size: list[int] | None, align_corners: bool, scale_factors: list[float] | None) -> Tensor";
+  static constexpr Module module = Module::function;
+  static constexpr auto doc = "The same by either sizes or scale factors.";
+  static constexpr Out out = Out::none;
+  std::optional<Dims> output_size;
+  bool align_corners;
+  std::optional<Floats> scale_factors;
+  static constexpr std::tuple fields{&UpsampleBilinear2dAaVec::output_size, &UpsampleBilinear2dAaVec::align_corners,
+                                     &UpsampleBilinear2dAaVec::scale_factors};
+  Tensor compose(Inputs in) const;
+};
+
 struct ChunkCat : Op {
   static constexpr Signature signature = "_chunk_cat(tensors: list[Tensor], dim: int, num_chunks: int) -> Tensor";
   static constexpr Module module = Module::function;
@@ -133,6 +147,6 @@ struct ChunkCat : Op {
 };
 
 using NativeOps = OpList<BatchNormLegit, BatchNormLegitNoStats, BatchNormWithUpdate, NativeLayerNorm, NativeGroupNorm, SoftmaxBackwardData,
-                         SafeSoftmax, NativeDropoutBackward, MaxPool2dWithIndicesBackward, UpsampleBilinear2dAa, ChunkCat>;
+                         SafeSoftmax, NativeDropoutBackward, MaxPool2dWithIndicesBackward, UpsampleBilinear2dAa, UpsampleBilinear2dAaVec, ChunkCat>;
 
 }  // namespace weir

@@ -249,9 +249,10 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
               if (block.inside[j][k]) to[block.at[j][k]] += block.weight[j][k] * d[k];
             if (g.mode == kNearest) continue;
             for (int64_t k = 0; k < count; k++) {
-              T value = block.inside[j][k] ? from[block.at[j][k]] * d[k] : T(0);
-              for (int a = 0; a < 2; a++) sums[a][k] += value * block.slope[j][a][k];
-              if (g.rank == 3) sums[2][k] += value * block.slope[j][2][k];
+              const bool in = block.inside[j][k];  // outside, the slope may be NaN
+              T value = from[block.at[j][k]] * d[k];
+              for (int a = 0; a < 2; a++) sums[a][k] += in ? value * block.slope[j][a][k] : T(0);
+              if (g.rank == 3) sums[2][k] += in ? value * block.slope[j][2][k] : T(0);
             }
           }
         }

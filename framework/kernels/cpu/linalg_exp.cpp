@@ -41,7 +41,6 @@ template <class T> struct Exponential {
     const int halvings = norm > kApproximated ? int(std::ceil(std::log2(norm / kApproximated))) : 0;
     for (size_t i = 0; i < size; i++) a[i] *= T(R(std::ldexp(1.0, -halvings)));
     product(a, a, a2.data()), product(a2.data(), a2.data(), a4.data()), product(a4.data(), a2.data(), a6.data());
-    // Dividing by the first coefficient keeps float32 within its range.
     auto c = [](int k) { return kPade[k] / kPade[0]; };
     even(w, c(13), c(11), c(9), 0), product(a6.data(), w.data(), v.data());
     even(w, c(7), c(5), c(3), c(1));
@@ -66,7 +65,11 @@ void matrix_exp(const MatrixExpParts&, Inputs in, Outputs out) {
     each_matrix(m.batch, 16.0 * double(m.each) * m.rows, [&](int64_t i) {
       T* a = m.at<T>(out[0], i);
       if (m.rows == 1) return void(a[0] = std::exp(a[0]));
-      Exponential<T>(m.rows).run(a);
+      // Squaring multiplies what rounding lost: in double, float32 comes out with all its digits.
+      using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
+      std::vector<Wide> wide(a, a + m.each);
+      Exponential<Wide>(m.rows).run(wide.data());
+      for (int64_t k = 0; k < m.each; k++) a[k] = T(wide[size_t(k)]);
     });
   });
 }

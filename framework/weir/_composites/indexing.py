@@ -33,3 +33,24 @@ def index_put_(input: Tensor, indices, values, accumulate=False):
     """values written, or added, at input[indices], in place: what is not indexed is not touched."""
     _check_put(input, tuple(slice(None) if i is None else i for i in indices), values)
     return weir._C._index_put(input, indices, values, accumulate)
+
+
+def _within(input, indices):
+    """Positions that may lie outside, moved to the nearest end; None keeps its axis whole."""
+    return tuple(slice(None) if i is None else i.clamp(-size, size - 1) for i, size in zip(indices, input.shape))
+
+
+@composite(out=None, method=False)
+def _unsafe_masked_index(input: Tensor, mask, indices, fill):
+    """input[indices] where mask holds, fill elsewhere; positions there may lie outside of input."""
+    if input.numel() == 0:
+        return input.new_full(weir.broadcast_tensors(mask, *(i for i in indices if i is not None))[0].shape, fill)
+    return input[_within(input, indices)].masked_fill(~mask, fill)
+
+
+@composite(out=None, method=False)
+def _unsafe_masked_index_put_accumulate(input: Tensor, mask, indices, values):
+    """A copy of input with values added at input[indices] where mask holds; positions elsewhere may lie outside of input."""
+    if input.numel() == 0:
+        return input.clone()
+    return input.clone().index_put_(_within(input, indices), values.masked_fill(~mask, 0), accumulate=True)
