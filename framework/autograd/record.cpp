@@ -176,10 +176,11 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   auto* node = new OpNode(type, op);
   NodeRef ref(node);
   node->next.reserve(in.size());
-  bool any = false;
+  bool any = false, of_numbers = false;
   for (const Tensor& x : in) {
     node->next.push_back(x ? gradient_edge(x) : Edge{});
     any |= bool(node->next.back().node);
+    of_numbers |= node->next.back().node && is_inexact(x.dtype());
   }
   bool recorded = any || (inplace && requires_grad(out[0]));
   check(!given || inplace || !any || type.out_history != OutHistory::refused, std::string(type.signature->name),
@@ -196,6 +197,9 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
     if (type.saves.outputs) node->kept_outputs.push_back(Kept(t));
   }
   if (inplace) return rebase_history(out[0], ref);
+  // Casts are hidden ops: numbers may be turned into integers, but not be summed as such.
+  check(is_inexact(out[0].dtype()) || !of_numbers || !(type.recorded & 1) || type.module == Module::hidden, std::string(type.signature->name), ": Autograd not support dtype: ",
+        name_of(out[0].dtype()));
   for (int i = 0; i < n; i++) {
     if (out[i] && is_inexact(out[i].dtype()) && type.recorded >> i & 1 && !untaken(type, i, out[i].sizes(), out[0].sizes())) set_history(out[i], ref, i);
   }

@@ -27,7 +27,7 @@ Tensor SumToSize::compose(Inputs in) const {
     if (extra || (one && x.size(d) != 1)) axes.push(d);
   }
   check(lead >= 0, "size ", size, " is not expandable to size ", x.sizes(), ".");
-  if (size == x.sizes()) return size.n ? x : clone_of(x);  // PyTorch sums a 0-d tensor over nothing
+  if (size == x.sizes()) return size.n ? x : fn::sum(x);  // PyTorch sums a 0-d tensor over nothing
   return fn::reshape(axes.empty() ? x : fn::sum(x, axes, true), size);
 }
 

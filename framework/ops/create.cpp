@@ -51,6 +51,7 @@ Tensors Fill::vjp(const Saved& s, const Tensor& dy) const { return Copy().vjp(s,
 
 Meta Arange::infer(Inputs) const {
   double a = start.to_double(), b = end.to_double(), s = step.to_double();
+  check<NotImplemented>(dtype != DType::boolean, "\"arange_cpu\" not implemented for 'Bool'");
   check(s != 0, "arange: step must be nonzero");
   check(std::isfinite(a) && std::isfinite(b), "arange: unsupported range: ", a, " -> ", b);
   check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
@@ -67,6 +68,7 @@ Meta Arange::infer(Inputs) const {
 }
 
 Meta Linspace::infer(Inputs) const {
+  check<NotImplemented>(dtype != DType::boolean, "\"linspace_cpu\" not implemented for 'Bool'");
   check(steps >= 0, "linspace: number of steps must be non-negative");
   return {Dims{steps}, dtype};
 }

@@ -189,6 +189,7 @@ void lay_out(Meta& m, const Dims& strides) {
 Meta transformed(const char* op, const Tensor& x, const Dims& dim, bool complex) {
   check(is_complex(x.dtype()) == complex && !is_reduced(x.dtype()) && is_inexact(x.dtype()), op, ": unsupported dtype ", name_of(x.dtype()));
   for (int64_t d : dim) wrap_dim(d, x.ndim(), op);
+  check(dim.empty() || x.numel() > 0, op, ": there are no lines to transform in a tensor of shape ", x.sizes(), ", as in PyTorch");
   return {x.sizes(), x.dtype(), x.device()};
 }
 

@@ -129,6 +129,7 @@ Tensor Kron::compose(Inputs in) const {
 
 Tensor TensordotAxes::compose(Inputs in) const {
   Tensor a = in[0], b = in[1];
+  check(a.dtype() == b.dtype(), "tensordot: both inputs should have same dtype, got ", name_of(a.dtype()), " and ", name_of(b.dtype()));
   check(dims_self.n == dims_other.n, "tensordot: both dimension lists should have same length");
   const Dims left = wrapped_axes(dims_self, a.ndim()), right = wrapped_axes(dims_other, b.ndim());
   sum_partners(a, b, left, right);

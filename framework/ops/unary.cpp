@@ -28,6 +28,7 @@ Meta Neg::infer(Inputs in) const {
 }
 Tensors Neg::vjp(const Saved&, const Tensor& dy) const { return {-dy}; }
 Meta Abs::infer(Inputs in) const {
+  check<NotImplemented>(in[0].dtype() != DType::boolean, "\"abs_cpu\" not implemented for 'Bool'");
   Meta m = pointwise_meta("abs(", Rule::promote, in);
   m.dtype = real_type(m.dtype);
   return m;

@@ -88,6 +88,8 @@ Tensor ConvTbc::compose(Inputs in) const {
 
 Tensor Bilinear::compose(Inputs in) const {
   const Tensor &a = in[0], &b = in[1], &w = in[2], &bias = in[3];
+  for (const Tensor& t : in)
+    if (t) check(t.dtype() == a.dtype(), "bilinear(): All tensors must have the same dtype, got ", name_of(a.dtype()), " and ", name_of(t.dtype()));
   check(a.ndim() == b.ndim(), "bilinear(): input dimensions do not match: got ", a.ndim(), " and ", b.ndim());
   for (int i = 0; i + 1 < a.ndim(); i++)
     check(a.sizes()[i] == b.sizes()[i], "bilinear(): input batch dimensions do not match at dim ", i, ": got ", a.sizes()[i], " and ", b.sizes()[i]);

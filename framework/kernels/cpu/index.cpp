@@ -102,6 +102,7 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
     using T = typename decltype(tag)::type;
     T* dst = to.data<T>();
     const T* p = src.data<T>();
+    if (std::is_same_v<T, bool> && op.alpha.to_complex() == 0.0) return;
     const auto alpha = op.alpha.to<std::conditional_t<kIsComplex<T>, std::complex<double>, double>>();
     parallel_for(s.outer, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(m * s.inner, 1)), [&](int64_t b, int64_t e) {
       for (int64_t o = b; o < e; o++)

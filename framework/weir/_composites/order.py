@@ -19,6 +19,11 @@ def _columns(rows):
     return rows if rows.dim() == 1 else rows.reshape(rows.shape[0], math.prod(rows.shape[1:]))
 
 
+def _check_slices(input, dim):
+    if dim is not None and input.numel() == 0 and any(s == 0 for d, s in enumerate(input.shape) if d != dim % input.dim()):
+        raise RuntimeError("unique: there are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+
+
 _unique_rows = _C.ops["hidden"]["unique_rows"]
 
 
@@ -34,7 +39,8 @@ def _distinct(input, dim, consecutive):
 
 @composite(public=False)
 def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False, dim=None):
-    """The first of each run of equal elements, or slices along dim."""
+    """The first of each run of equal elements, or slices along dim. RuntimeError for empty slices."""
+    _check_slices(input, dim)
     return _optional(*_distinct(input, dim, True), return_inverse, return_counts)
 
 
@@ -57,6 +63,5 @@ composite(_unique_consecutive, method=False, out=None)
 @composite(out=None)
 def unique(input: Tensor, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The different elements, or slices along dim, in order. RuntimeError for empty slices."""
-    if dim is not None and input.numel() == 0 and any(s == 0 for d, s in enumerate(input.shape) if d != dim % input.dim()):
-        raise RuntimeError("unique: there are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    _check_slices(input, dim)
     return _optional(*_distinct(input, dim, False), return_inverse, return_counts)

@@ -45,7 +45,7 @@ def unravel_index(indices, shape):
     shape = [shape] if isinstance(shape, int) else list(shape)
     if any(s < 0 for s in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
-    coordinates = []
+    coordinates, indices = [], indices.to(weir.int64)
     for size in reversed(shape):
         coordinates.append(weir.remainder(indices, size))
         indices = weir.floor_divide(indices, size)

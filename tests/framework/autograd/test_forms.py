@@ -178,3 +178,11 @@ def test_writing_over_what_is_read_is_refused(t):
     x = t.ones(3)
     with pytest.raises(RuntimeError, match="single memory location"):
         x[1:].add_(x[:-1])
+
+
+def test_sums_of_numbers_as_integers_are_refused_and_casts_are_not():
+    x = weir.ones(3, requires_grad=True)
+    for call in (lambda: x.sum(dtype=weir.int32), lambda: weir.cumsum(x, 0, dtype=weir.int64), lambda: x.prod(dtype=weir.bool)):
+        with pytest.raises(RuntimeError, match="Autograd not support dtype"):
+            call()
+    assert not x.long().requires_grad and not x.to(weir.int8).sum().requires_grad and not x.argmax().requires_grad

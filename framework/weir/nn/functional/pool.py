@@ -6,7 +6,7 @@ import weir
 from weir._composites._register import autocast_as
 from weir._ops import op
 
-from ._check import check_batched, check_tensor, ntuple
+from ._check import check_batched, check_floating, check_tensor, ntuple
 
 __all__ = [
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
@@ -74,6 +74,8 @@ _max_pool1d = _max_pool(max_pool1d_with_indices, 1)
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     # Source: PyTorch's kernel for calls that record nothing reads and writes row by row.
     plain = not return_indices and isinstance(input, weir.Tensor) and not (input.requires_grad and weir.is_grad_enabled())
+    if plain:
+        check_floating("max_pool1d", input)
     return _max_pool1d(input.contiguous() if plain else input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -102,6 +104,7 @@ def _max_unpool(rank):
         if given[0] > min(rank, *given[1:]):
             raise IndexError("tuple index out of range")  # as PyTorch: each axis needs a stride and a padding
         check_batched(f"max_unpool{rank}d", input, rank)
+        check_floating(f"max_unpool{rank}d", input)
         kernel = ntuple(kernel_size, rank, "kernel_size")
         stride = kernel if stride is None else ntuple(stride, rank, "stride")
         size = _unpool_size(input, kernel, stride, ntuple(padding, rank, "padding"), output_size, rank)

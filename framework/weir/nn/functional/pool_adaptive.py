@@ -30,7 +30,8 @@ def _output_size(name, input, output_size, rank):
     if any(s < 0 for s in sizes):
         raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0")
     mean = "avg" in name and all(s == 1 for s in sizes)  # to PyTorch, of nothing too
-    if not mean and any(s == 0 for s in input.shape[-rank:]):
+    filled = input.shape[-rank:] if "avg" in name and rank < 3 else input.shape[1:]
+    if not mean and 0 in filled:
         raise RuntimeError(f"{name}(): Expected input to have non-zero size for non-batch dimensions, but input has "
                            f"sizes {list(input.shape)}")
     return sizes
