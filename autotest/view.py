@@ -15,7 +15,7 @@ from .campaign.score import Score
 from .campaign.search import Found
 from .opdb.cell import PHASES, Cell, totals
 
-_COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta",
+_COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta", "EXCUSED": "blue",
            "ORACLE-ERROR": "cyan"}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from weir_reports.hashing import digest
 
-from .case import Case, Named, TensorSpec, tensors_of
+from .case import Case, Made, Named, TensorSpec, tensors_of
 from .objects import CASES, Built, Power, parts, tensors
 from .program import Program, Ref, Step
 from .target import Target
@@ -120,6 +120,8 @@ def _to_json(value):
         return {"named": [value.kind, value.name]}
     if isinstance(value, Power):
         return {"power": value.base.hex()}
+    if isinstance(value, Made):
+        return {"made": [value.path, _to_json(value.args), _to_json(value.kwargs)]}
     if isinstance(value, Built):
         return {"built": [value.path, _to_json(value.kwargs)]}
     if isinstance(value, Ref):
@@ -140,6 +142,7 @@ _READERS = {"float": float.fromhex, "complex": lambda parts: complex(*map(float.
             "slice": lambda parts: slice(*map(_from_json, parts)), "ellipsis": lambda _: Ellipsis,
             "named": lambda parts: Named(*parts), "tensor": _tensor,
             "power": lambda base: Power(float.fromhex(base)),
+            "made": lambda parts: Made(parts[0], *map(_from_json, parts[1:])),
             "built": lambda parts: Built(parts[0], _from_json(parts[1])),
             "ref": lambda parts: Ref(*parts[:3], tuple(parts[3]), parts[4])}
 

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from . import dtypes
-from .case import Case, Named, TensorSpec, leaves, map_tree, seen
+from .case import Case, Made, Named, TensorSpec, leaves, map_tree, seen
 from .objects import Built, Power
 from .program import Program, Ref
 
@@ -128,6 +128,8 @@ def _leaf(value, tensor):
         return _Text(f"s{value.step}" + (f"[{value.output}]" if value.output else ""))
     if isinstance(value, Power):
         return _Text(f"lambda step: {value.base} ** step")
+    if isinstance(value, Made):
+        return _Text(f"torch.{value.path}({arguments(value.args, value.kwargs, tensor)})")
     if isinstance(value, Built):
         return _Text(f"torch.{value.path}(optimizer=optimizer, {arguments((), value.kwargs, tensor)})")
     return _Text(f"torch.{value.name}") if isinstance(value, Named) else value

@@ -25,8 +25,7 @@ def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
     floor = working_epsilon(case)
     return replace(
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
-        storages=[_promote_storage(dtype, data, rng, floor) for dtype, data in case.storages],
-        cotangents=[(position, _promote_leaf(spec)) for position, spec in case.cotangents or ()] or None)
+        storages=[_promote_storage(dtype, data, rng, floor) for dtype, data in case.storages])
 
 
 def is_double(case: Case) -> bool:

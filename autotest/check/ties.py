@@ -3,8 +3,7 @@
 import numpy as np
 
 from ..cases import dtypes
-from ..cases.case import Case, TensorSpec, seen
-from ..workers.execute import gradient_inputs
+from ..cases.case import Case, TensorSpec, gradient_inputs, seen
 
 #: Operations whose documentation leaves open which of several equal values an index names.
 _CHOOSING = {"sort", "argsort", "topk", "kthvalue", "mode", "median", "nanmedian"}

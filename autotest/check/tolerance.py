@@ -1,6 +1,6 @@
 """When two floating results count as equal.
 
-`close` is the cheap test. Elements it rejects get a second hearing in `conditioned`, which allows
+`close` is the cheap test. Elements it rejects are looked at again by `conditioned`, which allows
 an error in proportion to what the op itself does to an error of one epsilon in its inputs, so that
 ill-conditioned ops are not false alarms and well-conditioned ones get no slack.
 
@@ -120,3 +120,14 @@ def norm(x: np.ndarray) -> float:
     """The largest finite magnitude, 0 if there is none."""
     magnitude = np.abs(x)
     return float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0))
+
+
+def describe(w: np.ndarray, t: np.ndarray, wrong: np.ndarray) -> str:
+    """How many elements differ, and the worst of them."""
+    with np.errstate(all="ignore"):
+        wide = np.complex128 if w.dtype.kind == "c" else np.float64
+        gap = np.abs(w.astype(wide) - t.astype(wide))
+    gap = np.where(wrong, np.where(np.isfinite(gap), gap, np.inf), -1.0)
+    at = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    place = f" at {[int(i) for i in at]}" if at else ""
+    return f"{int(wrong.sum())} of {wrong.size} elements differ, worst{place}: expected {t[at]}, got {w[at]}"

@@ -12,10 +12,10 @@ from ..cases.case import Case, TensorSpec, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers import draws
-from ..workers.seeding import seed
 from ..workers.trial import Trial
-from . import arguments, casts, classes, fill, gauge, grow, objects, samples, vary
+from . import arguments, classes, fill, gauge, grow, objects, samples, vary
 from .choices import Choices
+from .expectation import expectation
 from .novelty import signature
 from .signature import Overload
 from .universe import overloads
@@ -26,10 +26,6 @@ _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 PROGRAM = Overload("program", "program", (), family="program")
 _FROM_DATABASE = 0.33  # how often a call starts from a sample of the op database, where there is one
 _SAMPLED = 1  # of the random calls of a batch, how many have their distribution tested: it takes thousands of calls
-
-
-seed(torch)
-_SEEDED = torch.default_generator.get_state()  # before a call draws
 
 
 @dataclass
@@ -93,17 +89,10 @@ class Author:
         target = Target(f"torch.{overload.path}", [overload.path])
         if relation == "inplace":
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
-        function = target.resolve(torch)
         if relation == "out":
-            case = _with_out(case, function, choices)
-        seed(torch)
-        expected = Trial(torch, function, case).run()
-        drew = overload.random or not (expected.raised or torch.equal(_SEEDED, torch.default_generator.get_state()))
-        unfilled = "empty" in overload.path or "resize" in overload.path
-        free = drew or unfilled or case.process is not None
-        expected.undefined = {} if free else casts.undefined(case, function, expected)
-        return Item(index, target, case, expected, free, tuple(choices.made), drew,
-                    pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
+            case = _with_out(case, target.resolve(torch), choices)
+        return expectation(target, case, index, draws=overload.random, unfilled="empty" in overload.path or "resize" in overload.path,
+                           choices=tuple(choices.made), pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
 
     def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
         """A call by the signature, or a sample of the op database with some changes."""

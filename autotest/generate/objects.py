@@ -1,8 +1,9 @@
 """Makes cases about modules, optimizers and schedulers from PyTorch's databases and from constructors' signatures."""
 
 import inspect
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from math import prod
 
 import torch
@@ -53,23 +54,88 @@ def _of_sample(sample: vary.Sample) -> ModuleCase:
 @lru_cache(maxsize=None)
 @kept
 def module_samples(path: str, dtype: str) -> list:
-    """The database's inputs of a module class, as data: trees of args, kwargs, inputs and keywords of the call."""
+    """The database's small inputs of a module class, as data: trees of args, kwargs, inputs and keywords of the call."""
+    found = [sample for sample, _ in _module_inputs(path, dtype)]
+    return vary.simplest_first([sample for sample in found if sample is not None and sample.small])
+
+
+def _module_inputs(path: str, dtype: str):
+    """Pairs of a sample, None where it cannot be sent to another framework, and why not."""
     from torch.testing._internal.common_modules import module_db
 
-    found = []
     for info in module_db:
         if info.name != path or getattr(torch, dtype) not in info.dtypes:
             continue
         seed(torch)
         asked = {"device": "cpu", "dtype": getattr(torch, dtype), "requires_grad": True, "training": True}
-        for sample in info.module_inputs_func(info, **asked):
-            made, call, encoder = sample.constructor_input, sample.forward_input, Encoder(torch)
+        with _recorded() as made_of:
+            inputs = info.module_inputs_func(info, **asked)
+        for sample in inputs:
+            made, call, encoder = sample.constructor_input, sample.forward_input, Encoder(torch, made_of)
+            if call is None:
+                yield None, "has no input"
+                continue
             try:
                 trees = encoder.encode((made.args, made.kwargs, call.args, call.kwargs))
-            except (Unmappable, AttributeError):
-                continue  # holds a module or a function, or has no input
-            found.append(vary.Sample(trees, encoder.storages))
-    return vary.simplest_first([sample for sample in found if sample.small])
+            except Unmappable as error:
+                yield None, str(error)
+                continue
+            yield vary.Sample(trees, encoder.storages), ""
+
+
+@contextmanager
+def _recorded():
+    """Remembers with what each module of `torch.nn` was made meanwhile: path, args and kwargs by id."""
+    made: dict = {}
+    kinds = {name: kind for name, kind in vars(torch.nn).items() if isinstance(kind, type) and issubclass(kind, torch.nn.Module)
+             and "__init__" in vars(kind)}
+    before = {kind: kind.__init__ for kind in kinds.values()}
+    alive = []  # so that no id is used twice
+
+    def remembering(init):
+        @wraps(init)
+        def __init__(self, *args, **kwargs):
+            if id(self) not in made:
+                made[id(self)] = f"nn.{type(self).__name__}", args, kwargs
+                alive.append(self)
+            init(self, *args, **kwargs)
+        return __init__
+
+    try:
+        for kind, init in before.items():
+            kind.__init__ = remembering(init)
+        yield made
+    finally:
+        for kind, init in before.items():
+            kind.__init__ = init
+
+
+# The databases themselves, unchanged.
+
+def database_names(database: str, dtype: str) -> list[str]:
+    """The classes that PyTorch's database of modules or optimizers has for the dtype, by name."""
+    from torch.testing._internal.common_modules import module_db
+    from torch.testing._internal.common_optimizers import optim_db
+
+    kind = getattr(torch, dtype)
+    if database == "module":
+        return sorted({info.name for info in module_db if kind in info.dtypes})
+    return sorted(f"optim.{info.optim_cls.__name__}" for info in optim_db) if kind in (torch.float32, torch.float64) else []
+
+
+def database_cases(database: str, path: str, dtype: str, choices: Choices) -> list[tuple]:
+    """Every sample of a class as a case, with drawn parameters and gradients; None and the reason where it cannot be one."""
+    kind = ship.walk(torch, path)
+    if database == "optimizer":
+        return [(_steps(kind, sample, dtype, choices), "") for sample in _options(path)]
+    found = []
+    for sample, reason in _module_inputs(path, dtype):
+        if sample is not None:
+            case = replace(_of_sample(sample), dtype=Named("dtype", dtype), lazy=path.startswith("nn.Lazy"))
+            found.append((replace(case, state=_state(kind, case, choices)), ""))
+        else:
+            found.append((None, reason))
+    return found
 
 
 def _by_signature(kind: type, overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
@@ -144,9 +210,13 @@ _MOST_KNOWN = 10_000  # a run makes some thousands, a search goes on for hours
 # Optimizers.
 
 def _optimizer(overload: Overload, dtype: str, choices: Choices) -> OptimizerCase:
-    kind = ship.walk(torch, overload.path)
     made = vary.varied(choices.pick(_options(overload.path)), overload, dtype, choices)
-    case = OptimizerCase(kwargs=made.trees[1], storages=made.storages)
+    return _steps(ship.walk(torch, overload.path), made, dtype, choices)
+
+
+def _steps(kind: type, made: vary.Sample, dtype: str, choices: Choices) -> OptimizerCase:
+    """Some steps of an optimizer with the options of a sample."""
+    case = OptimizerCase(kwargs=made.trees[1], storages=list(made.storages))
     case.closure = inspect.signature(kind.step).parameters["closure"].default is inspect.Parameter.empty
     parameters = [_tensor(case, dtype, choices.pick(_SIZES), "normal", choices, grad=True)
                   for _ in range(choices.pick((1, 2, 3)))]

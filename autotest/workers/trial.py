@@ -5,46 +5,13 @@ and is not compared.
 """
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..cases import dtypes, ship
-from ..cases.case import Case, Decoder, Unmappable
+from ..cases.case import Case, Decoder, Unmappable, gradient_inputs
+from ..cases.observed import CANNOT_BUILD, Observation
 from ..cases.values import Raised, flatten, to_value
-from .execute import gradient_inputs
-
-
-#: Stands for the exception's name where not even the inputs could be made, as with a dtype the framework lacks.
-CANNOT_BUILD = "CannotBuildInputs"
-
-
-@dataclass
-class Observation:
-    """What a case did. Lists run over the outputs, in order of mention; `written` over input tensors by id.
-
-    aliases: ("same", input id) for an input handed back, ("view", storage) for a view of one, None otherwise.
-    through: what a view and its base show after a write into the other one.
-    determined: what a case's `process` makes of the result; gradients are then those of this part.
-    lacks: properties that the framework has no means to be asked for.
-    undefined: of the oracle's, by phase and position, the elements that were cast to an integer type that cannot hold them.
-    """
-
-    raised: Raised | None = None
-    unmappable: str | None = None
-    structure: str = ""
-    values: list = field(default_factory=list)
-    strides: list = field(default_factory=list)
-    aliases: list = field(default_factory=list)
-    requires_grad: list = field(default_factory=list)
-    versions: dict = field(default_factory=dict)
-    written: dict = field(default_factory=dict)
-    through: list = field(default_factory=list)
-    gradients: list | Raised | None = None
-    second: list | Raised | None = None
-    determined: list | None = None
-    lacks: tuple = ()
-    undefined: dict = field(default_factory=dict)
 
 
 class Trial:

@@ -1,10 +1,10 @@
-"""A second hearing for numbers that differ by more than rounding: what does the call itself do to rounding?"""
+"""Numbers that differ by more than rounding: what do reruns show that the call itself does to rounding?"""
 
 import numpy as np
 
 from ..cases import dtypes
+from ..cases.observed import Observation
 from ..cases.values import Raised, Value
-from ..workers.trial import Observation
 from . import ties, tolerance
 from .excuses import settled
 from .properties import SINGULAR, Fault
@@ -15,7 +15,7 @@ DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float
                      "complex64": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex128": (1e-7, 1e-7)}
 
 
-def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> frozenset | None:
+def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation]) -> frozenset | None:
     """The kinds of excuse that the numbers of `fault` need, none where they are within tolerance of the oracle's own; None
     where they are wrong.
 
