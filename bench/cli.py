@@ -3,7 +3,7 @@
 import json
 import sys
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from weir_reports.console import OK, run_app
-from weir_reports.records import save
+from weir_reports.records import save, seal
 
 from . import cases as catalogue
 from .case import case_id, display_name
@@ -21,6 +21,7 @@ from .lockstep import CannotStart, Plan, Session
 from .notes import notes as release_notes
 from .sides import CannotCompare, side_of
 from .table import show, show_comparison
+from .trust import record as trust_record
 from .trust import trust as measure_trust
 
 WIDTH = 160  # columns of the table in a file or pipe
@@ -124,7 +125,8 @@ def trust(
     group: GroupOption = "overhead", case: CaseOption = "", threads: ThreadsOption = 1,
     runs: Annotated[int, typer.Option(min=1, help="Comparisons per planted slow-down.")] = 1,
     quick: Annotated[bool, typer.Option(help="A fifth of the budget.")] = False,
-    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the rates here.")] = None,
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+    store: Annotated[Optional[str], typer.Option(help="Append the record to this store (path or URL), for the report.")] = None,
 ) -> int:
     """Measures `compare` itself: alarms where nothing changed, and how many planted slow-downs of 5%, 10% and 20% it finds.
 
@@ -137,8 +139,11 @@ def trust(
     for slow_down, count in found.cases.items():
         what = f"slowed down by {slow_down:.0%}" if slow_down else "unchanged"
         print(f"{what}: {found.slower[slow_down]} of {count} cases called slower, in {found.alarmed[slow_down]} of {found.runs[slow_down]} runs")
+    record = seal(trust_record(found, side, group, threads))
     if json_file is not None:
-        json_file.write_text(json.dumps({name: {str(k): v for k, v in counts.items()} for name, counts in asdict(found).items()}, indent=1))
+        json_file.write_text(json.dumps(record, indent=1))
+    if store is not None:
+        save(record, store)
     return OK
 
 

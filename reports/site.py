@@ -61,7 +61,13 @@ def figures(records: list[dict]) -> dict:
     judged = claims(metrics(conformances, campaigns, groups, workloads))
     return {"records": records, "conformances": conformances, "campaigns": campaigns, "bench": groups, "workloads": workloads,
             "claims": judged, "tally": Counter(c.state for c in judged), "machines": _machines(records), "history": history.series(records),
+            "mutations": _newest(kinds.get("weir.mutation/v1", [])), "trusts": _newest(kinds.get("weir.trust/v1", [])),
             "answers": overview.answers(conformances, campaigns, groups, workloads), "changed": overview.changes(records)}
+
+
+def _newest(records: list[dict]) -> list[dict]:
+    """Returns the newest record of each subject."""
+    return list({record["subject"]["name"]: record for record in records}.values())
 
 
 def bench_groups(records: list[dict]) -> dict:

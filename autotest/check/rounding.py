@@ -77,8 +77,9 @@ def _gave_up(reruns: list[Observation]) -> bool:
 
 
 def _noise(expected: Observation, reruns: list[Observation]) -> bool:
-    """Whether a floating result of the oracle's, or a gradient, is nothing but noise, as where a matrix is singular."""
-    for phase in ("values", "gradients", "second"):
+    """Whether a floating result of the oracle's, or a gradient, is nothing but noise, as where a matrix is singular. Of a result
+    that is determined only in part, that part: the sign of a vector is nobody's noise."""
+    for phase in ("values" if expected.determined is None else "determined", "gradients", "second"):
         found = getattr(expected, phase)
         for i, value in enumerate(found if isinstance(found, list) else ()):
             if value is None or value.number_dtype not in dtypes.EPSILON:

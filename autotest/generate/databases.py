@@ -52,13 +52,15 @@ class _Made:
     def __init__(self, op, key: OpKey, differentiable: bool):
         self._op, self._key, self._differentiable = op, key, differentiable
         self._target = target.of_op(op, torch)
+        self._modules: dict = {}
         self.items: list[Item] = []
         self.omissions: list[Omission] = []
 
     def add_samples(self, dtype: torch.dtype, limit: int) -> None:
         _reseed(f"{self._key}.{dtype}")
         try:
-            found = list(opinfo.samples(self._op, dtype, self._differentiable))
+            with objects.recorded() as self._modules:
+                found = list(opinfo.samples(self._op, dtype, self._differentiable))
         except Exception as error:
             return self._omit(0, "ORACLE-ERROR", f"sample_inputs raised {Raised.of(error)}")
         for index in _spread(len(found), limit):
@@ -96,7 +98,7 @@ class _Made:
                 self.omissions.append(Omission("err", index, "ORACLE-ERROR", "torch accepts this input"))
 
     def _item(self, index: int, sample, order: int) -> Item:
-        encoder = Encoder(torch)
+        encoder = Encoder(torch, self._modules)
         args = encoder.encode((sample.input, *sample.args))
         case = Case(args, encoder.encode(sample.kwargs), encoder.storages, _process(sample), differentiate=order)
         return expectation(self._target, case, index, unfilled=self._op.name in UNINITIALISED,

@@ -68,7 +68,7 @@ def _module_inputs(path: str, dtype: str):
             continue
         seed(torch)
         asked = {"device": "cpu", "dtype": getattr(torch, dtype), "requires_grad": True, "training": True}
-        with _recorded() as made_of:
+        with recorded() as made_of:
             inputs = info.module_inputs_func(info, **asked)
         for sample in inputs:
             made, call, encoder = sample.constructor_input, sample.forward_input, Encoder(torch, made_of)
@@ -84,7 +84,7 @@ def _module_inputs(path: str, dtype: str):
 
 
 @contextmanager
-def _recorded():
+def recorded():
     """Remembers with what each module of `torch.nn` was made meanwhile: path, args and kwargs by id."""
     made: dict = {}
     kinds = {name: kind for name, kind in vars(torch.nn).items() if isinstance(kind, type) and issubclass(kind, torch.nn.Module)
@@ -127,7 +127,7 @@ def database_cases(database: str, path: str, dtype: str, choices: Choices) -> li
     """Every sample of a class as a case, with drawn parameters and gradients; None and the reason where it cannot be one."""
     kind = ship.walk(torch, path)
     if database == "optimizer":
-        return [(_steps(kind, sample, dtype, choices), "") for sample in _options(path)]
+        return [(_steps(kind, sample, dtype, choices, _MATRICES), "") for sample in _options(path)]
     found = []
     for sample, reason in _module_inputs(path, dtype):
         if sample is not None:
@@ -214,11 +214,11 @@ def _optimizer(overload: Overload, dtype: str, choices: Choices) -> OptimizerCas
     return _steps(ship.walk(torch, overload.path), made, dtype, choices)
 
 
-def _steps(kind: type, made: vary.Sample, dtype: str, choices: Choices) -> OptimizerCase:
-    """Some steps of an optimizer with the options of a sample."""
+def _steps(kind: type, made: vary.Sample, dtype: str, choices: Choices, sizes: tuple | None = None) -> OptimizerCase:
+    """Some steps of an optimizer with the options of a sample, on parameters of `sizes`."""
     case = OptimizerCase(kwargs=made.trees[1], storages=list(made.storages))
     case.closure = inspect.signature(kind.step).parameters["closure"].default is inspect.Parameter.empty
-    parameters = [_tensor(case, dtype, choices.pick(_SIZES), "normal", choices, grad=True)
+    parameters = [_tensor(case, dtype, choices.pick(sizes or _SIZES), "normal", choices, grad=True)
                   for _ in range(choices.pick((1, 2, 3)))]
     case.groups = [{"params": parameters}]
     if len(parameters) > 1 and choices.chance(0.4):
@@ -293,6 +293,7 @@ def _placed(case, dtype: str, size: tuple, data: bytes, grad: bool = False) -> T
 
 _MAKERS = {"module": _module, "optimizer": _optimizer, "scheduler": _scheduler}
 _FIRST_ID = 1000  # above the ids of samples and calls
+_MATRICES = ((2, 3), (3, 2), (4, 4))  # what every optimizer takes
 _SIZES = ((2, 2), (3,), (2, 3), (), (1,), (2, 1, 2), (0,))
 _FILLS = ("whole", "normal", "unit", "wide")
 _RATES = (0.1, 1.0, 0.01, 0.5)

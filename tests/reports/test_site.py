@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 import samples
+from weir_reports.intervals import Interval
 from weir_reports.records import seal
 from weir_reports.site import build, duration, percent, size
-from weir_reports.svg import _apart
+from weir_reports.svg import _apart, forest
 
 
 class Links(HTMLParser):
@@ -63,6 +64,18 @@ def test_a_failure_has_a_page_with_its_script(site):
     page = (site / "failures" / "flip.float32.stride.html").read_text()
     assert "print(torch.flip(x).stride())" in page and "weir-autotest shrink flip --dtype float32" in page
     assert "failures/flip.float32.stride.html" in (site / "generated.html").read_text()
+
+
+def test_planted_faults_and_the_trust_in_comparisons_are_published(site):
+    page = (site / "generated.html").read_text()
+    assert "A stable sort that is none" in page and "66.6%" in page and "argsort.stable int64" in page
+    assert "66.6%" in (site / "bench.html").read_text()
+
+
+def test_an_inconclusive_case_is_drawn_hollow():
+    rows = [("add", Interval(2.0, 1.9, 2.1), "#a", "hollow"), ("sub", Interval(2.0, 1.9, 2.1), "#b", "")]
+    first, second = forest(rows, "title", "axis").split("<a ")[1:]
+    assert 'class="row hollow"' in first and 'class="row better"' in second
 
 
 def test_two_records_of_a_series_draw_a_trend(tmp_path):
