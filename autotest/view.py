@@ -78,7 +78,8 @@ def campaign_summary(record: dict, console: Console) -> None:
     console.print(f"{sum(excused.values())} values excused ({sum(excused.values()) / max(count['cases'], 1):.2%} of cases)"
                   + "".join(f", {number} {kind}" for kind, number in sorted(excused.items(), key=lambda e: -e[1])), highlight=False)
     graph = count.get("graph", {})
-    if traced := graph.get("asked", 0) - graph.get("dynamic", 0):
+    traced = graph.get("asked", 0) - graph.get("dynamic", 0)
+    if traced > graph.get("refused", 0):  # a subject without graphs refuses all
         equal = traced - graph["refused"] - graph["wrong"]
         console.print(f"{equal} of {traced} calls equal eager mode as graphs ({equal / traced:.2%}); {graph['refused']} are refused by name, "
                       f"{graph['wrong']} wrong; {graph['dynamic']} more depend on values", highlight=False)

@@ -5,6 +5,7 @@ storage survive the trip. Bytes rather than seeds: a framework's random numbers 
 version and on the SIMD level of the machine.
 """
 
+import builtins
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
@@ -24,7 +25,8 @@ class Unmappable(Exception):
 class TensorSpec:
     """A strided view of `storages[storage]`; `id` is equal for two mentions of one tensor.
 
-    `conj`: a complex tensor that shows its storage conjugated, as `Tensor.conj()` does without a copy.
+    `conj`: a complex tensor that shows its storage conjugated, as `Tensor.conj()` does without a copy. `numpy`: no tensor but a
+    NumPy array.
     """
 
     id: int
@@ -35,11 +37,13 @@ class TensorSpec:
     storage: int
     requires_grad: bool
     conj: bool = False
+    numpy: bool = False
 
 
 @dataclass(frozen=True)
 class Named:
-    """A framework constant: `kind` is dtype, layout, memory_format, device or function, whose name is its path below the framework."""
+    """A framework constant: `kind` is dtype, layout, memory_format, device, type (Python's own, as `float`) or
+    function, whose name is its path below the framework."""
 
     kind: str
     name: str
@@ -211,12 +215,18 @@ class Decoder:
         self.bases: dict = {}
         self.tensors: dict = {}
         self.results: list = []
+        self._arrays: dict = {}
 
     def decode(self, tree):
         """The framework's values for encoded `tree`; one descriptor id, one tensor."""
         return map_tree(self._leaf, tree)
 
     def _leaf(self, value):
+        if isinstance(value, TensorSpec) and value.numpy:
+            if value.id not in self._arrays:
+                dtype, data = self._storages[value.storage]
+                self._arrays[value.id] = seen(np.frombuffer(bytearray(data), dtypes.numpy_dtype(dtype)), value)
+            return self._arrays[value.id]
         if isinstance(value, TensorSpec):
             if value.id not in self.tensors:
                 self.tensors[value.id] = self._tensor(value)
@@ -232,6 +242,8 @@ class Decoder:
     def _named(self, value: Named):
         if value.kind == "device":
             return self._W.device(value.name)
+        if value.kind == "type":
+            return getattr(builtins, value.name)
         return _at(self._W, value.name) if value.kind == "function" else getattr(self._W, value.name)
 
     def _tensor(self, spec: TensorSpec):

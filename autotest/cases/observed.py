@@ -10,7 +10,8 @@ CANNOT_BUILD = "CannotBuildInputs"
 
 @dataclass
 class Observation:
-    """What a case did. Lists run over the outputs, in order of mention; `written` over input tensors by id.
+    """What a case did. Lists run over the outputs, in order of mention; `written` over input tensors by id, and, by -1 - id, over
+    the whole memory of which an `out=` is a part.
 
     aliases: ("same", input id) for an input handed back, ("view", storage) for a view of one, None otherwise.
     through: what a view and its base show after a write into the other one.

@@ -13,7 +13,7 @@ from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers import draws
 from ..workers.trial import Trial
-from . import arguments, classes, fill, gauge, grow, objects, samples, vary
+from . import arguments, classes, fill, gauge, grow, objects, samples, surface, vary
 from .choices import Choices
 from .expectation import expectation
 from .novelty import signature
@@ -40,7 +40,7 @@ class Author:
     """Makes batches. The same overload, dtype and index always give the same case."""
 
     def __init__(self):
-        self._overloads = {overload.name: overload for overload in (*overloads(), *classes.overloads(), PROGRAM)}
+        self._overloads = {overload.name: overload for overload in (*overloads(), *surface.overloads(), *classes.overloads(), PROGRAM)}
         self._pool = grow.pool(list(overloads()))
 
     def universe(self) -> list[Overload]:
@@ -76,7 +76,7 @@ class Author:
         overload = self._overloads[name]
         if overload is PROGRAM:
             return grow.grow(self._pool, dtype, choices, index)
-        if overload.family:
+        if overload.family and overload.family != surface.FAMILY:
             return [objects.item(overload, dtype, choices, index)]
         return [self.item(overload, dtype, choices, index)]
 
@@ -96,6 +96,8 @@ class Author:
 
     def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
         """A call by the signature, or a sample of the op database with some changes."""
+        if overload.family == surface.FAMILY:
+            return surface.make(overload, dtype, choices, grad)
         known = samples.samples_of(overload, dtype)
         if not known or not choices.chance(_FROM_DATABASE):
             try:
@@ -153,10 +155,13 @@ def _with_out(case: Case, function, choices: Choices) -> Case:
 
 def _out_like(case: Case, identity: int, value, choices: Choices) -> TensorSpec:
     size, dtype = value.shape, value.dtype
-    how = choices.pick(("same",) * 6 + ("empty", "transposed", "wider", "integer"))
+    how = choices.pick(("same",) * 6 + ("empty", "transposed", "wider", "integer", "part"))
     size = (0,) if how == "empty" or prod(size) > fill.LONGEST else size  # where the call resizes it
     dtype = {"wider": "float64", "integer": "int64"}.get(how, dtype)
     stride = row_major(size[::-1])[::-1] if how == "transposed" else row_major(size)
+    if how == "part" and 2 * prod(size) < fill.LONGEST:  # a view of larger memory, every other element of it
+        case.storages.append((dtype, fill.data(dtype, "whole", 0, 2 * prod(size) + 1)))
+        return TensorSpec(identity, dtype, size, tuple(2 * step for step in stride), 1, len(case.storages) - 1, False)
     case.storages.append((dtype, fill.data(dtype, "whole", 0, prod(size))))
     return TensorSpec(identity, dtype, size, stride, 0, len(case.storages) - 1, False)
 

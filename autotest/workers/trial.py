@@ -22,6 +22,7 @@ class Trial:
         self._function = function
         self._case = case
         self._decoder = Decoder(W, case.storages)
+        self._around: dict = {}  # what an `out=` is a part of, by descriptor id
         self._seen = Observation()
 
     def run(self) -> Observation:
@@ -62,12 +63,19 @@ class Trial:
         return args
 
     def _own_outs(self, kwargs: dict) -> None:
-        """Gives `out=` tensors memory of the framework's own: memory that came from NumPy cannot grow."""
+        """Gives `out=` tensors memory of the framework's own: memory that came from NumPy cannot grow. One that is a part of larger
+        memory stays that."""
         outs = kwargs["out"] if isinstance(kwargs["out"], tuple) else (kwargs["out"],)
         specs = self._case.kwargs["out"] if isinstance(kwargs["out"], tuple) else (self._case.kwargs["out"],)
-        owned = tuple(out.clone() for out in outs)
+        owned = tuple(self._owned(out, spec) for out, spec in zip(outs, specs))
         self._decoder.tensors.update({spec.id: out for spec, out in zip(specs, owned)})
         kwargs["out"] = owned if isinstance(kwargs["out"], tuple) else owned[0]
+
+    def _owned(self, out, spec):
+        if not spec.offset:
+            return out.clone()
+        self._around[spec.id] = self._decoder.bases[spec.storage].clone()
+        return self._W.as_strided(self._around[spec.id].detach(), spec.size, spec.stride, spec.offset)
 
     def _context(self):
         if self._case.relation != "autocast":
@@ -87,6 +95,7 @@ class Trial:
         after = self._versions()
         seen.versions = {key: after[key] - before[key] for key in before}
         seen.written = {key: to_value(self._decoder.tensors[key], W) for key, moved in seen.versions.items() if moved}
+        seen.written |= {-1 - key: to_value(base, W) for key, base in self._around.items()}
         seen.lacks = self._lacks(tensors)
         if self._case.process is not None:
             outputs = flatten(ship.build(self._case.process, W)(result), W)[1]
