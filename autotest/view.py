@@ -101,8 +101,7 @@ def states(score: Score, console: Console) -> None:
 def found(search: Found, console: Console) -> None:
     """Prints what a search met."""
     failures = sum((score.failed for score in search.failing), Counter())
-    console.print(f"{search.cases} cases in {search.seconds:.0f} s met {search.count('error')} error templates and "
-                  f"{search.count('result')} kinds of result", highlight=False)
+    console.print(f"{search.cases} cases in {search.seconds:.0f} s", highlight=False)
     console.print(f"{len({score.overload for score in search.failing})} overloads fail: "
                   + (", ".join(f"{name} {count}" for name, count in failures.most_common()) or "none"), highlight=False)
 

@@ -95,15 +95,15 @@ class Lane:
 
     # The oracle's side.
 
-    def prepare(self, task: tuple) -> tuple[Score, list[bytes]]:
-        """The batches of an overload in a dtype, and a score that knows how many calls were made."""
+    def prepare(self, task: tuple, indices=None) -> tuple[Score, list[bytes]]:
+        """The batches of an overload in a dtype, of the settings' cases or these, and a score that knows how many calls were made."""
         overload, dtype = task
         score = Score(overload.name, overload.path, dtype)
         if overload.backend:
             score.oracle_limit = "needs a backend or layout that the CPU oracle lacks"
             return score, []
         first = self._settings.first
-        indices = list(range(first, first + self._settings.cases))
+        indices = list(indices or range(first, first + self._settings.cases))
         try:
             return score, self._batches(score, indices)
         except HarnessFailed as error:

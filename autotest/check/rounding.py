@@ -29,8 +29,11 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     w, t = _pick(got, fault), _pick(item.expected, fault)
     runs = [_same_shape(_pick(run, fault), t) for run in reruns]
     if t.number_dtype not in dtypes.EPSILON:  # a pivot, a flag, a rounded number: one that the oracle gives too
-        shown = [run for run in runs if run is not None]
-        return settled(np.logical_or.reduce([w.array() == run for run in (t.array(), *shown)]), {})
+        shown = [] if any(ties.selecting(path) for path in item.target.paths) else [run for run in runs if run is not None]
+        accepted = np.logical_or.reduce([w.array() == run for run in (t.array(), *shown)])
+        if item.pointwise and shown:
+            accepted &= (w.array() == t.array()) | ~np.asarray(t.array() == shown[0])
+        return settled(accepted, {})
     epsilon = max(dtypes.EPSILON[t.number_dtype], working_epsilon(item.case))
     if not runs or runs[0] is None:
         return settled(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]), {})
@@ -45,6 +48,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values")
     accepted |= tolerance.unsteady(narrow, wide, own)
     accepted |= tolerance.as_in_single(narrow, wide, single)
+    if item.pointwise and fault.phase in ("values", "written", "gradients"):
+        accepted &= tolerance.close(narrow, wide, epsilon) | ~tolerance.certain(wide, runs[0], [*perturbed, *own])
     excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),
                "no digits": ~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own])}
     if fault.phase == "second":

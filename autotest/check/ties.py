@@ -15,6 +15,17 @@ def choosing(path: str, case: Case) -> bool:
     return path.split(".")[-1].rstrip("_") in _CHOOSING and case.kwargs.get("stable") is not True
 
 
+#: Operations that choose among their inputs, or compare them, and compute nothing: what they say hangs on no rounding.
+_SELECTING = _CHOOSING | {"max", "min", "argmax", "argmin", "cummax", "cummin", "searchsorted", "bucketize", "unique", "unique_consecutive",
+                          "nonzero", "count_nonzero", "isin", "gt", "ge", "lt", "le", "eq", "ne", "greater", "greater_equal", "less",
+                          "less_equal", "not_equal", "equal"}
+
+
+def selecting(path: str) -> bool:
+    """Whether the operation chooses among its inputs, or compares them, and computes nothing."""
+    return path.split(".")[-1].rstrip("_") in _SELECTING
+
+
 def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:
     """Whether indices `w` pick the same values from the call's first tensor as `t` does, along one of its axes.
 

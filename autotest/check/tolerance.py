@@ -13,6 +13,7 @@ import numpy as np
 ULPS = 4.0  # c: epsilons of relative error any result may have
 AMPLIFICATION = 4.0  # k: how far beyond the observed conditioning or the oracle's own error
 LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.403e38, "complex64": 3.403e38}
+_JUMP = 2.0**-8  # of the larger of two numbers, or of 1
 FACTORY_ULPS = 16.0  # for ops without floating inputs there is nothing to perturb
 
 
@@ -58,6 +59,17 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
         return accepted
 
 
+def certain(t, r, perturbed: list) -> np.ndarray:
+    """Where a jump is no excuse: double precision gives the very number that the oracle gave, so nothing was rounded on the way, and
+    only inputs that were moved across the jump give another, as `floor(3.)` or the gradient of equal maxima."""
+    with np.errstate(all="ignore"):
+        t, r, jump = _wide(t), _wide(r), np.zeros(np.shape(t), bool)
+        for rj in map(_wide, perturbed):
+            whole = _whole(r) & _whole(rj) & (rj != r)
+            jump |= whole | (np.abs(rj - r) > _JUMP * np.maximum(np.maximum(np.abs(r), np.abs(rj)), 1.0))
+        return same(t, r) & jump
+
+
 def unsteady(w, t, own: list, scale: float = 1.0) -> np.ndarray:
     """Rule 5: |w - t| <= k max_j |t_j - t|, where t_j are the oracle's results in the same precision for inputs moved by an
     epsilon. They show what rounding does inside a computation, of which double precision knows nothing: a norm over two
@@ -79,7 +91,7 @@ def as_in_single(w, t, single: list) -> np.ndarray:
 def overflown(w, r, dtype: str) -> np.ndarray:
     """Where the number is none of `dtype`, which has infinity for it, or NaN where infinities met on the way."""
     with np.errstate(all="ignore"):
-        return ~np.isfinite(_wide(w)) & (np.abs(_wide(r)) > LARGEST.get(dtype, np.inf))
+        return ~np.isfinite(_wide(w)) & np.isfinite(_wide(r)) & (np.abs(_wide(r)) > LARGEST.get(dtype, np.inf))
 
 
 def lost(t, runs: list) -> np.ndarray:

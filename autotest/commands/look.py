@@ -44,23 +44,23 @@ def search(
     subject: Subject = "weir", ops: Ops = "",
     dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes of the tensors, as a,b,c.")] = "float32,int64",
     first: Annotated[int, typer.Option(help="Another number searches elsewhere.")] = 0,
-    blind: Annotated[bool, typer.Option(help="Draw every case afresh, to see what the search gains.")] = False,
     save: Annotated[bool, typer.Option(help="Store the shrunk cases in the failure database.")] = False,
     cases_folder: CasesFolder = Path("tests/golden/cases"),
 ) -> None:
-    """Look for failing cases for some minutes, led by what is new in the oracle's answers; print each made small.
+    """Look for failing cases for some minutes, a few of every operation in turn; print each made small.
 
     \b
     Example:
       weir-autotest search --minutes 20 --ops module --save
     """
     settings = tasks.Settings(subject, names(dtypes), names(ops), first=first)
-    search_for(settings, minutes, cases_folder if save else None, guided=not blind)
+    search_for(settings, minutes, cases_folder if save else None)
 
 
-def search_for(settings: tasks.Settings, minutes: float, cases_folder: Path | None, guided: bool = True) -> None:
+def search_for(settings: tasks.Settings, minutes: float, cases_folder: Path | None) -> None:
+    """Searches, prints what failed made small, and files it if there is a folder for it."""
     with view.progress() as (_, on_visit), Lane(settings) as lane:
-        found = searching.Search(lane, settings, guided).run(60 * minutes, on_visit=on_visit)
+        found = searching.search(lane, settings, 60 * minutes, on_visit=on_visit)
     view.found(found, console())
     for shrunk in shrinking.shrink_all(settings, found.failing, 60 * minutes):
         show(shrunk, cases_folder)

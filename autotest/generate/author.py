@@ -16,7 +16,6 @@ from ..workers.trial import Trial
 from . import arguments, classes, fill, gauge, grow, objects, samples, surface, vary
 from .choices import Choices
 from .expectation import expectation
-from .novelty import signature
 from .signature import Overload
 from .universe import overloads
 
@@ -55,15 +54,6 @@ class Author:
         for item in [item for item in batch.items if _varies(item)][:_SAMPLED]:
             item.drawn = drawn(item)
         return batch
-
-    def explore(self, name: str, dtype: str, attempts: list[tuple]) -> tuple[list[Item], list[tuple]]:
-        """Cases from pairs of seed and first choices: those worth asking, and what each one showed by which choices."""
-        batch, shown = Batch(), []
-        for index, (start, beginning) in enumerate(attempts):
-            for item in self._items(name, dtype, Choices(start, beginning), index):
-                _take(batch, item)
-                shown.append((signature(item), item.choices))
-        return batch.items, shown
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list[Item]:
         """The cases that a sequence of choices makes."""

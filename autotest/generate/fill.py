@@ -38,7 +38,8 @@ def _pool(dtype: str, kind) -> np.ndarray:
         return rng.integers(0, 2, size).astype(bool)
     numbers = _numbers(rng, kind, size)
     if dtype.startswith("complex"):
-        return (numbers + 1j * _numbers(rng, kind, size)).astype(dtypes.numpy_dtype(dtype))
+        with np.errstate(invalid="ignore"):
+            return (numbers + 1j * _numbers(rng, kind, size)).astype(dtypes.numpy_dtype(dtype))
     if dtype in dtypes.EPSILON:
         return narrowed(numbers, dtype)
     whole = np.where(np.isfinite(numbers), numbers * (3 if kind != "whole" else 1), 5)

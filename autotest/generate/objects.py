@@ -9,7 +9,7 @@ from math import prod
 import torch
 
 from ..cases import ship
-from ..cases.case import Encoder, Named, TensorSpec, Unmappable, leaves, row_major
+from ..cases.case import Encoder, Made, Named, TensorSpec, Unmappable, leaves, row_major
 from ..cases.dtypes import EPSILON, name_of
 from ..cases.objects import Built, ModuleCase, OptimizerCase, SchedulerCase
 from ..cases.protocol import Item
@@ -35,6 +35,9 @@ def item(overload: Overload, dtype: str, choices: Choices, index: int) -> Item:
 def _module(overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
     kind = ship.walk(torch, overload.path)
     samples = module_samples(overload.path, dtype)
+    if overload.path == "nn.Sequential":
+        case = replace(_chain(dtype, choices), dtype=Named("dtype", dtype))
+        return replace(case, state=_state(kind, case, choices), differentiated=(choices.chance(0.5),))
     described = partial(replace, dtype=Named("dtype", dtype), lazy=overload.path.startswith("nn.Lazy"))
     if samples:
         sample = choices.pick(samples)
@@ -44,6 +47,13 @@ def _module(overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
     else:
         case = described(_by_signature(kind, overload, dtype, choices))
     return replace(case, state=_state(kind, case, choices), differentiated=(choices.chance(0.5),))
+
+
+def _chain(dtype: str, choices: Choices) -> ModuleCase:
+    """Modules one after the other, which all take and give rows of four."""
+    case = ModuleCase(args=tuple(choices.pick(_LINKS) for _ in range(choices.between(0, 4))))
+    rows = _tensor(case, dtype, (choices.pick((2, 1, 3, 0)), 4), choices.pick(_FILLS), choices, grad=choices.chance(0.5))
+    return replace(case, inputs=(rows,))
 
 
 def _of_sample(sample: vary.Sample) -> ModuleCase:
@@ -292,6 +302,8 @@ def _placed(case, dtype: str, size: tuple, data: bytes, grad: bool = False) -> T
 
 
 _MAKERS = {"module": _module, "optimizer": _optimizer, "scheduler": _scheduler}
+_LINKS = (Made("nn.ReLU"), Made("nn.Linear", (4, 4)), Made("nn.LayerNorm", (4,)), Made("nn.BatchNorm1d", (4,)), Made("nn.Dropout", (0.0,)),
+          Made("nn.Sequential", (Made("nn.Linear", (4, 4), {"bias": False}), Made("nn.Tanh"))), Made("nn.Identity"))
 _FIRST_ID = 1000  # above the ids of samples and calls
 _MATRICES = ((2, 3), (3, 2), (4, 4))  # what every optimizer takes
 _SIZES = ((2, 2), (3,), (2, 3), (), (1,), (2, 1, 2), (0,))

@@ -50,15 +50,6 @@ def _asked(items: list) -> Counter:
     return Counter(name for item in items for name in kind_of(item).asked(item))
 
 
-def explore(author: Author, *arguments) -> tuple:
-    """The items as bytes, and what each showed; nothing where no case can be made."""
-    try:
-        items, shown = author.explore(*arguments)
-    except Impossible:
-        items, shown = [], []
-    return pickle.dumps(items), shown
-
-
 def main(descriptor: str, gigabytes: str) -> None:
     """Serves requests until the driver closes the pipe."""
     warnings.simplefilter("ignore")
@@ -71,7 +62,6 @@ def main(descriptor: str, gigabytes: str) -> None:
     requests = {"universe": author.universe, "wavers": wavers, "restless": restless,
                 "rerun": lambda item, more: kind_of(item).reruns(torch, item, more),
                 "expect": expect,
-                "explore": lambda *arguments: explore(author, *arguments),
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),
                 "batch": lambda *arguments: batch(author, *arguments),
                 "keys": databases.keys, "samples": samples}

@@ -29,7 +29,7 @@ def overloads() -> tuple[Overload, ...]:
     """One overload per constructor, operator and attribute, by name."""
     found = [_overload(path, (Parameter("data", "Data", False, False), *_KEYWORDS)) for path in _CONSTRUCTORS]
     found += [_overload("Tensor.__getitem__", _of(Parameter("index", "Index", False, False))),
-              _overload("Tensor.__setitem__", _of(Parameter("index", "Index", False, False), Parameter("value", "Operand", False, False)))]
+              _overload("Tensor.__setitem__", _of(Parameter("index", "Index", False, False), Parameter("value", "Value", False, False)))]
     found += [_overload(f"Tensor.__{name}__", _of(Parameter("other", "Operand", False, False))) for name in _OPERATORS]
     found += [_overload(f"Tensor.{name}.__get__", _of()) for name, kind in _attributes()]
     return tuple(sorted(found, key=lambda overload: overload.name))
@@ -51,14 +51,15 @@ def _attributes() -> list:
 
 def make(overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
     """A call of `overload`."""
-    return _Call(overload, dtype, choices, grad).case()
+    writes = overload.name == "Tensor.__setitem__"  # a leaf that requires a gradient may not be written
+    return _Call(overload, dtype, choices, grad * (not writes)).case()
 
 
 class _Call(arguments.Call):
     """A call whose parameters may be Python's and NumPy's own objects."""
 
     def _value(self, parameter: Parameter):
-        maker = {"Data": self._data, "Index": self._index, "Operand": self._operand}.get(parameter.type)
+        maker = {"Data": self._data, "Index": self._index, "Operand": self._operand, "Value": self._new_value}.get(parameter.type)
         return maker() if maker else super()._value(parameter)
 
     def _data(self):
@@ -97,6 +98,10 @@ class _Call(arguments.Call):
         return {"number": lambda: self._number("other"), "numpy": lambda: self._array(self._relative()), "tensor": lambda: self._tensor("other"),
                 "range": lambda: range(self._choices.pick((2, 3, 1))), "bool": lambda: self._choices.chance(0.5), "complex": lambda: 1 + 2j,
                 "scalar array": lambda: self._array(())}[how]()
+
+    def _new_value(self):
+        """What to write: a number fits everywhere."""
+        return self._number("value") if self._choices.chance(0.5) else self._operand()
 
     def _index(self):
         """Anything between the brackets: alone, or several."""

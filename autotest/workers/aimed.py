@@ -1,9 +1,10 @@
 """Faults that only some operations can have. `AIMED` says which, so that a run over a part of all operations plants them all the same.
 
-Each takes (W, function, args, kwargs) and gives the result and whether the fault changed it.
+Each takes (W, function, args, kwargs) and gives the result and whether the fault changed it, or a list that is
+empty until it does.
 """
 
-from ..cases.dtypes import name_of
+from ..cases.dtypes import EPSILON, name_of
 from .faults import floating, instead
 
 #: The operations that a fault is aimed at, by its name.
@@ -78,7 +79,13 @@ def naive_formula(W, function, args, kwargs):
     naive = {"expm1": lambda r: x.exp() - 1, "log1p": lambda r: (1 + x).log(),
              "logsumexp": lambda r: x.exp().sum(along, keepdim=keepdim).log(),
              "softmax": lambda r: x.exp() / x.exp().sum(along, keepdim=True)}
-    return instead(W, function, args, kwargs, naive[name])
+    return instead(W, function, args, kwargs, lambda r: _if_far(W, r, naive[name](r)))
+
+
+def _if_far(W, right, wrong):
+    """`wrong` where it is so by more than some roundings, None if that is nowhere."""
+    near = W.isclose(right, wrong, rtol=32 * EPSILON[name_of(right.dtype)], atol=0.0, equal_nan=True)
+    return None if bool(near.all()) else W.where(near, right, wrong)
 
 
 _SUMS = ("sum", "mean", "matmul", "mm", "bmm", "dot", "linear", "cumsum", "mv", "addmm")
@@ -87,13 +94,19 @@ _SUMS = ("sum", "mean", "matmul", "mm", "bmm", "dot", "linear", "cumsum", "mv", 
 @_aimed(*_SUMS)
 def rough_sum(W, function, args, kwargs):
     """Sums and products gathered in bfloat16."""
-    return instead(W, function, args, kwargs, lambda r: r.to(W.bfloat16).to(r.dtype) if name_of(r.dtype) in ("float32", "float64") else None)
+    return instead(W, function, args, kwargs, lambda r: _gathered(W, r, W.bfloat16))
 
 
 @_aimed(*_SUMS)
 def half_sum(W, function, args, kwargs):
     """Sums and products gathered in float16."""
-    return instead(W, function, args, kwargs, lambda r: r.to(W.float16).to(r.dtype) if name_of(r.dtype) in ("float32", "float64") else None)
+    return instead(W, function, args, kwargs, lambda r: _gathered(W, r, W.float16))
+
+
+def _gathered(W, right, dtype):
+    """`right` with the digits of `dtype`; None where it may have no more, as under autocast."""
+    wide = name_of(right.dtype) in ("float32", "float64") and not W.is_autocast_enabled("cpu")
+    return right.to(dtype).to(right.dtype) if wide else None
 
 
 @_aimed("matmul", "mm", "bmm", "dot", "linear", "mv", "inner", "vdot")
@@ -134,9 +147,9 @@ def greedy_ties(W, function, args, kwargs):
     if len(inputs) == 2:
         a, b = inputs
         tied = a.detach() == b.detach() if a.shape == b.shape else None
-        if tied is None or not (a.requires_grad and b.requires_grad) or not bool(tied.any()):
+        if tied is None or a is b or not (a.requires_grad and b.requires_grad) or not bool(tied.any()):
             return result, False
-        return _Greedy.of(W)(result.detach(), a, b, (a.detach() == result.detach()), (b.detach() == result.detach()) & ~tied), True
+        return _greedy(W, result.detach(), a, b, (a.detach() == result.detach()), (b.detach() == result.detach()) & ~tied)
     x = inputs[0]
     if result.dim():  # one that is left is one that all are compared with
         return result, False
@@ -144,35 +157,42 @@ def greedy_ties(W, function, args, kwargs):
     if int(best.sum()) < 2:
         return result, False
     first = (best & (best.cumsum(0) == 1)).reshape(x.shape)
-    return _Greedy.of(W)(result.detach(), x, None, first, None), True
+    return _greedy(W, result.detach(), x, None, first, None)
 
 
-class _Greedy:
-    """Values whose gradient goes to chosen elements of one or two tensors."""
+def _greedy(W, values, a, b, to_a, to_b):
+    """`values`, whose gradient goes to these elements of `a` and `b`, and a list that is empty until it does."""
+    seen = []
 
-    @staticmethod
-    def of(W):
-        class Greedy(W.autograd.Function):
-            @staticmethod
-            def forward(ctx, values, a, b, to_a, to_b):
-                ctx.shares = to_a, to_b
-                return values.clone()
+    class Greedy(W.autograd.Function):
+        @staticmethod
+        def forward(ctx, values, a, b):
+            return values.clone()
 
-            @staticmethod
-            def backward(ctx, g):
-                return None, *(None if share is None else g * share.to(g.dtype) for share in ctx.shares), None, None
+        @staticmethod
+        def backward(ctx, g):
+            seen.append(True)
+            return None, *(None if share is None else g * share.to(g.dtype) for share in (to_a, to_b))
 
-        return Greedy.apply
+    return Greedy.apply(values, a, b), seen
 
 
 def missing_buffer(W, function, args, kwargs):
     """A module whose state dict forgets a buffer."""
-    modules = list(function.modules()) if isinstance(function, W.nn.Module) else []
-    kept = [(m, name) for m in modules for name in m._buffers if name not in m._non_persistent_buffers_set and m._buffers[name] is not None]
-    if kept:
-        module, name = kept[0]
-        module._non_persistent_buffers_set.add(name)
-    return function(*args, **kwargs), bool(kept)
+    if not isinstance(function, W.nn.Module):
+        return function(*args, **kwargs), False
+    result, seen, whole = function(*args, **kwargs), [], type(function).state_dict
+
+    def forgetful(*args, **kwargs):
+        state = whole(function, *args, **kwargs)
+        for name, _ in function.named_buffers():
+            seen.append(name)
+            state.pop(name, None)
+            break
+        return state
+
+    object.__setattr__(function, "state_dict", forgetful)
+    return result, seen
 
 
 AIMED[missing_buffer.__name__] = frozenset({"nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d", "nn.InstanceNorm2d", "nn.SyncBatchNorm"})

@@ -1,7 +1,8 @@
 """Faults that any operation may have: in a result that was right, or in how a call is answered.
 
 A fault of a result takes (W, result, args, kwargs) and gives the changed result, None where it changes nothing. A fault around a
-call, one of `AROUND`, takes (W, function, args, kwargs) and gives the result and whether it differs.
+call, one of `AROUND`, takes (W, function, args, kwargs) and gives the result and whether it differs, or a list that is empty until
+something differs.
 """
 
 from ..cases.dtypes import EPSILON, name_of
@@ -133,25 +134,45 @@ def lost_history(W, result, args, kwargs):
     return result.detach() if result.requires_grad and result._base is None else None
 
 
-def scaled_gradient(W, result, args, kwargs):
-    """A gradient off by a thousandth."""
+def scaled_gradient(W, function, args, kwargs):
+    """A gradient off by a thousandth, or as much as its dtype can show."""
+    def scaled(g):
+        return g * (1 + max(1e-3, 32 * EPSILON[name_of(g.dtype)]))
+    return _other_gradient(W, function, args, kwargs, scaled)
+
+
+def nan_gradient(W, function, args, kwargs):
+    """A gradient that is NaN at one element."""
+    def poisoned(g):
+        g = g.clone(memory_format=W.contiguous_format)
+        g.view(-1)[0] = float("nan")
+        return g
+    return _other_gradient(W, function, args, kwargs, poisoned)
+
+
+def _other_gradient(W, function, args, kwargs, change):
+    """The result of the call, whose gradient goes through `change`; what is returned beside it is empty until one does."""
+    result, seen = function(*args, **kwargs), []
     inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, W.Tensor) and x.requires_grad]
-    if not result.requires_grad or result._base is not None or result.numel() == 0 or not inputs:
-        return None
+    if not isinstance(result, W.Tensor) or not result.requires_grad or result._base is not None or result.numel() == 0 or not inputs:
+        return result, False
+    if any(result is x for x in args):
+        return result, False
     grads = W.autograd.grad(result, inputs, W.ones_like(result), retain_graph=True, allow_unused=True)
     if not any(g is not None and bool((g.isfinite() & (g != 0)).any()) for g in grads):
-        return None  # of a step function: nothing to scale
+        return result, False  # of a step function: nothing to change
 
-    class Scale(W.autograd.Function):
+    class Change(W.autograd.Function):
         @staticmethod
         def forward(ctx, x):
             return x.clone()
 
         @staticmethod
         def backward(ctx, g):
-            return g * 1.001
+            seen.append(True)
+            return change(g)
 
-    return Scale.apply(result) if not any(result is x for x in args) else None
+    return Change.apply(result), seen
 
 
 def noisy(W, result, args, kwargs):
@@ -212,7 +233,8 @@ def small_zeroed(W, result, args, kwargs):
     if not fresh(W, result, args, kwargs) or not floating(result) or not result.is_floating_point():
         return None
     size = W.where(result.isfinite(), result.detach().abs(), W.zeros_like(result.detach()))
-    return edited(W, result, lambda flat: flat.mul_((size.reshape(-1) > 1e-4 * size.max()).to(flat.dtype)))
+    small = (size < 1e-4 * size.max()) & (size > 64 * EPSILON[name_of(result.dtype)] * size.max())  # below that is rounding
+    return edited(W, result, lambda flat: flat.masked_fill_(small.reshape(-1), 0.0))
 
 
 def beyond_seam(W, result, args, kwargs):
@@ -220,29 +242,6 @@ def beyond_seam(W, result, args, kwargs):
     if not fresh(W, result, args, kwargs) or not floating(result) or result.numel() <= 32768:
         return None
     return edited(W, result, lambda flat: flat[32768:32770].add_(1.0))
-
-
-def nan_gradient(W, result, args, kwargs):
-    """A gradient that is NaN at one element."""
-    inputs = [x for x in (*args, *kwargs.values()) if isinstance(x, W.Tensor) and x.requires_grad]
-    if not result.requires_grad or result._base is not None or result.numel() == 0 or any(result is x for x in args) or not inputs:
-        return None
-    grads = W.autograd.grad(result, inputs, W.ones_like(result), retain_graph=True, allow_unused=True)
-    if not any(g is not None and bool(g.isfinite().all()) and g.numel() for g in grads):
-        return None
-
-    class Poison(W.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx, g):
-            g = g.clone(memory_format=W.contiguous_format)
-            g.view(-1)[0] = float("nan")
-            return g
-
-    return Poison.apply(result)
 
 
 def out_as_whole(W, function, args, kwargs):
@@ -293,6 +292,6 @@ def nothing(W, result, args, kwargs):
     return with_values(W, result, result.detach().clone())
 
 
-AROUND = (swallowed_error, other_error, ignored_out, unbumped, out_as_whole, ignored_keyword)
+AROUND = (scaled_gradient, nan_gradient, swallowed_error, other_error, ignored_out, unbumped, out_as_whole, ignored_keyword)
 FAULTS = (last_element, truncated, zeroed, nan_hidden, off_by_one, widened, dropped_axis, relaid, stale_alias, lost_history,
-          scaled_gradient, noisy, clipped, small_zeroed, beyond_seam, nan_gradient, Seldom(), *AROUND)
+          noisy, clipped, small_zeroed, beyond_seam, Seldom(), *AROUND)

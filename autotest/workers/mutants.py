@@ -20,7 +20,8 @@ def aims_at(kind: str, names: set) -> bool:
 
 
 class Mutant:
-    """`function` of framework `W` with the fault `kind`; `applied` says whether the last call was changed."""
+    """`function` of framework `W` with the fault `kind`; `applied` tells, when a case is over, whether the last call
+    was changed."""
 
     def __init__(self, kind: str, function, W):
         self._change = _CHANGES[kind]
@@ -58,4 +59,4 @@ class Plant:
     @property
     def applied(self) -> bool:
         """Whether any of them changed a call."""
-        return any(mutant.applied for mutant in self._mutants)
+        return any(bool(mutant.applied) for mutant in self._mutants)

@@ -113,3 +113,15 @@ def test_double_precision_may_lose_as_many_epsilons_as_single_does():
     near = t + 100 * 2.0**-52
     assert tolerance.as_in_single(near, t, [single]).tolist() == [True, False]
     assert not tolerance.as_in_single(t + 1e-9, t, [single]).any()
+
+
+def test_a_jump_that_no_rounding_crossed_is_no_slack():
+    """floor(3.) is 3 in both precisions, and moved inputs, which give 2, excuse nothing; a quotient that double precision rounds
+    otherwise is uncertain."""
+    t, r, moved = np.float32([3, 3]), np.array([3.0, 2.0]), [np.array([2.0, 3.0]), np.array([3.0, 2.0])]
+    assert tolerance.certain(t, r, moved).tolist() == [True, False]
+    assert not tolerance.certain(np.float32([1.5]), np.array([1.5]), [np.array([1.5000001])]).any()
+
+
+def test_nan_is_no_overflow_where_double_precision_has_an_infinity():
+    assert tolerance.overflown(np.float32([np.nan, np.nan]), np.array([np.inf, 1e300]), "float32").tolist() == [False, True]
