@@ -43,6 +43,9 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     half = len(rest) // 2 if is_double(item.case) else len(rest)
     perturbed, own, single = ([run for run in part if run is not None]
                               for part in (runs[1:1 + PERTURBATIONS], rest[:half], rest[half:]))
+    selecting = any(ties.selecting(path) for path in item.target.paths)
+    moved = own
+    perturbed, own, single = ([] if selecting else found for found in (perturbed, own, single))
     wide, narrow = t.array(), w.array()
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values")
@@ -51,7 +54,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     if item.pointwise and fault.phase in ("values", "written", "gradients"):
         accepted &= tolerance.close(narrow, wide, epsilon) | ~tolerance.certain(wide, runs[0], [*perturbed, *own])
     excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),
-               "no digits": ~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own])}
+               "no digits": (~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own]))
+               | tolerance.crossed(runs[0], perturbed)}
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):
@@ -62,7 +66,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         if poisoned(item.case):  # where zero meets it depends on how a formula is written
             excuses["poisoned"] = ~np.isfinite(narrow) | ~np.isfinite(wide)
     if fault.phase == "gradients":
-        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, own)
+        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved)
     return settled(accepted, excuses)
 
 

@@ -16,7 +16,7 @@ def choosing(path: str, case: Case) -> bool:
 
 
 #: Operations that choose among their inputs, or compare them, and compute nothing: what they say hangs on no rounding.
-_SELECTING = _CHOOSING | {"max", "min", "argmax", "argmin", "cummax", "cummin", "searchsorted", "bucketize", "unique", "unique_consecutive",
+_SELECTING = _CHOOSING | {"max", "min", "amax", "amin", "aminmax", "maximum", "minimum", "fmax", "fmin", "argmax", "argmin", "cummax", "cummin", "searchsorted", "bucketize", "unique", "unique_consecutive",
                           "nonzero", "count_nonzero", "isin", "gt", "ge", "lt", "le", "eq", "ne", "greater", "greater_equal", "less",
                           "less_equal", "not_equal", "equal"}
 

@@ -45,10 +45,10 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
     """
     with np.errstate(all="ignore"):
         w, t, r = _wide(w), _wide(t), _wide(r)
-        bound = np.fmax(ULPS * epsilon * np.abs(r), AMPLIFICATION * np.abs(t - r))
+        bound = np.fmax(ULPS * epsilon * np.abs(r), AMPLIFICATION * _finite(np.abs(t - r)))
         steps = _whole(r) & np.logical_and.reduce([_whole(rj) for rj in perturbed] or [np.zeros(r.shape, bool)])
         for rj in perturbed:
-            bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * np.abs(rj - r)))
+            bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * _finite(np.abs(rj - r))))
         if not pointwise:
             bound = np.maximum(bound, min(AMPLIFICATION * norm(t - r), 4 * ULPS * epsilon * norm(r)))
         if factory:
@@ -78,7 +78,7 @@ def unsteady(w, t, own: list, scale: float = 1.0) -> np.ndarray:
         w, t = _wide(w), _wide(t)
         bound = np.zeros(t.shape)
         for tj in own:
-            bound = np.fmax(bound, AMPLIFICATION * scale * np.abs(_wide(tj) - t))
+            bound = np.fmax(bound, AMPLIFICATION * scale * _finite(np.abs(_wide(tj) - t)))
         return _at_most(np.abs(w - t), bound)
 
 
@@ -107,6 +107,11 @@ def lost(t, runs: list) -> np.ndarray:
         return lost_at
 
 
+def crossed(r, perturbed: list) -> np.ndarray:
+    """Where an epsilon in the inputs takes a finite number to infinity or NaN, as next to a pole: nothing bounds what may come out."""
+    return np.logical_or.reduce([np.isfinite(_wide(r)) & ~np.isfinite(_wide(rj)) for rj in perturbed] or [np.zeros(np.shape(r), bool)])
+
+
 def default_close(w: np.ndarray, t: np.ndarray, rtol: float, atol: float) -> np.ndarray:
     """torch.testing.assert_close's rule, for ops that cannot run in double precision."""
     with np.errstate(all="ignore"):
@@ -119,8 +124,12 @@ def _whole(x: np.ndarray) -> np.ndarray:
 
 
 def _at_most(difference: np.ndarray, bound: np.ndarray) -> np.ndarray:
-    # An infinite bound would accept everything: inf <= inf.
     return np.isfinite(difference) & (difference <= bound)
+
+
+def _finite(bound: np.ndarray) -> np.ndarray:
+    """`bound` where it bounds anything."""
+    return np.where(np.isfinite(bound), bound, 0.0)
 
 
 def _wide(x) -> np.ndarray:

@@ -125,3 +125,10 @@ def test_a_jump_that_no_rounding_crossed_is_no_slack():
 
 def test_nan_is_no_overflow_where_double_precision_has_an_infinity():
     assert tolerance.overflown(np.float32([np.nan, np.nan]), np.array([np.inf, 1e300]), "float32").tolist() == [False, True]
+
+
+def test_an_infinity_of_the_oracle_is_no_bound():
+    """float16 of -9e18 is -inf, which double precision has not; that is no reason to take -100."""
+    t, r = np.float16([-np.inf]), np.array([-9.2e18])
+    assert not tolerance.conditioned(np.float16([-100]), t, r, [], 2.0**-10).any()
+    assert tolerance.crossed(np.array([1e7, 2.0]), [np.array([np.inf, 2.0])]).tolist() == [True, False]
