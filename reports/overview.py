@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from . import dlperf_figures
+from . import campaign_figures, dlperf_figures
 from .bench_figures import CaseFigures, case_figures
 from .dlperf_figures import CONTROL
 
@@ -95,7 +95,7 @@ def changes(records: list[dict]) -> list[str]:
     for kind, tell in (("weir.campaign/v1", _campaign_change), ("weir.conformance/v1", _conformance_change)):
         series: dict[tuple, list] = {}
         for record in records:
-            if record["schema"] == kind:
+            if record["schema"] == kind and not record["subject"]["name"].startswith(campaign_figures.REFERENCES):
                 series.setdefault((record["subject"]["name"], record.get("dtype"), record.get("settings", {}).get("cases")), []).append(record)
         for same in series.values():
             if len(same) > 1:

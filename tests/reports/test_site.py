@@ -72,6 +72,17 @@ def test_planted_faults_and_the_trust_in_comparisons_are_published(site):
     assert "66.6%" in (site / "bench.html").read_text()
 
 
+def test_other_frameworks_are_published_and_answer_for_nobody(tmp_path):
+    numpy = {**samples.campaign(), "subject": {"name": "weir_autotest.subjects.numpy_arrays", "version": "2.4"}}
+    del numpy["run_id"]
+    summary = build([seal(numpy), samples.campaign()], tmp_path)
+    page = (tmp_path / "generated.html").read_text()
+    assert "NumPy 2.4" in page and "Other frameworks" in page
+    alone = build([samples.campaign()], tmp_path / "alone")
+    assert summary["answers"] == alone["answers"] and summary["tally"] == alone["tally"] and not summary["changed"]
+    check_links(tmp_path)
+
+
 def test_an_inconclusive_case_is_drawn_hollow():
     rows = [("add", Interval(2.0, 1.9, 2.1), "#a", "hollow"), ("sub", Interval(2.0, 1.9, 2.1), "#b", "")]
     first, second = forest(rows, "title", "axis").split("<a ")[1:]
