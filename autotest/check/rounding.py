@@ -50,7 +50,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values")
     accepted |= tolerance.unsteady(narrow, wide, own)
-    accepted |= tolerance.as_in_single(narrow, wide, single)
+    accepted |= tolerance.as_in_single(narrow, wide, single, item.pointwise)
     if item.pointwise and fault.phase in ("values", "written", "gradients"):
         accepted &= tolerance.close(narrow, wide, epsilon) | ~tolerance.certain(wide, runs[0], [*perturbed, *own])
     excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),

@@ -82,10 +82,16 @@ def unsteady(w, t, own: list, scale: float = 1.0) -> np.ndarray:
         return _at_most(np.abs(w - t), bound)
 
 
-def as_in_single(w, t, single: list) -> np.ndarray:
+def as_in_single(w, t, single: list, pointwise: bool = False) -> np.ndarray:
     """Rule 6, for double precision: |w - t| <= k max_j |s_j - t| eps64 / eps32, where s_j are the oracle's results in single
-    precision. Nothing wider shows the error of t, but a narrower run shows how many epsilons the computation loses."""
-    return unsteady(w, t, single, scale=2.0**-29)
+    precision; without `pointwise` also by norms. Nothing wider shows the error of t, but a narrower run shows how many epsilons the computation loses."""
+    accepted = unsteady(w, t, single, scale=2.0**-29)
+    if not pointwise:  # an element whose single-precision error is small by chance says nothing of the others: as in rule 3, by norms
+        with np.errstate(all="ignore"):
+            w, t = _wide(w), _wide(t)
+            lost = max((norm(_wide(s) - t) for s in single), default=0.0) * 2.0**-29
+            accepted |= _at_most(np.abs(w - t), min(AMPLIFICATION * lost, 4 * ULPS * 2.0**-52 * norm(t)))
+    return accepted
 
 
 def overflown(w, r, dtype: str) -> np.ndarray:

@@ -133,4 +133,4 @@ def test_accept_and_explain(command, tmp_path):
     assert "UNMAPPABLE" in explained and "generated calls: " in explained
     assert "generated calls: value PASS" in command("explain", "nn.ReLU", "--subject", "torch").stdout
     unknown = command("explain", "no_such_op", "--subject", "torch")
-    assert unknown.returncode == 1 and "not in the op database" in unknown.stderr and "not a public operation" in unknown.stderr
+    assert unknown.returncode == 1 and "not in PyTorch's databases" in unknown.stderr and "not a public operation" in unknown.stderr

@@ -132,3 +132,12 @@ def test_an_infinity_of_the_oracle_is_no_bound():
     t, r = np.float16([-np.inf]), np.array([-9.2e18])
     assert not tolerance.conditioned(np.float16([-100]), t, r, [], 2.0**-10).any()
     assert tolerance.crossed(np.array([1e7, 2.0]), [np.array([np.inf, 2.0])]).tolist() == [True, False]
+
+
+def test_a_single_precision_error_that_is_small_by_chance_bounds_no_neighbour():
+    t = np.array([1.0, 1e-3])
+    single = [np.array([1.0 + 6e-8, 1e-3])]  # the second one has no error, by chance
+    w = t + np.array([0, 2e-16])
+    assert tolerance.as_in_single(w, t, single).all()
+    assert not tolerance.as_in_single(w, t, single, pointwise=True).all()
+    assert not tolerance.as_in_single(t + 1e-14, t, single).any()
