@@ -7,15 +7,18 @@ from dataclasses import asdict
 from weir_reports.hashing import digest
 from weir_reports.provenance import provenance
 
+from .campaign.mutate import Kills
 from .campaign.run import Campaign
 from .campaign.score import STATES
 from .check.properties import PROPERTIES
 from .opdb.cell import PHASES, totals
 from .opdb.run import Result
 from .workers.graphs import DYNAMIC
+from .workers.mutants import KINDS
 
 SCHEMA = "weir.conformance/v1"
 CAMPAIGN_SCHEMA = "weir.campaign/v1"
+MUTATION_SCHEMA = "weir.mutation/v1"
 
 
 def record(result: Result) -> dict:
@@ -59,6 +62,23 @@ def campaign_record(campaign: Campaign, scripts: dict | None = None) -> dict:
                     "failures": [_failure(failure, scripts) for failure in score.failures]}
                    for score in campaign.scores],
     })
+
+
+def mutation_record(kills: Kills, every: int) -> dict:
+    """The record of planted faults: how many of each kind were noticed, by overloads and by cases."""
+    content = {
+        "schema": MUTATION_SCHEMA,
+        "started": kills.started,
+        "subject": {"name": kills.settings.subject, "version": kills.oracle_version},
+        "oracle": {"name": "torch", "version": kills.oracle_version},
+        "provenance": provenance(),
+        "settings": asdict(kills.settings) | {"every": every},
+        "seconds": kills.seconds,
+        "kinds": [{"kind": kind, "what": (KINDS[kind].__doc__ or "").split(".\n")[0].rstrip("."), "planted": kills.planted[kind],
+                   "noticed": kills.noticed[kind], "cases": kills.cases[kind], "noticed_cases": kills.noticed_cases[kind],
+                   "survivors": kills.survivors.get(kind, [])} for kind in KINDS],
+    }
+    return {**content, "run_id": digest(content)}
 
 
 def _failure(failure, scripts: dict) -> dict:

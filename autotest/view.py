@@ -15,7 +15,7 @@ from .campaign.score import Score
 from .campaign.search import Found
 from .opdb.cell import PHASES, Cell, totals
 
-_COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta",
+_COLOUR = {"PASS": "green", "N/A": "dim", "FAIL": "red", "MISSING": "yellow", "UNMAPPABLE": "magenta", "EXCUSED": "blue",
            "ORACLE-ERROR": "cyan"}
 
 
@@ -78,7 +78,8 @@ def campaign_summary(record: dict, console: Console) -> None:
     console.print(f"{sum(excused.values())} values excused ({sum(excused.values()) / max(count['cases'], 1):.2%} of cases)"
                   + "".join(f", {number} {kind}" for kind, number in sorted(excused.items(), key=lambda e: -e[1])), highlight=False)
     graph = count.get("graph", {})
-    if traced := graph.get("asked", 0) - graph.get("dynamic", 0):
+    traced = graph.get("asked", 0) - graph.get("dynamic", 0)
+    if traced > graph.get("refused", 0):  # a subject without graphs refuses all
         equal = traced - graph["refused"] - graph["wrong"]
         console.print(f"{equal} of {traced} calls equal eager mode as graphs ({equal / traced:.2%}); {graph['refused']} are refused by name, "
                       f"{graph['wrong']} wrong; {graph['dynamic']} more depend on values", highlight=False)
@@ -100,8 +101,7 @@ def states(score: Score, console: Console) -> None:
 def found(search: Found, console: Console) -> None:
     """Prints what a search met."""
     failures = sum((score.failed for score in search.failing), Counter())
-    console.print(f"{search.cases} cases in {search.seconds:.0f} s met {search.count('error')} error templates and "
-                  f"{search.count('result')} kinds of result", highlight=False)
+    console.print(f"{search.cases} cases in {search.seconds:.0f} s", highlight=False)
     console.print(f"{len({score.overload for score in search.failing})} overloads fail: "
                   + (", ".join(f"{name} {count}" for name, count in failures.most_common()) or "none"), highlight=False)
 

@@ -3,24 +3,28 @@
 import json
 import sys
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from weir_reports.console import OK, run_app
-from weir_reports.records import save
+from weir_reports.console import NOTHING_MEASURED, OK, run_app
+from weir_reports.records import save, seal
 
 from . import cases as catalogue
 from .case import case_id, display_name
 from .compare import CONFIRM, SCREEN, Comparison
 from .compare import compare as compare_sides
+from .instructions import NoValgrind
+from .instructions import count as count_instructions
 from .lockstep import CannotStart, Plan, Session
 from .notes import notes as release_notes
+from .process import WorkerDied
 from .sides import CannotCompare, side_of
-from .table import show, show_comparison
+from .table import show, show_comparison, show_instructions
+from .trust import record as trust_record
 from .trust import trust as measure_trust
 
 WIDTH = 160  # columns of the table in a file or pipe
@@ -124,7 +128,8 @@ def trust(
     group: GroupOption = "overhead", case: CaseOption = "", threads: ThreadsOption = 1,
     runs: Annotated[int, typer.Option(min=1, help="Comparisons per planted slow-down.")] = 1,
     quick: Annotated[bool, typer.Option(help="A fifth of the budget.")] = False,
-    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the rates here.")] = None,
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+    store: Annotated[Optional[str], typer.Option(help="Append the record to this store (path or URL), for the report.")] = None,
 ) -> int:
     """Measures `compare` itself: alarms where nothing changed, and how many planted slow-downs of 5%, 10% and 20% it finds.
 
@@ -134,12 +139,38 @@ def trust(
     with _bar() as progress:
         found = measure_trust(_side(side, side), _selected(group, case, threads), runs=runs, screen=plans[0], confirm=plans[1],
                               progress=progress)
-    for slow_down, count in found.cases.items():
+    for slow_down, cases in found.cases.items():
         what = f"slowed down by {slow_down:.0%}" if slow_down else "unchanged"
-        print(f"{what}: {found.slower[slow_down]} of {count} cases called slower, in {found.alarmed[slow_down]} of {found.runs[slow_down]} runs")
+        print(f"{what}: {found.slower[slow_down]} of {cases} cases called slower, in {found.alarmed[slow_down]} of {found.runs[slow_down]} runs")
+    record = seal(trust_record(found, side, group, threads))
     if json_file is not None:
-        json_file.write_text(json.dumps({name: {str(k): v for k, v in counts.items()} for name, counts in asdict(found).items()}, indent=1))
+        json_file.write_text(json.dumps(record, indent=1))
+    if store is not None:
+        save(record, store)
     return OK
+
+
+@app.command()
+def instructions(
+    a: Annotated[str, typer.Argument(help="Before: the same kinds of side as in `compare`.")],
+    b: Annotated[str, typer.Argument(help="After.")],
+    module: Annotated[str, typer.Option(help="The module to import from both.")] = "weir",
+    group: GroupOption = "overhead", case: CaseOption = "",
+) -> int:
+    """Counts instructions per call of both sides under valgrind: free of noise, for cases that are all call path.
+
+    Exit codes: 0 no case needs over 1% more, 2 one does, 4 nothing was counted (valgrind is not there).
+
+    Example: `weir-bench instructions main~5 main --case add`
+    """
+    cases = [c for c in _selected(group, case, 1) if c["mode"] != "import"]
+    try:
+        with _bar() as progress:
+            found = [count_instructions(_side(text, module), cases, progress) for text in (a, b)]
+    except (NoValgrind, WorkerDied) as error:
+        print(error, file=sys.stderr)
+        return NOTHING_MEASURED
+    return show_instructions(*found, cases, Console(width=None if sys.stdout.isatty() else WIDTH))
 
 
 @app.command("list")

@@ -23,17 +23,24 @@ class Refused(RuntimeError):
 
 
 class Worker:
-    """A child process `python -m module arg threads`, used as a context-free handle; `close` ends it."""
+    """A child process `python -m module arg threads`, used as a context-free handle; `close` ends it. `wrap` is a command that
+    runs it in its stead, as valgrind does."""
 
-    def __init__(self, module: str, arg: str, threads: int, timeout: float = 120, side: Side | None = None):
+    def __init__(self, module: str, arg: str, threads: int, timeout: float = 120, side: Side | None = None,
+                 wrap: tuple = ()):
         self.timeout = timeout
         environment = worker_environment(threads)
         if side is not None:
             environment["WEIR_BENCH_SLOW_DOWN"] = str(side.slow_down)
             if side.path or side.python != sys.executable:
                 environment["WEIR_BENCH_FROM"] = side.path
-        self._process = subprocess.Popen([side.python if side else sys.executable, "-m", module, arg, str(threads)],
+        self._process = subprocess.Popen([*wrap, side.python if side else sys.executable, "-m", module, arg, str(threads)],
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
 
     def ask(self, do: str, **arguments) -> dict:
         """Sends one request and returns the answer. Raises Missing, Refused or WorkerDied."""

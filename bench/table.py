@@ -5,7 +5,9 @@ from rich.table import Column, Table
 from weir_reports.console import GATE_FAILED, INCONCLUSIVE, NOTHING_MEASURED, OK
 from weir_reports.site import duration, interval, percent
 
+from .case import case_id, display_name
 from .compare import Comparison
+from .instructions import NOTABLE, Counts
 from .stats import case_figures, group_figures
 
 STYLE = {"faster": "green", "slower": "red", "WRONG": "bold red", "ERROR": "bold red", "MISSING": "yellow",
@@ -34,6 +36,23 @@ def show(record: dict, console: Console) -> int:
     if not timed:
         return NOTHING_MEASURED
     return INCONCLUSIVE if 2 * sum(f.verdict == "inconclusive" for f in timed) >= len(timed) else OK
+
+
+def show_instructions(a: Counts, b: Counts, cases: list[dict], console: Console) -> int:
+    """Prints the instructions per call of both sides, and returns GATE_FAILED if `b` needs notably more of a case than `a`."""
+    table = Table(Column("case", no_wrap=True), *(Column(n, justify="right", no_wrap=True) for n in (a.side.label, b.side.label, "more")),
+                  box=None, pad_edge=False)
+    grown = 0
+    for case in cases:
+        key = case_id(case)
+        if key in a.calls and key in b.calls:
+            more = b.calls[key] / a.calls[key] - 1
+            grown += more > NOTABLE
+            table.add_row(display_name(case), f"{a.calls[key]:,.0f}", f"{b.calls[key]:,.0f}", f"{'[red]' if more > NOTABLE else ''}{more:+.1%}")
+        else:
+            table.add_row(display_name(case), "-", "-", a.reasons.get(key) or b.reasons.get(key, ""))
+    console.print(table)
+    return GATE_FAILED if grown else OK
 
 
 def show_comparison(found: Comparison, console: Console, fail_below: float = 1.0) -> int:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
+from weir_reports.records import new_run
+
 from .compare import CONFIRM, SCREEN, compare
 from .lockstep import Plan
 from .sides import Side
@@ -34,3 +36,10 @@ def trust(side: Side, cases: list[dict], slow_downs: tuple = (0.0, 0.05, 0.10, 0
             found.runs[slow_down] += 1
             found.alarmed[slow_down] += bool(done.slower)
     return found
+
+
+def record(found: Trust, side: str, group: str, threads: int) -> dict:
+    """The record of the rates, unsealed."""
+    rates = [{"slow_down": s, "cases": found.cases[s], "slower": found.slower[s], "runs": found.runs[s], "alarmed": found.alarmed[s]}
+             for s in found.cases]
+    return new_run("weir.trust/v1") | {"subject": {"name": side, "version": None}, "group": group, "threads": threads, "rates": rates}

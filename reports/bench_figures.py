@@ -8,6 +8,7 @@ from .intervals import Interval, geometric_mean, two_level
 
 MIN_LAUNCHES = 3  # an interval over fewer launches says nothing about the next launch
 MIN_VALID = 0.5  # with more than half of the rounds voided, what is left is not a fair sample
+OVER = 1.05  # of a roofline: calibration kernels scatter by less
 SAME = 0.03  # a whole interval within 3% of 1 is called the same speed
 
 
@@ -29,6 +30,11 @@ class CaseFigures:
     verdict: str = "not measured"
     logs: list = field(default_factory=list)
     voided: int = 0
+
+    @property
+    def wrong_model(self) -> bool:
+        """Whether the case is faster than its bound: then its bytes or operations are miscounted."""
+        return self.roofline is not None and self.roofline > OVER
 
     @property
     def name(self) -> str:

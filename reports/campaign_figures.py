@@ -53,6 +53,37 @@ class Campaign:
         return f"{subject['name']} {subject['version'] or ''} against {oracle['name']} {oracle['version'] or ''}, {dtypes}"
 
 
+#: Adapters of other frameworks, whose records are shown for comparison and answer for nobody.
+REFERENCES = "weir_autotest.subjects."
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Another framework under the same questions: of the operations that it has, how many are nowhere wrong."""
+
+    name: str
+    version: str
+    record: dict
+    present: int
+    right: int
+    missing: int
+
+
+def parted(campaigns: list[Campaign]) -> tuple[list[Campaign], list[Reference]]:
+    """Returns the campaigns of frameworks that are looked after here, and what those of others come to."""
+    own = [c for c in campaigns if not c.record["subject"]["name"].startswith(REFERENCES)]
+    return own, [_reference(c) for c in campaigns if c not in own]
+
+
+def _reference(c: Campaign) -> Reference:
+    subject = c.record["subject"]
+    present = [row for row in c.rows if row.states.get("value") not in ("UNSUPPORTED", "UNTESTED", "ORACLE-LIMIT")]
+    right = sum("FAIL" not in row.states.values() for row in present)
+    missing = sum(row.states.get("value") == "UNSUPPORTED" for row in c.rows)
+    name = subject["name"].removeprefix(REFERENCES).removesuffix("_arrays")
+    return Reference({"numpy": "NumPy", "jax": "JAX"}.get(name, name), subject["version"] or "", c.record, len(present), right, missing)
+
+
 def latest(records: list[dict]) -> list[Campaign]:
     """Returns the figures of the newest record (records come oldest first) per subject and oracle."""
     newest = {(r["subject"]["name"], r["oracle"]["name"]): r for r in records}

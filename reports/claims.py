@@ -22,6 +22,7 @@ class Metric:
     unit: str
     page: str
     run_ids: list = field(default_factory=list)
+    unknown: int = 0  # cases that belong to the figure and could not be told
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,16 @@ def claims(found: list[Metric], targets: list[dict] | None = None) -> list[Claim
     result = []
     for target in json.loads(TARGETS.read_text()) if targets is None else targets:
         matching = [m for m in found if fnmatchcase(m.id, target["metric"])]
-        result += [Claim(target["text"], _target_text(target, m.unit), judge(m.figure, target), m) for m in matching]
+        result += [Claim(target["text"], _target_text(target, m.unit), _state(m, target), m) for m in matching]
         if not matching:
             result.append(Claim(target["text"], _target_text(target, target.get("unit", "x")), "unmeasured"))
     return result
+
+
+def _state(metric: Metric, target: dict) -> str:
+    """As `judge`; what holds of the cases that could be told is undecided while others could not."""
+    state = judge(metric.figure, target)
+    return "open" if state == "holds" and metric.unknown else state
 
 
 def judge(figure: Interval, target: dict) -> str:
@@ -99,10 +106,12 @@ def _bench_metrics(pair, groups) -> list[Metric]:
                                 f"bench.html#{group.group}", ids))
         if group.mean is not None:
             matched = sum(c.verdict not in ("inconclusive", "not measured") for c in group.cases)
-            found.append(Metric(f"{kind}.mean.{group.group}", f"{group.group}, {_cases(matched)}", group.mean, "x",
-                                f"bench.html#{group.group}", ids))
-            found.append(Metric(f"{kind}.worst.{group.group}", f"{group.group}: {group.worst.name}",
-                                group.worst.ratio, "x", f"bench.html#{group.group}", [group.worst.run_id]))
+            unknown = sum(c.verdict == "inconclusive" for c in group.cases)
+            of = _cases(matched) + (f", {unknown} inconclusive" if unknown else "")
+            found.append(Metric(f"{kind}.mean.{group.group}", f"{group.group}, {of}", group.mean, "x",
+                                f"bench.html#{group.group}", ids, unknown))
+            found.append(Metric(f"{kind}.worst.{group.group}", f"{group.group}: {group.worst.name}, of {of}",
+                                group.worst.ratio, "x", f"bench.html#{group.group}", [group.worst.run_id], unknown))
     return found
 
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass
 
-STATES = ("PASS", "FAIL", "MISSING", "UNMAPPABLE", "ORACLE-ERROR", "N/A")
+STATES = ("PASS", "EXCUSED", "FAIL", "MISSING", "UNMAPPABLE", "ORACLE-ERROR", "N/A")
 # The cells that a framework can be held to: the oracle answers, and the question exists.
-COUNTED = ("PASS", "FAIL", "MISSING", "UNMAPPABLE")
-_WORST_FIRST = ("FAIL", "MISSING", "UNMAPPABLE", "ORACLE-ERROR", "PASS", "N/A")
+COUNTED = ("PASS", "EXCUSED", "FAIL", "MISSING", "UNMAPPABLE")
+_WORST_FIRST = ("FAIL", "MISSING", "UNMAPPABLE", "ORACLE-ERROR", "EXCUSED", "PASS", "N/A")
 
 
 @dataclass(frozen=True)
@@ -53,21 +53,25 @@ def conformance(record: dict) -> Conformance:
 
 
 def share(counts: Counter) -> float | None:
-    """Returns passing cells over counted cells, or None when nothing counts."""
+    """Returns right cells, excused ones among them, over counted cells, or None when nothing counts."""
     counted = sum(counts[state] for state in COUNTED)
-    return counts["PASS"] / counted if counted else None
+    return (counts["PASS"] + counts["EXCUSED"]) / counted if counted else None
 
 
 def agreement(counts: Counter) -> float | None:
     """Returns passing cells over those that both frameworks answered: what is missing is not wrong."""
-    answered = counts["PASS"] + counts["FAIL"]
-    return counts["PASS"] / answered if answered else None
+    answered = _answered(counts)
+    return 1 - counts["FAIL"] / answered if answered else None
 
 
 def presence(counts: Counter) -> float | None:
     """Returns the answered cells, right or wrong, over counted ones."""
     counted = sum(counts[state] for state in COUNTED)
-    return (counts["PASS"] + counts["FAIL"]) / counted if counted else None
+    return _answered(counts) / counted if counted else None
+
+
+def _answered(counts: Counter) -> int:
+    return counts["PASS"] + counts["EXCUSED"] + counts["FAIL"]
 
 
 def worst(cells: list[dict], way: str) -> str:

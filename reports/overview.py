@@ -1,10 +1,13 @@
 """The first screen: one sentence each for correct, complete, fast and trains, and what changed since the last run."""
 
+import math
 from dataclasses import dataclass
 
-from .bench_figures import CaseFigures
+from . import campaign_figures, dlperf_figures
+from .bench_figures import CaseFigures, case_figures
 from .dlperf_figures import CONTROL
 
+NOTABLE = 0.05  # a change of speed worth telling
 TOO_SLOW = 0.8  # a case below this is listed by name
 
 
@@ -92,11 +95,52 @@ def changes(records: list[dict]) -> list[str]:
     for kind, tell in (("weir.campaign/v1", _campaign_change), ("weir.conformance/v1", _conformance_change)):
         series: dict[tuple, list] = {}
         for record in records:
-            if record["schema"] == kind:
+            if record["schema"] == kind and not record["subject"]["name"].startswith(campaign_figures.REFERENCES):
                 series.setdefault((record["subject"]["name"], record.get("dtype"), record.get("settings", {}).get("cases")), []).append(record)
         for same in series.values():
             if len(same) > 1:
                 found += tell(same[-2], same[-1])
+    return found + _speed_changes(records) + _training_changes(records)
+
+
+def _speed_changes(records: list[dict]) -> list[str]:
+    """Cases whose ratio to the peer moved, by the two newest sessions that measured them on one class of machine."""
+    points: dict[tuple, list] = {}
+    for record in records:
+        if record["schema"] != "weir.bench/v1" or record["subject"]["name"] == record["peer"]["name"]:
+            continue
+        where = record.get("provenance", {}).get("machine", {}).get("class_key", ""), record["subject"]["name"], record["peer"]["name"]
+        for entry in record["cases"]:
+            figures = case_figures(entry, record["run_id"])
+            if figures.ratio is not None and figures.ratio.low is not None and figures.verdict != "inconclusive":
+                points.setdefault((entry["case_id"], *where), []).append(figures)
+    moved: dict[str, dict] = {"slower": {}, "faster": {}}
+    for before, after in (found[-2:] for found in points.values() if len(found) > 1):
+        factor = after.ratio.value / before.ratio.value
+        apart = after.ratio.low > before.ratio.high or after.ratio.high < before.ratio.low
+        if apart and max(factor, 1 / factor) >= 1 + NOTABLE:
+            moved["faster" if factor > 1 else "slower"][f"{after.name} {factor:.2f}×"] = abs(math.log(factor))
+    return [f"speed: {len(names)} {'case' if len(names) == 1 else 'cases'} became {how}: {_few(sorted(names, key=names.get, reverse=True))}"
+            for how, names in moved.items() if names]
+
+
+def _training_changes(records: list[dict]) -> list[str]:
+    """Workloads whose ratio to the best peer moved between the two newest plans that trained them."""
+    plans: dict[str, list] = {}
+    for record in records:
+        if record["schema"] == "weir.dlperf/v1":
+            plans.setdefault(record["plan_id"], []).append(record)
+    ratios: dict[str, list] = {}
+    for runs in plans.values():
+        for w in dlperf_figures.workloads(runs):
+            for row in w.rows:
+                ratio = w.ratios.get((row.label, w.best_peer))
+                if ratio is not None and not row.is_peer and row.label != CONTROL:
+                    ratios.setdefault(f"{row.label}, {w.title}", []).append(ratio)
+    found = []
+    for name, (*_, before, after) in ((name, known) for name, known in ratios.items() if len(known) > 1):
+        if None not in (before.low, after.low) and (after.low > before.high or after.high < before.low):
+            found.append(f"training: {name} became {'faster' if after.value > before.value else 'slower'}: {before.value:.2f}× to {after.value:.2f}×")
     return found
 
 
@@ -113,15 +157,16 @@ def _conformance_change(before: dict, after: dict) -> list[str]:
 
 
 def _told(before: set, after: set, what: str) -> list[str]:
-    def few(names):
-        listed = sorted(names)
-        return ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")
     found = []
     if after - before:
-        found.append(f"{what}: {_operations(after - before)} became wrong: {few(after - before)}")
+        found.append(f"{what}: {_operations(after - before)} became wrong: {_few(sorted(after - before))}")
     if before - after:
-        found.append(f"{what}: {_operations(before - after)} became right: {few(before - after)}")
+        found.append(f"{what}: {_operations(before - after)} became right: {_few(sorted(before - after))}")
     return found
+
+
+def _few(names: list) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 def _operations(names: set) -> str:

@@ -55,13 +55,19 @@ def figures(records: list[dict]) -> dict:
     for record in records:
         kinds.setdefault(record["schema"], []).append(record)
     conformances = conformance_figures.latest(kinds.get("weir.conformance/v1", []))
-    campaigns = campaign_figures.latest(kinds.get("weir.campaign/v1", []))
+    campaigns, references = campaign_figures.parted(campaign_figures.latest(kinds.get("weir.campaign/v1", [])))
     groups = bench_groups(kinds.get("weir.bench/v1", []))
     workloads = dlperf_figures.workloads(kinds.get("weir.dlperf/v1", []))
     judged = claims(metrics(conformances, campaigns, groups, workloads))
-    return {"records": records, "conformances": conformances, "campaigns": campaigns, "bench": groups, "workloads": workloads,
+    return {"records": records, "conformances": conformances, "campaigns": campaigns, "references": references, "bench": groups, "workloads": workloads,
             "claims": judged, "tally": Counter(c.state for c in judged), "machines": _machines(records), "history": history.series(records),
+            "mutations": _newest(kinds.get("weir.mutation/v1", [])), "trusts": _newest(kinds.get("weir.trust/v1", [])),
             "answers": overview.answers(conformances, campaigns, groups, workloads), "changed": overview.changes(records)}
+
+
+def _newest(records: list[dict]) -> list[dict]:
+    """Returns the newest record of each subject."""
+    return list({record["subject"]["name"]: record for record in records}.values())
 
 
 def bench_groups(records: list[dict]) -> dict:

@@ -17,8 +17,9 @@ COLOURS = 7  # of the sweep's lines, in report.css
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
-def forest(rows: list[tuple[str, Interval, str, bool]], title: str, axis: str) -> str:
-    """Returns an SVG element. `rows`: (label, ratio interval, link, whether it is a summary row); never empty.
+def forest(rows: list[tuple[str, Interval, str, str]], title: str, axis: str) -> str:
+    """Returns an SVG element. `rows`: (label, ratio interval, link, kind); never empty. Kind is "summary" for a mean, "hollow" for a figure that
+    decides nothing, else "".
 
     The scale is logarithmic and symmetric about 1, so that twice as fast and half as fast look alike.
     """
@@ -52,16 +53,16 @@ def _axis(span: float, height: int, axis: str) -> str:
 
 
 def _row(index: int, row, span: float) -> str:
-    label, ratio, link, summary = row
+    label, ratio, link, kind = row
     y = ROW * index + ROW / 2 + 4
-    side = "" if ratio.low is None else " better" if ratio.low > 1 else " worse" if ratio.high < 1 else ""
+    side = "" if ratio.low is None or kind == "hollow" else " better" if ratio.low > 1 else " worse" if ratio.high < 1 else ""
     text = f"{ratio.value:.2f}×" + ("" if ratio.low is None else f" [{ratio.low:.2f}, {ratio.high:.2f}]")
     whisker = "" if ratio.low is None else (
         f'<line class="whisker" x1="{_x(ratio.low, span)}" x2="{_x(ratio.high, span)}" y1="{y}" y2="{y}"/>')
     x = _x(ratio.value, span)
-    mark = (f'<path d="M{x - 7} {y}L{x} {y - 6}L{x + 7} {y}L{x} {y + 6}Z"/>' if summary
+    mark = (f'<path d="M{x - 7} {y}L{x} {y - 6}L{x + 7} {y}L{x} {y + 6}Z"/>' if kind == "summary"
             else f'<circle cx="{x}" cy="{y}" r="3.6"/>')
-    return (f'<a href="{escape(link)}" class="row{side}{" summary" if summary else ""}">'
+    return (f'<a href="{escape(link)}" class="row{side}{" " + kind if kind else ""}">'
             f'<rect class="hit" y="{y - ROW / 2}" width="{LABEL + PLOT + TEXT}" height="{ROW}"/>'
             f'<text x="0" y="{y + 4}">{escape(_short(label))}</text>{whisker}{mark}'
             f'<text class="figure" x="{LABEL + PLOT + 10}" y="{y + 4}">{text}</text></a>')

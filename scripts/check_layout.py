@@ -28,6 +28,10 @@ TOOLS = {"autotest": "weir_autotest", "bench": "weir_bench", "dlperf": "weir_dlp
 FORBIDDEN_IMPORTS = {"framework": {*TOOLS.values(), "torch"},
                      **{tool: {*TOOLS.values()} - {package, "weir_reports"} for tool, package in TOOLS.items()}}
 
+# Folders and modules of a tool that import themselves and what stands to their left; the others are above them all.
+TOOL_ORDER = {"autotest": ("cases", "check", "workers", "generate", "campaign", "opdb"), "bench": ("case", "inputs", "worker", "opdb", "cases"),
+              "dlperf": ("weights", "models", "data", "trainers")}
+
 MAX_LINES = 500
 SOURCES = {".py", ".cpp", ".h", ".cu", ".c", ".cmake"}
 LONG: dict = {}  # path: why it holds one idea all the same
@@ -73,7 +77,7 @@ def main(root: Path) -> int:
 def violations(root: Path) -> list[str]:
     """Returns all violations in the tree at `root`, sorted within each rule."""
     files = sorted(tracked(root))
-    rules = (top_level, include_direction, import_direction, kernel_families, names, test_names, lengths,
+    rules = (top_level, include_direction, import_direction, tool_direction, kernel_families, names, test_names, lengths,
              test_mirror)
     return [line for rule in rules for line in rule(root, files)]
 
@@ -138,6 +142,32 @@ def _imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             modules.append(node.module)
     return {module.split(".")[0] for module in modules}
+
+
+def tool_direction(root: Path, files: list[str]) -> list[str]:
+    """Within a tool, imports point down too."""
+    found = []
+    for name in files:
+        tool, *inside = name.split("/")
+        order = TOOL_ORDER.get(tool, ())
+        part = inside[0].removesuffix(".py") if inside else ""
+        if not name.endswith(".py") or part not in order:
+            continue
+        seen = {module for module in _relative(root / name, inside) if module != part}
+        found += [f"{name} imports {module}: {part} may not import {module}" for module in sorted(seen)
+                  if module not in order or order.index(module) > order.index(part)]
+    return found
+
+
+def _relative(path: Path, inside: list[str]) -> set[str]:
+    """The folders and modules at the top of a tool that a file `inside` it imports by relative names."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            package = inside[:-node.level]
+            names = [node.module] if node.module else [alias.name for alias in node.names]
+            found |= {".".join([*package, name]).split(".")[0] for name in names}
+    return found
 
 
 def kernel_families(root: Path, files: list[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A pair of oracle and subject: has cases written, judges the subject by them, and doubts both before it blames one."""
+"""A pair of oracle and subject: has cases written, judges the subject by them, and doubts both before it charges one."""
 
 import json
 import pickle
@@ -6,10 +6,10 @@ import threading
 from dataclasses import replace
 
 from ..cases.values import Raised
-from ..check import appeal
+from ..check import rounding
 from ..check.excuses import Excuse
-from ..check.properties import ANYTHING, Fault
-from ..kinds import kind_of
+from ..check.properties import ANYTHING, PROPERTIES, Fault
+from ..workers.kinds import kind_of
 from ..workers.worker import Worker, WorkerLost
 from .score import Failure, Score
 from .tasks import Settings
@@ -19,6 +19,10 @@ def _wavers(fault: Fault, wavering: list[Fault]) -> bool:
     """Whether the oracle's own answers differ in what `fault` is about: the same value, or the same property of a call."""
     return any(other.property == ANYTHING or (other.property, other.phase, other.position) == (fault.property, fault.phase, fault.position)
                for other in wavering)
+
+
+#: What the subject does beside the call itself, and the properties that need it.
+_CHECKS = {"repeat": {"determinism", "random"}, "graph": {"graph"}}
 
 
 class HarnessFailed(Exception):
@@ -31,7 +35,9 @@ class Lane:
     def __init__(self, settings: Settings):
         self._settings = settings
         self.oracle = Worker("generate.service", [str(settings.memory_gb)])
-        self.subject = Worker("workers.subject", [settings.subject, str(settings.memory_gb), "eager", json.dumps(settings.errors)],
+        wanted = settings.properties or PROPERTIES
+        checks = [name for name, needs in _CHECKS.items() if needs & set(wanted)]
+        self.subject = Worker("workers.subject", [settings.subject, str(settings.memory_gb), ",".join(checks), json.dumps(settings.errors)],
                               environment=settings.environment)
         self._lock = threading.Lock()
 
@@ -73,7 +79,7 @@ class Lane:
         noticed = applied = 0
         for item, (faults, got, changed) in zip(pickle.loads(blob), self._observe(blob, mutant)):
             applied += changed
-            charged = changed and [fault for fault in self._upheld(item, faults, got)[0] if not fault.absent]
+            charged = changed and [fault for fault in self._after_reruns(item, faults, got)[0] if not fault.absent]
             if charged and not noticed:
                 charged = self._doubted(Score("", "", ""), item, charged, "wavers")
             noticed += bool(charged)
@@ -89,15 +95,15 @@ class Lane:
 
     # The oracle's side.
 
-    def prepare(self, task: tuple) -> tuple[Score, list[bytes]]:
-        """The batches of an overload in a dtype, and a score that knows how many calls were made."""
+    def prepare(self, task: tuple, indices=None) -> tuple[Score, list[bytes]]:
+        """The batches of an overload in a dtype, of the settings' cases or these, and a score that knows how many calls were made."""
         overload, dtype = task
         score = Score(overload.name, overload.path, dtype)
         if overload.backend:
             score.oracle_limit = "needs a backend or layout that the CPU oracle lacks"
             return score, []
         first = self._settings.first
-        indices = list(range(first, first + self._settings.cases))
+        indices = list(indices or range(first, first + self._settings.cases))
         try:
             return score, self._batches(score, indices)
         except HarnessFailed as error:
@@ -149,28 +155,34 @@ class Lane:
             self._fail(score, item, Fault("crash", f"the subject {lost}; the harness {error}"))
 
     def _observe(self, blob: bytes, mutant: str = "") -> list:
-        self.subject.send(("judge", blob, mutant))
+        self.subject.send((blob, mutant))
         return self.subject.receive(self._settings.timeout)
 
     def _settle(self, score: Score, blob: bytes, answers: list) -> None:
         """`answers`: per item its faults, the observation where numbers are in dispute, and a flag of mutation."""
         score.cases += len(answers)
-        wrong = [(i, faults, got) for i, (faults, got, _) in enumerate(answers) if faults]
+        answers = [([fault for fault in faults if self._wanted(fault)], got) for faults, got, _ in answers]
+        wrong = [(i, faults, got) for i, (faults, got) in enumerate(answers) if faults]
         items = pickle.loads(blob) if wrong else []
         for i, faults, got in wrong:
             try:
-                upheld, excuses = self._upheld(items[i], faults, got)
+                left, excuses = self._after_reruns(items[i], faults, got)
                 for excuse in excuses:
                     score.excuse(excuse, kind_of(items[i]).call(items[i]))
-                self._charge(score, items[i], upheld)
+                self._charge(score, items[i], left)
             except HarnessFailed as error:
                 self._fail(score, items[i], Fault("crash", f"the harness {error}"))
 
+    def _wanted(self, fault: Fault) -> bool:
+        """Whether the settings ask for the property; numbers that are wrong may yet be those of a layout."""
+        wanted = self._settings.properties
+        return not wanted or fault.property in wanted or fault.property == "unsupported" or (bool(fault.phase) and "layout" in wanted)
+
     def _charge(self, score: Score, item, faults: list[Fault]) -> None:
-        """Charges what was upheld of a case's faults, but for what the oracle has no single answer to."""
+        """Charges what reruns left of a case's faults, but for what the oracle has no single answer to."""
         if any(not fault.absent for fault in faults):
             faults = self._doubted(score, item, faults, "wavers")
-        for fault in self._steady(score, item, self._blamed(item, faults)):
+        for fault in self._steady(score, item, self._by_layout(item, faults)):
             self._fail(score, item, fault)
 
     def _doubted(self, score: Score, item, faults: list[Fault], doubt: str) -> list[Fault]:
@@ -186,7 +198,7 @@ class Lane:
                 score.excuse(Excuse(fault.property, "oracle wavers", fault.reason), kind_of(item).call(item))
         return certain
 
-    def _blamed(self, item, faults: list[Fault]) -> list[Fault]:
+    def _by_layout(self, item, faults: list[Fault]) -> list[Fault]:
         """Charges wrong numbers to the layout where the same call on row-major inputs is right."""
         numbers = {"value", "gradient", "gradgrad"}
         if not any(fault.property in numbers for fault in faults):
@@ -197,7 +209,7 @@ class Lane:
         try:
             twin = self.ask("expect", item.target, plain)
             (found, got, _), = self._observe(pickle.dumps([twin]))
-            still = {fault.property for fault in self._upheld(twin, found, got)[0]}
+            still = {fault.property for fault in self._after_reruns(twin, found, got)[0]}
         except WorkerLost:
             return faults
         return [replace(fault, property="layout") if fault.property in numbers - still else fault for fault in faults]
@@ -210,7 +222,7 @@ class Lane:
         self.subject.stop()
         try:
             (found, got, _), = self._observe(pickle.dumps([item]))
-            again = any(not fault.absent for fault in self._upheld(item, found, got)[0])
+            again = any(not fault.absent for fault in self._after_reruns(item, found, got)[0])
         except WorkerLost:
             again = True
         if again:
@@ -219,19 +231,19 @@ class Lane:
         return [fault if fault.absent else replace(fault, property="determinism", reason=f"not in every process: {fault.reason}")
                 for fault in faults]
 
-    def _upheld(self, item, faults: list[Fault], got) -> tuple[list[Fault], list[Excuse]]:
+    def _after_reruns(self, item, faults: list[Fault], got) -> tuple[list[Fault], list[Excuse]]:
         """The faults that numbers within tolerance and excuses leave, and the excuses."""
         excuses = [Excuse(fault.property, fault.excuse, fault.reason) for fault in faults if fault.excuse]
         faults = [fault for fault in faults if not fault.excuse]
         if not any(fault.phase for fault in faults):
             return faults, excuses
         reruns: list = []
-        for more in (False, True):  # a second hearing, and for what that does not settle a third
+        for more in (False, True):  # and what those do not settle, by more of them
             try:
                 reruns += self.ask("rerun", item, more)
             except WorkerLost:
                 reruns = []
-            verdicts = [(fault, kind_of(item).granted(fault, item, got, reruns) if fault.phase else None) for fault in faults]
+            verdicts = [(fault, kind_of(item).excuses_for(fault, item, got, reruns) if fault.phase else None) for fault in faults]
             faults = [fault for fault, kinds in verdicts if kinds is None]
             excuses += [Excuse(fault.property, kind, fault.reason) for fault, kinds in verdicts for kind in sorted(kinds or ())]
             if not reruns or not any(fault.phase for fault in faults):
@@ -243,12 +255,12 @@ class Lane:
     def _agreed(self, item, fault: Fault, got) -> bool:
         """Whether the project's own tolerance for the operation allows the difference."""
         paths = {part for path in getattr(item.target, "paths", ()) for part in (path, path.split(".")[-1])}
-        return any(paths & set(t.ops) and appeal.within(fault, item, got, t.rtol, t.atol) for t in self._settings.tolerances)
+        return any(paths & set(t.ops) and rounding.within(fault, item, got, t.rtol, t.atol) for t in self._settings.tolerances)
 
     def _fail(self, score: Score, item, fault: Fault) -> None:
         if fault.property == "unsupported":
             return score.lacks("unsupported", fault.reason, kind_of(item).asked(item))
-        if self._settings.properties and fault.property not in self._settings.properties:
+        if not self._wanted(fault):
             return
         if fault.absent:
             return score.lacks(fault.property, fault.reason, [])

@@ -5,12 +5,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
-from ..opdb.run import UsageError
 from ..workers.lanes import share
 from ..workers.worker import WorkerLost
 from .lane import Lane
 from .score import Score
-from .tasks import Settings, tasks_of
+from .tasks import Settings, UsageError, tasks_of
 
 
 @dataclass

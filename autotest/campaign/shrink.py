@@ -4,7 +4,7 @@ import math
 import time
 from dataclasses import dataclass
 
-from ..kinds import kind_of
+from ..workers.kinds import kind_of
 from ..workers.worker import WorkerLost
 from .lane import HarnessFailed, Lane
 from .score import Failure

@@ -3,7 +3,9 @@
 import zlib
 from dataclasses import dataclass, field
 
-from ..opdb.run import UsageError
+
+class UsageError(Exception):
+    """The run cannot start as asked; the message tells the user why."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ storage survive the trip. Bytes rather than seeds: a framework's random numbers 
 version and on the SIMD level of the machine.
 """
 
+import builtins
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
@@ -24,7 +25,8 @@ class Unmappable(Exception):
 class TensorSpec:
     """A strided view of `storages[storage]`; `id` is equal for two mentions of one tensor.
 
-    `conj`: a complex tensor that shows its storage conjugated, as `Tensor.conj()` does without a copy.
+    `conj`: a complex tensor that shows its storage conjugated, as `Tensor.conj()` does without a copy. `numpy`: no tensor but a
+    NumPy array.
     """
 
     id: int
@@ -35,22 +37,32 @@ class TensorSpec:
     storage: int
     requires_grad: bool
     conj: bool = False
+    numpy: bool = False
 
 
 @dataclass(frozen=True)
 class Named:
-    """A framework constant: `kind` is dtype, layout, memory_format or device."""
+    """A framework constant: `kind` is dtype, layout, memory_format, device, type (Python's own, as `float`) or
+    function, whose name is its path below the framework."""
 
     kind: str
     name: str
 
 
+@dataclass(frozen=True)
+class Made:
+    """An argument that is itself a module: the class at `path`, called with `args` and `kwargs`."""
+
+    path: str
+    args: tuple = ()
+    kwargs: dict = field(default_factory=dict)
+
+
 @dataclass
 class Case:
-    """`fn(*args, **kwargs)`, and what is needed to check its gradients.
+    """`fn(*args, **kwargs)`, and how to ask for it.
 
-    `cotangents` pairs positions among the (processed) output tensors with the gradients flowing
-    into them; None when the case has no backward. `process` is a shipped function that maps the
+    `process` is a shipped function that maps the
     output to its well-defined part (the sign of a singular vector is not, its magnitude is).
     `relation` says how the call is made (call, inplace, out, autocast), `differentiate` to which order.
     """
@@ -58,14 +70,13 @@ class Case:
     args: tuple = ()
     kwargs: dict = field(default_factory=dict)
     storages: list = field(default_factory=list)  # (dtype, bytes)
-    cotangents: list | None = None
     process: Any = None
     relation: str = "call"
     differentiate: int = 0
 
 
 #: Types that hold nothing: asked first, since trees are small and most of what is in them are leaves.
-_ATOMS = {TensorSpec, Named, Ref, int, float, bool, complex, str, type(None)}
+_ATOMS = {TensorSpec, Named, Made, Ref, int, float, bool, complex, str, type(None)}
 
 
 def map_tree(leaf, tree):
@@ -95,10 +106,22 @@ def _gather(tree, found: list) -> None:
         _gather(part, found)
 
 
+def _at(root, path: str):
+    """`root.a.b.c` for path `a.b.c`, None where there is no such thing."""
+    for part in path.split("."):
+        root = getattr(root, part, None)
+    return root
+
+
 def tensors_of(case: Case) -> list[TensorSpec]:
     """The distinct tensors of a case, in order of mention."""
     found = {leaf.id: leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, TensorSpec)}
     return list(found.values())
+
+
+def gradient_inputs(case: Case) -> list[TensorSpec]:
+    """Descriptors of the distinct inputs that require a gradient, in order of mention."""
+    return [spec for spec in tensors_of(case) if spec.requires_grad]
 
 
 def seen(flat: np.ndarray, spec: TensorSpec) -> np.ndarray:
@@ -110,10 +133,14 @@ def seen(flat: np.ndarray, spec: TensorSpec) -> np.ndarray:
 
 
 class Encoder:
-    """Turns PyTorch values into case data. Tensors encoded by one Encoder share storages."""
+    """Turns PyTorch values into case data. Tensors encoded by one Encoder share storages.
 
-    def __init__(self, torch):
+    `made` gives path, args and kwargs of modules by id, for those that are arguments.
+    """
+
+    def __init__(self, torch, made: dict | None = None):
         self._torch = torch
+        self._made = made or {}
         self._storage_ids: dict = {}
         self._specs: dict = {}
         self._alive: list = []  # keeps the ids used as keys above from being reused
@@ -134,6 +161,12 @@ class Encoder:
         for kind in ("dtype", "layout", "memory_format", "device"):
             if isinstance(value, getattr(torch, kind)):
                 return Named(kind, str(value).removeprefix("torch."))
+        if id(value) in self._made:
+            path, args, kwargs = self._made[id(value)]
+            return Made(path, self.encode(tuple(args)), self.encode(kwargs))
+        for path in (f"nn.functional.{getattr(value, '__name__', '')}", getattr(value, "__name__", "")):
+            if callable(value) and _at(torch, path) is value:
+                return Named("function", path)
         raise Unmappable(f"{type(value).__name__} cannot be sent to another framework")
 
     def _tensor(self, tensor) -> TensorSpec:
@@ -182,18 +215,26 @@ class Decoder:
         self.bases: dict = {}
         self.tensors: dict = {}
         self.results: list = []
+        self._arrays: dict = {}
 
     def decode(self, tree):
         """The framework's values for encoded `tree`; one descriptor id, one tensor."""
         return map_tree(self._leaf, tree)
 
     def _leaf(self, value):
+        if isinstance(value, TensorSpec) and value.numpy:
+            if value.id not in self._arrays:
+                dtype, data = self._storages[value.storage]
+                self._arrays[value.id] = seen(np.frombuffer(bytearray(data), dtypes.numpy_dtype(dtype)), value)
+            return self._arrays[value.id]
         if isinstance(value, TensorSpec):
             if value.id not in self.tensors:
                 self.tensors[value.id] = self._tensor(value)
             return self.tensors[value.id]
         if isinstance(value, Named):
             return self._named(value)
+        if isinstance(value, Made):
+            return _at(self._W, value.path)(*self.decode(value.args), **self.decode(value.kwargs))
         if isinstance(value, Ref):
             return self.results[value.step][value.output]
         return value
@@ -201,7 +242,9 @@ class Decoder:
     def _named(self, value: Named):
         if value.kind == "device":
             return self._W.device(value.name)
-        return getattr(self._W, value.name)
+        if value.kind == "type":
+            return getattr(builtins, value.name)
+        return _at(self._W, value.name) if value.kind == "function" else getattr(self._W, value.name)
 
     def _tensor(self, spec: TensorSpec):
         tensor = self._whole(spec) if self._covers(spec) else self._view(spec)

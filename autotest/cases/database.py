@@ -11,7 +11,7 @@ from pathlib import Path
 
 from weir_reports.hashing import digest
 
-from .case import Case, Named, TensorSpec, tensors_of
+from .case import Case, Made, Named, TensorSpec, tensors_of
 from .objects import CASES, Built, Power, parts, tensors
 from .program import Program, Ref, Step
 from .target import Target
@@ -114,32 +114,37 @@ def _to_json(value):
         return {"dict": {key: _to_json(item) for key, item in value.items()}}
     if isinstance(value, slice):
         return {"slice": [_to_json(part) for part in (value.start, value.stop, value.step)]}
+    if isinstance(value, range):
+        return {"range": [value.start, value.stop, value.step]}
     if value is Ellipsis:
         return {"ellipsis": True}
     if isinstance(value, Named):
         return {"named": [value.kind, value.name]}
     if isinstance(value, Power):
         return {"power": value.base.hex()}
+    if isinstance(value, Made):
+        return {"made": [value.path, _to_json(value.args), _to_json(value.kwargs)]}
     if isinstance(value, Built):
         return {"built": [value.path, _to_json(value.kwargs)]}
     if isinstance(value, Ref):
         return {"ref": [value.step, value.output, value.dtype, list(value.size), value.requires_grad]}
     return {"tensor": {"id": value.id, "dtype": value.dtype, "size": list(value.size), "stride": list(value.stride),
                        "offset": value.offset, "storage": value.storage, "requires_grad": value.requires_grad,
-                       **({"conj": True} if value.conj else {})}}
+                       **{name: True for name in ("conj", "numpy") if getattr(value, name)}}}
 
 
 def _tensor(fields: dict) -> TensorSpec:
     return TensorSpec(fields["id"], fields["dtype"], tuple(fields["size"]), tuple(fields["stride"]), fields["offset"],
-                      fields["storage"], fields["requires_grad"], fields.get("conj", False))
+                      fields["storage"], fields["requires_grad"], fields.get("conj", False), fields.get("numpy", False))
 
 
 _READERS = {"float": float.fromhex, "complex": lambda parts: complex(*map(float.fromhex, parts)),
             "tuple": lambda items: tuple(map(_from_json, items)),
             "dict": lambda items: {key: _from_json(item) for key, item in items.items()},
-            "slice": lambda parts: slice(*map(_from_json, parts)), "ellipsis": lambda _: Ellipsis,
+            "slice": lambda parts: slice(*map(_from_json, parts)), "ellipsis": lambda _: Ellipsis, "range": lambda parts: range(*parts),
             "named": lambda parts: Named(*parts), "tensor": _tensor,
             "power": lambda base: Power(float.fromhex(base)),
+            "made": lambda parts: Made(parts[0], *map(_from_json, parts[1:])),
             "built": lambda parts: Built(parts[0], _from_json(parts[1])),
             "ref": lambda parts: Ref(*parts[:3], tuple(parts[3]), parts[4])}
 

@@ -5,7 +5,7 @@ from math import prod
 import numpy as np
 
 from . import dtypes
-from .case import Case, Named, TensorSpec, leaves, map_tree, seen
+from .case import Case, Made, Named, TensorSpec, leaves, map_tree, seen
 from .objects import Built, Power
 from .program import Program, Ref
 
@@ -97,7 +97,7 @@ def rebuilt(spec: TensorSpec, case) -> str:
     """The tensor with its layout: a flat tensor of its storage, seen through its strides."""
     dtype, data = case.storages[spec.storage]
     flat = dtypes.to_array(data, dtype)
-    grad = (".conj()" if spec.conj else "") + (".requires_grad_()" if spec.requires_grad else "")
+    grad = (".conj()" if spec.conj else "") + (".numpy()" if spec.numpy else "") + (".requires_grad_()" if spec.requires_grad else "")
     if _dense(spec) and flat.size == prod(spec.size):
         return f"torch.tensor({_literal(flat.reshape(spec.size))}, dtype=torch.{spec.dtype}){_sized(spec)}{grad}"
     return (f"torch.tensor({_literal(flat)}, dtype=torch.{spec.dtype})"
@@ -128,9 +128,13 @@ def _leaf(value, tensor):
         return _Text(f"s{value.step}" + (f"[{value.output}]" if value.output else ""))
     if isinstance(value, Power):
         return _Text(f"lambda step: {value.base} ** step")
+    if isinstance(value, Made):
+        return _Text(f"torch.{value.path}({arguments(value.args, value.kwargs, tensor)})")
     if isinstance(value, Built):
         return _Text(f"torch.{value.path}(optimizer=optimizer, {arguments((), value.kwargs, tensor)})")
-    return _Text(f"torch.{value.name}") if isinstance(value, Named) else value
+    if isinstance(value, Named):
+        return _Text(value.name if value.kind == "type" else f"torch.{value.name}")
+    return value
 
 
 def summary(spec: TensorSpec) -> str:

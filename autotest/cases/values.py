@@ -1,6 +1,6 @@
 """Results as data: what an op returned or raised, readable without a framework."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,22 +52,6 @@ class Raised:
     def __str__(self) -> str:
         first_line = self.message.strip().split("\n")[0]
         return f"{self.names[0]}: {first_line[:200]}"
-
-
-@dataclass
-class Outcome:
-    """What one phase of a case produced.
-
-    `values` are the tensors and scalars of the result, flattened (None where there was none), and
-    `structure` their nesting. `processed` are those the values are compared on when the case has
-    an output processing function. Exactly one of `raised`, `unmappable` and the values is set.
-    """
-
-    structure: str = ""
-    values: list = field(default_factory=list)
-    processed: list | None = None
-    raised: Raised | None = None
-    unmappable: str | None = None
 
 
 def flatten(result, W) -> tuple[str, list]:

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..cases import dtypes
+from ..cases.observed import Entry, Journal
 from ..cases.values import Raised, Value
-from ..workers.journal import Entry, Journal
 from . import tolerance
 from .excuses import settled
 from .properties import UNSUPPORTED, Fault, difference, refusals, unsupported
@@ -59,7 +59,7 @@ def _drifted(w: Value, t: Value) -> bool:
         return bool((tolerance.same(a, b) | (np.abs(a - b) <= bound)).all())
 
 
-def granted(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal], poisoned: bool = False) -> frozenset | None:
+def excuses_for(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal], poisoned: bool = False) -> frozenset | None:
     """The kinds of excuse that the numbers of `fault` need, none within tolerance; None where they are wrong. `reruns` as for a call.
 
     `poisoned`: a NaN or an infinity went in. How far NaN spreads backwards differs even between PyTorch's scalar and vector

@@ -8,9 +8,9 @@ of the largest of a tensor, and by what rounding does to the oracle's own.
 import numpy as np
 
 from ..cases import dtypes
+from ..cases.observed import Progress
 from ..cases.program import Program
 from ..cases.values import Raised, Value
-from ..workers.program import Progress
 from .properties import Fault
 
 DRIFT = 64.0  # epsilons of the largest magnitude of a tensor: a few steps of a few roundings each
@@ -72,7 +72,7 @@ def _allowed(value: Value) -> float:
     return DRIFT * dtypes.EPSILON.get(value.number_dtype, 0.0) * _scale(value.array())
 
 
-def granted(fault: Fault, expected: Progress, got: Progress, reruns: list[Progress]) -> frozenset | None:
+def excuses_for(fault: Fault, expected: Progress, got: Progress, reruns: list[Progress]) -> frozenset | None:
     """The kinds of excuse that the numbers need, none where the oracle's own reruns (double precision, perturbed inputs) wander as
     far as the subject did; None where they are wrong."""
     value = getattr(expected, fault.phase)[fault.position]

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..cases import dtypes
 from ..cases.case import Case
+from ..cases.observed import CANNOT_BUILD, Observation
 from ..cases.values import Raised, Value
-from ..workers.trial import CANNOT_BUILD, Observation
-from . import compare, ties, tolerance
+from . import ties, tolerance
 
 #: What is scored, per op and dtype. A wrong in-place, out= or autocast call is charged to that way of calling.
 PROPERTIES = ("value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "gradient", "gradgrad", "error",
@@ -20,7 +20,7 @@ UNSUPPORTED = {"NotImplementedError", CANNOT_BUILD}
 
 @dataclass(frozen=True)
 class Fault:
-    """One broken property. With `phase`, numbers differ by more than rounding: a referee may still accept them.
+    """One broken property. With `phase`, numbers differ by more than rounding: reruns of the oracle may still accept them.
 
     `lenient`: the subject accepts what the oracle refuses, which hurts portability but gives no wrong answer.
     `excuse`: the kind of excuse by which the value is accepted; such a fault is counted and charged to nobody.
@@ -121,7 +121,7 @@ def difference(name: str, phase: str, position: int, e: Value | None, g: Value |
         return None
     if undefined is not None and (accepted | undefined).all():
         return Fault(name, f"{phase} {position}", excuse="undefined cast")
-    reason = f"{phase} {position}: {compare.describe(w, t, ~accepted)}"
+    reason = f"{phase} {position}: {tolerance.describe(w, t, ~accepted)}"
     return Fault(name, reason, phase, position)
 
 

@@ -19,14 +19,13 @@ _NARROW = {"float64": "float32", "complex128": "complex64"}
 def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
     """`case` with floating tensors and dtype arguments widened to float64 or complex128.
 
-    With `rng`, every floating number is also moved by up to one epsilon of its original dtype, or of the coarser one
-    that the call works in.
+    With `rng`, every floating number is also moved by up to one epsilon of its original dtype, or of the one that the call asks to
+    work in.
     """
     floor = working_epsilon(case)
     return replace(
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
-        storages=[_promote_storage(dtype, data, rng, floor) for dtype, data in case.storages],
-        cotangents=[(position, _promote_leaf(spec)) for position, spec in case.cotangents or ()] or None)
+        storages=[_promote_storage(dtype, data, rng, floor) for dtype, data in case.storages])
 
 
 def is_double(case: Case) -> bool:
@@ -124,5 +123,5 @@ def _promote_storage(dtype: str, data: bytes, rng, floor: float) -> tuple:
     wide = dtypes.REFERENCE[dtype]
     values = dtypes.to_array(data, dtype).astype(wide)
     if rng is not None:
-        values = values * (1 + max(dtypes.EPSILON[dtype], floor) * rng.uniform(-1, 1, values.shape))
+        values = values * (1 + (floor or dtypes.EPSILON[dtype]) * rng.uniform(-1, 1, values.shape))
     return wide, values.astype(wide).tobytes()

@@ -3,8 +3,7 @@
 import numpy as np
 
 from ..cases import dtypes
-from ..cases.case import Case, TensorSpec, seen
-from ..workers.execute import gradient_inputs
+from ..cases.case import Case, TensorSpec, gradient_inputs, seen
 
 #: Operations whose documentation leaves open which of several equal values an index names.
 _CHOOSING = {"sort", "argsort", "topk", "kthvalue", "mode", "median", "nanmedian"}
@@ -14,6 +13,17 @@ def choosing(path: str, case: Case) -> bool:
     """Whether the call may name any of several equal values: not where a stable sort is asked for, nor where the first of
     them is promised, as by `argmax` and `max`."""
     return path.split(".")[-1].rstrip("_") in _CHOOSING and case.kwargs.get("stable") is not True
+
+
+#: Operations that choose among their inputs, or compare them, and compute nothing: what they say hangs on no rounding.
+_SELECTING = _CHOOSING | {"max", "min", "amax", "amin", "aminmax", "maximum", "minimum", "fmax", "fmin", "argmax", "argmin", "cummax", "cummin", "searchsorted", "bucketize", "unique", "unique_consecutive",
+                          "nonzero", "count_nonzero", "isin", "gt", "ge", "lt", "le", "eq", "ne", "greater", "greater_equal", "less",
+                          "less_equal", "not_equal", "equal"}
+
+
+def selecting(path: str) -> bool:
+    """Whether the operation chooses among its inputs, or compares them, and computes nothing."""
+    return path.split(".")[-1].rstrip("_") in _SELECTING
 
 
 def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:

@@ -1,6 +1,6 @@
 """When two floating results count as equal.
 
-`close` is the cheap test. Elements it rejects get a second hearing in `conditioned`, which allows
+`close` is the cheap test. Elements it rejects are looked at again by `conditioned`, which allows
 an error in proportion to what the op itself does to an error of one epsilon in its inputs, so that
 ill-conditioned ops are not false alarms and well-conditioned ones get no slack.
 
@@ -13,6 +13,7 @@ import numpy as np
 ULPS = 4.0  # c: epsilons of relative error any result may have
 AMPLIFICATION = 4.0  # k: how far beyond the observed conditioning or the oracle's own error
 LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.403e38, "complex64": 3.403e38}
+_JUMP = 2.0**-8  # of the larger of two numbers, or of 1
 FACTORY_ULPS = 16.0  # for ops without floating inputs there is nothing to perturb
 
 
@@ -44,10 +45,10 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
     """
     with np.errstate(all="ignore"):
         w, t, r = _wide(w), _wide(t), _wide(r)
-        bound = np.fmax(ULPS * epsilon * np.abs(r), AMPLIFICATION * np.abs(t - r))
+        bound = np.fmax(ULPS * epsilon * np.abs(r), AMPLIFICATION * _finite(np.abs(t - r)))
         steps = _whole(r) & np.logical_and.reduce([_whole(rj) for rj in perturbed] or [np.zeros(r.shape, bool)])
         for rj in perturbed:
-            bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * np.abs(rj - r)))
+            bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * _finite(np.abs(rj - r))))
         if not pointwise:
             bound = np.maximum(bound, min(AMPLIFICATION * norm(t - r), 4 * ULPS * epsilon * norm(r)))
         if factory:
@@ -58,6 +59,17 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
         return accepted
 
 
+def certain(t, r, perturbed: list) -> np.ndarray:
+    """Where a jump is no excuse: double precision gives the very number that the oracle gave, so nothing was rounded on the way, and
+    only inputs that were moved across the jump give another, as `floor(3.)` or the gradient of equal maxima."""
+    with np.errstate(all="ignore"):
+        t, r, jump = _wide(t), _wide(r), np.zeros(np.shape(t), bool)
+        for rj in map(_wide, perturbed):
+            whole = _whole(r) & _whole(rj) & (rj != r)
+            jump |= whole | (np.abs(rj - r) > _JUMP * np.maximum(np.maximum(np.abs(r), np.abs(rj)), 1.0))
+        return same(t, r) & jump
+
+
 def unsteady(w, t, own: list, scale: float = 1.0) -> np.ndarray:
     """Rule 5: |w - t| <= k max_j |t_j - t|, where t_j are the oracle's results in the same precision for inputs moved by an
     epsilon. They show what rounding does inside a computation, of which double precision knows nothing: a norm over two
@@ -66,20 +78,26 @@ def unsteady(w, t, own: list, scale: float = 1.0) -> np.ndarray:
         w, t = _wide(w), _wide(t)
         bound = np.zeros(t.shape)
         for tj in own:
-            bound = np.fmax(bound, AMPLIFICATION * scale * np.abs(_wide(tj) - t))
+            bound = np.fmax(bound, AMPLIFICATION * scale * _finite(np.abs(_wide(tj) - t)))
         return _at_most(np.abs(w - t), bound)
 
 
-def as_in_single(w, t, single: list) -> np.ndarray:
+def as_in_single(w, t, single: list, pointwise: bool = False) -> np.ndarray:
     """Rule 6, for double precision: |w - t| <= k max_j |s_j - t| eps64 / eps32, where s_j are the oracle's results in single
-    precision. Nothing wider shows the error of t, but a narrower run shows how many epsilons the computation loses."""
-    return unsteady(w, t, single, scale=2.0**-29)
+    precision; without `pointwise` also by norms. Nothing wider shows the error of t, but a narrower run shows how many epsilons the computation loses."""
+    accepted = unsteady(w, t, single, scale=2.0**-29)
+    if not pointwise:  # an element whose single-precision error is small by chance says nothing of the others: as in rule 3, by norms
+        with np.errstate(all="ignore"):
+            w, t = _wide(w), _wide(t)
+            lost = max((norm(_wide(s) - t) for s in single), default=0.0) * 2.0**-29
+            accepted |= _at_most(np.abs(w - t), min(AMPLIFICATION * lost, 4 * ULPS * 2.0**-52 * norm(t)))
+    return accepted
 
 
 def overflown(w, r, dtype: str) -> np.ndarray:
     """Where the number is none of `dtype`, which has infinity for it, or NaN where infinities met on the way."""
     with np.errstate(all="ignore"):
-        return ~np.isfinite(_wide(w)) & (np.abs(_wide(r)) > LARGEST.get(dtype, np.inf))
+        return ~np.isfinite(_wide(w)) & np.isfinite(_wide(r)) & (np.abs(_wide(r)) > LARGEST.get(dtype, np.inf))
 
 
 def lost(t, runs: list) -> np.ndarray:
@@ -95,6 +113,11 @@ def lost(t, runs: list) -> np.ndarray:
         return lost_at
 
 
+def crossed(r, perturbed: list) -> np.ndarray:
+    """Where an epsilon in the inputs takes a finite number to infinity or NaN, as next to a pole: nothing bounds what may come out."""
+    return np.logical_or.reduce([np.isfinite(_wide(r)) & ~np.isfinite(_wide(rj)) for rj in perturbed] or [np.zeros(np.shape(r), bool)])
+
+
 def default_close(w: np.ndarray, t: np.ndarray, rtol: float, atol: float) -> np.ndarray:
     """torch.testing.assert_close's rule, for ops that cannot run in double precision."""
     with np.errstate(all="ignore"):
@@ -107,8 +130,12 @@ def _whole(x: np.ndarray) -> np.ndarray:
 
 
 def _at_most(difference: np.ndarray, bound: np.ndarray) -> np.ndarray:
-    # An infinite bound would accept everything: inf <= inf.
     return np.isfinite(difference) & (difference <= bound)
+
+
+def _finite(bound: np.ndarray) -> np.ndarray:
+    """`bound` where it bounds anything."""
+    return np.where(np.isfinite(bound), bound, 0.0)
 
 
 def _wide(x) -> np.ndarray:
@@ -120,3 +147,14 @@ def norm(x: np.ndarray) -> float:
     """The largest finite magnitude, 0 if there is none."""
     magnitude = np.abs(x)
     return float(np.max(magnitude, where=np.isfinite(magnitude), initial=0.0))
+
+
+def describe(w: np.ndarray, t: np.ndarray, wrong: np.ndarray) -> str:
+    """How many elements differ, and the worst of them."""
+    with np.errstate(all="ignore"):
+        wide = np.complex128 if w.dtype.kind == "c" else np.float64
+        gap = np.abs(w.astype(wide) - t.astype(wide))
+    gap = np.where(wrong, np.where(np.isfinite(gap), gap, np.inf), -1.0)
+    at = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    place = f" at {[int(i) for i in at]}" if at else ""
+    return f"{int(wrong.sum())} of {wrong.size} elements differ, worst{place}: expected {t[at]}, got {w[at]}"

@@ -39,7 +39,7 @@ def make(overload: Overload, dtype: str, choices: Choices, grad: float = 0.6, gi
     `grad` is the probability that floating inputs require gradients. `given` are Refs to tensors that exist already and
     are taken where they fit; new ones go into `storages`.
     """
-    call = _Call(overload, dtype, choices, grad)
+    call = Call(overload, dtype, choices, grad)
     call.given = list(given)
     if storages is not None:
         call.storages = storages
@@ -48,10 +48,10 @@ def make(overload: Overload, dtype: str, choices: Choices, grad: float = 0.6, gi
 
 def value(overload: Overload, parameter: Parameter, dtype: str, choices: Choices):
     """Something to pass for one parameter that takes no tensor. Raises Impossible."""
-    return _Call(overload, dtype, choices, 0.0)._value(parameter)
+    return Call(overload, dtype, choices, 0.0)._value(parameter)
 
 
-class _Call:
+class Call:
     """One call being made: its pool of sizes and the tensors so far."""
 
     def __init__(self, overload: Overload, dtype: str, choices: Choices, grad: float):
@@ -80,10 +80,11 @@ class _Call:
                 continue
             value = self._value(parameter)
             positional = not parameter.keyword_only and not kwargs and len(args) == self._overload.parameters.index(parameter)
-            if positional and (not optional or self._choices.chance(0.5)):
+            alias = _ALIASES.get(parameter.name, "") if args and not self._overload.family and self._choices.chance(_ALIASED) else ""
+            if positional and not alias and (not optional or self._choices.chance(0.5)):
                 args.append(value)
             else:
-                kwargs[parameter.name] = value
+                kwargs[alias or parameter.name] = value
         return Case(tuple(args), kwargs, self.storages)
 
     def _value(self, parameter: Parameter):
@@ -199,6 +200,12 @@ class _Call:
         self._tensors.append(spec)
         return spec
 
+    def _numpy(self, dtype: str, kind, size: tuple, stride: tuple, offset: int, length: int) -> TensorSpec:
+        """A NumPy array: no tensor that others may be like."""
+        self.storages.append((dtype, fill.data(dtype, kind, fill.where(self._choices), length)))
+        at = len(self.storages) - 1
+        return TensorSpec(at, dtype, size, stride, offset, at, False, numpy=True)
+
     # Lists.
 
     def _list(self, kind: str, parameter: Parameter, rule):
@@ -305,12 +312,17 @@ class _Call:
         return self._choices.chance(0.5)
 
     def _dtype_argument(self, name: str) -> Named:
+        if self._choices.chance(0.05):
+            return Named("type", self._choices.pick(("float", "int", "bool")))
         return Named("dtype", self._choices.pick((self._dtype, *_OTHER_DTYPES)))
 
     def _text(self, name: str) -> str:
         return self._choices.pick(_TEXTS.get((self._overload.operation, name)) or _TEXTS.get(name) or ("sum", "mean"))
 
 
+#: NumPy's names of parameters, which PyTorch takes too where its own parser reads the call.
+_ALIASES = {"dim": "axis", "keepdim": "keepdims", "other": "x2"}
+_ALIASED = 0.05  # of the calls that have such a parameter
 _LARGEST_EXTENT = 5  # of a tensor that would be too long; up to five of them fit
 _EXTENTS = (2, 3, 1, 3, 4, 2, 5, 2, 3, 4, 2, 3, 1, 0)
 #: Where kernels change their ways: vectors, blocks of products, rows, and the seams between threads.
@@ -347,8 +359,8 @@ _TEXTS = {"reduce": ("sum", "prod", "mean", "amax", "amin"), "interpolation": ("
           ("nn.Upsample", "mode"): ("nearest", "bilinear", "bicubic", "nearest-exact"),
           ("nn.EmbeddingBag", "mode"): ("mean", "sum", "max"), "activation": ("relu", "gelu"), "padding_mode": ("zeros", "reflect", "replicate", "circular"),
           "equation": ("i->i", "ij->ji", "ij,jk->ik", "i,i->", "ii->i", "...i->...")}
-_SCALARS = {"int": _Call._int, "float": _Call._float, "number": _Call._number, "bool": _Call._bool,
-            "ScalarType": _Call._dtype_argument, "str": _Call._text, "complex": _Call._number,
+_SCALARS = {"int": Call._int, "float": Call._float, "number": Call._number, "bool": Call._bool,
+            "ScalarType": Call._dtype_argument, "str": Call._text, "complex": Call._number,
             "Device": lambda call, name: Named("device", "cpu"), "Layout": lambda call, name: Named("layout", "strided"),
             "MemoryFormat": lambda call, name: Named("memory_format", call._choices.pick(
                 ("contiguous_format", "preserve_format", "channels_last")))}

@@ -12,11 +12,10 @@ from ..cases.case import Case, TensorSpec, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers import draws
-from ..workers.seeding import seed
 from ..workers.trial import Trial
-from . import arguments, casts, classes, fill, gauge, grow, objects, samples, vary
+from . import arguments, classes, fill, gauge, grow, objects, samples, surface, vary
 from .choices import Choices
-from .novelty import signature
+from .expectation import expectation
 from .signature import Overload
 from .universe import overloads
 
@@ -26,10 +25,6 @@ _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 PROGRAM = Overload("program", "program", (), family="program")
 _FROM_DATABASE = 0.33  # how often a call starts from a sample of the op database, where there is one
 _SAMPLED = 1  # of the random calls of a batch, how many have their distribution tested: it takes thousands of calls
-
-
-seed(torch)
-_SEEDED = torch.default_generator.get_state()  # before a call draws
 
 
 @dataclass
@@ -44,7 +39,7 @@ class Author:
     """Makes batches. The same overload, dtype and index always give the same case."""
 
     def __init__(self):
-        self._overloads = {overload.name: overload for overload in (*overloads(), *classes.overloads(), PROGRAM)}
+        self._overloads = {overload.name: overload for overload in (*overloads(), *surface.overloads(), *classes.overloads(), PROGRAM)}
         self._pool = grow.pool(list(overloads()))
 
     def universe(self) -> list[Overload]:
@@ -60,15 +55,6 @@ class Author:
             item.drawn = drawn(item)
         return batch
 
-    def explore(self, name: str, dtype: str, attempts: list[tuple]) -> tuple[list[Item], list[tuple]]:
-        """Cases from pairs of seed and first choices: those worth asking, and what each one showed by which choices."""
-        batch, shown = Batch(), []
-        for index, (start, beginning) in enumerate(attempts):
-            for item in self._items(name, dtype, Choices(start, beginning), index):
-                _take(batch, item)
-                shown.append((signature(item), item.choices))
-        return batch.items, shown
-
     def replay(self, name: str, dtype: str, choices: tuple) -> list[Item]:
         """The cases that a sequence of choices makes."""
         items = self._items(name, dtype, Choices(replay=choices), 0)
@@ -80,7 +66,7 @@ class Author:
         overload = self._overloads[name]
         if overload is PROGRAM:
             return grow.grow(self._pool, dtype, choices, index)
-        if overload.family:
+        if overload.family and overload.family != surface.FAMILY:
             return [objects.item(overload, dtype, choices, index)]
         return [self.item(overload, dtype, choices, index)]
 
@@ -93,20 +79,15 @@ class Author:
         target = Target(f"torch.{overload.path}", [overload.path])
         if relation == "inplace":
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
-        function = target.resolve(torch)
         if relation == "out":
-            case = _with_out(case, function, choices)
-        seed(torch)
-        expected = Trial(torch, function, case).run()
-        drew = overload.random or not (expected.raised or torch.equal(_SEEDED, torch.default_generator.get_state()))
-        unfilled = "empty" in overload.path or "resize" in overload.path
-        free = drew or unfilled or case.process is not None
-        expected.undefined = {} if free else casts.undefined(case, function, expected)
-        return Item(index, target, case, expected, free, tuple(choices.made), drew,
-                    pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
+            case = _with_out(case, target.resolve(torch), choices)
+        return expectation(target, case, index, draws=overload.random, unfilled="empty" in overload.path or "resize" in overload.path,
+                           choices=tuple(choices.made), pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
 
     def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
         """A call by the signature, or a sample of the op database with some changes."""
+        if overload.family == surface.FAMILY:
+            return surface.make(overload, dtype, choices, grad)
         known = samples.samples_of(overload, dtype)
         if not known or not choices.chance(_FROM_DATABASE):
             try:
@@ -164,10 +145,13 @@ def _with_out(case: Case, function, choices: Choices) -> Case:
 
 def _out_like(case: Case, identity: int, value, choices: Choices) -> TensorSpec:
     size, dtype = value.shape, value.dtype
-    how = choices.pick(("same",) * 6 + ("empty", "transposed", "wider", "integer"))
+    how = choices.pick(("same",) * 6 + ("empty", "transposed", "wider", "integer", "part"))
     size = (0,) if how == "empty" or prod(size) > fill.LONGEST else size  # where the call resizes it
     dtype = {"wider": "float64", "integer": "int64"}.get(how, dtype)
     stride = row_major(size[::-1])[::-1] if how == "transposed" else row_major(size)
+    if how == "part" and 2 * prod(size) < fill.LONGEST:  # a view of larger memory, every other element of it
+        case.storages.append((dtype, fill.data(dtype, "whole", 0, 2 * prod(size) + 1)))
+        return TensorSpec(identity, dtype, size, tuple(2 * step for step in stride), 1, len(case.storages) - 1, False)
     case.storages.append((dtype, fill.data(dtype, "whole", 0, prod(size))))
     return TensorSpec(identity, dtype, size, stride, 0, len(case.storages) - 1, False)
 

@@ -11,8 +11,9 @@ import torch
 
 from ..cases import dtypes
 from ..cases.case import Case, Named, TensorSpec, leaves
+from ..cases.observed import Observation
 from ..workers.seeding import seed
-from ..workers.trial import Observation, Trial
+from ..workers.trial import Trial
 
 _RANGE = {"uint8": (0, 255), "int8": (-128, 127), "int16": (-2**15, 2**15 - 1), "int32": (-2**31, 2**31 - 1),
           "int64": (-2**63, 2**63 - 1)}

@@ -14,7 +14,7 @@ import torch
 from ..cases.objects import Power
 from .signature import Overload, Parameter
 
-_CONTAINERS = {"Sequential", "RNNBase", "RNNCellBase", "DataParallel"}  # abstract, or made of other modules only
+_CONTAINERS = {"RNNBase", "RNNCellBase", "DataParallel"}  # abstract, or for several devices
 _SCALARS = {bool: "bool", int: "int", float: "float", str: "str", torch.Tensor: "Tensor"}
 SCHEDULERS = "List[scheduler]"  # the type of a parameter that takes schedulers of the same optimizer
 _FUNCTIONS = (None, Power(0.9), Power(0.5), Power(1.0))

@@ -11,7 +11,7 @@ from ..cases.protocol import Item
 from ..cases.values import flatten
 from ..check.properties import ANYTHING, Fault
 from ..check.tolerance import close
-from ..kinds import kind_of
+from ..workers.kinds import kind_of
 from ..workers.seeding import seed
 from ..workers.trial import Trial
 
@@ -68,7 +68,7 @@ def _differs_with_threads(kind, item: Item) -> list[Fault]:
         torch.set_num_threads(1)
     found = kind.faults(item, got)
     reruns = kind.reruns(torch, item) + kind.reruns(torch, item, more=True) if any(fault.phase for fault in found) else []
-    return [fault for fault in found if not fault.phase or kind.granted(fault, item, got, reruns) is None]
+    return [fault for fault in found if not fault.phase or kind.excuses_for(fault, item, got, reruns) is None]
 
 
 def _differs_without_out(item: Item) -> list[Fault]:
@@ -97,7 +97,7 @@ def _reads_elsewhere(kind, item: Item) -> list[Fault]:
                for got in others if not got.raised]
     # By assert_close's tolerance: double-precision runs of a call that reads elsewhere do so too.
     return [fault for got in numbers for fault in kind.faults(item, got)
-            if not fault.phase or kind.granted(fault, item, got, []) is None]
+            if not fault.phase or kind.excuses_for(fault, item, got, []) is None]
 
 
 _JUNK = b"A" * 1024, b"\xc1" * 1024  # behind a storage: large numbers, above and below most others

@@ -15,7 +15,9 @@ LONGEST = 2 * 65600 + 8  # elements of the largest tensor
 
 #: From simple to wild: what a shrinker moves towards stands first.
 FLOATING = ("whole", "normal", "unit", "wide", "special")
-_SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-8, 3e4, -3e4, 0.5, 2.0]
+_SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-8, 3e4, -3e4, 0.5, 2.0,
+            2.0**24 + 1, 2.0**53, 1e-40, -6e-8]  # where float32 and float64 cease to count by ones; denormal in float32 and float16
+_LIMITS = 0.05  # of the numbers of a "special" integer tensor: the ends of its type
 
 
 def data(dtype: str, kind: str, start: int, count: int) -> bytes:
@@ -36,12 +38,17 @@ def _pool(dtype: str, kind) -> np.ndarray:
         return rng.integers(0, 2, size).astype(bool)
     numbers = _numbers(rng, kind, size)
     if dtype.startswith("complex"):
-        return (numbers + 1j * _numbers(rng, kind, size)).astype(dtypes.numpy_dtype(dtype))
+        with np.errstate(invalid="ignore"):
+            return (numbers + 1j * _numbers(rng, kind, size)).astype(dtypes.numpy_dtype(dtype))
     if dtype in dtypes.EPSILON:
         return narrowed(numbers, dtype)
     whole = np.where(np.isfinite(numbers), numbers * (3 if kind != "whole" else 1), 5)
     low = 0 if dtype.startswith("u") else -9
-    return np.clip(np.rint(whole), low, 9).astype(dtypes.numpy_dtype(dtype))
+    made = np.clip(np.rint(whole), low, 9).astype(dtypes.numpy_dtype(dtype))
+    if kind == "special":
+        ends = np.iinfo(made.dtype)
+        made = np.where(rng.random(size) < _LIMITS, rng.choice([ends.min, ends.max], size).astype(made.dtype), made)
+    return made
 
 
 def _numbers(rng, kind: str, size: int) -> np.ndarray:

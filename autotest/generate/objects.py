@@ -1,14 +1,15 @@
 """Makes cases about modules, optimizers and schedulers from PyTorch's databases and from constructors' signatures."""
 
 import inspect
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from math import prod
 
 import torch
 
 from ..cases import ship
-from ..cases.case import Encoder, Named, TensorSpec, Unmappable, leaves, row_major
+from ..cases.case import Encoder, Made, Named, TensorSpec, Unmappable, leaves, row_major
 from ..cases.dtypes import EPSILON, name_of
 from ..cases.objects import Built, ModuleCase, OptimizerCase, SchedulerCase
 from ..cases.protocol import Item
@@ -34,6 +35,9 @@ def item(overload: Overload, dtype: str, choices: Choices, index: int) -> Item:
 def _module(overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
     kind = ship.walk(torch, overload.path)
     samples = module_samples(overload.path, dtype)
+    if overload.path == "nn.Sequential":
+        case = replace(_chain(dtype, choices), dtype=Named("dtype", dtype))
+        return replace(case, state=_state(kind, case, choices), differentiated=(choices.chance(0.5),))
     described = partial(replace, dtype=Named("dtype", dtype), lazy=overload.path.startswith("nn.Lazy"))
     if samples:
         sample = choices.pick(samples)
@@ -45,6 +49,13 @@ def _module(overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
     return replace(case, state=_state(kind, case, choices), differentiated=(choices.chance(0.5),))
 
 
+def _chain(dtype: str, choices: Choices) -> ModuleCase:
+    """Modules one after the other, which all take and give rows of four."""
+    case = ModuleCase(args=tuple(choices.pick(_LINKS) for _ in range(choices.between(0, 4))))
+    rows = _tensor(case, dtype, (choices.pick((2, 1, 3, 0)), 4), choices.pick(_FILLS), choices, grad=choices.chance(0.5))
+    return replace(case, inputs=(rows,))
+
+
 def _of_sample(sample: vary.Sample) -> ModuleCase:
     args, kwargs, inputs, named = sample.trees
     return ModuleCase(args, kwargs, inputs, named, storages=list(sample.storages))
@@ -53,23 +64,88 @@ def _of_sample(sample: vary.Sample) -> ModuleCase:
 @lru_cache(maxsize=None)
 @kept
 def module_samples(path: str, dtype: str) -> list:
-    """The database's inputs of a module class, as data: trees of args, kwargs, inputs and keywords of the call."""
+    """The database's small inputs of a module class, as data: trees of args, kwargs, inputs and keywords of the call."""
+    found = [sample for sample, _ in _module_inputs(path, dtype)]
+    return vary.simplest_first([sample for sample in found if sample is not None and sample.small])
+
+
+def _module_inputs(path: str, dtype: str):
+    """Pairs of a sample, None where it cannot be sent to another framework, and why not."""
     from torch.testing._internal.common_modules import module_db
 
-    found = []
     for info in module_db:
         if info.name != path or getattr(torch, dtype) not in info.dtypes:
             continue
         seed(torch)
         asked = {"device": "cpu", "dtype": getattr(torch, dtype), "requires_grad": True, "training": True}
-        for sample in info.module_inputs_func(info, **asked):
-            made, call, encoder = sample.constructor_input, sample.forward_input, Encoder(torch)
+        with recorded() as made_of:
+            inputs = info.module_inputs_func(info, **asked)
+        for sample in inputs:
+            made, call, encoder = sample.constructor_input, sample.forward_input, Encoder(torch, made_of)
+            if call is None:
+                yield None, "has no input"
+                continue
             try:
                 trees = encoder.encode((made.args, made.kwargs, call.args, call.kwargs))
-            except (Unmappable, AttributeError):
-                continue  # holds a module or a function, or has no input
-            found.append(vary.Sample(trees, encoder.storages))
-    return vary.simplest_first([sample for sample in found if sample.small])
+            except Unmappable as error:
+                yield None, str(error)
+                continue
+            yield vary.Sample(trees, encoder.storages), ""
+
+
+@contextmanager
+def recorded():
+    """Remembers with what each module of `torch.nn` was made meanwhile: path, args and kwargs by id."""
+    made: dict = {}
+    kinds = {name: kind for name, kind in vars(torch.nn).items() if isinstance(kind, type) and issubclass(kind, torch.nn.Module)
+             and "__init__" in vars(kind)}
+    before = {kind: kind.__init__ for kind in kinds.values()}
+    alive = []  # so that no id is used twice
+
+    def remembering(init):
+        @wraps(init)
+        def __init__(self, *args, **kwargs):
+            if id(self) not in made:
+                made[id(self)] = f"nn.{type(self).__name__}", args, kwargs
+                alive.append(self)
+            init(self, *args, **kwargs)
+        return __init__
+
+    try:
+        for kind, init in before.items():
+            kind.__init__ = remembering(init)
+        yield made
+    finally:
+        for kind, init in before.items():
+            kind.__init__ = init
+
+
+# The databases themselves, unchanged.
+
+def database_names(database: str, dtype: str) -> list[str]:
+    """The classes that PyTorch's database of modules or optimizers has for the dtype, by name."""
+    from torch.testing._internal.common_modules import module_db
+    from torch.testing._internal.common_optimizers import optim_db
+
+    kind = getattr(torch, dtype)
+    if database == "module":
+        return sorted({info.name for info in module_db if kind in info.dtypes})
+    return sorted(f"optim.{info.optim_cls.__name__}" for info in optim_db) if kind in (torch.float32, torch.float64) else []
+
+
+def database_cases(database: str, path: str, dtype: str, choices: Choices) -> list[tuple]:
+    """Every sample of a class as a case, with drawn parameters and gradients; None and the reason where it cannot be one."""
+    kind = ship.walk(torch, path)
+    if database == "optimizer":
+        return [(_steps(kind, sample, dtype, choices, _MATRICES), "") for sample in _options(path)]
+    found = []
+    for sample, reason in _module_inputs(path, dtype):
+        if sample is not None:
+            case = replace(_of_sample(sample), dtype=Named("dtype", dtype), lazy=path.startswith("nn.Lazy"))
+            found.append((replace(case, state=_state(kind, case, choices)), ""))
+        else:
+            found.append((None, reason))
+    return found
 
 
 def _by_signature(kind: type, overload: Overload, dtype: str, choices: Choices) -> ModuleCase:
@@ -144,11 +220,15 @@ _MOST_KNOWN = 10_000  # a run makes some thousands, a search goes on for hours
 # Optimizers.
 
 def _optimizer(overload: Overload, dtype: str, choices: Choices) -> OptimizerCase:
-    kind = ship.walk(torch, overload.path)
     made = vary.varied(choices.pick(_options(overload.path)), overload, dtype, choices)
-    case = OptimizerCase(kwargs=made.trees[1], storages=made.storages)
+    return _steps(ship.walk(torch, overload.path), made, dtype, choices)
+
+
+def _steps(kind: type, made: vary.Sample, dtype: str, choices: Choices, sizes: tuple | None = None) -> OptimizerCase:
+    """Some steps of an optimizer with the options of a sample, on parameters of `sizes`."""
+    case = OptimizerCase(kwargs=made.trees[1], storages=list(made.storages))
     case.closure = inspect.signature(kind.step).parameters["closure"].default is inspect.Parameter.empty
-    parameters = [_tensor(case, dtype, choices.pick(_SIZES), "normal", choices, grad=True)
+    parameters = [_tensor(case, dtype, choices.pick(sizes or _SIZES), "normal", choices, grad=True)
                   for _ in range(choices.pick((1, 2, 3)))]
     case.groups = [{"params": parameters}]
     if len(parameters) > 1 and choices.chance(0.4):
@@ -222,7 +302,10 @@ def _placed(case, dtype: str, size: tuple, data: bytes, grad: bool = False) -> T
 
 
 _MAKERS = {"module": _module, "optimizer": _optimizer, "scheduler": _scheduler}
+_LINKS = (Made("nn.ReLU"), Made("nn.Linear", (4, 4)), Made("nn.LayerNorm", (4,)), Made("nn.BatchNorm1d", (4,)), Made("nn.Dropout", (0.0,)),
+          Made("nn.Sequential", (Made("nn.Linear", (4, 4), {"bias": False}), Made("nn.Tanh"))), Made("nn.Identity"))
 _FIRST_ID = 1000  # above the ids of samples and calls
+_MATRICES = ((2, 3), (3, 2), (4, 4))  # what every optimizer takes
 _SIZES = ((2, 2), (3,), (2, 3), (), (1,), (2, 1, 2), (0,))
 _FILLS = ("whole", "normal", "unit", "wide")
 _RATES = (0.1, 1.0, 0.01, 0.5)

@@ -8,35 +8,25 @@ import pickle
 import sys
 import warnings
 from collections import Counter
-from dataclasses import replace
 
 import torch
 
 from ..cases.case import Case
 from ..cases.protocol import Item
 from ..cases.values import Raised
-from ..kinds import kind_of
-from ..workers.seeding import seed
+from ..workers.kinds import kind_of
 from ..workers.subject import limit_memory
 from ..workers.worker import connect, in_children, serve
-from . import casts, gauge, kept
+from . import databases, kept
 from .arguments import Impossible
 from .author import Author, drawn
 from .doubts import restless, wavers
+from .expectation import determined, expectation
 
 
 def expect(target, case) -> Item:
     """A stored case with what the oracle observes now."""
-    seed(torch)
-    before = torch.get_rng_state()
-    process = gauge.determined(target.paths[0]) if isinstance(case, Case) else None
-    item = Item(0, target, replace(case, process=process) if process else case, None)
-    item.expected = kind_of(item).observe(torch, item)
-    item.draws = not torch.equal(before, torch.get_rng_state())
-    item.random = process is not None or item.draws
-    if isinstance(case, Case):
-        item.decomposes = any(gauge.decomposes(path) for path in target.paths)
-        item.expected.undefined = {} if item.random else casts.undefined(case, target.resolve(torch), item.expected)
+    item = expectation(target, determined(target.paths[0], case) if target.paths else case)
     item.drawn = drawn(item) if isinstance(case, Case) else None
     return item
 
@@ -47,17 +37,17 @@ def batch(author: Author, name: str, dtype: str, indices: list) -> tuple:
         made = author.batch(name, dtype, indices)
     except Impossible as error:
         return Raised(("Impossible",), str(error))
-    asked = Counter(name for item in made.items for name in kind_of(item).asked(item))
-    return pickle.dumps(made.items), len(made.items), made.valid, asked
+    return pickle.dumps(made.items), len(made.items), made.valid, _asked(made.items)
 
 
-def explore(author: Author, *arguments) -> tuple:
-    """The items as bytes, and what each showed; nothing where no case can be made."""
-    try:
-        items, shown = author.explore(*arguments)
-    except Impossible:
-        items, shown = [], []
-    return pickle.dumps(items), shown
+def samples(*arguments) -> tuple:
+    """The samples of a database's entry as bytes, how many there are, asked of what, and what is left out."""
+    items, omissions = databases.samples(*arguments)
+    return pickle.dumps(items), len(items), _asked(items), omissions
+
+
+def _asked(items: list) -> Counter:
+    return Counter(name for item in items for name in kind_of(item).asked(item))
 
 
 def main(descriptor: str, gigabytes: str) -> None:
@@ -72,9 +62,9 @@ def main(descriptor: str, gigabytes: str) -> None:
     requests = {"universe": author.universe, "wavers": wavers, "restless": restless,
                 "rerun": lambda item, more: kind_of(item).reruns(torch, item, more),
                 "expect": expect,
-                "explore": lambda *arguments: explore(author, *arguments),
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),
-                "batch": lambda *arguments: batch(author, *arguments)}
+                "batch": lambda *arguments: batch(author, *arguments),
+                "keys": databases.keys, "samples": samples}
     connection.send(("ready", str(torch.__version__)))
     in_children(connection, lambda: serve(connection, requests))
 

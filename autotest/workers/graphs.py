@@ -5,11 +5,10 @@ framework can trace; and those that the subject refuses by a named error. Neithe
 """
 
 from ..cases import ship
-from ..cases.case import Decoder, TensorSpec, leaves
+from ..cases.case import Decoder, TensorSpec, gradient_inputs, leaves
 from ..cases.objects import ModuleCase, OptimizerCase, SchedulerCase
 from ..cases.values import Raised, flatten, to_value
 from ..check.properties import Fault
-from .execute import gradient_inputs
 from .objects import decoded, module_of
 from .program import Run
 from .seeding import seed

@@ -1,32 +1,7 @@
-"""What an object did, as a list of entries that can be compared one by one."""
+"""Writes down what an object does, as entries that can be compared one by one."""
 
-from dataclasses import dataclass, field
-
+from ..cases.observed import Entry, Journal
 from ..cases.values import Raised, flatten, to_value
-
-
-@dataclass
-class Entry:
-    """One thing seen. `free`: random numbers were drawn on the way, so that only dtype and shape mean anything."""
-
-    property: str
-    label: str
-    value: object
-    free: bool = False
-
-
-@dataclass
-class Journal:
-    """Entries in order, up to the first exception; `doing` is the property and phase that it broke."""
-
-    entries: list = field(default_factory=list)
-    raised: Raised | None = None
-    unmappable: str | None = None
-    doing: tuple = ("value", "construction")
-
-    def by_label(self) -> dict:
-        """The entries by their labels, which are unique."""
-        return {entry.label: entry for entry in self.entries}
 
 
 class Writer:

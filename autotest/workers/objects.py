@@ -1,5 +1,6 @@
 """Runs a case about a module, an optimizer or a scheduler in one framework, and keeps a journal of it."""
 
+from copy import deepcopy
 from types import SimpleNamespace
 
 from ..cases import ship
@@ -34,10 +35,16 @@ def decoded(W, case) -> SimpleNamespace:
 
 def module_of(kind: type, given):
     """The module of a decoded case, as its constructor leaves it."""
-    module = kind(*given.args, **given.kwargs).to(given.dtype)
+    args, kwargs = map_tree(_own, (given.args, given.kwargs))
+    module = kind(*args, **kwargs).to(given.dtype)
     if given.lazy:
         module(*given.inputs, **given.named)
     return module
+
+
+def _own(leaf):
+    """A module that is an argument, as one of its own, so that two modules made alike share nothing."""
+    return deepcopy(leaf) if hasattr(leaf, "load_state_dict") else leaf
 
 
 def _module(W, kind: type, given, writer: Writer, wrap) -> None:

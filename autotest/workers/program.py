@@ -1,35 +1,10 @@
 """Runs a program in one framework, from start to end, and shows every step and what is left."""
 
-from dataclasses import dataclass, field
-
 from ..cases.case import Decoder, TensorSpec, Unmappable, leaves
+from ..cases.observed import Progress, StepSeen
 from ..cases.program import Program
 from ..cases.values import Raised, flatten, to_value
 from .trial import cotangent, home
-
-
-@dataclass
-class Step:
-    """What one call returned. `aliases`: per tensor the first earlier tensor whose memory it shares, by number."""
-
-    values: list = field(default_factory=list)
-    strides: list = field(default_factory=list)
-    aliases: list = field(default_factory=list)
-    requires_grad: list = field(default_factory=list)
-
-
-@dataclass
-class Progress:
-    """Steps up to the first that failed; then what all tensors hold, their versions, and the inputs' gradients.
-
-    The last three are empty where a step failed.
-    """
-
-    steps: list = field(default_factory=list)
-    raised: Raised | None = None
-    final: list = field(default_factory=list)
-    versions: list = field(default_factory=list)
-    gradients: list | Raised | None = None
 
 
 class Run:
@@ -55,10 +30,10 @@ class Run:
             self._seen.raised = Raised.of(error)
         return self._seen
 
-    def step(self, function, step) -> Step:
+    def step(self, function, step) -> StepSeen:
         """Runs one more step. Raises what the framework raises."""
         tensors = self.advance(function, step)
-        seen = Step([to_value(t, self._W) for t in tensors], [tuple(int(s) for s in t.stride()) for t in tensors],
+        seen = StepSeen([to_value(t, self._W) for t in tensors], [tuple(int(s) for s in t.stride()) for t in tensors],
                     [self._alias(t) for t in tensors], [bool(t.requires_grad) for t in tensors])
         for tensor in tensors:
             self._enter(tensor)

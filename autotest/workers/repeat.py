@@ -3,12 +3,13 @@
 Numbers that are drawn differ between frameworks, but not in how they are distributed.
 """
 
+from ..cases.observed import Observation
 from ..cases.protocol import Item
 from ..check import distribution
 from ..check.properties import Fault
 from . import draws
 from .seeding import seed
-from .trial import Observation, Trial
+from .trial import Trial
 
 _EVERY = 4  # of the calls that could be repeated, how many are
 _THREADS = (4, 1)  # of the runs, which must equal what one thread gave before

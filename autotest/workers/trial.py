@@ -5,46 +5,13 @@ and is not compared.
 """
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..cases import dtypes, ship
-from ..cases.case import Case, Decoder, Unmappable
+from ..cases.case import Case, Decoder, Unmappable, gradient_inputs
+from ..cases.observed import CANNOT_BUILD, Observation
 from ..cases.values import Raised, flatten, to_value
-from .execute import gradient_inputs
-
-
-#: Stands for the exception's name where not even the inputs could be made, as with a dtype the framework lacks.
-CANNOT_BUILD = "CannotBuildInputs"
-
-
-@dataclass
-class Observation:
-    """What a case did. Lists run over the outputs, in order of mention; `written` over input tensors by id.
-
-    aliases: ("same", input id) for an input handed back, ("view", storage) for a view of one, None otherwise.
-    through: what a view and its base show after a write into the other one.
-    determined: what a case's `process` makes of the result; gradients are then those of this part.
-    lacks: properties that the framework has no means to be asked for.
-    undefined: of the oracle's, by phase and position, the elements that were cast to an integer type that cannot hold them.
-    """
-
-    raised: Raised | None = None
-    unmappable: str | None = None
-    structure: str = ""
-    values: list = field(default_factory=list)
-    strides: list = field(default_factory=list)
-    aliases: list = field(default_factory=list)
-    requires_grad: list = field(default_factory=list)
-    versions: dict = field(default_factory=dict)
-    written: dict = field(default_factory=dict)
-    through: list = field(default_factory=list)
-    gradients: list | Raised | None = None
-    second: list | Raised | None = None
-    determined: list | None = None
-    lacks: tuple = ()
-    undefined: dict = field(default_factory=dict)
 
 
 class Trial:
@@ -55,6 +22,7 @@ class Trial:
         self._function = function
         self._case = case
         self._decoder = Decoder(W, case.storages)
+        self._around: dict = {}  # what an `out=` is a part of, by descriptor id
         self._seen = Observation()
 
     def run(self) -> Observation:
@@ -95,12 +63,19 @@ class Trial:
         return args
 
     def _own_outs(self, kwargs: dict) -> None:
-        """Gives `out=` tensors memory of the framework's own: memory that came from NumPy cannot grow."""
+        """Gives `out=` tensors memory of the framework's own: memory that came from NumPy cannot grow. One that is a part of larger
+        memory stays that."""
         outs = kwargs["out"] if isinstance(kwargs["out"], tuple) else (kwargs["out"],)
         specs = self._case.kwargs["out"] if isinstance(kwargs["out"], tuple) else (self._case.kwargs["out"],)
-        owned = tuple(out.clone() for out in outs)
+        owned = tuple(self._owned(out, spec) for out, spec in zip(outs, specs))
         self._decoder.tensors.update({spec.id: out for spec, out in zip(specs, owned)})
         kwargs["out"] = owned if isinstance(kwargs["out"], tuple) else owned[0]
+
+    def _owned(self, out, spec):
+        if not spec.offset:
+            return out.clone()
+        self._around[spec.id] = self._decoder.bases[spec.storage].clone()
+        return self._W.as_strided(self._around[spec.id].detach(), spec.size, spec.stride, spec.offset)
 
     def _context(self):
         if self._case.relation != "autocast":
@@ -120,6 +95,7 @@ class Trial:
         after = self._versions()
         seen.versions = {key: after[key] - before[key] for key in before}
         seen.written = {key: to_value(self._decoder.tensors[key], W) for key, moved in seen.versions.items() if moved}
+        seen.written |= {-1 - key: to_value(base, W) for key, base in self._around.items()}
         seen.lacks = self._lacks(tensors)
         if self._case.process is not None:
             outputs = flatten(ship.build(self._case.process, W)(result), W)[1]

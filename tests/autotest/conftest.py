@@ -8,7 +8,7 @@ import pytest
 
 from weir_autotest.opdb.run import Settings, run
 
-FAKE_OPS = ("neg", "exp", "sin", "cos", "abs", "tanh", "log", "square", "t", "sqrt", "expand_as")
+FAKE_OPS = ("neg", "exp", "sin", "cos", "abs", "tanh", "log", "square", "t", "sqrt", "expand_as", "trace", "reciprocal")
 
 
 @pytest.fixture(scope="session")

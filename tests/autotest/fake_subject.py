@@ -28,6 +28,12 @@ class Tensor:
 
     clone = contiguous = detach
 
+    def to(self, dtype):
+        return Tensor(self._array.astype(dtype.split(".")[1]))
+
+    def numel(self):
+        return self._array.size
+
     def numpy(self):
         return np.ascontiguousarray(self._array)
 
@@ -41,7 +47,7 @@ def as_strided(base, size, stride, offset):
     return Tensor(np.lib.stride_tricks.as_strided(flat, size, [s * flat.itemsize for s in stride]))
 
 
-def _grad(outputs, inputs, grads, allow_unused):
+def _grad(outputs, inputs, grads, allow_unused, create_graph):
     return [Tensor(outputs[0]._backward(grads[0]._array))]
 
 
@@ -87,3 +93,13 @@ def square(x):  # wrong dtype
 
 def t(x):  # accepts what PyTorch refuses
     return Tensor(x._array.T, lambda g: g.T, x)
+
+
+def trace(x):
+    raise NotImplementedError("trace: not yet")
+
+
+def reciprocal(x):  # has a part of it
+    if not x.shape:
+        raise NotImplementedError("reciprocal: no scalars yet")
+    return Tensor(1 / x._array, lambda g: -g / x._array**2, x)

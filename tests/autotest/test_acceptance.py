@@ -1,4 +1,4 @@
-"""The runner charges every kind of fault to the right cell and goes on."""
+"""The databases' samples: the runner charges every kind of fault to the right cell and goes on."""
 
 import subprocess
 import sys
@@ -6,14 +6,19 @@ import sys
 import pytest
 import torch
 
+from weir_autotest.campaign.tasks import UsageError
+from weir_autotest.cases.case import Made
 from weir_autotest.cases.protocol import OpKey
-from weir_autotest.check.referee import Referee
-from weir_autotest.opdb.run import Lane, Settings, UsageError, run
-from weir_autotest.workers.oracle import Oracle
+from weir_autotest.generate import databases
+from weir_autotest.opdb.run import Lane, Settings, run
 
 
 def states(cell):
     return [cell.states[phase] for phase in ("fwd", "bwd", "err")]
+
+
+def items_of(name, dtype="float32"):
+    return databases.samples(next(key for key in databases.keys(dtype) if str(key) == name), dtype)[0]
 
 
 def test_a_right_op_passes(fake_cells):
@@ -27,15 +32,15 @@ def test_wrong_values_fail_forward_only(fake_cells):
 
 @pytest.mark.parametrize("op, reason", [
     ("sin", "killed by SIGABRT"), ("cos", "no answer within 3 s"), ("tanh", "Memory"),
-    ("log", "may not be imported beside the subject"), ("square", "dtype: expected float32, got float64"),
+    ("log", "may not be imported beside the subject"), ("square", "expected float32, got float64"),
 ])
 def test_faults_fail_with_their_reason(fake_cells, op, reason):
     assert fake_cells[op].states["fwd"] == "FAIL"
     assert reason in fake_cells[op].reason
 
 
-def test_a_crash_in_backward_leaves_forward_passed(fake_cells):
-    assert states(fake_cells["abs"])[:2] == ["PASS", "FAIL"]
+def test_a_crash_leaves_neither_direction_right(fake_cells):
+    assert states(fake_cells["abs"])[:2] == ["FAIL", "FAIL"]
     assert "exited with status 3" in fake_cells["abs"].reason
 
 
@@ -44,17 +49,29 @@ def test_accepting_bad_input_fails_the_error_cell_only(fake_cells):
     assert "accepted, but torch raises" in fake_cells["t"].reason
 
 
-@pytest.mark.parametrize("op, reason", [("sqrt", "no attribute 'sqrt'"), ("expand_as", "expand_as")])
+@pytest.mark.parametrize("op, reason", [("sqrt", "no attribute 'sqrt'"), ("expand_as", "expand_as"), ("trace", "not yet")])
 def test_absent_ops_are_missing(fake_cells, op, reason):
     assert states(fake_cells[op])[:2] == ["MISSING", "MISSING"]
     assert reason in fake_cells[op].reason
 
 
+def test_a_part_that_is_unsupported_is_counted_and_leaves_the_rest_its_state(fake_cells):
+    assert fake_cells["reciprocal"].states["fwd"] == "PASS"
+    assert "fwd: 1 of 3 samples unsupported: NotImplementedError: reciprocal: no scalars yet" in fake_cells["reciprocal"].reason
+
+
 def test_torch_agrees_with_itself():
-    ops = ("add", "where", "as_strided", "nn.functional.dropout", "linalg.svd", "softmax", "T", "max_pool2d_with_indices_backward")
+    ops = ("add", "where", "as_strided", "nn.functional.dropout", "linalg.svd", "softmax", "T", "max_pool2d_with_indices_backward",
+           "nn.Linear", "nn.TransformerEncoder", "nn.LSTM", "optim.Adam")
     result = run(Settings("torch", ops=ops, max_samples=8))
     assert [cell.name for cell in result.cells if not cell.all_pass] == []
     assert result.oracle_version == torch.__version__
+
+
+def test_float64_has_the_tolerance_of_generated_calls():
+    """A gradient that two ways of summing leave apart by some epsilons is no fault, though nothing wider tells the true one."""
+    result = run(Settings("torch", "float64", ("cdist", "nn.BatchNorm2d", "optim.SGD"), max_samples=4))
+    assert [cell.name for cell in result.cells if not cell.all_pass] == []
 
 
 def test_what_cannot_be_sent_is_not_a_pass():
@@ -63,22 +80,14 @@ def test_what_cannot_be_sent_is_not_a_pass():
 
 
 def test_random_samples_are_known_by_the_generator():
-    oracle = Oracle("float32")
-    plan = oracle.prepare(next(key for key in oracle.keys() if key.name == "nn.functional.dropout"))
-    training = {sample.random: sample.case.kwargs.get("training") for sample in plan.samples}
+    training = {item.random: item.case.kwargs.get("training") for item in items_of("nn.functional.dropout")}
     assert training[False] is False and training[True] in (True, None)
 
 
-def test_cancellation_is_judged_by_the_reference():
-    oracle = Oracle("float32")
-    key = next(key for key in oracle.keys() if key.name == "sum")
-    plan = oracle.prepare(key)
-    sample = next(s for s in plan.samples if s.forward.values[0].shape == () and s.case.args[0].size)
-    t = sample.forward.values[0].array()
-    referee = Referee(plan, sample, oracle.adjudicate)
-    eps = 2.0**-23
-    assert referee.accepts("forward", 0, t * (1 + 2 * eps), t, eps).all()
-    assert not referee.accepts("forward", 0, t + 1, t, eps).any()
+def test_a_module_that_is_an_argument_is_made_anew_from_its_own_arguments():
+    item = items_of("nn.TransformerEncoder")[0]
+    assert isinstance(item.case.args[0], Made) and item.case.args[0].path == "nn.TransformerEncoderLayer"
+    assert item.expected.entries and item.case.state
 
 
 def test_a_subject_that_cannot_be_imported_is_a_usage_error():
@@ -91,12 +100,9 @@ def test_an_unknown_op_is_a_usage_error():
         run(Settings("torch", ops=("no_such_op",)))
 
 
-def test_a_lost_oracle_is_never_blamed_on_the_subject():
-    lane = Lane(Settings("torch"))
-    try:
+def test_a_lost_oracle_is_never_by_layout_on_the_subject():
+    with Lane(Settings("torch")) as lane:
         cell = lane.prepare(OpKey(10**6, "beyond", ""))
-    finally:
-        lane.stop()
     assert set(cell.states.values()) == {"ORACLE-ERROR"}
 
 

@@ -10,6 +10,9 @@ from weir_autotest.campaign.run import run
 from weir_autotest.campaign.score import Score
 from weir_autotest.campaign.tasks import Settings
 from weir_autotest.cases.case import Case, Named, TensorSpec
+from weir_autotest.cases.observed import Observation
+from weir_autotest.cases.values import Value
+from weir_autotest.check import rounding
 from weir_autotest.check.excuses import Excuse, settled
 from weir_autotest.check.ties import choosing
 from weir_autotest.gate import RANK
@@ -88,6 +91,13 @@ def test_an_excuse_lasts_no_further_than_its_elements():
     assert settled(accepted, {"overflow": np.array([False, True, True])}) == {"overflow"}
     assert settled(accepted, {"overflow": np.array([False, True, False])}) is None
     assert settled(np.array([True]), {"overflow": np.array([True])}) == frozenset()
+
+
+def test_the_free_sign_of_a_vector_is_no_noise_that_would_excuse_a_matrix():
+    one, other = (Value("float32", (2,), np.array([x, x], "float32").tobytes()) for x in (1.0, -1.0))
+    expected = Observation(values=[one], determined=[one])
+    assert not rounding._noise(expected, [Observation(values=[other], determined=[one])])
+    assert rounding._noise(expected, [Observation(values=[one], determined=[other])])
 
 
 def test_a_property_that_passes_with_an_excuse_is_excused_and_ranks_below_pass():

@@ -1,4 +1,4 @@
-"""The second hearing of an object's numbers."""
+"""What reruns say of an object's numbers."""
 
 import numpy as np
 
@@ -17,13 +17,13 @@ def test_numbers_of_an_object_may_drift_by_some_roundings():
     assert journals.faults(journal(1.0, 1e-3), journal(1.0, 1e-3 + 1e-5))
 
 
-def test_elements_that_agree_need_no_hearing():
+def test_elements_that_agree_need_no_rerun():
     expected, got, exact = journal(1e-5, 1e-3), journal(0, 1e-3), journal(0, 0)
     fault, = journals.faults(expected, got)
-    assert journals.granted(fault, expected, got, [exact]) is not None
+    assert journals.excuses_for(fault, expected, got, [exact]) is not None
 
 
-def test_an_element_as_wrong_as_none_of_the_oracle_is_not_granted():
+def test_an_element_as_wrong_as_none_of_the_oracle_is_not_excused():
     expected, got, exact = journal(1e-7, 0), journal(0, 1e-3), journal(0, 0)
     fault, = journals.faults(expected, got)
-    assert journals.granted(fault, expected, got, [exact]) is None
+    assert journals.excuses_for(fault, expected, got, [exact]) is None

@@ -3,9 +3,8 @@
 import pytest
 
 from weir_autotest.campaign.run import run
-from weir_autotest.campaign.tasks import Settings, in_shard
-from weir_autotest.cli import _shard
-from weir_autotest.opdb.run import UsageError
+from weir_autotest.campaign.tasks import Settings, UsageError, in_shard
+from weir_autotest.commands.common import shard_of
 from weir_autotest.record import campaign_record, merged
 from weir_autotest.workers.lanes import share
 
@@ -51,17 +50,17 @@ def test_parts_of_different_runs_do_not_merge(parts):
         merged([parts[0], other])
 
 
-def test_an_array_task_names_its_shard(monkeypatch):
+def test_an_array_task_names_itsshard_of(monkeypatch):
     for name, value in (("ID", "5"), ("MIN", "4"), ("COUNT", "8")):
         monkeypatch.setenv(f"SLURM_ARRAY_TASK_{name}", value)
-    assert _shard("slurm") == (1, 8)
-    assert _shard("") == (0, 1) and _shard("2/3") == (2, 3)
+    assert shard_of("slurm") == (1, 8)
+    assert shard_of("") == (0, 1) and shard_of("2/3") == (2, 3)
 
 
 @pytest.mark.parametrize("text", ["3/3", "-1/3", "x", "1/0", "1/2/3"])
-def test_no_shard(text):
+def test_noshard_of(text):
     with pytest.raises(UsageError, match="shard"):
-        _shard(text)
+        shard_of(text)
 
 
 def test_neighbours_that_belong_together_stay_on_one_lane():

@@ -113,3 +113,31 @@ def test_double_precision_may_lose_as_many_epsilons_as_single_does():
     near = t + 100 * 2.0**-52
     assert tolerance.as_in_single(near, t, [single]).tolist() == [True, False]
     assert not tolerance.as_in_single(t + 1e-9, t, [single]).any()
+
+
+def test_a_jump_that_no_rounding_crossed_is_no_slack():
+    """floor(3.) is 3 in both precisions, and moved inputs, which give 2, excuse nothing; a quotient that double precision rounds
+    otherwise is uncertain."""
+    t, r, moved = np.float32([3, 3]), np.array([3.0, 2.0]), [np.array([2.0, 3.0]), np.array([3.0, 2.0])]
+    assert tolerance.certain(t, r, moved).tolist() == [True, False]
+    assert not tolerance.certain(np.float32([1.5]), np.array([1.5]), [np.array([1.5000001])]).any()
+
+
+def test_nan_is_no_overflow_where_double_precision_has_an_infinity():
+    assert tolerance.overflown(np.float32([np.nan, np.nan]), np.array([np.inf, 1e300]), "float32").tolist() == [False, True]
+
+
+def test_an_infinity_of_the_oracle_is_no_bound():
+    """float16 of -9e18 is -inf, which double precision has not; that is no reason to take -100."""
+    t, r = np.float16([-np.inf]), np.array([-9.2e18])
+    assert not tolerance.conditioned(np.float16([-100]), t, r, [], 2.0**-10).any()
+    assert tolerance.crossed(np.array([1e7, 2.0]), [np.array([np.inf, 2.0])]).tolist() == [True, False]
+
+
+def test_a_single_precision_error_that_is_small_by_chance_bounds_no_neighbour():
+    t = np.array([1.0, 1e-3])
+    single = [np.array([1.0 + 6e-8, 1e-3])]  # the second one has no error, by chance
+    w = t + np.array([0, 2e-16])
+    assert tolerance.as_in_single(w, t, single).all()
+    assert not tolerance.as_in_single(w, t, single, pointwise=True).all()
+    assert not tolerance.as_in_single(t + 1e-14, t, single).any()

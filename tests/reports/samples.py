@@ -42,14 +42,31 @@ def campaign(started: str = "2026-01-01T10:30:00.000+00:00", stride: str = "FAIL
                  "totals": {"properties": {}, "made": 120, "valid": 90, "cases": 100, "reached": 2}})
 
 
-def bench(subject: str = "weir", ratio: float = 2.0, launches: int = 6) -> dict:
+def mutation() -> dict:
+    """A record of planted faults: one kind that is always noticed, one that is not."""
+    kinds = [{"kind": "zeroed", "what": "One element lost", "planted": 40, "noticed": 40, "cases": 900, "noticed_cases": 880, "survivors": []},
+             {"kind": "unstable", "what": "A stable sort that is none", "planted": 3, "noticed": 2, "cases": 9, "noticed_cases": 5,
+              "survivors": ["argsort.stable int64"]}]
+    return seal({"schema": "weir.mutation/v1", "started": "2026-01-01T10:40:00+00:00", "subject": {"name": "torch", "version": "2.13.0"},
+                 "oracle": {"name": "torch", "version": "2.13.0"}, "provenance": PROVENANCE, "kinds": kinds,
+                 "settings": {"dtypes": ["float32"]}, "seconds": 60.0})
+
+
+def trust() -> dict:
+    """A record of how far comparisons of speed can be trusted."""
+    rates = [{"slow_down": s, "cases": 18, "slower": n, "runs": 3, "alarmed": min(n, 3)} for s, n in ((0.0, 0), (0.05, 12), (0.2, 18))]
+    return seal({"schema": "weir.trust/v1", "started": "2026-01-01T10:50:00+00:00", "subject": {"name": "torch", "version": None},
+                 "group": "overhead", "threads": 1, "provenance": PROVENANCE, "rates": rates})
+
+
+def bench(subject: str = "weir", ratio: float = 2.0, launches: int = 6, started: str = "2026-01-01T11:00:00.000+00:00") -> dict:
     """A bench record: two timed cases at about `ratio`, one wrong, one missing."""
     rng = random.Random(7)
     cases = [bench_case("overhead", "add", "OK", ratio, launches, rng),
              bench_case("overhead", "view", "OK", ratio * 1.5, launches, rng),
              bench_case("overhead", "item", "WRONG", None, 0, rng),
              bench_case("norm", "softmax", "MISSING", None, 0, rng)]
-    return seal({"schema": "weir.bench/v1", "started": "2026-01-01T11:00:00.000+00:00",
+    return seal({"schema": "weir.bench/v1", "started": started,
                  "subject": {"name": subject, "version": "0.1.0"}, "peer": {"name": "torch", "version": "2.13.0"},
                  "provenance": PROVENANCE, "cases": cases,
                  "plan": {"launches": launches, "rounds": 4, "block_ms": 5, "threads": 1, "seed": 0,
@@ -74,11 +91,11 @@ def bench_side(micros: float, rng: random.Random) -> dict:
     return {"iters": 5000, "wall_ns": wall, "cpu_ns": wall, "nivcsw": 0}
 
 
-def dlperf(label: str, step_ms: float, block: int, gate: str = "pass", status: str = "ok") -> dict:
+def dlperf(label: str, step_ms: float, block: int, gate: str = "pass", status: str = "ok", plan: str = "a") -> dict:
     """One training run whose steps all take `step_ms`, plus 1% per block."""
     steps = [int(step_ms * 1e6 * (1 + 0.01 * block))] * 4 if status == "ok" else []
     return seal({
-        "schema": "weir.dlperf/v1", "started": f"2026-01-01T12:0{block}:00.000+00:00", "plan_id": "a" * 64,
+        "schema": "weir.dlperf/v1", "started": f"2026-01-01T12:0{block}:00.000+00:00", "plan_id": plan * 64,
         "block": block, "order": 0, "provenance": PROVENANCE,
         "case": {"model": "resnet50", "preset": "full", "precision": "fp32", "batch_size": 16, "layout": "nchw",
                  "params": 25557032, "train_flop_per_sample": 2.45e10, "optimizer": {"name": "sgd"}, "seed": 1,
@@ -92,13 +109,13 @@ def dlperf(label: str, step_ms: float, block: int, gate: str = "pass", status: s
         "status": status, "reason": None if status == "ok" else "killed"})
 
 
-def dlperf_runs() -> list[dict]:
-    """Three blocks of weir (500 ms) and torch-eager (1 s), and a torch-compile that ran out of memory."""
-    runs = [dlperf(label, ms, block) for block in range(3) for label, ms in (("weir", 500), ("torch-eager", 1000))]
-    return runs + [dlperf("torch-compile", 0, 0, "not-run", "oom")]
+def dlperf_runs(weir_ms: float = 500, plan: str = "a") -> list[dict]:
+    """Three blocks of weir and torch-eager (1 s), and a torch-compile that ran out of memory."""
+    runs = [dlperf(label, ms, block, plan=plan) for block in range(3) for label, ms in (("weir", weir_ms), ("torch-eager", 1000))]
+    return runs + [dlperf("torch-compile", 0, 0, "not-run", "oom", plan)]
 
 
 def everything() -> list[dict]:
     """One of each, oldest first as a store returns them."""
-    return sorted([conformance(), campaign(), bench(), bench("torch", 1.0), *dlperf_runs()],
+    return sorted([conformance(), campaign(), mutation(), trust(), bench(), bench("torch", 1.0), *dlperf_runs()],
                   key=lambda r: (r["started"], r["run_id"]))

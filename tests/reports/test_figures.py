@@ -1,12 +1,14 @@
 """Derived numbers, against values worked out by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import samples
 from weir_reports import bench_figures, campaign_figures, conformance_figures, dlperf_figures
-from weir_reports.claims import judge
+from weir_reports.bench_figures import case_figures, group_figures
+from weir_reports.claims import claims, judge, metrics
 from weir_reports.intervals import Interval, geometric_mean, of_mean, two_level
 
 
@@ -155,3 +157,18 @@ def test_workloads_that_differ_in_batch_size_are_a_sweep():
     (sweep,) = dlperf_figures.sweeps(dlperf_figures.workloads(runs))
     assert [w.case["batch_size"] for w in sweep] == [8, 16] and sweep[0].name == "resnet50, fp32"
     assert dlperf_figures.sweeps(dlperf_figures.workloads(runs[:1])) == []
+
+
+def test_a_claim_is_undecided_while_a_case_of_it_could_not_be_told():
+    record = samples.bench()
+    known, disturbed = (case_figures(record["cases"][0]) for _ in range(2))
+    groups = {("weir", "torch"): group_figures([known, replace(disturbed, verdict="inconclusive")])}
+    target = {"text": "fast", "metric": "bench.mean.*", "at_least": 1}
+    assert claims(metrics([], [], {("weir", "torch"): group_figures([known])}, []), [target])[0].state == "holds"
+    open_one, = claims(metrics([], [], groups, []), [target])
+    assert open_one.state == "open" and "1 inconclusive" in open_one.metric.label
+
+
+def test_a_case_above_its_roofline_shows_a_wrong_model():
+    figures = case_figures(samples.bench()["cases"][0])
+    assert not replace(figures, roofline=1.02).wrong_model and replace(figures, roofline=1.2).wrong_model

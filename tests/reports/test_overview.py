@@ -54,3 +54,15 @@ def test_what_is_missing_does_not_count_as_wrong():
                                                    [campaign_figures.campaign(samples.campaign())], {}, [])}
     assert found["conformance.fwd.float32"] == 1 and found["complete.fwd.float32"] == 3 / 5
     assert found["generated.value"] == 1 and found["complete.value"] == 1 - 1 / 3
+
+
+def test_speed_that_changed_since_the_last_session_is_told():
+    before, after = samples.bench(), samples.bench(ratio=1.0, started="2026-01-02T11:00:00.000+00:00")
+    found, = overview.changes([before, after])
+    assert found.startswith("speed: 2 cases became slower: ") and "add 64 0.5" in found
+    assert overview.changes([before, samples.bench(started="2026-01-02T11:00:00.000+00:00")]) == []
+
+
+def test_training_that_changed_since_the_last_plan_is_told():
+    found, = overview.changes(samples.dlperf_runs() + samples.dlperf_runs(weir_ms=700, plan="c"))
+    assert found.startswith("training: weir, ") and "became slower" in found

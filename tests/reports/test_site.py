@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 import samples
+from weir_reports.intervals import Interval
 from weir_reports.records import seal
 from weir_reports.site import build, duration, percent, size
-from weir_reports.svg import _apart
+from weir_reports.svg import _apart, forest
 
 
 class Links(HTMLParser):
@@ -63,6 +64,29 @@ def test_a_failure_has_a_page_with_its_script(site):
     page = (site / "failures" / "flip.float32.stride.html").read_text()
     assert "print(torch.flip(x).stride())" in page and "weir-autotest shrink flip --dtype float32" in page
     assert "failures/flip.float32.stride.html" in (site / "generated.html").read_text()
+
+
+def test_planted_faults_and_the_trust_in_comparisons_are_published(site):
+    page = (site / "generated.html").read_text()
+    assert "A stable sort that is none" in page and "66.6%" in page and "argsort.stable int64" in page
+    assert "66.6%" in (site / "bench.html").read_text()
+
+
+def test_other_frameworks_are_published_and_answer_for_nobody(tmp_path):
+    numpy = {**samples.campaign(), "subject": {"name": "weir_autotest.subjects.numpy_arrays", "version": "2.4"}}
+    del numpy["run_id"]
+    summary = build([seal(numpy), samples.campaign()], tmp_path)
+    page = (tmp_path / "generated.html").read_text()
+    assert "NumPy 2.4" in page and "Other frameworks" in page
+    alone = build([samples.campaign()], tmp_path / "alone")
+    assert summary["answers"] == alone["answers"] and summary["tally"] == alone["tally"] and not summary["changed"]
+    check_links(tmp_path)
+
+
+def test_an_inconclusive_case_is_drawn_hollow():
+    rows = [("add", Interval(2.0, 1.9, 2.1), "#a", "hollow"), ("sub", Interval(2.0, 1.9, 2.1), "#b", "")]
+    first, second = forest(rows, "title", "axis").split("<a ")[1:]
+    assert 'class="row hollow"' in first and 'class="row better"' in second
 
 
 def test_two_records_of_a_series_draw_a_trend(tmp_path):

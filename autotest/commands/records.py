@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 from weir_reports import site
 
-from . import badge as badges
-from . import view
-from .opdb.run import UsageError
-from .record import CAMPAIGN_SCHEMA, SCHEMA, merged
+from .. import badge as badges
+from .. import view
+from ..campaign.tasks import UsageError
+from ..record import CAMPAIGN_SCHEMA, SCHEMA, merged
 
 app = typer.Typer()
 

@@ -1,10 +1,10 @@
-"""A second hearing for numbers that differ by more than rounding: what does the call itself do to rounding?"""
+"""Numbers that differ by more than rounding: what do reruns show that the call itself does to rounding?"""
 
 import numpy as np
 
 from ..cases import dtypes
+from ..cases.observed import Observation
 from ..cases.values import Raised, Value
-from ..workers.trial import Observation
 from . import ties, tolerance
 from .excuses import settled
 from .properties import SINGULAR, Fault
@@ -15,7 +15,7 @@ DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float
                      "complex64": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex128": (1e-7, 1e-7)}
 
 
-def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> frozenset | None:
+def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation]) -> frozenset | None:
     """The kinds of excuse that the numbers of `fault` need, none where they are within tolerance of the oracle's own; None
     where they are wrong.
 
@@ -29,8 +29,11 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
     w, t = _pick(got, fault), _pick(item.expected, fault)
     runs = [_same_shape(_pick(run, fault), t) for run in reruns]
     if t.number_dtype not in dtypes.EPSILON:  # a pivot, a flag, a rounded number: one that the oracle gives too
-        shown = [run for run in runs if run is not None]
-        return settled(np.logical_or.reduce([w.array() == run for run in (t.array(), *shown)]), {})
+        shown = [] if any(ties.selecting(path) for path in item.target.paths) else [run for run in runs if run is not None]
+        accepted = np.logical_or.reduce([w.array() == run for run in (t.array(), *shown)])
+        if item.pointwise and shown:
+            accepted &= (w.array() == t.array()) | ~np.asarray(t.array() == shown[0])
+        return settled(accepted, {})
     epsilon = max(dtypes.EPSILON[t.number_dtype], working_epsilon(item.case))
     if not runs or runs[0] is None:
         return settled(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]), {})
@@ -40,13 +43,19 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
     half = len(rest) // 2 if is_double(item.case) else len(rest)
     perturbed, own, single = ([run for run in part if run is not None]
                               for part in (runs[1:1 + PERTURBATIONS], rest[:half], rest[half:]))
+    selecting = any(ties.selecting(path) for path in item.target.paths)
+    moved = own
+    perturbed, own, single = ([] if selecting else found for found in (perturbed, own, single))
     wide, narrow = t.array(), w.array()
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values")
     accepted |= tolerance.unsteady(narrow, wide, own)
-    accepted |= tolerance.as_in_single(narrow, wide, single)
+    accepted |= tolerance.as_in_single(narrow, wide, single, item.pointwise)
+    if item.pointwise and fault.phase in ("values", "written", "gradients"):
+        accepted &= tolerance.close(narrow, wide, epsilon) | ~tolerance.certain(wide, runs[0], [*perturbed, *own])
     excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),
-               "no digits": ~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own])}
+               "no digits": (~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own]))
+               | tolerance.crossed(runs[0], perturbed)}
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):
@@ -57,7 +66,7 @@ def granted(fault: Fault, item, got: Observation, reruns: list[Observation]) -> 
         if poisoned(item.case):  # where zero meets it depends on how a formula is written
             excuses["poisoned"] = ~np.isfinite(narrow) | ~np.isfinite(wide)
     if fault.phase == "gradients":
-        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, own)
+        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved)
     return settled(accepted, excuses)
 
 
@@ -77,8 +86,9 @@ def _gave_up(reruns: list[Observation]) -> bool:
 
 
 def _noise(expected: Observation, reruns: list[Observation]) -> bool:
-    """Whether a floating result of the oracle's, or a gradient, is nothing but noise, as where a matrix is singular."""
-    for phase in ("values", "gradients", "second"):
+    """Whether a floating result of the oracle's, or a gradient, is nothing but noise, as where a matrix is singular. Of a result
+    that is determined only in part, that part: the sign of a vector is nobody's noise."""
+    for phase in ("values" if expected.determined is None else "determined", "gradients", "second"):
         found = getattr(expected, phase)
         for i, value in enumerate(found if isinstance(found, list) else ()):
             if value is None or value.number_dtype not in dtypes.EPSILON:

@@ -1,0 +1,1 @@
+"""The commands of `weir-autotest`, a file for each kind."""

@@ -1,0 +1,141 @@
+"""Commands that ask: the databases' samples, generated calls, names, one operation."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from .. import compat as naming
+from .. import view
+from ..campaign import shrink as shrinking
+from ..campaign import tasks
+from ..campaign.tasks import UsageError
+from ..cases import database
+from ..opdb.run import Settings
+from ..record import record
+from ..tiers import NIGHTLY, TIERS
+from .common import (FELL, CasesFolder, Dtype, Jobs, MaxSamples, Ops, Subject, Tier, Timeout, campaign_of, config, jobs_of, names,
+                     recorded, replayed_by, run_of, settings_of, shard_of, show)
+from .look import search_for
+from .records import console, write
+
+
+app = typer.Typer()
+
+
+@app.command()
+def accept(
+    subject: Subject = "weir", dtype: Dtype = "float32", ops: Ops = "", jobs: Jobs = 0,
+    max_samples: MaxSamples = 0, timeout: Timeout = 60.0,
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+    verbose: Annotated[bool, typer.Option(help="Full reasons in the table.")] = False,
+    graph: Annotated[bool, typer.Option(help="Trace every call by nn.Graph; it must equal eager mode bit for bit too.")] = False,
+) -> None:
+    """Ask PyTorch's databases of operations, modules and optimizers: samples, gradients, error inputs. Print what does not pass.
+
+    \b
+    Examples:
+      weir-autotest accept
+      weir-autotest accept --ops add,softmax --verbose
+      weir-autotest accept --ops module,optimizer --dtype float64
+      weir-autotest accept --subject torch --dtype bfloat16 --json run.json
+    """
+    result = run_of(Settings(subject, dtype, names(ops), jobs_of(jobs), max_samples, timeout, graph=graph, errors=config().errors,
+                             tolerances=config().tolerances))
+    view.table(result.cells, verbose, console())
+    view.summary(result.cells, console())
+    write(json_file, record(result))
+
+
+@app.command()
+def compat(
+    subject: Subject = "weir",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answers as one line of JSON.")] = False,
+):
+    """Says which public names of PyTorch the subject has, with the same parameters, fewer, or not at all."""
+    answers = naming.compare(subject)
+    print(json.dumps(answers) if as_json else naming.show(answers))
+
+
+@app.command(name="run")
+def run_generated(
+    subject: Subject = "weir", ops: Ops = "", tier: Tier = "pr",
+    dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes of the tensors, as a,b,c, in place of the tier's.")] = "",
+    cases: Annotated[int, typer.Option(help="Calls per overload and dtype, in place of the tier's.")] = 0,
+    first: Annotated[int, typer.Option(help="Index of the first call: other indices are other calls.")] = 0,
+    shard: Annotated[str, typer.Option(help="Only this part of the rows, as I/N with I from 0; `slurm` reads the array task.")] = "",
+    jobs: Jobs = 0, timeout: Annotated[float, typer.Option(help="Seconds for the calls of one overload.")] = 20.0,
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+    scripts: Annotated[bool, typer.Option(help="Shrink failures and keep a script of each in the record.")] = False,
+    verbose: Annotated[bool, typer.Option(help="Every failure kept, not one per overload and property.")] = False,
+    minutes: Annotated[float, typer.Option(help="How long the nightly tier searches.")] = 60.0,
+    cases_folder: CasesFolder = Path("tests/golden/cases"),
+) -> None:
+    """Generate calls of every public operation from its signature and compare everything that can be observed.
+
+    \b
+    Examples:
+      weir-autotest run
+      weir-autotest run --tier full --json run.json
+      weir-autotest run --ops add,softmax --cases 500 --verbose
+      weir-autotest run --subject torch --dtypes bfloat16
+      sbatch --array=0-15 --wrap 'weir-autotest run --tier full --shard slurm --json part-$SLURM_ARRAY_TASK_ID.json'
+    """
+    if tier == NIGHTLY:
+        return search_for(tasks.Settings(subject, names(dtypes) or TIERS["full"].dtypes, names(ops), first=first), minutes,
+                       cases_folder)
+    settings = settings_of(tier, subject, ops, dtypes, cases, first=first, jobs=jobs_of(jobs), timeout=timeout, shard=shard_of(shard))
+    made = recorded(settings, scripts)
+    view.failures(made, verbose, console())
+    view.campaign_summary(made, console())
+    write(json_file, made)
+
+
+@app.command()
+def replay(
+    cases_folder: CasesFolder = Path("tests/golden/cases"), subject: Subject = "weir",
+    only: Annotated[str, typer.Option(help="Only entries whose name contains this.")] = "",
+) -> None:
+    """Run the cases that once failed; exit with 2 if one fails again.
+
+    \b
+    Example:
+      weir-autotest replay --only clamp
+    """
+    done = replayed_by(subject, [entry for entry in database.entries(cases_folder) if only in entry.name])
+    if not all(replayed.passed for replayed in done):
+        raise typer.Exit(FELL)
+
+
+@app.command()
+def explain(op: Annotated[str, typer.Argument(help="Name of the op, with or without variant.")],
+            subject: Subject = "weir", dtype: Dtype = "float32", timeout: Timeout = 60.0) -> None:
+    """Print what fails of one op, from both sources, as PyTorch code with the difference.
+
+    \b
+    Examples:
+      weir-autotest explain nn.functional.softmax
+      weir-autotest explain nn.Conv2d --dtype float64
+    """
+    unknown = []
+    for source in (_explain_samples, _explain_calls):
+        try:
+            source(op, subject, dtype, timeout)
+        except UsageError as error:
+            unknown.append(error)
+    if len(unknown) == 2:
+        raise UsageError("; ".join(map(str, unknown)))
+
+
+def _explain_samples(op: str, subject: str, dtype: str, timeout: float) -> None:
+    for cell in run_of(Settings(subject, dtype, (op,), timeout=timeout)).cells:
+        view.explain(cell, console())
+
+
+def _explain_calls(op: str, subject: str, dtype: str, timeout: float) -> None:
+    settings = tasks.Settings(subject, (dtype,), (op,), timeout=timeout)
+    for score in campaign_of(settings).scores:
+        view.states(score, console())
+        for shrunk in shrinking.shrink_all(settings, [score]):
+            show(shrunk, None)

@@ -1,0 +1,37 @@
+"""What PyTorch makes of a case: the item that a subject is then judged by."""
+
+from dataclasses import replace
+
+import torch
+
+from ..cases.case import Case
+from ..cases.protocol import Item
+from ..cases.target import Target
+from ..workers.kinds import kind_of
+from ..workers.seeding import seed
+from . import casts, gauge
+
+
+def expectation(target: Target, case, index: int = 0, draws: bool = False, unfilled: bool = False, **facts) -> Item:
+    """`case` with what PyTorch observes; `facts` are further fields of the item.
+
+    `draws`: the operation is known to draw random numbers, whether or not this call moves the generator. `unfilled`: it returns
+    memory that nobody wrote.
+    """
+    seed(torch)
+    before = torch.default_generator.get_state()
+    item = Item(index, target, case, None, **facts)
+    item.expected = kind_of(item).observe(torch, item)
+    item.draws = draws or not (item.expected.raised or torch.equal(before, torch.default_generator.get_state()))
+    item.random = item.draws or unfilled
+    if isinstance(case, Case):
+        item.random |= case.process is not None
+        item.decomposes = item.decomposes or any(gauge.decomposes(path) for path in target.paths)
+        item.expected.undefined = {} if item.random else casts.undefined(case, target.resolve(torch), item.expected)
+    return item
+
+
+def determined(path: str, case):
+    """`case` with what of its result is determined, where that is not all."""
+    process = gauge.determined(path) if isinstance(case, Case) else None
+    return replace(case, process=process) if process else case
