@@ -1,6 +1,7 @@
 """Datasets, samplers and loaders give PyTorch's order and batches."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -102,6 +103,24 @@ def test_streams():
     load = weir.utils.data.DataLoader
     assert [b.tolist() for b in load(Stream(), batch_size=3)] == [[0, 1, 2], [3, 4, 5], [6]]
     assert sorted(sum((b.tolist() for b in load(Stream(), batch_size=2, num_workers=2)), [])) == list(range(7))
+
+
+class Deadly(weir.utils.data.Dataset):
+    """Its third item ends the worker that asks for it."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        if i == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return i
+
+
+def test_a_killed_worker_is_named():
+    loader = weir.utils.data.DataLoader(Deadly(), num_workers=2)
+    with pytest.raises(RuntimeError, match=r"worker \(pid\(s\) \d+\) exited unexpectedly: killed by SIGKILL"):
+        list(loader)
 
 
 def test_worker_errors_and_processes():
