@@ -6,6 +6,7 @@ whole (_atomic.py). Source: the layout of files written by torch.save.
 """
 
 import contextlib
+import errno
 import io
 import mmap as _mmap
 import os
@@ -383,6 +384,10 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
             return _moved(_read(file, _mapped(file) if mmap else None), map_location)
     except (LoadError, *_BROKEN) as error:
         raise LoadError(f"load: {name}: {error}") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise LoadError(f"load: {name}: an entry begins before the file does") from None  # where zipfile would have to look
 
 
 def _mapped(file):
