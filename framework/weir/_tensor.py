@@ -150,6 +150,12 @@ def __array__(self, dtype=None, copy=None):
     return a if dtype is None else a.astype(dtype, copy=False)
 
 
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What NumPy's functions make of a tensor is a tensor; of bools, whole numbers. Source: Tensor.__array_wrap__ of PyTorch."""
+    from ._factories import from_numpy
+    return from_numpy(array.astype("uint8") if array.dtype == "bool" else array)
+
+
 def tolist(self):
     """Nested lists of Python numbers."""
     t = self.detach().resolve_conj().resolve_neg()
@@ -331,12 +337,12 @@ def _number_first(f):
 
 _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
-    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__,
+    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
     tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,
     new_tensor=new_tensor,
-    __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __contains__=__contains__, __format__=__format__,
+    __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __format__=__format__,
     float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),
     long=_cast(T.int64), int=_cast(T.int32), short=_cast(T.int16), char=_cast(T.int8), byte=_cast(T.uint8),
     bool=_cast(_bool), cfloat=_cast(T.complex64), cdouble=_cast(T.complex128), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
@@ -358,3 +364,4 @@ def install(repr_of):
     for name, value in (_methods | {"__dlpack__": __dlpack__, "__dlpack_device__": __dlpack_device__}).items():
         _add_method(name, value)
     _add_slots(repr_of, repr_of, iterate)
+    Tensor.__contains__ = __contains__  # assigned, which fills the slot that `in` looks at

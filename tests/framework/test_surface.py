@@ -126,6 +126,18 @@ def test_profile_measures_scopes(tmp_path):
     prof.export_chrome_trace(str(tmp_path / "trace.json"))
 
 
+@pytest.mark.parametrize("F", [weir, torch], ids=["weir", "torch"])
+def test_a_profile_follows_its_schedule(F):
+    said, p = [], F.profiler
+    with p.profile(activities=[p.ProfilerActivity.CPU], schedule=p.schedule(wait=1, warmup=1, active=2), on_trace_ready=lambda x: said.append(x.step_num)) as prof:
+        for step in range(7):
+            with p.record_function("inside"):
+                F.ones(2)
+            prof.step()
+    assert said == [4, 7]
+    assert "inside" in prof.key_averages().table()
+
+
 def test_scaler_skips_what_is_not_finite():
     p = weir.nn.Parameter(weir.ones(1))
     optimizer, scaler = weir.optim.SGD([p], lr=1.0), weir.amp.GradScaler("cpu", init_scale=8.0)

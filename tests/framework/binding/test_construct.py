@@ -105,6 +105,16 @@ t.ones(2, dtype=t.int64).fill_(float('nan'))
 t.ones(2) + np.ones(2)
 t.ones(2) * np.float64(2)
 1 in t.ones(2)
+4 in t.arange(6).view(2, 3)
+"x" in t.ones(2)
+np.add(t.ones(2), 1)
+np.greater(t.arange(3), 1)
+np.cumsum(t.arange(3.0))
+np.clip(t.arange(3.0), 0, 1)
+np.exp(t.tensor(1.0))
+repr([t.finfo(d) for d in (t.float16, t.bfloat16, t.float32, t.float64)])
+repr([t.iinfo(d) for d in (t.uint8, t.int32, t.int64)])
+t.finfo(t.float32) == t.finfo(t.float32), t.iinfo(t.int8) == t.iinfo(t.int16), len({t.finfo(t.half), t.finfo(t.float16)})
 t.arange(6)[np.array([1, 2])]
 t.arange(6)[range(2)]
 t.arange(6).view(2, 3)[[[0, 1], [1, 2]]]
