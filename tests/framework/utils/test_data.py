@@ -150,20 +150,3 @@ def test_datasets(F):
     assert [x[0].item() for x in F.utils.data.Subset(data, [3, 1])] == [3, 1]
     with pytest.raises(AssertionError):
         F.utils.data.TensorDataset(F.zeros(2), F.zeros(3))
-
-
-@FRAMEWORKS
-def test_checkpoint_has_the_same_gradients(F):
-    net = F.nn.Sequential(F.nn.Linear(3, 4), F.nn.Tanh(), F.nn.Dropout(0.5), F.nn.Linear(4, 1))
-    x = F.ones(2, 3, requires_grad=True)
-
-    def gradients(call):
-        net.zero_grad()
-        x.grad = None
-        F.manual_seed(1)
-        call(x).sum().backward()
-        return [x.grad.clone()] + [p.grad.clone() for p in net.parameters()]
-
-    plain = gradients(net)
-    again = gradients(lambda x: F.utils.checkpoint.checkpoint(net, x, use_reentrant=True))
-    assert all(F.allclose(a, b) for a, b in zip(plain, again))
