@@ -19,6 +19,11 @@ def _has_mkldnn():
     return True
 
 
+def _are_functorch_transforms_active():
+    """Are tensors wrapped for vmap or grad? Never: these are loops and backward passes here."""
+    return False
+
+
 def _is_torch_function_enabled():
     from . import overrides
     return not overrides._state["disabled"]

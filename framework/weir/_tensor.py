@@ -213,9 +213,26 @@ def resize_(self, *size, memory_format=None):
     return _resize(self, size, _clone(_torch["empty"](size, dtype=self.dtype, device="meta"), memory_format=memory_format).stride())
 
 
-def set_(self, source=None):
-    """self shows source's memory and geometry from now on."""
-    self.data = source if source is not None else Tensor()
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """self shows source's memory from now on: a tensor's in its geometry, or, given sizes, whatever part of a storage they say.
+
+    RuntimeError for a part that reaches beyond the storage, which does not grow.
+    """
+    if source is None or isinstance(source, Tensor) and size is None:
+        self.data = source if source is not None else Tensor()
+        return self
+    from .storage import TypedStorage, untyped_storage
+    if getattr(source, "dtype", self.dtype) is not self.dtype:
+        raise RuntimeError(f"set_: the source holds {source.dtype}, the tensor is of {self.dtype}")
+    owner = untyped_storage(source) if isinstance(source, Tensor) else source.untyped() if isinstance(source, TypedStorage) else source
+    whole = owner._flat[:owner.nbytes() // self.itemsize * self.itemsize].view(self.dtype)
+    size = (max(whole.numel() - storage_offset, 0),) if size is None else (size,) if isinstance(size, int) else tuple(size)
+    if stride is None or stride == ():
+        stride, step = [], 1
+        for n in reversed(size):
+            stride.insert(0, step)
+            step *= max(n, 1)
+    self.data = whole.as_strided(size, tuple(stride), storage_offset)
     return self
 
 
@@ -258,8 +275,11 @@ def where(self, condition, other):
     return _torch["where"](condition, self, other)
 
 
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+    """A tensor of data's numbers, of self's dtype and device unless it says others."""
     from ._factories import tensor
+    if layout not in (None, "strided"):
+        raise NotImplementedError(f"new_tensor: layout {layout} is not supported")
     return tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
 

@@ -12,6 +12,7 @@ import mmap as _mmap
 import os
 import pickle
 import struct
+import typing
 import zipfile
 import zlib
 from collections import Counter, OrderedDict
@@ -26,6 +27,9 @@ _STORAGE_OF = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16":
                "int8": "CharStorage", "uint8": "ByteStorage", "bool": "BoolStorage",
                "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage"}
 _DTYPE_OF = {storage: dtype for dtype, storage in _STORAGE_OF.items()}
+MAP_LOCATION = typing.Optional[typing.Union[typing.Callable, weir.device, str, dict]]  # what load's `map_location` may be
+FILE_LIKE = typing.Union[str, os.PathLike, typing.BinaryIO, typing.IO[bytes]]
+DEFAULT_PROTOCOL = 2
 _PROTOCOL = 2  # what torch.load(weights_only=True) reads
 
 
