@@ -29,10 +29,11 @@ dummies = torch.overrides.get_testing_overrides()
 
 def schema_names(name):
     # The parameters of a native function in all of its overloads; empty where it is none.
-    try:
-        return {a.name for s in torch._C._jit_get_schemas_for_operator("aten::" + name) for a in s.arguments}
-    except RuntimeError:
-        return set()
+    for prefix in ("", "special_", "linalg_", "fft_"):
+        found = torch._C._jit_get_schemas_for_operator("aten::" + prefix + name)
+        if found:
+            return {a.name for s in found for a in s.arguments}
+    return set()
 
 def documented(name, value):
     # The parameters that the first line of a native function's documentation gives, or None.

@@ -275,11 +275,9 @@ def where(self, condition, other):
     return _torch["where"](condition, self, other)
 
 
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """A tensor of data's numbers, of self's dtype and device unless it says others."""
     from ._factories import tensor
-    if layout not in (None, "strided"):
-        raise NotImplementedError(f"new_tensor: layout {layout} is not supported")
     return tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
 

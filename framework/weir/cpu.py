@@ -61,6 +61,9 @@ class Event:
 class StreamContext(contextlib.nullcontext):
     """A scope that changes nothing."""
 
+    def __init__(self, stream):
+        super().__init__()
+
 
 _stream = Stream()
 

@@ -79,6 +79,35 @@ def test_compiled_module_keeps_pytorchs_names():
     assert list(compiled.state_dict()) == ["_orig_mod.weight", "_orig_mod.bias"] and compiled(weir.ones(1, 2)).shape == (1, 2)
 
 
+@pytest.mark.parametrize("F", [weir, torch], ids=["weir", "torch"])
+def test_an_epoch_is_an_iterator_of_a_known_class(F):
+    data = F.utils.data
+    for workers in (0, 1):
+        epoch = iter(data.DataLoader(range(5), 2, num_workers=workers))
+        kinds = data.dataloader._SingleProcessDataLoaderIter, data.dataloader._MultiProcessingDataLoaderIter
+        assert isinstance(epoch, kinds[workers]) and isinstance(epoch, data.dataloader._BaseDataLoaderIter)
+        assert len(epoch) == 3 and next(epoch).tolist() == [0, 1] and iter(epoch) is epoch and len(list(epoch)) == 2
+
+
+def test_what_libraries_take_from_private_modules():
+    from weir._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+    from weir.nn.parallel.scatter_gather import is_namedtuple, scatter_kwargs
+    with TransformGetItemToIndex():
+        assert not weir._C._are_functorch_transforms_active() and not is_namedtuple((1,))
+    assert weir._C._nn._parse_to("cpu", weir.float64) == torch_free(torch._C._nn._parse_to("cpu", torch.float64))
+    with pytest.raises(NotImplementedError):
+        scatter_kwargs((), {}, [0])
+    counter = weir.utils.flop_counter.FlopCounterMode(display=False)
+    assert counter.get_total_flops() == 0
+    with pytest.raises(NotImplementedError), counter:
+        pass
+
+
+def torch_free(parts):
+    """torch's devices and dtypes as weir's."""
+    return tuple(weir.device(str(p)) if isinstance(p, torch.device) else getattr(weir, str(p).split(".")[1]) if isinstance(p, torch.dtype) else p for p in parts)
+
+
 def test_subclass_sees_calls():
     class Logged(weir.Tensor):
         seen: list = []

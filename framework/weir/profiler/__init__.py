@@ -214,7 +214,7 @@ class profile:
         raise NotImplementedError("profile.export_stacks: weir records no stacks")
 
 
-def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
+def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_python_export=False):
     """A function for on_trace_ready that writes a trace file into a folder."""
     import os
     import socket

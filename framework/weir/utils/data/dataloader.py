@@ -8,6 +8,12 @@ from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
+class _DatasetKind:
+    """Whether a dataset is asked by index or gone through."""
+
+    Map, Iterable = 0, 1
+
+
 class _Forever(Sampler):
     """Ticks without end: an iterable dataset decides itself when it stops."""
 
@@ -73,6 +79,10 @@ class DataLoader:
             raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
         if batch_sampler is None and batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+
+    @property
+    def _dataset_kind(self):
+        return _DatasetKind.Iterable if isinstance(self.dataset, IterableDataset) else _DatasetKind.Map
 
     @property
     def _index_sampler(self):
