@@ -148,7 +148,8 @@ def function(call):
             x = getattr(x, n)(*([0] if n in ("cumsum", "softmax", "mul") or draw.chance(0.1) else more[:1]))
             x = x[0] if isinstance(x, tuple) else x
         return x.sum() if name in ("grad", "hessian") and draw.chance(0.9) else x
-    inputs = [draw.tensor() for _ in range(draw.choice((1, 1, 1, 2)))]
+    inputs = [draw.tensor().detach() for _ in range(draw.choice((1, 1, 1, 2)))]
+    inputs = [t if t.numel() < 200 else draw.weir.ones(3) for t in inputs]  # of 40,000 a hessian is honest work for an hour
     if name == "functional_call":
         module = draw.weir.nn.Linear(2, 2)
         return call.target(module, {draw.choice(("weight", "bias", "x")): draw.choice((draw.tensor(), draw.weir.eye(2), draw.anything()))}, inputs[0])
