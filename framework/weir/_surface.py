@@ -42,6 +42,9 @@ _HOLDS = {
         ByteTensor BoolTensor""",
     "storage": """TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage
         ShortStorage CharStorage ByteStorage BoolStorage is_storage""",
+    "_conditions": """_assert _check _check_with _check_index _check_value _check_type _check_not_implemented _check_is_size
+        _check_tensor_all _is_all_true _is_any_true _shape_as_tensor""",
+    "distributions.gamma_family": "_standard_gamma",
     "_compile": "compile",
     "amp": "GradScaler",
     "futures": "Future",
@@ -108,6 +111,9 @@ def find(name):
     """The module or object `weir.<name>`. AttributeError when PyTorch has no such name either, or weir knows nothing of it."""
     if name in _ORIGIN:
         value = getattr(importlib.import_module("weir." + _ORIGIN[name]), name)
+    elif name.startswith("_foreach_"):
+        from . import _foreach
+        value = getattr(_foreach, name)
     elif name in _MODULES:
         return importlib.import_module("weir." + name)
     elif name in _DTYPES or name in _QSCHEMES or name in _LAYOUTS:
