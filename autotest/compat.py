@@ -1,4 +1,4 @@
-"""Which public names of PyTorch the subject has: present with the same parameters, partial, or absent.
+"""Which public names of PyTorch the subject has: the same with the same parameters, partial, named only, or absent.
 
     weir-autotest compat [--json] [--subject weir]
 
@@ -17,6 +17,8 @@ MODULES = """torch torch.Tensor torch.nn torch.nn.functional torch.nn.init torch
     torch.nn.parallel torch.backends.cudnn torch.backends.cuda torch.backends.mkldnn torch.sparse torch.signal.windows torch.masked
     torch.distributed torch.onnx torch.export torch.accelerator torch.cpu torch.quasirandom torch.nested""".split()
 
+KINDS = ("same", "partial", "named", "absent")
+
 #: Runs in the oracle's process: module -> name -> parameters, or None for what has no signature.
 _ASK_ORACLE = r"""
 import importlib, inspect, json, re, sys, warnings
@@ -24,6 +26,14 @@ warnings.simplefilter("ignore")
 import torch
 import torch.overrides
 dummies = torch.overrides.get_testing_overrides()
+
+def schema_names(name):
+    # The parameters of a native function in all of its overloads; empty where it is none.
+    for prefix in ("", "special_", "linalg_", "fft_"):
+        found = torch._C._jit_get_schemas_for_operator("aten::" + prefix + name)
+        if found:
+            return {a.name for s in found for a in s.arguments}
+    return set()
 
 def documented(name, value):
     # The parameters that the first line of a native function's documentation gives, or None.
@@ -60,41 +70,50 @@ for path in sys.argv[1:]:
         if inspect.isclass(value):
             target = value.__init__ if "__init__" in vars(value) else None
         else:
+            target = value
             try:
-                target = dummies.get(value, value)
+                if not inspect.isfunction(value) or value.__module__ in ("torch._jit_internal",):
+                    target = dummies.get(value, value)
             except TypeError:  # unhashable
-                target = value
+                pass
         try:
             entry[name] = [p.name for p in inspect.signature(target).parameters.values()
                            if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)] if callable(target) else None
         except (ValueError, TypeError):
             entry[name] = None
+    for name, words in entry.items():
+        # What a native function's text or stand-in calls its parameters is not always what it takes them as.
+        if words and not inspect.isfunction(getattr(module, name)) and not inspect.isclass(getattr(module, name)):
+            known = schema_names(name)
+            entry[name] = [w for w in words if w in known] if known else words
     found[path] = entry
 print(json.dumps({"version": torch.__version__, "modules": found}))
 """
 
-#: Runs in the subject's process: reads the oracle's answer, says of each name "same", "partial: ..." or "absent: ...".
+#: Runs in the subject's process: reads the oracle's answer, says of each name "same", "partial: ...", "named: ..." (it is there,
+#: and raises NotImplementedError when used) or "absent".
 _ASK_SUBJECT = r"""
-import importlib, inspect, json, re, sys
+import importlib, inspect, json, sys
 subject = importlib.import_module(sys.argv[1])
-ops = {}
-if hasattr(subject, "schema"):
-    schema = subject.schema()
-    schema = json.loads(schema) if isinstance(schema, str) else schema
-    for op in schema if isinstance(schema, list) else schema.get("ops", []):
-        text = op["signature"] if isinstance(op, dict) else str(op)
-        match = re.match(r"(\w+)\((.*)\)\s*->", text)
-        if match:
-            ops[match[1]] = [p.split(":")[0].strip() for p in re.split(r",(?![^\[]*\])", match[2]) if p.strip() not in ("*", "")]
 
-def parameters(value):
+def takes(value, word):
+    # Does a function without a signature take the keyword? Its parser is asked: it refuses what it does not know in every overload.
+    try:
+        value(**{word: object()})
+    except Exception as error:
+        overloads = [line for line in str(error).splitlines() if line.lstrip().startswith("*")] or [str(error)]
+        return not all(f"unexpected keyword argument '{word}'" in line for line in overloads)
+    return True
+
+def lacking(value, wanted):
     target = value.__init__ if inspect.isclass(value) and "__init__" in vars(value) else value
     try:
         ps = list(inspect.signature(target).parameters.values())
     except (ValueError, TypeError):
-        name = getattr(value, "__name__", "")
-        return ops.get(name.rstrip("_")), name not in ops
-    return [p.name for p in ps], any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in ps)
+        return [w for w in wanted if not takes(value, w)] if not inspect.isclass(value) else []
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in ps):
+        return []
+    return [w for w in wanted if w not in {p.name for p in ps}]
 
 given = json.loads(sys.stdin.read())
 result = {}
@@ -119,15 +138,13 @@ for path, names in given["modules"].items():
             continue
         why = vars(value).get("__weir_missing__") if inspect.isclass(value) else None
         if why:
-            answers[name] = "absent: named, " + why
+            answers[name] = "named: " + why
             continue
         if wanted is None or not callable(value):
             answers[name] = "same"
             continue
-        have, any_more = parameters(value)
-        lacking = [] if have is None or any_more else [w for w in wanted if w not in have and w not in ("self", "out", "cls", "mod", "args", "kwargs")
-                                                       and not w.startswith("_")]
-        answers[name] = "same" if not lacking else "partial: lacks " + ", ".join(lacking)
+        less = lacking(value, [w for w in wanted if w not in ("self", "out", "cls", "mod", "args", "kwargs") and not w.startswith("_")])
+        answers[name] = "same" if not less else "partial: lacks " + ", ".join(less)
     result[path] = answers
 print(json.dumps(result))
 """
@@ -140,7 +157,7 @@ def names_of_oracle() -> dict:
 
 
 def compare(subject: str = "weir", oracle: dict | None = None) -> dict:
-    """module -> name -> "same", "partial: why" or "absent: why"."""
+    """module -> name -> "same", "partial: why", "named: why" or "absent"."""
     oracle = names_of_oracle() if oracle is None else oracle
     done = subprocess.run([sys.executable, "-c", _ASK_SUBJECT, subject], input=json.dumps(oracle), capture_output=True, text=True)
     if done.returncode:
@@ -149,20 +166,23 @@ def compare(subject: str = "weir", oracle: dict | None = None) -> dict:
 
 
 def summary(answers: dict) -> dict:
-    """{"same": n, "partial": n, "absent": n} over all modules; a name counts once per module."""
+    """{"same": n, "partial": n, "named": n, "absent": n} over all modules; a name counts once per module."""
     kinds = [a.partition(":")[0] for names in answers.values() for a in names.values()]
-    return {kind: kinds.count(kind) for kind in ("same", "partial", "absent")}
+    return {kind: kinds.count(kind) for kind in KINDS}
+
+
+def _counted(path: str, counts: dict) -> str:
+    return f"{path:28} " + " ".join(f"{counts[kind]:4} {kind}" for kind in KINDS)
 
 
 def show(answers: dict) -> str:
-    """The answers as text: a line per module, then what is partial and absent."""
+    """The answers as text: a line per module, then what is not the same."""
     lines = []
     for path, names in answers.items():
-        counts = summary({path: names})
-        lines.append(f"{path:28} {counts['same']:4} same {counts['partial']:4} partial {counts['absent']:4} absent")
+        lines.append(_counted(path, summary({path: names})))
     total = summary(answers)
-    lines.append(f"{'all':28} {total['same']:4} same {total['partial']:4} partial {total['absent']:4} absent "
-                 f"({total['same'] / max(1, sum(total.values())):.1%} same)")
+    every = max(1, sum(total.values()))
+    lines.append(_counted("all", total) + f" ({total['same'] / every:.1%} same, {1 - total['absent'] / every:.1%} present)")
     for path, names in answers.items():
         rest = {n: a for n, a in names.items() if a != "same"}
         if rest:

@@ -5,7 +5,7 @@ import sys
 
 
 def compat(json_output=False):
-    """Prints, and returns as data, module -> name -> "same", "partial: why" or "absent: why".
+    """Prints, and returns as data, module -> name -> "same", "partial: why", "named: why" (using it raises) or "absent".
 
     Needs the harness (`weir_autotest`) and PyTorch installed: RuntimeError when they are not. Neither is loaded here.
     """
@@ -19,5 +19,5 @@ def compat(json_output=False):
     else:
         for path, names in answers.items():
             kinds = [a.partition(":")[0] for a in names.values()]
-            print(f"{path:28} " + " ".join(f"{kinds.count(k):4} {k}" for k in ("same", "partial", "absent")))
+            print(f"{path:28} " + " ".join(f"{kinds.count(k):4} {k}" for k in ("same", "partial", "named", "absent")))
     return answers

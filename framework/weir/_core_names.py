@@ -19,6 +19,22 @@ def _has_mkldnn():
     return True
 
 
+def _are_functorch_transforms_active():
+    """Are tensors wrapped for vmap or grad? Never: these are loops and backward passes here."""
+    return False
+
+
+class _nn:
+    """`torch._C._nn`: what libraries call of it."""
+
+    @staticmethod
+    def _parse_to(*args, **kwargs):
+        """(device, dtype, non_blocking, memory_format) of the arguments of `Tensor.to`."""
+        from .nn.modules._cast import _parse_to
+        device, dtype, memory_format = _parse_to(*args, **kwargs)
+        return device, dtype, kwargs.get("non_blocking", next((a for a in args if isinstance(a, bool)), False)), memory_format
+
+
 def _is_torch_function_enabled():
     from . import overrides
     return not overrides._state["disabled"]

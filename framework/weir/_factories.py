@@ -118,6 +118,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     elif hasattr(obj, "__dlpack__"):
         from ._interchange import from_dlpack
         t = from_dlpack(obj)
+    elif type(obj).__name__ == "UntypedStorage":
+        t = obj._flat
     elif _is_buffer(obj):
         t, dtype = frombuffer(obj, dtype=dtype or get_default_dtype()), None
     elif copy is False:

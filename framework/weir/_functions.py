@@ -54,11 +54,11 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
 
 
 def _dropout(function):
-    @functools.wraps(function)
     def drop(input, p, train):
         if not 0 <= p <= 1:  # a RuntimeError here, a ValueError in nn.functional
             raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
         return function(input, p, train)
+    drop.__name__, drop.__doc__ = function.__name__, function.__doc__
     return drop
 
 
@@ -140,9 +140,9 @@ def norm_except_dim(v, pow=2, dim=0):
     return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
 
 
-def native_norm(input, p=2):
-    """The norm of all elements."""
-    return input.norm(p)
+def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
+    """The norm of all elements, or along dims."""
+    return weir.norm(input, p, dim, keepdim, dtype=dtype)
 
 
 def frobenius_norm(input, dim, keepdim=False, *, out=None):
@@ -169,6 +169,18 @@ def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=
             file.truncate(builtins.max(file.tell(), size * dtype.itemsize))
     memory = np.memmap(filename, np.uint8, "r+" if shared else "c", 0, (size * dtype.itemsize,))
     return weir.from_numpy(memory).view(dtype)
+
+
+def view_as_complex_copy(input, *, out=None):
+    """view_as_complex in memory of its own."""
+    result = weir.view_as_complex(input).clone()
+    return result if out is None else out.copy_(result)
+
+
+def view_as_real_copy(input, *, out=None):
+    """view_as_real in memory of its own."""
+    result = weir.view_as_real(input).clone()
+    return result if out is None else out.copy_(result)
 
 
 embedding_renorm_ = weir._C.ops["hidden"]["embedding_renorm_"]

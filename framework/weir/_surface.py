@@ -34,7 +34,7 @@ _HOLDS = {
         set_autocast_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_gpu_dtype is_autocast_cpu_enabled
         is_autocast_cache_enabled set_autocast_cache_enabled get_device_module sym_int sym_float sym_max sym_min sym_not
         sym_ite sym_sum sym_sqrt cond compiled_with_cxx11_abi is_vulkan_available is_distributed is_inference
-        is_inference_mode_enabled is_same_size is_signed is_conj is_neg get_device detach layout newaxis""",
+        is_inference_mode_enabled _assert_async is_same_size is_signed is_conj is_neg get_device detach layout newaxis""",
     "_default_device": "set_default_device get_default_device set_default_tensor_type",
     "_placeholders": """layout qscheme AcceleratorError OutOfMemoryError Stream Event
         SymInt SymFloat SymBool Tag DispatchKey DispatchKeySet JITException ErrorReport thread_safe_generator""",
@@ -42,6 +42,9 @@ _HOLDS = {
         ByteTensor BoolTensor""",
     "storage": """TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage
         ShortStorage CharStorage ByteStorage BoolStorage is_storage""",
+    "_conditions": """_assert _check _check_with _check_index _check_value _check_type _check_not_implemented _check_is_size
+        _check_tensor_all _is_all_true _is_any_true _shape_as_tensor""",
+    "distributions.gamma_family": "_standard_gamma",
     "_compile": "compile",
     "amp": "GradScaler",
     "futures": "Future",
@@ -56,7 +59,7 @@ _HOLDS = {
         hann_window kaiser_window norm_except_dim frobenius_norm nuclear_norm native_channel_shuffle
         native_dropout ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
         negative_ rrelu_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm
-        embedding_renorm_ resize_as_ unsafe_split_with_sizes histogramdd""",
+        view_as_complex_copy view_as_real_copy embedding_renorm_ resize_as_ unsafe_split_with_sizes histogramdd""",
 }
 _ORIGIN = {name: module for module, names in _HOLDS.items() for name in names.split()}
 
@@ -88,9 +91,9 @@ _ABSENT = {
         ScriptObject ScriptObjectProperty SerializationStorageContext StaticModule StreamObjType StringType SymBoolType
         SymIntType TensorType ThroughputBenchmark TracingState TupleType Type UnionType Use Value import_ir_module
         import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema parse_type_comment unify_type_list
-        BenchmarkConfig BenchmarkExecutionStats FatalError""",
+        BenchmarkConfig BenchmarkExecutionStats FatalError Node AVG SUM""",
     "weir has no dispatcher of PyTorch's kind": """ExcludeDispatchKeyGuard sym_constrain_range sym_constrain_range_for_size sym_fresh_size""",
-    "weir does not have it": """native_group_norm slice_inverse slice_copy convolution hash_tensor get_autocast_ipu_dtype
+    "weir does not have it": """cpp native_group_norm slice_inverse slice_copy convolution hash_tensor get_autocast_ipu_dtype
         get_autocast_xla_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype
         set_autocast_xla_enabled is_autocast_ipu_enabled is_autocast_xla_enabled""",
 }
@@ -108,6 +111,9 @@ def find(name):
     """The module or object `weir.<name>`. AttributeError when PyTorch has no such name either, or weir knows nothing of it."""
     if name in _ORIGIN:
         value = getattr(importlib.import_module("weir." + _ORIGIN[name]), name)
+    elif name.startswith("_foreach_"):
+        from . import _foreach
+        value = getattr(_foreach, name)
     elif name in _MODULES:
         return importlib.import_module("weir." + name)
     elif name in _DTYPES or name in _QSCHEMES or name in _LAYOUTS:

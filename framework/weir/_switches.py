@@ -50,6 +50,12 @@ def get_float32_matmul_precision():
     return _state["precision"]
 
 
+def _assert_async(input, assert_msg=""):
+    """RuntimeError unless the number is other than zero."""
+    if not input:
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
 def set_flush_denormal(mode):
     """Returns False for True, as where the CPU cannot: denormal numbers are kept here. False changes nothing."""
     return not mode

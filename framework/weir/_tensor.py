@@ -150,6 +150,12 @@ def __array__(self, dtype=None, copy=None):
     return a if dtype is None else a.astype(dtype, copy=False)
 
 
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What NumPy's functions make of a tensor is a tensor; of bools, whole numbers. Source: Tensor.__array_wrap__ of PyTorch."""
+    from ._factories import from_numpy
+    return from_numpy(array.astype("uint8") if array.dtype == "bool" else array)
+
+
 def tolist(self):
     """Nested lists of Python numbers."""
     t = self.detach().resolve_conj().resolve_neg()
@@ -207,9 +213,26 @@ def resize_(self, *size, memory_format=None):
     return _resize(self, size, _clone(_torch["empty"](size, dtype=self.dtype, device="meta"), memory_format=memory_format).stride())
 
 
-def set_(self, source=None):
-    """self shows source's memory and geometry from now on."""
-    self.data = source if source is not None else Tensor()
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """self shows source's memory from now on: a tensor's in its geometry, or, given sizes, whatever part of a storage they say.
+
+    RuntimeError for a part that reaches beyond the storage, which does not grow.
+    """
+    if source is None or isinstance(source, Tensor) and size is None:
+        self.data = source if source is not None else Tensor()
+        return self
+    from .storage import TypedStorage, untyped_storage
+    if getattr(source, "dtype", self.dtype) is not self.dtype:
+        raise RuntimeError(f"set_: the source holds {source.dtype}, the tensor is of {self.dtype}")
+    owner = untyped_storage(source) if isinstance(source, Tensor) else source.untyped() if isinstance(source, TypedStorage) else source
+    whole = owner._flat[:owner.nbytes() // self.itemsize * self.itemsize].view(self.dtype)
+    size = (max(whole.numel() - storage_offset, 0),) if size is None else (size,) if isinstance(size, int) else tuple(size)
+    if stride is None or stride == ():
+        stride, step = [], 1
+        for n in reversed(size):
+            stride.insert(0, step)
+            step *= max(n, 1)
+    self.data = whole.as_strided(size, tuple(stride), storage_offset)
     return self
 
 
@@ -253,6 +276,7 @@ def where(self, condition, other):
 
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    """A tensor of data's numbers, of self's dtype and device unless it says others."""
     from ._factories import tensor
     return tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
@@ -331,12 +355,12 @@ def _number_first(f):
 
 _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
-    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__,
+    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
     tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,
     new_tensor=new_tensor,
-    __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __contains__=__contains__, __format__=__format__,
+    __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __format__=__format__,
     float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),
     long=_cast(T.int64), int=_cast(T.int32), short=_cast(T.int16), char=_cast(T.int8), byte=_cast(T.uint8),
     bool=_cast(_bool), cfloat=_cast(T.complex64), cdouble=_cast(T.complex128), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
@@ -358,3 +382,4 @@ def install(repr_of):
     for name, value in (_methods | {"__dlpack__": __dlpack__, "__dlpack_device__": __dlpack_device__}).items():
         _add_method(name, value)
     _add_slots(repr_of, repr_of, iterate)
+    Tensor.__contains__ = __contains__  # assigned, which fills the slot that `in` looks at

@@ -1,5 +1,6 @@
 """Methods of Tensor that programs touch beside those that compute. They join the C type when the package is imported."""
 import copyreg
+import math
 
 import _weir
 from _weir import Tensor, _add_method
@@ -96,6 +97,28 @@ def dim_order(self, ambiguity_check=False):
     return tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], d)))
 
 
+def resize(self, *sizes):
+    """A tensor of self's numbers in other sizes, of which there must be as many. Source: Tensor.resize, which PyTorch deprecates."""
+    shape = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    if math.prod(shape) != self.numel():
+        raise RuntimeError(f"requested resize to {tuple(shape)} ({math.prod(shape)} elements in total), but the given tensor has a size of "
+                           f"{tuple(self.shape)} ({self.numel()} elements). autograd's resize can only change the shape of a given tensor, while "
+                           "preserving the number of elements.")
+    return self.contiguous().view(shape)
+
+
+def _removed(name, instead):
+    def method(self, *args, **kwargs):
+        raise RuntimeError(f"Tensor.{name} was removed from PyTorch in version 1.9; use torch.linalg.{instead}")
+    method.__name__, method.__doc__ = name, f"RuntimeError: use torch.linalg.{instead}."
+    return method
+
+
+def const_data_ptr(self):
+    """data_ptr, for readers."""
+    return self.data_ptr()
+
+
 def is_set_to(self, tensor):
     """Do both show the same memory in the same way?"""
     return (_weir._same_storage(self, tensor) and self.storage_offset() == tensor.storage_offset()
@@ -155,10 +178,8 @@ def unsafe_split_with_sizes(self, split_sizes, dim=0):
 
 
 def resize_as(self, tensor):
-    if self.numel() != tensor.numel():
-        raise RuntimeError(f"requested resize to {tuple(tensor.shape)} ({tensor.numel()} elements in total), but the given tensor has a "
-                           f"size of {tuple(self.shape)} ({self.numel()} elements)")
-    return self.contiguous().view(tensor.shape)
+    """resize to the other's sizes."""
+    return resize(self, *tensor.shape)
 
 
 def __reversed__(self):
@@ -188,6 +209,7 @@ _methods = dict(
     apply_=apply_, map_=map_, map2_=map2_, fill_diagonal_=fill_diagonal_, new=new, storage=_storage,
     untyped_storage=_untyped_storage, storage_type=storage_type, as_subclass=as_subclass, dim_order=dim_order,
     _make_subclass=classmethod(_make_subclass), _make_wrapper_subclass=classmethod(_make_wrapper_subclass),
+    resize=resize, const_data_ptr=const_data_ptr, **{n: _removed(n, i) for n, i in (("eig", "eig"), ("symeig", "eigh"), ("lstsq", "lstsq"), ("solve", "solve"))},
     is_set_to=is_set_to, to_dense=to_dense, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
     module_load=module_load, unsafe_split_with_sizes=unsafe_split_with_sizes, resize_as=resize_as,
     is_distributed=lambda self: False, __reversed__=__reversed__, __torch_function__=classmethod(__torch_function__),

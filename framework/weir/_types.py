@@ -44,8 +44,14 @@ class finfo:
         else:
             f = np.finfo(_numpy_type(type))
             self.bits, self.eps, self.max = f.bits, f.eps.item(), f.max.item()
-            self.tiny, self.resolution = f.tiny.item(), f.resolution.item()
+            self.tiny, self.resolution = f.tiny.item(), 10.0**-f.precision
         self.min, self.smallest_normal = -self.max, self.tiny
+
+    def __repr__(self):
+        return _limits(self, "resolution min max eps smallest_normal tiny dtype")
+
+    def __eq__(self, other):
+        return isinstance(other, finfo) and self.dtype == other.dtype
 
 
 class iinfo:
@@ -56,3 +62,14 @@ class iinfo:
             raise TypeError(f"torch.iinfo() requires an integer input type, got '{type}'")
         i = np.iinfo(_numpy_type(type))
         self.dtype, self.bits, self.min, self.max = type.name, i.bits, i.min, i.max
+
+    def __repr__(self):
+        return _limits(self, "min max dtype")
+
+    def __eq__(self, other):
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+
+def _limits(of, names):
+    values = ((name, getattr(of, name)) for name in names.split())
+    return f"{type(of).__name__}({', '.join(f'{n}={v}' if isinstance(v, str) else f'{n}={v:g}' for n, v in values)})"

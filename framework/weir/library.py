@@ -247,7 +247,7 @@ def _type_text(annotation):
     raise ValueError(f"infer_schema(func): Parameter has unsupported type {annotation}.")
 
 
-def infer_schema(prototype_function, /, *, mutates_args, op_name=None):
+def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
     """The schema of an annotated function. ValueError for what has no annotation or an unknown one."""
     signature = inspect.signature(prototype_function)
     hints = typing.get_type_hints(prototype_function)
@@ -392,7 +392,10 @@ def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=F
     return register if func is None else register(func)
 
 
-impl_abstract = register_fake
+def impl_abstract(qualname, func=None, *, lib=None, _stacklevel=1):
+    """register_fake under its name of old."""
+    return register_fake(qualname, func, lib=lib)
+
 
 
 def register_autograd(op, backward, /, *, setup_context=None, lib=None):

@@ -7,6 +7,7 @@ shape, it is that of the unmasked function of the same name. Source: https://pyt
 import math
 
 import weir
+from weir._absent import absent_names
 from weir._C import Tensor
 
 from ._composites._check import inexact
@@ -182,3 +183,6 @@ def normalize(input: Tensor, ord, dim, *, eps=1e-12, dtype=None, mask=None):
     """input / max(norm(input, ord), eps) along dim, 0 where the mask does not hold. Shape: as input."""
     scale = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
     return _filled(input, mask, 0) / weir.maximum(scale, scale.new_full((), eps))
+
+
+__getattr__ = absent_names("weir.masked", "MaskedTensor masked_tensor as_masked_tensor is_masked_tensor", "weir has no masked tensors")

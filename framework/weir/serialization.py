@@ -6,11 +6,13 @@ whole (_atomic.py). Source: the layout of files written by torch.save.
 """
 
 import contextlib
+import errno
 import io
 import mmap as _mmap
 import os
 import pickle
 import struct
+import typing
 import zipfile
 import zlib
 from collections import Counter, OrderedDict
@@ -25,6 +27,9 @@ _STORAGE_OF = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16":
                "int8": "CharStorage", "uint8": "ByteStorage", "bool": "BoolStorage",
                "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage"}
 _DTYPE_OF = {storage: dtype for dtype, storage in _STORAGE_OF.items()}
+MAP_LOCATION = typing.Optional[typing.Union[typing.Callable, weir.device, str, dict]]  # what load's `map_location` may be
+FILE_LIKE = typing.Union[str, os.PathLike, typing.BinaryIO, typing.IO[bytes]]
+DEFAULT_PROTOCOL = 2
 _PROTOCOL = 2  # what torch.load(weights_only=True) reads
 
 
@@ -383,6 +388,10 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
             return _moved(_read(file, _mapped(file) if mmap else None), map_location)
     except (LoadError, *_BROKEN) as error:
         raise LoadError(f"load: {name}: {error}") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise LoadError(f"load: {name}: an entry begins before the file does") from None  # where zipfile would have to look
 
 
 def _mapped(file):

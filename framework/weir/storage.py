@@ -18,6 +18,12 @@ class UntypedStorage:
             flat = weir.empty(args[0] if args else 0, dtype=weir.uint8)
         self._flat = flat
 
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The bytes of a file: writes reach it when `shared`, which makes it `nbytes` long where it is shorter."""
+        import weir
+        return cls(wrap_tensor=weir.from_file(filename, shared, nbytes, dtype=weir.uint8))
+
     def nbytes(self):
         return self._flat.numel()
 

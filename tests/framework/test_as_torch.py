@@ -81,10 +81,10 @@ def test_scope_restores_what_was():
     with weir.as_torch() as as_torch:
         import torch as inside
         import torch.nn.functional as functional
-        assert inside is weir is as_torch and functional is weir.nn.functional
+        assert inside is weir is as_torch and functional is weir.nn.functional and inside.__name__ == "torch"
         assert weir.__version__ > "2.12" and weir.__version__ < (2, 14)
     import torch as outside
-    assert outside is torch and weir.__version__ == before
+    assert outside is torch and weir.__version__ == before and weir.__name__ == "weir"
 
 
 @pytest.mark.parametrize("other, less", [("2.13.1", True), ("2.13.0", False), ((2, 2), False), ("3", True), ("2.13.0rc1", False)])

@@ -79,6 +79,35 @@ def test_compiled_module_keeps_pytorchs_names():
     assert list(compiled.state_dict()) == ["_orig_mod.weight", "_orig_mod.bias"] and compiled(weir.ones(1, 2)).shape == (1, 2)
 
 
+@pytest.mark.parametrize("F", [weir, torch], ids=["weir", "torch"])
+def test_an_epoch_is_an_iterator_of_a_known_class(F):
+    data = F.utils.data
+    for workers in (0, 1):
+        epoch = iter(data.DataLoader(range(5), 2, num_workers=workers))
+        kinds = data.dataloader._SingleProcessDataLoaderIter, data.dataloader._MultiProcessingDataLoaderIter
+        assert isinstance(epoch, kinds[workers]) and isinstance(epoch, data.dataloader._BaseDataLoaderIter)
+        assert len(epoch) == 3 and next(epoch).tolist() == [0, 1] and iter(epoch) is epoch and len(list(epoch)) == 2
+
+
+def test_what_libraries_take_from_private_modules():
+    from weir._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
+    from weir.nn.parallel.scatter_gather import is_namedtuple, scatter_kwargs
+    with TransformGetItemToIndex():
+        assert not weir._C._are_functorch_transforms_active() and not is_namedtuple((1,))
+    assert weir._C._nn._parse_to("cpu", weir.float64) == torch_free(torch._C._nn._parse_to("cpu", torch.float64))
+    with pytest.raises(NotImplementedError):
+        scatter_kwargs((), {}, [0])
+    counter = weir.utils.flop_counter.FlopCounterMode(display=False)
+    assert counter.get_total_flops() == 0
+    with pytest.raises(NotImplementedError), counter:
+        pass
+
+
+def torch_free(parts):
+    """torch's devices and dtypes as weir's."""
+    return tuple(weir.device(str(p)) if isinstance(p, torch.device) else getattr(weir, str(p).split(".")[1]) if isinstance(p, torch.dtype) else p for p in parts)
+
+
 def test_subclass_sees_calls():
     class Logged(weir.Tensor):
         seen: list = []
@@ -124,6 +153,18 @@ def test_profile_measures_scopes(tmp_path):
     assert events["outer"].cpu_time_total >= events["inner"].cpu_time_total > 0
     assert "inner" in prof.key_averages().table(sort_by="cpu_time_total")
     prof.export_chrome_trace(str(tmp_path / "trace.json"))
+
+
+@pytest.mark.parametrize("F", [weir, torch], ids=["weir", "torch"])
+def test_a_profile_follows_its_schedule(F):
+    said, p = [], F.profiler
+    with p.profile(activities=[p.ProfilerActivity.CPU], schedule=p.schedule(wait=1, warmup=1, active=2), on_trace_ready=lambda x: said.append(x.step_num)) as prof:
+        for step in range(7):
+            with p.record_function("inside"):
+                F.ones(2)
+            prof.step()
+    assert said == [4, 7]
+    assert "inside" in prof.key_averages().table()
 
 
 def test_scaler_skips_what_is_not_finite():

@@ -32,6 +32,21 @@ def test_a_call_is_drawn_from_its_number_alone():
     assert [strip(a) for a in again] == [strip(b) for b in shown] and len(set(again)) > 30
 
 
+@pytest.mark.parametrize("kind", sorted(fuzzer.MAKERS))
+def test_calls_of_every_kind_are_made_and_some_end_well(kind, tmp_path):
+    targets, table = fuzzer.surface(""), fuzzer.signatures()
+    of_kind = [t for t in targets if t[1][0] == kind]
+    ended = 0
+    for number in range(200):
+        call = fuzzer.Call(number, of_kind, table)
+        try:
+            call.make()
+            ended += 1
+        except Exception:
+            pass
+    assert ended > 0
+
+
 def crash():
     os.kill(os.getpid(), 11)
 
@@ -59,7 +74,7 @@ def test_a_planted_fault_is_reported_and_the_rest_is_run(monkeypatch, fault, wor
 
 def test_a_hang_is_ended(monkeypatch):
     import time
-    monkeypatch.setattr(fuzzer, "MOST_SECONDS", 1)
+    monkeypatch.setattr(fuzzer, "MOST_SECONDS", 5)
     monkeypatch.setattr(fuzzer, "make", lambda number, *rest, **options: time.sleep(60) if number == 3 else None)
     assert [number for number, problem in fuzzer.campaign(0, 6, "", 1, True) if "took more" in problem] == [3]
 

@@ -2,6 +2,7 @@
 from weir._absent import absent as _absent
 from weir.compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset  # noqa: F401
 
+from . import config  # noqa: F401
 from .eval_frame import OptimizedModule, optimize  # noqa: F401
 
 
@@ -32,18 +33,6 @@ def reset_code_caches():
     """There are none."""
 
 
-class _Config:
-    """Settings of the compiler: any can be set, none is looked at."""
-
-    suppress_errors = verbose = False
-    cache_size_limit = recompile_limit = accumulated_cache_size_limit = 8
-
-    def patch(self, *args, **kwargs):
-        from weir._absent import PassThrough
-        return PassThrough()
-
-
-config = _Config()
 export = _absent("_dynamo.export", "weir has no graph capture")
 explain = _absent("_dynamo.explain", "weir has no graph capture")
 register_backend = _absent("_dynamo.register_backend", "weir has no compiler")

@@ -1,7 +1,6 @@
 """PyTorch's compiler back end, which weir has not: its settings can be set."""
 from weir._absent import absent as _absent
 
-from weir._dynamo import _Config
+from . import config  # noqa: F401
 
-config = _Config()
 compile = _absent("_inductor.compile", "weir has no compiler")

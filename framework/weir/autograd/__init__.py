@@ -21,11 +21,15 @@ def _grads(outputs, grads):
     return grads[:len(outputs)]
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sums of gradients of `tensors` with respect to the leaves, added into their `.grad`.
 
     grad_tensors: a cotangent per tensor, of its shape; None for one-element tensors. Source: torch.autograd.backward.
     """
+    if grad_variables is not None:  # its name before PyTorch 0.3
+        if grad_tensors is not None:
+            raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to backward(). Please only use `grad_tensors`.")
+        grad_tensors = grad_variables
     outputs = _tuple(tensors)
     retain = create_graph if retain_graph is None else retain_graph
     if inputs is None:

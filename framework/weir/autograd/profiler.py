@@ -1,5 +1,5 @@
 """The profiler's names of old."""
-from weir.profiler import ProfilerActivity, profile as _profile, record_function  # noqa: F401
+from weir.profiler import EventList, ProfilerActivity, kineto_available, profile as _profile, record_function  # noqa: F401
 
 
 class profile(_profile):

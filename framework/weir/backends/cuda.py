@@ -1,6 +1,8 @@
 """Switches of the CUDA back end, which this build has not."""
 import contextlib
 
+from weir._absent import absent_names as _absent_names
+
 
 def is_built():
     """Was weir built with CUDA?"""
@@ -67,3 +69,33 @@ def can_use_flash_attention(params, debug=False):
 
 def can_use_efficient_attention(params, debug=False):
     return False
+
+
+def can_use_cudnn_attention(params, debug=False):
+    return False
+
+
+def is_ck_sdpa_available():
+    return False
+
+
+def fp16_bf16_reduction_math_sdp_allowed():
+    """Is the sum of half-precision products allowed to be of half precision? As `allow_fp16_bf16_reduction_math_sdp` said."""
+    return _reduced
+
+
+_reduced = False
+
+
+def allow_fp16_bf16_reduction_math_sdp(enabled):
+    """Kept for `fp16_bf16_reduction_math_sdp_allowed`: there is no such kernel on a GPU here."""
+    global _reduced
+    _reduced = bool(enabled)
+
+
+def preferred_rocm_fa_library(backend=None):
+    return None
+
+
+__getattr__ = _absent_names("weir.backends.cuda", "SDPAParams cuBLASModule cuFFTPlanCache cuFFTPlanCacheAttrContextProp cublas_workspace_size "
+                            "cublaslt_workspace_size blas_workspace_size", "there is no CUDA back end")

@@ -66,8 +66,28 @@ def set_stance(stance="default", *, skip_guard_eval_unsafe=False, force_backend=
     yield
 
 
+_backend = "inductor"
+
+
 def set_default_backend(backend):
-    """Nothing is compiled, by whichever back end."""
+    """Kept for `get_default_backend`: plans are the same whichever it is."""
+    global _backend
+    _backend = backend
+
+
+def get_default_backend():
+    """What set_default_backend was given."""
+    return _backend
+
+
+def set_enable_guard_collectives(enabled):
+    """Whether processes agree on compiling. There is one process: what was set before, False."""
+    return False
+
+
+def load_compiled_function(file, *, f_globals=None, external_data=None):
+    """NotImplementedError: plans are kept by nn.Graph.save."""
+    raise NotImplementedError("compiler.load_compiled_function: weir saves plans as nn.Graph.save")
 
 
 def save_cache_artifacts():
@@ -82,5 +102,8 @@ def keep_portable_guards_unsafe(guard_entries):
     return [True for _ in guard_entries]
 
 
-skip_guard_on_inbuilt_nn_modules_unsafe = skip_guard_on_all_nn_modules_unsafe = keep_tensor_guards_unsafe = \
-    skip_guard_on_globals_unsafe = skip_all_guards_unsafe = keep_portable_guards_unsafe
+def keep_tensor_guards_unsafe(guard_entries, keep_parameters=False):
+    return keep_portable_guards_unsafe(guard_entries)
+
+
+skip_guard_on_inbuilt_nn_modules_unsafe = skip_guard_on_all_nn_modules_unsafe = skip_guard_on_globals_unsafe = skip_all_guards_unsafe = keep_portable_guards_unsafe

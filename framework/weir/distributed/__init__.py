@@ -89,6 +89,10 @@ class DistStoreError(DistError):
     """Never raised here."""
 
 
+class QueueEmptyError(DistStoreError):
+    """Never raised here."""
+
+
 _NAMES = """init_process_group destroy_process_group new_group new_subgroups new_subgroups_by_enumeration get_rank
     get_world_size get_backend get_backend_config barrier monitored_barrier all_reduce all_reduce_coalesced all_gather
     all_gather_object all_gather_into_tensor all_gather_coalesced all_to_all all_to_all_single broadcast
@@ -99,7 +103,7 @@ _NAMES = """init_process_group destroy_process_group new_group new_subgroups new
     set_debug_level_from_env supports_complex get_default_backend_for_device register_rendezvous_handler rendezvous
     init_device_mesh DeviceMesh split_group shrink_group GradBucket AllreduceOptions breakpoint get_pg_count
     AllreduceCoalescedOptions AllToAllOptions BarrierOptions BroadcastOptions GatherOptions ReduceOptions
-    ReduceScatterOptions ScatterOptions _all_gather_base _reduce_scatter_base"""
+    ReduceScatterOptions ScatterOptions BackendConfig GroupName all_gather_single reduce_scatter_single record_comm _all_gather_base _reduce_scatter_base"""
 
 _absent_name = _absent_names("weir.distributed", _NAMES, _WHY, _lazy_attributes("weir.distributed", {
     n: "" for n in "algorithms c10d_logger checkpoint device_mesh distributed_c10d elastic fsdp nn optim rpc run tensor utils "

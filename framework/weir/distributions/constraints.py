@@ -82,6 +82,25 @@ class _IndependentConstraint(Constraint):
         return f"{type(self).__name__[1:]}({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
 
+class MixtureSameFamilyConstraint(Constraint):
+    """What components of a mixture accept, asked of a value without their batch dim: all of them must."""
+
+    def __init__(self, base_constraint):
+        self.base_constraint = base_constraint
+
+    is_discrete = property(lambda self: self.base_constraint.is_discrete)
+    event_dim = property(lambda self: self.base_constraint.event_dim)
+
+    def check(self, value):
+        if value.dim() < self.event_dim:
+            raise ValueError(f"Expected value.dim() >= {self.event_dim} but got {value.dim()}")
+        result = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        return result.reshape(tuple(result.shape)[:value.dim() - self.event_dim] + (-1,)).all(-1)
+
+    def __repr__(self):
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
+
+
 def _simple(name, doc, check, is_discrete=False, event_dim=0):
     return type(name, (Constraint,), {"is_discrete": is_discrete, "event_dim": event_dim, "__doc__": doc,
                                       "check": lambda self, value: check(value)})
@@ -92,9 +111,11 @@ class _Bounded(Constraint):
 
     names: tuple = ()
 
-    def __init__(self, *bounds):
-        for name, b in zip(self.names, bounds):
-            setattr(self, name, b)
+    def __init__(self, *bounds, **named):
+        given = dict(zip(self.names, bounds)) | named
+        if len(bounds) + len(named) != len(self.names) or set(given) != set(self.names):
+            raise TypeError(f"{type(self).__name__}: expected {', '.join(self.names)}")
+        vars(self).update(given)
         super().__init__()
 
     def __repr__(self):
@@ -268,3 +289,11 @@ unit_interval, real_vector = _Interval(0.0, 1.0), independent(real, 1)
 lower_triangular, lower_cholesky, corr_cholesky = _LowerTriangular(), _LowerCholesky(), _CorrCholesky()
 square, symmetric = _Square(), _Symmetric()
 positive_definite, positive_semidefinite = _PositiveDefinite(), _PositiveSemidefinite()
+
+__all__ = [
+    "Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_cholesky", "dependent", "dependent_property",
+    "greater_than", "greater_than_eq", "half_open_interval", "independent", "integer_interval", "interval", "is_dependent",
+    "less_than", "lower_cholesky", "lower_triangular", "multinomial", "nonnegative", "nonnegative_integer", "one_hot", "positive",
+    "positive_definite", "positive_integer", "positive_semidefinite", "real", "real_vector", "simplex", "square", "stack",
+    "symmetric", "unit_interval",
+]

@@ -17,8 +17,15 @@ _special = LazyModule("scipy.special")
 
 
 def _gamma_draw(concentration):
-    """Draws of gamma distributions of rate 1. Marsaglia and Tsang 2000, in double precision, by weir's generator."""
-    a = concentration.detach().double()
+    """Draws of gamma distributions of rate 1. Marsaglia and Tsang 2000, in double precision, by weir's generator.
+
+    Where there is no such distribution, as of a negative concentration, what PyTorch gives: the smallest number.
+    """
+    if concentration.is_complex():
+        raise NotImplementedError(f"gamma draws are not there for {concentration.dtype}")
+    asked = concentration.detach().double()
+    proper = (asked > 0) & (asked < math.inf)
+    a = weir.where(proper, asked, 1.0)
     boosted = weir.where(a < 1, a + 1, a)
     d = boosted - 1.0 / 3
     c = 1 / (9 * d).sqrt()
@@ -32,7 +39,8 @@ def _gamma_draw(concentration):
         result = weir.where(accept & left, d * safe, result)
         left = left & ~accept
     small = weir.rand(a.shape, dtype=weir.float64).clamp(min=1e-300) ** (1 / a)
-    return weir.where(a < 1, result * small, result).to(concentration.dtype)
+    drawn = weir.where(a < 1, result * small, result)
+    return weir.where(proper, drawn, weir.where(asked == math.inf, asked, 0.0)).to(concentration.dtype).clamp(min=weir.finfo(concentration.dtype).tiny)
 
 
 def _gamma_gradient(concentration, x):

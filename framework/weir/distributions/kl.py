@@ -16,9 +16,11 @@ _REGISTRY: dict = {}
 
 
 def register_kl(type_p, type_q):
-    """Decorates a function of (p, q) that computes their divergence. TypeError unless both are types of distributions."""
+    """Decorates a function of (p, q) that computes their divergence. TypeError unless both are types.
+
+    They need not be subclasses of Distribution: libraries have distributions of their own."""
     for kind in (type_p, type_q):
-        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
+        if not isinstance(kind, type):
             raise TypeError(f"Expected a Distribution subclass but got {kind}")
 
     def enter(function):
@@ -27,9 +29,14 @@ def register_kl(type_p, type_q):
     return enter
 
 
+def _steps(kind, base):
+    """How far a base is: behind all others where it is one by its metaclass only."""
+    return kind.__mro__.index(base) if base in kind.__mro__ else len(kind.__mro__)
+
+
 def _dispatch(p, q):
     """The entry whose types are nearest: first p's, then q's, in the order of their bases."""
-    found = [(p.__mro__.index(a), q.__mro__.index(b), f) for (a, b), f in _REGISTRY.items() if issubclass(p, a) and issubclass(q, b)]
+    found = [(_steps(p, a), _steps(q, b), f) for (a, b), f in _REGISTRY.items() if issubclass(p, a) and issubclass(q, b)]
     return min(found, key=lambda x: x[:2])[2] if found else None
 
 

@@ -167,6 +167,11 @@ def onednn_fusion_enabled():
     return False
 
 
+def export_opnames(m):
+    """NotImplementedError: there is no compiled program whose ops they would be."""
+    raise NotImplementedError("jit.export_opnames: weir has no TorchScript")
+
+
 def jit_module_from_flatbuffer(f):
     """NotImplementedError: weir does not run TorchScript programs."""
     raise NotImplementedError("jit.jit_module_from_flatbuffer: weir has no TorchScript")

@@ -3,6 +3,7 @@
 from . import lr_scheduler  # noqa: F401
 from .adaptive import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop  # noqa: F401
 from .adam import Adam, AdamW  # noqa: F401
+from .lbfgs import LBFGS  # noqa: F401
 from .matrix import Adafactor, Muon, SparseAdam  # noqa: F401
 from .optimizer import Optimizer  # noqa: F401
 from .sgd import SGD  # noqa: F401
@@ -12,9 +13,7 @@ from .sign import ASGD, Rprop  # noqa: F401
 def __getattr__(name):
     """Optimizers imported when first used, and those that weir has only by name."""
     import importlib
-    if name == "LBFGS":
-        value = importlib.import_module("weir.optim.lbfgs").LBFGS
-    elif name == "LAMB":
+    if name == "LAMB":
         value = importlib.import_module("weir.optim.lamb").LAMB
     elif name == "swa_utils":
         return importlib.import_module("weir.optim.swa_utils")

@@ -23,6 +23,8 @@ class ProfilerAction(enum.Enum):
     NONE, WARMUP, RECORD, RECORD_AND_SAVE = range(4)
 
 
+_RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
+
 DeviceType = enum.Enum("DeviceType", "CPU CUDA")
 
 
@@ -148,7 +150,7 @@ class profile:
         self.profiler = self
 
     def _note(self, event):
-        if self._action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
+        if self._action in _RECORDING:
             self._events.append(event)
 
     def __enter__(self):
@@ -169,7 +171,7 @@ class profile:
         if self._scope:
             self._scope.__exit__()
         _running.remove(self)
-        if self._ready and (self._schedule is None or self._action is not ProfilerAction.NONE):
+        if self._ready and self._action in _RECORDING:
             self._ready(self)
 
     def step(self):
@@ -178,11 +180,12 @@ class profile:
             self.step_num += 1
             return
         self._scope.__exit__()
-        if self._action is ProfilerAction.RECORD_AND_SAVE and self._ready:
+        before, self.step_num = self._action, self.step_num + 1
+        if before is ProfilerAction.RECORD_AND_SAVE and self._ready:
             self._ready(self)
-            self._events = EventList()
-        self.step_num += 1
         self._action = self._schedule(self.step_num)
+        if self._action in _RECORDING and before is not ProfilerAction.RECORD:
+            self._events = EventList()  # a span begins; until then the last one's can be read
         self._scope = record_function(f"ProfilerStep#{self.step_num}")
         self._scope.__enter__()
 
@@ -211,7 +214,7 @@ class profile:
         raise NotImplementedError("profile.export_stacks: weir records no stacks")
 
 
-def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
+def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False, use_python_export=False):
     """A function for on_trace_ready that writes a trace file into a folder."""
     import os
     import socket

@@ -1,10 +1,19 @@
 """Activation checkpointing: forward runs without keeping anything and again when backward comes.
 
-Source: Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost".
+Two kinds. The reentrant one is a Function whose backward runs forward again and a backward pass of its own. The other packs
+each tensor that forward would save as a number, and runs forward again when the first of them is asked for: it works with
+`autograd.grad`, derivatives of higher order, keyword arguments and inputs of any kind.
+Source: Chen et al. 2016, "Training Deep Nets with Sublinear Memory Cost", and torch.utils.checkpoint.
 """
+
+import contextlib
+import enum
+import warnings
+import weakref
 
 import weir
 from weir import Tensor
+from weir._absent import absent as _absent, absent_names as _absent_names
 
 
 class _Checkpoint(weir.autograd.Function):
@@ -48,23 +57,148 @@ class _rng_state:
             weir.set_rng_state(self._before)
 
 
-def checkpoint(function, *args, use_reentrant=None, preserve_rng_state=True, context_fn=None, determinism_check=None,
-               debug=False, **kwargs):
+class CheckpointError(RuntimeError):
+    """Forward did not save the same tensors when it ran again."""
+
+
+class _Stop(BaseException):
+    """All that backward asks for has been computed again. Not an Exception, so that the program's handlers let it pass."""
+
+
+class _Held:
+    """Stands for a tensor that forward would have saved."""
+
+    def __init__(self, t):
+        self.kind = tuple(t.shape), t.dtype, t.device
+
+
+class _Frame:
+    """One call: what it would have saved, and those of them that were computed again."""
+
+    def __init__(self, again, check, early_stop):
+        self.again, self.check, self.early_stop = again, check, early_stop
+        self.held = []  # weak: what the graph let go of needs no computing
+        self.values, self.with_history = weakref.WeakKeyDictionary(), False
+
+    def pack(self, t):
+        held = _Held(t)
+        self.held.append(weakref.ref(held))
+        return held
+
+    def unpack(self, held):
+        history = weir.is_grad_enabled()  # a derivative of this derivative may be asked for
+        if held not in self.values or history and not self.with_history:
+            self.compute(history)
+        return self.values[held]
+
+    def compute(self, history):
+        count, self.with_history = 0, history
+
+        def keep(t):
+            nonlocal count
+            held = self.held[count]() if count < len(self.held) else None
+            if held is not None:
+                if self.check and held.kind != _Held(t).kind:
+                    raise CheckpointError("torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+                                          f"during the forward pass.\ntensor at position {count}:\nsaved metadata: {held.kind}\n"
+                                          f"recomputed metadata: {_Held(t).kind}")
+                self.values[held] = t if history else t.detach()
+            count += 1
+            if self.early_stop and count == len(self.held):
+                raise _Stop
+            return t
+        with contextlib.suppress(_Stop), weir.enable_grad(), weir.autograd.graph.saved_tensors_hooks(keep, lambda t: t):
+            self.again()
+        if count != len(self.held):
+            raise CheckpointError("torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+                                  f"recomputation.\nNumber of tensors saved during forward: {len(self.held)}\n"
+                                  f"Number of tensors saved during recomputation: {count}.")
+
+
+_switches = {"debug": None, "early_stop": None}
+
+
+def _switch(name, value):
+    @contextlib.contextmanager
+    def scope():
+        before, _switches[name] = _switches[name], value
+        try:
+            yield
+        finally:
+            _switches[name] = before
+    return scope()
+
+
+def set_checkpoint_early_stop(enable):
+    """A scope that says whether recomputing ends once all that is needed is there, for calls of checkpoint inside."""
+    return _switch("early_stop", enable)
+
+
+def set_checkpoint_debug_enabled(enabled):
+    """A scope for PyTorch's traces of ops where recomputing differs. The error names the tensor here, with and without it."""
+    return _switch("debug", enabled)
+
+
+def noop_context_fn():
+    """Two scopes that change nothing: checkpoint's `context_fn` where none is given."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, determinism_check="default", debug=False,
+               early_stop=True, preserve_rng_state=True, **kwargs):
     """function(*args, **kwargs), its intermediate tensors computed again in backward instead of kept.
 
-    preserve_rng_state gives both runs the same random numbers.
+    preserve_rng_state gives both runs the same random numbers; both run under the same autocast. context_fn gives two scopes,
+    for forward and for recomputing. CheckpointError where the second run saves other tensors than the first, unless
+    determinism_check is "none". With use_reentrant, function takes no keywords and one input at least must require grad.
     """
-    state = weir.get_rng_state() if preserve_rng_state and not weir._C._is_tracing() else None
+    tracing = weir._C._is_tracing()
+    if use_reentrant is None and not tracing:
+        warnings.warn("checkpoint: pass use_reentrant explicitly; without it, it is True. False is the better kind.", stacklevel=2)
+        use_reentrant = True
+    if tracing:
+        return _traced(function, args, kwargs)
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug is not False:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        check_backward_validity(args)
+        if not weir.is_grad_enabled():
+            return function(*args)
+        return _Checkpoint.apply(function, kwargs, weir.get_rng_state() if preserve_rng_state else None, *args)
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"determinism_check should be one of ['default', 'none'] but got {determinism_check}")
+    return _without_reentrance(function, args, kwargs, context_fn, determinism_check == "default", early_stop, preserve_rng_state)
+
+
+def _without_reentrance(function, args, kwargs, context_fn, check, early_stop, preserve_rng_state):
+    first, second = context_fn()
+    if not weir.is_grad_enabled():
+        with first:
+            return function(*args, **kwargs)
+    state = weir.get_rng_state() if preserve_rng_state else None
+    precision = weir._C._autocast_enabled(), weir._C._autocast_dtype()
+
+    def again():
+        with _rng_state(state), weir.amp.autocast("cpu", precision[1], precision[0]), second:
+            function(*args, **kwargs)
+    frame = _Frame(again, check, early_stop if _switches["early_stop"] is None else _switches["early_stop"])
+    with weir.autograd.graph.saved_tensors_hooks(frame.pack, frame.unpack), first:
+        return function(*args, **kwargs)
+
+
+def _traced(function, args, kwargs):
     if not weir.is_grad_enabled():
         return function(*args, **kwargs)
     if any(isinstance(a, Tensor) and a.requires_grad for a in args):
-        return _Checkpoint.apply(function, kwargs, state, *args)
+        return _Checkpoint.apply(function, kwargs, None, *args)
     # No input requires grad, but parameters inside may: a dummy input puts the node on the tape.
     dummy = weir.empty(0, requires_grad=True)
-    return _Checkpoint.apply(lambda _, *rest, **kw: function(*rest, **kw), kwargs, state, dummy, *args)
+    return _Checkpoint.apply(lambda _, *rest, **kw: function(*rest, **kw), kwargs, None, dummy, *args)
 
 
-def checkpoint_sequential(functions, segments, input, use_reentrant=None, preserve_rng_state=True):
+def checkpoint_sequential(functions, segments, input, use_reentrant=None, *, preserve_rng_state=True):
     """A chain of modules run as `segments` checkpoints; the last segment keeps its tensors."""
     functions = list(functions.children() if isinstance(functions, weir.nn.Module) else functions)
     size = len(functions) // segments
@@ -77,5 +211,52 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, preser
         return segment
 
     for i in range(segments - 1):
-        input = checkpoint(run(i * size, (i + 1) * size), input, preserve_rng_state=preserve_rng_state)
+        input = checkpoint(run(i * size, (i + 1) * size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state)
     return run(size * (segments - 1), len(functions))(input)
+
+
+def detach_variable(inputs):
+    """The tensors of a tuple as leaves that require grad where they did. RuntimeError for what is no tuple."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    return tuple(i.detach().requires_grad_(i.requires_grad) if isinstance(i, Tensor) else i for i in inputs)
+
+
+def check_backward_validity(inputs):
+    """Warns where no input requires grad, so that nothing will get a gradient."""
+    if not any(i.requires_grad for i in inputs if isinstance(i, Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=3)
+
+
+def get_device_states(*args):
+    """The accelerators of the tensors and the states of their generators: none and none."""
+    return [], []
+
+
+def set_device_states(devices, states, *, device_type=None):
+    """The reverse of get_device_states: there is nothing to set."""
+
+
+class DefaultDeviceType:
+    """Which accelerator checkpoint takes where no argument says so. Kept for programs that set it."""
+
+    _default = "cuda"
+
+    @staticmethod
+    def set_device_type(device="cuda"):
+        DefaultDeviceType._default = device
+
+    @staticmethod
+    def get_device_type():
+        return DefaultDeviceType._default
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy of selective checkpointing may say of an op."""
+
+    MUST_SAVE, PREFER_SAVE, MUST_RECOMPUTE, PREFER_RECOMPUTE, MUST_CPU_OFFLOAD, PREFER_CPU_OFFLOAD = range(6)
+
+
+CheckpointFunction = _absent("utils.checkpoint.CheckpointFunction", "call checkpoint(..., use_reentrant=True)")
+__getattr__ = _absent_names("weir.utils.checkpoint", "SelectiveCheckpointContext create_selective_checkpoint_contexts SAC_IGNORED_OPS GraphExecGroup",
+                            "weir has no modes that see single ops")

@@ -172,3 +172,38 @@ def test_bad_parameters_raise():
         wd.Beta(1.0, 2.0).log_prob(weir.tensor(3.0))
     with pytest.raises(NotImplementedError, match="No KL"):
         wd.kl_divergence(wd.Normal(0.0, 1.0), wd.VonMises(0.0, 1.0))
+
+
+def test_gamma_draws_of_what_has_no_distribution_end():
+    asked = [-2.0, 0.0, float("nan"), float("inf")]
+    draws = weir.distributions.Gamma(weir.tensor(asked), 1.0, validate_args=False).sample()
+    twins.assert_close(draws, torch.distributions.Gamma(torch.tensor(asked), 1.0, validate_args=False).sample())
+
+
+def test_constraints_take_their_bounds_by_name():
+    for F in (weir, torch):
+        c = F.distributions.constraints
+        assert c.interval(lower_bound=0.0, upper_bound=1.0).check(F.tensor([0.5, 2.0])).tolist() == [True, False]
+        assert set(c.__all__) == set(torch.distributions.constraints.__all__)
+        with pytest.raises(TypeError):
+            c.greater_than(lower=0.0)
+
+
+def test_a_mixture_accepts_what_its_components_do():
+    for F in (weir, torch):
+        d = F.distributions
+        mixture = d.MixtureSameFamily(d.Categorical(F.ones(2)), d.Uniform(F.zeros(2), F.tensor([1.0, 2.0])), validate_args=True)
+        assert mixture.support.check(F.tensor([0.5, 1.5])).tolist() == [True, False]
+
+
+def test_divergences_of_a_librarys_own_types():
+    for F in (weir, torch):
+        class Kind(type):
+            def __subclasscheck__(cls, other):
+                return other is F.distributions.Poisson or super().__subclasscheck__(other)
+
+        class Own(metaclass=Kind):
+            pass
+        F.distributions.register_kl(Own, Own)(lambda p, q: "own")
+        p = F.distributions.Normal(0.0, 1.0)
+        assert F.distributions.kl_divergence(p, p).item() == 0.0

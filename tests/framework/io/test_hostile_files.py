@@ -94,6 +94,7 @@ def archives():
     yield "no pickle", archive(b"").replace(b"data.pkl", b"data.pxl")
     yield "cut in half", good[:len(good) // 2]
     yield "without its directory", good[:-40]
+    yield "without its beginning", good[8:]
     yield "text", b"hello"
     yield "nothing", b""
     yield "a legacy head alone", pickle.dumps(0x1950A86A20F9469CFC6C, 2)

@@ -20,6 +20,24 @@ def sdpa_kernel(backends, set_priority=False):
     yield {}
 
 
+def list_flash_attention_impls():
+    """Kernels of others that could be switched in: none."""
+    return []
+
+
+def current_flash_attention_impl():
+    """Which of them is switched in: none."""
+    return None
+
+
+def restore_flash_attention_impl(_raise_warn=True):
+    """There is none to switch off."""
+
+
+register_flash_attention_impl = _absent("nn.attention.register_flash_attention_impl", "attention has one kernel here")
+activate_flash_attention_impl = _absent("nn.attention.activate_flash_attention_impl", "attention has one kernel here")
+
+
 def __getattr__(name):
     if name in ("flex_attention", "bias", "varlen", "experimental"):
         import importlib

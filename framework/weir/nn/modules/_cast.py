@@ -105,4 +105,4 @@ def _parse_to(*args, device=None, dtype=None, non_blocking=False, memory_format=
             device = weir.device(value)
         elif value is not None and not isinstance(value, bool):
             raise TypeError(f"to() received an invalid argument of type {type(value).__name__}")
-    return device, dtype, memory_format
+    return weir.device(device) if isinstance(device, str) else device, dtype, memory_format

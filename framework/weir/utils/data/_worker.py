@@ -8,6 +8,7 @@ import multiprocessing
 import pickle
 import queue
 import random
+import signal
 import sys
 import traceback
 
@@ -16,7 +17,8 @@ import weir
 from . import _collate
 
 _STOP, _RESTART = "stop", "restart"
-_POLL_SECONDS = 5.0  # how often to look whether the workers still live
+_POLL_SECONDS = 0.5   # how often to look whether the workers still live, while no batch comes
+_STOP_SECONDS = 5.0   # how long a worker may take to end before it is made to
 
 
 class _Failure:
@@ -66,6 +68,12 @@ def _work(worker, loader, seed, tasks, results):
         except Exception:
             value = _Failure(worker)
         results.put((number, worker, pickle.dumps(value)))
+
+
+def _end_of(process):
+    """How an ended process ended, in words."""
+    code = process.exitcode
+    return f"killed by {signal.Signals(-code).name}" if code and code < 0 else f"status {code}"
 
 
 class WorkerPool:
@@ -142,10 +150,10 @@ class WorkerPool:
                 return self._results.get(timeout=step)
             except queue.Empty:
                 waited += step
-                dead = [p.pid for p in self._processes if not p.is_alive()]
+                dead = [p for p in self._processes if not p.is_alive()]
                 if dead:
-                    raise RuntimeError("DataLoader worker (pid(s) "
-                                       f"{', '.join(map(str, dead))}) exited unexpectedly") from None
+                    raise RuntimeError("DataLoader worker (pid(s) " + ", ".join(str(p.pid) for p in dead) + ") exited unexpectedly: "
+                                       + ", ".join(map(_end_of, dead))) from None
                 if patience is not None and waited >= patience:
                     raise RuntimeError(f"DataLoader timed out after {patience} seconds") from None
 
@@ -155,7 +163,7 @@ class WorkerPool:
             if process.is_alive():
                 tasks.put((_STOP, None, None))
         for process in self._processes:
-            process.join(timeout=_POLL_SECONDS)
+            process.join(timeout=_STOP_SECONDS)
             if process.is_alive():
                 process.terminate()
         self._results.cancel_join_thread()

@@ -8,6 +8,12 @@ from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
+class _DatasetKind:
+    """Whether a dataset is asked by index or gone through."""
+
+    Map, Iterable = 0, 1
+
+
 class _Forever(Sampler):
     """Ticks without end: an iterable dataset decides itself when it stops."""
 
@@ -75,6 +81,10 @@ class DataLoader:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 
     @property
+    def _dataset_kind(self):
+        return _DatasetKind.Iterable if isinstance(self.dataset, IterableDataset) else _DatasetKind.Map
+
+    @property
     def _index_sampler(self):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
@@ -87,25 +97,62 @@ class DataLoader:
         return len(self._index_sampler)
 
     def __iter__(self):
-        if self._pool is not None:
-            return self._pool.run(iter(self._index_sampler), close=False)
-        # PyTorch draws this seed for every epoch, with or without workers, unless they live on; the order depends on it.
-        seed = int(weir.empty((), dtype=weir.int64).random_(generator=self.generator).item())
-        if self.num_workers == 0:
-            return self._in_process()
-        pool = WorkerPool(self, seed)
-        if self.persistent_workers:
-            self._pool = pool
-        return pool.run(iter(self._index_sampler), close=not self.persistent_workers)
+        return self._get_iterator()
 
-    def _in_process(self):
-        fetch = Fetcher(self)
-        for index in self._index_sampler:
-            try:
-                batch = fetch(index)
-            except StopIteration:
-                return
-            yield batch
+    def _get_iterator(self):
+        return (_MultiProcessingDataLoaderIter if self.num_workers else _SingleProcessDataLoaderIter)(self)
+
+
+class _BaseDataLoaderIter:
+    """One epoch of a loader. Programs ask whether an iterator is one, under PyTorch's private name."""
+
+    def __init__(self, loader):
+        self._loader, self._num_yielded, self._batches = loader, 0, self._start(loader)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        batch = next(self._batches)
+        self._num_yielded += 1
+        return batch
+
+    def __len__(self):
+        return len(self._loader._index_sampler)
+
+
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
+    @staticmethod
+    def _start(loader):
+        _seed(loader)
+        return _in_process(loader)
+
+
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
+    @staticmethod
+    def _start(loader):
+        indices = iter(loader._index_sampler)
+        if loader._pool is not None:
+            return loader._pool.run(indices, close=False)
+        pool = WorkerPool(loader, _seed(loader))
+        if loader.persistent_workers:
+            loader._pool = pool
+        return pool.run(indices, close=not loader.persistent_workers)
+
+
+def _seed(loader):
+    """PyTorch draws this for every epoch, with or without workers, unless they live on; the order depends on it."""
+    return int(weir.empty((), dtype=weir.int64).random_(generator=loader.generator).item())
+
+
+def _in_process(loader):
+    fetch = Fetcher(loader)
+    for index in loader._index_sampler:
+        try:
+            batch = fetch(index)
+        except StopIteration:
+            return
+        yield batch
 
 
 class Fetcher:

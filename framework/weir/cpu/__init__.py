@@ -61,6 +61,9 @@ class Event:
 class StreamContext(contextlib.nullcontext):
     """A scope that changes nothing."""
 
+    def __init__(self, stream):
+        super().__init__()
+
 
 _stream = Stream()
 
@@ -75,18 +78,9 @@ def stream(stream):
 
 def get_capabilities():
     """What the CPU can do, as far as weir asks: its instruction set."""
-    from .backends.cpu import get_cpu_capability
+    from ..backends.cpu import get_cpu_capability
     kind = get_cpu_capability()
     return {"avx2": kind in ("AVX2", "AVX512"), "avx512_f": kind == "AVX512"}
 
 
-class _Amp:
-    """`torch.cpu.amp`: the scope under its old name."""
-
-    @staticmethod
-    def autocast(enabled=True, dtype=None, cache_enabled=True):
-        from . import amp
-        return amp.autocast("cpu", dtype=dtype, enabled=enabled, cache_enabled=cache_enabled)
-
-
-amp = _Amp()
+from . import amp  # noqa: E402,F401

@@ -1,0 +1,59 @@
+"""`torch._assert` and `torch._check*`: conditions of a program's own, with the error that each stands for."""
+import weir
+
+
+def _assert(condition, message):
+    """AssertionError with the message unless the condition holds."""
+    assert condition, message
+
+
+def _check_with(error_type, cond, message):
+    """error_type unless cond holds. `message` is a function that gives the text, or None."""
+    if not isinstance(cond, bool):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if cond:
+        return
+    if message is not None and not callable(message):
+        raise TypeError("message must be a callable")
+    raise error_type("Expected cond to be True, but got False. (Could this error message be improved?)" if message is None else str(message()))
+
+
+def _of(name, error):
+    def check(cond, message=None):
+        _check_with(error, cond, message)
+    check.__name__, check.__doc__ = name, f"{error.__name__} unless cond holds."
+    return check
+
+
+_check, _check_index, _check_value, _check_type, _check_not_implemented = (_of(name, error) for name, error in (
+    ("_check", RuntimeError), ("_check_index", IndexError), ("_check_value", ValueError), ("_check_type", TypeError),
+    ("_check_not_implemented", NotImplementedError)))
+
+
+def _check_is_size(i, message=None, *, max=None):
+    """RuntimeError unless i is a size, of at most `max`."""
+    _check(i >= 0, message)
+    if max is not None:
+        _check(i <= max, message)
+
+
+def _check_tensor_all(cond, message=None):
+    """RuntimeError unless the tensor of bools is True everywhere."""
+    if not (isinstance(cond, weir.Tensor) and cond.dtype is weir.bool):
+        raise TypeError(f"cond must be a tensor with dtype torch.bool, but got {getattr(cond, 'dtype', type(cond))}")
+    _check(bool(cond.all()), message)
+
+
+def _is_all_true(input):
+    """A 0-d tensor: are all bools True?"""
+    return input.all()
+
+
+def _is_any_true(input):
+    """A 0-d tensor: is one of the bools True?"""
+    return input.any()
+
+
+def _shape_as_tensor(input):
+    """The sizes as a tensor of int64."""
+    return weir.tensor(tuple(input.shape), dtype=weir.int64)

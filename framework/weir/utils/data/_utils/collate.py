@@ -1,0 +1,2 @@
+"""Batches of samples."""
+from .._collate import default_collate, default_convert  # noqa: F401

@@ -1,0 +1,2 @@
+"""What a worker knows of itself."""
+from .._collate import WorkerInfo, get_worker_info  # noqa: F401
