@@ -90,6 +90,16 @@ constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kDiv[] = "div", k
                kFloorDivide[] = "floor_divide", kNegate[] = "neg", kAbs[] = "abs", kMatmul[] = "matmul", kNot[] = "bitwise_not",
                kAnd[] = "bitwise_and", kOr[] = "bitwise_or", kXor[] = "bitwise_xor", kShl[] = "bitwise_left_shift",
                kShr[] = "bitwise_right_shift", kEq[] = "eq", kNe[] = "ne", kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge";
+constexpr char kReciprocal[] = "reciprocal";
+// As in PyTorch, what is divided by a tensor is multiplied by its reciprocal, and so rounded twice.
+PyObject* true_divide(PyObject* a, PyObject* b) {
+  if (PyObject_TypeCheck(a, &TensorType)) return binary<kDiv>(a, b);
+  return guarded([&]() -> PyObject* {
+    if (!operand(a)) return Py_NewRef(Py_NotImplemented);
+    auto inverse = py::reinterpret_steal<py::object>(must(unary<kReciprocal>(b)));
+    return must(binary<kMul>(inverse.ptr(), a));
+  });
+}
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
 PyObject* power_inplace(PyObject* a, PyObject* b, PyObject*) { return binary_inplace<kPow>(a, b); }
 PyObject* positive(PyObject* a) { return Py_NewRef(a); }
@@ -399,7 +409,7 @@ void init_tensor_type(py::module_& m) {
   number.nb_add = binary<kAdd>;
   number.nb_subtract = binary<kSub>;
   number.nb_multiply = binary<kMul>;
-  number.nb_true_divide = binary<kDiv>;
+  number.nb_true_divide = true_divide;
   number.nb_floor_divide = binary<kFloorDivide>;
   number.nb_remainder = binary<kRemainder>;
   number.nb_power = power;

@@ -20,6 +20,11 @@ Meta Poisson::infer(Inputs in) const {
 }
 Tensors Poisson::vjp(const Saved&, const Tensor& dy) const { return {zeros_of(Meta(dy.sizes(), dy.dtype(), dy.device()))}; }
 
+Meta GammaDraws::infer(Inputs in) const {
+  check<NotImplemented>(is_floating(in[0].dtype()), "\"gamma_cpu\" not implemented for '", name_of(in[0].dtype()), "'");
+  return {in[0].sizes(), in[0].dtype(), in[0].device()};
+}
+
 Meta Binomial::infer(Inputs in) const {
   check<ValueError>(is_floating(in[0].dtype()), "binomial only supports floating-point dtypes for count, got: ", name_of(in[0].dtype()));
   check<ValueError>(is_floating(in[1].dtype()), "binomial only supports floating-point dtypes for prob, got: ", name_of(in[1].dtype()));

@@ -1,4 +1,4 @@
-// Draws from distributions given by tensors. Those of multinomial are PyTorch's numbers, those of the others are not.
+// Draws from distributions given by tensors. The same seed gives PyTorch's numbers.
 #pragma once
 #include "framework/op/call.h"
 
@@ -20,6 +20,16 @@ struct Binomial : Op {
   static constexpr Out out = Out::none;
   Generator* generator;
   static constexpr std::tuple fields{&Binomial::generator};
+  Meta infer(Inputs in) const;
+};
+
+struct GammaDraws : Op {
+  static constexpr Signature signature = "gamma_draws(input: Tensor, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "Draws of gamma distributions of rate 1 and of the concentrations in input. Source: Marsaglia and Tsang 2000.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;
+  Generator* generator;
+  static constexpr std::tuple fields{&GammaDraws::generator};
   Meta infer(Inputs in) const;
 };
 
@@ -48,7 +58,7 @@ struct Multinomial : Op {
   Tensor compose(Inputs in) const;
 };
 
-using SamplerOps = OpList<Poisson, Binomial, MultinomialDraws, Multinomial>;
+using SamplerOps = OpList<Poisson, Binomial, GammaDraws, MultinomialDraws, Multinomial>;
 
 namespace fn {
 inline constexpr Fn<Poisson> poisson;

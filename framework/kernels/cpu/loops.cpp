@@ -6,7 +6,7 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-// Float to integer: out of range is undefined in C++; go through int64 as PyTorch's vectorised kernels do.
+// Float to integer: out of range is undefined in C++; what is wider than int32 goes through int64, the rest through int32, as vectors do.
 template <class To, class From> To cast(From x) {
   if constexpr (kIsComplex<From> && std::is_same_v<To, bool>) return is_nonzero(x);
   else if constexpr (kIsComplex<From> && kIsComplex<To>) return To(x);
@@ -17,6 +17,7 @@ template <class To, class From> To cast(From x) {
   else if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Half>) return cast<To>(float(x));
   else if constexpr (std::is_same_v<To, BFloat16>) return BFloat16(float(x));
   else if constexpr (std::is_same_v<To, Half>) return Half(float(x));
+  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From> && sizeof(To) <= 4) return To(int32_t(x));
   else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) return To(int64_t(x));
   else return To(x);
 }
@@ -61,6 +62,19 @@ void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int
   } else {
     for (int64_t i = 0; i < n; i++) dst[i * ds] = cast<To>(src[i * ss]);
   }
+}
+
+template <class From, class To> void convert_bytes(const void* src, int64_t ss, void* dst, int64_t ds, int64_t n) {
+  convert_run(static_cast<const From*>(src), ss, static_cast<To*>(dst), ds, n);
+}
+using Converter = void (*)(const void*, int64_t, void*, int64_t, int64_t);
+// For loops over short runs, which would otherwise look for the types in each.
+Converter converter(DType from, DType to) {
+  Converter r = nullptr;
+  visit_dtype(from, [&](auto f) {
+    visit_dtype(to, [&](auto t) { r = convert_bytes<typename decltype(f)::type, typename decltype(t)::type>; });
+  });
+  return r;
 }
 
 struct Operand {
@@ -144,6 +158,28 @@ void for_runs(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
   }
 }
 
+constexpr int64_t kShortRun = 32;  // shorter innermost axes are walked several runs at a time
+
+// Whether the innermost axis is short and the one before it is not: then blocks of both are walked column by column, since a call
+// per run would cost more than its elements.
+bool in_blocks(const Space& s) { return s.n > 1 && s.sizes[s.n - 1] < kShortRun && s.sizes[s.n - 2] >= std::max<int64_t>(8, 128 / s.sizes[s.n - 1]); }
+
+// Of all positions of the other axes, walks those from `begin` to `end`: `visit(offsets per operand, rows)`, rows being positions along the
+// axis before the innermost one that fill a tile at most.
+template <class Visit> void for_blocks(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
+  const int64_t across = s.sizes[s.n - 2], most = kTile / s.sizes[s.n - 1];
+  while (begin < end) {
+    int64_t offset[kMaxOperands] = {}, rest = begin;
+    for (int d = s.n - 1; d-- > 0;) {
+      for (int k = 0; k < s.count; k++) offset[k] += rest % s.sizes[d] * s.ops[k].strides[d];
+      rest /= s.sizes[d];
+    }
+    const int64_t rows = std::min({most, across - begin % across, end - begin});
+    visit(offset, rows);
+    begin += rows;
+  }
+}
+
 class Tiles {
  public:
   Tiles(const Space& s, DType compute, Loop loop, const void* op)
@@ -160,6 +196,7 @@ class Tiles {
       if (k > 0 && st == 0) fixed_run_ |= 1u << k;
     }
     by_run_ = inner >= kShortRun || s.n == 1;
+    if (!by_run_) prepare_blocks();
   }
 
   void run(int64_t begin, int64_t end) {
@@ -167,9 +204,42 @@ class Tiles {
     if (by_run_) return for_runs(s_, begin, end, [&](const int64_t* offset, int64_t n) { run_of(offset, n); });
     for (int64_t b = begin; b < end; b += kTile) gathered(b, std::min(b + kTile, end));
   }
+  /// The same for positions of all axes but the innermost, where in_blocks() holds.
+  void run_blocks(int64_t begin, int64_t end) {
+    load_constants();
+    for_blocks(s_, begin, end, [&](const int64_t* offset, int64_t rows) { block_of(offset, rows); });
+  }
 
  private:
-  static constexpr int64_t kShortRun = 32;  // shorter innermost axes are gathered, several runs to a tile
+  void prepare_blocks() {
+    const int64_t inner = s_.sizes[s_.n - 1];
+    for (int k = 0; k < s_.count; k++) {
+      const Operand& o = s_.ops[k];
+      if (!o.data) continue;
+      convert_[k] = k ? converter(o.dtype, compute_) : converter(compute_, o.dtype);
+      direct_block_[k] = direct_[k] && o.strides[s_.n - 2] == inner;
+    }
+  }
+
+  // Some rows of short runs: each operand's columns, one after the other, into its tile.
+  void block_of(const int64_t* offset, int64_t rows) {
+    const int last = s_.n - 1;
+    const int64_t inner = s_.sizes[last];
+    const void* in[kMaxOperands] = {};
+    for (int k = 1; k < s_.count; k++) {
+      const Operand& o = s_.ops[k];
+      if (!o.data) continue;
+      in[k - 1] = direct_block_[k] ? at(k, offset[k]) : tile_[k];
+      if (direct_block_[k] || constant_ >> k & 1) continue;
+      for (int64_t j = 0; j < inner; j++)
+        convert_[k](at(k, offset[k] + j * o.strides[last]), o.strides[last - 1], tile_[k] + j * item_, inner, rows);
+    }
+    const Operand& o = s_.ops[0];
+    loop_(op_, direct_block_[0] ? const_cast<std::byte*>(at(0, offset[0])) : tile_[0], in, constant_ >> 1, rows * inner);
+    if (direct_block_[0]) return;
+    for (int64_t j = 0; j < inner; j++)
+      convert_[0](tile_[0] + j * item_, inner, const_cast<std::byte*>(at(0, offset[0] + j * o.strides[last])), o.strides[last - 1], rows);
+  }
 
   void load_constants() {
     for (int k = 1; k < s_.count; k++)
@@ -211,7 +281,7 @@ class Tiles {
     for_runs(s_, begin, end, [&](const int64_t* offset, int64_t n) {
       for (int k = 1; k < s_.count; k++)
         if (s_.ops[k].data && !(constant_ >> k & 1))
-          convert(s_.ops[k].dtype, at(k, offset[k]), s_.ops[k].strides[s_.n - 1], compute_, tile_[k] + filled * item_, 1, n);
+          convert_[k](at(k, offset[k]), s_.ops[k].strides[s_.n - 1], tile_[k] + filled * item_, 1, n);
       filled += n;
     });
     const void* in[kMaxOperands] = {};
@@ -221,7 +291,7 @@ class Tiles {
     filled = 0;
     for_runs(s_, begin, end, [&](const int64_t* offset, int64_t n) {
       std::byte* out = const_cast<std::byte*>(at(0, offset[0]));
-      convert(compute_, tile_[0] + filled * item_, 1, s_.ops[0].dtype, out, s_.ops[0].strides[s_.n - 1], n);
+      convert_[0](tile_[0] + filled * item_, 1, out, s_.ops[0].strides[s_.n - 1], n);
       filled += n;
     });
   }
@@ -231,7 +301,8 @@ class Tiles {
   size_t item_;
   Loop loop_;
   const void* op_;
-  bool direct_[kMaxOperands] = {};
+  bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {};
+  Converter convert_[kMaxOperands] = {};  // of each operand, where runs are short
   bool by_run_;
   uint32_t constant_ = 0, fixed_run_ = 0;  // a bit per operand: one number for all, or for a run
   alignas(64) std::byte tile_[kMaxOperands][kTile * kMaxItem];
@@ -279,23 +350,6 @@ Loop pick(const char* text, const Loops& loops, DType compute, std::span<const T
   }
   check<NotImplemented>(loop, '"', name, "\" not implemented for '", name_of(compute), "'");
   return loop;
-}
-
-}  // namespace
-
-namespace {
-
-template <class From, class To> void convert_bytes(const void* src, int64_t ss, void* dst, int64_t ds, int64_t n) {
-  convert_run(static_cast<const From*>(src), ss, static_cast<To*>(dst), ds, n);
-}
-using Converter = void (*)(const void*, int64_t, void*, int64_t, int64_t);
-// For loops over short runs, which would otherwise look for the types in each.
-Converter converter(DType from, DType to) {
-  Converter r = nullptr;
-  visit_dtype(from, [&](auto f) {
-    visit_dtype(to, [&](auto t) { r = convert_bytes<typename decltype(f)::type, typename decltype(t)::type>; });
-  });
-  return r;
 }
 
 }  // namespace
@@ -359,7 +413,7 @@ void run_copy(const Tensor& src, const Tensor& dst) {
   Space s = make_space(std::span(&src, 1), dst);
   const Operand &to = s.ops[0], &from = s.ops[1];
   int in = s.n - 1;
-  if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4)
+  if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4 && !in_blocks(s))
     for (int d = 0; d < in; d++)
       if (from.strides[d] == 1 && s.sizes[d] >= 4) {
         int64_t units = dst.numel() / s.sizes[d] / s.sizes[in];
@@ -368,6 +422,14 @@ void run_copy(const Tensor& src, const Tensor& dst) {
       }
   const Converter run = converter(from.dtype, to.dtype);
   const int64_t from_item = int64_t(size_of(from.dtype)), to_item = int64_t(size_of(to.dtype));
+  if (in_blocks(s))
+    return parallel_for(dst.numel() / s.sizes[in], kGrain / s.sizes[in], [&](int64_t b, int64_t e) {
+      for_blocks(s, b, e, [&](const int64_t* offset, int64_t rows) {
+        for (int64_t j = 0; j < s.sizes[in]; j++)
+          run(from.data + (offset[1] + j * from.strides[in]) * from_item, from.strides[in - 1], to.data + (offset[0] + j * to.strides[in]) * to_item,
+              to.strides[in - 1], rows);
+      });
+    });
   parallel_for(dst.numel(), kGrain, [&](int64_t b, int64_t e) {
     for_runs(s, b, e, [&](const int64_t* offset, int64_t n) {
       run(from.data + offset[1] * from_item, from.strides[in], to.data + offset[0] * to_item, to.strides[in], n);
@@ -413,6 +475,10 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
     });
   }
   Space space = make_space(in, out);
+  if (in_blocks(space)) {
+    const int64_t inner = space.sizes[space.n - 1];
+    return parallel_for(out.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) { Tiles(space, tile, loop, op).run_blocks(b, e); });
+  }
   parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) { Tiles(space, tile, loop, op).run(b, e); });
 }
 

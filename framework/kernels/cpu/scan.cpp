@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "framework/kernels/cpu/axis.h"
@@ -147,6 +148,24 @@ void cumprod_backward(const CumprodBackward& op, Inputs in, Outputs out) {
   });
 }
 
+// Of one long line without zeros, whose product is a number, the product of the others is the product divided by each: by all threads.
+template <class T> bool divided(T dy, const T* x, T* dx, int64_t n) {
+  Total<T> parts[Lines::kMost];
+  std::fill_n(parts, Lines::kMost, Total<T>(1));
+  const int64_t m = n / Lines::kMost;
+  parallel_for(Lines::kMost, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
+    for (int64_t p = b; p < e; p++)
+      for (int64_t k = p * m; k < (p + 1 == Lines::kMost ? n : (p + 1) * m); k++) parts[p] *= Total<T>(x[k]);
+  });
+  Total<T> product = dy;
+  for (Total<T> part : parts) product *= part;
+  if (product == Total<T>(0) || !(std::abs(product) < std::numeric_limits<double>::infinity())) return false;
+  parallel_for(n, kGrain, [&](int64_t b, int64_t e) {
+    for (int64_t k = b; k < e; k++) dx[k] = T(product / Total<T>(x[k]));
+  });
+  return true;
+}
+
 // Twice along each line: what stands before an element from the front, what stands behind it from the back.
 void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
@@ -156,6 +175,8 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
     Tensor grad = wide<T>(in[0]), input = wide<T>(in[1]);
     const T *dy = grad.data<T>(), *x = input.data<T>();
     in_type<T>(out[0], [&](T* dx) {
+      if constexpr (!std::is_integral_v<T>)
+        if (axis.outer * axis.inner == 1 && axis.n >= 256 * Lines::kMost && divided(*dy, x, dx, axis.n)) return;
       lines.each([&](int64_t first, int64_t count) {
         std::vector<Total<T>> front(lines.n * count);
         Total<T> product[Lines::kMost];

@@ -7,6 +7,7 @@ import math
 
 import weir
 from weir import Size
+from weir._ops import op
 
 from .._lazy import LazyModule, np
 from . import constraints
@@ -14,33 +15,7 @@ from .distribution import Distribution, ExponentialFamily
 from .utils import _standard_normal, broadcast_all
 
 _special = LazyModule("scipy.special")
-
-
-def _gamma_draw(concentration):
-    """Draws of gamma distributions of rate 1. Marsaglia and Tsang 2000, in double precision, by weir's generator.
-
-    Where there is no such distribution, as of a negative concentration, what PyTorch gives: the smallest number.
-    """
-    if concentration.is_complex():
-        raise NotImplementedError(f"gamma draws are not there for {concentration.dtype}")
-    asked = concentration.detach().double()
-    proper = (asked > 0) & (asked < math.inf)
-    a = weir.where(proper, asked, 1.0)
-    boosted = weir.where(a < 1, a + 1, a)
-    d = boosted - 1.0 / 3
-    c = 1 / (9 * d).sqrt()
-    result, left = weir.zeros_like(a), weir.ones_like(a, dtype=weir.bool)
-    while bool(left.any()):
-        x = weir.randn(a.shape, dtype=weir.float64)
-        u = weir.rand(a.shape, dtype=weir.float64)
-        v = (1 + c * x) ** 3
-        safe = v.clamp(min=1e-300)
-        accept = (v > 0) & (u.log() < 0.5 * x**2 + d - d * v + d * safe.log())
-        result = weir.where(accept & left, d * safe, result)
-        left = left & ~accept
-    small = weir.rand(a.shape, dtype=weir.float64).clamp(min=1e-300) ** (1 / a)
-    drawn = weir.where(a < 1, result * small, result)
-    return weir.where(proper, drawn, weir.where(asked == math.inf, asked, 0.0)).to(concentration.dtype).clamp(min=weir.finfo(concentration.dtype).tiny)
+_gamma_draws = op("hidden", "gamma_draws")
 
 
 def _gamma_gradient(concentration, x):
@@ -64,7 +39,7 @@ def _gamma_gradient(concentration, x):
 class _StandardGamma(weir.autograd.Function):
     @staticmethod
     def forward(ctx, concentration):
-        x = _gamma_draw(concentration)
+        x = _gamma_draws(concentration)
         ctx.save_for_backward(concentration, x)
         return x
 

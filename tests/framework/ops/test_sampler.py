@@ -1,4 +1,4 @@
-"""Draws of counts: shapes, dtypes and refusals as PyTorch's, and means by the law of large numbers."""
+"""Draws from distributions given by tensors: shapes, dtypes, refusals and numbers are PyTorch's."""
 
 import pytest
 import torch
@@ -47,3 +47,18 @@ def test_multinomial_draws_the_same_numbers(dtype, samples, replacement):
 @pytest.mark.parametrize("replacement", [False, True])
 def test_multinomial_refuses_what_pytorch_refuses(values, replacement):
     assert_same(lambda t, p: t.multinomial(p, 2 if replacement else 1, replacement), torch.tensor(values))
+
+
+def test_a_seed_gives_pytorchs_numbers():
+    rates, n, p = torch.tensor([0.0, 0.3, 2.0, 9.9, 10.0, 40.0, 1e5] * 3), torch.tensor([5.0, 50, 1000, 3, 7.5, 1e6] * 4), torch.tensor(
+        [0.3, 0.9, 0.4, 1.0, 0.5, 0.001] * 4)
+    a = torch.tensor([0.0, 0.1, 0.5, 1.0, 3.0, 50.0] * 20)
+
+    def seeded(t, call):
+        t.manual_seed(7)
+        return call(t)
+
+    for draw in (lambda t, r, n, p, a: t.poisson(r), lambda t, r, n, p, a: t.binomial(n, p), lambda t, r, n, p, a: t.poisson(r.double()),
+                 lambda t, r, n, p, a: t.distributions.Gamma(a[1:6], t.ones(5)).sample((50,)), lambda t, r, n, p, a: t._standard_gamma(a),
+                 lambda t, r, n, p, a: t._standard_gamma(a.double())):
+        assert_same(lambda t, *x, d=draw: seeded(t, lambda t: d(t, *x)), rates, n, p, a, rtol=0, atol=0)
