@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_close, to_weir
+from twins import assert_close, assert_same, to_weir
 from weir import nn
 
 NAMES = [*(f"{s}chebyshev_polynomial_{k}" for s in ("", "shifted_") for k in "tuvw"), "hermite_polynomial_h", "hermite_polynomial_he",
@@ -24,7 +24,12 @@ def test_values_are_torchs_and_graphs_are_eagers(name):
     assert traced.numpy().tobytes() == got.numpy().tobytes()
 
 
-def test_unknown_kinds_are_refused():
-    x = weir.ones(2)
-    with pytest.raises(ValueError, match="unknown kind"):
-        weir._C.ops["hidden"]["recurrence"](x, x, x, "bessel")
+def test_what_is_no_degree_and_what_has_no_polynomials():
+    x = torch.tensor([0.5, -1.0, 1.0, 2.0, -3.0])
+    for name in NAMES:
+        for n in (torch.tensor([2.7, -3, float("nan"), 1e30, 3]), torch.tensor([200.0, 600, 7, 3, 1])):
+            assert_same(lambda t, x, n, f=name: getattr(t.special, f)(x, n), x, n, what=name)
+        for call in (lambda t, x, f=name: getattr(t.special, f)(x, 5), lambda t, x, f=name: getattr(t.special, f)(2, x.long()),
+                     lambda t, x, f=name: getattr(t.special, f)(x.half(), 5), lambda t, x, f=name: getattr(t.special, f)(2, 3),
+                     lambda t, x, f=name: getattr(t.special, f)(x[:, None], x.double(), out=t.empty(0, dtype=t.float64))):
+            assert_same(call, x, what=name)
