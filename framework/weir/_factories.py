@@ -108,9 +108,9 @@ def _is_array(data):
     return _is_numpy(data) and isinstance(data, np.ndarray)
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     """`obj` as a tensor: tensors, arrays, DLPack exporters and buffers share their memory unless `copy` or dtype asks for
-    another; with copy=False a copy is a ValueError. Source: https://pytorch.org/docs/stable/generated/torch.asarray.html"""
+    another; with copy=False a copy is a ValueError. Unless told, it requires grad, and has a history, as obj does. Source: https://pytorch.org/docs/stable/generated/torch.asarray.html"""
     if isinstance(obj, Tensor):
         t = obj
     elif _is_numpy(obj):
@@ -125,15 +125,15 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     elif copy is False:
         raise ValueError(f"can't alias arbitrary sequence into a tensor: {type(obj).__name__}")
     else:
-        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
     r = t.to(dtype=dtype, device=device) if dtype or device else t
     if copy is False and r is not t:
         raise ValueError("can't alias tensor: another dtype or device needs a copy")
     if copy and r is t:
         r = t.clone()
-    if r is obj and r.requires_grad and not requires_grad:
-        return r.detach()
-    return r if r.requires_grad == requires_grad else r.detach().requires_grad_(requires_grad)
+    if requires_grad is None or r.requires_grad == requires_grad:
+        return r
+    return r.requires_grad_() if requires_grad else r.detach()
 
 
 def _is_buffer(obj):

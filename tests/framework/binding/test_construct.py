@@ -88,6 +88,9 @@ t.as_tensor([1, 2], dtype=t.float32)
 t.as_tensor(np.ones(2))
 t.asarray(np.ones(2), copy=True)
 t.asarray([1, 2], copy=False)
+t.asarray(t.ones(2, requires_grad=True)).requires_grad
+t.asarray(t.ones(2, requires_grad=True), dtype=t.float64).requires_grad
+t.asarray(t.ones(2), requires_grad=True).requires_grad
 t.frombuffer(bytearray(b"abcdefgh"), dtype=t.int32)
 t.frombuffer(bytearray(b"abcdefgh"), dtype=t.int32, count=1, offset=4)
 t.frombuffer(bytearray(b"abcdefg"), dtype=t.int32)
