@@ -13,7 +13,7 @@ class Tier:
 
 
 TIERS = {
-    "pr": Tier(("float32", "int64", "bfloat16", "float16", "complex64"), 50, "every change, at most 6 minutes"),
+    "pr": Tier(("float32", "int64", "bfloat16", "float16", "complex64"), 25, "every change, at most 6 minutes"),
     "full": Tier(("float32", "float64", "bfloat16", "float16", "complex64", "complex128", "int64", "int32", "uint8", "bool"), 150,
                  "every day, at most 40 minutes"),
 }
