@@ -83,7 +83,7 @@ class _Traced(Trial):
         structure, found = flatten(result, W)
         if structure != eager.structure:
             return f"structure {structure}, eager {eager.structure}"
-        written = {key: to_value(self._decoder.tensors[key], W) for key in eager.written}
+        written = {key: to_value(self._decoder.tensors[key] if key >= 0 else self._around[-1 - key], W) for key in eager.written}
         return (_other("values", [to_value(leaf, W) for leaf in found], eager.values)
                 or _other("gradients", [to_value(g, W) for g in grads], eager.gradients if asked else [])
                 or _other("written", list(written.values()), list(eager.written.values())))

@@ -45,7 +45,7 @@ std::vector<PyObject*>& names_of(const OpType& type) {
 std::string_view canonical(std::string_view name) {
   if (name == "axis") return "dim";
   if (name == "keepdims") return "keepdim";
-  if (name == "self" || name == "x") return "input";
+  if (name == "self" || name == "x" || name == "x1" || name == "a") return "input";
   if (name == "x2") return "other";
   return name;
 }

@@ -58,6 +58,11 @@ def _ends(name, start, end):
     return (x.item() if isinstance(x, Tensor) else x for x in (start, end))
 
 
+def as_dtype(dtype):
+    """A dtype, or a Python type as the dtype that it stands for."""
+    return {builtins.float: T.float64, builtins.int: T.int64, builtins.bool: T.bool, builtins.complex: T.complex128}.get(dtype, dtype)
+
+
 def _whole_ends(dtype, start, end):
     """Both ends as numbers of `dtype`: PyTorch cuts off their fractions before it divides the distance."""
     whole = (dtype is not None and not (dtype.is_floating_point or dtype.is_complex) and math.isfinite(start)
@@ -76,6 +81,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     """`steps` equally spaced numbers from start to end, both included."""
     if out is None:  # which brings memory of its own
         check_options(layout, pin_memory)
+    dtype = as_dtype(dtype)
     start, end = _whole_ends(dtype, *_ends("linspace", start, end))
     r = _hidden["linspace"](start, end, steps, dtype or _range_dtype(start, end))
     if device is not None:
@@ -89,6 +95,7 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
              pin_memory=False):
     """base ** linspace(start, end, steps)."""
     check_options(layout, pin_memory)
+    dtype = as_dtype(dtype)
     start, end = _whole_ends(dtype, *_ends("logspace", start, end))
     wide = _range_dtype(start, end, base)
     exponents = linspace(start, end, steps, dtype=T.complex128 if wide.is_complex else T.float64, device=device)

@@ -7,6 +7,7 @@ import math
 import weir
 from weir import Tensor
 from weir._absent import absent
+from weir._factories import as_dtype
 from weir.nn import functional as F
 
 from ._lazy import np
@@ -92,7 +93,7 @@ def _window(name, build):
         args = [*args]
         if periodic is None:
             periodic = args.pop(0) if args else True
-        dtype = weir.get_default_dtype() if dtype is None else dtype
+        dtype = weir.get_default_dtype() if dtype is None else as_dtype(dtype)
         if not dtype.is_floating_point:
             raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
         if window_length < 0:

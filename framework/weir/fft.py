@@ -6,7 +6,7 @@ from _weir import ops
 globals().update(ops["fft"])
 
 from ._factories import arange  # noqa: E402
-from ._factories import _into  # noqa: E402
+from ._factories import _into, as_dtype  # noqa: E402
 
 
 def _frequencies(whole, step, out, requires_grad):
@@ -22,7 +22,7 @@ def _reciprocal(x):
 
 def _dtype(name, dtype):
     from _weir import get_default_dtype
-    dtype = dtype or get_default_dtype()
+    dtype = as_dtype(dtype) or get_default_dtype()
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
     return dtype

@@ -45,10 +45,22 @@ def composite(function=None, *, aliases=(), method=True, inplace=False, public=T
     return wrapped
 
 
+#: NumPy's names of parameters, which PyTorch's parsers take too.
+_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
+def _by_our_names(kwargs, names):
+    """`kwargs` with NumPy's names replaced where `names`, those of a function's parameters, have ours."""
+    if kwargs.keys() <= names:
+        return kwargs
+    return {_NUMPY[k] if k not in names and _NUMPY.get(k) in names and _NUMPY[k] not in kwargs else k: v for k, v in kwargs.items()}
+
+
 def completes(name):
     """Enters function(core, *args, **kwargs) in the place of the core's op and method `name`, for the calls that the op's one
     signature cannot hold. It passes all others on to `core`."""
     def enter(function):
+        function = _numpy_named(function)
         for table, core in ((functions, _C.ops["torch"].get(name)), (methods, Tensor.__dict__.get(name))):
             if core is not None:
                 table[name] = functools.wraps(core, assigned=("__name__", "__doc__"))(functools.partial(function, core)) \
@@ -56,6 +68,16 @@ def completes(name):
                 completed.add(name)
         return function
     return enter
+
+
+def _numpy_named(function):
+    names = frozenset(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def wrapped(*args, **kwargs):
+        return function(*args, **(_by_our_names(kwargs, names) if kwargs else kwargs))
+
+    return wrapped
 
 
 def _method(function, core, name):
@@ -133,8 +155,11 @@ def with_out(function, rule=OUT_CAST, recorded=False):
 def _with_first(function):
     """`function`, with a TypeError where its first parameter is annotated Tensor and gets something else."""
     first = next(iter(inspect.signature(function).parameters.values()), None)
-    if first is None or first.annotation is not Tensor:
+    if first is None:
         return function
+    if first.annotation is not Tensor:
+        return _numpy_named(function)
+    names = frozenset(inspect.signature(function).parameters)
     name = function.__name__.lstrip("_")
 
     @functools.wraps(function)
@@ -142,7 +167,7 @@ def _with_first(function):
         if args and not isinstance(args[0], Tensor):
             raise TypeError(f"{name}(): argument '{first.name}' (position 1) must be Tensor, "
                             f"not {type(args[0]).__name__}")
-        return function(*args, **kwargs)
+        return function(*args, **(_by_our_names(kwargs, names) if kwargs else kwargs))
 
     return wrapped
 
