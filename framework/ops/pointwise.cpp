@@ -17,9 +17,16 @@ DType combine(DType high, bool have_high, DType low, bool have_low) {
 }
 
 // Strides of a result: those of the operands when they agree, else the order of axes that most suits them.
-// Source: TensorIterator's reorder_dimensions.
-void result_strides(Meta& m, Inputs in) {
+// Source: TensorIterator's reorder_dimensions. Operands of another type than `computed` are cast first, and a cast tensor is dense.
+void result_strides(Meta& m, Inputs in, DType computed) {
   const Tensor* first = nullptr;
+  auto cast_dense = [&](const Tensor& x) {
+    return x.dtype() != computed && x.ndim() > 0 && !is_non_overlapping_and_dense(x.sizes(), x.strides());
+  };
+  Dims strides_of[3];
+  check(in.size() <= std::size(strides_of), "an element-wise op has at most 3 inputs");
+  for (size_t i = 0; i < in.size(); i++)
+    if (in[i]) strides_of[i] = cast_dense(in[i]) ? contiguous_strides(in[i].sizes()) : in[i].strides();
   bool same = true;
   for (const Tensor& x : in) {
     if (!x || !(x.sizes() == m.sizes)) {
@@ -39,14 +46,15 @@ void result_strides(Meta& m, Inputs in) {
   }
   int n = m.sizes.n, perm[kMaxDims];
   for (int i = 0; i < n; i++) perm[i] = n - 1 - i;  // innermost first
-  auto stride_of = [&](const Tensor& x, int d) {
+  auto stride_of = [&](size_t i, int d) {
+    const Tensor& x = in[i];
     int k = d - (n - x.ndim());
-    return k < 0 || (x.sizes()[k] == 1 && m.sizes[d] != 1) ? int64_t(0) : x.strides()[k];
+    return k < 0 || (x.sizes()[k] == 1 && m.sizes[d] != 1) ? int64_t(0) : strides_of[i][k];
   };
   auto compare = [&](int a, int b) {  // 1: a should be outside of b
-    for (const Tensor& x : in) {
-      if (!x) continue;
-      int64_t sa = stride_of(x, a), sb = stride_of(x, b);
+    for (size_t i = 0; i < in.size(); i++) {
+      if (!in[i]) continue;
+      int64_t sa = stride_of(i, a), sb = stride_of(i, b);
       if (sa == 0 || sb == 0) continue;
       if (sa < sb) return -1;
       if (sa > sb) return 1;
@@ -131,9 +139,9 @@ Meta pointwise_meta(const char* op_text, Rule rule, Inputs in) {
     }
     dense &= x.is_contiguous();
   }
-  m.dtype = compute_dtype(op_text, rule, in);
+  const DType computed = m.dtype = compute_dtype(op_text, rule, in);
   if (rule == Rule::compare || rule == Rule::predicate) m.dtype = DType::boolean;
-  if (!dense) result_strides(m, in);
+  if (!dense) result_strides(m, in, computed);
   return m;
 }
 

@@ -173,3 +173,12 @@ def test_the_second_derivative_of_cumprod_at_zero(numbers):
         return w.autograd.grad((slope * slope).sum(), x)[0].tolist()
 
     assert second(weir) == second(torch)
+
+
+@pytest.mark.parametrize("stride", [(0, 1), (1, 0), (0, 0), (2, 0), (4, 2), (1, 2)])
+def test_a_result_is_laid_out_as_by_operands_that_were_cast(stride):
+    turned = torch.arange(16).as_strided((2, 2), (1, 2))
+    for x, y in ((torch.arange(16), turned.float()), (torch.arange(16.0), turned.double()), (torch.arange(16), turned), (torch.arange(16.0), turned)):
+        for call in (lambda w, x, y: w.add(x, y), lambda w, x, y: w.atan2(x, y), lambda w, x, y: w.lt(x, y), lambda w, x, y: w.special.zeta(y, x)):
+            ours, theirs = (call(w, x.as_strided((2, 2), stride), y) for w, x, y in ((weir, to_weir(x), to_weir(y).t().contiguous().t()), (torch, x, y)))
+            assert tuple(ours.stride()) == tuple(theirs.stride())
