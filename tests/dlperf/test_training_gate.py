@@ -38,11 +38,20 @@ def test_a_failure_names_the_step_what_was_allowed_and_why():
 
 
 def test_judging_ends_where_the_reference_parts_from_itself():
-    reference, spread = traces([1.0] * 4), traces([1.0, 1.0, 1.2, 1.0])
-    found = judged(traces([1.0, 1.0, 9.0, 9.0]), reference, spread)
-    assert found["verdict"] == "pass" and found["judged"] == {"loss": 2, "grad_norm": 4}
-    assert found["reason"] == "judged loss for 2 of 4 steps, then the reference parts from itself"
-    assert judged(traces([1.0] * 4), reference, traces([1.0, 1.2, 1.0, 1.0]))["verdict"] == "not-run"
+    reference, spread = traces([1.0] * 5), traces([1.0, 1.0, 1.0, 1.2, 1.0])
+    found = judged(traces([1.0, 1.0, 9.0, 9.0, 9.0]), reference, spread)
+    assert found["verdict"] == "pass" and found["judged"] == {"loss": 2, "grad_norm": 5}
+    assert found["reason"] == "judged loss for 2 of 5 steps, then the reference parts from itself"
+    assert judged(traces([1.0] * 5), reference, traces([1.0, 1.0, 1.2, 1.0, 1.0]))["verdict"] == "not-run"
+
+
+def test_a_run_may_part_one_step_before_the_reference_does():
+    reference, spread = traces([1.0] * 4), traces([1.0, 1.0, 1.0, 1.05])
+    assert judged(traces([1.0, 1.0, 1.1, 1.1]), reference, spread)["verdict"] == "pass"
+    assert judged(traces([1.0, 1.1, 1.0, 1.0]), reference, spread)["step"] == 1
+
+
+def test_nothing_is_judged_where_the_reference_is_not_finite():
     assert judged(traces([1.0, 1.0]), traces([1.0, None]), traces([1.0, 1.0]))["verdict"] == "not-run"
 
 
