@@ -2,7 +2,7 @@
 //
 // `T` is a SIMD vector on the CPU and a number on the GPU, where NVRTC compiles this same text. The subset is
 // therefore small: arithmetic, comparisons (they give a mask; combine masks with & | !), where(mask, a, b), the
-// functions of <cmath>, and per_lane for what exists only for single numbers. Attributes come with the op's struct.
+// functions of <cmath>, in_double for what wants more digits, and per_lane for what exists only for single numbers. Attributes come with the op's struct.
 #pragma once
 #ifndef __CUDACC_RTC__
 #include <cmath>
@@ -10,10 +10,12 @@
 
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/bessel.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/unary.h"
 #endif
+#include "framework/kernels/special.h"
 
 namespace weir {
 namespace formulas {
@@ -54,9 +56,15 @@ template <class T> T formula(const Floor&, T x) { return floor(x); }
 template <class T> T formula(const Ceil&, T x) { return ceil(x); }
 template <class T> T formula(const Trunc&, T x) { return trunc(x); }
 template <class T> T formula(const Frac&, T x) { return x - trunc(x); }
+inline double power_of_ten(int64_t n) {
+  if (n > 22) return std::pow(10.0, double(n));
+  double r = 1;  // every one of these is exact
+  for (; n > 0; n--) r *= 10;
+  return r;
+}
 template <class T> T formula(const Round& op, T x) {
   if (op.decimals == 0) return nearbyint(x);
-  T scale = T(std::pow(10.0, double(op.decimals < 0 ? -op.decimals : op.decimals)));
+  T scale = T(power_of_ten(op.decimals < 0 ? -op.decimals : op.decimals));
   return op.decimals > 0 ? nearbyint(x * scale) / scale : nearbyint(x / scale) * scale;
 }
 template <class T> T formula(const Sigmoid&, T x) { return T(1) / (T(1) + exp(-x)); }
@@ -180,55 +188,37 @@ template <class T> T formula(const Erfinv&, T x) {
   return normal_quantile(T(0.5) * x, T(0.5) - T(0.5) * abs(x)) * T(0.70710678118654752440);
 }
 template <class T> T formula(const Ndtri&, T p) { return normal_quantile(p - T(0.5), where(p < T(0.5), p, T(1) - p)); }
-// Modified Bessel functions: power series below 15, asymptotic series above. Source: Abramowitz and Stegun 9.6.10, 9.7.1.
-inline double bessel_i_scaled(double x, int order) {
-  double a = std::fabs(x), sum;
-  if (a < 15) {
-    double q = 0.25 * a * a, term = order ? 0.5 * a : 1;
-    sum = term;
-    for (int k = 1; k < 200 && term > sum * 1e-17; k++) sum += term *= q / (double(k) * (k + order));
-    sum *= std::exp(-a);
-  } else {
-    double mu = 4.0 * order * order, term = 1;
-    sum = 1;
-    for (int k = 1; k < 30; k++) {
-      double next = term * -(mu - (2.0 * k - 1) * (2.0 * k - 1)) / (k * 8 * a);
-      if (std::fabs(next) >= std::fabs(term)) break;
-      sum += term = next;
-    }
-    sum /= std::sqrt(2 * 3.14159265358979323846 * a);
-  }
-  return order && x < 0 ? -sum : sum;
-}
 // exp overflows in the dtype itself, before the product does, as in PyTorch.
-template <class T> T formula(const I0&, T x) {
-  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 0)) * std::exp(std::fabs(v)); });
-}
-template <class T> T formula(const I0e&, T x) {
-  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 0)); });
-}
-template <class T> T formula(const I1&, T x) {
-  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 1)) * std::exp(std::fabs(v)); });
-}
+template <class T> T formula(const I0e&, T x) { return in_double(x, [](auto v) { return i0_scaled(abs(v)); }); }
+template <class T> T formula(const I0&, T x) { return formula(I0e(), x) * exp(abs(x)); }
 template <class T> T formula(const I1e&, T x) {
-  return per_lane(x, [](auto v) { return decltype(v)(bessel_i_scaled(double(v), 1)); });
+  return in_double(x, [](auto v) { auto y = i1_scaled(abs(v)); return where(v < decltype(v)(0.0), -y, y); });
 }
-// exp(x^2) erfc(x): directly where neither factor overflows, else by Lentz's continued fraction.
-inline double erfcx_scalar(double x) {
-  if (x < -26.7) return INFINITY;
-  if (x < 5) return std::exp(x * x) * std::erfc(x);
-  double f = 0;
-  for (int k = 60; k > 0; k--) f = 0.5 * k / (x + f);
-  return 0.56418958354775628695 / (x + f);
+template <class T> T formula(const I1&, T x) { return formula(I1e(), x) * exp(abs(x)); }
+template <class T> T formula(const BesselJ0&, T x) { return in_double(x, [](auto v) { return Waves(abs(v)).j0(); }); }
+template <class T> T formula(const BesselJ1&, T x) {
+  return in_double(x, [](auto v) { auto y = Waves(abs(v)).j1(); return where(v < decltype(v)(0.0), -y, y); });
 }
-template <class T> T formula(const Erfcx&, T x) {
-  return per_lane(x, [](auto v) { return decltype(v)(erfcx_scalar(double(v))); });
+template <class T> T formula(const BesselY0&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, Waves(abs(v)).y0()); }); }
+template <class T> T formula(const BesselY1&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, Waves(abs(v)).y1()); }); }
+template <class T> T formula(const BesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled(v) * exp(-v); }); }
+template <class T> T formula(const BesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled(v) * exp(-v); }); }
+template <class T> T formula(const ScaledBesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled(v); }); }
+template <class T> T formula(const ScaledBesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled(v); }); }
+template <class T> T formula(const AiryAi&, T x) { return in_double(x, [](auto v) { return airy(v); }); }
+template <class T> T formula(const Erfcx&, T x) { return in_double(x, [](auto v) { return erfcx_anywhere(v); }); }
+template <class T> T formula(const LogNdtr&, T x) { return in_double(x, [](auto v) { return log_normal_cdf(v); }); }
+inline double zeta(double s, double q) {
+  if (s == 1) return INFINITY;
+  if (!(s > 1) || q != q) return NAN;
+  if (q <= 0) {
+    if (q == std::floor(q)) return INFINITY;
+    if (s != std::floor(s)) return NAN;  // powers of numbers below zero
+  }
+  return hurwitz_zeta(s, q);
 }
-template <class T> T formula(const LogNdtr&, T x) {
-  return per_lane(x, [](auto v) {
-    double s = double(v) * 0.70710678118654752440;
-    return decltype(v)(s < -1 ? std::log(erfcx_scalar(-s) / 2) - s * s : std::log1p(-std::erfc(s) / 2));
-  });
+template <class T> T formula(const Zeta&, T s, T q) {
+  return per_lanes(s, q, [](auto p, auto r) -> decltype(p) { return decltype(p)(zeta(double(p), double(r))); });
 }
 template <class T> T formula(const Entr&, T x) {
   return where(x != x, x, where(x > T(0), -x * log(x), where(x == T(0), T(0), T(-INFINITY))));

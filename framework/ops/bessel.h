@@ -5,44 +5,44 @@
 namespace weir {
 
 // PyTorch has no derivatives of these.
-template <class Derived> struct Cylinder : Pointwise<Derived, Rule::floating> {
+template <class Derived, Rule rule> struct Cylinder : Pointwise<Derived, rule> {
   static constexpr Module module = Module::special;
   static constexpr bool differentiable = false;
 };
 
-struct AiryAi : Cylinder<AiryAi> {
+struct AiryAi : Cylinder<AiryAi, Rule::floating> {
   static constexpr Signature signature = "airy_ai(input: Tensor) -> Tensor";
   static constexpr auto doc = "Airy function Ai.";
 };
-struct BesselJ0 : Cylinder<BesselJ0> {
+struct BesselJ0 : Cylinder<BesselJ0, Rule::floating> {
   static constexpr Signature signature = "bessel_j0(input: Tensor) -> Tensor";
   static constexpr auto doc = "Bessel function of the first kind of order 0.";
 };
-struct BesselJ1 : Cylinder<BesselJ1> {
+struct BesselJ1 : Cylinder<BesselJ1, Rule::floating> {
   static constexpr Signature signature = "bessel_j1(input: Tensor) -> Tensor";
   static constexpr auto doc = "Bessel function of the first kind of order 1.";
 };
-struct BesselY0 : Cylinder<BesselY0> {
+struct BesselY0 : Cylinder<BesselY0, Rule::floating> {
   static constexpr Signature signature = "bessel_y0(input: Tensor) -> Tensor";
   static constexpr auto doc = "Bessel function of the second kind of order 0; NaN below 0.";
 };
-struct BesselY1 : Cylinder<BesselY1> {
+struct BesselY1 : Cylinder<BesselY1, Rule::floating> {
   static constexpr Signature signature = "bessel_y1(input: Tensor) -> Tensor";
   static constexpr auto doc = "Bessel function of the second kind of order 1; NaN below 0.";
 };
-struct BesselK0 : Cylinder<BesselK0> {
+struct BesselK0 : Cylinder<BesselK0, Rule::floating> {
   static constexpr Signature signature = "modified_bessel_k0(input: Tensor) -> Tensor";
   static constexpr auto doc = "Modified Bessel function of the second kind of order 0; NaN below 0.";
 };
-struct BesselK1 : Cylinder<BesselK1> {
+struct BesselK1 : Cylinder<BesselK1, Rule::floating> {
   static constexpr Signature signature = "modified_bessel_k1(input: Tensor) -> Tensor";
   static constexpr auto doc = "Modified Bessel function of the second kind of order 1; NaN below 0.";
 };
-struct ScaledBesselK0 : Cylinder<ScaledBesselK0> {
+struct ScaledBesselK0 : Cylinder<ScaledBesselK0, Rule::floating> {
   static constexpr Signature signature = "scaled_modified_bessel_k0(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(x) modified_bessel_k0(x).";
 };
-struct ScaledBesselK1 : Cylinder<ScaledBesselK1> {
+struct ScaledBesselK1 : Cylinder<ScaledBesselK1, Rule::floating> {
   static constexpr Signature signature = "scaled_modified_bessel_k1(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(x) modified_bessel_k1(x).";
 };

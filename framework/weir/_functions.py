@@ -87,46 +87,6 @@ def native_dropout(input, p, train):
     return (input * mask).mul_(0.0 if p == 1 else 1 / (1 - p)), mask
 
 
-def _window(name, build):
-    def window(window_length, *args, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kwargs):
-        periodic = kwargs.pop("periodic", None)
-        args = [*args]
-        if periodic is None:
-            periodic = args.pop(0) if args else True
-        dtype = weir.get_default_dtype() if dtype is None else as_dtype(dtype)
-        if not dtype.is_floating_point:
-            raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
-        if window_length < 0:
-            raise RuntimeError(f"{name} requires non-negative window_length, got window_length={window_length}")
-        wide = dtype if dtype in (weir.float32, weir.float64) else weir.float32
-        made = build(window_length, not periodic, *args, **kwargs, dtype=wide, device=device).to(dtype)
-        return made.requires_grad_() if requires_grad else made
-    window.__name__, window.__doc__ = name, f"{name}(window_length, periodic=True, ...): as signal.windows, periodic unless told."
-    return window
-
-
-def _windows():
-    from weir.signal import windows as w
-
-    def of(function):
-        return lambda n, sym, **kw: function(n, sym=sym, **kw)
-
-    def hamming(n, sym, alpha=0.54, beta=0.46, **kw):
-        if beta != 0.46 or alpha != 0.54:
-            return w.general_cosine(n, a=[alpha, beta], sym=sym, **kw)
-        return w.hamming(n, sym=sym, **kw)
-
-    def kaiser(n, sym, beta=12.0, **kw):
-        return w.kaiser(n, beta=beta, sym=sym, **kw)
-
-    return {"bartlett_window": of(w.bartlett), "blackman_window": of(w.blackman), "hann_window": of(w.hann),
-            "hamming_window": hamming, "kaiser_window": kaiser}
-
-
-for _name, _build in _windows().items():
-    globals()[_name] = _window(_name, _build)
-
-
 def norm_except_dim(v, pow=2, dim=0):
     """The norm of v over all dims but `dim` (over all for -1); the other dims have size 1."""
     if dim == -1:

@@ -55,8 +55,8 @@ _HOLDS = {
     "_functions": """adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d
         feature_alpha_dropout feature_dropout instance_norm max_pool1d
         max_pool2d max_pool3d max_pool1d_with_indices pdist
-        prelu rms_norm rrelu triplet_margin_loss bartlett_window blackman_window hamming_window
-        hann_window kaiser_window norm_except_dim frobenius_norm nuclear_norm native_channel_shuffle
+        prelu rms_norm rrelu triplet_margin_loss
+        norm_except_dim frobenius_norm nuclear_norm native_channel_shuffle
         native_dropout ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
         negative_ rrelu_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm
         view_as_complex_copy view_as_real_copy embedding_renorm_ resize_as_ unsafe_split_with_sizes histogramdd""",

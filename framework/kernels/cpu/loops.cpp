@@ -2,80 +2,12 @@
 
 #include <algorithm>
 
+#include "framework/kernels/cpu/convert.h"
+#include "framework/kernels/cpu/transpose.h"
+
 namespace weir {
 namespace WEIR_ISA {
 namespace {
-
-// Float to integer: out of range is undefined in C++; what is wider than int32 goes through int64, the rest through int32, as vectors do.
-template <class To, class From> To cast(From x) {
-  if constexpr (kIsComplex<From> && std::is_same_v<To, bool>) return is_nonzero(x);
-  else if constexpr (kIsComplex<From> && kIsComplex<To>) return To(x);
-  else if constexpr (kIsComplex<From>) return cast<To>(x.real());
-  else if constexpr (kIsComplex<To>) return To(cast<typename To::value_type>(x));
-  else if constexpr (std::is_same_v<To, bool> && std::is_integral_v<From>) return x != 0;
-  else if constexpr (std::is_same_v<To, bool>) return float(x) != 0 || x != x;
-  else if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Half>) return cast<To>(float(x));
-  else if constexpr (std::is_same_v<To, BFloat16>) return BFloat16(float(x));
-  else if constexpr (std::is_same_v<To, Half>) return Half(float(x));
-  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From> && sizeof(To) <= 4) return To(int32_t(x));
-  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) return To(int64_t(x));
-  else return To(x);
-}
-template <> bool cast<bool, double>(double x) { return x != 0; }
-
-#ifdef __F16C__  // GCC converts _Float16 one by one
-inline void widen(const Half* __restrict src, float* __restrict dst, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(dst + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(src + i))));
-  for (; i < n; i++) dst[i] = float(src[i]);
-}
-inline void narrow(const float* __restrict src, Half* __restrict dst, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + i), _mm256_cvtps_ph(_mm256_loadu_ps(src + i), _MM_FROUND_TO_NEAREST_INT));
-  for (; i < n; i++) dst[i] = Half(src[i]);
-}
-#endif
-
-template <class From, class To>
-void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int64_t ds, int64_t n) {
-  if (ss == 1 && ds == 1) {
-    if constexpr (std::is_same_v<From, To>) {
-      std::memcpy(dst, src, n * sizeof(To));
-#ifdef __F16C__
-    } else if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) {
-      widen(src, dst, n);
-    } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) {
-      narrow(src, dst, n);
-#endif
-    } else if constexpr (std::is_same_v<From, bool>) {  // as bytes: loops over bool are not vectorised
-      convert_run(reinterpret_cast<const uint8_t*>(src), 1, dst, 1, n);
-    } else if constexpr (std::is_same_v<To, bool>) {
-      auto* bytes = reinterpret_cast<uint8_t*>(dst);
-      for (int64_t i = 0; i < n; i++) bytes[i] = cast<bool>(src[i]) ? 1 : 0;
-    } else {
-      for (int64_t i = 0; i < n; i++) dst[i] = cast<To>(src[i]);
-    }
-  } else if (ss == 0) {
-    To v = cast<To>(*src);
-    for (int64_t i = 0; i < n; i++) dst[i * ds] = v;
-  } else {
-    for (int64_t i = 0; i < n; i++) dst[i * ds] = cast<To>(src[i * ss]);
-  }
-}
-
-template <class From, class To> void convert_bytes(const void* src, int64_t ss, void* dst, int64_t ds, int64_t n) {
-  convert_run(static_cast<const From*>(src), ss, static_cast<To*>(dst), ds, n);
-}
-using Converter = void (*)(const void*, int64_t, void*, int64_t, int64_t);
-// For loops over short runs, which would otherwise look for the types in each.
-Converter converter(DType from, DType to) {
-  Converter r = nullptr;
-  visit_dtype(from, [&](auto f) {
-    visit_dtype(to, [&](auto t) { r = convert_bytes<typename decltype(f)::type, typename decltype(t)::type>; });
-  });
-  return r;
-}
 
 struct Operand {
   std::byte* data = nullptr;
@@ -352,39 +284,32 @@ Loop pick(const char* text, const Loops& loops, DType compute, std::span<const T
   return loop;
 }
 
-}  // namespace
-
-void convert(DType from, const void* src, int64_t ss, DType to, void* dst, int64_t ds, int64_t n) {
-  converter(from, to)(src, ss, dst, ds, n);
-}
-
-namespace {
-
-constexpr int64_t kSquare = 32;  // a transposed copy goes in squares that fit the first-level cache
-
-// The innermost axis is dense in dst but not in src, axis `d` is dense in src: swap them square by square.
-void copy_transposed(const Space& s, int d, int64_t row_begin, int64_t row_end) {
+// The innermost axis is dense in dst but not in src, axis `d` is dense in src: swap them square by square. A strip is kSquare of the
+// innermost axis, read along `d`.
+void copy_transposed(const Space& s, int d, int64_t strip_begin, int64_t strip_end) {
   const Operand &to = s.ops[0], &from = s.ops[1];
-  int in = s.n - 1;
-  int64_t rows = s.sizes[d], cols = s.sizes[in], ti = size_of(to.dtype), fi = size_of(from.dtype);
-  std::byte square[kSquare * kSquare * kMaxItem];
+  const int in = s.n - 1;
+  const int64_t rows = s.sizes[d], cols = s.sizes[in], strips = (cols + kSquare - 1) / kSquare, ti = size_of(to.dtype), fi = size_of(from.dtype);
+  alignas(64) std::byte square[kSquare * kSquare * kMaxItem];
   const Converter run = converter(from.dtype, to.dtype);
-  for (int64_t unit = row_begin; unit < row_end; unit++) {
-    int64_t rest = unit, t0 = 0, f0 = 0;
+  for (int64_t strip = strip_begin; strip < strip_end; strip++) {
+    int64_t rest = strip / strips, c = strip % strips * kSquare, t0 = c * to.strides[in], f0 = c * from.strides[in];
     for (int k = s.n - 1; k-- > 0;) {
       if (k == d) continue;
       t0 += rest % s.sizes[k] * to.strides[k];
       f0 += rest % s.sizes[k] * from.strides[k];
       rest /= s.sizes[k];
     }
-    for (int64_t r = 0; r < rows; r += kSquare)
-      for (int64_t c = 0; c < cols; c += kSquare) {
-        int64_t nr = std::min(kSquare, rows - r), nc = std::min(kSquare, cols - c);
-        for (int64_t j = 0; j < nc; j++)  // dense in src: read along d
-          run(from.data + (f0 + r * from.strides[d] + (c + j) * from.strides[in]) * fi, 1, square + j * ti, kSquare, nr);
-        for (int64_t i = 0; i < nr; i++)
-          std::memcpy(to.data + (t0 + (r + i) * to.strides[d] + c * to.strides[in]) * ti, square + i * kSquare * ti, nc * ti);
-      }
+    const int64_t nc = std::min(kSquare, cols - c);
+    for (int64_t r = 0; r < rows; r += kSquare) {
+      const int64_t nr = std::min(kSquare, rows - r);
+      const std::byte* begin = from.data + (f0 + r) * fi;
+      if (from.dtype == to.dtype && ti == 4) transpose_square<uint32_t>(begin, from.strides[in], square, nr, nc);
+      else if (from.dtype == to.dtype && ti == 8) transpose_square<uint64_t>(begin, from.strides[in], square, nr, nc);
+      else if (from.dtype == to.dtype && ti == 2) transpose_square<uint16_t>(begin, from.strides[in], square, nr, nc);
+      else for (int64_t j = 0; j < nc; j++) run(begin + j * from.strides[in] * fi, 1, square + j * ti, kSquare, nr);
+      for (int64_t i = 0; i < nr; i++) std::memcpy(to.data + (t0 + (r + i) * to.strides[d]) * ti, square + i * kSquare * ti, nc * ti);
+    }
   }
 }
 
@@ -416,9 +341,9 @@ void run_copy(const Tensor& src, const Tensor& dst) {
   if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4 && !in_blocks(s))
     for (int d = 0; d < in; d++)
       if (from.strides[d] == 1 && s.sizes[d] >= 4) {
-        int64_t units = dst.numel() / s.sizes[d] / s.sizes[in];
-        int64_t grain = std::max<int64_t>(1, kGrain / (s.sizes[d] * s.sizes[in]));
-        return parallel_for(units, grain, [&](int64_t b, int64_t e) { copy_transposed(s, d, b, e); });
+        const int64_t strips = dst.numel() / s.sizes[d] / s.sizes[in] * ((s.sizes[in] + kSquare - 1) / kSquare);
+        const int64_t grain = std::max<int64_t>(1, kGrain / (s.sizes[d] * std::min(s.sizes[in], kSquare)));
+        return parallel_for(strips, grain, [&](int64_t b, int64_t e) { copy_transposed(s, d, b, e); });
       }
   const Converter run = converter(from.dtype, to.dtype);
   const int64_t from_item = int64_t(size_of(from.dtype)), to_item = int64_t(size_of(to.dtype));

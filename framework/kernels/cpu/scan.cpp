@@ -15,9 +15,10 @@ namespace {
 
 template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;  // complex64 comes as complex128
 
-// Lines along an axis that are walked side by side: a sum waits for the one before it, those of neighbours need not.
+// Lines along an axis that are walked side by side: a sum waits for the one before it, those of neighbours need not. Adjacent ones make
+// vectors; of those that lie apart only a few go together, since lines 4 KiB apart share eight places in the first-level cache.
 struct Lines {
-  static constexpr int64_t kMost = 16;
+  static constexpr int64_t kMost = 16, kApart = 4;
   int64_t n, along, across;  // elements of a line, and the steps between elements and between lines
   /// `count` lines of n elements, one behind the other.
   Lines(int64_t count, int64_t n) : n(n), along(1), across(n), in_slab_(count), slabs_(1) {}
@@ -26,11 +27,11 @@ struct Lines {
 
   /// Calls `f(first, count)` for groups of at most kMost neighbours: the offset of the first one's begin, and how many they are.
   template <class F> void each(F&& f) const {
-    const int64_t groups = (in_slab_ + kMost - 1) / kMost;
-    parallel_for(slabs_ * groups, std::max<int64_t>(1, kGrain / 4 / (n * std::min(in_slab_, kMost))), [&](int64_t b, int64_t e) {
+    const int64_t most = across == 1 ? kMost : kApart, groups = (in_slab_ + most - 1) / most;
+    parallel_for(slabs_ * groups, std::max<int64_t>(1, kGrain / 4 / (n * std::min(in_slab_, most))), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
-        int64_t line = i % groups * kMost;
-        f(i / groups * n * along + line * across, std::min(kMost, in_slab_ - line));
+        int64_t line = i % groups * most;
+        f(i / groups * n * along + line * across, std::min(most, in_slab_ - line));
       }
     });
   }
@@ -39,7 +40,7 @@ struct Lines {
   /// Calls `f(l, offset)` for each of `count` lines; where they are adjacent in memory the compiler makes vectors of them.
   template <class F> void side_by_side(int64_t count, F&& f) const {
     if (count == kMost && across == 1) for (int64_t l = 0; l < kMost; l++) f(l, l);
-    else if (count == kMost) for (int64_t l = 0; l < kMost; l++) f(l, l * across);
+    else if (count == kApart) for (int64_t l = 0; l < kApart; l++) f(l, l * across);
     else for (int64_t l = 0; l < count; l++) f(l, l * across);
   }
 

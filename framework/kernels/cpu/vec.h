@@ -173,8 +173,28 @@ template <class T> Vec<T> copysign(Vec<T> x, Vec<T> y) {
     return per_lanes(x, y, [](T a, T b) { return T(std::copysign(a, b)); });
   }
 }
+// Of finite numbers: their bits, read as whole numbers with a sign, are in their order, and the next number has the next bits.
 template <class T> Vec<T> nextafter(Vec<T> x, Vec<T> y) {
-  return per_lanes(x, y, [](T a, T b) { return T(std::nextafter(a, b)); });
+  if constexpr (kReal<T>) {
+    using I = typename Mask<T>::V;
+    const I bits = (I)x.v, up = (I)((x < y).v) ^ (bits >> (8 * sizeof(T) - 1));  // away from zero?
+    const Vec<T> next = (typename Vec<T>::V)(bits + (up & 2) - 1);
+    const Vec<T> least = copysign(Vec<T>(std::numeric_limits<T>::denorm_min()), y);
+    const Vec<T> moved = where(x == Vec<T>(0), least, next);
+    return where(x == y, y, where((x != x) | (y != y), x + y, moved));
+  } else {
+    return per_lanes(x, y, [](T a, T b) { return T(std::nextafter(a, b)); });
+  }
+}
+/// f of the same numbers as doubles, rounded back.
+template <class F> Vec<double> in_double(Vec<double> x, F f) { return f(x); }
+template <class F> Vec<float> in_double(Vec<float> x, F f) {
+  constexpr int half = Vec<double>::size;
+  Vec<double> a, b;
+  for (int i = 0; i < half; i++) a.v[i] = x.v[i], b.v[i] = x.v[half + i];
+  a = f(a), b = f(b);
+  for (int i = 0; i < half; i++) x.v[i] = float(a.v[i]), x.v[half + i] = float(b.v[i]);
+  return x;
 }
 inline int64_t int_pow(int64_t base, int64_t e) {
   if (e < 0) return base == 1 ? 1 : base == -1 ? (e % 2 ? -1 : 1) : 0;

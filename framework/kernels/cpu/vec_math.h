@@ -187,12 +187,7 @@ template <class T> Vec<T> lgamma(Vec<T> x) {
   return per_lane(x, [](T v) { int sign; return T(::lgamma_r(double(v), &sign)); });
 }
 template <> inline Vec<float> lgamma(Vec<float> x) {
-  constexpr int half = Vec<double>::size;
-  Vec<double> a, b;
-  for (int i = 0; i < half; i++) a.v[i] = x.v[i], b.v[i] = x.v[half + i];
-  a = log_gamma(a), b = log_gamma(b);
-  Vec<float> y;
-  for (int i = 0; i < half; i++) y.v[i] = float(a.v[i]), y.v[half + i] = float(b.v[i]);
+  const Vec<float> y = in_double(x, [](Vec<double> v) { return log_gamma(v); });
   return where((x == Vec<float>(1)) | (x == Vec<float>(2)), Vec<float>(0), y);
 }
 #undef WEIR_PS

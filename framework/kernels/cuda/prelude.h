@@ -49,6 +49,7 @@ template <class T> T where(bool mask, T a, T b) { return mask ? a : b; }
 template <class T> T scalar(T, const Scalar& s) { return s.to<T>(); }
 template <class T> T largest(T) { return Limits<T>::max; }
 template <class T, class F> T per_lane(T x, F f) { return f(x); }
+template <class T, class F> T in_double(T x, F f) { return T(f(double(x))); }
 template <class T, class F> T per_lanes(T x, T y, F f) { return f(x, y); }
 
 // Here, so that a formula's `exp(x)` finds its own type: the global overloads are ambiguous for integers. The macro

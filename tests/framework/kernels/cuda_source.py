@@ -24,7 +24,7 @@ class PointwiseOp(NamedTuple):
 def pointwise_ops() -> list[PointwiseOp]:
     """Returns the pointwise ops whose structs the headers of ops/ declare and formulas.h has a formula for."""
     text = "\n".join(path.read_text() for path in sorted((FRAMEWORK / "ops").glob("*.h")))
-    found = re.findall(r"struct (\w+) : Pointwise<\1, Rule::(\w+)> \{\s*"
+    found = re.findall(r"struct (\w+) : \w+<\1, Rule::(\w+)> \{\s*"
                        r'static constexpr Signature signature =\s*"([^(]+)\((.*?)\) -> Tensor";', text)
     with_formula = set(re.findall(r"formula\(const (\w+)&", (KERNELS / "formulas.h").read_text()))
     return [_op(*entry) for entry in found if entry[0] in with_formula]
@@ -43,8 +43,9 @@ def _member(kind: str) -> str:
 
 def source(ops: list[PointwiseOp]) -> str:
     """Returns the whole translation unit."""
+    formulas = (KERNELS / "formulas.h").read_text().replace('#include "framework/kernels/special.h"', (KERNELS / "special.h").read_text())
     parts = [(KERNELS / "cuda" / "prelude.h").read_text(), "namespace weir {", *map(_struct, ops), "}",
-             (KERNELS / "formulas.h").read_text(), "namespace weir {", *map(_kernel, ops), "}"]
+             formulas, "namespace weir {", *map(_kernel, ops), "}"]
     return "\n".join(line for part in parts for line in part.splitlines() if line != "#pragma once") + "\n"
 
 

@@ -41,11 +41,11 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-4
 numbers = st.one_of(st.sampled_from(SPECIAL), st.floats(width=32), st.integers(-50, 50).map(float))
 
 
-@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide", "nextafter"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @settings(max_examples=60, deadline=None)
 @given(pairs=st.lists(st.tuples(numbers, numbers), min_size=1, max_size=40))
-def test_remainders_and_floored_quotients_are_pytorchs(name, dtype, pairs):
+def test_remainders_floored_quotients_and_neighbours_are_pytorchs(name, dtype, pairs):
     a, b = (torch.tensor(column, dtype=dtype) for column in zip(*pairs))
     # One by one: PyTorch's vector code has NaN for quotients beyond the digits of the type.
     expected = torch.cat([getattr(torch, name)(x, y) for x, y in zip(a.split(1), b.split(1))])

@@ -1,0 +1,40 @@
+"""Windows against PyTorch's: lengths, periodic and symmetric, dtypes, options and errors."""
+
+import pytest
+import torch
+import weir
+from twins import assert_same
+
+WINDOWS = ["bartlett_window", "blackman_window", "hann_window", "hamming_window", "kaiser_window"]
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("length", [0, 1, 2, 3, 16, 1025, 5000])
+def test_points(name, length):
+    for periodic in (True, False):
+        assert_same(lambda t: getattr(t, name)(length, periodic, dtype=t.float64), rtol=1e-11, atol=1e-11)
+        assert_same(lambda t: getattr(t, name)(length, periodic=periodic), rtol=1e-5, atol=1e-5)
+    assert getattr(weir, name)(length, dtype=weir.float16).dtype == weir.float16
+
+
+def test_parameters():
+    assert_same(lambda t: t.hamming_window(9, True, 0.5, 0.4), rtol=1e-6)
+    assert_same(lambda t: t.hamming_window(9, False, alpha=0.7), rtol=1e-6)
+    assert_same(lambda t: t.kaiser_window(9, True, 3.5), rtol=1e-5)
+    assert_same(lambda t: t.kaiser_window(9, True, -3.5), rtol=1e-5)
+    assert_same(lambda t: t.kaiser_window(64, False, 60.0, dtype=t.float64), rtol=1e-9)
+
+
+def test_options_of_factories():
+    assert weir.hann_window(4, requires_grad=True).requires_grad
+    out = weir.empty(4)
+    assert weir.hann_window(4, out=out) is out and out[2] == 1
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_errors(name):
+    for arguments in ({"window_length": -1}, {"window_length": 3, "dtype": "int64"}):
+        for t in (torch, weir):
+            given = {**arguments, **({"dtype": getattr(t, arguments["dtype"])} if "dtype" in arguments else {})}
+            with pytest.raises(RuntimeError, match=f"{name} (requires non-negative window_length, got window_length=-1|expects floating point dtypes)"):
+                getattr(t, name)(**given)
