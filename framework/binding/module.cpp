@@ -1,6 +1,7 @@
 // The extension module `_weir`: types, ops, autograd, factories.
 #include "framework/binding/construct.h"
 #include "framework/binding/graph.h"
+#include "framework/binding/profile.h"
 #include "framework/binding/tensor_object.h"
 #include "framework/core/generator.h"
 #include "framework/core/parallel.h"
@@ -112,6 +113,7 @@ PYBIND11_MODULE(_weir, m) {
   init_dlpack(m);
   init_optimizer(m);
   init_graph(m);
+  init_profile(m);
   init_factories(m);
   m.def("get_num_threads", &num_threads);
   m.def("set_num_threads", [](int n) {

@@ -1,9 +1,12 @@
 #include "framework/op/call.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 
 #include "framework/op/copy.h"
+#include "framework/op/observe.h"
 #include "framework/op/out.h"
 
 namespace weir {
@@ -13,6 +16,18 @@ constinit thread_local Mode mode;
 namespace {
 
 Interpreter interpreters[int(Layer::kernel)] = {};
+constinit std::atomic<Observer*> observer{nullptr};
+
+int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
+/// Tells `watcher` of a call when it ends, also by an exception.
+struct Observed {
+  Observer* watcher;
+  const OpType& type;
+  Inputs in;
+  int64_t begin = now();
+  Observed(Observer* watcher, const OpType& type, Inputs in) : watcher(watcher), type(type), in(in) {}
+  ~Observed() { watcher->ended(type, in, begin, now()); }
+};
 
 std::string_view op_name(const OpType& type) { return type.signature->name; }
 
@@ -292,9 +307,19 @@ bool is_transparent(const OpType& type) {
 
 void set_interpreter(Layer layer, Interpreter run) { interpreters[int(layer)] = run; }
 
-void call(const OpType& type, const void* op, Inputs in, Tensor* out) {
+void set_observer(Observer* o) { observer = o; }
+
+static void call_unobserved(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (is_transparent(type)) return call_composite(type, op, in, out);
   call_from(0, type, op, in, out);
+}
+
+void call(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  if (Observer* o = observer.load(std::memory_order_relaxed)) [[unlikely]] {
+    Observed watched(o, type, in);
+    return call_unobserved(type, op, in, out);
+  }
+  call_unobserved(type, op, in, out);
 }
 
 void call_below(Layer above, const OpType& type, const void* op, Inputs in, Tensor* out) {
@@ -302,7 +327,11 @@ void call_below(Layer above, const OpType& type, const void* op, Inputs in, Tens
 }
 
 Tensors call_list(const OpType& type, const void* op, Inputs in) {
-  if (is_transparent(type) || type.signature->returns == "list[Tensor]") return type.compose(op, in);
+  if (is_transparent(type) || type.signature->returns == "list[Tensor]") {
+    std::optional<Observed> watched;
+    if (Observer* o = observer.load(std::memory_order_relaxed)) [[unlikely]] watched.emplace(o, type, in);
+    return type.compose(op, in);
+  }
   Tensors out(type.signature->num_outputs);
   call(type, op, in, out.data());
   return out;

@@ -1,14 +1,29 @@
-"""Wall times of scopes: `profile` and `record_function`. Ops are not timed one by one yet. Source: torch.profiler.
+"""Wall times of ops and scopes: `profile` and `record_function`. Source: torch.profiler.
 
-A profile gathers the scopes of `record_function` that end inside it. Its table and its trace hold these, with measured times.
+A profile gathers the ops that are called inside it, on every thread, backward included, and the scopes of `record_function` that
+end inside it. Its table and its trace hold these, with measured times; an op that is composed of others holds them.
 """
 import enum
 import json
 import threading
 import time
 
-_stack = threading.local()
+from _weir import _record_ops, _recorded_ops
+
 _running: list = []
+
+
+def _collect():
+    """Gives the ops that ended since the last time to all profiles that run."""
+    ops = [_Event(f"aten::{name}", begin / 1e3, length / 1e3, thread, shapes) for name, begin, length, thread, shapes in _recorded_ops()]
+    for profile_ in _running:
+        profile_._note(*ops)
+
+
+def _watch():
+    """Ops are recorded while a profile runs that wants them now."""
+    wanted = [p for p in _running if p._action in _RECORDING]
+    _record_ops(bool(wanted), any(p._shapes for p in wanted))
 
 
 class ProfilerActivity(enum.Enum):
@@ -53,14 +68,27 @@ def schedule(*, wait, warmup, active, repeat=0, skip_first=0, skip_first_wait=0)
 
 
 class _Event:
-    """One ended scope: its name, start and length in microseconds, thread and nested time."""
+    """An ended scope or op: its name, start and length in microseconds, thread and the shapes of an op's inputs."""
 
-    def __init__(self, name, start, length, inside, thread):
+    def __init__(self, name, start, length, thread, input_shapes=()):
         self.name = self.key = name
         self.start_us, self.cpu_time_total, self.thread = start, length, thread
-        self.self_cpu_time_total, self.count = length - inside, 1
+        self.self_cpu_time_total, self.count, self.input_shapes = length, 1, [list(s) for s in input_shapes]
 
     cpu_time = property(lambda self: self.cpu_time_total / self.count)
+
+
+def _subtract_parts(events):
+    """Leaves each event the time of its own: without that of the events directly inside it on the same thread."""
+    open_ = {}
+    for e in sorted(events, key=lambda e: (e.start_us, -e.cpu_time_total)):
+        e.self_cpu_time_total = e.cpu_time_total
+        around = open_.setdefault(e.thread, [])
+        while around and around[-1].start_us + around[-1].cpu_time_total <= e.start_us:
+            around.pop()
+        if around:
+            around[-1].self_cpu_time_total -= e.cpu_time_total
+        around.append(e)
 
 
 class record_function:
@@ -70,18 +98,13 @@ class record_function:
         self.name = name
 
     def __enter__(self):
-        if not hasattr(_stack, "open"):
-            _stack.open = []
-        _stack.open.append([time.perf_counter_ns(), 0])
+        self._start = time.perf_counter_ns()
         return self
 
     def __exit__(self, *exc):
-        start, inside = _stack.open.pop()
-        length = time.perf_counter_ns() - start
-        if _stack.open:
-            _stack.open[-1][1] += length
+        length = time.perf_counter_ns() - self._start
         for profile_ in _running:
-            profile_._note(_Event(self.name, start / 1e3, length / 1e3, inside / 1e3, threading.get_ident()))
+            profile_._note(_Event(self.name, self._start / 1e3, length / 1e3, threading.get_ident()))
 
     def __call__(self, fn):
         import functools
@@ -97,20 +120,21 @@ class EventList(list):
     """Events, with a table and totals."""
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0):
-        """One event per name, times added up."""
+        """One event per name, or per name and shapes, times added up."""
         found: dict = {}
         for e in self:
-            if e.name not in found:
-                found[e.name] = _Event(e.name, e.start_us, 0, 0, e.thread)
-                found[e.name].count = found[e.name].self_cpu_time_total = 0
-            total = found[e.name]
+            key = (e.name, str(e.input_shapes) if group_by_input_shape else None)
+            if key not in found:
+                found[key] = _Event(e.name, e.start_us, 0, e.thread, e.input_shapes if group_by_input_shape else ())
+                found[key].count = found[key].self_cpu_time_total = 0
+            total = found[key]
             total.cpu_time_total += e.cpu_time_total
             total.self_cpu_time_total += e.self_cpu_time_total
             total.count += 1
         return EventList(found.values())
 
     def total_average(self):
-        total = _Event("Total", 0, 0, 0, 0)
+        total = _Event("Total", 0, 0, 0)
         total.count = 0
         for e in self:
             total.self_cpu_time_total += e.self_cpu_time_total
@@ -126,10 +150,13 @@ class EventList(list):
         """The events as text, by time or count."""
         key = {"count": "count", "self_cpu_time_total": "self_cpu_time_total"}.get(sort_by, "cpu_time_total")
         events = sorted(self, key=lambda e: -getattr(e, key)) if sort_by else list(self)
-        rows = [("Name", "Self CPU", "CPU total", "CPU time avg", "# of Calls")]
-        rows += [(e.name, _time(e.self_cpu_time_total), _time(e.cpu_time_total), _time(e.cpu_time), str(e.count))
+        whole = self.self_cpu_time_total or 1
+        shapes = any(e.input_shapes for e in events)
+        rows = [("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls", *["Input Shapes"] * shapes)]
+        rows += [(e.name, f"{e.self_cpu_time_total / whole:.2%}", _time(e.self_cpu_time_total), f"{e.cpu_time_total / whole:.2%}",
+                  _time(e.cpu_time_total), _time(e.cpu_time), str(e.count), *[str(e.input_shapes)] * shapes)
                  for e in events[:row_limit if row_limit >= 0 else None]]
-        widths = [max(len(r[k]) for r in rows) for k in range(5)]
+        widths = [max(len(r[k]) for r in rows) for k in range(len(rows[0]))]
         rule = "  ".join("-" * w for w in widths)
         lines = ["  ".join(c.rjust(w) for c, w in zip(r, widths)) for r in rows]
         return "\n".join([rule, lines[0], rule, *lines[1:], rule,
@@ -146,12 +173,12 @@ class profile:
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
                  with_stack=False, with_flops=False, with_modules=False, experimental_config=None, **options):
         self._schedule, self._ready, self.step_num = schedule, on_trace_ready, 0
-        self._events, self._action, self._metadata = EventList(), ProfilerAction.RECORD, {}
+        self._events, self._action, self._metadata, self._shapes = EventList(), ProfilerAction.RECORD, {}, record_shapes
         self.profiler = self
 
-    def _note(self, event):
+    def _note(self, *events):
         if self._action in _RECORDING:
-            self._events.append(event)
+            self._events.extend(events)
 
     def __enter__(self):
         self.start()
@@ -162,7 +189,9 @@ class profile:
 
     def start(self):
         self._action = self._schedule(0) if self._schedule else ProfilerAction.RECORD
+        _collect()  # for others: what ended before is not ours
         _running.append(self)
+        _watch()
         self._scope = record_function(f"ProfilerStep#{self.step_num}") if self._schedule else None
         if self._scope:
             self._scope.__enter__()
@@ -170,7 +199,10 @@ class profile:
     def stop(self):
         if self._scope:
             self._scope.__exit__()
+        _collect()
         _running.remove(self)
+        _watch()
+        _subtract_parts(self._events)
         if self._ready and self._action in _RECORDING:
             self._ready(self)
 
@@ -180,12 +212,15 @@ class profile:
             self.step_num += 1
             return
         self._scope.__exit__()
+        _collect()
+        _subtract_parts(self._events)
         before, self.step_num = self._action, self.step_num + 1
         if before is ProfilerAction.RECORD_AND_SAVE and self._ready:
             self._ready(self)
         self._action = self._schedule(self.step_num)
         if self._action in _RECORDING and before is not ProfilerAction.RECORD:
             self._events = EventList()  # a span begins; until then the last one's can be read
+        _watch()
         self._scope = record_function(f"ProfilerStep#{self.step_num}")
         self._scope.__enter__()
 
@@ -193,7 +228,7 @@ class profile:
         return self._events
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0):
-        return self._events.key_averages()
+        return self._events.key_averages(group_by_input_shape, group_by_stack_n)
 
     def table(self, **options):
         return self._events.table(**options)
@@ -204,8 +239,9 @@ class profile:
     add_metadata_json = add_metadata
 
     def export_chrome_trace(self, path):
-        """Writes the scopes in the format of chrome://tracing."""
-        events = [dict(ph="X", cat="user_annotation", name=e.name, pid=0, tid=e.thread, ts=e.start_us, dur=e.cpu_time_total)
+        """Writes ops and scopes in the format of chrome://tracing."""
+        events = [dict(ph="X", cat="cpu_op" if e.name.startswith("aten::") else "user_annotation", name=e.name, pid=0, tid=e.thread,
+                       ts=e.start_us, dur=e.cpu_time_total, **({"args": {"Input Dims": e.input_shapes}} if e.input_shapes else {}))
                   for e in self._events]
         with open(path, "w") as file:
             json.dump({"traceEvents": events, **self._metadata}, file)
@@ -234,10 +270,10 @@ _KinetoProfile = profile
 
 
 class ExecutionTraceObserver:
-    """NotImplementedError: ops are not recorded."""
+    """NotImplementedError: the graph of ops and tensors is not recorded."""
 
     def __init__(self, *args, **kwargs):
-        raise NotImplementedError("ExecutionTraceObserver: weir records no ops yet")
+        raise NotImplementedError("ExecutionTraceObserver: weir records no graph of ops and tensors")
 
 
 class _ITT:
