@@ -41,6 +41,7 @@ NOT_SNAKE = {
     "framework/weir/_C.pyi": "its types",
 }
 KERNELS_WITHOUT_FAMILY = {
+    "casts": "numbers of one dtype as numbers of another, for all families",
     "loops": "how strided loops run, for all pointwise families",
 }
 # Families of framework/ (a file name, whatever its folder) without a test of their own.

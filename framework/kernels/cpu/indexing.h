@@ -1,5 +1,6 @@
 // What the kernels that read and write by indices share.
 #pragma once
+#include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/op/out.h"
 
@@ -21,14 +22,6 @@ inline bool in_range(const int64_t* at, int64_t n, int64_t limit, bool wrap) {
   int64_t signs = 0, low = wrap ? limit : 0;  // negative once one index is outside
   for (int64_t i = 0; i < n; i++) signs |= (at[i] + low) | (limit - 1 - at[i]);
   return signs >= 0;
-}
-
-template <class F> void by_item_size(size_t bytes, F&& f) {
-  if (bytes == 1) f(TypeTag<uint8_t>{});
-  else if (bytes == 2) f(TypeTag<uint16_t>{});
-  else if (bytes == 4) f(TypeTag<uint32_t>{});
-  else if (bytes == 8) f(TypeTag<uint64_t>{});
-  else f(TypeTag<std::complex<double>>{});
 }
 
 // dst += v in the type's own arithmetic (half types through float, bool as or).

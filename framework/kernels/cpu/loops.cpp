@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/kernels/cpu/convert.h"
+#include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/transpose.h"
 
 namespace weir {
@@ -163,6 +163,8 @@ class Tiles {
       if (!o.data) continue;
       in[k - 1] = direct_block_[k] ? at(k, offset[k]) : tile_[k];
       if (direct_block_[k] || constant_ >> k & 1) continue;
+      if (o.strides[last - 1] == 0 && offset[k] == filled_at_[k] && rows <= filled_rows_[k]) continue;  // the same row, again
+      filled_at_[k] = offset[k], filled_rows_[k] = rows;
       for (int64_t j = 0; j < inner; j++)
         convert_[k](at(k, offset[k] + j * o.strides[last]), o.strides[last - 1], tile_[k] + j * item_, inner, rows);
     }
@@ -234,6 +236,7 @@ class Tiles {
   Loop loop_;
   const void* op_;
   bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {};
+  int64_t filled_at_[kMaxOperands] = {}, filled_rows_[kMaxOperands] = {};  // what the tiles hold of operands that repeat a row
   Converter convert_[kMaxOperands] = {};  // of each operand, where runs are short
   bool by_run_;
   uint32_t constant_ = 0, fixed_run_ = 0;  // a bit per operand: one number for all, or for a run
@@ -350,6 +353,13 @@ void run_copy(const Tensor& src, const Tensor& dst) {
   if (in_blocks(s))
     return parallel_for(dst.numel() / s.sizes[in], kGrain / s.sizes[in], [&](int64_t b, int64_t e) {
       for_blocks(s, b, e, [&](const int64_t* offset, int64_t rows) {
+        if (from.dtype == to.dtype)
+          return by_item_size(size_t(from_item), [&]<class T>(TypeTag<T>) {
+            const T* x = reinterpret_cast<const T*>(from.data) + offset[1];
+            T* y = reinterpret_cast<T*>(to.data) + offset[0];
+            for (int64_t i = 0; i < rows; i++, x += from.strides[in - 1], y += to.strides[in - 1])
+              for (int64_t j = 0; j < s.sizes[in]; j++) y[j * to.strides[in]] = x[j * from.strides[in]];
+          });
         for (int64_t j = 0; j < s.sizes[in]; j++)
           run(from.data + (offset[1] + j * from.strides[in]) * from_item, from.strides[in - 1], to.data + (offset[0] + j * to.strides[in]) * to_item,
               to.strides[in - 1], rows);

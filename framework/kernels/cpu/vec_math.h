@@ -39,11 +39,13 @@ inline F32 fma(F32 a, F32 b, F32 c) {
   return a * b + c;
 #endif
 }
-#ifdef __FMA__
 inline Vec<double> fma(Vec<double> a, Vec<double> b, Vec<double> c) {
+#ifdef __FMA__
   return WEIR_PD(fmadd, (WideRegister)a.v, (WideRegister)b.v, (WideRegister)c.v);
-}
+#else
+  return a * b + c;
 #endif
+}
 /// NaN stays NaN: these instructions give their second operand where either is NaN.
 inline F32 clamped(F32 x, float low, float high) {
   F32 y = WEIR_PS(max, (Register)F32(low).v, (Register)x.v);
@@ -126,6 +128,7 @@ inline bool any(Mask<double> m) {
 }
 
 }  // namespace lanes
+using lanes::any, lanes::fma;
 
 inline Vec<float> exp(Vec<float> x) { return lanes::exp_within(lanes::clamped(x, -104.0f, 89.0f)); }
 

@@ -1,0 +1,106 @@
+#include "framework/kernels/cpu/casts.h"
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+// Float to integer: out of range is undefined in C++; what is wider than int32 goes through int64, the rest through int32, as vectors do.
+template <class To, class From> To cast(From x) {
+  if constexpr (kIsComplex<From> && std::is_same_v<To, bool>) return is_nonzero(x);
+  else if constexpr (kIsComplex<From> && kIsComplex<To>) return To(x);
+  else if constexpr (kIsComplex<From>) return cast<To>(x.real());
+  else if constexpr (kIsComplex<To>) return To(cast<typename To::value_type>(x));
+  else if constexpr (std::is_same_v<To, bool> && std::is_integral_v<From>) return x != 0;
+  else if constexpr (std::is_same_v<To, bool>) return float(x) != 0 || x != x;
+  else if constexpr (std::is_same_v<From, BFloat16> || std::is_same_v<From, Half>) return cast<To>(float(x));
+  else if constexpr (std::is_same_v<To, BFloat16>) return BFloat16(float(x));
+  else if constexpr (std::is_same_v<To, Half>) return Half(float(x));
+  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From> && sizeof(To) <= 4) return To(int32_t(x));
+  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) return To(int64_t(x));
+  else return To(x);
+}
+template <> bool cast<bool, double>(double x) { return x != 0; }
+
+#ifdef __F16C__  // GCC converts _Float16 one by one
+inline void widen(const Half* __restrict src, float* __restrict dst, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(dst + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(src + i))));
+  for (; i < n; i++) dst[i] = float(src[i]);
+}
+inline void narrow(const float* __restrict src, Half* __restrict dst, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + i), _mm256_cvtps_ph(_mm256_loadu_ps(src + i), _MM_FROUND_TO_NEAREST_INT));
+  for (; i < n; i++) dst[i] = Half(src[i]);
+}
+#endif
+#ifdef __AVX2__  // BFloat16(float) in lanes; GCC packs them a quarter slower
+inline void narrow(const float* __restrict src, BFloat16* __restrict dst, int64_t n) {
+  auto rounded = [&](int64_t at) {
+    const __m256 x = _mm256_loadu_ps(src + at);
+    const __m256i u = _mm256_castps_si256(x), odd = _mm256_and_si256(_mm256_srli_epi32(u, 16), _mm256_set1_epi32(1));
+    const __m256i r = _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(u, _mm256_set1_epi32(0x7fff)), odd), 16);
+    return _mm256_blendv_epi8(r, _mm256_set1_epi32(0x7fc0), _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
+  };
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16)  // packing works on halves of a register, which are put in order behind it
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(dst + i), _mm256_permute4x64_epi64(_mm256_packus_epi32(rounded(i), rounded(i + 8)), 0xd8));
+  for (; i < n; i++) dst[i] = BFloat16(src[i]);
+}
+#endif
+
+template <class From, class To>
+void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int64_t ds, int64_t n) {
+  if (ss == 1 && ds == 1) {
+    if constexpr (std::is_same_v<From, To>) {
+      std::memcpy(dst, src, n * sizeof(To));
+#ifdef __F16C__
+    } else if constexpr (std::is_same_v<From, Half> && std::is_same_v<To, float>) {
+      widen(src, dst, n);
+    } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) {
+      narrow(src, dst, n);
+#endif
+#ifdef __AVX2__
+    } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>) {
+      narrow(src, dst, n);
+#endif
+    } else if constexpr (std::is_same_v<From, bool>) {  // as bytes: loops over bool are not vectorised
+      convert_run(reinterpret_cast<const uint8_t*>(src), 1, dst, 1, n);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      auto* bytes = reinterpret_cast<uint8_t*>(dst);
+      for (int64_t i = 0; i < n; i++) bytes[i] = cast<bool>(src[i]) ? 1 : 0;
+    } else {
+      for (int64_t i = 0; i < n; i++) dst[i] = cast<To>(src[i]);
+    }
+  } else if (ss == -1 && ds == 1) {  // reversed: a loop of its own is vectorised
+    for (int64_t i = 0; i < n; i++) dst[i] = cast<To>(src[-i]);
+  } else if (ss == 0) {
+    To v = cast<To>(*src);
+    for (int64_t i = 0; i < n; i++) dst[i * ds] = v;
+  } else {
+    for (int64_t i = 0; i < n; i++) dst[i * ds] = cast<To>(src[i * ss]);
+  }
+}
+
+template <class From, class To> void convert_bytes(const void* src, int64_t ss, void* dst, int64_t ds, int64_t n) {
+  convert_run(static_cast<const From*>(src), ss, static_cast<To*>(dst), ds, n);
+}
+
+}  // namespace
+
+Converter converter(DType from, DType to) {
+  Converter r = nullptr;
+  visit_dtype(from, [&](auto f) {
+    visit_dtype(to, [&](auto t) { r = convert_bytes<typename decltype(f)::type, typename decltype(t)::type>; });
+  });
+  return r;
+}
+
+void convert(DType from, const void* src, int64_t ss, DType to, void* dst, int64_t ds, int64_t n) {
+  converter(from, to)(src, ss, dst, ds, n);
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,44 @@
+"""Numbers of one dtype as numbers of another, in runs of every length and in transposed squares."""
+
+import numpy as np
+import pytest
+import torch
+import weir
+from twins import to_weir
+
+DTYPES = [torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32,
+          torch.float64, torch.complex64, torch.complex128]
+
+
+def bits(t):
+    """A tensor's numbers as bytes, of either framework."""
+    return np.frombuffer(bytes(t.contiguous().view(torch.uint8 if isinstance(t, torch.Tensor) else weir.uint8).numpy()), np.uint8)
+
+
+@pytest.mark.parametrize("source", DTYPES)
+def test_every_dtype_to_every_other(source):
+    x = torch.arange(0, 77).reshape(7, 11).to(source)
+    for target in DTYPES:
+        there = getattr(weir, str(target).removeprefix("torch."))
+        with np.testing.suppress_warnings() as quiet:
+            quiet.filter(UserWarning)
+            np.testing.assert_array_equal(bits(to_weir(x).to(there)), bits(x.to(target)))
+            np.testing.assert_array_equal(bits(to_weir(x).t().to(there).contiguous()), bits(x.t().to(target).contiguous()))
+
+
+def test_rounding_to_half_precision():
+    pattern = np.arange(0, 1 << 32, 65_521, dtype=np.uint32)
+    ties = (np.arange(0, 1 << 16, 7, dtype=np.uint32) << 16) | 0x8000
+    x = np.concatenate([pattern, ties, ties + 1, ties - 1]).view(np.float32)
+    for name in ("bfloat16", "float16"):
+        for n in (len(x), 15, 17):
+            found = weir.from_numpy(x[:n]).to(getattr(weir, name)).float().numpy()
+            np.testing.assert_array_equal(found, torch.from_numpy(x[:n]).to(getattr(torch, name)).float().numpy())
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bfloat16, torch.float32, torch.int64, torch.complex128])
+@pytest.mark.parametrize("shape", [(32, 32), (33, 70), (4, 5), (64, 7), (3, 41, 38), (2, 40, 3, 35)])
+def test_transposed_copies(dtype, shape):
+    x = torch.arange(int(np.prod(shape))).reshape(shape).to(dtype)
+    for turned, ours in ((x.transpose(-1, -2), to_weir(x).transpose(-1, -2)), (x.transpose(0, -1), to_weir(x).transpose(0, -1))):
+        np.testing.assert_array_equal(bits(ours.contiguous()), bits(turned.contiguous()))
