@@ -114,7 +114,7 @@ template <class T> T formula(const Digamma&, T x) {
 // c[0] x^(n-1) + ... + c[n-1].
 template <class T, int n> T horner(T x, const double (&c)[n]) {
   T r = T(c[0]);
-  for (int i = 1; i < n; i++) r = r * x + T(c[i]);
+  for (int i = 1; i < n; i++) r = fma(r, x, T(c[i]));
   return r;
 }
 // Reflection below 1/2, ten steps of the recurrence, then the asymptotic series. Source: Abramowitz and Stegun 6.4.
@@ -195,17 +195,24 @@ template <class T> T formula(const I1e&, T x) {
   return in_double(x, [](auto v) { auto y = i1_scaled(abs(v)); return where(v < decltype(v)(0.0), -y, y); });
 }
 template <class T> T formula(const I1&, T x) { return formula(I1e(), x) * exp(abs(x)); }
-template <class T> T formula(const BesselJ0&, T x) { return in_double(x, [](auto v) { return Waves(abs(v)).j0(); }); }
+template <class T> T formula(const BesselJ0&, T x) { return in_double(x, [](auto v) { return j0_of(abs(v)); }); }
 template <class T> T formula(const BesselJ1&, T x) {
-  return in_double(x, [](auto v) { auto y = Waves(abs(v)).j1(); return where(v < decltype(v)(0.0), -y, y); });
+  return in_double(x, [](auto v) { auto y = j1_of(abs(v)); return where(v < decltype(v)(0.0), -y, y); });
 }
-template <class T> T formula(const BesselY0&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, Waves(abs(v)).y0()); }); }
-template <class T> T formula(const BesselY1&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, Waves(abs(v)).y1()); }); }
+template <class T> T formula(const BesselY0&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, y0_of(abs(v))); }); }
+template <class T> T formula(const BesselY1&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, y1_of(abs(v))); }); }
 template <class T> T formula(const BesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled(v) * exp(-v); }); }
 template <class T> T formula(const BesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled(v) * exp(-v); }); }
 template <class T> T formula(const ScaledBesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled(v); }); }
 template <class T> T formula(const ScaledBesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled(v); }); }
 template <class T> T formula(const AiryAi&, T x) { return in_double(x, [](auto v) { return airy(v); }); }
+template <class T> T formula(const BesselI0&, T x) { return formula(I0(), x); }
+template <class T> T formula(const BesselI1&, T x) { return formula(I1(), x); }
+template <class T> T formula(const SphericalBesselJ0&, T x) { return where(x == T(0), T(1), where(abs(x) > largest(x), T(0), sin(x) / x)); }
+// 1 + erf in double: in the lower tail the last bit of erf is most of what is left.
+template <class T> T formula(const Ndtr&, T x) {
+  return in_double(x, [](auto v) { using D = decltype(v); return D(0.5) * (D(1.0) + erf(v * D(0.70710678118654752440))); });
+}
 template <class T> T formula(const Erfcx&, T x) { return in_double(x, [](auto v) { return erfcx_anywhere(v); }); }
 template <class T> T formula(const LogNdtr&, T x) { return in_double(x, [](auto v) { return log_normal_cdf(v); }); }
 inline double zeta(double s, double q) {

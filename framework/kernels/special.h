@@ -141,19 +141,27 @@ inline constexpr double ai_q_left[] = {
 template <class D, int n> D chebyshev(D t, const double (&c)[n]) {
   D b(c[n - 1]), before(0.0), twice = t + t;
   for (int k = n - 2; k > 0; k--) {
-    D next = twice * b - before + D(c[k]);
+    D next = fma(twice, b, D(c[k]) - before);
     before = b;
     b = next;
   }
-  return t * b - before + D(c[0]);
+  return fma(t, b, D(c[0]) - before);
+}
+
+/// near() where the mask holds, far() elsewhere; what no lane wants is not computed.
+template <class M, class F, class G> auto choose(M mask, F near, G far) {
+  if (!any(!mask)) return near();
+  if (!any(mask)) return far();
+  return where(mask, near(), far());
 }
 
 /// exp(-a) I0(a) and exp(-a) I1(a) of a >= 0.
 template <class D> D i0_scaled(D a) {
-  return where(a <= D(8.0), chebyshev(a * D(0.25) - D(1.0), i0_near), chebyshev(D(16.0) / a - D(1.0), i0_far) / sqrt(a));
+  return choose(a <= D(8.0), [&] { return chebyshev(a * D(0.25) - D(1.0), i0_near); }, [&] { return chebyshev(D(16.0) / a - D(1.0), i0_far) / sqrt(a); });
 }
 template <class D> D i1_scaled(D a) {
-  return where(a <= D(8.0), a * chebyshev(a * D(0.25) - D(1.0), i1_near), chebyshev(D(16.0) / a - D(1.0), i1_far) / sqrt(a));
+  return choose(a <= D(8.0), [&] { return a * chebyshev(a * D(0.25) - D(1.0), i1_near); },
+                [&] { return chebyshev(D(16.0) / a - D(1.0), i1_far) / sqrt(a); });
 }
 
 /// `y` where x > 0 and finite; NaN below zero, infinity at it.
@@ -163,65 +171,80 @@ template <class D> D of_positive(D x, D y) {
 }
 /// exp(x) K0(x) and exp(x) K1(x).
 template <class D> D k0_scaled(D x) {
-  D e = exp(x), near = chebyshev(D(0.5) * x * x - D(1.0), k0_near) - log(D(0.5) * x) * e * i0_scaled(x);
-  return of_positive(x, where(x <= D(2.0), e * near, chebyshev(D(4.0) / x - D(1.0), k0_far) / sqrt(x)));
+  auto near = [&] {
+    D e = exp(x);
+    return e * (chebyshev(D(0.5) * x * x - D(1.0), k0_near) - log(D(0.5) * x) * e * i0_scaled(x));
+  };
+  return of_positive(x, choose(x <= D(2.0), near, [&] { return chebyshev(D(4.0) / x - D(1.0), k0_far) / sqrt(x); }));
 }
 template <class D> D k1_scaled(D x) {
-  D e = exp(x), near = chebyshev(D(0.5) * x * x - D(1.0), k1_near) / x + log(D(0.5) * x) * e * i1_scaled(x);
-  return of_positive(x, where(x <= D(2.0), e * near, chebyshev(D(4.0) / x - D(1.0), k1_far) / sqrt(x)));
+  auto near = [&] {
+    D e = exp(x);
+    return e * (chebyshev(D(0.5) * x * x - D(1.0), k1_near) / x + log(D(0.5) * x) * e * i1_scaled(x));
+  };
+  return of_positive(x, choose(x <= D(2.0), near, [&] { return chebyshev(D(4.0) / x - D(1.0), k1_far) / sqrt(x); }));
 }
 
 /// x^2 - z^2 of a zero z = high + low: exact to the last bits beside it.
 template <class D> D from_zero(D x, double high, double low) { return ((x - D(high)) - D(low)) * (x + D(high)); }
-/// Bessel functions of a >= 0 and order 0 or 1: below 8 by series in a^2, beyond by amplitude and phase.
-template <class D> struct Waves {
-  D a, near, cosine, sine, amplitude;
-  explicit Waves(D x) : a(x), near(x * x * D(1.0 / 32) - D(1.0)), cosine(cos(x)), sine(sin(x)), amplitude(D(0.56418958354775628695) / sqrt(x)) {}
-  D far() const { return D(128.0) / (a * a) - D(1.0); }
-  D j0() const {
-    D p = chebyshev(far(), p0_far), q = chebyshev(far(), q0_far) / a;
-    D close = from_zero(a, 2.404825557695773, -1.176691651530894e-16) * from_zero(a, 5.520078110286311, 8.088597146146722e-17) * chebyshev(near, j0_near);
-    return where(a <= D(8.0), close, amplitude * (p * (cosine + sine) - q * (sine - cosine)));
-  }
-  D j1() const {
-    D p = chebyshev(far(), p1_far), q = chebyshev(far(), q1_far) / a;
-    D close = from_zero(a, 3.8317059702075125, -1.5269184090088067e-16) * from_zero(a, 7.015586669815619, -9.414165653410389e-17) * chebyshev(near, j1_near);
-    return where(a <= D(8.0), a * close, amplitude * (p * (sine - cosine) + q * (sine + cosine)));
-  }
-  D y0() const {
-    D p = chebyshev(far(), p0_far), q = chebyshev(far(), q0_far) / a, close = chebyshev(near, y0_near) + D(0.63661977236758134308) * log(a) * j0();
-    return where(a <= D(8.0), close, amplitude * (p * (sine - cosine) + q * (cosine + sine)));
-  }
-  D y1() const {
-    D p = chebyshev(far(), p1_far), q = chebyshev(far(), q1_far) / a;
-    D close = a * chebyshev(near, y1_near) + D(0.63661977236758134308) * (log(a) * j1() - D(1.0) / a);
-    return where(a <= D(8.0), close, amplitude * (q * (sine - cosine) - p * (sine + cosine)));
-  }
+/// Beyond 8: sqrt(2 / (pi a)) times the cosine and sine of the phase, of which a pair of tables says how much.
+template <class D> struct Wave {
+  D cosine, sine, amplitude, p, q;
+  template <int n, int m> Wave(D a, const double (&cosines)[n], const double (&sines)[m]) : cosine(cos(a)), sine(sin(a)),
+      amplitude(D(0.56418958354775628695) / sqrt(a)), p(chebyshev(D(128.0) / (a * a) - D(1.0), cosines)), q(chebyshev(D(128.0) / (a * a) - D(1.0), sines) / a) {}
 };
+/// Bessel functions of a >= 0: below 8 by series in a^2, beyond as waves.
+template <class D> D j0_of(D a) {
+  auto near = [&] {
+    return from_zero(a, 2.404825557695773, -1.176691651530894e-16) * from_zero(a, 5.520078110286311, 8.088597146146722e-17) *
+           chebyshev(a * a * D(1.0 / 32) - D(1.0), j0_near);
+  };
+  return choose(a <= D(8.0), near, [&] { Wave<D> w(a, p0_far, q0_far); return w.amplitude * (w.p * (w.cosine + w.sine) - w.q * (w.sine - w.cosine)); });
+}
+template <class D> D j1_of(D a) {
+  auto near = [&] {
+    return a * (from_zero(a, 3.8317059702075125, -1.5269184090088067e-16) * from_zero(a, 7.015586669815619, -9.414165653410389e-17) *
+                chebyshev(a * a * D(1.0 / 32) - D(1.0), j1_near));
+  };
+  return choose(a <= D(8.0), near, [&] { Wave<D> w(a, p1_far, q1_far); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.sine + w.cosine)); });
+}
+template <class D> D y0_of(D a) {
+  auto near = [&] { return chebyshev(a * a * D(1.0 / 32) - D(1.0), y0_near) + D(0.63661977236758134308) * log(a) * j0_of(a); };
+  return choose(a <= D(8.0), near, [&] { Wave<D> w(a, p0_far, q0_far); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.cosine + w.sine)); });
+}
+template <class D> D y1_of(D a) {
+  auto near = [&] { return a * chebyshev(a * a * D(1.0 / 32) - D(1.0), y1_near) + D(0.63661977236758134308) * (log(a) * j1_of(a) - D(1.0) / a); };
+  return choose(a <= D(8.0), near, [&] { Wave<D> w(a, p1_far, q1_far); return w.amplitude * (w.q * (w.sine - w.cosine) - w.p * (w.sine + w.cosine)); });
+}
 /// `y` of x > 0; NaN below zero, -infinity at it.
 template <class D> D of_second_kind(D x, D y) { return where(x == D(0.0), D(-INFINITY), where(x < D(0.0), D(NAN), y)); }
 
 /// Waves to the left of -5, one series around zero, a decaying exponential from 2 on; NaN at infinity, as PyTorch's.
 template <class D> D airy(D x) {
-  D a = abs(x), z = D(2.0 / 3) * a * sqrt(a), root = D(0.56418958354775628695) / sqrt(sqrt(a)), part = D(7.4535599249992989880) / z;
-  D close = chebyshev((x + D(1.5)) / D(3.5), ai_near);
-  D right = D(0.5) * root * exp(-z) * chebyshev(D(3.7712361663282534) / z - D(1.0), ai_right);
-  D t = D(2.0) * part * part - D(1.0), p = chebyshev(t, ai_p_left), q = chebyshev(t, ai_q_left) / z, cosine = cos(z), sine = sin(z);
-  D left = D(0.70710678118654752440) * root * (p * (cosine + sine) + q * (sine - cosine));
-  D y = where(x > D(2.0), right, where(x < D(-5.0), left, close));
-  return where(a <= largest(a), y, D(NAN));
+  D a = abs(x), z = D(2.0 / 3) * a * sqrt(a), root = D(0.56418958354775628695) / sqrt(sqrt(a));
+  auto left = [&] {
+    D part = D(7.4535599249992989880) / z, t = D(2.0) * part * part - D(1.0), p = chebyshev(t, ai_p_left), q = chebyshev(t, ai_q_left) / z;
+    D cosine = cos(z), sine = sin(z);
+    return D(0.70710678118654752440) * root * (p * (cosine + sine) + q * (sine - cosine));
+  };
+  auto right = [&] { return D(0.5) * root * exp(-z) * chebyshev(D(3.7712361663282534) / z - D(1.0), ai_right); };
+  auto not_left = [&] { return choose(x > D(2.0), right, [&] { return chebyshev((x + D(1.5)) / D(3.5), ai_near); }); };
+  return where(a <= largest(a), choose(x < D(-5.0), left, not_left), D(NAN));
 }
 
 /// exp(x^2) erfc(x) of x >= 0. Substitution: Shepherd and Laframboise 1981.
 template <class D> D erfcx_of_positive(D x) { return chebyshev(D(1.0) - D(7.5) / (x + D(3.75)), erfcx_all) / (D(1.0) + x + x); }
 template <class D> D erfcx_anywhere(D x) {
   D right = erfcx_of_positive(abs(x));
-  return where(x < D(0.0), D(2.0) * exp(x * x) - right, right);
+  return choose(x < D(0.0), [&] { return D(2.0) * exp(x * x) - right; }, [&] { return right; });
 }
 /// log of the normal distribution function: through erfcx where the tail is thin.
 template <class D> D log_normal_cdf(D x) {
-  D s = x * D(0.70710678118654752440), right = erfcx_of_positive(abs(s)), tail = D(0.5) * exp(-s * s) * right;
-  return where(s < D(-1.0), log(D(0.5) * right) - s * s, log1p(where(s < D(0.0), tail - D(1.0), -tail)));
+  D s = x * D(0.70710678118654752440), right = erfcx_of_positive(abs(s));
+  return choose(s < D(-1.0), [&] { return log(D(0.5) * right) - s * s; }, [&] {
+    D tail = D(0.5) * exp(-s * s) * right;
+    return log1p(where(s < D(0.0), tail - D(1.0), -tail));
+  });
 }
 
 }  // namespace formulas

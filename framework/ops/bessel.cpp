@@ -2,9 +2,14 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/functional.h"
+#include "framework/ops/unary.h"
 
 namespace weir {
 
+Tensors Ndtr::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor x = s.input(0);
+  return {dy * fn::exp(x * x * -0.5) * (0.5 * M_2_SQRTPI * M_SQRT1_2)};
+}
 Tensors Zeta::vjp(const Saved& s, const Tensor& dy) const {
   check<NotImplemented>(!s.needs(0), "the derivative for 'zeta: input' is not implemented.");
   const Tensor x = s.input(0), q = s.input(1);

@@ -1,4 +1,4 @@
-// Bessel and Airy functions and Hurwitz's zeta. Source of each: the page of its name under torch.special.
+// Bessel and Airy functions, the normal distribution's and Hurwitz's zeta. Source of each: the page of its name under torch.special.
 #pragma once
 #include "framework/ops/pointwise.h"
 
@@ -47,6 +47,26 @@ struct ScaledBesselK1 : Cylinder<ScaledBesselK1, Rule::floating> {
   static constexpr auto doc = "exp(x) modified_bessel_k1(x).";
 };
 
+struct BesselI0 : Cylinder<BesselI0, Rule::floating> {
+  static constexpr Signature signature = "modified_bessel_i0(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Modified Bessel function of the first kind of order 0: i0, without its gradient.";
+};
+struct BesselI1 : Cylinder<BesselI1, Rule::floating> {
+  static constexpr Signature signature = "modified_bessel_i1(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Modified Bessel function of the first kind of order 1: i1, without its gradient.";
+};
+struct SphericalBesselJ0 : Cylinder<SphericalBesselJ0, Rule::floating> {
+  static constexpr Signature signature = "spherical_bessel_j0(input: Tensor) -> Tensor";
+  static constexpr auto doc = "sin(x) / x, 1 at 0 and 0 at infinity.";
+};
+
+struct Ndtr : Pointwise<Ndtr, Rule::floating> {
+  static constexpr Signature signature = "ndtr(input: Tensor) -> Tensor";
+  static constexpr auto doc = "The normal distribution function.";
+  static constexpr Module module = Module::special;
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
 struct Zeta : Pointwise<Zeta, Rule::floating> {
   static constexpr Signature signature = "zeta(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Hurwitz's zeta function, the sum of (k + other) ** -input over k >= 0. It has a gradient with respect to other only.";
@@ -55,7 +75,8 @@ struct Zeta : Pointwise<Zeta, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using BesselOps = OpList<AiryAi, BesselJ0, BesselJ1, BesselY0, BesselY1, BesselK0, BesselK1, ScaledBesselK0, ScaledBesselK1, Zeta>;
+using BesselOps = OpList<AiryAi, BesselJ0, BesselJ1, BesselY0, BesselY1, BesselK0, BesselK1, ScaledBesselK0, ScaledBesselK1,
+                         BesselI0, BesselI1, SphericalBesselJ0, Ndtr, Zeta>;
 
 namespace fn {
 inline constexpr Fn<Zeta> zeta;

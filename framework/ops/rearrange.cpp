@@ -104,6 +104,9 @@ Tensors AsStridedScatter::vjp(const Saved&, const Tensor& dy) const {
   return {fn::as_strided_scatter(zeros_of(Meta(g.sizes(), g.dtype(), g.device())), window, size, stride, storage_offset), window};
 }
 
+Meta UnfoldBackward::infer(Inputs in) const { return {input_sizes, in[0].dtype(), in[0].device()}; }
+Tensors UnfoldBackward::vjp(const Saved&, const Tensor& dy) const { return {fn::unfold(dy, dim, size, step)}; }
+
 static const RearrangeOps::Registration ops;
 
 }  // namespace weir

@@ -112,7 +112,20 @@ struct AsStridedScatter : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using RearrangeOps = OpList<Fliplr, Flipud, Rot90, DiagEmbed, Diag, Diagflat, DiagonalScatter, SelectScatter, SliceScatter, AsStridedScatter>;
+struct UnfoldBackward : Op {
+  static constexpr Signature signature = "unfold_backward(grad_in: Tensor, input_sizes: list[int], dim: int, size: int, step: int) -> Tensor";
+  static constexpr auto doc = "The sums of windows where they overlap: what `unfold` along dim, of a tensor of input_sizes, gives back.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  Dims input_sizes;
+  int64_t dim, size, step;
+  static constexpr std::tuple fields{&UnfoldBackward::input_sizes, &UnfoldBackward::dim, &UnfoldBackward::size, &UnfoldBackward::step};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using RearrangeOps = OpList<Fliplr, Flipud, Rot90, DiagEmbed, Diag, Diagflat, DiagonalScatter, SelectScatter, SliceScatter, AsStridedScatter,
+                            UnfoldBackward>;
 
 namespace fn {
 inline constexpr Fn<DiagEmbed> diag_embed;
@@ -120,6 +133,7 @@ inline constexpr Fn<DiagonalScatter> diagonal_scatter;
 inline constexpr Fn<SelectScatter> select_scatter;
 inline constexpr Fn<SliceScatter> slice_scatter;
 inline constexpr Fn<AsStridedScatter> as_strided_scatter;
+inline constexpr Fn<UnfoldBackward> unfold_backward;
 }  // namespace fn
 
 }  // namespace weir

@@ -4,6 +4,7 @@
 
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
+#include "framework/ops/rearrange.h"
 
 namespace weir {
 using namespace fn;
@@ -314,11 +315,7 @@ Geometry Unfold::geometry(Inputs in) const {
 Tensors Unfold::vjp(const Saved& s, const Tensor& dy) const {
   const Meta& m = s.input_meta(0);
   if (m.sizes.n == 0) return {reshape(dy, Dims{})};
-  // Windows overlap, so scatter by index: positions of the elements of a contiguous input, unfolded likewise.
-  Tensor positions = reshape(arange_of(m.sizes.product()), m.sizes);
-  Tensor index = reshape(fn::unfold(positions, dimension, size, step), Dims{-1});
-  Tensor flat = index_add_of(zeros_of(Meta(Dims{m.sizes.product()}, dy.dtype(), dy.device())), 0, index, reshape(dy, Dims{-1}));
-  return {reshape(flat, m.sizes)};
+  return {fn::unfold_backward(dy, m.sizes, wrap_dim(dimension, m.sizes.n, "unfold"), size, step)};
 }
 
 Tensor Reshape::compose(Inputs in) const {

@@ -56,6 +56,17 @@ struct KaiserWindow : Window {
   Meta infer(Inputs) const { return infer_as("kaiser_window"); }
 };
 
-using WindowOps = OpList<BartlettWindow, BlackmanWindow, HannWindow, HammingWindow, KaiserWindow>;
+struct GeneralCosineWindow : Window {
+  static constexpr Signature signature =
+      "general_cosine_window(window_length: int, periodic: bool, a: list[float], *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "The sum over i of (-1)^i a_i cos(i x) for x over one turn. Shape: (window_length,).";
+  static constexpr Module module = Module::hidden;
+  Floats a;
+  static constexpr std::tuple fields{&GeneralCosineWindow::window_length, &GeneralCosineWindow::periodic, &GeneralCosineWindow::a,
+                                     &GeneralCosineWindow::dtype, &GeneralCosineWindow::device};
+  Meta infer(Inputs) const { return infer_as("general_cosine"); }
+};
+
+using WindowOps = OpList<BartlettWindow, BlackmanWindow, HannWindow, HammingWindow, KaiserWindow, GeneralCosineWindow>;
 
 }  // namespace weir

@@ -9,6 +9,8 @@ from . import _types as T
 from ._lazy import np
 
 _hidden = ops["hidden"]
+_PLAIN = {builtins.int, builtins.float}
+_PYTHON_TYPES = {builtins.float: T.float64, builtins.int: T.int64, builtins.bool: T.bool, builtins.complex: T.complex128}
 
 
 def _into(name, out, r, requires_grad=False):
@@ -51,6 +53,8 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
 
 def _ends(name, start, end):
     """The two numbers of a range, of which tensors may hold one each."""
+    if type(start) in _PLAIN and type(end) in _PLAIN:
+        return start, end
     for label, x in (("start", start), ("end", end)):
         if isinstance(x, Tensor) and x.dim():
             raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {label} with {x.dim()} "
@@ -60,13 +64,14 @@ def _ends(name, start, end):
 
 def as_dtype(dtype):
     """A dtype, or a Python type as the dtype that it stands for."""
-    return {builtins.float: T.float64, builtins.int: T.int64, builtins.bool: T.bool, builtins.complex: T.complex128}.get(dtype, dtype)
+    return _PYTHON_TYPES.get(dtype, dtype)
 
 
 def _whole_ends(dtype, start, end):
     """Both ends as numbers of `dtype`: PyTorch cuts off their fractions before it divides the distance."""
-    whole = (dtype is not None and not (dtype.is_floating_point or dtype.is_complex) and math.isfinite(start)
-             and math.isfinite(end))
+    if dtype is None or dtype.is_floating_point or dtype.is_complex:
+        return start, end
+    whole = math.isfinite(start) and math.isfinite(end)
     return (int(start), int(end)) if whole else (start, end)
 
 

@@ -1,13 +1,9 @@
 """torch.special: special functions, the core's under their names here and compositions over them."""
 
-import functools
-import math
-
 import weir
 from weir import _C
-from weir._C import Tensor
 
-from ._composites._register import functions, with_out
+from ._composites._register import functions
 
 _torch = _C.ops["torch"]
 globals().update(_C.ops.get("special", {}))
@@ -28,12 +24,6 @@ for _name, _source in (
         globals()[_name] = _pick(_source)
 
 
-def _checked(x):
-    if not isinstance(x, Tensor):
-        raise TypeError(f"argument 'input' must be Tensor, not {type(x).__name__}")
-    return x if x.is_floating_point() else x.to(weir.get_default_dtype())
-
-
 def softmax(input, dim, dtype=None):
     """exp(x) along dim, scaled to sum to 1."""
     return weir.softmax(input, dim, dtype=dtype)
@@ -42,37 +32,3 @@ def softmax(input, dim, dtype=None):
 def log_softmax(input, dim, *, dtype=None):
     """log(softmax(x)) along dim."""
     return weir.log_softmax(input, dim, dtype=dtype)
-
-
-@functools.partial(with_out, recorded=True)
-def ndtr(input):
-    """The normal distribution function."""
-    x = _checked(input) * math.sqrt(0.5)
-    return (1 + weir.erf(x.double()).to(x.dtype)) * 0.5  # in the lower tail the last bit of erf is most of what is left
-
-
-def _constant(function):
-    """`function` with `out=`, and without gradients: PyTorch has none for Bessel functions and polynomials."""
-    @functools.wraps(function)
-    def plain(*args):
-        return function(*(x.detach() if isinstance(x, Tensor) else x for x in args))
-    return with_out(plain)
-
-
-def _bessel(name, source, doc):
-    def bessel(input):
-        return _pick(source)(_checked(input))
-
-    bessel.__name__, bessel.__doc__ = name, doc
-    return _constant(bessel)
-
-
-modified_bessel_i0 = _bessel("modified_bessel_i0", "i0", "Modified Bessel function of the first kind, order 0.")
-modified_bessel_i1 = _bessel("modified_bessel_i1", "i1", "Modified Bessel function of the first kind, order 1.")
-
-
-@_constant
-def spherical_bessel_j0(input):
-    """sin(x) / x, 1 at 0 and 0 at infinity."""
-    x = _checked(input)
-    return weir.where(weir.isinf(x), weir.zeros((), dtype=x.dtype), weir.sinc(x / math.pi))

@@ -115,6 +115,24 @@ void gemv(const Gemv& g) {
   });
 }
 
+// A column times a row, along whichever is longer.
+void outer_product(Gemm g, const float* a, const float* w, float* out) {
+  if (g.p < g.n) {
+    std::swap(a, w), std::swap(g.n, g.p);
+    std::swap(g.out_strides[1], g.out_strides[2]);
+    std::swap(g.a_strides[1], g.w_strides[2]);
+  }
+  const int64_t across = g.out_strides[2], step = g.w_strides[2];
+  parallel_for(g.n, std::max<int64_t>(1, kGrain / g.p), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      const float x = a[i * g.a_strides[1]];
+      float* to = out + i * g.out_strides[1];
+      if (across == 1 && step == 1) for (int64_t j = 0; j < g.p; j++) to[j] = x * w[j];
+      else for (int64_t j = 0; j < g.p; j++) to[j * across] = x * w[j * step];
+    }
+  });
+}
+
 // oneDNN takes a matrix whose rows or columns are dense and do not overlap.
 bool plain_layout(int64_t rows, int64_t cols, const Dims& s) {
   return (s[2] == 1 && s[1] >= std::max<int64_t>(cols, 1)) || (s[1] == 1 && s[2] >= std::max<int64_t>(rows, 1));
@@ -217,6 +235,10 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     Tensor wide = empty(out.sizes(), DType::float32);
     gemm(as_type(a, DType::float32), as_type(w, DType::float32), bias ? as_type(bias, DType::float32) : bias, wide);
     return run_copy(wide, out);
+  }
+  if (!small && type == DType::float32 && g.batch == 1 && g.m == 1 && !bias) {
+    g.a_strides = three(a), g.w_strides = three(w);
+    return outer_product(g, a.data<float>(), w.data<float>(), out.data<float>());
   }
   if (!small && (type == DType::float32 || type == DType::bfloat16) && g.m > 0) {
     if (!plain_layout(g.n, g.m, canonical(Dims{g.batch, g.n, g.m}, three(a)))) a = fresh(a);

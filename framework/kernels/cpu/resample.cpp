@@ -28,22 +28,36 @@ struct Taps {
   int64_t size() const { return int64_t(begin.size()) - 1; }
 };
 
-Taps border(const Str& mode, int64_t size, int64_t before, int64_t total) {
-  Taps t;
-  t.from.reserve(total), t.weight.reserve(total), t.begin.reserve(total + 1);
+// Places of an axis that are copies of old ones: those whose neighbours stay neighbours go as one.
+struct Run { int64_t to, from, n; };
+struct Runs : std::vector<Run> {
+  void add(int64_t to, int64_t from, int64_t n = 1) {
+    if (!empty() && from == back().from + back().n && to == back().to + back().n) back().n += n;
+    else push_back({to, from, n});
+  }
+};
+
+// Few numbers at both ends and the whole axis between them.
+Runs border(const Str& mode, int64_t size, int64_t before, int64_t total) {
+  Runs runs;
   bool reflect = mode == "reflect", replicate = mode == "replicate";
   // What is cropped on one side does not come back from the other: circular wraps within what is left.
   int64_t after = total - size - before, low = replicate || reflect ? 0 : std::max<int64_t>(-before, 0);
   int64_t kept = replicate || reflect ? size : size - low - std::max<int64_t>(-after, 0);
-  for (int64_t j = 0; j < total; j++) {
-    int64_t i = j - before;
-    if (replicate) i = std::clamp<int64_t>(i, 0, size - 1);
-    else if (reflect) i = i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
-    else i = low + ((i - low) % kept + kept) % kept;
-    t.add(i, 1);
-    t.close();
-  }
-  return t;
+  auto end = [&](int64_t begin, int64_t stop) {
+    for (int64_t j = begin; j < stop; j++) {
+      int64_t i = j - before;
+      if (replicate) i = std::clamp<int64_t>(i, 0, size - 1);
+      else if (reflect) i = i < 0 ? -i : i >= size ? 2 * (size - 1) - i : i;
+      else i = low + ((i - low) % kept + kept) % kept;
+      runs.add(j, i);
+    }
+  };
+  const int64_t first = std::clamp<int64_t>(before, 0, total), last = std::clamp<int64_t>(before + size, first, total);
+  end(0, first);
+  if (last > first) runs.add(first, first - before, last - first);
+  end(last, total);
+  return runs;
 }
 
 // Source of both kernels: Keys 1981, with PyTorch's constants (-0.75, and -0.5 with antialias).
@@ -105,31 +119,43 @@ Taps grid(const Grid& g, int64_t old, int64_t made, bool single) {
 
 int64_t rows_per_share(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
 
-// Elements are moved, whatever they are: runs of neighbours that stay neighbours go as one.
-template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T* out) {
-  int64_t made = t.size();
-  if (x.inner > 1) {
-    parallel_for(x.outer * made, rows_per_share(x.inner), [&](int64_t b, int64_t e) {
-      for (int64_t r = b; r < e; r++) std::copy_n(in + (r / made * x.n + t.from[r % made]) * x.inner, x.inner, out + r * x.inner);
-    });
-    return;
-  }
-  struct Run { int64_t to, from, n; };
-  std::vector<Run> runs;
-  for (int64_t j = 0; j < made; j++) {
-    if (!runs.empty() && t.from[j] == runs.back().from + runs.back().n) runs.back().n++;
-    else runs.push_back({j, t.from[j], 1});
-  }
-  bool long_runs = int64_t(runs.size()) * 4 <= made;
-  parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
-    for (int64_t o = b; o < e; o++) {
-      const T* row = in + o * x.n;
-      T* to = out + o * made;
-      if (long_runs)
-        for (const Run& run : runs) std::copy_n(row + run.from, run.n, to + run.to);
-      else
-        for (int64_t j = 0; j < made; j++) to[j] = row[t.from[j]];
+// Elements are moved, whatever they are.
+template <class T> void copy_runs(const Runs& runs, int64_t made, const Axis& x, const T* in, T* out) {
+  const int64_t count = int64_t(runs.size());
+  parallel_for(x.outer * count, rows_per_share(made * x.inner / count), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      const Run& run = runs[i % count];
+      std::copy_n(in + (i / count * x.n + run.from) * x.inner, run.n * x.inner, out + (i / count * made + run.to) * x.inner);
     }
+  });
+}
+
+// A gradient goes back to where the copy came from. Shares never meet: they split `outer`, or, where that is one, `inner`.
+template <class T> void add_runs(const Runs& runs, int64_t made, const Axis& x, const T* grad, T* out) {
+  std::fill_n(out, x.outer * x.n * x.inner, T(0));
+  auto rows = [&](int64_t o, int64_t begin, int64_t end) {
+    for (const Run& run : runs) {
+      const T* from = grad + (o * made + run.to) * x.inner;
+      T* to = out + (o * x.n + run.from) * x.inner;
+      if (end - begin == x.inner) for (int64_t i = 0; i < run.n * x.inner; i++) to[i] += from[i];
+      else for (int64_t k = 0; k < run.n; k++)
+        for (int64_t i = begin; i < end; i++) to[k * x.inner + i] += from[k * x.inner + i];
+    }
+  };
+  if (x.outer == 1) return parallel_for(x.inner, rows_per_share(made), [&](int64_t b, int64_t e) { rows(0, b, e); });
+  parallel_for(x.outer, rows_per_share(made * x.inner), [&](int64_t b, int64_t e) {
+    for (int64_t o = b; o < e; o++) rows(o, 0, x.inner);
+  });
+}
+
+template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T* out) {
+  const int64_t made = t.size();
+  Runs runs;
+  for (int64_t j = 0; j < made; j++) runs.add(j, t.from[j]);
+  if (x.inner > 1 || int64_t(runs.size()) * 4 <= made) return copy_runs(runs, made, x, in, out);
+  parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
+    for (int64_t o = b; o < e; o++)
+      for (int64_t j = 0; j < made; j++) out[o * made + j] = in[o * x.n + t.from[j]];
   });
 }
 
@@ -195,18 +221,20 @@ void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const 
   throw NotImplemented(str(op, ": not implemented for ", name_of(x.dtype())));
 }
 
-void run_backward(const char* op, const Taps& t, const Tensor& given, int64_t dim, const Tensor& out) {
+// Calls `f(axis, gradient, sum)` with pointers of one type, in which a half dtype is summed.
+template <class F> void run_backward(const char* op, const Tensor& given, int64_t dim, const Tensor& out, F&& f) {
   if (out.numel() == 0) return;
   Tensor g = row_major(given);
-  Axis split(out.sizes(), dim, op);
+  const Axis split(out.sizes(), dim, op);
   DType wide = is_reduced(g.dtype()) ? DType::float32 : g.dtype();
   Tensor sum = wide == out.dtype() ? out : empty(out.sizes(), wide);
   if (wide != g.dtype()) g = copied(g, Meta(g.sizes(), wide));
+  auto as = [&]<class T>(TypeTag<T>) { f(split, g.data<T>(), sum.data<T>()); };
   switch (wide) {
-    case DType::float32: spread(t, split, g.data<float>(), sum.data<float>()); break;
-    case DType::float64: spread(t, split, g.data<double>(), sum.data<double>()); break;
-    case DType::complex64: spread(t, split, g.data<std::complex<float>>(), sum.data<std::complex<float>>()); break;
-    case DType::complex128: spread(t, split, g.data<std::complex<double>>(), sum.data<std::complex<double>>()); break;
+    case DType::float32: as(TypeTag<float>{}); break;
+    case DType::float64: as(TypeTag<double>{}); break;
+    case DType::complex64: as(TypeTag<std::complex<float>>{}); break;
+    case DType::complex128: as(TypeTag<std::complex<double>>{}); break;
     default: throw NotImplemented(str(op, ": not implemented for ", name_of(g.dtype())));
   }
   if (!(sum == out)) run_copy(sum, out);
@@ -216,16 +244,23 @@ int64_t along(const Tensor& t, int64_t dim) { return t.sizes()[wrap_dim(dim, t.n
 bool is_single(const Tensor& t) { return t.dtype() != DType::float64; }
 
 void pad_border(const PadBorder& op, Inputs in, Outputs out) {
-  run("pad", border(op.mode, along(in[0], op.dim), op.before, along(out[0], op.dim)), in[0], op.dim, out[0]);
+  if (out[0].numel() == 0) return;
+  const Tensor x = row_major(in[0]);
+  const int64_t made = along(out[0], op.dim);
+  const Runs runs = border(op.mode, along(x, op.dim), op.before, made);
+  by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) { copy_runs(runs, made, Axis(x.sizes(), op.dim, "pad"), x.data<T>(), out[0].data<T>()); });
 }
 void pad_border_backward(const PadBorderBackward& op, Inputs in, Outputs out) {
-  run_backward("pad", border(op.mode, op.size, op.before, along(in[0], op.dim)), in[0], op.dim, out[0]);
+  const int64_t made = along(in[0], op.dim);
+  const Runs runs = border(op.mode, op.size, op.before, made);
+  run_backward("pad", in[0], op.dim, out[0], [&](const Axis& x, const auto* grad, auto* sum) { add_runs(runs, made, x, grad, sum); });
 }
 void resample(const Resample& op, Inputs in, Outputs out) {
   run("interpolate", grid(op.grid(), along(in[0], op.dim), op.size, is_single(in[0])), in[0], op.dim, out[0]);
 }
 void resample_backward(const ResampleBackward& op, Inputs in, Outputs out) {
-  run_backward("interpolate", grid(op.grid(), op.size, along(in[0], op.dim), is_single(in[0])), in[0], op.dim, out[0]);
+  const Taps t = grid(op.grid(), op.size, along(in[0], op.dim), is_single(in[0]));
+  run_backward("interpolate", in[0], op.dim, out[0], [&](const Axis& x, const auto* grad, auto* sum) { spread(t, x, grad, sum); });
 }
 
 const bool bound = [] {

@@ -50,12 +50,20 @@ void kaiser(const KaiserWindow& op, Inputs, Outputs out) {
   });
 }
 
+void general_cosine(const GeneralCosineWindow& op, Inputs, Outputs out) {
+  points(op, out[0], [&](V x) {
+    V sum(0);
+    for (int i = 0; i < op.a.n; i++) sum = sum + V(i % 2 ? -op.a.v[i] : op.a.v[i]) * cosine(x, i);
+    return sum;
+  });
+}
+
 }  // namespace
 
 static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<BartlettWindow, bartlett>(cpu), set_kernel<BlackmanWindow, blackman>(cpu), set_kernel<HannWindow, hann>(cpu);
-  set_kernel<HammingWindow, hamming>(cpu), set_kernel<KaiserWindow, kaiser>(cpu);
+  set_kernel<HammingWindow, hamming>(cpu), set_kernel<KaiserWindow, kaiser>(cpu), set_kernel<GeneralCosineWindow, general_cosine>(cpu);
   return true;
 }();
 

@@ -49,6 +49,9 @@ template <class T> T where(bool mask, T a, T b) { return mask ? a : b; }
 template <class T> T scalar(T, const Scalar& s) { return s.to<T>(); }
 template <class T> T largest(T) { return Limits<T>::max; }
 template <class T, class F> T per_lane(T x, F f) { return f(x); }
+inline bool any(bool mask) { return mask; }
+inline float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
+inline double fma(double x, double y, double z) { return ::fma(x, y, z); }
 template <class T, class F> T in_double(T x, F f) { return T(f(double(x))); }
 template <class T, class F> T per_lanes(T x, T y, F f) { return f(x, y); }
 

@@ -9,7 +9,9 @@ import inspect
 import math
 
 import weir
-from weir._trace import paused
+from weir._C import ops
+
+_hidden = ops["hidden"]
 
 
 def _window(points):
@@ -36,22 +38,9 @@ def _window(points):
     return window
 
 
-def _period(M, sym):
-    """Points of the symmetric window that M points are, or begin."""
-    return M - 1 if sym else M
-
-
 def _line(M, start, step, dtype):
     """M numbers: start, start + step, ..."""
     return weir.linspace(start, start + (M - 1) * step, max(M, 1), dtype=dtype)
-
-
-def _cosines(M, sym, dtype, a):
-    if M == 1:
-        return weir.ones(1, dtype=dtype)
-    angle = _line(M, 0, 2 * math.pi / max(_period(M, sym), 1), dtype)
-    signed = weir.tensor([(-1) ** i * weight for i, weight in enumerate(a)], dtype=dtype)
-    return (signed.unsqueeze(-1) * weir.cos(weir.arange(len(a), dtype=dtype).unsqueeze(-1) * angle)).sum(0)
 
 
 @_window
@@ -61,45 +50,43 @@ def general_cosine(M, sym, dtype, *, a):
         raise TypeError("Coefficients must be a list/tuple")
     if not a:
         raise ValueError("Coefficients cannot be empty")
-    return _cosines(M, sym, dtype, a)
+    return _hidden["general_cosine_window"](M, not sym, list(a), dtype=dtype)
 
 
 @_window
 def general_hamming(M, sym, dtype, *, alpha=0.54):
     """alpha - (1 - alpha) cos(x)."""
-    return _cosines(M, sym, dtype, [alpha, 1.0 - alpha])
+    return weir.hamming_window(M, not sym, alpha, 1.0 - alpha, dtype=dtype)
 
 
 @_window
 def hamming(M, sym, dtype):
     """0.54 - 0.46 cos(x)."""
-    return _cosines(M, sym, dtype, [0.54, 1.0 - 0.54])
+    return weir.hamming_window(M, not sym, dtype=dtype)
 
 
 @_window
 def hann(M, sym, dtype):
     """(1 - cos(x)) / 2."""
-    return _cosines(M, sym, dtype, [0.5, 0.5])
+    return weir.hann_window(M, not sym, dtype=dtype)
 
 
 @_window
 def blackman(M, sym, dtype):
     """0.42 - 0.5 cos(x) + 0.08 cos(2 x)."""
-    return _cosines(M, sym, dtype, [0.42, 0.5, 0.08])
+    return weir.blackman_window(M, not sym, dtype=dtype)
 
 
 @_window
 def nuttall(M, sym, dtype):
     """Nuttall's four-term window."""
-    return _cosines(M, sym, dtype, [0.3635819, 0.4891775, 0.1365995, 0.0106411])
+    return _hidden["general_cosine_window"](M, not sym, [0.3635819, 0.4891775, 0.1365995, 0.0106411], dtype=dtype)
 
 
 @_window
 def bartlett(M, sym, dtype):
     """The triangle 1 - |x| for x from -1 to 1."""
-    if M == 1:
-        return weir.ones(1, dtype=dtype)
-    return 1 - weir.abs(_line(M, -1, 2 / max(_period(M, sym), 1), dtype))
+    return weir.bartlett_window(M, not sym, dtype=dtype)
 
 
 @_window
@@ -135,12 +122,4 @@ def kaiser(M, sym, dtype, *, beta=12.0):
     """i0(sqrt(beta^2 - x^2)) / i0(beta) for x from -beta to beta. ValueError for a negative beta."""
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
-    if M == 1:
-        return weir.ones(1, dtype=dtype)
-    with paused():
-        beta = weir.tensor(beta, dtype=dtype)  # rounded first, so that no root of a negative number is left at the ends
-        step = 2.0 * beta / max(_period(M, sym), 1)
-        end = weir.minimum(beta, (M - 1) * step - beta)
-        ends = (-beta).item(), end.item()
-    x = weir.linspace(*ends, max(M, 1), dtype=dtype)
-    return weir.i0(weir.sqrt(beta * beta - x * x)) / weir.i0(beta)
+    return weir.kaiser_window(M, not sym, beta, dtype=dtype)

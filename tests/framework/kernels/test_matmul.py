@@ -60,3 +60,14 @@ for f, a, b in ((torch.matmul, x, w), (torch.nn.functional.conv2d, image, kernel
 """
     result = subprocess.run([sys.executable, "-c", program], env={**os.environ, "ONEDNN_MAX_CPU_ISA": "AVX2"}, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("n, p", [(300, 200), (20000, 1), (1, 20000), (20000, 3), (3, 20000)])
+def test_column_times_row(n, p):
+    torch.manual_seed(0)
+    a, w = torch.randn(n, 3)[:, :1], torch.randn(2, p)[:1]
+    for left, right in ((a, w), (a.contiguous(), torch.randn(p, 2).t()[:1])):
+        check(to_weir(left) @ to_weir(right), left.double() @ right.double())
+    out = weir.empty(p, n).t()
+    weir.mm(to_weir(a), to_weir(w), out=out)
+    check(out, a.double() @ w.double())

@@ -31,3 +31,10 @@ def test_as_pytorch(name):
 
 def test_what_is_written_takes_the_dtype_of_what_it_is_written_into():
     assert_same(lambda t, a, b: t.select_scatter(a, b, 0, 1), torch.arange(6).reshape(2, 3), V * 10)
+
+
+@pytest.mark.parametrize("shape, dim, size, step", [((20,), 0, 4, 2), ((20,), 0, 3, 5), ((3, 11), 1, 5, 1), ((7, 4, 3), 0, 7, 2), ((2, 9, 3), 1, 2, 3), ((2, 3, 6), -1, 1, 1), ((4, 5), 0, 0, 1)])
+def test_gradients_of_overlapping_windows(shape, dim, size, step):
+    x = torch.randn(shape, requires_grad=True)
+    assert_same(lambda t, x: x.unfold(dim, size, step) * 2, x, strides=False)
+    assert_same(lambda t, x: t.unfold_copy(x, dim, size, step), x, strides=False)
