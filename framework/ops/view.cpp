@@ -268,15 +268,29 @@ Geometry AsStrided::geometry(Inputs in) const {
   return {size, stride, offset};
 }
 // Overlapping views add up: accumulate each element of dy at its place in a buffer that spans the input's storage.
+// Whether no two positions are the same memory, for certain: each stride passes over all that the smaller ones reach.
+static bool is_apart(const Dims& sizes, const Dims& strides) {
+  int order[kMaxDims], n = 0;
+  for (int d = 0; d < sizes.n; d++)
+    if (sizes[d] > 1) order[n++] = d;
+  std::sort(order, order + n, [&](int a, int b) { return strides[a] < strides[b]; });
+  int64_t reach = 0;
+  for (int i = 0; i < n; i++) {
+    if (strides[order[i]] <= reach) return false;
+    reach += (sizes[order[i]] - 1) * strides[order[i]];
+  }
+  return true;
+}
+
 Tensors AsStrided::vjp(const Saved& s, const Tensor& dy) const {
   const Meta& m = s.input_meta(0);
   // Both geometries in one buffer that begins at the lower of the two; what the input does not cover falls away.
   int64_t shift = storage_offset.value_or(m.offset) - m.offset, low = std::min<int64_t>(shift, 0);
   int64_t reach = std::max(extent(m.sizes, m.strides).high, extent(size, stride).high + shift) - low + 1;
   Tensor flat = zeros_of(Meta(Dims{reach}, dy.dtype(), dy.device()));
-  Tensor where = arange_of(reach);
-  Tensor index = reshape(as_strided(where, size, stride, std::optional<int64_t>(shift - low)), Dims{-1});
-  flat = index_add_of(flat, 0, index, reshape(dy, Dims{-1}));
+  const std::optional<int64_t> begin(shift - low);
+  if (is_apart(size, stride)) flat = fn::as_strided_scatter(flat, dy, size, stride, begin);
+  else flat = index_add_of(flat, 0, reshape(as_strided(arange_of(reach), size, stride, begin), Dims{-1}), reshape(dy, Dims{-1}));
   return {as_strided(flat, m.sizes, m.strides, std::optional<int64_t>(-low))};
 }
 

@@ -249,6 +249,14 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
       Gemv v(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
       if (v.dense()) return gemv(v);
     }
+    // Few rows of few factors: oneDNN would pack more than it multiplies.
+    if (g.batch == 1 && g.n <= kLines && g.m <= 4 * kLines && g.w_strides[2] == 1 && type == DType::float32) {
+      const int64_t rows = g.n;
+      g.n = 1;
+      for (int64_t i = 0; i < rows; i++)
+        gemv(Gemv(g, a.data<float>() + i * g.a_strides[1], w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>() + i * g.out_strides[1]));
+      return;
+    }
     return onednn_gemm(g, type, a.raw(), w.raw(), bias ? bias.raw() : nullptr, out.raw());
   }
   if (type == DType::float64 || is_complex(type)) {

@@ -71,3 +71,12 @@ def test_column_times_row(n, p):
     out = weir.empty(p, n).t()
     weir.mm(to_weir(a), to_weir(w), out=out)
     check(out, a.double() @ w.double())
+
+
+@pytest.mark.parametrize("n, m", [(2, 2), (4, 16), (3, 5), (4, 1)])
+def test_few_rows_of_few_factors(n, m):
+    torch.manual_seed(0)
+    a, w, b = torch.randn(m, n).t(), torch.randn(m, 9001), torch.randn(9001)
+    check(to_weir(a) @ to_weir(w), a.double() @ w.double())
+    check(weir.addmm(to_weir(b), to_weir(a), to_weir(w)), torch.addmm(b, a, w).double())
+    check(weir.nn.functional.linear(to_weir(a), to_weir(w.t()), to_weir(b)), torch.nn.functional.linear(a, w.t(), b).double())

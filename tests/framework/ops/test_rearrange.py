@@ -38,3 +38,10 @@ def test_gradients_of_overlapping_windows(shape, dim, size, step):
     x = torch.randn(shape, requires_grad=True)
     assert_same(lambda t, x: x.unfold(dim, size, step) * 2, x, strides=False)
     assert_same(lambda t, x: t.unfold_copy(x, dim, size, step), x, strides=False)
+
+
+@pytest.mark.parametrize("size, stride, offset", [((3, 4), (4, 1), 0), ((4, 3), (1, 4), 2), ((2, 2), (1, 1), 1), ((5,), (0,), 3), ((3,), (5,), None), ((2, 3), (7, 2), 0), ((0, 3), (1, 1), 0)])
+def test_gradients_of_strided_windows(size, stride, offset):
+    x = torch.randn(20, requires_grad=True)
+    assert_same(lambda t, x: t.as_strided(x * 1, size, stride, offset) * 3, x, strides=False)
+    assert_same(lambda t, x: t.as_strided_copy(x, size, stride, offset), x, strides=False)
