@@ -205,9 +205,12 @@ void init_graph(py::module_& m) {
       });
 
   py::class_<Plan>(m, "_Plan")
-      .def(py::init([](const Graph& g, bool optimize, bool add_to_output, bool cast_scale) {
-             return new Plan(optimize ? graph::optimized(g, {add_to_output, cast_scale}) : g);
-           }), py::arg("graph"), py::arg("optimize") = true, py::arg("add_to_output") = true, py::arg("cast_scale") = true)
+      .def(py::init([](const Graph& g, bool optimize, bool add_to_output, bool cast_scale, std::optional<size_t> memory_budget) {
+             graph::Options options{add_to_output, cast_scale};
+             if (memory_budget) options.memory_budget = *memory_budget;
+             return new Plan(optimize ? graph::optimized(g, options) : g);
+           }), py::arg("graph"), py::arg("optimize") = true, py::arg("add_to_output") = true, py::arg("cast_scale") = true,
+           py::arg("memory_budget") = py::none())
       .def("run", [](Plan& p, py::handle args) {
         Tensors in = tensors_of(args), out;
         {

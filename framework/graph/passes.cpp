@@ -74,15 +74,17 @@ Graph rebuilt(const Graph& g, const std::vector<char>& keep, const std::vector<i
   return r;
 }
 
-Graph optimized(const Graph& g, const Fusions& allowed) {
+Graph optimized(const Graph& g, const Options& options) {
   Graph r = g;
-  auto apply = [&](Graph (*pass)(const Graph&)) {
+  auto apply = [&](auto&& pass) {
     r = pass(r);
     check_if_asked(r);
   };
   for (auto pass : {with_buffers_apart, without_dead_code, with_constants_folded, without_repetition, without_copies, without_dead_code}) apply(pass);
-  if (allowed.add_to_output) apply(with_batch_norm_relu);
-  if (allowed.cast_scale) apply(with_pointwise_fused);
+  if (options.add_to_output) apply(with_batch_norm_relu);
+  if (options.cast_scale) apply(with_pointwise_fused);
+  apply(with_updates_early);
+  if (options.memory_budget < std::numeric_limits<size_t>::max()) apply([&](const Graph& h) { return with_recomputation(h, options.memory_budget); });
   return r;
 }
 

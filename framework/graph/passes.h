@@ -1,11 +1,13 @@
 // Passes: from a legal graph to a legal graph that computes the same results, the same last values of arguments and externals,
 // and draws the same random numbers. Each is one idea in one file.
 #pragma once
+#include <limits>
+
 #include "framework/graph/graph.h"
 
 namespace weir::graph {
 
-/// Drops nodes that nothing depends on. Draws of random numbers stay: later ones depend on them.
+/// Drops nodes that nothing depends on. Draws of random numbers stay, since later ones depend on them, and checks of values.
 Graph without_dead_code(const Graph& g);
 /// Nodes that compute what an earlier node computed give way to it.
 Graph without_repetition(const Graph& g);
@@ -19,13 +21,22 @@ Graph with_buffers_apart(const Graph& g);
 Graph with_batch_norm_relu(const Graph& g);
 /// Element-wise ops of one shape run tile by tile as one node: see fused.h.
 Graph with_pointwise_fused(const Graph& g);
+/// Large parameters are updated as soon as their gradient is there and nobody reads them any more, so that gradients do not wait for
+/// each other.
+Graph with_updates_early(const Graph& g);
+/// While temporaries and results hold more than `budget` bytes at once, what is cheap to compute is computed again where it is next
+/// needed, from what is there anyway, and not kept until then. Stops where nothing is left that would help.
+Graph with_recomputation(const Graph& g, size_t budget);
+/// The most bytes that temporaries and results hold at once, none lying over another, and at which node.
+size_t most_live(const Graph& g, int* node = nullptr);
 /// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu), and of casts and scalings
-/// with their element-wise neighbours (with_pointwise_fused).
-struct Fusions {
+/// with their element-wise neighbours (with_pointwise_fused). And how much memory to keep to.
+struct Options {
   bool add_to_output = true, cast_scale = true;
+  size_t memory_budget = std::numeric_limits<size_t>::max();
 };
-/// All passes, with these fusions.
-Graph optimized(const Graph& g, const Fusions& allowed = {});
+/// All passes, with these options.
+Graph optimized(const Graph& g, const Options& options = {});
 
 /// Does the op draw random numbers?
 bool is_random(const OpType& type);

@@ -97,6 +97,16 @@ std::array<Meta, 3> BatchNormRelu::infer(Inputs in) const {
   check(!in[5] || (in[5].sizes() == in[0].sizes() && in[5].dtype() == in[0].dtype()), "batch_norm_relu: other must have input's shape and dtype");
   return op.infer(in.first(5));
 }
+Meta BatchNormApply::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  check<NotImplemented>(is_floating(x.dtype()), "batch_norm_apply: not implemented for '", name_of(x.dtype()), "'");
+  check(x.ndim() >= 2, "batch_norm_apply: expected at least 2D input, got ", x.ndim(), "D");
+  int64_t c = x.sizes()[1];
+  check_channel("weight", in[1], c), check_channel("bias", in[2], c), check_channel("mean", in[3], c), check_channel("invstd", in[4], c);
+  check(in[3] && in[4], "batch_norm_apply: needs mean and invstd");
+  check(!in[5] || (relu && in[5].sizes() == x.sizes() && in[5].dtype() == x.dtype()), "batch_norm_apply: other comes with relu and has input's shape and dtype");
+  return as_input(x);
+}
 std::array<Meta, 3> BatchNormBackward::infer(Inputs in) const {
   Meta stat(Dims{in[1].sizes()[1]}, in[4] ? in[4].dtype() : stat_type(in[1].dtype()), in[1].device());
   return {as_input(in[1]), stat, stat};

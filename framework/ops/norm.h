@@ -37,6 +37,18 @@ struct BatchNormRelu : Op {
   std::array<Meta, 3> infer(Inputs in) const;
 };
 
+/// Batch norm once more, from the statistics that were saved: the same bits without another pass over the input to find them.
+struct BatchNormApply : Op {
+  static constexpr Signature signature =
+      "batch_norm_apply(input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, other: Tensor | None, relu: bool) -> Tensor";
+  static constexpr auto doc = "(input - mean) * invstd * weight + bias, and with relu relu(that + other), rounded after each step.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool any_layout = true, differentiable = false;
+  bool relu;
+  static constexpr std::tuple fields{&BatchNormApply::relu};
+  Meta infer(Inputs in) const;
+};
+
 struct BatchNormBackward : Op {
   static constexpr Signature signature =
       "batch_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
@@ -145,7 +157,7 @@ struct RmsNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NormOps = OpList<NativeBatchNorm, BatchNormRelu, BatchNormBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm, GroupNorm,
+using NormOps = OpList<NativeBatchNorm, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm, GroupNorm,
                        InstanceNorm, RmsNorm>;
 
 namespace fn {

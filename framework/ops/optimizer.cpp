@@ -56,6 +56,7 @@ static const OptimizerOps::Registration ops;
 static const bool changing = [] {
   OptimizerOps::for_each([]<class T>(TypeTag<T>) {
     set_changes(op_type<T>(), [](const void* op, Inputs in) { return changed_by_update(static_cast<const T*>(op)->layout(), in); });
+    set_run_width(op_type<T>(), [](const void* op) { return static_cast<const T*>(op)->layout().width(); });
   });
   return true;
 }();

@@ -158,6 +158,38 @@ struct Then {
   Tensor other;
 };
 
+// Normalises x with these statistics and does what follows. `plain`: PyTorch fuses the two steps.
+template <class T, class A>
+void normalise(const Tensor& x, Inputs in, const std::vector<double>& mean, const std::vector<double>& invstd, bool plain, const Then& then, const Tensor& out) {
+  Planes p(x);
+  const int64_t C = p.channels;
+  std::vector<double> scale = numbers(in[1], C, 1), offset = numbers(in[2], C, 0);
+  std::vector<A> a(C), b(C);
+  // Each step is rounded as PyTorch rounds it: of one value, where x is the mean, the digits lost here are all there is.
+  for (int64_t c = 0; c < C; c++) {
+    a[c] = A(double(A(invstd[c])) * double(A(scale[c])));
+    b[c] = A(double(A(offset[c])) - double(A(double(A(mean[c])) * double(a[c]))));
+  }
+  const A *pa = a.data(), *pb = b.data();
+  auto map = [&](auto affine) {
+    T* to = out.data<T>();
+    if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
+    auto relu = [](A y) { return y < A(0) ? A(0) : y; };
+    auto rounded = [](A y) { return A(T(y)); };  // as if it had been stored
+    if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](int64_t c, A v, A g) { return relu(rounded(affine(c, v, g))); });
+    Tensor other = then.other.strides() == out.strides() ? then.other : dense_as(then.other, out.strides());
+    channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](int64_t c, A v, A g) { return relu(rounded(rounded(affine(c, v, g)) + g)); });
+  };
+  if (plain) return map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
+  // Unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above.
+  std::vector<A> center = cast<A>(mean), shift = cast<A>(offset);
+  const A *pm = center.data(), *ps = shift.data();
+  map([=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
+}
+bool all_plain(Inputs in) {
+  return std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
+}
+
 template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Outputs out) {
   if (in[0].numel() == 0) return;
   Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
@@ -190,31 +222,7 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
       mean = numbers(in[3], C, 0), var = numbers(in[4], C, 1), invstd = var;
       for (double& v : invstd) v = 1 / std::sqrt(v + op.eps);
     }
-    std::vector<double> scale = numbers(in[1], C, 1), offset = numbers(in[2], C, 0);
-    std::vector<A> a(C), b(C);
-    // Each step is rounded as PyTorch rounds it: of one value, where x is the mean, the digits lost here are all there is.
-    for (int64_t c = 0; c < C; c++) {
-      a[c] = A(double(A(invstd[c])) * double(A(scale[c])));
-      b[c] = A(double(A(offset[c])) - double(A(double(A(mean[c])) * double(a[c]))));
-    }
-    const A *pa = a.data(), *pb = b.data();
-    auto map = [&](auto affine) {
-      T* to = out[0].data<T>();
-      if (!then.relu) return channel_map<T, A>(p, x.data<T>(), nullptr, to, affine);
-      auto relu = [](A y) { return y < A(0) ? A(0) : y; };
-      auto rounded = [](A y) { return A(T(y)); };  // as if it had been stored
-      if (!then.other) return channel_map<T, A>(p, x.data<T>(), nullptr, to, [=](int64_t c, A v, A g) { return relu(rounded(affine(c, v, g))); });
-      Tensor other = then.other.strides() == out[0].strides() ? then.other : dense_as(then.other, out[0].strides());
-      channel_map<T, A>(p, x.data<T>(), other.data<T>(), to, [=](int64_t c, A v, A g) { return relu(rounded(rounded(affine(c, v, g)) + g)); });
-    };
-    bool plain = std::all_of(in.begin(), in.end(), [](const Tensor& t) { return !t || t.is_contiguous() || is_channels_last(t.sizes(), t.strides()); });
-    if (plain) {
-      map([=](int64_t c, A v, A) { return rounded_once(v, pa[c], pb[c]); });
-    } else {  // unfused, as in PyTorch: an infinite weight gives infinities here, and NaN above
-      std::vector<A> center = cast<A>(mean), shift = cast<A>(offset);
-      const A *pm = center.data(), *ps = shift.data();
-      map([=](int64_t c, A v, A) { return (v - pm[c]) * pa[c] + ps[c]; });
-    }
+    normalise<T, A>(x, in, mean, invstd, all_plain(in), then, out[0]);
   });
   if (!op.training) return;
   write(out[1], mean), write(out[2], invstd);
@@ -229,6 +237,15 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
 
 void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
 void batch_norm_relu(const BatchNormRelu& op, Inputs in, Outputs out) { batch_norm_then(op, in.first(5), {true, in[5]}, out); }
+
+void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return;
+  const int64_t C = in[0].sizes()[1];
+  Tensor x = in[0].strides() == out[0].strides() ? in[0] : dense_as(in[0], out[0].strides());
+  by_float(x.dtype(), [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    normalise<T, A>(x, in, numbers(in[3], C, 0), numbers(in[4], C, 1), all_plain(in.first(3)), {op.relu, in[5]}, out[0]);
+  });
+}
 
 void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
   Tensor dx = out[0];
@@ -371,6 +388,7 @@ static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<NativeBatchNorm, batch_norm>(cpu);
   set_kernel<BatchNormRelu, batch_norm_relu>(cpu);
+  set_kernel<BatchNormApply, batch_norm_apply>(cpu);
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
   set_kernel<LayerNormForward, layer_norm>(cpu);
   set_kernel<LayerNormBackward, layer_norm_backward>(cpu);

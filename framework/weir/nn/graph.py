@@ -38,6 +38,7 @@ class GraphConfig:
         self.amp_dtype = weir.bfloat16
         self.gradient_accumulation_steps = 1
         self.fusions = {"model_update_ops": True, "add_to_output": True, "cast_scale": True}
+        self.memory_budget = None
 
     def enable_amp(self, mode=True, *, dtype=None):
         """build runs under autocast, in bfloat16 or `dtype`."""
@@ -62,12 +63,19 @@ class GraphConfig:
         """Casts and scalings, and other element-wise ops, run tile by tile with their neighbours."""
         self.fusions["cast_scale"] = bool(mode)
 
+    def set_memory_budget(self, value):
+        """While a step's temporaries and results need more than `value` bytes at once, what is cheap to compute (element-wise ops and
+        normalisations) is computed again in the backward pass instead of kept for it. None: nothing is. No number changes."""
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+            raise ValueError(f"set_memory_budget: expected a number of bytes or None, got {value!r}")
+        self.memory_budget = value
+
     def _key(self):
-        return self.amp, self.amp_dtype, self.gradient_accumulation_steps, tuple(self.fusions.items())
+        return self.amp, self.amp_dtype, self.gradient_accumulation_steps, tuple(self.fusions.items()), self.memory_budget
 
     def __repr__(self):
         return (f"GraphConfig(amp={self.amp_dtype if self.amp else False}, "
-                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, fusions={self.fusions})")
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, fusions={self.fusions}, memory_budget={self.memory_budget})")
 
 
 class GraphModule:
@@ -122,9 +130,10 @@ class _Step:
     `gradients` and `reshaped` say which results go into the `.grad` of a parameter, and which an argument is to become.
     """
 
-    def __init__(self, traced, results, guard, gradients, reshaped, fusions):
+    def __init__(self, traced, results, guard, gradients, reshaped, config):
         self.traced = traced
-        self.plan = _C._Plan(traced, add_to_output=fusions["add_to_output"], cast_scale=fusions["cast_scale"])
+        self.plan = _C._Plan(traced, add_to_output=config.fusions["add_to_output"], cast_scale=config.fusions["cast_scale"],
+                             memory_budget=config.memory_budget)
         self.results, self.guard, self.gradients, self.reshaped = results, guard, gradients, reshaped
 
 
@@ -168,7 +177,7 @@ class Graph:
         if lr_sch is not None and not hasattr(lr_sch, "step"):
             raise TypeError(f"add_optimizer: expected a learning rate schedule, got {weir.typename(lr_sch)}")
         own = any(getattr(type(optim), name) is not getattr(weir.optim.Optimizer, name) for name in ("step", "_step", "_step_group"))
-        if optim._op is None or own:
+        if not (optim._op or optim._traces) or own:
             raise NotImplementedError(f"nn.Graph: {type(optim).__name__} has no traced step: it reads values, needs a closure, or is a program of its own")
         _refuse_hooks(optim)
         self._optimizers.append((optim, lr_sch))
@@ -272,7 +281,7 @@ class Graph:
         guard = _Guard([m for _, m in modules], [o for o, _ in self._optimizers])
         self.traces.append(reason)
         step = _Step(graph, results, guard, [(p, first + i) for i, (p, _) in enumerate(left)],
-                     [(i, first + len(left) + k) for k, i in enumerate(reshaped)], self.config.fusions)
+                     [(i, first + len(left) + k) for k, i in enumerate(reshaped)], self.config)
         if self._debug_level >= 0:
             print(f"{self.name}: traced {len(graph)} nodes, {step.plan.arena_bytes} bytes, because of {reason}")
         if self._debug_level >= 1:
