@@ -53,7 +53,6 @@ UNTESTED = {
     "autocast": "none yet",
     "autograd": _BINDING,
     "compare": _OP_DATABASE,
-    "conv": _OP_DATABASE,
     "convert": _BINDING,
     "create": _OP_DATABASE,
     "indexing": _BINDING,

@@ -1,0 +1,41 @@
+"""framework/kernels/cpu/conv.cpp: gradients whatever layout oneDNN is given, against PyTorch."""
+
+import pytest
+import torch
+import weir
+from twins import assert_close, to_weir
+
+SHAPES = {  # input, weight, stride, groups
+    "3x3, many products": ((2, 96, 9, 7), (80, 96, 3, 3), 1, 1),
+    "3x3, few": ((2, 8, 9, 7), (8, 8, 3, 3), 1, 1),
+    "strided": ((2, 64, 9, 8), (48, 64, 3, 3), 2, 1),
+    "grouped": ((2, 64, 6, 6), (64, 16, 3, 3), 1, 4),
+    "depthwise": ((2, 32, 6, 6), (32, 1, 3, 3), 1, 32),
+    "1x1, many products": ((2, 300, 5, 5), (300, 300, 1, 1), 1, 1),
+    "1x1, few": ((2, 32, 5, 5), (24, 32, 1, 1), 1, 1),
+    "1x1, strided": ((2, 32, 6, 6), (24, 32, 1, 1), 2, 1),
+    "odd channels": ((2, 37, 6, 6), (131, 37, 3, 3), 1, 1),
+    "pictures": ((2, 3, 20, 20), (16, 3, 7, 7), 2, 1),
+}
+LAYOUTS = ("contiguous_format", "channels_last")
+
+
+@pytest.mark.parametrize("weight_layout", LAYOUTS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", SHAPES)
+def test_gradients_in_every_layout(name, layout, weight_layout):
+    shape, weight, stride, groups = SHAPES[name]
+    torch.manual_seed(0)
+    x, w = torch.randn(shape), torch.randn(weight)
+    dy = torch.randn_like(torch.conv2d(x, w, None, stride, weight[2] // 2, 1, groups))
+
+    def run(framework, x, w, dy):
+        x, w, dy = (t.contiguous(memory_format=getattr(framework, f)) for t, f in ((x, layout), (w, weight_layout), (dy, layout)))
+        x, w = x.requires_grad_(), w.requires_grad_()
+        y = framework.conv2d(x, w, None, stride, weight[2] // 2, 1, groups)
+        return y, framework.autograd.grad(y, (x, w), dy)
+
+    (y, grads), (y2, grads2) = run(torch, x, w, dy), run(weir, *to_weir((x, w, dy)))
+    for got, expected in zip((y2, *grads2), (y, *grads)):
+        assert_close(got, expected, rtol=1e-4, atol=2e-3)
+    assert y2.stride() == y.stride() and grads2[0].stride() == grads[0].stride()
