@@ -1,11 +1,18 @@
+#include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "framework/graph/passes.h"
 
 namespace weir::graph {
 
+// Ops that raise for some values: the program raised there, whether it used the result or not.
+static bool is_check(const OpType& type) {
+  static const std::array checks{find_op("require"), find_op("check_range"), find_op("check_nonzero")};
+  return std::find(checks.begin(), checks.end(), &type) != checks.end();
+}
+
 Graph without_dead_code(const Graph& g) {
-  static const OpType* checks = find_op("require");
   std::vector<char> keep(g.nodes.size());
   std::vector<int> todo;
   auto need = [&](int v) {
@@ -18,7 +25,7 @@ Graph without_dead_code(const Graph& g) {
   std::vector<int> last = g.last_values();
   for (int b : g.written()) need(last[b]);
   for (size_t i = 0; i < g.nodes.size(); i++)
-    if (is_random(*g.nodes[i].type) || g.nodes[i].type == checks) need(g.nodes[i].out[0].value);
+    if (is_random(*g.nodes[i].type) || is_check(*g.nodes[i].type)) need(g.nodes[i].out[0].value);
   while (!todo.empty()) {
     const Node& n = g.nodes[todo.back()];
     todo.pop_back();

@@ -34,11 +34,13 @@ Meta Binomial::infer(Inputs in) const {
 
 Meta MultinomialDraws::infer(Inputs in) const { return {Dims{in[0].size(0), num_samples}, DType::int64, in[0].device()}; }
 
+constexpr int64_t kMostCategories = 1 << 24;  // beyond, float32 has no number for each. Source: PyTorch
 Tensor Multinomial::compose(Inputs in) const {
   const Tensor x = detach(in[0]);
   check(x.ndim() == 1 || x.ndim() == 2, "multinomial: prob_dist must be 1 or 2 dim, got ", x.ndim());
   check(is_floating(x.dtype()), "multinomial only supports floating-point dtypes for input, got: ", name_of(x.dtype()));
   check(num_samples > 0, "multinomial: cannot sample n_sample <= 0 samples, got ", num_samples);
+  check(x.size(-1) <= kMostCategories, "multinomial: number of categories cannot exceed 2^24, got ", x.size(-1));
   check(replacement || num_samples <= x.size(-1), "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, got ",
         num_samples, " and ", x.size(-1));
   const Tensor p = fn::check_range(x, 0.0, std::numeric_limits<double>::max(), Str("multinomial: a probability"));

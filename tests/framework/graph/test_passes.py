@@ -44,6 +44,13 @@ def test_dead_code_goes_and_draws_stay():
     assert ops(plan) == ["uniform", "cumsum"]
 
 
+def test_checks_of_values_stay():
+    plan = weir._C._Plan(trace(lambda p: weir.multinomial(p, 1), weir.ones(4)))
+    plan.run([weir.ones(4)])
+    with pytest.raises(RuntimeError, match="must not be zero"):
+        plan.run([weir.zeros(4)])
+
+
 def test_repetition_goes():
     plan = check(lambda x: x.cumsum(0).cumsum(1) + x.cumsum(0).cumprod(1), weir.randn(3, 4))
     assert ops(plan).count("cumsum") == 2
