@@ -4,7 +4,7 @@ import math
 
 import weir
 
-from .optimizer import Optimizer, check_betas, next_step
+from .optimizer import Optimizer, check_betas, rate_tensor
 
 
 class Adafactor(Optimizer):
@@ -30,38 +30,40 @@ class Adafactor(Optimizer):
         super().__init__(params, dict(lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay, foreach=foreach,
                                       maximize=maximize))
 
+    _traces = True
+
     def _update(self, p, grad, state, group):
         if p.is_complex():
             raise RuntimeError("Adafactor does not support complex parameters")
-        if not state:
-            self._start(grad, state)
-        step, lr, (eps1, eps2) = next_step(state), float(group["lr"]), group["eps"]
+        self._start(p, state, group)
+        step, lr, (eps1, eps2) = state["step"].add_(1).double(), rate_tensor(group), group["eps"]
         eps1 = weir.finfo(p.dtype).eps if eps1 is None else eps1
         share = step ** group["beta2_decay"]
-        alpha = max(eps2, p.norm(2).item() / p.numel() ** 0.5) * min(lr, 1 / step**0.5)
+        alpha = (p.norm(2).double() / p.numel() ** 0.5).clamp(min=eps2) * weir.minimum(lr, 1 / step.sqrt())
         if group["weight_decay"] != 0:
             p.mul_(1 - lr * group["weight_decay"])
         if grad.dim() > 1:
             for name, dim in (("row_var", -1), ("col_var", -2)):
                 mean = weir.norm(grad, dim=dim, keepdim=True).square_().div_(grad.size(dim))
-                state[name].lerp_(mean, share)
+                state[name].addcmul_(mean - state[name], share)
             estimate = state["row_var"] @ state["col_var"]
             estimate.div_(state["row_var"].mean(dim=-2, keepdim=True).clamp_(min=eps1))
         else:
-            estimate = state["variance"].lerp_(grad * grad, share).clone()
+            estimate = state["variance"].addcmul_(grad * grad - state["variance"], share).clone()
         update = estimate.clamp_(min=eps1 * eps1).rsqrt_().mul_(grad)
-        excess = max(1.0, update.norm(2).item() / (update.numel() ** 0.5 * group["d"]))
-        p.add_(update, alpha=-alpha / excess)
+        excess = (update.norm(2).double() / (update.numel() ** 0.5 * group["d"])).clamp(min=1.0)
+        p.addcmul_(update, -alpha / excess)
 
-    @staticmethod
-    def _start(grad, state):
+    def _start(self, p, state, group):
+        if state:
+            return
         state["step"] = weir.tensor(0.0, dtype=weir.float32)
-        if grad.dim() > 1:
-            *lead, rows, columns = grad.shape
-            state["row_var"] = grad.new_zeros([*lead, rows, 1])
-            state["col_var"] = grad.new_zeros([*lead, 1, columns])
+        if p.dim() > 1:
+            *lead, rows, columns = p.shape
+            state["row_var"] = p.new_zeros([*lead, rows, 1])
+            state["col_var"] = p.new_zeros([*lead, 1, columns])
         else:
-            state["variance"] = weir.zeros_like(grad)
+            state["variance"] = weir.zeros_like(p)
 
 
 def _orthogonalized(grad, coefficients, steps, eps):
@@ -107,19 +109,24 @@ class Muon(Optimizer):
                 if p.ndim != 2:
                     raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}")
 
+    _traces = True
+
+    def _start(self, p, state, group):
+        if "momentum_buffer" not in state:
+            state["momentum_buffer"] = weir.zeros_like(p)
+
     def _update(self, p, grad, state, group):
         if p.is_complex():
             raise RuntimeError("Muon does not support complex parameters")
-        if "momentum_buffer" not in state:
-            state["momentum_buffer"] = weir.zeros_like(grad)
-        lr, momentum = float(group["lr"]), group["momentum"]
+        self._start(p, state, group)
+        lr, momentum = rate_tensor(group), group["momentum"]
         buffer = state["momentum_buffer"].lerp_(grad, 1 - momentum)
         update = grad.lerp(buffer, momentum) if group["nesterov"] else buffer
         update = _orthogonalized(update, group["ns_coefficients"], group["ns_steps"], group["eps"])
         rows, columns = p.shape
         ratio = 0.2 * math.sqrt(max(rows, columns)) if group["adjust_lr_fn"] == "match_rms_adamw" else (
             math.sqrt(max(1, rows / columns)))
-        p.mul_(1 - lr * group["weight_decay"]).add_(update, alpha=-lr * ratio)
+        p.mul_(1 - lr * group["weight_decay"]).addcmul_(update, -lr * ratio)
 
 
 class SparseAdam(Optimizer):

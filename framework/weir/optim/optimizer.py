@@ -197,8 +197,18 @@ class Optimizer:
         left = {id(real[i]) for i in weir._C._optimizer_update(self._op, runs, rate, options)}
         return [p for p in params if p.is_complex() or id(p) in left]
 
+    #: Whether `_update` reads no value, so that it can be traced as it stands where there is no op.
+    _traces = False
+
     def _traced_group(self, params, group, rate) -> None:
-        """The update as an op that a trace records; `rate` is a tensor, so that it may change without a new trace."""
+        """The update as ops that a trace records; `rate` is a tensor, so that it may change without a new trace."""
+        if self._traces:
+            with paused():
+                for p in params:
+                    self._start(p, self.state[p], group)
+            for p in params:
+                self._update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], {**group, "lr": rate})
+            return
         left = self._update_many(params, group, rate)
         if left:
             raise NotImplementedError(f"nn.Graph: {type(self).__name__} has traced steps for float32 and float64 parameters whose gradients "
@@ -343,6 +353,12 @@ def as_parts(x):
 def decayed(grad, p, weight_decay):
     """grad + weight_decay p."""
     return grad.add(p, alpha=weight_decay) if weight_decay else grad
+
+
+def rate_tensor(group) -> Tensor:
+    """The learning rate of a group as a float64 tensor without axes, for an update that reads no value."""
+    rate = group["lr"]
+    return rate.detach().double().reshape(()) if isinstance(rate, Tensor) else weir.tensor(float(rate), dtype=weir.float64)
 
 
 def next_step(state) -> float:
