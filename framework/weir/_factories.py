@@ -59,7 +59,16 @@ def _ends(name, start, end):
         if isinstance(x, Tensor) and x.dim():
             raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {label} with {x.dim()} "
                                "dimension(s).")
-    return (x.item() if isinstance(x, Tensor) else x for x in (start, end))
+    return start, end
+
+
+def _between(start, end, steps, dtype):
+    """linspace from and to numbers of which tensors may hold one each, whose values are not read."""
+    wide = T.complex128 if dtype.is_complex else T.float64
+    start, end = (x.detach().to(wide) if isinstance(x, Tensor) else tensor(x, dtype=wide) for x in _whole_ends(dtype, start, end))
+    i = _hidden["linspace"](0, steps - 1, steps, T.float64)
+    step = (end - start) / (steps - 1) if steps > 1 else tensor(0, dtype=wide)
+    return ops["torch"]["where"](i < max(steps // 2, 1), start + step * i, end - step * (steps - 1 - i)).to(dtype)
 
 
 def as_dtype(dtype):
@@ -71,6 +80,8 @@ def _whole_ends(dtype, start, end):
     """Both ends as numbers of `dtype`: PyTorch cuts off their fractions before it divides the distance."""
     if dtype is None or dtype.is_floating_point or dtype.is_complex:
         return start, end
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        return tuple(x.trunc() if isinstance(x, Tensor) else int(x) if math.isfinite(x) else x for x in (start, end))
     whole = math.isfinite(start) and math.isfinite(end)
     return (int(start), int(end)) if whole else (start, end)
 
@@ -78,7 +89,8 @@ def _whole_ends(dtype, start, end):
 def _range_dtype(*numbers):
     """The default dtype, or the complex one made of it where a number is complex."""
     dtype = get_default_dtype()
-    return promote_types(dtype, T.complex64) if any(isinstance(x, builtins.complex) for x in numbers) else dtype
+    wide = any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, builtins.complex) for x in numbers)
+    return promote_types(dtype, T.complex64) if wide else dtype
 
 
 def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
@@ -87,8 +99,12 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     if out is None:  # which brings memory of its own
         check_options(layout, pin_memory)
     dtype = as_dtype(dtype)
-    start, end = _whole_ends(dtype, *_ends("linspace", start, end))
-    r = _hidden["linspace"](start, end, steps, dtype or _range_dtype(start, end))
+    start, end = _ends("linspace", start, end)
+    made = dtype or _range_dtype(start, end)
+    if isinstance(start, Tensor) or isinstance(end, Tensor):
+        r = _between(start, end, steps, made)
+    else:
+        r = _hidden["linspace"](*_whole_ends(dtype, start, end), steps, made)
     if device is not None:
         r = r.to(device)
     if out is not None:

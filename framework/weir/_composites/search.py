@@ -34,9 +34,17 @@ def argwhere(input: Tensor):
 @composite(out=OUT_SAME)
 def nonzero_static(input: Tensor, *, size, fill_value=-1):
     """The first `size` rows of nonzero, filled up with fill_value."""
-    rows = nonzero(input)[:size]
-    filler = weir.full((size - rows.shape[0], input.dim()), fill_value, dtype=weir.int64)
-    return weir.cat([rows, filler], 0)
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, got {size}")
+    if input.numel() == 0 or input.dim() == 0:
+        return weir.full((size, input.dim()), fill_value, dtype=weir.int64)
+    held = input.reshape(-1) != 0
+    count = held.cumsum(0)
+    # Each of them to its place; those behind the last place, and the others, to one more, which is cut off.
+    places = weir.where(held & (count <= size), count - 1, size)
+    found = weir.zeros(size + 1, dtype=weir.int64).scatter_(0, places, weir.arange(held.numel()))[:size]
+    rows = weir.stack(unravel_index(found, input.shape), 1)
+    return weir.where((weir.arange(size) < count[-1]).unsqueeze(1), rows, fill_value)
 
 
 @composite(method=False, out=None)

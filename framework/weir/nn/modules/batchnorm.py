@@ -71,12 +71,23 @@ class _BatchNorm(_NormBase):
         factor = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
-            if self.momentum is None:  # a plain average over all batches
-                factor = 1.0 / float(self.num_batches_tracked)
+            if self.momentum is None:
+                return self._averaging(input)
         batch_statistics = self.training or (self.running_mean is None and self.running_var is None)
         tracks = not self.training or self.track_running_stats
         return F.batch_norm(input, self.running_mean if tracks else None, self.running_var if tracks else None,
                             self.weight, self.bias, batch_statistics, factor, self.eps)
+
+
+    def _averaging(self, input):
+        """Running statistics as a plain average over all batches, whose number is not read: a trace has none."""
+        batch = self.running_mean.clone(), self.running_var.clone()
+        out = F.batch_norm(input, *batch, self.weight, self.bias, True, 1.0, self.eps)
+        share = 1 / self.num_batches_tracked.double()
+        with weir.no_grad():
+            for running, now in zip((self.running_mean, self.running_var), batch):
+                running.copy_((1 - share) * running.double() + share * now.double())
+        return out
 
 
 class BatchNorm1d(_BatchNorm):
