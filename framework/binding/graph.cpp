@@ -97,6 +97,7 @@ py::dict node_of(const Graph& g, size_t i) {
 
 void init_graph(py::module_& m) {
   init_watch(m);
+  init_channel(m);
   graph::current_place = place_in_python;
   m.def("_traced_draws", [] { return graph::current() && !graph::current()->paused() ? graph::current()->draws() : 0; });
   m.attr("_Untraceable") = py::reinterpret_borrow<py::object>(untraceable_error(false));

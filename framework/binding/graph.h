@@ -5,4 +5,5 @@
 namespace weir {
 void init_graph(pybind11::module_& m);
 void init_watch(pybind11::module_& m);
+void init_channel(pybind11::module_& m);
 }  // namespace weir

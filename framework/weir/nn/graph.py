@@ -23,6 +23,7 @@ from collections import OrderedDict
 
 import weir
 from weir import _C
+from weir._prefetch import prefetch as prefetch
 from weir._trace import ModuleGuard, Structure, modes, tracing
 
 Untraceable, DynamicShape = _C._Untraceable, _C._DynamicShape  # what cannot be traced: RuntimeErrors that name file and line
