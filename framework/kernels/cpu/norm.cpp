@@ -55,6 +55,24 @@ struct Planes {
   }
 };
 
+// Sums of several threads, added in the order of their shares, so that it does not show who was first.
+class Shares {
+ public:
+  void add(int64_t begin, std::vector<double> sums) {
+#pragma omp critical
+    all_.emplace_back(begin, std::move(sums));
+  }
+  /// Adds the first halves of all to `first` and the second ones to `second`.
+  void join(std::vector<double>& first, std::vector<double>& second) {
+    std::sort(all_.begin(), all_.end());
+    for (const auto& [begin, sums] : all_)
+      for (size_t i = 0; i < first.size(); i++) first[i] += sums[i], second[i] += sums[first.size() + i];
+  }
+
+ private:
+  std::vector<std::pair<int64_t, std::vector<double>>> all_;
+};
+
 constexpr int64_t kRows = 64;  // rows summed in the compute type before they join the double totals
 
 // Adds what f(center, x, g, s, t) adds to s and t over n numbers. Two pairs of sums, since one waits for its own result.
@@ -89,6 +107,7 @@ void channel_sums(const Planes& p, const std::vector<A>& center, const T* x, con
     });
     return;
   }
+  Shares shares;
   parallel_for(p.outer, std::max<int64_t>(1, kGrain / C), [&](int64_t b, int64_t e) {
     std::vector<double> total(2 * C);
     std::vector<A> block(2 * C), bx(C), bg(C);
@@ -103,9 +122,9 @@ void channel_sums(const Planes& p, const std::vector<A>& center, const T* x, con
       }
       for (int64_t c = 0; c < 2 * C; c++) total[c] += block[c];
     }
-#pragma omp critical
-    for (int64_t c = 0; c < C; c++) first[c] += total[c], second[c] += total[C + c];
+    shares.add(b, std::move(total));
   });
+  shares.join(first, second);
 }
 
 // out = f(c, x, g) at every position.
@@ -352,6 +371,7 @@ void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
   std::vector<double> mean = numbers(flat(in[2]), rows, 0), rstd = numbers(flat(in[3]), rows, 1), w = numbers(flat(in[4]), width, 1);
   by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     std::vector<A> wa = cast<A>(w);
+    Shares shares;
     parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
       std::vector<A> sums(2 * width), bx(width), bg(width), bo(width);
       std::vector<double> total(2 * width);
@@ -375,9 +395,9 @@ void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
         if ((r - begin) % kRows == kRows - 1 || r == end - 1)
           for (int64_t i = 0; i < 2 * width; i++) total[i] += sums[i], sums[i] = 0;
       }
-#pragma omp critical
-      for (int64_t i = 0; i < width; i++) dw[i] += total[i], db[i] += total[width + i];
+      shares.add(begin, std::move(total));
     });
+    shares.join(dw, db);
   });
   write(out[1], dw), write(out[2], db);
 }

@@ -23,3 +23,22 @@ def test_batch_norm(layout, size, training):
     assert_close(y.double(), z, 1e-4, 1e-4)
     for a, b in zip(weir.autograd.grad(y, ours, to_weir(cotangent)), torch.autograd.grad(z, theirs, cotangent.double())):
         assert_close(a.double(), b, 1e-3, 1e-3)
+
+
+def test_threads_do_not_show_in_sums():
+    torch.manual_seed(0)
+    x = to_weir(torch.randn(8, 16, 40, 40, dtype=torch.float64) * 10 + 3).contiguous(memory_format=weir.channels_last)
+    rows, cotangent = to_weir(torch.randn(20000, 24, dtype=torch.float64)), to_weir(torch.randn(20000, 24, dtype=torch.float64))
+    threads = weir.get_num_threads()
+    weir.set_num_threads(8)
+    try:
+        def sums():
+            _, mean, invstd = weir.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
+            weight = weir.ones(24, dtype=weir.float64).requires_grad_()
+            grad, = weir.autograd.grad(weir.nn.functional.layer_norm(rows, [24], weight), weight, cotangent)
+            return weir.cat([mean, invstd, grad])
+
+        first = sums()
+        assert all(weir.equal(sums(), first) for _ in range(30))
+    finally:
+        weir.set_num_threads(threads)
