@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -377,13 +379,28 @@ void scale_masked(const Tensor& x, const bool* mask, double keep, const Tensor& 
   by_float(x.dtype(), run);
 }
 
+// Which of the next draws are below `keep`: a number of 53 bits is compared before it becomes a fraction.
+void draw_mask(const Tensor& out, Generator& g, double keep) {
+  const auto limit = int64_t(std::ceil(keep * 0x1p53));
+  fill_rows(out, [&](const Tensor& t) {
+    auto* p = reinterpret_cast<uint8_t*>(t.raw());  // loops over bool are not vectorised
+    draw(g, t.numel(), 2, [=](const uint32_t* words, int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) {
+        uint64_t word;
+        std::memcpy(&word, words + 2 * (i - b), sizeof word);  // the high half comes first
+        p[i] = int64_t((word << 32 | word >> 32) & ((uint64_t(1) << 53) - 1)) < limit;
+      }
+    });
+  });
+}
+
 void dropout(const NativeDropout& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]);
   const double keep = 1 - op.p;
   {
     Generator& g = default_generator();
     std::lock_guard lock(g.mutex);
-    fill_each_row("dropout", in_order(out[1], memory_order(in[0])), g, [keep](double u) { return double(u < keep); });
+    draw_mask(in_order(out[1], memory_order(in[0])), g, keep);
   }
   const bool* mask = out[1].data<bool>();
   parallel_for(x.numel(), kGrain, [&](int64_t b, int64_t e) { scale_masked(x, mask, keep, out[0], b, e); });
