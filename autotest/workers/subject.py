@@ -46,6 +46,9 @@ class Judge:
             return [unsupported(str(error), item.case)], None, False
         if _lacks_method(item, got):
             return [unsupported(got.raised.message, item.case)], None, False
+        lacking = _lacks_dtype(item, W)
+        if lacking:
+            return [unsupported(f"no {lacking}", item.case)], None, False
         found = kind.faults(item, got)
         if not found and not mutant and "repeat" in self._checks:
             found = kind.repeated(W, item, got)
@@ -58,6 +61,14 @@ def _lacks_method(item, got) -> bool:
     """Whether a shipped lambda such as `x.expand(*args)` found no such method."""
     raised = got.raised if item.target.shipped is not None else None
     return raised is not None and raised.names[0] == "AttributeError" and "has no attribute" in raised.message
+
+
+def _lacks_dtype(item, W) -> str:
+    """The dtype of a result of PyTorch's that the subject does not have, "" if it has all. A stand-in under its name is none."""
+    kind = getattr(W, "dtype", object)
+    names = {value.dtype for value in getattr(item.expected, "values", None) or [] if value is not None}
+    return next((name for name in sorted(names) if not name.startswith("python ")
+                 and (getattr(W, name, None) is None or not isinstance(getattr(W, name), kind))), "")
 
 
 def limit_memory(gigabytes: int) -> None:

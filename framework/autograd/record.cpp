@@ -200,6 +200,8 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   // Casts are hidden ops: numbers may be turned into integers, but not be summed as such.
   check(is_inexact(out[0].dtype()) || !of_numbers || !(type.recorded & 1) || type.module == Module::hidden, std::string(type.signature->name), ": Autograd not support dtype: ",
         name_of(out[0].dtype()));
+  check(type.complex_gradient || !is_complex(out[0].dtype()), std::string(type.signature->name), " does not support automatic differentiation for "
+        "outputs with complex dtype.");
   for (int i = 0; i < n; i++) {
     if (out[i] && is_inexact(out[i].dtype()) && type.recorded >> i & 1 && !untaken(type, i, out[i].sizes(), out[0].sizes())) set_history(out[i], ref, i);
   }

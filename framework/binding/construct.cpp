@@ -102,6 +102,7 @@ template <class T> T number(PyObject* o, DType t) {
 }
 
 template <class T> void store(PyObject* data, const Dims& sizes, int dim, DType t, T*& at) {
+  if (sizes.contains(0)) return;  // Source: PyTorch, which looks at no lists where the first ones hold nothing
   if (dim == sizes.n) {
     *at++ = number<T>(data, t);
     return;

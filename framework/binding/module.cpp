@@ -46,9 +46,16 @@ void init_factories(py::module_& m) {
     write_out(op.c_str(), target, result);
     return out;
   });
-  m.def("result_type", [](py::args args) {
+  m.def("result_type", [](py::args args, py::kwargs named) {
+    std::vector<py::handle> all(args.begin(), args.end());
+    for (auto [name, value] : named) {
+      std::string key = py::str(name);
+      check<TypeError>(key == "tensor" || key == "input" || key == "x1" || key == "other" || key == "x2", "result_type() got an unexpected keyword argument '", key, "'");
+      all.push_back(value);
+    }
+    check<TypeError>(all.size() == 2, "result_type() takes 2 arguments, got ", all.size());
     Tensors in;
-    for (py::handle o : args) {
+    for (py::handle o : all) {
       Scalar s;
       if (is_tensor(o.ptr())) in.push_back(unwrap(o.ptr()));
       else if (to_scalar(o.ptr(), &s)) in.push_back(wrapped_number(s));

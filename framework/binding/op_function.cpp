@@ -57,7 +57,7 @@ int find_parameter(const OpType& type, PyObject* key) {
   std::string_view name = text_of(key);
   for (int i = 0; i < int(names.size()); i++)
     if (type.signature->params[i].name == name) return i;
-  for (int i = 0; i < int(names.size()); i++)
+  for (int i = 0; type.numpy_names && i < int(names.size()); i++)
     if (type.signature->params[i].name == canonical(name)) return i;
   return -1;
 }
@@ -150,7 +150,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   const Signature& s = *type.signature;
   PyObject* slot[kMaxParams] = {};
   Py_ssize_t rest = -1;  // where the numbers of a variadic parameter begin, that stand side by side
-  int positional = 0, rest_at = -1;
+  int positional = 0;
   for (; positional < nargs; positional++) {
     // Source: PyTorch's overloads with a number for `other` take `alpha` by position too.
     bool after_number = positional > 0 && positional < s.n && s.params[positional].name == "alpha" && is_number(args[positional - 1]);
@@ -161,7 +161,6 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       return false;
     }
     if (s.params[positional].variadic) {
-      rest_at = positional;
       bool one_sequence = nargs == positional + 1 && (PyTuple_Check(args[positional]) || PyList_Check(args[positional]));
       slot[positional] = args[positional];
       if (!one_sequence) rest = positional;
@@ -206,7 +205,6 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       continue;
     }
     if (!o) {
-      if (p.variadic && rest_at < 0 && nargs >= i && p.fallback.empty() && !type.creates) { *reinterpret_cast<Dims*>(c.op + type.fields[i].offset) = Dims(); continue; }
       if (p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
       continue;
     }
@@ -287,7 +285,8 @@ struct ReleaseGil {
   }
 };
 
-// A result whose dtype was not asked for takes that of out=, before it is computed. Source: PyTorch's reductions.
+// A result whose dtype was not asked for takes that of out=, or of the tensor it is written into in place, before it is computed.
+// Source: PyTorch's reductions.
 void take_dtype_of_out(const OpType& type, Call& c) {
   for (int i = 0; i < type.signature->n; i++) {
     if (type.signature->params[i].ty != Ty::opt_dtype) continue;
@@ -295,8 +294,8 @@ void take_dtype_of_out(const OpType& type, Call& c) {
     if (!c.out[0]) continue;
     check(!type.creates || !mode.grad || !requires_grad(c.out[0]), type.signature->name, "(): functions with out=... arguments don't support "
           "automatic differentiation, but one of the arguments requires grad.");
-    check(!type.creates || !dtype || *dtype == c.out[0].dtype(), "dtype ", name_of(dtype.value_or(DType())), " does not match dtype of out parameter (",
-          name_of(c.out[0].dtype()), ")");
+    check(!dtype || *dtype == c.out[0].dtype(), type.signature->name, ": Expected out tensor to have dtype ", name_of(dtype.value_or(DType())),
+          ", but got ", name_of(c.out[0].dtype()), " instead");
     if (!dtype) dtype = c.out[0].dtype();
   }
 }
@@ -328,7 +327,10 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     }
   }
   if ((type.geometry || type.out == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
-  if (c.has_out) take_dtype_of_out(type, c);
+  for (size_t i = 0; c.has_out && i < c.inputs.size(); i++)
+    check<TypeError>(!(type.no_numbers_into_out >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
+                     s.params[i].name, "' must be Tensor where out= is given, not a number");
+  if (c.has_out || inplace) take_dtype_of_out(type, c);
   {
     ReleaseGil nogil(long_call(c.inputs));
     call(type, c.op, c.inputs, c.out);

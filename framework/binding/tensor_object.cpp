@@ -239,22 +239,32 @@ PyGetSetDef getset[] = {
     {}};
 
 // ---- methods that are not ops ----------------------------------------------------------------------------------
-PyObject* sizes_or_one(const char* name, PyObject* o, PyObject* const* args, Py_ssize_t n, bool strides) {
-  return guarded([&]() -> PyObject* {
-    const Tensor& t = unwrap(o);
-    if (n > 1) throw TypeError(str(name, "() takes at most 1 argument"));
-    if (n == 1 && args[0] != Py_None) {
-      int64_t d;
-      check<TypeError>(to_int(args[0], &d), name, "(): argument 'dim' must be int, not ", Py_TYPE(args[0])->tp_name);
-      check<IndexError>(t.ndim() > 0, "Dimension specified as ", d, " but tensor has no dimensions");
-      return PyLong_FromLongLong((strides ? t.strides() : t.sizes())[wrap_dim(d, t.ndim(), name)]);
-    }
-    if (!strides) return size_object(t.sizes());
-    return ints_object(t.strides()).release().ptr();
-  });
+// The one argument of `name`, by position or by name; null when it is not given.
+PyObject* dim_argument(const char* name, PyObject* const* args, Py_ssize_t n, PyObject* kwnames) {
+  const Py_ssize_t named = kwnames ? PyTuple_GET_SIZE(kwnames) : 0;
+  check<TypeError>(n + named <= 1, name, "() takes at most 1 argument, got ", n + named);
+  if (!named) return n ? args[0] : nullptr;
+  PyObject* key = PyTuple_GET_ITEM(kwnames, 0);
+  bool known = PyUnicode_CompareWithASCIIString(key, "dim") == 0 || PyUnicode_CompareWithASCIIString(key, "axis") == 0;
+  check<TypeError>(known, name, "() got an unexpected keyword argument '", text_of(key), "'");
+  return args[0];
 }
-PyObject* m_size(PyObject* o, PyObject* const* a, Py_ssize_t n) { return sizes_or_one("size", o, a, n, false); }
-PyObject* m_stride(PyObject* o, PyObject* const* a, Py_ssize_t n) { return sizes_or_one("stride", o, a, n, true); }
+PyObject* sizes_or_one(const char* name, PyObject* o, PyObject* dim, bool strides) {
+  const Tensor& t = unwrap(o);
+  if (dim && dim != Py_None) {
+    int64_t d;
+    check<TypeError>(to_int(dim, &d), name, "(): argument 'dim' must be int, not ", Py_TYPE(dim)->tp_name);
+    check<IndexError>(t.ndim() > 0, "Dimension specified as ", d, " but tensor has no dimensions");
+    return PyLong_FromLongLong((strides ? t.strides() : t.sizes())[wrap_dim(d, t.ndim(), name)]);
+  }
+  return strides ? ints_object(t.strides()).release().ptr() : size_object(t.sizes());
+}
+PyObject* m_size(PyObject* o, PyObject* const* a, Py_ssize_t n, PyObject* names) {
+  return guarded([&] { return sizes_or_one("size", o, dim_argument("size", a, n, names), false); });
+}
+PyObject* m_stride(PyObject* o, PyObject* const* a, Py_ssize_t n, PyObject* names) {
+  return guarded([&] { return sizes_or_one("stride", o, dim_argument("stride", a, n, names), true); });
+}
 PyObject* m_dim(PyObject* o, PyObject*) { return PyLong_FromLong(unwrap(o).ndim()); }
 PyObject* m_numel(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o).numel()); }
 PyObject* m_item(PyObject* o, PyObject*) {
@@ -307,8 +317,8 @@ PyObject* m_retain_grad(PyObject* o, PyObject*) {
   });
 }
 PyMethodDef methods[] = {
-    {"size", (PyCFunction)(void*)m_size, METH_FASTCALL, "Sizes, or the size of one axis."},
-    {"stride", (PyCFunction)(void*)m_stride, METH_FASTCALL, "Strides in elements, or the stride of one axis."},
+    {"size", (PyCFunction)(void*)m_size, METH_FASTCALL | METH_KEYWORDS, "Sizes, or the size of one axis."},
+    {"stride", (PyCFunction)(void*)m_stride, METH_FASTCALL | METH_KEYWORDS, "Strides in elements, or the stride of one axis."},
     {"dim", m_dim, METH_NOARGS, "Number of axes."},
     {"ndimension", m_dim, METH_NOARGS, "Number of axes."},
     {"numel", m_numel, METH_NOARGS, "Number of elements."},

@@ -39,7 +39,12 @@ void autocast(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (type.autocast == Autocast::float32) to = DType::float32;
   if (type.autocast == Autocast::promote) {
     bool wide = false;
-    for (const Tensor& t : in) wide |= t && t.dtype() == DType::float32;
+    for (const Tensor& t : in) {
+      wide |= t && t.dtype() == DType::float32;
+      // Source: prioritize in autocast_mode.h, which knows the low dtype only until it has met float32.
+      bool known = wide || !t || !is_reduced(t.dtype()) || t.dtype() == to;
+      check(known, type.signature->name, ": autocast promotes between float32 and ", name_of(to), ", got ", name_of(t ? t.dtype() : to));
+    }
     if (wide) to = DType::float32;
   }
   struct Paused {  // the casts themselves, and the parts of a composite, are not autocast

@@ -145,8 +145,10 @@ void call_view(const OpType& type, const void* op, Inputs in, Tensor* out) {
   Tensor v = alias(x, g.sizes, g.strides, g.offset);
   if (g.dtype) v->dtype = *g.dtype;
   v->flags ^= g.marks;
-  // A view made where nothing is recorded has no history to rebase: it is a plain alias.
-  if (mode.grad && !x.has_flag(kInference)) v->base = x->base ? x->base : x.ref();
+  // A view made where nothing is recorded has no history to rebase: it is a plain alias. So is one that shows integers as fractions,
+  // since there are no gradients of integers.
+  const bool recordable = !g.dtype || is_inexact(x.dtype()) || !is_inexact(*g.dtype);
+  if (recordable && mode.grad && !x.has_flag(kInference)) v->base = x->base ? x->base : x.ref();
   out[0] = std::move(v);
 }
 
@@ -162,8 +164,16 @@ Tensors composed(const OpType& type, const void* op, Inputs in, const Tensor* ou
   return type.compose(op, kept);
 }
 
+// Of an op that has no derivative where its results are complex.
+void check_derivable(const OpType& type, const Tensors& results) {
+  for (const Tensor& x : results)
+    check(!mode.grad || !is_complex(x.dtype()) || !x.has_flag(kRequiresGrad), op_name(type), " does not support automatic differentiation for "
+          "outputs with complex dtype.");
+}
+
 void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {
   Tensors r = composed(type, op, in, out);
+  if (!type.complex_gradient) check_derivable(type, r);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
     else if (out[i].get() != r[i].get()) {
@@ -175,6 +185,8 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         // Source: PyTorch's transforms give a new shape rows before they copy into it.
         if (type.module == Module::fft && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
       }
+      check(!inplace || type.out != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),
+            " can't be cast to the desired output type ", name_of(out[i].dtype()));
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
       if (inplace && type.may_repeat && out[i].dtype() == r[i].dtype() && !(mode.grad && (out[i]->flags | r[i]->flags) & kRequiresGrad)) {
@@ -260,7 +272,10 @@ void call_resolved(const OpType& type, const void* op, Inputs in, Tensor* out) {
   auto marked = [](const Tensor& t) { return t && t->flags & kMarks; };
   const int n = type.signature->num_outputs;
   Tensor plain[kMaxOutputs];
-  for (int i = 0; i < n; i++) plain[i] = marked(out[i]) ? resolved(out[i]) : out[i];
+  for (int i = 0; i < n; i++) {
+    if (marked(out[i])) check_no_repeats(out[i]);
+    plain[i] = marked(out[i]) ? resolved(out[i]) : out[i];
+  }
   Tensors inputs;
   inputs.reserve(in.size());
   for (const Tensor& x : in) inputs.push_back(!marked(x) ? x : x == out[0] ? plain[0] : resolved(x));

@@ -6,9 +6,9 @@ namespace weir {
 
 struct Copy : Op {
   static constexpr Signature signature =
-      "copy(input: Tensor, src: Tensor | Number, non_blocking: bool = False) -> Tensor";
+      "copy(input: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor";
   static constexpr auto doc =
-      "src broadcast to input's shape and cast to its dtype. `copy_` writes it into input. Source: PyTorch.";
+      "other broadcast to input's shape and cast to its dtype. `copy_` writes it into input. Source: PyTorch.";
   static constexpr bool inplace = true, any_layout = true, into_integers = false;
   static constexpr const char* notation = "...,...->...";
   bool non_blocking;

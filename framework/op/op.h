@@ -43,6 +43,7 @@ enum class Out : uint8_t {
   joined,  // as apart, but a dtype that the result does not cast to is a TypeError, as PyTorch's cat has it
   none,   // takes no out=
   same,   // the result's own dtype, in any memory
+  truth,  // bool or uint8
   usual,  // as most ops of its kind: cast for element-wise ops, composites and those that are told a dtype, same for others
 };
 
@@ -94,6 +95,9 @@ struct Op {
   static constexpr bool any_strides = false;     // as any_layout, but its results may not lie over its inputs
   static constexpr bool may_repeat = false;      // in place, an axis of the tensor may repeat one element, as in PyTorch
   static constexpr OutHistory out_history = OutHistory::refused;
+  static constexpr bool complex_gradient = true;  // false: raises where results are complex and would require grad, as in PyTorch
+  static constexpr bool numpy_names = true;      // takes axis=, keepdims= and the like, as all but PyTorch's Python functions do
+  static constexpr uint8_t no_numbers_into_out = 0;  // a bit per input that may be no number where out= is given, as in PyTorch
   static constexpr const char* notation = "";    // index notation, for SBP and cost models
   static constexpr std::tuple<> fields{};
 };
@@ -117,8 +121,9 @@ struct OpType {
   Autocast autocast;
   Out out;
   uint8_t recorded;
-  bool creates, dynamic_shape, inplace, differentiable, holomorphic, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers;
+  bool creates, dynamic_shape, inplace, differentiable, holomorphic, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers, complex_gradient, numpy_names;
   OutHistory out_history;
+  uint8_t no_numbers_into_out;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
   Tensors (*compose)(const void* op, Inputs in);
@@ -191,6 +196,9 @@ template <class T> OpType make_op_type() {
   t.any_strides = T::any_strides;
   t.may_repeat = T::may_repeat;
   t.out_history = T::out_history;
+  t.complex_gradient = T::complex_gradient;
+  t.numpy_names = T::numpy_names;
+  t.no_numbers_into_out = T::no_numbers_into_out;
   t.kernels = kernel_slots<T>;
   t.construct = [](void* p) { new (p) T(); };
   if constexpr (requires(const T& op, Inputs in) { op.infer(in); })

@@ -37,6 +37,8 @@ void check_no_repeats(const Tensor& written) {
 void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in) {
   check((rule != Out::exact && rule != Out::same) || out.dtype() == result.dtype, op, ": Expected out tensor to have dtype ", name_of(result.dtype),
         ", but got ", name_of(out.dtype()), " instead");
+  check(rule != Out::truth || out.dtype() == DType::boolean || out.dtype() == DType::uint8, op, " only supports bool tensor for result, got: ",
+        name_of(out.dtype()));
   check<TypeError>(rule != Out::joined || can_cast(result.dtype, out.dtype()),
                    "torch.cat(): input types can't be cast to the desired output type ", name_of(out.dtype()));
   check(can_cast(result.dtype, out.dtype()), op, ": result type ", name_of(result.dtype),
@@ -45,7 +47,7 @@ void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& ou
   Tensor written = resized(out, result.sizes);
   for (const Tensor& x : in) {
     Overlap met = x ? overlap(written, x) : Overlap::none;
-    bool refused = rule != Out::cast && rule != Out::same ? met == Overlap::full || met == Overlap::partial : elementwise && met == Overlap::partial;
+    bool refused = rule != Out::cast && rule != Out::same && rule != Out::truth ? met == Overlap::full || met == Overlap::partial : elementwise && met == Overlap::partial;
     check(!refused, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
           "memory location. ", kClone);
   }

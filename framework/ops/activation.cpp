@@ -28,6 +28,10 @@ Meta Gelu::infer(Inputs in) const {
   return pointwise_meta("gelu(", Rule::real, in);
 }
 
+Meta Relu::infer(Inputs in) const {
+  check(in[0].dtype() != DType::boolean, "relu: Boolean inputs not supported for relu");
+  return pointwise_meta("relu(", Rule::promote, in);
+}
 Tensors Relu::vjp(const Saved& s, const Tensor& dy) const { return {fn::relu_backward(dy, s.output())}; }
 Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardtanh_backward(dy, s.input(0), min_val, max_val)}; }
 Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::leaky_relu_backward(dy, s.input(0), negative_slope)}; }

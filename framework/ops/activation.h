@@ -9,6 +9,7 @@ struct Relu : Pointwise<Relu, Rule::promote> {
   static constexpr auto doc = "max(x, 0).";
   static constexpr Out out = Out::none;
   static constexpr Save saves{.outputs = 0b1};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -78,6 +79,7 @@ struct Gelu : Pointwise<Gelu, Rule::real> {
 struct Silu : Pointwise<Silu, Rule::real> {
   static constexpr Signature signature = "silu(input: Tensor) -> Tensor";
   static constexpr auto doc = "x * sigmoid(x).";
+  static constexpr bool complex_gradient = false;
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;

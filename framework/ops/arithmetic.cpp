@@ -157,6 +157,15 @@ Meta Heaviside::infer(Inputs in) const {
   return pointwise_meta("heaviside(", Rule::promote, in);
 }
 
+Meta Lerp::infer(Inputs in) const {
+  for (int i : {1, 2}) {
+    if (in[i].has_flag(kWrappedNumber) || (i == 2 && in[i].ndim() == 0)) continue;
+    check(in[i].dtype() == in[0].dtype(), "lerp: expected dtype ", name_of(in[0].dtype()), " for `", i == 1 ? "end" : "weight", "` but got dtype ",
+          name_of(in[i].dtype()));
+  }
+  return pointwise_meta("lerp(", Rule::real, in);
+}
+
 Meta Where::infer(Inputs in) const {
   check(in[0].dtype() == DType::boolean || in[0].dtype() == DType::uint8, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
         name_of(in[0].dtype()));

@@ -59,6 +59,7 @@ struct FloorDivide : Pointwise<FloorDivide, Rule::promote> {
 struct Remainder : Pointwise<Remainder, Rule::promote> {
   static constexpr Signature signature = "remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Rest of the division, with the sign of other.";
+  static constexpr uint8_t no_numbers_into_out = 0b1;
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -173,7 +174,8 @@ struct Heaviside : Pointwise<Heaviside, Rule::promote> {
 
 struct Lerp : Pointwise<Lerp, Rule::real> {
   static constexpr Signature signature = "lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor";
-  static constexpr auto doc = "input + weight * (end - input).";
+  static constexpr auto doc = "input + weight * (end - input). end has input's dtype, and so has a weight with axes.";
+  Meta infer(Inputs in) const;
   static constexpr Save saves{.inputs = 0b111};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -199,26 +201,31 @@ struct Addcdiv : Pointwise<Addcdiv, Rule::real> {
 struct BitwiseAnd : Pointwise<BitwiseAnd, Rule::integral> {
   static constexpr Signature signature = "bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Bit by bit and.";
+  static constexpr uint8_t no_numbers_into_out = 0b1;
 };
 
 struct BitwiseOr : Pointwise<BitwiseOr, Rule::integral> {
   static constexpr Signature signature = "bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Bit by bit or.";
+  static constexpr uint8_t no_numbers_into_out = 0b1;
 };
 
 struct BitwiseXor : Pointwise<BitwiseXor, Rule::integral> {
   static constexpr Signature signature = "bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Bit by bit exclusive or.";
+  static constexpr uint8_t no_numbers_into_out = 0b1;
 };
 
 struct ShiftLeft : Pointwise<ShiftLeft, Rule::integral> {
   static constexpr Signature signature = "bitwise_left_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input << other.";
+  static constexpr uint8_t no_numbers_into_out = 0b1;
 };
 
 struct ShiftRight : Pointwise<ShiftRight, Rule::integral> {
   static constexpr Signature signature = "bitwise_right_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input >> other, keeping the sign.";
+  static constexpr uint8_t no_numbers_into_out = 0b1;
 };
 
 struct Gcd : Pointwise<Gcd, Rule::integral> {
@@ -234,6 +241,7 @@ struct Lcm : Pointwise<Lcm, Rule::integral> {
 struct Where : Pointwise<Where, Rule::select> {
   static constexpr Signature signature = "where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input where condition holds, other elsewhere.";
+  static constexpr uint8_t no_numbers_into_out = 0b110;
   static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;

@@ -10,52 +10,52 @@ template <class Derived, Rule rule> struct Cylinder : Pointwise<Derived, rule> {
   static constexpr bool differentiable = false;
 };
 
-struct AiryAi : Cylinder<AiryAi, Rule::floating> {
+struct AiryAi : Cylinder<AiryAi, Rule::wide> {
   static constexpr Signature signature = "airy_ai(input: Tensor) -> Tensor";
   static constexpr auto doc = "Airy function Ai.";
 };
-struct BesselJ0 : Cylinder<BesselJ0, Rule::floating> {
+struct BesselJ0 : Cylinder<BesselJ0, Rule::wide> {
   static constexpr Signature signature = "bessel_j0(input: Tensor) -> Tensor";
   static constexpr auto doc = "Bessel function of the first kind of order 0.";
 };
-struct BesselJ1 : Cylinder<BesselJ1, Rule::floating> {
+struct BesselJ1 : Cylinder<BesselJ1, Rule::wide> {
   static constexpr Signature signature = "bessel_j1(input: Tensor) -> Tensor";
   static constexpr auto doc = "Bessel function of the first kind of order 1.";
 };
-struct BesselY0 : Cylinder<BesselY0, Rule::floating> {
+struct BesselY0 : Cylinder<BesselY0, Rule::wide> {
   static constexpr Signature signature = "bessel_y0(input: Tensor) -> Tensor";
   static constexpr auto doc = "Bessel function of the second kind of order 0; NaN below 0.";
 };
-struct BesselY1 : Cylinder<BesselY1, Rule::floating> {
+struct BesselY1 : Cylinder<BesselY1, Rule::wide> {
   static constexpr Signature signature = "bessel_y1(input: Tensor) -> Tensor";
   static constexpr auto doc = "Bessel function of the second kind of order 1; NaN below 0.";
 };
-struct BesselK0 : Cylinder<BesselK0, Rule::floating> {
+struct BesselK0 : Cylinder<BesselK0, Rule::wide> {
   static constexpr Signature signature = "modified_bessel_k0(input: Tensor) -> Tensor";
   static constexpr auto doc = "Modified Bessel function of the second kind of order 0; NaN below 0.";
 };
-struct BesselK1 : Cylinder<BesselK1, Rule::floating> {
+struct BesselK1 : Cylinder<BesselK1, Rule::wide> {
   static constexpr Signature signature = "modified_bessel_k1(input: Tensor) -> Tensor";
   static constexpr auto doc = "Modified Bessel function of the second kind of order 1; NaN below 0.";
 };
-struct ScaledBesselK0 : Cylinder<ScaledBesselK0, Rule::floating> {
+struct ScaledBesselK0 : Cylinder<ScaledBesselK0, Rule::wide> {
   static constexpr Signature signature = "scaled_modified_bessel_k0(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(x) modified_bessel_k0(x).";
 };
-struct ScaledBesselK1 : Cylinder<ScaledBesselK1, Rule::floating> {
+struct ScaledBesselK1 : Cylinder<ScaledBesselK1, Rule::wide> {
   static constexpr Signature signature = "scaled_modified_bessel_k1(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(x) modified_bessel_k1(x).";
 };
 
-struct BesselI0 : Cylinder<BesselI0, Rule::floating> {
+struct BesselI0 : Cylinder<BesselI0, Rule::wide> {
   static constexpr Signature signature = "modified_bessel_i0(input: Tensor) -> Tensor";
   static constexpr auto doc = "Modified Bessel function of the first kind of order 0: i0, without its gradient.";
 };
-struct BesselI1 : Cylinder<BesselI1, Rule::floating> {
+struct BesselI1 : Cylinder<BesselI1, Rule::wide> {
   static constexpr Signature signature = "modified_bessel_i1(input: Tensor) -> Tensor";
   static constexpr auto doc = "Modified Bessel function of the first kind of order 1: i1, without its gradient.";
 };
-struct SphericalBesselJ0 : Cylinder<SphericalBesselJ0, Rule::floating> {
+struct SphericalBesselJ0 : Cylinder<SphericalBesselJ0, Rule::wide> {
   static constexpr Signature signature = "spherical_bessel_j0(input: Tensor) -> Tensor";
   static constexpr auto doc = "sin(x) / x, 1 at 0 and 0 at infinity.";
 };
@@ -67,7 +67,7 @@ struct Ndtr : Pointwise<Ndtr, Rule::floating> {
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
-struct Zeta : Pointwise<Zeta, Rule::floating> {
+struct Zeta : Pointwise<Zeta, Rule::wide> {
   static constexpr Signature signature = "zeta(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Hurwitz's zeta function, the sum of (k + other) ** -input over k >= 0. It has a gradient with respect to other only.";
   static constexpr Module module = Module::special;

@@ -38,6 +38,7 @@ struct ViewAsComplex : ViewOp {
   static constexpr Signature signature = "view_as_complex(input: Tensor) -> Tensor";
   static constexpr auto doc = "Pairs (*, 2) of float32 or float64 as complex numbers (*), without a copy. RuntimeError when the "
       "strides forbid it.";
+  static constexpr Autocast autocast = Autocast::float32;
   static constexpr bool holomorphic = false;
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -84,6 +85,7 @@ struct Complex : Op {
 struct Polar : Op {
   static constexpr Signature signature = "polar(abs: Tensor, angle: Tensor) -> Tensor";
   static constexpr auto doc = "abs * exp(angle i), of float32 or float64 tensors of one dtype that broadcast.";
+  static constexpr Autocast autocast = Autocast::float32;
   static constexpr Out out = Out::same;
   static constexpr const char* notation = "pointwise";
   static constexpr bool holomorphic = false;

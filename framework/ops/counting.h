@@ -41,6 +41,7 @@ struct RepeatInterleave : Op {
   static constexpr Signature signature =
       "repeat_interleave.self_int(input: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None) -> Tensor";
   static constexpr auto doc = "Each element repeated `repeats` times along dim, of the flattened tensor without dim.";
+  static constexpr Autocast autocast = Autocast::opaque;
   static constexpr Out out = Out::none;
   int64_t repeats;
   std::optional<int64_t> dim, output_size;
@@ -52,6 +53,7 @@ struct RepeatInterleaveTensor : Op {
   static constexpr Signature signature =
       "repeat_interleave.self_Tensor(input: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: int | None = None) -> Tensor";
   static constexpr auto doc = "Each element repeated repeats[i] times along dim.";
+  static constexpr Autocast autocast = Autocast::opaque;
   static constexpr Out out = Out::none;
   std::optional<int64_t> dim, output_size;
   static constexpr std::tuple fields{&RepeatInterleaveTensor::dim, &RepeatInterleaveTensor::output_size};

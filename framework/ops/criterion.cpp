@@ -30,6 +30,11 @@ void check_fractions(const char* op, const Tensor& t) {
   check<NotImplemented>(is_floating(t.dtype()), op, ": not implemented for ", name_of(t.dtype()));
 }
 
+// What PyTorch has loops for in float32 and float64 only.
+void check_wide(const char* op, const Tensor& t) {
+  check<NotImplemented>(!is_reduced(t.dtype()), op, ": not implemented for ", name_of(t.dtype()));
+}
+
 // PyTorch has no derivative with respect to some arguments.
 void check_constant(const char* op, const char* name, const Tensor& t) {
   check(!t || !mode.grad || !t.has_flag(kRequiresGrad), "The function '", op, "' is not differentiable with respect to argument '", name,
@@ -100,6 +105,8 @@ Tensor BinaryCrossEntropy::compose(Inputs in) const {
 
 Tensor BceWithLogits::compose(Inputs in) const {
   const Tensor &x = in[0], &t = in[1];
+  check(can_cast(promote_types(x.dtype(), t.dtype()), t.dtype()), "binary_cross_entropy_with_logits: result type ", name_of(x.dtype()),
+        " can't be cast to the desired output type ", name_of(t.dtype()));
   check_constant("binary_cross_entropy_with_logits", "weight", in[2]);
   check_constant("binary_cross_entropy_with_logits", "pos_weight", in[3]);
   Tensor log_sigmoid = fn::logsigmoid(x), kept = 1.0 - t;
@@ -117,7 +124,7 @@ Tensor BceWithLogits::compose(Inputs in) const {
     check(wide == loss.sizes(), "output with shape ", loss.sizes(), " doesn't match the broadcast shape ", wide);
     loss = loss * in[2];
   }
-  return reduced(loss, reduction);
+  return reduced(cast_to(loss, t.dtype()), reduction);  // which PyTorch computes in target's place
 }
 
 Tensor KlDiv::compose(Inputs in) const {
@@ -176,6 +183,7 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
   check(!w || w.numel() == (x.ndim() ? x.size(-1) : 1), "multi_margin_loss: inconsistent weight size, expected ", x.ndim() ? x.size(-1) : 1, " but got ",
         w ? w.sizes() : Dims());
   check_examples(x);
+  check_wide("multi_margin_loss", x);
   Examples e{x, target, x.ndim() < 2};
   if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()}), e.labels = fn::reshape(target, Dims{-1});
   check(e.labels.ndim() == 1 && e.labels.numel() == e.rows.sizes()[0], "inconsistent target size, expected ", e.rows.sizes()[0], " but got ",
@@ -195,6 +203,7 @@ Tensor MultilabelMarginLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &target = in[1];
   check(x.ndim() <= 2 && x.sizes() == target.sizes(), "inconsistent target size: ", target.sizes(), " for input of size: ", x.sizes());
   check_examples(x);
+  check_wide("multilabel_margin_loss", x);
   if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));
   if (x.numel()) check_fractions("multilabel_margin_loss", x);
   int64_t classes = x.ndim() ? x.size(-1) : 1;

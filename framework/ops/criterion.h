@@ -140,6 +140,7 @@ struct CosineEmbeddingLoss : Op {
 struct SoftMarginLoss : Op {
   static constexpr Signature signature = "soft_margin_loss(input: Tensor, target: Tensor, reduction: int = 1) -> Tensor";
   static constexpr auto doc = "log(1 + exp(-target input)), of input's shape and dtype.";
+  static constexpr bool complex_gradient = false;
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;

@@ -6,6 +6,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/create.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
 #include "framework/ops/reduce.h"
@@ -37,7 +38,10 @@ Tensor safe_sqrt(const Tensor& x) {
   return fn::masked_fill(fn::sqrt(fn::masked_fill(x, zero, 1.0)), zero, 0.0);
 }
 
-Tensors with_root(const std::array<Tensor, 2>& both) { return {safe_sqrt(both[0]), both[1]}; }
+/// `x` in a precision that holds its variance, which half precision does not where it holds the deviation.
+Tensor wide(const Tensor& x) { return is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x; }
+Tensor root(const std::array<Tensor, 2>& both, DType type) { return cast_to(safe_sqrt(both[0]), real_type(type)); }
+Tensors with_root(const std::array<Tensor, 2>& both, DType type) { return {root(both, type), cast_to(both[1], type)}; }
 Tensors listed(const std::array<Tensor, 2>& both) { return {both[0], both[1]}; }
 
 }  // namespace
@@ -80,15 +84,15 @@ std::array<Tensor, 2> ByDimUnbiased::both(const char* op, const Tensor& x) const
 Tensor Var::compose(Inputs in) const { return both("var", in[0])[0]; }
 Tensor VarUnbiased::compose(Inputs in) const { return both("var", in[0])[0]; }
 Tensor VarDimUnbiased::compose(Inputs in) const { return both("var", in[0])[0]; }
-Tensor Std::compose(Inputs in) const { return safe_sqrt(both("std", in[0])[0]); }
-Tensor StdUnbiased::compose(Inputs in) const { return safe_sqrt(both("std", in[0])[0]); }
-Tensor StdDimUnbiased::compose(Inputs in) const { return safe_sqrt(both("std", in[0])[0]); }
+Tensor Std::compose(Inputs in) const { return root(both("std", wide(in[0])), in[0].dtype()); }
+Tensor StdUnbiased::compose(Inputs in) const { return root(both("std", wide(in[0])), in[0].dtype()); }
+Tensor StdDimUnbiased::compose(Inputs in) const { return root(both("std", wide(in[0])), in[0].dtype()); }
 Tensors VarMean::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
 Tensors VarMeanUnbiased::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
 Tensors VarMeanDimUnbiased::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
-Tensors StdMean::compose(Inputs in) const { return with_root(both("std_mean", in[0])); }
-Tensors StdMeanUnbiased::compose(Inputs in) const { return with_root(both("std_mean", in[0])); }
-Tensors StdMeanDimUnbiased::compose(Inputs in) const { return with_root(both("std_mean", in[0])); }
+Tensors StdMean::compose(Inputs in) const { return with_root(both("std_mean", wide(in[0])), in[0].dtype()); }
+Tensors StdMeanUnbiased::compose(Inputs in) const { return with_root(both("std_mean", wide(in[0])), in[0].dtype()); }
+Tensors StdMeanDimUnbiased::compose(Inputs in) const { return with_root(both("std_mean", wide(in[0])), in[0].dtype()); }
 
 static const DeviationOps::Registration ops;
 

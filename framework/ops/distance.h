@@ -61,7 +61,6 @@ struct Pdist : Op {
   static constexpr Signature signature = "pdist(input: Tensor, p: float = 2.0) -> Tensor";
   static constexpr auto doc = "p-norm distances between all pairs of rows i < j of (N, M). Shape: (N (N - 1) / 2).";
   static constexpr Module module = Module::functional;
-  static constexpr Autocast autocast = Autocast::float32;
   static constexpr Out out = Out::none;
   double p;
   static constexpr std::tuple fields{&Pdist::p};

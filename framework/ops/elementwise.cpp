@@ -20,13 +20,10 @@ Tensor widened(const Tensor& x, DType type) { return x.has_flag(kWrappedNumber) 
 
 }  // namespace
 
-Tensor ClampMin::compose(Inputs in) const {
-  return in[1].has_flag(kWrappedNumber) ? fn::clamp(in[0], std::optional<Scalar>(item(in[1]))) : fn::clamp(in[0], in[1]);
-}
-Tensor ClampMax::compose(Inputs in) const {
-  return in[1].has_flag(kWrappedNumber) ? fn::clamp(in[0], std::optional<Scalar>(), std::optional<Scalar>(item(in[1])))
-                                        : fn::clamp(in[0], std::nullopt, in[1]);
-}
+Tensor ClampMinTensor::compose(Inputs in) const { return fn::clamp(in[0], in[1]); }
+Tensor ClampMin::compose(Inputs in) const { return fn::clamp(in[0], std::optional<Scalar>(min)); }
+Tensor ClampMaxTensor::compose(Inputs in) const { return fn::clamp(in[0], std::nullopt, in[1]); }
+Tensor ClampMax::compose(Inputs in) const { return fn::clamp(in[0], std::optional<Scalar>(), std::optional<Scalar>(max)); }
 
 Tensor Rsub::compose(Inputs in) const { return fn::sub(in[1], in[0], alpha); }
 
@@ -35,7 +32,12 @@ Tensor FloatPower::compose(Inputs in) const {
   return fn::pow(widened(in[0], type), widened(in[1], type));
 }
 
-Tensor Ldexp::compose(Inputs in) const { return in[0] * fn::pow(2.0, in[1]); }
+// A half keeps its dtype beside whole exponents: PyTorch moves its exponent.
+Tensor Ldexp::compose(Inputs in) const {
+  check<NotImplemented>(in[1].dtype() != DType::boolean, "ldexp: not implemented for exponents of bool");
+  const Tensor moved = in[0] * fn::pow(2.0, in[1]);
+  return is_reduced(in[0].dtype()) && !is_inexact(in[1].dtype()) ? cast_to(moved, in[0].dtype()) : moved;
+}
 
 std::array<Meta, 2> Frexp::infer(Inputs in) const {
   const Tensor& x = in[0];
@@ -49,6 +51,8 @@ std::array<Meta, 2> Frexp::infer(Inputs in) const {
 Tensors Frexp::vjp(const Saved& s, const Tensor& dy) const { return {dy / fn::exp2(cast_to(s.output(1), dy.dtype()))}; }
 
 Tensor Multigammaln::compose(Inputs in) const {
+  check(in[0].dtype() != DType::boolean, "multigammaln: The input tensor may not be a boolean tensor.");
+  check<NotImplemented>(!is_complex(in[0].dtype()), "multigammaln: not implemented for ", name_of(in[0].dtype()));
   check(p >= 1, "multigammaln: p has to be greater than or equal to 1, got ", p);
   const Tensor x = is_floating(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
   // The last half is a zero to add: it leaves no -0.

@@ -4,19 +4,41 @@
 
 namespace weir {
 
+struct ClampMinTensor : Op {
+  static constexpr Signature signature = "clamp_min.Tensor(input: Tensor, min: Tensor) -> Tensor";
+  static constexpr auto doc = "max(input, min), element by element.";
+  static constexpr bool inplace = true;
+  static constexpr Save saves{.inputs = 0b1};
+  Tensor compose(Inputs in) const;
+};
+
 struct ClampMin : Op {
-  static constexpr Signature signature = "clamp_min(input: Tensor, min: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "clamp_min(input: Tensor, min: Number) -> Tensor";
   static constexpr auto doc = "max(input, min).";
+  static constexpr bool inplace = true;
+  static constexpr Out out = Out::same;
+  static constexpr Save saves{.inputs = 0b1};
+  Scalar min;
+  static constexpr std::tuple fields{&ClampMin::min};
+  Tensor compose(Inputs in) const;
+};
+
+struct ClampMaxTensor : Op {
+  static constexpr Signature signature = "clamp_max.Tensor(input: Tensor, max: Tensor) -> Tensor";
+  static constexpr auto doc = "min(input, max), element by element.";
   static constexpr bool inplace = true;
   static constexpr Save saves{.inputs = 0b1};
   Tensor compose(Inputs in) const;
 };
 
 struct ClampMax : Op {
-  static constexpr Signature signature = "clamp_max(input: Tensor, max: Tensor | Number) -> Tensor";
+  static constexpr Signature signature = "clamp_max(input: Tensor, max: Number) -> Tensor";
   static constexpr auto doc = "min(input, max).";
   static constexpr bool inplace = true;
+  static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
+  Scalar max;
+  static constexpr std::tuple fields{&ClampMax::max};
   Tensor compose(Inputs in) const;
 };
 
@@ -75,6 +97,6 @@ struct Isclose : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ElementwiseOps = OpList<ClampMin, ClampMax, Rsub, FloatPower, Ldexp, Frexp, Multigammaln, Isclose>;
+using ElementwiseOps = OpList<ClampMinTensor, ClampMin, ClampMaxTensor, ClampMax, Rsub, FloatPower, Ldexp, Frexp, Multigammaln, Isclose>;
 
 }  // namespace weir

@@ -7,6 +7,8 @@ namespace weir {
 struct Glu : Op {
   static constexpr Signature signature = "glu(input: Tensor, dim: int = -1) -> Tensor";
   static constexpr auto doc = "a * sigmoid(b) of the two halves of input along dim. RuntimeError where its size is odd. Source: Dauphin et al. 2016.";
+  static constexpr bool numpy_names = false;
+  static constexpr Out out = Out::none;
   static constexpr Module module = Module::functional;
   int64_t dim;
   static constexpr std::tuple fields{&Glu::dim};

@@ -34,6 +34,7 @@ struct GridSampler : Op {
   static constexpr Signature signature =
       "grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler_forward of images or volumes.";
+  static constexpr bool complex_gradient = false;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr Out out = Out::none;
   int64_t interpolation_mode, padding_mode;
@@ -46,6 +47,8 @@ struct GridSampler2d : Op {
   static constexpr Signature signature =
       "grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler of images.";
+  static constexpr Autocast autocast = Autocast::float32;
+  static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::none;
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
@@ -57,6 +60,8 @@ struct GridSampler3d : Op {
   static constexpr Signature signature =
       "grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler of volumes.";
+  static constexpr Autocast autocast = Autocast::float32;
+  static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::none;
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
@@ -67,6 +72,7 @@ struct GridSampler3d : Op {
 struct AffineGrid : Op {
   static constexpr Signature signature = "affine_grid_generator(theta: Tensor, size: list[int], align_corners: bool) -> Tensor";
   static constexpr auto doc = "Sampling grid (N, [D,] H, W, rank) of the affine maps theta (N, rank, rank + 1) for results of `size`.";
+  static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::none;
   Dims size;
   bool align_corners;

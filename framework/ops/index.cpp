@@ -353,6 +353,7 @@ std::array<Meta, 2> Sort::infer(Inputs in) const {
 Tensors Sort::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim); }
 std::array<Meta, 2> Topk::infer(Inputs in) const {
   int d = wrap_dim(dim, in[0].ndim(), "topk");
+  check(in[0].dtype() != DType::boolean, "topk does not support bool dtypes on CPU");
   int64_t n = in[0].ndim() ? in[0].sizes()[d] : 1;
   check(k >= 0 && k <= n, "topk: selected index k out of range");
   Dims sizes = in[0].sizes();

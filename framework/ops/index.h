@@ -162,6 +162,7 @@ struct Embedding : Op {
   static constexpr Signature signature =
       "embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor";
   static constexpr auto doc = "Rows of weight (num, dim) at indices. Shape: indices' shape + (dim,). padding_idx gets no gradient.";
+  static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::none;
   static constexpr Save saves{.inputs = 0b10};
   int64_t padding_idx;

@@ -12,9 +12,9 @@ namespace weir {
 using namespace fn;
 
 void check_matrices(const char* op, const Tensor& t, const char* name, Nothing nothing) {
-  const bool any = nothing == Nothing::of_any_dtype && t.numel() == 0;
+  const bool empty = t.numel() == 0, any = empty && nothing == Nothing::of_any_dtype, half = any || (empty && nothing == Nothing::of_half);
   check(any || is_inexact(t.dtype()), op, ": Expected a floating point or complex tensor as input. Got ", name_of(t.dtype()));
-  check(any || !is_reduced(t.dtype()), op, ": Low precision dtypes not supported. Got ", name_of(t.dtype()));
+  check(half || !is_reduced(t.dtype()), op, ": Low precision dtypes not supported. Got ", name_of(t.dtype()));
   check(t.ndim() >= 2, op, ": The input tensor ", name, " must have at least 2 dimensions.");
 }
 void check_square(const char* op, const Tensor& t, const char* name, Nothing nothing) {

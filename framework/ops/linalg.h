@@ -19,9 +19,9 @@ struct LinalgOp : Op {
   static constexpr Out out = Out::exact;
 };
 
-/// What is said of a matrix without elements: PyTorch looks at its dtype in some functions only.
-enum class Nothing : bool { checked, of_any_dtype };
-/// RuntimeError unless `t` holds matrices of float32, float64 or complex numbers; `op` as in "linalg.inv".
+/// What is said of a matrix without elements: PyTorch looks at its dtype in some functions only, and at half precision in fewer.
+enum class Nothing : uint8_t { checked, of_half, of_any_dtype };
+/// RuntimeError unless `t` holds matrices of float32, float64 or complex numbers, or has no elements and `nothing` allows its dtype; `op` as in "linalg.inv".
 void check_matrices(const char* op, const Tensor& t, const char* name = "A", Nothing nothing = Nothing::checked);
 void check_square(const char* op, const Tensor& t, const char* name = "A", Nothing nothing = Nothing::checked);
 

@@ -23,7 +23,7 @@ Meta per_matrix(const Tensor& A) { return {batch_of(A), DType::int32, A.device()
 }  // namespace
 
 std::array<Meta, 2> CholeskyEx::infer(Inputs in) const {
-  check_square("linalg.cholesky", in[0]);
+  check_square("linalg.cholesky", in[0], "A", Nothing::of_half);
   return {column_meta(in[0].sizes(), in[0]), per_matrix(in[0])};
 }
 // Source: Murray 2016, "Differentiation of the Cholesky decomposition".
@@ -62,7 +62,7 @@ Tensors TriangularApply::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 std::array<Meta, 3> LdlFactorEx::infer(Inputs in) const {
-  check_square("torch.linalg.ldl_factor_ex", in[0]);
+  check_square("torch.linalg.ldl_factor_ex", in[0], "A", Nothing::of_half);
   Dims sizes = batch_of(in[0]);
   sizes.push(in[0].size(-1));
   return {column_meta(in[0].sizes(), in[0]), Meta(sizes, DType::int32, in[0].device()), per_matrix(in[0])};
@@ -101,7 +101,7 @@ Tensors LdlFactor::compose(Inputs in) const {
   return {LD, pivots};
 }
 Tensor LdlSolve::compose(Inputs in) const {
-  check_square("torch.linalg.ldl_solve", in[0], "LD");
+  check_square("torch.linalg.ldl_solve", in[0], "LD", Nothing::of_half);
   check(in[2].ndim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
   check_pair("torch.linalg.ldl_solve", in[0], in[2], true);
   check(in[1].dtype() == DType::int32, "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", name_of(in[1].dtype()));

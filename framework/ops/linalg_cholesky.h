@@ -58,6 +58,7 @@ struct LdlFactorEx : LinalgOp {
   static constexpr Signature signature =
       "linalg_ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> (LD: Tensor, pivots: Tensor, info: Tensor)";
   static constexpr auto doc = "Factors L D L^T (L D L^H when hermitian) of symmetric matrices in LAPACK's packed form, from the lower triangle. No gradient.";
+  static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr uint8_t recorded = 0b1;
   bool hermitian, check_errors;
   static constexpr std::tuple fields{&LdlFactorEx::hermitian, &LdlFactorEx::check_errors};
@@ -121,6 +122,7 @@ struct TriangularSolve : LinalgOp {
 struct LdlFactor : LinalgOp {
   static constexpr Signature signature = "linalg_ldl_factor(A: Tensor, *, hermitian: bool = False) -> (LD: Tensor, pivots: Tensor)";
   static constexpr auto doc = "ldl_factor_ex without info.";
+  static constexpr Autocast autocast = Autocast::unchanged;
   bool hermitian;
   static constexpr std::tuple fields{&LdlFactor::hermitian};
   Tensors compose(Inputs in) const;

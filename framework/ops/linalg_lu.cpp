@@ -96,7 +96,7 @@ Tensors InvEx::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 Meta Det::infer(Inputs in) const {
-  check_square("linalg.det", in[0]);
+  check_square("linalg.det", in[0], "A", Nothing::of_half);
   return {batch_of(in[0]), in[0].dtype(), in[0].device()};
 }
 // grad times the conjugate adjugate: conj(det) A^-H, and where A has no inverse, by products of singular values; without a
@@ -168,8 +168,8 @@ Tensors Lu::compose(Inputs in) const {
 
 Tensor LuSolve::compose(Inputs in) const {
   Tensor LU = in[0], pivots = in[1], B = in[2];
-  check_square("linalg.lu_solve", LU, "LU");
-  check_matrices("linalg.lu_solve", B, "B");
+  check_square("linalg.lu_solve", LU, "LU", Nothing::of_half);
+  check_matrices("linalg.lu_solve", B, "B", Nothing::of_half);
   check(LU.dtype() == B.dtype(), "linalg.lu_solve: Expected LU and B to have the same dtype, but found ", name_of(LU.dtype()), " and ", name_of(B.dtype()));
   check(pivots.dtype() == DType::int32, "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
   check(pivots.size(-1) == LU.size(-1), "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix");
@@ -195,7 +195,7 @@ Tensor OldLuSolve::compose(Inputs in) const { return lu_solve(in[1], in[2], in[0
 
 Tensors SolveEx::compose(Inputs in) const {
   Tensor A = in[0], B = in[1];
-  check_square("linalg.solve", A);
+  check_square("linalg.solve", A, "A", Nothing::of_half);
   check(is_inexact(B.dtype()), "linalg.solve: Expected a floating point or complex tensor as input. Got ", name_of(B.dtype()));
   check(A.dtype() == B.dtype(), "linalg.solve: Expected A and B to have the same dtype, but found A of type ", name_of(A.dtype()),
         " and B of type ", name_of(B.dtype()), " instead");

@@ -11,6 +11,7 @@ struct LuFactorEx : LinalgOp {
   static constexpr auto doc =
       "L below the diagonal and U above in one matrix; the rows exchanged, from 1, int32; the place of the first zero on U's diagonal, "
       "or 0. Shapes: as A, (*, min(m, n)), (*). LinAlgError for a zero when check_errors.";
+  static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.outputs = 0b11};
   static constexpr uint8_t recorded = 0b1;
   bool pivot, check_errors;
@@ -44,6 +45,7 @@ struct SolveLu : LinalgOp {
   static constexpr Signature signature =
       "solve_lu(A: Tensor, B: Tensor, check_errors: bool) -> (result: Tensor, LU: Tensor, pivots: Tensor, info: Tensor)";
   static constexpr auto doc = "X with A X = B, for A and B of one batch, and what lu_factor_ex gives of A.";
+  static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b111};
   static constexpr uint8_t recorded = 0b1;
@@ -129,6 +131,7 @@ struct SolveEx : LinalgOp {
   static constexpr Signature signature =
       "linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> (result: Tensor, info: Tensor)";
   static constexpr auto doc = "X with A X = B, or X A = B without `left`, and the place of the first zero pivot, or 0. B: matrices, or vectors of A's batch.";
+  static constexpr Autocast autocast = Autocast::unchanged;
   bool left, check_errors;
   static constexpr std::tuple fields{&SolveEx::left, &SolveEx::check_errors};
   Tensors compose(Inputs in) const;
@@ -182,7 +185,7 @@ struct Tensorinv : LinalgOp {
   Tensor compose(Inputs in) const;
 };
 struct Tensorsolve : LinalgOp {
-  static constexpr Signature signature = "linalg_tensorsolve(A: Tensor, B: Tensor, dims: list[int] | None = None) -> Tensor";
+  static constexpr Signature signature = "linalg_tensorsolve(input: Tensor, other: Tensor, dims: list[int] | None = None) -> Tensor";
   static constexpr auto doc = "X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first.";
   static constexpr Out out = Out::cast;
   static constexpr OutHistory out_history = OutHistory::kept;

@@ -18,6 +18,7 @@ struct Qr : LinalgOp {
 struct Geqrf : LinalgOp {
   static constexpr Signature signature = "geqrf(input: Tensor) -> (a: Tensor, tau: Tensor)";
   static constexpr auto doc = "R in the upper triangle, the reflectors of Q below it, and their factors. No gradient.";
+  static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::cast;
   static constexpr Module module = Module::torch;
   std::array<Meta, 2> infer(Inputs in) const;

@@ -85,7 +85,7 @@ Meta EigValues::infer(Inputs in) const {
 
 std::array<Meta, 3> SvdParts::infer(Inputs in) const {
   const Tensor& A = in[0];
-  check_matrices("linalg.svd", A);
+  check_matrices("linalg.svd", A, "A", Nothing::of_half);
   const int64_t m = A.size(-2), n = A.size(-1), k = std::min(m, n);
   return {values_meta(A, k, real_type(A.dtype())), column_meta(with_matrix(batch_of(A), m, full_matrices ? m : k), A),
           column_meta(with_matrix(batch_of(A), full_matrices ? n : k, n), A)};
@@ -122,7 +122,7 @@ Tensors SvdParts::vjp(const Saved& s, const Tensor&) const {
   return {result};
 }
 Meta SvdValues::infer(Inputs in) const {
-  check_matrices("linalg.svdvals", in[0]);
+  check_matrices("linalg.svdvals", in[0], "A", Nothing::of_half);
   return values_meta(in[0], std::min(in[0].size(-1), in[0].size(-2)), real_type(in[0].dtype()));
 }
 

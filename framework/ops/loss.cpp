@@ -15,7 +15,7 @@ using namespace fn;
 
 std::array<Meta, 2> NllLoss::infer(Inputs in) const {
   const Tensor &x = in[0], &t = in[1], &w = in[2];
-  check(x.ndim() >= 1, "nll_loss: input tensor should be at least 1D, got ", x.ndim(), "D");
+  check<ValueError>(x.ndim() >= 1, "nll_loss: input tensor should be at least 1D, got ", x.ndim(), "D");
   check(t.dtype() == DType::int64, "nll_loss: expected scalar type Long but found ", name_of(t.dtype()));
   int64_t c = x.ndim() == 1 ? x.sizes()[0] : x.sizes()[1];
   Dims want = x.sizes();
@@ -48,6 +48,7 @@ Tensor NllLossNd::compose(Inputs in) const {
 
 Tensor CrossEntropy::compose(Inputs in) const {
   const Tensor &x = in[0], &target = in[1], &w = in[2];
+  check<IndexError>(x.ndim() >= 1 || target.ndim() == 0, "cross_entropy_loss: input should be at least 1D, got ", x.ndim(), "D");
   check(x.ndim() >= 1, "cross_entropy_loss: input should be at least 1D, got ", x.ndim(), "D");
   int64_t axis = x.ndim() == 1 ? 0 : 1, classes = x.size(axis);
   Tensor logp = log_softmax(x, axis);

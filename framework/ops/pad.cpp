@@ -19,6 +19,8 @@ Tensor ConstantPad::compose(Inputs in) const {
   for (int i = 0; i < pad.n / 2; i++) {
     int d = x.ndim() - 1 - i;
     sizes[d] = checked_add(sizes[d], checked_add(pad[2 * i], pad[2 * i + 1]));
+    check(x.sizes()[d] >= -std::min<int64_t>(pad[2 * i], 0) - std::min<int64_t>(pad[2 * i + 1], 0), "constant_pad_nd: the negative padding ",
+          pad[2 * i], " and ", pad[2 * i + 1], " cuts off more than the size ", x.sizes()[d], " of dimension ", d);
     check(sizes[d] >= 0, "constant_pad_nd: The input size ", x.sizes()[d], ", plus negative padding ", pad[2 * i], " and ", pad[2 * i + 1],
           " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
   }
@@ -54,6 +56,11 @@ Tensor Pad::compose(Inputs in) const {
   bool wide = mode == "replicate" || (mode == "reflect" && rank < 3);
   check<NotImplemented>((x.ndim() == rank + 1 || x.ndim() == rank + 2) && rank <= 3, "pad: Only 2D, 3D, 4D, 5D padding with non-constant "
                         "padding are supported for now, got ", x.ndim(), "D input and ", pad.n, " pads");
+  check<NotImplemented>(mode == "circular" || x.dtype() != DType::boolean, "pad: mode ", mode.view(), " is not implemented for bool");
+  if (mode == "reflect" || mode == "replicate")
+    for (int d = x.ndim() - rank - 1; d < x.ndim(); d++)
+      check(x.sizes()[d] != 0, "pad: Expected ", rank + 1, "D or ", rank + 2, "D (batch mode) tensor with possibly 0 batch size and other non-zero "
+            "dimensions for input, but got: ", x.sizes());
   return wide ? fn::pad_axes_wide(x, pad, mode) : fn::pad_axes(x, pad, mode);
 }
 

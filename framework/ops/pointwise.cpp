@@ -118,7 +118,8 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
 
 DType compute_dtype(const char* op, Rule rule, Inputs in) {
   DType t = rule == Rule::select ? result_type(in.subspan(1)) : in.size() == 1 ? in[0].dtype() : result_type(in);
-  if (rule == Rule::floating && !is_inexact(t)) return default_float;
+  if ((rule == Rule::floating || rule == Rule::wide) && !is_inexact(t)) return default_float;
+  check<NotImplemented>(rule != Rule::wide || t == DType::float32 || t == DType::float64, NameIn{op}, ": not implemented for '", name_of(t), "'");
   check<NotImplemented>(rule != Rule::real || is_inexact(t), NameIn{op}, ": not implemented for '", name_of(t), "'");
   check<NotImplemented>(rule != Rule::integral || !is_inexact(t), NameIn{op}, ": not implemented for '", name_of(t), "'");
   return t;

@@ -16,6 +16,7 @@ enum class Rule : uint8_t {
   compare,    // computes in the promoted type, returns bool
   predicate,  // computes in the input's type, returns bool
   select,     // input 0 is a condition; the others promote
+  wide,       // as floating, float32 and float64 only: half precision and complex numbers raise
 };
 
 DType default_dtype();

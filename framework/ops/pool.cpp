@@ -112,6 +112,7 @@ Tensors MaxPoolBackward::vjp(const Saved& s, const Tensor& d) const {
 Meta AvgPool::infer(Inputs in) const {
   DType t = in[0].dtype();
   check<NotImplemented>(is_floating(t) || t == DType::int64, "\"avg_pool2d\" not implemented for '", name_of(t), "'");
+  check<NotImplemented>(kernel_size.n < 3 || !is_reduced(t), "\"avg_pool3d\" not implemented for '", name_of(t), "'");
   return laid_out(pooled_sizes("avg_pool", in[0].sizes(), kernel_size, stride, padding, Dims(kernel_size.n, 1), ceil_mode), in[0].dtype(), in[0]);
 }
 Tensors AvgPool::vjp(const Saved& s, const Tensor& dy) const {

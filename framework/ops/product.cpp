@@ -151,11 +151,8 @@ Tensor CrossOfThree::compose(Inputs in) const {
   return fn::cross(in[0], in[1], along);
 }
 
-Tensor LinalgVander::compose(Inputs in) const {
-  check(in[0].ndim() > 0 || N, "Expected dim >= 1 in linalg.vander");
-  Tensor x = in[0].ndim() ? in[0] : fn::reshape(in[0], Dims{1});
-  const int64_t count = N.value_or(x.size(-1));
-  check(count > 1, "N must be greater than 1, got ", count);
+// x ** 0 to x ** (count - 1) of each element; of whole numbers in int64.
+static Tensor powers_of(Tensor x, int64_t count) {
   if (!is_inexact(x.dtype())) x = cast_to(x, DType::int64);
   Dims sizes = x.sizes();
   sizes.push(count - 1);
@@ -163,13 +160,22 @@ Tensor LinalgVander::compose(Inputs in) const {
   return cat_of({full_of(Meta(each.sizes(), x.dtype(), x.device()), Scalar(int64_t(1))), fn::cumprod(fn::expand(each, sizes), int64_t(-1))}, -1);
 }
 
+Tensor LinalgVander::compose(Inputs in) const {
+  check(!is_reduced(in[0].dtype()) && in[0].dtype() != DType::boolean, "linalg.vander supports floating point, complex, and integer tensors, but got ",
+        name_of(in[0].dtype()));
+  check(in[0].ndim() > 0 || N, "Expected dim >= 1 in linalg.vander");
+  const Tensor x = in[0].ndim() ? in[0] : fn::reshape(in[0], Dims{1});
+  const int64_t count = N.value_or(x.size(-1));
+  check(count > 1, "N must be greater than 1, got ", count);
+  return powers_of(x, count);
+}
 Tensor Vander::compose(Inputs in) const {
   check(in[0].ndim() == 1, "x must be a one-dimensional tensor.");
   const int64_t count = N.value_or(in[0].size(0));
   check(count >= 0, "N must be non-negative.");
   const DType type = is_inexact(in[0].dtype()) ? in[0].dtype() : DType::int64;
   if (count < 2) return full_of(Meta(Dims{in[0].size(0), count}, type, in[0].device()), Scalar(int64_t(1)));  // of no power of x
-  const Tensor powers = fn::linalg_vander(in[0], count);
+  const Tensor powers = powers_of(in[0], count);
   return increasing ? powers : fn::flip(powers, Dims{-1});
 }
 

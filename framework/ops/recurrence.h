@@ -4,15 +4,10 @@
 
 namespace weir {
 
-// float32 and float64 only; PyTorch has no derivatives of these.
-template <class Derived> struct OrthogonalPolynomial : Pointwise<Derived, Rule::floating> {
+// PyTorch has no derivatives of these.
+template <class Derived> struct OrthogonalPolynomial : Pointwise<Derived, Rule::wide> {
   static constexpr Module module = Module::special;
   static constexpr bool differentiable = false;
-  Meta infer(Inputs in) const {
-    Meta m = pointwise_meta(Derived::signature.name.data(), Rule::floating, in);
-    check<NotImplemented>(m.dtype == DType::float32 || m.dtype == DType::float64, "special.", Derived::signature.name, ": not implemented for ", name_of(m.dtype));
-    return m;
-  }
 };
 
 struct ChebyshevT : OrthogonalPolynomial<ChebyshevT> {

@@ -235,18 +235,18 @@ Tensor Logsumexp::compose(Inputs in) const {
   return keepdim ? r : squeeze(r, std::optional<Dims>(dim.empty() ? std::optional<Dims>() : dim));
 }
 
-Meta Cumsum::infer(Inputs in) const {
-  wrap_dim(dim, in[0].ndim(), "cumsum");
-  return {in[0].sizes(), sum_type(dtype, in[0].dtype()), in[0].device()};
+static Meta running_meta(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dtype) {
+  wrap_dim(dim, x.ndim(), op);
+  check<NotImplemented>(!dtype || *dtype != DType::boolean, op, ": not implemented for 'bool'");
+  return {x.sizes(), sum_type(dtype, x.dtype()), x.device()};
 }
+
+Meta Cumsum::infer(Inputs in) const { return running_meta("cumsum", in[0], dim, dtype); }
 Tensors Cumsum::vjp(const Saved&, const Tensor& dy) const {
   if (dy.ndim() == 0) return {dy};
   return {flip_of(cumsum(flip_of(dy, Dims{dim}), dim), Dims{dim})};
 }
-Meta Cumprod::infer(Inputs in) const {
-  wrap_dim(dim, in[0].ndim(), "cumprod");
-  return {in[0].sizes(), sum_type(dtype, in[0].dtype()), in[0].device()};
-}
+Meta Cumprod::infer(Inputs in) const { return running_meta("cumprod", in[0], dim, dtype); }
 // The gradient of cumprod as sums of products that leave one element out, which can be differentiated where it is zero. Source:
 // PyTorch's cumprod_backward, which also takes n steps there.
 static Tensor cumprod_gradient(const Tensor& x, const Tensor& dy, int64_t d) {

@@ -53,6 +53,7 @@ struct Mean : Op {
 struct Prod : Op {
   static constexpr Signature signature = "prod(input: Tensor, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Product of all elements.";
+  static constexpr Out out = Out::none;
   static constexpr Autocast autocast = Autocast::float32;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Prod::dtype};
@@ -191,6 +192,7 @@ struct Any : Op {
   static constexpr Signature signature =
       "any(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Is any element nonzero? bool (uint8 for uint8).";
+  static constexpr Out out = Out::truth;
   std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Any::dim, &Any::keepdim};
@@ -201,6 +203,7 @@ struct All : Op {
   static constexpr Signature signature =
       "all(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Are all elements nonzero? bool (uint8 for uint8).";
+  static constexpr Out out = Out::truth;
   std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&All::dim, &All::keepdim};

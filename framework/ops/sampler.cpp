@@ -29,6 +29,7 @@ Meta Binomial::infer(Inputs in) const {
   check<ValueError>(is_floating(in[0].dtype()), "binomial only supports floating-point dtypes for count, got: ", name_of(in[0].dtype()));
   check<ValueError>(is_floating(in[1].dtype()), "binomial only supports floating-point dtypes for prob, got: ", name_of(in[1].dtype()));
   check(in[0].dtype() == in[1].dtype(), "Found dtype ", name_of(in[1].dtype()), " but expected ", name_of(in[0].dtype()));
+  check<NotImplemented>(!is_reduced(in[0].dtype()), "binomial: not implemented for ", name_of(in[0].dtype()));
   return {broadcast("binomial", in[0].sizes(), in[1].sizes()), in[0].dtype(), in[0].device()};
 }
 

@@ -63,6 +63,7 @@ struct ScatterReduce : Op {
   static constexpr auto doc =
       "input reduced with src's elements at index along dim; reduce: sum, prod, mean, amax or amin. Without include_self the old value "
       "at a place that is hit does not count.";
+  static constexpr bool complex_gradient = false;
   static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
   static constexpr bool inplace = true, any_layout = true;
   static constexpr Out out = Out::exact;
@@ -78,6 +79,7 @@ struct IndexReduce : Op {
   static constexpr Signature signature =
       "index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor";
   static constexpr auto doc = "input's slices at index (1-d) along dim reduced with source's; reduce: prod, mean, amax or amin.";
+  static constexpr bool complex_gradient = false;
   static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
   static constexpr bool inplace = true, any_layout = true;
   static constexpr Out out = Out::exact;

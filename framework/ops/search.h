@@ -20,6 +20,7 @@ struct Bucketize : Op {
   static constexpr Signature signature =
       "bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor";
   static constexpr auto doc = "The bucket of each element between sorted boundaries (1-d).";
+  static constexpr uint8_t no_numbers_into_out = 0b1;
   static constexpr Out out = Out::exact;
   bool out_int32, right;
   static constexpr std::tuple fields{&Bucketize::out_int32, &Bucketize::right};

@@ -310,6 +310,7 @@ struct Sinc : Pointwise<Sinc, Rule::floating> {
 struct NanToNum : Pointwise<NanToNum, Rule::promote> {
   static constexpr Signature signature = "nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor";
   static constexpr auto doc = "NaN and infinities replaced; by 0 and the largest finite numbers unless given.";
+  static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> nan;
@@ -350,7 +351,7 @@ struct I1e : Pointwise<I1e, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct Ndtri : Pointwise<Ndtri, Rule::floating> {
+struct Ndtri : Pointwise<Ndtri, Rule::wide> {
   static constexpr Signature signature = "ndtri(input: Tensor) -> Tensor";
   static constexpr auto doc = "Inverse of the standard normal distribution function.";
   static constexpr Module module = Module::special;
@@ -358,7 +359,7 @@ struct Ndtri : Pointwise<Ndtri, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct LogNdtr : Pointwise<LogNdtr, Rule::floating> {
+struct LogNdtr : Pointwise<LogNdtr, Rule::wide> {
   static constexpr Signature signature = "log_ndtr(input: Tensor) -> Tensor";
   static constexpr auto doc = "Logarithm of the standard normal distribution function.";
   static constexpr Module module = Module::special;
@@ -366,7 +367,7 @@ struct LogNdtr : Pointwise<LogNdtr, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct Erfcx : Pointwise<Erfcx, Rule::floating> {
+struct Erfcx : Pointwise<Erfcx, Rule::wide> {
   static constexpr Signature signature = "erfcx(input: Tensor) -> Tensor";
   static constexpr auto doc = "exp(x**2) erfc(x).";
   static constexpr Module module = Module::special;

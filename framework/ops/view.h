@@ -40,6 +40,10 @@ struct Transpose : ViewOp {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct Swapaxes : Transpose {
+  static constexpr Signature signature = "swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor";
+};
+
 struct MatrixTranspose : ViewOp {
   static constexpr Signature signature = "t(input: Tensor) -> Tensor";
   static constexpr auto doc = "The transpose of a matrix; a vector or 0-d tensor as it is.";
@@ -203,6 +207,7 @@ struct Unbind : Op {
 struct Split : Op {
   static constexpr Signature signature = "split(input: Tensor, split_size: int, dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Views of split_size indices along dim, the last one smaller when it does not divide.";
+  static constexpr bool numpy_names = false;
   int64_t split_size, dim;
   static constexpr std::tuple fields{&Split::split_size, &Split::dim};
   Tensors compose(Inputs in) const;
@@ -212,10 +217,21 @@ struct SplitSizes : Op {
   static constexpr Signature signature =
       "split.sizes(input: Tensor, split_size_or_sections: list[int], dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Views of the given sizes along dim; they must sum to its size.";
+  static constexpr bool numpy_names = false;
   Dims sizes;
   int64_t dim;
   static constexpr std::tuple fields{&SplitSizes::sizes, &SplitSizes::dim};
   Tensors compose(Inputs in) const;
+};
+
+// torch.split calls its tensor so.
+struct SplitTensor : Split {
+  static constexpr Signature signature = "split.tensor(tensor: Tensor, split_size_or_sections: int, dim: int = 0) -> list[Tensor]";
+};
+
+struct SplitTensorSizes : SplitSizes {
+  static constexpr Signature signature =
+      "split.tensor_sizes(tensor: Tensor, split_size_or_sections: list[int], dim: int = 0) -> list[Tensor]";
 };
 
 struct Chunk : Op {
@@ -226,8 +242,9 @@ struct Chunk : Op {
   Tensors compose(Inputs in) const;
 };
 
-using ViewOps = OpList<View, ViewDtype, Transpose, MatrixTranspose, Permute, Expand, Select, Slice, Squeeze, Unsqueeze, AsStrided, Diagonal,
-                       Unfold, Reshape, Flatten, Unflatten, Narrow, NarrowTensor, Movedim, Unbind, Split, SplitSizes, Chunk>;
+using ViewOps = OpList<View, ViewDtype, Transpose, Swapaxes, MatrixTranspose, Permute, Expand, Select, Slice, Squeeze, Unsqueeze, AsStrided, Diagonal,
+                       Unfold, Reshape, Flatten, Unflatten, Narrow, NarrowTensor, Movedim, Unbind, Split, SplitSizes, SplitTensor,
+                       SplitTensorSizes, Chunk>;
 
 namespace fn {
 inline constexpr Fn<View, ViewDtype> view;

@@ -35,6 +35,7 @@ struct ConvTbc : Op {
   static constexpr Signature signature = "conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor";
   static constexpr auto doc =
       "A convolution over time first. Shapes: (T, B, C_in), (K, C_in, C_out), (C_out) to (T + 2 pad - K + 1, B, C_out).";
+  static constexpr bool complex_gradient = false;
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr Out out = Out::none;
   int64_t pad;
@@ -45,6 +46,7 @@ struct ConvTbc : Op {
 struct Bilinear : Op {
   static constexpr Signature signature = "bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "x1^T W_k x2 + b_k for each output k. Shapes: (*, I), (*, J), (K, I, J), (K) -> (*, K).";
+  static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::none;
   Tensor compose(Inputs in) const;
 };

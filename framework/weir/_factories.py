@@ -37,6 +37,9 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     check_options(layout, pin_memory)
     if end is None:
         start, end = 0, start
+    dtype = as_dtype(dtype)
+    if dtype is not None and dtype.is_complex:
+        raise NotImplementedError(f"arange: not implemented for {dtype}")
     if out is not None and not out.is_floating_point() and builtins.int(step) == 0:
         raise ValueError("arange: step must be nonzero")  # out's dtype rounds it
     if dtype is None:
@@ -76,6 +79,12 @@ def as_dtype(dtype):
     return _PYTHON_TYPES.get(dtype, dtype)
 
 
+def _check_cast(name, dtype, *ends):
+    """RuntimeError where complex ends are to be numbers of a real dtype."""
+    if dtype is not None and not dtype.is_complex and any(isinstance(x, builtins.complex) for x in ends):
+        raise RuntimeError(f"{name}: inferred dtype {_range_dtype(*ends)} can't be safely cast to passed dtype {dtype}")
+
+
 def _whole_ends(dtype, start, end):
     """Both ends as numbers of `dtype`: PyTorch cuts off their fractions before it divides the distance."""
     if dtype is None or dtype.is_floating_point or dtype.is_complex:
@@ -100,6 +109,7 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
         check_options(layout, pin_memory)
     dtype = as_dtype(dtype)
     start, end = _ends("linspace", start, end)
+    _check_cast("linspace", dtype, start, end)
     made = dtype or _range_dtype(start, end)
     if isinstance(start, Tensor) or isinstance(end, Tensor):
         r = _between(start, end, steps, made)
@@ -117,7 +127,11 @@ def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None,
     """base ** linspace(start, end, steps)."""
     check_options(layout, pin_memory)
     dtype = as_dtype(dtype)
-    start, end = _whole_ends(dtype, *_ends("logspace", start, end))
+    start, end = _ends("logspace", start, end)
+    _check_cast("logspace", dtype, start, end)
+    if dtype is T.bool and steps > 1:
+        raise NotImplementedError("logspace: not implemented for bool")
+    start, end = _whole_ends(dtype, start, end)
     wide = _range_dtype(start, end, base)
     exponents = linspace(start, end, steps, dtype=T.complex128 if wide.is_complex else T.float64, device=device)
     r = ops["torch"]["pow"](base, exponents).to(dtype or wide)

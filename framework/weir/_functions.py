@@ -7,6 +7,7 @@ import math
 import weir
 from weir import Tensor
 from weir._absent import absent
+from weir._composites._register import autocast_as
 from weir._factories import as_dtype
 from weir.nn import functional as F
 
@@ -40,6 +41,7 @@ def adaptive_max_pool1d(input, output_size):
     return F.adaptive_max_pool1d(input, output_size, True)
 
 
+@autocast_as("float32")
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
     """As F.triplet_margin_loss; reduction: 1 mean, 2 sum, else none."""
     if isinstance(reduction, bool) or not isinstance(reduction, int):
@@ -134,7 +136,7 @@ def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=
 
 def view_as_complex_copy(input, *, out=None):
     """view_as_complex in memory of its own."""
-    result = weir.view_as_complex(input).clone()
+    result = weir.view_as_complex(input.contiguous()).clone()
     return result if out is None else out.copy_(result)
 
 

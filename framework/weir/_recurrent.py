@@ -1,5 +1,5 @@
 """`torch.lstm`, `torch.gru` and their kin: PyTorch's argument orders over the ops of ops/rnn.h."""
-from _weir import Tensor, ops
+from _weir import Tensor, get_default_dtype, ops
 
 _stack, _cell, _lstm_step = (ops["hidden"][name] for name in ("rnn_stack", "rnn_cell", "lstm_step"))
 
@@ -63,6 +63,12 @@ def _check_weights(w_ih, w_hh, gates):
             raise RuntimeError(f"{name} first dim must be {gates} * hidden_size = {gates * size}, but got {w.size(0)}")
 
 
+def _check_gates(name, input):
+    """PyTorch applies a gate's sigmoid in place, which whole numbers cannot hold."""
+    if not (input.is_floating_point() or input.is_complex()):
+        raise RuntimeError(f"{name}: result type {get_default_dtype()} can't be cast to the desired output type {input.dtype}")
+
+
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """(h, c) after one step. Shapes: (N, in), 2 x (N, hidden), (4 hidden, in), (4 hidden, hidden)."""
     if len(hx) != 2:
@@ -71,6 +77,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     for label, state in enumerate(hx):
         _check_hidden(input, state, w_hh.size(1), label)
     _check_weights(w_ih, w_hh, 4)
+    _check_gates("lstm_cell", input)
     return tuple(_lstm_step(input, hx[0], hx[1], w_ih, w_hh, b_ih, b_hh))
 
 
@@ -81,6 +88,8 @@ def _plain_cell(name, mode, gates):
         _check_input(input, w_ih)
         _check_hidden(input, hx, w_hh.size(1), 0)
         _check_weights(w_ih, w_hh, gates)
+        if gates > 1:
+            _check_gates(name, input)
         return _cell(input, hx, w_ih, w_hh, b_ih, b_hh, mode)
     cell.__name__ = name
     cell.__doc__ = f"The hidden state after one step. Shapes: (N, in), (N, hidden), ({gates} hidden, in), ({gates} hidden, hidden)."

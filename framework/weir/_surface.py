@@ -61,6 +61,8 @@ _HOLDS = {
         negative_ rrelu_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm
         view_as_complex_copy view_as_real_copy embedding_renorm_ resize_as_ unsafe_split_with_sizes histogramdd""",
 }
+#: Modules of functions that PyTorch has in C++, whose parser takes NumPy's names too.
+_PARSED = frozenset(["_functions", "_recurrent", "_switches"])
 _ORIGIN = {name: module for module, names in _HOLDS.items() for name in names.split()}
 
 _ABSENT = {
@@ -111,6 +113,9 @@ def find(name):
     """The module or object `weir.<name>`. AttributeError when PyTorch has no such name either, or weir knows nothing of it."""
     if name in _ORIGIN:
         value = getattr(importlib.import_module("weir." + _ORIGIN[name]), name)
+        if _ORIGIN[name] in _PARSED:
+            from ._composites._register import numpy_named
+            value = numpy_named(value)
     elif name.startswith("_foreach_"):
         from . import _foreach
         value = getattr(_foreach, name)

@@ -31,7 +31,7 @@ class RemovableHandle:
         self.remove()
 
 
-def is_contiguous(self, memory_format=contiguous_format):
+def is_contiguous(self, *, memory_format=contiguous_format):
     """Are the elements dense in the given memory format?"""
     if memory_format is contiguous_format:
         return self._is_row_major()
@@ -56,13 +56,13 @@ def contiguous(self, memory_format=contiguous_format):
         if not self.is_contiguous():
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
         return self
-    return self if self.is_contiguous(memory_format) else _clone(self, memory_format=memory_format)
+    return self if self.is_contiguous(memory_format=memory_format) else _clone(self, memory_format=memory_format)
 
 
 def suggested_format(self):
     """channels_last where the axes lie in that order and not in their own, else contiguous_format, holes or not."""
     for format, rank in ((T.channels_last, 4), (T.channels_last_3d, 5)):
-        if self.dim() == rank and not self.is_contiguous() and self.is_contiguous(format):
+        if self.dim() == rank and not self.is_contiguous() and self.is_contiguous(memory_format=format):
             return format
     return contiguous_format
 
@@ -75,8 +75,8 @@ def _target(args, dtype, device, non_blocking, copy):
     as a model; then the two flags. Source: torch.Tensor.to."""
     rest = list(args)
     first = rest.pop(0) if rest else None
-    if isinstance(first, DType):
-        dtype = first
+    if isinstance(first, DType) or first in _PYTHON_DTYPES:
+        dtype = _PYTHON_DTYPES.get(first, first)
     elif isinstance(first, Tensor):
         dtype, device = first.dtype, first.device
     elif isinstance(first, (str, Device)):
@@ -87,11 +87,14 @@ def _target(args, dtype, device, non_blocking, copy):
         dtype = _PYTHON_DTYPES[type_of(first)]
     elif first is not None:
         raise TypeError(f"to() received an invalid combination of arguments: {type_of(first).__name__}")
-    if rest and not isinstance(first, (DType, Tensor)) and (rest[0] is None or isinstance(rest[0], DType)):
-        dtype = rest.pop(0) or dtype
+    if rest and first not in _PYTHON_DTYPES and not isinstance(first, (DType, Tensor)) and (
+            rest[0] is None or isinstance(rest[0], DType) or rest[0] in _PYTHON_DTYPES):
+        named = rest.pop(0)
+        dtype = _PYTHON_DTYPES.get(named, named) or dtype
     if len(rest) > 2 or not all(isinstance(x, _python_bool) for x in rest):
         raise TypeError("to() received an invalid combination of arguments: "
                         f"({', '.join(type_of(x).__name__ for x in args)})")
+    dtype = _PYTHON_DTYPES.get(dtype, dtype)
     return dtype, device, rest[0] if rest else non_blocking, rest[1] if len(rest) > 1 else copy
 
 
@@ -110,7 +113,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if dtype is not None and dtype is not self.dtype:
         r = _to_dtype(r, dtype)
     if memory_format not in (None, preserve_format):
-        same = memory_format is suggested_format(r) if r is self and not copy else r.is_contiguous(memory_format)
+        same = memory_format is suggested_format(r) if r is self and not copy else r.is_contiguous(memory_format=memory_format)
         r = r if same else _clone(r, memory_format=memory_format)
     return _clone(r) if copy and r is self else r
 
@@ -247,6 +250,9 @@ def T_(self):
 
 
 def mT(self):
+    """The transposes of matrices; a 0-d tensor itself."""
+    if self.dim() == 0:
+        return self
     if self.dim() < 2:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. "
                            f"Got {self.dim()}-D tensor.")
@@ -254,10 +260,10 @@ def mT(self):
 
 
 def H(self):
-    """The conjugate transpose of a matrix; a 0-d tensor's conjugate."""
+    """The conjugate transpose of a matrix; a 0-d tensor's conjugate, which is the tensor itself where it is real."""
     if self.dim() not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor.")
-    return self.t().conj()
+    return self.t().conj() if self.dim() else self.conj()
 
 
 def set_real(self, value):

@@ -40,6 +40,8 @@ def fill_diagonal_(self, fill_value, wrap=False):
     """fill_value on the main diagonal, in place. With wrap, again after each square of a tall matrix."""
     if self.dim() < 2:
         raise RuntimeError("dimensions must larger than 1")
+    if _weir.is_grad_enabled() and self.requires_grad and self.is_leaf:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if self.dim() > 2 and len(set(self.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     height, width = self.shape[0], self.shape[-1]
@@ -98,13 +100,12 @@ def dim_order(self, ambiguity_check=False):
 
 
 def resize(self, *sizes):
-    """A tensor of self's numbers in other sizes, of which there must be as many. Source: Tensor.resize, which PyTorch deprecates."""
-    shape = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
-    if math.prod(shape) != self.numel():
-        raise RuntimeError(f"requested resize to {tuple(shape)} ({math.prod(shape)} elements in total), but the given tensor has a size of "
-                           f"{tuple(self.shape)} ({self.numel()} elements). autograd's resize can only change the shape of a given tensor, while "
-                           "preserving the number of elements.")
-    return self.contiguous().view(shape)
+    """A tensor of self's numbers in other sizes, numbers of which the product must be self's. Source: Tensor.resize, which PyTorch
+    deprecates."""
+    if not all(isinstance(size, int) for size in sizes) or math.prod(sizes) != self.numel():
+        raise RuntimeError(f"requested resize to {sizes}, but the given tensor has a size of {tuple(self.shape)} ({self.numel()} elements). "
+                           "autograd's resize can only change the shape of a given tensor, while preserving the number of elements.")
+    return self.contiguous().view(*sizes)
 
 
 def _removed(name, instead):

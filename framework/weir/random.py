@@ -7,7 +7,7 @@ from . import _types as T
 from ._composites._check import check_floating
 from ._composites._register import OUT_EXACT, with_out
 from ._checks import require
-from ._factories import _into, check_options
+from ._factories import _into, as_dtype, check_options
 
 default_generator = _default_generator()
 _torch, _hidden = ops["torch"], ops["hidden"]
@@ -108,8 +108,9 @@ def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, 
 def randperm(n, *, generator=None, out=None, dtype=T.int64, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A random permutation of 0 .. n - 1."""
     check_options(layout, pin_memory)
-    if dtype == T.bool:
-        raise NotImplementedError("randperm: not implemented for bool")
+    dtype = as_dtype(dtype)
+    if dtype == T.bool or dtype is not None and dtype.is_complex:
+        raise NotImplementedError(f"randperm: not implemented for {dtype}")
     return _made(_hidden["randperm_of"](n, generator).to(dtype), out, device, requires_grad)
 
 
@@ -137,6 +138,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
            requires_grad=False, pin_memory=False):
     """Normal numbers of the given means and standard deviations (numbers or tensors)."""
     check_options(layout, pin_memory)
+    if isinstance(std, Tensor) and std.is_complex():
+        raise RuntimeError("normal expects standard deviation to be non-complex")
     if isinstance(std, Tensor) and std.numel():
         require(~(std < 0), RuntimeError, "normal expects all elements of std >= 0.0")
     if not isinstance(mean, Tensor) and isinstance(std, Tensor) and not std.is_floating_point():
@@ -192,7 +195,9 @@ def exponential_(self, lambd=1.0, *, generator=None):
 
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
-    """Cauchy numbers in place. RuntimeError unless sigma > 0."""
+    """Cauchy numbers in place. RuntimeError unless sigma > 0 and self holds floating numbers."""
+    if not self.is_floating_point():
+        raise RuntimeError(f"Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you specified {self.dtype}")
     return self.drawn_fill_("cauchy", median, sigma, generator=generator)
 
 

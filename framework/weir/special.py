@@ -3,7 +3,7 @@
 import weir
 from weir import _C
 
-from ._composites._register import functions
+from ._composites._register import functions, numpy_named
 
 _torch = _C.ops["torch"]
 globals().update(_C.ops.get("special", {}))
@@ -24,11 +24,13 @@ for _name, _source in (
         globals()[_name] = _pick(_source)
 
 
+@numpy_named
 def softmax(input, dim, dtype=None):
     """exp(x) along dim, scaled to sum to 1."""
     return weir.softmax(input, dim, dtype=dtype)
 
 
+@numpy_named
 def log_softmax(input, dim, *, dtype=None):
     """log(softmax(x)) along dim."""
     return weir.log_softmax(input, dim, dtype=dtype)

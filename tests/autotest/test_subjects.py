@@ -73,3 +73,9 @@ def test_the_harness_installs_without_the_framework(tmp_path):
                           env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin"}, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "0 overloads fail somewhere" in done.stdout
+
+
+def test_a_result_of_a_dtype_that_the_subject_has_not_is_unsupported():
+    finished = run(Settings("weir", ("float16",), ("complex",), cases=10))
+    states = finished.scores[0].states()
+    assert states["value"] == states["dtype"] == "UNSUPPORTED"  # PyTorch gives complex32

@@ -126,8 +126,12 @@ template <class T> void complex_rows(const Tensor& x, int64_t lines, int64_t n, 
     const T* p = x.data<T>() + l * n;
     std::complex<double> sum = 0;
     double squares = 0;
-    for (int64_t i = 0; i < n; i++) sum += std::complex<double>(p[i]);
-    const std::complex<double> mean = sum / double(n);
+    bool met = false, met_too = false;  // does an infinity stand in a part before its last number? A running mean is NaN then, as in PyTorch
+    for (int64_t i = 0; i < n; i++) {
+      if (i == n - 1) met = std::isinf(sum.real()), met_too = std::isinf(sum.imag());
+      sum += std::complex<double>(p[i]);
+    }
+    const std::complex<double> mean(met ? std::nan("") : sum.real() / double(n), met_too ? std::nan("") : sum.imag() / double(n));
     for (int64_t i = 0; i < n; i++) squares += std::norm(std::complex<double>(p[i]) - mean);
     out[0].data<R>()[l] = R(over(squares, double(n) - correction));
     out[1].data<T>()[l] = T(mean);
@@ -145,8 +149,8 @@ void var_mean(const VarMeanForward& op, Inputs in, Outputs out) {
   if (lines == 0) return;
   if (n == 0) {
     for (const Tensor& t : out) {
-      const double nan = std::nan("");
-      convert(DType::float64, &nan, 0, t.dtype(), t.raw(), 1, lines);
+      const std::complex<double> nan(std::nan(""), std::nan(""));  // a real dtype takes its first part
+      convert(is_complex(t.dtype()) ? DType::complex128 : DType::float64, &nan, 0, t.dtype(), t.raw(), 1, lines);
     }
     return;
   }

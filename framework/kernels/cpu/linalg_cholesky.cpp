@@ -100,6 +100,7 @@ void triangular_apply(const TriangularApply& op, Inputs in, Outputs out) {
 }
 
 void ldl_factor(const LdlFactorEx& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return void(std::fill_n(out[2].data<int>(), out[2].numel(), 0));
   run_copy(in[0], out[0]);
   Matrices m(out[0]);
   visit_lapack_dtype("linalg.ldl_factor", out[0].dtype(), [&]<class T>(TypeTag<T>) {
@@ -137,6 +138,7 @@ void check_pivots(const int* places, int n) {
 }
 
 void ldl_apply(const LdlApply& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return;
   run_copy(in[2], out[0]);
   Tensor packed = columns_of(in[0]), pivots = row_major(in[1]);
   Matrices a(packed), b(out[0]);

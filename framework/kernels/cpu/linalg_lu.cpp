@@ -117,6 +117,7 @@ template <class T> void substituted(const Matrices& a, const T* lu, const int* p
 void lu_apply(const LuApply& op, Inputs in, Outputs out) {
   run_copy(in[2], out[0]);
   Tensor lu = columns_of(in[0]), pivots = row_major(in[1]);
+  if (out[0].numel() == 0) return;
   Matrices a(lu), b(out[0]);
   const int* swaps = pivots.data<int>();
   for (int64_t i = 0; i < pivots.numel(); i++)
@@ -129,6 +130,7 @@ void lu_apply(const LuApply& op, Inputs in, Outputs out) {
 }
 
 void solve_lu(const SolveLu& op, Inputs in, Outputs out) {
+  if (in[0].numel() == 0) return void(std::fill_n(out[3].data<int>(), out[3].numel(), 0));
   run_copy(in[1], out[0]);
   run_copy(in[0], out[1]);
   Matrices a(out[1]), b(out[0]);
@@ -192,6 +194,8 @@ template <class T, class F> void each_lu(const Tensor& A, F&& f) {
 }
 
 void det(const Det&, Inputs in, Outputs out) {
+  const std::complex<double> one = 1;  // of matrices without elements
+  if (in[0].numel() == 0) return convert(DType::complex128, &one, 0, out[0].dtype(), out[0].raw(), 1, out[0].numel());
   visit_lapack_dtype("linalg.det", in[0].dtype(), [&]<class T>(TypeTag<T>) {
     each_lu<T>(in[0], [&](int64_t i, auto&& pivot, int n, bool odd) {
       T product(odd ? -1 : 1);

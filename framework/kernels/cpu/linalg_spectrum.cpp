@@ -156,18 +156,25 @@ template <class T> int singular(const Matrices& m, char job, T* a, Part<T>* s, T
   return info;
 }
 
+// The vectors of matrices without rows or columns, in any dtype.
+void set_units(const Tensor& to) {
+  const Matrices m(to);
+  const double numbers[] = {0, 1};
+  const int64_t item = size_of(to.dtype());
+  for (int64_t i = 0; i < m.batch; i++)
+    for (int64_t j = 0; j < m.cols; j++)
+      for (int64_t r = 0; r < m.rows; r++)
+        convert(DType::float64, &numbers[r == j], 0, to.dtype(), to.raw() + (i * m.each + j * m.ld + r) * item, 1, 1);
+}
+
 void svd(const SvdParts& op, Inputs in, Outputs out) {
   Tensor copy = columns_of(in[0]);
   Matrices m(copy), u(out[1]), vh(out[2]);
   const int k = std::min(m.rows, m.cols);
+  if (copy.numel() == 0) return set_units(out[1]), set_units(out[2]);
   visit_lapack_dtype("linalg.svd", copy.dtype(), [&]<class T>(TypeTag<T>) {
-    auto set_unit = [](const Matrices& a, T* to) {  // of a matrix without rows or columns
-      std::fill_n(to, a.each, T(0));
-      for (int j = 0; j < std::min(a.rows, a.cols); j++) to[j + int64_t(j) * a.ld] = T(1);
-    };
     each_matrix(m.batch, cube(m), [&](int64_t i) {
       T *a = m.at<T>(copy, i), *left = u.at<T>(out[1], i), *right = vh.at<T>(out[2], i);
-      if (k == 0) return set_unit(u, left), set_unit(vh, right);
       Part<T>*s = out[0].data<Part<T>>() + int64_t(i) * k, nan = std::numeric_limits<Part<T>>::quiet_NaN();
       if (!regular(in[0], i, a, m.each)) return void((std::fill_n(s, k, nan), std::fill_n(left, u.each, T(nan)), std::fill_n(right, vh.each, T(nan))));
       check_converged("linalg.svd", in[0], i, singular<T>(m, op.full_matrices ? 'A' : 'S', a, s, left, right));
@@ -178,6 +185,7 @@ void svd_values(const SvdValues&, Inputs in, Outputs out) {
   Tensor copy = columns_of(in[0]);
   Matrices m(copy);
   const int k = std::min(m.rows, m.cols);
+  if (copy.numel() == 0) return;
   visit_lapack_dtype("linalg.svd", copy.dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(m.batch, cube(m), [&](int64_t i) {
       T *a = m.at<T>(copy, i), unused{};

@@ -78,7 +78,7 @@ template <class Op> Loops loops_of() {
   Loops l;
   constexpr Rule rule = Op::rule;
   if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
-  if constexpr (rule != Rule::real && rule != Rule::floating) l.i64 = loop<Op, int64_t>;
+  if constexpr (rule != Rule::real && rule != Rule::floating && rule != Rule::wide) l.i64 = loop<Op, int64_t>;
   if constexpr (contains<Op>(NarrowOps{})) {
     l.i32 = loop<Op, int32_t>, l.i16 = loop<Op, int16_t>;
     l.i8 = loop<Op, int8_t>, l.u8 = loop<Op, uint8_t>;

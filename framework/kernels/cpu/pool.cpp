@@ -253,6 +253,16 @@ struct OutputRow {
   }
 };
 
+/// Sums of integers wrap, and their means are cut off, as in PyTorch.
+template <class A> A plus(A a, A b) {
+  if constexpr (std::is_integral_v<A>) return A(std::make_unsigned_t<A>(a) + std::make_unsigned_t<A>(b));
+  else return a + b;
+}
+template <class T, class A> T mean_of(A sum, double divisor) {
+  if constexpr (std::is_integral_v<T>) return T(sum / A(divisor));
+  else return T(Acc<T>(double(sum) / divisor));
+}
+
 template <class T> Acc<T> sum_run(const T* x, int64_t n) {
   Acc<T> sum = 0;
   int64_t i = 0;
@@ -263,26 +273,27 @@ template <class T> Acc<T> sum_run(const T* x, int64_t n) {
     for (; i + w <= n; i += w) acc = acc + Vec<T>::load(x + i);
     sum = sum_lanes(acc);
   }
-  for (; i < n; i++) sum += Acc<T>(x[i]);
+  for (; i < n; i++) sum = plus(sum, Acc<T>(x[i]));
   return sum;
 }
 
 // A row of a row-major plane: first whole input rows into one line of sums, then the columns of each window.
 template <class T> void average_columns(const OutputRow& row, const T* src, Acc<T>* line, T* dst) {
   if (row.p.out[2] == 1) {
-    double total = 0;
-    row.for_runs([&](int64_t i, int64_t n) { total += double(sum_run(src + i, n)); });
-    *dst = T(Acc<T>(total / row.divisor(row.columns[0])));
+    using Total = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+    Total total = 0;
+    row.for_runs([&](int64_t i, int64_t n) { total = plus(total, Total(sum_run(src + i, n))); });
+    *dst = mean_of<T>(total, row.divisor(row.columns[0]));
     return;
   }
   std::fill_n(line, row.p.in[2], Acc<T>(0));
   row.for_input_rows([&](int64_t at) {
-    for (int64_t x = 0; x < row.p.in[2]; x++) line[x] += Acc<T>(src[at + x]);
+    for (int64_t x = 0; x < row.p.in[2]; x++) line[x] = plus(line[x], Acc<T>(src[at + x]));
   });
   for (const Span& x : row.columns) {
     Acc<T> sum = 0;
-    for (int64_t i = x.begin; i < x.end; i++) sum += line[i];
-    *dst++ = T(Acc<T>(double(sum) / row.divisor(x)));
+    for (int64_t i = x.begin; i < x.end; i++) sum = plus(sum, line[i]);
+    *dst++ = mean_of<T>(sum, row.divisor(x));
   }
 }
 template <class T> void average_channels(const OutputRow& row, const T* src, Acc<T>* sum, T* dst) {
@@ -291,10 +302,10 @@ template <class T> void average_channels(const OutputRow& row, const T* src, Acc
     std::fill_n(sum, lanes, Acc<T>(0));
     row.for_input_rows([&](int64_t at) {
       for (int64_t i = at + x.begin; i < at + x.end; i++)
-        for (int64_t l = 0; l < lanes; l++) sum[l] += Acc<T>(src[i * lanes + l]);
+        for (int64_t l = 0; l < lanes; l++) sum[l] = plus(sum[l], Acc<T>(src[i * lanes + l]));
     });
     double divisor = row.divisor(x);
-    for (int64_t l = 0; l < lanes; l++) *dst++ = T(Acc<T>(double(sum[l]) / divisor));
+    for (int64_t l = 0; l < lanes; l++) *dst++ = mean_of<T>(sum[l], divisor);
   }
 }
 

@@ -22,16 +22,16 @@ OUT_CAST, OUT_APART, OUT_EXACT, OUT_JOINED, _, OUT_SAME = range(6)
 
 
 def composite(function=None, *, aliases=(), method=True, inplace=False, public=True, out=OUT_CAST, out_recorded=False,
-              resized=False):
+              resized=False, numpy_names=True):
     """Enters a function as `weir.<name>`, and as Tensor method and `<name>_` when asked; with `resized` the latter resizes a
-    tensor that broadcasts to the result.
+    tensor that broadcasts to the result. `numpy_names`: it takes axis= and the like, as all but PyTorch's Python functions do.
 
     It gains `out=`, and a TypeError when its first parameter is annotated Tensor and gets something else.
     """
     if function is None:
         return functools.partial(composite, aliases=aliases, method=method, inplace=inplace, public=public, out=out,
-                                 out_recorded=out_recorded, resized=resized)
-    wrapped = with_out(function, out, out_recorded) if out is not None else _with_first(function)
+                                 out_recorded=out_recorded, resized=resized, numpy_names=numpy_names)
+    wrapped = with_out(function, out, out_recorded, numpy_names) if out is not None else _with_first(function, numpy_names)
     for name in (function.__name__, *aliases):
         if public:
             functions.setdefault(name, wrapped)
@@ -60,7 +60,7 @@ def completes(name):
     """Enters function(core, *args, **kwargs) in the place of the core's op and method `name`, for the calls that the op's one
     signature cannot hold. It passes all others on to `core`."""
     def enter(function):
-        function = _numpy_named(function)
+        function = numpy_named(function)
         for table, core in ((functions, _C.ops["torch"].get(name)), (methods, Tensor.__dict__.get(name))):
             if core is not None:
                 table[name] = functools.wraps(core, assigned=("__name__", "__doc__"))(functools.partial(function, core)) \
@@ -70,7 +70,10 @@ def completes(name):
     return enter
 
 
-def _numpy_named(function):
+def numpy_named(function):
+    """`function`, taking NumPy's names of its parameters too; what has no signature of Python's as it is."""
+    if not inspect.isfunction(function):
+        return function
     names = frozenset(inspect.signature(function).parameters)
 
     @functools.wraps(function)
@@ -133,13 +136,13 @@ def install() -> None:
         _C._add_method(name, function)
 
 
-def with_out(function, rule=OUT_CAST, recorded=False):
+def with_out(function, rule=OUT_CAST, recorded=False, numpy_names=True):
     """`function` with a keyword `out`: a tensor, or a tuple of them, that takes the result.
 
     With `recorded` it takes `out` though inputs require grad, and out has the result's history then. A `recorded` that
     is a function says so of the call's arguments: where PyTorch ends in a copy for some of them only.
     """
-    name, checked = function.__name__.lstrip("_"), _with_first(function)
+    name, checked = function.__name__.lstrip("_"), _with_first(function, numpy_names)
 
     @functools.wraps(function)
     def wrapped(*args, out=None, **kwargs):
@@ -152,13 +155,13 @@ def with_out(function, rule=OUT_CAST, recorded=False):
     return wrapped
 
 
-def _with_first(function):
+def _with_first(function, numpy_names=True):
     """`function`, with a TypeError where its first parameter is annotated Tensor and gets something else."""
     first = next(iter(inspect.signature(function).parameters.values()), None)
     if first is None:
         return function
     if first.annotation is not Tensor:
-        return _numpy_named(function)
+        return numpy_named(function) if numpy_names else function
     names = frozenset(inspect.signature(function).parameters)
     name = function.__name__.lstrip("_")
 
@@ -167,7 +170,7 @@ def _with_first(function):
         if args and not isinstance(args[0], Tensor):
             raise TypeError(f"{name}(): argument '{first.name}' (position 1) must be Tensor, "
                             f"not {type(args[0]).__name__}")
-        return function(*args, **(_by_our_names(kwargs, names) if kwargs else kwargs))
+        return function(*args, **(_by_our_names(kwargs, names) if kwargs and numpy_names else kwargs))
 
     return wrapped
 

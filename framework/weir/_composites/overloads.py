@@ -7,7 +7,7 @@ from weir import _C
 from weir._C import Tensor
 
 from ._check import check_floating
-from ._register import completes, with_out, without_derivative
+from ._register import OUT_SAME, completes, with_out, without_derivative
 from .search import nonzero
 
 
@@ -43,7 +43,9 @@ def _frexp(core, input, *, out=None):
 def _bernoulli(core, input, p=None, *, generator=None, out=None):
     """With p, a number: draws of that probability, of input's shape and dtype."""
     if p is not None:
-        return _bernoulli_of(input, p, generator=generator, out=out)
+        if out is not None:
+            raise TypeError("bernoulli(): a call with p takes no out=")
+        return _bernoulli_of(input, p, generator=generator)
     if input.numel() == 0:  # PyTorch looks at the dtype only where there is something to draw
         return input.clone() if out is None else _C._write_out("bernoulli", out, input.to(out.dtype), [], 0, False)
     check_floating("bernoulli", input)
@@ -55,7 +57,6 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
     return _C._resize(out, drawn.shape).copy_(drawn)
 
 
-@with_out
 def _bernoulli_of(input, p, *, generator=None):
     if isinstance(p, Tensor) and (p.dim() or p.requires_grad):
         raise TypeError("bernoulli(): argument 'p' must be a number")
@@ -81,7 +82,7 @@ def _scatter_reduce(name, core, input, dim, index, src, reduce):
 def _reduced(name):
     plain = _C.ops["torch"]["scatter"]
 
-    @functools.partial(with_out, recorded=True)
+    @functools.partial(with_out, rule=OUT_SAME, recorded=True)
     def scatter(input, dim, index, src, *, reduce):
         return _scatter_reduce("scatter", plain, input, dim, index, src, reduce)
 

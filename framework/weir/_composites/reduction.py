@@ -29,7 +29,7 @@ def widened(name, x, dtype):
 vector_norm = weir._C.ops["hidden"]["vector_norm"]
 
 
-@composite(out=OUT_SAME)
+@composite(out=OUT_SAME, numpy_names=False)
 def norm(input: Tensor, p="fro", dim=None, keepdim=False, dtype=None):
     """p-norm over dim ('fro' and 2 are the root of the sum of squares, 'nuc' the nuclear norm)."""
     if p == "nuc":

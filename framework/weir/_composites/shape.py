@@ -5,7 +5,7 @@ import functools
 import weir
 from weir._C import Tensor
 
-from .._factories import check_options
+from .._factories import as_dtype, check_options
 from .._tensor import suggested_format
 from ._register import OUT_SAME, OUT_EXACT, alias, composite, without_derivative
 
@@ -18,7 +18,7 @@ def wrapped_dim(input, dim):
     return dim % rank
 
 
-for _name, _target in (("swapaxes", "transpose"), ("swapdims", "transpose"), ("moveaxis", "movedim")):
+for _name, _target in (("swapdims", "transpose"), ("moveaxis", "movedim")):
     alias(_name, _target)
 
 
@@ -54,7 +54,7 @@ def _row_major_copy(x):
 
 #: What these copies take that the views themselves do not.
 _VIEWS = {
-    "view": lambda x, *args, **kwargs: x.view(*args, **kwargs) if isinstance((*args, *kwargs.values())[0], weir.dtype) else
+    "view": lambda x, *args, **kwargs: x.view(as_dtype((*args, *kwargs.values())[0])) if isinstance((*args, *kwargs.values())[0], (weir.dtype, type)) else
     x.reshape(*args, *kwargs.values()),
     "expand": lambda x, *size, implicit=False: x.expand(*size),
     "detach": lambda x: without_derivative("detach_copy", lambda x: x.clone(), x),

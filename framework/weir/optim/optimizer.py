@@ -131,6 +131,8 @@ class Optimizer:
                 loss = closure()
         for group in self.param_groups:
             params = [p for p in group["params"] if p.grad is not None]
+            if params and group.get("capturable"):
+                raise AssertionError("If capturable=True, params and state must be on an accelerator, and there is none.")
             with weir.set_grad_enabled(bool(group.get("differentiable"))):
                 (self._step_differentiably if group.get("differentiable") else self._step_group)(params, group)
         return loss

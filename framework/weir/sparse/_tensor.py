@@ -68,7 +68,7 @@ class SparseTensor(Tensor):
         """Zeros: there is no memory to step through."""
         return (0,) * self.dim() if dim is None else 0
 
-    def is_contiguous(self, memory_format=None):
+    def is_contiguous(self, *, memory_format=None):
         return False
 
     def is_pinned(self, device=None):

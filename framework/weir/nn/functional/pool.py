@@ -50,7 +50,6 @@ def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation
     return tuple(_max_pool2d(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode))
 
 
-@autocast_as("float32")
 def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
                             return_indices=False):
     """Maxima over windows of (N, C, D, H, W) or (C, D, H, W), and their positions."""
@@ -80,7 +79,7 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 
 max_pool2d = _max_pool(max_pool2d_with_indices, 2)
-max_pool3d = _max_pool(max_pool3d_with_indices, 3)
+max_pool3d = autocast_as("float32")(_max_pool(max_pool3d_with_indices, 3))
 
 
 def _unpool_size(input, kernel, stride, padding, output_size, rank):
@@ -114,6 +113,8 @@ def _max_unpool(rank):
             raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) "
                                f"but got indices tensor with shape: {list(indices.shape)}")
         lead = input.shape[:-rank]
+        if 0 in input.shape[input.dim() - rank - 1:]:
+            raise RuntimeError(f"max_unpool{rank}d: Expected input to have non-zero size for non-batch dimensions, but got {list(input.shape)}")
         cells = 1
         for s in size:
             cells *= s

@@ -17,13 +17,14 @@ _adaptive_max_pool = op("hidden", "adaptive_max_pool_nd")
 
 def _output_size(name, input, output_size, rank):
     check_tensor(name, input)
-    given = len(output_size) if isinstance(output_size, (tuple, list)) else rank
-    if rank > 1 and input.dim() <= given:
-        raise ValueError(f"Input dimension should be at least {given + 1}")
+    given = [output_size] * rank if isinstance(output_size, int) else output_size
+    if given is None or rank == 1 and None in given:
+        raise TypeError(f"{name}: output_size must be an int or a tuple of them, got {output_size}")
+    if rank > 1 and not isinstance(output_size, int) and input.dim() <= len(given):
+        raise ValueError(f"Input dimension should be at least {len(given) + 1}")
     if input.dim() not in (rank + 1, rank + 2):
         raise RuntimeError(f"{name}(): Expected {rank + 1}D or {rank + 2}D tensor, but got {list(input.shape)}")
-    if not isinstance(output_size, (tuple, list)):
-        output_size = (output_size,) * rank
+    output_size = given
     if len(output_size) != rank:
         raise RuntimeError(f"{name}: output_size must be {rank}")
     sizes = [given if given is not None else size for given, size in zip(output_size, input.shape[-rank:])]
@@ -69,6 +70,9 @@ def adaptive_avg_pool1d(input, output_size):
 
 def adaptive_avg_pool2d(input, output_size):
     """Means of (N, C, H, W) or (C, H, W) pooled to output_size; None keeps an axis."""
+    if output_size in (1, [1, 1], (1, 1)) and (input.dim() not in (3, 4) or not input.numel()) and not (
+            input.dim() < 3 and not isinstance(output_size, int)):  # a mean to PyTorch, of any rank
+        return input.mean((-2, -1), True)
     sizes = _output_size("adaptive_avg_pool2d", input, output_size, 2)
     return input.mean((-2, -1), True) if sizes == [1, 1] and input.numel() == 0 else _adaptive_avg_pool2d(input, sizes)
 

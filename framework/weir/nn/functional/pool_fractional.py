@@ -1,19 +1,22 @@
 """Max pooling over windows whose starts are drawn. Source: Graham 2014."""
 
 import weir
+from weir._composites._register import autocast_as
 from weir._ops import op
 
 from ._check import check_batched, ntuple
 
 __all__ = ["fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices"]
 
-_pool = op("hidden", "fractional_max_pool")
+_pool = autocast_as("float32")(op("hidden", "fractional_max_pool"))
 
 
 def _fractional(name, axes, input, kernel_size, output_size, output_ratio, samples):
     if samples is None and output_size is not None:
         input.size(-axes - 1)  # raises: PyTorch draws as many samples before it looks at the axes
     check_batched(name, input, axes)
+    if weir.is_grad_enabled() and samples is not None and samples.requires_grad:
+        raise RuntimeError(f"{name} is not differentiable with respect to argument 'random_samples'")
     if output_size is None and output_ratio is None:
         raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
     if output_size is None:

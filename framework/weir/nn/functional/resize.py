@@ -3,6 +3,7 @@
 import math
 import warnings
 
+import weir
 from weir._ops import op
 
 from .pool_adaptive import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
@@ -37,6 +38,10 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     sizes, scales = _output(input, size, scale_factor, recompute_scale_factor, rank)
     if mode == "area":
         return (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)[rank - 1](input, sizes)
+    if not input.is_floating_point() and input.dtype != weir.uint8:
+        raise NotImplementedError(f"interpolate: not implemented for {input.dtype}")
+    if 0 in input.shape[1:]:
+        raise RuntimeError(f"interpolate: Non-empty {rank + 2}D data tensor expected but got a tensor with sizes {list(input.shape)}")
     aligned = bool(align_corners)
     steps = [_step(*lengths, aligned) for lengths in zip(input.shape[2:], sizes, scales)] if all(sizes) else [1.0] * rank
     return _upsample(input, sizes, steps, "linear" if mode in _LINEAR else mode, aligned, antialias)

@@ -2,6 +2,7 @@
 
 import weir
 from weir import Tensor
+from weir.nn.parameter import is_lazy
 
 
 class CastMixin:
@@ -16,7 +17,9 @@ class CastMixin:
                 if parameter is not None:
                     _apply_to_parameter(fn, parameter)
             for name, buffer in self._buffers.items():
-                if buffer is not None:
+                if is_lazy(buffer):  # which stays one
+                    buffer.data = fn(buffer.data)
+                elif buffer is not None:
                     self._buffers[name] = fn(buffer)
         return self
 

@@ -52,11 +52,11 @@ class Bilinear(Module):
 
     def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device=None, dtype=None):
         super().__init__()
-        if in1_features <= 0:
-            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
         options = {"device": device, "dtype": dtype}
         self.weight = Parameter(weir.empty((out_features, in1_features, in2_features), **options))
+        if in1_features == 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.register_parameter("bias", Parameter(weir.empty(out_features, **options)) if bias else None)
         self.reset_parameters()
 

@@ -15,9 +15,9 @@ class _Table(Module):
 
     def _make(self, num_embeddings, embedding_dim, padding_idx, weight, device, dtype, freeze=False):
         if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
+            if padding_idx and not -num_embeddings <= padding_idx < num_embeddings:
                 raise AssertionError("padding_idx must be within num_embeddings")
-            padding_idx %= num_embeddings
+            padding_idx += num_embeddings if padding_idx < 0 else 0
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         if weight is None:
             self.weight = Parameter(weir.empty((num_embeddings, embedding_dim), device=device, dtype=dtype), not freeze)

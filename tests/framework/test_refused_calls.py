@@ -1,0 +1,114 @@
+"""Calls that PyTorch refuses and weir once took, and their neighbours that both take, by the rule that parts them."""
+
+import pytest
+import torch
+from twins import assert_same, to_weir
+
+V, M = torch.tensor([0.5, -1.0, 2.0]), torch.arange(12.0).reshape(3, 4)
+
+
+def _half(t, x):
+    return x.to(t.float16)
+
+
+def _complex(t, x):
+    return t.complex(x, x).requires_grad_()
+
+
+RULES = {
+    # a number in the place of a tensor has no out=
+    "and of a number": lambda t, v, m: t.bitwise_and(2, m.long(), out=m.long()), "and with a number": lambda t, v, m: t.bitwise_and(m.long(), 2, out=m.long()),
+    "remainder of a number": lambda t, v, m: t.remainder(2, m, out=m.clone()), "where number": lambda t, v, m: t.where(m > 1, m, 2.0, out=m.clone()),
+    "where tensors": lambda t, v, m: t.where(m > 1, m, m, out=m.clone()), "bucket of a number": lambda t, v, m: t.bucketize(1.0, v.sort()[0], out=t.tensor(0)),
+    "power of a number": lambda t, v, m: t.pow(2, m, out=m.clone()),
+    # the dtype of out=
+    "sum into another dtype": lambda t, v, m: t.sum(m, 1, dtype=t.float64, out=t.zeros(3)), "sum into its dtype": lambda t, v, m: t.sum(m, 1, dtype=t.float64, out=t.zeros(3).double()),
+    "sum told by out": lambda t, v, m: t.sum(m, 1, out=t.zeros(3).double()), "running sum": lambda t, v, m: t.cumsum(m, 1, dtype=t.int64, out=m.clone()),
+    "softmax into halves": lambda t, v, m: t.softmax(m, 1, dtype=t.float64, out=m.clone()),
+    "any into numbers": lambda t, v, m: t.any(m, 1, out=t.zeros(3).long()), "any into bytes": lambda t, v, m: t.any(m, 1, out=t.zeros(3).byte()),
+    "floor of a number": lambda t, v, m: t.clamp_min(m, 1, out=m.double()), "floor of a tensor": lambda t, v, m: t.clamp_min(m, m, out=m.double()),
+    "product of all": lambda t, v, m: t.prod(m, out=t.tensor(0.0)),
+    # the dtype of what is written in place
+    "cumsum_ told another dtype": lambda t, v, m: m.clone().cumsum_(1, dtype=t.float64), "cumsum_ of int32": lambda t, v, m: m.int().cumsum_(1),
+    "cumsum_ of bool": lambda t, v, m: (m > 1).cumsum_(1), "float_power_": lambda t, v, m: m.clone().float_power_(2.0), "float_power_ of doubles": lambda t, v, m: m.double().float_power_(2.0),
+    "relu_ of bool": lambda t, v, m: (m > 1).relu_(),
+    # what is left out
+    "flip without dims": lambda t, v, m: t.flip(m), "view without sizes": lambda t, v, m: m.view(), "permute without dims": lambda t, v, m: m.permute(), "repeat": lambda t, v, m: m.repeat(),
+    # operands of one dtype
+    "lerp to doubles": lambda t, v, m: t.lerp(m, m.double(), 0.5), "lerp by doubles": lambda t, v, m: t.lerp(m, m, m.double()), "lerp by a double": lambda t, v, m: t.lerp(m, m, t.tensor(0.5).double()),
+    "logits of whole targets": lambda t, v, m: t.nn.functional.binary_cross_entropy_with_logits(m, m.long()), "logits of half targets": lambda t, v, m: t.nn.functional.binary_cross_entropy_with_logits(v, _half(t, v)),
+    # single and double precision only
+    **{name: (lambda name: lambda t, v, m: getattr(t.special, name)(_half(t, v)))(name) for name in ("airy_ai", "bessel_j0", "modified_bessel_i0", "spherical_bessel_j0", "ndtri", "log_ndtr", "erfcx")},
+    "zeta": lambda t, v, m: t.special.zeta(_half(t, v), 2.0), "legendre": lambda t, v, m: t.special.legendre_polynomial_p(_half(t, v), 2), "avg_pool3d": lambda t, v, m: t.nn.functional.avg_pool3d(
+        _half(t, t.ones(1, 2, 2, 2, 2)), 2), "binomial": lambda t, v, m: t.binomial(_half(t, m), _half(t, m) / 12), "margin": lambda t, v, m: t.nn.functional.multi_margin_loss(_half(t, m), t.tensor([0, 1, 2])),
+    # no complex derivative
+    "silu of complex": lambda t, v, m: t.nn.functional.silu(_complex(t, v)), "silu of complex constants": lambda t, v, m: t.view_as_real(t.nn.functional.silu(_complex(t, v).detach())),
+    "complex rows": lambda t, v, m: t.nn.functional.embedding(t.tensor([0]), _complex(t, m)), "complex nan_to_num": lambda t, v, m: t.nan_to_num(_complex(t, v)),
+    # dtypes
+    "topk of truths": lambda t, v, m: t.topk(m > 1, 1), "mirrored truths": lambda t, v, m: t.nn.functional.pad(m > 1, (1, 1), "reflect"), "wrapped truths": lambda t, v, m: t.nn.functional.pad((m > 1)[None], (1, 1), "circular"),
+    "resized integers": lambda t, v, m: t.nn.functional.interpolate(m.long()[None, None], size=2), "powers of halves": lambda t, v, m: t.linalg.vander(_half(t, v)), "cauchy_": lambda t, v, m: m.long()[:0].cauchy_(),
+    "gru cell of integers": lambda t, v, m: t.gru_cell(*(t.ones(*s).long() for s in ((2, 2), (2, 3), (9, 2), (9, 3)))), "a line to complex numbers": lambda t, v, m: t.linspace(0, 1j, 2, dtype=t.int64),
+    "powers as truths": lambda t, v, m: t.logspace(0, 1, 3, dtype=t.bool), "complex counting": lambda t, v, m: t.arange(3, dtype=t.complex64), "complex deviation": lambda t, v, m: t.normal(v, t.complex(v, v)),
+    "moved by truths": lambda t, v, m: t.ldexp(m, m > 1), "halves moved": lambda t, v, m: t.ldexp(_half(t, m), t.tensor([1, 2, 3, 4])),
+    # shapes
+    "cut too far": lambda t, v, m: t.nn.functional.pad(t.ones(3, 1), (-2, 3)), "cut and grown": lambda t, v, m: t.nn.functional.pad(t.ones(3, 2), (-2, 3)), "mirrored nothing": lambda t, v, m: t.nn.functional.pad(t.ones(2, 0, 4), (1, 1), "reflect"),
+    "cut in a circle": lambda t, v, m: t.nn.functional.pad(t.ones(2, 4, 2), (-1, -1), "circular"), "resized nothing": lambda t, v, m: t.nn.functional.interpolate(t.ones(2, 0, 5), size=3),
+    "unpooled nothing": lambda t, v, m: t.nn.functional.max_unpool1d(t.ones(1, 0, 1), t.ones(1, 0, 1).long(), 2), "pool to None": lambda t, v, m: t.nn.functional.adaptive_avg_pool2d(m, None),
+    "pool of a plane to one": lambda t, v, m: t.nn.functional.adaptive_avg_pool2d(m, 1), "pool of a plane": lambda t, v, m: t.nn.functional.adaptive_avg_pool2d(m, 4), "pool of five axes": lambda t, v, m: t.nn.functional.adaptive_avg_pool2d(
+        t.ones(1, 2, 3, 4, 5), (1, 1)), "resize to a list": lambda t, v, m: m.resize([4, 3]), "resize": lambda t, v, m: m.resize(4, 3), "nll of a number": lambda t, v, m: t.nn.functional.nll_loss(t.tensor(1.0), t.tensor([1])),
+    "cross entropy of a number": lambda t, v, m: t.nn.functional.cross_entropy(t.tensor(1.0), t.ones(2, 4)), "ragged triplets": lambda t, v, m: t.nn.functional.triplet_margin_with_distance_loss(m, t.tensor(1.0), m),
+    # places
+    "format by position": lambda t, v, m: t.tensor(m.is_contiguous(t.channels_last)), "draws with out": lambda t, v, m: t.bernoulli(m, 0.5, out=m.clone()),
+    "diagonal of a leaf": lambda t, v, m: m.clone().requires_grad_().fill_diagonal_(0.0), "repeated conjugates": lambda t, v, m: t.complex(v, v)[:1].conj().expand(3).fill_(1),
+    # matrices without elements, whose precision nobody looks at
+    **{name: (lambda name: lambda t, v, m: getattr(t.linalg, name)(_half(t, t.ones(2, 0, 0))))(name) for name in ("cholesky", "det", "slogdet", "svdvals", "inv", "ldl_factor", "lu_factor")},
+    "units": lambda t, v, m: t.linalg.svd(_half(t, t.ones(3, 0))), "no system": lambda t, v, m: t.linalg.solve(_half(t, t.ones(0, 3, 3)), _half(t, t.ones(0, 3, 1))),
+    # values
+    "deviation of halves": lambda t, v, m: t.std(_half(t, m * 100)), "means of nothing complex": lambda t, v, m: t.view_as_real(t.var_mean(t.complex(m, m)[:0], 0)[1]),
+    "nested nothing": lambda t, v, m: t.tensor([[], [1.0, 2.0], []]), "gradient through integers shown as fractions": lambda t, v, m: t.zeros(3, dtype=t.int32).view(t.float32).add_(v.requires_grad_()),
+}
+
+
+def _same(call, *inputs, order=1):
+    """As assert_same, but an error may be of a class that PyTorch's is derived from, or that is derived from it."""
+    import weir
+    try:
+        with torch.no_grad() if not order else torch.enable_grad():
+            call(torch, *(x.clone() for x in inputs))
+    except Exception as refused:
+        kind = type(refused)
+        with pytest.raises(Exception) as raised:
+            call(weir, *map(to_weir, inputs))
+        assert issubclass(raised.type, kind) or issubclass(kind, raised.type), f"{raised.value!r} instead of {refused!r}"
+        return
+    assert_same(call, *inputs, order=order)
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.filterwarnings("ignore")
+def test_refused_by_the_same_rule(name):
+    _same(RULES[name], V, M)
+
+
+@pytest.mark.parametrize("name", ["cat", "vstack", "stack", "roll"])
+def test_autocast_promotes_between_its_two_dtypes_only(name):
+    def call(t, x):
+        low = x.to(t.float16)
+        with t.autocast("cpu"):
+            return {"cat": lambda: t.cat([low, low]), "vstack": lambda: t.vstack((x, low)), "stack": lambda: t.stack((low, x)), "roll": lambda: t.roll(low, 1)}[name]()
+
+    _same(call, V, order=0)
+
+
+@pytest.mark.parametrize("name", ["RMSprop", "Adamax", "ASGD"])
+def test_capturable_steps_need_an_accelerator(name):
+    def call(t, x):
+        p = x.clone().requires_grad_()
+        p.grad = t.ones(3)
+        getattr(t.optim, name)([p], capturable=True).step()
+
+    with pytest.raises(AssertionError):
+        call(torch, V)
+    import weir
+    with pytest.raises(AssertionError):
+        call(weir, weir.ones(3))
