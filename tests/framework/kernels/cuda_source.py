@@ -8,7 +8,7 @@ FRAMEWORK = Path(__file__).resolve().parents[3] / "framework"
 KERNELS = FRAMEWORK / "kernels"
 
 # As pointwise.h's loops_of: which numbers an op of each rule computes in.
-TYPES = {"integral": ["int64_t"], "real": ["float", "double"], "floating": ["float", "double"]}
+TYPES = {"integral": ["int64_t"], "real": ["float", "double"], "floating": ["float", "double"], "wide": ["float", "double"]}
 ALL_TYPES = ["float", "double", "int64_t"]
 MEMBERS = {"int": "int64_t", "float": "double", "bool": "bool", "Number": "Scalar", "str": "Str"}
 
