@@ -37,6 +37,9 @@ RULES = {
     # operands of one dtype
     "lerp to doubles": lambda t, v, m: t.lerp(m, m.double(), 0.5), "lerp by doubles": lambda t, v, m: t.lerp(m, m, m.double()), "lerp by a double": lambda t, v, m: t.lerp(m, m, t.tensor(0.5).double()),
     "logits of whole targets": lambda t, v, m: t.nn.functional.binary_cross_entropy_with_logits(m, m.long()), "logits of half targets": lambda t, v, m: t.nn.functional.binary_cross_entropy_with_logits(v, _half(t, v)),
+    # norms by singular values are of single and double precision, the others of every one
+    **{f"matrix norm {ord} of halves": lambda t, v, m, ord=ord: t.linalg.matrix_norm(_half(t, m), ord) for ord in (1, -2, 2, "fro", "nuc", float("inf"))},
+    "matrix norm told a Python type": lambda t, v, m: t.linalg.matrix_norm(m, dtype=float), "matrix norm told bool": lambda t, v, m: t.linalg.matrix_norm(m, dtype=bool),
     # single and double precision only
     **{name: (lambda name: lambda t, v, m: getattr(t.special, name)(_half(t, v)))(name) for name in ("airy_ai", "bessel_j0", "modified_bessel_i0", "spherical_bessel_j0", "ndtri", "log_ndtr", "erfcx")},
     "zeta": lambda t, v, m: t.special.zeta(_half(t, v), 2.0), "legendre": lambda t, v, m: t.special.legendre_polynomial_p(_half(t, v), 2), "avg_pool3d": lambda t, v, m: t.nn.functional.avg_pool3d(

@@ -6,6 +6,7 @@ import math
 import weir
 from weir._C import Tensor
 
+from .._factories import as_dtype
 from ._check import inexact
 from ._register import OUT_SAME, OUT_EXACT, composite
 from .shape import wrapped_dim
@@ -18,6 +19,7 @@ def without_gradient(value, source):
 
 def widened(name, x, dtype):
     """x in the `dtype` that a norm is to have. Raises RuntimeError where that is not floating or holds less than x."""
+    dtype = as_dtype(dtype)
     if not inexact(dtype):
         raise RuntimeError(f"{name}: dtype should be floating point or complex, but got {dtype}")
     if weir.promote_types(x.dtype, dtype) != dtype:
