@@ -4,7 +4,7 @@
 
 namespace weir {
 
-Meta Window::infer_as(const char* name) const {
+Meta Window::infer_as(std::string_view name) const {
   const DType t = dtype.value_or(default_dtype());
   check(is_floating(t), name, " expects floating point dtypes, got: ", name_of(t));
   check(window_length >= 0, name, " requires non-negative window_length, got window_length=", window_length);

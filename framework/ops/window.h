@@ -11,31 +11,29 @@ struct Window : Factory {
   bool periodic;
   std::optional<DType> dtype;
   std::optional<Device> device;
-  Meta infer_as(const char* name) const;
+  static constexpr std::tuple fields{&Window::window_length, &Window::periodic, &Window::dtype, &Window::device};
+  Meta infer_as(std::string_view name) const;
+};
+template <class Derived> struct Named : Window {
+  Meta infer(Inputs) const { return infer_as(Derived::signature.name); }
 };
 
-struct BartlettWindow : Window {
+struct BartlettWindow : Named<BartlettWindow> {
   static constexpr Signature signature =
       "bartlett_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "The triangle 1 - |x| for x from -1 to 1. Shape: (window_length,).";
-  static constexpr std::tuple fields{&BartlettWindow::window_length, &BartlettWindow::periodic, &BartlettWindow::dtype, &BartlettWindow::device};
-  Meta infer(Inputs) const { return infer_as("bartlett_window"); }
 };
-struct BlackmanWindow : Window {
+struct BlackmanWindow : Named<BlackmanWindow> {
   static constexpr Signature signature =
       "blackman_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "0.42 - 0.5 cos(x) + 0.08 cos(2 x) over one turn. Shape: (window_length,).";
-  static constexpr std::tuple fields{&BlackmanWindow::window_length, &BlackmanWindow::periodic, &BlackmanWindow::dtype, &BlackmanWindow::device};
-  Meta infer(Inputs) const { return infer_as("blackman_window"); }
 };
-struct HannWindow : Window {
+struct HannWindow : Named<HannWindow> {
   static constexpr Signature signature =
       "hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "(1 - cos(x)) / 2 over one turn. Shape: (window_length,).";
-  static constexpr std::tuple fields{&HannWindow::window_length, &HannWindow::periodic, &HannWindow::dtype, &HannWindow::device};
-  Meta infer(Inputs) const { return infer_as("hann_window"); }
 };
-struct HammingWindow : Window {
+struct HammingWindow : Named<HammingWindow> {
   static constexpr Signature signature =
       "hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: dtype | None = None, "
       "device: device | None = None) -> Tensor";
@@ -43,9 +41,8 @@ struct HammingWindow : Window {
   double alpha, beta;
   static constexpr std::tuple fields{&HammingWindow::window_length, &HammingWindow::periodic, &HammingWindow::alpha, &HammingWindow::beta,
                                      &HammingWindow::dtype, &HammingWindow::device};
-  Meta infer(Inputs) const { return infer_as("hamming_window"); }
 };
-struct KaiserWindow : Window {
+struct KaiserWindow : Named<KaiserWindow> {
   static constexpr Signature signature =
       "kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: dtype | None = None, "
       "device: device | None = None) -> Tensor";
@@ -53,10 +50,9 @@ struct KaiserWindow : Window {
   double beta;
   static constexpr std::tuple fields{&KaiserWindow::window_length, &KaiserWindow::periodic, &KaiserWindow::beta, &KaiserWindow::dtype,
                                      &KaiserWindow::device};
-  Meta infer(Inputs) const { return infer_as("kaiser_window"); }
 };
 
-struct GeneralCosineWindow : Window {
+struct GeneralCosineWindow : Named<GeneralCosineWindow> {
   static constexpr Signature signature =
       "general_cosine_window(window_length: int, periodic: bool, a: list[float], *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "The sum over i of (-1)^i a_i cos(i x) for x over one turn. Shape: (window_length,).";
@@ -64,7 +60,6 @@ struct GeneralCosineWindow : Window {
   Floats a;
   static constexpr std::tuple fields{&GeneralCosineWindow::window_length, &GeneralCosineWindow::periodic, &GeneralCosineWindow::a,
                                      &GeneralCosineWindow::dtype, &GeneralCosineWindow::device};
-  Meta infer(Inputs) const { return infer_as("general_cosine"); }
 };
 
 using WindowOps = OpList<BartlettWindow, BlackmanWindow, HannWindow, HammingWindow, KaiserWindow, GeneralCosineWindow>;

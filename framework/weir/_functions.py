@@ -8,7 +8,6 @@ import weir
 from weir import Tensor
 from weir._absent import absent
 from weir._composites._register import autocast_as
-from weir._factories import as_dtype
 from weir.nn import functional as F
 
 from ._lazy import np
