@@ -12,6 +12,7 @@ import weir
 from weir._C import ops
 
 _hidden = ops["hidden"]
+_MOST = 8  # numbers in a list that an op takes
 
 
 def _window(points):
@@ -50,7 +51,12 @@ def general_cosine(M, sym, dtype, *, a):
         raise TypeError("Coefficients must be a list/tuple")
     if not a:
         raise ValueError("Coefficients cannot be empty")
-    return _hidden["general_cosine_window"](M, not sym, list(a), dtype=dtype)
+    if len(a) <= _MOST:
+        return _hidden["general_cosine_window"](M, not sym, list(a), dtype=dtype)
+    if M == 1:
+        return weir.ones(1, dtype=dtype)
+    turn = _line(M, 0, 2 * math.pi / max(M - sym, 1), weir.float64)
+    return sum((-1) ** i * weight * weir.cos(i * turn) for i, weight in enumerate(a)).to(dtype)
 
 
 @_window

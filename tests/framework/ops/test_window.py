@@ -25,6 +25,13 @@ def test_parameters():
     assert_same(lambda t: t.kaiser_window(64, False, 60.0, dtype=t.float64), rtol=1e-9)
 
 
+@pytest.mark.parametrize("a", [[0.5], [1, 2], [0.3, 0.4, 0.3], [0.1 * k for k in range(1, 12)]])
+@pytest.mark.parametrize("length", [0, 1, 2, 9])
+def test_sums_of_any_number_of_cosines(a, length):
+    for sym in (True, False):
+        assert_same(lambda t: t.signal.windows.general_cosine(length, a=a, sym=sym), rtol=1e-5, atol=1e-5)
+
+
 def test_options_of_factories():
     assert weir.hann_window(4, requires_grad=True).requires_grad
     out = weir.empty(4)
