@@ -4,6 +4,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/unary.h"
 
 namespace weir {
@@ -33,6 +34,7 @@ Meta Relu::infer(Inputs in) const {
   return pointwise_meta("relu(", Rule::promote, in);
 }
 Tensors Relu::vjp(const Saved& s, const Tensor& dy) const { return {fn::relu_backward(dy, s.output())}; }
+Meta Hardtanh::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
 Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardtanh_backward(dy, s.input(0), min_val, max_val)}; }
 Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::leaky_relu_backward(dy, s.input(0), negative_slope)}; }
 Tensors Elu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, alpha, 1, 1)}; }

@@ -21,6 +21,7 @@ struct Hardtanh : Pointwise<Hardtanh, Rule::promote> {
   double min_val;
   double max_val;
   static constexpr std::tuple fields{&Hardtanh::min_val, &Hardtanh::max_val};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -5,6 +5,7 @@
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
+#include "framework/ops/like.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
@@ -12,11 +13,7 @@
 namespace weir {
 namespace {
 
-Meta preserved(const Tensor& x, DType dtype) {
-  Meta m(x.sizes(), dtype, x.device());
-  if (!x.is_contiguous() && is_non_overlapping_and_dense(x.sizes(), x.strides())) m.strides = x.strides();
-  return m;
-}
+Meta preserved(const Tensor& x, DType dtype) { return with_strides({x.sizes(), dtype, x.device()}, x); }
 
 void check_matrix(const char* op, const Tensor& x) {
   check(x.ndim() >= 2, op, ": input tensor must have at least 2 dimensions");

@@ -1,4 +1,5 @@
 #include "framework/ops/factory.h"
+#include "framework/ops/like.h"
 
 #include <cmath>
 
@@ -27,8 +28,7 @@ Meta in_format(Meta m, std::optional<MemoryFormat> format, const char* op) {
 Meta like(const Tensor& x, std::optional<DType> dtype, std::optional<Device> device, std::optional<MemoryFormat> format) {
   Meta m(x.sizes(), dtype.value_or(x.dtype()), placed(device, x.device()));
   if (format && *format != MemoryFormat::preserve) return in_format(m, format, "empty_like");
-  if (!x.is_contiguous() && is_non_overlapping_and_dense(x.sizes(), x.strides())) m.strides = x.strides();
-  return m;
+  return with_strides(m, x);
 }
 
 }  // namespace

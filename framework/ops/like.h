@@ -7,9 +7,9 @@ namespace weir {
 
 inline Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
 
-/// `m` with x's strides where they are dense, as by empty_like.
+/// `m` with x's strides where they are dense, as by empty_like. Those of axes of size 1 decide what counts as channels_last.
 inline Meta with_strides(Meta m, const Tensor& x) {
-  if (!x.is_contiguous() && is_non_overlapping_and_dense(x.sizes(), x.strides())) m.strides = x.strides();
+  if (x.strides() != contiguous_strides(x.sizes()) && is_non_overlapping_and_dense(x.sizes(), x.strides())) m.strides = x.strides();
   return m;
 }
 

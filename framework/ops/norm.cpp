@@ -21,7 +21,7 @@ DType stat_type(DType t) { return is_reduced(t) ? DType::float32 : t; }
 
 Meta as_input(const Tensor& x) {
   Meta m(x.sizes(), x.dtype(), x.device());
-  if (!x.is_contiguous() && is_channels_last(x.sizes(), x.strides())) m.strides = x.strides();
+  if (suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(x.sizes());
   return m;
 }
 

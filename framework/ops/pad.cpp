@@ -25,7 +25,7 @@ Tensor ConstantPad::compose(Inputs in) const {
           " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
   }
   Meta m(sizes, x.dtype(), x.device());
-  if (!x.is_contiguous() && is_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(sizes);
+  if (suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(sizes);
   Tensor out = full_of(m, value), inside = out;
   for (int i = 0; i < pad.n / 2; i++) {
     int64_t d = x.ndim() - 1 - i, before = pad[2 * i], after = pad[2 * i + 1], n = x.size(d), k = sizes[int(d)];

@@ -27,22 +27,19 @@ void result_strides(Meta& m, Inputs in, DType computed) {
   check(in.size() <= std::size(strides_of), "an element-wise op has at most 3 inputs");
   for (size_t i = 0; i < in.size(); i++)
     if (in[i]) strides_of[i] = cast_dense(in[i]) ? contiguous_strides(in[i].sizes()) : in[i].strides();
-  bool same = true;
+  bool shapes = true, same = true, contiguous = true, channels_last = m.sizes.n == 4;
   for (const Tensor& x : in) {
-    if (!x || !(x.sizes() == m.sizes)) {
-      if (x && x.ndim() != 0) same = false;
-      continue;
-    }
+    if (!x) continue;
     if (!first) first = &x;
-    else same = same && x.strides() == first->strides();
+    shapes &= x.sizes() == m.sizes;  // a number beside tensors is of another shape
+    same &= x.strides() == first->strides();
+    contiguous &= x.is_contiguous();
+    channels_last = channels_last && is_channels_last(x.sizes(), x.strides());
   }
-  if (first && same && first->is_contiguous()) return;
-  bool all_contiguous = true;
-  for (const Tensor& x : in) all_contiguous &= !x || x.is_contiguous();
-  if (all_contiguous) return;
-  if (first && same && is_non_overlapping_and_dense(m.sizes, first->strides())) {
-    m.strides = first->strides();
-    return;
+  if (shapes) {
+    if (contiguous) return;
+    if (channels_last) return void(m.strides = channels_last_strides(m.sizes));
+    if (same && is_non_overlapping_and_dense(m.sizes, first->strides())) return void(m.strides = first->strides());
   }
   int n = m.sizes.n, perm[kMaxDims];
   for (int i = 0; i < n; i++) perm[i] = n - 1 - i;  // innermost first
@@ -128,21 +125,22 @@ DType compute_dtype(const char* op, Rule rule, Inputs in) {
 Meta pointwise_meta(const char* op_text, Rule rule, Inputs in) {
   Meta m;
   const Tensor* shape = nullptr;
-  bool dense = true;
+  bool plain = true, same = true;
   for (const Tensor& x : in) {
     if (!x) continue;
     if (!shape) m.sizes = x.sizes(), m.device = x.device(), shape = &x;
-    else if (!(x.sizes() == m.sizes)) m.sizes = broadcast(op_text, m.sizes, x.sizes());
+    else if (!(x.sizes() == m.sizes)) m.sizes = broadcast(op_text, m.sizes, x.sizes()), same = false;
     if (x.device().type != m.device.type) {
       check(x.ndim() == 0 || m.sizes.n == 0, NameIn{op_text},
             ": Expected all tensors to be on the same device");
       if (x.ndim() > 0 || x.is_meta()) m.device = x.device();
     }
-    dense &= x.is_contiguous();
+    plain &= x.is_contiguous();
   }
   const DType computed = m.dtype = compute_dtype(op_text, rule, in);
   if (rule == Rule::compare || rule == Rule::predicate) m.dtype = DType::boolean;
-  if (!dense) result_strides(m, in, computed);
+  // Of row-major operands of several shapes only axes of size 1 can move, which decides what counts as channels_last.
+  if (!plain || (!same && m.sizes.n > 1 && std::find(m.sizes.begin(), m.sizes.end(), 1) != m.sizes.end())) result_strides(m, in, computed);
   return m;
 }
 

@@ -64,12 +64,12 @@ Tensor DiagEmbed::compose(Inputs in) const {
   sizes.n--;
   sizes.insert(int(std::min(a, b)), length);
   sizes.insert(int(std::max(a, b)), length);
-  return fn::diagonal_scatter(fn::expand(zeros_of(Meta(Dims{}, x.dtype(), x.device())), sizes), x, offset, a, b);
+  return fn::diagonal_scatter(fn::expand(zeros_of(Meta(Dims(sizes.n, 1), x.dtype(), x.device())), sizes), x, offset, a, b);
 }
 
 Tensor Diag::compose(Inputs in) const {
   check(in[0].ndim() == 1 || in[0].ndim() == 2, "diag(): Supports 1D or 2D tensors. Got ", in[0].ndim(), "D");
-  return in[0].ndim() == 1 ? fn::diag_embed(in[0], diagonal) : clone_of(fn::diagonal(in[0], diagonal));
+  return in[0].ndim() == 1 ? fn::diag_embed(in[0], diagonal) : clone_of(fn::diagonal(in[0], diagonal), MemoryFormat::contiguous);
 }
 Tensor Diagflat::compose(Inputs in) const { return fn::diag_embed(fn::reshape(in[0], Dims{-1}), offset); }
 

@@ -85,7 +85,7 @@ std::optional<Dims> view_strides(const Tensor& t, const Dims& sizes) {
 Geometry View::geometry(Inputs in) const {
   const Tensor& x = in[0];
   Dims sizes = infer_size("view", size, x.numel());
-  if (x.is_contiguous()) return {sizes, contiguous_strides(sizes), x->offset};
+  if (x.strides() == contiguous_strides(x.sizes())) return {sizes, contiguous_strides(sizes), x->offset};
   auto strides = view_strides(x, sizes);
   check(strides.has_value(), "view: view size is not compatible with input tensor's size and stride (at least one "
         "dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
