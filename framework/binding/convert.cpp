@@ -251,16 +251,25 @@ void init_types(py::module_& m) {
       .def_property_readonly("index", [](const Device& d) -> py::object { return d.index < 0 ? py::object(py::none()) : py::int_(int(d.index)); })
       .def("__eq__", [](const Device& d, py::object o) { return py::isinstance<Device>(o) && d == o.cast<Device>(); })
       .def("__hash__", [](const Device& d) { return int(d.type) * 256 + d.index; })
+      .def("__reduce__", [](const Device& d) {
+        py::tuple arguments = py::make_tuple(std::string(name_of(d.type)), int(d.index));
+        if (d.index < 0) arguments = py::make_tuple(arguments[0]);
+        return py::make_tuple(py::type::of<Device>(), arguments);
+      })
       .def("__str__", [](const Device& d) { return std::string(name_of(d.type)) + (d.index < 0 ? "" : ":" + std::to_string(d.index)); })
       .def("__repr__", [](const Device& d) {
         return "device(type='" + std::string(name_of(d.type)) + "'" + (d.index < 0 ? "" : ", index=" + std::to_string(d.index)) + ")";
       });
-  py::enum_<MemoryFormat>(m, "memory_format")
+  py::enum_<MemoryFormat> formats(m, "memory_format");
+  formats
       .value("contiguous_format", MemoryFormat::contiguous)
       .value("preserve_format", MemoryFormat::preserve)
       .value("channels_last", MemoryFormat::channels_last)
       .value("channels_last_3d", MemoryFormat::channels_last_3d)
       .export_values();
+  for (const char* text : {"__repr__", "__str__"})
+    formats.attr(text) = py::cpp_function([](const py::object& f) { return "torch." + py::cast<std::string>(f.attr("name")); }, py::name(text),
+                                          py::is_method(formats));
 }
 
 }  // namespace weir

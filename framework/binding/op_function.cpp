@@ -7,6 +7,7 @@
 
 #include "framework/autograd/variable.h"
 #include "framework/binding/construct.h"
+#include "framework/binding/old_order.h"
 #include "framework/op/copy.h"
 #include "framework/op/input_list.h"
 
@@ -391,6 +392,14 @@ PyObject* call_overloads(const std::vector<OpType*>& overloads, bool inplace, Py
       Call c;
       if (parse(*type, args, nargs, kwnames, c, why)) return run(*type, c, inplace);
       all += "\n * " + std::string(type->signature->text) + ": " + why;
+    }
+    OldOrder order;
+    for (OpType* type : overloads) {
+      Call c;
+      std::string ignored;
+      if (in_old_order(*type, args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, ignored))
+        return run(*type, c, inplace);
+      order = {};
     }
     if (overloads.size() == 1) throw TypeError(why);
     throw TypeError(function_name(*overloads[0]) + " received an invalid combination of arguments:" + all);

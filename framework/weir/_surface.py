@@ -33,7 +33,7 @@ _HOLDS = {
         clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype set_autocast_dtype
         set_autocast_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_gpu_dtype is_autocast_cpu_enabled
         is_autocast_cache_enabled set_autocast_cache_enabled get_device_module sym_int sym_float sym_max sym_min sym_not
-        sym_ite sym_sum sym_sqrt cond compiled_with_cxx11_abi is_vulkan_available is_distributed is_inference
+        sym_ite sym_sum sym_sqrt compiled_with_cxx11_abi is_vulkan_available is_distributed is_inference
         is_inference_mode_enabled _assert_async is_same_size is_signed is_conj is_neg get_device detach layout newaxis""",
     "_default_device": "set_default_device get_default_device set_default_tensor_type",
     "_placeholders": """layout qscheme AcceleratorError OutOfMemoryError Stream Event
@@ -45,6 +45,7 @@ _HOLDS = {
     "_conditions": """_assert _check _check_with _check_index _check_value _check_type _check_not_implemented _check_is_size
         _check_tensor_all _is_all_true _is_any_true _shape_as_tensor""",
     "distributions.gamma_family": "_standard_gamma",
+    "_higher_order_ops": "cond while_loop",
     "_compile": "compile",
     "amp": "GradScaler",
     "futures": "Future",

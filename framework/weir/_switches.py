@@ -256,10 +256,3 @@ def sym_ite(b, t, f):
 
 def sym_sqrt(a):
     return math.sqrt(a)
-
-
-def cond(pred, true_fn, false_fn, operands=()):
-    """true_fn(*operands) when pred holds, else false_fn(*operands). Only the chosen one runs."""
-    if not callable(true_fn) or not callable(false_fn):
-        raise RuntimeError("Expect both branches to be callable.")
-    return (true_fn if builtins.bool(pred) else false_fn)(*operands)

@@ -20,22 +20,21 @@ _PROFILES = {
     "short": _Options(precision=2, edgeitems=2),
     "full": _Options(threshold=math.inf),
 }
-_options = _Options()
+PRINT_OPTS = _Options()  # programs read and write it
 
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
     """Sets how tensors print; `profile` is "default", "short" or "full"."""
-    global _options
-    if profile is not None:
-        _options = dataclasses.replace(_PROFILES[profile])
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    changes = {name: value for name, value in given.items() if value is not None}
-    _options = dataclasses.replace(_options, sci_mode=sci_mode, **changes)
+    given = dataclasses.asdict(_PROFILES[profile]) if profile is not None else {}
+    named = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    given.update((name, value) for name, value in named.items() if value is not None)
+    for name, value in {**given, "sci_mode": sci_mode}.items():
+        setattr(PRINT_OPTS, name, value)
 
 
 def get_printoptions() -> dict:
     """The current options by name."""
-    return dataclasses.asdict(_options)
+    return dataclasses.asdict(PRINT_OPTS)
 
 
 class _Formatter:
@@ -59,18 +58,18 @@ class _Formatter:
         self.width = max([1, *(len(self._text(v)) for v in shown)])
 
     def _apply_sci_mode(self):
-        if _options.sci_mode is not None:
-            self._scientific = _options.sci_mode
+        if PRINT_OPTS.sci_mode is not None:
+            self._scientific = PRINT_OPTS.sci_mode
 
     def _text(self, value):
         if not self._floating:
             return str(value)
         if self._scientific:
-            return f"{value:.{_options.precision}e}"
+            return f"{value:.{PRINT_OPTS.precision}e}"
         if self._whole:
             text = f"{value:.0f}"
             return text if not math.isfinite(value) else text + "."
-        return f"{value:.{_options.precision}f}"
+        return f"{value:.{PRINT_OPTS.precision}f}"
 
     def format(self, value):
         return self._text(value).rjust(self.width)
@@ -89,8 +88,8 @@ class _ComplexFormatter:
 
 
 def _vector(values, total, indent, formatter, summarize):
-    per_line = max(1, int((_options.linewidth - indent) // (formatter.width + 2)))
-    edge = _options.edgeitems
+    per_line = max(1, int((PRINT_OPTS.linewidth - indent) // (formatter.width + 2)))
+    edge = PRINT_OPTS.edgeitems
     texts = [formatter.format(v) for v in values]
     if summarize and total > 2 * edge:
         texts = texts[:edge] + [" ..."] + texts[-edge:]
@@ -102,10 +101,10 @@ def _nested(t, indent, formatter, summarize):
     if t.dim() == 0:
         return formatter.format(t.item())
     if t.dim() == 1:
-        edge = _options.edgeitems
+        edge = PRINT_OPTS.edgeitems
         values = t.tolist() if not (summarize and t.shape[0] > 2 * edge) else t[:edge].tolist() + t[-edge:].tolist()
         return _vector(values, t.shape[0], indent, formatter, summarize)
-    size, edge = t.shape[0], _options.edgeitems
+    size, edge = t.shape[0], PRINT_OPTS.edgeitems
     if summarize and size > 2 * edge:
         rows = [_nested(t[i], indent + 1, formatter, summarize) for i in range(edge)]
         rows += ["..."]
@@ -117,7 +116,7 @@ def _nested(t, indent, formatter, summarize):
 
 def _shown(t):
     """The elements that a summary shows, flat; they alone decide the format."""
-    edge = _options.edgeitems
+    edge = PRINT_OPTS.edgeitems
     for dim in range(t.dim()):
         if t.shape[dim] > 2 * edge:
             ends = [t.narrow(dim, 0, edge), t.narrow(dim, t.shape[dim] - edge, edge)]
@@ -126,11 +125,16 @@ def _shown(t):
 
 
 def _body(t, indent):
-    summarize = t.numel() > _options.threshold
+    summarize = t.numel() > PRINT_OPTS.threshold
     values = _shown(t) if summarize else t
     numbers = values.reshape(-1).tolist()
     formatter = _ComplexFormatter(numbers) if t.is_complex() else _Formatter(numbers, t.is_floating_point(), t.dtype is T.bool)
     return _nested(t, indent, formatter, summarize)
+
+
+def _tensor_str(self, indent):
+    """The numbers of a tensor alone, as they stand within its text."""
+    return _body(self.detach(), indent) if self.numel() else "[]"
 
 
 def _suffixes(t):
@@ -162,10 +166,10 @@ def tensor_repr(t) -> str:
     if t.device.type == "meta":
         body = "..."
     else:
-        body = "[]" if t.numel() == 0 else _body(t.detach(), indent)
+        body = _tensor_str(t, indent)
     text, width = prefix + body, len(body.rpartition("\n")[2]) + (indent if "\n" not in body else 0) + 1
     for suffix in _suffixes(t):
-        if width + len(suffix) + 2 > _options.linewidth:
+        if width + len(suffix) + 2 > PRINT_OPTS.linewidth:
             text += ",\n" + " " * indent + suffix
             width = indent + len(suffix)
         else:

@@ -30,22 +30,32 @@ def _numpy_type(of):
     return __getattr__("numpy_of")[of]
 
 
+#: (eps, largest, smallest normal number, smallest number) of the floating dtypes that exist by name only; eight bits each.
+_ABSENT_FLOATS = {"float8_e4m3fn": (2.0**-3, 448.0, 2.0**-6, -448.0), "float8_e4m3fnuz": (2.0**-3, 240.0, 2.0**-7, -240.0),
+                  "float8_e5m2": (2.0**-2, 57344.0, 2.0**-14, -57344.0), "float8_e5m2fnuz": (2.0**-3, 57344.0, 2.0**-15, -57344.0),
+                  "float8_e8m0fnu": (1.0, 2.0**127, 2.0**-127, 2.0**-127)}
+
+
 class finfo:
     """Machine limits of a floating-point dtype, or of a complex one's parts (default: the default dtype)."""
 
     def __init__(self, type=None):
         type = type or _weir.get_default_dtype()
-        type = {complex64: float32, complex128: float64}.get(type, type)
+        type = {complex64: float32, complex128: float64}.get(type, float16 if type.name == "complex32" else type)
         if not type.is_floating_point:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
         self.dtype = type.name
-        if type is bfloat16:
+        if type.name in _ABSENT_FLOATS:
+            self.bits, self.resolution, (self.eps, self.max, self.tiny, self.min) = 8, 1.0, _ABSENT_FLOATS[type.name]
+        elif type not in (bfloat16, float16, float32, float64):
+            raise NotImplementedError(f"finfo: no limits of {type}")
+        elif type is bfloat16:
             self.bits, self.eps, self.max, self.tiny, self.resolution = 16, 2.0**-7, 3.3895313892515355e38, 2.0**-126, 0.01
         else:
             f = np.finfo(_numpy_type(type))
             self.bits, self.eps, self.max = f.bits, f.eps.item(), f.max.item()
             self.tiny, self.resolution = f.tiny.item(), 10.0**-f.precision
-        self.min, self.smallest_normal = -self.max, self.tiny
+        self.min, self.smallest_normal = getattr(self, "min", -self.max), self.tiny
 
     def __repr__(self):
         return _limits(self, "resolution min max eps smallest_normal tiny dtype")
@@ -54,13 +64,18 @@ class finfo:
         return isinstance(other, finfo) and self.dtype == other.dtype
 
 
+_INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+
+
 class iinfo:
     """Machine limits of an integer dtype."""
 
     def __init__(self, type):
         if type.is_floating_point or type.is_complex or type is bool:
             raise TypeError(f"torch.iinfo() requires an integer input type, got '{type}'")
-        i = np.iinfo(_numpy_type(type))
+        if type.name not in _INTEGERS:
+            raise TypeError(f"torch.iinfo: no limits of {type}")
+        i = np.iinfo(type.name)
         self.dtype, self.bits, self.min, self.max = type.name, i.bits, i.min, i.max
 
     def __repr__(self):

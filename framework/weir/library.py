@@ -11,6 +11,8 @@ from collections import OrderedDict
 import weir
 from weir import Tensor
 
+from ._absent import absent
+
 _table: dict = {}  # "ns::name" -> OpDef
 _early_fakes: dict = {}  # "ns::name" -> fake of an op that nobody defined yet
 
@@ -58,6 +60,16 @@ class OpOverloadPacket:
         return f"<OpOverloadPacket(op='{self._op.name.replace('::', '.')}')>"
 
 
+def _to_copy(input, *, dtype=None, layout=None, device=None, pin_memory=False, non_blocking=False, memory_format=None):
+    return input.to(device=device or input.device, dtype=dtype or input.dtype, non_blocking=non_blocking, copy=True,
+                    memory_format=memory_format or weir.preserve_format)
+
+
+#: Ops that PyTorch names in `torch.ops.aten` only.
+_ATEN_ONLY = {"_to_copy": _to_copy, "alias": lambda input: input.view_as(input), "_unsafe_view": weir.reshape,
+              "lift_fresh": lambda input: input, "lift_fresh_copy": weir.clone}
+
+
 class _Namespace:
     def __init__(self, name):
         self.name = name
@@ -67,9 +79,12 @@ class _Namespace:
         if op is not None:
             return OpOverloadPacket(op)
         if self.name in ("aten", "prims") and not name.startswith("__"):
-            function = getattr(weir, name, None) or getattr(weir.nn.functional, name, None)
-            if callable(function):
-                return _Aten(function, name)
+            function = (_ATEN_ONLY.get(name) or getattr(weir, name, None) or getattr(weir.Tensor, name, None) or
+                        getattr(weir.nn.functional, name, None))
+            # PyTorch has some 3,000 names here. One that is not ours imports, and using it is refused.
+            value = _Aten(function if callable(function) else absent(f"ops.{self.name}.{name}"), name)
+            setattr(self, name, value)
+            return value
         raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
 
 

@@ -192,6 +192,8 @@ class _Asking:
         self._function = function
 
     def __call__(self, *args, **kwargs):
+        if self.__name__ == "einsum" and len(args) == 2 and isinstance(args[1], (list, tuple)):
+            args = (args[0], *args[1])  # rules see operands side by side, as PyTorch's
         return _ask(self, self._function, args, kwargs)
 
     def __eq__(self, other):
@@ -243,10 +245,10 @@ def subclassed(cls):
             if name in _LEFT or name in vars(cls) or not callable(value) or isinstance(value, (type, classmethod, staticmethod)):
                 continue
             setattr(cls, name, _wrap_method(value, name))
-    _activate()
+    ask_for_rules()
 
 
-def _activate():
+def ask_for_rules():
     """From now on the package's functions ask their arguments for rules."""
     if _state["active"]:
         return
@@ -342,7 +344,7 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self):
-        _activate()
+        ask_for_rules()
         _watch_methods()
         _modes.append(self)
         return self

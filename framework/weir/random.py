@@ -125,7 +125,8 @@ def _like(fill):
     return like
 
 
-def _fill_integers(self, low, high=None, generator=None):
+def _fill_integers(self, low=None, high=None, generator=None):
+    low, high = (0, high) if low is None else (low, high)
     return self.random_range_(*_bounds(low, high), generator=generator)
 
 

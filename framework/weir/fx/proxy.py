@@ -15,7 +15,7 @@ class Proxy:
     """A value of a graph that is being built."""
 
     def __init__(self, node, tracer=None):
-        self.tracer, self.node = tracer, node
+        self.tracer, self.node = tracer or GraphAppendingTracer(node.graph), node
 
     def __repr__(self):
         return f"Proxy({self.node.name})"
@@ -163,3 +163,12 @@ class TracerBase:
 
     def keys(self, obj):
         return Attribute(obj, "keys")()
+
+
+class GraphAppendingTracer(TracerBase):
+    """Appends to a graph what is done with its proxies, outside a trace too: functions of the package ask them from then on."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        weir.overrides.admit(Proxy, Attribute)
+        weir.overrides.ask_for_rules()

@@ -100,7 +100,7 @@ def activate():
         return
     _active = True
     from . import _gradients
-    overrides._activate()
+    overrides.ask_for_rules()
     _gradients.join()
     for name in _MIXED:
         _add_method(name, _mixed(name, getattr(Tensor, name)))

@@ -105,19 +105,26 @@ def _mapping(make):
 
 
 def _enter(cls, flatten, unflatten, with_keys=None):
-    register_pytree_node(cls, flatten, unflatten, flatten_with_keys_fn=with_keys or _sequence_keys(flatten))
+    """Registers a container, and gives its three functions, which programs use for containers of their own."""
+    with_keys = with_keys or _sequence_keys(flatten)
+    register_pytree_node(cls, flatten, unflatten, flatten_with_keys_fn=with_keys)
+    return flatten, unflatten, with_keys
 
 
-_enter(list, lambda x: (x, None), lambda v, c: list(v))
-_enter(tuple, lambda x: (list(x), None), lambda v, c: tuple(v))
-_enter(dict, *_mapping(dict))
-_enter(OrderedDict, *_mapping(OrderedDict))
-_enter(namedtuple, lambda x: (list(x), type(x)), lambda v, c: c(*v),
-       lambda x: ([(GetAttrKey(n), getattr(x, n)) for n in x._fields], type(x)))
-_enter(defaultdict, lambda d: (list(d.values()), [d.default_factory, list(d.keys())]),
-       lambda v, c: defaultdict(c[0], zip(c[1], v)),
-       lambda d: ([(MappingKey(k), v) for k, v in d.items()], [d.default_factory, list(d.keys())]))
-_enter(deque, lambda x: (list(x), x.maxlen), lambda v, c: deque(v, maxlen=c))
+_list_flatten, _list_unflatten, _list_flatten_with_keys = _enter(list, lambda x: (x, None), lambda v, c: list(v))
+_tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys = _enter(tuple, lambda x: (list(x), None), lambda v, c: tuple(v))
+_dict_flatten, _dict_unflatten, _dict_flatten_with_keys = _enter(dict, *_mapping(dict))
+_ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys = _enter(OrderedDict, *_mapping(OrderedDict))
+_odict_flatten, _odict_unflatten = _ordereddict_flatten, _ordereddict_unflatten
+_namedtuple_flatten, _namedtuple_unflatten, _namedtuple_flatten_with_keys = _enter(
+    namedtuple, lambda x: (list(x), type(x)), lambda v, c: c(*v),
+    lambda x: ([(GetAttrKey(n), getattr(x, n)) for n in x._fields], type(x)))
+_defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys = _enter(
+    defaultdict, lambda d: (list(d.values()), [d.default_factory, list(d.keys())]),
+    lambda v, c: defaultdict(c[0], zip(c[1], v)),
+    lambda d: ([(MappingKey(k), v) for k, v in d.items()], [d.default_factory, list(d.keys())]))
+_deque_flatten, _deque_unflatten, _deque_flatten_with_keys = _enter(
+    deque, lambda x: (list(x), x.maxlen), lambda v, c: deque(v, maxlen=c))
 BUILTIN_TYPES = frozenset(SUPPORTED_NODES)
 
 

@@ -23,3 +23,11 @@ from .resize import *  # noqa: F401,F403
 from .rnn import *  # noqa: F401,F403
 from .sparse import *  # noqa: F401,F403
 from .transformer import *  # noqa: F401,F403
+
+
+def __getattr__(name):
+    """The files that nothing here imports, as attributes of the package, as they are PyTorch's."""
+    import importlib.util
+    if name.startswith("__") or importlib.util.find_spec(f"{__name__}.{name}") is None:
+        raise AttributeError(f"module 'torch.nn.modules' has no attribute '{name}'")
+    return importlib.import_module(f"{__name__}.{name}")

@@ -7,6 +7,7 @@ from weir.nn import _reduction as _Reduction  # noqa: F401
 from weir.nn import functional as F
 
 from ._hooks import _shared
+from .batchnorm import _InstanceNorm  # noqa: F401
 from .container import ModuleList
 from .dropout import Dropout
 

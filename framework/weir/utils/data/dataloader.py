@@ -8,6 +8,9 @@ from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
+default_collate, default_convert = _collate.default_collate, _collate.default_convert
+
+
 class _DatasetKind:
     """Whether a dataset is asked by index or gone through."""
 
