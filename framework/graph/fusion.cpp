@@ -149,7 +149,7 @@ class Fusion {
     for (size_t k = 0; k < members.size(); k++) {
       const Node& n = g_.nodes[members[k]];
       FusedStep step = steps_[members[k]];
-      step.op = n.op;
+      step.op = n.op, step.type = n.type;
       if (converts(n)) step.in = {operand_of(n.in.back())}, step.tile = n.out[0].meta.dtype;
       else
         for (const Use& u : n.in) step.in.push_back(u.value < 0 ? -1 : operand_of(u));
