@@ -163,9 +163,7 @@ void init_graph(py::module_& m) {
       .def("node", &node_of)
       .def("check", &graph::check_legal)
       .def("cuda_source", [](const Graph& g, size_t i, const std::string& name) {
-        const graph::Node& n = g.nodes.at(i);
-        check<ValueError>(n.type == &op_type<Fused>(), "cuda_source: expected a fused node, got ", n.type->signature->name);
-        return graph::cuda_source(*reinterpret_cast<const Fused*>(n.op.data())->program, name);
+        return graph::cuda_source(g.nodes.at(i), name);
       })
       .def("mlir", [](const Graph& g) { return graph::to_mlir(g); })
       .def("from_mlir", [](const Graph& g, const std::string& text) {  // over this graph's memory

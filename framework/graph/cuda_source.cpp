@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "framework/op/fused.h"
+
 namespace weir::graph {
 namespace {
 
@@ -42,7 +44,9 @@ std::string value_of(const FusedProgram& p, const FusedStep& s) {
 
 }  // namespace
 
-std::string cuda_source(const FusedProgram& p, const std::string& name) {
+std::string cuda_source(const Node& node, const std::string& name) {
+  check<ValueError>(node.type == &op_type<Fused>(), "cuda_source: expected a fused node, got ", node.type->signature->name);
+  const FusedProgram& p = *reinterpret_cast<const Fused*>(node.op.data())->program;
   std::string arguments, loads, steps, stores;
   for (size_t o = 0; o < p.operands.size(); o++) {
     const FusedOperand& x = p.operands[o];

@@ -2,13 +2,14 @@
 #pragma once
 #include <string>
 
-#include "framework/op/fused.h"
+#include "framework/graph/graph.h"
 
 namespace weir::graph {
 
-/// The kernel `name`. Its arguments: for each input a pointer and a step (1: as the results lie; 0: one number), for each output a
+/// The kernel `name` of a fused node. Its arguments: for each input a pointer and a step (1: as the results lie; 0: one number), for each output a
 /// pointer, and the number of elements. The text stands behind kernels/cuda/prelude.h, the ops' structs, `op_NAME` for the struct
-/// of the op NAME (its dot an underscore), and kernels/formulas.h. NotImplementedError for a step that leaves an optional input out.
-std::string cuda_source(const FusedProgram& program, const std::string& name);
+/// of the op NAME (its dot an underscore), and kernels/formulas.h. ValueError for another node,
+/// NotImplementedError for a step that leaves an optional input out.
+std::string cuda_source(const Node& node, const std::string& name);
 
 }  // namespace weir::graph
