@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "framework/binding/convert.h"
+#include "framework/graph/cuda_source.h"
 #include "framework/graph/passes.h"
 #include "framework/graph/plan.h"
 #include "framework/graph/spec.h"
@@ -161,6 +162,9 @@ void init_graph(py::module_& m) {
       .def("__str__", [](const Graph& g) { return graph::to_string(g); })
       .def("node", &node_of)
       .def("check", &graph::check_legal)
+      .def("cuda_source", [](const Graph& g, size_t i, const std::string& name) {
+        return graph::cuda_source(g.nodes.at(i), name);
+      })
       .def("mlir", [](const Graph& g) { return graph::to_mlir(g); })
       .def("from_mlir", [](const Graph& g, const std::string& text) {  // over this graph's memory
         return std::make_shared<Graph>(graph::from_mlir(text, [&](const std::string& name, size_t) {

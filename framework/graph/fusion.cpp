@@ -149,7 +149,7 @@ class Fusion {
     for (size_t k = 0; k < members.size(); k++) {
       const Node& n = g_.nodes[members[k]];
       FusedStep step = steps_[members[k]];
-      step.op = n.op;
+      step.op = n.op, step.type = n.type;
       if (converts(n)) step.in = {operand_of(n.in.back())}, step.tile = n.out[0].meta.dtype;
       else
         for (const Use& u : n.in) step.in.push_back(u.value < 0 ? -1 : operand_of(u));
@@ -171,22 +171,26 @@ class Fusion {
     return node;
   }
 
-  // Tiles are given out from first write to last read.
+  // Tiles are given out from first write to last read. A loop may write over what it reads last; a conversion may not.
   static void assign_slots(FusedProgram& p) {
     std::vector<int> last(p.operands.size(), -1);
     for (size_t k = 0; k < p.steps.size(); k++)
       for (int o : p.steps[k].in)
         if (o >= 0) last[o] = int(k);
     std::vector<int> free;
+    auto release = [&](int k) {
+      for (size_t o = 0; o < p.operands.size(); o++)
+        if (last[o] == k && p.operands[o].slot >= 0) free.push_back(p.operands[o].slot), last[o] = -2;
+    };
     for (size_t k = 0; k < p.steps.size(); k++) {
+      if (p.steps[k].loop) release(int(k));
       FusedOperand& out = p.operands[p.steps[k].out];
       if (out.output < 0) {
         if (free.empty()) free.push_back(p.num_slots++);
         out.slot = free.back();
         free.pop_back();
       }
-      for (size_t o = 0; o < p.operands.size(); o++)
-        if (last[o] == int(k) && p.operands[o].slot >= 0) free.push_back(p.operands[o].slot), last[o] = -2;
+      release(int(k));
     }
   }
 

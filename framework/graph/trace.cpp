@@ -172,7 +172,7 @@ int Trace::buffer_for(const Tensor& t, bool written) {
     }
     return s.symbol;
   }
-  check(s.trace != id_ || s.symbol != kForeign, "a traced program reaches the memory of an argument by another way too");
+  if (s.trace == id_ && s.symbol == kForeign) refuse("the memory of an argument is reached by another way too");
   check(!(s.symbolic && s.trace != id_), "a tensor of shape ", t.sizes(), " was made by a traced program earlier and has no values");
   int b = int(g_.buffers.size());
   current_.push_back(-1);

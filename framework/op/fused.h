@@ -10,6 +10,7 @@ using FusedLoop = void (*)(const void* op, void* out, const void* const* in, uin
 
 struct FusedStep {
   FusedLoop loop = nullptr;  // null: only a conversion
+  const OpType* type = nullptr;
   DType tile;                // what the loop computes in
   std::vector<std::byte> op;
   std::vector<int> in;       // operand numbers, -1 for one that is not given

@@ -268,7 +268,7 @@ void conv(const Convolution& op, Inputs in, Outputs out) {
   dispatch(in[0], in[1], out[0], out[0], in[1],
       [&](const Tensor& x, const Tensor& w, const Tensor& y) {
         Tensor b = fused ? in[2] : Tensor();
-        if (b && (!b.is_contiguous() || b.dtype() != x.dtype())) b = as_type(b, x.dtype());
+        if (b) b = b.dtype() == x.dtype() ? row_major(b) : copied(b, Meta(b.sizes(), x.dtype()));
         forward(op, x, w, b, y);
         with_bias = bool(b);
       },

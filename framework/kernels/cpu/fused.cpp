@@ -3,11 +3,18 @@
 #include <algorithm>
 #include <memory>
 
+#include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
+
+// A result that no cache would keep until it is read goes past the caches: a plain store reads its line first, a third of all traffic.
+constexpr int64_t kStreamed = 16 << 20;
+// Inputs so large are fetched a tile ahead, so that memory works while the formulas do.
+constexpr int64_t kFetched = 1 << 20;
+constexpr size_t kLine = 64;
 
 // How an input comes to the loops.
 struct Source {
@@ -31,78 +38,214 @@ std::vector<Source> sources(Inputs in, const Tensor& shape) {
   return r;
 }
 
-// One thread's tiles: of what the steps hand on, of inputs in other layouts, and of operands in the type of a loop.
+bool is_half(DType t) { return t == DType::bfloat16 || t == DType::float16; }
+
+// Tiles keep half types as floats of their values: what is stored once is widened for nobody.
+DType kept_dtype(const FusedOperand& x) { return x.slot >= 0 && is_half(x.dtype) ? DType::float32 : x.dtype; }
+
+// Each float becomes the nearest bfloat16, as BFloat16(float) does it.
+void round_to_bfloat16(float* x, int64_t n) {
+  using F = Vec<float>;
+  using I = Vec<int32_t>;
+  auto rounded = [](F v) {
+    const I u((I::V)v.v), odd((u >> I(16)) & I(1)), r((u + I(0x7fff) + odd) & I(int32_t(0xffff0000)));
+    return where(v == v, F((F::V)r.v), F((F::V)I(0x7fc00000).v));
+  };
+  int64_t i = 0;
+  for (; i + F::size <= n; i += F::size) rounded(F::load(x + i)).store(x + i);
+  for (; i < n; i++) x[i] = float(BFloat16(x[i]));
+}
+
+// Copies past the caches where `to` is aligned for it.
+void stream(const std::byte* from, std::byte* to, size_t bytes) {
+  size_t i = 0;
+#ifdef __SSE__
+  if (reinterpret_cast<uintptr_t>(to) % kVecBytes == 0)
+    for (; i + kVecBytes <= bytes; i += kVecBytes) {
+#if defined(__AVX512F__)
+      _mm512_stream_ps(reinterpret_cast<float*>(to + i), _mm512_loadu_ps(from + i));
+#elif defined(__AVX2__)
+      _mm256_stream_ps(reinterpret_cast<float*>(to + i), _mm256_loadu_ps(reinterpret_cast<const float*>(from + i)));
+#else
+      _mm_stream_ps(reinterpret_cast<float*>(to + i), _mm_loadu_ps(reinterpret_cast<const float*>(from + i)));
+#endif
+    }
+#endif
+  std::memcpy(to + i, from + i, bytes - i);
+}
+
+// Element i of the whole lies at base + i * item; a number or what a tile holds, at base.
+struct Memory {
+  std::byte* base = nullptr;
+  int64_t item = 0;
+  std::byte* at(int64_t i) const { return base + i * item; }
+};
+
+// A step with everything that does not change from tile to tile.
+struct Call {
+  struct In {
+    Memory from;
+    Converter cast = nullptr;
+    std::byte* to = nullptr;  // where the cast goes
+  };
+  const FusedStep* step;
+  In in[kMaxOperands];
+  uint32_t fixed = 0;
+  std::byte* result = nullptr;  // where the loop writes; null: to `out` itself
+  Converter narrow = nullptr;   // from there to `out`
+  DType rounds_to;              // what a tile of floats is rounded to; float32: nothing
+  Memory out;
+};
+
+// One thread's tiles: of what the steps hand on, of inputs in other layouts, of operands in the type of a loop, and of large results.
 class Tiles {
  public:
-  Tiles(const FusedProgram& p, const std::vector<Source>& in, Outputs out) : p_(p), in_(in), out_(out) {
-    gathered_.resize(in.size());
-    size_t count = p.num_slots + kMaxOperands;
+  Tiles(const FusedProgram& p, const std::vector<Source>& in, Outputs out) : p_(p), in_(in), where_(p.operands.size()) {
+    for (const FusedOperand& x : p.operands) item_ = std::max(item_, size_of(x.dtype));
+    size_t others = 0, numbers = 0;
+    for (const Source& s : in) others += s.kind == Source::other;
+    for (const FusedStep& s : p.steps) numbers += s.in.size();
+    memory_ = new_storage((p.num_slots + kMaxOperands + others + out.size()) * tile_bytes() + numbers * kMaxItem);
+    std::byte* next = memory_->data + (p.num_slots + kMaxOperands) * tile_bytes();
+    auto tile_more = [&] { return std::exchange(next, next + tile_bytes()); };
+    std::vector<std::byte*> gathered(in.size());
     for (size_t k = 0; k < in.size(); k++)
-      if (in[k].kind == Source::other) gathered_[k] = int(count++);
-    memory_ = new_storage(count * kTile * kMaxItem);
+      if (in[k].gather) gathers_.push_back({in[k].gather.get(), gathered[k] = tile_more()});
+    for (size_t o = 0; o < p.operands.size(); o++) {
+      const FusedOperand& x = p.operands[o];
+      const int64_t item = int64_t(size_of(x.dtype));
+      if (x.output >= 0) {
+        where_[o] = {out[x.output].raw(), item};
+        if (out[0].numel() * item < kStreamed) continue;
+        streams_.push_back({where_[o], tile_more(), writer_of(int(o))});
+        where_[o] = {streams_.back().tile, 0};
+      } else if (x.input < 0) {
+        where_[o] = {tile(x.slot), 0};
+      } else if (gathered[x.input]) {
+        where_[o] = {gathered[x.input], 0};
+      } else {
+        where_[o] = {const_cast<std::byte*>(in[x.input].data), in[x.input].kind == Source::number ? 0 : item};
+        if (where_[o].item && out[0].numel() * item >= kFetched) fetched_.push_back(where_[o]);
+      }
+    }
+    next = memory_->data + (p.num_slots + kMaxOperands + others + out.size()) * tile_bytes();
+    for (const FusedStep& s : p.steps) calls_.push_back(prepared(s, &next));
   }
 
+  /// Memory is kept busy while the formulas work: each step brings a share of the next tile and takes away one of the last.
   void run(int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; b += kTile) {
-      int64_t n = std::min(kTile, end - b);
-      for (size_t k = 0; k < in_.size(); k++)
-        if (in_[k].gather) in_[k].gather->run(b, b + n, tile(gathered_[k]));
-      for (const FusedStep& step : p_.steps) run(step, b, n);
+      const int64_t n = std::min(kTile, end - b);
+      for (auto [gather, tile] : gathers_) gather->run(b, b + n, tile);
+      for (size_t k = 0; k < calls_.size(); k++) {
+        fetch(b + kTile, end, k);
+        for (const Stream& s : streams_)
+          if (b > begin && k < s.writer) s.share(b - kTile, kTile, k, s.writer);
+        run(calls_[k], b, n);
+      }
+      for (const Stream& s : streams_)
+        if (s.writer == 0 || b + n == end) s.share(b, n, 0, 1);
     }
+#ifdef __SSE__
+    if (!streams_.empty()) _mm_sfence();
+#endif
   }
 
  private:
-  std::byte* tile(int k) const { return memory_->data + size_t(k) * kTile * kMaxItem; }
+  size_t tile_bytes() const { return kTile * item_; }
+  std::byte* tile(int k) const { return memory_->data + size_t(k) * tile_bytes(); }
 
-  // Where operand `o` is, in its own dtype; `fixed`: as one number.
-  std::byte* place(int o, int64_t begin, bool* fixed) const {
-    const FusedOperand& x = p_.operands[o];
-    if (x.output >= 0) return out_[x.output].raw() + begin * int64_t(size_of(x.dtype));
-    if (x.input < 0) return tile(x.slot);
-    const Source& s = in_[x.input];
-    *fixed = s.kind == Source::number;
-    if (s.kind == Source::other) return tile(gathered_[x.input]);
-    return const_cast<std::byte*>(s.data) + (*fixed ? 0 : begin * int64_t(size_of(x.dtype)));
-  }
-
-  void run(const FusedStep& step, int64_t begin, int64_t n) {
-    const void* in[kMaxOperands] = {};
-    uint32_t all_fixed = 0;
-    bool unused = false;
-    std::byte* out = place(step.out, begin, &unused);
-    DType out_dtype = p_.operands[step.out].dtype;
-    if (!step.loop) {
-      bool fixed = false;
-      const std::byte* from = place(step.in[0], begin, &fixed);
-      return convert(p_.operands[step.in[0]].dtype, from, fixed ? 0 : 1, out_dtype, out, 1, n);
-    }
+  Call prepared(const FusedStep& step, std::byte** numbers) const {
+    Call c;
+    c.step = &step;
+    const FusedOperand& out = p_.operands[step.out];
+    const DType kept = kept_dtype(out);
+    c.out = where_[step.out];
+    c.rounds_to = kept == out.dtype ? DType::float32 : out.dtype;
+    const DType made = step.loop ? step.tile : kept;
+    if (made != kept) c.result = tile(p_.num_slots + kMaxOperands - 1), c.narrow = converter(made, kept);
     for (size_t k = 0; k < step.in.size(); k++) {
-      int o = step.in[k];
-      if (o < 0) continue;
-      bool fixed = false;
-      in[k] = place(o, begin, &fixed);
-      if (fixed) all_fixed |= 1u << k;
-      if (p_.operands[o].dtype == step.tile) continue;
-      std::byte* cast = tile(p_.num_slots + int(k));
-      convert(p_.operands[o].dtype, in[k], fixed ? 0 : 1, step.tile, cast, 1, fixed ? 1 : n);
-      in[k] = cast;
+      if (step.in[k] < 0) continue;
+      const FusedOperand& x = p_.operands[step.in[k]];
+      const bool number = x.input >= 0 && in_[x.input].kind == Source::number;
+      Call::In& in = c.in[k];
+      in.from = where_[step.in[k]];
+      if (number) c.fixed |= 1u << k;
+      if (kept_dtype(x) == made && (step.loop || number)) continue;
+      in.cast = converter(kept_dtype(x), made);
+      in.to = tile(p_.num_slots + int(k));
+      if (!number) continue;
+      in.cast(in.from.base, 0, *numbers, 1, 1);
+      in = {{std::exchange(*numbers, *numbers + kMaxItem), 0}, nullptr, nullptr};
     }
-    if (out_dtype == step.tile) return step.loop(step.op.data(), out, in, all_fixed, n);
-    std::byte* result = tile(p_.num_slots + kMaxOperands - 1);
-    step.loop(step.op.data(), result, in, all_fixed, n);
-    convert(step.tile, result, 1, out_dtype, out, 1, n);
+    if (!step.loop && c.fixed) c.in[0].cast = converter(made, made);
+    return c;
   }
 
+  size_t writer_of(int operand) const {
+    return std::find_if(p_.steps.begin(), p_.steps.end(), [&](const FusedStep& s) { return s.out == operand; }) - p_.steps.begin();
+  }
+
+  // Share `k` of the next tile's lines.
+  void fetch(int64_t begin, int64_t end, size_t k) const {
+    const int64_t n = std::min(kTile, end - begin);
+    for (const Memory& m : fetched_) {
+      const size_t lines = n > 0 ? size_t(n * m.item) / kLine : 0;
+      for (size_t l = lines * k / calls_.size(); l < lines * (k + 1) / calls_.size(); l++) __builtin_prefetch(m.at(begin) + l * kLine);
+    }
+  }
+
+  static void run(const Call& c, int64_t begin, int64_t n) {
+    std::byte* out = c.out.at(begin);
+    if (!c.step->loop) {
+      c.in[0].cast(c.in[0].from.at(begin), c.fixed ? 0 : 1, out, 1, n);
+    } else {
+      const void* in[kMaxOperands];
+      for (size_t k = 0; k < c.step->in.size(); k++) {
+        in[k] = c.in[k].from.at(begin);
+        if (c.in[k].cast) c.in[k].cast(in[k], 1, c.in[k].to, 1, n), in[k] = c.in[k].to;
+      }
+      c.step->loop(c.step->op.data(), c.result ? c.result : out, in, c.fixed, n);
+      if (c.narrow) c.narrow(c.result, 1, out, 1, n);
+    }
+    if (c.rounds_to == DType::bfloat16) round_to_bfloat16(reinterpret_cast<float*>(out), n);
+    else if (c.rounds_to == DType::float16) round_to_half(reinterpret_cast<float*>(out), n);
+  }
+
+  static void round_to_half(float* x, int64_t n) {
+    static const Converter there = converter(DType::float32, DType::float16), back = converter(DType::float16, DType::float32);
+    Half half[kTile];
+    there(x, 1, half, 1, n);
+    back(half, 1, x, 1, n);
+  }
+
+  struct Gather { const InOrder* from; std::byte* tile; };
+  struct Stream {
+    Memory to;
+    std::byte* tile;
+    size_t writer;  // the step that fills the tile
+    // Share k of `count` of the n elements from `begin` on.
+    void share(int64_t begin, int64_t n, size_t k, size_t count) const {
+      auto part = [&](size_t i) { return n * to.item * i / count / kVecBytes * kVecBytes; };
+      const size_t from = part(k), until = k + 1 == count ? n * to.item : part(k + 1);
+      stream(tile + from, to.at(begin) + from, until - from);
+    }
+  };
   const FusedProgram& p_;
   const std::vector<Source>& in_;
-  Outputs out_;
-  std::vector<int> gathered_;
+  size_t item_ = sizeof(float);
   StorageRef memory_;
+  std::vector<Memory> where_;  // by operand
+  std::vector<Memory> fetched_;
+  std::vector<Gather> gathers_;
+  std::vector<Stream> streams_;
+  std::vector<Call> calls_;
 };
 
 void fused(const Fused& op, Inputs in, Outputs out) {
   std::vector<Source> from = sources(in, out[0]);
-  parallel_for(out[0].numel(), kGrain, [&](int64_t b, int64_t e) { Tiles(*op.program, from, out).run(b, e); });
+  const int64_t n = out[0].numel(), tiles = (n + kTile - 1) / kTile;
+  parallel_for(tiles, kGrain / kTile, [&](int64_t b, int64_t e) { Tiles(*op.program, from, out).run(b * kTile, std::min(e * kTile, n)); });
 }
 
 bool find_loop(const OpType& type, const void* op, Inputs in, DType out, FusedStep* step) {

@@ -30,6 +30,37 @@ template <class Op, class T> T missing(int input) {
   }
 }
 
+/// Ops whose low bits depend on the low bits of their operands only, or that compare or choose: arithmetic of small integers
+/// gives what int64 gives, faster and without casts.
+using NarrowOps = OpList<Neg, Abs, Sign, Square, LogicalNot, BitwiseNotInt, Add, Sub, Mul, Maximum, Minimum, BitwiseAnd, BitwiseOr,
+    BitwiseXor, Where, Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
+
+template <class Op, class... Ops> constexpr bool contains(OpList<Ops...>) { return (std::is_same_v<Op, Ops> || ...); }
+
+/// Formulas of an instruction or two for floating point too.
+using ShortOps = OpList<Div, Relu, ReluBackward, Sqrt, Reciprocal, Fmax, Fmin, Clamp, Lerp, Addcmul, Addcdiv>;
+
+/// How many vectors a turn of the loop takes: several where the formula is so short that the loop around it would take as long.
+template <class Op> constexpr int kTurn = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}) ? 4 : 1;
+
+// As many turns as n elements fill; `fixed` as in Loop. Returns where the rest begins.
+template <uint32_t fixed, class Op, class T> int64_t turns(const Op op, T* out, const T* const* in_data, const Vec<T>* numbers, int64_t n) {
+  constexpr int k = arity<Op>(), w = Vec<T>::size, turn = kTurn<Op>;
+  if (turn == 1 && fixed) return 0;  // a branch for each input costs such a formula nothing
+  const T* in[k];
+  Vec<T> x[k];
+  for (int j = 0; j < k; j++) in[j] = in_data[j], x[j] = numbers[j];
+  int64_t i = 0;
+  for (; i + turn * w <= n; i += turn * w)
+#pragma GCC unroll 4
+    for (int t = 0; t < turn; t++) {
+      for (int j = 0; j < k; j++)
+        if (!(fixed >> j & 1)) x[j] = Vec<T>::load(in[j] + i + t * w);
+      evaluate(op, x).store(out + i + t * w);
+    }
+  return i;
+}
+
 template <class Op, class T>
 void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
   constexpr int k = arity<Op>(), w = Vec<T>::size;
@@ -43,17 +74,13 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
     if (!in[j]) fixed |= 1u << j;
   }
   int64_t i = 0;
-  if (fixed == 0) {
-    for (; i + w <= n; i += w) {
-      for (int j = 0; j < k; j++) x[j] = Vec<T>::load(in[j] + i);
-      evaluate(op, x).store(out + i);
-    }
-  } else {
-    for (; i + w <= n; i += w) {
-      for (int j = 0; j < k; j++)
-        if (!(fixed >> j & 1)) x[j] = Vec<T>::load(in[j] + i);
-      evaluate(op, x).store(out + i);
-    }
+  if (fixed == 0) i = turns<0>(op, out, in, x, n);
+  else if (fixed == 1 && k == 2) i = turns<1>(op, out, in, x, n);
+  else if (fixed == 2 && k == 2) i = turns<2>(op, out, in, x, n);
+  for (; i + w <= n; i += w) {
+    for (int j = 0; j < k; j++)
+      if (!(fixed >> j & 1)) x[j] = Vec<T>::load(in[j] + i);
+    evaluate(op, x).store(out + i);
   }
   if (i == n) return;
   // The rest in one padded vector. Ones, so that integer division sees no zero that is not the caller's.
@@ -66,13 +93,6 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
   evaluate(op, x).store(last);
   std::memcpy(out + i, last, (n - i) * sizeof(T));
 }
-
-/// Ops whose low bits depend on the low bits of their operands only, or that compare or choose: arithmetic of small integers
-/// gives what int64 gives, faster and without casts.
-using NarrowOps = OpList<Neg, Abs, Sign, Square, LogicalNot, BitwiseNotInt, Add, Sub, Mul, Maximum, Minimum, BitwiseAnd, BitwiseOr,
-    BitwiseXor, Where, Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
-
-template <class Op, class... Ops> constexpr bool contains(OpList<Ops...>) { return (std::is_same_v<Op, Ops> || ...); }
 
 template <class Op> Loops loops_of() {
   Loops l;

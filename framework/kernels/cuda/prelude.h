@@ -40,6 +40,31 @@ struct Scalar {
 };
 struct Str { char v[32]; };
 
+// Stored in half precision, computed in float: rounded to the nearest where it is made.
+struct BFloat16 {
+  unsigned short bits;
+  BFloat16() = default;
+  explicit BFloat16(float x) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+  operator float() const { return __uint_as_float(unsigned(bits) << 16); }
+};
+struct Half {
+  unsigned short bits;
+  Half() = default;
+  explicit Half(float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x)); }
+  operator float() const {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+  }
+};
+
+/// An op's struct from the host's bytes of it.
+template <int n> struct Bytes { uint8_t v[n]; };
+template <class T, int n> T from_bytes(const Bytes<n>& bytes) {
+  if constexpr (__is_empty(T)) return T{};
+  else return __builtin_bit_cast(T, bytes);
+}
+
 template <class T> struct Limits;
 template <> struct Limits<float> { static constexpr float max = 3.402823466e+38f; };
 template <> struct Limits<double> { static constexpr double max = 1.7976931348623157e+308; };

@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, as_parts, check, check_betas, decayed, next_step, rate_of, shrink
+from .optimizer import Optimizer, as_parts, check, check_betas, decayed, next_step, over, rate_of, shrink, times
 
 
 class Adam(Optimizer):
@@ -69,8 +69,8 @@ class Adam(Optimizer):
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
             square = largest.copy_(weir.maximum(largest.clone(), square)).clone()
-        denominator = square.sqrt() / (1 - beta2**step) ** 0.5 + group["eps"]
-        p.sub_(mean / denominator * (lr / (1 - beta1**step)))
+        denominator = over(square.sqrt(), (1 - beta2**step) ** 0.5) + group["eps"]
+        p.sub_(times(mean / denominator, lr / (1 - beta1**step)))
 
 
 class AdamW(Adam):

@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, check, check_betas, decayed, move, next_step, rate_of, shrink
+from .optimizer import Optimizer, check, check_betas, decayed, move, next_step, over, rate_of, shrink, times, value_of
 
 
 class RMSprop(Optimizer):
@@ -38,7 +38,7 @@ class RMSprop(Optimizer):
     def _update(self, p, grad, state, group):
         self._start(p, state, group)
         next_step(state)
-        alpha, lr = group["alpha"], float(group["lr"])
+        alpha = group["alpha"]
         grad = decayed(grad, p, group["weight_decay"])
         square = state["square_avg"].mul_(alpha).add_(grad * grad, alpha=1 - alpha)
         if group["centered"]:
@@ -48,7 +48,7 @@ class RMSprop(Optimizer):
         scaled = grad / (square.sqrt() + group["eps"])
         if group["momentum"] > 0:
             scaled = state["momentum_buffer"].mul_(group["momentum"]).add_(scaled)
-        p.add_(scaled, alpha=-lr)
+        move(p, scaled, rate_of(group))
 
 
 class Adagrad(Optimizer):
@@ -79,7 +79,7 @@ class Adagrad(Optimizer):
         step = next_step(state)
         grad = decayed(grad, p, group["weight_decay"])
         total = state["sum"].add_(grad * grad)
-        p.sub_(grad / (total.sqrt() + group["eps"]) * (float(group["lr"]) / (1 + (step - 1) * group["lr_decay"])))
+        p.sub_(times(grad / (total.sqrt() + group["eps"]), rate_of(group) / (1 + (step - 1) * group["lr_decay"])))
 
     def _update_sparse(self, p, grad, state, group):
         step = next_step(state)
@@ -121,7 +121,7 @@ class Adadelta(Optimizer):
         square = state["square_avg"].mul_(rho).add_(grad * grad, alpha=1 - rho)
         delta = (state["acc_delta"] + eps).sqrt() / (square + eps).sqrt() * grad
         state["acc_delta"].mul_(rho).add_(delta * delta, alpha=1 - rho)
-        p.add_(delta, alpha=-float(group["lr"]))
+        move(p, delta, rate_of(group))
 
 
 class Adamax(Optimizer):
@@ -154,7 +154,7 @@ class Adamax(Optimizer):
         mean, largest = state["exp_avg"], state["exp_inf"]
         mean.add_(grad - mean, alpha=1 - beta1)
         largest.copy_(weir.maximum(largest * beta2, grad.abs() + group["eps"]))
-        p.sub_(mean / largest * (float(group["lr"]) / (1 - beta1**step)))
+        p.sub_(times(mean / largest, rate_of(group) / (1 - beta1**step)))
 
 
 class NAdam(Optimizer):
@@ -194,14 +194,13 @@ class NAdam(Optimizer):
         else:
             grad = decayed(grad, p, group["weight_decay"])
         mu, mu_next = (beta1 * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
-        state["mu_product"] *= mu
-        product = state["mu_product"].item()
+        product = value_of(state["mu_product"].copy_(times(state["mu_product"], mu)))
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.add_(grad - mean, alpha=1 - beta1)
         square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
-        denominator = (square / (1 - beta2**step)).sqrt() + group["eps"]
-        p.sub_(grad / denominator * (lr * (1.0 - mu) / (1.0 - product)))
-        p.sub_(mean / denominator * (lr * mu_next / (1.0 - product * mu_next)))
+        denominator = over(square, 1 - beta2**step).sqrt() + group["eps"]
+        p.sub_(times(grad / denominator, lr * (1.0 - mu) / (1.0 - product)))
+        p.sub_(times(mean / denominator, lr * mu_next / (1.0 - product * mu_next)))
 
 
 class RAdam(Optimizer):
@@ -243,10 +242,12 @@ class RAdam(Optimizer):
         mean, square = state["exp_avg"], state["exp_avg_sq"]
         mean.add_(grad - mean, alpha=1 - beta1)
         square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
-        corrected = mean / (1 - beta1**step)
+        corrected = over(mean, 1 - beta1**step)
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * beta2**step / (1 - beta2**step)
-        if length > self._TRACTABLE:
-            rectified = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
-            corrected = corrected * rectified * (1 - beta2**step) ** 0.5 / (square.sqrt() + group["eps"])
+        traced = isinstance(length, weir.Tensor)
+        if traced or length > self._TRACTABLE:
+            ratio = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+            rectified = times(times(corrected, ratio**0.5), (1 - beta2**step) ** 0.5) / (square.sqrt() + group["eps"])
+            corrected = weir.where(length > self._TRACTABLE, rectified, corrected) if traced else rectified
         move(p, corrected, lr)

@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, check, check_betas, next_step
+from .optimizer import Optimizer, check, check_betas, next_step, over, rate_of, times
 
 
 class LAMB(Optimizer):
@@ -41,10 +41,10 @@ class LAMB(Optimizer):
         m = state["exp_avg"].lerp_(grad, 1 - b1)
         v = state["exp_avg_sq"].mul_(b2).addcmul_(grad, grad, value=1 - b2)
         if group["do_bias_correction"]:
-            m, v = m / (1 - b1**step), v / (1 - b2**step)
+            m, v = over(m, 1 - b1**step), over(v, 1 - b2**step)
         update = m / (v.sqrt() + group["eps"])
         if decay and group["adam_w_mode"]:
             update = update + decay * p
         size, length = p.norm(), update.norm()
         ratio = weir.where((size > 0) & (length > 0), size / length, weir.ones_like(size))
-        p.sub_(update * (ratio * float(group["lr"])))
+        p.sub_(update * times(ratio, rate_of(group)))

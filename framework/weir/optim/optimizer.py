@@ -199,31 +199,34 @@ class Optimizer:
         left = {id(real[i]) for i in weir._C._optimizer_update(self._op, runs, rate, options)}
         return [p for p in params if p.is_complex() or id(p) in left]
 
-    #: Whether `_update` reads no value, so that it can be traced as it stands where there is no op.
+    #: Whether `_update` can be traced, which takes the rate and the step count as tensors then. What has an op can be.
     _traces = False
 
     def _traced_group(self, params, group, rate) -> None:
         """The update as ops that a trace records; `rate` is a tensor, so that it may change without a new trace."""
-        if self._traces:
+        for p in self._update_many(params, group, rate) if self._op else params:
+            in_parts = p.is_complex() and not self._takes_complex
             with paused():
-                for p in params:
+                if in_parts:
+                    self._on_parts(self.state[p], p, lambda parts: self._start(as_parts(p), parts, group))
+                else:
                     self._start(p, self.state[p], group)
-            for p in params:
-                self._update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], {**group, "lr": rate})
-            return
-        left = self._update_many(params, group, rate)
-        if left:
-            raise NotImplementedError(f"nn.Graph: {type(self).__name__} has traced steps for float32 and float64 parameters whose gradients "
-                                      f"have their layout, not for {left[0].dtype} of shape {tuple(left[0].shape)}")
+            update = self._update_parts if in_parts else self._update
+            update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], {**group, "lr": rate, "differentiable": False})
 
     #: Whether `_update` takes complex parameters itself; else their parts are updated as real numbers, as in PyTorch.
     _takes_complex = False
 
     def _update_parts(self, p, grad, state, group) -> None:
         """Updates a complex parameter as the real tensor of its parts, with its state seen likewise."""
+        self._on_parts(state, p, lambda parts: self._update(as_parts(p), as_parts(grad), parts, group))
+
+    @staticmethod
+    def _on_parts(state, p, function) -> None:
+        """Calls `function` with the state seen as the parts of complex tensors; what it puts there becomes complex again."""
         parts = {name: as_parts(value) for name, value in state.items()}
         before = dict(parts)
-        self._update(as_parts(p), as_parts(grad), parts, group)
+        function(parts)
         for name, value in parts.items():
             if value is not before.get(name):
                 paired = isinstance(value, Tensor) and value.shape == (*p.shape, 2)
@@ -329,22 +332,47 @@ def check_betas(betas) -> None:
 
 
 def rate_of(group):
-    """The learning rate: a number, or the tensor that a differentiable step has a gradient for."""
+    """The learning rate: a number, or a tensor where a differentiable step has a gradient for it or a trace goes on."""
     lr = group["lr"]
-    return lr if group.get("differentiable") and isinstance(lr, Tensor) and lr.requires_grad else float(lr)
+    if not isinstance(lr, Tensor):
+        return float(lr)
+    if weir._C._is_tracing():
+        return rate_tensor(group)
+    return lr if group.get("differentiable") and lr.requires_grad else float(lr)
+
+
+def times(a, x):
+    """a x for a number, or for a tensor without axes that stands for one: it decides no dtype and is as exact as a number."""
+    return (a * _exact(x, a)).to(a.dtype) if _stands_for_number(x) else a * x
+
+
+def over(a, x):
+    """a / x, as `times`."""
+    return (a / _exact(x, a)).to(a.dtype) if _stands_for_number(x) else a / x
+
+
+def _stands_for_number(x) -> bool:
+    return isinstance(x, Tensor) and not x.requires_grad
+
+
+def _exact(x, a):
+    """The number as kernels of a's dtype take one."""
+    return x.to(weir.float64 if a.dtype in (weir.float64, weir.complex128) else weir.float32)
 
 
 def move(p, direction, rate) -> None:
     """p -= rate direction, in place."""
-    if isinstance(rate, Tensor):
-        p.sub_(direction * rate)
-    else:
+    if not isinstance(rate, Tensor):
         p.add_(direction, alpha=-rate)
+    elif rate.requires_grad:
+        p.sub_(direction * rate)
+    else:  # rounds once, as the line for numbers does
+        p.addcmul_(direction, _exact(-rate, p))
 
 
 def shrink(p, factor) -> None:
     """p *= factor, in place."""
-    p.copy_(p.clone() * factor) if isinstance(factor, Tensor) else p.mul_(factor)
+    p.copy_(times(p.clone(), factor)) if isinstance(factor, Tensor) else p.mul_(factor)
 
 
 def as_parts(x):
@@ -363,9 +391,14 @@ def rate_tensor(group) -> Tensor:
     return rate.detach().double().reshape(()) if isinstance(rate, Tensor) else weir.tensor(float(rate), dtype=weir.float64)
 
 
-def next_step(state) -> float:
-    """Counts a step in state["step"] (a float32 scalar, as in PyTorch) and returns the count."""
+def next_step(state):
+    """Counts a step in state["step"] (a float32 scalar, as in PyTorch) and returns the count: in a trace as a float64 tensor."""
     if "step" not in state:
         state["step"] = weir.tensor(0.0, dtype=weir.float32)
     state["step"] += 1
-    return state["step"].item()
+    return value_of(state["step"])
+
+
+def value_of(scalar):
+    """A scalar of the state as a number; in a trace, which reads none, as a float64 tensor without axes."""
+    return scalar.to(weir.float64, copy=True) if weir._C._is_tracing() else scalar.item()

@@ -26,6 +26,10 @@ class SGD(Optimizer):
             "momentum": group["momentum"], "dampening": group["dampening"], "weight_decay": group["weight_decay"],
             "nesterov": bool(group["nesterov"]), "maximize": bool(group["maximize"])}
 
+    def _start(self, p, state, group):
+        if group["momentum"]:
+            self._momentum(p)
+
     def _state_for_op(self, p, names):
         return list(reversed(self._momentum(p))) if names else []
 
@@ -62,7 +66,11 @@ class SGD(Optimizer):
             grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
         elif group["momentum"]:
             buffer, first = self._momentum(p)
-            if first:
+            if weir._C._is_tracing():
+                going = buffer.mul(group["momentum"]).add(grad, alpha=1 - group["dampening"])
+                buffer.copy_(weir.where(first, grad, going))
+                first.fill_(False)
+            elif first:
                 buffer.copy_(grad)
                 first.fill_(False)
             else:

@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, check, decayed, next_step
+from .optimizer import Optimizer, check, decayed, move, next_step, rate_of, shrink, value_of
 
 
 class Rprop(Optimizer):
@@ -65,16 +65,22 @@ class ASGD(Optimizer):
             state["ax"] = weir.zeros_like(p)
 
     def _update(self, p, grad, state, group):
-        lr, lambd = float(group["lr"]), group["lambd"]
+        lr, lambd = rate_of(group), group["lambd"]
         self._start(p, state, group)
         step = next_step(state)
         grad = decayed(grad, p, group["weight_decay"])
-        eta, mean = state["eta"].item(), state["ax"]
-        p.mul_(1 - lambd * eta).add_(grad, alpha=-eta)
-        if state["mu"].item() != 1:
+        eta, mu, mean = value_of(state["eta"]), value_of(state["mu"]), state["ax"]
+        shrink(p, 1 - lambd * eta)
+        move(p, grad, eta)
+        traced = isinstance(mu, weir.Tensor)
+        if traced:
+            mean.copy_(weir.where(mu != 1, mean.add(p.sub(mean).mul_(state["mu"])), p))
+        elif mu != 1:
             mean.add_(p.sub(mean).mul_(state["mu"]))
         else:
             mean.copy_(p)
         # Through the default dtype, as PyTorch's: a resumed state is of the parameter's.
-        state["eta"].copy_(weir.tensor(lr / ((1 + lambd * lr * step) ** group["alpha"])))
-        state["mu"].copy_(weir.tensor(1 / max(1, step - group["t0"])))
+        rounded = (lambda x: x.to(weir.get_default_dtype())) if traced else weir.tensor
+        since = step - group["t0"]
+        state["eta"].copy_(rounded(lr / ((1 + lambd * lr * step) ** group["alpha"])))
+        state["mu"].copy_(rounded(1 / (since.clamp(min=1) if traced else max(1, since))))

@@ -117,6 +117,30 @@ def test_several_dtypes_round_as_eager():
     assert ops(check(f, weir.randn(1500), weir.randn(1500))) == ["fused"]
 
 
+@pytest.mark.parametrize("dtype", [weir.bfloat16, weir.float16])
+def test_halves_between_steps_round_as_eager(dtype):
+    x = weir.cat([weir.randn(3000), weir.tensor([float("inf"), -float("inf"), float("nan"), 0.0, -0.0, 3.3e38, 65520.0, 1e-40, 6e-8])]).to(dtype)
+
+    def f(x):
+        y = (x * 1.1 + x).abs() * 3.3 - 0.3  # handed on
+        z = y.float() * 0.7                   # a conversion of what was handed on, and one of a number's result
+        return weir.where(y > x, y.neg(), z.to(dtype)), y.double(), y.sqrt().to(weir.bool)
+    assert ops(check(f, x)) == ["fused"]
+
+
+@pytest.mark.parametrize("count", [5 << 20, (5 << 20) + 77])
+def test_large_results_leave_past_the_caches(count):
+    """Results of the last step, of one in the middle that is read again, and of a conversion."""
+    def f(x, row):
+        y = x * 2 + row
+        z = (y - 0.5).relu() * y
+        return y, z.abs(), z.bfloat16().float()
+    x = weir.rand(count)
+    assert ops(check(f, x, weir.rand(1))) == ["fused"]
+    assert ops(check(lambda x: x.abs(), x)) == ["abs"]
+    assert ops(check(lambda x: weir.relu(x - 1).to(weir.float64), x)) == ["fused"]
+
+
 def test_what_is_needed_outside_comes_out():
     def f(x):
         y = x * 2

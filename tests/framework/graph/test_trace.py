@@ -180,6 +180,15 @@ def test_an_external_tensor_is_an_input():
     assert plan.run([weir.zeros(3)])[0].tolist() == [5, 5, 5]
 
 
+def test_an_argument_that_the_program_holds_too_is_refused_by_name():
+    x = weir.ones(3)
+    with pytest.raises(weir.nn.graph.Untraceable, match="memory of an argument is reached by another way too"):
+        traced(lambda y: x + y, x)
+    compiled = weir.compile(lambda y: x + y)
+    with pytest.warns(UserWarning):
+        assert compiled(x).tolist() == [2, 2, 2]
+
+
 def test_second_derivatives():
     def function(x):
         x = x.detach().requires_grad_()

@@ -54,6 +54,69 @@ def test_training_equals_eager(name, dtype):
             assert weir.equal(value, b.state[q][key])
 
 
+O = weir.optim
+UPDATES = {  # with an op for float32 and float64, else traced op by op
+    "sgd": lambda p: O.SGD(p, lr=0.1, weight_decay=0.1),
+    "sgd, momentum": lambda p: O.SGD(p, lr=0.1, momentum=0.9, dampening=0.2),
+    "sgd, nesterov": lambda p: O.SGD(p, lr=0.1, momentum=0.9, nesterov=True, maximize=True),
+    "adam": lambda p: O.Adam(p, lr=0.1, weight_decay=0.1),
+    "adam, amsgrad": lambda p: O.Adam(p, lr=0.1, amsgrad=True),
+    "adamw": lambda p: O.AdamW(p, lr=0.1),
+    "adamax": lambda p: O.Adamax(p, lr=0.1),
+    "nadam": lambda p: O.NAdam(p, lr=0.1, weight_decay=0.1, decoupled_weight_decay=True),
+    "radam": lambda p: O.RAdam(p, lr=0.1),
+    "rmsprop": lambda p: O.RMSprop(p, lr=0.1, momentum=0.5, centered=True),
+    "adagrad": lambda p: O.Adagrad(p, lr=0.1, lr_decay=0.1),
+    "adadelta": lambda p: O.Adadelta(p, lr=0.5),
+    "rprop": lambda p: O.Rprop(p, lr=0.1),
+    "asgd": lambda p: O.ASGD(p, lr=0.1, t0=3),
+    "lamb": lambda p: O.LAMB(p, lr=0.1, weight_decay=0.1),
+}
+
+
+class Step(nn.Graph):
+    def __init__(self, parameters, optimizer, schedule):
+        super().__init__()
+        self.parameters = parameters
+        self.add_optimizer(optimizer, lr_sch=schedule)
+
+    def build(self, grads):
+        for p, grad in zip(self.parameters, grads, strict=True):
+            p.grad = grad
+
+
+@pytest.mark.parametrize("dtype", [weir.bfloat16, weir.float16, weir.complex64])
+@pytest.mark.parametrize("name", UPDATES)
+def test_parameters_that_no_op_takes(name, dtype):
+    if name == "lamb" and dtype.is_complex:
+        pytest.skip("LAMB is for real parameters")
+    weir.manual_seed(0)
+    grads = [[weir.randn(shape, dtype=weir.complex64).to(dtype) if dtype.is_complex else weir.randn(shape).to(dtype)
+              for shape in ((3, 5), (), (7,))] for _ in range(8)]
+
+    def make():
+        parameters = [nn.Parameter(g.clone() / 2) for g in grads[0]]
+        optimizer = UPDATES[name](parameters)
+        return parameters, optimizer, O.lr_scheduler.StepLR(optimizer, 3, 0.5)
+    eager, a, schedule = make()
+    traced, b, other = make()
+    graph = Step(traced, b, other)
+    for some in grads:
+        for p, grad in zip(eager, some, strict=True):
+            p.grad = grad.clone()
+        a.step()
+        schedule.step()
+        graph(some)
+        for p, q in zip(eager, traced, strict=True):
+            assert weir.equal(weir.nan_to_num(weir.view_as_real(p) if dtype.is_complex else p),
+                              weir.nan_to_num(weir.view_as_real(q) if dtype.is_complex else q))
+    assert graph.num_plans == 1
+    for p, q in zip(eager, traced, strict=True):
+        assert a.state[p].keys() == b.state[q].keys()
+        for key, value in a.state[p].items():
+            assert value.dtype == b.state[q][key].dtype and value.shape == b.state[q][key].shape
+
+
 def test_what_reads_values_is_refused():
     p = nn.Parameter(weir.ones(2))
     with pytest.raises(NotImplementedError, match="LBFGS has no traced step"):

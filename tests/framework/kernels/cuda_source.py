@@ -43,9 +43,17 @@ def _member(kind: str) -> str:
 
 def source(ops: list[PointwiseOp]) -> str:
     """Returns the whole translation unit."""
+    return _unit(ops, ["namespace weir {", *map(_kernel, ops), "}"])
+
+
+def group(kernels: list[str], ops: list[PointwiseOp]) -> str:
+    """Returns the translation unit of kernels that nn.Graph wrote for fused groups; `ops`: all that formulas.h knows."""
+    return _unit(ops, ["namespace weir {", *(f"using op_{op.name.replace('.', '_')} = {op.struct};" for op in ops), "}", *kernels])
+
+
+def _unit(ops: list[PointwiseOp], kernels: list[str]) -> str:
     formulas = (KERNELS / "formulas.h").read_text().replace('#include "framework/kernels/special.h"', (KERNELS / "special.h").read_text())
-    parts = [(KERNELS / "cuda" / "prelude.h").read_text(), "namespace weir {", *map(_struct, ops), "}",
-             formulas, "namespace weir {", *map(_kernel, ops), "}"]
+    parts = [(KERNELS / "cuda" / "prelude.h").read_text(), "namespace weir {", *map(_struct, ops), "}", formulas, *kernels]
     return "\n".join(line for part in parts for line in part.splitlines() if line != "#pragma once") + "\n"
 
 

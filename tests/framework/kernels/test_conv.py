@@ -39,3 +39,12 @@ def test_gradients_in_every_layout(name, layout, weight_layout):
     for got, expected in zip((y2, *grads2), (y, *grads)):
         assert_close(got, expected, rtol=1e-4, atol=2e-3)
     assert y2.stride() == y.stride() and grads2[0].stride() == grads[0].stride()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_bias_with_steps_between_its_numbers(dtype):
+    torch.manual_seed(0)
+    x, w = (torch.randn(shape).to(getattr(torch, dtype)) for shape in ((3, 5, 7, 5), (2, 5, 2, 2)))
+    x2, w2 = to_weir((x, w))
+    for b2 in (to_weir(torch.randn(4).to(x.dtype)) for _ in range(6)):  # into memory that was used before
+        assert_close(weir.conv2d(x2, w2, b2[::2]), torch.conv2d(x, w, torch.tensor(b2.tolist(), dtype=x.dtype)[::2]), rtol=2e-2, atol=1e-2)

@@ -122,12 +122,6 @@ def test_step_hooks_are_refused(late):
         step(gradients(0, p)) if late else Step(p, optimizer)
 
 
-def test_other_dtypes_are_refused_by_name():
-    p = [nn.Parameter(weir.randn(3).bfloat16())]
-    with pytest.raises(NotImplementedError, match="bfloat16"):
-        Step(p, weir.optim.SGD(p))([weir.randn(3).bfloat16()])
-
-
 def test_a_step_of_the_users_own_is_refused():
     class Mine(weir.optim.SGD):
         def step(self, closure=None):
