@@ -47,6 +47,12 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     moved = own
     perturbed, own, single = ([] if selecting else found for found in (perturbed, own, single))
     wide, narrow = t.array(), w.array()
+    if np.iscomplexobj(wide) and np.iscomplexobj(narrow):
+        poison = ~np.isfinite(narrow) & ~np.isfinite(wide)
+        agreed = _agreed_parts(narrow, wide)
+        narrow, wide = _without(agreed, narrow), _without(agreed, wide)
+        runs, perturbed, own, single, moved = ([_without(agreed, run) for run in part if run is not None]
+                                               for part in (runs[:1], perturbed, own, single, moved))
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values")
     accepted |= tolerance.unsteady(narrow, wide, own)
@@ -56,6 +62,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),
                "no digits": (~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own]))
                | tolerance.crossed(runs[0], perturbed)}
+    if np.iscomplexobj(wide) and not item.pointwise and not selecting and poisoned(item.case):
+        excuses["complex infinity"] = poison
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):
@@ -68,6 +76,19 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     if fault.phase == "gradients":
         excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved)
     return settled(accepted, excuses)
+
+
+def _agreed_parts(w: np.ndarray, t: np.ndarray) -> tuple:
+    """Where the real and where the imaginary parts are the same infinity, or NaN in both, so that the other part stands alone."""
+    return tuple(~np.isfinite(b) & tolerance.same(a, b) for a, b in ((w.real, t.real), (w.imag, t.imag)))
+
+
+def _without(agreed: tuple, x: np.ndarray) -> np.ndarray:
+    """Complex `x` with zeros for the parts that are `agreed`."""
+    kept = np.array(x, np.complex128 if x.dtype.itemsize == 16 else np.complex64)
+    kept.real[agreed[0]] = 0
+    kept.imag[agreed[1]] = 0
+    return kept
 
 
 def within(fault: Fault, item, got: Observation, rtol: float, atol: float) -> bool:

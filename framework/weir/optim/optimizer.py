@@ -158,6 +158,8 @@ class Optimizer:
         for p in self._update_many(params, group, group["lr"]) if self._op else params:
             update = self._update_parts if p.is_complex() and not self._takes_complex else self._update
             update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+            if not self.state[p]:
+                del self.state[p]  # what needs none has no entry
 
     #: Set with the first sparse tensor: gradients may then be sparse.
     _sparse_gradients = False
@@ -340,6 +342,14 @@ def move(p, direction, rate) -> None:
         p.sub_(direction * rate)
     else:
         p.add_(direction, alpha=-rate)
+
+
+def quotient(p, numerator, denominator, rate) -> None:
+    """p -= rate numerator / denominator, in place."""
+    if isinstance(rate, Tensor):
+        p.sub_(numerator / denominator * rate)
+    else:
+        p.addcdiv_(numerator, denominator, value=-rate)  # of halves too, no step of it leaves float32
 
 
 def shrink(p, factor) -> None:
