@@ -5,7 +5,7 @@ import numpy as np
 from ..cases import dtypes
 from ..cases.observed import Observation
 from ..cases.values import Raised, Value
-from . import ties, tolerance
+from . import ties, tolerance, truth
 from .excuses import settled
 from .properties import SINGULAR, Fault
 from .reference import PERTURBATIONS, floating_inputs, is_double, poisoned, working_epsilon
@@ -44,11 +44,14 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     perturbed, own, single = ([run for run in part if run is not None]
                               for part in (runs[1:1 + PERTURBATIONS], rest[:half], rest[half:]))
     selecting = any(ties.selecting(path) for path in item.target.paths)
+    choosing = any(ties.choosing(path, item.case) for path in item.target.paths)
     moved = own
     perturbed, own, single = ([] if selecting else found for found in (perturbed, own, single))
     wide, narrow = t.array(), w.array()
     if np.iscomplexobj(wide) and np.iscomplexobj(narrow):
         poison = ~np.isfinite(narrow) & ~np.isfinite(wide)
+        for w_part, t_part in ((narrow.real, wide.real), (narrow.imag, wide.imag)):
+            poison &= ~np.isfinite(w_part) | ~np.isfinite(t_part) | tolerance.close(w_part, t_part, epsilon)
         agreed = _agreed_parts(narrow, wide)
         narrow, wide = _without(agreed, narrow), _without(agreed, wide)
         runs, perturbed, own, single, moved = ([_without(agreed, run) for run in part if run is not None]
@@ -64,6 +67,10 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
                | tolerance.crossed(runs[0], perturbed)}
     if np.iscomplexobj(wide) and not item.pointwise and not selecting and poisoned(item.case):
         excuses["complex infinity"] = poison
+    if fault.phase in ("values", "written"):
+        known = truth.better(item, narrow, wide, epsilon)
+        if known is not None:
+            excuses["oracle inexact"] = known
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):
@@ -74,7 +81,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         if poisoned(item.case):  # where zero meets it depends on how a formula is written
             excuses["poisoned"] = ~np.isfinite(narrow) | ~np.isfinite(wide)
     if fault.phase == "gradients":
-        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved)
+        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved, choosing)
     return settled(accepted, excuses)
 
 
