@@ -101,8 +101,8 @@ Tensors LdlFactor::compose(Inputs in) const {
   return {LD, pivots};
 }
 Tensor LdlSolve::compose(Inputs in) const {
+  check<IndexError>(in[2].ndim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
   check_square("torch.linalg.ldl_solve", in[0], "LD", Nothing::of_half);
-  check(in[2].ndim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
   check_pair("torch.linalg.ldl_solve", in[0], in[2], true);
   check(in[1].dtype() == DType::int32, "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", name_of(in[1].dtype()));
   Dims counted = batch_of(in[0]);
