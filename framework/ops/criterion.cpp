@@ -236,9 +236,9 @@ Tensor TripletMarginLoss::compose(Inputs in) const {
 
 Tensor MultilabelSoftMarginLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &target = in[1];
-  check<IndexError>(x.ndim() > 0, "multilabel_soft_margin_loss: Dimension specified as -1 but tensor has no dimensions");
   Tensor loss = -(target * fn::logsigmoid(x) + (num(int64_t(1)) - target) * fn::logsigmoid(-x));
   if (in[2]) loss = loss * in[2];
+  check<IndexError>(x.ndim() > 0, "multilabel_soft_margin_loss: Dimension specified as -1 but tensor has no dimensions");
   // The classes are input's last axis, and stay that where target has more axes, as in PyTorch.
   return reduced(fn::sum(loss, Dims{x.ndim() - 1}) / double(x.size(-1)), reduction);
 }

@@ -16,7 +16,7 @@ struct MatrixExpParts : LinalgOp {
 struct MatrixExp : LinalgOp {
   static constexpr Signature signature = "linalg_matrix_exp(A: Tensor) -> Tensor";
   static constexpr auto doc = "The exponential of square matrices of any floating or complex dtype. Shape: as A.";
-  static constexpr Autocast autocast = Autocast::promote;
+  static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Out out = Out::none;
   Tensor compose(Inputs in) const;
 };

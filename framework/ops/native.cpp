@@ -56,6 +56,7 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
         HxW, " elements, but got ", x.sizes());
   for (int i : {1, 2})
     check(!in[i] || in[i].numel() == C, "native_group_norm: expected ", i == 1 ? "weight" : "bias", " of ", C, " elements, but got ", in[i] ? in[i].sizes() : Dims());
+  check<NotImplemented>(is_floating(x.dtype()), "native_group_norm: not implemented for '", name_of(x.dtype()), "'");
   check(x.is_contiguous() || is_channels_last(x.sizes(), x.strides()), "native_group_norm: expected a contiguous input, but got strides ", x.strides());
   check_parameters("native_group_norm", x, in[1], in[2]);
   // Infinities meet as in PyTorch: y = x * scale + shift.

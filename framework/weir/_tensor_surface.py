@@ -179,9 +179,9 @@ def unsafe_split_with_sizes(self, split_sizes, dim=0):
 
 
 def resize_as(self, tensor):
-    """resize to the other's sizes. RuntimeError for conjugate views, whose memory is another's."""
-    if tensor.is_conj():
-        raise RuntimeError("resize_as: the template is a conjugate view; resolve_conj() it first")
+    """resize to the other's sizes. RuntimeError for conjugate views, as PyTorch's."""
+    if self.is_conj():
+        raise RuntimeError("resize_as: not supported for conjugate views; resolve_conj() first")
     return resize(self, *tensor.shape)
 
 

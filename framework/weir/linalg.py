@@ -61,7 +61,7 @@ def _pinv_recorded(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudo-inverse: (*, m, n) -> (*, n, m). Singular values up to max(atol, rtol * the largest) count as 0; rtol is
     max(m, n) * eps by default."""
-    if A.dim() < 2 and (atol is not None or rtol is not None):
+    if A.dim() < 2 and any(x is not None and not isinstance(x, Tensor) for x in (atol, rtol)):
         raise IndexError(f"linalg.pinv: Dimension out of range for a tensor of {A.dim()} axes, -2")
     _matrices("pinv", A)
     if A.dtype in (weir.float16, weir.bfloat16):  # under autocast too, whose list names pinverse only

@@ -171,8 +171,6 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
         var = var * weir.ones_like(input)
     else:
         require(~(var < 0), ValueError, "var has negative entry/entries")
-        if not (var.is_floating_point() or var.is_complex()):
-            raise RuntimeError(f"gaussian_nll_loss: eps can't be cast to {var.dtype}, the dtype of var")
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:
             var = var.unsqueeze(-1)
@@ -180,4 +178,6 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
+    if not (var.is_floating_point() or var.is_complex()):
+        raise RuntimeError(f"gaussian_nll_loss: eps can't be cast to {var.dtype}, the dtype of var")
     return _gaussian(input, target, var, full, eps, number(reduction))
