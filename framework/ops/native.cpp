@@ -60,7 +60,7 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
   check(x.is_contiguous() || is_channels_last(x.sizes(), x.strides()), "native_group_norm: expected a contiguous input, but got strides ", x.strides());
   check_parameters("native_group_norm", x, in[1], in[2]);
   // Infinities meet as in PyTorch: y = x * scale + shift.
-  const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x, parts = fn::reshape(wide, Dims{N, group, -1});
+  const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x, parts = fn::reshape(wide, Dims{N, group, C / group * HxW});
   const Tensor mean = fn::mean(parts, Dims{2}, true), rest = parts - mean, rstd = fn::rsqrt(fn::mean(rest * rest, Dims{2}, true) + eps);
   Tensor scale = fn::expand(rstd, Dims{N, group, C / group}), shift = -mean;
   scale = in[1] ? scale * fn::reshape(in[1], Dims{group, C / group}) : scale;

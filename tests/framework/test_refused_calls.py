@@ -73,7 +73,7 @@ RULES = {
     "weights by class": lambda t, v, m: t.nn.functional.cross_entropy(m, m, weight=m), "halves leaking": lambda t, v, m: t.nn.functional.rrelu(_half(t, v), training=True), "normalised halves": lambda t, v, m: t.nn.functional.local_response_norm(
         _half(t, m[None, None]), 2), "noise with a gradient": lambda t, v, m: t.normal(v.requires_grad_(), 1.0, out=t.ones(3)), "complex tolerance": lambda t, v, m: t.linalg.matrix_rank(m, atol=t.tensor(1j)),
     "group norm of mixed halves": lambda t, v, m: t.group_norm(_half(t, m), 2, m[0], _half(t, m[0])), "group norm by doubles": lambda t, v, m: t.group_norm(m, 2, m[0].double()),
-    "strided groups": lambda t, v, m: t.native_group_norm(m.t(), None, None, 4, 3, 1, 3, 1e-5)[0], "native groups": lambda t, v, m: t.native_group_norm(m * v[:, None], m[0], m[1], 3, 4, 1, 2, 1e-5)[1],
+    "no groups": lambda t, v, m: t.native_group_norm(m[:0], None, None, 0, 4, 1, 2, 1e-5)[1], "strided groups": lambda t, v, m: t.native_group_norm(m.t(), None, None, 4, 3, 1, 3, 1e-5)[0], "native groups": lambda t, v, m: t.native_group_norm(m * v[:, None], m[0], m[1], 3, 4, 1, 2, 1e-5)[1],
     "view of a conjugate": lambda t, v, m: t.complex(v, v).conj().view(t.complex64), "copied view of a conjugate": lambda t, v, m: t.view_copy(t.complex(v, v).conj(), t.float32),
     "line to a tensor of complex": lambda t, v, m: t.linspace(0, t.tensor(1j), 3, dtype=t.float32), "classes weighed with a gradient": lambda t, v, m: t.nn.functional.nll_loss(m, t.tensor([0, 1]), t.ones(4).requires_grad_()),
     "losses of labels": lambda t, v, m: t.nn.functional.multilabel_soft_margin_loss(m, m[None].repeat(2, 1, 1), reduction="none"), "losses of one label": lambda t, v, m: t.nn.functional.multilabel_soft_margin_loss(v[0], v),
