@@ -11,8 +11,10 @@ KINDS = {
     "no digits": "an epsilon in the inputs changes every digit of the oracle's own answer",
     "overflow": "double precision has a number where the dtype has none",
     "poisoned": "how far NaN and infinity spread in a second derivative depends on how a formula is written",
+    "complex infinity": "which part of a complex number is infinite and which NaN, where infinities met, depends on how products are written",
     "matrix": "what a decomposition makes of a singular or infinite matrix differs between two CPUs in the oracle itself",
     "agreed tolerance": "the subject's autotest.toml allows this operation to differ by so much, and says why",
+    "oracle inexact": "of a special function the subject has the digits that SciPy has, and the oracle has not, in double precision either",
     "oracle wavers": "the oracle answers the same call differently: from run to run, with other threads, or by unset memory",
 }
 

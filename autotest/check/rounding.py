@@ -5,7 +5,7 @@ import numpy as np
 from ..cases import dtypes
 from ..cases.observed import Observation
 from ..cases.values import Raised, Value
-from . import ties, tolerance
+from . import ties, tolerance, truth
 from .excuses import settled
 from .properties import SINGULAR, Fault
 from .reference import PERTURBATIONS, floating_inputs, is_double, poisoned, working_epsilon
@@ -44,9 +44,18 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     perturbed, own, single = ([run for run in part if run is not None]
                               for part in (runs[1:1 + PERTURBATIONS], rest[:half], rest[half:]))
     selecting = any(ties.selecting(path) for path in item.target.paths)
+    choosing = any(ties.choosing(path, item.case) for path in item.target.paths)
     moved = own
     perturbed, own, single = ([] if selecting else found for found in (perturbed, own, single))
     wide, narrow = t.array(), w.array()
+    if np.iscomplexobj(wide) and np.iscomplexobj(narrow):
+        poison = ~np.isfinite(narrow) & ~np.isfinite(wide)
+        for w_part, t_part in ((narrow.real, wide.real), (narrow.imag, wide.imag)):
+            poison &= ~np.isfinite(w_part) | ~np.isfinite(t_part) | tolerance.close(w_part, t_part, epsilon)
+        agreed = _agreed_parts(narrow, wide)
+        narrow, wide = _without(agreed, narrow), _without(agreed, wide)
+        runs, perturbed, own, single, moved = ([_without(agreed, run) for run in part if run is not None]
+                                               for part in (runs[:1], perturbed, own, single, moved))
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values")
     accepted |= tolerance.unsteady(narrow, wide, own)
@@ -56,6 +65,12 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),
                "no digits": (~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own]))
                | tolerance.crossed(runs[0], perturbed)}
+    if np.iscomplexobj(wide) and not item.pointwise and not selecting and poisoned(item.case):
+        excuses["complex infinity"] = poison
+    if fault.phase in ("values", "written"):
+        known = truth.better(item, narrow, wide, epsilon)
+        if known is not None:
+            excuses["oracle inexact"] = known
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):
@@ -66,8 +81,21 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         if poisoned(item.case):  # where zero meets it depends on how a formula is written
             excuses["poisoned"] = ~np.isfinite(narrow) | ~np.isfinite(wide)
     if fault.phase == "gradients":
-        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved)
+        excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved, choosing)
     return settled(accepted, excuses)
+
+
+def _agreed_parts(w: np.ndarray, t: np.ndarray) -> tuple:
+    """Where the real and where the imaginary parts are the same infinity, or NaN in both, so that the other part stands alone."""
+    return tuple(~np.isfinite(b) & tolerance.same(a, b) for a, b in ((w.real, t.real), (w.imag, t.imag)))
+
+
+def _without(agreed: tuple, x: np.ndarray) -> np.ndarray:
+    """Complex `x` with zeros for the parts that are `agreed`."""
+    kept = np.array(x, np.complex128 if x.dtype.itemsize == 16 else np.complex64)
+    kept.real[agreed[0]] = 0
+    kept.imag[agreed[1]] = 0
+    return kept
 
 
 def within(fault: Fault, item, got: Observation, rtol: float, atol: float) -> bool:

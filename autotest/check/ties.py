@@ -37,15 +37,16 @@ def equivalent(case: Case, t: np.ndarray, w: np.ndarray) -> bool:
     return any(_along(source, t, w, axis) for axis in range(source.ndim))
 
 
-def exchanged(case: Case, position: int, w: np.ndarray, t: np.ndarray, own: list) -> np.ndarray:
+def exchanged(case: Case, position: int, w: np.ndarray, t: np.ndarray, own: list, free: bool = False) -> np.ndarray:
     """Where gradient `w` differs from `t` only in which of several equal inputs it went to.
 
-    It must be the last bit of the inputs that decides among them: `own` are the oracle's gradients on moved inputs.
+    It must be the last bit of the inputs that decides among them: `own` are the oracle's gradients on moved inputs. Not where the
+    operation is `free` to choose.
     """
     spec = gradient_inputs(case)[position]
     values = seen(dtypes.to_array(case.storages[spec.storage][1], spec.dtype), spec)
     group = np.unique(values, return_inverse=True)[1].reshape(-1)
-    moved = np.zeros(t.size, bool)
+    moved = np.full(t.size, free)
     for run in own:
         moved |= run.reshape(-1) != t.reshape(-1)
     ordered = [x.reshape(-1)[np.lexsort((x.reshape(-1), group))] for x in (w, t)]

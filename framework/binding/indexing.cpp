@@ -158,9 +158,15 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* done = guarded([&]() -> PyObject* {
     check<TypeError>(value, "Tensor does not support deleting items");
     const Tensor& x = unwrap(self);
-    Indexed r = apply(x, key);
+    // The value is looked at before the index; of NumPy's, PyTorch takes what is a Python number too, and integers.
+    const std::string_view type = Py_TYPE(value)->tp_name;
+    check<TypeError>(type != "numpy.ndarray" && (!type.starts_with("numpy.float") || PyFloat_Check(value)), "can't assign a ", type, " to a torch.",
+                     name_of(x.dtype()), " tensor");
     Tensor v = operand(value);
     check<TypeError>(v.defined(), "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", name_of(x.dtype()), " tensor");
+    check(!v.has_flag(kWrappedNumber) || !is_complex(v.dtype()) || is_complex(x.dtype()), "value cannot be converted to type ", name_of(x.dtype()),
+          " without overflow");
+    Indexed r = apply(x, key);
     if (!r.advanced.empty()) index_put(r.view, by_axis(r), v, false);
     else {
       // Leading axes of size 1 in the value are dropped, as NumPy and PyTorch do.

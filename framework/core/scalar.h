@@ -56,7 +56,7 @@ inline void check_fits(const Scalar& s, DType t) {
   int bits = int(size_of(t)) * 8;
   bool is_signed = t != DType::uint8;
   double end = std::ldexp(1.0, is_signed ? bits - 1 : bits);
-  if (!s.is_whole()) return refuse(s.d > -end - (is_signed && bits < 64 ? 1 : 0) && s.d < end);
+  if (!s.is_whole()) return refuse(s.d >= (is_signed ? -end : 0.0) && s.d <= (bits < 64 ? end - 1 : end));  // no fraction lies beyond the ends
   if (bits < 64) refuse(s.i < int64_t(end) && (is_signed ? s.i >= -int64_t(end) : s.i > -int64_t(end)));
 }
 

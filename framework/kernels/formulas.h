@@ -63,9 +63,10 @@ inline double power_of_ten(int64_t n) {
   return r;
 }
 template <class T> T formula(const Round& op, T x) {
-  if (op.decimals == 0) return nearbyint(x);
-  T scale = T(power_of_ten(op.decimals < 0 ? -op.decimals : op.decimals));
-  return op.decimals > 0 ? nearbyint(x * scale) / scale : nearbyint(x / scale) * scale;
+  int64_t decimals = op.decimals ? *op.decimals : 0;
+  if (decimals == 0) return nearbyint(x);
+  T scale = T(power_of_ten(decimals < 0 ? -decimals : decimals));
+  return decimals > 0 ? nearbyint(x * scale) / scale : nearbyint(x / scale) * scale;
 }
 template <class T> T formula(const Sigmoid&, T x) { return T(1) / (T(1) + exp(-x)); }
 template <class T> T formula(const Logit& op, T x) {
@@ -82,13 +83,13 @@ template <class T> T formula(const NanToNum& op, T x) {
   T top = largest(x);
   T y = where(x != x, T(op.nan ? *op.nan : 0.0), x);
   y = where(y > top, op.posinf ? T(*op.posinf) : top, y);
-  return where(y < -top, op.neginf ? T(*op.neginf) : -top, y);
+  return where((abs(y) > top) & (y < T(0)), op.neginf ? T(*op.neginf) : -top, y);  // the least integer has no absolute value
 }
 template <class T> T formula(const Isnan&, T x) { return where(x != x, T(1), T(0)); }
 template <class T> T formula(const Isinf&, T x) { return where(abs(x) > largest(x), T(1), T(0)); }
 template <class T> T formula(const Isfinite&, T x) { return where(abs(x) <= largest(x), T(1), T(0)); }
 template <class T> T formula(const Isposinf&, T x) { return where(x > largest(x), T(1), T(0)); }
-template <class T> T formula(const Isneginf&, T x) { return where(x < -largest(x), T(1), T(0)); }
+template <class T> T formula(const Isneginf&, T x) { return where((abs(x) > largest(x)) & (x < T(0)), T(1), T(0)); }
 template <class T> T formula(const Signbit&, T x) { return where(copysign(T(1), x) < T(0), T(1), T(0)); }
 template <class T> T formula(const LogicalNot&, T x) { return where(x == T(0), T(1), T(0)); }
 template <class T> T formula(const BitwiseNotInt&, T x) { return ~x; }

@@ -88,7 +88,8 @@ Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.
     Tensor zero = fn::logical_and(logical_not(x), real(e) >= 0.0);
-    db = dy * where(zero, num(0.0), s.output() * log(x));
+    Tensor base = is_complex(s.output().dtype()) && !is_complex(x.dtype()) ? cast_to(x, s.output().dtype()) : x;  // a negative one has a logarithm
+    db = dy * where(zero, num(0.0), s.output() * log(base));
   }
   return {da, db};
 }

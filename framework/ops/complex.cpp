@@ -84,7 +84,7 @@ Tensors Sgn::vjp(const Saved& s, const Tensor& dy) const {
 
 Meta Angle::infer(Inputs in) const {
   Meta m = pointwise_meta("angle(", Rule::floating, in);
-  m.dtype = real_type(m.dtype);
+  if (is_complex(m.dtype)) return {m.sizes, real_type(m.dtype), m.device};  // row-major, as in PyTorch
   return m;
 }
 Tensors Angle::vjp(const Saved& s, const Tensor& dy) const {

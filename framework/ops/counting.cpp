@@ -47,7 +47,7 @@ Tensor RepeatInterleave::compose(Inputs in) const {
   auto [x, d] = along(in[0], dim);
   check(repeats >= 0, "repeat_interleave: Repeats must be non-negative, got ", repeats);
   int64_t total = checked_mul(x.sizes()[d], repeats);
-  check(!output_size || *output_size == total || x.numel() == 0, "repeat_interleave: Invalid output_size, expected ", total, " but got ", output_size.value_or(0));
+  check(!output_size || *output_size == total, "repeat_interleave: Invalid output_size, expected ", total, " but got ", output_size.value_or(0));
   Dims sizes = x.sizes(), joined = x.sizes();
   sizes.insert(d + 1, repeats);
   joined[d] = total;

@@ -70,7 +70,7 @@ struct Bincount : Op {
   Meta infer(Inputs in) const;
 };
 
-using CountingOps = OpList<Nonzero, UniqueRows, RepeatInterleave, RepeatInterleaveTensor, RepeatIndex, Bincount>;
+using CountingOps = OpList<Nonzero, UniqueRows, RepeatInterleaveTensor, RepeatInterleave, RepeatIndex, Bincount>;
 
 namespace fn {
 inline constexpr Fn<Nonzero> nonzero_rows;

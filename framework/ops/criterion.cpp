@@ -206,6 +206,7 @@ Tensor MultilabelMarginLoss::compose(Inputs in) const {
   check_wide("multilabel_margin_loss", x);
   if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));
   if (x.numel()) check_fractions("multilabel_margin_loss", x);
+  check(x.numel() == 0 || target.dtype() == DType::int64, "multilabel_margin_loss: expected a target of int64, but got ", name_of(target.dtype()));
   int64_t classes = x.ndim() ? x.size(-1) : 1;
   Dims flat{x.ndim() == 2 ? x.sizes()[0] : 1, classes};
   Examples e{fn::reshape(x, flat), fn::reshape(target, flat), x.ndim() < 2};
@@ -237,12 +238,16 @@ Tensor MultilabelSoftMarginLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &target = in[1];
   Tensor loss = -(target * fn::logsigmoid(x) + (num(int64_t(1)) - target) * fn::logsigmoid(-x));
   if (in[2]) loss = loss * in[2];
-  return reduced(fn::mean(loss, Dims{-1}), reduction);
+  check<IndexError>(x.ndim() > 0, "multilabel_soft_margin_loss: Dimension specified as -1 but tensor has no dimensions");
+  // The classes are input's last axis, and stay that where target has more axes, as in PyTorch.
+  return reduced(fn::sum(loss, Dims{x.ndim() - 1}) / double(x.size(-1)), reduction);
 }
 
 Tensor CrossEntropyOfProbabilities::compose(Inputs in) const {
   const Tensor& x = in[0];
   const int64_t axis = x.ndim() == 1 ? 0 : 1, classes = x.size(axis);
+  check(!in[2] || (in[2].ndim() == 1 && in[2].numel() == classes), "cross_entropy: weight tensor should be defined either for all ", classes,
+        " classes or no classes but got weight tensor of shape: ", in[2] ? in[2].sizes() : Dims());
   const Tensor target = label_smoothing > 0 ? in[1] * (1 - label_smoothing) + label_smoothing / double(classes) : in[1];
   Tensor loss = -fn::log_softmax(x, axis) * target;
   if (in[2]) {

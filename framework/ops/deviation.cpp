@@ -28,7 +28,7 @@ std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::option
   Dims list;
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i);
-  return fn::var_mean_forward(x, list, correction, keepdim);
+  return fn::var_mean_forward(x, list, correction, keepdim, !dim || dim->empty());
 }
 
 /// A root whose gradient is 0, not infinite, at 0: what PyTorch defines for std.
@@ -63,9 +63,10 @@ Tensors VarMeanForward::vjp(const Saved& s, const Tensor&) const {
   const Tensor dvar = s.cotangent(0), dmean = s.cotangent(1);
   Tensor dx;
   if (dvar) {
-    const Tensor x = s.input(0), mean = fn::reshape(s.output(1), kept), centred = x - mean;
-    const Tensor slope = freedom > 0 ? centred * (2 / freedom)
-                                     : fn::where(fn::eq(x, mean), num(std::nan("")), num(std::numeric_limits<double>::infinity()));
+    // The mean once more, which the running one is not where an infinity stands.
+    const Tensor x = s.input(0), mean = fn::mean(x, dim, true);
+    const Tensor slope = freedom > 0 || !whole ? (x - mean) * (freedom ? 2 / freedom : std::numeric_limits<double>::infinity())
+                                               : fn::where(fn::eq(x, mean), num(std::nan("")), num(std::numeric_limits<double>::infinity()));
     dx = fn::reshape(dvar, kept) * slope;
   }
   if (dmean) {

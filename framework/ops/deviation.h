@@ -7,17 +7,17 @@ namespace weir {
 /// Over `dim`, which names each axis once; the composites below fill it in.
 struct VarMeanForward : Op {
   static constexpr Signature signature =
-      "var_mean_forward(input: Tensor, dim: list[int], correction: float, keepdim: bool) -> (var: Tensor, mean: Tensor)";
+      "var_mean_forward(input: Tensor, dim: list[int], correction: float, keepdim: bool, whole: bool) -> (var: Tensor, mean: Tensor)";
   static constexpr auto doc =
       "(sum |x - mean|^2 / max(0, n - correction), mean) over dim, summed in float64. As PyTorch's running mean, the mean is NaN after an "
-      "infinity that is not the last element.";
+      "infinity that is not the last element. whole: nobody named the axes.";
   static constexpr Module module = Module::hidden;
   static constexpr bool holomorphic = false;
-  static constexpr Save saves{.inputs = 0b1, .outputs = 0b10};
+  static constexpr Save saves{.inputs = 0b1};
   Dims dim;
   double correction;
-  bool keepdim;
-  static constexpr std::tuple fields{&VarMeanForward::dim, &VarMeanForward::correction, &VarMeanForward::keepdim};
+  bool keepdim, whole;
+  static constexpr std::tuple fields{&VarMeanForward::dim, &VarMeanForward::correction, &VarMeanForward::keepdim, &VarMeanForward::whole};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

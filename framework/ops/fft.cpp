@@ -33,9 +33,9 @@ Tensor resized(Tensor x, int64_t dim, int64_t n) {
 void check_size(int64_t n) { check(n >= 1, "Invalid number of data points (", n, ") specified"); }
 
 // Source: PyTorch's promote_type_fft: whole numbers become the default float type, half precision has no kernel on a CPU.
-Tensor promoted(const Tensor& x, bool to_complex) {
+Tensor promoted(const Tensor& x, bool to_complex, bool autocast = true) {
   DType t = is_inexact(x.dtype()) ? x.dtype() : default_dtype();
-  if (mode.autocast && is_reduced(t)) t = DType::float32;  // autocast's precision for transforms
+  if (autocast && mode.autocast && is_reduced(t)) t = DType::float32;  // autocast's precision for transforms
   check(!is_reduced(t), "Unsupported dtype ", t == DType::float16 ? "Half" : "BFloat16");
   return cast_to(x, to_complex ? complex_type(t) : t);
 }
@@ -135,15 +135,15 @@ Tensor from_half_spectrum(const FftGrid& o, const Tensor& x) {
 }
 Tensor hermitian_fftn(const FftGrid& o, const Tensor& x) {
   Grid g = real_grid_of("hfftn", o, x);
-  Tensor half = resized(promoted(x, true), g, true);
+  Tensor half = resized(promoted(x, true, false), g, true);  // autocast's list lacks the Hermitian transforms of several axes
   if (g.dim.n > 1) half = fft_c2c(half, without_last(g.dim), 1.0, true);
   return fft_c2r(conj(half), Dims{g.dim.back()}, scale_of(o.norm, true, g.points()), g.sizes.back());
 }
 Tensor inverse_hermitian_fftn(const FftGrid& o, const Tensor& x) {
-  check_real("ihfftn", x);
   Grid g = grid_of(o, x);
+  check_real("ihfftn", x);
   check(g.dim.n > 0, "ihfftn must transform at least one axis");
-  Tensor half = conj(fft_r2c(resized(promoted(x, false), g, false), Dims{g.dim.back()}, scale_of(o.norm, false, g.points())));
+  Tensor half = conj(fft_r2c(resized(promoted(x, false, false), g, false), Dims{g.dim.back()}, scale_of(o.norm, false, g.points())));
   return g.dim.n > 1 ? fft_c2c(half, without_last(g.dim), 1.0, false) : half;
 }
 

@@ -182,20 +182,21 @@ Tensor AffineGrid::compose(Inputs in) const {
   const Tensor& theta = in[0];
   check(size.n == 4 || size.n == 5, "affine_grid_generator needs 4d (spatial) or 5d (volumetric) inputs.");
   const int rank = size.n - 2;
+  const DType type = is_reduced(theta.dtype()) ? DType::float32 : theta.dtype();  // which autocast stacks as it is
   // The base grid holds a place per column and ones behind, the last axis first.
   Tensors columns;
   Dims places, line(rank, 1);
   for (int i = 0; i < rank; i++) places.push(size[i + 2]);
   for (int i = rank; i-- > 0;) {
     int64_t n = size[i + 2];
-    Tensor x = n > 1 ? fn::linspace(Scalar(int64_t(-1)), Scalar(int64_t(1)), n, theta.dtype()) : zeros_of(Meta(Dims{n}, theta.dtype(), theta.device()));
+    Tensor x = n > 1 ? fn::linspace(Scalar(int64_t(-1)), Scalar(int64_t(1)), n, type) : zeros_of(Meta(Dims{n}, type, theta.device()));
     if (n > 1 && !align_corners) x = x * num(n - 1) / num(n);
     Dims sizes = line;
     sizes[i] = n;
-    columns.push_back(fn::expand(fn::reshape(cast_to(x, theta.dtype()), sizes), places));
+    columns.push_back(fn::expand(fn::reshape(cast_to(x, type), sizes), places));
   }
-  columns.push_back(full_of(Meta(places, theta.dtype(), theta.device()), Scalar(int64_t(1))));
-  Tensor base = fn::reshape(fn::stack(columns, int64_t(-1)), Dims{1, places.product(), rank + 1});
+  columns.push_back(full_of(Meta(places, type, theta.device()), Scalar(int64_t(1))));
+  Tensor base = fn::reshape(cast_to(fn::stack(columns, int64_t(-1)), theta.dtype()), Dims{1, places.product(), rank + 1});
   base = fn::expand(base, Dims{size[0], places.product(), rank + 1});
   Tensor grid = fn::bmm(base, fn::transpose(theta, int64_t(1), int64_t(2)));
   Dims sizes{size[0]};

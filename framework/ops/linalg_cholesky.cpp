@@ -101,18 +101,19 @@ Tensors LdlFactor::compose(Inputs in) const {
   return {LD, pivots};
 }
 Tensor LdlSolve::compose(Inputs in) const {
+  const Tensor& LD = in[0];
+  check<IndexError>(LD.ndim() < 2 || LD.size(-1) != LD.size(-2) || in[2].ndim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
   check_square("torch.linalg.ldl_solve", in[0], "LD", Nothing::of_half);
-  check(in[2].ndim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
   check_pair("torch.linalg.ldl_solve", in[0], in[2], true);
   check(in[1].dtype() == DType::int32, "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", name_of(in[1].dtype()));
   Dims counted = batch_of(in[0]);
   counted.push(in[0].size(-1));
   check(in[1].sizes() == counted, "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
         in[1].sizes(), " instead");
-  auto [LD, B] = same_batch("torch.linalg.ldl_solve", in[0], in[2]);
-  Dims batch = batch_of(LD);
-  batch.push(LD.size(-1));
-  return ldl_apply(LD, expand(in[1], batch), B, hermitian);
+  auto [A, B] = same_batch("torch.linalg.ldl_solve", LD, in[2]);
+  Dims batch = batch_of(A);
+  batch.push(A.size(-1));
+  return ldl_apply(A, expand(in[1], batch), B, hermitian);
 }
 
 static const LinalgCholeskyOps::Registration ops;

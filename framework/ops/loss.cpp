@@ -37,6 +37,8 @@ Tensors NllLossBackward::vjp(const Saved& s, const Tensor& d) const {
 }
 
 Tensor NllLossNd::compose(Inputs in) const {
+  check(in[0].ndim() != 1 || in[1].ndim() != 1 || in[1].dtype() == DType::int64 || in[1].dtype() == DType::uint8 || in[1].numel() == 1,
+        "nll_loss: expected target dtype to be Long or Byte, but got ", name_of(in[1].dtype()));
   check<ValueError>(in[0].ndim() != 1 || in[1].ndim() != 1 || in[1].numel() == 1,
                     "For 1D input, 1D target must have size 1, but got target size: ", in[1].numel());
   int64_t batch = in[0].ndim() ? in[0].size(0) : 0, targets = in[1].ndim() ? in[1].size(0) : 0;

@@ -11,6 +11,7 @@
 #include "framework/ops/reduce.h"
 #include "framework/ops/resample.h"
 #include "framework/ops/softmax.h"
+#include "framework/ops/unary.h"
 
 namespace weir {
 namespace {
@@ -20,6 +21,11 @@ Tensors shown(Tensors r, const Tensor& x, const Tensor& weight) {
   const DType t = weight ? weight.dtype() : x.dtype();
   for (int i : {1, 2}) r[i] = cast_to(r[i], t);
   return r;
+}
+
+// Zero, which requires grad where `t` does.
+Tensor nothing_of(const Tensor& t) {
+  return fn::sum(fn::slice(fn::reshape(t, Dims{-1}), int64_t(0), int64_t(0), int64_t(0), int64_t(1)));
 }
 
 Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var, bool training, double momentum,
@@ -50,11 +56,23 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
         HxW, " elements, but got ", x.sizes());
   for (int i : {1, 2})
     check(!in[i] || in[i].numel() == C, "native_group_norm: expected ", i == 1 ? "weight" : "bias", " of ", C, " elements, but got ", in[i] ? in[i].sizes() : Dims());
-  const int64_t rest = C / group * HxW;
-  auto r = fn::layer_norm_forward(fn::reshape(x, Dims{N, group, rest}), Dims{rest}, Tensor(), Tensor(), eps);
-  const Tensor y = fn::reshape(r[0], x.sizes());
-  const Dims groups{N, group};
-  return shown({by_channel(y, in[1], in[2]), fn::reshape(r[1], groups), fn::reshape(r[2], groups)}, x, in[1]);
+  check<NotImplemented>(is_floating(x.dtype()), "native_group_norm: not implemented for '", name_of(x.dtype()), "'");
+  check(x.is_contiguous() || is_channels_last(x.sizes(), x.strides()), "native_group_norm: expected a contiguous input, but got strides ", x.strides());
+  check_parameters("native_group_norm", x, in[1], in[2]);
+  // Infinities meet as in PyTorch: y = x * scale + shift.
+  const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x, parts = fn::reshape(wide, Dims{N, group, C / group * HxW});
+  const Tensor mean = fn::mean(parts, Dims{2}, true), rest = parts - mean, rstd = fn::rsqrt(fn::mean(rest * rest, Dims{2}, true) + eps);
+  Tensor scale = fn::expand(rstd, Dims{N, group, C / group}), shift = -mean;
+  scale = in[1] ? scale * fn::reshape(in[1], Dims{group, C / group}) : scale;
+  shift = shift * scale;
+  if (in[2]) shift = shift + fn::reshape(in[2], Dims{group, C / group});
+  const Dims channels{N, C, 1}, groups{N, group};
+  const Tensor y = fn::reshape(wide, Dims{N, C, HxW}) * fn::reshape(scale, channels) + fn::reshape(shift, channels);
+  // PyTorch's mean and deviation require grad, but none passes through them.
+  Tensor none = nothing_of(x);
+  for (int i : {1, 2})
+    if (in[i]) none = none + nothing_of(in[i]);
+  return shown({cast_to(fn::reshape(y, x.sizes()), x.dtype()), detach(fn::reshape(mean, groups)) + none, detach(fn::reshape(rstd, groups)) + none}, x, in[1]);
 }
 
 Tensor SoftmaxBackwardData::compose(Inputs in) const { return cast_to(fn::softmax_backward(in[0], in[1], dim), input_dtype); }

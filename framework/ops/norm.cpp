@@ -198,6 +198,13 @@ Tensor by_channel(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return cast_to(y, x.dtype());
 }
 
+void check_parameters(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const DType t = weight ? weight.dtype() : bias ? bias.dtype() : x.dtype();
+  check(t == x.dtype() || (is_reduced(x.dtype()) && t == DType::float32), op, ": mixed dtype: expected parameters of ", name_of(x.dtype()),
+        is_reduced(x.dtype()) ? " or float32" : "", ", but got ", name_of(t));
+  check(!bias || bias.dtype() == t, op, ": expected a bias of ", name_of(t), ", but got ", name_of(bias ? bias.dtype() : t));
+}
+
 Tensor GroupNorm::compose(Inputs in) const {
   const Tensor& x = in[0];
   check(x.ndim(), "group_norm: Expected at least 2 dimensions for input tensor but received 0");
@@ -206,6 +213,7 @@ Tensor GroupNorm::compose(Inputs in) const {
   check(num_groups > 0, "group_norm: Expected num groups to be greater than 0, got ", num_groups);
   check(c % num_groups == 0, "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ", x.sizes(),
         " and num_groups=", num_groups);
+  check_parameters("group_norm", x, in[1], in[2]);
   for (int i : {1, 2})
     check(!in[i] || (in[i].ndim() == 1 && in[i].numel() == c), "group_norm: Expected ", i == 1 ? "weight" : "bias",
           " to be a vector of size equal to the number of channels in input, but got it of shape ", in[i] ? in[i].sizes() : Dims(), " and input of shape ", x.sizes());

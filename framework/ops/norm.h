@@ -117,6 +117,9 @@ struct LayerNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
+/// RuntimeError unless weight and bias have x's dtype, or, of halves, float32 both.
+void check_parameters(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias);
+
 struct GroupNorm : Op {
   static constexpr Signature signature =
       "group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05, cudnn_enabled: bool = True) -> Tensor";

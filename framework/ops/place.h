@@ -43,6 +43,8 @@ struct IndexFill : Op {
 struct IndexCopy : Op {
   static constexpr Signature signature = "index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of input with the slices of source at index along dim.";
+  static constexpr Out out = Out::same;
+  static constexpr Autocast autocast = Autocast::promote;
   static constexpr bool inplace = true;
   int64_t dim;
   static constexpr std::tuple fields{&IndexCopy::dim};

@@ -24,7 +24,7 @@ std::pair<int64_t, int64_t> whole_range(DType t) {
 
 Meta Uniform::infer(Inputs in) const {
   check(is_inexact(in[0].dtype()), "uniform_: not implemented for '", name_of(in[0].dtype()), "'");
-  check(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  check(from <= to || (is_complex(in[0].dtype()) && in[0].numel() == 0), "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
   return like(in[0]);
 }
 Meta Normal::infer(Inputs in) const {

@@ -98,7 +98,13 @@ Tensors SliceScatter::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 Geometry AsStridedScatter::place(const Tensor& x) const { return seen<AsStrided>(x, size, stride, storage_offset); }
-Meta AsStridedScatter::infer(Inputs in) const { return written_meta("as_strided", in, place(in[0])); }
+Meta AsStridedScatter::infer(Inputs in) const {
+  const Geometry g = place(in[0]);
+  for (int i = 0; i < g.sizes.n; i++)
+    check(g.strides[i] != 0 || g.sizes[i] < 2, "as_strided_scatter: more than one element of the written-to tensor refers to a single memory location, "
+          "by the stride of axis ", i);
+  return written_meta("as_strided", in, g);
+}
 Tensors AsStridedScatter::vjp(const Saved&, const Tensor& dy) const {
   const Tensor g = contiguous_of(dy), window = fn::as_strided(g, size, stride, storage_offset);
   return {fn::as_strided_scatter(zeros_of(Meta(g.sizes(), g.dtype(), g.device())), window, size, stride, storage_offset), window};

@@ -141,6 +141,7 @@ Tensor CumulativeTrapezoidX::compose(Inputs in) const {
   return fn::cumsum(heights(in[0], d) * w, int64_t(d)) / 2.0;
 }
 Tensor CumulativeTrapezoid::compose(Inputs in) const {
+  check_numbers("cumulative_trapezoid", in[0], "y");
   int d = checked_dim("cumulative_trapezoid", in[0], dim);
   return fn::cumsum(heights(in[0], d) * (step_of("cumulative_trapezoid", in[0], dx) / 2.0), int64_t(d));
 }

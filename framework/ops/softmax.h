@@ -7,6 +7,7 @@ namespace weir {
 struct Softmax : Op {
   static constexpr Signature signature = "softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Exponentials along dim, scaled to sum to 1. Shape: as input. Source: PyTorch.";
+  static constexpr Out out = Out::same;
   static constexpr OutHistory out_history = OutHistory::kept;
   static constexpr const char* notation = "along dim";
   static constexpr Save saves{.outputs = 0b1};
@@ -31,6 +32,7 @@ struct SoftmaxBackward : Op {
 struct LogSoftmax : Op {
   static constexpr Signature signature = "log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "log(softmax(input, dim)) without overflow. Shape: as input. Source: PyTorch.";
+  static constexpr Out out = Out::same;
   static constexpr OutHistory out_history = OutHistory::kept;
   static constexpr const char* notation = "along dim";
   static constexpr Save saves{.outputs = 0b1};

@@ -94,7 +94,8 @@ Tensor Istft::compose(Inputs in) const {
   const Tensor &given = in[0], &window = in[1];
   check(is_complex(given.dtype()), "istft requires a complex-valued input tensor matching the output from stft with return_complex=True.");
   check(given.numel() > 0, "istft: input tensor cannot be empty.");
-  check(given.ndim() == 2 || given.ndim() == 3, "istft: expected a tensor with 2 or 3 dimensions, but got ", given.ndim());
+  check<IndexError>(given.ndim() > 1, "istft: expected a tensor with 2 or 3 dimensions, but got ", given.ndim());
+  check(given.ndim() < 4, "istft: expected a tensor with 2 or 3 dimensions, but got ", given.ndim());
   bool complex_window = window && is_complex(window.dtype());
   check(!complex_window || return_complex, "Complex windows are incompatible with return_complex=False");
   int64_t hop = hop_length.value_or(n_fft / 4), win = win_length.value_or(n_fft), have = given.size(-2), n_frames = given.size(-1);

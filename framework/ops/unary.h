@@ -249,10 +249,10 @@ struct Ceil : Pointwise<Ceil, Rule::promote> {
 };
 
 struct Round : Pointwise<Round, Rule::promote> {
-  static constexpr Signature signature = "round(input: Tensor, *, decimals: int = 0) -> Tensor";
+  static constexpr Signature signature = "round(input: Tensor, *, decimals: int | None = None) -> Tensor";
   static constexpr auto doc = "Nearest integer, halves to even, at the given number of decimals.";
   static constexpr Out out = Out::same;
-  int64_t decimals;
+  std::optional<int64_t> decimals;  // given, even as 0, no integers are taken
   static constexpr std::tuple fields{&Round::decimals};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

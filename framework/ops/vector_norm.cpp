@@ -61,6 +61,9 @@ Tensor VectorNorm::compose(Inputs in) const {
   Dims axes;
   for (int d = 0; d < x.ndim(); d++)
     if (mask >> d & 1) axes.push(d);
+  bool single = p == 2 && x.numel() > 0;
+  for (int64_t d : axes) single &= x.sizes()[int(d)] == 1;
+  if (single) return keepdim || axes.empty() ? fn::abs(x) : fn::squeeze(fn::abs(x), axes);  // its square may underflow
   if (p == 2) return fn::norm2(x, axes, keepdim);
   if (is_reduced(x.dtype()))  // powers are beyond them where the norm is not
     return cast_to(fn::vector_norm(cast_to(x, DType::float32), ord, axes, keepdim), x.dtype());

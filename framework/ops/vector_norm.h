@@ -23,6 +23,7 @@ struct VectorNorm : Op {
       "vector_norm(x: Tensor, ord: Number = 2, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "(sum |x|^ord)^(1/ord) over dim, all axes for None or none; inf, -inf and 0 as in NumPy.";
   static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::same;
   Scalar ord;
   std::optional<Dims> dim;
   bool keepdim;

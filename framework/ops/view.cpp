@@ -97,7 +97,7 @@ Geometry ViewDtype::geometry(Inputs in) const {
   const Tensor& x = in[0];
   Geometry g = same(x);
   g.dtype = dtype;
-  if (dtype == x.dtype()) return g;
+  if (dtype == x.dtype() && !x.has_flag(kConj)) return g;
   check(!(x->flags & kMarks), "torch.Tensor.view is not supported for ", x.has_flag(kConj) ? "conjugate view tensors" : "tensors with negative bit set",
         " when converting to a different dtype.");
   const int64_t from = int64_t(size_of(x.dtype())), to = int64_t(size_of(dtype));

@@ -81,7 +81,7 @@ def as_dtype(dtype):
 
 def _check_cast(name, dtype, *ends):
     """RuntimeError where complex ends are to be numbers of a real dtype."""
-    if dtype is not None and not dtype.is_complex and any(isinstance(x, builtins.complex) for x in ends):
+    if dtype is not None and not dtype.is_complex and any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, builtins.complex) for x in ends):
         raise RuntimeError(f"{name}: inferred dtype {_range_dtype(*ends)} can't be safely cast to passed dtype {dtype}")
 
 
@@ -112,6 +112,8 @@ def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=Non
     _check_cast("linspace", dtype, start, end)
     made = dtype or _range_dtype(start, end)
     if isinstance(start, Tensor) or isinstance(end, Tensor):
+        if made is T.bool and steps > 1:
+            raise NotImplementedError("linspace: not implemented for bool")
         r = _between(start, end, steps, made)
     else:
         r = _hidden["linspace"](*_whole_ends(dtype, start, end), steps, made)

@@ -7,7 +7,8 @@ import math
 import weir
 from weir import Tensor
 from weir._absent import absent
-from weir._composites._register import autocast_as
+from weir._C import _write_out
+from weir._composites._register import OUT_EXACT, autocast_as
 from weir.nn import functional as F
 
 from ._lazy import np
@@ -80,6 +81,8 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
 
 def native_dropout(input, p, train):
     """(input with elements dropped and the others scaled, the mask of those kept)."""
+    if input.is_complex() and input.requires_grad and weir.is_grad_enabled():
+        raise RuntimeError("native_dropout does not support automatic differentiation for outputs with complex dtype.")
     if input.numel() == 0:
         return input, weir.empty_like(input)
     if train is False:
@@ -120,7 +123,7 @@ def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
     if isinstance(dim, bool):
         dim, keepdim = None, dim
     r = weir.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else tuple(dim), keepdim)
-    return r if out is None else weir._C._write_out("nuclear_norm", out, r, [input], 0, False)
+    return r if out is None else _write_out("nuclear_norm", out, r, [input], OUT_EXACT, False)
 
 
 def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=False):
@@ -134,15 +137,19 @@ def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=
 
 
 def view_as_complex_copy(input, *, out=None):
-    """view_as_complex in memory of its own."""
-    result = weir.view_as_complex(input.contiguous()).clone()
-    return result if out is None else out.copy_(result)
+    """view_as_complex in memory of its own. RuntimeError where a gradient is asked for, which PyTorch has none of."""
+    if weir.is_grad_enabled() and input.requires_grad:
+        raise RuntimeError("view_as_complex_copy does not support automatic differentiation for outputs with complex dtype.")
+    if input.dim() and input.stride(-1) != 1:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    result = weir.view_as_complex(input).clone()
+    return result if out is None else _write_out("view_as_complex_copy", out, result, [input], OUT_EXACT, False)
 
 
 def view_as_real_copy(input, *, out=None):
     """view_as_real in memory of its own."""
-    result = weir.view_as_real(input).clone()
-    return result if out is None else out.copy_(result)
+    result = weir.view_as_real(input.resolve_conj()).clone(memory_format=weir.contiguous_format)
+    return result if out is None else _write_out("view_as_real_copy", out, result, [input], OUT_EXACT, False)
 
 
 embedding_renorm_ = weir._C.ops["hidden"]["embedding_renorm_"]
@@ -155,7 +162,7 @@ def resize_as_(input, the_template, *, memory_format=None):
 
 def unsafe_split_with_sizes(input, split_sizes, dim=0):
     """Parts of input of the given sizes."""
-    return input.split(split_sizes, dim)
+    return input.resolve_conj().split(split_sizes, dim)
 
 
 _histogramdd, _histogramdd_edges = weir._C.ops["hidden"]["histogramdd"], weir._C.ops["hidden"]["histogramdd_edges"]
@@ -164,6 +171,9 @@ _histogramdd, _histogramdd_edges = weir._C.ops["hidden"]["histogramdd"], weir._C
 def histogramdd(input, bins, range=None, weight=None, density=False):
     """(counts, edges of each dim) of the rows of input, points of D dims; bins: a number, one per dim, or edges per dim."""
     if isinstance(bins, (list, tuple)) and bins and isinstance(bins[0], Tensor):
+        whole = [not (edges.dim() or edges.is_floating_point() or edges.is_complex()) for edges in bins]
+        if whole[0] and not all(whole):  # the first passes for a number, and so must the others
+            raise TypeError("histogramdd(): argument 'bins' must be numbers, or edges of one axis each")
         counts, *edges = _histogramdd_edges(input, weight, list(bins), density)
     else:
         counts, *edges = _histogramdd(input, [bins] * input.shape[-1] if isinstance(bins, int) else bins, range, weight, density)

@@ -175,11 +175,13 @@ def module_load(self, other, assign=False):
 
 
 def unsafe_split_with_sizes(self, split_sizes, dim=0):
-    return self.split(split_sizes, dim)
+    return self.resolve_conj().split(split_sizes, dim)
 
 
 def resize_as(self, tensor):
-    """resize to the other's sizes."""
+    """resize to the other's sizes. RuntimeError for conjugate views, as PyTorch's."""
+    if self.is_conj():
+        raise RuntimeError("resize_as: not supported for conjugate views; resolve_conj() first")
     return resize(self, *tensor.shape)
 
 

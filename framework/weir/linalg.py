@@ -61,7 +61,12 @@ def _pinv_recorded(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
 def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudo-inverse: (*, m, n) -> (*, n, m). Singular values up to max(atol, rtol * the largest) count as 0; rtol is
     max(m, n) * eps by default."""
+    if A.dim() < 2 and any(x is not None and not isinstance(x, Tensor) for x in (atol, rtol)):
+        raise IndexError(f"linalg.pinv: Dimension out of range for a tensor of {A.dim()} axes, -2")
     _matrices("pinv", A)
+    if A.dtype in (weir.float16, weir.bfloat16):  # under autocast too, whose list names pinverse only
+        raise RuntimeError(f"linalg.pinv({A.dtype}{list(A.shape)}): expected a tensor with 2 or more dimensions of float, double, cfloat or "
+                           "cdouble types")
     for name, given in (("atol", atol), ("rtol", rcond if rtol is None else rtol)):
         if isinstance(given, Tensor) and given.requires_grad:
             raise RuntimeError(f"linalg.pinv is not differentiable with respect to argument '{name}'. This input cannot have "
@@ -81,6 +86,9 @@ def pinv(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
 def matrix_rank(A, tol=None, hermitian=False, *, atol=None, rtol=None):
     """How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch."""
     _matrices("matrix_rank", A)
+    for name, given in (("atol", atol if tol is None else tol), ("rtol", rtol)):
+        if isinstance(given, Tensor) and given.is_complex():
+            raise RuntimeError(f"torch.linalg.matrix_rank: {name} tensor of complex type is not supported. Got {given.dtype}")
     if tol is None and rtol is None and not inexact(A):  # the tolerance is a multiple of eps
         raise RuntimeError(f"linalg.matrix_rank: This function doesn't handle types other than float and double, got {A.dtype}")
     if A.numel() == 0:
@@ -179,6 +187,8 @@ def matmul(input, other):
 
 def matrix_power(A, n, *, out=None):
     """A multiplied n times with itself; the inverse's power for negative n. Written to `out`, the power 0 is a constant."""
+    if out is not None and isinstance(out, Tensor) and n not in (0, 1) and out.dtype != A.dtype:  # what a product writes to
+        raise RuntimeError(f"linalg.matrix_power: Expected out tensor to have dtype {A.dtype}, but got {out.dtype} instead")
     return _matrix_power(A.detach() if out is not None and n == 0 else A, n, out=out)
 
 

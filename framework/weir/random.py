@@ -1,7 +1,7 @@
 """Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
 import functools
 
-from _weir import Generator, Tensor, _default_generator, get_default_dtype, ops
+from _weir import Generator, Tensor, _default_generator, get_default_dtype, is_grad_enabled, ops
 
 from . import _types as T
 from ._composites._check import check_floating
@@ -153,6 +153,14 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
     from ._composites.joining import broadcast_shapes
     dtype = mean.dtype if isinstance(mean, Tensor) else std.dtype
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
+    if is_grad_enabled() and any(x.requires_grad for x in given):
+        if out is not None:
+            raise RuntimeError("normal(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                               "requires grad.")
+        if dtype.is_complex:
+            raise RuntimeError("normal does not support automatic differentiation for outputs with complex dtype.")
+    if out is not None and dtype.is_complex and not out.is_complex():
+        raise RuntimeError(f"normal: result type {dtype} can't be cast to the desired output type {out.dtype}")
     if out is not None and not isinstance(std, Tensor):  # as one number it takes the shape of out
         given.append(out)
     shape = broadcast_shapes(*(x.shape for x in given))

@@ -16,12 +16,18 @@ def _pick(name):
 for _name, _source in (
         ("expit", "sigmoid"), ("psi", "digamma"), ("digamma", "digamma"), ("gammaln", "lgamma"), ("erf", "erf"),
         ("erfc", "erfc"), ("erfcx", "erfcx"), ("erfinv", "erfinv"), ("exp2", "exp2"), ("expm1", "expm1"),
-        ("log1p", "log1p"), ("logit", "logit"), ("logsumexp", "logsumexp"), ("sinc", "sinc"), ("round", "round"),
+        ("log1p", "log1p"), ("logit", "logit"), ("logsumexp", "logsumexp"), ("sinc", "sinc"),
         ("xlogy", "xlogy"), ("xlog1py", "xlog1py"), ("i0", "i0"), ("i0e", "i0e"), ("i1", "i1"), ("i1e", "i1e"),
         ("ndtri", "ndtri"), ("log_ndtr", "log_ndtr"), ("entr", "entr"), ("polygamma", "polygamma"),
         ("multigammaln", "multigammaln"), ("gammainc", "igamma"), ("gammaincc", "igammac")):
     if _pick(_source) is not None:
         globals()[_name] = _pick(_source)
+
+
+@numpy_named
+def round(input, *, decimals=0, out=None):
+    """Nearest number with so many decimals. NotImplementedError for integers, which have none."""
+    return weir.round(input, decimals=decimals, out=out)
 
 
 @numpy_named

@@ -1,10 +1,13 @@
 """What is accepted without being compared is counted, and no more is than there is a reason for."""
 
 import os
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from scipy.special import y0 as bessel_y0
 
 from weir_autotest.campaign.run import run
 from weir_autotest.campaign.score import Score
@@ -14,6 +17,7 @@ from weir_autotest.cases.observed import Observation
 from weir_autotest.cases.values import Value
 from weir_autotest.check import rounding
 from weir_autotest.check.excuses import Excuse, settled
+from weir_autotest.check.properties import Fault
 from weir_autotest.check.ties import choosing
 from weir_autotest.gate import RANK
 from weir_autotest.generate import casts, gauge
@@ -106,6 +110,55 @@ def test_a_property_that_passes_with_an_excuse_is_excused_and_ranks_below_pass()
     score.excuse(Excuse("value", "equal values", "values 1"), "sort(x)")
     assert score.states()["value"] == "EXCUSED" and score.states()["dtype"] == "PASS"
     assert RANK["LENIENT"] < RANK["EXCUSED"] < RANK["PASS"]
+
+
+def _item(path, case, **facts):
+    facts = {"pointwise": False, "decomposes": False, "expected": None, **facts}
+    return SimpleNamespace(case=case, target=SimpleNamespace(paths=(path,)), **facts)
+
+
+def _judged(item, dtype, expected, got, runs, phase="values"):
+    def value(numbers):
+        array = np.array(numbers, dtype)
+        return Value(dtype, array.shape, array.tobytes())
+
+    item.expected = Observation(**{phase: [value(expected)]})
+    reruns = [Observation(**{phase: [value(run)]}) for run in runs]
+    return rounding.excuses_for(Fault("value", "", phase, 0), item, Observation(**{phase: [value(got)]}), reruns)
+
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize("expected, got, pointwise, excuses", [
+    (complex(NAN, NAN), complex(INF, NAN), False, {"complex infinity"}),  # a product of infinities, written otherwise
+    (complex(NAN, NAN), complex(INF, NAN), True, None),  # of one number and another there is one answer
+    (complex(NAN, NAN), complex(2, 3), False, None),  # an infinity that is lost
+    (complex(INF, 1.0), complex(INF, 1.0000002), False, set()),  # the finite part has digits of its own
+    (complex(INF, 1.0), complex(INF, 1.1), False, None),
+])
+def test_parts_of_a_complex_number_beside_infinities(expected, got, pointwise, excuses):
+    spec, storages = tensor([complex(INF, 1)], "complex64")
+    item = _item("conv1d", Case((spec,), {}, storages), pointwise=pointwise)
+    found = _judged(item, "complex64", [expected], [got], [[expected]] * 9)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
+def test_digits_that_scipy_has_and_the_oracle_has_not_are_right():
+    spec, storages = tensor([7.0861, 2.0])
+    true = bessel_y0(np.array([7.0861, 2.0], "float32").astype("float64"))
+    coarse, wrong = true * (1 + 1e-4), true * (1 - 1e-4)
+    item = _item("special.bessel_y0", Case((spec,), {}, storages), pointwise=True)
+    assert _judged(item, "float32", coarse, true, [coarse] * 9) == {"oracle inexact"}
+    assert _judged(item, "float32", coarse, wrong, [coarse] * 9) is None
+
+
+@pytest.mark.parametrize("path, excuses", [("topk", {"equal values"}), ("amax", None)])
+def test_gradients_may_go_to_another_of_equal_halves_only_where_the_operation_chooses(path, excuses):
+    spec, storages = tensor([1.0, 1.0, 0.0], "float32")
+    item = _item(path, Case((replace(spec, requires_grad=True),), {}, storages))
+    found = _judged(item, "float32", [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [[1.0, 0.0, 0.0]] * 9, "gradients")
+    assert found == (None if excuses is None else frozenset(excuses))
 
 
 @pytest.mark.parametrize("path, yes", [("linalg.inv", True), ("inverse", True), ("linalg.lu_factor", True), ("lu_solve", True), ("det", True),

@@ -32,7 +32,15 @@ CALLS = {
     "rms_norm": lambda t, v, m: t.rms_norm(m.t(), [3]), "max_pool1d": lambda t, v, m: t.max_pool1d(m.t().unsqueeze(0), [2]),
     "dropout": lambda t, v, m: t.tensor(
         [t.nn.functional.dropout(m.t(), 0.5).stride(), t.nn.functional.dropout(m.t()[:2], 0.5).stride()]),
+    "the least integer": lambda t, v, m: t.stack([t.isneginf(t.tensor([-(2**63), 0])).long(), t.nan_to_num(t.tensor([-(2**63), 0]), neginf=2.0)]),
+    "norm of one denormal number": lambda t, v, m: t.linalg.vector_norm(t.tensor([1e-40])), "parts of a conjugate": lambda t, v, m: t.view_as_real_copy(t.complex(v, v).conj()),
+    "unsafe pieces of a conjugate": lambda t, v, m: t.tensor([x.is_conj() for x in t.unsafe_split(t.complex(v, v).conj(), 2)]),
+    "complex log1p of NaN": lambda t, v, m: t.view_as_real(t.log1p(t.tensor([complex(float("inf"), float("nan"))]))),
     # gradients
+    "power of a negative number": lambda t, v, m: t.view_as_real(t.pow(-1.5, t.complex(v.requires_grad_() / 4, v.detach() / 4))),
+    **{f"variance of {freedom} fewer": lambda t, v, m, freedom=freedom: t.var(v.requires_grad_() * m[:, :3], dim=1, correction=freedom) for freedom in (3, 4)},
+    "variance of infinity": lambda t, v, m: t.var(t.cat([v.requires_grad_(), v.new_tensor([float("inf")])]), dim=0), "groups": lambda t, v, m: t.native_group_norm(
+        m * v.requires_grad_()[:, None], m[0], m[1], 3, 4, 1, 2, 1.0)[0].cos(),
     "polar": lambda t, v, m: t.view_as_real(t.polar(v.requires_grad_(), v.detach().requires_grad_())), "unique": lambda t, v, m: t.unique(v.requires_grad_()),
 }
 

@@ -53,6 +53,30 @@ RULES = {
     "gru cell of integers": lambda t, v, m: t.gru_cell(*(t.ones(*s).long() for s in ((2, 2), (2, 3), (9, 2), (9, 3)))), "a line to complex numbers": lambda t, v, m: t.linspace(0, 1j, 2, dtype=t.int64),
     "powers as truths": lambda t, v, m: t.logspace(0, 1, 3, dtype=t.bool), "complex counting": lambda t, v, m: t.arange(3, dtype=t.complex64), "complex deviation": lambda t, v, m: t.normal(v, t.complex(v, v)),
     "moved by truths": lambda t, v, m: t.ldexp(m, m > 1), "halves moved": lambda t, v, m: t.ldexp(_half(t, m), t.tensor([1, 2, 3, 4])),
+    # out= of the result's own dtype, but a part of complex numbers in another
+    "log softmax into doubles": lambda t, v, m: t.log_softmax(m, 1, out=m.double()), "norm into doubles": lambda t, v, m: t.linalg.vector_norm(m, out=t.tensor(0.0).double()),
+    "powers into doubles": lambda t, v, m: t.linalg.matrix_power(m[:, :3], 2, out=t.empty(3, 3).double()), "power 1 into doubles": lambda t, v, m: t.linalg.matrix_power(m[:, :3], 1, out=t.empty(3, 3).double()),
+    "rows copied into doubles": lambda t, v, m: t.index_copy(v, 0, t.tensor([1]), v[:1], out=v.double()), "sizes into doubles": lambda t, v, m: t.abs(t.complex(v, v), out=v.double()),
+    "nuclear norm into doubles": lambda t, v, m: t.nuclear_norm(m, out=t.tensor(0.0).double()), "parts into doubles": lambda t, v, m: t.view_as_real_copy(t.complex(v, v), out=t.empty(3, 2).double()),
+    # numbers that a dtype cannot hold
+    **{f"{x} as {dtype}": lambda t, v, m, x=x, dtype=dtype: t.full((2,), x, dtype=getattr(t, dtype))
+       for dtype, xs in (("uint8", (-0.5, -1, 255.0, 255.5, 256.0)), ("int8", (127.5, -128.0, -128.5)), ("int64", (2.0**62, -(2.0**63)))) for x in xs},
+    # what a name takes
+    "round to no decimals": lambda t, v, m: t.round(m, decimals=0), "round integers to none": lambda t, v, m: t.round(m.long(), decimals=0), "round integers": lambda t, v, m: t.round(m.long()),
+    "special round of integers": lambda t, v, m: t.special.round(m.long()), "special round": lambda t, v, m: t.special.round(m * 0.3, decimals=1), "range of no layout": lambda t, v, m: t.range(1, 2, layout=None),
+    "window of complex": lambda t, v, m: t.hann_window(1, dtype=t.complex64), "window of two complex": lambda t, v, m: t.hann_window(2, dtype=t.complex64), "nothing repeated": lambda t, v, m: t.repeat_interleave(m[:0], 2, output_size=1),
+    "no place to fill": lambda t, v, m: m[:0].index_fill(0, t.tensor([0]), 1.0), "a size and a factor": lambda t, v, m: t.nn.functional.interpolate(
+        m[None], size=2, recompute_scale_factor=True), "padding by three for one": lambda t, v, m: t.nn.functional.conv_transpose1d(m[None], t.ones(3, 1, 2), output_padding=[0, 0, 0]),
+    "transposed to nothing": lambda t, v, m: t.nn.functional.conv_transpose1d(m[None], t.ones(3, 0, 2)), "padded by more than half": lambda t, v, m: t.nn.functional.max_pool1d(m, 3, padding=2, dilation=2),
+    "a value of the wrong type": lambda t, v, m: m.__setitem__((0,) * 5, [1.0]), "a complex value": lambda t, v, m: m.__setitem__(9, 1j), "an array as value": lambda t, v, m: m.__setitem__(0, V.numpy()),
+    "labels of int32": lambda t, v, m: t.nn.functional.multilabel_margin_loss(m, t.zeros(3, 4, dtype=t.int32)), "learned class weights": lambda t, v, m: t.nn.functional.multi_margin_loss(m, t.tensor([0, 1, 2]), weight=t.ones(4).requires_grad_()),
+    "weights by class": lambda t, v, m: t.nn.functional.cross_entropy(m, m, weight=m), "halves leaking": lambda t, v, m: t.nn.functional.rrelu(_half(t, v), training=True), "normalised halves": lambda t, v, m: t.nn.functional.local_response_norm(
+        _half(t, m[None, None]), 2), "noise with a gradient": lambda t, v, m: t.normal(v.requires_grad_(), 1.0, out=t.ones(3)), "complex tolerance": lambda t, v, m: t.linalg.matrix_rank(m, atol=t.tensor(1j)),
+    "group norm of mixed halves": lambda t, v, m: t.group_norm(_half(t, m), 2, m[0], _half(t, m[0])), "group norm by doubles": lambda t, v, m: t.group_norm(m, 2, m[0].double()),
+    "no groups": lambda t, v, m: t.native_group_norm(m[:0], None, None, 0, 4, 1, 2, 1e-5)[1], "strided groups": lambda t, v, m: t.native_group_norm(m.t(), None, None, 4, 3, 1, 3, 1e-5)[0], "native groups": lambda t, v, m: t.native_group_norm(m * v[:, None], m[0], m[1], 3, 4, 1, 2, 1e-5)[1],
+    "view of a conjugate": lambda t, v, m: t.complex(v, v).conj().view(t.complex64), "copied view of a conjugate": lambda t, v, m: t.view_copy(t.complex(v, v).conj(), t.float32),
+    "line to a tensor of complex": lambda t, v, m: t.linspace(0, t.tensor(1j), 3, dtype=t.float32), "classes weighed with a gradient": lambda t, v, m: t.nn.functional.nll_loss(m, t.tensor([0, 1]), t.ones(4).requires_grad_()),
+    "losses of labels": lambda t, v, m: t.nn.functional.multilabel_soft_margin_loss(m, m[None].repeat(2, 1, 1), reduction="none"), "losses of one label": lambda t, v, m: t.nn.functional.multilabel_soft_margin_loss(v[0], v),
     # shapes
     "cut too far": lambda t, v, m: t.nn.functional.pad(t.ones(3, 1), (-2, 3)), "cut and grown": lambda t, v, m: t.nn.functional.pad(t.ones(3, 2), (-2, 3)), "mirrored nothing": lambda t, v, m: t.nn.functional.pad(t.ones(2, 0, 4), (1, 1), "reflect"),
     "cut in a circle": lambda t, v, m: t.nn.functional.pad(t.ones(2, 4, 2), (-1, -1), "circular"), "resized nothing": lambda t, v, m: t.nn.functional.interpolate(t.ones(2, 0, 5), size=3),

@@ -105,6 +105,7 @@ template <class R> ComplexVec<R> atanh(ComplexVec<R> x) { return per_lane(x, [](
 template <class R> ComplexVec<R> log1p(ComplexVec<R> x) {
   return per_lane(x, [](Z z) {
     double a = z.real(), b = z.imag();
+    if (std::isnan(a) || std::isnan(b)) return Z(NAN, NAN);
     if (std::abs(z) < 0.5) return Z(0.5 * std::log1p(a * (a + 2) + b * b), std::atan2(b, 1 + a));
     return std::log(1.0 + z);
   });

@@ -7,8 +7,20 @@ from ._register import alias, composite
 
 _hidden = weir._C.ops["hidden"]
 
-for _name, _target in (("concat", "cat"), ("concatenate", "cat"), ("row_stack", "vstack"), ("unsafe_split", "split"), ("unsafe_chunk", "chunk")):
+for _name, _target in (("concat", "cat"), ("concatenate", "cat"), ("row_stack", "vstack")):
     alias(_name, _target)
+
+
+def _unsafe(name):
+    def unsafe(input, *args, **kwargs):
+        return getattr(Tensor, name)(input.resolve_conj(), *args, **kwargs)
+
+    unsafe.__name__ = f"unsafe_{name}"
+    unsafe.__doc__ = f"{name}, of a conjugate view in memory of its own."
+    return composite(unsafe, out=None)
+
+
+unsafe_split, unsafe_chunk = _unsafe("split"), _unsafe("chunk")
 
 
 def _tensors(args):

@@ -40,6 +40,8 @@ def _distinct(input, dim, consecutive):
 @composite(public=False)
 def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False, dim=None):
     """The first of each run of equal elements, or slices along dim. RuntimeError for empty slices."""
+    if dim is not None and input.is_complex():
+        raise NotImplementedError(f"unique_consecutive: with dim not implemented for {input.dtype}")
     _check_slices(input, dim)
     return _optional(*_distinct(input, dim, True), return_inverse, return_counts)
 

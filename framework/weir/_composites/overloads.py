@@ -20,10 +20,18 @@ def _where(core, *args, **kwargs):
 @completes("nan_to_num_")
 def _nan_to_num_(core, input, *args, **kwargs):
     """Integers are left as they are, and so may lie in one place."""
-    if isinstance(input, Tensor) and not input.is_floating_point() and 0 in input.stride():
+    if isinstance(input, Tensor) and not (input.is_floating_point() or input.is_complex()) and 0 in input.stride():
         weir._C._bump_version(input)
         return input
     return core(input, *args, **kwargs)
+
+
+@completes("range")
+def _range(core, *args, **kwargs):
+    """PyTorch's `range` alone takes no None for its layout."""
+    if "layout" in kwargs and kwargs["layout"] is None:
+        raise TypeError("range(): argument 'layout' must be a layout, not NoneType")
+    return core(*args, **kwargs)
 
 
 @completes("frexp")
@@ -46,6 +54,8 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
         if out is not None:
             raise TypeError("bernoulli(): a call with p takes no out=")
         return _bernoulli_of(input, p, generator=generator)
+    if input.is_complex() and input.requires_grad and weir.is_grad_enabled():
+        raise RuntimeError("bernoulli does not support automatic differentiation for outputs with complex dtype.")
     if input.numel() == 0:  # PyTorch looks at the dtype only where there is something to draw
         return input.clone() if out is None else _C._write_out("bernoulli", out, input.to(out.dtype), [], 0, False)
     check_floating("bernoulli", input)

@@ -54,7 +54,7 @@ def _row_major_copy(x):
 
 #: What these copies take that the views themselves do not.
 _VIEWS = {
-    "view": lambda x, *args, **kwargs: x.view(as_dtype((*args, *kwargs.values())[0])) if isinstance((*args, *kwargs.values())[0], (weir.dtype, type)) else
+    "view": lambda x, *args, **kwargs: x.resolve_conj().view(as_dtype((*args, *kwargs.values())[0])) if isinstance((*args, *kwargs.values())[0], (weir.dtype, type)) else
     x.reshape(*args, *kwargs.values()),
     "expand": lambda x, *size, implicit=False: x.expand(*size),
     "detach": lambda x: without_derivative("detach_copy", lambda x: x.clone(), x),

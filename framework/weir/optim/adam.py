@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, as_parts, check, check_betas, decayed, next_step, over, rate_of, shrink, times
+from .optimizer import Optimizer, as_parts, check, check_betas, decayed, next_step, over, quotient, rate_of, shrink
 
 
 class Adam(Optimizer):
@@ -64,13 +64,13 @@ class Adam(Optimizer):
         else:
             grad = decayed(grad, p, group["weight_decay"])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.add_(grad - mean, alpha=1 - beta1)
-        square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
             square = largest.copy_(weir.maximum(largest.clone(), square)).clone()
         denominator = over(square.sqrt(), (1 - beta2**step) ** 0.5) + group["eps"]
-        p.sub_(times(mean / denominator, lr / (1 - beta1**step)))
+        quotient(p, mean, denominator, lr / (1 - beta1**step))
 
 
 class AdamW(Adam):

@@ -2,7 +2,7 @@
 
 import weir
 
-from .optimizer import Optimizer, check, check_betas, decayed, move, next_step, over, rate_of, shrink, times, value_of
+from .optimizer import Optimizer, check, check_betas, decayed, move, next_step, over, quotient, rate_of, shrink, times, value_of
 
 
 class RMSprop(Optimizer):
@@ -40,15 +40,16 @@ class RMSprop(Optimizer):
         next_step(state)
         alpha = group["alpha"]
         grad = decayed(grad, p, group["weight_decay"])
-        square = state["square_avg"].mul_(alpha).add_(grad * grad, alpha=1 - alpha)
+        square = state["square_avg"].mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
             mean = state["grad_avg"]
-            mean.add_(grad - mean, alpha=1 - alpha)
-            square = square - mean * mean
-        scaled = grad / (square.sqrt() + group["eps"])
+            mean.lerp_(grad, 1 - alpha)
+            square = square.addcmul(mean, mean, value=-1)
+        deviation = square.sqrt() + group["eps"]
         if group["momentum"] > 0:
-            scaled = state["momentum_buffer"].mul_(group["momentum"]).add_(scaled)
-        move(p, scaled, rate_of(group))
+            move(p, state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, deviation), rate_of(group))
+        else:
+            quotient(p, grad, deviation, rate_of(group))
 
 
 class Adagrad(Optimizer):
@@ -64,7 +65,8 @@ class Adagrad(Optimizer):
         for group in self.param_groups:
             for p in group["params"]:
                 self.state[p]["step"] = weir.tensor(0.0, dtype=weir.float32)
-                self.state[p]["sum"] = weir.full_like(p.detach(), group["initial_accumulator_value"])
+                start = group["initial_accumulator_value"]  # of both parts
+                self.state[p]["sum"] = weir.full_like(p.detach(), complex(start, start) if p.is_complex() else start)
 
     def share_memory(self):
         """Kept for PyTorch's interface: CPU state is already this process's own."""
@@ -78,8 +80,8 @@ class Adagrad(Optimizer):
     def _update(self, p, grad, state, group):
         step = next_step(state)
         grad = decayed(grad, p, group["weight_decay"])
-        total = state["sum"].add_(grad * grad)
-        p.sub_(times(grad / (total.sqrt() + group["eps"]), rate_of(group) / (1 + (step - 1) * group["lr_decay"])))
+        total = state["sum"].addcmul_(grad, grad)
+        quotient(p, grad, total.sqrt() + group["eps"], rate_of(group) / (1 + (step - 1) * group["lr_decay"]))
 
     def _update_sparse(self, p, grad, state, group):
         step = next_step(state)
@@ -118,9 +120,9 @@ class Adadelta(Optimizer):
         next_step(state)
         rho, eps = group["rho"], group["eps"]
         grad = decayed(grad, p, group["weight_decay"])
-        square = state["square_avg"].mul_(rho).add_(grad * grad, alpha=1 - rho)
+        square = state["square_avg"].mul_(rho).addcmul_(grad, grad, value=1 - rho)
         delta = (state["acc_delta"] + eps).sqrt() / (square + eps).sqrt() * grad
-        state["acc_delta"].mul_(rho).add_(delta * delta, alpha=1 - rho)
+        state["acc_delta"].mul_(rho).addcmul_(delta, delta, value=1 - rho)
         move(p, delta, rate_of(group))
 
 
@@ -152,9 +154,9 @@ class Adamax(Optimizer):
         step, (beta1, beta2) = next_step(state), group["betas"]
         grad = decayed(grad, p, group["weight_decay"])
         mean, largest = state["exp_avg"], state["exp_inf"]
-        mean.add_(grad - mean, alpha=1 - beta1)
+        mean.lerp_(grad, 1 - beta1)
         largest.copy_(weir.maximum(largest * beta2, grad.abs() + group["eps"]))
-        p.sub_(times(mean / largest, rate_of(group) / (1 - beta1**step)))
+        quotient(p, mean, largest, rate_of(group) / (1 - beta1**step))
 
 
 class NAdam(Optimizer):
@@ -196,11 +198,11 @@ class NAdam(Optimizer):
         mu, mu_next = (beta1 * (1.0 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
         product = value_of(state["mu_product"].copy_(times(state["mu_product"], mu)))
         mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.add_(grad - mean, alpha=1 - beta1)
-        square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         denominator = over(square, 1 - beta2**step).sqrt() + group["eps"]
-        p.sub_(times(grad / denominator, lr * (1.0 - mu) / (1.0 - product)))
-        p.sub_(times(mean / denominator, lr * mu_next / (1.0 - product * mu_next)))
+        quotient(p, grad, denominator, lr * (1.0 - mu) / (1.0 - product))
+        quotient(p, mean, denominator, lr * mu_next / (1.0 - product * mu_next))
 
 
 class RAdam(Optimizer):
@@ -240,8 +242,8 @@ class RAdam(Optimizer):
         else:
             grad = decayed(grad, p, group["weight_decay"])
         mean, square = state["exp_avg"], state["exp_avg_sq"]
-        mean.add_(grad - mean, alpha=1 - beta1)
-        square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+        mean.lerp_(grad, 1 - beta1)
+        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
         corrected = over(mean, 1 - beta1**step)
         longest = 2 / (1 - beta2) - 1
         length = longest - 2 * step * beta2**step / (1 - beta2**step)

@@ -98,7 +98,7 @@ class LBFGS(Optimizer):
     def _move(self, step, direction):
         offset = 0
         for p in self._params:
-            p.add_(direction[offset:offset + p.numel()].view_as(p), alpha=step)
+            p.add_(direction[offset:offset + p.numel()].view_as(p), alpha=float(step))
             offset += p.numel()
 
     def _evaluate(self, closure, x, t, d):
@@ -110,14 +110,13 @@ class LBFGS(Optimizer):
         return loss, gradient
 
     @staticmethod
-    def _direction(flat_grad, state):
+    def _direction(flat_grad, dirs, steps, ro, h_diag, al):
         """-H g by the two loops over the history."""
-        dirs, steps, ro = state["old_dirs"], state["old_stps"], state["ro"]
-        q, al = flat_grad.neg(), state["al"]
+        q = flat_grad.neg()
         for i in range(len(dirs) - 1, -1, -1):
             al[i] = steps[i].dot(q) * ro[i]
             q.add_(dirs[i], alpha=-float(al[i]))
-        d = q * state["H_diag"]
+        d = q * h_diag
         for i in range(len(dirs)):
             d.add_(steps[i], alpha=float(al[i] - dirs[i].dot(d) * ro[i]))
         return d
@@ -138,29 +137,29 @@ class LBFGS(Optimizer):
         flat_grad = self._gradient()
         if flat_grad.abs().max() <= tolerance_grad:
             return first
-        d, t, previous, prev_loss = state.get("d"), state.get("t"), state.get("prev_flat_grad"), state.get("prev_loss")
+        kept = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
+        d, t, dirs, steps, ro, h_diag, previous, prev_loss = (state.get(name) for name in kept)
         n = 0
         while n < group["max_iter"]:
             n += 1
             state["n_iter"] += 1
             if state["n_iter"] == 1:
                 d = flat_grad.neg()
-                state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+                dirs, steps, ro, h_diag = [], [], [], 1
             else:
                 y, s = flat_grad.sub(previous), d.mul(t)
                 ys = y.dot(s)
                 if ys > 1e-10:
-                    if len(state["old_dirs"]) == group["history_size"]:
-                        for key in ("old_dirs", "old_stps", "ro"):
-                            state[key].pop(0)
-                    state["old_dirs"].append(y)
-                    state["old_stps"].append(s)
-                    state["ro"].append(1.0 / ys)
-                    state["H_diag"] = ys / y.dot(y)
-                state.setdefault("al", [None] * group["history_size"])
-                d = self._direction(flat_grad, state)
+                    if len(dirs) == group["history_size"]:
+                        for history in (dirs, steps, ro):
+                            history.pop(0)
+                    dirs.append(y)
+                    steps.append(s)
+                    ro.append(1.0 / ys)
+                    h_diag = ys / y.dot(y)
+                d = self._direction(flat_grad, dirs, steps, ro, h_diag, state.setdefault("al", [None] * group["history_size"]))
             previous, prev_loss = flat_grad.clone(), loss
-            t = min(1.0, float(1.0 / flat_grad.abs().sum())) * lr if state["n_iter"] == 1 else lr
+            t = min(1.0, 1.0 / flat_grad.abs().sum()) * lr if state["n_iter"] == 1 else lr
             gtd = flat_grad.dot(d)
             if gtd > -tolerance_change:
                 break
@@ -170,7 +169,8 @@ class LBFGS(Optimizer):
                     raise RuntimeError("only 'strong_wolfe' is supported")
                 x = [p.clone() for p in self._params]
                 loss, flat_grad, t, count = _strong_wolfe(
-                    lambda x, t, d: self._evaluate(closure, x, t, d), x, t, d, loss, flat_grad, gtd)
+                    lambda x, t, d: self._evaluate(closure, x, t, d), x, t, d, loss, flat_grad, gtd,
+                    max_ls=min(25, group["max_eval"] - evals))
                 self._move(t, d)
             else:
                 self._move(t, d)
@@ -182,5 +182,5 @@ class LBFGS(Optimizer):
                 break
             if d.mul(t).abs().max() <= tolerance_change or abs(loss - prev_loss) < tolerance_change:
                 break
-        state.update(d=d, t=t, prev_flat_grad=previous, prev_loss=prev_loss)
+        state.update(zip(kept, (d, t, dirs, steps, ro, h_diag, previous, prev_loss)))
         return first

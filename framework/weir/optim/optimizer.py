@@ -158,6 +158,8 @@ class Optimizer:
         for p in self._update_many(params, group, group["lr"]) if self._op else params:
             update = self._update_parts if p.is_complex() and not self._takes_complex else self._update
             update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
+            if not self.state[p]:
+                del self.state[p]  # what needs none has no entry
 
     #: Set with the first sparse tensor: gradients may then be sparse.
     _sparse_gradients = False
@@ -368,6 +370,20 @@ def move(p, direction, rate) -> None:
         p.sub_(direction * rate)
     else:  # rounds once, as the line for numbers does
         p.addcmul_(direction, _exact(-rate, p))
+
+
+def quotient(p, numerator, denominator, rate) -> None:
+    """p -= rate numerator / denominator, in place. Of halves too, no step of it leaves float32."""
+    if not isinstance(rate, Tensor):
+        p.addcdiv_(numerator, denominator, value=-rate)
+    elif rate.requires_grad:
+        p.sub_(numerator / denominator * rate)
+    else:
+        p.copy_(_wide(p) + times(_wide(numerator) / _wide(denominator), -rate))
+
+
+def _wide(x):
+    return x.float() if x.dtype in (weir.float16, weir.bfloat16) else x
 
 
 def shrink(p, factor) -> None:

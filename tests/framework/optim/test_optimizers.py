@@ -155,3 +155,37 @@ def test_plateau_and_state():
         return found
 
     assert rates(weir) == rates(torch)
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "NAdam", "RAdam", "RMSprop", "Adadelta", "Adamax"])
+def test_squares_of_half_gradients_do_not_overflow_before_they_are_scaled(name):
+    states = []
+    for F in (torch, weir):
+        p = F.ones(3, dtype=F.float16, requires_grad=True)
+        p.grad = F.tensor([300.0, -2.0, 0.001], dtype=F.float16)
+        optimizer = getattr(F.optim, name)([p], lr=0.1)
+        for _ in range(3):
+            optimizer.step()
+        states.append([p.detach(), *(value for value in optimizer.state[p].values() if F.is_tensor(value))])
+    for e, a in zip(*states):
+        assert_close(a, e, rtol=2e-3, atol=1e-6)
+
+
+def test_complex_adagrad_starts_both_parts_with_the_initial_value():
+    found = []
+    for F in (torch, weir):
+        p = F.ones(2, dtype=F.complex64, requires_grad=True)
+        p.grad = F.tensor([1 + 2j, 0.5j])
+        optimizer = F.optim.Adagrad([p], initial_accumulator_value=0.1)
+        optimizer.step()
+        found.append(p.detach())
+    assert_close(found[1], found[0])
+
+
+def test_an_optimizer_without_state_keeps_none_for_halves():
+    for F in (torch, weir):
+        p = F.ones(2, dtype=F.float16, requires_grad=True)
+        p.grad = F.ones(2, dtype=F.float16)
+        optimizer = F.optim.SGD([p], lr=0.1)
+        optimizer.step()
+        assert optimizer.state_dict()["state"] == {}

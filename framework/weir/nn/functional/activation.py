@@ -138,8 +138,12 @@ def rrelu(input, lower=_LOWER, upper=_UPPER, training=False, inplace=False):
     check_tensor("rrelu", input)
     if lower > upper:
         raise RuntimeError(f"rrelu: lower must be at most upper, got {lower} and {upper}")
+    if not inplace:
+        input = input.contiguous()  # the result is row-major whatever the input is, as in PyTorch
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
+    if input.dtype == weir.float16:
+        raise NotImplementedError("rrelu: in training not implemented for float16")
     factor = _rrelu_noise(input.detach(), lower, upper)
     return input.mul_(factor) if inplace else input * factor
 

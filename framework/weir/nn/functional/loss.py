@@ -76,6 +76,7 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     reduction = legacy_reduction(size_average, reduce, reduction)
     check_floating("nll_loss", input)
     if weight is not None and weight.requires_grad:
+        _nll_loss_nd(input.detach(), target, weight.detach(), reduction, ignore_index)  # says first what else is wrong
         raise RuntimeError("nll_loss: not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.")
     return _first(_nll_loss_nd(input, target, weight, reduction, ignore_index))
 
@@ -177,4 +178,6 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(reduction + " is not valid")
+    if not (var.is_floating_point() or var.is_complex()):
+        raise RuntimeError(f"gaussian_nll_loss: eps can't be cast to {var.dtype}, the dtype of var")
     return _gaussian(input, target, var, full, eps, number(reduction))

@@ -79,6 +79,9 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=
     reduction = legacy_reduction(size_average, reduce, reduction)
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
+    if weight is not None and weight.requires_grad and weir.is_grad_enabled():
+        _multi_margin(input.detach(), target, p, margin, weight.detach(), number(reduction))  # says first what else is wrong
+        raise RuntimeError("multi_margin_loss is not differentiable with respect to argument 'weight'")
     return _multi_margin(input, target, p, margin, weight, number(reduction))
 
 

@@ -63,6 +63,8 @@ def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
         return input
     if size <= 0:
         raise RuntimeError(f"kernel size should be greater than zero, but got {size}")
+    if input.is_complex() or (input.dim() > 3 and input.dtype in (weir.float16, weir.bfloat16)):
+        raise NotImplementedError(f"local_response_norm: not implemented for {input.dim()}-d tensors of {input.dtype}")
     channels = input.shape[1]
     squares = input * input
     padded = weir.nn.functional.pad(squares, [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2])

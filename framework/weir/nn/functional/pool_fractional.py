@@ -12,7 +12,14 @@ _pool = autocast_as("float32")(op("hidden", "fractional_max_pool"))
 
 
 def _fractional(name, axes, input, kernel_size, output_size, output_ratio, samples):
-    if samples is None and output_size is not None:
+    for what, given in (("kernel_size", kernel_size), ("output_size", output_size)):
+        if isinstance(given, (list, tuple)) and len(given) != axes:
+            raise RuntimeError(f"{name}: {what} must either be a single int or a tuple of {axes}, but got {given}")
+    if axes == 3:
+        for size in ntuple(kernel_size, axes, "kernel_size"):
+            if size <= 0:
+                raise ValueError(f"{name}: kernel_size must be greater than 0, but got {kernel_size}")
+    if samples is None:
         input.size(-axes - 1)  # raises: PyTorch draws as many samples before it looks at the axes
     check_batched(name, input, axes)
     if weir.is_grad_enabled() and samples is not None and samples.requires_grad:

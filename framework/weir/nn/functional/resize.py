@@ -57,6 +57,8 @@ def _output(input, size, scale_factor, recompute, rank):
         what = "size" if size is not None else "scale_factor"
         raise ValueError(f"{what} shape must match input shape. Input is {rank}D, {what} is {len(given)}")
     if size is not None:
+        if recompute:
+            raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
         return given, [None] * rank
     sizes = [int(math.floor(length * scale)) for length, scale in zip(input.shape[2:], given)]
     return sizes, [None] * rank if recompute else given
