@@ -85,16 +85,22 @@ void antialiased(Taps& t, const Grid& g, int64_t old, int64_t made) {
   }
 }
 
-// `single`: places are computed in float32, as PyTorch does for tensors of it; which of two neighbours is nearest can hang on it.
-Taps grid(const Grid& g, int64_t old, int64_t made, bool single) {
+// Places are computed in float32 but for float64, as PyTorch does; which of two neighbours is nearest can hang on it. The sums of
+// bytes have places in float64 too, and one weight for each old place.
+Taps grid(const Grid& g, int64_t old, int64_t made, DType type) {
   Taps t;
   if (g.antialias) {
     antialiased(t, g, old, made);
     return t;
   }
+  const bool bytes = type == DType::uint8 && !g.mode.view().starts_with("nearest"), single = type != DType::float64 && !bytes;
   auto rounded = [single](double x) { return single ? double(float(x)) : x; };
   double step = rounded(g.step);
   auto at = [old](int64_t i) { return std::clamp<int64_t>(i, 0, old - 1); };
+  auto add = [&](int64_t i, double w) {
+    if (bytes && int64_t(t.from.size()) > t.begin.back() && t.from.back() == at(i)) t.weight.back() += w;
+    else t.add(at(i), w);
+  };
   for (int64_t j = 0; j < made; j++) {
     if (g.mode == "nearest" || g.mode == "nearest-exact") {
       double shift = g.mode == "nearest" ? 0 : 0.5;
@@ -105,11 +111,11 @@ Taps grid(const Grid& g, int64_t old, int64_t made, bool single) {
         centre = std::max(centre, 0.0);
         int64_t first = at(int64_t(centre));
         double part = std::clamp(centre - double(first), 0.0, 1.0);
-        t.add(first, 1 - part);
-        t.add(at(first + 1), part);
+        add(first, 1 - part);
+        add(first + 1, part);
       } else {
         double first = std::floor(centre), part = centre - first;
-        for (int k = -1; k < 3; k++) t.add(at(int64_t(first) + k), cubic(part - k, -0.75));
+        for (int k = -1; k < 3; k++) add(int64_t(first) + k, cubic(part - k, -0.75));
       }
     }
     t.close();
@@ -185,6 +191,29 @@ template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T*
   });
 }
 
+// Bytes are summed in whole numbers, with weights of 16 bits, and rounded once per axis. Source: PyTorch's, after Pillow-SIMD.
+void sum_bytes(const Taps& t, const Axis& x, const uint8_t* in, uint8_t* out) {
+  const double largest = *std::max_element(t.weight.begin(), t.weight.end());
+  int bits = 0;
+  while (bits < 22 && int(0.5 + largest * (1 << (bits + 1))) < 1 << 15) bits++;
+  std::vector<int32_t> weight;
+  for (double w : t.weight) weight.push_back(int32_t((w < 0 ? -0.5 : 0.5) + w * (1 << bits)));
+  const int64_t made = t.size();
+  auto byte = [bits](int32_t sum) { return uint8_t(std::clamp(sum >> bits, 0, 255)); };
+  parallel_for(x.outer, rows_per_share(made * x.inner), [&](int64_t b, int64_t e) {
+    std::vector<int32_t> sums(x.inner);
+    for (int64_t o = b; o < e; o++)
+      for (int64_t j = 0; j < made; j++) {
+        std::fill(sums.begin(), sums.end(), bits ? 1 << (bits - 1) : 0);
+        for (int64_t k = t.begin[j]; k < t.begin[j + 1]; k++) {
+          const uint8_t* row = in + (o * x.n + t.from[k]) * x.inner;
+          for (int64_t i = 0; i < x.inner; i++) sums[i] += weight[k] * row[i];
+        }
+        std::transform(sums.begin(), sums.end(), out + (o * made + j) * x.inner, byte);
+      }
+  });
+}
+
 // The transpose of both: what a new place was made of gets its gradient back. Shares never meet: they split `outer`, or,
 // where that is one, `inner`.
 template <class T> void spread(const Taps& t, const Axis& x, const T* grad, T* out) {
@@ -216,6 +245,7 @@ void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const 
       using T = typename decltype(tag)::type;
       copy_places(t, split, x.data<T>(), out.data<T>());
     });
+  if (x.dtype() == DType::uint8) return sum_bytes(t, split, x.data<uint8_t>(), out.data<uint8_t>());
   if (x.dtype() == DType::float32) return sum_places(t, split, x.data<float>(), out.data<float>());
   if (x.dtype() == DType::float64) return sum_places(t, split, x.data<double>(), out.data<double>());
   throw NotImplemented(str(op, ": not implemented for ", name_of(x.dtype())));
@@ -241,7 +271,6 @@ template <class F> void run_backward(const char* op, const Tensor& given, int64_
 }
 
 int64_t along(const Tensor& t, int64_t dim) { return t.sizes()[wrap_dim(dim, t.ndim(), "interpolate")]; }
-bool is_single(const Tensor& t) { return t.dtype() != DType::float64; }
 
 void pad_border(const PadBorder& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
@@ -256,10 +285,10 @@ void pad_border_backward(const PadBorderBackward& op, Inputs in, Outputs out) {
   run_backward("pad", in[0], op.dim, out[0], [&](const Axis& x, const auto* grad, auto* sum) { add_runs(runs, made, x, grad, sum); });
 }
 void resample(const Resample& op, Inputs in, Outputs out) {
-  run("interpolate", grid(op.grid(), along(in[0], op.dim), op.size, is_single(in[0])), in[0], op.dim, out[0]);
+  run("interpolate", grid(op.grid(), along(in[0], op.dim), op.size, in[0].dtype()), in[0], op.dim, out[0]);
 }
 void resample_backward(const ResampleBackward& op, Inputs in, Outputs out) {
-  const Taps t = grid(op.grid(), op.size, along(in[0], op.dim), is_single(in[0]));
+  const Taps t = grid(op.grid(), op.size, along(in[0], op.dim), in[0].dtype());
   run_backward("interpolate", in[0], op.dim, out[0], [&](const Axis& x, const auto* grad, auto* sum) { spread(t, x, grad, sum); });
 }
 

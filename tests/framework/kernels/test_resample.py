@@ -80,3 +80,17 @@ def test_whole_numbers_and_halves():
     out = weir.nn.functional.interpolate(half, 24, mode="linear")
     out.sum().backward()
     assert out.dtype is weir.bfloat16 and half.grad.float().sum().item() == 24
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("shape, size", [((2, 3, 20, 22), (16, 16)), ((1, 1, 8, 9), (13, 20)), ((1, 5, 31, 17), (7, 30)), ((1, 3, 6, 6), (6, 4))])
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_pictures_of_bytes_are_pytorchs_to_the_last_level(mode, antialias, shape, size, align_corners):
+    given = torch.randint(0, 256, shape, dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    for layout in (torch.contiguous_format, torch.channels_last):
+        x = given.contiguous(memory_format=layout)
+        ours = weir.from_numpy(given.numpy()).contiguous(memory_format=getattr(weir, str(layout).split(".")[1]))
+        want, got = (t.nn.functional.interpolate(v, size, mode=mode, antialias=antialias, align_corners=align_corners) for t, v in ((torch, x), (weir, ours)))
+        np.testing.assert_array_equal(got.numpy(), want.numpy())
+        assert got.stride() == want.stride()
