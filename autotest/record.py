@@ -9,7 +9,7 @@ from weir_reports.provenance import provenance
 
 from .campaign.mutate import Kills
 from .campaign.run import Campaign
-from .campaign.score import STATES
+from .campaign.score import STATES, UNANSWERED
 from .check.properties import PROPERTIES
 from .opdb.cell import PHASES, totals
 from .opdb.run import Result
@@ -111,9 +111,9 @@ def _sealed(content: dict) -> dict:
 
 def _graph_totals(scores: list[dict]) -> dict:
     """How the calls fared as graphs: `dynamic` are those whose results depend on values in shape, or are Python values."""
-    asked, absent, failed, dynamic = (sum(score.get(key, {}).get(name, 0) for score in scores) for key, name in
-                                      (("asked", "graph"), ("absent", "graph"), ("failed", "graph"), ("absent", DYNAMIC)))
-    missing = sum(score.get("absent", {}).get("unsupported", 0) for score in scores)  # nor does eager mode have them
+    asked, absent, failed, dynamic, missing = (
+        sum(score.get(key, {}).get(name, 0) for score in scores) for key, name in
+        (("asked", "graph"), ("absent", "graph"), ("failed", "graph"), ("absent", DYNAMIC), ("absent", UNANSWERED)))
     return {"asked": asked - missing, "dynamic": dynamic, "refused": absent - missing - dynamic, "wrong": failed}
 
 

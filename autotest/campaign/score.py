@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from ..check.excuses import Excuse
 from ..check.properties import PROPERTIES
 
+#: Beside the properties: how many cases, of those asked as graphs, the subject does not answer in eager mode either.
+UNANSWERED = "unanswered as a graph"
 #: From bad to good; the state of a cell is the worst of its cases.
 STATES = ("FAIL", "LENIENT", "UNSUPPORTED", "ORACLE-LIMIT", "UNTESTED", "EXCUSED", "PASS")
 
@@ -71,7 +73,7 @@ class Score:
         """Counts a case that the subject does not claim to answer: one property of it, or with "unsupported" all that were asked."""
         if name == "unsupported":
             self.unsupported = self.unsupported or reason
-            self.absent.update({name, *asked})
+            self.absent.update({name, *asked} | ({UNANSWERED} if "graph" in asked else set()))
         else:
             self.lacking.setdefault(name, reason)
             self.absent[name] += 1

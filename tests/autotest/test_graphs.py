@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import weir
 
+from weir_autotest.campaign.score import UNANSWERED
 from weir_autotest.cases.case import Case, TensorSpec
 from weir_autotest.check.properties import Fault
 from weir_autotest.record import _graph_totals
@@ -85,5 +86,5 @@ def test_a_subject_without_graphs_lacks_the_property():
 
 
 def test_totals_count_what_stands_apart():
-    scores = [{"asked": {"graph": 10}, "absent": {"graph": 4, graphs.DYNAMIC: 1, "unsupported": 2}, "failed": {"graph": 1}}, {"asked": {}}]
+    scores = [{"asked": {"graph": 10}, "absent": {"graph": 4, graphs.DYNAMIC: 1, UNANSWERED: 2, "unsupported": 5}, "failed": {"graph": 1}}, {"asked": {}}]
     assert _graph_totals(scores) == {"asked": 8, "dynamic": 1, "refused": 1, "wrong": 1}
