@@ -58,7 +58,9 @@ Meta Pow::infer(Inputs in) const {
   check(!e.has_flag(kWrappedNumber) || is_inexact(in[0].dtype()) || is_inexact(e.dtype()) || item(e).to_double() >= 0,
         "pow: Integers to negative integer powers are not allowed.");
   Meta m = pointwise_meta("pow(", Rule::promote, in);
-  return in[0].has_flag(kWrappedNumber) ? Meta(m.sizes, m.dtype, m.device) : m;
+  if (in[0].has_flag(kWrappedNumber)) return {m.sizes, m.dtype, m.device};
+  if (e.has_flag(kWrappedNumber)) m.strides = pointwise_meta("pow(", Rule::promote, in.first(1)).strides;  // no operand of PyTorch's
+  return m;
 }
 Tensors Add::vjp(const Saved& s, const Tensor& dy) const {
   return {dy, s.needs(1) ? times(dy, alpha) : Tensor()};

@@ -61,9 +61,8 @@ Tensor Atleast::compose(Inputs in) const {
   const Tensor& x = in[0];
   if (x.ndim() >= rank) return x;
   if (x.ndim() == 2) return fn::unsqueeze(x, int64_t(-1));
-  Dims sizes(int(rank), 1);
-  if (rank > 1) sizes[1] = x.numel();
-  return fn::reshape(x, sizes);
+  if (x.ndim() == 1) return rank == 2 ? fn::unsqueeze(x, int64_t(0)) : fn::unsqueeze(fn::unsqueeze(x, int64_t(0)), int64_t(-1));
+  return fn::reshape(x, Dims(int(rank), 1));
 }
 
 Tensor Tile::compose(Inputs in) const {
