@@ -57,8 +57,19 @@ struct ProductOf {
   template <class T> static T join(T a, T b) { return a * b; }
 };
 
+// Running totals of a known number of lines, `across` apart: they stay in registers.
+template <class Of, int kCount, class T> void walk_known(const Lines& lines, int64_t across, const T* x, T* y, Total<T>* total) {
+  Total<T> t[kCount];
+  std::copy_n(total, kCount, t);
+  for (int64_t k = 0; k < lines.n; k++, x += lines.along, y += lines.along)
+    for (int l = 0; l < kCount; l++) y[l * across] = T(t[l] = Of::join(t[l], Total<T>(x[l * across])));
+  std::copy_n(t, kCount, total);
+}
+
 // Running totals of up to kMost lines, from what stands in `total`.
 template <class Of, class T> void walk(const Lines& lines, const T* x, T* y, int64_t count, Total<T>* total) {
+  if (count == Lines::kMost && lines.across == 1) return walk_known<Of, Lines::kMost>(lines, 1, x, y, total);
+  if (count == Lines::kApart) return walk_known<Of, Lines::kApart>(lines, lines.across, x, y, total);
   for (int64_t k = 0; k < lines.n; k++, x += lines.along, y += lines.along)
     lines.side_by_side(count, [&](int64_t l, int64_t at) { y[at] = T(total[l] = Of::join(total[l], Total<T>(x[at]))); });
 }
