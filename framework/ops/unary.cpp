@@ -7,6 +7,7 @@
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 
 namespace weir {
 using namespace fn;
@@ -30,8 +31,9 @@ Tensors Neg::vjp(const Saved&, const Tensor& dy) const { return {-dy}; }
 Meta Abs::infer(Inputs in) const {
   check<NotImplemented>(in[0].dtype() != DType::boolean, "\"abs_cpu\" not implemented for 'Bool'");
   Meta m = pointwise_meta("abs(", Rule::promote, in);
+  if (!is_complex(m.dtype)) return m;
   m.dtype = real_type(m.dtype);
-  return m;
+  return with_strides(m, in[0]);
 }
 Tensors Abs::vjp(const Saved& s, const Tensor& dy) const { return {dy * sgn(x_of(s))}; }
 Tensors Sign::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
