@@ -54,6 +54,8 @@ class Lane:
         """Asks the oracle. Raises WorkerLost if it dies, hangs, or finds no way to make a call; HarnessFailed if its own
         code breaks."""
         with self._lock:
+            if message[0] == "batch":
+                self.oracle.renew(self._settings.memory_gb << 29)  # half of its limit
             self.oracle.send(message)
             answer = self.oracle.receive(timeout or self._settings.timeout)
         if isinstance(answer, Raised):

@@ -102,6 +102,16 @@ class Worker:
         self._errors.truncate()
         return f"{how}: {lines[-1][:200]}" if lines else how
 
+    def renew(self, most: int) -> None:
+        """Ends a process that holds more than `most` bytes of data. An allocator keeps what a large call needed in pieces, the limit
+        on memory counts it, and later calls would be refused what a fresh process has."""
+        if self._process is None or not most:
+            return
+        with contextlib.suppress(OSError), open(f"/proc/{self._process.pid}/status") as status:
+            held = next((int(line.split()[1]) << 10 for line in status if line.startswith("VmData:")), 0)
+            if held > most:
+                self.stop()
+
     def stop(self) -> None:
         """Ends the process; the next send starts a fresh one."""
         if self._process is None:

@@ -22,6 +22,7 @@ from weir_autotest.generate.author import Author
 from weir_autotest.record import campaign_record
 from weir_autotest.workers.mutants import CONTROL
 from weir_autotest.workers.trial import Observation, Trial
+from weir_autotest.workers.worker import Worker
 from weir_reports.records import validate
 
 #: PyTorch with one wrong op per kind of fault.
@@ -186,3 +187,16 @@ def test_a_fault_of_the_harness_excuses_nobody():
     lane.judge(score, pickle.dumps([Item(0, Target("torch.neg", ["neg"]), Case(), Observation())]))
     assert score.states()["crash"] == "FAIL" and not score.oracle_limit
     assert "the harness raised NameError" in score.failures[0].reason
+
+
+def test_a_worker_that_has_grown_is_replaced():
+    worker = Worker("workers.subject", ["weir", "4"])
+    try:
+        greeting = worker.start()
+        first = worker._process.pid
+        worker.renew(1 << 40)
+        assert worker._process.pid == first
+        worker.renew(1 << 20)
+        assert worker.start() == greeting and worker._process.pid != first
+    finally:
+        worker.stop()
