@@ -66,7 +66,7 @@ Tensor RepeatInterleaveTensor::compose(Inputs in) const {
   if (repeats.ndim() == 0 || repeats.sizes()[0] == 1) repeats = fn::expand(fn::reshape(repeats, Dims{1}), Dims{size});
   check(repeats.sizes()[0] == size, "repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = ",
         repeats.sizes()[0], " and input.size(", d, ") = ", size);
-  if (x.numel() == 0 && size == 0) return fn::clone(x);  // whatever output_size says, as in PyTorch
+  if (x.numel() == 0 && size == 0) return fn::clone(x, MemoryFormat::contiguous);  // whatever output_size says, as in PyTorch
   return fn::index_select(x, int64_t(d), fn::repeat_index(repeats, output_size));
 }
 

@@ -37,7 +37,7 @@ def text(s):
     result = "tensor(" + (",\n" + " " * _INDENT).join(_named(name, t) for name, t in parts)
     width = len(result) - result.rfind("\n") + 1
     for suffix in _suffixes(s):
-        if on_new_line or width + len(suffix) + 2 > _tensor_str._options.linewidth:
+        if on_new_line or width + len(suffix) + 2 > _tensor_str.PRINT_OPTS.linewidth:
             result += ",\n" + " " * _INDENT + suffix
             width, on_new_line = _INDENT + len(suffix), False
         else:
