@@ -1,10 +1,10 @@
 #include "framework/ops/factory.h"
-#include "framework/ops/like.h"
 
 #include <cmath>
 
 #include "framework/autograd/variable.h"
 #include "framework/op/copy.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 
 namespace weir {

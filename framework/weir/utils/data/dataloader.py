@@ -3,12 +3,10 @@
 import weir
 
 from . import _collate
+from ._collate import default_collate, default_convert  # noqa: F401
 from ._worker import WorkerPool
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
-
-
-default_collate, default_convert = _collate.default_collate, _collate.default_convert
 
 
 class _DatasetKind:
