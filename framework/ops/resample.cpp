@@ -75,17 +75,14 @@ Tensor Interpolate::compose(Inputs in) const {
   bool sums = !mode.view().starts_with("nearest");
   check<NotImplemented>(!sums || is_floating(given.dtype()) || given.dtype() == DType::uint8, "interpolate: ", mode.view(),
                         " is not implemented for ", name_of(given.dtype()));
-  if (sums && given.dtype() == DType::uint8 && size.n == 2) {  // rounds after each axis, the last one first, as PyTorch does
-    Tensor x = given;
-    for (int d : {3, 2})
-      if (size[d - 2] != x.sizes()[d]) x = fn::resample(x, int64_t(d), size[d - 2], steps[d - 2], mode, align_corners, antialias);
-    if (x == given) return fn::clone(given);
-    return suggests_channels_last(given.sizes(), given.strides()) ? clone_of(x, MemoryFormat::channels_last) : x;
-  }
-  Tensor x = sums && (is_reduced(given.dtype()) || !is_floating(given.dtype())) ? cast_to(given, DType::float32) : given;
-  for (int i = 0; i < size.n; i++)
-    if (size[i] != x.sizes()[2 + i] || steps[i] != 1 || antialias)
+  // Pictures of bytes are rounded after each axis, the last one first, as PyTorch does.
+  const bool bytes = sums && given.dtype() == DType::uint8 && size.n == 2;
+  Tensor x = sums && !bytes && (is_reduced(given.dtype()) || !is_floating(given.dtype())) ? cast_to(given, DType::float32) : given;
+  for (int k = 0; k < size.n; k++) {
+    const int i = bytes ? size.n - 1 - k : k;
+    if (size[i] != x.sizes()[2 + i] || (!bytes && (steps[i] != 1 || antialias)))
       x = fn::resample(x, int64_t(2 + i), size[i], steps[i], mode, align_corners, antialias);
+  }
   if (x == given) return fn::clone(given);
   if (x.dtype() != given.dtype() && !is_floating(given.dtype())) x = fn::clamp(fn::round(x), 0.0, 255.0);
   x = cast_to(x, given.dtype());
