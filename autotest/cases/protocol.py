@@ -9,11 +9,6 @@ from .observed import Observation
 from .target import Target
 
 
-#: Results of these ops are uninitialised memory: only dtype and shape mean anything.
-UNINITIALISED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
-                 "new_empty_strided", "resize_", "resize_as_"}
-
-
 @dataclass(frozen=True)
 class OpKey:
     """An entry of a database: op, module or optimizer."""

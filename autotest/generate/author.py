@@ -81,8 +81,8 @@ class Author:
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
         if relation == "out":
             case = _with_out(case, target.resolve(torch), choices)
-        return expectation(target, case, index, draws=overload.random, unfilled="empty" in overload.path or "resize" in overload.path,
-                           choices=tuple(choices.made), pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
+        return expectation(target, case, index, draws=overload.random, choices=tuple(choices.made),
+                           pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
 
     def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
         """A call by the signature, or a sample of the op database with some changes."""

@@ -11,7 +11,7 @@ import torch
 
 from ..cases import ship, target
 from ..cases.case import Case, Encoder, Unmappable
-from ..cases.protocol import UNINITIALISED, Item, Omission, OpKey
+from ..cases.protocol import Item, Omission, OpKey
 from ..cases.values import Raised
 from ..workers import opinfo
 from . import gauge, objects
@@ -101,8 +101,7 @@ class _Made:
         encoder = Encoder(torch, self._modules)
         args = encoder.encode((sample.input, *sample.args))
         case = Case(args, encoder.encode(sample.kwargs), encoder.storages, _process(sample), differentiate=order)
-        return expectation(self._target, case, index, unfilled=self._op.name in UNINITIALISED,
-                           decomposes=gauge.decomposes(self._op.name))
+        return expectation(self._target, case, index, decomposes=gauge.decomposes(self._op.name))
 
     def _omit(self, index: int, state: str, reason: str) -> None:
         """Records a sample that is lost for the forward and the backward cell."""

@@ -1,5 +1,6 @@
 """What PyTorch makes of a case: the item that a subject is then judged by."""
 
+import re
 from dataclasses import replace
 
 import torch
@@ -12,18 +13,21 @@ from ..workers.seeding import seed
 from . import casts, gauge
 
 
-def expectation(target: Target, case, index: int = 0, draws: bool = False, unfilled: bool = False, **facts) -> Item:
+#: Names of what returns memory that nobody wrote: of its result only dtype, shape and strides mean anything.
+_UNFILLED = re.compile(r"\b(new_)?(empty|resize)")
+
+
+def expectation(target: Target, case, index: int = 0, draws: bool = False, **facts) -> Item:
     """`case` with what PyTorch observes; `facts` are further fields of the item.
 
-    `draws`: the operation is known to draw random numbers, whether or not this call moves the generator. `unfilled`: it returns
-    memory that nobody wrote.
+    `draws`: the operation is known to draw random numbers, whether or not this call moves the generator.
     """
     seed(torch)
     before = torch.default_generator.get_state()
     item = Item(index, target, case, None, **facts)
     item.expected = kind_of(item).observe(torch, item)
     item.draws = draws or not (item.expected.raised or torch.equal(before, torch.default_generator.get_state()))
-    item.random = item.draws or unfilled
+    item.random = item.draws or any(_UNFILLED.search(name) for name in (target.label, *target.paths))
     if isinstance(case, Case):
         item.random |= case.process is not None
         item.decomposes = item.decomposes or any(gauge.decomposes(path) for path in target.paths)

@@ -39,9 +39,13 @@ Meta ScalarTensor::infer(Inputs) const { return {{}, dtype.value_or(default_dtyp
 
 Meta EmptyStrided::infer(Inputs) const {
   check(size.n == stride.n, "empty_strided: dimensionality of sizes (", size.n, ") must match dimensionality of strides (", stride.n, ")");
-  for (int i = 0; i < stride.n; i++)  // a stride that is never taken may be anything
-    check(stride[i] >= 0 || size[i] <= 1 || size.contains(0), "empty_strided: negative strides are not supported, got ", stride);
-  return {size, stride, dtype.value_or(default_dtype()), placed(device)};
+  Dims taken = stride;
+  for (int i = stride.n - 1; i >= 0; i--) {
+    if (stride[i] >= 0) continue;
+    check(size[i] <= 1 || size.contains(0), "empty_strided: negative strides are not supported, got ", stride);
+    taken[i] = i + 1 < stride.n ? std::max<int64_t>(size[i + 1], 1) * taken[i + 1] : 1;  // one that is never taken becomes a row-major one
+  }
+  return {size, taken, dtype.value_or(default_dtype()), placed(device)};
 }
 
 Meta Full::infer(Inputs) const {

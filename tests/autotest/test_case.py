@@ -12,7 +12,9 @@ from weir_autotest.cases import database, ship
 from weir_autotest.cases.case import Case, Decoder, Encoder, TensorSpec, Unmappable, _Memory
 from weir_autotest.cases.layout import plain
 from weir_autotest.cases.render import code, script
+from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Value, to_value
+from weir_autotest.generate.expectation import expectation
 
 
 def trip(tree):
@@ -161,3 +163,12 @@ def test_a_conjugate_view_is_rebuilt_as_one_and_its_plain_twin_is_not():
     (lazy,), (copied,) = (Decoder(torch, c.storages).decode(c.args) for c in (case, plain(case)))
     assert lazy.is_conj() and not copied.is_conj() and torch.equal(lazy, copied)
     assert database.decode(database.encode(case)) == case
+
+
+@pytest.mark.parametrize("path, unfilled", [("empty_like", True), ("Tensor.new_empty_strided", True), ("Tensor.resize_as_", True),
+                                            ("nn.functional.interpolate", False), ("Tensor.clone", False)])
+def test_values_of_memory_that_nobody_wrote_mean_nothing(path, unfilled):
+    tensor = TensorSpec(0, "float32", (1, 1, 2), (2, 2, 1), 0, 0, False)
+    more = {"Tensor.new_empty_strided": ((1, 1, 2), (2, 2, 1)), "Tensor.resize_as_": (tensor,), "nn.functional.interpolate": (4,)}
+    case = Case((tensor, *more.get(path, ())), {}, [("float32", bytes(8))])
+    assert expectation(Target(f"torch.{path}", [path]), case).random == unfilled

@@ -11,7 +11,8 @@ empty(2, 3, 4, 5, memory_format=t.channels_last).stride()|empty_strided((2, 3), 
 zeros_like(t.ones(2, 3).t())|zeros_like(t.ones(2, 3).t()).stride()|ones_like(t.ones(2), dtype=t.int64)|full_like(t.ones(2, dtype=t.int64), 2.7)
 empty_like(t.zeros(2, requires_grad=True)).requires_grad|ones_like(t.ones(2), requires_grad=True)|ones(2).new_zeros(3)|ones(2).new_zeros(2, 3)
 ones(2).new_full((2,), 3)|ones(2, dtype=t.int32).new_ones((2, 2))|ones(2).new_empty((2, 3)).shape|ones(2)._version|full((2,), 2)._version
-zeros(2, out=t.empty(0))|ones(2, out=t.empty(3, dtype=t.int64))|full((2, 3), 0.5, out=t.empty(0))|eye(2, out=t.empty(0))""".replace("\n", "|").split("|")
+zeros(2, out=t.empty(0))|ones(2, out=t.empty(3, dtype=t.int64))|full((2, 3), 0.5, out=t.empty(0))|eye(2, out=t.empty(0))
+empty_strided((1, 2), (-2, 1)).stride()|empty_strided((0, 2), (-1, 3)).stride()|empty_strided((1,), (-5,)).stride()""".replace("\n", "|").split("|")
 REFUSED = """zeros()|zeros(-1)|zeros(2.5)|zeros("a")|zeros((2,), (3,))|zeros(2, foo=1)|zeros(2, dtype="x")|ones(2, requires_grad=1)|full(2, 3)
 ones(2, pin_memory=True)|full((2,), 300, dtype=t.uint8)|eye(-1)|zeros(2**40, 2**40)|zeros(3, dtype=t.int64, requires_grad=True)|zeros_like(3)
 zeros(2, dtype=t.int64, out=t.empty(2))|zeros(2, out=t.ones(2, requires_grad=True))|zeros(2).zeros_like()|empty_strided((2,), (-1,))""".replace("\n", "|").split("|")
