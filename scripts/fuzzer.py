@@ -28,7 +28,8 @@ import warnings
 from fuzz_calls import MAKERS, Call, shown, signatures, surface, touch  # noqa: F401  (for the tests)
 
 BATCH = 500            # calls a process makes before it is replaced
-MOST_SECONDS = 20      # a call that takes longer hangs
+MOST_SECONDS = 20      # of computing: a call that takes more hangs, and so does one
+MOST_WAITING = 120     # that takes as long by the clock, however little of a busy machine it had
 MEMORY = 6 << 30       # bytes of address space a process may take
 
 
@@ -61,14 +62,26 @@ def work(first, count, progress, only, limit_memory):
     gc.disable()
     wrong = []
     for n in range(first, first + count):
-        progress[:16] = struct.pack("<qd", n, time.monotonic())
+        note(progress, n)
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             problem = make(n, targets, table)
         if problem:
             wrong.append((n, problem))
     gc.collect()
-    progress[:16] = struct.pack("<qd", first + count, time.monotonic())
+    note(progress, first + count)
     return wrong
+
+
+def note(progress, number):
+    """Says in shared memory that call `number` begins now."""
+    progress[:24] = struct.pack("<qdd", number, time.monotonic(), time.process_time())
+
+
+def computed(pid):
+    """Seconds of processor time that a process has used."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Lane:
@@ -80,8 +93,8 @@ class Lane:
 
     def start(self, first, count):
         self.first, self.count = first, count
-        self.progress = mmap.mmap(-1, 16)
-        self.progress[:16] = struct.pack("<qd", first, time.monotonic())
+        self.progress = mmap.mmap(-1, 24)
+        self.progress[:24] = struct.pack("<qdd", first, time.monotonic(), 0.0)
         self.traces = tempfile.TemporaryFile("w+")
         self.read, write = os.pipe()
         self.pid = os.fork()
@@ -103,10 +116,11 @@ class Lane:
                 return False
             self.start(*self.batches.pop())
             return True
-        number, since = struct.unpack("<qd", self.progress[:16])
+        number, since, before = struct.unpack("<qdd", self.progress[:24])
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         if pid == 0:
-            if time.monotonic() - since > MOST_SECONDS:
+            waited = time.monotonic() - since
+            if waited > MOST_SECONDS and (waited > MOST_WAITING or computed(self.pid) - before > MOST_SECONDS):
                 where = self.stack()
                 os.kill(self.pid, signal.SIGKILL)
                 os.waitpid(self.pid, 0)
@@ -119,7 +133,8 @@ class Lane:
         elif os.WEXITSTATUS(status):
             self.end(number, f"ended the process with status {os.WEXITSTATUS(status)}", closed=True)
         else:
-            self.failures += json.loads(text)
+            for number, problem in json.loads(text):
+                self.fail(number, problem)
             self.made += self.count
             self.pid = None
         return True
@@ -132,10 +147,14 @@ class Lane:
         lines = [line.strip() for line in self.traces.read().splitlines() if "File" in line]
         return " < ".join(lines[:3]) or "no Python line"
 
+    def fail(self, number, problem):
+        print(f"call {number}: {problem}", file=sys.stderr, flush=True)
+        self.failures.append((number, problem))
+
     def end(self, number, problem, closed=False):
         if not closed:
             os.close(self.read)
-        self.failures.append((number, problem))
+        self.fail(number, problem)
         self.pid = None
         left = self.first + self.count - number - 1
         self.made += number + 1 - self.first
@@ -175,8 +194,6 @@ def main():
         print(problem or "ended well")
         return 1 if problem else 0
     failures = campaign(arguments.first, arguments.calls, arguments.only, arguments.jobs, not arguments.no_memory_limit)
-    for number, problem in failures:
-        print(f"call {number}: {problem}")
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump({"calls": arguments.calls, "failures": failures}, file)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -72,10 +73,16 @@ def test_a_planted_fault_is_reported_and_the_rest_is_run(monkeypatch, fault, wor
     assert [number for number, _ in failures] == [7] and words in failures[0][1]
 
 
-def test_a_hang_is_ended(monkeypatch):
-    import time
+def compute():
+    while True:
+        pass
+
+
+@pytest.mark.parametrize("hang, waiting", [(lambda: time.sleep(60), 6), (compute, 60)])
+def test_a_hang_is_ended(monkeypatch, hang, waiting):
     monkeypatch.setattr(fuzzer, "MOST_SECONDS", 5)
-    monkeypatch.setattr(fuzzer, "make", lambda number, *rest, **options: time.sleep(60) if number == 3 else None)
+    monkeypatch.setattr(fuzzer, "MOST_WAITING", waiting)
+    monkeypatch.setattr(fuzzer, "make", lambda number, *rest, **options: hang() if number == 3 else None)
     assert [number for number, problem in fuzzer.campaign(0, 6, "", 1, True) if "took more" in problem] == [3]
 
 
