@@ -7,7 +7,7 @@ from ._C import (Generator, Tensor, can_cast, cpu_capability, device, dtype, get
 from ._types import (Size, bfloat16, bool, cdouble, cfloat, channels_last, channels_last_3d, complex64, complex128,
                      contiguous_format, double, finfo, float, float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, long, preserve_format,
                      short, uint8)
-from . import _tensor, _tensor_str
+from . import _absent_modules, _tensor, _tensor_str
 from ._factories import arange, as_tensor, asarray, frombuffer, from_numpy, linspace, logspace, tensor
 
 __version__ = "0.1.0"
@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 #: Every op of the C++ registry that PyTorch has at the top level.
 globals().update({_name: _f for _name, _f in _C.ops["torch"].items()})
 _tensor.install(_tensor_str.tensor_repr)
+_absent_modules.install()
 
 from ._composites import *  # noqa: E402,F401,F403
 from . import autograd  # noqa: E402

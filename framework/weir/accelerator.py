@@ -29,3 +29,5 @@ for _name in ("synchronize current_stream set_stream current_device_index curren
     globals()[_name] = _none(_name)
 
 __getattr__ = _absent_names("weir.accelerator", "device_index Graph memory graphs", "there is no accelerator")
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

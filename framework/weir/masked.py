@@ -186,3 +186,5 @@ def normalize(input: Tensor, ord, dim, *, eps=1e-12, dtype=None, mask=None):
 
 
 __getattr__ = absent_names("weir.masked", "MaskedTensor masked_tensor as_masked_tensor is_masked_tensor", "weir has no masked tensors")
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

@@ -30,3 +30,5 @@ class Event:
 
     def __init__(self, *args, **kwargs):
         _refuse()
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

@@ -46,3 +46,5 @@ class Stream:
 
 class Event(Stream):
     """As Stream."""
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

@@ -3,6 +3,7 @@ from _weir import Tensor, _backward
 
 from . import graph  # noqa: F401  (gives nodes their hooks)
 from .function import Function, FunctionCtx, once_differentiable
+from .gradcheck import gradcheck, gradgradcheck  # noqa: F401  (at once: a later import would put the module in the function's place)
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 
 Variable = Tensor
@@ -66,13 +67,12 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 def __getattr__(name):
     """Modules and names imported when first used."""
     import importlib
-    origin = {"functional": "", "graph": "", "forward_ad": "", "variable": "", "profiler": "", "anomaly_mode": "", "gradcheck": "gradcheck",
-              "gradgradcheck": "gradcheck", "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}.get(name)
+    origin = {"functional": "", "graph": "", "forward_ad": "", "variable": "", "profiler": "", "anomaly_mode": "",
+              "detect_anomaly": "anomaly_mode", "set_detect_anomaly": "anomaly_mode"}.get(name)
     if origin is None:
         raise AttributeError(f"module 'weir.autograd' has no attribute '{name}'")
     module = importlib.import_module(f"weir.autograd.{origin or name}")
-    value = getattr(module, name) if origin else module
-    globals()[name] = value  # also where the import put a module of the same name
+    value = globals()[name] = getattr(module, name) if origin else module
     return value
 
 

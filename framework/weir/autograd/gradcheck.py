@@ -1,6 +1,6 @@
 """Compares gradients with differences of values. Source: torch.autograd.gradcheck."""
 import weir
-from weir import Tensor
+from weir._C import Tensor
 
 
 class GradcheckError(RuntimeError):

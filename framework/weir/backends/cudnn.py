@@ -23,3 +23,5 @@ class _Layer:
 
 
 conv, rnn = _Layer(), _Layer()
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

@@ -3,3 +3,5 @@
 
 def is_available():
     return False
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

@@ -15,3 +15,5 @@ class GradScaler(_GradScaler):
     def __init__(self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
         super().__init__("cpu", init_scale=init_scale, growth_factor=growth_factor, backoff_factor=backoff_factor,
                          growth_interval=growth_interval, enabled=enabled)
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

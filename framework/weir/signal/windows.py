@@ -129,3 +129,5 @@ def kaiser(M, sym, dtype, *, beta=12.0):
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
     return weir.kaiser_window(M, not sym, beta, dtype=dtype)
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

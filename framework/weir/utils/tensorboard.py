@@ -133,3 +133,5 @@ class SummaryWriter:
 
     def __exit__(self, *exc):
         self.close()
+
+__path__ = []  # a package in PyTorch, whose further modules _absent_modules has

@@ -1,1 +1,0 @@
-"""Quantised layers: names only."""

@@ -1,4 +1,0 @@
-"""Optimizers over processes: names only."""
-from weir.distributed._named import names
-
-__getattr__ = names("weir.distributed.optim", """ZeroRedundancyOptimizer DistributedOptimizer PostLocalSGDOptimizer""")
