@@ -1,5 +1,7 @@
 #include "framework/binding/autograd.h"
 
+#include <map>
+
 #include "framework/autograd/engine.h"
 #include "framework/autograd/nodes.h"
 #include "framework/binding/convert.h"
@@ -125,9 +127,23 @@ void push_saved_hooks(py::function pack, py::function unpack) {
 
 }  // namespace
 
+// A class per kind of node, as in PyTorch: programs that walk the graph look at the class's name.
+py::object node_object(const NodeRef& node) {
+  static auto& kinds = *new std::map<std::string, py::object>;  // kept to the end: Python may be gone before
+  py::object& kind = kinds[node->name()];
+  if (!kind) {
+    py::dict body;
+    body["__module__"] = "builtins";
+    body["__slots__"] = py::tuple();
+    kind = py::type::of(py::type::of<PyNode>())(node->name(), py::make_tuple(py::type::of<PyNode>()), body);
+  }
+  return kind(PyNode{node});
+}
+
 void init_autograd(py::module_& m) {
   user_location = python_location;
   py::class_<PyNode>(m, "Node")
+      .def(py::init<const PyNode&>())
       .def("name", [](const PyNode& n) { return n.node->name(); })
       .def("__repr__", [](const PyNode& n) { return "<" + n.node->name() + " object>"; })
       .def("__eq__", [](const PyNode& a, const PyNode& b) { return a.node == b.node; })
@@ -147,7 +163,7 @@ void init_autograd(py::module_& m) {
       .def_property_readonly("next_functions", [](const PyNode& n) {
         py::list out;
         for (const Edge& e : n.node->next)
-          out.append(py::make_tuple(e.node ? py::cast(PyNode{e.node}) : py::object(py::none()), e.index));
+          out.append(py::make_tuple(e.node ? node_object(e.node) : py::object(py::none()), e.index));
         return py::tuple(out);
       });
   m.def("_set_saved_hooks", [](py::object pack, py::object unpack) {

@@ -7,4 +7,8 @@ namespace weir {
 
 struct PyNode { NodeRef node; };
 
+/// The node in Python, an instance of the class of its name.
+pybind11::object node_object(const NodeRef& node);
+pybind11::object node_object(const NodeRef& node);
+
 }  // namespace weir

@@ -171,8 +171,7 @@ PyObject* get_data(const Tensor& t) {
 }
 PyObject* get_grad_fn(const Tensor& t) {
   NodeRef fn = grad_fn(t);
-  if (!fn) return Py_NewRef(Py_None);
-  return py::cast(PyNode{fn}).release().ptr();
+  return fn ? node_object(fn).release().ptr() : Py_NewRef(Py_None);
 }
 PyObject* get_output_nr(const Tensor& t) {
   Variable* v = variable_or_null(t);
@@ -472,6 +471,10 @@ void init_tensor_type(py::module_& m) {
   TensorImpl::release_py = release_kept;
   m.add_object("Tensor", reinterpret_cast<PyObject*>(&TensorType));
 
+  m.def("_set_tensor_module", [](const std::string& module) {  // which a static type tells by its name
+    TensorType.tp_name = module == "torch" ? "torch.Tensor" : "weir.Tensor";
+    PyType_Modified(&TensorType);
+  });
   m.def("_make_subclass", [](py::type cls, const Tensor& data, bool grad) {
     auto* type = reinterpret_cast<PyTypeObject*>(cls.ptr());
     check<TypeError>(PyType_IsSubtype(type, &TensorType), "_make_subclass: ", type->tp_name, " is no subclass of Tensor");

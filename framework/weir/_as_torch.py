@@ -73,7 +73,9 @@ class as_torch:
         global _recording
         self._set_aside = {n: sys.modules.pop(n) for n in list(sys.modules) if n == "torch" or n.startswith("torch.")}
         self._version, self._finder = weir.__version__, _Finder()
-        weir.__version__, weir.__name__ = TorchVersion(API_VERSION), "torch"  # which libraries look at
+        weir.__version__ = TorchVersion(API_VERSION)
+        weir.__name__ = "torch"  # which libraries look at
+        weir._C._set_tensor_module("torch")
         sys.meta_path.insert(0, self._finder)
         sys.modules["torch"] = weir
         if missing:
@@ -90,7 +92,9 @@ class as_torch:
         for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]:
             del sys.modules[name]
         sys.modules.update(self._set_aside)
-        weir.__version__, weir.__name__ = self._version, "weir"
+        weir.__version__ = self._version
+        weir.__name__ = "weir"
+        weir._C._set_tensor_module("weir")
 
 
 _recording = False

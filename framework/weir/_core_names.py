@@ -1,4 +1,7 @@
 """Names of `torch._C` that programs look up, though they are private in PyTorch too."""
+import importlib
+import threading
+
 from ._absent import absent
 
 
@@ -22,6 +25,22 @@ def _has_mkldnn():
 def _are_functorch_transforms_active():
     """Are tensors wrapped for vmap or grad? Never: these are loops and backward passes here."""
     return False
+
+
+class _AutoDispatchBelowAutograd:
+    """Within, ops of `torch.library` use the kernels of their devices, not that of the autograd key."""
+
+    _depth = threading.local()
+
+    @classmethod
+    def is_in_force(cls):
+        return getattr(cls._depth, "value", 0) > 0
+
+    def __enter__(self):
+        self._depth.value = getattr(self._depth, "value", 0) + 1
+
+    def __exit__(self, *exc):
+        self._depth.value -= 1
 
 
 class _nn:
@@ -64,8 +83,10 @@ has_openmp = has_lapack = has_mkldnn = True
 def find(name):
     """`torch._C.<name>`. AttributeError when it is not known here."""
     import weir
-    if name in globals() and not name.startswith("__") and name not in ("absent", "find"):
+    if name in globals() and not name.startswith("__") and name not in ("absent", "find", "importlib", "threading"):
         return globals()[name]
+    if name == "_functorch":
+        return importlib.import_module("weir._C._functorch")
     if name in ("_disabled_torch_function_impl", "DisableTorchFunctionSubclass"):
         from . import overrides
         return getattr(overrides, name)

@@ -14,6 +14,9 @@ _ALONE = "clone copy_ zero_ norm max mm".split()
 _WITH_NUMBER = {"maximum": "clamp_min", "minimum": "clamp_max"}
 _WITH_TENSOR = {"clamp_min": "maximum", "clamp_max": "minimum"}
 
+#: Keywords of the operands after the first list, in the order of the schemas.
+_OPERANDS = "tensor1 tensors1 tensor2 tensors2 other tensor src exponent scalar scalars weight weights".split()
+
 NAMES = [f"_foreach_{n}{end}" for n in _ONE + _TWO for end in ("", "_")] + [f"_foreach_{n}" for n in _ALONE]
 
 
@@ -44,7 +47,10 @@ def _made(name):
     base = name.rstrip("_")
     inplace = name != base
 
-    def each(self, *args, value=1, alpha=None, ord=2, dtype=None):
+    def each(self, *args, value=1, alpha=None, ord=2, dtype=None, **named):
+        args += tuple(named.pop(word) for word in _OPERANDS if word in named)
+        if named:
+            raise TypeError(f"{each.__name__}() got an unexpected keyword argument '{next(iter(named))}'")
         if base == "norm":
             results = [weir.linalg.vector_norm(x, *args[:1] or (ord,), dtype=dtype) for x, in _spread((self,), len(self))]
         elif base == "max":

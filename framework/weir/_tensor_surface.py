@@ -211,7 +211,7 @@ _methods = dict(
     cuda=cuda, xpu=_refuse_device("XPU"), ipu=_refuse_device("IPU"), mtia=_refuse_device("MTIA"), is_nonzero=is_nonzero,
     apply_=apply_, map_=map_, map2_=map2_, fill_diagonal_=fill_diagonal_, new=new, storage=_storage,
     untyped_storage=_untyped_storage, storage_type=storage_type, as_subclass=as_subclass, dim_order=dim_order,
-    _make_subclass=classmethod(_make_subclass), _make_wrapper_subclass=classmethod(_make_wrapper_subclass),
+    _make_subclass=staticmethod(_make_subclass), _make_wrapper_subclass=staticmethod(_make_wrapper_subclass),
     resize=resize, const_data_ptr=const_data_ptr, **{n: _removed(n, i) for n, i in (("eig", "eig"), ("symeig", "eigh"), ("lstsq", "lstsq"), ("solve", "solve"))},
     is_set_to=is_set_to, to_dense=to_dense, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
     module_load=module_load, unsafe_split_with_sizes=unsafe_split_with_sizes, resize_as=resize_as,

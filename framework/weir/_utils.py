@@ -60,3 +60,17 @@ def classproperty(func):
 
 def is_compiling():
     return False
+
+
+def _get_available_device_type():
+    """The kind of accelerator there is: none in this build."""
+    return None
+
+
+def _get_device_module(device_type):
+    """`torch.cuda` and its kin by their device type. RuntimeError for one that has no such module."""
+    import weir
+    module = getattr(weir, device_type, None)
+    if module is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
+    return module

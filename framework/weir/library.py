@@ -12,6 +12,7 @@ import weir
 from weir import Tensor
 
 from ._absent import absent
+from ._core_names import _AutoDispatchBelowAutograd
 
 _table: dict = {}  # "ns::name" -> OpDef
 _early_fakes: dict = {}  # "ns::name" -> fake of an op that nobody defined yet
@@ -150,14 +151,18 @@ class OpDef:
         kind = tensors[0].device.type if tensors else "cpu"
         if kind == "meta" and self.fake is not None:
             return self.fake(*args, **kwargs)
+        # What computes with ops has gradients as it is: a kernel of the autograd key, before all others, and a composite, after them.
+        kernel = self.kernels.get("autograd") if not _AutoDispatchBelowAutograd.is_in_force() else None
+        if kernel is not None:
+            return kernel(*args, **kwargs)
         kernel = self.kernels.get(kind) or self.kernels.get(None)
+        if kernel is None and "composite" in self.kernels:
+            return self.kernels["composite"](*args, **kwargs)
         if kernel is None:
             raise NotImplementedError(f"{self.name}: no implementation for device {kind}")
         if any(t.requires_grad for t in tensors) and weir.is_grad_enabled():
             if self.backward is not None:
                 return _differentiable(self, kernel)(*args, **kwargs)
-            if None in self.kernels and self.kernels[None] is kernel and getattr(kernel, "_composite", False):
-                return kernel(*args, **kwargs)
             return _without_gradient(self, kernel)(*args, **kwargs)
         return kernel(*args, **kwargs)
 
@@ -361,19 +366,12 @@ def define(qualname, schema, *, lib=None, tags=()):
     _table[qualname] = OpDef(qualname, schema)
 
 
-_KEYS = {"CPU": "cpu", "CUDA": "cuda", "Meta": "meta", "CompositeExplicitAutograd": None, "CompositeImplicitAutograd": None,
-         "default": None, "": None}
+_KEYS = {"CPU": "cpu", "CUDA": "cuda", "Meta": "meta", "CompositeExplicitAutograd": None, "default": None,
+         "CompositeImplicitAutograd": "composite", "": "composite", "Autograd": "autograd", "AutogradCPU": "autograd"}
 
 
 def _enter(op, kind, fn):
-    if kind == "CompositeImplicitAutograd" or kind == "":
-        def composite(*args, **kwargs):
-            return fn(*args, **kwargs)
-        composite._composite = True
-        op.kernels[None] = composite
-    elif kind in ("Autograd", "AutogradCPU"):
-        raise NotImplementedError(f"impl: {op.name}: weir has no dispatch key {kind}; use register_autograd")
-    elif kind == "Meta":
+    if kind == "Meta":
         op.fake = fn
     else:
         op.kernels[_KEYS.get(kind, kind)] = fn

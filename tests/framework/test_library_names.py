@@ -52,3 +52,117 @@ def test_a_graph_is_written_with_proxies():
     answers = [t.fx.GraphModule({}, _written(t))(t.ones(2, 3), t.full((1, 3), 2.0)).tolist() for t in (torch, weir)]
     assert answers[0] == answers[1] == [7.0, 7.0]
     assert [n.op for n in _written(weir).nodes] == [n.op for n in _written(torch).nodes]
+
+
+def test_nodes_have_classes_of_their_names():
+    found = []
+    for t in (torch, weir):
+        x = t.ones(3, requires_grad=True)
+        node = (x * 2).sum().grad_fn
+        leaf = node.next_functions[0][0].next_functions[0][0]
+        assert isinstance(node, t.autograd.graph.Node) and leaf.variable is x
+        found.append([type(node).__name__, type(leaf).__name__, type(leaf).__module__])
+    assert found[0] == found[1]
+
+
+def test_a_batch_of_gradients_at_once():
+    found = []
+    for t in (torch, weir):
+        x, w = t.arange(3.0).requires_grad_(), t.ones(2, requires_grad=True)
+        y = t.stack([x.pow(2).sum(), (x * w[0]).sum()])
+        rows = t.autograd.grad(y, (x, w), t.eye(2), is_grads_batched=True, create_graph=True)
+        again, = t.autograd.grad(rows[0].sum(), x)
+        found.append([*(row.tolist() for row in rows), again.tolist()])
+        with pytest.raises(IndexError):
+            t.autograd.grad(y, x, t.ones(0, 2), is_grads_batched=True)
+    assert found[0] == found[1]
+
+
+def test_lists_of_tensors_take_keywords():
+    for t in (torch, weir):
+        a, b = [t.zeros(2), t.zeros(1)], [t.ones(2), t.ones(1)]
+        t._foreach_lerp_(a, b, weight=0.25)
+        t._foreach_mul_(a, other=2) if t is weir else t._foreach_mul_(a, 2)
+        t._foreach_addcmul_(a, tensor1=b, tensor2=b, value=2)
+        assert [x.tolist() for x in a] == [[2.5, 2.5], [2.5]]
+        with pytest.raises(TypeError):
+            t._foreach_lerp_(a, b, wait=0.25)
+
+
+def test_subclasses_are_made_by_a_static_method():
+    for t in (torch, weir):
+        class Point(t.Tensor):
+            pass
+        made = t.Tensor._make_subclass(Point, t.ones(2), True)
+        assert type(made) is Point and made.requires_grad and type(Point._make_subclass(Point, made)) is Point
+
+
+def test_kernels_of_the_autograd_key():
+    for t in (torch, weir):
+        lib = t.library.Library(f"keys_{t.__name__}", "DEF")
+        lib.define("twice(Tensor x) -> Tensor")
+        op = getattr(t.ops, f"keys_{t.__name__}").twice
+        lib.impl("twice", lambda x: x * 2, "CPU")
+
+        class Twice(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                with t._C._AutoDispatchBelowAutograd():
+                    return op(x)
+
+            @staticmethod
+            def backward(ctx, dy):
+                return dy * 3  # so that it shows
+        lib.impl("twice", Twice.apply, "Autograd")
+        x = t.ones(2, requires_grad=True)
+        y = op(x)
+        y.sum().backward()
+        assert y.tolist() == [2, 2] and x.grad.tolist() == [3, 3]
+
+
+def test_what_libraries_ask_of_functorch():
+    for t in (torch, weir):
+        from importlib import import_module
+        core = import_module(f"{t.__name__}._C._functorch")
+        x = t.ones(2)
+        assert not core.is_batchedtensor(x) and core.maybe_get_level(x) == -1 and core.is_batchedtensor is t._C._functorch.is_batchedtensor
+
+
+def test_tensors_of_modules_are_swapped_by_name():
+    from importlib import import_module
+    for t in (torch, weir):
+        accessor = import_module(f"{t.__name__}.nn.utils._named_member_accessor")
+        swap = accessor.swap_tensor
+        module, new = t.nn.Linear(2, 2), t.ones(2, 2)
+        old = module.weight
+        assert swap(module, "weight", new) is old and module.weight is new and swap(module, "more", new, allow_missing=True) is accessor._MISSING
+        with pytest.raises(AttributeError):
+            swap(module, "other", new)
+
+
+def test_workers_seed_numpy_as_pytorch_does():
+    from importlib import import_module
+    theirs, ours = (import_module(f"{name}.utils.data._utils.worker")._generate_state for name in ("torch", "weir"))
+    for seed, worker in ((0, 0), (2 ** 62 + 5, 3), (12345, 1)):
+        assert ours(seed, worker) == theirs(seed, worker)
+
+
+def test_vmap_of_a_backward_pass_goes_through_one_graph():
+    found = []
+    for t in (torch, weir):
+        x = t.arange(3.0).requires_grad_()
+        y = t.stack([x.pow(2).sum(), x.pow(3).sum()])
+        rows, = t.vmap(lambda v: t.autograd.grad(y, x, v, retain_graph=False))(t.eye(2))
+        with pytest.raises(RuntimeError, match="second time"):
+            y.sum().backward()
+        found.append(rows.tolist())
+    assert found[0] == found[1]
+
+
+def test_named_tuples_of_c_are_told_apart():
+    import os
+    import time
+    for t in (torch, weir):
+        tree = t.utils._pytree
+        assert tree.is_structseq(time.gmtime(0)) and tree.is_structseq_class(os.stat_result)
+        assert not tree.is_structseq((1, 2)) and not tree.is_structseq_instance(t.Size([1]))

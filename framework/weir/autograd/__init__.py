@@ -1,4 +1,7 @@
 """Gradients: backward, grad, modes, custom functions."""
+import contextlib
+import threading
+
 from _weir import Tensor, _backward
 
 from . import graph  # noqa: F401  (gives nodes their hooks)
@@ -22,6 +25,24 @@ def _grads(outputs, grads):
     return grads[:len(outputs)]
 
 
+#: How many loops are under way that go through one graph several times: none of their backward passes may free it.
+_again = threading.local()
+
+
+@contextlib.contextmanager
+def graphs_are_used_again():
+    """Within, backward passes of this thread leave the graph whole, as one pass over a batch would."""
+    _again.depth = getattr(_again, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _again.depth -= 1
+
+
+def _retain(retain_graph, create_graph):
+    return getattr(_again, "depth", 0) > 0 or (create_graph if retain_graph is None else retain_graph)
+
+
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sums of gradients of `tensors` with respect to the leaves, added into their `.grad`.
 
@@ -32,7 +53,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to backward(). Please only use `grad_tensors`.")
         grad_tensors = grad_variables
     outputs = _tuple(tensors)
-    retain = create_graph if retain_graph is None else retain_graph
+    retain = _retain(retain_graph, create_graph)
     if inputs is None:
         _backward(outputs, _grads(outputs, grad_tensors), (), retain, create_graph, True)
         return
@@ -49,12 +70,14 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
          is_grads_batched=False, materialize_grads=False):
     """Gradients of the sum of `outputs` with respect to `inputs`, as a tuple. Source: torch.autograd.grad.
 
-    RuntimeError when an input was not used and allow_unused is False.
+    With is_grads_batched, every tensor of grad_outputs holds gradients one below the other, of shape (batch, *output), and so do
+    the results. RuntimeError when an input was not used and allow_unused is False.
     """
     if is_grads_batched:
-        raise NotImplementedError("grad: is_grads_batched needs vmap, which weir does not have")
+        return _each_grad(_tuple(outputs), _tuple(inputs), _tuple(grad_outputs), _retain(retain_graph, create_graph),
+                          create_graph=create_graph, allow_unused=allow_unused, materialize_grads=materialize_grads)
     outputs, inputs = _tuple(outputs), _tuple(inputs)
-    retain = create_graph if retain_graph is None else retain_graph
+    retain = _retain(retain_graph, create_graph)
     results = _backward(outputs, _grads(outputs, grad_outputs), inputs, retain, create_graph, False)
     if materialize_grads:
         return tuple(g if g is not None else t.detach() * 0 for g, t in zip(results, inputs))
@@ -62,6 +85,19 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
                            "allow_unused=True if this is the desired behavior.")
     return results
+
+
+def _each_grad(outputs, inputs, batches, retain, **options):
+    """`grad` for each gradient of a batch, one after the other: a backward pass has no batch axis here."""
+    from weir import stack
+    counts = [len(batch) for batch in batches]
+    if not counts or 0 in counts:
+        raise IndexError(f"grad: is_grads_batched expects grad_outputs with at least one gradient each, got {counts}")
+    if len(set(counts)) != 1:
+        raise ValueError(f"grad: is_grads_batched expects as many gradients in each of grad_outputs, got {counts}")
+    last = counts[0] - 1
+    rows = [grad(outputs, inputs, [batch[i] for batch in batches], retain_graph=retain or i < last, **options) for i in range(last + 1)]
+    return tuple(None if column[0] is None else stack(column) for column in zip(*rows))
 
 
 def __getattr__(name):

@@ -1,8 +1,10 @@
 """vmap: a function of one example becomes one of a batch, by a loop."""
+import contextlib
 import functools
 
 import weir
 from weir import Tensor
+from weir.autograd import graphs_are_used_again
 from weir.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 
@@ -31,7 +33,8 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             if state is not None:
                 weir.set_rng_state(state)
             row = [c[i] if d is not None else c for c, d in zip(columns, dims)]
-            out = func(*tree_unflatten(row[:len(flat)], spec), **tree_unflatten(row[len(flat):], kw_spec))
+            with graphs_are_used_again() if i + 1 < size else contextlib.nullcontext():
+                out = func(*tree_unflatten(row[:len(flat)], spec), **tree_unflatten(row[len(flat):], kw_spec))
             leaves, out_spec = tree_flatten(out)
             for leaf in leaves:
                 if not isinstance(leaf, Tensor):

@@ -48,6 +48,7 @@ TracerWarning = type("TracerWarning", (Warning,), {"__doc__": "Of TorchScript's 
 TracingCheckError = type("TracingCheckError", (Exception,), {"__doc__": "Of TorchScript's tracer; never raised here."})
 CompilationUnit = _absent("jit.CompilationUnit", "weir has no TorchScript")
 ONNXTracedModule = _absent("jit.ONNXTracedModule", "weir has no TorchScript")
+_get_trace_graph = _absent("jit._get_trace_graph", "weir has no TorchScript")
 
 
 def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):

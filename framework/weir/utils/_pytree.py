@@ -139,6 +139,20 @@ def is_namedtuple_instance(obj):
 is_namedtuple = is_namedtuple_instance
 
 
+def is_structseq_class(cls):
+    """A class of C's named tuples, such as `os.stat_result`: of tuple itself, and closed to subclasses."""
+    return (isinstance(cls, type) and cls.__bases__ == (tuple,) and not cls.__flags__ & 1 << 10
+            and all(isinstance(getattr(cls, name, None), int) for name in ("n_fields", "n_sequence_fields", "n_unnamed_fields")))
+
+
+def is_structseq_instance(obj):
+    return is_structseq_class(type(obj))
+
+
+def is_structseq(obj):
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
 def _get_node_type(tree):
     cls = type(tree)
     if cls in SUPPORTED_NODES:

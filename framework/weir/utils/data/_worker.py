@@ -13,6 +13,7 @@ import sys
 import traceback
 
 import weir
+from weir._lazy import np
 
 from . import _collate
 
@@ -41,12 +42,19 @@ class _End:
     """A worker's stream is over."""
 
 
+def _generate_state(base_seed, worker_id):
+    """NumPy's seed of a worker, four words of 32 bits, as PyTorch makes it."""
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return np.random.SeedSequence(words).generate_state(4).tolist()
+
+
 def _work(worker, loader, seed, tasks, results):
     """A worker's life: fetch what is asked for until told to stop."""
     from .dataloader import Fetcher
     weir.set_num_threads(1)
     random.seed(seed + worker)
     weir.manual_seed(seed + worker)
+    np.random.seed(_generate_state(seed, worker))
     _collate.set_worker_info(_collate.WorkerInfo(worker, loader.num_workers, seed + worker, loader.dataset))
     try:
         if loader.worker_init_fn is not None:

@@ -9,6 +9,10 @@ from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 
+_worker_init_fn_t = "Callable[[int], None]"  # PyTorch's names, which programs import for annotations
+_collate_fn_t = "Callable[[list[T]], Any]"
+
+
 class _DatasetKind:
     """Whether a dataset is asked by index or gone through."""
 
