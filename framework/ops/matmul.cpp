@@ -4,6 +4,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
@@ -137,7 +138,7 @@ Tensor Matmul::compose(Inputs in) const {
 Tensor Addmm::compose(Inputs in) const { return scaled_sum("addmm", in[0], mm(in[1], in[2]), beta, alpha); }
 Tensor Baddbmm::compose(Inputs in) const {
   wrap_dim(2, in[2].ndim(), "baddbmm");  // PyTorch asks for this size before it looks at the rank
-  return scaled_sum("baddbmm", in[0], bmm(in[1], in[2]), beta, alpha);
+  return row_major_of(scaled_sum("baddbmm", in[0], bmm(in[1], in[2]), beta, alpha));
 }
 
 static const MatmulOps::Registration ops;
