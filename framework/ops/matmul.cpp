@@ -104,7 +104,7 @@ Tensors Linear::vjp(const Saved& s, const Tensor& dy) const {
   Tensor rows = reshape(dy, Dims{count, w.sizes()[0]});
   if (s.needs(0)) dx = reshape(mm(rows, w), x.sizes());
   if (s.needs(1)) dw = mm(flipped(rows), reshape(x, Dims{rows.sizes()[0], w.sizes()[1]}));
-  if (s.needs(2)) db = sum(rows, Dims{0});
+  if (s.needs(2)) db = s.input_meta(2).sizes.n > 1 ? dy : sum(rows, Dims{0});  // the engine reduces what a bias of more axes gets
   return {dx, dw, db};
 }
 
