@@ -28,7 +28,7 @@ void result_strides(Meta& m, Inputs in, DType computed) {
   Dims strides_of[3];
   check(in.size() <= std::size(strides_of), "an element-wise op has at most 3 inputs");
   for (size_t i = 0; i < in.size(); i++)
-    if (in[i]) strides_of[i] = cast_dense(in[i]) ? contiguous_strides(in[i].sizes()) : in[i].strides();
+    if (in[i]) strides_of[i] = cast_dense(in[i]) ? dense_strides(in[i].sizes(), std::array{in[i].strides()}) : in[i].strides();
   bool shapes = true, same = true, contiguous = true, channels_last = m.sizes.n == 4;
   for (const Tensor& x : in) {
     if (!x) continue;

@@ -62,6 +62,7 @@ CALLS = {
     # gradients
     "mean and deviation of groups": lambda t, v, m: t.cat([x.flatten() for x in t.native_group_norm(
         m * v.requires_grad_()[:, None], m[0], m[1], 3, 4, 1, 2, 1.0)]),
+    "linear with a bias of rows": lambda t, v, m: t.nn.functional.linear(m.requires_grad_(), m.detach()[:2], m.detach()[:, :2].clone().requires_grad_()),
     "renormed to nothing": lambda t, v, m: t.renorm(v.half().reshape(3, 1).requires_grad_(), 0.5, 0, 0.0),
     "zero to a complex power": lambda t, v, m: t.view_as_real(t.pow(0.0, t.complex(v.requires_grad_(), v.detach()))),
     "power of a negative number": lambda t, v, m: t.view_as_real(t.pow(-1.5, t.complex(v.requires_grad_() / 4, v.detach() / 4))),
