@@ -1,5 +1,6 @@
 """Where the oracle has no single answer, and so cannot be held against a subject."""
 
+import re
 from dataclasses import replace
 from functools import partial
 
@@ -7,6 +8,7 @@ import torch
 
 from ..cases.case import Case, Decoder
 from ..cases.dtypes import EPSILON
+from ..cases.layout import is_plain, plain
 from ..cases.protocol import Item
 from ..cases.values import flatten
 from ..check.properties import ANYTHING, Fault
@@ -18,11 +20,11 @@ from ..workers.trial import Trial
 
 def wavers(item: Item) -> list[Fault]:
     """What the oracle's other answers to the call differ in: from run to run, with the heap filled differently before each; with
-    what lies beside its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; or with
+    what lies beside its inputs; with the strides of its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; or with
     `out=` and without. A result outside its own memory is none."""
     kind = kind_of(item)
     found = (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
-             + _reads_elsewhere(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
+             + _reads_elsewhere(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
     for fill in (0.0, 7.5, float("nan")):
         found += _differs_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)])
     return found
@@ -100,6 +102,20 @@ def _reads_elsewhere(kind, item: Item) -> list[Fault]:
             if not fault.phase or kind.excuses_for(fault, item, got, []) is None]
 
 
+def _reads_by_other_strides(kind, item: Item) -> list[Fault]:
+    """Which numbers are others where the same inputs are row-major: of an operation that takes no heed of strides."""
+    case = item.case
+    if not isinstance(case, Case) or case.relation not in ("call", "autocast") or item.expected.raised or is_plain(case) or any(map(_BY_MEMORY.search, item.target.paths)):
+        return []
+    got = kind.observe(torch, replace(item, case=plain(case)))
+    if got.raised:
+        return []
+    got = replace(item.expected, values=got.values, gradients=got.gradients, second=got.second)
+    reruns = kind.reruns(torch, item)
+    return [fault for fault in kind.faults(item, got) if not fault.phase or kind.excuses_for(fault, item, got, reruns) is None]
+
+
+_BY_MEMORY = re.compile(r"strided|storage|resize|set_|empty|view")  # whose answer is one of the memory
 _JUNK = b"A" * 1024, b"\xc1" * 1024  # behind a storage: large numbers, above and below most others
 _COMPANY = 63  # elements beside one, enough for the loops over vectors
 

@@ -140,7 +140,7 @@ PyObject* get_item(PyObject* self, PyObject* key) {
     const Tensor& x = unwrap(self);
     Indexed r = apply(x, key);
     if (!r.advanced.empty()) return wrap(index(r.view, by_axis(r)));
-    if (r.view == x) return wrap(view(x, x.sizes()));
+    if (r.view == x) return wrap(expand(x, x.sizes()));  // another tensor, with all its strides
     return wrap(r.view);
   });
 }

@@ -97,7 +97,8 @@ PyObject* true_divide(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     if (!operand(a)) return Py_NewRef(Py_NotImplemented);
     auto inverse = py::reinterpret_steal<py::object>(must(unary<kReciprocal>(b)));
-    return must(binary<kMul>(inverse.ptr(), a));
+    if (!is_numpy_array(a)) return must(binary<kMul>(inverse.ptr(), a));
+    return inverse.attr("_times_array")(py::handle(a)).release().ptr();
   });
 }
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
@@ -316,6 +317,8 @@ PyObject* m_retain_grad(PyObject* o, PyObject*) {
   });
 }
 PyMethodDef methods[] = {
+    {"__radd__", binary<kAdd>, METH_O | METH_COEXIST, "self + other."},  // by name, self stands first, which decides the layout
+    {"__rmul__", binary<kMul>, METH_O | METH_COEXIST, "self * other."},
     {"size", (PyCFunction)(void*)m_size, METH_FASTCALL | METH_KEYWORDS, "Sizes, or the size of one axis."},
     {"stride", (PyCFunction)(void*)m_stride, METH_FASTCALL | METH_KEYWORDS, "Strides in elements, or the stride of one axis."},
     {"dim", m_dim, METH_NOARGS, "Number of axes."},

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "framework/core/layout.h"
 #include "framework/op/copy.h"
 #include "framework/op/observe.h"
 #include "framework/op/out.h"
@@ -262,6 +263,10 @@ Tensor resolved(const Tensor& t) {
     if (!t.has_flag(mark)) continue;
     Tensor out[1];
     call_kernel_layer(*op, op->defaults.data(), std::array{r}, out);
+    // As a clone: axes of size 1 keep their strides.
+    const Meta as_clone = with_strides({r.sizes(), r.dtype(), r.device()}, r);
+    if (!mode.recorder && !as_clone.row_major() && same_layout(r.sizes(), as_clone.strides, out[0].strides()))
+      set_geometry(out[0], r.sizes(), as_clone.strides, out[0]->offset);
     r = out[0];
   }
   return r;

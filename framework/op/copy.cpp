@@ -1,5 +1,7 @@
 #include "framework/op/copy.h"
 
+#include "framework/core/layout.h"
+
 namespace weir {
 
 void check_expandable(const char* op, const Dims& from, const Dims& to) {
@@ -11,9 +13,7 @@ void check_expandable(const char* op, const Dims& from, const Dims& to) {
 
 Meta Copy::infer(Inputs in) const {
   check_expandable("copy_", in[1].sizes(), in[0].sizes());
-  Meta m(in[0].sizes(), in[0].dtype(), in[0].device());
-  if (!in[0].is_contiguous() && is_non_overlapping_and_dense(m.sizes, in[0].strides())) m.strides = in[0].strides();
-  return m;
+  return with_strides({in[0].sizes(), in[0].dtype(), in[0].device()}, in[0]);
 }
 
 // The engine reduces and casts a gradient to its input's shape and dtype. What was overwritten gets zeros.

@@ -90,6 +90,7 @@ Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.
     Tensor zero = fn::logical_and(logical_not(x), real(e) >= 0.0);
+    if (is_complex(e.dtype())) zero = fn::logical_and(zero, logical_not(imag(e)));
     Tensor base = is_complex(s.output().dtype()) && !is_complex(x.dtype()) ? cast_to(x, s.output().dtype()) : x;  // a negative one has a logarithm
     db = dy * where(zero, num(0.0), s.output() * log(base));
   }
@@ -166,7 +167,9 @@ Meta Lerp::infer(Inputs in) const {
     check(in[i].dtype() == in[0].dtype(), "lerp: expected dtype ", name_of(in[0].dtype()), " for `", i == 1 ? "end" : "weight", "` but got dtype ",
           name_of(in[i].dtype()));
   }
-  return pointwise_meta("lerp(", Rule::real, in);
+  Meta m = pointwise_meta("lerp(", Rule::real, in);
+  if (in[2].has_flag(kWrappedNumber)) m.strides = pointwise_meta("lerp(", Rule::real, in.first(2)).strides;  // no operand of PyTorch's
+  return m;
 }
 
 Meta Where::infer(Inputs in) const {

@@ -3,6 +3,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/unary.h"
 
 namespace weir {
@@ -123,7 +124,7 @@ Tensors Polar::vjp(const Saved& s, const Tensor& dy) const {
   return {real(conj(dy) * sgn(y)), real(conj(dy) * turned)};
 }
 Tensor ConjLazy::compose(Inputs in) const { return conj(in[0]); }
-Tensor ConjPhysical::compose(Inputs in) const { return is_complex(in[0].dtype()) ? fn::conjugate(in[0]) : in[0]; }
+Tensor ConjPhysical::compose(Inputs in) const { return is_complex(in[0].dtype()) ? laid_out_as(fn::conjugate(in[0]), in[0]) : in[0]; }
 Tensor ResolveConj::compose(Inputs in) const { return in[0].has_flag(kConj) ? clone_of(in[0]) : in[0]; }
 Tensor ResolveNeg::compose(Inputs in) const { return in[0].has_flag(kNeg) ? clone_of(in[0]) : in[0]; }
 Tensor Real::compose(Inputs in) const { return is_complex(in[0].dtype()) ? part(in[0].has_flag(kConj) ? conj(in[0]) : in[0], 0) : in[0]; }

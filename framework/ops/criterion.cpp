@@ -139,7 +139,7 @@ Tensor PoissonNllLoss::compose(Inputs in) const {
   Tensor loss = log_input ? fn::exp(x) - t * x : x - t * fn::log(x + eps);
   if (full) {
     Tensor stirling = t * fn::log(t) - t + 0.5 * fn::log(t * (2 * M_PI));
-    loss = loss + fn::masked_fill(stirling, t <= 1.0, 0.0);
+    loss = cast_to(loss + fn::masked_fill(stirling, t <= 1.0, 0.0), loss.dtype());
   }
   return reduced(loss, reduction);
 }

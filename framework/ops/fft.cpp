@@ -163,10 +163,10 @@ template <class F> Tensor rolled(const Tensor& x, const std::optional<Dims>& dim
 /// `dim` has them. Source: PyTorch's _exec_fft.
 Dims fft_strides(const Dims& input, const Dims& sizes, const Dims& dim) {
   Dims order;
-  for (int d = 0; d < sizes.n; d++)
-    if (!dim.contains(d)) order.push(d);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return input[int(a)] > input[int(b)]; });
-  for (int64_t d : dim) order.push(d);
+  for (int d = 0; d < sizes.n; d++) order.push(d);
+  int64_t* rest = std::partition(order.begin(), order.end(), [&](int64_t d) { return !dim.contains(d); });  // moves axes of equal strides, as PyTorch's
+  std::stable_sort(order.begin(), rest, [&](int64_t a, int64_t b) { return input[int(a)] > input[int(b)]; });
+  std::copy(dim.begin(), dim.end(), rest);
   Dims strides(sizes.n, 0);
   int64_t step = 1;
   for (int i = order.n; i-- > 0;) {

@@ -127,7 +127,7 @@ Tensor Roll::compose(Inputs in) const {
     int64_t d = wrap_dim(dims[i], x.ndim(), "roll"), n = x.ndim() ? x.sizes()[int(d)] : 0;
     if (n == 0) continue;
     int64_t k = ((shifts[i] % n) + n) % n;
-    if (k) x = cat_of({slice(x, d, n - k, n, int64_t(1)), slice(x, d, int64_t(0), n - k, int64_t(1))}, d);
+    x = cat_of({slice(x, d, n - k, n, int64_t(1)), slice(x, d, int64_t(0), n - k, int64_t(1))}, d);
   }
   return x.get() == in[0].get() ? clone_of(x) : x;
 }
@@ -198,10 +198,35 @@ static Tensors joined(std::initializer_list<Tensor> front, const Tensors& rest) 
   all.insert(all.end(), rest.begin(), rest.end());
   return all;
 }
-Meta IndexRows::infer(Inputs in) const { return {rows_shape(in[0], in.subspan(1)), in[0].dtype(), in[0].device()}; }
+// Source of the layout: PyTorch reads input by an iterator whose strides are 0 along the indices' axes. Theirs are 0 along the others, but
+// for those of size 1, where they are what a view gives such axes.
+Meta IndexRows::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  const Inputs indices = in.subspan(1);
+  const int k = int(indices.size()), places = indices[0].ndim();
+  Meta m({}, x.dtype(), x.device());
+  std::vector<Dims> operands(in.size());
+  auto along_one = [](const Tensor& index, bool before) {
+    return index.ndim() == 0 ? 1 : before ? index.sizes()[0] * index.strides()[0] : index.strides().back();
+  };
+  for (int i = 0; i < x.ndim() - k + places; i++) {
+    const int place = i - int(lead), other = k + (place < 0 ? i : i - places);
+    const bool of_indices = place >= 0 && place < places;
+    m.sizes.push(of_indices ? indices[0].sizes()[place] : x.sizes()[other]);
+    operands[0].push(of_indices ? 0 : x.strides()[other]);
+    for (int j = 0; j < k; j++) operands[j + 1].push(of_indices ? indices[j].strides()[place] : m.sizes.back() == 1 ? along_one(indices[j], place < 0) : 0);
+  }
+  const Dims strides = dense_strides(m.sizes, operands);
+  if (!(strides == contiguous_strides(m.sizes))) m.strides = strides;
+  return m;
+}
 Tensors IndexRows::vjp(const Saved& s, const Tensor& dy) const {
-  Tensors in = joined({zeros_as(s, 0, dy), dy}, indices_of(s, 1));
-  return {fn::index_put_rows.over(in, true)[0]};
+  Tensors index = indices_of(s, 1);
+  Dims order;  // the indices' axes back to the front
+  for (int i = 0; i < index[0].ndim(); i++) order.push(lead + i);
+  for (int i = 0; i < dy.ndim(); i++)
+    if (!order.contains(i)) order.push(i);
+  return {fn::index_put_rows.over(joined({zeros_as(s, 0, dy), permute(dy, order)}, index), true)[0]};
 }
 Meta IndexPutRows::infer(Inputs in) const {
   check(in[1].sizes() == rows_shape(in[0], in.subspan(2)), "index_put_: shape mismatch: value tensor of shape ",
@@ -210,7 +235,7 @@ Meta IndexPutRows::infer(Inputs in) const {
 }
 Tensors IndexPutRows::vjp(const Saved& s, const Tensor& dy) const {
   Tensors index = indices_of(s, 2), out(2);
-  if (s.needs(1)) out[1] = fn::index_rows.over(joined({dy}, index))[0];
+  if (s.needs(1)) out[1] = fn::index_rows.over(joined({dy}, index), int64_t(0))[0];
   if (s.needs(0)) {
     const Meta& v = s.input_meta(1);
     out[0] = accumulate ? dy : fn::index_put_rows.over(joined({dy, zeros_of(Meta(v.sizes, dy.dtype(), dy.device()))}, index), false)[0];
@@ -261,7 +286,7 @@ Indexing normalise(const Tensor& x, const Tensors& given) {
       throw IndexError(str("shape mismatch: indexing tensors could not be broadcast together with shapes ", shape, ", ", t.sizes()));
     }
   }
-  for (Tensor& t : r.indices) t = contiguous_of(expand(t, shape));
+  for (Tensor& t : r.indices) t = expand(t, shape);
   return r;
 }
 
@@ -296,10 +321,7 @@ Dims result_order(int rank, int index_rank, const Dims& axes, bool inverse) {
 Tensor index(const Tensor& x, const Tensors& given) {
   Indexing ix = normalise(x, given);
   if (ix.indices.empty()) return clone_of(x);
-  Tensors in = joined({indexed_first(x, ix.axes)}, ix.indices);
-  Tensor r = fn::index_rows.over(in)[0];
-  if (adjacent(ix.axes) && ix.axes[0] == 0) return r;
-  return permute(r, result_order(r.ndim(), ix.indices[0].ndim(), ix.axes, false));
+  return fn::index_rows.over(joined({indexed_first(x, ix.axes)}, ix.indices), adjacent(ix.axes) ? ix.axes[0] : int64_t(0))[0];
 }
 
 void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool accumulate) {
@@ -335,7 +357,7 @@ Tensor MaskedFill::compose(Inputs in) const {
   check(can_cast(in[2].dtype(), in[0].dtype()) || converts(item(in[2]), in[0].dtype()), "masked_fill: value cannot be "
         "converted to type ", name_of(in[0].dtype()), " without overflow");
   // Row-major always, as PyTorch's.
-  return where(contiguous_of(in[1]), cast_to(in[2], in[0].dtype()), contiguous_of(in[0]));
+  return row_major_of(where(contiguous_of(in[1]), cast_to(in[2], in[0].dtype()), contiguous_of(in[0])));
 }
 
 Tensor MaskedSelect::compose(Inputs in) const {

@@ -90,10 +90,14 @@ struct IndexAdd : Op {
 
 struct IndexRows : Op {
   static constexpr Signature signature =
-      "index_rows(input: Tensor, indices: list[Tensor]) -> Tensor";
-  static constexpr auto doc = "input[indices] for as many leading axes as there are int64 indices of one shape.";
+      "index_rows(input: Tensor, indices: list[Tensor], lead: int) -> Tensor";
+  static constexpr auto doc = "input[indices] for as many leading axes as there are int64 indices of one shape. Of the other axes `lead` come before the "
+                              "indices' own in the result, which is laid out in the order of input's strides and of the indices'.";
+  static constexpr bool any_strides = true;
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111110};
+  int64_t lead;
+  static constexpr std::tuple fields{&IndexRows::lead};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -1,5 +1,7 @@
 // What families that read and write by index share: results laid out as an input is, and its gradient to begin with.
 #pragma once
+#include "framework/core/layout.h"
+#include "framework/op/copy.h"
 #include "framework/ops/create.h"
 #include "framework/ops/view.h"
 
@@ -7,11 +9,18 @@ namespace weir {
 
 inline Meta like(const Tensor& x) { return {x.sizes(), x.dtype(), x.device()}; }
 
-/// `m` with x's strides where they are dense, as by empty_like. Those of axes of size 1 decide what counts as channels_last.
-inline Meta with_strides(Meta m, const Tensor& x) {
-  if (x.strides() != contiguous_strides(x.sizes()) && is_non_overlapping_and_dense(x.sizes(), x.strides())) m.strides = x.strides();
-  return m;
+/// A copy of clone(memory_format=contiguous_format), or `t` itself where its strides are those, axes of size 1 included.
+inline Tensor row_major_of(const Tensor& t) { return t.strides() == contiguous_strides(t.sizes()) ? t : clone_of(t, MemoryFormat::contiguous); }
+
+/// `r` with strides as `want` has them: itself, or a copy.
+inline Tensor laid_out(const Tensor& r, const Meta& want) {
+  if (r.strides() == (want.row_major() ? contiguous_strides(r.sizes()) : want.strides)) return r;
+  const Tensor copy = unfilled({r.sizes(), want.row_major() ? contiguous_strides(r.sizes()) : want.strides, r.dtype(), r.device()});
+  copy_into(copy, r);
+  return copy;
 }
+/// `r` in the strides of a clone of `x`, as where PyTorch writes into one.
+inline Tensor laid_out_as(const Tensor& r, const Tensor& x) { return laid_out(r, with_strides(like(r), x)); }
 
 /// Zeros of the shape of input `i`, in the gradient's dtype.
 inline Tensor zeros_as(const Saved& s, int i, const Tensor& dy) { return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device())); }

@@ -65,7 +65,7 @@ Tensor CrossEntropy::compose(Inputs in) const {
     smooth = sum(smooth);
   } else if (reduction == "mean") {
     Tensor valid = where(ignored, num(0.0), w ? index(w, {where(ignored, num(int64_t(0)), target)}) : num(1.0));
-    smooth = sum(smooth) / sum(valid);
+    smooth = cast_to(sum(smooth) / sum(valid), logp.dtype());  // counted in float32, which half precision cannot
   }
   return nll * (1 - label_smoothing) + smooth * (label_smoothing / double(classes));
 }

@@ -4,6 +4,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
@@ -103,7 +104,7 @@ Tensors Linear::vjp(const Saved& s, const Tensor& dy) const {
   Tensor rows = reshape(dy, Dims{count, w.sizes()[0]});
   if (s.needs(0)) dx = reshape(mm(rows, w), x.sizes());
   if (s.needs(1)) dw = mm(flipped(rows), reshape(x, Dims{rows.sizes()[0], w.sizes()[1]}));
-  if (s.needs(2)) db = sum(rows, Dims{0});
+  if (s.needs(2)) db = s.input_meta(2).sizes.n > 1 ? dy : sum(rows, Dims{0});  // the engine reduces what a bias of more axes gets
   return {dx, dw, db};
 }
 
@@ -137,7 +138,7 @@ Tensor Matmul::compose(Inputs in) const {
 Tensor Addmm::compose(Inputs in) const { return scaled_sum("addmm", in[0], mm(in[1], in[2]), beta, alpha); }
 Tensor Baddbmm::compose(Inputs in) const {
   wrap_dim(2, in[2].ndim(), "baddbmm");  // PyTorch asks for this size before it looks at the rank
-  return scaled_sum("baddbmm", in[0], bmm(in[1], in[2]), beta, alpha);
+  return row_major_of(scaled_sum("baddbmm", in[0], bmm(in[1], in[2]), beta, alpha));
 }
 
 static const MatmulOps::Registration ops;

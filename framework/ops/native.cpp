@@ -16,9 +16,9 @@
 namespace weir {
 namespace {
 
-// Statistics are kept in float32; PyTorch shows them in the input's dtype, unless the parameters are wider.
-Tensors shown(Tensors r, const Tensor& x, const Tensor& weight) {
-  const DType t = weight ? weight.dtype() : x.dtype();
+// Statistics are kept in float32; PyTorch shows them in the input's dtype, unless the parameters (or else the running mean) are wider.
+Tensors shown(Tensors r, const Tensor& x, const Tensor& weight, const Tensor& running = {}) {
+  const DType t = weight ? weight.dtype() : running ? running.dtype() : x.dtype();
   for (int i : {1, 2}) r[i] = cast_to(r[i], t);
   return r;
 }
@@ -31,7 +31,7 @@ Tensor nothing_of(const Tensor& t) {
 Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var, bool training, double momentum,
                    double eps) {
   auto r = fn::native_batch_norm(x, weight, bias, mean, var, training, momentum, eps);
-  return shown({r[0], r[1], r[2]}, x, weight);
+  return shown({r[0], r[1], r[2]}, x, weight, mean);
 }
 
 }  // namespace
@@ -61,18 +61,19 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
   check_parameters("native_group_norm", x, in[1], in[2]);
   // Infinities meet as in PyTorch: y = x * scale + shift.
   const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x, parts = fn::reshape(wide, Dims{N, group, C / group * HxW});
-  const Tensor mean = fn::mean(parts, Dims{2}, true), rest = parts - mean, rstd = fn::rsqrt(fn::mean(rest * rest, Dims{2}, true) + eps);
+  const Tensor plain = fn::mean(parts, Dims{2}, true), mean = plain + (plain - plain);  // NaN for an infinity, as by Welford's steps
+  const Tensor rest = parts - mean, rstd = fn::rsqrt(fn::mean(rest * rest, Dims{2}, true) + eps);
   Tensor scale = fn::expand(rstd, Dims{N, group, C / group}), shift = -mean;
   scale = in[1] ? scale * fn::reshape(in[1], Dims{group, C / group}) : scale;
   shift = shift * scale;
   if (in[2]) shift = shift + fn::reshape(in[2], Dims{group, C / group});
   const Dims channels{N, C, 1}, groups{N, group};
   const Tensor y = fn::reshape(wide, Dims{N, C, HxW}) * fn::reshape(scale, channels) + fn::reshape(shift, channels);
-  // PyTorch's mean and deviation require grad, but none passes through them.
+  // All three require grad where any input does. Gradients pass through the mean and the deviation too, as in PyTorch where both have one.
   Tensor none = nothing_of(x);
   for (int i : {1, 2})
     if (in[i]) none = none + nothing_of(in[i]);
-  return shown({cast_to(fn::reshape(y, x.sizes()), x.dtype()), detach(fn::reshape(mean, groups)) + none, detach(fn::reshape(rstd, groups)) + none}, x, in[1]);
+  return shown({cast_to(fn::reshape(y, x.sizes()), x.dtype()), fn::reshape(mean, groups) + none, fn::reshape(rstd, groups) + none}, x, in[1]);
 }
 
 Tensor SoftmaxBackwardData::compose(Inputs in) const { return cast_to(fn::softmax_backward(in[0], in[1], dim), input_dtype); }

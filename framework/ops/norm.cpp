@@ -252,7 +252,8 @@ Tensor RmsNorm::compose(Inputs in) const {
         normalized_shape);
   check(!weight || weight.sizes() == normalized_shape, "Expected weight to be of same shape as normalized_shape, but got weight of shape ",
         weight ? weight.sizes() : Dims(), " and normalized_shape = ", normalized_shape);
-  bool fits = lead >= 0;
+  check<ValueError>(lead >= 0, "Input tensor must have at least ", axes, " dimensions, but got ", x.ndim());
+  bool fits = true;
   for (int i = 0; fits && i < axes; i++) fits = x.sizes()[lead + i] == normalized_shape[i];
   check(fits, "Given normalized_shape=", normalized_shape, ", expected input with shape ending in it, but got input of size ", x.sizes());
   check<NotImplemented>(is_inexact(x.dtype()), "\"rms_norm\" not implemented for '", name_of(x.dtype()), "'");

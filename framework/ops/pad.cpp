@@ -4,6 +4,7 @@
 
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/resample.h"
 #include "framework/ops/view.h"
 
@@ -23,6 +24,13 @@ Tensor ConstantPad::compose(Inputs in) const {
           pad[2 * i], " and ", pad[2 * i + 1], " cuts off more than the size ", x.sizes()[d], " of dimension ", d);
     check(sizes[d] >= 0, "constant_pad_nd: The input size ", x.sizes()[d], ", plus negative padding ", pad[2 * i], " and ", pad[2 * i + 1],
           " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
+  }
+  if (std::all_of(pad.begin(), pad.end(), [](int64_t n) { return n <= 0; })) {  // a clone, by PyTorch's rule of layouts
+    for (int i = 0; i < pad.n / 2; i++) {
+      const int d = x.ndim() - 1 - i;
+      x = slice(x, int64_t(d), -pad[2 * i], x.size(d) + pad[2 * i + 1], int64_t(1));
+    }
+    return clone_of(x);
   }
   Meta m(sizes, x.dtype(), x.device());
   if (suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(sizes);
@@ -61,6 +69,11 @@ Tensor Pad::compose(Inputs in) const {
     for (int d = x.ndim() - rank - 1; d < x.ndim(); d++)
       check(x.sizes()[d] != 0, "pad: Expected ", rank + 1, "D or ", rank + 2, "D (batch mode) tensor with possibly 0 batch size and other non-zero "
             "dimensions for input, but got: ", x.sizes());
+  if (mode == "reflect" || mode == "replicate") {
+    bool any = false;  // one axis with something left is enough, as in PyTorch
+    for (int i = 0; i < rank; i++) any = any || x.size(-1 - i) + pad[2 * i] + pad[2 * i + 1] > 0;
+    check(any, "pad: input ", x.sizes(), " is too small for padding ", pad);
+  }
   return wide ? fn::pad_axes_wide(x, pad, mode) : fn::pad_axes(x, pad, mode);
 }
 

@@ -39,7 +39,7 @@ Dims without(Dims sizes, int64_t dim) {
 Tensor Take::compose(Inputs in) const {
   check(in[1].dtype() == DType::int64, "take(): Expected a long tensor for index, but got ", name_of(in[1].dtype()));
   check<IndexError>(in[0].numel() || !in[1].numel(), "take(): tried to take from an empty tensor");
-  return fn::index_rows.over(Tensors{flat(in[0]), contiguous_of(in[1])})[0];
+  return fn::index_rows.over(Tensors{flat(in[0]), contiguous_of(in[1])}, int64_t(0))[0];
 }
 
 Tensor Put::compose(Inputs in) const {
@@ -50,7 +50,7 @@ Tensor Put::compose(Inputs in) const {
   check<IndexError>(index.numel() == source.numel(), "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
                     source.numel(), ", index.numel() = ", index.numel());
   check<IndexError>(x.numel() || !index.numel(), "put_(): tried to put elements into an empty tensor");
-  return fn::reshape(fn::index_put_rows.over(Tensors{flat(x), flat(source), flat(index)}, accumulate)[0], x.sizes());
+  return laid_out_as(fn::reshape(fn::index_put_rows.over(Tensors{flat(x), flat(source), flat(index)}, accumulate)[0], x.sizes()), x);
 }
 
 Tensor TakeAlongDim::compose(Inputs in) const {
@@ -83,7 +83,7 @@ Tensor IndexFill::compose(Inputs in) const {
   const Tensor none = zeros_of(Meta(Dims{n}, DType::boolean, x.device()));
   const Tensor written = fn::reshape(fn::scatter(none, int64_t(0), fn::check_index(flat(index), n, true, Str("index_fill_")), true), lines);
   const Tensor number = value.has_flag(kWrappedNumber) ? full_of(Meta(Dims{}, x.dtype(), x.device()), item(value)) : cast_to(value, x.dtype());
-  return fn::reshape(fn::where(written, number, one_axis(x)), x.sizes());
+  return laid_out_as(fn::reshape(fn::where(written, number, one_axis(x)), x.sizes()), x);
 }
 
 Tensor IndexCopy::compose(Inputs in) const {
@@ -113,8 +113,8 @@ Tensor MaskedScatter::compose(Inputs in) const {
         name_of(source.dtype()));
   const Dims sizes = broadcast("masked_scatter", in[0].sizes(), in[1].sizes());
   const Tensor x = fn::expand(in[0], sizes), mask = fn::expand(in[1], sizes), at = fn::mask_positions(mask, source.numel());
-  if (source.numel() == 0) return contiguous_of(fn::where(mask, nothing_of(source), x));  // nothing is taken; the gradient reaches both
-  return contiguous_of(fn::where(mask, fn::index_rows.over(Tensors{flat(source), at})[0], x));
+  if (source.numel() == 0) return row_major_of(fn::where(mask, nothing_of(source), x));  // nothing is taken; the gradient reaches both
+  return row_major_of(fn::where(mask, fn::index_rows.over(Tensors{flat(source), at}, int64_t(0))[0], x));
 }
 
 static const PlaceOps::Registration ops;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "framework/core/layout.h"
+
 namespace weir {
 namespace {
 
@@ -26,7 +28,7 @@ void result_strides(Meta& m, Inputs in, DType computed) {
   Dims strides_of[3];
   check(in.size() <= std::size(strides_of), "an element-wise op has at most 3 inputs");
   for (size_t i = 0; i < in.size(); i++)
-    if (in[i]) strides_of[i] = cast_dense(in[i]) ? contiguous_strides(in[i].sizes()) : in[i].strides();
+    if (in[i]) strides_of[i] = cast_dense(in[i]) ? dense_strides(in[i].sizes(), std::array{in[i].strides()}) : in[i].strides();
   bool shapes = true, same = true, contiguous = true, channels_last = m.sizes.n == 4;
   for (const Tensor& x : in) {
     if (!x) continue;
@@ -41,39 +43,16 @@ void result_strides(Meta& m, Inputs in, DType computed) {
     if (channels_last) return void(m.strides = channels_last_strides(m.sizes));
     if (same && is_non_overlapping_and_dense(m.sizes, first->strides())) return void(m.strides = first->strides());
   }
-  int n = m.sizes.n, perm[kMaxDims];
-  for (int i = 0; i < n; i++) perm[i] = n - 1 - i;  // innermost first
-  auto stride_of = [&](size_t i, int d) {
-    const Tensor& x = in[i];
-    int k = d - (n - x.ndim());
-    return k < 0 || (x.sizes()[k] == 1 && m.sizes[d] != 1) ? int64_t(0) : strides_of[i][k];
-  };
-  auto compare = [&](int a, int b) {  // 1: a should be outside of b
-    for (size_t i = 0; i < in.size(); i++) {
-      if (!in[i]) continue;
-      int64_t sa = stride_of(i, a), sb = stride_of(i, b);
-      if (sa == 0 || sb == 0) continue;
-      if (sa < sb) return -1;
-      if (sa > sb) return 1;
-      if (m.sizes[a] > m.sizes[b]) return 1;
-    }
-    return 0;
-  };
-  for (int i = 1; i < n; i++) {
-    int at = i;
-    for (int j = i - 1; j >= 0; j--) {
-      int c = compare(perm[j], perm[at]);
-      if (c > 0) std::swap(perm[j], perm[at]), at = j;
-      else if (c < 0) break;
-    }
+  Dims operands[3];
+  int count = 0;
+  for (size_t i = 0; i < in.size(); i++) {
+    if (!in[i]) continue;
+    const int lead = m.sizes.n - in[i].ndim();
+    Dims& own = operands[count++] = Dims(m.sizes.n, 0);  // 0 where it is broadcast
+    for (int k = 0; k < in[i].ndim(); k++)
+      if (in[i].sizes()[k] != 1 || m.sizes[lead + k] == 1) own[lead + k] = strides_of[i][k];
   }
-  Dims strides;
-  strides.n = n;
-  int64_t step = 1;
-  for (int i = 0; i < n; i++) {
-    strides[perm[i]] = step;
-    step *= std::max<int64_t>(m.sizes[perm[i]], 1);
-  }
+  const Dims strides = dense_strides(m.sizes, std::span(operands, count));
   if (!(strides == contiguous_strides(m.sizes))) m.strides = strides;
 }
 

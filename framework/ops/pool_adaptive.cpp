@@ -11,7 +11,7 @@ std::array<Meta, 2> AdaptiveMaxPool::infer(Inputs in) const {
   Dims sizes{x.sizes()[0], x.sizes()[1]};
   for (int64_t n : output_size) sizes.push(n);
   std::array<Meta, 2> metas{Meta(sizes, x.dtype(), x.device()), Meta(sizes, DType::int64, x.device())};
-  if (output_size.n == 2 && !x.is_contiguous() && is_channels_last(x.sizes(), x.strides()))
+  if (output_size.n == 2 && suggests_channels_last(x.sizes(), x.strides()))
     for (Meta& m : metas) m.strides = channels_last_strides(sizes);
   return metas;
 }

@@ -4,6 +4,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
 #include "framework/ops/linalg_product.h"
@@ -113,7 +114,9 @@ Tensor Addr::compose(Inputs in) const {
   check(inexact || (beta.is_whole() && alpha.is_whole()), "For integral input tensors, arguments alpha and beta must not be floating point numbers.");
   const Tensor product = fn::outer(in[1], in[2]);
   const DType type = result_type(std::array{in[0], product});
-  return scaled_sum("addr", cast_to(fn::expand(in[0], product.sizes()), type), cast_to(product, type), beta, alpha);
+  const Tensor self = fn::expand(in[0], product.sizes());
+  // Source of the layout: PyTorch reads self first, also where beta is 0.
+  return laid_out(scaled_sum("addr", cast_to(self, type), cast_to(product, type), beta, alpha), pointwise_meta("addr", Rule::promote, std::array{self, product}));
 }
 
 Tensor Kron::compose(Inputs in) const {

@@ -34,7 +34,7 @@ Meta PadBorder::infer(Inputs in) const {
   check(!(mode == "reflect") || (before < n && after < n), "pad: Padding size should be less than the corresponding input dimension, but got: padding (",
         before, ", ", after, ") at dimension ", d, " of input ", x.sizes());
   check(!(mode == "circular") || (before <= n && after <= n), "pad: Padding value causes wrapping around more than once.");
-  check(n > 0 && total >= (mode == "circular" ? 0 : 1), "pad: input (size: ", n, ") at dimension ", d, " is too small for padding (", before, ", ", after, ")");
+  check(n > 0 && total >= 0, "pad: input (size: ", n, ") at dimension ", d, " is too small for padding (", before, ", ", after, ")");
   return with_axis(x, d, total);
 }
 Tensors PadBorder::vjp(const Saved& s, const Tensor& dy) const {

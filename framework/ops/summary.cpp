@@ -3,6 +3,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
@@ -40,8 +41,9 @@ Tensor Renorm::compose(Inputs in) const {
   Dims axes;
   for (int64_t d = 0; d < x.ndim(); d++)
     if (d != kept) axes.push(d);
-  const Tensor norms = fn::vector_norm(x, p, std::optional<Dims>(axes), true), most = wrapped_number(maxnorm);
-  return contiguous_of(x * fn::where(norms > most, most / (norms + 1e-7), num(1.0)));
+  const DType wide = is_reduced(x.dtype()) ? DType::float32 : x.dtype();  // half precision has no 1e-7 beside a norm
+  const Tensor norms = fn::vector_norm(x, p, std::optional<Dims>(axes), true, std::optional<DType>(wide)), most = wrapped_number(maxnorm);
+  return row_major_of(x * cast_to(fn::where(norms > most, most / (norms + 1e-7), num(1.0)), x.dtype()));
 }
 
 static const SummaryOps::Registration ops;

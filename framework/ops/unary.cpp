@@ -89,6 +89,10 @@ Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
   if (!eps) return {where(x < 0.0, num(NAN), where(x > 1.0, num(NAN), g))};
   return {where(x < *eps, num(0.0), where(x > 1 - *eps, num(0.0), g))};
 }
+// Source of the layout: PyTorch computes these three into an empty_like.
+Meta Deg2rad::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
+Meta Rad2deg::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
+Meta NanToNum::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
 Tensors Deg2rad::vjp(const Saved&, const Tensor& dy) const { return {dy * (M_PI / 180)}; }
 Tensors Rad2deg::vjp(const Saved&, const Tensor& dy) const { return {dy * (180 / M_PI)}; }
 Tensors Sinc::vjp(const Saved& s, const Tensor& dy) const {

@@ -291,12 +291,14 @@ struct Logit : Pointwise<Logit, Rule::floating> {
 struct Deg2rad : Pointwise<Deg2rad, Rule::floating> {
   static constexpr Signature signature = "deg2rad(input: Tensor) -> Tensor";
   static constexpr auto doc = "Degrees to radians.";
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Rad2deg : Pointwise<Rad2deg, Rule::floating> {
   static constexpr Signature signature = "rad2deg(input: Tensor) -> Tensor";
   static constexpr auto doc = "Radians to degrees.";
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -313,10 +315,9 @@ struct NanToNum : Pointwise<NanToNum, Rule::promote> {
   static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::same;
   static constexpr Save saves{.inputs = 0b1};
-  std::optional<double> nan;
-  std::optional<double> posinf;
-  std::optional<double> neginf;
+  std::optional<double> nan, posinf, neginf;
   static constexpr std::tuple fields{&NanToNum::nan, &NanToNum::posinf, &NanToNum::neginf};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -429,11 +430,10 @@ struct BitwiseNotInt : Pointwise<BitwiseNotInt, Rule::integral> {
 };
 
 /// The family, for registration and for the kernels.
-using UnaryOps = OpList<Neg, Abs, Sign, Square, Sqrt, Rsqrt, Reciprocal, Exp, Exp2, Expm1, Log, Log2, Log10,
-    Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Erfinv, Lgamma,
-    Digamma, Polygamma, Floor, Ceil, Round, Trunc, Frac, Sigmoid, Logit, Deg2rad, Rad2deg, Sinc, NanToNum, I0,
-    I0e, I1, I1e, Ndtri, LogNdtr, Erfcx, Entr, Isnan, Isinf, Isfinite, Signbit, Isposinf, Isneginf,
-    LogicalNot, BitwiseNotInt>;
+using UnaryOps = OpList<Neg, Abs, Sign, Square, Sqrt, Rsqrt, Reciprocal, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin,
+    Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Erfinv, Lgamma, Digamma, Polygamma, Floor, Ceil, Round, Trunc, Frac,
+    Sigmoid, Logit, Deg2rad, Rad2deg, Sinc, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, Erfcx, Entr, Isnan, Isinf, Isfinite, Signbit,
+    Isposinf, Isneginf, LogicalNot, BitwiseNotInt>;
 
 namespace fn {
 inline constexpr Fn<Neg> neg;

@@ -177,7 +177,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         r = t.clone()
     if requires_grad is None or r.requires_grad == requires_grad:
         return r
-    return r.requires_grad_() if requires_grad else r.detach()
+    return r.requires_grad_(requires_grad) if requires_grad or r.is_leaf else r.detach()  # a leaf itself, as in PyTorch
 
 
 def _is_buffer(obj):

@@ -113,7 +113,10 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if dtype is not None and dtype is not self.dtype:
         r = _to_dtype(r, dtype)
     if memory_format not in (None, preserve_format):
-        same = memory_format is suggested_format(r) if r is self and not copy else r.is_contiguous(memory_format=memory_format)
+        if r is self and not copy:
+            same = memory_format is suggested_format(r)
+        else:  # a copy has the very strides of the format; those of axes of size 1 may be others
+            same = r.is_contiguous(memory_format=memory_format) and 1 not in r.shape
         r = r if same else _clone(r, memory_format=memory_format)
     return _clone(r) if copy and r is self else r
 
@@ -157,6 +160,12 @@ def __array_wrap__(self, array, context=None, return_scalar=False):
     """What NumPy's functions make of a tensor is a tensor; of bools, whole numbers. Source: Tensor.__array_wrap__ of PyTorch."""
     from ._factories import from_numpy
     return from_numpy(array.astype("uint8") if array.dtype == "bool" else array)
+
+
+def _times_array(self, array):
+    """The product by NumPy's types and broadcasting, as where PyTorch divides an array by a tensor."""
+    import numpy
+    return self.__array_wrap__(numpy.asarray(self.__array__() * array))
 
 
 def tolist(self):
@@ -361,7 +370,7 @@ def _number_first(f):
 
 _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
-    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
+    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__, _times_array=_times_array,
     tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,

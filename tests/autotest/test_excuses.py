@@ -104,6 +104,17 @@ def test_the_free_sign_of_a_vector_is_no_noise_that_would_excuse_a_matrix():
     assert rounding._noise(expected, [Observation(values=[one], determined=[other])])
 
 
+def test_what_a_flag_says_of_a_matrix_excuses_its_other_results():
+    def flagged(path, flag, position=0):
+        values = [Value(dtype, (1,), np.array([x], dtype).tobytes()) for dtype, x in (("float32", 2.0), ("int32", flag))]
+        item = _item(path, Case((), {}, []), expected=Observation(values=values))
+        return rounding.excuses_for(Fault("value", "", "values", position), item, Observation(values=[replace(v, data=bytes(4)) for v in values]), [])
+
+    assert flagged("linalg.inv_ex", 3) == {"matrix"}
+    assert flagged("linalg.inv_ex", 0) is None and flagged("linalg.inv", 3) is None
+    assert flagged("linalg.inv_ex", 3, position=1) is None  # the flag itself must be right
+
+
 def test_a_property_that_passes_with_an_excuse_is_excused_and_ranks_below_pass():
     score = Score("sort", "sort", "float32", valid=3, cases=3)
     score.asked.update(value=3, dtype=3)

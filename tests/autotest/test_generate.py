@@ -114,6 +114,17 @@ def test_an_oracle_that_reads_behind_its_input_wavers():
     assert wavers(expect(Target("torch.nanmedian", ["nanmedian"]), Case((twice, 0), storages=[("int64", bytes([2] + [0] * 7))])))
 
 
+@pytest.mark.parametrize("path, args, wavering", [
+    ("native_group_norm", (None, 1, 4, 1, 2, 1e-5), True),  # reads its weight by the strides of another
+    ("layer_norm", (None,), False), ("as_strided", ((2,), (1,)), False)])  # the last is asked for memory
+def test_an_oracle_that_takes_no_heed_of_strides_wavers(path, args, wavering):
+    storages = [("float32", np.arange(1, 9, dtype="float32").tobytes())] * 2
+    x = TensorSpec(0, "float32", (1, 4), (4, 1), 0, 0, False)
+    stepped = TensorSpec(1, "float32", (4,), (2,), 0, 1, False)
+    given = {"native_group_norm": (x, stepped, *args), "layer_norm": (x, (4,), stepped, *args), "as_strided": (stepped, *args)}[path]
+    assert bool(wavers(expect(Target(f"torch.{path}", [path]), Case(given, {}, storages)))) == wavering
+
+
 @pytest.mark.parametrize("company", [0, 63])
 def test_one_by_one_gives_what_the_whole_gives(company):
     x, y = torch.arange(3.0), torch.arange(2.0).unsqueeze(1)

@@ -1,5 +1,6 @@
 """Calls that generated cases once found different from PyTorch, by cause: each must give its values, strides, or error type."""
 
+import numpy
 import pytest
 import torch
 from twins import assert_same
@@ -36,7 +37,34 @@ CALLS = {
     "norm of one denormal number": lambda t, v, m: t.linalg.vector_norm(t.tensor([1e-40])), "parts of a conjugate": lambda t, v, m: t.view_as_real_copy(t.complex(v, v).conj()),
     "unsafe pieces of a conjugate": lambda t, v, m: t.tensor([x.is_conj() for x in t.unsafe_split(t.complex(v, v).conj(), 2)]),
     "complex log1p of NaN": lambda t, v, m: t.view_as_real(t.log1p(t.tensor([complex(float("inf"), float("nan"))]))),
+    **{f"cross entropy of {dtype} smoothed": lambda t, v, m, dtype=dtype: t.nn.functional.cross_entropy(
+        (m / 8).to(getattr(t, dtype)), t.tensor([0, 1, 2]), label_smoothing=0.25) for dtype in ("float16", "bfloat16")},
+    "poisson loss of counts": lambda t, v, m: t.nn.functional.poisson_nll_loss(v.bfloat16(), m[1, :3].int(), full=True),
+    "similarity to a number": lambda t, v, m: t.nn.functional.cosine_similarity(m.bfloat16(), t.tensor(1.0, dtype=t.float16)),
+    "complex powers": lambda t, v, m: t.view_as_real(t.cat([t.tensor([0j, 0j, 1j]) ** t.tensor([0j, 1j, 0j]), t.tensor([0j, 1j]) ** 0, 0 ** t.tensor([0j, 1j]),
+                                                            1 ** t.tensor([complex(float("inf"), 1), complex(0, float("nan"))])])),
+    "divided by a tensor": lambda t, v, m: numpy.arange(3) / v, "divided by whole numbers": lambda t, v, m: numpy.float32(3) / v.long(),
+    "divided by another shape": lambda t, v, m: numpy.arange(2) / v, "a product by its method": lambda t, v, m: m.t().__rmul__(t.ones(4, 3)),
+    "a sum by its method": lambda t, v, m: m.t().__radd__(t.ones(4, 3)), "unpooled into nothing": lambda t, v, m: t.nn.functional.max_unpool3d(
+        m.reshape(1, 3, 1, 2, 2), m.long().reshape(1, 3, 1, 2, 2), 3, padding=1, output_size=(1, 3, 0, 6, 5)),
+    "unpooled beyond": lambda t, v, m: t.nn.functional.max_unpool2d(m.reshape(1, 3, 2, 2), m.long().reshape(1, 3, 2, 2) % 4, 1, padding=2),
+    "padded to nothing": lambda t, v, m: t.nn.functional.pad(m[:2, :3].unsqueeze(0), [-1] * 4, "reflect"),
+    "padded to nothing at all": lambda t, v, m: t.nn.functional.pad(m[:2, :2].unsqueeze(0), [-1] * 4, "replicate"),
+    "a truth to a complex power": lambda t, v, m: t.view_as_real(t.pow(True, t.tensor([complex(1, float("inf"))]))),
+    "no channels to draw from": lambda t, v, m: t.nn.functional.fractional_max_pool2d(m.new_ones(0, 7, 7), [2, 1], [4, 2]),
+    "rms_norm of a number": lambda t, v, m: t.rms_norm(v[0], [1]), "mean of an infinity": lambda t, v, m: t.native_group_norm(
+        t.where(m == 2, float("inf"), m), None, None, 3, 4, 1, 2, 1.0)[1],
+    "statistics of halves": lambda t, v, m: t._native_batch_norm_legit(m.half(), None, None, v.repeat(2)[:4].float(), m[0] + 1, True, 0.5, 1.0)[1],
+    "unpooled pictures": lambda t, v, m: t.nn.functional.max_unpool2d(m.reshape(1, 2, 2, 3).permute(0, 3, 1, 2), m.long().reshape(1, 3, 2, 2) % 4, 2),
+    "added outer product": lambda t, v, m: t.addr(m.t(), m[0], v, beta=2.0), "added products": lambda t, v, m: t.baddbmm(
+        m[:2, :1].unsqueeze(1).transpose(0, 2).expand(2, 1, 2), m[:2, :3].unsqueeze(1), t.ones(2, 3, 2), beta=0.0),
+    "a row pooled": lambda t, v, m: t.nn.functional.adaptive_max_pool1d(m.reshape(1, 4, 3).transpose(1, 2), 2),
     # gradients
+    "mean and deviation of groups": lambda t, v, m: t.cat([x.flatten() for x in t.native_group_norm(
+        m * v.requires_grad_()[:, None], m[0], m[1], 3, 4, 1, 2, 1.0)]),
+    "linear with a bias of rows": lambda t, v, m: t.nn.functional.linear(m.requires_grad_(), m.detach()[:2], m.detach()[:, :2].clone().requires_grad_()),
+    "renormed to nothing": lambda t, v, m: t.renorm(v.half().reshape(3, 1).requires_grad_(), 0.5, 0, 0.0),
+    "zero to a complex power": lambda t, v, m: t.view_as_real(t.pow(0.0, t.complex(v.requires_grad_(), v.detach()))),
     "power of a negative number": lambda t, v, m: t.view_as_real(t.pow(-1.5, t.complex(v.requires_grad_() / 4, v.detach() / 4))),
     **{f"variance of {freedom} fewer": lambda t, v, m, freedom=freedom: t.var(v.requires_grad_() * m[:, :3], dim=1, correction=freedom) for freedom in (3, 4)},
     "variance of infinity": lambda t, v, m: t.var(t.cat([v.requires_grad_(), v.new_tensor([float("inf")])]), dim=0), "groups": lambda t, v, m: t.native_group_norm(

@@ -5,7 +5,34 @@
 namespace weir {
 namespace WEIR_ISA {
 
+// A complex power whose exponent is no Python number: exp(b log a) where that is special, so that 0 to the 0 is NaN. Source: PyTorch, which
+// has products and constants only where the exponent is a number.
+struct PowOfTensors : Pow {};
+template <class R> ComplexVec<R> formula(const PowOfTensors&, ComplexVec<R> a, ComplexVec<R> b) {
+  ComplexVec<R> r = pow(a, b);
+  for (int i = 0; i < r.size; i++) {
+    const std::complex<double> x(a.re.v[i], a.im.v[i]), y(b.re.v[i], b.im.v[i]);
+    if (x != 0.0 && std::isfinite(std::abs(x)) && std::isfinite(std::abs(y))) continue;
+    const std::complex<double> z = std::pow(x, y);
+    r.re.v[i] = R(z.real()), r.im.v[i] = R(z.imag());
+  }
+  return r;
+}
+// To any power, says PyTorch of the number 1.
+struct PowOfOne : Pow {};
+template <class T> T formula(const PowOfOne&, T, T) { return T(std::complex<double>(1)); }
+
+static void power(const Pow& op, Inputs in, Outputs out) {
+  static const Loops numbers = loops_of<Pow>();
+  static const auto complex_by = [](auto loop) { Loops l = numbers; l.c128 = loop; return l; };
+  static const Loops tensors = complex_by(loop<PowOfTensors, std::complex<double>>), one = complex_by(loop<PowOfOne, std::complex<double>>);
+  const bool of_one = in[0].has_flag(kWrappedNumber) && in[0].dtype() != DType::boolean && item(in[0]).to_complex() == 1.0;
+  const Loops& loops = of_one ? one : in[1].has_flag(kWrappedNumber) ? numbers : tensors;
+  run_pointwise("pow(", loops, computes<Pow>(&op, in, out[0].dtype()), &op, in, out[0]);
+}
+
 static const PointwiseKernels<ArithmeticOps> kernels;
+static const bool powers = (set_kernel<Pow, power>(DeviceType::cpu), true);
 
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -136,37 +136,71 @@ template <class F> void for_rows(const Tensor& x, Inputs indices, int64_t begin,
   }
 }
 
-Dims tail(const Dims& d, int from) {
+Dims part(const Dims& d, int from, int to) {
   Dims r;
-  for (int i = from; i < d.n; i++) r.push(d[i]);
+  for (int i = from; i < to; i++) r.push(d[i]);
+  return r;
+}
+Dims tail(const Dims& d, int from) { return part(d, from, d.n); }
+
+Tensors all_row_major(Inputs tensors) {
+  Tensors r;
+  for (const Tensor& t : tensors) r.push_back(row_major(t));
   return r;
 }
 
-void index_rows(const IndexRows&, Inputs in, Outputs out) {
-  const Tensor& x = in[0];
-  Inputs indices = in.subspan(1);
-  int k = int(indices.size());
-  Dims sizes = tail(x.sizes(), k), strides = tail(x.strides(), k);
-  int64_t rows = indices[0].numel(), width = sizes.product(), item = size_of(x.dtype());
-  bool dense = strides == contiguous_strides(sizes);
-  parallel_for(rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 4)), [&](int64_t b, int64_t e) {
-    if (width == 1)
-      return by_item_size(item, [&]<class T>(TypeTag<T>) {
-        const T* src = x.data<T>();
-        T* dst = out[0].data<T>();
-        for_rows(x, indices, b, e, [=](int64_t i, int64_t from) { dst[i] = src[from]; });
-      });
-    for_rows(x, indices, b, e, [&](int64_t i, int64_t from) {
-      if (dense) std::memcpy(out[0].raw() + i * width * item, x.raw() + from * item, width * item);
-      else if (width) run_copy(alias(x, sizes, strides, x->offset + from), alias(out[0], sizes, contiguous_strides(sizes), out[0]->offset + i * width));
-    });
+/// How far the positions of `sizes` lie apart, one after the other; 0 where that differs.
+int64_t spacing(const Dims& sizes, const Dims& strides) {
+  const Dims even = contiguous_strides(sizes);
+  const int64_t step = sizes.n ? strides.back() : 1;
+  for (int i = 0; i < sizes.n; i++)
+    if (sizes[i] > 1 && strides[i] != even[i] * step) return 0;
+  return step;
+}
+
+// A row is what stands behind the indexed axes; those before them repeat all rows.
+void index_rows(const IndexRows& op, Inputs in, Outputs out) {
+  const Tensor &x = in[0], &y = out[0];
+  const Tensors indices = all_row_major(in.subspan(1));
+  const int k = int(indices.size()), lead = int(op.lead), behind = lead + in[1].ndim();
+  const Dims outer = part(x.sizes(), k, k + lead), outer_x = part(x.strides(), k, k + lead), outer_y = part(y.strides(), 0, lead);
+  const Dims row = tail(x.sizes(), k + lead), row_x = tail(x.strides(), k + lead), row_y = tail(y.strides(), behind);
+  const Dims& places = in[1].sizes();
+  const Dims places_y = part(y.strides(), lead, behind);
+  const int64_t rows = in[1].numel(), width = row.product(), repeats = outer.product(), item = size_of(x.dtype());
+  const int64_t step = spacing(places, places_y);
+  auto place = [&](int64_t i) { return step ? i * step : offset_of(i, places, places_y); };
+  const bool block = same_layout(row, row_x, row_y) && is_non_overlapping_and_dense(row, row_x);
+  // Indices are looked at even where nothing is copied.
+  parallel_for(rows * std::max<int64_t>(repeats, 1), std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 4)), [&](int64_t b, int64_t e) {
+    int64_t offsets[kRows];
+    for (int64_t p = b, n; p < e; p += n) {
+      const int64_t repeat = p / rows, first = p % rows;
+      n = std::min({kRows, e - p, rows - first});
+      row_offsets(x, indices, first, n, offsets);
+      if (repeats * width == 0) continue;
+      const int64_t from = offset_of(repeat, outer, outer_x), to = offset_of(repeat, outer, outer_y);
+      if (width == 1) {
+        by_item_size(item, [&]<class T>(TypeTag<T>) {
+          const T* src = x.data<T>() + from;
+          T* dst = y.data<T>() + to;
+          for (int64_t i = 0; i < n; i++) dst[place(first + i)] = src[offsets[i]];
+        });
+        continue;
+      }
+      for (int64_t i = 0; i < n; i++) {
+        const int64_t at = to + place(first + i), of = from + offsets[i];
+        if (block) std::memcpy(y.raw() + at * item, x.raw() + of * item, width * item);
+        else run_copy(alias(x, row, row_x, x->offset + of), alias(y, row, row_y, y->offset + at));
+      }
+    }
   });
 }
 
 void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
   const Tensor& t = out[0];
   if (!(t->storage == in[0]->storage)) run_copy(in[0], t);
-  Inputs indices = in.subspan(2);
+  const Tensors indices = all_row_major(in.subspan(2));
   int k = int(indices.size());
   Tensor values = row_major(in[1]);
   Dims sizes = tail(t.sizes(), k), strides = tail(t.strides(), k);

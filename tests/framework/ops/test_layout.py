@@ -16,6 +16,48 @@ CALLS = {
     "diagonal": "t.ones(1, 3).diag()", "diagonal matrix": "t.ones(1).diagflat()"}
 
 
+#: sizes, strides: axes of size 1 with odd strides, holes, other orders of axes.
+TENSORS = {"one channel": ((2, 1, 4, 5), (20, 1, 5, 1)), "odd middle": ((3, 1, 4), (4, 7, 1)), "odd ends": ((1, 3, 1), (5, 1, 9)),
+           "holes": ((3, 4), (8, 2)), "turned with holes": ((3, 4), (2, 8)), "images with holes": ((2, 3, 4, 5), (120, 2, 30, 6)),
+           "turned volume": ((3, 2, 4), (2, 24, 6)), "channels_last": ((2, 3, 4, 5), (60, 1, 15, 3)), "one number": ((1, 1), (7, 9)),
+           "pixels": ((2, 3, 1, 1), (3, 1, 1, 1)), "turned": ((3, 1, 4), (1, 17, 3))}
+LAID_OUT = {
+    "alike": "t.empty_like(x)", "cloned": "x.clone()", "cast": "x.to(t.float64)", "in rows": "x.to(t.float64, memory_format=t.contiguous_format)",
+    "radians": "t.deg2rad(x)", "degrees of whole numbers": "t.rad2deg(x.to(t.int64))", "replaced": "t.nan_to_num(x)", "filled": "t.fill(x, 3)",
+    "conjugated": "t.conj_physical(x.to(t.complex64))", "masked": "x.masked_fill(x > 0, 2)", "masked wider": "x.masked_fill(t.ones(2, *x.shape) > 0, 2)",
+    "scattered": "x.masked_scatter(x > 0, t.zeros(1000))", "filled by index": "x.index_fill(0, t.tensor([0]), 2.)",
+    "put": "x.put(t.tensor([0]), t.tensor([1.]))", "put by index": "x.index_put((t.tensor([0]),), t.tensor(1.))", "random": "t.rand_like(x)",
+    "turned": "t.rot90(x, 2)", "flipped": "x.flip(0)", "rolled": "x.roll(1, 0)", "shifted": "t.fft.fftshift(x)", "transformed": "t.fft.fft(x)",
+    "transformed outside": "t.fft.fft(x, dim=0)", "transformed back": "t.fft.irfft(x, 4)", "sorted": "x.sort()[0]", "renormed": "x.renorm(2, 0, 1.)",
+    "between": "t.lerp(x, x, .5)", "picked": "x[t.tensor([0, 0])]", "picked inside": "x[:, t.tensor([0, 0, 0])]",
+    "picked last": "x[..., t.tensor([[0, 0], [0, 0]]).t()]", "picked by mask": "x[x[:, 0].flatten()[:x.shape[0]] > -1]", "cut": "t.nn.functional.pad(x, (-1, 0))",
+    "whole": "x[()]", "divided whole numbers": "(w := t.empty_strided(x.shape, x.stride(), dtype=t.int64).fill_(1)) / w", "all": "x[...]", "resolved": "x.to(t.complex64).conj().resolve_conj()", "absolute of a conjugate": "x.to(t.complex64).conj().abs()"}
+
+
+@pytest.mark.parametrize("call", LAID_OUT.values(), ids=LAID_OUT)
+@pytest.mark.parametrize("layout", TENSORS.values(), ids=TENSORS)
+def test_strides_of_odd_layouts_are_pytorchs(layout, call):
+    ours, theirs = (eval(call, {"t": t, "x": t.empty_strided(*layout).fill_(1.)}) for t in (weir, torch))
+    assert (tuple(ours.shape), ours.stride()) == (tuple(theirs.shape), theirs.stride())
+
+
+INDICES = {"rows": "x[i]", "columns": "x[:, i]", "inside": "x[:, :, i]", "last": "x[..., i]", "apart": "x[i, :, i]", "two": "x[:, i, i]",
+           "of a matrix": "x[j]", "of a turned matrix": "x[j.t()]", "columns of a turned matrix": "x[:, j.t()]", "expanded": "x[i.expand(3, 2)]",
+           "masked": "x[x > 3]", "masked columns": "x[:, x[0, :, 0, 0] > -1]", "one": "x[:, i[:1]]", "none": "x[:, i[:0]]", "negative": "x[:, -1 - i]"}
+
+
+@pytest.mark.parametrize("call", INDICES.values(), ids=INDICES)
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (0, 2, 3, 1), (0, 2, 1, 3)], ids=str)
+def test_indexing_keeps_the_order_of_strides(order, call):
+    results = []
+    for t in (weir, torch):
+        x = t.arange(120.).reshape(2, 3, 4, 5).permute(order).requires_grad_()
+        y = eval(call, {"x": x, "i": t.tensor([0, 1]), "j": t.tensor([[0, 1, 0], [1, 0, 0]])})
+        (y * t.arange(float(y.numel())).reshape(y.shape)).sum().backward()
+        results.append((tuple(y.shape), y.stride(), y.tolist(), x.grad.tolist()))
+    assert results[0] == results[1]
+
+
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_strides_are_pytorchs(call):
     ours, theirs = (eval(call, {"t": t, "x": t.ones(5, 1, 4, 3)}).stride() for t in (weir, torch))

@@ -21,8 +21,8 @@ def _project(query, key, value, weights, biases):
 
 def _split_heads(x, heads):
     """(L, N, E) -> (N, heads, L, E / heads)."""
-    length, batch, _ = x.shape
-    return x.reshape(length, batch, heads, -1).permute(1, 2, 0, 3)
+    length, batch, width = x.shape
+    return x.reshape(length, batch, heads, width // heads).permute(1, 2, 0, 3)
 
 
 def _float_mask(mask, dtype):
@@ -91,7 +91,7 @@ def multi_head_attention_forward(
     else:
         attention = None
         heads_out = scaled_dot_product_attention(q, k, v, mask, dropout_p)
-    merged = heads_out.permute(2, 0, 1, 3).reshape(query.shape[0], batch, -1)
+    merged = heads_out.permute(2, 0, 1, 3).flatten(2)
     output = linear(merged, out_proj_weight, out_proj_bias)
     if attention is not None and average_attn_weights:
         attention = attention.mean(1)

@@ -5,6 +5,7 @@ import functools
 import weir
 from weir._composites._register import autocast_as
 from weir._ops import op
+from weir._tensor import suggested_format
 
 from ._check import check_batched, check_floating, check_tensor, ntuple
 
@@ -75,6 +76,8 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     plain = not return_indices and isinstance(input, weir.Tensor) and not (input.requires_grad and weir.is_grad_enabled())
     if plain:
         check_floating("max_pool1d", input)
+        if input.dim() > 1 and input.size(-2) == 1:
+            input = input.clone(memory_format=weir.contiguous_format)  # whose strides do not suggest another layout
     return _max_pool1d(input.contiguous() if plain else input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -86,6 +89,9 @@ def _unpool_size(input, kernel, stride, padding, output_size, rank):
     default = [(size - 1) * s - 2 * p + k
                for size, k, s, p in zip(input.shape[-rank:], kernel, stride, padding)]
     if output_size is None:
+        for i, size in enumerate(default):
+            if size < 0:
+                raise ValueError(f"max_unpooling: output_size must contain non-negative spatial dimensions, but got output_size[{i}]={size}")
         return default
     output_size = list(output_size)[-rank:]
     if len(output_size) != rank:
@@ -118,8 +124,11 @@ def _max_unpool(rank):
         cells = 1
         for s in size:
             cells *= s
+        if not cells:  # nothing is written, whatever the indices
+            return input.flatten(-rank)[..., :0].reshape(*lead, *size)
         flat = weir.zeros(*lead, cells, dtype=input.dtype)
-        return flat.scatter(-1, indices.flatten(-rank), input.flatten(-rank)).reshape(*lead, *size)
+        result = flat.scatter(-1, indices.flatten(-rank), input.flatten(-rank)).reshape(*lead, *size)
+        return result.contiguous(memory_format=suggested_format(input)) if rank == 2 else result
 
     max_unpool.__name__ = f"max_unpool{rank}d"
     max_unpool.__doc__ = f"Puts values back where max_pool{rank}d found them, zeros elsewhere."

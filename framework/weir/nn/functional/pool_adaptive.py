@@ -42,7 +42,11 @@ def _adaptive_max(rank):
     def with_indices(input, output_size, return_indices=False):
         sizes = _output_size(f"adaptive_max_pool{rank}d", input, output_size, rank)
         single = input.dim() == rank + 1
-        values, indices = _adaptive_max_pool(input.unsqueeze(0) if single else input, sizes)
+        x = input.unsqueeze(0) if single else input
+        if rank == 1:  # an image of one row, whose layout is the result's
+            values, indices = (t.squeeze(-2) for t in _adaptive_max_pool(x.unsqueeze(-2), [1, *sizes]))
+        else:
+            values, indices = _adaptive_max_pool(x, sizes)
         return (values.squeeze(0), indices.squeeze(0)) if single else (values, indices)
 
     def pool(input, output_size, return_indices=False):

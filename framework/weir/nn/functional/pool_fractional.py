@@ -32,6 +32,9 @@ def _fractional(name, axes, input, kernel_size, output_size, output_ratio, sampl
     batched = input if input.dim() == axes + 2 else input.unsqueeze(0)
     if samples is None:
         samples = weir.rand(batched.size(0), batched.size(1), axes, dtype=input.dtype, device=input.device)
+    if batched is not input and input.size(0) == 0:  # an image without channels is fine, a batch of them is not
+        shape = (0, *ntuple(output_size, axes, "output_size"))
+        return input.reshape(shape), input.new_empty(shape, dtype=weir.int64)
     results = _pool(batched, samples, ntuple(kernel_size, axes, "kernel_size"), ntuple(output_size, axes, "output_size"))
     return tuple(results) if batched is input else tuple(t.squeeze(0) for t in results)
 
