@@ -265,9 +265,9 @@ class Graph:
                 p.grad = None
             with tracing(modules) as trace:
                 stand_ins = trace.arguments(given.tensors)
-                for t, s in zip(given.tensors, stand_ins):
-                    if t.requires_grad:
-                        s.requires_grad_()
+                for i, t in enumerate(given.tensors):
+                    if t.requires_grad:  # a view is cast anew by each op under autocast, another leaf once
+                        stand_ins[i] = (stand_ins[i].expand_as(stand_ins[i]) if t._base is not None else stand_ins[i]).requires_grad_()
                 args, kwargs = given.build(stand_ins)
                 results = Structure(self._run_build(args, kwargs))
                 self._update_parameters()
