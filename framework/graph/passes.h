@@ -29,10 +29,16 @@ Graph with_updates_early(const Graph& g);
 Graph with_recomputation(const Graph& g, size_t budget);
 /// The most bytes that temporaries and results hold at once, none lying over another, and at which node.
 size_t most_live(const Graph& g, int* node = nullptr);
+/// Externals that the program does not write become constants: for a program whose weights nobody else can reach.
+Graph with_weights_frozen(const Graph& g);
+/// Weights that the program does not write are read in the layout that their kernels work in, made now. What becomes of an external
+/// afterwards shows in its version: see Graph::packed.
+Graph with_weights_packed(const Graph& g);
 /// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu), and of casts and scalings
-/// with their element-wise neighbours (with_pointwise_fused). And how much memory to keep to.
+/// with their element-wise neighbours (with_pointwise_fused). What may be done with weights. And how much memory to keep to.
 struct Options {
   bool add_to_output = true, cast_scale = true;
+  bool pack_weights = false, own_weights = false;  // the latter: with_weights_frozen, and packed
   size_t memory_budget = std::numeric_limits<size_t>::max();
 };
 /// All passes, with these options.

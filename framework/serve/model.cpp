@@ -11,7 +11,9 @@ Model::Model(const std::string& path) {
   load_cpu_kernels();
   io::GraphFile file = io::load_graph(path);
   structure_ = std::move(file.structure);
-  plan_ = std::make_unique<graph::Plan>(graph::optimized(file.graph));
+  graph::Options options;
+  options.own_weights = true;
+  plan_ = std::make_unique<graph::Plan>(graph::optimized(file.graph, options));
 }
 
 Tensors Model::run(const Tensors& args) {
