@@ -236,7 +236,7 @@ std::vector<double> Plan::profile(Inputs args) {
 }
 
 bool Plan::stale() const {
-  return std::any_of(g_.packed.begin(), g_.packed.end(), [](const PackedFrom& p) { return p.storage->version != p.version; });
+  return std::any_of(g_.frozen.begin(), g_.frozen.end(), [](const Frozen& f) { return f.storage->version != f.version; });
 }
 
 std::string Plan::memory_report() const {

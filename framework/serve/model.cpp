@@ -12,7 +12,7 @@ Model::Model(const std::string& path) {
   io::GraphFile file = io::load_graph(path);
   structure_ = std::move(file.structure);
   graph::Options options;
-  options.own_weights = true;
+  options.freeze_weights = true;
   plan_ = std::make_unique<graph::Plan>(graph::optimized(file.graph, options));
 }
 

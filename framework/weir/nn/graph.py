@@ -39,7 +39,7 @@ class GraphConfig:
         self.amp_dtype = weir.bfloat16
         self.gradient_accumulation_steps = 1
         self.fusions = {"model_update_ops": True, "add_to_output": True, "cast_scale": True}
-        self.packs_weights = False
+        self.frozen_weights = False
         self.memory_budget = None
 
     def enable_amp(self, mode=True, *, dtype=None):
@@ -65,11 +65,12 @@ class GraphConfig:
         """Casts and scalings, and other element-wise ops, run tile by tile with their neighbours."""
         self.fusions["cast_scale"] = bool(mode)
 
-    def pack_weights(self, mode=True):
-        """Weights of convolutions that the program only reads are kept in the layout that its kernels work in, beside the module's own,
-        for inference. A write that moves a weight's version (`w.mul_(2)`, an optimizer, `load_state_dict`) makes a new plan; one that
-        does not (through `w.data` or a NumPy array) is not seen. No number changes."""
-        self.packs_weights = bool(mode)
+    def freeze_weights(self, mode=True):
+        """For inference: what depends on weights alone is computed once and kept beside them: casts (autocast's too), and for
+        convolutions the layout that their kernels work in. A write that moves a weight's version (`w.mul_(2)`, an optimizer,
+        `load_state_dict`) makes a new plan; one that does not (through `w.data` or a NumPy array) is not seen. Graphs with optimizers
+        leave it aside. No number changes."""
+        self.frozen_weights = bool(mode)
 
     def set_memory_budget(self, value):
         """While a step's temporaries and results need more than `value` bytes at once, what is cheap to compute (element-wise ops and
@@ -79,11 +80,11 @@ class GraphConfig:
         self.memory_budget = value
 
     def _key(self):
-        return self.amp, self.amp_dtype, self.gradient_accumulation_steps, tuple(self.fusions.items()), self.packs_weights, self.memory_budget
+        return self.amp, self.amp_dtype, self.gradient_accumulation_steps, tuple(self.fusions.items()), self.frozen_weights, self.memory_budget
 
     def __repr__(self):
         return (f"GraphConfig(amp={self.amp_dtype if self.amp else False}, "
-                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, fusions={self.fusions}, packs_weights={self.packs_weights}, memory_budget={self.memory_budget})")
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, fusions={self.fusions}, frozen_weights={self.frozen_weights}, memory_budget={self.memory_budget})")
 
 
 class GraphModule:
@@ -138,10 +139,10 @@ class _Step:
     `gradients` and `reshaped` say which results go into the `.grad` of a parameter, and which an argument is to become.
     """
 
-    def __init__(self, traced, results, guard, gradients, reshaped, config):
+    def __init__(self, traced, results, guard, gradients, reshaped, config, freeze):
         self.traced = traced
         self.plan = _C._Plan(traced, add_to_output=config.fusions["add_to_output"], cast_scale=config.fusions["cast_scale"],
-                             pack_weights=config.packs_weights, memory_budget=config.memory_budget)
+                             freeze_weights=freeze, memory_budget=config.memory_budget)
         self.results, self.guard, self.gradients, self.reshaped = results, guard, gradients, reshaped
 
 
@@ -225,7 +226,7 @@ class Graph:
     def _plan_for(self, given):
         key = (given.key, _C._arguments_key(given.tensors), modes(), self.config._key())
         step = self._plans.get(key)
-        change = step and (step.guard.change() or ("a packed weight was written" if step.plan.stale else None))
+        change = step and (step.guard.change() or ("a frozen weight was written" if step.plan.stale else None))
         if step is None or change:
             reason = change or ("the first call" if not self._plans else "arguments, modes or options of a new kind")
             self._plans.pop(key, None)
@@ -289,7 +290,8 @@ class Graph:
         guard = _Guard([m for _, m in modules], [o for o, _ in self._optimizers])
         self.traces.append(reason)
         step = _Step(graph, results, guard, [(p, first + i) for i, (p, _) in enumerate(left)],
-                     [(i, first + len(left) + k) for k, i in enumerate(reshaped)], self.config)
+                     [(i, first + len(left) + k) for k, i in enumerate(reshaped)], self.config,
+                     self.config.frozen_weights and not self._optimizers)
         if self._debug_level >= 0:
             print(f"{self.name}: traced {len(graph)} nodes, {step.plan.arena_bytes} bytes, because of {reason}")
         if self._debug_level >= 1:

@@ -1,4 +1,4 @@
-"""Weights in their kernels' own layout: framework/graph/packing.cpp, framework/op/packing.h and the packed convolution of
+"""Frozen weights, cast and in their kernels' own layout: framework/graph/packing.cpp, framework/op/packing.h and the packed convolution of
 framework/kernels/cpu/conv.cpp."""
 
 import pytest
@@ -7,10 +7,10 @@ from weir import nn
 
 
 class Forward(nn.Graph):
-    def __init__(self, model, pack):
+    def __init__(self, model, freeze):
         super().__init__()
         self.model = model
-        self.config.pack_weights(pack)
+        self.config.freeze_weights(freeze)
 
     def build(self, x):
         with weir.no_grad():
@@ -66,19 +66,61 @@ def test_a_written_weight_is_packed_again():
     graph(x)
     with weir.no_grad():
         model.weight.mul_(2)
-    assert weir.equal(graph(x), model(x)) and graph.traces[1:] == ["a packed weight was written"]
+    assert weir.equal(graph(x), model(x)) and graph.traces[1:] == ["a frozen weight was written"]
     model.load_state_dict(nn.Conv2d(16, 32, 3, padding=1).state_dict())
     assert weir.equal(graph(x), model(x)) and graph.num_plans == 1
     graph(x)
     assert len(graph.traces) == 3
 
 
-def test_what_the_program_writes_is_not_packed():
+def test_autocasts_casts_of_weights_are_made_once():
+    weir.manual_seed(0)
+    model = nn.Sequential(nn.Linear(200, 300), nn.ReLU(), nn.Linear(300, 200))
+    x = weir.randn(7, 200)
+    answers = []
+    for freeze in (False, True):
+        graph = Forward(model, freeze)
+        graph.config.enable_amp(True)
+        answers.append(graph(x))
+        casts = [name for name in ops(graph.plans[0]) if name == "to_dtype"]
+        assert len(casts) == (1 if freeze else 5)
+    with weir.no_grad(), weir.autocast("cpu", dtype=weir.bfloat16):
+        answers.append(model(x))
+    assert all(weir.equal(a, answers[0]) for a in answers)
+
+
+def test_what_grows_is_not_kept():
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("row", weir.randn(300))
+
+        def forward(self, x):
+            return x @ (self.row[:, None] * self.row)
+
+    graph, x = Forward(Outer(), True), weir.randn(2, 300)
+    assert weir.equal(graph(x), graph.model(x)) and len(ops(graph.plans[0])) == 2
+
+
+def test_a_returned_weight_is_the_weight_itself():
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("w", weir.randn(4))
+
+        def forward(self, x):
+            return x * self.w, self.w
+
+    model = Both()
+    assert Forward(model, True)(weir.ones(4))[1].data_ptr() == model.w.data_ptr()
+
+
+def test_what_the_program_writes_is_not_frozen():
     class Train(nn.Graph):
         def __init__(self, model):
             super().__init__()
             self.model = model
-            self.config.pack_weights()
+            self.config.freeze_weights()
             self.add_optimizer(weir.optim.SGD(model.parameters(), lr=0.1))
 
         def build(self, x):
