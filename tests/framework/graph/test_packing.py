@@ -34,9 +34,11 @@ CONVOLUTIONS = {
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 @pytest.mark.parametrize("channels_last", [False, True])
-def test_no_number_changes(name, channels_last):
+@pytest.mark.parametrize("dtype", [weir.float32, weir.bfloat16, weir.float16])
+def test_no_number_changes(name, channels_last, dtype):
     weir.manual_seed(0)
     model, x = CONVOLUTIONS[name]()
+    model, x = model.to(dtype), x.to(dtype)
     if channels_last and x.ndim == 4:
         model, x = model.to(memory_format=weir.channels_last), x.contiguous(memory_format=weir.channels_last)
     packed, plain = Forward(model, True), Forward(model, False)
@@ -115,24 +117,38 @@ def test_a_returned_weight_is_the_weight_itself():
     assert Forward(model, True)(weir.ones(4))[1].data_ptr() == model.w.data_ptr()
 
 
+class Train(nn.Graph):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        self.config.freeze_weights()
+        self.add_optimizer(weir.optim.SGD(model.parameters(), lr=0.1))
+
+    def build(self, x):
+        loss = self.model(x).square().mean()
+        loss.backward()
+        return loss
+
+
 def test_what_the_program_writes_is_not_frozen():
-    class Train(nn.Graph):
-        def __init__(self, model):
-            super().__init__()
-            self.model = model
-            self.config.freeze_weights()
-            self.add_optimizer(weir.optim.SGD(model.parameters(), lr=0.1))
-
-        def build(self, x):
-            loss = self.model(x).square().mean()
-            loss.backward()
-            return loss
-
     weir.manual_seed(0)
     model, x = CONVOLUTIONS["3 x 3"]()
     step = Train(model)
     first, second = step(x), step(x)
     assert "convolution" in ops(step.plans[0]) and second < first and len(step.traces) == 1
+
+
+def test_training_in_between_is_seen():
+    """By an optimizer in eager mode, whose op writes all weights at once, and by a plan."""
+    weir.manual_seed(0)
+    model, x = CONVOLUTIONS["3 x 3"]()
+    graph, step, optimizer = Forward(model, True), Train(model), weir.optim.Adam(model.parameters(), lr=0.1)
+    assert weir.equal(graph(x), model(x))
+    model(x).sum().backward()
+    optimizer.step()
+    assert weir.equal(graph(x), model(x))
+    step(x)
+    assert weir.equal(graph(x), model(x)) and len(graph.traces) == 3
 
 
 def test_small_and_double_convolutions_stay_plain():
