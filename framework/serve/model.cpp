@@ -13,7 +13,9 @@ Model::Model(const std::string& path) {
   structure_ = std::move(file.structure);
   graph::Options options;
   options.freeze_weights = true;
-  plan_ = std::make_unique<graph::Plan>(graph::optimized(file.graph, options));
+  graph::Graph g = graph::optimized(file.graph, options);
+  g.frozen.clear();  // nobody else can write them, and what is read in another form need not stay
+  plan_ = std::make_unique<graph::Plan>(std::move(g));
 }
 
 Tensors Model::run(const Tensors& args) {
