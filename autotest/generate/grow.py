@@ -68,10 +68,13 @@ class _Plant:
         path = overload.inplace if inplace else overload.path
         step = Step(Target(f"torch.{path}", [path]), call.args, call.kwargs, inplace)
         function = step.target.resolve(torch)
+        generator = torch.default_generator.get_state()
         try:
             alone = self._step_alone(step, function)
             seen = self._run.step(function, step)
         except Exception:
+            seen = None
+        if seen is None or not torch.equal(generator, torch.default_generator.get_state()):  # nobody seeds a step's draws
             self._run.forget(len(self._program.steps))
             return False
         self._program.steps.append(step)

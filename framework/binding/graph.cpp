@@ -210,12 +210,12 @@ void init_graph(py::module_& m) {
       });
 
   py::class_<Plan>(m, "_Plan")
-      .def(py::init([](const Graph& g, bool optimize, bool add_to_output, bool cast_scale, std::optional<size_t> memory_budget) {
-             graph::Options options{add_to_output, cast_scale};
+      .def(py::init([](const Graph& g, bool optimize, bool add_to_output, bool cast_scale, bool freeze_weights, std::optional<size_t> memory_budget) {
+             graph::Options options{add_to_output, cast_scale, freeze_weights};
              if (memory_budget) options.memory_budget = *memory_budget;
              return new Plan(optimize ? graph::optimized(g, options) : g);
            }), py::arg("graph"), py::arg("optimize") = true, py::arg("add_to_output") = true, py::arg("cast_scale") = true,
-           py::arg("memory_budget") = py::none())
+           py::arg("freeze_weights") = false, py::arg("memory_budget") = py::none())
       .def("run", [](Plan& p, py::handle args) {
         Tensors in = tensors_of(args), out;
         {
@@ -230,6 +230,7 @@ void init_graph(py::module_& m) {
         return p.profile(in);
       })
       .def("memory_report", &Plan::memory_report)
+      .def_property_readonly("stale", &Plan::stale)
       .def_property_readonly("graph", &Plan::graph)
       .def_property_readonly("arena_bytes", &Plan::arena_bytes)
       .def_property_readonly("live_bytes", &Plan::live_bytes);

@@ -4,20 +4,27 @@
 
 namespace weir::graph {
 
-// Constants live as long as the plan, so only small ones are worth their memory.
+// Constants live as long as the plan, so only small ones are worth their memory unless a program asks for more.
 constexpr size_t kMostBytes = 64 << 10;
 
-Graph with_constants_folded(const Graph& g) {
+Graph with_constants_folded(const Graph& g, bool large) {
   Graph r = g;
   std::vector<int> count = versions(g);
   std::vector<char> keep(g.nodes.size(), true), shown = shown_buffers(g);
   for (size_t i = 0; i < r.nodes.size(); i++) {
     const Node& n = r.nodes[i];
     bool known = !is_random(*n.type);
-    for (const Use& u : n.in) known = known && (u.value < 0 || r.buffers[r.buffer_of(u)].kind == Kind::constant);
+    size_t most = kMostBytes, read = 0, made = 0;
+    for (const Use& u : n.in) {
+      if (u.value < 0) continue;
+      known = known && r.buffers[r.buffer_of(u)].kind == Kind::constant;
+      read += r.buffers[r.buffer_of(u)].bytes;
+    }
+    for (const Use& u : n.out) made += r.buffers[r.buffer_of(u)].bytes;
+    if (large && made <= read) most = made;
     for (const Use& u : n.out) {
       const Buffer& b = r.buffers[r.buffer_of(u)];
-      known = known && b.kind == Kind::temporary && b.bytes <= kMostBytes && count[r.buffer_of(u)] == 1 && !shown[r.buffer_of(u)] &&
+      known = known && b.kind == Kind::temporary && b.bytes <= most && count[r.buffer_of(u)] == 1 && !shown[r.buffer_of(u)] &&
               r.values[u.value].old < 0;
     }
     if (!known) continue;

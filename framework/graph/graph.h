@@ -55,6 +55,12 @@ struct Node {
   Place place;
 };
 
+/// Memory that a program takes as constant, and the version that it had.
+struct Frozen {
+  StorageRef storage;
+  uint32_t version = 0;
+};
+
 /// The memory of one or more arguments.
 struct Argument {
   int first = 0;      // the first argument that lies there
@@ -72,6 +78,7 @@ struct Graph {
   std::vector<Use> results;
   std::vector<Argument> arguments;  // by distinct memory
   std::vector<Meta> given;          // what each argument looks like, where it begins as its offset
+  std::vector<Frozen> frozen;       // externals that have become constants
 
   int buffer_of(const Use& u) const { return values[u.value].buffer; }
   /// The last value of each buffer: what an argument or external holds after a run.

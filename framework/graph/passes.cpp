@@ -31,6 +31,7 @@ Graph rebuilt(const Graph& g, const std::vector<char>& keep, const std::vector<i
   Graph r;
   r.arguments = g.arguments;
   r.given = g.given;
+  r.frozen = g.frozen;
   std::vector<int> buffers(g.buffers.size(), -1), values(g.values.size(), -1);
   auto buffer = [&](int b) {
     if (buffers[b] < 0) buffers[b] = int(r.buffers.size()), r.buffers.push_back(g.buffers[b]);
@@ -80,10 +81,14 @@ Graph optimized(const Graph& g, const Options& options) {
     r = pass(r);
     check_if_asked(r);
   };
-  for (auto pass : {with_buffers_apart, without_dead_code, with_constants_folded, without_repetition, without_copies, without_dead_code}) apply(pass);
+  if (options.freeze_weights) apply(with_weights_frozen);
+  for (auto pass : {with_buffers_apart, without_dead_code}) apply(pass);
+  apply([&](const Graph& h) { return with_constants_folded(h, options.freeze_weights); });
+  for (auto pass : {without_repetition, without_copies, without_dead_code}) apply(pass);
   if (options.add_to_output) apply(with_batch_norm_relu);
   if (options.cast_scale) apply(with_pointwise_fused);
   apply(with_updates_early);
+  if (options.freeze_weights) apply(with_weights_packed);
   if (options.memory_budget < std::numeric_limits<size_t>::max()) apply([&](const Graph& h) { return with_recomputation(h, options.memory_budget); });
   return r;
 }

@@ -11,8 +11,8 @@ namespace weir::graph {
 Graph without_dead_code(const Graph& g);
 /// Nodes that compute what an earlier node computed give way to it.
 Graph without_repetition(const Graph& g);
-/// Small results of constants are computed now.
-Graph with_constants_folded(const Graph& g);
+/// Results of constants are computed now: small ones, and, if `large`, those that need no more memory than what they are made of.
+Graph with_constants_folded(const Graph& g, bool large = false);
 /// Copies of memory that nobody changes give way to it.
 Graph without_copies(const Graph& g);
 /// What is written over a whole buffer gets a buffer of its own, so that nothing is in place; the plan puts it back where that is free.
@@ -29,10 +29,15 @@ Graph with_updates_early(const Graph& g);
 Graph with_recomputation(const Graph& g, size_t budget);
 /// The most bytes that temporaries and results hold at once, none lying over another, and at which node.
 size_t most_live(const Graph& g, int* node = nullptr);
+/// Externals that the program neither writes nor returns become constants. A write afterwards shows in their versions: Graph::frozen.
+Graph with_weights_frozen(const Graph& g);
+/// Constant weights are read in the layout that their kernels work in, made now.
+Graph with_weights_packed(const Graph& g);
 /// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu), and of casts and scalings
-/// with their element-wise neighbours (with_pointwise_fused). And how much memory to keep to.
+/// with their element-wise neighbours (with_pointwise_fused). What may be done with weights. And how much memory to keep to.
 struct Options {
   bool add_to_output = true, cast_scale = true;
+  bool freeze_weights = false;  // what depends on weights alone is computed now: casts, layouts
   size_t memory_budget = std::numeric_limits<size_t>::max();
 };
 /// All passes, with these options.

@@ -235,6 +235,10 @@ std::vector<double> Plan::profile(Inputs args) {
   return seconds;
 }
 
+bool Plan::stale() const {
+  return std::any_of(g_.frozen.begin(), g_.frozen.end(), [](const Frozen& f) { return f.storage->version != f.version; });
+}
+
 std::string Plan::memory_report() const {
   std::string r = str("arena ", arena_bytes_, " bytes; at most ", live_bytes_, " live at once, at node ", peak_node_);
   if (!g_.nodes.empty()) r += str(" (", g_.nodes[peak_node_].type->signature->name, ", ", to_string(g_.nodes[peak_node_].place), ")");

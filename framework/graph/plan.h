@@ -25,6 +25,8 @@ class Plan {
   /// `args` are as those the graph was traced with: equal geometries over equally shared memory.
   Tensors run(Inputs args);
   const Graph& graph() const { return g_; }
+  /// Has memory been written that the plan takes as constant?
+  bool stale() const;
   size_t arena_bytes() const { return arena_bytes_; }
   /// The most that temporaries and results hold at once: no plan of this order needs less.
   size_t live_bytes() const { return live_bytes_; }

@@ -22,9 +22,9 @@ Tensor cast(const Tensor& t, DType to) {
 
 Tensor cached_cast(const Tensor& t, DType to) {
   if (!t || !is_floating(t.dtype()) || t.dtype() == to || t.dtype() == DType::float64 || t.has_flag(kWrappedNumber)) return t;
-  // Only leaves: an activation is cast once anyway, and keeping it would keep its memory.
+  // Only leaves of float32: an activation is cast once anyway, and keeping it would keep its memory. Source: cached_cast of autocast_mode.cpp.
   bool leaf = !t.is_view() && !(t->autograd && t->autograd->has_history());
-  bool parameter = leaf && t.has_flag(kRequiresGrad) && to != DType::float32 && mode.grad;
+  bool parameter = leaf && t.dtype() == DType::float32 && t.has_flag(kRequiresGrad) && to != DType::float32 && mode.grad;
   if (!parameter) return cast(t, to);
   auto it = casts.find(t.get());
   if (it != casts.end()) return it->second.second;

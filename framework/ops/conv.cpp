@@ -186,6 +186,18 @@ Tensors Convolution::vjp(const Saved& s, const Tensor& dy) const {
           !s.needs(2) ? Tensor() : dy.size(1) ? bias_grad(dy) : zeros_of(s.input_meta(2))};
 }
 
+Meta ConvolutionPacked::infer(Inputs in) const {
+  constexpr int64_t kMostThreads = 4096;
+  check(weight_size.n == in[0].ndim(), "convolution_packed: expected a weight of ", in[0].ndim(), " axes, got ", weight_size);
+  check(in[1].dtype() == DType::uint8 && in[1].is_contiguous(), "convolution_packed: expected a row of bytes as weight, got ", name_of(in[1].dtype()),
+        " of ", in[1].sizes());
+  check(threads > 0 && threads <= kMostThreads, "convolution_packed: expected 1 to ", kMostThreads, " threads, got ", threads);
+  Convolution plain;
+  plain.stride = stride, plain.padding = padding, plain.dilation = dilation, plain.groups = groups;
+  Tensor given[3] = {in[0], symbolic(Meta(weight_size, in[0].dtype(), in[0].device())), in[2]};
+  return plain.infer(given);
+}
+
 Meta ConvolutionInput::infer(Inputs in) const {
   check_types("conv_transpose", in[0], in[1], Tensor());  // a bias of another dtype is cast
   check<NotImplemented>(is_floating(in[0].dtype()) || in[0].dtype() == DType::int64, "conv_transpose: not implemented for '",

@@ -28,6 +28,20 @@ struct Convolution : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+/// What a graph makes of a convolution whose weight does not change.
+struct ConvolutionPacked : Op {
+  static constexpr Signature signature =
+      "convolution_packed(input: Tensor, packed: Tensor, bias: Tensor | None, weight_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int, threads: int) -> Tensor";
+  static constexpr auto doc = "As convolution, of a weight as bytes in the layout that the kernel chose for so many threads.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool any_layout = true, differentiable = false;
+  Dims weight_size, stride, padding, dilation;
+  int64_t groups, threads;
+  static constexpr std::tuple fields{&ConvolutionPacked::weight_size, &ConvolutionPacked::stride, &ConvolutionPacked::padding,
+                                     &ConvolutionPacked::dilation, &ConvolutionPacked::groups, &ConvolutionPacked::threads};
+  Meta infer(Inputs in) const;
+};
+
 struct ConvolutionInput : Op {
   static constexpr Signature signature =
       "convolution_input(grad_output: Tensor, weight: Tensor, bias: Tensor | None, input_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int) -> Tensor";
@@ -167,7 +181,7 @@ struct ConvTranspose3d : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ConvOps = OpList<Convolution, ConvolutionInput, ConvolutionWeight, Conv1d, Conv1dStr, ConvTranspose1d, Conv2d,
+using ConvOps = OpList<Convolution, ConvolutionPacked, ConvolutionInput, ConvolutionWeight, Conv1d, Conv1dStr, ConvTranspose1d, Conv2d,
                        Conv2dStr, ConvTranspose2d, Conv3d, Conv3dStr, ConvTranspose3d>;
 
 namespace fn {

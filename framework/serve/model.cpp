@@ -11,7 +11,11 @@ Model::Model(const std::string& path) {
   load_cpu_kernels();
   io::GraphFile file = io::load_graph(path);
   structure_ = std::move(file.structure);
-  plan_ = std::make_unique<graph::Plan>(graph::optimized(file.graph));
+  graph::Options options;
+  options.freeze_weights = true;
+  graph::Graph g = graph::optimized(file.graph, options);
+  g.frozen.clear();  // nobody else can write them, and what is read in another form need not stay
+  plan_ = std::make_unique<graph::Plan>(std::move(g));
 }
 
 Tensors Model::run(const Tensors& args) {

@@ -62,6 +62,17 @@ def test_programs_build_on_their_own_results():
     assert refs and any(step.inplace for program in grown for step in program.steps)
 
 
+def test_what_draws_is_no_step():
+    """A function may draw what its schema takes as an argument: nobody seeds the steps of a program."""
+    drawing = [o for o in overloads() if o.name.startswith("fractional_max_pool2d")]
+    items = [item for index in range(100) for item in grow.grow(drawing, "float32", Choices(index), index)]
+    for item in items:
+        if isinstance(item.case, Program):
+            before = torch.default_generator.get_state()
+            Run(torch, item.case).run()
+            assert torch.equal(before, torch.default_generator.get_state()), item.case
+
+
 def test_pytorch_agrees_with_itself():
     (score,) = run(Settings("torch", ("float32",), ("program",), cases=30)).scores
     assert score.valid > 60 and score.failures == []

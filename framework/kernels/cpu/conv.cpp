@@ -4,6 +4,7 @@
 
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
+#include "framework/op/packing.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -46,10 +47,11 @@ bool dense_for_onednn(const Tensor& t) { return t.is_contiguous() || channels_in
 Tensor dense(const Tensor& t) {
   return dense_for_onednn(t) ? t : row_major(t);
 }
-Tensor as_type(const Tensor& t, DType type) {
-  if (!t) return t;
-  return copied(t, Meta(t.sizes(), dense_for_onednn(t) ? t.strides() : contiguous_strides(t.sizes()), type, {}));
-}
+Meta with_type(const Tensor& t, DType type) { return Meta(t.sizes(), dense_for_onednn(t) ? t.strides() : contiguous_strides(t.sizes()), type, {}); }
+Tensor as_type(const Tensor& t, DType type) { return copied(t, with_type(t, type)); }
+
+// Half precision that oneDNN has no kernels of runs as float32.
+DType computed_in(DType t) { return is_reduced(t) && !onednn_computes(t) ? DType::float32 : t; }
 
 // A size-1 axis may carry any stride; oneDNN reads the layout off the strides.
 Md plain(const Tensor& t) {
@@ -112,16 +114,22 @@ Tensor scratch_of(const Entry& e) {
 }
 dnnl::memory scratch_memory(const Entry& e, const Tensor& t) { return wrap_memory(e.scratch, t ? t.raw() : nullptr); }
 
-void forward(const Convolution& op, const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& out) {
-  auto& e = cached<Entry>(key_of('f', op, x, w, out, bool(b)), [&] {
+// Of `w` only shape and dtype count.
+const Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor& w, bool b, const Tensor& out) {
+  return cached<Entry>(key_of('f', op, x, w, out, b), [&] {
     Md src = activation(x), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(out);
-    Md bias = b ? describe(b.sizes(), Dims{1}, b.dtype()) : Md();
+    Md bias = b ? describe(Dims{w.sizes()[0]}, Dims{1}, x.dtype()) : Md();
     auto pad = list(op.padding);
     convolution_forward::primitive_desc pd(onednn_engine(), dnnl::prop_kind::forward_training, kDirect, src, wei, bias, dst,
                                            list(op.stride), list(op.dilation, 1), pad, pad, attributes());
     return Entry{convolution_forward(pd), pd.src_desc(), pd.weights_desc(), pd.dst_desc(), bias, pd.scratchpad_desc()};
   });
-  Operand src(plain(x), e.src, x, true), wei(plain_weights(w, op.groups), e.weights, w, true), dst(plain(out), e.dst, out, false);
+}
+
+// `layout` is that of w's memory.
+void forward(const Convolution& op, const Tensor& x, const Tensor& w, const Md& layout, const Tensor& b, const Tensor& out) {
+  const Entry& e = forward_entry(op, x, w, bool(b), out);
+  Operand src(plain(x), e.src, x, true), wei(layout, e.weights, w, true), dst(plain(out), e.dst, out, false);
   Tensor scratch = scratch_of(e);
   std::unordered_map<int, dnnl::memory> args{{DNNL_ARG_SRC, src.memory}, {DNNL_ARG_WEIGHTS, wei.memory}, {DNNL_ARG_DST, dst.memory},
                                              {DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch)}};
@@ -236,7 +244,7 @@ constexpr int64_t kFewProducts = 2048;  // are done in the time it takes to desc
 // Products in all: every weight meets every position of the output `y`.
 int64_t products(const Tensor& y, const Tensor& w) { return w.numel() / w.sizes()[0] * y.numel(); }
 
-// Half precision that oneDNN has no kernels of runs as float32; the reference runs float64, what is small, and what oneDNN refuses.
+// The reference runs float64, what is small, and what oneDNN refuses.
 template <class Run, class Reference>
 void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& y, const Tensor& w, Run&& run, Reference&& reference) {
   if (out.numel() == 0) return;
@@ -244,9 +252,10 @@ void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor&
   const DType t = out.dtype();
   if ((t != DType::float32 && t != DType::bfloat16 && t != DType::float16) || products(y, w) <= kFewProducts) return reference();
   try {
-    if (onednn_computes(t)) return run(dense(a), dense(b), out);
-    Tensor r = as_type(out, DType::float32);
-    run(as_type(a, DType::float32), as_type(b, DType::float32), r);
+    const DType in = computed_in(t);
+    if (in == t) return run(dense(a), dense(b), out);
+    Tensor r = empty(with_type(out, in));
+    run(as_type(a, in), as_type(b, in), r);
     run_copy(r, out);
   } catch (const dnnl::error&) {
     reference();
@@ -262,20 +271,81 @@ Tensor laid_as(const Tensor& t, const Tensor& like) {
   return copied(t, last ? Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), t.device()) : Meta(t.sizes(), t.dtype()));
 }
 
+Tensor bias_for(const Tensor& x, const Tensor& b) {
+  if (!b) return b;
+  return b.dtype() == x.dtype() ? row_major(b) : copied(b, Meta(b.sizes(), x.dtype()));
+}
+
+bool fuses_bias(DType t) { return t != DType::float16; }  // there PyTorch rounds before it adds
+
 void conv(const Convolution& op, Inputs in, Outputs out) {
-  bool fused = out[0].dtype() != DType::float16;  // there PyTorch rounds before it adds
+  const bool fused = fuses_bias(out[0].dtype());
   bool with_bias = false;
   dispatch(in[0], in[1], out[0], out[0], in[1],
       [&](const Tensor& x, const Tensor& w, const Tensor& y) {
-        Tensor b = fused ? in[2] : Tensor();
-        if (b) b = b.dtype() == x.dtype() ? row_major(b) : copied(b, Meta(b.sizes(), x.dtype()));
-        forward(op, x, w, b, y);
+        Tensor b = fused ? bias_for(x, in[2]) : Tensor();
+        forward(op, x, w, plain_weights(w, op.groups), b, y);
         with_bias = bool(b);
       },
       [&] {
         accumulate(in[0], in[1], out[0], [&](auto add) { for_taps(op, in[0].sizes(), in[1].sizes(), out[0].sizes(), add); });
       });
   if (!with_bias) add_bias(out[0], in[2]);
+}
+
+// oneDNN chooses blocks of a weight by the number of threads, which may be another where the weight is read.
+Md packed_layout(const Convolution& op, const Tensor& x, const Tensor& w, bool bias, const Tensor& out, int64_t threads) {
+  const int now = omp_get_max_threads();
+  omp_set_num_threads(int(threads));
+  Md layout;
+  try {
+    layout = forward_entry(op, x, w, bias, out).weights;
+  } catch (...) {
+    omp_set_num_threads(now);
+    throw;
+  }
+  omp_set_num_threads(now);
+  return layout;
+}
+
+Packed pack(const void* p, Inputs in, const Tensor& out) {
+  const Convolution& op = *static_cast<const Convolution*>(p);
+  const DType type = computed_in(out.dtype());
+  if (!onednn_computes(type) || in[0].numel() == 0 || out.numel() == 0 || products(out, in[1]) <= kFewProducts || !dense_for_onednn(in[0])) return {};
+  const Tensor x = symbolic(with_type(in[0], type)), w = as_type(in[1], type);
+  const int64_t threads = omp_get_max_threads();
+  Md layout;
+  try {
+    layout = packed_layout(op, x, w, in[2] && fuses_bias(out.dtype()), symbolic(with_type(out, type)), threads);
+  } catch (const dnnl::error&) {
+    return {};  // the reference runs it
+  }
+  const Md have = plain_weights(w, op.groups);
+  if (have == layout && type == out.dtype()) return {};
+  Tensor data = empty(Dims{int64_t(layout.get_size())}, DType::uint8);
+  dnnl::memory from = wrap_memory(have, w), to = wrap_memory(layout, data);
+  dnnl::reorder(from, to).execute(onednn_stream(), from, to);
+  ConvolutionPacked packed;
+  packed.weight_size = w.sizes(), packed.stride = op.stride, packed.padding = op.padding, packed.dilation = op.dilation;
+  packed.groups = op.groups, packed.threads = threads;
+  Packed r{&op_type<ConvolutionPacked>(), std::vector<std::byte>(sizeof packed), data};
+  new (r.op.data()) ConvolutionPacked(packed);
+  return r;
+}
+
+void conv_packed(const ConvolutionPacked& op, Inputs in, Outputs out) {
+  const DType type = computed_in(out[0].dtype());
+  check(onednn_computes(type) && in[0].numel() && out[0].numel(), "convolution_packed: an input that no weight is packed for");
+  Convolution plain;
+  plain.stride = op.stride, plain.padding = op.padding, plain.dilation = op.dilation, plain.groups = op.groups;
+  const bool direct = type == out[0].dtype(), fused = fuses_bias(out[0].dtype());
+  Tensor x = direct ? dense(in[0]) : as_type(in[0], type), y = direct ? out[0] : empty(with_type(out[0], type)), b = fused ? bias_for(x, in[2]) : Tensor();
+  Tensor w = alias(in[1]->storage, type, op.weight_size, contiguous_strides(op.weight_size), in[1]->offset / int64_t(size_of(type)));
+  Md layout = packed_layout(plain, x, w, bool(b), y, op.threads);
+  check(in[1].numel() == int64_t(layout.get_size()), "convolution_packed: expected ", layout.get_size(), " bytes of weights, got ", in[1].numel());
+  forward(plain, x, w, layout, b, y);
+  if (!direct) run_copy(y, out[0]);
+  if (!fused) add_bias(out[0], in[2]);
 }
 
 void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
@@ -301,6 +371,8 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
 
 static const bool registered = [] {
   set_kernel<Convolution, conv>(DeviceType::cpu);
+  set_kernel<ConvolutionPacked, conv_packed>(DeviceType::cpu);
+  packers()[&op_type<Convolution>()] = {1, pack};
   set_kernel<ConvolutionInput, conv_input>(DeviceType::cpu);
   set_kernel<ConvolutionWeight, conv_weight>(DeviceType::cpu);
   return true;

@@ -177,7 +177,11 @@ void onednn_gemm(const Gemm& g, DType type, const void* a, const void* w, const 
 
 // A copy even of a row-major tensor: its strides along axes of size 1 may be what oneDNN refuses.
 Tensor fresh(const Tensor& t) { return copied(t, Meta(t.sizes(), t.dtype())); }
-Tensor as_type(const Tensor& t, DType type) { return copied(t, Meta(t.sizes(), type)); }
+// In the layout that it has: a transposed weight would cost a transposition beside the cast.
+Tensor as_type(const Tensor& t, DType type) {
+  const bool dense = is_non_overlapping_and_dense(t.sizes(), t.strides());
+  return copied(t, dense ? Meta(t.sizes(), t.strides(), type, t.device()) : Meta(t.sizes(), type));
+}
 
 Dims three(const Tensor& t) {
   return t.ndim() == 3 ? t.strides() : Dims{t.numel(), t.strides()[0], t.strides()[1]};

@@ -39,6 +39,7 @@ class GraphConfig:
         self.amp_dtype = weir.bfloat16
         self.gradient_accumulation_steps = 1
         self.fusions = {"model_update_ops": True, "add_to_output": True, "cast_scale": True}
+        self.frozen_weights = False
         self.memory_budget = None
 
     def enable_amp(self, mode=True, *, dtype=None):
@@ -64,6 +65,13 @@ class GraphConfig:
         """Casts and scalings, and other element-wise ops, run tile by tile with their neighbours."""
         self.fusions["cast_scale"] = bool(mode)
 
+    def freeze_weights(self, mode=True):
+        """For inference: what depends on weights alone is computed once and kept beside them: casts (autocast's too), and for
+        convolutions the layout that their kernels work in. A write that moves a weight's version (`w.mul_(2)`, an optimizer,
+        `load_state_dict`) makes a new plan; one that does not (through `w.data` or a NumPy array) is not seen. Graphs with optimizers
+        leave it aside. No number changes."""
+        self.frozen_weights = bool(mode)
+
     def set_memory_budget(self, value):
         """While a step's temporaries and results need more than `value` bytes at once, what is cheap to compute (element-wise ops and
         normalisations) is computed again in the backward pass instead of kept for it. None: nothing is. No number changes."""
@@ -72,11 +80,11 @@ class GraphConfig:
         self.memory_budget = value
 
     def _key(self):
-        return self.amp, self.amp_dtype, self.gradient_accumulation_steps, tuple(self.fusions.items()), self.memory_budget
+        return self.amp, self.amp_dtype, self.gradient_accumulation_steps, tuple(self.fusions.items()), self.frozen_weights, self.memory_budget
 
     def __repr__(self):
         return (f"GraphConfig(amp={self.amp_dtype if self.amp else False}, "
-                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, fusions={self.fusions}, memory_budget={self.memory_budget})")
+                f"gradient_accumulation_steps={self.gradient_accumulation_steps}, fusions={self.fusions}, frozen_weights={self.frozen_weights}, memory_budget={self.memory_budget})")
 
 
 class GraphModule:
@@ -131,10 +139,10 @@ class _Step:
     `gradients` and `reshaped` say which results go into the `.grad` of a parameter, and which an argument is to become.
     """
 
-    def __init__(self, traced, results, guard, gradients, reshaped, config):
+    def __init__(self, traced, results, guard, gradients, reshaped, config, freeze):
         self.traced = traced
         self.plan = _C._Plan(traced, add_to_output=config.fusions["add_to_output"], cast_scale=config.fusions["cast_scale"],
-                             memory_budget=config.memory_budget)
+                             freeze_weights=freeze, memory_budget=config.memory_budget)
         self.results, self.guard, self.gradients, self.reshaped = results, guard, gradients, reshaped
 
 
@@ -218,7 +226,7 @@ class Graph:
     def _plan_for(self, given):
         key = (given.key, _C._arguments_key(given.tensors), modes(), self.config._key())
         step = self._plans.get(key)
-        change = step and step.guard.change()
+        change = step and (step.guard.change() or ("a frozen weight was written" if step.plan.stale else None))
         if step is None or change:
             reason = change or ("the first call" if not self._plans else "arguments, modes or options of a new kind")
             self._plans.pop(key, None)
@@ -265,9 +273,9 @@ class Graph:
                 p.grad = None
             with tracing(modules) as trace:
                 stand_ins = trace.arguments(given.tensors)
-                for t, s in zip(given.tensors, stand_ins):
-                    if t.requires_grad:
-                        s.requires_grad_()
+                for i, t in enumerate(given.tensors):
+                    if t.requires_grad:  # a view is cast anew by each op under autocast, another leaf once
+                        stand_ins[i] = (stand_ins[i].expand_as(stand_ins[i]) if t._base is not None else stand_ins[i]).requires_grad_()
                 args, kwargs = given.build(stand_ins)
                 results = Structure(self._run_build(args, kwargs))
                 self._update_parameters()
@@ -282,7 +290,8 @@ class Graph:
         guard = _Guard([m for _, m in modules], [o for o, _ in self._optimizers])
         self.traces.append(reason)
         step = _Step(graph, results, guard, [(p, first + i) for i, (p, _) in enumerate(left)],
-                     [(i, first + len(left) + k) for k, i in enumerate(reshaped)], self.config)
+                     [(i, first + len(left) + k) for k, i in enumerate(reshaped)], self.config,
+                     self.config.frozen_weights and not self._optimizers)
         if self._debug_level >= 0:
             print(f"{self.name}: traced {len(graph)} nodes, {step.plan.arena_bytes} bytes, because of {reason}")
         if self._debug_level >= 1:

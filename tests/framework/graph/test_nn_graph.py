@@ -222,6 +222,22 @@ def test_amp_equals_autocast():
     assert_same(list(traced.parameters()), list(eager.parameters()))
 
 
+@pytest.mark.parametrize("dtype", [weir.float32, weir.float16])
+@pytest.mark.parametrize("view", [False, True])
+def test_autocast_shares_casts_as_eager_mode_does(dtype, view):
+    """A leaf of float32 is cast once for both of its uses, a view and other dtypes for each: gradients add up in other precisions."""
+    class Twice(nn.Graph):
+        def build(self, x):
+            with weir.autocast("cpu", dtype=weir.bfloat16):
+                y = x @ x
+            return weir.autograd.grad(y, x, weir.ones_like(y))[0]
+    weir.manual_seed(0)
+    memory = weir.randn(10).to(dtype)
+    x = memory.as_strided((3, 3), (3, 1), 1) if view else memory[1:].clone().view(3, 3).detach().clone()
+    x.requires_grad_()
+    assert weir.equal(Twice()(x), Twice().build(x))
+
+
 def test_gradient_accumulation_averages():
     eager, traced = mlp(), mlp()
     graph = Train(traced, OPTIMIZERS["sgd"](traced.parameters()))

@@ -245,3 +245,14 @@ def test_an_op_in_place_takes_over_its_first_input_only():
     check(program, t)
     check(lambda t: (t * 1).scatter_add(1, t * 1, t * 1), weir.tensor([[1, 1, 0], [2, 2, 2]]))
     check(lambda x: F.multilabel_margin_loss(x, t), weir.randn(3, 4))
+
+
+def test_a_weight_is_cast_once_for_all_of_its_uses():
+    """Without gradients autocast casts it anew for each, and a view of it always."""
+    w = weir.randn(30, 30)
+
+    def f(x):
+        with weir.autocast("cpu", dtype=weir.bfloat16):
+            return F.linear(F.linear(F.linear(x, w), w), w.t().t())
+    plan = check(f, weir.randn(5, 30))
+    assert ops(plan).count("to_dtype") == 2 and ops(plan).count("linear") == 3

@@ -80,3 +80,19 @@ def test_few_rows_of_few_factors(n, m):
     check(to_weir(a) @ to_weir(w), a.double() @ w.double())
     check(weir.addmm(to_weir(b), to_weir(a), to_weir(w)), torch.addmm(b, a, w).double())
     check(weir.nn.functional.linear(to_weir(a), to_weir(w.t()), to_weir(b)), torch.nn.functional.linear(a, w.t(), b).double())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided", "expanded", "permuted batch"])
+def test_products_of_halves_in_any_layout(dtype, layout):
+    """On a CPU without kernels of them they are cast first, in the layout that they have."""
+    torch.manual_seed(0)
+    views = {"rows": lambda x: x, "columns": lambda x: x.mT.contiguous().mT, "strided": lambda x: type(x).repeat_interleave(x, 2, -1)[..., ::2],
+             "expanded": lambda x: x[:1].expand(x.shape), "permuted batch": lambda x: x.permute(1, 2, 0).contiguous().permute(2, 0, 1)}
+    given = [torch.randn(shape).to(getattr(torch, dtype)) for shape in ((3, 40, 50), (3, 50, 60))]
+    (a, b), (ours_a, ours_b) = ([views[layout](move(x)) for x in given] for move in (lambda x: x, to_weir))
+    assert ours_a.stride() == a.stride() and weir.equal(ours_a, to_weir(a))
+    wide = a.double() @ b.double()
+    for product in (ours_a @ ours_b, weir.stack([weir.mm(x, y) for x, y in zip(ours_a, ours_b)])):
+        assert_close(product.double(), wide, rtol=1e-2, atol=0.1)
+    assert_close(weir.nn.functional.linear(ours_a[0], ours_b[0].t()).double(), wide[0], rtol=1e-2, atol=0.1)

@@ -56,6 +56,21 @@ def test_autocast_chooses_pytorchs_precision(name):
     assert dtype(weir) == dtype(torch)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+@pytest.mark.parametrize("view", [False, True])
+def test_casts_of_leaves_are_shared_as_pytorch_shares_them(dtype, view):
+    numbers = [0.2988, -0.2741, -0.8906, -0.4545, -0.9917, 0.0601, 1.3398, -0.4921, -0.6206]
+
+    def gradient(t):
+        leaf = t.tensor([0.0, *numbers], dtype=getattr(t, dtype)).as_strided((3, 3), (3, 1), 1)
+        leaf = (leaf if view else leaf.clone()).requires_grad_()
+        with t.autocast("cpu", dtype=t.bfloat16):
+            y = t.matmul(leaf, leaf)
+        return t.autograd.grad(y, leaf, t.ones_like(y))[0].tolist()
+
+    assert gradient(weir) == gradient(torch)
+
+
 def test_norms_of_half_precision_do_not_overflow_on_the_way():
     for dtype in ("float16", "bfloat16"):
         expected, actual = (float(t.linalg.vector_norm(t.full((4,), 100.0, dtype=getattr(t, dtype)), 3)) for t in (torch, weir))
