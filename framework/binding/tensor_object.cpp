@@ -474,10 +474,7 @@ void init_tensor_type(py::module_& m) {
   TensorImpl::release_py = release_kept;
   m.add_object("Tensor", reinterpret_cast<PyObject*>(&TensorType));
 
-  m.def("_set_tensor_module", [](const std::string& module) {  // which a static type tells by its name
-    TensorType.tp_name = module == "torch" ? "torch.Tensor" : "weir.Tensor";
-    PyType_Modified(&TensorType);
-  });
+  m.def("_name_as_torch", [](bool torch) { TensorType.tp_name = torch ? "torch.Tensor" : "weir.Tensor"; });  // Tensor.__module__
   m.def("_make_subclass", [](py::type cls, const Tensor& data, bool grad) {
     auto* type = reinterpret_cast<PyTypeObject*>(cls.ptr());
     check<TypeError>(PyType_IsSubtype(type, &TensorType), "_make_subclass: ", type->tp_name, " is no subclass of Tensor");

@@ -75,7 +75,7 @@ class as_torch:
         self._version, self._finder = weir.__version__, _Finder()
         weir.__version__ = TorchVersion(API_VERSION)
         weir.__name__ = "torch"  # which libraries look at
-        weir._C._set_tensor_module("torch")
+        weir._C._name_as_torch(True)
         sys.meta_path.insert(0, self._finder)
         sys.modules["torch"] = weir
         if missing:
@@ -94,7 +94,7 @@ class as_torch:
         sys.modules.update(self._set_aside)
         weir.__version__ = self._version
         weir.__name__ = "weir"
-        weir._C._set_tensor_module("weir")
+        weir._C._name_as_torch(False)
 
 
 _recording = False

@@ -12,8 +12,12 @@ namespace {
 // a b - c, rounded once, which is what PyTorch's kernels do; of float64 twice.
 template <class T> T product_less(T a, T b, T c) { return T(double(a) * double(b) - double(c)); }
 
+// Degrees above this take seconds an element, at 2^61 centuries: NaN, as Hermite polynomials have it, where PyTorch does not end.
+constexpr double kMostSteps = 0x1p28;
+
 // p_n from p_0 = 1 and p_1 = `first` for n > 0: step(k, p_k, p_(k-1)) is p_(k+1). NaN stays.
 template <class T, class Step> T recurrence(T first, T n, Step step) {
+  if (n > T(kMostSteps)) return std::numeric_limits<T>::quiet_NaN();
   T before = 1, now = first;
   for (int64_t k = 1; T(k) < n && now == now; k++) {
     T next = step(T(k), now, before);

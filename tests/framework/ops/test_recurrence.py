@@ -33,3 +33,9 @@ def test_what_is_no_degree_and_what_has_no_polynomials():
                      lambda t, x, f=name: getattr(t.special, f)(x.half(), 5), lambda t, x, f=name: getattr(t.special, f)(2, 3),
                      lambda t, x, f=name: getattr(t.special, f)(x[:, None], x.double(), out=t.empty(0, dtype=t.float64))):
             assert_same(call, x, what=name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_degree_of_centuries_ends_at_once(name):  # PyTorch's laguerre and legendre do not end
+    x = weir.tensor([0.5, 1.5])
+    assert getattr(weir.special, name)(x, 2 ** 61).shape == x.shape
