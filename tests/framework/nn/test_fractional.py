@@ -23,3 +23,11 @@ def test_the_same_seed_pools_the_same_windows():
     x = torch.randn(2, 3, 9, 9)
     torch.manual_seed(4), weir.manual_seed(4)
     assert_close(weir.nn.FractionalMaxPool2d(2, output_ratio=0.6)(to_weir(x)), torch.nn.FractionalMaxPool2d(2, output_ratio=0.6)(x))
+
+
+def test_windows_that_do_not_fit_are_refused_without_channels_too():
+    for t in (torch, weir):
+        with pytest.raises(RuntimeError, match="too large relative to input"):
+            t.nn.functional.fractional_max_pool3d(t.zeros(0, 4, 7, 5), [3, 3, 2], [2, 1, 1])
+        assert t.nn.functional.fractional_max_pool2d(t.zeros(0, 4, 7), 3, [2, 5]).shape == (0, 2, 5)
+        assert t.nn.functional.fractional_max_pool3d(t.zeros(0, 5, 7, 5), [3, 3, 2], [2, 1, 1]).shape == (0, 2, 1, 1)

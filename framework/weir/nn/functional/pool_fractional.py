@@ -34,6 +34,9 @@ def _fractional(name, axes, input, kernel_size, output_size, output_ratio, sampl
         samples = weir.rand(batched.size(0), batched.size(1), axes, dtype=input.dtype, device=input.device)
     if batched is not input and input.size(0) == 0:  # an image without channels is fine, a batch of them is not
         shape = (0, *ntuple(output_size, axes, "output_size"))
+        for n, pool, out in zip(input.shape[1:], ntuple(kernel_size, axes, "kernel_size"), shape[1:]):
+            if out + pool - (axes == 2) > n:  # a volume needs one more
+                raise RuntimeError(f"{name}: pool size {pool} and output size {out} are too large relative to input size {n}")
         return input.reshape(shape), input.new_empty(shape, dtype=weir.int64)
     results = _pool(batched, samples, ntuple(kernel_size, axes, "kernel_size"), ntuple(output_size, axes, "output_size"))
     return tuple(results) if batched is input else tuple(t.squeeze(0) for t in results)
