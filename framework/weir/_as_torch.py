@@ -37,13 +37,17 @@ class _Distribution(importlib.metadata.Distribution):
         return path
 
 
+def _is_pytorchs(name):
+    return name in ("torch", "functorch") or name.startswith("torch.")
+
+
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds `torch` and `torch.x.y` as weir's modules. What weir has not is not found: ModuleNotFoundError."""
+    """Finds `torch`, `torch.x.y` and `functorch` as weir's modules. What weir has not is not found: ModuleNotFoundError."""
 
     def find_spec(self, fullname, path=None, target=None):
-        if fullname != "torch" and not fullname.startswith("torch."):
+        if not _is_pytorchs(fullname):
             return None
-        name = "weir" + fullname[len("torch"):]
+        name = "weir._functorch.deprecated" if fullname == "functorch" else "weir" + fullname[len("torch"):]
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError as error:
@@ -71,7 +75,7 @@ class as_torch:
 
     def __init__(self, missing=False):
         global _recording
-        self._set_aside = {n: sys.modules.pop(n) for n in list(sys.modules) if n == "torch" or n.startswith("torch.")}
+        self._set_aside = {n: sys.modules.pop(n) for n in list(sys.modules) if _is_pytorchs(n)}
         self._version, self._finder = weir.__version__, _Finder()
         weir.__version__ = TorchVersion(API_VERSION)
         weir.__name__ = "torch"  # which libraries look at
@@ -89,7 +93,7 @@ class as_torch:
 
     def __exit__(self, *exc):
         sys.meta_path.remove(self._finder)
-        for name in [n for n in sys.modules if n == "torch" or n.startswith("torch.")]:
+        for name in [n for n in sys.modules if _is_pytorchs(n)]:
             del sys.modules[name]
         sys.modules.update(self._set_aside)
         weir.__version__ = self._version
