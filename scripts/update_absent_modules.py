@@ -19,7 +19,8 @@ TABLE = ROOT / "framework" / "weir" / "_absent_modules.txt"
 KNOWN_PRIVATE = ("distributed._", "utils.data._utils.", "nn.parallel._functions")
 #: What PyTorch puts into sys.modules without a file.
 ALIASES = ["distributed._tensor._shards_wrapper", "distributed._tensor._utils", "distributed._tensor.device_mesh", "distributed._tensor.experimental"]
-NO_API = ("include", "lib", "bin", "share", "test", "testing", "ao.quantization._", "contrib")
+NO_API = ("utils.data.datapipes",  # which programs have substitutes for where it cannot be imported
+          "include", "lib", "bin", "share", "test", "testing", "ao.quantization._", "contrib")
 
 
 def modules_of_pytorch() -> list[str]:

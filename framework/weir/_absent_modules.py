@@ -21,7 +21,7 @@ _REASONS = {
     "nn.quantizable": "weir has no quantised tensors", "nested": "weir has no nested tensors",
     "masked.maskedtensor": "weir has no masked tensors", "onnx": "weir exports no ONNX", "export": "weir exports no graphs yet",
     "package": "weir writes no packages of code", "monitor": "weir keeps no counters", "cuda": "there is no CUDA back end",
-    "nn.parallel": "there is no CUDA back end", "utils.data.datapipes": "weir has no data pipes",
+    "nn.parallel": "there is no CUDA back end",
     "nn.attention.bias": "weir has no mask objects yet", "nn.attention.flex_attention": "weir has no flexible attention yet",
 }
 
