@@ -40,8 +40,11 @@ template <class Op, class... Ops> constexpr bool contains(OpList<Ops...>) { retu
 /// Formulas of an instruction or two for floating point too.
 using ShortOps = OpList<Div, Relu, ReluBackward, Sqrt, Reciprocal, Fmax, Fmin, Clamp, Lerp, Addcmul, Addcdiv>;
 
+/// Formulas of a few long chains, of which the machine sees two at once if they stand side by side.
+using ChainOps = OpList<Erf, Gelu>;
+
 /// How many vectors a turn of the loop takes: several where the formula is so short that the loop around it would take as long.
-template <class Op> constexpr int kTurn = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}) ? 4 : 1;
+template <class Op> constexpr int kTurn = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}) ? 4 : contains<Op>(ChainOps{}) ? 2 : 1;
 
 // As many turns as n elements fill; `fixed` as in Loop. Returns where the rest begins.
 template <uint32_t fixed, class Op, class T> int64_t turns(const Op op, T* out, const T* const* in_data, const Vec<T>* numbers, int64_t n) {

@@ -72,14 +72,29 @@ inline F32 scaled(F32 p, F32 n) {
 #endif
 }
 
-/// exp(x) for x in [-104, 89], as 2^n exp(r) with |r| <= ln(2) / 2. Coefficients: Cephes expf.
-inline F32 exp_within(F32 x) {
+/// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2: gives exp(r), n, and n as the low bits of a number. Coefficients: Cephes expf.
+inline F32 exp_reduced(F32 x, F32* n, I32* low) {
   const F32 magic(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
-  F32 n = fma(x, F32(1.44269504088896341f), magic) - magic;
-  F32 r = fma(n, F32(-0.693145751953125f), x);
-  r = fma(n, F32(-1.42860682030941723e-6f), r);
+  const F32 y = fma(x, F32(1.44269504088896341f), magic);
+  *low = bits(y), *n = y - magic;
+  F32 r = fma(*n, F32(-0.693145751953125f), x);
+  r = fma(*n, F32(-1.42860682030941723e-6f), r);
   F32 p = polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-  return scaled(fma(p, r * r, r) + F32(1), n);
+  return fma(p, r * r, r) + F32(1);
+}
+/// exp(x) for x in [-104, 89].
+inline F32 exp_within(F32 x) {
+  F32 n;
+  I32 low;
+  F32 p = exp_reduced(x, &n, &low);
+  return scaled(p, n);
+}
+/// exp(x) for x in [-80, 80], whose exponent is a normal number's.
+inline F32 exp_near(F32 x) {
+  F32 n;
+  I32 low;
+  F32 p = exp_reduced(x, &n, &low);
+  return of_bits(I32(bits(p).v + (low.v << 23)));
 }
 
 /// x = 2^e m with m in [sqrt(1/2), sqrt(2)), for positive finite x.
@@ -154,7 +169,7 @@ inline Vec<float> erf(Vec<float> x) {
   using lanes::fma, lanes::polynomial;
   F t = abs(x), s = x * x, clipped = where(t > F(4), F(4), t);
   F q = polynomial(clipped, {-1.72853470e-5f, 3.83197126e-4f, -3.88396438e-3f, 2.42546219e-2f, -1.06777877e-1f, -6.34846687e-1f, -1.28717512e-1f});
-  F tail = F(1) - lanes::exp_within(fma(q, clipped, -clipped));
+  F tail = F(1) - lanes::exp_near(fma(q, clipped, -clipped));
   F p = polynomial(s, {-5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f, 1.28379166e-1f});
   return where(t > F(0.927734375f), copysign(tail, x), fma(p, x, x));
 }
