@@ -183,6 +183,24 @@ Tensor as_type(const Tensor& t, DType type) {
   return copied(t, dense ? Meta(t.sizes(), t.strides(), type, t.device()) : Meta(t.sizes(), type));
 }
 
+// Lines of a matrix that lie a multiple of a kilobyte apart share a few sets of the first-level cache. oneDNN's products of
+// AVX2 read W across its rows, and a transposed A across its columns, at half their speed then: a copy with space between
+// the lines costs less, where each number is used often enough. Its AVX-512 kernels copy by themselves.
+#ifdef __AVX512F__
+constexpr int64_t kOften = std::numeric_limits<int64_t>::max();
+#else
+constexpr int64_t kOften = 24;
+#endif
+Tensor spaced(const Tensor& t, int across, int64_t uses) {
+  constexpr int64_t kAlias = 256, kSpace = 16;  // floats
+  const int line = t.ndim() - 2 + (1 - across), step = t.ndim() - 2 + across;
+  if (uses < kOften || t.strides()[line] != 1 || t.strides()[step] % kAlias || t.sizes()[step] < 8) return t;
+  Dims strides(t.ndim(), 1);
+  strides[step] = t.sizes()[line] + kSpace;
+  if (t.ndim() == 3) strides[0] = strides[step] * t.sizes()[step];
+  return copied(t, Meta(t.sizes(), strides, t.dtype(), t.device()));
+}
+
 Dims three(const Tensor& t) {
   return t.ndim() == 3 ? t.strides() : Dims{t.numel(), t.strides()[0], t.strides()[1]};
 }
@@ -260,6 +278,10 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
       for (int64_t i = 0; i < rows; i++)
         gemv(Gemv(g, a.data<float>() + i * g.a_strides[1], w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>() + i * g.out_strides[1]));
       return;
+    }
+    if (type == DType::float32) {
+      w = spaced(w, 0, g.n), a = spaced(a, 1, g.p);
+      g.a_strides = three(a), g.w_strides = three(w);
     }
     return onednn_gemm(g, type, a.raw(), w.raw(), bias ? bias.raw() : nullptr, out.raw());
   }
