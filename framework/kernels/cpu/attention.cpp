@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/registers.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
 constexpr int64_t kQueries = 64, kKeys = 256;  // a block of scores fills a quarter of a second-level cache at most
+constexpr int64_t kLine = kKeys + 16;          // from row to row of a block: rows a kilobyte apart would share sets of the cache
 
 // c = alpha op(a) op(b) + beta c of row-major matrices with leading dimensions.
 void product(bool ta, bool tb, int64_t m, int64_t n, int64_t k, float alpha, const float* a, int64_t lda, const float* b, int64_t ldb, float beta,
@@ -48,40 +50,25 @@ struct Problem {
 
   int64_t last_key(int64_t first_query, int64_t count) const { return causal ? std::min(keys, first_query + count) : keys; }
 
-  // scale q k^T + mask for a block, in s (rows of kKeys).
+  // scale q k^T + mask for a block, in s (rows of kLine).
   void scores(Plane q, Plane k, int64_t n, int64_t h, int64_t i, int64_t rows, int64_t j, int64_t columns, float* s) const {
-    product(false, true, rows, columns, width, scale, q.data + i * q.ld, q.ld, k.data + j * k.ld, k.ld, 0, s, kKeys);
+    product(false, true, rows, columns, width, scale, q.data + i * q.ld, q.ld, k.data + j * k.ld, k.ld, 0, s, kLine);
     if (mask) {
       const Dims& st = mask.strides();
       const float* m = mask.data<float>() + n * st[0] + h * st[1] + i * st[2] + j * st[3];
       for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < columns; c++) s[r * kKeys + c] += m[r * st[2] + c * st[3]];
+        for (int64_t c = 0; c < columns; c++) s[r * kLine + c] += m[r * st[2] + c * st[3]];
     }
     if (causal && j + columns > i + 1)
       for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = std::max<int64_t>(0, i + r + 1 - j); c < columns; c++) s[r * kKeys + c] = -INFINITY;
+        for (int64_t c = std::max<int64_t>(0, i + r + 1 - j); c < columns; c++) s[r * kLine + c] = -INFINITY;
   }
 };
 
 // x = exp(x - shift) over n numbers; their sum.
 float exponentials(float* x, int64_t n, float shift) {
-  constexpr int w = Vec<float>::size;
-  Vec<float> sum(0.0f), by(shift);
-  int64_t i = 0;
-  for (; i + w <= n; i += w) {
-    Vec<float> e = exp(Vec<float>::load(x + i) - by);
-    e.store(x + i);
-    sum = sum + e;
-  }
-  float total = across_lanes(sum, [](Vec<float> a, Vec<float> b) { return a + b; });
-  for (; i < n; i++) total += x[i] = std::exp(x[i] - shift);
-  return total;
-}
-
-float largest_of(const float* x, int64_t n) {
-  float m = -INFINITY;
-  for (int64_t i = 0; i < n; i++) m = x[i] > m || x[i] != x[i] ? x[i] : m;
-  return m;
+  map(x, x, n, [by = Vec<float>(shift)](Vec<float> e) { return exp(e - by); });
+  return sum_of(x, n);
 }
 
 void forward(const FlashAttention& op, Inputs in, Outputs out) {
@@ -92,7 +79,7 @@ void forward(const FlashAttention& op, Inputs in, Outputs out) {
   Tensor log_sums = out[1].is_contiguous() ? out[1] : empty(out[1].sizes(), DType::float32);
   const int64_t blocks = (p.queries + kQueries - 1) / kQueries;
   parallel_for(p.batch * p.heads * blocks, 1, [&](int64_t b, int64_t e) {
-    std::vector<float> s(kQueries * kKeys), sum(kQueries), top(kQueries), acc(kQueries * p.values);
+    std::vector<float> s(kQueries * kLine), sum(kQueries), top(kQueries), acc(kQueries * p.values);
     for (int64_t block = b; block < e; block++) {
       int64_t n = block / blocks / p.heads, h = block / blocks % p.heads, i = block % blocks * kQueries, rows = std::min(kQueries, p.queries - i);
       Plane queries = plane(q, n, h), keys = plane(k, n, h / (p.heads / p.groups)), values = plane(v, n, h / (p.heads / p.groups));
@@ -101,7 +88,7 @@ void forward(const FlashAttention& op, Inputs in, Outputs out) {
         int64_t columns = std::min(kKeys, end - j);
         p.scores(queries, keys, n, h, i, rows, j, columns, s.data());
         for (int64_t r = 0; r < rows; r++) {
-          float* row = s.data() + r * kKeys;
+          float* row = s.data() + r * kLine;
           float before = top[r], high = largest_of(row, columns);
           high = high > before || high != high ? high : before;
           if (high == -INFINITY) {  // nothing seen so far
@@ -114,7 +101,7 @@ void forward(const FlashAttention& op, Inputs in, Outputs out) {
           if (faded != 1)
             for (int64_t c = 0; c < p.values; c++) acc[r * p.values + c] *= faded;
         }
-        product(false, false, rows, p.values, columns, 1, s.data(), kKeys, values.data + j * values.ld, values.ld, 1, acc.data(), p.values);
+        product(false, false, rows, p.values, columns, 1, s.data(), kLine, values.data + j * values.ld, values.ld, 1, acc.data(), p.values);
       }
       Plane to = plane(y, n, h);
       for (int64_t r = 0; r < rows; r++) {
@@ -139,7 +126,7 @@ void backward(const FlashAttentionBackward& op, Inputs in, Outputs out) {
   }
   // Threads own groups of heads, which share keys and values.
   parallel_for(p.batch * p.groups, 1, [&](int64_t b, int64_t e) {
-    std::vector<float> s(kQueries * kKeys), ds(kQueries * kKeys), dot(p.queries);
+    std::vector<float> s(kQueries * kLine), ds(kQueries * kLine), dot(p.queries);
     for (int64_t item = b; item < e; item++) {
       int64_t n = item / p.groups, g = item % p.groups, repeat = p.heads / p.groups;
       Plane keys = plane(k, n, g), values = plane(v, n, g), dk = plane(d[1], n, g), dv = plane(d[2], n, g);
@@ -155,13 +142,13 @@ void backward(const FlashAttentionBackward& op, Inputs in, Outputs out) {
           for (int64_t j = 0, end = p.last_key(i, rows); j < end; j += kKeys) {
             int64_t columns = std::min(kKeys, end - j);
             p.scores(queries, keys, n, h, i, rows, j, columns, s.data());
-            for (int64_t r = 0; r < rows; r++) exponentials(s.data() + r * kKeys, columns, log_sum[i + r]);
-            product(true, false, columns, p.values, rows, 1, s.data(), kKeys, given.data + i * given.ld, given.ld, 1, dv.data + j * dv.ld, dv.ld);
-            product(false, true, rows, columns, p.values, 1, given.data + i * given.ld, given.ld, values.data + j * values.ld, values.ld, 0, ds.data(), kKeys);
+            for (int64_t r = 0; r < rows; r++) exponentials(s.data() + r * kLine, columns, log_sum[i + r]);
+            product(true, false, columns, p.values, rows, 1, s.data(), kLine, given.data + i * given.ld, given.ld, 1, dv.data + j * dv.ld, dv.ld);
+            product(false, true, rows, columns, p.values, 1, given.data + i * given.ld, given.ld, values.data + j * values.ld, values.ld, 0, ds.data(), kLine);
             for (int64_t r = 0; r < rows; r++)
-              for (int64_t c = 0; c < columns; c++) ds[r * kKeys + c] = s[r * kKeys + c] * (ds[r * kKeys + c] - dot[i + r]) * p.scale;
-            product(false, false, rows, p.width, columns, 1, ds.data(), kKeys, keys.data + j * keys.ld, keys.ld, 1, dq.data + i * dq.ld, dq.ld);
-            product(true, false, columns, p.width, rows, 1, ds.data(), kKeys, queries.data + i * queries.ld, queries.ld, 1, dk.data + j * dk.ld, dk.ld);
+              for (int64_t c = 0; c < columns; c++) ds[r * kLine + c] = s[r * kLine + c] * (ds[r * kLine + c] - dot[i + r]) * p.scale;
+            product(false, false, rows, p.width, columns, 1, ds.data(), kLine, keys.data + j * keys.ld, keys.ld, 1, dq.data + i * dq.ld, dq.ld);
+            product(true, false, columns, p.width, rows, 1, ds.data(), kLine, queries.data + i * queries.ld, queries.ld, 1, dk.data + j * dk.ld, dk.ld);
           }
         }
       }

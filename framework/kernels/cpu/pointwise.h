@@ -12,7 +12,7 @@ template <class Op> constexpr int arity() {
   return n;
 }
 
-template <class Op, class V> V evaluate(const Op& op, const V* x) {
+template <class Op, class V> [[gnu::always_inline]] inline V evaluate(const Op& op, const V* x) {
   using formulas::formula;
   if constexpr (arity<Op>() == 1) return formula(op, x[0]);
   else if constexpr (arity<Op>() == 2) return formula(op, x[0], x[1]);
@@ -49,7 +49,6 @@ template <class Op> constexpr int kTurn = contains<Op>(NarrowOps{}) || contains<
 // As many turns as n elements fill; `fixed` as in Loop. Returns where the rest begins.
 template <uint32_t fixed, class Op, class T> int64_t turns(const Op op, T* out, const T* const* in_data, const Vec<T>* numbers, int64_t n) {
   constexpr int k = arity<Op>(), w = Vec<T>::size, turn = kTurn<Op>;
-  if (turn == 1 && fixed) return 0;  // a branch for each input costs such a formula nothing
   const T* in[k];
   Vec<T> x[k];
   for (int j = 0; j < k; j++) in[j] = in_data[j], x[j] = numbers[j];
@@ -61,6 +60,21 @@ template <uint32_t fixed, class Op, class T> int64_t turns(const Op op, T* out, 
         if (!(fixed >> j & 1)) x[j] = Vec<T>::load(in[j] + i + t * w);
       evaluate(op, x).store(out + i + t * w);
     }
+  return i;
+}
+
+// The whole vectors of n elements one by one, from i on. A function of its own: a formula that stands in one place is inlined
+// whole, and its constants stay in registers.
+template <class Op, class T> [[gnu::noinline]] int64_t one_by_one(const Op op, T* out, const T* const* in_data, const Vec<T>* numbers, uint32_t fixed, int64_t i, int64_t n) {
+  constexpr int k = arity<Op>(), w = Vec<T>::size;
+  const T* in[k];
+  Vec<T> x[k];
+  for (int j = 0; j < k; j++) in[j] = in_data[j], x[j] = numbers[j];
+  for (; i + w <= n; i += w) {
+    for (int j = 0; j < k; j++)
+      if (!(fixed >> j & 1)) x[j] = Vec<T>::load(in[j] + i);
+    evaluate(op, x).store(out + i);
+  }
   return i;
 }
 
@@ -77,23 +91,21 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
     if (!in[j]) fixed |= 1u << j;
   }
   int64_t i = 0;
-  if (fixed == 0) i = turns<0>(op, out, in, x, n);
-  else if (fixed == 1 && k == 2) i = turns<1>(op, out, in, x, n);
-  else if (fixed == 2 && k == 2) i = turns<2>(op, out, in, x, n);
-  for (; i + w <= n; i += w) {
-    for (int j = 0; j < k; j++)
-      if (!(fixed >> j & 1)) x[j] = Vec<T>::load(in[j] + i);
-    evaluate(op, x).store(out + i);
+  if constexpr (kTurn<Op> > 1) {
+    if (fixed == 0) i = turns<0>(op, out, in, x, n);
+    else if (fixed == 1 && k == 2) i = turns<1>(op, out, in, x, n);
+    else if (fixed == 2 && k == 2) i = turns<2>(op, out, in, x, n);
   }
+  i = one_by_one(op, out, in, x, fixed, i, n);
   if (i == n) return;
   // The rest in one padded vector. Ones, so that integer division sees no zero that is not the caller's.
   T pad[k][w], last[w];
   for (int j = 0; j < k; j++) {
     if (fixed >> j & 1) continue;
     for (int l = 0; l < w; l++) pad[j][l] = i + l < n ? in[j][i + l] : T(1);
-    x[j] = Vec<T>::load(pad[j]);
+    in[j] = pad[j];
   }
-  evaluate(op, x).store(last);
+  one_by_one(op, last, in, x, fixed, 0, w);
   std::memcpy(out + i, last, (n - i) * sizeof(T));
 }
 

@@ -27,5 +27,29 @@ template <class T, class F> void for_registers(int64_t n, F&& f) {
   if (j < n) f(j, int(n - j));
 }
 
+/// start joined with all of n numbers, in no defined order.
+template <class T, class F> T fold(const T* x, int64_t n, T start, F&& join) {
+  constexpr int w = Vec<T>::size, k = 4;  // four chains, since one waits for its own result
+  Vec<T> acc[k] = {Vec<T>(start), Vec<T>(start), Vec<T>(start), Vec<T>(start)};
+  int64_t i = 0;
+  for (; i + k * w <= n; i += k * w)
+    for (int j = 0; j < k; j++) acc[j] = join(acc[j], Vec<T>::load(x + i + j * w));
+  for (; i + w <= n; i += w) acc[0] = join(acc[0], Vec<T>::load(x + i));
+  T r = across_lanes(join(join(acc[0], acc[1]), join(acc[2], acc[3])), join);
+  for (; i < n; i++) r = join(Vec<T>(r), Vec<T>(x[i])).v[0];
+  return r;
+}
+/// y = f(x), register by register.
+template <class T, class F> void map(const T* x, T* y, int64_t n, F&& f) {
+  for_registers<T>(n, [&](int64_t i, int count) { store(f(load(x + i, count)), y + i, count); });
+}
+/// NaN where one of them is.
+template <class T> T largest_of(const T* x, int64_t n) {
+  return fold(x, n, -std::numeric_limits<T>::infinity(), [](auto a, auto b) { return where((a > b) | (a != a), a, b); });
+}
+template <class T> T sum_of(const T* x, int64_t n) {
+  return fold(x, n, T(0), [](auto a, auto b) { return a + b; });
+}
+
 }  // namespace WEIR_ISA
 }  // namespace weir

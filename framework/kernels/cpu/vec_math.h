@@ -1,4 +1,4 @@
-// exp, log, log1p and erf of float lanes: polynomials on reduced arguments, within 1.5 ulp of the true value. libmvec's are off by
+// exp, log, log1p, tanh and erf of float lanes: polynomials on reduced arguments, within 1.5 ulp of the true value. libmvec's are off by
 // up to 4. Also powers of negative bases and log-gamma, which it has not. Included by vec.h, which has the others.
 //
 // The steps are fused multiply-adds where the machine has them; without, the last bit of a result may differ.
@@ -161,6 +161,15 @@ inline Vec<float> log1p(Vec<float> x) {
   F u = F(1) + x, lost = x - (u - F(1));
   F rough = log(u), y = rough + lost / u;
   return where(u == F(1), x, where((u > F(0)) & (u <= largest(u)), y, rough));  // at -1 and at infinity the correction is NaN
+}
+
+/// Two ranges: an odd polynomial below 0.625 (coefficients: Cephes tanhf), beyond it 1 - 2 / (exp(2|x|) + 1).
+inline Vec<float> tanh(Vec<float> x) {
+  using F = Vec<float>;
+  F t = abs(x), s = x * x;
+  F far = F(1) - F(2) / (lanes::exp_near(lanes::clamped(t + t, 0.0f, 20.0f)) + F(1));
+  F p = lanes::polynomial(s, {-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f, -3.33332819422e-1f});
+  return copysign(where(t > F(0.625f), far, fma(p * s, t, t)), x);
 }
 
 /// Two ranges: an odd polynomial below 0.93, beyond it 1 - exp(q(|x|)). Coefficients: N. Juffa.
