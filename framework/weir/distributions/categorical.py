@@ -36,6 +36,7 @@ class Categorical(Distribution):
         new._param = new.__dict__.get("probs", new.__dict__.get("logits"))
         new._num_events = self._num_events
         super(Categorical, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)
@@ -91,6 +92,7 @@ class OneHotCategorical(Distribution):
         new = self._get_checked_instance(OneHotCategorical, _instance)
         new._categorical = self._categorical.expand(batch_shape)
         super(OneHotCategorical, new).__init__(batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     _param = property(lambda self: self._categorical._param)
@@ -148,6 +150,7 @@ class Multinomial(Distribution):
         new._categorical = self._categorical.expand(batch_shape)
         new._binomial = Binomial(self.total_count, probs=new._categorical.probs)
         super(Multinomial, new).__init__(batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)

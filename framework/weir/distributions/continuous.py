@@ -33,6 +33,7 @@ class Normal(ExponentialFamily):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, Normal, "loc", "scale")
         super(Normal, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def sample(self, sample_shape=Size()):
@@ -96,6 +97,7 @@ class Uniform(Distribution):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, Uniform, "low", "high")
         super(Uniform, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def rsample(self, sample_shape=Size()):
@@ -137,6 +139,7 @@ class Exponential(ExponentialFamily):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, Exponential, "rate")
         super(Exponential, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def rsample(self, sample_shape=Size()):
@@ -183,6 +186,7 @@ class Laplace(Distribution):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, Laplace, "loc", "scale")
         super(Laplace, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def rsample(self, sample_shape=Size()):
@@ -225,6 +229,7 @@ class Cauchy(Distribution):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, Cauchy, "loc", "scale")
         super(Cauchy, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def rsample(self, sample_shape=Size()):
@@ -269,6 +274,7 @@ class VonMises(Distribution):
         if _instance is not None:
             new, shape = self._fields(batch_shape, _instance, VonMises, "loc", "concentration")
             super(VonMises, new).__init__(shape, validate_args=False)
+            new._validate_args = self._validate_args
             return new
         return type(self)(self.loc.expand(batch_shape), self.concentration.expand(batch_shape), validate_args=self._validate_args)
 
@@ -313,6 +319,7 @@ class GeneralizedPareto(Distribution):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, GeneralizedPareto, "loc", "scale", "concentration")
         super(GeneralizedPareto, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)

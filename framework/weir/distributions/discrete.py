@@ -42,6 +42,7 @@ class _Binary:
         new, shape = self._fields(batch_shape, _instance, base, "probs", "logits", *more)
         new._param = new.__dict__.get("probs", new.__dict__.get("logits"))
         super(base, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
 
@@ -328,6 +329,7 @@ class Poisson(ExponentialFamily):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, Poisson, "rate")
         super(Poisson, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def sample(self, sample_shape=Size()):

@@ -3,7 +3,7 @@ import weir
 from weir import Size, Tensor
 
 from . import constraints
-from .utils import lazy_property
+from .utils import lazy_on_class, lazy_property
 
 
 class Distribution:
@@ -37,7 +37,7 @@ class Distribution:
         for name, constraint in known.items():
             if constraints.is_dependent(constraint):
                 continue
-            if name not in self.__dict__ and isinstance(getattr(type(self), name, None), property):
+            if name not in self.__dict__ and isinstance(getattr(type(self), name, None), lazy_on_class):
                 continue  # the other one of probs and logits was given
             value = getattr(self, name)
             valid = constraint.check(value)
@@ -150,9 +150,7 @@ class Distribution:
         if _instance is None and type(self).__init__ != cls.__init__:
             raise NotImplementedError(f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method "
                                       "must also define a custom .expand() method.")
-        new = type(self).__new__(type(self)) if _instance is None else _instance
-        new._validate_args = self._validate_args
-        return new
+        return type(self).__new__(type(self)) if _instance is None else _instance
 
     def __repr__(self):
         try:

@@ -74,6 +74,7 @@ class Gamma(ExponentialFamily):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, Gamma, "concentration", "rate")
         super(Gamma, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def rsample(self, sample_shape=Size()):
@@ -136,6 +137,7 @@ class Dirichlet(ExponentialFamily):
     def expand(self, batch_shape, _instance=None):
         new, shape = self._fields(batch_shape, _instance, Dirichlet, "concentration", tails={"concentration": self.event_shape})
         super(Dirichlet, new).__init__(shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def rsample(self, sample_shape=()):
@@ -191,6 +193,7 @@ class Beta(ExponentialFamily):
         new = self._get_checked_instance(Beta, _instance)
         new._dirichlet = self._dirichlet.expand(batch_shape)
         super(Beta, new).__init__(batch_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     concentration1 = property(lambda self: self._dirichlet.concentration[..., 0])
@@ -247,6 +250,7 @@ class StudentT(Distribution):
         new, shape = self._fields(batch_shape, _instance, StudentT, "df", "loc", "scale")
         new._chi2 = self._chi2.expand(shape)
         super(StudentT, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def rsample(self, sample_shape=Size()):
@@ -282,6 +286,7 @@ class FisherSnedecor(Distribution):
         new, shape = self._fields(batch_shape, _instance, FisherSnedecor, "df1", "df2")
         new._gamma1, new._gamma2 = self._gamma1.expand(shape), self._gamma2.expand(shape)
         super(FisherSnedecor, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     @property

@@ -72,6 +72,7 @@ class MultivariateNormal(Distribution):
             "loc": self.event_shape, **{n: square for n in _MATRICES}})
         new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
         super(MultivariateNormal, new).__init__(shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     def _square(self, t):
@@ -141,6 +142,7 @@ class LowRankMultivariateNormal(Distribution):
             "loc": self.event_shape, "cov_diag": self.event_shape, "cov_factor": tuple(self.cov_factor.shape)[-2:]})
         new._capacitance_tril = new._capacitance()
         super(LowRankMultivariateNormal, new).__init__(shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     mean = mode = property(lambda self: self.loc)
@@ -218,6 +220,7 @@ class Wishart(ExponentialFamily):
         new, shape = self._fields(batch_shape, _instance, Wishart, "df", *_MATRICES, tails={n: self.event_shape for n in _MATRICES})
         new._unbroadcasted_scale_tril = self._unbroadcasted_scale_tril
         super(Wishart, new).__init__(shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         new._chi2 = new._diagonal()
         return new
 
@@ -305,6 +308,7 @@ class LKJCholesky(Distribution):
         new, shape = self._fields(batch_shape, _instance, LKJCholesky, "concentration")
         new.dim = self.dim
         super(LKJCholesky, new).__init__(shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         new._beta = self._beta.expand(tuple(shape) + (self.dim,))
         return new
 
@@ -350,6 +354,7 @@ class Independent(Distribution):
         new.base_dist = self.base_dist.expand(tuple(batch_shape) + tuple(self.event_shape)[:self.reinterpreted_batch_ndims])
         new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
         super(Independent, new).__init__(batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     has_rsample = property(lambda self: self.base_dist.has_rsample)
@@ -418,6 +423,7 @@ class MixtureSameFamily(Distribution):
         new._mixture_distribution = self._mixture_distribution.expand(batch_shape)
         new._num_component, new._event_ndims = self._num_component, self._event_ndims
         super(MixtureSameFamily, new).__init__(batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     mixture_distribution = property(lambda self: self._mixture_distribution)

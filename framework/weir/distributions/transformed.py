@@ -46,6 +46,7 @@ class TransformedDistribution(Distribution):
         new.base_dist = self.base_dist.expand(shape[:len(shape) - len(self.base_dist.event_shape)])
         new.transforms = self.transforms
         super(TransformedDistribution, new).__init__(batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     @constraints.dependent_property(is_discrete=False)
@@ -221,6 +222,7 @@ class Pareto(TransformedDistribution):
         new.base_dist = self.base_dist.expand(shape)
         new.transforms = [ExpTransform(), AffineTransform(loc=0, scale=new.scale)]
         Distribution.__init__(new, shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     @constraints.dependent_property(is_discrete=False, event_dim=0)
@@ -262,6 +264,7 @@ class Weibull(TransformedDistribution):
         new, shape = self._fields(batch_shape, _instance, Weibull, "scale", "concentration", "concentration_reciprocal")
         new.base_dist, new.transforms = self.base_dist.expand(shape), new._steps()
         Distribution.__init__(new, shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     mean = property(lambda self: self.scale * weir.exp(weir.lgamma(1 + self.concentration_reciprocal)))
@@ -386,6 +389,7 @@ class LogitRelaxedBernoulli(Distribution):
         new, shape = self._fields(batch_shape, _instance, LogitRelaxedBernoulli, "probs", "logits")
         new.temperature, new._param = self.temperature, new.__dict__.get("probs", new.__dict__.get("logits"))
         super(LogitRelaxedBernoulli, new).__init__(shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     @lazy_property
@@ -443,6 +447,7 @@ class ExpRelaxedCategorical(Distribution):
         new = self._get_checked_instance(ExpRelaxedCategorical, _instance)
         new.temperature, new._categorical = self.temperature, self._categorical.expand(batch_shape)
         super(ExpRelaxedCategorical, new).__init__(batch_shape, self.event_shape, validate_args=False)
+        new._validate_args = self._validate_args
         return new
 
     param_shape = property(lambda self: self._categorical.param_shape)

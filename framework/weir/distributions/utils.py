@@ -76,13 +76,13 @@ class lazy_property:
 
     def __get__(self, instance, obj_type=None):
         if instance is None:
-            return _lazy_on_class(self.wrapped)
+            return lazy_on_class(self.wrapped)
         with weir.enable_grad():
             value = self.wrapped(instance)
         setattr(instance, self.wrapped.__name__, value)
         return value
 
 
-class _lazy_on_class(property):
+class lazy_on_class(property):
     def __init__(self, wrapped):
         super().__init__(wrapped)
