@@ -60,11 +60,11 @@ class CastMixin:
 
     def cuda(self, device=None):
         """Moves to a GPU, the current one unless told."""
-        return self.to("cuda" if device is None else device)
+        return self._apply(lambda t: t.to("cuda" if device is None else device))
 
     def cpu(self):
         """Moves to the CPU."""
-        return self.to("cpu")
+        return self._apply(lambda t: t.cpu())
 
     def type(self, dst_type):
         """Casts all parameters and buffers to a dtype."""

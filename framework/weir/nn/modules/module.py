@@ -132,7 +132,9 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
         self._check_name("module", name, self._modules)
         self._modules[name] = registered("module", self, name, module) if _shared else module
 
-    register_module = add_module
+    def register_module(self, name: str, module) -> None:
+        """add_module under its newer name."""
+        self.add_module(name, module)
 
     def _check_name(self, what, name, table):
         if not isinstance(name, str):
@@ -238,11 +240,12 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
             yield module
 
     def train(self, mode: bool = True):
-        """Sets training mode on the whole tree. Returns self."""
+        """Sets training mode on the whole tree, by the children's own `train`, which a program may override. Returns self."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
-        for module in self.modules():
-            module.training = mode
+        self.training = mode
+        for child in self.children():
+            child.train(mode)
         return self
 
     def eval(self):
