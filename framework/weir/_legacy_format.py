@@ -19,7 +19,7 @@ def is_legacy(file) -> bool:
     return head == _HEADER
 
 
-def read_legacy(file, find, storages):
+def read_legacy(file, find, make, storages):
     """The object of such a file. Raises LoadError."""
     def plain():
         return Reader(file, _nothing, _nothing).read()
@@ -42,7 +42,7 @@ def read_legacy(file, find, storages):
             description = description[:5]
         return known(description)
 
-    result = Reader(file, find, persistent).read()
+    result = Reader(file, find, persistent, make).read()
     keys = plain()
     if not isinstance(keys, list) or set(keys) != set(memory) or len(keys) != len(memory):
         raise LoadError("the file lists other storages than it refers to")

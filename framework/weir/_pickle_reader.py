@@ -4,9 +4,10 @@ Nothing in the file is looked up, called or changed but what the table of allowe
 on objects that this file made. Source of the format: https://docs.python.org/3/library/pickletools.html
 """
 
+import enum
 import pickle
 import pickletools
-from collections import OrderedDict
+from collections import OrderedDict, deque
 
 
 class LoadError(pickle.UnpicklingError):
@@ -34,11 +35,12 @@ class Reader:
     """Reads one pickle from `file`.
 
     `find(module, name)` answers an Allowed, any other value to push as it is (a dtype), or raises LoadError.
-    `persistent(id)` answers what stands for a persistent id. Raises LoadError for everything malformed.
+    `persistent(id)` answers what stands for a persistent id. `make(what, args, keywords, new)` makes objects of values that `find` answered;
+    without it none are made. Raises LoadError for everything malformed.
     """
 
-    def __init__(self, file, find, persistent):
-        self._file, self._find, self._persistent = file, find, persistent
+    def __init__(self, file, find, persistent, make=None):
+        self._file, self._find, self._persistent, self._maker = file, find, persistent, make
         self._stack, self._memo, self._made = [], {}, {}
 
     def read(self):
@@ -116,11 +118,14 @@ class Reader:
 
     def _do_append(self, _):
         item = self._pop()
-        list.append(self._top(list), item)
+        self._extend([item])
 
     def _do_appends(self, _):
-        items = self._pop_mark()
-        list.extend(self._top(list), items)
+        self._extend(self._pop_mark())
+
+    def _extend(self, items):
+        target = self._top((list, deque))
+        (deque if isinstance(target, deque) else list).extend(target, items)  # theirs, whatever a subclass makes of it
 
     def _do_additems(self, _):
         items = self._pop_mark()
@@ -175,8 +180,14 @@ class Reader:
         self._make(what, args, keywords, new=True)
 
     def _make(self, what, args, keywords, new=False):
-        if not isinstance(what, Allowed) or not isinstance(args, tuple) or not isinstance(keywords, dict):
+        known = isinstance(what, Allowed)
+        if not known and not (self._maker and callable(what)) or not isinstance(args, tuple) or not isinstance(keywords, dict):
             raise LoadError("the pickle calls what is no function")
+        if not known:
+            made = self._maker(what, args, keywords, new)
+            if not isinstance(made, enum.Enum):  # whose members are the program's
+                self._made[id(made)] = made
+            return self._stack.append(made)
         made = what.make.__new__(what.make, *args, **keywords) if new and what.new else what.make(*args, **keywords)
         if what.attributes:
             self._made[id(made)] = made
@@ -197,6 +208,7 @@ class Reader:
             slots = {}
             if isinstance(state, tuple) and len(state) == 2:
                 state, slots = state
-            target.__dict__.update(state or {})
+            if state:
+                target.__dict__.update(state)
             for key, value in (slots or {}).items():
                 setattr(target, key, value)

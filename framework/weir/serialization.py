@@ -12,6 +12,7 @@ import mmap as _mmap
 import os
 import pickle
 import struct
+import types
 import typing
 import zipfile
 import zlib
@@ -19,6 +20,7 @@ from collections import Counter, OrderedDict
 
 import weir
 from weir._C import Tensor
+from weir import _trusted_pickles
 from weir._atomic import replacing
 from weir._pickle_reader import Allowed, LoadError, Reader
 
@@ -76,6 +78,17 @@ class _Pickler(pickle._Pickler):
         if type(obj) is weir.Size:
             return self.save_reduce(_Named("torch", "Size"), (tuple(obj),), obj=obj)
         return super().save(obj, save_persistent_id)
+
+    def save_global(self, obj, name=None):
+        """Classes and functions of weir's under PyTorch's names, so that each of the two reads what the other wrote."""
+        name = name or getattr(obj, "__qualname__", None) or obj.__name__
+        home, _, rest = pickle.whichmodule(obj, name).partition(".")
+        if home != "weir":
+            return super().save_global(obj, name)
+        self._named(f"torch.{rest}" if rest else "torch", name)
+        self.memoize(obj)
+
+    dispatch = {**pickle._Pickler.dispatch, types.FunctionType: save_global}
 
     def save_reduce(self, func, args, state=None, *rest, obj=None, **kwargs):
         if not isinstance(func, _Named):
@@ -371,9 +384,9 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplemente
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, **pickle_load_args):
     """Reads what `save` or torch.save wrote: tensors, plain containers, numbers and strings.
 
-    Raises LoadError (a pickle.UnpicklingError) with the file and the reason for anything else, also with weights_only=False:
-    no file runs code here, except of classes that add_safe_globals names. map_location: a device, or a function or dict to
-    one. With mmap=True storages are the file's own pages, read when touched and private to the process when written.
+    Raises LoadError (a pickle.UnpicklingError) with the file and the reason for anything else. With weights_only=False, for files that you
+    trust, also whole modules, arrays, options and objects of classes that the program has imported; even then no function that a file
+    names is called. map_location: a device, or a function or dict to one. With mmap=True storages are the file's own pages, read when touched and private to the process when written.
     """
     if mmap and not isinstance(f, (str, os.PathLike)):
         raise ValueError("load: mmap=True needs a path")
@@ -383,9 +396,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
             from .io_safetensors import load_file
             return _moved(load_file(f), map_location)
         if not isinstance(f, (str, os.PathLike)):
-            return _moved(_read(f, None), map_location)
+            return _moved(_read(f, None, weights_only), map_location)
         with open(f, "rb") as file:
-            return _moved(_read(file, _mapped(file) if mmap else None), map_location)
+            return _moved(_read(file, _mapped(file) if mmap else None, weights_only), map_location)
     except (LoadError, *_BROKEN) as error:
         raise LoadError(f"load: {name}: {error}") from None
     except OSError as error:
@@ -398,17 +411,28 @@ def _mapped(file):
     return _mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_COPY)
 
 
-def _read(file, mapped):
+def _trusted(module, name):
+    """`_find` for a file that its reader trusts."""
+    if (module, name) in _KNOWN and _KNOWN[module, name].make in (OrderedDict, Counter):
+        return _trusted_pickles.find(module, name)  # which may also be a value
+    try:
+        return _find(module, name)
+    except LoadError:
+        return _trusted_pickles.find(module, name)
+
+
+def _read(file, mapped, weights_only):
+    finding = (_find, None) if weights_only else (_trusted, _trusted_pickles.make)
     start = file.tell()
     if zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as archive:
-            return _read_archive(archive, mapped)
+            return _read_archive(archive, mapped, *finding)
     file.seek(start)
     if mapped:
         raise LoadError("mmap=True needs PyTorch's zip format")
     from ._legacy_format import is_legacy, read_legacy
     if is_legacy(file):
-        return read_legacy(file, _find, _Storages)
+        return read_legacy(file, *finding, _Storages)
     raise LoadError("not a file in PyTorch's zip format")
 
 
@@ -428,7 +452,7 @@ def _check_sizes(archive, bytes_in_file):
         raise LoadError(f"the archive expands {total} bytes from {bytes_in_file}")
 
 
-def _read_archive(archive, mapped):
+def _read_archive(archive, mapped, find, make):
     archive.fp.seek(0, os.SEEK_END)
     _check_sizes(archive, archive.fp.tell())
     names = [n for n in archive.namelist() if n == "data.pkl" or n.endswith("/data.pkl")]
@@ -447,7 +471,7 @@ def _read_archive(archive, mapped):
             raise LoadError(f"a storage holds {entry.file_size} bytes, expected {size}")
         return _mapped_entry(archive, entry, mapped) if mapped else bytearray(archive.read(entry))
 
-    return Reader(io.BytesIO(archive.read(names[0])), _find, _Storages(storage)).read()
+    return Reader(io.BytesIO(archive.read(names[0])), find, _Storages(storage), make).read()
 
 
 def _mapped_entry(archive, entry, mapped):

@@ -1,0 +1,111 @@
+"""What a file may name that its reader trusts (`load(weights_only=False)`): whole modules, options, arrays, the program's own classes.
+
+Trusted or not, no function that a file names is called. Objects are made of classes that the program has imported, and filled with
+what the file holds: by `__new__` and `__setstate__`, as copying makes them. A module is not imported because a file names it, except
+weir's own. Functions may be held (an activation of a module), to be called by the program.
+"""
+import enum
+import functools
+import importlib
+import sys
+import types
+
+from _compat_pickle import IMPORT_MAPPING as _NEW_MODULES, NAME_MAPPING as _NEW_NAMES  # what Python 2's names are: pickle writes those
+
+from ._pickle_reader import LoadError
+
+#: Of Python's own modules: kinds of plain data. These are made by calling them with what the file says.
+_DATA = {
+    "argparse": {"Namespace"}, "types": {"SimpleNamespace"}, "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"}, "fractions": {"Fraction"}, "uuid": {"UUID"}, "functools": {"partial"},
+    "collections": {"defaultdict", "deque", "Counter", "OrderedDict"},
+    "pathlib": {"PosixPath", "PurePosixPath", "Path", "PurePath", "WindowsPath", "PureWindowsPath"},
+    "builtins": {"object", "int", "float", "bool", "str", "bytes", "list", "dict", "tuple", "set", "frozenset", "complex", "slice", "range"},
+}
+_ARRAYS = {"_reconstruct", "scalar"}  # of numpy's multiarray module; with `dtype` and `ndarray`, what its pickles name
+
+
+def find(module, name):
+    """The object of that name. LoadError for what no trusted file may name."""
+    if module.partition(".")[0] == "numpy":
+        return _of_numpy(module, name)
+    if module == "copyreg" and name == "_reconstructor":
+        return _reconstructor
+    module, name = _NEW_NAMES.get((module, name), (_NEW_MODULES.get(module, module), name))
+    home = module.partition(".")[0]
+    if home in sys.stdlib_module_names and home != "__main__":
+        if name not in _DATA.get(module, ()):
+            raise LoadError(f"the file names {module}.{name}, which is not data")
+        return getattr(importlib.import_module(module), name)
+    return _of_program(module, name)
+
+
+def _of_program(module, name):
+    here = module
+    if module == "torch" or module.startswith("torch."):
+        here = "weir" + module.removeprefix("torch")
+        if module not in sys.modules or sys.modules[module] is not sys.modules.get(here):
+            try:
+                importlib.import_module(here)
+            except ImportError:
+                raise LoadError(f"the file names {module}.{name}, which weir does not have") from None
+    if here not in sys.modules:
+        raise LoadError(f"the file names {module}.{name}: import {module} before loading it")
+    value = sys.modules[here]
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    if not isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType)) and not callable(value):
+        raise LoadError(f"the file names {module}.{name}, which is no class or function")
+    return value
+
+
+def _of_numpy(module, name):
+    import numpy
+    if name in _ARRAYS and module.rpartition(".")[2] == "multiarray":
+        return getattr(sys.modules.get("numpy._core.multiarray") or numpy.core.multiarray, name)
+    if module == "numpy" and name in ("dtype", "ndarray") or module.startswith("numpy.dtypes"):
+        return numpy.dtype if name != "ndarray" else numpy.ndarray
+    raise LoadError(f"the file names {module}.{name}, which is not data")
+
+
+def _reconstructor(cls, base, state):
+    """Objects in the manner of the first protocols."""
+    if base is not object or state is not None:
+        raise LoadError(f"the file makes a {cls.__name__} out of a {base.__name__}")
+    return _new(cls, (), {})
+
+
+def _new(cls, args, keywords):
+    made = cls.__new__(cls, *args, **keywords)
+    if not isinstance(made, cls):
+        raise LoadError(f"{cls.__name__} made another object")
+    return made
+
+
+def make(what, args, keywords, new):
+    """An object of the class `what`, as a pickle asks for it: by its `__new__`, or by the call that stands for a kind of data."""
+    if new and isinstance(what, type) and what.__module__ not in _DATA:
+        return _new(what, args, keywords)
+    if what is _reconstructor or isinstance(what, type) and issubclass(what, enum.Enum):
+        return what(*args, **keywords)
+    if what is functools.partial:
+        if len(args) != 1 or not callable(args[0]):
+            raise LoadError("a partial of what is no function")
+        return what(*args)
+    if isinstance(what, type) and what.__name__ in _DATA.get(what.__module__, ()):
+        return _new(what, args, keywords) if new else what(*args, **keywords)
+    if getattr(what, "__name__", "") in _ARRAYS | {"dtype"}:
+        return _array(what, args)
+    raise LoadError(f"the file calls {getattr(what, '__module__', '?')}.{getattr(what, '__qualname__', what)}, which no file may")
+
+
+def _array(what, args):
+    """A part of a numpy array. Arrays of objects would be pickles in the pickle."""
+    import numpy
+    kinds = [a for a in args if isinstance(a, numpy.dtype)]
+    if what is numpy.dtype and not isinstance(args[0], str) or any(k.hasobject for k in kinds):
+        raise LoadError("an array of objects")
+    made = numpy.dtype(args[0], False, True) if what is numpy.dtype else what(*args)  # a copy, since its state will be set
+    if isinstance(made, numpy.dtype) and made.hasobject:
+        raise LoadError("an array of objects")
+    return made

@@ -1,0 +1,127 @@
+"""`load(weights_only=False)`: what a trusted file may hold, beside PyTorch's, and what no file may do."""
+import argparse
+import collections
+import dataclasses
+import enum
+import functools
+import os
+import pathlib
+import pickle
+import subprocess
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+
+import weir
+
+BOTH = pytest.mark.parametrize("t", [weir, torch], ids=["weir", "torch"])
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+@dataclasses.dataclass
+class Options:
+    width: int = 3
+    name: str = "a"
+
+
+class Slots:
+    __slots__ = ("value",)
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+def double(x):
+    return 2 * x
+
+
+@BOTH
+@pytest.mark.parametrize("value", [
+    Options(5, "b"), Color.RED, Pair(1, [2]), argparse.Namespace(lr=0.1), pathlib.PurePosixPath("/a/b"), collections.deque([1, 2], 3),
+    collections.defaultdict(list, {"a": [1]}), collections.Counter("aab"), np.arange(6.0).reshape(2, 3), np.float64(2.5), Options, double,
+    np.dtype("int16"), {"kind": dict, "of": (int, float)}, range(3)], ids=str)
+def test_what_programs_keep_beside_their_weights(t, value, tmp_path):
+    t.save({"value": value, "again": [value]}, tmp_path / "file")
+    back = t.load(tmp_path / "file", weights_only=False)
+    assert type(back["value"]) is type(value) and back["again"][0] is back["value"]
+    if isinstance(value, np.ndarray):
+        assert (back["value"] == value).all() and back["value"].dtype == value.dtype
+    else:
+        assert back["value"] == value
+
+
+@BOTH
+def test_parts_keep_what_they_do(t, tmp_path):
+    slots = Slots()
+    slots.value = functools.partial(double, 4)
+    t.save(slots, tmp_path / "file")
+    assert t.load(tmp_path / "file", weights_only=False).value() == 8
+
+
+def whole(t):
+    t.manual_seed(0)
+    return t.nn.Sequential(t.nn.Conv2d(1, 2, 3), t.nn.BatchNorm2d(2), t.nn.Flatten(), t.nn.TransformerEncoderLayer(2 * 4 * 4, 2, 8, activation=t.nn.functional.gelu),
+                           t.nn.LSTM(32, 4, batch_first=True)).eval()
+
+
+@pytest.mark.parametrize("writer, reader", [(weir, weir), (weir, torch), (torch, weir)], ids=["weir-weir", "weir-torch", "torch-weir"])
+def test_whole_models_travel(writer, reader, tmp_path):
+    model = whole(writer)[:4] if writer is not reader else whole(writer)
+    if writer is not reader:
+        model = model[:3]  # the parts whose attributes are not the library's own
+    writer.save(model, tmp_path / "file")
+    back = reader.load(tmp_path / "file", weights_only=False)
+    x = np.random.default_rng(0).standard_normal((2, 1, 6, 6)).astype(np.float32)
+    ours, theirs = model(writer.tensor(x)), back(reader.tensor(x))
+    if isinstance(ours, tuple):
+        ours, theirs = ours[0], theirs[0]
+    np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+class Calls:
+    def __init__(self, *call):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call
+
+
+@pytest.mark.parametrize("value", [
+    Calls(os.system, ("touch bad",)), Calls(subprocess.Popen, (["touch", "bad"],)), Calls(eval, ("open('bad', 'w')",)),
+    Calls(getattr, (pathlib.Path("bad"), "touch")), Calls(pathlib.Path.touch, (pathlib.Path("bad"),)), Calls(double, (1,)), Calls(Options, (1,)),
+    Calls(np.load, ("bad",)), Calls(np.dtype, ("O",)), Calls(weir.save, (1, "bad")), Calls(functools.partial, (os.system, "touch bad"))], ids=lambda v: str(v.call[0]))
+def test_no_file_calls_a_function(value, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    archive = zipfile.ZipFile("file", "w")
+    archive.writestr("a/data.pkl", pickle.dumps(value, 2))
+    archive.close()
+    with pytest.raises(pickle.UnpicklingError):
+        weir.load("file", weights_only=False)
+    assert not os.path.exists("bad")
+
+
+def test_members_of_an_enum_stay_as_they_are(tmp_path):
+    text = b"\x80\x02c" + Color.__module__.encode() + b"\nColor\nK\x01\x85R}X\x06\x00\x00\x00_name_X\x03\x00\x00\x00badsb."
+    with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+        archive.writestr("a/data.pkl", text)
+    with pytest.raises(pickle.UnpicklingError, match="may not"):
+        weir.load(tmp_path / "file", weights_only=False)
+    assert Color.RED.name == "RED"
+
+
+def test_a_class_that_is_not_imported_is_named(tmp_path):
+    with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+        archive.writestr("a/data.pkl", b"\x80\x02cnot_here\nModel\n)\x81.")
+    with pytest.raises(pickle.UnpicklingError, match="import not_here before loading it"):
+        weir.load(tmp_path / "file", weights_only=False)
+
+
+def test_by_default_only_data_is_read(tmp_path):
+    weir.save(Options(), tmp_path / "file")
+    with pytest.raises(pickle.UnpicklingError, match="Options"):
+        weir.load(tmp_path / "file")
