@@ -8,9 +8,7 @@ from . import graph  # noqa: F401  (gives nodes their hooks)
 from .function import Function, FunctionCtx, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401  (at once: a later import would put the module in the function's place)
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-
-Variable = Tensor
-
+from .variable import Variable  # noqa: F401
 
 def _tuple(x):
     return (x,) if isinstance(x, Tensor) else tuple(x)

@@ -1,4 +1,29 @@
-"""The old name of Tensor."""
-from weir._C import Tensor
+"""The old name of Tensor: `Variable(data, requires_grad=False)` is a tensor of its own over the memory of `data`.
 
-Variable = VariableMeta = Tensor
+Source: torch.autograd.Variable.
+"""
+import warnings
+
+from _weir import Tensor
+
+__all__ = ["Variable", "VariableMeta"]
+
+
+class VariableMeta(type):
+    """Every tensor is a Variable."""
+
+    def __instancecheck__(cls, instance):
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """`data` without its history. TypeError for what is no tensor."""
+
+    def __new__(cls, data=None, requires_grad=False, volatile=None, name=None):
+        if volatile is not None:
+            warnings.warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", stacklevel=2)
+        if data is None:
+            data = Tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        return data.detach().requires_grad_(requires_grad)
