@@ -162,6 +162,21 @@ Generator* to_generator(PyObject* o) {
   return py::isinstance<Generator>(o) ? py::cast<Generator*>(py::handle(o)) : nullptr;
 }
 
+// The numbers lie in one of a few rows that each thread keeps: whoever reads them does so before it takes as many lists again.
+static bool to_places(PyObject* o, Places* out) {
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
+  thread_local std::array<std::vector<int64_t>, 16> rows;
+  thread_local size_t next = 0;
+  std::vector<int64_t>& row = rows[next++ % rows.size()];
+  row.clear();
+  int64_t x;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {  // by index: a number's own code may change the list
+    if (!to_int(PySequence_Fast_GET_ITEM(o, i), &x)) return false;
+    row.push_back(x);
+  }
+  return *out = Places(row.data(), int64_t(row.size())), true;
+}
+
 static bool to_floats(PyObject* o, Floats* out) {
   if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
   double d;
@@ -197,6 +212,7 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
       Dims v;
       return none ? put(at, std::optional<Dims>()) : to_dims(o, &v, true) && put(at, std::optional(v));
     }
+    case Ty::places: return to_places(o, static_cast<Places*>(at));
     case Ty::floats: return to_floats(o, static_cast<Floats*>(at));
     case Ty::opt_floats: {
       Floats v;

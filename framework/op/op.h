@@ -172,6 +172,9 @@ template <class T> constexpr Out usual_out() {
 
 template <class T> OpType make_op_type() {
   static_assert(fields_match<T>(), "signature and data members differ");
+  static_assert(requires(const T& op, Inputs in) { op.compose(in); } ||
+                    std::apply([](auto... m) { return (!std::is_same_v<std::remove_cvref_t<decltype(std::declval<T>().*m)>, Places> && ...); }, T::fields),
+                "only a composite may hold Places, which are not its own");
   static_assert(std::apply([](auto... m) { return (kIsBytes<std::remove_cvref_t<decltype(std::declval<T>().*m)>> && ...); }, T::fields),
                 "op structs are copied by memcpy");
   OpType t{};

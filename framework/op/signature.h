@@ -47,11 +47,28 @@ struct Floats {
   double operator[](int i) const { return v[i]; }
 };
 
+/// Whole numbers of any count, which the caller keeps: ops that are parts and nothing else (`compose`) take them, since no one copies such
+/// an op to run it later. What may not be longer than a tensor has axes is Dims.
+struct Places {
+  const int64_t* v = nullptr;
+  int64_t n = 0;
+  Places() = default;
+  Places(const int64_t* values, int64_t count) : v(values), n(count) {}
+  Places(const Dims& d) : v(d.begin()), n(d.n) {}
+  const int64_t* begin() const { return v; }
+  const int64_t* end() const { return v + n; }
+  friend std::ostream& operator<<(std::ostream& out, const Places& p) {
+    out << '[';
+    for (int64_t i = 0; i < p.n; i++) out << (i ? ", " : "") << p.v[i];
+    return out << ']';
+  }
+};
+
 enum class MemoryFormat : uint8_t { contiguous, preserve, channels_last, channels_last_3d };
 
 enum class Ty : uint8_t {
   tensor, opt_tensor, tensors,                     // inputs
-  i64, opt_i64, f64, opt_f64, boolean, opt_boolean, number, opt_number, ints, opt_ints, floats, opt_floats, str, opt_str, dtype, opt_dtype,
+  i64, opt_i64, f64, opt_f64, boolean, opt_boolean, number, opt_number, ints, opt_ints, places, floats, opt_floats, str, opt_str, dtype, opt_dtype,
   opt_device, opt_memory_format, generator         // attributes
 };
 constexpr bool is_input(Ty t) { return t <= Ty::tensors; }
@@ -67,6 +84,7 @@ template <class T> consteval Ty ty_of() {
   else if constexpr (std::is_same_v<T, std::optional<Scalar>>) return Ty::opt_number;
   else if constexpr (std::is_same_v<T, Dims>) return Ty::ints;
   else if constexpr (std::is_same_v<T, std::optional<Dims>>) return Ty::opt_ints;
+  else if constexpr (std::is_same_v<T, Places>) return Ty::places;
   else if constexpr (std::is_same_v<T, Floats>) return Ty::floats;
   else if constexpr (std::is_same_v<T, std::optional<Floats>>) return Ty::opt_floats;
   else if constexpr (std::is_same_v<T, Str>) return Ty::str;
@@ -154,7 +172,7 @@ struct Signature {
         {"float | None", Ty::opt_f64}, {"bool", Ty::boolean}, {"bool | None", Ty::opt_boolean},
         {"Number", Ty::number}, {"Number | None", Ty::opt_number}, {"int | list[int]", Ty::ints},
         {"list[int]", Ty::ints}, {"int | list[int] | None", Ty::opt_ints}, {"list[int] | None", Ty::opt_ints},
-        {"list[float]", Ty::floats}, {"list[float] | None", Ty::opt_floats}, {"str", Ty::str}, {"str | None", Ty::opt_str}, {"dtype", Ty::dtype}, {"dtype | None", Ty::opt_dtype}, {"device | None", Ty::opt_device},
+        {"Sequence[int]", Ty::places}, {"list[float]", Ty::floats}, {"list[float] | None", Ty::opt_floats}, {"str", Ty::str}, {"str | None", Ty::opt_str}, {"dtype", Ty::dtype}, {"dtype | None", Ty::opt_dtype}, {"device | None", Ty::opt_device},
         {"memory_format | None", Ty::opt_memory_format}, {"Generator | None", Ty::generator}};
     for (auto& [text, ty] : table) if (text == t) return ty;
     throw "unknown parameter type";

@@ -128,9 +128,9 @@ struct TriangleIndices : Op {
 };
 
 struct SplitWithSizes : Op {
-  static constexpr Signature signature = "split_with_sizes(input: Tensor, split_sizes: list[int], dim: int = 0) -> list[Tensor]";
+  static constexpr Signature signature = "split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Views of the given sizes along dim.";
-  Dims split_sizes;
+  Places split_sizes;
   int64_t dim;
   static constexpr std::tuple fields{&SplitWithSizes::split_sizes, &SplitWithSizes::dim};
   Tensors compose(Inputs in) const;

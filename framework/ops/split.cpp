@@ -28,7 +28,7 @@ Tensors into(const Tensor& x, int64_t sections, int64_t dim) {
   return parts;
 }
 
-Tensors at(const Tensor& x, std::span<const int64_t> places, int64_t dim) {
+Tensors at(const Tensor& x, const Places& places, int64_t dim) {
   const int d = axis_of(x, dim);
   Tensors parts;
   int64_t start = 0;
@@ -39,7 +39,6 @@ Tensors at(const Tensor& x, std::span<const int64_t> places, int64_t dim) {
   parts.push_back(fn::slice(x, int64_t(d), start, x.sizes()[d]));
   return parts;
 }
-Tensors at(const Tensor& x, const Dims& places, int64_t dim) { return at(x, std::span(places.begin(), places.end()), dim); }
 
 // hsplit, vsplit and dsplit: the axis they split, of a tensor of at least so many.
 struct Axis {
@@ -75,7 +74,7 @@ Tensors TensorSplitBy::compose(Inputs in) const {
   if (where.ndim() == 0) return into(x, item(where).to_int(), dim);
   std::vector<int64_t> places(size_t(where.numel()));
   for (size_t i = 0; i < places.size(); i++) places[i] = where.data<int64_t>()[int64_t(i) * where.strides()[0]];
-  return at(x, places, dim);
+  return at(x, Places(places.data(), int64_t(places.size())), dim);
 }
 
 Tensors Hsplit::compose(Inputs in) const { return kColumns.equal_parts(in[0], sections); }

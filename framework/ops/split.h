@@ -13,9 +13,9 @@ struct TensorSplit : Op {
 };
 
 struct TensorSplitAt : Op {
-  static constexpr Signature signature = "tensor_split.indices(input: Tensor, indices: list[int], dim: int = 0) -> list[Tensor]";
+  static constexpr Signature signature = "tensor_split.indices(input: Tensor, indices: Sequence[int], dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Views along dim that begin at 0 and at each of `indices`, which clamp as in Python's slices.";
-  Dims indices;
+  Places indices;
   int64_t dim;
   static constexpr std::tuple fields{&TensorSplitAt::indices, &TensorSplitAt::dim};
   Tensors compose(Inputs in) const;
@@ -38,9 +38,9 @@ struct Hsplit : Op {
   Tensors compose(Inputs in) const;
 };
 struct HsplitAt : Op {
-  static constexpr Signature signature = "hsplit.array(input: Tensor, indices: list[int]) -> list[Tensor]";
+  static constexpr Signature signature = "hsplit.array(input: Tensor, indices: Sequence[int]) -> list[Tensor]";
   static constexpr auto doc = "Views of the columns (of a vector, elements) that begin at 0 and at each of `indices`.";
-  Dims indices;
+  Places indices;
   static constexpr std::tuple fields{&HsplitAt::indices};
   Tensors compose(Inputs in) const;
 };
@@ -53,9 +53,9 @@ struct Vsplit : Op {
   Tensors compose(Inputs in) const;
 };
 struct VsplitAt : Op {
-  static constexpr Signature signature = "vsplit.array(input: Tensor, indices: list[int]) -> list[Tensor]";
+  static constexpr Signature signature = "vsplit.array(input: Tensor, indices: Sequence[int]) -> list[Tensor]";
   static constexpr auto doc = "Views of the rows that begin at 0 and at each of `indices`.";
-  Dims indices;
+  Places indices;
   static constexpr std::tuple fields{&VsplitAt::indices};
   Tensors compose(Inputs in) const;
 };
@@ -68,9 +68,9 @@ struct Dsplit : Op {
   Tensors compose(Inputs in) const;
 };
 struct DsplitAt : Op {
-  static constexpr Signature signature = "dsplit.array(input: Tensor, indices: list[int]) -> list[Tensor]";
+  static constexpr Signature signature = "dsplit.array(input: Tensor, indices: Sequence[int]) -> list[Tensor]";
   static constexpr auto doc = "Views of the slices of axis 2 that begin at 0 and at each of `indices`.";
-  Dims indices;
+  Places indices;
   static constexpr std::tuple fields{&DsplitAt::indices};
   Tensors compose(Inputs in) const;
 };

@@ -457,7 +457,11 @@ Tensors Chunk::compose(Inputs in) const {
   check(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   int d = wrap_dim(dim, x.ndim(), "chunk");
   int64_t n = x.sizes()[d], size = n == 0 ? 0 : (n - 1) / chunks + 1;
-  if (n == 0) return fn::split(in[0], Dims(int(std::min<int64_t>(chunks, kMaxDims)), 0), dim);
+  if (n == 0) {
+    check(chunks <= 1 << 24, "chunk: ", chunks, " chunks of nothing are more than memory holds");
+    const std::vector<int64_t> none(chunks, 0);
+    return fn::split(in[0], Places(none.data(), chunks), dim);
+  }
   return fn::split.over(in, size, dim);
 }
 

@@ -215,10 +215,10 @@ struct Split : Op {
 
 struct SplitSizes : Op {
   static constexpr Signature signature =
-      "split.sizes(input: Tensor, split_size_or_sections: list[int], dim: int = 0) -> list[Tensor]";
+      "split.sizes(input: Tensor, split_size_or_sections: Sequence[int], dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Views of the given sizes along dim; they must sum to its size.";
   static constexpr bool numpy_names = false;
-  Dims sizes;
+  Places sizes;
   int64_t dim;
   static constexpr std::tuple fields{&SplitSizes::sizes, &SplitSizes::dim};
   Tensors compose(Inputs in) const;
@@ -231,7 +231,7 @@ struct SplitTensor : Split {
 
 struct SplitTensorSizes : SplitSizes {
   static constexpr Signature signature =
-      "split.tensor_sizes(tensor: Tensor, split_size_or_sections: list[int], dim: int = 0) -> list[Tensor]";
+      "split.tensor_sizes(tensor: Tensor, split_size_or_sections: Sequence[int], dim: int = 0) -> list[Tensor]";
 };
 
 struct Chunk : Op {

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 X, AT = torch.arange(24.0).reshape(2, 3, 4).requires_grad_(), torch.tensor([1, 2])
@@ -20,3 +21,12 @@ def call(text):
 @pytest.mark.parametrize("text", CALLS + REFUSED)
 def test_as_pytorch(text):
     assert_same(call(text), X, AT, what=text)
+
+
+@pytest.mark.parametrize("call", [
+    lambda t, x, n: t.split(x, n), lambda t, x, n: x.split(tuple(n)), lambda t, x, n: x.split_with_sizes(n), lambda t, x, n: t.tensor_split(x, list(range(1, 90))),
+    lambda t, x, n: x.hsplit(list(range(1, 90))), lambda t, x, n: x[:, None].vsplit(list(range(1, 90))), lambda t, x, n: x[None, None].dsplit(list(range(1, 90))),
+    lambda t, x, n: t.zeros(0, 2).chunk(100)])
+def test_into_more_parts_than_a_tensor_has_axes(call):
+    ours, theirs = (call(t, t.arange(300.0), [3] * 100) for t in (weir, torch))
+    assert [p.tolist() for p in ours] == [p.tolist() for p in theirs]
