@@ -69,17 +69,25 @@ template <const char* kName> const OpType& op_named() {
   static const OpType* t = find_op(kName);
   return *t;
 }
+// An operand that is no tensor may have a rule for the call, which comes before its own reversed operator.
+PyObject* ask_operand(std::string method, PyObject* a, PyObject* b) {
+  for (PyObject* o : {a, b})
+    if (!is_tensor(o) && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__torch_function__"))
+      return py::module_::import("weir.overrides").attr("ask_types")(py::handle(reinterpret_cast<PyObject*>(&TensorType)).attr(method.c_str()),
+                                                                      py::make_tuple(py::handle(a), py::handle(b)), py::dict()).release().ptr();
+  return Py_NewRef(Py_NotImplemented);
+}
 template <const char* kName> PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
-    if (!in[0] || !in[1]) return Py_NewRef(Py_NotImplemented);
+    if (!in[0] || !in[1]) return ask_operand(kName, a, b);
     return call_inputs(op_named<kName>(), in);
   });
 }
 template <const char* kName> PyObject* binary_inplace(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
-    if (!in[1]) return Py_NewRef(Py_NotImplemented);
+    if (!in[1]) return ask_operand(kName + std::string("_"), a, b);
     return call_inputs(op_named<kName>(), in, true);
   });
 }
@@ -139,7 +147,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
   static const OpType* ops[] = {find_op("lt"), find_op("le"), find_op("eq"), find_op("ne"), find_op("gt"), find_op("ge")};
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
-    if (!in[1]) return Py_NewRef(Py_NotImplemented);
+    if (!in[1]) return ask_operand(std::string(ops[op]->signature->name), a, b);
     return call_inputs(*ops[op], in);
   });
 }
@@ -338,6 +346,7 @@ PyMethodDef methods[] = {
     {"is_neg", m_is_neg, METH_NOARGS, "Is it marked as the negative of its bytes?"},
     {"__complex__", m_complex, METH_NOARGS, "The only element as a Python complex number."},
     {"detach", m_detach, METH_NOARGS, "The same memory without history."},
+    {"_is_view", [](PyObject* o, PyObject*) { return PyBool_FromLong(unwrap(o).is_view()); }, METH_NOARGS, "Does it show memory of another tensor?"},
     {"detach_", m_detach_inplace, METH_NOARGS, "Drops the history in place."},
     {"retain_grad", m_retain_grad, METH_NOARGS, "Keeps .grad of a non-leaf."},
     {}};

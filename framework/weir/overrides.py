@@ -2,7 +2,7 @@
 
 Ops of the core know nothing of it. A subclass of Tensor gets methods and operators that go through its rule when the
 class is made, and from the first class with a rule of its own on, the functions of the package look for it among their
-arguments. A type that is no Tensor is seen by these functions from `wrap_torch_function`, or once such a class exists.
+arguments. A type that is no Tensor is seen where a call with it fails, and by functions from then on, or once such a class exists.
 A mode is a rule for all calls of its `with` block: while one is in force, functions and methods of plain tensors ask it.
 """
 import contextlib
@@ -71,6 +71,15 @@ def handle_torch_function(public_api, relevant_args, *args, **kwargs):
             return result
     raise TypeError(f"no implementation found for '{getattr(public_api, '__module__', '')}.{public_api.__name__}' on types that "
                     f"implement __torch_function__: {[type(a) for a in overloaded]}")
+
+
+def ask_types(public_api, args, kwargs):
+    """The answer of a type that is no tensor, where a call of an op or operator with it has failed; functions ask from now on."""
+    relevant = [a for a in _flat(args, kwargs) if _own(a)]
+    if _state["disabled"] or not relevant:
+        return NotImplemented
+    ask_for_rules()
+    return handle_torch_function(public_api, relevant, *args, **kwargs)
 
 
 def wrap_torch_function(dispatcher):
