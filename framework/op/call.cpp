@@ -172,8 +172,20 @@ void check_derivable(const OpType& type, const Tensors& results) {
           "outputs with complex dtype.");
 }
 
+// A result that shows what the composite made on its way is no view to the caller, who cannot reach the rest of that memory. What was
+// written to since keeps its base, from which its history follows.
+void forget_parts(Inputs in, Tensors& results) {
+  for (const Tensor& r : results) {
+    if (!r || !r->base) continue;
+    auto given = [&](const Tensor& x) { return x && (x.get() == r->base.get() || x->base.get() == r->base.get()); };
+    const bool current = !(r->base->flags & kRequiresGrad) || (r->flags & kRequiresGrad && r.version() == 0);
+    if (current && std::none_of(in.begin(), in.end(), given)) r->base = {};
+  }
+}
+
 void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {
   Tensors r = composed(type, op, in, out);
+  forget_parts(in, r);
   if (!type.complex_gradient) check_derivable(type, r);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
@@ -350,7 +362,9 @@ Tensors call_list(const OpType& type, const void* op, Inputs in) {
   if (is_transparent(type) || type.signature->returns == "list[Tensor]") {
     std::optional<Observed> watched;
     if (Observer* o = observer.load(std::memory_order_relaxed)) [[unlikely]] watched.emplace(o, type, in);
-    return type.compose(op, in);
+    Tensors r = type.compose(op, in);
+    forget_parts(in, r);
+    return r;
   }
   Tensors out(type.signature->num_outputs);
   call(type, op, in, out.data());

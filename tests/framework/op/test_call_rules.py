@@ -182,3 +182,28 @@ def test_a_result_is_laid_out_as_by_operands_that_were_cast(stride):
         for call in (lambda w, x, y: w.add(x, y), lambda w, x, y: w.atan2(x, y), lambda w, x, y: w.lt(x, y), lambda w, x, y: w.special.zeta(y, x)):
             ours, theirs = (call(w, x.as_strided((2, 2), stride), y) for w, x, y in ((weir, to_weir(x), to_weir(y).t().contiguous().t()), (torch, x, y)))
             assert tuple(ours.stride()) == tuple(theirs.stride())
+
+
+@pytest.mark.parametrize("call", [
+    lambda w, x: w.matmul(x, x), lambda w, x: w.einsum("bij,bjk->bik", x, x), lambda w, x: w.tensordot(x, x, 2), lambda w, x: w.index_copy(x, 0, w.tensor([0]), x[:1]),
+    lambda w, x: w.nn.functional.pixel_shuffle(x.reshape(4, 3, 3), 2), lambda w, x: w.logsumexp(x, 1), lambda w, x: w.nn.functional.linear(x, x[0]),
+    lambda w, x: x.t() if x.ndim == 2 else x.mT, lambda w, x: x.reshape(-1), lambda w, x: x.flatten()])
+def test_a_result_is_a_view_of_what_was_given_or_of_nothing(call):
+    for asks in (False, True):
+        x, y = (w.arange(36.0).reshape(4, 3, 3).requires_grad_(asks) for w in (weir, torch))
+        ours, theirs = call(weir, x), call(torch, y)
+        assert (ours._base is None) == (theirs._base is None) == (not ours._is_view())
+        if ours._base is None:
+            assert not ours.detach_().requires_grad
+            ours.add_(1)
+
+
+def test_gradients_after_writing_into_a_composite_s_result():
+    def slopes(w):
+        x = w.arange(8.0).reshape(2, 2, 2).requires_grad_()
+        y = w.matmul(x, x)
+        y[0].mul_(3)
+        y.add_(x)
+        y.square().sum().backward()
+        return x.grad.tolist()
+    assert slopes(weir) == slopes(torch)
