@@ -25,6 +25,9 @@ _REASONS = {
     "nn.attention.bias": "weir has no mask objects yet", "nn.attention.flex_attention": "weir has no flexible attention yet",
 }
 
+#: Decorators: programs apply them at import, so it is the function they decorate that raises.
+_DECORATORS = {"distributed.rpc.api._require_initialized"}
+
 
 def reason(path):
     """Why the module `path`, counted from the package, has names only."""
@@ -56,15 +59,18 @@ class Named(types.ModuleType):
         package = sys.modules[self.__name__.rpartition(".")[0]]
         if not _is_package(path) and not isinstance(package, Named) and hasattr(package, name):
             value = getattr(package, name)
+        elif f"{path}.{name}" in _DECORATORS:
+            def value(function):
+                return functools.wraps(function)(functools.partial(self, of=f"torch.{path}.{name}"))
         else:
             value = absent(f"{path}.{name}", reason(path))
         setattr(self, name, value)
         return value
 
-    def __call__(self, *args, **kwargs):
-        """For modules that share their name with a function."""
+    def __call__(self, *args, of=None, **kwargs):
+        """For modules that share their name with a function, and for functions under a decorator `of` theirs."""
         path = self.__name__.partition(".")[2]
-        raise NotImplementedError(f"torch.{path}: {reason(path)}")
+        raise NotImplementedError(f"{of or f'torch.{path}'}: {reason(path)}")
 
 
 class _Loader:

@@ -7,7 +7,7 @@ from weir import Tensor
 
 
 @contextmanager
-def _swapped(module, tensors, tie_weights, strict):
+def swapped(module, tensors, tie_weights, strict):
     """The module with other tensors in the place of its own, put back at the end."""
     own = {}
     for table in ("_parameters", "_buffers"):
@@ -54,7 +54,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
                              "functional call is ambiguous")
         dicts = {n: t for d in dicts for n, t in d.items()}
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _swapped(module, dicts, tie_weights, strict):
+    with swapped(module, dicts, tie_weights, strict):
         return module(*args, **(kwargs or {}))
 
 

@@ -74,7 +74,7 @@ def _is_size(x):
     return isinstance(x, (tuple, list)) and all(type(n) is int for n in x)
 
 
-def sparse_coo_tensor(indices, values=None, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False,
+def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False,
                       check_invariants=None, is_coalesced=None):
     """A tensor with `values` (nnz, *dense) at `indices` (sparse_dim, nnz); values of one place add up.
 
@@ -82,6 +82,10 @@ def sparse_coo_tensor(indices, values=None, size=None, *, dtype=None, device=Non
     RuntimeError where shapes disagree or an index lies outside.
     Source: https://pytorch.org/docs/stable/generated/torch.sparse_coo_tensor.html
     """
+    if indices is None and values is None and size is not None:
+        indices, size = size, None
+    if indices is None or values is None and size is not None:
+        raise TypeError("sparse_coo_tensor(): needs indices and values, or a size alone")
     if values is None or _is_size(values) and size is None and not isinstance(indices, Tensor) and _is_size(indices) and not values:
         size, indices = tuple(indices), weir.zeros(len(indices), 0, dtype=weir.int64)
         values = weir.zeros(0, dtype=dtype or weir.get_default_dtype())

@@ -13,6 +13,7 @@ BUILT = {
     "coo": lambda t: t.sparse_coo_tensor([[0, 1], [1, 0]], [1, 2]),
     "size": lambda t: t.sparse_coo_tensor([[0, 1], [1, 0]], [1., 2.], (3, 4)),
     "empty": lambda t: t.sparse_coo_tensor((2, 3)),
+    "empty by name": lambda t: t.sparse_coo_tensor(size=(2, 3)),
     "no entries": lambda t: t.sparse_coo_tensor([[], []], [], (2, 2)),
     "hybrid": hybrid,
     "dtype": lambda t: t.sparse_coo_tensor([[0, 1]], [1, 2], dtype=t.float64),

@@ -1,6 +1,6 @@
 """Calling a module with other parameters than its own."""
 
-from weir.func.modules import functional_call as _functional_call
+from weir.func.modules import functional_call as _functional_call, swapped as _swapped
 
 __all__ = ["functional_call"]
 
@@ -8,3 +8,8 @@ __all__ = ["functional_call"]
 def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """`module(*args, **kwargs)` with the given tensors in place of those of their dotted names. Source: torch.nn.utils.stateless."""
     return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def _reparametrize_module(module, parameters_and_buffers, tie_weights=False, strict=False, stack_weights=False):
+    """A context in which the module holds the given tensors. Libraries of Bayesian nets take it from here."""
+    return _swapped(module, parameters_and_buffers, tie_weights, strict)
