@@ -19,24 +19,6 @@ for _name, _target in (
     alias(_name, _target)
 
 
-def _need_tensor(name, other):
-    if not isinstance(other, Tensor):
-        raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-
-
-@composite(out=None)
-def allclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Are all elements close?"""
-    return bool(weir.isclose(input, other, rtol, atol, equal_nan).all())
-
-
-@composite(out=None)
-def equal(input: Tensor, other):
-    """Same shape and elements?"""
-    _need_tensor("equal", other)
-    return input.shape == other.shape and bool((input == other).all())
-
-
 @composite(method=False, out=None)
 def typename(obj):
     """Dotted name of an object's type."""

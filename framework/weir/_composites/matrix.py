@@ -5,7 +5,6 @@ from weir._C import Tensor
 
 from ._register import alias, composite, functions, in_place, methods
 from .einsum import einsum  # noqa: F401
-from .joining import need_tensors
 
 
 alias("ger", "outer")
@@ -27,12 +26,6 @@ def tensordot(a, b, dims=2, out=None):
     else:
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)  # ValueError unless there are two
     return weir._C.ops["hidden"]["tensordot"](a, b, left, right, out=out)
-
-
-@composite(method=False)
-def chain_matmul(*matrices):
-    """The product of several matrices."""
-    return weir.linalg.multi_dot(need_tensors(matrices))
 
 
 #: How PyTorch may compute p = 2; here all are one.
