@@ -2,7 +2,6 @@
 import builtins
 import collections
 import functools
-import math
 
 import weir
 from weir import Tensor

@@ -1,14 +1,8 @@
 """Element by element: aliases and formulas."""
 
-import math
-
-import weir
-from weir import _C
 from weir._C import Tensor
 
-from ._check import inexact
-from ._register import OUT_SAME, alias, composite, with_out
-from .reduction import without_gradient
+from ._register import alias, composite
 
 for _name, _target in (
         ("absolute", "abs"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"), ("arccosh", "acosh"),

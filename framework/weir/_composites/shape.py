@@ -5,7 +5,7 @@ import functools
 import weir
 from weir._C import Tensor
 
-from .._factories import as_dtype, check_options
+from .._factories import check_options
 from .._tensor import suggested_format
 from ._register import OUT_SAME, OUT_EXACT, alias, composite, without_derivative
 

@@ -2,7 +2,6 @@
 
 import math
 
-import weir
 from weir._ops import has_op, op
 
 from ._check import check_tensor

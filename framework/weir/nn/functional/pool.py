@@ -7,7 +7,7 @@ from weir._composites._register import autocast_as
 from weir._ops import op
 from weir._tensor import suggested_format
 
-from ._check import check_batched, check_floating, check_tensor, ntuple
+from ._check import check_batched, check_floating, ntuple
 
 __all__ = [
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
