@@ -177,8 +177,8 @@ def _parameter(text: str) -> str:
     kind = kind.replace("list[", "Sequence[")
     if keyword.iskeyword(name):
         name += "_"  # as in PyTorch's stubs: `from` cannot be spelled
-    if name.startswith("*"):
-        kind += " | Sequence[int]"
+    if name.startswith("*"):  # each of the rest, or one sequence of them, except where a tensor alone is named
+        kind = {"int": "int | Sequence[int]", "Sequence[Tensor]": "Tensor | Sequence[Tensor]"}.get(kind, kind)
     return f"{name}: {kind}{equals}{default}"
 
 

@@ -145,15 +145,6 @@ PyObject* get_item(PyObject* self, PyObject* key) {
   });
 }
 
-void init_indexing(py::module_& m) {
-  m.def("_index_put", [](const Tensor& self, const std::vector<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate) {
-    Tensors given;
-    for (const auto& t : indices) given.push_back(t.value_or(Tensor()));
-    index_put(self, given, values, accumulate);
-    return self;
-  });
-}
-
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* done = guarded([&]() -> PyObject* {
     check<TypeError>(value, "Tensor does not support deleting items");

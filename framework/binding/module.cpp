@@ -114,7 +114,6 @@ PYBIND11_MODULE(_weir, m) {
   init_ops(m);
   init_autograd(m);
   init_random(m);
-  init_indexing(m);
   init_numpy(m);
   init_construct(m);
   init_dlpack(m);

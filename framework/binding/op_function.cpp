@@ -94,7 +94,7 @@ bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
   c.has_out = true;
   if (is_tensor(o)) return c.out[0] = unwrap(o), true;
   if (!PyTuple_Check(o) && !PyList_Check(o)) return why = function_name(type) + ": argument 'out' must be Tensor or tuple of Tensors", false;
-  int n = int(PySequence_Fast_GET_SIZE(o));
+  const int n = int(PySequence_Fast_GET_SIZE(o));
   if (n != type.signature->num_outputs) return why = str(function_name(type), ": argument 'out' needs ", type.signature->num_outputs, " tensors, got ", n), false;
   for (int i = 0; i < n; i++) {
     PyObject* t = PySequence_Fast_GET_ITEM(o, i);
@@ -128,17 +128,16 @@ bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, std::string& 
     if (!PyTuple_Check(o) && !PyList_Check(o)) return why = wrong_type(type, i, o), false;
     for (Py_ssize_t k = 0, n = PySequence_Fast_GET_SIZE(o); k < n; k++) {
       PyObject* t = PySequence_Fast_GET_ITEM(o, k);
-      if (!is_tensor(t)) {
+      if (!is_tensor(t) && !(t == Py_None && p.type == "list[Tensor | None]")) {
         why = str(function_name(type), ": expected Tensor as element ", k, " in argument ", i, ", but got ", Py_TYPE(t)->tp_name);
         return false;
       }
-      c.inputs.push_back(unwrap(t));
+      c.inputs.push_back(t == Py_None ? Tensor() : unwrap(t));
     }
     return true;
   }
   if (is_tensor(o)) return c.inputs.push_back(unwrap(o)), true;
-  if (p.number_ok && is_number(o)) {
-    Scalar s;
+  if (Scalar s; p.number_ok && is_number(o)) {
     if (!to_scalar(o, &s)) return why = wrong_type(type, i, o), false;
     return c.inputs.push_back(wrapped_number(s)), true;
   }
@@ -162,7 +161,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       return false;
     }
     if (s.params[positional].variadic) {
-      bool one_sequence = nargs == positional + 1 && (PyTuple_Check(args[positional]) || PyList_Check(args[positional]));
+      bool one_sequence = nargs == positional + 1 && s.params[positional].type != "Tensor" && (PyTuple_Check(args[positional]) || PyList_Check(args[positional]));
       slot[positional] = args[positional];
       if (!one_sequence) rest = positional;
       break;
@@ -174,6 +173,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       PyObject* key = PyTuple_GET_ITEM(kwnames, k);
       PyObject* value = args[nargs + k];
       int i = find_parameter(type, key);
+      if (i >= 0 && s.params[i].variadic && s.params[i].ty == Ty::tensors) i = -1;  // as of Python's *args
       if (i < 0) {
         if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
           if (!parse_out(type, value, c, why)) return false;
@@ -196,6 +196,13 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   for (int i = 0; i < s.n; i++) {
     const Param& p = s.params[i];
     PyObject* o = slot[i];
+    if (p.variadic && p.ty == Ty::tensors && (!o || rest >= 0)) {
+      for (Py_ssize_t k = rest; o && k < nargs; k++) {
+        if (!is_tensor(args[k])) return why = wrong_type(type, i, args[k]), false;
+        c.inputs.push_back(unwrap(args[k]));
+      }
+      continue;
+    }
     if (is_input(p.ty)) {
       if (!o) {
         if (p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
@@ -337,6 +344,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     call(type, c.op, c.inputs, c.out);
   }
   if (c.requires_grad) finish_new(c.out[0], true);
+  if (s.returns == "bool") return PyBool_FromLong(!item(c.out[0]).is_zero());
   return results(type, c.out, s.num_outputs);
 }
 

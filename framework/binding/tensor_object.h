@@ -37,7 +37,6 @@ void init_tensor_type(pybind11::module_& m);
 void init_ops(pybind11::module_& m);
 void init_autograd(pybind11::module_& m);
 void init_random(pybind11::module_& m);
-void init_indexing(pybind11::module_& m);
 void init_numpy(pybind11::module_& m);
 void init_dlpack(pybind11::module_& m);
 void init_optimizer(pybind11::module_& m);

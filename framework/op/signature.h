@@ -3,7 +3,8 @@
 //   "softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor"
 //
 // It is the only place where names, kinds and defaults of arguments stand. Binding, schema, type stubs and error
-// messages read it. `name.overload(...)` gives a Python name several signatures, tried in order of registration.
+// messages read it. `name.overload(...)` gives a Python name several signatures, tried in order of registration. Beside tensors a
+// result may be one bool, `-> bool`: the op returns a tensor of one element, and Python gets its truth.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -104,7 +105,7 @@ struct Param {
   std::string_view name, type, fallback;  // fallback: the default's text, empty when the argument is required
   Ty ty{};
   bool keyword_only = false;
-  bool variadic = false;    // "*size: int": the rest of the positional arguments, or one sequence
+  bool variadic = false;    // "*size: int", "*tensors: list[Tensor]": the rest of the positional arguments, or one sequence; "*tensors: Tensor": no sequence
   bool number_ok = false;   // "Tensor | Number"
 };
 
@@ -148,7 +149,7 @@ struct Signature {
       p.name = item.substr(0, colon);
       p.type = item.substr(colon + 2, equals == item.npos ? item.npos : equals - colon - 2);
       if (equals != item.npos) p.fallback = item.substr(equals + 3);
-      p.ty = p.variadic ? Ty::ints : kind(p.type);
+      p.ty = !p.variadic ? kind(p.type) : p.type == "int" ? Ty::ints : Ty::tensors;
       p.number_ok = p.type == "Tensor | Number";
       params[n++] = p;
     }
@@ -168,7 +169,7 @@ struct Signature {
   static consteval Ty kind(std::string_view t) {
     constexpr std::pair<std::string_view, Ty> table[] = {
         {"Tensor", Ty::tensor}, {"Tensor | Number", Ty::tensor}, {"Tensor | None", Ty::opt_tensor},
-        {"list[Tensor]", Ty::tensors}, {"int", Ty::i64}, {"int | None", Ty::opt_i64}, {"float", Ty::f64},
+        {"list[Tensor]", Ty::tensors}, {"list[Tensor | None]", Ty::tensors}, {"int", Ty::i64}, {"int | None", Ty::opt_i64}, {"float", Ty::f64},
         {"float | None", Ty::opt_f64}, {"bool", Ty::boolean}, {"bool | None", Ty::opt_boolean},
         {"Number", Ty::number}, {"Number | None", Ty::opt_number}, {"int | list[int]", Ty::ints},
         {"list[int]", Ty::ints}, {"int | list[int] | None", Ty::opt_ints}, {"list[int] | None", Ty::opt_ints},

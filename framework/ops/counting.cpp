@@ -36,6 +36,27 @@ Tensors UniqueRows::vjp(const Saved&, const Tensor&) const {
   throw NotImplemented(str("the derivative for 'unique", consecutive ? "_consecutive" : "", "' is not implemented."));
 }
 
+Tensors Distinct::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check<NotImplemented>(!dim || !consecutive || !is_complex(x.dtype()), "unique_consecutive: with dim not implemented for ", name_of(x.dtype()));
+  if (!dim) {
+    auto [values, inverse, counts] = fn::unique_rows(fn::reshape(x, Dims{-1}), consecutive);
+    return {values, fn::reshape(inverse, x.sizes()), counts};
+  }
+  check<IndexError>(x.ndim() > 0, "unique: Dimension specified as ", *dim, " but tensor has no dimensions");
+  const int64_t d = wrap_dim(*dim, x.ndim(), "unique");
+  int64_t columns = 1;
+  for (int i = 0; i < x.ndim(); i++) {
+    check(i == d || x.sizes()[i] > 0, "unique: there are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
+    columns *= i == d ? 1 : x.sizes()[i];
+  }
+  const Tensor rows = fn::movedim(x, Dims{d}, Dims{0});
+  auto [values, inverse, counts] = fn::unique_rows(x.ndim() == 1 ? rows : fn::reshape(rows, Dims{x.sizes()[d], columns}), consecutive);
+  Dims sizes = rows.sizes();
+  sizes[0] = counts.sizes()[0];
+  return {fn::movedim(fn::reshape(values, sizes), Dims{0}, Dims{d}), inverse, counts};
+}
+
 Meta RepeatIndex::infer(Inputs in) const {
   const Tensor& repeats = in[0];
   check_repeats(repeats);

@@ -27,6 +27,18 @@ struct UniqueRows : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct Distinct : Op {
+  static constexpr Signature signature =
+      "unique_values(input: Tensor, consecutive: bool, dim: int | None = None) -> (values: Tensor, inverse: Tensor, counts: Tensor)";
+  static constexpr auto doc = "unique_rows of all elements, or of the slices along dim. RuntimeError for slices of nothing.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  bool consecutive;
+  std::optional<int64_t> dim;
+  static constexpr std::tuple fields{&Distinct::consecutive, &Distinct::dim};
+  Tensors compose(Inputs in) const;
+};
+
 struct RepeatIndex : Op {
   static constexpr Signature signature = "repeat_interleave.Tensor(repeats: Tensor, *, output_size: int | None = None) -> Tensor";
   static constexpr auto doc = "i, repeats[i] times, for each i: the index that repeat_interleave selects by. Shape: (sum of repeats).";
@@ -70,7 +82,7 @@ struct Bincount : Op {
   Meta infer(Inputs in) const;
 };
 
-using CountingOps = OpList<Nonzero, UniqueRows, RepeatInterleaveTensor, RepeatInterleave, RepeatIndex, Bincount>;
+using CountingOps = OpList<Nonzero, UniqueRows, Distinct, RepeatInterleaveTensor, RepeatInterleave, RepeatIndex, Bincount>;
 
 namespace fn {
 inline constexpr Fn<Nonzero> nonzero_rows;

@@ -50,7 +50,7 @@ struct Arange : Op {
 };
 
 struct Linspace : Op {
-  static constexpr Signature signature = "linspace(start: Number, end: Number, steps: int, dtype: dtype) -> Tensor";
+  static constexpr Signature signature = "linspace_fill(start: Number, end: Number, steps: int, dtype: dtype) -> Tensor";
   static constexpr auto doc = "`steps` equally spaced numbers from start to end, both included.";
   static constexpr Module module = Module::hidden;
   Scalar start, end;

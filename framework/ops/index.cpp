@@ -324,6 +324,18 @@ Tensor index(const Tensor& x, const Tensors& given) {
   return fn::index_rows.over(joined({indexed_first(x, ix.axes)}, ix.indices), adjacent(ix.axes) ? ix.axes[0] : int64_t(0))[0];
 }
 
+// The shape of x at `ix`, whose indexed axes come first in `rows`.
+static Dims placed_shape(const Indexing& ix, const Dims& rows) {
+  Dims to = result_order(rows.n, ix.indices[0].ndim(), ix.axes, false), placed(rows.n, 0);
+  for (int i = 0; i < rows.n; i++) placed[i] = rows[int(to[i])];
+  return placed;
+}
+
+Dims indexed_shape(const Tensor& x, const Tensors& given) {
+  const Indexing ix = normalise(x, given);
+  return ix.indices.empty() ? x.sizes() : placed_shape(ix, rows_shape(indexed_first(detach(x), ix.axes), ix.indices));
+}
+
 void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool accumulate) {
   Indexing ix = normalise(x, given);
   if (ix.indices.empty()) {
@@ -333,8 +345,7 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   }
   Tensor view = indexed_first(x, ix.axes);
   Dims rows = rows_shape(view, ix.indices);
-  Dims to = result_order(rows.n, ix.indices[0].ndim(), ix.axes, false), placed(rows.n, 0);
-  for (int i = 0; i < rows.n; i++) placed[i] = rows[int(to[i])];
+  const Dims placed = placed_shape(ix, rows);
   Tensor v = values;
   while (v.ndim() > placed.n && v.sizes()[0] == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
   check_expandable("shape mismatch in index_put_", v.sizes(), placed);

@@ -51,18 +51,18 @@ struct Tile : Op {
 };
 
 struct BlockDiag : Op {
-  static constexpr Signature signature = "block_diag(tensors: list[Tensor]) -> Tensor";
+  static constexpr Signature signature = "block_diag(*tensors: Tensor) -> Tensor";
   static constexpr auto doc = "Matrices along the diagonal of a larger one, zeros elsewhere; vectors and numbers count as rows.";
-  static constexpr Module module = Module::hidden;
+  static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::opaque;
   static constexpr Out out = Out::none;
   Tensor compose(Inputs in) const;
 };
 
 struct BroadcastTensors : Op {
-  static constexpr Signature signature = "broadcast_tensors(tensors: list[Tensor]) -> list[Tensor]";
+  static constexpr Signature signature = "broadcast_tensors(*tensors: Tensor) -> list[Tensor]";
   static constexpr auto doc = "All tensors expanded to their common shape.";
-  static constexpr Module module = Module::hidden;
+  static constexpr Module module = Module::function;
   Tensors compose(Inputs in) const;
 };
 
@@ -76,18 +76,18 @@ struct BroadcastTo : Op {
 };
 
 struct Meshgrid : Op {
-  static constexpr Signature signature = "meshgrid(tensors: list[Tensor], *, indexing: str | None = None) -> list[Tensor]";
+  static constexpr Signature signature = "meshgrid(*tensors: list[Tensor], indexing: str | None = None) -> list[Tensor]";
   static constexpr auto doc = "A grid per vector, each of the shape of all lengths; indexing 'xy' swaps the first two axes, 'ij' and None do not.";
-  static constexpr Module module = Module::hidden;
+  static constexpr Module module = Module::function;
   std::optional<Str> indexing;
   static constexpr std::tuple fields{&Meshgrid::indexing};
   Tensors compose(Inputs in) const;
 };
 
 struct CartesianProd : Op {
-  static constexpr Signature signature = "cartesian_prod(tensors: list[Tensor]) -> Tensor";
+  static constexpr Signature signature = "cartesian_prod(*tensors: Tensor) -> Tensor";
   static constexpr auto doc = "All tuples of one element per vector, as rows. One vector alone stays as it is.";
-  static constexpr Module module = Module::hidden;
+  static constexpr Module module = Module::function;
   static constexpr Out out = Out::none;
   Tensor compose(Inputs in) const;
 };

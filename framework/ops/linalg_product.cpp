@@ -75,6 +75,8 @@ Tensor MultiDot::compose(Inputs in) const {
   return last ? squeeze(r, std::optional<Dims>(Dims{-1})) : r;
 }
 
+Tensor ChainMatmul::compose(Inputs in) const { return in.size() == 1 ? clone_of(in[0], MemoryFormat::contiguous) : Fn<MultiDot>::over(in)[0]; }
+
 static const LinalgProductOps::Registration ops;
 
 }  // namespace weir

@@ -35,7 +35,14 @@ struct MultiDot : Op {
   Tensor compose(Inputs in) const;
 };
 
-using LinalgProductOps = OpList<Cross, Vecdot, MultiDot>;
+struct ChainMatmul : Op {
+  static constexpr Signature signature = "chain_matmul(*matrices: Tensor) -> Tensor";
+  static constexpr auto doc = "The product of several matrices in the cheapest order. Deprecated in favour of linalg.multi_dot.";
+  static constexpr Module module = Module::function;
+  Tensor compose(Inputs in) const;
+};
+
+using LinalgProductOps = OpList<Cross, Vecdot, MultiDot, ChainMatmul>;
 
 namespace fn {
 inline constexpr Fn<Cross> cross;

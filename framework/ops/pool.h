@@ -135,6 +135,7 @@ struct AvgPool3d : Op {
       "avg_pool3d(input: Tensor, kernel_size: int | list[int], stride: int | list[int] = [], padding: int | list[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor";
   static constexpr auto doc = "Mean of each window; an empty stride means kernel_size.";
   static constexpr Out out = Out::same;
+  static constexpr Autocast autocast = Autocast::float32;
   static constexpr Module module = Module::functional;
   Dims kernel_size, stride, padding;
   bool ceil_mode, count_include_pad;

@@ -119,6 +119,13 @@ Tensor Addr::compose(Inputs in) const {
   return laid_out(scaled_sum("addr", cast_to(self, type), cast_to(product, type), beta, alpha), pointwise_meta("addr", Rule::promote, std::array{self, product}));
 }
 
+Tensor Addbmm::compose(Inputs in) const {
+  wrap_dim(1, in[1].ndim(), "addbmm"), wrap_dim(2, in[2].ndim(), "addbmm");  // PyTorch asks for these sizes before it looks at the ranks
+  for (int i : {1, 2}) check(in[i].ndim() == 3, "addbmm: expected 3-D tensor for 'batch", i, "', but got ", in[i].ndim(), "-D");
+  const Tensor products = fn::matmul(in[1], in[2]);
+  return row_major_of(scaled_sum("addbmm", in[0], fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, alpha));
+}
+
 Tensor Kron::compose(Inputs in) const {
   const int rank = std::max(in[0].ndim(), in[1].ndim());
   Dims a, b, sizes;  // each axis of the result is one of a, and one of b within it

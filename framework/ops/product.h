@@ -70,6 +70,17 @@ struct Addr : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct Addbmm : Op {
+  static constexpr Signature signature =
+      "addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
+  static constexpr auto doc = "beta input + alpha times the sum over the batch of batch1 @ batch2.";
+  static constexpr Autocast autocast = Autocast::lower;
+  static constexpr Out out = Out::exact;
+  Scalar beta, alpha;
+  static constexpr std::tuple fields{&Addbmm::beta, &Addbmm::alpha};
+  Tensor compose(Inputs in) const;
+};
+
 struct Kron : Op {
   static constexpr Signature signature = "kron(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The Kronecker product.";
@@ -120,7 +131,7 @@ struct Vander : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ProductOps = OpList<Trace, Outer, Dot, Vdot, Mv, Inner, Addmv, Addr, Kron, TensordotAxes, CrossOfThree, LinalgVander, Vander>;
+using ProductOps = OpList<Trace, Outer, Dot, Vdot, Mv, Inner, Addmv, Addr, Addbmm, Kron, TensordotAxes, CrossOfThree, LinalgVander, Vander>;
 
 namespace fn {
 inline constexpr Fn<Trace> trace;
@@ -131,6 +142,7 @@ inline constexpr Fn<Mv> mv;
 inline constexpr Fn<Inner> inner;
 inline constexpr Fn<Addmv> addmv;
 inline constexpr Fn<Addr> addr;
+inline constexpr Fn<Addbmm> addbmm;
 inline constexpr Fn<Kron> kron;
 inline constexpr Fn<TensordotAxes> tensordot;
 inline constexpr Fn<LinalgVander> linalg_vander;

@@ -8,7 +8,7 @@ from ._types import (Size, bfloat16, bool, cdouble, cfloat, channels_last, chann
                      contiguous_format, double, finfo, float, float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, long, preserve_format,
                      short, uint8)
 from . import _absent_modules, _tensor, _tensor_str
-from ._factories import arange, as_tensor, asarray, frombuffer, from_numpy, linspace, logspace, tensor
+from ._factories import arange, as_tensor, asarray, frombuffer, from_numpy, tensor
 
 __version__ = "0.1.0"
 

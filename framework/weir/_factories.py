@@ -1,15 +1,13 @@
 """Functions that make tensors of ranges, sequences, arrays and other memory; factories by size are ops."""
 import builtins
-import math
 import warnings
 
-from _weir import Tensor, _from_buffer, _is_numpy, _write_out, from_numpy, get_default_dtype, ops, promote_types, tensor
+from _weir import Tensor, _from_buffer, _is_numpy, _write_out, from_numpy, get_default_dtype, ops, tensor
 
 from . import _types as T
 from ._lazy import np
 
 _hidden = ops["hidden"]
-_PLAIN = {builtins.int, builtins.float}
 _PYTHON_TYPES = {builtins.float: T.float64, builtins.int: T.int64, builtins.bool: T.bool, builtins.complex: T.complex128}
 
 
@@ -54,92 +52,9 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     return r.requires_grad_() if requires_grad else r
 
 
-def _ends(name, start, end):
-    """The two numbers of a range, of which tensors may hold one each."""
-    if type(start) in _PLAIN and type(end) in _PLAIN:
-        return start, end
-    for label, x in (("start", start), ("end", end)):
-        if isinstance(x, Tensor) and x.dim():
-            raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {label} with {x.dim()} "
-                               "dimension(s).")
-    return start, end
-
-
-def _between(start, end, steps, dtype):
-    """linspace from and to numbers of which tensors may hold one each, whose values are not read."""
-    wide = T.complex128 if dtype.is_complex else T.float64
-    start, end = (x.detach().to(wide) if isinstance(x, Tensor) else tensor(x, dtype=wide) for x in _whole_ends(dtype, start, end))
-    i = _hidden["linspace"](0, steps - 1, steps, T.float64)
-    step = (end - start) / (steps - 1) if steps > 1 else tensor(0, dtype=wide)
-    return ops["torch"]["where"](i < max(steps // 2, 1), start + step * i, end - step * (steps - 1 - i)).to(dtype)
-
-
 def as_dtype(dtype):
     """A dtype, or a Python type as the dtype that it stands for."""
     return _PYTHON_TYPES.get(dtype, dtype)
-
-
-def _check_cast(name, dtype, *ends):
-    """RuntimeError where complex ends are to be numbers of a real dtype."""
-    if dtype is not None and not dtype.is_complex and any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, builtins.complex) for x in ends):
-        raise RuntimeError(f"{name}: inferred dtype {_range_dtype(*ends)} can't be safely cast to passed dtype {dtype}")
-
-
-def _whole_ends(dtype, start, end):
-    """Both ends as numbers of `dtype`: PyTorch cuts off their fractions before it divides the distance."""
-    if dtype is None or dtype.is_floating_point or dtype.is_complex:
-        return start, end
-    if isinstance(start, Tensor) or isinstance(end, Tensor):
-        return tuple(x.trunc() if isinstance(x, Tensor) else int(x) if math.isfinite(x) else x for x in (start, end))
-    whole = math.isfinite(start) and math.isfinite(end)
-    return (int(start), int(end)) if whole else (start, end)
-
-
-def _range_dtype(*numbers):
-    """The default dtype, or the complex one made of it where a number is complex."""
-    dtype = get_default_dtype()
-    wide = any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, builtins.complex) for x in numbers)
-    return promote_types(dtype, T.complex64) if wide else dtype
-
-
-def linspace(start, end, steps, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-             pin_memory=False):
-    """`steps` equally spaced numbers from start to end, both included."""
-    if out is None:  # which brings memory of its own
-        check_options(layout, pin_memory)
-    dtype = as_dtype(dtype)
-    start, end = _ends("linspace", start, end)
-    _check_cast("linspace", dtype, start, end)
-    made = dtype or _range_dtype(start, end)
-    if isinstance(start, Tensor) or isinstance(end, Tensor):
-        if made is T.bool and steps > 1:
-            raise NotImplementedError("linspace: not implemented for bool")
-        r = _between(start, end, steps, made)
-    else:
-        r = _hidden["linspace"](*_whole_ends(dtype, start, end), steps, made)
-    if device is not None:
-        r = r.to(device)
-    if out is not None:
-        return _into("linspace", out, r, requires_grad)
-    return r.requires_grad_() if requires_grad else r
-
-
-def logspace(start, end, steps, base=10.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-             pin_memory=False):
-    """base ** linspace(start, end, steps)."""
-    check_options(layout, pin_memory)
-    dtype = as_dtype(dtype)
-    start, end = _ends("logspace", start, end)
-    _check_cast("logspace", dtype, start, end)
-    if dtype is T.bool and steps > 1:
-        raise NotImplementedError("logspace: not implemented for bool")
-    start, end = _whole_ends(dtype, start, end)
-    wide = _range_dtype(start, end, base)
-    exponents = linspace(start, end, steps, dtype=T.complex128 if wide.is_complex else T.float64, device=device)
-    r = ops["torch"]["pow"](base, exponents).to(dtype or wide)
-    if out is not None:
-        return _into("logspace", out, r, requires_grad)
-    return r.requires_grad_() if requires_grad else r
 
 
 def as_tensor(data, dtype=None, device=None):

@@ -2,7 +2,6 @@
 import builtins
 import collections
 import functools
-import math
 
 import weir
 from weir import Tensor
@@ -54,24 +53,6 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     far = weir.minimum(far, distance(positive, negative)) if swap else far
     loss = (margin + distance(anchor, positive) - far).clamp_min(0)
     return loss.mean() if reduction == 1 else loss.sum() if reduction == 2 else loss
-
-
-def _dropout(function):
-    def drop(input, p, train):
-        if not 0 <= p <= 1:  # a RuntimeError here, a ValueError in nn.functional
-            raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
-        return function(input, p, train)
-    drop.__name__, drop.__doc__ = function.__name__, function.__doc__
-    return drop
-
-
-alpha_dropout, feature_alpha_dropout = _dropout(F.alpha_dropout), _dropout(F.feature_alpha_dropout)
-
-
-@_dropout
-def feature_dropout(input, p, train):
-    """Zeroes whole channels. Shape: (N, C, ...)."""
-    return F.dropout2d(input, p, train) if input.dim() != 5 else F.dropout3d(input, p, train)
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
@@ -205,8 +186,7 @@ def _write_back(function):
     return in_place
 
 
-rrelu_, alpha_dropout_ = _write_back(rrelu), _write_back(alpha_dropout)
-feature_dropout_, feature_alpha_dropout_ = _write_back(feature_dropout), _write_back(feature_alpha_dropout)
+rrelu_ = _write_back(rrelu)
 
 
 for _name in ("lobpcg",):

@@ -38,10 +38,10 @@ def composite(function=None, *, aliases=(), method=True, inplace=False, public=T
         if method:
             methods.setdefault(name, wrapped)
         if inplace:
-            in_place = _in_place(wrapped, name, resized)
-            methods.setdefault(in_place.__name__, in_place)
+            written = in_place(wrapped, name, resized)
+            methods.setdefault(written.__name__, written)
             if public:
-                functions.setdefault(in_place.__name__, in_place)
+                functions.setdefault(written.__name__, written)
     return wrapped
 
 
@@ -183,8 +183,8 @@ def _write(name, result, out, inputs, rule, recorded):
     return type(result)(*out) if hasattr(result, "_fields") else tuple(out)
 
 
-def _in_place(function, name, resized=False):
-    def in_place(self, *args, **kwargs):
+def in_place(function, name, resized=False):
+    def written(self, *args, **kwargs):
         if not isinstance(self, Tensor):
             raise TypeError(f"descriptor '{name}_' for 'torch._C.TensorBase' objects doesn't apply to a "
                             f"'{type(self).__name__}' object")
@@ -196,9 +196,9 @@ def _in_place(function, name, resized=False):
             return _C._write_out(name, self, result, [], OUT_CAST, True)
         return self.copy_(result)
 
-    in_place.__name__ = name + "_"
-    in_place.__doc__ = f"`{name}` in place."
-    return in_place
+    written.__name__ = name + "_"
+    written.__doc__ = f"`{name}` in place."
+    return written
 
 
 def autocast_as(precision):

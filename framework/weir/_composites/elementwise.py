@@ -1,14 +1,8 @@
 """Element by element: aliases and formulas."""
 
-import math
-
-import weir
-from weir import _C
 from weir._C import Tensor
 
-from ._check import inexact
-from ._register import OUT_SAME, alias, composite, with_out
-from .reduction import without_gradient
+from ._register import alias, composite
 
 for _name, _target in (
         ("absolute", "abs"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"), ("arccosh", "acosh"),
@@ -17,24 +11,6 @@ for _name, _target in (
         ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
         ("sgn", "sign"), ("mvlgamma", "multigammaln")):
     alias(_name, _target)
-
-
-def _need_tensor(name, other):
-    if not isinstance(other, Tensor):
-        raise TypeError(f"{name}(): argument 'other' (position 2) must be Tensor, not {type(other).__name__}")
-
-
-@composite(out=None)
-def allclose(input: Tensor, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Are all elements close?"""
-    return bool(weir.isclose(input, other, rtol, atol, equal_nan).all())
-
-
-@composite(out=None)
-def equal(input: Tensor, other):
-    """Same shape and elements?"""
-    _need_tensor("equal", other)
-    return input.shape == other.shape and bool((input == other).all())
 
 
 @composite(method=False, out=None)

@@ -27,14 +27,6 @@ def _tensors(args):
     return list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
 
 
-def need_tensors(tensors):
-    """The tensors of a function that takes no list of them. Raises TypeError for another type."""
-    for i, t in enumerate(tensors):
-        if not isinstance(t, Tensor):
-            raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(t).__name__}")
-    return list(tensors)
-
-
 def _atleast(rank):
     def atleast(*tensors):
         if len(tensors) == 1 and isinstance(tensors[0], Tensor):
@@ -47,30 +39,6 @@ def _atleast(rank):
 
 
 atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
-
-
-@composite(method=False, out=None)
-def block_diag(*tensors):
-    """Matrices along the diagonal of a larger one, zeros elsewhere; vectors and numbers count as rows."""
-    return _hidden["block_diag"](need_tensors(tensors))
-
-
-@composite(method=False, out=None)
-def broadcast_tensors(*tensors):
-    """All tensors expanded to their common shape."""
-    return _hidden["broadcast_tensors"](need_tensors(tensors))
-
-
-@composite(method=False, out=None)
-def meshgrid(*tensors, indexing=None):
-    """A grid per vector, each of the shape of all lengths; indexing 'xy' swaps the first two axes."""
-    return _hidden["meshgrid"](_tensors(tensors), indexing=indexing)
-
-
-@composite(method=False, out=None)
-def cartesian_prod(*tensors):
-    """All tuples of one element per vector, as rows."""
-    return _hidden["cartesian_prod"](need_tensors(tensors))
 
 
 @composite(method=False, out=None)

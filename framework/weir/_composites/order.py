@@ -1,9 +1,6 @@
 """Unique elements."""
 
-import math
-
 import weir
-from weir import _C
 from weir._C import Tensor
 
 from ._register import composite
@@ -14,36 +11,13 @@ def _optional(values, inverse, counts, return_inverse, return_counts):
     return result if len(result) > 1 else values
 
 
-def _columns(rows):
-    """Slices along axis 0 as the rows of a matrix, also where there are none of them."""
-    return rows if rows.dim() == 1 else rows.reshape(rows.shape[0], math.prod(rows.shape[1:]))
-
-
-def _check_slices(input, dim):
-    if dim is not None and input.numel() == 0 and any(s == 0 for d, s in enumerate(input.shape) if d != dim % input.dim()):
-        raise RuntimeError("unique: there are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-
-
-_unique_rows = _C.ops["hidden"]["unique_rows"]
-
-
-def _distinct(input, dim, consecutive):
-    """(values, inverse, counts) of input's elements, or of its slices along dim."""
-    if dim is None:
-        values, inverse, counts = _unique_rows(input.reshape(-1), consecutive)
-        return values, inverse.reshape(input.shape), counts
-    rows = input.movedim(dim, 0)
-    values, inverse, counts = _unique_rows(_columns(rows), consecutive)
-    return values.reshape([counts.shape[0], *rows.shape[1:]]).movedim(0, dim), inverse, counts
+_distinct = weir._C.ops["hidden"]["unique_values"]
 
 
 @composite(public=False)
 def unique_consecutive(input: Tensor, return_inverse=False, return_counts=False, dim=None):
     """The first of each run of equal elements, or slices along dim. RuntimeError for empty slices."""
-    if dim is not None and input.is_complex():
-        raise NotImplementedError(f"unique_consecutive: with dim not implemented for {input.dtype}")
-    _check_slices(input, dim)
-    return _optional(*_distinct(input, dim, True), return_inverse, return_counts)
+    return _optional(*_distinct(input, True, dim), return_inverse, return_counts)
 
 
 def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_counts=None, dim=None):
@@ -65,5 +39,4 @@ composite(_unique_consecutive, method=False, out=None)
 @composite(out=None)
 def unique(input: Tensor, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The different elements, or slices along dim, in order. RuntimeError for empty slices."""
-    _check_slices(input, dim)
-    return _optional(*_distinct(input, dim, False), return_inverse, return_counts)
+    return _optional(*_distinct(input, False, dim), return_inverse, return_counts)

@@ -1,20 +1,11 @@
 """Reductions beyond the core's: deviations, NaN-ignoring forms, norms, counts."""
 
-import functools
-import math
-
 import weir
 from weir._C import Tensor
 
 from .._factories import as_dtype
 from ._check import inexact
-from ._register import OUT_SAME, OUT_EXACT, composite
-from .shape import wrapped_dim
-
-
-def without_gradient(value, source):
-    """`value`, which depends on `source` with a derivative of 0 everywhere."""
-    return value + source.masked_fill(weir.ones_like(source, dtype=weir.bool), 0).to(value.dtype)
+from ._register import OUT_SAME, composite
 
 
 def widened(name, x, dtype):

@@ -5,7 +5,7 @@ import functools
 import weir
 from weir._C import Tensor
 
-from .._factories import as_dtype, check_options
+from .._factories import check_options
 from .._tensor import suggested_format
 from ._register import OUT_SAME, OUT_EXACT, alias, composite, without_derivative
 
@@ -52,36 +52,10 @@ def _row_major_copy(x):
     return x.clone(memory_format=weir.contiguous_format)
 
 
-#: What these copies take that the views themselves do not.
-_VIEWS = {
-    "view": lambda x, *args, **kwargs: x.resolve_conj().view(as_dtype((*args, *kwargs.values())[0])) if isinstance((*args, *kwargs.values())[0], (weir.dtype, type)) else
-    x.reshape(*args, *kwargs.values()),
-    "expand": lambda x, *size, implicit=False: x.expand(*size),
-    "detach": lambda x: without_derivative("detach_copy", lambda x: x.clone(), x),
-}
-
-
-def _copying(name):
-    view = getattr(Tensor, name)
-
-    def copy(input: Tensor, *args, **kwargs):
-        return _row_major_copy(_VIEWS.get(name, view)(input, *args, **kwargs))
-
-    copy.__name__ = name + "_copy"
-    copy.__doc__ = f"A copy of `{name}`."
-    return composite(copy, method=False, out_recorded=True, out=OUT_SAME)
-
-
-for _name in ("view", "as_strided", "diagonal", "expand", "permute", "select", "squeeze", "t", "transpose", "unsqueeze",
-              "unfold", "detach", "slice"):
-    if hasattr(Tensor, _name):
-        _copying(_name)
-
-
 @composite(method=False, out_recorded=True, out=OUT_SAME)
-def alias_copy(input: Tensor):
-    """A copy."""
-    return _row_major_copy(input)
+def detach_copy(input: Tensor):
+    """A copy without a derivative."""
+    return without_derivative("detach_copy", _row_major_copy, input)
 
 
 def _copied_into(name, out, part):

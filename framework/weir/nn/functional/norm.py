@@ -2,7 +2,6 @@
 
 import math
 
-import weir
 from weir._ops import has_op, op
 
 from ._check import check_tensor
@@ -12,6 +11,7 @@ __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_res
 _batch_norm = op("hidden", "batch_norm")
 layer_norm = op("nn.functional" if has_op("nn.functional", "layer_norm") else "torch", "layer_norm")
 rms_norm = op("torch", "rms_norm")
+local_response_norm = op("nn.functional", "local_response_norm")
 _instance_norm = op("torch", "instance_norm")
 _group_norm = op("nn.functional" if has_op("nn.functional", "group_norm") else "torch", "group_norm")
 
@@ -53,20 +53,3 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     return _group_norm(input, num_groups, weight, bias, eps)
-
-
-def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
-    """x / (k + alpha * mean of x^2 over `size` neighbouring channels) ** beta. Source: Krizhevsky et al. 2012."""
-    if input.dim() < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
-    if input.numel() == 0:
-        return input
-    if size <= 0:
-        raise RuntimeError(f"kernel size should be greater than zero, but got {size}")
-    if input.is_complex() or (input.dim() > 3 and input.dtype in (weir.float16, weir.bfloat16)):
-        raise NotImplementedError(f"local_response_norm: not implemented for {input.dim()}-d tensors of {input.dtype}")
-    channels = input.shape[1]
-    squares = input * input
-    padded = weir.nn.functional.pad(squares, [0, 0] * (input.dim() - 2) + [size // 2, (size - 1) // 2])
-    total = sum(padded.narrow(1, i, channels) for i in range(size))
-    return input / (total / size * alpha + k) ** beta

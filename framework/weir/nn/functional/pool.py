@@ -7,7 +7,7 @@ from weir._composites._register import autocast_as
 from weir._ops import op
 from weir._tensor import suggested_format
 
-from ._check import check_batched, check_floating, check_tensor, ntuple
+from ._check import check_batched, check_floating, ntuple
 
 __all__ = [
     "avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "lp_pool3d", "max_pool1d",
@@ -16,7 +16,8 @@ __all__ = [
 ]
 
 avg_pool2d = op("nn.functional", "avg_pool2d")
-avg_pool3d = autocast_as("float32")(op("nn.functional", "avg_pool3d"))
+avg_pool3d = op("nn.functional", "avg_pool3d")
+lp_pool1d, lp_pool2d, lp_pool3d = (op("nn.functional", f"lp_pool{rank}d") for rank in (1, 2, 3))
 _max_pool2d = op("hidden", "max_pool2d_with_indices")
 _max_pool3d = op("hidden", "max_pool3d_with_indices")
 
@@ -136,24 +137,3 @@ def _max_unpool(rank):
 
 
 max_unpool1d, max_unpool2d, max_unpool3d = (autocast_as("float32")(_max_unpool(rank)) for rank in (1, 2, 3))
-
-
-def _lp_pool(average, rank):
-    def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
-        check_tensor(f"lp_pool{rank}d", input)
-        kernel = ntuple(kernel_size, rank, "kernel_size")
-        cells = 1
-        for k in kernel:
-            cells *= k
-        stride = kernel if stride is None else stride
-        mean = average(input.pow(norm_type), kernel, stride, 0, ceil_mode)
-        return (weir.sign(mean) * weir.relu(mean.abs())).mul(cells).pow(1.0 / norm_type)
-
-    lp_pool.__name__ = f"lp_pool{rank}d"
-    lp_pool.__doc__ = f"(sum of x ** p) ** (1 / p) over windows of the last {rank} axes."
-    return lp_pool
-
-
-lp_pool1d = _lp_pool(avg_pool1d, 1)
-lp_pool2d = _lp_pool(avg_pool2d, 2)
-lp_pool3d = _lp_pool(avg_pool3d, 3)

@@ -1,0 +1,50 @@
+// Powers averaged over windows. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct LpPool : Op {
+  static constexpr Module module = Module::functional;
+  static constexpr Out out = Out::none;
+  static constexpr auto doc = "(sum of x ** norm_type) ** (1 / norm_type) over windows of the last axes.";
+  Scalar norm_type;
+  Dims kernel_size;
+  std::optional<Dims> stride;
+  bool ceil_mode;
+  static constexpr std::tuple fields{&LpPool::norm_type, &LpPool::kernel_size, &LpPool::stride, &LpPool::ceil_mode};
+};
+
+struct LpPool1d : LpPool {
+  static constexpr Signature signature = "lp_pool1d(input: Tensor, norm_type: Number, kernel_size: int | list[int], "
+                                         "stride: int | list[int] | None = None, ceil_mode: bool = False) -> Tensor";
+  Tensor compose(Inputs in) const;
+};
+
+struct LpPool2d : LpPool {
+  static constexpr Signature signature = "lp_pool2d(input: Tensor, norm_type: Number, kernel_size: int | list[int], "
+                                         "stride: int | list[int] | None = None, ceil_mode: bool = False) -> Tensor";
+  Tensor compose(Inputs in) const;
+};
+
+struct LpPool3d : LpPool {
+  static constexpr Signature signature = "lp_pool3d(input: Tensor, norm_type: Number, kernel_size: int | list[int], "
+                                         "stride: int | list[int] | None = None, ceil_mode: bool = False) -> Tensor";
+  Tensor compose(Inputs in) const;
+};
+
+struct LocalResponseNorm : Op {
+  static constexpr Signature signature =
+      "local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor";
+  static constexpr auto doc = "x / (k + alpha * mean of x^2 over `size` neighbouring channels) ** beta. Source: Krizhevsky et al. 2012.";
+  static constexpr Module module = Module::functional;
+  static constexpr Out out = Out::none;
+  int64_t size;
+  double alpha, beta, k;
+  static constexpr std::tuple fields{&LocalResponseNorm::size, &LocalResponseNorm::alpha, &LocalResponseNorm::beta, &LocalResponseNorm::k};
+  Tensor compose(Inputs in) const;
+};
+
+using PowerPoolOps = OpList<LpPool1d, LpPool2d, LpPool3d, LocalResponseNorm>;
+
+}  // namespace weir

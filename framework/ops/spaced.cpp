@@ -1,0 +1,71 @@
+#include "framework/ops/spaced.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
+#include "framework/ops/create.h"
+#include "framework/ops/functional.h"
+#include "framework/ops/unary.h"
+
+namespace weir {
+namespace {
+
+bool is_number(const Tensor& x) { return x.has_flag(kWrappedNumber); }
+
+/// The dtype of a range: as told, or the default one, complex where an end is. Raises where a told one is real and an end is not.
+DType checked_type(const char* op, Inputs ends, int64_t steps, const std::optional<DType>& told, const std::optional<Device>& device) {
+  check(!device || device->type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
+  for (int i = 0; i < 2; i++)
+    check(ends[i].ndim() == 0, op, " only supports 0-dimensional start and end tensors, but got ", i ? "end" : "start", " with ", ends[i].ndim(),
+          " dimension(s).");
+  const bool wide = is_complex(ends[0].dtype()) || is_complex(ends[1].dtype());
+  const DType usual = wide ? complex_type(default_dtype()) : default_dtype();
+  check(!told || !wide || is_complex(*told), op, ": inferred dtype ", name_of(usual), " can't be safely cast to passed dtype ", name_of(told.value_or(usual)));
+  check(steps >= 0, op, ": number of steps must be non-negative");
+  check<NotImplemented>(told != DType::boolean || (steps < 2 && !(is_number(ends[0]) && is_number(ends[1]))), op, ": not implemented for Bool");
+  return told.value_or(usual);
+}
+
+/// A number as one of dtype `t`: an integer dtype cuts its fraction off before distances are divided.
+Scalar as_end(const Tensor& x, DType t) {
+  const Scalar s = item(x);
+  return is_integral(t) && s.is_real() && std::isfinite(s.d) ? Scalar(s.to_int()) : s;
+}
+Tensor as_wide_end(const Tensor& x, DType t, DType wide) {
+  if (is_number(x)) return full_of(Meta({}, wide, x.device()), as_end(x, t));
+  const Tensor end = cast_to(detach(x), wide);
+  return is_integral(t) ? fn::trunc(end) : end;
+}
+
+/// linspace in dtype `made` between ends of dtype `t`, of which tensors may hold one each: their values are not read.
+Tensor between(Inputs ends, int64_t steps, DType t, DType made) {
+  if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(ends[0], t), as_end(ends[1], t), steps, made);
+  const DType wide = is_complex(made) ? DType::complex128 : DType::float64;
+  const Tensor start = as_wide_end(ends[0], t, wide), end = as_wide_end(ends[1], t, wide), i = fn::linspace(Scalar(0), Scalar(steps - 1), steps, DType::float64);
+  const Tensor step = (end - start) / double(std::max<int64_t>(steps - 1, 1));
+  // From both ends, so that the last one is exact.
+  return cast_to(fn::where(i < double(std::max<int64_t>(steps / 2, 1)), start + step * i, end - step * (double(steps - 1) - i)), made);
+}
+
+Tensor placed(const Tensor& r, const std::optional<Device>& device) {
+  return device && device->type != r.device().type ? empty(Meta(r.sizes(), r.dtype(), *device)) : r;
+}
+
+}  // namespace
+
+Tensor EvenlySpaced::compose(Inputs in) const {
+  const DType t = checked_type("linspace", in, steps, dtype, device);
+  return placed(between(in, steps, t, t), device);
+}
+
+Tensor LogSpaced::compose(Inputs in) const {
+  const DType t = checked_type("logspace", in, steps, dtype, device);
+  const Tensor exponents = between(in, steps, t, is_complex(t) ? DType::complex128 : DType::float64);
+  return placed(cast_to(fn::pow(base, exponents), t), device);
+}
+
+static const SpacedOps::Registration ops;
+
+}  // namespace weir

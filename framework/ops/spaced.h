@@ -1,0 +1,37 @@
+// Numbers at equal distances, and powers at equal ratios. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct EvenlySpaced : Op {
+  static constexpr Signature signature = "linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, dtype: dtype | None = None, "
+                                         "device: device | None = None) -> Tensor";
+  static constexpr auto doc =
+      "`steps` equally spaced numbers from start to end, both included. In an integer dtype both lose their fractions first. Tensors must have no axes.";
+  static constexpr bool creates = true, differentiable = false, only_numbers = true;
+  static constexpr Autocast autocast = Autocast::opaque;
+  int64_t steps;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&EvenlySpaced::steps, &EvenlySpaced::dtype, &EvenlySpaced::device};
+  Tensor compose(Inputs in) const;
+};
+
+struct LogSpaced : Op {
+  static constexpr Signature signature = "logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: float = 10.0, *, "
+                                         "dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "base ** linspace(start, end, steps).";
+  static constexpr bool creates = true, differentiable = false, only_numbers = true;
+  static constexpr Autocast autocast = Autocast::opaque;
+  int64_t steps;
+  double base;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&LogSpaced::steps, &LogSpaced::base, &LogSpaced::dtype, &LogSpaced::device};
+  Tensor compose(Inputs in) const;
+};
+
+using SpacedOps = OpList<EvenlySpaced, LogSpaced>;
+
+}  // namespace weir

@@ -1,0 +1,18 @@
+#include "framework/ops/verdict.h"
+
+#include "framework/ops/compare.h"
+#include "framework/ops/elementwise.h"
+#include "framework/ops/reduce.h"
+
+namespace weir {
+
+Tensor Equal::compose(Inputs in) const {
+  if (!(in[0].sizes() == in[1].sizes())) return wrapped_number(Scalar(false));
+  return fn::all(fn::eq(in[0], in[1]));
+}
+
+Tensor Allclose::compose(Inputs in) const { return fn::all(Fn<Isclose>()(in[0], in[1], rtol, atol, equal_nan)); }
+
+static const VerdictOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,27 @@
+// Questions about tensors that have one answer. Source of each: the PyTorch page of its name.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct Equal : Op {
+  static constexpr Signature signature = "equal(input: Tensor, other: Tensor) -> bool";
+  static constexpr auto doc = "Are shapes and elements the same?";
+  static constexpr Out out = Out::none;
+  Tensor compose(Inputs in) const;
+};
+
+struct Allclose : Op {
+  static constexpr Signature signature =
+      "allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool";
+  static constexpr auto doc = "Is |input - other| <= atol + rtol |other| for all elements?";
+  static constexpr Out out = Out::none;
+  double rtol, atol;
+  bool equal_nan;
+  static constexpr std::tuple fields{&Allclose::rtol, &Allclose::atol, &Allclose::equal_nan};
+  Tensor compose(Inputs in) const;
+};
+
+using VerdictOps = OpList<Equal, Allclose>;
+
+}  // namespace weir

@@ -1,0 +1,25 @@
+"""linspace and logspace against PyTorch: numbers and tensors as ends, dtypes, out= and refusals."""
+
+import pytest
+import weir
+from twins import assert_same
+
+CALLS = """linspace(0, 1, 5)|linspace(t.tensor(0.0), t.tensor(1), 5)|linspace(0, t.tensor(1.5), 4, dtype=t.int32)|linspace(0.5, 3.9, 4, dtype=t.int64)
+linspace(0, 1, 0)|linspace(0, 1, -1)|linspace(t.ones(2), 1, 3)|linspace(0, 1j, 3)|linspace(0, 1j, 3, dtype=t.float32)|linspace(t.tensor(1j), 2, 3)
+linspace(0, 1, 1)|linspace(t.tensor(2.0), 5, 1)|linspace(0, 1, 3, dtype=t.bool)|linspace(t.tensor(0.0), 1, 3, dtype=t.bool)|linspace(float("inf"), 1, 3)
+linspace(start=0, end=t.tensor(2.0), steps=3, requires_grad=True)|linspace(t.tensor(1.0, requires_grad=True), 2, 3)|linspace(0, 1, 3, out=t.empty(0))
+linspace(0, 1, 3, out=t.empty(3, dtype=t.float64))|linspace(0.5, 4.5, 3, out=t.empty(3, dtype=t.int64))|linspace(0, 1j, 3, out=t.empty(3))
+linspace(0, 1, 3, pin_memory=True)|linspace(0, 1, 3, dtype=t.bfloat16)|linspace(0, 1, 3, dtype=t.complex64)|linspace(0, 1, 3.5)|linspace(0, 1)
+logspace(0, 2, 3)|logspace(t.tensor(0.0), 2, 3, 2)|logspace(0, t.tensor(2), 3, base=2, dtype=t.int64)|logspace(0.5, 3.9, 4, dtype=t.int64)
+logspace(0, 2, 3, dtype=t.bool)|logspace(0, 1j, 3)|logspace(start=0, end=2, steps=3)|logspace(0, 2, 3, out=t.empty(0, dtype=t.float64))
+logspace(0, t.tensor(2.0), 3, out=t.empty(3))|logspace(0.5, 3, 4, out=t.empty(4, dtype=t.int64))""".replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("text", CALLS)
+def test_as_pytorch(text):
+    assert_same(lambda t: eval(f"t.{text}", {"t": t}), what=text)
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_on_the_meta_device_there_are_sizes_only(name):
+    assert tuple(getattr(weir, name)(0, 1, 3, device="meta").shape) == (3,)
