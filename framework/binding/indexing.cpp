@@ -3,6 +3,7 @@
 #include "framework/binding/construct.h"
 #include "framework/binding/op_function.h"
 #include "framework/op/copy.h"
+#include "framework/op/out.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/view.h"
@@ -162,7 +163,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     else {
       // Leading axes of size 1 in the value are dropped, as NumPy and PyTorch do.
       while (v.ndim() > r.view.ndim() && v.size(0) == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
-      if (v.ndim() == 0) fill_into(r.view, v);  // an axis may repeat one element then
+      check_no_repeats(r.view);
+      if (v.ndim() == 0) fill_into(r.view, v);
       else copy_into(r.view, v);
     }
     return Py_NewRef(Py_None);

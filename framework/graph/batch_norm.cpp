@@ -57,7 +57,7 @@ class BatchNorms {
       add = norm;
       norm = addend(add, out, &other);
     }
-    if (norm < 0 || !is(g_.nodes[norm], "native_batch_norm") || !keep[norm]) return;
+    if (norm < 0 || !is(g_.nodes[norm], "batch_norm_forward") || !keep[norm]) return;
     const Node& n = g_.nodes[norm];
     static const OpType* fused = find_op("batch_norm_relu");
     Node f = n;
@@ -84,7 +84,7 @@ class BatchNorms {
     for (int k : {0, 1}) {
       int maker = only_for(n.in[k], like);
       const Use& rest = n.in[1 - k];
-      if (maker < 0 || !is(g_.nodes[maker], "native_batch_norm") || rest.value < 0 || !same(rest, like) || g_.values[rest.value].node >= maker || maker < best) continue;
+      if (maker < 0 || !is(g_.nodes[maker], "batch_norm_forward") || rest.value < 0 || !same(rest, like) || g_.values[rest.value].node >= maker || maker < best) continue;
       best = maker;
       *other = rest;
     }

@@ -15,7 +15,7 @@ bool is(const Node& n, std::string_view name) { return n.type->signature->name =
 
 // A pass over memory or little more, and the same bits each time.
 bool is_cheap(const Node& n) {
-  return n.type == &op_type<Fused>() || std::string_view(n.type->notation) == "pointwise" || is(n, "layer_norm_forward") || is(n, "native_batch_norm") ||
+  return n.type == &op_type<Fused>() || std::string_view(n.type->notation) == "pointwise" || is(n, "layer_norm_forward") || is(n, "batch_norm_forward") ||
          is(n, "batch_norm_relu") || is(n, "batch_norm_apply") || is(n, "clone") || is(n, "to_dtype");
 }
 
@@ -97,7 +97,7 @@ class Recomputation {
     const Node& n = g_.nodes[g_.values[v].node];
     if (!is_cheap(n)) return false;
     if (n.hidden && !again(n, nullptr)) return false;
-    bool norm = is(n, "native_batch_norm") || is(n, "batch_norm_relu");
+    bool norm = is(n, "batch_norm_forward") || is(n, "batch_norm_relu");
     if (norm && g_.buffer_of(n.out[0]) != g_.values[v].buffer) return false;
     for (size_t k = 0; k < n.in.size(); k++) {
       if (norm && n.hidden && (k == 3 || k == 4)) continue;  // running statistics, for which the saved ones stand
@@ -114,7 +114,7 @@ class Recomputation {
   // The node that makes the same result without changing anything else: batch norm from its saved statistics. False where there is none.
   bool again(const Node& n, Node* to) const {
     bool relu = is(n, "batch_norm_relu");
-    if (!relu && !is(n, "native_batch_norm")) return false;
+    if (!relu && !is(n, "batch_norm_forward")) return false;
     for (int k : {3, 4})  // else the normalisation rounds otherwise
       if (n.in[size_t(k)].value >= 0 && !(n.in[size_t(k)].meta.strides == Dims{1})) return false;
     if (n.out[1].meta.sizes.product() == 0) return false;

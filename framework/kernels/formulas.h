@@ -218,11 +218,12 @@ template <class T> T formula(const Erfcx&, T x) { return in_double(x, [](auto v)
 template <class T> T formula(const LogNdtr&, T x) { return in_double(x, [](auto v) { return log_normal_cdf(v); }); }
 inline double zeta(double s, double q) {
   if (s == 1) return INFINITY;
-  if (!(s > 1) || q != q) return NAN;
+  if (s < 1 || q != q) return NAN;
   if (q <= 0) {
     if (q == std::floor(q)) return INFINITY;
     if (s != std::floor(s)) return NAN;  // powers of numbers below zero
   }
+  if (s != s) return NAN;
   return hurwitz_zeta(s, q);
 }
 template <class T> T formula(const Zeta&, T s, T q) {

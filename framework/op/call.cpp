@@ -189,6 +189,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
   if (!type.complex_gradient) check_derivable(type, r);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
+    else if (out[i].numel() == 0 && untaken(type, int(i), r[i].sizes(), out[0].sizes())) continue;  // of any dtype
     else if (out[i].get() != r[i].get()) {
       bool inplace = type.inplace && !in.empty() && out[i] == in[0];
       if (inplace && !type.may_repeat) check_no_repeats(out[i]);

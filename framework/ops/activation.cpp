@@ -51,8 +51,18 @@ Tensors Mish::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * (t + x * sigmoid(x) * (1.0 - t * t))};
 }
 Tensors Softplus::vjp(const Saved& s, const Tensor& dy) const { return {fn::softplus_backward(dy, s.input(0), beta, threshold)}; }
-Tensors Softshrink::vjp(const Saved& s, const Tensor& dy) const { return {fn::shrink_backward(dy, s.input(0), lambd)}; }
-Tensors Hardshrink::vjp(const Saved& s, const Tensor& dy) const { return {fn::shrink_backward(dy, s.input(0), lambd)}; }
+// The bound as a number of x's dtype, as PyTorch compares it.
+static double bound_of(double lambd, const Tensor& x) {
+  const float f = float(lambd);
+  switch (x.dtype()) {
+    case DType::float16: return double(Half(f));
+    case DType::bfloat16: return double(float(BFloat16(f)));
+    case DType::float32: return f;
+    default: return lambd;
+  }
+}
+Tensors Softshrink::vjp(const Saved& s, const Tensor& dy) const { return {fn::shrink_backward(dy, s.input(0), bound_of(lambd, s.input(0)))}; }
+Tensors Hardshrink::vjp(const Saved& s, const Tensor& dy) const { return {fn::shrink_backward(dy, s.input(0), bound_of(lambd, s.input(0)))}; }
 Tensors Hardsigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardsigmoid_backward(dy, s.input(0))}; }
 Tensors Hardswish::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardswish_backward(dy, s.input(0))}; }
 Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {

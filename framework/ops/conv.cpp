@@ -95,7 +95,9 @@ template <int n, class Op> Tensor conv(const char* op, const Op& o, Inputs in, c
   });
 }
 
-template <int n, class Op> Tensor conv_text(const char* op, const Op& o, Inputs in) {
+template <int n, class Op> Tensor conv_text(const char* op, const Op& o, Inputs given) {
+  // PyTorch compares the bias's dtype where padding is numbers, and casts it where padding is a word.
+  const Tensor in[3] = {given[0], given[1], given[2] ? cast_to(given[2], given[0].dtype()) : Tensor()};
   if (o.padding == "valid") return conv<n>(op, o, in, Dims(n, 0));
   check(o.padding == "same", op, ": Invalid padding string: '", o.padding.view(), "'");
   Dims stride = spread(o.stride, n), dilation = spread(o.dilation, n), half(n, 0), extra;

@@ -16,9 +16,8 @@
 namespace weir {
 namespace {
 
-// Statistics are kept in float32; PyTorch shows them in the input's dtype, unless the parameters (or else the running mean) are wider.
-Tensors shown(Tensors r, const Tensor& x, const Tensor& weight, const Tensor& running = {}) {
-  const DType t = weight ? weight.dtype() : running ? running.dtype() : x.dtype();
+// Statistics are kept in float32; PyTorch shows them in the parameters' dtype.
+Tensors shown(Tensors r, DType t) {
   for (int i : {1, 2}) r[i] = cast_to(r[i], t);
   return r;
 }
@@ -30,12 +29,15 @@ Tensor nothing_of(const Tensor& t) {
 
 Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var, bool training, double momentum,
                    double eps) {
-  auto r = fn::native_batch_norm(x, weight, bias, mean, var, training, momentum, eps);
-  return shown({r[0], r[1], r[2]}, x, weight, mean);
+  check_statistics(mean, var);
+  const DType t = check_parameters("native_batch_norm", x, std::array{weight, bias, mean, var});
+  auto r = fn::batch_norm_forward(x, weight, bias, mean, var, training, momentum, eps);
+  return shown({r[0], r[1], r[2]}, t);
 }
 
 }  // namespace
 
+Tensors NativeBatchNorm::compose(Inputs in) const { return batch_norm(in[0], in[1], in[2], in[3], in[4], training, momentum, eps); }
 Tensors BatchNormLegit::compose(Inputs in) const { return batch_norm(in[0], in[1], in[2], in[3], in[4], training, momentum, eps); }
 Tensors BatchNormLegitNoStats::compose(Inputs in) const { return batch_norm(in[0], in[1], in[2], Tensor(), Tensor(), training, momentum, eps); }
 Tensors BatchNormWithUpdate::compose(Inputs in) const {
@@ -46,7 +48,7 @@ Tensors BatchNormWithUpdate::compose(Inputs in) const {
 
 Tensors NativeLayerNorm::compose(Inputs in) const {
   auto r = fn::layer_norm_forward(in[0], normalized_shape, in[1], in[2], eps);
-  return shown({r[0], r[1], r[2]}, in[0], in[1]);
+  return shown({r[0], r[1], r[2]}, in[1] ? in[1].dtype() : in[0].dtype());
 }
 
 Tensors NativeGroupNorm::compose(Inputs in) const {
@@ -58,7 +60,7 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
     check(!in[i] || in[i].numel() == C, "native_group_norm: expected ", i == 1 ? "weight" : "bias", " of ", C, " elements, but got ", in[i] ? in[i].sizes() : Dims());
   check<NotImplemented>(is_floating(x.dtype()), "native_group_norm: not implemented for '", name_of(x.dtype()), "'");
   check(x.is_contiguous() || is_channels_last(x.sizes(), x.strides()), "native_group_norm: expected a contiguous input, but got strides ", x.strides());
-  check_parameters("native_group_norm", x, in[1], in[2]);
+  check_parameters("native_group_norm", x, in.subspan(1, 2));
   // Infinities meet as in PyTorch: y = x * scale + shift.
   const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x, parts = fn::reshape(wide, Dims{N, group, C / group * HxW});
   const Tensor plain = fn::mean(parts, Dims{2}, true), mean = plain + (plain - plain);  // NaN for an infinity, as by Welford's steps
@@ -73,7 +75,7 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
   Tensor none = nothing_of(x);
   for (int i : {1, 2})
     if (in[i]) none = none + nothing_of(in[i]);
-  return shown({cast_to(fn::reshape(y, x.sizes()), x.dtype()), fn::reshape(mean, groups) + none, fn::reshape(rstd, groups) + none}, x, in[1]);
+  return shown({cast_to(fn::reshape(y, x.sizes()), x.dtype()), fn::reshape(mean, groups) + none, fn::reshape(rstd, groups) + none}, in[1] ? in[1].dtype() : x.dtype());
 }
 
 Tensor SoftmaxBackwardData::compose(Inputs in) const { return cast_to(fn::softmax_backward(in[0], in[1], dim), input_dtype); }
@@ -91,10 +93,12 @@ Tensor MaxPool2dWithIndicesBackward::compose(Inputs in) const {
   check(grad.sizes() == indices.sizes(), "max_pool2d_with_indices_backward: expected grad_output of the shape of indices, ", indices.sizes(), ", but got ",
         grad.sizes());
   check(x.ndim() == 3 || x.ndim() == 4, "max_pool2d_with_indices_backward: expected a 3D or 4D input, but got ", x.sizes());
-  if (x.ndim() == 4) return fn::max_pool_backward(grad, indices, x.sizes());
+  // input gets zeros for a gradient, not none.
+  const Tensor dy = mode.grad && x.has_flag(kRequiresGrad) ? grad + cast_to(nothing_of(x), grad.dtype()) : grad;
+  if (x.ndim() == 4) return fn::max_pool_backward(dy, indices, x.sizes());
   Dims sizes = x.sizes();
   sizes.insert(0, 1);
-  return fn::squeeze(fn::max_pool_backward(fn::unsqueeze(grad, int64_t(0)), fn::unsqueeze(indices, int64_t(0)), sizes), Dims{0});
+  return fn::squeeze(fn::max_pool_backward(fn::unsqueeze(dy, int64_t(0)), fn::unsqueeze(indices, int64_t(0)), sizes), Dims{0});
 }
 
 static Tensor bilinear_aa(const Tensor& x, const Dims& size, bool align_corners, const std::optional<double>& scales_h, const std::optional<double>& scales_w) {

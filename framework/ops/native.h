@@ -4,6 +4,19 @@
 
 namespace weir {
 
+struct NativeBatchNorm : Op {
+  static constexpr Signature signature =
+      "native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
+  static constexpr Module module = Module::function;
+  static constexpr auto doc = "batch_norm, and the mean and 1 / deviation of each channel in training, in the parameters' dtype.";
+  static constexpr Out out = Out::same;
+  static constexpr Save saves{.outputs = 0b110};  // those that evaluation does not take
+  bool training;
+  double momentum, eps;
+  static constexpr std::tuple fields{&NativeBatchNorm::training, &NativeBatchNorm::momentum, &NativeBatchNorm::eps};
+  Tensors compose(Inputs in) const;
+};
+
 struct BatchNormLegit : Op {
   static constexpr Signature signature =
       "_native_batch_norm_legit(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor, running_var: Tensor, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
@@ -146,7 +159,7 @@ struct ChunkCat : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NativeOps = OpList<BatchNormLegit, BatchNormLegitNoStats, BatchNormWithUpdate, NativeLayerNorm, NativeGroupNorm, SoftmaxBackwardData,
+using NativeOps = OpList<NativeBatchNorm, BatchNormLegit, BatchNormLegitNoStats, BatchNormWithUpdate, NativeLayerNorm, NativeGroupNorm, SoftmaxBackwardData,
                          SafeSoftmax, NativeDropoutBackward, MaxPool2dWithIndicesBackward, UpsampleBilinear2dAa, UpsampleBilinear2dAaVec, ChunkCat>;
 
 }  // namespace weir

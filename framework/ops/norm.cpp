@@ -1,6 +1,7 @@
 #include "framework/ops/norm.h"
 
 #include <limits>
+#include <utility>
 
 #include "framework/op/changes.h"
 #include "framework/op/copy.h"
@@ -72,7 +73,7 @@ Tensors double_backward(const Tensor& ddx, const Tensor& ddw, const Tensor& ddb,
 
 }  // namespace
 
-std::array<Meta, 3> NativeBatchNorm::infer(Inputs in) const {
+std::array<Meta, 3> BatchNormForward::infer(Inputs in) const {
   const Tensor& x = in[0];
   check<NotImplemented>(is_floating(x.dtype()), "batch_norm: not implemented for '", name_of(x.dtype()), "'");
   check<ValueError>(bool(in[3]) == bool(in[4]), "running_mean and running_var must either both be None or neither be None");
@@ -84,7 +85,7 @@ std::array<Meta, 3> NativeBatchNorm::infer(Inputs in) const {
   Meta stat(Dims{training ? c : 0}, stat_type(x.dtype()), x.device());
   return {as_input(x), stat, stat};
 }
-Tensors NativeBatchNorm::vjp(const Saved& s, const Tensor& dy) const {
+Tensors BatchNormForward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), mean, invstd;
   if (training) mean = s.output(1), invstd = s.output(2);
   else mean = s.input(3), invstd = rsqrt(s.input(4) + eps);
@@ -92,7 +93,7 @@ Tensors NativeBatchNorm::vjp(const Saved& s, const Tensor& dy) const {
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
 }
 std::array<Meta, 3> BatchNormRelu::infer(Inputs in) const {
-  NativeBatchNorm op;
+  BatchNormForward op;
   op.training = training, op.momentum = momentum, op.eps = eps;
   check(!in[5] || (in[5].sizes() == in[0].sizes() && in[5].dtype() == in[0].dtype()), "batch_norm_relu: other must have input's shape and dtype");
   return op.infer(in.first(5));
@@ -125,13 +126,9 @@ Tensors BatchNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
 }
 Tensor BatchNorm::compose(Inputs in) const {
   if (in[0].numel()) {
-    for (int i : {3, 4}) {
-      const char* name = i == 3 ? "running_mean" : "running_var";
-      check(training || in[i], name, " must be defined in evaluation mode");
-      check(!in[i] || !mode.grad || !in[i].has_flag(kRequiresGrad), "The function 'native_batch_norm' is not differentiable with "
-            "respect to argument '", name, "'. This input cannot have requires_grad True.");
-    }
-    return fn::native_batch_norm.over(in, training, momentum, eps)[0];
+    check_statistics(in[3], in[4]);
+    for (int i : {3, 4}) check(training || in[i], i == 3 ? "running_mean" : "running_var", " must be defined in evaluation mode");
+    return fn::batch_norm_forward.over(in, training, momentum, eps)[0];
   }
   Tensor y = fn::clone(in[0], std::nullopt);  // nothing to normalise: PyTorch asks of the parameters only that they have a first element
   for (int i : {1, 2})
@@ -198,11 +195,22 @@ Tensor by_channel(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return cast_to(y, x.dtype());
 }
 
-void check_parameters(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const DType t = weight ? weight.dtype() : bias ? bias.dtype() : x.dtype();
-  check(t == x.dtype() || (is_reduced(x.dtype()) && t == DType::float32), op, ": mixed dtype: expected parameters of ", name_of(x.dtype()),
-        is_reduced(x.dtype()) ? " or float32" : "", ", but got ", name_of(t));
-  check(!bias || bias.dtype() == t, op, ": expected a bias of ", name_of(t), ", but got ", name_of(bias ? bias.dtype() : t));
+DType check_parameters(const char* op, const Tensor& x, Inputs parameters) {
+  DType t = x.dtype();
+  for (bool first = true; const Tensor& p : parameters) {
+    if (!p) continue;
+    if (std::exchange(first, false)) t = p.dtype();
+    check(t == x.dtype() || (is_reduced(x.dtype()) && t == DType::float32), op, ": mixed dtype: expected parameters of ", name_of(x.dtype()),
+          is_reduced(x.dtype()) ? " or float32" : "", ", but got ", name_of(t));
+    check(p.dtype() == t, op, ": expected all parameters to be ", name_of(t), ", but got ", name_of(p.dtype()));
+  }
+  return t;
+}
+
+void check_statistics(const Tensor& mean, const Tensor& var) {
+  for (const Tensor& t : {mean, var})
+    check(!t || !mode.grad || !t.has_flag(kRequiresGrad), "The function 'native_batch_norm' is not differentiable with respect to argument '",
+          t == mean ? "running_mean" : "running_var", "'. This input cannot have requires_grad True.");
 }
 
 Tensor GroupNorm::compose(Inputs in) const {
@@ -213,7 +221,7 @@ Tensor GroupNorm::compose(Inputs in) const {
   check(num_groups > 0, "group_norm: Expected num groups to be greater than 0, got ", num_groups);
   check(c % num_groups == 0, "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ", x.sizes(),
         " and num_groups=", num_groups);
-  check_parameters("group_norm", x, in[1], in[2]);
+  check_parameters("group_norm", x, in.subspan(1, 2));
   for (int i : {1, 2})
     check(!in[i] || (in[i].ndim() == 1 && in[i].numel() == c), "group_norm: Expected ", i == 1 ? "weight" : "bias",
           " to be a vector of size equal to the number of channels in input, but got it of shape ", in[i] ? in[i].sizes() : Dims(), " and input of shape ", x.sizes());
@@ -268,8 +276,8 @@ Tensor RmsNorm::compose(Inputs in) const {
 
 static const NormOps::Registration ops;
 static const bool changing = [] {
-  set_changes(op_type<NativeBatchNorm>(), [](const void* op, Inputs) {
-    return static_cast<const NativeBatchNorm*>(op)->training ? std::vector{3, 4} : std::vector<int>();  // running statistics
+  set_changes(op_type<BatchNormForward>(), [](const void* op, Inputs) {
+    return static_cast<const BatchNormForward*>(op)->training ? std::vector{3, 4} : std::vector<int>();  // running statistics
   });
   return true;
 }();

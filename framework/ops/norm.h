@@ -8,18 +8,18 @@ namespace weir {
 /// they are computed in double.
 constexpr int64_t kShortRow = 16;
 
-struct NativeBatchNorm : Op {
+struct BatchNormForward : Op {
   static constexpr Signature signature =
-      "native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
-  static constexpr Module module = Module::function;
-  static constexpr auto doc = "Normalises axis 1 over the others; in training updates the running statistics in place. Shape: as input.";
+      "batch_norm_forward(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
+  static constexpr Module module = Module::hidden;
+  static constexpr auto doc = "Normalises axis 1 over the others, and the statistics, in float32 of halves; in training updates the running statistics in place. Shape: as input.";
   static constexpr const char* notation = "nc*,c,c->nc*";
   static constexpr bool any_layout = true;
   static constexpr Save saves{.inputs = 0b11011, .outputs = 0b110};
   static constexpr uint8_t recorded = 0b1;
   bool training;
   double momentum, eps;
-  static constexpr std::tuple fields{&NativeBatchNorm::training, &NativeBatchNorm::momentum, &NativeBatchNorm::eps};
+  static constexpr std::tuple fields{&BatchNormForward::training, &BatchNormForward::momentum, &BatchNormForward::eps};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -28,7 +28,7 @@ struct NativeBatchNorm : Op {
 struct BatchNormRelu : Op {
   static constexpr Signature signature =
       "batch_norm_relu(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, other: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
-  static constexpr auto doc = "relu(native_batch_norm(input) + other), rounded after each step.";
+  static constexpr auto doc = "relu(batch_norm(input) + other), rounded after each step.";
   static constexpr Module module = Module::hidden;
   static constexpr bool any_layout = true, differentiable = false;
   bool training;
@@ -52,7 +52,7 @@ struct BatchNormApply : Op {
 struct BatchNormBackward : Op {
   static constexpr Signature signature =
       "batch_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
-  static constexpr auto doc = "Gradients of native_batch_norm.";
+  static constexpr auto doc = "Gradients of batch_norm_forward.";
   static constexpr Module module = Module::hidden;
   static constexpr bool any_layout = true;
   static constexpr Save saves{.inputs = 0b11111};
@@ -67,7 +67,7 @@ struct BatchNorm : Op {
   static constexpr Signature signature =
       "batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool = False) -> Tensor";
   static constexpr Module module = Module::function;
-  static constexpr auto doc = "As native_batch_norm, without the saved statistics.";
+  static constexpr auto doc = "Normalises axis 1 over the others; in training updates the running statistics in place. Shape: as input.";
   static constexpr Out out = Out::none;
   bool training;
   double momentum, eps;
@@ -117,8 +117,8 @@ struct LayerNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-/// RuntimeError unless weight and bias have x's dtype, or, of halves, float32 both.
-void check_parameters(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias);
+/// The one dtype of the parameters that are given, else x's. RuntimeError unless it is x's or, of halves, float32.
+DType check_parameters(const char* op, const Tensor& x, Inputs parameters);
 
 struct GroupNorm : Op {
   static constexpr Signature signature =
@@ -160,11 +160,11 @@ struct RmsNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NormOps = OpList<NativeBatchNorm, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm, GroupNorm,
+using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm, GroupNorm,
                        InstanceNorm, RmsNorm>;
 
 namespace fn {
-inline constexpr Fn<NativeBatchNorm> native_batch_norm;
+inline constexpr Fn<BatchNormForward> batch_norm_forward;
 inline constexpr Fn<BatchNormBackward> batch_norm_backward;
 inline constexpr Fn<BatchNorm> batch_norm;
 inline constexpr Fn<LayerNormForward> layer_norm_forward;
@@ -174,6 +174,9 @@ inline constexpr Fn<GroupNorm> group_norm;
 inline constexpr Fn<InstanceNorm> instance_norm;
 inline constexpr Fn<RmsNorm> rms_norm;
 }  // namespace fn
+
+/// Raises where the running statistics would require grad, which batch norm does not give them, as PyTorch does before all else.
+void check_statistics(const Tensor& mean, const Tensor& var);
 
 /// x * weight + bias by the elements of axis 1, in x's dtype; either may be missing.
 Tensor by_channel(const Tensor& x, const Tensor& weight, const Tensor& bias);

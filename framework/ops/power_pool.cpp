@@ -56,7 +56,8 @@ Tensor LocalResponseNorm::compose(Inputs in) const {
   const Tensor padded = fn::constant_pad_nd(x * x, around);
   Tensor total = fn::narrow(padded, int64_t(1), int64_t(0), x.sizes()[1]);
   for (int64_t i = 1; i < size; i++) total = total + fn::narrow(padded, int64_t(1), i, x.sizes()[1]);
-  return x / fn::pow(total / double(size) * alpha + k, beta);
+  const Tensor mean = is_inexact(x.dtype()) ? total / double(size) : fn::floor_divide(total, size);  // a pool of whole numbers is whole
+  return x / fn::pow(mean * alpha + k, beta);
 }
 
 static const PowerPoolOps::Registration ops;

@@ -115,8 +115,10 @@ Tensor Addr::compose(Inputs in) const {
   const Tensor product = fn::outer(in[1], in[2]);
   const DType type = result_type(std::array{in[0], product});
   const Tensor self = fn::expand(in[0], product.sizes());
+  // Of truth values the factors are such too.
+  auto factor = [&](const Scalar& s) { return type == DType::boolean ? Scalar(!s.is_zero()) : s; };
   // Source of the layout: PyTorch reads self first, also where beta is 0.
-  return laid_out(scaled_sum("addr", cast_to(self, type), cast_to(product, type), beta, alpha), pointwise_meta("addr", Rule::promote, std::array{self, product}));
+  return laid_out(scaled_sum("addr", cast_to(self, type), cast_to(product, type), factor(beta), factor(alpha)), pointwise_meta("addr", Rule::promote, std::array{self, product}));
 }
 
 Tensor Addbmm::compose(Inputs in) const {
@@ -134,7 +136,7 @@ Tensor Kron::compose(Inputs in) const {
     const int64_t m = size(in[0]), n = size(in[1]);
     a.push(m), a.push(1), b.push(1), b.push(n), sizes.push(checked_mul(m, n));
   }
-  return fn::reshape(fn::reshape(in[0], a) * fn::reshape(in[1], b), sizes);
+  return fn::view(fn::reshape(in[0], a) * fn::reshape(in[1], b), sizes);
 }
 
 Tensor TensordotAxes::compose(Inputs in) const {

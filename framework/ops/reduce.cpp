@@ -205,7 +205,8 @@ Meta Norm2::infer(Inputs in) const {
 Tensors Norm2::vjp(const Saved& s, const Tensor& dy) const {
   int n = s.input(0).ndim();
   Tensor y = restore(s.output(0), dim, keepdim, n), zero = fn::eq(y, num(0.0));
-  return {s.input(0) * where(zero, num(0.0), restore(dy, dim, keepdim, n) / where(zero, num(1.0), y))};
+  // x / |x| before dy: dy / |x| of halves may be beyond them.
+  return {restore(dy, dim, keepdim, n) * where(zero, num(0.0), s.input(0) / where(zero, num(1.0), y))};
 }
 Meta Amax::infer(Inputs in) const { return extreme_meta("amax", in[0], dim, keepdim); }
 Tensors Amax::vjp(const Saved& s, const Tensor& dy) const { return extreme_vjp(s, dy, dim, keepdim); }

@@ -5,6 +5,7 @@
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
 #include "framework/ops/functional.h"
+#include "framework/ops/index.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/vector_norm.h"
@@ -42,8 +43,12 @@ Tensor Renorm::compose(Inputs in) const {
   for (int64_t d = 0; d < x.ndim(); d++)
     if (d != kept) axes.push(d);
   const DType wide = is_reduced(x.dtype()) ? DType::float32 : x.dtype();  // half precision has no 1e-7 beside a norm
-  const Tensor norms = fn::vector_norm(x, p, std::optional<Dims>(axes), true, std::optional<DType>(wide)), most = wrapped_number(maxnorm);
-  return row_major_of(x * cast_to(fn::where(norms > most, most / (norms + 1e-7), num(1.0)), x.dtype()));
+  const Tensor most = wrapped_number(maxnorm);
+  auto norms = [&](const Tensor& t) { return fn::vector_norm(t, p, std::optional<Dims>(axes), true, std::optional<DType>(wide)); };
+  const Tensor within = fn::logical_not(norms(detach(x)) > most);
+  // What stays as it is has no part in the norms that are differentiated: those of NaN or zeros would give NaN times zero.
+  const Tensor scaled = fn::masked_fill(x, within, 0.0);
+  return row_major_of(fn::where(within, x, scaled * cast_to(most / (norms(scaled) + 1e-7), x.dtype())));
 }
 
 static const SummaryOps::Registration ops;

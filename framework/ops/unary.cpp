@@ -37,6 +37,11 @@ Meta Abs::infer(Inputs in) const {
 }
 Tensors Abs::vjp(const Saved& s, const Tensor& dy) const { return {dy * sgn(x_of(s))}; }
 Tensors Sign::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
+Meta Square::infer(Inputs in) const {
+  Meta m = pointwise_meta("square(", Rule::promote, in);
+  if (m.dtype == DType::boolean) m.dtype = DType::int64;
+  return m;
+}
 Tensors Square::vjp(const Saved& s, const Tensor& dy) const { return {dy * x_of(s) * 2.0}; }
 Tensors Sqrt::vjp(const Saved& s, const Tensor& dy) const { return {dy / (2.0 * y_of(s))}; }
 Tensors Rsqrt::vjp(const Saved& s, const Tensor& dy) const {

@@ -31,11 +31,11 @@ struct Sign : Pointwise<Sign, Rule::promote> {
 
 struct Square : Pointwise<Square, Rule::promote> {
   static constexpr Signature signature = "square(input: Tensor) -> Tensor";
-  static constexpr auto doc = "x * x.";
+  static constexpr auto doc = "x * x. Of bools it is int64.";
   static constexpr Save saves{.inputs = 0b1};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
-
 struct Sqrt : Pointwise<Sqrt, Rule::floating> {
   static constexpr Signature signature = "sqrt(input: Tensor) -> Tensor";
   static constexpr auto doc = "Square root.";

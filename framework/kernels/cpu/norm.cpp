@@ -254,7 +254,7 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
   track(in[3], mean, 1), track(in[4], var, n / (n - 1));
 }
 
-void batch_norm(const NativeBatchNorm& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
+void batch_norm(const BatchNormForward& op, Inputs in, Outputs out) { batch_norm_then(op, in, {}, out); }
 void batch_norm_relu(const BatchNormRelu& op, Inputs in, Outputs out) { batch_norm_then(op, in.first(5), {true, in[5]}, out); }
 
 void batch_norm_apply(const BatchNormApply& op, Inputs in, Outputs out) {
@@ -406,7 +406,7 @@ void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
 
 static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
-  set_kernel<NativeBatchNorm, batch_norm>(cpu);
+  set_kernel<BatchNormForward, batch_norm>(cpu);
   set_kernel<BatchNormRelu, batch_norm_relu>(cpu);
   set_kernel<BatchNormApply, batch_norm_apply>(cpu);
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);

@@ -1,5 +1,7 @@
 """einsum: labels over the axes of operands, contracted pairwise through batched matrix products."""
 
+import weir
+
 from ._register import composite
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -123,6 +125,7 @@ def _contract(a, a_labels, b, b_labels, later, sizes):
     """a and b as one tensor over the labels that `later` needs, by one batched matrix product."""
     a, a_labels = _sum_out(a, a_labels, later | set(b_labels))
     b, b_labels = _sum_out(b, b_labels, later | set(a_labels))
+    a, b = (x.to(weir.promote_types(a.dtype, b.dtype)) for x in (a, b))  # a sum of bytes is int64
     shared = [c for c in a_labels if c in b_labels]
     batch, summed = [c for c in shared if c in later], [c for c in shared if c not in later]
     rows, columns = [c for c in a_labels if c not in shared], [c for c in b_labels if c not in shared]

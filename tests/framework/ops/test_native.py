@@ -45,6 +45,12 @@ def test_max_pool_backward():
     assert_same(pooled, torch.randn(2, 3, 6, 4, generator=G))
     assert_same(pooled, torch.randn(3, 6, 4, generator=G))
 
+    def of_constants(t, x):
+        y, index = t.nn.functional.max_pool2d(x.detach(), 2, return_indices=True)
+        return t.ops.aten.max_pool2d_with_indices_backward(y * 2, x, [2, 2], [2, 2], [0, 0], [1, 1], False, index)
+
+    assert_same(of_constants, torch.randn(2, 3, 6, 4, generator=G).requires_grad_())  # the input's gradient is zeros, not none
+
 
 def test_running_statistics_are_written():
     mean, var = weir.zeros(4), weir.ones(4)
