@@ -55,3 +55,33 @@ def test_a_frozen_part_stays_frozen(t):
 
     model = t.nn.Sequential(t.nn.Linear(2, 2), Frozen()).eval().train()
     assert model[0].training and model[1].training and not model[1].norm.training
+
+
+@pytest.mark.parametrize("t", [weir, torch], ids=["weir", "torch"])
+def test_blocks_of_transformer_layers_are_overridden_by_name(t):
+    def doubled(kind, *blocks):
+        return type("Doubled", (kind,), {b: lambda self, *a, _b=b, **k: 2 * getattr(kind, _b)(self, *a, **k) for b in blocks})
+
+    def mean_change(kind, blocks, count):
+        outputs = []
+        for layer in (kind, doubled(kind, *blocks)):
+            t.manual_seed(0)
+            outputs.append(layer(4, 2, 8, dropout=0.0)(*[t.arange(24.0).reshape(3, 2, 4).sin()] * count))
+        return float((outputs[0] - outputs[1]).abs().mean())
+
+    assert mean_change(t.nn.TransformerEncoderLayer, ("_sa_block",), 1) > 0.01 < mean_change(t.nn.TransformerEncoderLayer, ("_ff_block",), 1)
+    assert mean_change(t.nn.TransformerDecoderLayer, ("_sa_block",), 2) > 0.01 < mean_change(t.nn.TransformerDecoderLayer, ("_mha_block",), 2)
+
+
+def test_dictionaries_of_parameters_are_dictionaries():
+    def told(t):
+        d = t.nn.ParameterDict({"b": t.ones(1), "a": t.zeros(2)})
+        d.update([("d", t.ones(1)), ("c", t.ones(2))])
+        log = [list(d), list(reversed(d)), [n for n, _ in d.named_parameters()], list(d | {"z": t.ones(1)}), list(d.copy()), list(d.fromkeys("xy", t.ones(1)))]
+        log += [d.setdefault("a").tolist(), d.setdefault("e", t.ones(1)).tolist(), d.popitem()[0], d.get("none", 5), len(d), "a" in d]
+        d |= {"q": t.ones(1)}
+        log.append(list(d))
+        d.clear()
+        m = t.nn.ModuleDict({"b": t.nn.ReLU(), "a": t.nn.ReLU()})
+        return log + [len(d), list(m)]
+    assert told(weir) == told(torch)

@@ -1,5 +1,6 @@
 """Containers of parameters."""
 
+from collections import OrderedDict
 from collections.abc import Mapping
 
 from weir import Tensor
@@ -118,9 +119,51 @@ class ParameterDict(Module):
         del self[key]
         return value
 
+    def popitem(self):
+        """Takes the pair that came last."""
+        key = next(reversed(self._keys))
+        return key, self.pop(key)
+
+    def setdefault(self, key, default=None):
+        """The value of a name, which is `default` from now on where there was none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self):
+        """Takes all values out."""
+        for key in list(self._keys):
+            del self[key]
+
+    def copy(self):
+        """Another dictionary of the same parameters."""
+        return ParameterDict(dict(self.items()))
+
+    def fromkeys(self, keys, default=None):
+        """A new dictionary with `default` for every name."""
+        return ParameterDict((key, default) for key in keys)
+
+    def __reversed__(self):
+        return reversed(self._keys)
+
+    def __or__(self, other):
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ror__(self, other):
+        joined = other.copy()
+        joined.update(self)
+        return joined
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
     def update(self, parameters):
-        """Adds values from a mapping or from pairs."""
-        pairs = parameters.items() if isinstance(parameters, (Mapping, ParameterDict)) else parameters
+        """Adds values from a mapping or from pairs: in their order, those of a plain dict by name."""
+        ordered = isinstance(parameters, (OrderedDict, ParameterDict))
+        pairs = parameters.items() if ordered else sorted(parameters.items()) if isinstance(parameters, Mapping) else parameters
         for key, value in pairs:
             self[key] = value
 

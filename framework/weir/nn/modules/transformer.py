@@ -44,16 +44,17 @@ class TransformerEncoderLayer(Module):
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         if self.norm_first:
-            src = src + self._attend(self.norm1(src), src_mask, src_key_padding_mask, is_causal)
-            return src + self._feed_forward(self.norm2(src))
-        src = self.norm1(src + self._attend(src, src_mask, src_key_padding_mask, is_causal))
-        return self.norm2(src + self._feed_forward(src))
+            src = src + self._sa_block(self.norm1(src), src_mask, src_key_padding_mask, is_causal=is_causal)
+            return src + self._ff_block(self.norm2(src))
+        src = self.norm1(src + self._sa_block(src, src_mask, src_key_padding_mask, is_causal=is_causal))
+        return self.norm2(src + self._ff_block(src))
 
-    def _attend(self, x, mask, padding, is_causal):
-        out = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal)
+    # The blocks have PyTorch's names and parameters: programs override them.
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        out = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False, is_causal=is_causal)
         return self.dropout1(out[0])
 
-    def _feed_forward(self, x):
+    def _ff_block(self, x):
         return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
@@ -80,20 +81,23 @@ class TransformerDecoderLayer(Module):
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
                 memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False):
         steps = (
-            (self.norm1, lambda x: self._attend(self.self_attn, self.dropout1, x, x, tgt_mask, tgt_key_padding_mask)),
-            (self.norm2, lambda x: self._attend(self.multihead_attn, self.dropout2, x, memory, memory_mask,
-                                                memory_key_padding_mask)),
-            (self.norm3, self._feed_forward),
+            (self.norm1, lambda x: self._sa_block(x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)),
+            (self.norm2, lambda x: self._mha_block(x, memory, memory_mask, memory_key_padding_mask, memory_is_causal)),
+            (self.norm3, self._ff_block),
         )
         for norm, step in steps:
             tgt = tgt + step(norm(tgt)) if self.norm_first else norm(tgt + step(tgt))
         return tgt
 
-    @staticmethod
-    def _attend(attention, dropout, x, source, mask, padding):
-        return dropout(attention(x, source, source, attn_mask=mask, key_padding_mask=padding, need_weights=False)[0])
+    def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
+        out = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False)
+        return self.dropout1(out[0])
 
-    def _feed_forward(self, x):
+    def _mha_block(self, x, mem, attn_mask, key_padding_mask, is_causal=False):
+        out = self.multihead_attn(x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal, need_weights=False)
+        return self.dropout2(out[0])
+
+    def _ff_block(self, x):
         return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
