@@ -363,9 +363,10 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObj
   const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), all = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
   PyObject* result = call_overloads(*f->overloads, f->inplace, args, nargs, kwnames);
   // Types with a rule are looked for where a call has failed: tensors pay nothing for them.
-  if (result || !PyErr_ExceptionMatches(PyExc_TypeError) || std::none_of(args, args + all, [](PyObject* o) { return has_rule(o); })) return result;
+  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
   return guarded([&] {
     py::error_already_set failure;
+    if (std::none_of(args, args + all, [](PyObject* o) { return has_rule(o); })) throw failure;
     py::tuple given(nargs);
     for (Py_ssize_t i = 0; i < nargs; i++) given[i] = py::handle(args[i]);
     py::dict named;
