@@ -8,6 +8,7 @@
 #include "framework/autograd/variable.h"
 #include "framework/binding/construct.h"
 #include "framework/binding/old_order.h"
+#include "framework/binding/rules.h"
 #include "framework/op/copy.h"
 #include "framework/op/input_list.h"
 
@@ -203,19 +204,13 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       }
       continue;
     }
+    if (!o && p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
     if (is_input(p.ty)) {
-      if (!o) {
-        if (p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
-        c.inputs.emplace_back();
-      } else if (!parse_inputs(type, i, o, c, why)) {
-        return false;
-      }
+      if (!o) c.inputs.emplace_back();
+      else if (!parse_inputs(type, i, o, c, why)) return false;
       continue;
     }
-    if (!o) {
-      if (p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
-      continue;
-    }
+    if (!o) continue;
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
     if (is_tensor(o) && requires_grad(unwrap(o))) return why = wrong_type(type, i, o), false;
     if (type.creates && p.type == "list[int]" && PyLong_Check(o)) return why = wrong_type(type, i, o), false;
@@ -348,33 +343,10 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
   return results(type, c.out, s.num_outputs);
 }
 
-// Is it, or does it hold, what is no tensor and yet has a rule for calls?
-bool has_rule(PyObject* o, bool inside = true) {
-  if (PyTuple_Check(o) || PyList_Check(o)) {
-    for (Py_ssize_t i = 0; inside && i < PySequence_Fast_GET_SIZE(o); i++)
-      if (has_rule(PySequence_Fast_GET_ITEM(o, i), false)) return true;
-    return false;
-  }
-  return !is_tensor(o) && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__torch_function__");
-}
-
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* f = reinterpret_cast<OpFunction*>(self);
-  const Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), all = nargs + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0);
-  PyObject* result = call_overloads(*f->overloads, f->inplace, args, nargs, kwnames);
-  // Types with a rule are looked for where a call has failed: tensors pay nothing for them.
-  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
-  return guarded([&] {
-    py::error_already_set failure;
-    if (std::none_of(args, args + all, [](PyObject* o) { return has_rule(o); })) throw failure;
-    py::tuple given(nargs);
-    for (Py_ssize_t i = 0; i < nargs; i++) given[i] = py::handle(args[i]);
-    py::dict named;
-    for (Py_ssize_t i = nargs; i < all; i++) named[py::handle(PyTuple_GET_ITEM(kwnames, i - nargs))] = py::handle(args[i]);
-    py::object answer = py::module_::import("weir.overrides").attr("ask_types")(py::handle(self), given, named);
-    if (answer.ptr() == Py_NotImplemented) throw failure;
-    return answer.release().ptr();
-  });
+  if (PyObject* result = call_overloads(*f->overloads, f->inplace, args, PyVectorcall_NARGS(nargsf), kwnames)) return result;
+  return ask_types(self, args, PyVectorcall_NARGS(nargsf), kwnames);
 }
 
 PyObject* describe(PyObject* self, PyObject* instance, PyObject*) {

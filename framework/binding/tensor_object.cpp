@@ -7,6 +7,7 @@
 #include "framework/binding/construct.h"
 #include "framework/binding/indexing.h"
 #include "framework/binding/op_function.h"
+#include "framework/binding/rules.h"
 #include "framework/ops/linalg.h"
 #include "framework/ops/pointwise.h"
 
@@ -68,14 +69,6 @@ void dealloc(PyObject* o) {
 template <const char* kName> const OpType& op_named() {
   static const OpType* t = find_op(kName);
   return *t;
-}
-// An operand that is no tensor may have a rule for the call, which comes before its own reversed operator.
-PyObject* ask_operand(std::string method, PyObject* a, PyObject* b) {
-  for (PyObject* o : {a, b})
-    if (!is_tensor(o) && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(o)), "__torch_function__"))
-      return py::module_::import("weir.overrides").attr("ask_types")(py::handle(reinterpret_cast<PyObject*>(&TensorType)).attr(method.c_str()),
-                                                                      py::make_tuple(py::handle(a), py::handle(b)), py::dict()).release().ptr();
-  return Py_NewRef(Py_NotImplemented);
 }
 template <const char* kName> PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
@@ -305,9 +298,7 @@ PyObject* m_complex(PyObject* o, PyObject*) {
     return PyComplex_FromDoubles(c.real(), c.imag());
   });
 }
-PyObject* m_detach(PyObject* o, PyObject*) {
-  return guarded([&] { return wrap(detach(unwrap(o))); });
-}
+PyObject* m_detach(PyObject* o, PyObject*) { return guarded([&] { return wrap(detach(unwrap(o))); }); }
 PyObject* m_detach_inplace(PyObject* o, PyObject*) {
   return guarded([&] {
     const Tensor& t = unwrap(o);

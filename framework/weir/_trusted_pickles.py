@@ -7,6 +7,7 @@ weir's own. Functions may be held (an activation of a module), to be called by t
 import enum
 import functools
 import importlib
+import pickle
 import sys
 import types
 
@@ -23,6 +24,16 @@ _DATA = {
     "builtins": {"object", "int", "float", "bool", "str", "bytes", "list", "dict", "tuple", "set", "frozenset", "complex", "slice", "range"},
 }
 _ARRAYS = {"_reconstruct", "scalar"}  # of numpy's multiarray module; with `dtype` and `ndarray`, what its pickles name
+
+
+def home_in_pytorch(obj, name):
+    """The module under which files name a class or function of weir's, so that PyTorch finds it too; None for others."""
+    home = pickle.whichmodule(obj, name).split(".")
+    if home[0] != "weir":
+        return None
+    paths = [".".join(home[:n]) for n in range(1, len(home) + 1)]  # in what file it stands is ours alone
+    public = next((p for p in paths if getattr(sys.modules.get(p), name, None) is obj), paths[-1])
+    return "torch" + public.removeprefix("weir")
 
 
 def find(module, name):

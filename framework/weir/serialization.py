@@ -59,8 +59,7 @@ class _Pickler(pickle._Pickler):
         super().__init__(file, _PROTOCOL)
         self.storages = {}  # key -> all of its elements that a tensor shows, as a 1-d tensor
         self.reaches = {}   # storage -> how many of its elements some tensor shows
-        self._known = reaches
-        self._keys = {}
+        self._known, self._keys = reaches, {}
         self._alive = []    # addresses tell storages apart only while they live
 
     def _named(self, module, name):
@@ -80,12 +79,11 @@ class _Pickler(pickle._Pickler):
         return super().save(obj, save_persistent_id)
 
     def save_global(self, obj, name=None):
-        """Classes and functions of weir's under PyTorch's names, so that each of the two reads what the other wrote."""
         name = name or getattr(obj, "__qualname__", None) or obj.__name__
-        home, _, rest = pickle.whichmodule(obj, name).partition(".")
-        if home != "weir":
+        home = _trusted_pickles.home_in_pytorch(obj, name)
+        if home is None:
             return super().save_global(obj, name)
-        self._named(f"torch.{rest}" if rest else "torch", name)
+        self._named(home, name)
         self.memoize(obj)
 
     dispatch = {**pickle._Pickler.dispatch, types.FunctionType: save_global}
