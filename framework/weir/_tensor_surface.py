@@ -257,11 +257,12 @@ def _reduce_op(op):
     for module, table in _weir.ops.items():
         for name, value in table.items():
             if value is op:
-                return _op, (module, name)
+                return op_named, (module, name)
     raise TypeError(f"cannot pickle {op!r}: it is no op of the core")
 
 
-def _op(module, name):
+def op_named(module, name):
+    """An op of the core, as files name it."""
     return _weir.ops[module][name]
 
 

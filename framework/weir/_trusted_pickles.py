@@ -14,6 +14,7 @@ import types
 from _compat_pickle import IMPORT_MAPPING as _NEW_MODULES, NAME_MAPPING as _NEW_NAMES  # what Python 2's names are: pickle writes those
 
 from ._pickle_reader import LoadError
+from ._tensor_surface import op_named
 
 #: Of Python's own modules: kinds of plain data. These are made by calling them with what the file says.
 _DATA = {
@@ -97,7 +98,7 @@ def make(what, args, keywords, new):
     """An object of the class `what`, as a pickle asks for it: by its `__new__`, or by the call that stands for a kind of data."""
     if new and isinstance(what, type) and what.__module__ not in _DATA:
         return _new(what, args, keywords)
-    if what is _reconstructor or isinstance(what, type) and issubclass(what, enum.Enum):
+    if what in (_reconstructor, op_named) or isinstance(what, type) and issubclass(what, enum.Enum):
         return what(*args, **keywords)
     if what is functools.partial:
         if len(args) != 1 or not callable(args[0]):
