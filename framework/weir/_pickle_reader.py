@@ -4,7 +4,6 @@ Nothing in the file is looked up, called or changed but what the table of allowe
 on objects that this file made. Source of the format: https://docs.python.org/3/library/pickletools.html
 """
 
-import enum
 import pickle
 import pickletools
 from collections import OrderedDict, deque
@@ -35,8 +34,8 @@ class Reader:
     """Reads one pickle from `file`.
 
     `find(module, name)` answers an Allowed, any other value to push as it is (a dtype), or raises LoadError.
-    `persistent(id)` answers what stands for a persistent id. `make(what, args, keywords, new)` makes objects of values that `find` answered;
-    without it none are made. Raises LoadError for everything malformed.
+    `persistent(id)` answers what stands for a persistent id. `make(what, args, keywords, new)` makes objects of values that `find` answered,
+    and says whether they are new; without it none are made. Raises LoadError for everything malformed.
     """
 
     def __init__(self, file, find, persistent, make=None):
@@ -184,8 +183,8 @@ class Reader:
         if not known and not (self._maker and callable(what)) or not isinstance(args, tuple) or not isinstance(keywords, dict):
             raise LoadError("the pickle calls what is no function")
         if not known:
-            made = self._maker(what, args, keywords, new)
-            if not isinstance(made, enum.Enum):  # whose members are the program's
+            made, new = self._maker(what, args, keywords, new)
+            if new:
                 self._made[id(made)] = made
             return self._stack.append(made)
         made = what.make.__new__(what.make, *args, **keywords) if new and what.new else what.make(*args, **keywords)

@@ -7,6 +7,7 @@ weir's own. Functions may be held (an activation of a module), to be called by t
 import enum
 import functools
 import importlib
+import inspect
 import pickle
 import sys
 import types
@@ -44,6 +45,8 @@ def find(module, name):
     if module == "copyreg" and name == "_reconstructor":
         return _reconstructor
     module, name = _NEW_NAMES.get((module, name), (_NEW_MODULES.get(module, module), name))
+    if (module, name) == ("builtins", "getattr"):
+        return _bound
     home = module.partition(".")[0]
     if home in sys.stdlib_module_names and home != "__main__":
         if name not in _DATA.get(module, ()):
@@ -80,6 +83,18 @@ def _of_numpy(module, name):
     raise LoadError(f"the file names {module}.{name}, which is not data")
 
 
+def _bound(obj, name):
+    """What a pickle means by getattr: a method of an object, or a class within a class. Looked up without running anything."""
+    value = inspect.getattr_static(obj if isinstance(obj, type) else type(obj), name, None)
+    if type(obj).__module__.partition(".")[0] in sys.stdlib_module_names and not isinstance(value, type):
+        raise LoadError(f"the file names a method of {type(obj).__name__}")
+    if isinstance(obj, type) and isinstance(value, type):
+        return value
+    if not isinstance(value, types.FunctionType) or isinstance(obj, type):
+        raise LoadError(f"the file names {name} of {type(obj).__name__}, which is no method")
+    return types.MethodType(value, obj)
+
+
 def _reconstructor(cls, base, state):
     """Objects in the manner of the first protocols."""
     if base is not object or state is not None:
@@ -95,10 +110,17 @@ def _new(cls, args, keywords):
 
 
 def make(what, args, keywords, new):
-    """An object of the class `what`, as a pickle asks for it: by its `__new__`, or by the call that stands for a kind of data."""
+    """(object, is it new) of the class `what`, as a pickle asks for it. What is found and not made is not the file's to change."""
+    if what in (_bound, op_named) or isinstance(what, type) and issubclass(what, enum.Enum):
+        return what(*args, **keywords), False
+    return _made(what, args, keywords, new), True
+
+
+def _made(what, args, keywords, new):
+    """By `__new__`, or by the call that stands for a kind of data."""
     if new and isinstance(what, type) and what.__module__ not in _DATA:
         return _new(what, args, keywords)
-    if what in (_reconstructor, op_named) or isinstance(what, type) and issubclass(what, enum.Enum):
+    if what is _reconstructor:
         return what(*args, **keywords)
     if what is functools.partial:
         if len(args) != 1 or not callable(args[0]):

@@ -32,6 +32,12 @@ class Options:
 class Slots:
     __slots__ = ("value",)
 
+    class Inner:
+        pass
+
+    def given(self):
+        return self.value
+
 
 Pair = collections.namedtuple("Pair", "a b")
 
@@ -59,8 +65,9 @@ def test_what_programs_keep_beside_their_weights(t, value, tmp_path):
 def test_parts_keep_what_they_do(t, tmp_path):
     slots = Slots()
     slots.value = functools.partial(double, 4)
-    t.save(slots, tmp_path / "file")
-    assert t.load(tmp_path / "file", weights_only=False).value() == 8
+    t.save([slots, slots.given, Slots.Inner], tmp_path / "file")
+    back, given, inner = t.load(tmp_path / "file", weights_only=False)
+    assert back.value() == 8 and given() is back.value and inner is Slots.Inner
 
 
 def whole(t):
@@ -112,6 +119,16 @@ def test_members_of_an_enum_stay_as_they_are(tmp_path):
     with pytest.raises(pickle.UnpicklingError, match="may not"):
         weir.load(tmp_path / "file", weights_only=False)
     assert Color.RED.name == "RED"
+
+
+def test_a_class_stays_as_it_is(tmp_path):
+    home = Slots.__module__.encode()
+    for made in (b"c__builtin__\ngetattr\nc" + home + b"\nSlots\nX\x05\x00\x00\x00Inner\x86R", b"c" + home + b"\nOptions\n"):
+        with zipfile.ZipFile(tmp_path / "file", "w") as archive:
+            archive.writestr("a/data.pkl", b"\x80\x02" + made + b"}X\x05\x00\x00\x00widthK\x07sb.")
+        with pytest.raises(pickle.UnpicklingError, match="may not"):
+            weir.load(tmp_path / "file", weights_only=False)
+    assert Options.width == 3 and not hasattr(Slots.Inner, "width")
 
 
 def test_a_class_that_is_not_imported_is_named(tmp_path):
