@@ -1,5 +1,6 @@
 """Optimizer: parameter groups, state, hooks; a subclass writes the update of one parameter."""
 
+import functools
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 from itertools import chain
@@ -18,6 +19,31 @@ class _Required:
 required = _Required()
 
 
+def _hooked(step):
+    """`step` between the hooks of its optimizer; a `step` that calls its base's runs them once."""
+    @functools.wraps(step)
+    def between(*args, **kwargs):
+        self, *_ = args
+        if self.__dict__.get("_stepping"):
+            return step(*args, **kwargs)
+        for hook in self._hooks["pre"].values():
+            result = hook(self, args, kwargs)
+            if result is not None:
+                if not (isinstance(result, tuple) and len(result) == 2):
+                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+                args, kwargs = result
+        self._stepping = True
+        try:
+            loss = step(*args, **kwargs)
+        finally:
+            self._stepping = False
+        for hook in self._hooks["post"].values():
+            hook(self, args, kwargs)
+        return loss
+    between.hooked = True
+    return between
+
+
 class Optimizer:
     """Base of all optimizers.
 
@@ -34,6 +60,7 @@ class Optimizer:
         self.param_groups = []
         self._hooks = {"pre": OrderedDict(), "post": OrderedDict(), "state_dict_pre": OrderedDict(),
                        "state_dict_post": OrderedDict(), "load_pre": OrderedDict(), "load_post": OrderedDict()}
+        self._patch_step_function()
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -109,20 +136,17 @@ class Optimizer:
                 else:
                     p.grad = weir.zeros_like(p.grad)
 
+    @_hooked
     def step(self, closure=None):
         """Updates every parameter that has a gradient. `closure` recomputes and returns the loss, which is returned."""
-        args, kwargs = (closure,), {}
-        for hook in self._hooks["pre"].values():
-            result = hook(self, args, kwargs)
-            if result is not None:
-                if not (isinstance(result, tuple) and len(result) == 2):
-                    raise RuntimeError(f"step pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
-                                       f"{result}.")
-                args, kwargs = result
-        loss = self._step(*args, **kwargs)
-        for hook in self._hooks["post"].values():
-            hook(self, args, kwargs)
-        return loss
+        return self._step(closure)
+
+    def _patch_step_function(self):
+        """Hooks for a class with a `step` of its own. Optimizers around others, which do not call __init__, call this."""
+        self.__dict__.setdefault("_hooks", defaultdict(OrderedDict))
+        kind = type(self)
+        if not getattr(kind.step, "hooked", False):
+            kind.step = _hooked(kind.step)
 
     def _step(self, closure=None):
         loss = None
