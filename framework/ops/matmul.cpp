@@ -135,10 +135,14 @@ Tensor Matmul::compose(Inputs in) const {
   return r;
 }
 
-Tensor Addmm::compose(Inputs in) const { return scaled_sum("addmm", in[0], mm(in[1], in[2]), beta, alpha); }
+Tensor Addmm::compose(Inputs in) const {
+  return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) { return scaled_sum("addmm", given, mm(a, b), beta, alpha); });
+}
 Tensor Baddbmm::compose(Inputs in) const {
   wrap_dim(2, in[2].ndim(), "baddbmm");  // PyTorch asks for this size before it looks at the rank
-  return row_major_of(scaled_sum("baddbmm", in[0], bmm(in[1], in[2]), beta, alpha));
+  return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
+    return scaled_sum("baddbmm", given, bmm(a, b), beta, alpha);
+  }));
 }
 
 static const MatmulOps::Registration ops;

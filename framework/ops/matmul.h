@@ -1,6 +1,7 @@
 // Matrix products. Source of each: the PyTorch page of its name.
 #pragma once
 #include "framework/op/call.h"
+#include "framework/ops/create.h"
 
 namespace weir {
 
@@ -75,6 +76,14 @@ inline constexpr Fn<Addmm> addmm;
 inline constexpr Fn<Baddbmm> baddbmm;
 }  // namespace fn
 
+/// sum(in[0], in[1], in[2]) of a given tensor and two factors: of halves rounded once, at its end, as PyTorch's BLAS does it.
+template <class F> Tensor rounded_once(Inputs in, F&& sum) {
+  const DType type = in[0].dtype();
+  const bool half = type == DType::bfloat16 || type == DType::float16;
+  if (!half || mode.autocast || in[1].dtype() != type || in[2].dtype() != type) return sum(in[0], in[1], in[2]);
+  auto wide = [](const Tensor& x) { return cast_to(x, DType::float32); };
+  return cast_to(sum(wide(in[0]), wide(in[1]), wide(in[2])), type);
+}
 /// beta given + alpha product, where given broadcasts to product's shape; with beta 0 given's NaN do not count.
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha);
 

@@ -106,7 +106,7 @@ Tensor Addmv::compose(Inputs in) const {
                     "dimensions");
   check(mat.ndim() == 2 && vec.ndim() == 1 && x.ndim() <= 1, "addmv: vector + matrix @ vector expected, got ", x.ndim(), ", ", mat.ndim(), ", ",
         vec.ndim());
-  return scaled_sum("addmv", x, fn::mv(mat, vec), beta, alpha);
+  return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) { return scaled_sum("addmv", given, fn::mv(a, b), beta, alpha); });
 }
 
 Tensor Addr::compose(Inputs in) const {

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 V, W, U = torch.randn(3), torch.randn(3), torch.randn(5)
@@ -42,3 +43,15 @@ CALLS = {
 def test_as_pytorch(name):
     call, *inputs = CALLS[name]
     assert_same(call, *(x.clone().requires_grad_() if x.is_floating_point() else x for x in inputs), order=1)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name, shapes", [("addmm", [(8, 8), (8, 8), (8, 8)]), ("baddbmm", [(2, 8, 8)] * 3), ("addmv", [(8,), (8, 8), (8,)])])
+def test_sums_of_halves_are_rounded_once(name, shapes, dtype):
+    torch.manual_seed(3)
+    given = [torch.randn(s).to(getattr(torch, dtype)) for s in shapes]
+    halves = [weir.tensor(x.float().numpy()).to(getattr(weir, dtype)) for x in given]
+    exact = getattr(torch, name)(*[x.double() for x in given], beta=8.2, alpha=-22.9)
+    ours = torch.from_numpy(getattr(weir, name)(*halves, beta=8.2, alpha=-22.9).float().numpy()).double()
+    step = exact.abs().log2().floor().exp2() * torch.finfo(getattr(torch, dtype)).eps
+    assert ((ours - exact).abs() <= step * 0.51).all()
