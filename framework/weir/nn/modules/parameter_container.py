@@ -137,7 +137,7 @@ class ParameterDict(Module):
 
     def copy(self):
         """Another dictionary of the same parameters."""
-        return ParameterDict(dict(self.items()))
+        return ParameterDict(OrderedDict(self.items()))
 
     def fromkeys(self, keys, default=None):
         """A new dictionary with `default` for every name."""
