@@ -42,9 +42,15 @@ Tensor FeatureDropout::compose(Inputs in) const {
   return p == 1 ? in[0] * num(int64_t(0)) : in[0] * (drawn_by_feature(in[0], 1 - p) / (1 - p));
 }
 
+// What is shifted by a fraction cannot be whole.
+static void check_fractions(const Tensor& x) {
+  check(is_inexact(x.dtype()), "result type float32 can't be cast to the desired output type ", name_of(x.dtype()));
+}
+
 Tensor AlphaDropout::compose(Inputs in) const {
   if (kept(in[0], p, train)) return in[0];
   if (p == 1) return in[0] * num(int64_t(0));
+  check_fractions(in[0]);
   Tensor noise = unfilled(with_strides(like(in[0]), in[0]));
   fn::bernoulli_fill.inplace(noise, 1 - p);
   return shifted(in[0], noise, p);
@@ -52,7 +58,9 @@ Tensor AlphaDropout::compose(Inputs in) const {
 
 Tensor FeatureAlphaDropout::compose(Inputs in) const {
   if (kept(in[0], p, train)) return in[0];
-  return p == 1 ? in[0] * num(int64_t(0)) : shifted(in[0], drawn_by_feature(in[0], 1 - p), p);
+  if (p == 1) return in[0] * num(int64_t(0));
+  check_fractions(in[0]);
+  return shifted(in[0], drawn_by_feature(in[0], 1 - p), p);
 }
 
 static const FeatureDropoutOps::Registration ops;

@@ -1,6 +1,7 @@
 #include "framework/ops/scatter.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <vector>
 
@@ -47,14 +48,26 @@ bool along_last(int64_t dim, const Tensor& t) { return t.ndim() > 0 && wrap_dim(
 
 // Raises unless every index lies in [0, limit).
 void check_all(const Tensor& index, int64_t limit, int d) {
-  RowWalk row(index.sizes(), index.strides(), index.strides(), index.strides());
-  int64_t n = row.sizes.back(), step = row.inner(0);
-  for (int64_t r = 0, rows = index.numel() / n; r < rows; r++, row.next()) {
-    const int64_t* at = index.data<int64_t>() + row.offset[0];
-    if (step == 0) checked_along(at[0], limit, d);
-    else if (step != 1 || !in_range(at, n, limit, false))
-      for (int64_t j = 0; j < n; j++) checked_along(at[j * step], limit, d);
-  }
+  const RowWalk walk(index.sizes(), index.strides(), index.strides(), index.strides());
+  const int64_t step = walk.inner(0), n = step == 0 ? 1 : walk.sizes.back(), rows = index.numel() / walk.sizes.back();
+  std::atomic<int64_t> first{rows};  // row with an index outside
+  parallel_for(rows, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
+    RowWalk row = walk;
+    row.start(b);
+    for (int64_t r = b; r < e; r++, row.next()) {
+      const int64_t* at = index.data<int64_t>() + row.offset[0];
+      bool fits = step <= 1 ? in_range(at, n, limit, false) : true;
+      for (int64_t j = 0; step > 1 && j < n; j++) fits &= uint64_t(at[j * step]) < uint64_t(limit);
+      if (fits) continue;
+      int64_t known = first.load();
+      while (r < known && !first.compare_exchange_weak(known, r)) {}
+      return;
+    }
+  });
+  if (first == rows) return;
+  RowWalk row = walk;
+  row.start(first);
+  for (int64_t j = 0; j < n; j++) checked_along(index.data<int64_t>()[row.offset[0] + j * step], limit, d);
 }
 
 // For every position of `index`, whose values are in range: f(position, offset under `strides` with index's value along dim,

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 X = torch.arange(24.0).reshape(2, 3, 4).requires_grad_()
@@ -20,3 +21,10 @@ def test_as_pytorch(text):
         return eval(f"t.{text}", {"t": t, "x": x})
 
     assert_same(call, X, what=text)
+
+
+@pytest.mark.parametrize("t", [weir, torch], ids=["weir", "torch"])
+@pytest.mark.parametrize("name", ["alpha_dropout", "feature_alpha_dropout"])
+def test_whole_numbers_are_not_shifted(t, name):
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        getattr(t, name)(t.ones(2, 4, dtype=t.int64), 0.5, True)
