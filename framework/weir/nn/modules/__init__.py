@@ -24,6 +24,8 @@ from .rnn import *  # noqa: F401,F403
 from .sparse import *  # noqa: F401,F403
 from .transformer import *  # noqa: F401,F403
 
+__all__ = sorted(name for name, value in vars().items() if isinstance(value, type))
+
 
 def __getattr__(name):
     """The files that nothing here imports, as attributes of the package, as they are PyTorch's."""

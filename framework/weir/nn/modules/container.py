@@ -1,12 +1,24 @@
 """Containers of modules."""
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 
 from .module import Module, _indent
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
+
+
+class Container(Module):
+    """Children by keyword. Deprecated, as in PyTorch: a Module does the same."""
+
+    def __init__(self, **kwargs):
+        super().__init__()
+        warnings.warn("nn.Container is deprecated. All of it's functionality is now implemented in nn.Module. "
+                      "Subclass that instead.", FutureWarning, stacklevel=2)
+        for name, module in kwargs.items():
+            self.add_module(name, module)
 
 
 def _position(index, length, what="index"):
