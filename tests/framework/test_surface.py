@@ -140,8 +140,17 @@ def test_assert_close_and_make_tensor():
     for other in (weir.ones(3), weir.ones(2, dtype=weir.float64), weir.tensor([1.0, 1.1])):
         with pytest.raises(AssertionError):
             weir.testing.assert_close(weir.ones(2), other)
-    t = weir.testing.make_tensor((3, 4), dtype=weir.int32, device="cpu", low=2, high=5)
-    assert t.shape == (3, 4) and 2 <= int(t.min()) and int(t.max()) < 5
+
+
+@pytest.mark.parametrize("form", [{}, {"noncontiguous": True}, {"exclude_zero": True, "low": -2, "high": 3}, {"low": 1, "high": 1e4}], ids=str)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
+def test_make_tensor_draws_what_pytorch_draws(dtype, form):
+    made = []
+    for F in (weir, torch):
+        F.manual_seed(7)
+        t = F.testing.make_tensor(3, 4, dtype=getattr(F, dtype), device="cpu", **form)
+        made.append((t.stride(), t.tolist()))
+    assert made[0] == made[1]
 
 
 def test_profile_measures_scopes(tmp_path):

@@ -1,46 +1,81 @@
 """make_tensor: random tensors within bounds."""
 import math
+import warnings
 
 import weir
 
-_BOUNDS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
+
+def _interval(low, high, dtype):
+    """(low, high) with the defaults of `dtype`, clamped to what it holds, whole where it is. ValueError where nothing fits."""
+    whole = not (dtype.is_floating_point or dtype.is_complex)
+    if dtype is weir.bool:
+        least, end, defaults = 0, 2, (0, 2)
+    elif whole:
+        info = weir.iinfo(dtype)
+        least, end, defaults = info.min, info.max + (dtype is not weir.int64), (-9, 10)
+    else:
+        info = weir.finfo(dtype)
+        least, end, defaults = info.min, info.max, (-9, 9)
+    low, high = defaults[0] if low is None else low, defaults[1] if high is None else high
+    if math.isnan(low) or math.isnan(high):
+        raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
+    if low == high and not whole:
+        warnings.warn("make_tensor: low == high of a floating dtype is deprecated; torch.full makes such a tensor",
+                      FutureWarning, stacklevel=3)
+    elif low >= high:
+        raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
+    elif high < least or low >= end:
+        raise ValueError(f"`low` and `high` ask for [{low}, {high}), but {dtype} only supports [{least}, {end})")
+    low, high = min(max(low, least), end), min(max(high, least), end)
+    return (math.ceil(low), math.ceil(high)) if whole else (low, high)
+
+
+def _draw(numbers, low, high):
+    """Fills `numbers` uniformly from [low, high), whose width its dtype may not hold."""
+    if high - low >= weir.finfo(numbers.dtype).max:
+        numbers.uniform_(low / 2, high / 2).mul_(2)
+    else:
+        numbers.uniform_(low, high)
 
 
 def make_tensor(*shape, dtype, device, low=None, high=None, requires_grad=False, noncontiguous=False, exclude_zero=False,
                 memory_format=None):
-    """A random tensor in [low, high): floating by default in [-9, 9), integers [-9, 10), uint8 [0, 10), bool {0, 1}.
+    """A random tensor of `shape` in [low, high), drawn as PyTorch draws it.
 
-    exclude_zero replaces zeros by the smallest positive number. ValueError when low > high, or equal where none fits.
+    low, high: floating and complex dtypes (each part) by default [-9, 9), integers [-9, 10), uint8 [0, 10), bool {0, 1}.
+    noncontiguous: every second element of a tensor twice as long. memory_format: excludes it.
+    exclude_zero: zeros are replaced by the smallest positive normal number, or 1.
+    ValueError when no number of the dtype lies in the interval, or an integer should require grad.
+
+    https://docs.pytorch.org/docs/stable/testing.html#torch.testing.make_tensor
     """
     if len(shape) == 1 and isinstance(shape[0], (tuple, list)):
-        shape = tuple(shape[0])
+        shape = shape[0]
+    shape = tuple(shape)
     if noncontiguous and memory_format is not None:
         raise ValueError(f"The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got {noncontiguous=} and {memory_format=}")
-    if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+    real = dtype.is_floating_point or dtype.is_complex
+    if requires_grad and not real:
         raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}")
-    if dtype.is_complex:
-        raise NotImplementedError(f"make_tensor: {dtype} is not written yet")
-    default = (0, 2) if dtype is weir.bool else (0, 10) if dtype is weir.uint8 else (-9, 10) if not dtype.is_floating_point else (-9, 9)
-    low, high = default[0] if low is None else low, default[1] if high is None else high
-    for name, x in (("low", low), ("high", high)):
-        if math.isnan(x):
-            raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
-    if low > high or (low == high and not dtype.is_floating_point):
-        raise ValueError(f"`low` must be {'less than or equal to' if dtype.is_floating_point else 'less than'} `high`, but got {low} and {high}")
-    count = math.prod(shape)
-    if dtype.is_floating_point:
-        bound = _BOUNDS[dtype.name]
-        low, high = max(low, -bound), min(high, bound)
-        result = weir.empty(count, dtype=dtype).uniform_(low, high) if low < high else weir.full((count,), low, dtype=dtype)
+    noncontiguous = noncontiguous and math.prod(shape) > 1
+    if noncontiguous:
+        shape = (*shape[:-1], 2 * shape[-1])
+    low, high = _interval(low, high, dtype)
+    if not real:
+        result = weir.randint(low, high, shape, device=device, dtype=dtype)
+    elif dtype.itemsize == 1:  # eight bits are rounded from single precision
+        result = weir.empty(shape, device=device)
+        _draw(result, low, high)
+        result = result.to(dtype)
     else:
-        result = weir.randint(math.ceil(low), math.ceil(high), (count,), dtype=dtype)
-    result = result.reshape(shape)
-    if noncontiguous and count > 1:
-        result = weir.repeat_interleave(result, 2, dim=-1)[..., ::2]
+        result = weir.empty(shape, device=device, dtype=dtype)
+        _draw(weir.view_as_real(result) if dtype.is_complex else result, low, high)
+    if noncontiguous:
+        result = result[..., 1::2]
     elif memory_format is not None:
         result = result.clone(memory_format=memory_format)
     if exclude_zero:
-        tiny = weir.finfo(dtype).tiny if dtype.is_floating_point else 1
-        result = weir.where(result == 0, weir.full_like(result, tiny), result)
-    result = result.to(device)
-    return result.requires_grad_(requires_grad) if requires_grad else result
+        result[result == 0] = weir.finfo(dtype).tiny if real else 1
+    if real:
+        result.requires_grad = requires_grad
+    return result
