@@ -74,13 +74,14 @@ PyObject* scalar_object(const Scalar& s) {
   return s.kind == Scalar::Kind::boolean ? PyBool_FromLong(s.i) : PyLong_FromLongLong(s.i);
 }
 
+// Truth is no number here, as in PyTorch.
 bool to_int(PyObject* o, int64_t* out) {
   if (PyLong_CheckExact(o)) {
     *out = PyLong_AsLongLong(o);
     if (*out == -1 && PyErr_Occurred()) throw py::error_already_set();
     return true;
   }
-  if (PyFloat_Check(o) || PyUnicode_Check(o)) return false;
+  if (PyFloat_Check(o) || PyUnicode_Check(o) || PyBool_Check(o)) return false;
   if (is_tensor(o)) {
     const Tensor& t = unwrap(o);
     if (t.numel() != 1 || is_inexact(t.dtype()) || t.dtype() == DType::boolean) return false;
@@ -136,12 +137,18 @@ bool to_scalar(PyObject* o, Scalar* out) {
   return is_number(o) && to_double(o, &d) && (*out = Scalar(d), true);
 }
 
+// A number of a list, of which PyTorch looks only at the first whether it is one: True behind it counts as 1.
+static bool to_listed_int(PyObject* o, Py_ssize_t place, int64_t* out) {
+  if (place > 0 && PyBool_Check(o)) return *out = o == Py_True, true;
+  return to_int(o, out);
+}
+
 bool to_dims(PyObject* o, Dims* out, bool accept_int) {
   out->n = 0;
   if (PyTuple_Check(o) || PyList_Check(o)) {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {  // by index: a number's own code may change the list
       int64_t x;
-      if (!to_int(PySequence_Fast_GET_ITEM(o, i), &x)) return false;
+      if (!to_listed_int(PySequence_Fast_GET_ITEM(o, i), i, &x)) return false;
       out->push(x);
     }
     return true;
@@ -171,7 +178,7 @@ static bool to_places(PyObject* o, Places* out) {
   row.clear();
   int64_t x;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {  // by index: a number's own code may change the list
-    if (!to_int(PySequence_Fast_GET_ITEM(o, i), &x)) return false;
+    if (!to_listed_int(PySequence_Fast_GET_ITEM(o, i), i, &x)) return false;
     row.push_back(x);
   }
   return *out = Places(row.data(), int64_t(row.size())), true;
@@ -263,6 +270,10 @@ void init_types(py::module_& m) {
              return d;
            }), py::arg("type"), py::arg("index"))
       .def(py::init([](const Device& d) { return d; }))
+      .def(py::init([](int64_t index) -> Device {
+             check(index >= 0, "Device index must not be negative, got ", index);
+             throw Error("Cannot access accelerator device when none is available.");
+           }), py::arg("index"))
       .def_property_readonly("type", [](const Device& d) { return std::string(name_of(d.type)); })
       .def_property_readonly("index", [](const Device& d) -> py::object { return d.index < 0 ? py::object(py::none()) : py::int_(int(d.index)); })
       .def("__eq__", [](const Device& d, py::object o) { return py::isinstance<Device>(o) && d == o.cast<Device>(); })

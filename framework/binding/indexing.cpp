@@ -159,10 +159,15 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     check(!v.has_flag(kWrappedNumber) || !is_complex(v.dtype()) || is_complex(x.dtype()), "value cannot be converted to type ", name_of(x.dtype()),
           " without overflow");
     Indexed r = apply(x, key);
-    if (!r.advanced.empty()) index_put(r.view, by_axis(r), v, false);
-    else {
-      // Leading axes of size 1 in the value are dropped, as NumPy and PyTorch do.
-      while (v.ndim() > r.view.ndim() && v.size(0) == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
+    // Leading axes of size 1 in the value are dropped, as NumPy and PyTorch do.
+    auto without_ones = [&](int least) {
+      while (v.ndim() > least && v.size(0) == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
+    };
+    if (!r.advanced.empty()) {
+      without_ones(0);
+      index_put(r.view, by_axis(r), v.has_flag(kWrappedNumber) ? cast_to(v, x.dtype()) : v, false);
+    } else {
+      without_ones(r.view.ndim());
       check_no_repeats(r.view);
       if (v.ndim() == 0) fill_into(r.view, v);
       else copy_into(r.view, v);

@@ -5,6 +5,7 @@
 #include "framework/binding/tensor_object.h"
 #include "framework/core/generator.h"
 #include "framework/core/parallel.h"
+#include "framework/core/warn.h"
 #include "framework/kernels/load.h"
 #include "framework/op/copy.h"
 #include "framework/op/out.h"
@@ -36,6 +37,7 @@ void init_factories(py::module_& m) {
     t->storage->version = 0;
     return t;
   });
+  m.def("_owns_memory", [](const Tensor& t) { return !t->storage->release; });
   m.def("_same_storage", [](const Tensor& a, const Tensor& b) { return a->storage == b->storage; });
   m.def("_write_out", [](const std::string& op, py::object out, py::handle value, const Tensors& in, int rule, bool recorded) {
     if (!is_tensor(value.ptr())) throw TypeError(op + "(): argument 'out' must be tuple of Tensors, not Tensor");
@@ -108,6 +110,11 @@ PYBIND11_MODULE(_weir, m) {
   });
   m.attr("cpu_capability") = std::string(load_cpu_kernels());
   m.attr("_LinAlgError") = py::reinterpret_borrow<py::object>(linalg_error());
+  set_warner([](const std::string& text) {
+    py::gil_scoped_acquire gil;
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw py::error_already_set();
+  });
+  m.def("_warn_always", [](bool on) { WarnOnce::always = on; });
   init_types(m);
   init_size(m);
   init_tensor_type(m);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "framework/binding/tensor_object.h"
+#include "framework/core/warn.h"
 
 namespace weir {
 
@@ -41,8 +42,7 @@ bool in_old_order(const OpType& type, PyObject* const* args, Py_ssize_t nargs, P
     to->args.push_back(given[k]);
   }
   to->kwnames = names;
-  const std::string text = "This overload of " + std::string(s.name) + " is deprecated: give " + factors[0] + (numbers > 1 ? " and " + factors[1] : "") + " by name";
-  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw py::error_already_set();
+  warn("This overload of " + std::string(s.name) + " is deprecated: give " + factors[0] + (numbers > 1 ? " and " + factors[1] : "") + " by name");
   return true;
 }
 

@@ -376,7 +376,7 @@ Tensor operand(PyObject* o) {
   if (is_tensor(o)) return unwrap(o);
   Scalar s;
   if (is_number(o) && to_scalar(o, &s)) return wrapped_number(s);
-  return is_numpy_array(o) ? from_numpy(o) : Tensor();
+  return {};  // an array of NumPy's has its own operators, which make a tensor again: as in PyTorch
 }
 
 PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {

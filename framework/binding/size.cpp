@@ -47,6 +47,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 PyObject* add(PyObject* a, PyObject* b) {
   if (!PyTuple_Check(a) || !PyTuple_Check(b)) {
     PyObject* other = PyTuple_Check(a) ? b : a;
+    if (Py_TYPE(other)->tp_as_number && Py_TYPE(other)->tp_as_number->nb_add) return Py_NewRef(Py_NotImplemented);  // it may know how
     return PyErr_Format(PyExc_TypeError, "can only concatenate tuple (not %s) to torch.Size", Py_TYPE(other)->tp_name);
   }
   return guarded([&] { return as_size(PyTuple_Type.tp_as_sequence->sq_concat(a, b)); });

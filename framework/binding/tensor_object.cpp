@@ -8,8 +8,11 @@
 #include "framework/binding/indexing.h"
 #include "framework/binding/op_function.h"
 #include "framework/binding/rules.h"
+#include "framework/core/warn.h"
+#include "framework/op/copy.h"
 #include "framework/ops/linalg.h"
 #include "framework/ops/pointwise.h"
+#include "framework/ops/view.h"
 
 namespace py = pybind11;
 
@@ -96,7 +99,7 @@ constexpr char kReciprocal[] = "reciprocal";
 PyObject* true_divide(PyObject* a, PyObject* b) {
   if (PyObject_TypeCheck(a, &TensorType)) return binary<kDiv>(a, b);
   return guarded([&]() -> PyObject* {
-    if (!operand(a)) return Py_NewRef(Py_NotImplemented);
+    if (!operand(a) && !is_numpy_array(a)) return Py_NewRef(Py_NotImplemented);
     auto inverse = py::reinterpret_steal<py::object>(must(unary<kReciprocal>(b)));
     if (!is_numpy_array(a)) return must(binary<kMul>(inverse.ptr(), a));
     return inverse.attr("_times_array")(py::handle(a)).release().ptr();
@@ -118,6 +121,9 @@ int truth(PyObject* o) {
 }
 Scalar only_element(PyObject* o) {
   check<ValueError>(unwrap(o).numel() == 1, "only one element tensors can be converted to Python scalars, got one of shape ", unwrap(o).sizes());
+  static WarnOnce recorded;
+  if (unwrap(o).has_flag(kRequiresGrad) && mode.grad)
+    recorded("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.");
   return item(unwrap(o));
 }
 PyObject* to_python_float(PyObject* o) {
@@ -136,10 +142,21 @@ PyObject* to_python_index(PyObject* o) {
   });
 }
 
+// An array of NumPy's numbers as a tensor; an undefined one for anything else.
+Tensor numbers_of(PyObject* o) {
+  if (!is_numpy_array(o)) return {};
+  try {
+    return from_numpy(o);
+  } catch (const TypeError&) {
+    return {};
+  }
+}
+
 PyObject* compare(PyObject* a, PyObject* b, int op) {
   static const OpType* ops[] = {find_op("lt"), find_op("le"), find_op("eq"), find_op("ne"), find_op("gt"), find_op("ge")};
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
+    if (op == Py_EQ && !in[1]) in[1] = numbers_of(b);  // in PyTorch too, of the comparisons this one alone
     if (!in[1]) return ask_operand(std::string(ops[op]->signature->name), a, b);
     return call_inputs(*ops[op], in);
   });
@@ -482,6 +499,9 @@ void init_tensor_type(py::module_& m) {
     if (grad) set_requires_grad(t, true);
     return py::reinterpret_steal<py::object>(wrap_as(type, t));
   }, py::arg("cls"), py::arg("data"), py::arg("requires_grad") = false);
+  m.def("_as_subclass", [](py::type cls, const Tensor& data) {
+    return py::reinterpret_steal<py::object>(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), fn::expand(data, data.sizes())));  // another tensor
+  });
   // Methods written in Python join the C type, so that no Python subclass slows its construction.
   m.def("_add_method", [](const std::string& name, py::object value) {
     PyDict_SetItemString(TensorType.tp_dict, name.c_str(), value.ptr());

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+
+#include "framework/core/error.h"
 
 namespace weir {
 
@@ -58,6 +61,45 @@ double Generator::normal() {
   double r = std::sqrt(-2.0 * std::log1p(-u2)), theta = 2.0 * M_PI * u1;
   state.spare = r * std::sin(theta);
   return r * std::cos(theta);
+}
+
+namespace {
+
+// What CPUGeneratorImpl of PyTorch keeps, of which its older formats were a part.
+struct Legacy {
+  uint64_t seed;
+  int32_t left, seeded;
+  uint64_t next, words[624];
+  double normal_x, normal_y, normal_rho;
+  int32_t has_normal;
+};
+struct Saved {
+  Legacy legacy;
+  float next_float;
+  bool has_float;
+};
+static_assert(sizeof(Saved) == Generator::kStateBytes);
+
+}  // namespace
+
+void Generator::save(std::byte* to) const {
+  Saved s;
+  std::memset(static_cast<void*>(&s), 0, sizeof s);
+  s.legacy.seed = seed_, s.legacy.left = state.left, s.legacy.seeded = 1, s.legacy.next = uint64_t(state.next);
+  std::copy(std::begin(state.words), std::end(state.words), s.legacy.words);
+  s.legacy.normal_y = state.spare.value_or(0), s.legacy.has_normal = state.spare.has_value();
+  std::memcpy(to, &s, sizeof s);
+}
+
+void Generator::load(const std::byte* from, size_t size) {
+  check(size == kStateBytes, "set_state: expected a generator's state of ", kStateBytes, " bytes, got ", size);
+  Legacy s;
+  std::memcpy(&s, from, sizeof s);
+  check(s.seeded == 1 && s.left > 0 && s.left <= 624 && s.next <= 624 && s.next + uint64_t(s.left) <= 625, "set_state: not a valid state of mt19937");
+  seed_ = s.seed;
+  for (int i = 0; i < 624; i++) state.words[i] = uint32_t(s.words[i]);
+  state.left = s.left, state.next = int(s.next);
+  state.spare = s.has_normal ? std::optional(s.normal_y) : std::nullopt;
 }
 
 Generator& default_generator() {

@@ -1,6 +1,7 @@
 // Generator: the random state behind rand, randn, dropout. mt19937 with PyTorch's draws, so that a seed gives
 // the same rand(), randint(), randperm() and (to rounding) randn() as PyTorch on the CPU.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -30,7 +31,12 @@ class Generator {
   static constexpr uint64_t kDefaultSeed = 67280421310721;
   std::mutex mutex;
 
-  // The whole state, for get_rng_state/set_rng_state.
+  /// The seed and the state as bytes, in the layout of PyTorch's CPU generator: each goes on where the other stood.
+  static constexpr size_t kStateBytes = 5056;
+  void save(std::byte* to) const;
+  /// Raises for bytes that are no such state, and changes nothing then.
+  void load(const std::byte* from, size_t size);
+
   struct State {
     uint32_t words[624];
     int left = 1, next = 0;

@@ -294,10 +294,11 @@ template <class T> T formula(const Lcm&, T a, T b) {
   return where(g == T(0), T(0), abs(div_trunc(a, where(g == T(0), T(1), g)) * b));
 }
 template <class T> T formula(const Where&, T c, T a, T b) { return where(c != T(0), a, b); }
+// A limit that is NaN is the result: by `!(y >= limit)` one of y would be replaced too, so it is asked for.
 template <class T> T formula(const Clamp& op, T x) {
   T y = x;
-  if (op.min) y = where(y < scalar(x, *op.min), scalar(x, *op.min), y);
-  if (op.max) y = where(y > scalar(x, *op.max), scalar(x, *op.max), y);
+  if (op.min) { const T low = scalar(x, *op.min); y = where((y < low) | (low != low), low, y); }
+  if (op.max) { const T high = scalar(x, *op.max); y = where((y > high) | (high != high), high, y); }
   return y;
 }
 template <class T> T formula(const ClampTensor&, T x, T low, T high) {

@@ -64,9 +64,9 @@ Geometry ViewAsComplex::geometry(Inputs in) const {
   Geometry g = same(x);
   g.sizes.n--, g.strides.n--;
   g.offset /= 2;
-  for (int64_t& s : g.strides) {
-    check(s % 2 == 0, "view_as_complex: Tensor must have a stride divisible by 2 for all but last dimension");
-    s /= 2;
+  for (int i = 0; i < g.sizes.n; i++) {
+    check(g.strides[i] % 2 == 0 || g.sizes[i] == 1, "view_as_complex: Tensor must have a stride divisible by 2 for all but last dimension");
+    g.strides[i] /= 2;
   }
   g.dtype = complex_type(x.dtype());
   return g;

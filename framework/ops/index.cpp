@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
@@ -262,6 +263,7 @@ Indexing normalise(const Tensor& x, const Tensors& given) {
     check<IndexError>(t.dtype() == DType::int64 || t.dtype() == DType::int32 || t.dtype() == DType::int16 || t.dtype() == DType::boolean || t.dtype() == DType::uint8 || t.dtype() == DType::int8,
                       "tensors used as indices must be long, int, byte or bool tensors");
     bool mask = t.dtype() == DType::boolean || t.dtype() == DType::uint8;
+    if (t.dtype() == DType::uint8) warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
     int covers = mask ? t.ndim() : 1;
     check<IndexError>(axis + covers <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
     if (!mask) {
@@ -331,12 +333,28 @@ static Dims placed_shape(const Indexing& ix, const Dims& rows) {
   return placed;
 }
 
-Dims indexed_shape(const Tensor& x, const Tensors& given) {
-  const Indexing ix = normalise(x, given);
-  return ix.indices.empty() ? x.sizes() : placed_shape(ix, rows_shape(indexed_first(detach(x), ix.axes), ix.indices));
+// The one mask of `given` where it is the only index; an undefined tensor otherwise.
+static Tensor only_mask(const Tensors& given) {
+  Tensor only;
+  for (const Tensor& t : given) {
+    if (!t) continue;
+    if (only || (t.dtype() != DType::boolean && t.dtype() != DType::uint8)) return {};
+    only = t;
+  }
+  return only;
 }
 
 void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool accumulate) {
+  const Tensor mask = values.numel() == 1 && !accumulate ? only_mask(given) : Tensor();
+  if (mask) {  // PyTorch fills there: with a number of any dtype, but not where bytes are the mask
+    check(mask.dtype() == DType::boolean, "masked_fill_ only supports boolean masks, but got mask with dtype uint8");
+    check(!is_complex(values.dtype()) || is_complex(x.dtype()), "value cannot be converted to type ", name_of(x.dtype()), " without overflow");
+  } else {
+    check(x.dtype() == values.dtype(), "Index put requires the source and destination dtypes match, got ", name_of(x.dtype()),
+          " for the destination and ", name_of(values.dtype()), " for the source.");
+  }
+  for (int i = 0; i < std::min(int(given.size()), x.ndim()); i++)
+    check<IndexError>(!given[i] || given[i].numel() == 0 || x.sizes()[i] > 0, "index is out of bounds for dimension with size 0");
   Indexing ix = normalise(x, given);
   if (ix.indices.empty()) {
     if (accumulate) fn::add.inplace(x, values);
@@ -346,10 +364,10 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   Tensor view = indexed_first(x, ix.axes);
   Dims rows = rows_shape(view, ix.indices);
   const Dims placed = placed_shape(ix, rows);
-  Tensor v = values;
-  while (v.ndim() > placed.n && v.sizes()[0] == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
-  check_expandable("shape mismatch in index_put_", v.sizes(), placed);
-  v = expand(cast_to(v, x.dtype()), placed);
+  bool fits = values.ndim() <= placed.n;
+  for (int i = 1; fits && i <= values.ndim(); i++) fits = values.size(-i) == 1 || values.size(-i) == placed[placed.n - i];
+  check(fits, "shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", placed);
+  Tensor v = expand(cast_to(values, x.dtype()), placed);
   v = permute(v, result_order(rows.n, ix.indices[0].ndim(), ix.axes, true));
   fn::index_put_rows.into(view, joined({view, v}, ix.indices), accumulate);
 }

@@ -214,9 +214,8 @@ inline constexpr Fn<EmbeddingBackward> embedding_backward;
 
 /// Python's x[indices]: an undefined entry keeps its axis; bool entries count as their nonzero coordinates.
 Tensor index(const Tensor& x, const Tensors& indices);
-/// The shape of x[indices].
-Dims indexed_shape(const Tensor& x, const Tensors& indices);
-/// x[indices] = values, or += with accumulate; values broadcast. Works through views and is recorded as in-place.
+/// x[indices] = values, or += with accumulate; values of x's dtype broadcast, and one number of any goes where one mask holds.
+/// Works through views and is recorded as in-place.
 void index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate);
 
 }  // namespace weir

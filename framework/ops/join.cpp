@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/core/warn.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pad.h"
@@ -107,6 +108,8 @@ Tensors Meshgrid::compose(Inputs in) const {
     check(t.ndim() <= 1, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got a tensor with ", t.ndim(), " dims");
     check(t.dtype() == in[0].dtype(), "torch.meshgrid expects all tensors to have the same dtype");
   }
+  static WarnOnce no_indexing;
+  if (!indexing) no_indexing("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.");
   Tensors vectors(in.begin(), in.end());
   const bool swap = indexing && *indexing == "xy" && in.size() >= 2;
   if (swap) std::swap(vectors[0], vectors[1]);

@@ -81,7 +81,9 @@ class as_torch:
         weir.__name__ = "torch"  # which libraries look at
         weir._C._name_as_torch(True)
         sys.meta_path.insert(0, self._finder)
-        sys.modules["torch"] = weir
+        # Those that are loaded are found without an import, which would put a module over the function of its name beside it.
+        sys.modules.update({"torch" + name[len("weir"):]: module for name, module in list(sys.modules.items())
+                            if name == "weir" or name.startswith("weir.")})
         if missing:
             _recording = True
             for name, module in list(sys.modules.items()):

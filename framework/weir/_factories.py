@@ -38,8 +38,12 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     dtype = as_dtype(dtype)
     if dtype is not None and dtype.is_complex:
         raise NotImplementedError(f"arange: not implemented for {dtype}")
-    if out is not None and not out.is_floating_point() and builtins.int(step) == 0:
-        raise ValueError("arange: step must be nonzero")  # out's dtype rounds it
+    if out is not None:
+        if dtype not in (None, out.dtype):
+            raise RuntimeError(f"arange: dtype {dtype} does not match dtype of out parameter ({out.dtype})")
+        if not out.is_floating_point() and builtins.int(step) == 0:
+            raise ValueError("arange: step must be nonzero")  # out's dtype rounds it
+        dtype = out.dtype
     if dtype is None:
         whole = all(isinstance(x, builtins.int) or (isinstance(x, Tensor) and not x.is_floating_point())
                     for x in (start, end, step))
@@ -48,7 +52,7 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     if device is not None:
         r = r.to(device)
     if out is not None:
-        return _into("arange", out, r, requires_grad)
+        return _into("arange", out, r.view(out.shape) if out.numel() == r.numel() else r, requires_grad)
     return r.requires_grad_() if requires_grad else r
 
 
@@ -74,7 +78,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         t = obj
     elif _is_numpy(obj):
         t = from_numpy(np.asarray(obj))
-    elif hasattr(obj, "__dlpack__"):
+    elif hasattr(obj, "__dlpack__") or type(obj).__name__ == "PyCapsule":
         from ._interchange import from_dlpack
         t = from_dlpack(obj)
     elif type(obj).__name__ == "UntypedStorage":
@@ -106,6 +110,8 @@ def _is_buffer(obj):
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A 1-d tensor over the memory of an object with the buffer protocol. `offset` in bytes, `count` in elements (-1: all).
     ValueError where they do not fit it. Source: https://pytorch.org/docs/stable/generated/torch.frombuffer.html"""
+    if not _is_buffer(buffer):
+        raise ValueError(f"frombuffer: object of type {type(buffer).__name__} does not implement the Python buffer protocol.")
     if memoryview(buffer).readonly:
         warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors: writing to it "
                       "through the tensor is undefined. Copy the buffer first.", UserWarning, stacklevel=2)

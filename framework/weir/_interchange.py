@@ -6,10 +6,11 @@ from _weir import Tensor, _from_capsule, _to_dlpack
 
 
 class DLDeviceType(enum.IntEnum):
-    """Device types of the protocol that can meet here."""
+    """Kinds of devices that the protocol knows."""
 
-    kDLCPU = 1
-    kDLCUDA = 2
+    (kDLCPU, kDLCUDA, kDLCUDAHost) = (1, 2, 3)
+    (kDLOpenCL, kDLVulkan, kDLMetal, kDLVPI, kDLROCM, kDLROCMHost, kDLExtDev) = (4, 7, 8, 9, 10, 11, 12)
+    (kDLCUDAManaged, kDLOneAPI, kDLWebGPU, kDLHexagon, kDLMAIA) = (13, 14, 15, 16, 17)
 
 
 def from_dlpack(ext_tensor, *, device=None, copy=None):

@@ -41,7 +41,7 @@ _HOLDS = {
     "_tensor_types": """FloatTensor DoubleTensor HalfTensor BFloat16Tensor LongTensor IntTensor ShortTensor CharTensor
         ByteTensor BoolTensor""",
     "storage": """TypedStorage UntypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage
-        ShortStorage CharStorage ByteStorage BoolStorage is_storage""",
+        ShortStorage CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage Storage is_storage""",
     "_conditions": """_assert _check _check_with _check_index _check_value _check_type _check_not_implemented _check_is_size
         _check_tensor_all _is_all_true _is_any_true _shape_as_tensor""",
     "distributions.gamma_family": "_standard_gamma",

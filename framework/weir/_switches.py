@@ -2,6 +2,8 @@
 import builtins
 import math
 
+import _weir
+
 from . import _C
 
 _state = {"deterministic": False, "warn_only": False, "precision": "highest", "warn_always": False}
@@ -13,6 +15,8 @@ newaxis = None
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
     """Every kernel here gives the same numbers in every run, so there is nothing to switch; the answer is kept."""
+    if not isinstance(mode, builtins.bool):
+        raise TypeError(f"use_deterministic_algorithms(): argument 'mode' must be bool, not {type(mode).__name__}")
     _state.update(deterministic=builtins.bool(mode), warn_only=builtins.bool(warn_only))
 
 
@@ -29,6 +33,8 @@ _MODES = {"default": 0, "warn": 1, "error": 2}
 
 def set_deterministic_debug_mode(debug_mode):
     """"default" or 0, "warn" or 1, "error" or 2. RuntimeError for other values."""
+    if not isinstance(debug_mode, (str, builtins.int)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     mode = _MODES.get(debug_mode, debug_mode)
     if mode not in (0, 1, 2):
         raise RuntimeError(f"invalid value for debug_mode, expected 0, 1, or 2 or `default`, `warn`, `error`, but got {debug_mode}")
@@ -62,8 +68,9 @@ def set_flush_denormal(mode):
 
 
 def set_warn_always(b):
-    """Shall warnings come each time? Python's own filters decide here."""
+    """Shall warnings that come once otherwise come each time?"""
     _state["warn_always"] = builtins.bool(b)
+    _weir._warn_always(_state["warn_always"])
 
 
 def is_warn_always_enabled():

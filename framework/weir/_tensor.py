@@ -1,6 +1,6 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _numpy, _remove_hook, _resize, bool as _bool, contiguous_format, device as Device,
+                   _numpy, _remove_hook, _resize, get_default_dtype, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -105,7 +105,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if device is not None:
         target = Device(device)
         if target.type == "cuda":
-            raise RuntimeError("Torch not compiled with CUDA enabled")
+            raise AssertionError("Torch not compiled with CUDA enabled")
         if target.type != self.device.type:
             if target.type != "meta":
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
@@ -134,7 +134,13 @@ def type(self, dtype=None, non_blocking=False):
         if not name.endswith("Tensor") or not hasattr(_tensor_types, name):
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = getattr(_tensor_types, name)
-    return self.to(getattr(dtype, "dtype", dtype))
+    if dtype is Tensor:
+        dtype = get_default_dtype()
+    elif isinstance(dtype, type_of):
+        if not isinstance(getattr(dtype, "dtype", None), T.dtype):
+            raise ValueError(f"invalid type: '{dtype.__name__}'")
+        dtype = dtype.dtype
+    return self.to(dtype)
 
 
 def numpy(self, *, force=False):
@@ -228,7 +234,7 @@ def resize_(self, *size, memory_format=None):
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """self shows source's memory from now on: a tensor's in its geometry, or, given sizes, whatever part of a storage they say.
 
-    RuntimeError for a part that reaches beyond the storage, which does not grow.
+    A storage that is too small for its part grows.
     """
     if source is None or isinstance(source, Tensor) and size is None:
         self.data = source if source is not None else Tensor()
@@ -244,6 +250,10 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         for n in reversed(size):
             stride.insert(0, step)
             step *= max(n, 1)
+    needed = storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
+    if needed > whole.numel():
+        owner._flat.resize_(needed * self.itemsize)
+        whole = owner._flat.view(self.dtype)
     self.data = whole.as_strided(size, tuple(stride), storage_offset)
     return self
 
@@ -296,13 +306,23 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     return tensor(data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
 
 
+def _copy_over_memory(self, memo):
+    """A copy in self's geometry; tensors that share memory share its copy."""
+    if self.is_meta or self.is_conj() or self.is_neg() or not self.numel():
+        return self.detach().clone()
+    from .storage import copied_memory, untyped_storage
+    memory = copied_memory(untyped_storage(self), memo)._flat
+    whole = memory[:memory.numel() // self.itemsize * self.itemsize].view(self.dtype)
+    return whole.as_strided(self.shape, self.stride(), self.storage_offset()).detach()
+
+
 def __deepcopy__(self, memo):
     if not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
                            "the moment.")
     if id(self) in memo:
         return memo[id(self)]
-    r = self.detach().clone()
+    r = _copy_over_memory(self, memo)
     if type_of(self) is not Tensor:
         from _weir import _make_subclass
         r = _make_subclass(type_of(self), r, self.requires_grad)
@@ -310,7 +330,7 @@ def __deepcopy__(self, memo):
     else:
         r.requires_grad_(self.requires_grad)
     if self.grad is not None:
-        r.grad = self.grad.detach().clone()
+        r.grad = _copy_over_memory(self.grad, memo)
     memo[id(self)] = r
     return r
 
@@ -338,7 +358,7 @@ def __contains__(self, element):
 
 
 def __format__(self, spec):
-    return self.item().__format__(spec) if self.dim() == 0 else object.__format__(self, spec) if spec else repr(self)
+    return self.item().__format__(spec) if self.dim() == 0 and not self.is_meta else object.__format__(self, spec) if spec else repr(self)
 
 
 def _cast(dtype):

@@ -19,7 +19,13 @@ def is_nonzero(self):
 def apply_(self, callable):
     """Each element becomes callable(element), in place."""
     from . import tensor
-    return self.copy_(tensor([callable(x) for x in self.reshape(-1).tolist()]).reshape(self.shape).to(self.dtype))
+    return self.copy_(tensor([_number_of(callable(x), self.dtype) for x in self.reshape(-1).tolist()]).reshape(self.shape).to(self.dtype))
+
+
+def _number_of(value, dtype):
+    if not isinstance(value, (int, float, complex, Tensor)):
+        raise TypeError(f"apply_: expected a number of {dtype}, got {type(value).__name__}")
+    return value
 
 
 def map_(self, tensor, callable):
@@ -53,11 +59,11 @@ def fill_diagonal_(self, fill_value, wrap=False):
     return self
 
 
-def new(self, *args, device=None):
-    """A tensor of self's dtype: of sizes uninitialised, of a sequence its numbers."""
+def new(self, *args, **kwargs):
+    """A tensor of self's dtype: of sizes (`size=` too) uninitialised, of a sequence its numbers."""
     from . import _tensor_types as kinds
     kind = self.type().removeprefix("torch.")
-    return getattr(kinds, kind)(*args)
+    return getattr(kinds, kind)(*args, **kwargs)
 
 
 def storage_type(self):
@@ -80,7 +86,7 @@ def as_subclass(self, cls):
     """self as an instance of a subclass of Tensor, over the same memory."""
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
         raise TypeError("as_subclass: expected a subclass of Tensor, got " + repr(cls))
-    return _weir._make_subclass(cls, self, self.requires_grad)
+    return _weir._as_subclass(cls, self)
 
 
 def _make_subclass(cls, data, require_grad=False, **options):
@@ -96,6 +102,8 @@ def _make_wrapper_subclass(cls, *args, **kwargs):
 def dim_order(self, ambiguity_check=False):
     """The dims from the one with the largest stride to the one with the smallest."""
     strides = self.stride()
+    if ambiguity_check and (len(set(strides)) < self.dim() or 1 in self.shape):
+        raise RuntimeError(f"The tensor does not have unique dim order: sizes {tuple(self.shape)}, strides {strides}")
     return tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], d)))
 
 

@@ -9,10 +9,15 @@ _DTYPES = {"Float": weir.float32, "Double": weir.float64, "Half": weir.float16, 
 class _TensorType(type):
     """The type of these names: they are classes of which no tensor is, but that answer for it."""
 
-    def __call__(cls, *args, device=None):
+    def __new__(mcs, name, bases, namespace):
+        if bases:
+            raise TypeError(f"type '{bases[0]}' is not an acceptable base type")
+        return super().__new__(mcs, name, bases, namespace)
+
+    def __call__(cls, *args, **kwargs):
         if len(args) == 1 and isinstance(args[0], weir.Tensor):
             return args[0].to(cls.dtype).detach()
-        return weir._C._construct_legacy(cls.dtype, *args, device=device)
+        return weir._C._construct_legacy(cls.dtype, *args, **kwargs)
 
     def __instancecheck__(cls, obj):
         return isinstance(obj, weir.Tensor) and obj.dtype is cls.dtype and obj.device.type == "cpu"

@@ -25,6 +25,11 @@ def _rebuild_tensor(storage, storage_offset, size, stride):
     return storage._flat.view(getattr(storage, "dtype", weir.uint8)).as_strided(size, stride, storage_offset)
 
 
+def _element_size(dtype):
+    """Bytes of an element of `dtype`."""
+    return weir.empty((), dtype=dtype).element_size()
+
+
 def _get_device_index(device, optional=False, allow_cpu=False):
     device = weir.device(device) if isinstance(device, str) else device
     if isinstance(device, int):

@@ -1,15 +1,16 @@
 """Sobol sequences: points that fill the unit cube evenly. Source: torch.quasirandom.SobolEngine."""
 import weir
 
-from ._lazy import LazyModule
+from ._lazy import LazyModule, np
 
 _qmc = LazyModule("scipy.stats.qmc")
 
 
 class SobolEngine:
-    """Points of `dimension` coordinates. The sequence is SciPy's, whose direction numbers are PyTorch's (Joe and Kuo 2008).
+    """Points of `dimension` coordinates, by the direction numbers of Joe and Kuo 2008, which SciPy keeps.
 
-    Scrambled sequences are as random, but not the same numbers, as PyTorch's.
+    scramble: Matousek's linear scramble and a shift, drawn from a generator of `seed` (None: the default one) as PyTorch draws
+    them, so that equal seeds give equal points. ValueError for a dimension outside [1, 21201].
     """
 
     MAXBIT, MAXDIM = 30, 21201
@@ -18,21 +19,32 @@ class SobolEngine:
         if dimension > self.MAXDIM or dimension < 1:
             raise ValueError(f"Supported range of dimensionality for SobolEngine is [1, {self.MAXDIM}]")
         self.dimension, self.scramble, self.seed = dimension, scramble, seed
-        self._start()
-
-    def _start(self):
-        seed = self.seed if self.seed is not None else int(weir.randint(2**31, (1,))) if self.scramble else 0
-        self._engine = _qmc.Sobol(self.dimension, scramble=self.scramble, bits=self.MAXBIT, rng=seed)
+        self._directions = _qmc.Sobol(dimension, scramble=False, bits=self.MAXBIT)._sv.astype(np.int64)
+        self._shift = np.zeros(dimension, np.int64)
+        if scramble:
+            self._scramble(None if seed is None else weir.Generator().manual_seed(seed))
         self.num_generated = 0
+
+    def _scramble(self, generator):
+        bits = np.arange(self.MAXBIT)
+        shift = weir.randint(2, (self.dimension, self.MAXBIT), generator=generator).numpy()
+        self._shift = (shift << bits).sum(-1)
+        rows = weir.randint(2, (self.dimension, self.MAXBIT, self.MAXBIT), generator=generator).tril().numpy()
+        rows[:, bits, bits] = 1
+        masks = (rows << bits[::-1]).sum(-1)  # of each row of the matrix, from the highest bit down
+        parity = self._directions[:, :, None] & masks[:, None, :]
+        for half in (16, 8, 4, 2, 1):
+            parity ^= parity >> half
+        self._directions = ((parity & 1) << bits[::-1]).sum(-1)
 
     def draw(self, n=1, out=None, dtype=None):
         """The next n points. Shape: (n, dimension)."""
-        import warnings
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of balance, which PyTorch does not speak of
-            points = self._engine.random(n)
+        at = np.arange(self.num_generated, self.num_generated + n)
+        gray, points = at ^ at >> 1, np.tile(self._shift, (n, 1))
+        for bit in range(int(gray.max(initial=0)).bit_length()):
+            points ^= np.where((gray >> bit & 1)[:, None], self._directions[:, bit], 0)
         self.num_generated += n
-        result = weir.from_numpy(points).to(dtype or weir.get_default_dtype())
+        result = (weir.from_numpy(points).double() * 2.0**-self.MAXBIT).to(dtype or weir.get_default_dtype())
         return out.resize_(result.shape).copy_(result) if out is not None else result
 
     def draw_base2(self, m, out=None, dtype=None):
@@ -46,12 +58,12 @@ class SobolEngine:
         return self.draw(n, out, dtype)
 
     def reset(self):
-        self._start()
+        """Back to the first point, of the same scramble."""
+        self.num_generated = 0
         return self
 
     def fast_forward(self, n):
         """Skips n points."""
-        self._engine.fast_forward(n)
         self.num_generated += n
         return self
 

@@ -15,16 +15,13 @@ _empty = _torch["empty"]
 
 
 def manual_seed(seed):
-    """Seeds the default generator and returns it."""
-    return default_generator.manual_seed(int(seed) & 0xFFFFFFFFFFFFFFFF)
+    """Seeds the default generator with a number in [-2^63, 2^64) and returns it. ValueError for others."""
+    return default_generator.manual_seed(int(seed))
 
 
 def seed():
-    """A fresh seed from the system, which it returns."""
-    import secrets
-    value = secrets.randbits(63)
-    manual_seed(value)
-    return value
+    """Seeds the default generator from the system and returns the seed."""
+    return default_generator.seed()
 
 
 def initial_seed():
@@ -32,14 +29,13 @@ def initial_seed():
 
 
 def get_rng_state():
-    """The generator's whole state as a uint8 tensor."""
-    import numpy as np
-    from ._factories import from_numpy
-    return from_numpy(np.frombuffer(default_generator._state(), np.uint8).copy())
+    """The default generator's whole state as a uint8 tensor, which PyTorch's CPU generator takes too."""
+    return default_generator.get_state()
 
 
 def set_rng_state(new_state):
-    default_generator._set_state(new_state.numpy().tobytes())
+    """Puts the default generator where `new_state`, weir's or PyTorch's, was taken. RuntimeError for other bytes."""
+    default_generator.set_state(new_state)
 
 
 class fork_rng:
@@ -94,12 +90,16 @@ def _bounds(low, high):
     return low, high
 
 
-def randint(low, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
+def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
             requires_grad=False, pin_memory=False):
-    """Integers in [low, high), int64 unless dtype says otherwise. Shape: `size`."""
+    """Integers in [low, high), or in [0, high) of one bound alone, int64 unless dtype says otherwise. Shape: `size`."""
     check_options(layout, pin_memory)
     if size is None:
-        low, high, size = 0, low, high
+        low, high, size = None, low, high
+    if low is None:
+        low, high = high, None
+    if low is None or size is None:
+        raise TypeError("randint(): expected (high, size) or (low, high, size)")
     low, high = _bounds(low, high)
     r = _empty(tuple(size), dtype=dtype or T.int64)
     return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad)

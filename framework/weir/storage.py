@@ -1,50 +1,47 @@
 """Storages: the memory under tensors as an object of its own. Every access is a view of the tensor's memory.
 
-Source: torch.storage. `resize_` of a storage and sharing between processes raise NotImplementedError.
+Source: torch.storage. Making a storage smaller and sharing it between processes raise NotImplementedError.
 """
 import weir
 from weir import Tensor, _C
 
 
-class UntypedStorage:
-    """Bytes. `UntypedStorage(n)` makes n of them; `tensor.untyped_storage()` shows a tensor's."""
+class _Storage:
+    """What both kinds of storages have: `_flat`, their numbers as a 1-d tensor over the memory."""
 
-    def __init__(self, *args, device=None, wrap_tensor=None):
-        if wrap_tensor is not None:
-            flat = wrap_tensor
-        elif args and isinstance(args[0], (list, tuple)):
-            flat = weir.tensor(list(args[0]), dtype=weir.uint8)
-        else:
-            flat = weir.empty(args[0] if args else 0, dtype=weir.uint8)
-        self._flat = flat
-
-    @classmethod
-    def from_file(cls, filename, shared=False, nbytes=0):
-        """The bytes of a file: writes reach it when `shared`, which makes it `nbytes` long where it is shorter."""
-        import weir
-        return cls(wrap_tensor=weir.from_file(filename, shared, nbytes, dtype=weir.uint8))
-
-    def nbytes(self):
-        return self._flat.numel()
-
-    size = __len__ = nbytes
+    is_sparse = is_sparse_csr = is_cuda = is_hpu = False
 
     def element_size(self):
-        return 1
+        return self._flat.element_size()
+
+    def size(self):
+        return self._flat.numel()
+
+    __len__ = size
+
+    def nbytes(self):
+        """Bytes of the whole memory."""
+        return self.untyped()._flat.numel()
 
     def data_ptr(self):
         return self._flat.data_ptr()
+
+    @property
+    def device(self):
+        return self._flat.device
+
+    @property
+    def _cdata(self):
+        return self.data_ptr()
+
+    def get_device(self):
+        return self._flat.get_device()
 
     def tolist(self):
         return self._flat.tolist()
 
     def __iter__(self):
         return iter(self.tolist())
-
-    def __getitem__(self, index):
-        if isinstance(index, slice):
-            return UntypedStorage(wrap_tensor=self._flat[index])
-        return self._flat[index].item()
 
     def __setitem__(self, index, value):
         self._flat[index] = value
@@ -57,22 +54,8 @@ class UntypedStorage:
         self._flat.fill_(value)
         return self
 
-    def clone(self):
-        return UntypedStorage(wrap_tensor=self._flat.clone())
-
     def cpu(self):
         return self
-
-    def untyped(self):
-        return self
-
-    @property
-    def device(self):
-        return self._flat.device
-
-    @property
-    def is_cuda(self):
-        return False
 
     def is_shared(self):
         return self._flat.is_shared()
@@ -80,21 +63,66 @@ class UntypedStorage:
     def is_pinned(self, device="cuda"):
         return False
 
-    def share_memory_(self):
-        raise NotImplementedError("UntypedStorage.share_memory_: share the tensor itself")
+    def resizable(self):
+        """Is the memory weir's own? A file's or an array's keeps its size."""
+        return _C._owns_memory(self.untyped()._flat)
 
-    def resize_(self, size):
-        """NotImplementedError unless the size stays."""
-        if size != self.nbytes():
-            raise NotImplementedError("UntypedStorage.resize_: weir cannot resize memory under living tensors")
+    def share_memory_(self):
+        raise NotImplementedError(f"{type(self).__name__}.share_memory_: share the tensor itself")
+
+    def __sizeof__(self):
+        return super().__sizeof__() + self.nbytes()
+
+    def __copy__(self):
+        return self.clone()
+
+
+class UntypedStorage(_Storage):
+    """Bytes. `UntypedStorage(n)` makes n of them; `tensor.untyped_storage()` shows a tensor's."""
+
+    filename = None
+
+    def __init__(self, *args, device=None, wrap_tensor=None):
+        if wrap_tensor is not None:
+            flat = wrap_tensor
+        elif args and isinstance(args[0], (list, tuple)):
+            flat = weir.tensor(list(args[0]), dtype=weir.uint8)
+        else:
+            flat = weir.empty(args[0] if args else 0, dtype=weir.uint8, device=device)
+        self._flat = flat
+
+    @classmethod
+    def from_file(cls, filename, shared=False, nbytes=0):
+        """The bytes of a file: writes reach it when `shared`, which makes it `nbytes` long where it is shorter."""
+        storage = cls(wrap_tensor=weir.from_file(filename, shared, nbytes, dtype=weir.uint8))
+        storage.filename = filename
+        return storage
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return UntypedStorage(wrap_tensor=self._flat[index])
+        return self._flat[index].item()
+
+    def clone(self):
+        return UntypedStorage(wrap_tensor=self._flat.clone())
+
+    def untyped(self):
         return self
 
-    def _weak_ref(self):
-        raise NotImplementedError("UntypedStorage._weak_ref: weir has no weak storages")
+    def resize_(self, size):
+        """Makes the memory `size` bytes long. NotImplementedError for fewer than it has: other tensors may show them."""
+        if size < self.nbytes():
+            raise NotImplementedError("UntypedStorage.resize_: weir cannot take memory from under living tensors")
+        self._flat.resize_(size)
+        return self
 
-    @property
-    def _cdata(self):
-        return self.data_ptr()
+    def byteswap(self, dtype):
+        """Turns the bytes of each element of `dtype` round, each part of a complex number for itself."""
+        size = dtype.itemsize // 2 if dtype.is_complex else dtype.itemsize
+        self._flat.copy_(self._flat.view(-1, size).flip(1).reshape(-1))
+
+    def __deepcopy__(self, memo):
+        return copied_memory(self, memo)
 
     def __eq__(self, other):
         return isinstance(other, UntypedStorage) and self.data_ptr() == other.data_ptr() and self.nbytes() == other.nbytes()
@@ -106,77 +134,82 @@ class UntypedStorage:
         return " " + "\n ".join(map(str, self)) + f"\n[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
 
 
-class TypedStorage:
+def copied_memory(storage, memo):
+    """A copy of a storage's bytes, one for all that copy.deepcopy meets of the same memory."""
+    key = "weir storage", storage.data_ptr()
+    if not storage.nbytes() or key not in memo:
+        memo[key] = storage, storage.clone()  # the first is kept: its address is the key
+    return memo[key][1]
+
+
+class TypedStorage(_Storage):
     """Numbers of one dtype: an UntypedStorage and how to read it."""
 
     def __init__(self, *args, wrap_storage=None, dtype=None, device=None, _internal=False):
         dtype = dtype or getattr(type(self), "dtype", None) or weir.get_default_dtype()
         if wrap_storage is None:
             data = args[0] if args else 0
-            flat = weir.empty(data, dtype=dtype) if isinstance(data, int) else weir.tensor(list(data), dtype=dtype)
+            flat = weir.empty(data, dtype=dtype, device=device) if isinstance(data, int) else weir.tensor(list(data), dtype=dtype)
             wrap_storage = UntypedStorage(wrap_tensor=flat.view(weir.uint8) if flat.numel() else weir.empty(0, dtype=weir.uint8))
         self._untyped_storage, self.dtype = wrap_storage, dtype
+
+    @classmethod
+    def from_buffer(cls, buffer, byte_order="native", count=-1, offset=0, *, dtype=None, device=None):
+        """The numbers of a copy of a buffer, whose bytes are in `byte_order`: native, little or big."""
+        dtype = dtype or cls.dtype
+        item = dtype.itemsize
+        held = bytes(buffer)[offset:]
+        count = len(held) // item if count < 0 else count
+        storage = cls(wrap_storage=UntypedStorage(list(held[:count * item])), dtype=dtype)
+        if byte_order == "big":
+            storage._untyped_storage.byteswap(dtype)
+        if dtype is weir.bool:
+            storage._untyped_storage._flat.ne_(0)
+        return storage
+
+    @classmethod
+    def from_file(cls, filename, shared=False, size=0):
+        """`size` numbers of a file: writes reach it when `shared`."""
+        return cls(wrap_storage=UntypedStorage.from_file(filename, shared, size * cls.dtype.itemsize), dtype=cls.dtype)
 
     @property
     def _flat(self):
         bytes_ = self._untyped_storage._flat
         return bytes_[:bytes_.numel() // self.dtype.itemsize * self.dtype.itemsize].view(self.dtype)
 
+    @property
+    def filename(self):
+        return self._untyped_storage.filename
+
     def untyped(self):
         return self._untyped_storage
-
-    def size(self):
-        return self._untyped_storage.nbytes() // self.dtype.itemsize
-
-    __len__ = size
-
-    def nbytes(self):
-        return self._untyped_storage.nbytes()
-
-    def element_size(self):
-        return self.dtype.itemsize
-
-    def data_ptr(self):
-        return self._untyped_storage.data_ptr()
-
-    def tolist(self):
-        return self._flat.tolist()
-
-    def __iter__(self):
-        return iter(self.tolist())
 
     def __getitem__(self, index):
         if isinstance(index, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
         return self._flat[index].item()
 
-    def __setitem__(self, index, value):
-        self._flat[index] = value
-
-    def copy_(self, source, non_blocking=None):
-        self._flat.copy_(source._flat)
-        return self
-
-    def fill_(self, value):
-        self._flat.fill_(value)
-        return self
-
     def clone(self):
-        return TypedStorage(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype)
+        return type(self)(wrap_storage=self._untyped_storage.clone(), dtype=self.dtype)
 
-    def cpu(self):
+    def __deepcopy__(self, memo):
+        return type(self)(wrap_storage=copied_memory(self._untyped_storage, memo), dtype=self.dtype)
+
+    def resize_(self, size):
+        """Makes room for `size` numbers. NotImplementedError for fewer than there are."""
+        self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
 
-    @property
-    def device(self):
-        return self._untyped_storage.device
+    def type(self, dtype=None, non_blocking=False):
+        """The type's name, or the numbers in the storage type of another one's name."""
+        if dtype is None:
+            return f"torch.{self.pickle_storage_type()}"
+        kind = globals()[dtype.rsplit(".", 1)[-1]] if isinstance(dtype, str) else dtype
+        return self._in(kind.dtype)
 
-    @property
-    def is_cuda(self):
-        return False
-
-    def is_shared(self):
-        return self._untyped_storage.is_shared()
+    def _in(self, dtype):
+        kind = globals()[_NAMES[dtype]]
+        return kind(wrap_storage=untyped_storage(self._flat.to(dtype, copy=True)), dtype=dtype)
 
     def _size(self):
         return self.size()
@@ -185,7 +218,8 @@ class TypedStorage:
         return self.data_ptr()
 
     def pickle_storage_type(self):
-        return weir.empty(0, dtype=self.dtype).type().removeprefix("torch.").replace("Tensor", "Storage")
+        """The name of the storage type of this dtype."""
+        return _NAMES[self.dtype]
 
     def __repr__(self):
         return " " + "\n ".join(map(str, self)) + (f"\n[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) "
@@ -197,10 +231,18 @@ def _typed(name, dtype):
                                         "__doc__": f"TypedStorage of {dtype}."})
 
 
+_NAMES = {}
 for _name, _dtype in (("Float", weir.float32), ("Double", weir.float64), ("Half", weir.float16), ("BFloat16", weir.bfloat16),
                       ("Long", weir.int64), ("Int", weir.int32), ("Short", weir.int16), ("Char", weir.int8),
-                      ("Byte", weir.uint8), ("Bool", weir.bool)):
+                      ("Byte", weir.uint8), ("Bool", weir.bool), ("ComplexFloat", weir.complex64),
+                      ("ComplexDouble", weir.complex128)):
     globals()[_name + "Storage"] = _typed(_name + "Storage", _dtype)
+    _NAMES[_dtype] = _name + "Storage"
+for _name, _dtype in (("float", weir.float32), ("double", weir.float64), ("half", weir.float16), ("bfloat16", weir.bfloat16), ("long", weir.int64),
+                      ("int", weir.int32), ("short", weir.int16), ("char", weir.int8), ("byte", weir.uint8), ("bool", weir.bool),
+                      ("complex_float", weir.complex64), ("complex_double", weir.complex128)):
+    setattr(TypedStorage, _name, lambda self, _dtype=_dtype: self._in(_dtype))
+Storage = globals()["FloatStorage"]  # of the dtype that a program starts with
 
 
 def is_storage(obj, /):

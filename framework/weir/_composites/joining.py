@@ -43,14 +43,14 @@ atleast_1d, atleast_2d, atleast_3d = _atleast(1), _atleast(2), _atleast(3)
 
 @composite(method=False, out=None)
 def broadcast_shapes(*shapes):
-    """The shape that all given shapes broadcast to. Raises RuntimeError when there is none."""
+    """The shape that all given shapes broadcast to. RuntimeError when there is none, ValueError for negative sizes."""
     shapes = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     rank = max((len(s) for s in shapes), default=0)
     result = [1] * rank
     for shape in shapes:
         for i, size in enumerate(reversed(shape)):
             if size < 0:
-                raise RuntimeError(f"Trying to create tensor with negative dimension ({size}): ({size})")
+                raise ValueError(f"broadcast_shapes: a size cannot be negative, but got {size} in {shape}")
             at = rank - 1 - i
             if size != 1 and result[at] not in (1, size):
                 raise RuntimeError("Shape mismatch: objects cannot be broadcast to a single shape")

@@ -1,6 +1,7 @@
 """Looking values up."""
 
 import functools
+from collections.abc import Sequence
 
 import weir
 from weir._C import Tensor
@@ -49,12 +50,19 @@ def nonzero_static(input: Tensor, *, size, fill_value=-1):
 
 @composite(method=False, out=None)
 def unravel_index(indices, shape):
-    """Coordinates of flat indices, a tensor per axis."""
+    """Coordinates of flat indices, a tensor per axis. TypeError unless the indices and the sizes are whole numbers."""
+    if indices.dtype is weir.bool or indices.is_floating_point() or indices.is_complex():
+        raise TypeError(f"unravel_index: expected indices of an integer dtype, but got {indices.dtype}")
+    if isinstance(shape, weir.Tensor) or not isinstance(shape, (int, Sequence)):
+        raise TypeError(f"unravel_index: expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     shape = [shape] if isinstance(shape, int) else list(shape)
+    for size in shape:
+        if not isinstance(size, int):
+            raise TypeError(f"unravel_index: expected 'shape' to hold ints only, but got {type(size)}")
     if any(s < 0 for s in shape):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(shape)}")
     coordinates, indices = [], indices.to(weir.int64)
     for size in reversed(shape):
         coordinates.append(weir.remainder(indices, size))
         indices = weir.floor_divide(indices, size)
-    return tuple(reversed(coordinates))
+    return weir.stack(coordinates[::-1], -1).unbind(-1) if coordinates else ()

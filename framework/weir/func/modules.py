@@ -6,46 +6,83 @@ import weir
 from weir import Tensor
 
 
+_ABSENT = object()
+
+
+def _owner(module, path):
+    """(submodule, name) of a dotted name. AttributeError and TypeError where the way leads over no module."""
+    *parents, name = path.split(".")
+    for parent in parents:
+        child = getattr(module, parent, _ABSENT)
+        if child is _ABSENT:
+            raise AttributeError(f"{type(module).__name__} has no attribute `{parent}`")
+        if not isinstance(child, weir.nn.Module):
+            raise TypeError(f"submodule `{parent}`: {child} is not an instance of torch.nn.Module")
+        module = child
+    return module, name
+
+
+def _exchange(module, name, value):
+    """Puts a tensor, None or nothing (_ABSENT) where the module keeps one, and returns what stood there."""
+    table = next((t for t in (module._parameters, module._buffers) if name in t), None)
+    before = getattr(module, name, _ABSENT) if table is None else table[name]
+    if before is not _ABSENT and before is not None and not isinstance(before, Tensor):
+        raise TypeError(f"attribute `{name}`: {before} is not an instance of torch.Tensor")
+    if value is _ABSENT:
+        delattr(module, name)
+    elif table is not None:
+        table[name] = value
+    else:
+        setattr(module, name, value)
+    return before
+
+
+def _chosen(module, tensors, tie_weights, strict):
+    """The tensors by name, those of weights that are tied to a given one among them. ValueError where tied ones differ."""
+    chosen = dict(tensors)
+    if not tie_weights and not strict:
+        return chosen
+    own = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+    groups = {}
+    for name, value in own.items() if tie_weights else ():
+        groups.setdefault(id(value), []).append(name)
+    for names in groups.values():
+        given = [name for name in names if name in tensors]
+        if len({id(tensors[name]) for name in given}) > 1:
+            raise ValueError(f"functional_call got multiple values for keys {given}, which are tied. Consider using tie_weights=False")
+        chosen.update((name, tensors[given[0]]) for name in names if given)
+    if strict:
+        wrong = {"Unexpected": [n for n in chosen if n not in own], "Missing": [n for n in own if n not in chosen]}
+        if any(wrong.values()):
+            raise RuntimeError("Error(s) in loading the parameters and buffers for functional_call:" + "".join(
+                f"\n\t{kind} key(s): {', '.join(map(repr, names))}." for kind, names in wrong.items() if names))
+    return chosen
+
+
 @contextmanager
 def swapped(module, tensors, tie_weights, strict):
-    """The module with other tensors in the place of its own, put back at the end."""
-    own = {}
-    for table in ("_parameters", "_buffers"):
-        for path, child in module.named_modules(remove_duplicate=False):
-            for name, value in getattr(child, table).items():
-                own[f"{path}.{name}" if path else name] = (getattr(child, table), name, value)
-    unexpected = [n for n in tensors if n not in own]
-    missing = [n for n in own if n not in tensors and own[n][2] is not None] if strict else []
-    if unexpected and strict or missing:
-        raise RuntimeError("Error(s) in loading the parameters and buffers for functional_call:"
-                           + (f"\n\tUnexpected key(s): {', '.join(unexpected)}." if unexpected else "")
-                           + (f"\n\tMissing key(s): {', '.join(missing)}." if missing else ""))
-    if unexpected:
-        raise KeyError(f"functional_call: the module has no {', '.join(unexpected)}")
-    chosen = dict(tensors)
-    if tie_weights:
-        of_id = {id(own[n][2]): t for n, t in tensors.items() if own[n][2] is not None}
-        for name, (_, _, value) in own.items():
-            if value is not None and id(value) in of_id:
-                chosen.setdefault(name, of_id[id(value)])
+    """The module with other tensors in the place of its own, put back at the end, whatever happens."""
+    before = {}
     try:
-        for name, tensor in chosen.items():
-            table, key, _ = own[name]
-            table[key] = tensor
+        for name, tensor in _chosen(module, tensors, tie_weights, strict).items():
+            before[name] = _exchange(*_owner(module, name), tensor)
         yield
     finally:
-        for name in chosen:
-            table, key, value = own[name]
-            if name in tensors and table[key] is not tensors[name] and isinstance(tensors, dict):
-                tensors[name] = table[key]  # a buffer that the call replaced, as batch norm's counter
-            table[key] = value
+        for name, own in before.items():
+            after = _exchange(*_owner(module, name), own)
+            if name in tensors and isinstance(tensors, dict):
+                tensors[name] = after  # a buffer that the call replaced, as batch norm's counter
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
-    """module(*args, **kwargs) with the given tensors in the place of its parameters and buffers, by dotted name.
+    """module(*args, **kwargs) with the given tensors in the place of its parameters, buffers and attributes, by dotted name.
 
-    parameter_and_buffer_dicts: a dict or several, whose names must differ. KeyError for a name that the module has not.
+    parameter_and_buffer_dicts: a dict or several, whose names must differ. Names that the module has not are set for the call, unless
+    `strict`, which takes exactly the module's own (RuntimeError). tie_weights: what is one tensor in the module stays one.
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.func.functional_call.html
     """
+    if isinstance(module, weir.jit.ScriptModule):
+        raise RuntimeError("functional_call: it cannot be used with Jitted modules")
     dicts = parameter_and_buffer_dicts
     if isinstance(dicts, (list, tuple)):
         names = [n for d in dicts for n in d]

@@ -3,6 +3,7 @@
 Source: torch.nn.init; Glorot & Bengio 2010 (xavier), He et al. 2015 (kaiming), Saxe et al. 2013 (orthogonal).
 """
 
+import functools
 import math
 import warnings
 
@@ -46,6 +47,9 @@ def trunc_normal_(tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, 
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=2)
+
+    if tensor.is_meta:
+        return tensor
 
     def cdf(x):
         return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
@@ -210,6 +214,18 @@ def sparse_(tensor, sparsity: float, std: float = 0.01, generator=None):
     return tensor
 
 
-uniform, normal, constant, eye, dirac = uniform_, normal_, constant_, eye_, dirac_
-xavier_uniform, xavier_normal = xavier_uniform_, xavier_normal_
-kaiming_uniform, kaiming_normal, orthogonal, sparse = kaiming_uniform_, kaiming_normal_, orthogonal_, sparse_
+def _under_old_name(fill):
+    old = fill.__name__[:-1]
+
+    @functools.wraps(fill)
+    def deprecated(*args, **kwargs):
+        warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{old}_`.", FutureWarning, stacklevel=2)
+        return fill(*args, **kwargs)
+
+    deprecated.__name__, deprecated.__doc__ = old, f"Deprecated: `{old}_`."
+    return deprecated
+
+
+uniform, normal, constant, eye, dirac, xavier_uniform, xavier_normal, kaiming_uniform, kaiming_normal, orthogonal, sparse = map(
+    _under_old_name, (uniform_, normal_, constant_, eye_, dirac_, xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_,
+                      orthogonal_, sparse_))

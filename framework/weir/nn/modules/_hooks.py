@@ -3,6 +3,7 @@
 Hooks on all modules stand in tables here; the first turns the class's `_hooks` from None, so that every call comes by.
 """
 
+import warnings
 from collections import OrderedDict
 
 import weir
@@ -71,8 +72,13 @@ class HookMixin:
             return output if watch is None else watch.leave(output)
         except Exception:
             for key, hook in list(self._table("forward").items()):
-                if key in self._table("always_call") and key not in called:
+                if key not in self._table("always_call") or key in called:
+                    continue
+                try:
                     self._run_forward_hook(key, hook, args, kwargs, None)
+                except Exception as error:  # the first error is the one to tell
+                    warnings.warn(f"module forward hook with `always_call=True` raised {type(error).__name__}: {error}; the error "
+                                  "that was raised before it goes on", stacklevel=2)
             raise
 
     def _run_pre_hooks(self, args, kwargs):
@@ -155,7 +161,7 @@ def _named_table(kind):
     def put(self, hooks):
         self._own_table(kind)
         self._hooks[kind] = hooks
-    return property(lambda self: self._own_table(kind), put)
+    return property(lambda self: self._own_table(kind), put, lambda self: self._own_table(kind).clear())
 
 
 for _name, _kind in (("forward_hooks", "forward"), ("forward_pre_hooks", "forward_pre"), ("backward_hooks", "backward"),
@@ -187,9 +193,14 @@ class _BackwardWatch:
         """`output` with its tensors passed through a node that sees grad_output."""
         parts = output if isinstance(output, (tuple, list)) else (output,)
         found = [o for o in parts if isinstance(o, Tensor)]
+        if not found:
+            warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but received "
+                          f"{type(output)}", stacklevel=4)
         if not any(o.requires_grad for o in found):
             return output
         replaced = _replace(parts, _identity(self._on_grad_output, found))
+        if isinstance(output, tuple) and hasattr(output, "_fields"):
+            return type(output)(*replaced)
         return type(output)(replaced) if isinstance(output, (tuple, list)) else replaced[0]
 
     def _on_grad_output(self, grads):

@@ -15,7 +15,9 @@ _IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _grad_t = weir.Tensor
 _DropoutNd = next((c for c in Dropout.__mro__[1:] if "Dropout" in c.__name__), Dropout)
-_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks = (_shared.setdefault(kind, OrderedDict()) for kind in ("forward", "forward_pre", "backward"))
+(_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks, _global_forward_hooks_with_kwargs,
+ _global_forward_hooks_always_called) = (_shared.setdefault(kind, OrderedDict()) for kind in (
+     "forward", "forward_pre", "backward", "backward_pre", "with_kwargs", "always_call"))
 _shape_t = int
 
 

@@ -1,5 +1,6 @@
 """Saving a module's state and putting it back, under PyTorch's names."""
 
+import weakref
 from collections import OrderedDict, namedtuple
 from itertools import chain
 
@@ -50,6 +51,8 @@ class StateMixin:
                 child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._table("state_dict").values():
             result = hook(self, destination, prefix, metadata)
+            if result is not None and getattr(hook, "_from_public_api", False):
+                raise RuntimeError(f"state_dict post-hook must return None, but {hook} returned {type(result)}")
             destination = destination if result is None else result
         return destination
 
@@ -161,10 +164,15 @@ class StateMixin:
                 tensor.copy_(value)
 
     def register_state_dict_post_hook(self, hook):
-        """`hook(module, state_dict, prefix, local_metadata)` runs after this module was saved."""
+        """`hook(module, state_dict, prefix, local_metadata)` runs after this module was saved, changes state_dict in place and returns None."""
+        hook._from_public_api = True
         return add_hook(self._own_table("state_dict"), hook)
 
-    _register_state_dict_hook = register_state_dict_post_hook
+    def _register_state_dict_hook(self, hook):
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError("Cannot register the same function as the state dict post hook that was previously registered via "
+                               "register_state_dict_post_hook")
+        return add_hook(self._own_table("state_dict"), hook)
 
     def register_state_dict_pre_hook(self, hook):
         """`hook(module, prefix, keep_vars)` runs before this module is saved."""
@@ -175,12 +183,27 @@ class StateMixin:
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        call = (lambda *args: hook(self, *args)) if with_module else hook
-        return add_hook(self._own_table("load_state_dict_pre"), call)
+        return add_hook(self._own_table("load_state_dict_pre"), _OfModule(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook):
         """`hook(module, incompatible_keys)` runs after this module was loaded."""
         return add_hook(self._own_table("load_state_dict_post"), hook)
+
+
+class _OfModule:
+    """A hook that is given its module, which it does not keep alive. Pickled with it."""
+
+    def __init__(self, hook, module):
+        self.hook, self.module = hook, weakref.ref(module)
+
+    def __call__(self, *args):
+        return self.hook(self.module(), *args)
+
+    def __getstate__(self):
+        return {"hook": self.hook, "module": self.module()}
+
+    def __setstate__(self, state):
+        self.__init__(state["hook"], state["module"])
 
 
 def _overrides(module, name):

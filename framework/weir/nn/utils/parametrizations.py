@@ -21,7 +21,7 @@ def _tensor_of(module, name):
 def _orthogonalized(matrix):
     """The orthogonal factor whose triangular factor has a positive diagonal."""
     q, r = weir.linalg.qr(matrix)
-    return q * r.diagonal(dim1=-2, dim2=-1).sign().unsqueeze(-2)
+    return q * r.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
 
 class _Orthogonal(Module):

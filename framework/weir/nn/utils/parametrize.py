@@ -63,6 +63,9 @@ class ParametrizationList(ModuleList):
             if new.dtype != original.dtype:
                 raise ValueError("When `right_inverse` outputs one tensor, it may not change the dtype.\n"
                                  f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}")
+            if new.device != original.device:
+                raise ValueError("When `right_inverse` outputs one tensor, it may not change the device.\n"
+                                 f"original.device: {original.device}\nright_inverse(original).device: {new.device}")
             original.data = new.detach()
             _register(self, "original", original)
         else:

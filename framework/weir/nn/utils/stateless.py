@@ -1,12 +1,16 @@
 """Calling a module with other parameters than its own."""
 
+import warnings
+
 from weir.func.modules import functional_call as _functional_call, swapped as _swapped
 
 __all__ = ["functional_call"]
 
 
 def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
-    """`module(*args, **kwargs)` with the given tensors in place of those of their dotted names. Source: torch.nn.utils.stateless."""
+    """Deprecated: `torch.func.functional_call`. Source: torch.nn.utils.stateless."""
+    warnings.warn("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a future version of "
+                  "PyTorch. Please use `torch.func.functional_call` instead which is a drop-in replacement.", FutureWarning, stacklevel=2)
     return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
 
 
