@@ -51,8 +51,10 @@ def test_functional_call_puts_the_parameters_back():
     weight = model.weight
     weir.func.functional_call(model, {"weight": weir.zeros(1, 2)}, weir.ones(1, 2))
     assert model.weight is weight
-    with pytest.raises(KeyError):
-        weir.func.functional_call(model, {"nothing": weir.zeros(1)}, weir.ones(1, 2))
+    weir.func.functional_call(model, {"nothing": weir.zeros(1)}, weir.ones(1, 2))
+    assert not hasattr(model, "nothing")
+    with pytest.raises(RuntimeError, match="nothing"):
+        weir.func.functional_call(model, {"nothing": weir.zeros(1)}, weir.ones(1, 2), strict=True)
 
 
 @pytest.mark.parametrize("call", [lambda f: f.func.grad(lambda a: a)(f.ones(2)), lambda f: f.func.vmap(lambda a: a)(3),

@@ -24,7 +24,7 @@ from .rnn import *  # noqa: F401,F403
 from .sparse import *  # noqa: F401,F403
 from .transformer import *  # noqa: F401,F403
 
-__all__ = sorted(name for name, value in vars().items() if isinstance(value, type))
+__all__ = [name for name, value in vars().items() if isinstance(value, type)]
 
 
 def __getattr__(name):
