@@ -15,7 +15,10 @@ MODULES = """torch torch.Tensor torch.nn torch.nn.functional torch.nn.init torch
     torch.autograd.graph torch.utils.data torch.utils.checkpoint torch.cuda torch.cuda.amp torch.amp torch.distributions torch.func torch.fx torch.jit torch.hub
     torch.library torch.overrides torch.testing torch.profiler torch.futures torch.compiler torch.multiprocessing torch.nn.attention
     torch.nn.parallel torch.backends.cudnn torch.backends.cuda torch.backends.mkldnn torch.sparse torch.signal.windows torch.masked
-    torch.distributed torch.onnx torch.export torch.accelerator torch.cpu torch.quasirandom torch.nested""".split()
+    torch.distributed torch.onnx torch.export torch.accelerator torch.cpu torch.quasirandom torch.nested
+    torch.Generator torch.Size torch.device torch.dtype torch.UntypedStorage torch.TypedStorage torch.nn.Module torch.nn.Sequential
+    torch.nn.ModuleList torch.nn.ModuleDict torch.nn.ParameterList torch.nn.ParameterDict torch.optim.Optimizer torch.optim.lr_scheduler.LRScheduler
+    torch.amp.GradScaler torch.utils.data.DataLoader torch.distributions.Distribution""".split()
 
 KINDS = ("same", "partial", "named", "absent")
 
@@ -46,8 +49,9 @@ def documented(name, value):
 
 found = {}
 for path in sys.argv[1:]:
-    if path == "torch.Tensor":
-        module = torch.Tensor
+    parent, _, last = path.rpartition(".")
+    module = getattr(importlib.import_module(parent), last, None) if last[0].isupper() or parent == "torch" and last in ("device", "dtype") else None
+    if module is not None:
         names = [n for n in dir(module) if not n.startswith("_")]
     else:
         try:
@@ -120,9 +124,10 @@ result = {}
 for path, names in given["modules"].items():
     where = path.replace("torch", sys.argv[1], 1)
     try:
-        module = subject.Tensor if path == "torch.Tensor" else importlib.import_module(where)
+        module = importlib.import_module(where)
     except ImportError:
-        module = None
+        parent, _, last = where.rpartition(".")  # a class, perhaps
+        module = getattr(importlib.import_module(parent), last, None)
     answers = {}
     for name, wanted in names.items():
         if module is None:

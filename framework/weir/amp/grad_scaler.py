@@ -124,13 +124,13 @@ class GradScaler:
         return dict(scale=self._scale, growth_factor=self._growth_factor, backoff_factor=self._backoff_factor,
                     growth_interval=self._growth_interval, _growth_tracker=self._good_steps) if self._enabled else {}
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state_dict):
         """Takes over what `state_dict` gave. RuntimeError for an empty one, of a scaler that was switched off."""
         if not self._enabled:
             return
-        if not state:
+        if not state_dict:
             raise RuntimeError("The source state dict is empty, possibly because it was saved from a disabled instance "
                                "of GradScaler.")
-        self._scale, self._good_steps = state["scale"], state["_growth_tracker"]
-        self._growth_factor, self._backoff_factor = state["growth_factor"], state["backoff_factor"]
-        self._growth_interval = state["growth_interval"]
+        self._scale, self._good_steps = state_dict["scale"], state_dict["_growth_tracker"]
+        self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
+        self._growth_interval = state_dict["growth_interval"]

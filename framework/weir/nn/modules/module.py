@@ -1,5 +1,7 @@
 """Module: parameters, buffers and submodules under names. Source: torch.nn.Module's documented protocol."""
 
+from typing import Any, TypeVar
+
 import weir
 from weir import Tensor
 from weir.nn.modules._cast import CastMixin
@@ -19,6 +21,7 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
     """
 
     training: bool
+    T_destination = TypeVar("T_destination", bound=dict[str, Any])
 
     def __init__(self, *args, **kwargs):
         if args or kwargs:
@@ -234,9 +237,9 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
                 path = f"{prefix}.{name}" if prefix else name
                 yield from module.named_modules(memo, path, remove_duplicate)
 
-    def modules(self):
-        """All modules of the tree, this one first."""
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate: bool = True):
+        """All modules of the tree, this one first; each once, or as often as it stands there."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def train(self, mode: bool = True):
