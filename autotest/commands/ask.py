@@ -1,5 +1,6 @@
 """Commands that ask: the databases' samples, generated calls, names, one operation."""
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Annotated, Optional
@@ -14,6 +15,7 @@ from ..campaign.tasks import UsageError
 from ..cases import database
 from ..opdb.run import Settings
 from ..record import record
+from ..suites import compare as comparing
 from ..tiers import NIGHTLY, TIERS
 from .common import (FELL, CasesFolder, Dtype, Jobs, MaxSamples, Ops, Subject, Tier, Timeout, campaign_of, config, jobs_of, names,
                      recorded, replayed_by, run_of, settings_of, shard_of, show)
@@ -56,6 +58,36 @@ def compat(
     """Says which public names of PyTorch the subject has, with the same parameters, fewer, or not at all."""
     answers = naming.compare(subject)
     print(json.dumps(answers) if as_json else naming.show(answers))
+
+
+@app.command()
+def suite(
+    folder: Annotated[Path, typer.Argument(help="`test` of PyTorch's source tree, of about the installed version.")],
+    files: Annotated[list[str], typer.Argument(help="Test files in it.")],
+    subject: Subject = "weir",
+    timeout: Annotated[float, typer.Option(help="Seconds for one file under one framework.")] = 1800.0,
+    per_test: Annotated[float, typer.Option(help="Seconds for one test.")] = 60.0,
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the failed tests here.")] = None,
+):
+    """Runs test files that PyTorch's developers wrote on the subject beside PyTorch, and says where it does worse.
+
+    The subject answers for `torch`, by its function `as_torch`. Of errors the class is compared, not the words. Exit code 2: worse somewhere.
+
+    \b
+    Examples:
+      weir-autotest suite pytorch/test test_indexing.py nn/test_pooling.py
+      weir-autotest suite pytorch/test test_torch.py --json torch.json
+    """
+    for file in files:
+        if not (folder / file).is_file():
+            raise UsageError(f"suite: no file {file} in {folder}")
+    found = []
+    for file in files:
+        found.append(comparing.compare(subject, folder.resolve(), file, timeout, per_test))
+        print(comparing.show(found[-1]), flush=True)
+    if json_file:
+        json_file.write_text(json.dumps([dataclasses.asdict(f) for f in found], indent=1))
+    raise typer.Exit(FELL if any(f.worse or f.trouble for f in found) else 0)
 
 
 @app.command(name="run")

@@ -1,5 +1,7 @@
 """Dropout and its relatives."""
 
+import warnings
+
 from weir._ops import op
 
 from ._check import check_tensor
@@ -38,6 +40,12 @@ def _feature_dropout(input, p, training, inplace, batched):
     return input.copy_(result) if inplace else result
 
 
+def _warn_of_axes(name, input, usual):
+    if input.dim() not in usual:
+        warnings.warn(f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an error in a future "
+                      f"release. Expected {usual[0]}D or {usual[1]}D.", stacklevel=3)
+
+
 def dropout1d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, L) or (C, L)."""
     if input.dim() not in (2, 3):
@@ -48,12 +56,17 @@ def dropout1d(input, p=0.5, training=True, inplace=False):
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
-    """Zeroes whole channels of (N, C, H, W)."""
+    """Zeroes whole channels of (N, C, H, W). An input of three axes is (N, C, L), with a warning."""
+    if input.dim() == 3:
+        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired - input is "
+                      "interpreted as shape (N, C, L). Use dropout1d for that.", stacklevel=2)
+    _warn_of_axes("dropout2d", input, (3, 4))
     return _feature_dropout(input, p, training, inplace, True)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
     """Zeroes whole channels of (N, C, D, H, W), or of (C, D, H, W)."""
+    _warn_of_axes("dropout3d", input, (4, 5))
     return _feature_dropout(input, p, training, inplace, input.dim() == 5)
 
 

@@ -1,0 +1,47 @@
+"""Runs pytest on test files of PyTorch's where a subject answers for `torch`.
+
+    python -m weir_autotest.suites.launch SUBJECT FOLDER [pytest's arguments]
+
+FOLDER is `test` of PyTorch's source tree. What errors say is not compared, only their class: the words are each framework's own.
+"""
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+from . import stand_ins
+
+
+def prepare(subject: str) -> None:
+    """From now on `import torch` gives the subject, and PyTorch's test helpers load over it."""
+    site = Path(importlib.util.find_spec("torch").origin).parent.parent
+    framework = importlib.import_module(subject)
+    framework.as_torch()
+
+    def lacking(name):
+        try:
+            return importlib.util.find_spec(subject + name[len("torch"):]) is None
+        except ModuleNotFoundError:
+            return True
+
+    sys.meta_path[:0] = [stand_ins.Files(site, stand_ins.FIRST), stand_ins.Files(site, stand_ins.OWN_FILES, lacking)]
+    for name in [n for n in sys.modules if n.startswith(stand_ins.FIRST)]:
+        del sys.modules[name]
+    stand_ins.put_all()
+    _compare_classes_of_errors_only()
+
+
+def _compare_classes_of_errors_only() -> None:
+    dtypes = importlib.import_module("torch.testing._internal.common_dtype")
+    dtypes._validate_dtypes = lambda *given: given  # a dtype that a subject has by name only is none of its dtypes
+    case = importlib.import_module("torch.testing._internal.common_utils").TestCase
+    case.assertRaisesRegex = lambda self, error, words, *args, **kwargs: self.assertRaises(error, *args, **kwargs)
+    case.assertWarnsRegex = lambda self, warning, words, *args, **kwargs: self.assertWarns(warning, *args, **kwargs)
+
+
+if __name__ == "__main__":
+    import pytest
+    prepare(sys.argv[1])
+    sys.path.insert(0, sys.argv[2])
+    sys.exit(pytest.main(sys.argv[3:]))

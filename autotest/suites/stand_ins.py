@@ -1,0 +1,116 @@
+"""What PyTorch's test files import of PyTorch's inside, so that they can be loaded where a subject answers for `torch`.
+
+Nothing here computes: a stand-in is what an import finds. A test that uses one fails, and fails rightly.
+"""
+
+import importlib
+import importlib.abc
+import importlib.util
+import types
+from pathlib import Path
+
+#: PyTorch's own files, which ask the subject through `torch`: its test helpers, and what they lean on.
+FIRST = ("torch.testing._internal", "torch.testing._comparison")
+OWN_FILES = ("torch.fx", "torch.autograd._functions", "torch.utils", "torch.testing", "torch._vendor", "torch._utils_internal", "torch._lazy")
+
+#: Names in modules that a subject has, by what stands for them.
+CLASSES = """_C.ScriptDict _C.ScriptList _C.ScriptMethod _C._DisableTorchDispatch autograd.function.InplaceFunction testing.FileCheck
+    serialization.LoadEndianness serialization.SourceChangeWarning _dynamo.utils.LazyString""".split()
+CALLS = """backends.disable_global_flags cpu._is_avx2_supported _scaled_mm _scaled_mm_v2 jiterator_unary jiterator_binary
+    jiterator_4inputs_with_extra_args jiterator_binary_return_by_ref jiterator_2inputs_2outputs _segment_reduce cuda.jiterator
+    autograd.gradcheck._get_numerical_jacobian autograd.gradcheck._iter_tensors autograd._calculate_shape autograd.kineto_available
+    autograd.profiler.emit_itt _disable_dynamo return_types.all_return_types utils._import_utils.import_dill utils._import_utils.dill_available
+    utils._python_dispatch.return_and_correct_aliasing fx.graph._PyTreeCodeGen fx.graph._PyTreeInfo serialization.skip_data
+    serialization.get_default_load_endianness serialization.set_default_load_endianness
+    serialization.check_module_version_greater_or_equal""".split()
+ANSWERS = {"_utils._is_privateuse1_backend_available": lambda *a: False, "_C._get_cpu_capability": lambda: "AVX2",
+           "_C._get_privateuse1_backend_name": lambda: "privateuseone", "backends.mkldnn.is_available": lambda: False,
+           "backends.python_native": types.SimpleNamespace(available_dsls=[]), "_C._get_all_dtypes": lambda: [],
+           "_C._len_torch_function_stack": lambda: 0, "_C._get_torch_function_state": lambda: 0,
+           "_C._set_torch_function_state": lambda state: None, "_C._TorchFunctionState": types.SimpleNamespace(ENABLED=0),
+           "_inductor.utils.GPU_TYPES": [], "_dynamo.config.compiled_autograd": False}
+NO_MODULES = """ao.nn.qat.modules ao.nn.quantizable.modules ao.nn.quantized.modules""".split()  # lists of modules, here empty
+
+
+class StandIn:
+    """Anything: it is called, entered and looked into, and is false."""
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def __call__(self, *args, **kwargs):
+        return StandIn()
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return StandIn()
+
+    def __bool__(self):
+        return False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+
+class _Module(types.ModuleType):
+    """A module in which every name is a stand-in; those of classes are classes, since one may inherit from them."""
+
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = type(name, (StandIn,), {}) if name[0].isupper() else StandIn()
+        setattr(self, name, value)
+        return value
+
+
+class _Loader(importlib.abc.Loader):
+    def create_module(self, spec):
+        return _Module(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class Files(importlib.abc.MetaPathFinder):
+    """Modules of `torch` from PyTorch's files; below `roots`, or also, where `lacking` says so of a name, as stand-ins."""
+
+    def __init__(self, site: Path, roots: tuple, lacking=None):
+        self._site, self._roots, self._lacking = site, roots, lacking
+
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("torch.") or self._lacking and not self._lacking(name):
+            return None
+        if any(name == root or name.startswith(root + ".") for root in self._roots):
+            place = self._site / name.replace(".", "/")
+            if (place / "__init__.py").exists():
+                return importlib.util.spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
+            if place.with_suffix(".py").exists():
+                return importlib.util.spec_from_file_location(name, place.with_suffix(".py"))
+        return importlib.util.spec_from_loader(name, _Loader(), is_package=True) if self._lacking else None
+
+
+def put(path: str, value) -> None:
+    """Sets torch.`path`, unless the subject has it."""
+    parent, _, name = ("torch." + path).rpartition(".")
+    module = importlib.import_module(parent)
+    if name not in vars(module):
+        setattr(module, name, value)
+
+
+def put_all() -> None:
+    """Sets every name of the lists above that the subject has not."""
+    for path in CLASSES:
+        put(path, type(path.rpartition(".")[2], (StandIn,), {}))
+    for path in CALLS:
+        put(path, StandIn())
+    for path, value in ANSWERS.items():
+        parent, _, name = ("torch." + path).rpartition(".")
+        setattr(importlib.import_module(parent), name, value)
+    for path in NO_MODULES:
+        importlib.import_module("torch." + path).__all__ = []
