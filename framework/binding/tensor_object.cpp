@@ -7,6 +7,7 @@
 #include "framework/binding/construct.h"
 #include "framework/binding/indexing.h"
 #include "framework/binding/op_function.h"
+#include "framework/binding/operators.h"
 #include "framework/binding/rules.h"
 #include "framework/core/warn.h"
 #include "framework/op/copy.h"
@@ -66,100 +67,6 @@ void dealloc(PyObject* o) {
     return;
   }
   Py_TYPE(o)->tp_free(o);
-}
-
-// ---- operators: each slot is one op; reversed operands arrive in order --------------------------------------
-template <const char* kName> const OpType& op_named() {
-  static const OpType* t = find_op(kName);
-  return *t;
-}
-template <const char* kName> PyObject* binary(PyObject* a, PyObject* b) {
-  return guarded([&]() -> PyObject* {
-    Tensor in[2] = {operand(a), operand(b)};
-    if (!in[0] || !in[1]) return ask_operand(kName, a, b);
-    return call_inputs(op_named<kName>(), in);
-  });
-}
-template <const char* kName> PyObject* binary_inplace(PyObject* a, PyObject* b) {
-  return guarded([&]() -> PyObject* {
-    Tensor in[2] = {operand(a), operand(b)};
-    if (!in[1]) return ask_operand(kName + std::string("_"), a, b);
-    return call_inputs(op_named<kName>(), in, true);
-  });
-}
-template <const char* kName> PyObject* unary(PyObject* a) {
-  return guarded([&] { return call_inputs(op_named<kName>(), std::span(&unwrap(a), 1)); });
-}
-constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kDiv[] = "div", kRemainder[] = "remainder", kPow[] = "pow",
-               kFloorDivide[] = "floor_divide", kNegate[] = "neg", kAbs[] = "abs", kMatmul[] = "matmul", kNot[] = "bitwise_not",
-               kAnd[] = "bitwise_and", kOr[] = "bitwise_or", kXor[] = "bitwise_xor", kShl[] = "bitwise_left_shift",
-               kShr[] = "bitwise_right_shift", kEq[] = "eq", kNe[] = "ne", kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge";
-constexpr char kReciprocal[] = "reciprocal";
-// As in PyTorch, what is divided by a tensor is multiplied by its reciprocal, and so rounded twice.
-PyObject* true_divide(PyObject* a, PyObject* b) {
-  if (PyObject_TypeCheck(a, &TensorType)) return binary<kDiv>(a, b);
-  return guarded([&]() -> PyObject* {
-    if (!operand(a) && !is_numpy_array(a)) return Py_NewRef(Py_NotImplemented);
-    auto inverse = py::reinterpret_steal<py::object>(must(unary<kReciprocal>(b)));
-    if (!is_numpy_array(a)) return must(binary<kMul>(inverse.ptr(), a));
-    return inverse.attr("_times_array")(py::handle(a)).release().ptr();
-  });
-}
-PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
-PyObject* power_inplace(PyObject* a, PyObject* b, PyObject*) { return binary_inplace<kPow>(a, b); }
-PyObject* positive(PyObject* a) { return Py_NewRef(a); }
-
-int truth(PyObject* o) {
-  try {
-    check(unwrap(o).numel() == 1, "Boolean value of Tensor with ", unwrap(o).numel() == 0 ? "no values" : "more than one value",
-          " is ambiguous");
-    return !item(unwrap(o)).is_zero();
-  } catch (...) {
-    set_python_error();
-    return -1;
-  }
-}
-Scalar only_element(PyObject* o) {
-  check<ValueError>(unwrap(o).numel() == 1, "only one element tensors can be converted to Python scalars, got one of shape ", unwrap(o).sizes());
-  static WarnOnce recorded;
-  if (unwrap(o).has_flag(kRequiresGrad) && mode.grad)
-    recorded("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.");
-  return item(unwrap(o));
-}
-PyObject* to_python_float(PyObject* o) {
-  return guarded([&] { return PyFloat_FromDouble(only_element(o).to_double()); });
-}
-PyObject* to_python_int(PyObject* o) {
-  return guarded([&] {
-    Scalar s = only_element(o);
-    return s.is_whole() ? PyLong_FromLongLong(s.i) : PyLong_FromDouble(s.to_double());
-  });
-}
-PyObject* to_python_index(PyObject* o) {
-  return guarded([&] {
-    check<TypeError>(unwrap(o).numel() == 1 && !is_inexact(unwrap(o).dtype()), "only integer tensors of a single element can be converted to an index");
-    return PyLong_FromLongLong(item(unwrap(o)).to_int());
-  });
-}
-
-// An array of NumPy's numbers as a tensor; an undefined one for anything else.
-Tensor numbers_of(PyObject* o) {
-  if (!is_numpy_array(o)) return {};
-  try {
-    return from_numpy(o);
-  } catch (const TypeError&) {
-    return {};
-  }
-}
-
-PyObject* compare(PyObject* a, PyObject* b, int op) {
-  static const OpType* ops[] = {find_op("lt"), find_op("le"), find_op("eq"), find_op("ne"), find_op("gt"), find_op("ge")};
-  return guarded([&]() -> PyObject* {
-    Tensor in[2] = {operand(a), operand(b)};
-    if (op == Py_EQ && !in[1]) in[1] = numbers_of(b);  // in PyTorch too, of the comparisons this one alone
-    if (!in[1]) return ask_operand(std::string(ops[op]->signature->name), a, b);
-    return call_inputs(*ops[op], in);
-  });
 }
 
 Py_ssize_t length(PyObject* o) {
@@ -359,7 +266,6 @@ PyMethodDef methods[] = {
     {"retain_grad", m_retain_grad, METH_NOARGS, "Keeps .grad of a non-leaf."},
     {}};
 
-PyNumberMethods number{};
 PyMappingMethods mapping{};
 PySequenceMethods sequence{};
 
@@ -421,6 +327,8 @@ void set_python_error() noexcept {
     PyErr_SetString(PyExc_IndexError, e.what());
   } catch (const NotImplemented& e) {
     PyErr_SetString(PyExc_NotImplementedError, e.what());
+  } catch (const AssertionError& e) {
+    PyErr_SetString(PyExc_AssertionError, e.what());
   } catch (const LinAlgError& e) {
     PyErr_SetString(linalg_error(), e.what());
   } catch (const DynamicShape& e) {
@@ -435,37 +343,6 @@ void set_python_error() noexcept {
 }
 
 void init_tensor_type(py::module_& m) {
-  number.nb_add = binary<kAdd>;
-  number.nb_subtract = binary<kSub>;
-  number.nb_multiply = binary<kMul>;
-  number.nb_true_divide = true_divide;
-  number.nb_floor_divide = binary<kFloorDivide>;
-  number.nb_remainder = binary<kRemainder>;
-  number.nb_power = power;
-  number.nb_matrix_multiply = binary<kMatmul>;
-  number.nb_and = binary<kAnd>;
-  number.nb_or = binary<kOr>;
-  number.nb_xor = binary<kXor>;
-  number.nb_lshift = binary<kShl>;
-  number.nb_rshift = binary<kShr>;
-  number.nb_inplace_add = binary_inplace<kAdd>;
-  number.nb_inplace_subtract = binary_inplace<kSub>;
-  number.nb_inplace_multiply = binary_inplace<kMul>;
-  number.nb_inplace_true_divide = binary_inplace<kDiv>;
-  number.nb_inplace_floor_divide = binary_inplace<kFloorDivide>;
-  number.nb_inplace_remainder = binary_inplace<kRemainder>;
-  number.nb_inplace_power = power_inplace;
-  number.nb_inplace_and = binary_inplace<kAnd>;
-  number.nb_inplace_or = binary_inplace<kOr>;
-  number.nb_inplace_xor = binary_inplace<kXor>;
-  number.nb_negative = unary<kNegate>;
-  number.nb_positive = positive;
-  number.nb_absolute = unary<kAbs>;
-  number.nb_invert = unary<kNot>;
-  number.nb_bool = truth;
-  number.nb_float = to_python_float;
-  number.nb_int = to_python_int;
-  number.nb_index = to_python_index;
   mapping.mp_length = length;
   mapping.mp_subscript = get_item;
   mapping.mp_ass_subscript = set_item;
@@ -479,10 +356,9 @@ void init_tensor_type(py::module_& m) {
   TensorType.tp_dealloc = dealloc;
   TensorType.tp_dictoffset = offsetof(PyTensor, dict);
   TensorType.tp_weaklistoffset = offsetof(PyTensor, weakrefs);
-  TensorType.tp_as_number = &number;
   TensorType.tp_as_mapping = &mapping;
   TensorType.tp_as_sequence = &sequence;
-  TensorType.tp_richcompare = compare;
+  set_operators(TensorType);
   TensorType.tp_hash = [](PyObject* o) { return Py_hash_t(reinterpret_cast<intptr_t>(unwrap(o).get()) >> 4); };
   TensorType.tp_getset = getset;
   TensorType.tp_methods = methods;

@@ -46,11 +46,25 @@ TEST(Generator, SeedingDropsTheSpareNormal) {
 TEST(Generator, AStateCanBeKeptAndRestored) {
   Generator g(3);
   g.normal();  // leaves a spare one
-  auto state = g.state;
+  std::vector<std::byte> state(Generator::kStateBytes);
+  g.save(state.data());
   double a = g.normal(), b = g.uniform_double();
-  g.state = state;
-  EXPECT_EQ(g.normal(), a);
-  EXPECT_EQ(g.uniform_double(), b);
+  Generator other(4);
+  other.load(state.data(), state.size());
+  EXPECT_EQ(other.initial_seed(), 3u);
+  EXPECT_EQ(other.normal(), a);
+  EXPECT_EQ(other.uniform_double(), b);
+}
+
+TEST(Generator, BytesThatAreNoStateChangeNothing) {
+  Generator g(3), same(3);
+  std::vector<std::byte> state(Generator::kStateBytes);
+  EXPECT_THROW(g.load(state.data(), state.size()), Error);      // no words were ever seeded
+  EXPECT_THROW(g.load(state.data(), state.size() - 1), Error);  // too short
+  same.save(state.data());
+  state[16] = std::byte{0xff}, state[17] = std::byte{0xff};     // the next word lies far beyond the last
+  EXPECT_THROW(g.load(state.data(), state.size()), Error);
+  EXPECT_EQ(g.uniform_double(), same.uniform_double());
 }
 
 }  // namespace weir

@@ -1,0 +1,13 @@
+// The operators of Tensor: each slot is one op; reversed operands arrive in order.
+#pragma once
+#include "framework/binding/tensor_object.h"
+#include "framework/core/scalar.h"
+
+namespace weir {
+
+/// Gives `type` the operators, comparisons and conversions to Python numbers.
+void set_operators(PyTypeObject& type);
+/// The number that a tensor of one element holds. ValueError for another count.
+Scalar only_element(PyObject* o);
+
+}  // namespace weir
