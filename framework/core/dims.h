@@ -102,15 +102,15 @@ inline std::ostream& operator<<(std::ostream& out, const Dims& d) {
   return out << ']';
 }
 
-/// Row-major strides of a dense tensor of these sizes (a size of 0 counts as 1, as in PyTorch).
+/// Row-major strides of a dense tensor of these sizes (a size of 0 counts as 1, as in PyTorch). Raises where one overflows.
 inline Dims contiguous_strides(const Dims& sizes) {
   Dims s;
   s.n = sizes.n;
   int64_t step = 1;
   for (int i = sizes.n; i-- > 0;) {
     s[i] = step;
-    // Unsigned: beside a size of 0 the others may overflow, and then no stride is used.
-    step = int64_t(uint64_t(step) * uint64_t(sizes[i] > 1 ? sizes[i] : 1));
+    if (i > 0 && __builtin_mul_overflow(step, sizes[i] > 1 ? sizes[i] : 1, &step)) [[unlikely]]
+      throw Error(str("Stride calculation overflowed with sizes=", sizes));
   }
   return s;
 }

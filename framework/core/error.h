@@ -15,6 +15,7 @@ struct TypeError : Error { using Error::Error; };
 struct ValueError : Error { using Error::Error; };
 struct IndexError : Error { using Error::Error; };
 struct NotImplemented : Error { using Error::Error; };
+struct AssertionError : Error { using Error::Error; };
 struct OutOfMemory : Error { using Error::Error; };
 /// What a program does that cannot be traced; DynamicShape: a result's shape depends on values.
 struct Untraceable : Error { using Error::Error; };       // nn.graph.Untraceable, a RuntimeError

@@ -122,7 +122,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
       copy_elements(out[i], fresh[i]);
       bump_version(out[i]);
     } else {
-      write_out(op_name(type), out[i], fresh[i]);
+      write_out(op_name(type), out[i], fresh[i], type.out);
     }
   }
 }
@@ -208,7 +208,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         bump_version(out[i]);
         continue;
       }
-      write_out(op_name(type), out[i], r[i]);
+      write_out(op_name(type), out[i], r[i], type.out);
     } else if (type.inplace && !in.empty() && out[i] == in[0]) {
       bump_version(out[i]);  // what was asked for in place counts as written, also where nothing changes
     }
@@ -233,7 +233,7 @@ void call_dynamic(const OpType& type, const void* op, Inputs in, Tensor* out, co
       continue;
     }
     check_out(type, out[i], made[i].meta(), in);
-    write_out(op_name(type), out[i], made[i]);
+    write_out(op_name(type), out[i], made[i], type.out);
   }
 }
 

@@ -43,6 +43,7 @@ enum class Out : uint8_t {
   joined,  // as apart, but a dtype that the result does not cast to is a TypeError, as PyTorch's cat has it
   none,   // takes no out=
   same,   // the result's own dtype, in any memory
+  row,    // as cast, and of as many elements as a result of one axis has, in any shape
   truth,  // bool or uint8
   usual,  // as most ops of its kind: cast for element-wise ops, composites and those that are told a dtype, same for others
 };

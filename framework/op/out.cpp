@@ -45,10 +45,10 @@ void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& ou
   check(can_cast(result.dtype, out.dtype()), op, ": result type ", name_of(result.dtype),
         " can't be cast to the desired output type ", name_of(out.dtype()));
   check_no_repeats(out);
-  Tensor written = resized(out, result.sizes);
+  Tensor written = rule == Out::row && out.numel() == result.sizes.product() ? out : resized(out, result.sizes);
   for (const Tensor& x : in) {
     Overlap met = x ? overlap(written, x) : Overlap::none;
-    bool refused = rule != Out::cast && rule != Out::same && rule != Out::truth ? met == Overlap::full || met == Overlap::partial : elementwise && met == Overlap::partial;
+    bool refused = rule != Out::cast && rule != Out::same && rule != Out::truth && rule != Out::row ? met == Overlap::full || met == Overlap::partial : elementwise && met == Overlap::partial;
     check(!refused, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
           "memory location. ", kClone);
   }
@@ -61,7 +61,8 @@ void check_out_history(std::string_view op, const Tensor& out, const Tensor& res
         "differentiation, but one of the arguments requires grad.");
 }
 
-void write_out(std::string_view op, const Tensor& out, const Tensor& value) {
+void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule) {
+  if (rule == Out::row && out.numel() == value.numel()) return write_out(op, out, value.ndim() == 1 ? alias(value, out.sizes(), contiguous_strides(out.sizes()), value->offset) : value);
   check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),
         " can't be cast to the desired output type ", name_of(out.dtype()));
   if (!(out.sizes() == value.sizes())) {

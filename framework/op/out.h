@@ -21,8 +21,8 @@ inline void check_out(const OpType& type, const Tensor& out, const Meta& result,
 }
 /// Raises when out= would have to be recorded: `result`, computed from the inputs, has a history, or `out` asks for one.
 void check_out_history(std::string_view op, const Tensor& out, const Tensor& result);
-/// Writes `value` into `out` as out= does: casts, resizes where shapes differ, keeps its storage. A new shape takes the
+/// Writes `value` into `out` as out= of `rule` does: casts, resizes where shapes differ, keeps its storage. A new shape takes the
 /// strides of a dense `value` too.
-void write_out(std::string_view op, const Tensor& out, const Tensor& value);
+void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule = Out::cast);
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
@@ -44,13 +45,23 @@ Tensor divided(const Tensor& a, const Tensor& b, const char* mode) { return fn::
 
 }  // namespace
 
+// Raises for a factor that a result of dtype `t` cannot hold.
+static Meta checked_factor(const char* op, const Scalar& alpha, Meta m) {
+  const DType t = m.dtype;
+  check(alpha.kind != Scalar::Kind::boolean || t == DType::boolean, op, ": Boolean alpha only supported for Boolean results.");
+  check(is_inexact(t) || alpha.is_whole(), op, ": For integral input tensors, argument alpha must not be a floating point number.");
+  check(is_complex(t) || !alpha.is_complex(), op, ": For non-complex input tensors, argument alpha must not be a complex number.");
+  return m;
+}
+Meta Add::infer(Inputs in) const { return checked_factor("add", alpha, pointwise_meta("add(", Rule::promote, in)); }
+
 // Source: PyTorch refuses `-` of bools, where a difference has no meaning.
 Meta Sub::infer(Inputs in) const {
   check(in[0].dtype() != DType::boolean || in[1].dtype() != DType::boolean, "sub: Subtraction, the `-` operator, with two bool tensors is "
         "not supported. Use the `^` or `logical_xor()` operator instead.");
   check(in[0].dtype() != DType::boolean && in[1].dtype() != DType::boolean, "sub: Subtraction, the `-` operator, with a bool tensor is not supported. If "
         "you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
-  return pointwise_meta("sub(", Rule::promote, in);
+  return checked_factor("sub", alpha, pointwise_meta("sub(", Rule::promote, in));
 }
 // Source: PyTorch's pow of a number does not look at the strides of the exponent.
 Meta Pow::infer(Inputs in) const {
@@ -175,6 +186,7 @@ Meta Lerp::infer(Inputs in) const {
 Meta Where::infer(Inputs in) const {
   check(in[0].dtype() == DType::boolean || in[0].dtype() == DType::uint8, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
         name_of(in[0].dtype()));
+  if (in[0].dtype() == DType::uint8) warn("where: a condition of dtype torch.uint8 is deprecated, use torch.bool");
   return pointwise_meta("where(", Rule::select, in);
 }
 Tensors Where::vjp(const Saved& s, const Tensor& dy) const {

@@ -10,6 +10,7 @@ struct Add : Pointwise<Add, Rule::promote> {
   static constexpr bool only_numbers = true;
   Scalar alpha;
   static constexpr std::tuple fields{&Add::alpha};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

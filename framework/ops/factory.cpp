@@ -12,7 +12,7 @@ namespace {
 
 Device placed(const std::optional<Device>& device, Device otherwise = {}) {
   Device d = device.value_or(otherwise);
-  check(d.type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
+  check<AssertionError>(d.type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
   return d;
 }
 

@@ -95,6 +95,7 @@ struct Range : Factory {
   static constexpr auto doc =
       "start, start + step, ... up to end, which is included; in an integer dtype the three lose their fractions first. RuntimeError "
       "where step leads away from end. Deprecated in favour of arange.";
+  static constexpr Out out = Out::row;
   Scalar start, end, step;
   std::optional<DType> dtype;
   std::optional<Device> device;

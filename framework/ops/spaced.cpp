@@ -16,7 +16,7 @@ bool is_number(const Tensor& x) { return x.has_flag(kWrappedNumber); }
 
 /// The dtype of a range: as told, or the default one, complex where an end is. Raises where a told one is real and an end is not.
 DType checked_type(const char* op, Inputs ends, int64_t steps, const std::optional<DType>& told, const std::optional<Device>& device) {
-  check(!device || device->type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
+  check<AssertionError>(!device || device->type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
   for (int i = 0; i < 2; i++)
     check(ends[i].ndim() == 0, op, " only supports 0-dimensional start and end tensors, but got ", i ? "end" : "start", " with ", ends[i].ndim(),
           " dimension(s).");

@@ -10,6 +10,7 @@ struct EvenlySpaced : Op {
   static constexpr auto doc =
       "`steps` equally spaced numbers from start to end, both included. In an integer dtype both lose their fractions first. Tensors must have no axes.";
   static constexpr bool creates = true, differentiable = false, only_numbers = true;
+  static constexpr Out out = Out::row;
   static constexpr Autocast autocast = Autocast::opaque;
   int64_t steps;
   std::optional<DType> dtype;
@@ -23,6 +24,7 @@ struct LogSpaced : Op {
                                          "dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "base ** linspace(start, end, steps).";
   static constexpr bool creates = true, differentiable = false, only_numbers = true;
+  static constexpr Out out = Out::row;
   static constexpr Autocast autocast = Autocast::opaque;
   int64_t steps;
   double base;

@@ -1,4 +1,5 @@
 #include "framework/core/generator.h"
+#include "framework/core/error.h"
 
 #include <gtest/gtest.h>
 

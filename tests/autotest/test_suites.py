@@ -1,0 +1,56 @@
+"""Test files of PyTorch's kind, run under weir and under PyTorch."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from weir_autotest.suites import compare
+
+TESTS = """
+from torch.testing._internal.common_utils import TestCase, run_tests
+from torch.testing._internal.common_device_type import dtypes, instantiate_device_type_tests
+import torch
+
+class TestSums(TestCase):
+    @dtypes(torch.float32, torch.int64)
+    def test_sum(self, device, dtype):
+        self.assertEqual(torch.ones(3, dtype=dtype, device=device).sum(), 3)
+
+    def test_refused(self, device):
+        with self.assertRaisesRegex(RuntimeError, "words that nobody writes" if "weir" in torch.__file__ else "must match"):
+            torch.ones(2) + torch.ones(3)
+
+    def test_worse(self, device):
+        self.assertNotIn("weir", torch.__file__)
+
+instantiate_device_type_tests(TestSums, globals())
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("suite")
+    (path / "test_sums.py").write_text(TESTS)
+    return path
+
+
+def test_a_file_runs_under_both_frameworks(folder):
+    found = compare.compare("weir", folder, "test_sums.py", 300, 60)
+    assert not found.trouble and found.total == 4 and found.passed == 3
+    (kind, tests), = found.kinds()
+    assert "weir" in kind and tests[0][0] == "TestSumsCPU.test_worse_cpu" and tests[0][1].startswith("test_sums.py:")
+    assert "3 passed of 4, 1 that PyTorch passes do not" in compare.show(found)
+
+
+def test_a_file_that_cannot_run_says_why(folder):
+    (folder / "test_broken.py").write_text("import nothing_of_that_name\n")
+    found = compare.compare("weir", folder, "test_broken.py", 300, 60)
+    assert found.trouble or found.total == found.passed == 0
+
+
+def test_the_command_refuses_a_file_that_is_not_there(folder):
+    command = [sys.executable, "-m", "weir_autotest", "suite", str(folder), "test_none.py"]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), cwd=Path(folder))
+    assert done.returncode == 1 and "no file test_none.py" in done.stderr
