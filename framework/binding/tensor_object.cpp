@@ -132,7 +132,7 @@ PyObject* to_python_float(PyObject* o) {
 PyObject* to_python_int(PyObject* o) {
   return guarded([&] {
     Scalar s = only_element(o);
-    return s.is_whole() ? PyLong_FromLongLong(s.i) : PyLong_FromDouble(s.to_double());
+    return s.is_whole() ? PyLong_FromLongLong(s.i) : unwrap(o).dtype() == DType::uint64 ? item_object(unwrap(o)) : PyLong_FromDouble(s.to_double());
   });
 }
 PyObject* to_python_index(PyObject* o) {
@@ -286,7 +286,7 @@ PyObject* m_stride(PyObject* o, PyObject* const* a, Py_ssize_t n, PyObject* name
 PyObject* m_dim(PyObject* o, PyObject*) { return PyLong_FromLong(unwrap(o).ndim()); }
 PyObject* m_numel(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o).numel()); }
 PyObject* m_item(PyObject* o, PyObject*) {
-  return guarded([&] { return scalar_object(item(unwrap(o))); });
+  return guarded([&] { return item_object(unwrap(o)); });
 }
 // An argument's stand-in in a trace begins where the argument does, and is no view.
 void check_place_is_known(const Tensor& t, const char* what) {
