@@ -12,7 +12,7 @@ from .reference import PERTURBATIONS, floating_inputs, is_double, poisoned, work
 
 #: assert_close's rtol and atol by dtype, for calls that have no double-precision run.
 DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
-                     "complex64": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex128": (1e-7, 1e-7)}
+                     "complex32": (1e-3, 1e-5), "complex64": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7), "complex128": (1e-7, 1e-7)}
 
 
 def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation]) -> frozenset | None:

@@ -12,7 +12,7 @@ import numpy as np
 
 ULPS = 4.0  # c: epsilons of relative error any result may have
 AMPLIFICATION = 4.0  # k: how far beyond the observed conditioning or the oracle's own error
-LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.403e38, "complex64": 3.403e38}
+LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.403e38, "complex32": 65504.0, "complex64": 3.403e38}
 _JUMP = 2.0**-8  # of the larger of two numbers, or of 1
 FACTORY_ULPS = 16.0  # for ops without floating inputs there is nothing to perturb
 

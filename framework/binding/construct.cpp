@@ -1,6 +1,7 @@
 #include "framework/binding/construct.h"
 
 #include "framework/autograd/variable.h"
+#include "framework/core/storage_types.h"
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
@@ -92,6 +93,14 @@ template <class T> T number(PyObject* o, DType t) {
     Py_complex c = PyComplex_AsCComplex(o);
     if (PyErr_Occurred()) throw py::error_already_set();
     return T(c.real, c.imag);
+  } else if constexpr (std::is_same_v<T, uint64_t>) {
+    check<TypeError>(!PyFloat_Check(o) && !PyComplex_Check(o), "an integer is required");
+    auto index = py::reinterpret_steal<py::object>(must(PyNumber_Index(o)));
+    const uint64_t value = PyLong_AsUnsignedLongLong(index.ptr());
+    if (PyErr_Occurred()) throw py::error_already_set();
+    return value;
+  } else if constexpr (std::is_same_v<T, ComplexHalf>) {
+    return T(number<std::complex<float>>(o, t));
   } else if constexpr (std::is_integral_v<T>) {
     Scalar s = PyFloat_Check(o) ? Scalar(PyFloat_AS_DOUBLE(o)) : Scalar(whole_number(o));
     check_fits(s, t);
@@ -123,7 +132,7 @@ Tensor from_python(PyObject* data, std::optional<DType> dtype) {
   DType t = dtype ? *dtype : inferred(data);
   Tensor r = empty(sizes, t);
   if (r.numel() == 0 && sizes.n < 2) return r;
-  visit_dtype(t, [&](auto tag) {
+  visit_any_dtype(t, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* at = r.data<T>();
     store(data, sizes, 0, t, at);

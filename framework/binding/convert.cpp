@@ -7,8 +7,30 @@ namespace py = pybind11;
 namespace weir {
 namespace {
 
-struct PyDType { DType value; };
+struct PyDType {
+  DType value;
+  const char* absent = nullptr;  // the name of a dtype that weir does not hold; `value` then says its size only
+};
 PyObject* dtypes[kNumDTypes];
+
+std::string_view name_of(const PyDType& t) { return t.absent ? t.absent : weir::name_of(t.value); }
+bool named(const PyDType& t, std::string_view begin) { return name_of(t).starts_with(begin); }
+PyObject* made_of(const PyDType& t, DType (*part)(DType)) {
+  check<NotImplemented>(!t.absent, "weir does not hold torch.", name_of(t));
+  return Py_NewRef(dtypes[int(part(t.value))]);
+}
+DType complex_of(DType t) { return is_inexact(t) ? complex_type(t) : (no_complex_type(t), t); }
+DType real_of(DType t) { return real_type(t); }
+
+/// An object for the name of a dtype that weir does not hold: it compares, prints and pickles; to use it raises NotImplementedError.
+PyObject* absent_dtype(const std::string& name) {
+  py::object module = py::module_::import("_weir");
+  if (py::hasattr(module, name.c_str())) return py::object(module.attr(name.c_str())).release().ptr();
+  const DType like = name == "qint32" ? DType::int32 : name == "bits16" ? DType::int16 : DType::int8;
+  py::object made = py::cast(PyDType{like, (new std::string(name))->c_str()});  // kept for good, as the object is
+  module.attr(name.c_str()) = made;
+  return made.release().ptr();
+}
 
 }  // namespace
 
@@ -21,6 +43,7 @@ bool to_dtype(PyObject* o, DType* out) {
   if (o == reinterpret_cast<PyObject*>(&PyLong_Type)) return *out = DType::int64, true;
   if (o == reinterpret_cast<PyObject*>(&PyBool_Type)) return *out = DType::boolean, true;
   if (o == reinterpret_cast<PyObject*>(&PyComplex_Type)) return *out = DType::complex128, true;
+  if (py::isinstance<PyDType>(o)) throw NotImplemented(str("weir does not hold torch.", name_of(py::cast<PyDType>(py::handle(o)))));
   return false;
 }
 
@@ -72,6 +95,11 @@ PyObject* scalar_object(const Scalar& s) {
   if (s.is_complex()) return PyComplex_FromDoubles(s.d, s.imag);
   if (s.is_real()) return PyFloat_FromDouble(s.d);
   return s.kind == Scalar::Kind::boolean ? PyBool_FromLong(s.i) : PyLong_FromLongLong(s.i);
+}
+
+PyObject* item_object(const Tensor& t) {
+  const Scalar s = item(t);  // which holds the larger half of uint64 roughly
+  return t.dtype() == DType::uint64 ? PyLong_FromUnsignedLongLong(*t.data<uint64_t>()) : scalar_object(s);
 }
 
 // Truth is no number here, as in PyTorch.
@@ -251,16 +279,22 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
 
 void init_types(py::module_& m) {
   py::class_<PyDType>(m, "dtype")
-      .def("__repr__", [](PyDType t) { return "torch." + std::string(name_of(t.value)); })
-      .def("__reduce__", [](PyDType t) { return std::string(name_of(t.value)); })
-      .def_property_readonly("name", [](PyDType t) { return std::string(name_of(t.value)); })
+      .def("__repr__", [](PyDType t) { return "torch." + std::string(name_of(t)); })
+      .def("__reduce__", [](PyDType t) { return std::string(name_of(t)); })
+      .def("to_complex", [](PyDType t) { return py::reinterpret_steal<py::object>(made_of(t, complex_of)); })
+      .def("to_real", [](PyDType t) { return py::reinterpret_steal<py::object>(made_of(t, real_of)); })
+      .def_property_readonly("name", [](PyDType t) { return std::string(name_of(t)); })
       .def_property_readonly("itemsize", [](PyDType t) { return size_of(t.value); })
-      .def_property_readonly("is_floating_point", [](PyDType t) { return is_floating(t.value); })
+      .def_property_readonly("is_floating_point", [](PyDType t) { return t.absent ? named(t, "float") : is_floating(t.value); })
       .def_property_readonly("is_complex", [](PyDType t) { return is_complex(t.value); })
-      .def_property_readonly("is_signed", [](PyDType t) { return t.value != DType::boolean && t.value != DType::uint8; });
+      .def_property_readonly("is_signed", [](PyDType t) {
+        if (t.absent) return !named(t, "uint") && !named(t, "quint") && !named(t, "bit");
+        return t.value != DType::boolean && !is_unsigned(t.value) && t.value != DType::float8_e8m0fnu;
+      });
+  m.def("_absent_dtype", [](const std::string& name) { return py::reinterpret_steal<py::object>(absent_dtype(name)); });
   for (int i = 0; i < kNumDTypes; i++) {
     dtypes[i] = py::cast(PyDType{DType(i)}).release().ptr();
-    m.add_object(std::string(name_of(DType(i))).c_str(), dtypes[i]);
+    m.add_object(std::string(weir::name_of(DType(i))).c_str(), dtypes[i]);
   }
   py::class_<Device>(m, "device")
       .def(py::init([](const std::string& s) { return parse_device(s); }), py::arg("type"))

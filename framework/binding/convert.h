@@ -19,6 +19,8 @@ pybind11::object ints_object(const Dims& ints);  // a plain tuple
 PyObject* size_object(const Dims& sizes);  // new reference to a weir.Size
 bool is_size(PyObject* o);
 PyObject* scalar_object(const Scalar& s);
+/// The only element as a Python number, exactly.
+PyObject* item_object(const Tensor& t);
 bool to_int(PyObject* o, int64_t* out);    // int, NumPy integer, 0-d integer tensor; not float, not bool-less types
 bool to_double(PyObject* o, double* out);
 bool to_scalar(PyObject* o, Scalar* out);

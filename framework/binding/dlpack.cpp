@@ -11,7 +11,10 @@ namespace {
 constexpr int32_t kCpu = 1;
 constexpr uint64_t kReadOnly = 1;
 constexpr const char *kPlain = "dltensor", *kVersioned = "dltensor_versioned";
-enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6 };
+enum Code : uint8_t {
+  kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplex = 5, kBool = 6,
+  kFloat8E4M3Fn = 10, kFloat8E4M3Fnuz = 11, kFloat8E5M2 = 12, kFloat8E5M2Fnuz = 13, kFloat8E8M0Fnu = 14
+};
 
 struct DLDevice { int32_t type, id; };
 struct DLDataType { uint8_t code, bits; uint16_t lanes; };
@@ -38,8 +41,9 @@ struct DLManagedTensorVersioned {
 
 DLDataType described(DType t) {
   uint8_t bits = uint8_t(size_of(t) * 8);
-  Code code = t == DType::boolean ? kBool : t == DType::uint8 ? kUInt : is_integral(t) ? kInt : t == DType::bfloat16 ? kBfloat
-              : is_complex(t) ? kComplex : kFloat;
+  constexpr Code small[] = {kFloat8E5M2, kFloat8E4M3Fn, kFloat8E5M2Fnuz, kFloat8E4M3Fnuz, kFloat8E8M0Fnu};
+  Code code = t == DType::boolean ? kBool : is_unsigned(t) ? kUInt : is_integral(t) ? kInt : t == DType::bfloat16 ? kBfloat
+              : is_float8(t) ? small[int(t) - int(DType::float8_e5m2)] : is_complex(t) ? kComplex : kFloat;
   return {uint8_t(code), bits, 1};
 }
 

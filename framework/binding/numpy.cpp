@@ -9,12 +9,13 @@ namespace py = pybind11;
 namespace weir {
 namespace {
 
-/// What NumPy calls a dtype: the kind of number and its own number for the type, -1 for bfloat16, which it lacks.
+/// What NumPy calls a dtype: the kind of number and its own number for the type, -1 for those that it lacks.
 struct Type {
   char kind;
   int number;
 };
-constexpr Type kTypes[kNumDTypes] = {{'b', 0}, {'u', 2}, {'i', 1}, {'i', 3}, {'i', 5}, {'i', 7}, {'f', 23}, {'V', -1}, {'f', 11}, {'f', 12}, {'c', 14}, {'c', 15}};
+constexpr Type kTypes[kNumDTypes] = {{'b', 0}, {'u', 2}, {'i', 1}, {'i', 3}, {'i', 5}, {'i', 7}, {'u', 4}, {'u', 6}, {'u', 8},
+    {'V', -1}, {'V', -1}, {'V', -1}, {'V', -1}, {'V', -1}, {'f', 23}, {'V', -1}, {'f', 11}, {'f', 12}, {'V', -1}, {'c', 14}, {'c', 15}};
 
 DType dtype_of(const py::array& array) {
   py::dtype given = array.dtype();
@@ -24,7 +25,7 @@ DType dtype_of(const py::array& array) {
     if (kTypes[i].kind == given.kind() && size_of(DType(i)) == size_t(given.itemsize()) && kTypes[i].number >= 0)
       return DType(i);
   throw TypeError(str("can't convert np.ndarray of type ", std::string(py::str(given)), ". The only supported types are: float64, "
-                      "float32, float16, complex64, complex128, int64, int32, int16, int8, uint8, and bool."));
+                      "float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, uint8, and bool."));
 }
 
 }  // namespace
@@ -55,11 +56,17 @@ Tensor from_numpy(py::handle given) {
 
 namespace {
 
+// PyTorch's word, for which programs look in messages.
+std::string word_for(DType t) {
+  if (t == DType::bfloat16) return "BFloat16";
+  return t == DType::complex32 ? "ComplexHalf" : "F" + std::string(name_of(t).substr(1));  // Float8_e5m2
+}
+
 py::object numpy(const Tensor& t, bool force) {
   check(force || !requires_grad(t), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   check<TypeError>(t.device().type == DeviceType::cpu, "can't convert ", name_of(t.device().type), " device type tensor to numpy.");
   int number = kTypes[int(t.dtype())].number;
-  check<TypeError>(number >= 0, "Got unsupported ScalarType BFloat16");
+  check<TypeError>(number >= 0, "Got unsupported ScalarType ", word_for(t.dtype()));
   std::vector<py::ssize_t> shape(t.ndim()), strides(t.ndim());
   for (int i = 0; i < t.ndim(); i++) shape[i] = t.sizes()[i], strides[i] = t.strides()[i] * py::ssize_t(size_of(t.dtype()));
   py::object owner = py::cast(detach(t));

@@ -68,7 +68,7 @@ PyObject* to_python_float(PyObject* o) {
 PyObject* to_python_int(PyObject* o) {
   return guarded([&] {
     Scalar s = only_element(o);
-    return s.is_whole() ? PyLong_FromLongLong(s.i) : PyLong_FromDouble(s.to_double());
+    return s.is_whole() ? PyLong_FromLongLong(s.i) : unwrap(o).dtype() == DType::uint64 ? item_object(unwrap(o)) : PyLong_FromDouble(s.to_double());
   });
 }
 PyObject* to_python_index(PyObject* o) {

@@ -193,7 +193,7 @@ PyObject* m_stride(PyObject* o, PyObject* const* a, Py_ssize_t n, PyObject* name
 PyObject* m_dim(PyObject* o, PyObject*) { return PyLong_FromLong(unwrap(o).ndim()); }
 PyObject* m_numel(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o).numel()); }
 PyObject* m_item(PyObject* o, PyObject*) {
-  return guarded([&] { return scalar_object(item(unwrap(o))); });
+  return guarded([&] { return item_object(unwrap(o)); });
 }
 // An argument's stand-in in a trace begins where the argument does, and is no view.
 void check_place_is_known(const Tensor& t, const char* what) {

@@ -11,9 +11,11 @@ namespace weir {
 
 // The order is the promotion order within a category; promote_types relies on it.
 enum class DType : uint8_t {
-  boolean, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128
+  boolean, uint8, int8, int16, int32, int64, uint16, uint32, uint64,
+  float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu, float16, bfloat16, float32, float64,
+  complex32, complex64, complex128
 };
-constexpr int kNumDTypes = 12;
+constexpr int kNumDTypes = 21;
 
 using Half = _Float16;
 
@@ -28,25 +30,39 @@ struct BFloat16 {
 };
 
 constexpr size_t size_of(DType t) {
-  constexpr uint8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
+  constexpr uint8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 4, 8, 1, 1, 1, 1, 1, 2, 2, 4, 8, 4, 8, 16};
   return sizes[int(t)];
 }
 constexpr std::string_view name_of(DType t) {
-  constexpr std::string_view names[] = {"bool",    "uint8",    "int8",    "int16",   "int32",     "int64",
-                                        "float16", "bfloat16", "float32", "float64", "complex64", "complex128"};
+  constexpr std::string_view names[] = {
+      "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+      "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu", "float16", "bfloat16", "float32", "float64",
+      "complex32", "complex64", "complex128"};
   return names[int(t)];
 }
+constexpr bool is_float8(DType t) { return t >= DType::float8_e5m2 && t <= DType::float8_e8m0fnu; }
+/// uint16, uint32 and uint64, which promote to no other integers.
+constexpr bool is_wide_unsigned(DType t) { return t >= DType::uint16 && t <= DType::uint64; }
+constexpr bool is_unsigned(DType t) { return t == DType::uint8 || is_wide_unsigned(t); }
+/// Dtypes that tensors hold but no kernel computes in: op/carried.h brings them to kernels of other types.
+constexpr bool is_storage_only(DType t) { return is_wide_unsigned(t) || is_float8(t) || t == DType::complex32; }
 /// Real floating-point types; complex ones are a category of their own.
-constexpr bool is_floating(DType t) { return t >= DType::float16 && t <= DType::float64; }
-constexpr bool is_complex(DType t) { return t >= DType::complex64; }
+constexpr bool is_floating(DType t) { return t >= DType::float8_e5m2 && t <= DType::float64; }
+constexpr bool is_complex(DType t) { return t >= DType::complex32; }
 /// Numbers with fractions: what gradients exist of.
-constexpr bool is_inexact(DType t) { return t >= DType::float16; }
-constexpr bool is_integral(DType t) { return t > DType::boolean && t < DType::float16; }
+constexpr bool is_inexact(DType t) { return t >= DType::float8_e5m2; }
+constexpr bool is_integral(DType t) { return t > DType::boolean && t < DType::float8_e5m2; }
 /// The dtype of a complex number's parts, and the complex dtype whose parts hold numbers of `t`.
 constexpr DType real_type(DType t) {
+  if (t == DType::complex32) return DType::float16;
   return t == DType::complex128 ? DType::float64 : t == DType::complex64 ? DType::float32 : t;
 }
+/// RuntimeErrors for what has no complex type, or no common type.
+[[noreturn]] void no_complex_type(DType t);
+[[noreturn]] void no_common_type(DType a, DType b);
 constexpr DType complex_type(DType t) {
+  if (is_float8(t)) no_complex_type(t);
+  if (t == DType::float16 || t == DType::complex32) return DType::complex32;
   return t == DType::float64 || t == DType::complex128 ? DType::complex128 : DType::complex64;
 }
 /// The distance from 1 to the next number.
@@ -57,13 +73,14 @@ constexpr double epsilon_of(DType t) {
 }
 constexpr bool is_reduced(DType t) { return t == DType::float16 || t == DType::bfloat16; }
 
-/// The smallest type both convert to, as torch.promote_types.
+/// The smallest type both convert to, as torch.promote_types; RuntimeError where PyTorch has none.
 constexpr DType promote_types(DType a, DType b) {
   if (a == b) return a;
   if (a > b) { DType t = a; a = b; b = t; }
   if (a == DType::uint8 && b == DType::int8) return DType::int16;
+  if (is_float8(a) || is_float8(b) || is_wide_unsigned(b) || (is_wide_unsigned(a) && is_complex(b))) no_common_type(a, b);
   if (a == DType::float16 && b == DType::bfloat16) return DType::float32;
-  if (a == DType::float64 && b == DType::complex64) return DType::complex128;
+  if (is_floating(a) && is_complex(b) && complex_type(a) > b) return complex_type(a);
   return b;
 }
 
@@ -90,7 +107,8 @@ template <class T> constexpr DType dtype_of() {
   else return DType::complex128;
 }
 
-/// Calls `f(TypeTag<T>{})` with the element type of `t`.
+[[noreturn]] void no_kernel_computes(DType t);
+/// Calls `f(TypeTag<T>{})` with the element type of `t`, one of the twelve that kernels compute in: NotImplementedError for others.
 template <class F> decltype(auto) visit_dtype(DType t, F&& f) {
   switch (t) {
     case DType::boolean: return f(TypeTag<bool>{});
@@ -104,7 +122,8 @@ template <class F> decltype(auto) visit_dtype(DType t, F&& f) {
     case DType::float32: return f(TypeTag<float>{});
     case DType::float64: return f(TypeTag<double>{});
     case DType::complex64: return f(TypeTag<std::complex<float>>{});
-    default: return f(TypeTag<std::complex<double>>{});
+    case DType::complex128: return f(TypeTag<std::complex<double>>{});
+    default: no_kernel_computes(t);
   }
 }
 /// Is T one of the two complex element types?

@@ -48,13 +48,18 @@ struct Scalar {
 };
 
 /// RuntimeError unless `s` is a number of `t`: integers take what is in their range (a negative number wraps in an unsigned
-/// type, as in PyTorch) and no NaN; floating types take all real numbers.
+/// type, as in PyTorch) and no NaN; floating types take all real numbers, but those of eight bits none beyond their largest.
 inline void check_fits(const Scalar& s, DType t) {
   auto refuse = [&](bool ok) { check(ok, "value cannot be converted to type ", name_of(t), " without overflow"); };
-  refuse(!s.is_complex() || s.imag == 0 || t >= DType::complex64);
+  refuse(!s.is_complex() || s.imag == 0 || is_complex(t));
+  if (is_float8(t) && t != DType::float8_e8m0fnu && !s.is_complex()) {
+    const double size = std::abs(s.to_double());
+    const double most = t == DType::float8_e4m3fn ? 448 : t == DType::float8_e4m3fnuz ? 240 : 57344;
+    refuse(!(size > most) || (std::isinf(size) && t == DType::float8_e5m2));
+  }
   if (t == DType::boolean || !is_integral(t) || s.is_complex()) return;
   int bits = int(size_of(t)) * 8;
-  bool is_signed = t != DType::uint8;
+  bool is_signed = !is_unsigned(t);
   double end = std::ldexp(1.0, is_signed ? bits - 1 : bits);
   if (!s.is_whole()) return refuse(s.d >= (is_signed ? -end : 0.0) && s.d <= (bits < 64 ? end - 1 : end));  // no fraction lies beyond the ends
   if (bits < 64) refuse(s.i < int64_t(end) && (is_signed ? s.i >= -int64_t(end) : s.i > -int64_t(end)));

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "framework/core/storage_types.h"
+
 namespace weir {
 namespace {
 
@@ -117,13 +119,15 @@ Scalar item(const Tensor& t) {
   check(!t.is_meta(), "Tensor.item() cannot be called on meta tensors");
   // What was there before the trace may change before the traced program runs.
   if (current_trace && t->storage->trace != current_trace && !t.has_flag(kWrappedNumber)) [[unlikely]] Tensor::refuse_reading(t);
-  return visit_dtype(t.dtype(), [&](auto tag) -> Scalar {
-    using T = typename decltype(tag)::type;
-    T x = *t.data<T>();
+  return visit_any_dtype(t.dtype(), [&](auto tag) -> Scalar {
+    using Stored = typename decltype(tag)::type;
+    using T = typename Carrier<Stored>::type;
+    T x(*t.data<Stored>());
     if constexpr (kIsComplex<T>) if (t.has_flag(kConj)) x = std::conj(x);
     if constexpr (!std::is_same_v<T, bool>) if (t.has_flag(kNeg)) x = T(-x);
     if constexpr (kIsComplex<T>) return Scalar(std::complex<double>(x));
     else if constexpr (std::is_same_v<T, bool>) return Scalar(x);
+    else if constexpr (std::is_same_v<T, uint64_t>) return int64_t(x) < 0 ? Scalar(double(x)) : Scalar(int64_t(x));
     else if constexpr (std::is_integral_v<T>) return Scalar(int64_t(x));
     else return Scalar(double(x));
   });

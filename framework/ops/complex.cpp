@@ -55,8 +55,7 @@ Tensors ViewAsReal::vjp(const Saved&, const Tensor& dy) const {
 
 Geometry ViewAsComplex::geometry(Inputs in) const {
   const Tensor& x = in[0];
-  check<NotImplemented>(x.dtype() != DType::float16, "view_as_complex: there is no complex type of half precision");
-  check(x.dtype() == DType::float32 || x.dtype() == DType::float64, "view_as_complex is only supported for half, float and double tensors, "
+  check(x.dtype() == DType::float16 || x.dtype() == DType::float32 || x.dtype() == DType::float64, "view_as_complex is only supported for half, float and double tensors, "
         "but got a tensor of scalar type: ", name_of(x.dtype()));
   check(x.ndim() > 0 && x.sizes().back() == 2, "view_as_complex: Tensor must have a last dimension of size 2");
   check(x.strides().back() == 1, "view_as_complex: Tensor must have a last dimension with stride 1");
@@ -98,8 +97,7 @@ Tensors Angle::vjp(const Saved& s, const Tensor& dy) const {
 namespace {
 
 Meta joined_meta(const char* op, Inputs in) {
-  auto holds = [](DType t) { return t == DType::float32 || t == DType::float64; };
-  check<NotImplemented>(in[0].dtype() != DType::float16 || in[1].dtype() != DType::float16, op, ": there is no complex type of half precision");
+  auto holds = [](DType t) { return t == DType::float16 || t == DType::float32 || t == DType::float64; };
   check(holds(in[0].dtype()) && holds(in[1].dtype()), op, ": Expected both inputs to be Half, Float or Double tensors but got ",
         name_of(in[0].dtype()), " and ", name_of(in[1].dtype()));
   check(in[0].dtype() == in[1].dtype(), op, ": Expected object of scalar type ", name_of(in[0].dtype()), " but got scalar type ",

@@ -79,7 +79,7 @@ inline constexpr Fn<Baddbmm> baddbmm;
 /// sum(in[0], in[1], in[2]) of a given tensor and two factors: of halves rounded once, at its end, as PyTorch's BLAS does it.
 template <class F> Tensor rounded_once(Inputs in, F&& sum) {
   const DType type = in[0].dtype();
-  const bool half = type == DType::bfloat16 || type == DType::float16;
+  const bool half = type == DType::bfloat16 || type == DType::float16 || (is_float8(type) && type != DType::float8_e8m0fnu);
   if (!half || mode.autocast || in[1].dtype() != type || in[2].dtype() != type) return sum(in[0], in[1], in[2]);
   auto wide = [](const Tensor& x) { return cast_to(x, DType::float32); };
   return cast_to(sum(wide(in[0]), wide(in[1]), wide(in[2])), type);

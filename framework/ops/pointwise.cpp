@@ -15,6 +15,7 @@ int category(DType t) { return is_complex(t) ? 3 : is_floating(t) ? 2 : t == DTy
 DType combine(DType high, bool have_high, DType low, bool have_low) {
   if (!have_high) return low;
   if (!have_low || category(high) >= category(low)) return high;
+  if (is_complex(low)) return is_floating(high) ? complex_type(high) : low;  // as precise as the tensor
   return promote_types(high, low);
 }
 

@@ -16,6 +16,8 @@ std::pair<int64_t, int64_t> whole_range(DType t) {
     case DType::int8: return {INT8_MIN, INT8_MAX};
     case DType::int16: return {INT16_MIN, INT16_MAX};
     case DType::int32: return {INT32_MIN, INT32_MAX};
+    case DType::uint16: return {0, UINT16_MAX};
+    case DType::uint32: return {0, UINT32_MAX};
     case DType::float16: return {-65504, 65504};
     default: return {INT64_MIN, INT64_MAX};
   }
@@ -34,6 +36,7 @@ Meta Normal::infer(Inputs in) const {
 }
 Meta RandomInt::infer(Inputs in) const {
   int64_t from = low.value_or(0);
+  check<NotImplemented>(low || high || !is_wide_unsigned(in[0].dtype()), "\"random_\" not implemented for '", name_of(in[0].dtype()), "'");
   check(!high || from < *high, "random_ expects 'from' to be less than 'to', but got from=", from,
         " >= to=", high.value_or(0));
   bool all = from == INT64_MIN && !high && is_floating(in[0].dtype());  // every int64, rounded

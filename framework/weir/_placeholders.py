@@ -2,37 +2,6 @@
 from ._absent import absent
 
 
-class AbsentDtype:
-    """The name of a dtype whose numbers weir does not hold. Comparing and printing works; ops refuse it."""
-
-    _SIZES = {"complex32": 4, "uint16": 2,
-              "uint32": 4, "uint64": 8, "bits16": 2, "qint32": 4}
-    _ALIASES = {"chalf": "complex32"}
-
-    def __new__(cls, name):
-        name = cls._ALIASES.get(name, name)
-        if name not in _made:
-            _made[name] = self = super().__new__(cls)
-            self.name = name
-            self.itemsize = cls._SIZES.get(name, 1)
-            self.is_complex = name.startswith("complex")
-            self.is_floating_point = name.startswith("float")
-            self.is_signed = not name.startswith(("uint", "quint", "bit"))
-        return _made[name]
-
-    def __repr__(self):
-        return f"torch.{self.name}"
-
-    def __reduce__(self):
-        return AbsentDtype, (self.name,)
-
-    def to_complex(self):
-        raise NotImplementedError(f"to_complex: weir does not hold {self}")
-
-
-_made: dict = {}
-
-
 class _Word(str):
     """A value that is its name; equal to its text, printed as PyTorch prints it."""
 

@@ -102,9 +102,8 @@ _ABSENT = {
 }
 _WHY = {name: why for why, names in _ABSENT.items() for name in names.split()}
 
-_DTYPES = frozenset("""bit bits16 bits1x8 bits2x4 bits4x2 bits8 chalf complex32
-    float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu int1 int2 int3 int4 int5 int6
-    int7 qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint16 uint2 uint3 uint32 uint4 uint5 uint6 uint64 uint7""".split())
+_DTYPES = frozenset("""bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7
+    qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7""".split())
 _QSCHEMES = frozenset("""per_tensor_affine per_tensor_symmetric per_channel_affine per_channel_symmetric
     per_channel_affine_float_qparams""".split())
 _LAYOUTS = frozenset("strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc jagged _mkldnn".split())
@@ -123,9 +122,10 @@ def find(name):
     elif name in _MODULES:
         return importlib.import_module("weir." + name)
     elif name in _DTYPES or name in _QSCHEMES or name in _LAYOUTS:
+        import _weir
         from . import _placeholders
-        kind = _placeholders.AbsentDtype if name in _DTYPES else _placeholders.layout if name in _LAYOUTS else _placeholders.qscheme
-        value = kind(name)
+        kind = _weir._absent_dtype if name in _DTYPES else _placeholders.layout if name in _LAYOUTS else _placeholders.qscheme
+        value = kind("uint1" if name == "bit" else name)
     elif name in _WHY:
         value = absent(name, _WHY[name])
     elif name == "torch":

@@ -126,7 +126,8 @@ def type(self, dtype=None, non_blocking=False):
     if dtype is None:
         name = {"float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "int64": "Long",
                 "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte", "bool": "Bool", "complex64": "ComplexFloat",
-                "complex128": "ComplexDouble"}[self.dtype.name]
+                "complex128": "ComplexDouble", "complex32": "ComplexHalf", "uint16": "UInt16", "uint32": "UInt32",
+                "uint64": "UInt64"}.get(self.dtype.name, self.dtype.name.capitalize())  # Float8_e5m2
         return f"torch.{name}Tensor"
     if isinstance(dtype, str):
         from . import _tensor_types
@@ -145,7 +146,7 @@ def type(self, dtype=None, non_blocking=False):
 
 def numpy(self, *, force=False):
     """A NumPy array over the same memory. RuntimeError when it requires grad or is marked as a conjugate or a negative (with
-    `force` it is resolved), TypeError for bfloat16."""
+    `force` it is resolved), TypeError for dtypes that NumPy lacks."""
     if not isinstance(self, Tensor):
         raise TypeError(f"numpy(): expected a Tensor, got {type_of(self).__name__}")
     if force:
@@ -177,7 +178,9 @@ def _times_array(self, array):
 def tolist(self):
     """Nested lists of Python numbers."""
     t = self.detach().resolve_conj().resolve_neg()
-    return (t.float() if t.dtype is T.bfloat16 else t).numpy().tolist()
+    if t.dtype in T.bits_of:
+        t = t.cfloat() if t.dtype.is_complex else t.float()
+    return t.numpy().tolist()
 
 
 def requires_grad_(self, requires_grad=True):
@@ -338,16 +341,15 @@ def __deepcopy__(self, memo):
 def __reduce_ex__(self, protocol):
     from ._factories import from_numpy
     bits = self.detach().resolve_conj().resolve_neg().contiguous()
-    if self.dtype is T.bfloat16:
-        bits = bits.view(T.int16)
+    if self.dtype in T.bits_of:
+        bits = bits.view(T.bits_of[self.dtype])
     return _rebuild, (bits.numpy().copy(), self.dtype.name, self.requires_grad)
 
 
 def _rebuild(array, dtype, requires_grad):
     from ._factories import from_numpy
     t = from_numpy(array)
-    if dtype == "bfloat16":
-        t = t.view(T.bfloat16)
+    t = t.view(getattr(T, dtype))
     return t.requires_grad_(requires_grad)
 
 
@@ -398,7 +400,7 @@ _methods = dict(
     __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __format__=__format__,
     float=_cast(T.float32), double=_cast(T.float64), half=_cast(T.float16), bfloat16=_cast(T.bfloat16),
     long=_cast(T.int64), int=_cast(T.int32), short=_cast(T.int16), char=_cast(T.int8), byte=_cast(T.uint8),
-    bool=_cast(_bool), cfloat=_cast(T.complex64), cdouble=_cast(T.complex128), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
+    bool=_cast(_bool), chalf=_cast(T.complex32), cfloat=_cast(T.complex64), cdouble=_cast(T.complex128), cpu=lambda self, memory_format=None: self, is_cuda=property(lambda self: False),
     is_sparse=property(lambda self: False), is_meta=property(lambda self: self.device.type == "meta"),
     is_quantized=property(lambda self: False), is_mps=property(lambda self: False), layout=property(lambda self: "strided"),
     names=property(lambda self: (None,) * self.dim()), itemsize=property(lambda self: self.dtype.itemsize),

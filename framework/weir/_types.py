@@ -1,12 +1,13 @@
 """dtypes under PyTorch's names, Size, finfo and iinfo."""
 import _weir
-from _weir import (bfloat16, bool, channels_last, channels_last_3d, complex64, complex128, contiguous_format, device, dtype, float16, float32,
-                   float64, int8, int16, int32, int64, memory_format, preserve_format, uint8)
+from _weir import (bfloat16, bool, channels_last, channels_last_3d, complex32, complex64, complex128, contiguous_format, device, dtype,
+                   float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64, int8, int16,
+                   int32, int64, memory_format, preserve_format, uint8, uint16, uint32, uint64)
 
 from ._lazy import np
 
 half, float, double, short, int, long = float16, float32, float64, int16, int32, int64
-cfloat, cdouble = complex64, complex128
+chalf, cfloat, cdouble = complex32, complex64, complex128
 
 
 Size = _weir.Size
@@ -15,12 +16,12 @@ Size = _weir.Size
 def __getattr__(name):
     """`numpy_of` and `of_numpy`: NumPy's type for each dtype and back, made when first asked for.
 
-    bfloat16 has no NumPy type and travels as int16 bits.
+    bfloat16, float8 and complex32 have no NumPy type and travel as the bits of `bits_of`.
     """
     if name not in ("numpy_of", "of_numpy"):
         raise AttributeError(f"module 'weir._types' has no attribute '{name}'")
     numpy_of = {bool: np.bool_, uint8: np.uint8, int8: np.int8, int16: np.int16, int32: np.int32, int64: np.int64,
-                float16: np.float16, float32: np.float32, float64: np.float64, complex64: np.complex64,
+                uint16: np.uint16, uint32: np.uint32, uint64: np.uint64, float16: np.float16, float32: np.float32, float64: np.float64, complex64: np.complex64,
                 complex128: np.complex128}
     globals().update(numpy_of=numpy_of, of_numpy={np.dtype(v): k for k, v in numpy_of.items()})
     return globals()[name]
@@ -30,8 +31,12 @@ def _numpy_type(of):
     return __getattr__("numpy_of")[of]
 
 
-#: (eps, largest, smallest normal number, smallest number) of the floating dtypes that exist by name only; eight bits each.
-_ABSENT_FLOATS = {"float8_e4m3fn": (2.0**-3, 448.0, 2.0**-6, -448.0), "float8_e4m3fnuz": (2.0**-3, 240.0, 2.0**-7, -240.0),
+#: The integers whose bits stand for dtypes that NumPy lacks.
+bits_of = {bfloat16: int16, complex32: int32, float8_e5m2: uint8, float8_e4m3fn: uint8, float8_e5m2fnuz: uint8, float8_e4m3fnuz: uint8,
+           float8_e8m0fnu: uint8}
+
+#: (eps, largest, smallest normal number, smallest number) of the floating dtypes of eight bits.
+_SMALL_FLOATS = {"float8_e4m3fn": (2.0**-3, 448.0, 2.0**-6, -448.0), "float8_e4m3fnuz": (2.0**-3, 240.0, 2.0**-7, -240.0),
                   "float8_e5m2": (2.0**-2, 57344.0, 2.0**-14, -57344.0), "float8_e5m2fnuz": (2.0**-3, 57344.0, 2.0**-15, -57344.0),
                   "float8_e8m0fnu": (1.0, 2.0**127, 2.0**-127, 2.0**-127)}
 
@@ -41,12 +46,12 @@ class finfo:
 
     def __init__(self, type=None):
         type = type or _weir.get_default_dtype()
-        type = {complex64: float32, complex128: float64}.get(type, float16 if type.name == "complex32" else type)
+        type = type.to_real()
         if not type.is_floating_point:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
         self.dtype = type.name
-        if type.name in _ABSENT_FLOATS:
-            self.bits, self.resolution, (self.eps, self.max, self.tiny, self.min) = 8, 1.0, _ABSENT_FLOATS[type.name]
+        if type.name in _SMALL_FLOATS:
+            self.bits, self.resolution, (self.eps, self.max, self.tiny, self.min) = 8, 1.0, _SMALL_FLOATS[type.name]
         elif type not in (bfloat16, float16, float32, float64):
             raise NotImplementedError(f"finfo: no limits of {type}")
         elif type is bfloat16:

@@ -6,7 +6,8 @@ from weir._atomic import replacing
 from weir._pickle_reader import LoadError
 
 _NAME_OF = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32",
-            "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL", "complex64": "C64"}
+            "int16": "I16", "int8": "I8", "uint8": "U8", "bool": "BOOL", "complex64": "C64", "uint16": "U16", "uint32": "U32",
+            "uint64": "U64", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e8m0fnu": "F8_E8M0"}
 _DTYPE_OF = {name: dtype for dtype, name in _NAME_OF.items()}
 
 
@@ -20,7 +21,7 @@ def _package():
 
 def _bytes_of(t):
     t = t.detach().resolve_conj().resolve_neg().contiguous()
-    return (t.view(weir.int16) if t.dtype is weir.bfloat16 else t).numpy().tobytes()
+    return t.reshape(-1).view(weir.uint8).numpy().tobytes() if t.numel() else b""
 
 
 def save_file(tensors: dict, filename, metadata: dict | None = None) -> None:

@@ -23,12 +23,9 @@ from weir._C import Tensor
 from weir import _trusted_pickles
 from weir._atomic import replacing
 from weir._pickle_reader import Allowed, LoadError, Reader
+from weir._rebuilt import (_BY_BYTES, _DTYPE_OF, _STORAGE_OF, _Storages, _layout, _rebuild_parameter, _rebuild_sparse_tensor,
+                           _rebuild_tensor_v2, _rebuild_tensor_v3, _turned)
 
-_STORAGE_OF = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage",
-               "bfloat16": "BFloat16Storage", "int64": "LongStorage", "int32": "IntStorage", "int16": "ShortStorage",
-               "int8": "CharStorage", "uint8": "ByteStorage", "bool": "BoolStorage",
-               "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage"}
-_DTYPE_OF = {storage: dtype for dtype, storage in _STORAGE_OF.items()}
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable, weir.device, str, dict]]  # what load's `map_location` may be
 FILE_LIKE = typing.Union[str, os.PathLike, typing.BinaryIO, typing.IO[bytes]]
 DEFAULT_PROTOCOL = 2
@@ -110,9 +107,10 @@ class _Pickler(pickle._Pickler):
         args = (_StorageRef(self._storage(t)), t.storage_offset(), tuple(t.shape), tuple(t.stride()),
                 bool(t.requires_grad), OrderedDict())
         marks = {name: True for name, marked in (("conj", t.is_conj()), ("neg", t.is_neg())) if marked}
-        args += (marks,) if marks else ()
+        new = t.dtype.name in _BY_BYTES
+        args += (t.dtype, marks) if new and marks else (t.dtype,) if new else (marks,) if marks else ()
         self._alive.append(t)
-        self.save_reduce(_Named("torch._utils", "_rebuild_tensor_v2"), args, obj=t)
+        self.save_reduce(_Named("torch._utils", "_rebuild_tensor_v3" if new else "_rebuild_tensor_v2"), args, obj=t)
 
     def persistent_id(self, obj):
         return obj.description if isinstance(obj, _StorageRef) else None
@@ -130,6 +128,8 @@ class _Pickler(pickle._Pickler):
         key = self._keys[storage]
         if reach == count:
             self.storages[key] = _turned(t.detach().as_strided((count,), (1,), 0), t.is_conj(), t.is_neg())
+        if t.dtype.name in _BY_BYTES:
+            return "storage", _Named("torch.storage", "UntypedStorage"), key, "cpu", count * t.itemsize
         return "storage", _Named("torch", _STORAGE_OF[t.dtype.name]), key, "cpu", count
 
 
@@ -143,12 +143,6 @@ def _reach(t):
     if t.numel() == 0:
         return 0
     return t.storage_offset() + 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride()))
-
-
-def _turned(t, conj, neg):
-    """The same bytes with the marks of a conjugate or negative view turned over."""
-    t = t._conj() if conj else t
-    return t._neg_view() if neg else t
 
 
 def _bytes_of(flat):
@@ -200,91 +194,6 @@ def _is_safetensors(f):
     return isinstance(f, (str, os.PathLike)) and os.fspath(f).endswith(".safetensors")
 
 
-class _Storage:
-    """One storage of the file as a 1-d tensor, shared by all tensors over it."""
-
-    def __init__(self, memory, dtype, count):
-        dtype = getattr(weir, dtype)
-        if len(memory) < count * dtype.itemsize:
-            raise LoadError(f"a storage holds {len(memory)} bytes, expected {count * dtype.itemsize}")
-        if count == 0:
-            self.flat = weir.empty(0, dtype=dtype)
-            return
-        if dtype is weir.bool and bytes(memory).strip(b"\0\1"):
-            raise LoadError("a storage of bools holds bytes other than 0 and 1")
-        self.flat = weir._C._from_buffer(memory, dtype, count, 0)
-
-
-class _Storages:
-    """The storages that a pickle refers to, read when first met. `read(key, bytes)` answers writable memory."""
-
-    def __init__(self, read):
-        self._read, self._known = read, {}
-
-    def __call__(self, description):
-        if not isinstance(description, tuple) or len(description) != 5 or description[0] != "storage":
-            raise LoadError("malformed storage reference")
-        _, dtype, key, _, count = description
-        if not isinstance(dtype, str) or dtype not in _STORAGE_OF:
-            raise LoadError(f"unknown storage type {dtype!r}")
-        if not isinstance(key, str) or type(count) is not int or not 0 <= count < 2**60:
-            raise LoadError(f"malformed storage reference: key {key!r}, {count!r} elements")
-        if key not in self._known:
-            self._known[key] = _Storage(self._read(key, count * getattr(weir, dtype).itemsize), dtype, count)
-        known = self._known[key].flat
-        if known.dtype is not getattr(weir, dtype) or known.numel() < count:
-            raise LoadError(f"storage {key!r} is described in two ways")
-        return self._known[key]
-
-
-def _whole(*numbers):
-    return all(type(n) is int and 0 <= n < 2**62 for n in numbers)
-
-
-def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad=False, hooks=None, metadata=None):
-    if not isinstance(storage, _Storage) or not isinstance(size, tuple) or not isinstance(stride, tuple):
-        raise LoadError("a tensor without a storage or sizes")
-    if len(size) != len(stride) or not _whole(offset, *size, *stride) or type(requires_grad) is not bool:
-        raise LoadError("a tensor with malformed sizes")
-    last = offset + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else -1
-    if last >= storage.flat.numel():
-        raise LoadError("a tensor reaches beyond its storage")
-    marks = metadata if isinstance(metadata, dict) else {}
-    try:
-        t = _turned(storage.flat.as_strided(size, stride, offset), marks.get("conj") is True, marks.get("neg") is True)
-        return t.detach().requires_grad_(requires_grad)
-    except (RuntimeError, TypeError) as error:
-        raise LoadError(f"a tensor that cannot be made: {error}") from None
-
-
-def _rebuild_parameter(data, requires_grad=True, hooks=None):
-    if not isinstance(data, Tensor) or type(requires_grad) is not bool:
-        raise LoadError("a parameter without a tensor")
-    return weir.nn.Parameter(data, requires_grad)
-
-
-class _Layout(str):
-    """A layout that the file names."""
-
-
-def _layout(name):
-    if name not in ("torch.sparse_coo", "torch.sparse_csr", "torch.sparse_csc"):
-        raise LoadError(f"an unknown layout: {name!r}")
-    return _Layout(name)
-
-
-def _rebuild_sparse_tensor(layout, parts):
-    tensors = 2 if layout == "torch.sparse_coo" else 3
-    if not isinstance(layout, _Layout) or not isinstance(parts, tuple) or not tensors < len(parts) <= 4 or \
-            not all(isinstance(p, Tensor) for p in parts[:tensors]) or not isinstance(parts[tensors], tuple):
-        raise LoadError("a sparse tensor without indices, values or sizes")
-    from weir.sparse._build import rebuild
-    try:
-        return rebuild(layout.removeprefix("torch."), parts)
-    except (RuntimeError, TypeError, IndexError) as error:
-        raise LoadError(f"a sparse tensor that cannot be made: {error}") from None
-
-
 def _size(items=()):
     if not isinstance(items, (tuple, list)) or not all(type(n) is int for n in items):
         raise LoadError("a Size of what are no ints")
@@ -318,6 +227,7 @@ _KNOWN = {
     ("torch", "Size"): Allowed(_size),
     ("torch", "device"): Allowed(_device),
     ("torch._utils", "_rebuild_tensor_v2"): Allowed(_rebuild_tensor_v2),
+    ("torch._utils", "_rebuild_tensor_v3"): Allowed(_rebuild_tensor_v3),
     ("torch._utils", "_rebuild_parameter"): Allowed(_rebuild_parameter),
     ("torch._utils", "_rebuild_sparse_tensor"): Allowed(_rebuild_sparse_tensor),
     ("torch.serialization", "_get_layout"): Allowed(_layout),
@@ -332,6 +242,8 @@ _safe_globals = {}  # (module, name) -> Allowed, what the user trusts files to n
 def _find(module, name):
     if module == "torch" and name in _DTYPE_OF:
         return _DTYPE_OF[name]
+    if (module, name) == ("torch.storage", "UntypedStorage"):
+        return "uint8"
     if module == "torch" and isinstance(getattr(weir, name, None), weir.dtype):
         return getattr(weir, name)
     found = _KNOWN.get((module, name)) or _safe_globals.get((module, name))

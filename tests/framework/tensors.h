@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/autograd/variable.h"
+#include "framework/core/storage_types.h"
 #include "framework/op/copy.h"
 
 namespace weir::test {
@@ -15,7 +16,7 @@ using Numbers = std::vector<double>;
 /// A row-major tensor of these numbers.
 inline Tensor tensor(const Dims& sizes, const Numbers& numbers, DType dtype = DType::float32) {
   Tensor t = empty(sizes, dtype);
-  visit_dtype(dtype, [&](auto tag) {
+  visit_any_dtype(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (size_t i = 0; i < numbers.size(); i++) t.data<T>()[i] = T(numbers[i]);
   });

@@ -7,12 +7,17 @@ import torch
 import weir
 
 
+#: The integers whose bits stand for dtypes that NumPy lacks.
+_BITS = {torch.bfloat16: torch.int16, torch.complex32: torch.int32,
+         **{getattr(torch, name): torch.uint8 for name in dir(torch) if name.startswith("float8")}}
+
+
 def to_weir(value):
     """A torch value as a weir one: tensors copied, containers kept."""
     if isinstance(value, torch.Tensor):
-        bits = value.detach().view(torch.int16) if value.dtype == torch.bfloat16 else value.detach()
-        t = weir.from_numpy(np.array(bits.contiguous().numpy(), order="C"))
-        t = t.view(weir.bfloat16) if value.dtype == torch.bfloat16 else t
+        value_bits = value.detach().contiguous()
+        value_bits = value_bits.view(_BITS[value.dtype]) if value.dtype in _BITS else value_bits
+        t = weir.from_numpy(np.array(value_bits.numpy(), order="C")).view(to_weir(value.dtype))
         return t.requires_grad_(value.requires_grad) if value.is_floating_point() else t
     if isinstance(value, torch.dtype):
         return getattr(weir, str(value).split(".")[1])
@@ -24,9 +29,11 @@ def to_weir(value):
 
 
 def to_numpy(t):
-    """The values of a tensor of either framework; bfloat16 as float32."""
+    """The values of a tensor of either framework; those of dtypes that NumPy lacks as float32 or complex64."""
     t = t.detach()
-    return (t.float() if str(t.dtype) == "torch.bfloat16" else t).numpy(force=True)
+    if str(t.dtype).removeprefix("torch.").startswith(("bfloat16", "float8", "complex32")):
+        t = t.cfloat() if t.is_complex() else t.float()
+    return t.numpy(force=True)
 
 
 def assert_close(actual, expected, rtol=1e-4, atol=1e-5, what=""):

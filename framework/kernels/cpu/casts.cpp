@@ -1,5 +1,6 @@
 #include "framework/kernels/cpu/casts.h"
 
+#include "framework/core/storage_types.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -18,6 +19,8 @@ template <class To, class From> To cast(From x) {
   else if constexpr (std::is_same_v<To, BFloat16>) return BFloat16(float(x));
   else if constexpr (std::is_same_v<To, Half>) return Half(float(x));
   else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From> && sizeof(To) <= 4) return To(int32_t(x));
+  else if constexpr (std::is_same_v<To, uint64_t> && std::is_floating_point_v<From>)
+    return x < From(9223372036854775808.0) ? uint64_t(int64_t(x)) : uint64_t(int64_t(x - From(9223372036854775808.0))) ^ (uint64_t(1) << 63);
   else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) return To(int64_t(x));
   else return To(x);
 }
@@ -88,12 +91,47 @@ template <class From, class To> void convert_bytes(const void* src, int64_t ss, 
   convert_run(static_cast<const From*>(src), ss, static_cast<To*>(dst), ds, n);
 }
 
+template <class T> constexpr bool kStorageOnly = !std::is_same_v<T, typename Carrier<T>::type>;
+
+template <class From, class To> void each_as(const From* src, int64_t ss, To* dst, int64_t ds, int64_t n) {
+  for (int64_t i = 0; i < n; i++) dst[i * ds] = To(src[i * ss]);
+}
+
+// Types that are only stored come and go through their carriers, some numbers at a time: a loop for each pair of types would
+// be 300 more. uint64 has no carrier, and loops of its own.
+template <class From, class To> void convert_carried(const void* p, int64_t ss, void* q, int64_t ds, int64_t n) {
+  using Wide = typename Carrier<From>::type;
+  using Made = typename Carrier<To>::type;
+  constexpr int64_t kSome = 256;
+  Wide in[kSome];
+  Made out[kSome];
+  const From* src = static_cast<const From*>(p);
+  To* dst = static_cast<To*>(q);
+  for (int64_t i = 0; i < n; i += kSome, src += ss * kSome, dst += ds * kSome) {
+    const int64_t m = std::min(kSome, n - i);
+    if constexpr (kStorageOnly<From>) each_as(src, ss, in, 1, m);
+    if constexpr (!kStorageOnly<To>) convert_run<Wide, To>(in, 1, dst, ds, m);
+    else if constexpr (!kStorageOnly<From>) convert_run<From, Made>(src, ss, out, 1, m);
+    else convert_run<Wide, Made>(in, 1, out, 1, m);
+    if constexpr (kStorageOnly<To>) each_as(out, 1, dst, ds, m);
+  }
+}
+
+// Elements as they are.
+template <class T> void convert_same(const void* src, int64_t ss, void* dst, int64_t ds, int64_t n) {
+  by_item_size(sizeof(T), [&]<class Item>(TypeTag<Item>) { convert_run(static_cast<const Item*>(src), ss, static_cast<Item*>(dst), ds, n); });
+}
+
 }  // namespace
 
 Converter converter(DType from, DType to) {
   Converter r = nullptr;
-  visit_dtype(from, [&](auto f) {
-    visit_dtype(to, [&](auto t) { r = convert_bytes<typename decltype(f)::type, typename decltype(t)::type>; });
+  visit_any_dtype(from, [&]<class From>(TypeTag<From>) {
+    visit_any_dtype(to, [&]<class To>(TypeTag<To>) {
+      if constexpr (kStorageOnly<From> && std::is_same_v<From, To>) r = convert_same<From>;
+      else if constexpr (kStorageOnly<From> || kStorageOnly<To>) r = convert_carried<From, To>;
+      else r = convert_bytes<From, To>;
+    });
   });
   return r;
 }

@@ -24,9 +24,10 @@ TEST(CopyInto, ReadsAnOverlappingSourceFirst) {
 TEST(CopyInto, EveryPairOfDtypesKeepsSmallIntegers) {
   for (int a = 1; a < kNumDTypes; a++)
     for (int b = 1; b < kNumDTypes; b++) {
+      if (DType(a) == DType::float8_e8m0fnu || DType(b) == DType::float8_e8m0fnu) continue;  // it has no zero
       Tensor to = tensor({0, 0, 0}, DType(a));
-      copy_into(to, tensor({0, 1, 100}, DType(b)));
-      EXPECT_EQ(numbers(to), (Numbers{0, 1, 100})) << name_of(DType(b)) << " to " << name_of(DType(a));
+      copy_into(to, tensor({0, 1, 96}, DType(b)));
+      EXPECT_EQ(numbers(to), (Numbers{0, 1, 96})) << name_of(DType(b)) << " to " << name_of(DType(a));
     }
 }
 
