@@ -1,6 +1,7 @@
 """Where the oracle has no single answer, and so cannot be held against a subject."""
 
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -95,7 +96,7 @@ def _differs_without_out(item: Item) -> list[Fault]:
 def _differs_without_onednn(kind, item: Item) -> list[Fault]:
     """What differs by more than rounding where PyTorch may not use oneDNN, which it uses or not by dtype, size and CPU: what infinite weights
     make of padding, and of bfloat16, which it takes on some CPUs only, the strides that single precision gets."""
-    with torch.backends.mkldnn.flags(enabled=False):
+    with _no_onednn():
         got = kind.observe(torch, item)
     found = kind.faults(item, got)
     if any(fault.phase for fault in found):
@@ -105,11 +106,20 @@ def _differs_without_onednn(kind, item: Item) -> list[Fault]:
             item.case.relation == "autocast" or any(dtype == "bfloat16" for dtype, _ in item.case.storages)):
         single = replace(item, case=replace(in_single(item.case), relation="call", differentiate=0))
         taken = kind.observe(torch, single)
-        with torch.backends.mkldnn.flags(enabled=False):
+        with _no_onednn():
             left = kind.observe(torch, single)
         if not taken.raised and not left.raised and taken.strides != left.strides:
             found.append(Fault("autocast" if item.case.relation == "autocast" else "stride", "other strides without oneDNN"))
     return found
+
+
+@contextmanager
+def _no_onednn():
+    torch._C._set_mkldnn_enabled(False)  # not backends.mkldnn.flags, which changes precisions when it restores them
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(True)
 
 
 def _contradicts_its_differences(item: Item) -> list[Fault]:
