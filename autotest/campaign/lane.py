@@ -16,7 +16,10 @@ from .tasks import Settings
 
 
 def _wavers(fault: Fault, wavering: list[Fault]) -> bool:
-    """Whether the oracle's own answers differ in what `fault` is about: the same value, or the same property of a call."""
+    """Whether the oracle's own answers differ in what `fault` is about: the same value, or the same property of a call. A subject may refuse
+    a call whose value the oracle does not know."""
+    if fault.phase == "raised":
+        return any(other.phase == "values" or other.property == ANYTHING for other in wavering)
     return any(other.property == ANYTHING or (other.property, other.phase, other.position) == (fault.property, fault.phase, fault.position)
                for other in wavering)
 

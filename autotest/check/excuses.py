@@ -9,7 +9,7 @@ KINDS = {
     "equal values": "an index names another of several equal values, or the gradient went to another of them",
     "undefined cast": "a number was cast to an integer type that cannot hold it, which C++ leaves undefined",
     "no digits": "an epsilon in the inputs changes every digit of the oracle's own answer",
-    "overflow": "double precision has a number where the dtype has none",
+    "overflow": "double precision has a number where the dtype has none; or, where elements mix, neither has: infinity and NaN come out as the terms are ordered",
     "poisoned": "how far NaN and infinity spread in a second derivative depends on how a formula is written",
     "complex infinity": "which part of a complex number is infinite and which NaN, where infinities met, depends on how products are written",
     "matrix": "what a decomposition makes of a singular or infinite matrix differs between two CPUs in the oracle itself",

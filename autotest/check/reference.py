@@ -29,8 +29,9 @@ def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
 
 
 def is_double(case: Case) -> bool:
-    """Whether the call's floating inputs all have double precision, so that none is left to check it by."""
-    return {spec.dtype for spec in floating_inputs(case)} in ({"float64"}, {"complex128"})
+    """Whether the call's floating inputs all have double precision, or it asks to work in it, so that none is left to check it by."""
+    asked = {leaf.name for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, Named) and leaf.kind == "dtype"}
+    return bool(asked & set(_NARROW)) or {spec.dtype for spec in floating_inputs(case)} in ({"float64"}, {"complex128"})
 
 
 def demoted(case: Case) -> Case:
@@ -44,6 +45,13 @@ def demoted(case: Case) -> Case:
 
     return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs),
                    storages=[storage(dtype, data) for dtype, data in case.storages])
+
+
+def in_single(case: Case) -> Case:
+    """`case` with bfloat16 widened to float32."""
+    leaf = partial(_in_other_dtypes, {"bfloat16": "float32"})
+    storages = [("float32", dtypes.to_array(data, dtype).astype(np.float32).tobytes()) if dtype == "bfloat16" else (dtype, data) for dtype, data in case.storages]
+    return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages)
 
 
 def nudged(case, rng: np.random.Generator):

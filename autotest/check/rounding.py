@@ -26,7 +26,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         return _MATRIX
     if fault.phase == "raised":
         return None
-    if _flagged(item) and fault.position != len(item.expected.values) - 1:
+    if _flagged(item) and _pick(item.expected, fault).number_dtype in dtypes.EPSILON:
         return _MATRIX
     w, t = _pick(got, fault), _pick(item.expected, fault)
     runs = [_same_shape(_pick(run, fault), t) for run in reruns]
@@ -67,8 +67,10 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),
                "no digits": (~np.isfinite(narrow) & tolerance.lost(wide, [runs[0], *perturbed, *own]))
                | tolerance.crossed(runs[0], perturbed)}
-    if np.iscomplexobj(wide) and not item.pointwise and not selecting and poisoned(item.case):
-        excuses["complex infinity"] = poison
+    if not item.pointwise and not poisoned(item.case):  # whether infinities, or an infinity and zero, met on the way
+        excuses["overflow"] |= ~np.isfinite(narrow) & ~np.isfinite(wide) & ~np.isfinite(runs[0])
+    if np.iscomplexobj(wide) and not item.pointwise and not selecting:
+        excuses["complex infinity"] = poison & (poisoned(item.case) | ~np.isfinite(runs[0]))  # of an input, or made on the way
     if fault.phase in ("values", "written"):
         known = truth.better(item, narrow, wide, epsilon)
         if known is not None:

@@ -1,30 +1,33 @@
 """Where the oracle has no single answer, and so cannot be held against a subject."""
 
 import re
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import torch
 
-from ..cases.case import Case, Decoder
+from ..cases.case import Case, Decoder, gradient_inputs
 from ..cases.dtypes import EPSILON
 from ..cases.layout import is_plain, plain
 from ..cases.protocol import Item
 from ..cases.values import flatten
 from ..check.properties import ANYTHING, Fault
+from ..check.reference import in_single, poisoned, promoted
 from ..check.tolerance import close
 from ..workers.kinds import kind_of
 from ..workers.seeding import seed
-from ..workers.trial import Trial
+from ..workers.trial import Trial, cotangents
 
 
 def wavers(item: Item) -> list[Fault]:
     """What the oracle's other answers to the call differ in: from run to run, with the heap filled differently before each; with
-    what lies beside its inputs; with the strides of its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; or with
-    `out=` and without. A result outside its own memory is none."""
+    what lies beside its inputs; with the strides of its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; with
+    `out=` and without, or with oneDNN and without. A result outside its own memory is none, nor a gradient that is not that of its values."""
     kind = kind_of(item)
     found = (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
-             + _reads_elsewhere(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
+             + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
     for fill in (0.0, 7.5, float("nan")):
         found += _differs_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)])
     return found
@@ -79,9 +82,85 @@ def _differs_without_out(item: Item) -> list[Fault]:
         return []
     plain = replace(case, kwargs={name: value for name, value in case.kwargs.items() if name != "out"}, relation="call")
     values = Trial(torch, item.target.resolve(torch), plain).run().values
-    return [Fault("out", "without out= other numbers", "values", i) for i, (e, g) in enumerate(zip(item.expected.values, values))
-            if e and g and e.dtype == g.dtype and e.shape == g.shape
-            and not close(e.array(), g.array(), EPSILON.get(e.dtype, 0.0)).all()]
+    found = []
+    for i, (e, g) in enumerate(zip(item.expected.values, values)):
+        if e and g and e.shape != g.shape:
+            found.append(Fault("out", "without out= another shape"))
+        elif e and g and e.dtype == g.dtype and not close(e.array(), g.array(), EPSILON.get(e.dtype, 0.0)).all():
+            found.append(Fault("out", "without out= other numbers", "values", i))
+            found += [Fault("out", "without out= other numbers", "written", key) for key, value in item.expected.written.items()
+                      if value and (value.shape, value.data) == (e.shape, e.data)]
+    return found
+
+
+def _differs_without_onednn(kind, item: Item) -> list[Fault]:
+    """What differs by more than rounding where PyTorch may not use oneDNN, which it uses or not by dtype, size and CPU: what infinite weights
+    make of padding, and of bfloat16, which it takes on some CPUs only, the strides that single precision gets."""
+    if not isinstance(item.case, Case):
+        return []
+    with _no_onednn():
+        got = kind.observe(torch, item)
+    found = kind.faults(item, got)
+    if any(fault.phase for fault in found):
+        reruns = kind.reruns(torch, item)
+        found = [fault for fault in found if not fault.phase or kind.excuses_for(fault, item, got, reruns) is None]
+    if not item.expected.raised and (item.case.relation == "autocast" or any(dtype == "bfloat16" for dtype, _ in item.case.storages)):
+        single = replace(item, case=replace(in_single(item.case), relation="call", differentiate=0))
+        taken = kind.observe(torch, single)
+        with _no_onednn():
+            left = kind.observe(torch, single)
+        if not taken.raised and not left.raised and taken.strides != left.strides:
+            found.append(Fault("autocast" if item.case.relation == "autocast" else "stride", "other strides without oneDNN"))
+    return found
+
+
+@contextmanager
+def _no_onednn():
+    torch._C._set_mkldnn_enabled(False)  # not backends.mkldnn.flags, which changes precisions when it restores them
+    try:
+        yield
+    finally:
+        torch._C._set_mkldnn_enabled(True)
+
+
+def _contradicts_its_differences(item: Item) -> list[Fault]:
+    """Which gradients are not those of PyTorch's own values: in double precision, steps of two sizes to both sides of every number agree
+    on a slope, so that the call is smooth there, and its gradient is another."""
+    case = item.case
+    if not isinstance(case, Case) or case.relation not in ("call", "autocast") or not isinstance(item.expected.gradients, list) or poisoned(case):
+        return []
+    wide = replace(promoted(plain(case)), relation="call", differentiate=1)
+    function = item.target.resolve(torch)
+    exact = Trial(torch, function, wide).run()
+    if exact.raised or exact.determined is not None or not isinstance(exact.gradients, list):
+        return []
+    return [Fault("autocast" if case.relation == "autocast" else "gradient", "differences of the values have another slope", "gradients", i)
+            for i, (spec, gradient) in enumerate(zip(gradient_inputs(wide), exact.gradients))
+            if gradient is not None and _slopes_differ(function, wide, spec.storage, gradient.array().reshape(-1))]
+
+
+def _slopes_differ(function, case: Case, storage: int, gradient: np.ndarray) -> bool:
+    """Whether at one of the first numbers of a storage, a whole row-major input, differences and gradient disagree by a tenth."""
+    dtype, data = case.storages[storage]
+    numbers = np.frombuffer(data, dtype)
+
+    def total(moved: np.ndarray) -> float:
+        storages = [*case.storages[:storage], (dtype, moved.tobytes()), *case.storages[storage + 1:]]
+        values = Trial(torch, function, replace(case, storages=storages, differentiate=0)).run().values or []
+        return sum(float((value.array().real.reshape(-1) * cotangents(value.array().size)).sum())
+                   for value in values if value is not None and value.number_dtype in EPSILON)
+
+    for at in range(min(gradient.size, _MOST_STEPS)):
+        slopes = []
+        for step in (1e-3, -1e-3, 5e-4, -5e-4):
+            moved = numbers.copy()
+            moved[at] += step
+            slopes.append((total(moved) - total(numbers)) / step)
+        given, largest = float(gradient[at].real), max(map(abs, slopes))
+        smooth = max(slopes) - min(slopes) <= 0.01 * largest
+        if smooth and abs(given - slopes[-1]) > 0.1 * max(largest, abs(given)) > 1e-6:
+            return True
+    return False
 
 
 def _reads_elsewhere(kind, item: Item) -> list[Fault]:
@@ -105,16 +184,17 @@ def _reads_elsewhere(kind, item: Item) -> list[Fault]:
 def _reads_by_other_strides(kind, item: Item) -> list[Fault]:
     """Which numbers are others where the same inputs are row-major: of an operation that takes no heed of strides."""
     case = item.case
-    if not isinstance(case, Case) or case.relation not in ("call", "autocast") or item.expected.raised or is_plain(case) or any(map(_BY_MEMORY.search, item.target.paths)):
+    if not isinstance(case, Case) or case.relation not in ("call", "autocast", "out") or item.expected.raised or is_plain(case) or any(map(_BY_MEMORY.search, item.target.paths)):
         return []
     got = kind.observe(torch, replace(item, case=plain(case)))
     if got.raised:
         return []
-    got = replace(item.expected, values=got.values, gradients=got.gradients, second=got.second)
+    got = replace(item.expected, values=got.values, written=got.written, gradients=got.gradients, second=got.second)
     reruns = kind.reruns(torch, item)
     return [fault for fault in kind.faults(item, got) if not fault.phase or kind.excuses_for(fault, item, got, reruns) is None]
 
 
+_MOST_STEPS = 64  # elements of an input that are moved one by one
 _BY_MEMORY = re.compile(r"strided|storage|resize|set_|empty|view")  # whose answer is one of the memory
 _JUNK = b"A" * 1024, b"\xc1" * 1024  # behind a storage: large numbers, above and below most others
 _COMPANY = 63  # elements beside one, enough for the loops over vectors

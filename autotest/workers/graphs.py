@@ -4,8 +4,11 @@ Two kinds of case stand apart: those whose results have shapes, or are Python va
 framework can trace; and those that the subject refuses by a named error. Neither may answer otherwise than eager mode.
 """
 
+import numpy as np
+
 from ..cases import ship
 from ..cases.case import Decoder, TensorSpec, gradient_inputs, leaves
+from ..cases.dtypes import EPSILON
 from ..cases.objects import ModuleCase, OptimizerCase, SchedulerCase
 from ..cases.values import Raised, flatten, to_value
 from ..check.properties import Fault
@@ -113,12 +116,21 @@ def _gradients(W, found: list, asked: list, create_graph: bool = False) -> list:
     return list(W.autograd.grad(outputs, asked, [cotangent(t, W) for t in outputs], allow_unused=True, create_graph=create_graph))
 
 
+def _same_but_nans(a, b) -> bool:
+    """Whether two values differ in the bits of NaNs only: which of two operands gives its sign depends on their order."""
+    if a is None or b is None or (a.dtype, a.shape) != (b.dtype, b.shape) or a.number_dtype not in EPSILON:
+        return False
+    parts = [value.array().reshape(-1).view(value.array().real.dtype) for value in (a, b)]
+    return (np.isnan(parts[0]) == np.isnan(parts[1])).all() and np.nan_to_num(parts[0], posinf=np.inf, neginf=-np.inf).tobytes() == np.nan_to_num(
+        parts[1], posinf=np.inf, neginf=-np.inf).tobytes()
+
+
 def _other(what: str, traced: list, eager: list) -> str:
     """Where two lists of values differ, "" for nowhere."""
     if len(traced) != len(eager):
         return f"{len(traced)} {what}, eager {len(eager)}"
     for i, (a, b) in enumerate(zip(traced, eager)):
-        if a != b:
+        if a != b and not _same_but_nans(a, b):
             same_kind = a is not None and b is not None and (a.dtype, a.shape) == (b.dtype, b.shape)
             return f"{what} {i}: " + ("other bits than eager" if same_kind else f"{a}, eager {b}")
     return ""

@@ -179,15 +179,16 @@ def gradients(W, outputs: list, inputs: list, create_graph: bool = False):
 def cotangent(output, W):
     """A gradient to send in: no two neighbours alike, and exact in every dtype."""
     count = output.numel()
-    numbers = _COTANGENTS[:count].copy() if count <= len(_COTANGENTS) else _cotangents(count)
+    numbers = _COTANGENTS[:count].copy() if count <= len(_COTANGENTS) else cotangents(count)
     return W.from_numpy(numbers.reshape(tuple(output.shape))).to(output.dtype)
 
 
-def _cotangents(count: int) -> np.ndarray:
+def cotangents(count: int) -> np.ndarray:
+    """The numbers of `cotangent` for so many elements."""
     return ((np.arange(count) * 7 + 3) % 11 - 5) / 4
 
 
-_COTANGENTS = _cotangents(1024)
+_COTANGENTS = cotangents(1024)
 
 
 def home(tensor):

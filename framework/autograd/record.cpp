@@ -203,7 +203,8 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   check(type.complex_gradient || !is_complex(out[0].dtype()), std::string(type.signature->name), " does not support automatic differentiation for "
         "outputs with complex dtype.");
   for (int i = 0; i < n; i++) {
-    if (out[i] && is_inexact(out[i].dtype()) && type.recorded >> i & 1 && !untaken(type, i, out[i].sizes(), out[0].sizes())) set_history(out[i], ref, i);
+    const bool taken = out[i] && (out[i].ndim() > 1 || !untaken(type, i, out[i].sizes(), out[0].sizes()));  // an empty matrix is no statistic
+    if (taken && is_inexact(out[i].dtype()) && type.recorded >> i & 1) set_history(out[i], ref, i);
   }
 }
 

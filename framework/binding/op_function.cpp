@@ -297,6 +297,10 @@ void take_dtype_of_out(const OpType& type, Call& c) {
     if (!c.out[0]) continue;
     check(!type.creates || !mode.grad || !requires_grad(c.out[0]), type.signature->name, "(): functions with out=... arguments don't support "
           "automatic differentiation, but one of the arguments requires grad.");
+    if (dtype && *dtype != c.out[0].dtype() && type.infer) {  // what else is wrong is told first
+      Meta metas[kMaxOutputs];
+      type.infer(c.op, c.inputs, metas);
+    }
     check(!dtype || *dtype == c.out[0].dtype(), type.signature->name, ": Expected out tensor to have dtype ", name_of(dtype.value_or(DType())),
           ", but got ", name_of(c.out[0].dtype()), " instead");
     if (!dtype) dtype = c.out[0].dtype();

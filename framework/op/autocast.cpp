@@ -67,6 +67,11 @@ struct Install {
 
 }  // namespace
 
+void check_joinable(const char* op, DType t) {
+  check(!mode.autocast || !is_reduced(t) || t == mode.autocast_dtype, op, ": autocast promotes between float32 and ", name_of(mode.autocast_dtype), ", got ",
+        name_of(t));
+}
+
 void clear_autocast_cache() { casts.clear(); }
 
 }  // namespace weir

@@ -200,15 +200,16 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
   if (!type.complex_gradient) check_derivable(type, r);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
-    else if (out[i].numel() == 0 && untaken(type, int(i), r[i].sizes(), out[0].sizes())) continue;  // of any dtype
+    else if (out[i].numel() == 0 && untaken(type, int(i), r[i].sizes(), out[0].sizes())) bump_version(out[i]);  // of any dtype
     else if (out[i].get() != r[i].get()) {
       bool inplace = type.inplace && !in.empty() && out[i] == in[0];
       if (inplace && !type.may_repeat) check_no_repeats(out[i]);
       if (!inplace) {
         if (type.out_history == OutHistory::refused) check_out_history(op_name(type), out[i], r[i]);
         check_out(type, out[i], r[i].meta(), in);
-        // Source: PyTorch's transforms give a new shape rows before they copy into it.
-        if (type.module == Module::fft && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
+        // Source: PyTorch's transforms, and composites whose results are not of their input's shape, give a new shape rows before they copy into it.
+        const bool rows = type.module == Module::fft || (type.module != Module::linalg && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
+        if (rows && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
       }
       check(!inplace || type.out != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),
             " can't be cast to the desired output type ", name_of(out[i].dtype()));

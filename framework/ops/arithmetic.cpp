@@ -97,13 +97,17 @@ Tensors Fmod::vjp(const Saved& s, const Tensor& dy) const {
 Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), e = s.input(1), da, db;
   bool is_constant = e.has_flag(kWrappedNumber) && item(e).is_zero();
-  if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, plus(e, -1))));
+  // Python's False is no zero to PyTorch's formula: it multiplies.
+  auto is_false = [](const Tensor& t) { return t.has_flag(kWrappedNumber) && t.dtype() == DType::boolean; };
+  if (s.needs(0) && is_false(e)) da = dy * (e * pow(x, plus(e, -1)));
+  else if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, plus(e, -1))));
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.
     Tensor zero = fn::logical_and(logical_not(x), real(e) >= 0.0);
     if (is_complex(e.dtype())) zero = fn::logical_and(zero, logical_not(imag(e)));
     Tensor base = is_complex(s.output().dtype()) && !is_complex(x.dtype()) ? cast_to(x, s.output().dtype()) : x;  // a negative one has a logarithm
-    db = dy * where(zero, num(0.0), s.output() * log(base));
+    db = s.output() * log(base);
+    db = dy * (is_false(x) ? db : where(zero, num(0.0), db));
   }
   return {da, db};
 }

@@ -69,6 +69,7 @@ struct PermuteCopy : CopyOfView {
 
 struct SelectCopy : CopyOfView {
   static constexpr Signature signature = "select_copy(input: Tensor, dim: int, index: int) -> Tensor";
+  static constexpr bool complex_gradient = false;
   static constexpr auto doc = "A copy of `select`.";
   int64_t dim, index;
   static constexpr std::tuple fields{&SelectCopy::dim, &SelectCopy::index};
@@ -78,6 +79,7 @@ struct SelectCopy : CopyOfView {
 struct SliceCopy : CopyOfView {
   static constexpr Signature signature =
       "slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor";
+  static constexpr bool complex_gradient = false;
   static constexpr auto doc = "A copy of every step-th index from start to end along dim.";
   int64_t dim;
   std::optional<int64_t> start, end;

@@ -5,6 +5,7 @@
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
+#include "framework/ops/index.h"
 #include "framework/ops/like.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
@@ -41,7 +42,7 @@ Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // 
 Meta Fill::infer(Inputs in) const {
   check(in[1].ndim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", in[1].ndim(),
         " dimensions.");
-  if (in[1].has_flag(kWrappedNumber) && !in[1].is_meta()) check_fits(item(in[1]), in[0].dtype());
+  if (in[1].has_flag(kWrappedNumber) && !in[1].is_meta()) check_written(item(in[1]), in[0].dtype());
   return Copy().infer(in);
 }
 Tensors Fill::vjp(const Saved& s, const Tensor& dy) const { return Copy().vjp(s, dy); }

@@ -4,6 +4,7 @@
 
 #include "framework/autograd/variable.h"
 #include "framework/op/copy.h"
+#include "framework/ops/index.h"
 #include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 
@@ -50,7 +51,7 @@ Meta EmptyStrided::infer(Inputs) const {
 
 Meta Full::infer(Inputs) const {
   DType t = dtype.value_or(fill_value.dtype(default_dtype()));
-  check_fits(fill_value, t);
+  check_written(fill_value, t);
   return {size, t, placed(device)};
 }
 
@@ -82,7 +83,7 @@ Meta Like::infer(Inputs in) const { return like(in[0], dtype, device, memory_for
 
 Meta FullLike::infer(Inputs in) const {
   Meta m = like(in[0], dtype, device, memory_format);
-  check_fits(fill_value, m.dtype);
+  check_written(fill_value, m.dtype);
   return m;
 }
 
@@ -90,7 +91,7 @@ Meta New::infer(Inputs in) const { return {size, dtype.value_or(in[0].dtype()), 
 
 Meta NewFull::infer(Inputs in) const {
   Meta m(size, dtype.value_or(in[0].dtype()), placed(device, in[0].device()));
-  check_fits(fill_value, m.dtype);
+  check_written(fill_value, m.dtype);
   return m;
 }
 

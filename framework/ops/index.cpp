@@ -372,19 +372,31 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   fn::index_put_rows.into(view, joined({view, v}, ix.indices), accumulate);
 }
 
-// Whether a number may be written as an integer, whatever its fraction, or a bool. Source: c10::overflows.
-static bool converts(const Scalar& v, DType to) {
-  if (to == DType::boolean) return true;
-  int bits = int(8 * size_of(to)) - (to != DType::uint8);
-  double top = std::ldexp(1.0, bits), x = v.to_double();
-  return x > (to == DType::uint8 ? -1 : -top - 1) && x < top;
+static double largest_number(DType t) {
+  if (is_complex(t)) t = real_type(t);
+  if (t == DType::boolean) return 1;
+  if (!is_floating(t)) return std::ldexp(1.0, int(8 * size_of(t)) - (t != DType::uint8)) - 1;
+  return t == DType::float16 ? 65504.0 : t == DType::bfloat16 ? 3.3895313892515355e38 : t == DType::float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
+
+void check_written(const Scalar& s, DType t) {
+  check_fits(s, t);
+  const auto z = s.to_complex();
+  if (is_inexact(t))
+    for (double part : {z.real(), z.imag()})
+      check(!std::isfinite(part) || std::fabs(part) <= largest_number(t), "value cannot be converted to type ", name_of(t), " without overflow");
+}
+
+void check_written(const Tensor& number, DType t) {
+  const bool any_fits = !number.has_flag(kWrappedNumber) && largest_number(number.dtype()) <= largest_number(t) && (is_inexact(t) || !is_inexact(number.dtype()));
+  if (!any_fits && !number.is_meta()) check_written(item(number), t);
 }
 
 Tensor MaskedFill::compose(Inputs in) const {
   check(in[1].dtype() == DType::boolean, "masked_fill only supports boolean masks, but got mask with dtype ", name_of(in[1].dtype()));
   check(in[2].ndim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ", in[2].ndim(), " dimension(s).");
-  check(can_cast(in[2].dtype(), in[0].dtype()) || converts(item(in[2]), in[0].dtype()), "masked_fill: value cannot be "
-        "converted to type ", name_of(in[0].dtype()), " without overflow");
+  check_written(in[2], in[0].dtype());
+  check(!mode.grad || !in[2].has_flag(kRequiresGrad) || is_inexact(in[0].dtype()), "masked_fill: Autograd not support dtype: ", name_of(in[0].dtype()));
   // Row-major always, as PyTorch's.
   return row_major_of(where(contiguous_of(in[1]), cast_to(in[2], in[0].dtype()), contiguous_of(in[0])));
 }

@@ -218,4 +218,9 @@ Tensor index(const Tensor& x, const Tensors& indices);
 /// Works through views and is recorded as in-place.
 void index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bool accumulate);
 
+/// RuntimeError where a number, or that in a tensor of one element, is to be written as one of dtype `t` and lies beyond its range. Floating
+/// types have infinities, and a negative whole number wraps in an unsigned type. Source: c10::overflows.
+void check_written(const Scalar& number, DType t);
+void check_written(const Tensor& number, DType t);
+
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/core/warn.h"
+#include "framework/op/autocast.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pad.h"
@@ -143,6 +144,7 @@ Tensor Combinations::compose(Inputs in) const {
   check(x.ndim() == 1, "Expect a 1D vector, but got shape ", x.sizes());
   check(r >= 0, "Expect a non-negative number, but got ", r);
   if (r == 0) return zeros_of(Meta(Dims{0}, x.dtype(), x.device()));
+  check_joinable("combinations", x.dtype());
   return index(x, {fn::combination_rows.over({}, x.numel(), r, with_replacement)[0]});
 }
 

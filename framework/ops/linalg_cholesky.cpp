@@ -3,6 +3,7 @@
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/matmul.h"
+#include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -92,6 +93,8 @@ Tensors TriangularSolve::compose(Inputs in) const {
   check(in[0].ndim() >= 2, "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ", in[0].ndim(), " dimensions instead");
   check_pair("triangular_solve", in[1], in[0], true);
   auto [A, B] = same_batch("triangular_solve", in[1], in[0]);
+  // Both results require grad where either input does.
+  if (recording(in[0]) && !recording(A)) A = A + zeros_of(Meta(A.sizes(), A.dtype(), A.device())) * sum(slice(reshape(B, Dims{-1}), int64_t(0), int64_t(0), int64_t(0), int64_t(1)));
   Tensor X = transpose ? triangular_apply(mT(A), B, !upper, true, unitriangular) : triangular_apply(A, B, upper, true, unitriangular);
   return {X, column_major(A)};
 }
@@ -102,7 +105,7 @@ Tensors LdlFactor::compose(Inputs in) const {
 }
 Tensor LdlSolve::compose(Inputs in) const {
   const Tensor& LD = in[0];
-  check<IndexError>(LD.ndim() < 2 || LD.size(-1) != LD.size(-2) || in[2].ndim() >= 2, "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
+  check<IndexError>(LD.ndim() < 2 || LD.size(-1) != LD.size(-2) || in[2].ndim() >= 2 || LD.dtype() != in[2].dtype(), "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
   check_square("torch.linalg.ldl_solve", in[0], "LD", Nothing::of_half);
   check_pair("torch.linalg.ldl_solve", in[0], in[2], true);
   check(in[1].dtype() == DType::int32, "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", name_of(in[1].dtype()));

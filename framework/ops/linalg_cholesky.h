@@ -60,6 +60,7 @@ struct LdlFactorEx : LinalgOp {
   static constexpr auto doc = "Factors L D L^T (L D L^H when hermitian) of symmetric matrices in LAPACK's packed form, from the lower triangle. No gradient.";
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr uint8_t recorded = 0b1;
+  static constexpr OutHistory out_history = OutHistory::kept;
   bool hermitian, check_errors;
   static constexpr std::tuple fields{&LdlFactorEx::hermitian, &LdlFactorEx::check_errors};
   std::array<Meta, 3> infer(Inputs in) const;

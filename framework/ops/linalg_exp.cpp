@@ -1,6 +1,9 @@
 #include "framework/ops/linalg_exp.h"
 
+#include "framework/op/autocast.h"
 #include "framework/ops/create.h"
+#include "framework/ops/reduce.h"
+#include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -20,6 +23,11 @@ Tensor MatrixExp::compose(Inputs in) const {
   const Tensor& A = in[0];
   check(is_inexact(A.dtype()), "linalg.matrix_exp: Expected a floating point or complex tensor as input. Got ", name_of(A.dtype()));
   check(A.ndim() >= 2 && A.size(-1) == A.size(-2), "linalg.matrix_exp: A must be batches of square matrices, got shape ", A.sizes());
+  // PyTorch joins what it has computed of matrices of several norms, or of a larger one than this.
+  constexpr double kSmall = 2.996158913811580e-01;
+  if (mode.autocast && is_reduced(A.dtype()) && A.numel() && A.size(-1) > 1 &&
+      (A.ndim() > 2 || (!A.is_meta() && item(amax(sum(abs(cast_to(A, DType::float32)), Dims{-2}), Dims{-1})).to_double() > kSmall)))
+    check_joinable("linalg.matrix_exp", A.dtype());
   if (is_reduced(A.dtype())) return cast_to(matrix_exp_parts(cast_to(A, DType::float32)), A.dtype());
   return matrix_exp_parts(A);
 }

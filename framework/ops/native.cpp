@@ -30,7 +30,14 @@ Tensor nothing_of(const Tensor& t) {
 Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var, bool training, double momentum,
                    double eps) {
   check_statistics(mean, var);
+  check(!training || x.numel(), "native_batch_norm: input tensor must have at least one element, but got input_sizes = ", x.sizes());
+  check<ValueError>(bool(mean) == bool(var), "running_mean and running_var must either both be None or neither be None");
+  for (const Tensor& p : {mean, var}) check(!p || p.ndim() == 1, "native_batch_norm: expected statistics of one dimension, but got ", p ? p.sizes() : Dims());
   const DType t = check_parameters("native_batch_norm", x, std::array{weight, bias, mean, var});
+  if (x.numel() == 0) {  // nothing is looked at
+    const Tensor none = unfilled(Meta(Dims{0}, t, x.device()));
+    return {fn::clone(x), none, none};
+  }
   auto r = fn::batch_norm_forward(x, weight, bias, mean, var, training, momentum, eps);
   return shown({r[0], r[1], r[2]}, t);
 }

@@ -76,11 +76,11 @@ Tensors double_backward(const Tensor& ddx, const Tensor& ddw, const Tensor& ddb,
 std::array<Meta, 3> BatchNormForward::infer(Inputs in) const {
   const Tensor& x = in[0];
   check<NotImplemented>(is_floating(x.dtype()), "batch_norm: not implemented for '", name_of(x.dtype()), "'");
-  check<ValueError>(bool(in[3]) == bool(in[4]), "running_mean and running_var must either both be None or neither be None");
   check(x.ndim() >= 2, "batch_norm: expected at least 2D input, got ", x.ndim(), "D");
   int64_t c = x.sizes()[1];
   check_channel("weight", in[1], c), check_channel("bias", in[2], c);
   check_channel("running_mean", in[3], c), check_channel("running_var", in[4], c);
+  check<ValueError>(bool(in[3]) == bool(in[4]), "running_mean and running_var must either both be None or neither be None");
   check(training || in[3], "batch_norm: running_mean and running_var must be defined in evaluation mode");
   Meta stat(Dims{training ? c : 0}, stat_type(x.dtype()), x.device());
   return {as_input(x), stat, stat};

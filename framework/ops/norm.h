@@ -65,7 +65,7 @@ struct BatchNormBackward : Op {
 
 struct BatchNorm : Op {
   static constexpr Signature signature =
-      "batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool = False) -> Tensor";
+      "batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "Normalises axis 1 over the others; in training updates the running statistics in place. Shape: as input.";
   static constexpr Out out = Out::none;

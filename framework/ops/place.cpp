@@ -55,6 +55,7 @@ Tensor Put::compose(Inputs in) const {
 
 Tensor TakeAlongDim::compose(Inputs in) const {
   const Tensor &x = in[0], &index = in[1];
+  if (!dim && index.numel() == 0 && is_inexact(index.dtype())) return fn::gather(fn::view(x, Dims{-1}), int64_t(0), cast_to(fn::view(index, Dims{-1}), DType::int64));
   check(index.dtype() == DType::int64, "torch.take_along_dim(): dtype of indices should be Long but got ", name_of(index.dtype()));
   if (!dim) return fn::gather(fn::view(x, Dims{-1}), int64_t(0), fn::view(index, Dims{-1}));  // raises where rows lie apart, as PyTorch's
   check(x.ndim() == index.ndim(), "torch.take_along_dim(): input and indices should have the same number of dimensions, but got ", x.ndim(),
@@ -80,6 +81,7 @@ Tensor IndexFill::compose(Inputs in) const {
   if (x.numel() == 0) return clone_of(x);  // no index can be wrong where nothing is written
   Dims lines(std::max(x.ndim(), 1), 1);
   lines[int(d)] = n;
+  check_written(value, x.dtype());
   const Tensor none = zeros_of(Meta(Dims{n}, DType::boolean, x.device()));
   const Tensor written = fn::reshape(fn::scatter(none, int64_t(0), fn::check_index(flat(index), n, true, Str("index_fill_")), true), lines);
   const Tensor number = value.has_flag(kWrappedNumber) ? full_of(Meta(Dims{}, x.dtype(), x.device()), item(value)) : cast_to(value, x.dtype());

@@ -106,6 +106,8 @@ Tensor Addmv::compose(Inputs in) const {
                     "dimensions");
   check(mat.ndim() == 2 && vec.ndim() == 1 && x.ndim() <= 1, "addmv: vector + matrix @ vector expected, got ", x.ndim(), ", ", mat.ndim(), ", ",
         vec.ndim());
+  check(x.dtype() == mat.dtype() && x.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ", name_of(x.dtype()), ", ", name_of(mat.dtype()),
+        ", and ", name_of(vec.dtype()));
   return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) { return scaled_sum("addmv", given, fn::mv(a, b), beta, alpha); });
 }
 

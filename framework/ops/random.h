@@ -117,7 +117,7 @@ struct MaskScale : Op {
 };
 
 struct Dropout : Op {
-  static constexpr Signature signature = "dropout(input: Tensor, p: float = 0.5, train: bool = True) -> Tensor";
+  static constexpr Signature signature = "dropout(input: Tensor, p: float, train: bool) -> Tensor";
   static constexpr auto doc = "Elements zeroed with probability p, the others scaled by 1 / (1 - p). Source: Hinton et al. 2012.";
   static constexpr Out out = Out::none;
   static constexpr bool inplace = true;

@@ -184,15 +184,17 @@ static Tensor prod_gradient(const Tensor& dy, const Tensor& x, int64_t dim) {
   };
   return dy * (exclusive(x) * flip_of(exclusive(flip_of(x, Dims{d})), Dims{d}));
 }
+// Complex numbers of which a real product was asked are multiplied by their real parts.
+static Tensor factors_of(const Tensor& x, const Tensor& dy) { return is_complex(x.dtype()) && !is_complex(dy.dtype()) ? cast_to(x, dy.dtype()) : x; }
 Tensors Prod::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = s.input(0);
+  Tensor x = factors_of(s.input(0), dy);
   if (x.numel() == 0) return {x * 0.0};
   Tensor flat = reshape(x, Dims{-1});
   return {reshape(prod_gradient(reshape(dy, Dims{1}), flat, 0), x.sizes())};
 }
 Meta ProdDim::infer(Inputs in) const { return reduced("prod", in[0], Dims{dim}, keepdim, sum_type(dtype, in[0].dtype())); }
 Tensors ProdDim::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = s.input(0);
+  Tensor x = factors_of(s.input(0), dy);
   if (x.ndim() == 0) return {dy};
   if (x.numel() == 0) return {x * 0.0};
   return {prod_gradient(restore(dy, Dims{dim}, keepdim, x.ndim()), x, dim)};
@@ -270,6 +272,8 @@ static Tensor cumprod_gradient(const Tensor& x, const Tensor& dy, int64_t d) {
 Tensors Cumprod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.output();
   if (x.ndim() == 0 || x.size(dim) == 1) return {dy};
+  // Source: PyTorch, which divides the sums of a real product of complex numbers by the complex ones.
+  if (is_complex(x.dtype()) && !is_complex(y.dtype())) return {flip_of(cumsum(flip_of(cast_to(dy, x.dtype()) * y, Dims{dim}), dim), Dims{dim}) / x};
   if (!mode.grad) return {fn::cumprod_backward(dy, x, y, dim)};
   if (x.numel() && item(fn::any(logical_not(x))).to<bool>())
     return {cumprod_gradient(x, dy, wrap_dim(dim, x.ndim(), "cumprod"))};

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "framework/op/autocast.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
@@ -98,6 +99,11 @@ Tensor Bucketize::compose(Inputs in) const {
 Meta Isin::infer(Inputs in) const {
   for (const Tensor& t : in)
     check(!is_complex(t.dtype()) && t.dtype() != DType::boolean, "Unsupported input type encountered for isin(): ", name_of(t.dtype()));
+  // Source: PyTorch, which compares with each of a few numbers, laid in a row, and sorts many beside the elements.
+  const int64_t few = int64_t(10.0f * std::pow(double(in[0].numel()), 0.145));
+  if (in[0].numel() == 0 || in[1].numel() == 0 || in[1].ndim() == 0) return {in[0].sizes(), DType::boolean, in[0].device()};
+  if (in[1].numel() >= few) check_joinable("isin", in[0].dtype());
+  else check(bool(view_strides(in[1], Dims{in[1].numel()})), "isin: view size is not compatible with test_elements of size ", in[1].sizes(), " and strides ", in[1].strides());
   return {in[0].sizes(), DType::boolean, in[0].device()};
 }
 

@@ -75,8 +75,8 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     for (const Tensor& t : {q, k, v}) zeros = zeros + sum(t) * num(int64_t(0));
     return zeros;
   }
-  check<IndexError>(!mask || q.ndim() != 4 || mask.ndim() > 1, op,
-                    ": attn_mask of a 4-d query must have at least 2 dimensions");
+  const bool blockwise = passes_blockwise(q, k, v, mask, enable_gqa, dropout_p), flash = blockwise && q.size(-1) == v.size(-1);  // PyTorch's
+  check<IndexError>(!mask || q.ndim() != 4 || mask.ndim() > 1 || (mode.grad && mask.has_flag(kRequiresGrad)), op, ": attn_mask of a 4-d query must have at least 2 dimensions");
   check(!mask || mask.dtype() == DType::boolean || mask.dtype() == DType::float32 || mask.dtype() == q.dtype(), op,
         ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
         mask ? name_of(mask.dtype()) : "", " and query.dtype: ", name_of(q.dtype()), " instead.");
@@ -84,13 +84,13 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     check(k.size(-3) > 0 && v.size(-3) > 0, "scaled_dot_product_attention: expected key and value with heads for enable_gqa, got ", k.sizes(),
           " and ", v.sizes());
   double factor = scale ? *scale : 1 / std::sqrt(double(q.size(-1)));
-  if (passes_blockwise(q, k, v, mask, enable_gqa, dropout_p)) {
+  check(!(mask.defined() && is_causal) || flash, op, ": Explicit attn_mask should not be set when is_causal=True");
+  if (blockwise) {
     Tensor added = mask && mask.dtype() == DType::boolean ? where(mask, full_of(Meta(Dims{}, DType::float32), Scalar(0.0)), num(-INFINITY)) : mask;
     if (mode.autocast)
       for (Tensor* t : {&q, &k, &v}) *t = cast_to(*t, mode.autocast_dtype);
     return fn::flash_attention(q, k, v, added ? cast_to(added, DType::float32) : added, is_causal, factor)[0];
   }
-  check(!(mask.defined() && is_causal), op, ": Explicit attn_mask should not be set when is_causal=True");
   if (enable_gqa && q.ndim() >= 3 && q.size(-3) != k.size(-3)) {
     // Groups of query heads share a key and value head.
     int64_t repeat = q.size(-3) / k.size(-3);

@@ -4,7 +4,7 @@
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/matmul.h"
-#include "framework/ops/pad.h"
+#include "framework/ops/rearrange.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
 
@@ -78,11 +78,19 @@ Tensor ConvTbc::compose(Inputs in) const {
   int64_t length = checked_add(x.sizes()[0], checked_sub(checked_mul(2, pad), w.sizes()[0])) + 1;
   Dims sizes{length, x.sizes()[1], w.sizes()[2]};
   check(length >= 0, "Trying to create tensor with negative dimension ", length, ": ", sizes);
-  Tensor padded = pad > 0 ? fn::constant_pad_nd(x, Dims{0, 0, 0, 0, pad, pad}) : x, sum;
-  if (pad < 0) padded = fn::narrow(x, int64_t(0), -pad, x.sizes()[0] + 2 * pad);
-  sum = fn::clone(fn::expand(b, sizes), MemoryFormat::contiguous);
-  for (int64_t k = 0; k < w.sizes()[0]; k++)
-    sum = sum + fn::matmul(fn::narrow(padded, int64_t(0), k, length), fn::select(w, int64_t(0), k));
+  // No zeros around x, which would meet infinite weights: each weight adds to the rows that it reaches. As in PyTorch, those of x must be
+  // one matrix as they lie.
+  const int64_t steps = x.sizes()[0], batch = x.sizes()[1];
+  auto rows = [&](const Tensor& t, int64_t start, int64_t count) { return fn::view(fn::narrow(t, int64_t(0), start, count), Dims{count * batch, t.size(2)}); };
+  Tensor sum = fn::clone(fn::expand(b, sizes), MemoryFormat::contiguous);
+  for (int64_t k = 0; k < w.sizes()[0]; k++) {
+    const int64_t from = std::max<int64_t>(0, k - pad), to = std::max<int64_t>(0, pad - k), count = std::min(steps - from, length - to);
+    if (count <= 0) continue;
+    const Tensor added = fn::unflatten(fn::matmul(rows(x, from, count), fn::select(w, int64_t(0), k)), int64_t(0), Dims{count, batch});
+    sum = fn::slice_scatter(sum, fn::narrow(sum, int64_t(0), to, count) + added, int64_t(0), to, to + count);
+  }
+  // What reaches nothing gets a gradient of zeros.
+  for (const Tensor& t : {x, w}) sum = sum + fn::sum(fn::narrow(fn::reshape(t, Dims{-1}), int64_t(0), int64_t(0), int64_t(0)), std::nullopt, false, sum.dtype());
   return sum;
 }
 

@@ -123,7 +123,7 @@ def view_as_complex_copy(input, *, out=None):
         raise RuntimeError("view_as_complex_copy does not support automatic differentiation for outputs with complex dtype.")
     if input.dim() and input.stride(-1) != 1:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    result = weir.view_as_complex(input).clone()
+    result = weir.view_as_complex(input).clone(memory_format=weir.contiguous_format)
     return result if out is None else _write_out("view_as_complex_copy", out, result, [input], OUT_EXACT, False)
 
 

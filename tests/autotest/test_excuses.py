@@ -17,7 +17,7 @@ from weir_autotest.cases.observed import Observation
 from weir_autotest.cases.values import Value
 from weir_autotest.check import rounding
 from weir_autotest.check.excuses import Excuse, settled
-from weir_autotest.check.properties import Fault
+from weir_autotest.check.properties import Fault, faults
 from weir_autotest.check.ties import choosing
 from weir_autotest.gate import RANK
 from weir_autotest.generate import casts, gauge
@@ -153,6 +153,21 @@ def test_parts_of_a_complex_number_beside_infinities(expected, got, pointwise, e
     item = _item("conv1d", Case((spec,), {}, storages), pointwise=pointwise)
     found = _judged(item, "complex64", [expected], [got], [[expected]] * 9)
     assert found == (None if excuses is None else frozenset(excuses))
+
+
+@pytest.mark.parametrize("x, run, pointwise, excuses", [
+    (1.0, NAN, False, {"overflow"}), (1.0, NAN, True, None), (INF, NAN, False, None)])
+def test_infinity_or_nan_where_double_precision_overflows_too(x, run, pointwise, excuses):
+    spec, storages = tensor([x], "float32")
+    found = _judged(_item("linalg.matrix_exp", Case((spec,), {}, storages), pointwise=pointwise), "float32", [NAN], [INF], [[run]] * 9)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
+def test_an_absent_second_derivative_is_zero():
+    one = Value("float32", (1,), np.ones(1, "float32").tobytes())
+    case = Case((), {}, [])
+    found = faults(case, Observation(values=[], gradients=[one], second=[one]), Observation(values=[], gradients=[one], second=[None]))
+    assert [(fault.property, fault.phase) for fault in found] == [("gradgrad", "second")]
 
 
 def test_digits_that_scipy_has_and_the_oracle_has_not_are_right():

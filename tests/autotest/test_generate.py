@@ -125,6 +125,25 @@ def test_an_oracle_that_takes_no_heed_of_strides_wavers(path, args, wavering):
     assert bool(wavers(expect(Target(f"torch.{path}", [path]), Case(given, {}, storages)))) == wavering
 
 
+@pytest.mark.parametrize("path, args, wavering", [
+    ("narrow_copy", (0, -1, 1), True),  # PyTorch gives zeros
+    ("narrow_copy", (0, 1, 2), False), ("abs", (), False), ("floor", (), False)])  # the number 0 is no place to ask abs, nor a whole one floor
+def test_a_gradient_that_is_not_that_of_the_values_wavers(path, args, wavering):
+    x = TensorSpec(0, "float32", (4,), (1,), 0, 0, True)
+    case = Case((x, *args), {}, [("float32", np.array([0.0, 1.0, -2.5, 3.0], "float32").tobytes())], differentiate=1)
+    found = wavers(expect(Target(f"torch.{path}", [path]), case))
+    assert any(fault.phase == "gradients" for fault in found) == wavering
+
+
+@pytest.mark.parametrize("stride, wavering", [((1, 4, 4, 4, 8), True), ((2, 2, 2, 1, 1), False)])
+def test_an_oracle_that_writes_elsewhere_into_out_wavers(stride, wavering):
+    storages = [("int64", np.arange(n, dtype="int64").tobytes()) for n in (240, 12)]
+    x, out = TensorSpec(0, "int64", (4, 1, 3, 5, 4), (60, 60, 20, 4, 1), 0, 0, False), TensorSpec(1, "int64", (4, 1, 1, 2, 1), stride, 0, 1, False)
+    case = Case((x, (2, 2, 3)), {"out": out}, storages, relation="out")
+    found = wavers(expect(Target("torch.nn.functional.avg_pool3d", ["nn.functional.avg_pool3d"]), case))
+    assert any(fault.phase == "written" for fault in found) == wavering
+
+
 @pytest.mark.parametrize("company", [0, 63])
 def test_one_by_one_gives_what_the_whole_gives(company):
     x, y = torch.arange(3.0), torch.arange(2.0).unsqueeze(1)

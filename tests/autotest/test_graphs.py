@@ -8,6 +8,7 @@ import weir
 
 from weir_autotest.campaign.score import UNANSWERED
 from weir_autotest.cases.case import Case, TensorSpec
+from weir_autotest.cases.values import Value
 from weir_autotest.check.properties import Fault
 from weir_autotest.record import _graph_totals
 from weir_autotest.workers import graphs
@@ -88,3 +89,13 @@ def test_a_subject_without_graphs_lacks_the_property():
 def test_totals_count_what_stands_apart():
     scores = [{"asked": {"graph": 10}, "absent": {"graph": 4, graphs.DYNAMIC: 1, UNANSWERED: 2, "unsupported": 5}, "failed": {"graph": 1}}, {"asked": {}}]
     assert _graph_totals(scores) == {"asked": 8, "dynamic": 1, "refused": 1, "wrong": 1}
+
+
+def test_the_sign_of_a_nan_is_no_answer_but_that_of_zero_is():
+    def value(*numbers):
+        array = np.array(numbers, np.float32)
+        return Value("float32", array.shape, array.tobytes())
+
+    nan = float("nan")
+    assert graphs._other("values", [value(nan, 1.0)], [value(-nan, 1.0)]) == ""
+    assert graphs._other("values", [value(nan, 0.0)], [value(nan, -0.0)]) and graphs._other("values", [value(nan, 1.0)], [value(1.0, nan)])

@@ -70,6 +70,20 @@ CALLS = {
     "variance of infinity": lambda t, v, m: t.var(t.cat([v.requires_grad_(), v.new_tensor([float("inf")])]), dim=0), "groups": lambda t, v, m: t.native_group_norm(
         m * v.requires_grad_()[:, None], m[0], m[1], 3, 4, 1, 2, 1.0)[0].cos(),
     "polar": lambda t, v, m: t.view_as_real(t.polar(v.requires_grad_(), v.detach().requires_grad_())), "unique": lambda t, v, m: t.unique(v.requires_grad_()),
+    # False is no zero to the gradient of a power
+    "power of False": lambda t, v, m: (v.requires_grad_() * 0).__pow__(False), "False to a power": lambda t, v, m: t.view_as_real(t.complex(v.requires_grad_(), v.detach()).__rpow__(False)),
+    "shrunk NaN": lambda t, v, m: t.nn.functional.softshrink(v.requires_grad_() * float("nan"), 0.25), "hard NaN": lambda t, v, m: t.nn.functional.hardshrink(v.requires_grad_() * float("nan"), 0.25),
+    "mask of one axis": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(2, 2, 3, 3), t.ones(2, 2, 4, 3), t.arange(32.0).reshape(2, 2, 4, 2), m[1].clone().requires_grad_()),
+    "no indices of fractions": lambda t, v, m: t.take_along_dim(m[:0], v[:0]), "infinite weights beside padding": lambda t, v, m: t.conv_tbc(
+        m.reshape(3, 2, 2), t.tensor([[[float("inf"), 1.0], [2.0, 1.0]], [[1.0, 3.0], [1.0, 1.0]]]), t.ones(2), 1),
+    "time convolved": lambda t, v, m: t.conv_tbc(m.reshape(3, 2, 2).requires_grad_(), t.arange(8.0).reshape(2, 2, 2).requires_grad_(), t.ones(2), 3),
+    "factors of no columns": lambda t, v, m: t.linalg.qr(m[:3, :0].requires_grad_(), "complete"), "both of a system": lambda t, v, m: t.triangular_solve(
+        m[:, :2].requires_grad_(), m.detach()[:, :3] + 9.0 * t.eye(3), upper=False), "quantiles into nothing": lambda t, v, m: t.quantile(v, v.abs() / 2, 0, keepdim=True, out=t.ones(0)),
+    # a real product of complex numbers
+    "real product": lambda t, v, m: t.prod(t.complex(v.requires_grad_(), v.detach()), dtype=t.float32), "real products": lambda t, v, m: t.prod(t.complex(v.requires_grad_(), v.detach()), 0, dtype=t.float32),
+    "real running product": lambda t, v, m: t.cumprod(t.complex(v.requires_grad_(), v.detach()), 0, dtype=t.float32), "complex of one row": lambda t, v, m: t.view_as_real(
+        t.view_as_complex(m.as_strided((1, 2), (1, 1)))), "complex of one row between": lambda t, v, m: t.view_as_real(t.view_as_complex_copy(m.as_strided((3, 1, 2), (2, 1, 1)))),
+    "nothing normalised": lambda t, v, m: t.native_batch_norm(t.ones(2, 0), v[:1], v[:1], v[:1], v[:1], False, 0.5, 1e-5)[0],
 }
 
 

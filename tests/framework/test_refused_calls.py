@@ -93,6 +93,29 @@ RULES = {
     # values
     "deviation of halves": lambda t, v, m: t.std(_half(t, m * 100)), "means of nothing complex": lambda t, v, m: t.view_as_real(t.var_mean(t.complex(m, m)[:0], 0)[1]),
     "nested nothing": lambda t, v, m: t.tensor([[], [1.0, 2.0], []]), "gradient through integers shown as fractions": lambda t, v, m: t.zeros(3, dtype=t.int32).view(t.float32).add_(v.requires_grad_()),
+    # numbers beyond the range of what they are written as
+    "half of a large number": lambda t, v, m: t.full((2,), 1e6, dtype=t.float16), "half filled": lambda t, v, m: _half(t, v).fill_(1e6), "half of infinity": lambda t, v, m: t.full(
+        (2,), float("inf"), dtype=t.float16), "half masked": lambda t, v, m: _half(t, v).masked_fill(v > 0, t.tensor(1e6)),
+    "bytes masked": lambda t, v, m: t.ones(3, dtype=t.uint8).masked_fill(v > 0, t.tensor(300)), "bytes masked by less than zero": lambda t, v, m: t.ones(3, dtype=t.uint8).masked_fill(v > 0, -1),
+    "half at an index": lambda t, v, m: _half(t, v).index_fill(0, t.tensor([0]), t.tensor(1e6)), "bytes in a row": lambda t, v, m: t.linspace(0, 300, 2, dtype=t.uint8),
+    "bytes from less than zero": lambda t, v, m: t.linspace(-1.0, 1, 1, dtype=t.uint8), "bytes up to the first": lambda t, v, m: t.linspace(0, 300, 1, dtype=t.uint8),
+    "bytes that cannot require grad": lambda t, v, m: t.ones(3, dtype=t.uint8).masked_fill(v > 0, v[0].clone().requires_grad_()),
+    # parameters without defaults
+    "dropout of no probability": lambda t, v, m: t.dropout(v), "batch norm of no flag": lambda t, v, m: t.batch_norm(m, None, None, None, None, True, 0.1, 1e-5),
+    # what is looked at, and when
+    "statistics of a wrong weight": lambda t, v, m: t.batch_norm(m, m[:2, 0], None, m[0], None, True, 0.1, 1e-5, False),
+    "native statistics of nothing": lambda t, v, m: t.native_batch_norm(t.ones(2, 0, 4), None, None, t.ones(0), t.ones(0), True, 0.5, 1e-5),
+    "a mask and what comes later": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(2, 2, 3, 3), t.ones(2, 2, 1, 3), t.ones(2, 2, 1, 2), t.ones(3, 1), is_causal=True),
+    "a mask of one row": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(2, 2, 3, 3), t.ones(2, 2, 4, 3), t.ones(2, 2, 4, 2), m[1]),
+    "volume pooled by no steps": lambda t, v, m: t.nn.AvgPool3d(3, 0)(t.ones(1, 1, 4, 4, 4)), "running product of a far axis": lambda t, v, m: m.cumprod_(-3, dtype=t.int64),
+    "few of many that lie apart": lambda t, v, m: t.isin(2.0, m[:2, :2]), "many of many that lie apart": lambda t, v, m: t.isin(m[:2, :2], m.t()),
+    "time that lies apart": lambda t, v, m: t.conv_tbc(t.ones(3, 4, 2).transpose(0, 1), t.ones(1, 2, 2), t.ones(2)),
+    "copied slice of complex": lambda t, v, m: t.slice_copy(_complex(t, v)), "copied row of complex": lambda t, v, m: t.select_copy(_complex(t, v), 0, 0),
+    "factors of another dtype": lambda t, v, m: t.linalg.ldl_solve(t.eye(3), t.ones(3, dtype=t.int32), t.ones(3, dtype=t.int64)),
+    "complex by odd steps": lambda t, v, m: t.view_as_real(t.view_as_complex(m.as_strided((3, 2), (3, 1)))), "statistics of 0-d": lambda t, v, m: t.native_batch_norm(
+        m, None, None, m[0], v[0], False, 0.5, 1e-5), "one statistic": lambda t, v, m: t.native_batch_norm(m, v[0], None, None, m[0], True, 0.5, 1e-5),
+    "pool of no power": lambda t, v, m: t.nn.LPPool1d(0.0, 2)(m), "pivot of no row": lambda t, v, m: t.lu_unpack(m[:, :3], t.tensor([1, 4, 3], dtype=t.int32)),
+    "pivots of rows": lambda t, v, m: t.lu_unpack(m[:, :3], t.tensor([2, 2, 3], dtype=t.int32))[0],
 }
 
 
@@ -127,6 +150,18 @@ def test_autocast_promotes_between_its_two_dtypes_only(name):
     _same(call, V, order=0)
 
 
+@pytest.mark.parametrize("name", ["combinations", "isin", "isin of few", "matrix_exp", "addmv"])
+def test_autocast_reaches_what_ops_are_made_of(name):
+    def call(t, x):
+        low = x.to(t.float16)
+        with t.autocast("cpu"):
+            return {"combinations": lambda: t.combinations(low), "isin": lambda: t.isin(low, low.repeat(10)), "isin of few": lambda: t.isin(low, low),
+                    "matrix_exp": lambda: t.matrix_exp(t.diag(low)),
+                    "addmv": lambda: t.addmv(x, t.ones(3, 3, dtype=t.int64), t.ones(3, dtype=t.int64))}[name]()
+
+    _same(call, V, order=0)
+
+
 @pytest.mark.parametrize("name", ["RMSprop", "Adamax", "ASGD"])
 def test_capturable_steps_need_an_accelerator(name):
     def call(t, x):
@@ -139,3 +174,12 @@ def test_capturable_steps_need_an_accelerator(name):
     import weir
     with pytest.raises(AssertionError):
         call(weir, weir.ones(3))
+
+
+def test_adafactor_refuses_a_parameter_without_elements():
+    import weir
+    for t in (torch, weir):
+        p = t.ones(0, requires_grad=True)
+        p.grad = t.ones(0)
+        with pytest.raises(ZeroDivisionError):
+            t.optim.Adafactor([p]).step()

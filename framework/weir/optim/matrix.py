@@ -35,6 +35,8 @@ class Adafactor(Optimizer):
     def _update(self, p, grad, state, group):
         if p.is_complex():
             raise RuntimeError("Adafactor does not support complex parameters")
+        if not p.numel():
+            raise ZeroDivisionError("Adafactor: a parameter without elements has no root mean square")
         self._start(p, state, group)
         step, lr, (eps1, eps2) = state["step"].add_(1).double(), rate_tensor(group), group["eps"]
         eps1 = weir.finfo(p.dtype).eps if eps1 is None else eps1

@@ -28,7 +28,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     if input.dim() == 1 and input.numel() == 0:
         return input.clone()  # PyTorch's: an empty batch needs no channels
-    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
 def _check_values_per_channel(shape):

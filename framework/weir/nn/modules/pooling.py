@@ -101,7 +101,7 @@ class AvgPool2d(Fields):
                  divisor_override=None):
         super().__init__()
         self._keep(locals())
-        self.stride = kernel_size if stride is None or stride == 0 else stride
+        self.stride = kernel_size if stride is None else stride
 
     def forward(self, input):
         return type(self).function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
@@ -125,7 +125,10 @@ class LPPool2d(Fields):
         self._keep(locals())
 
     def forward(self, input):
-        return type(self).function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        pooled = type(self).function(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        if not self.norm_type:
+            raise ZeroDivisionError(f"{type(self).__name__}: there is no root of power 1 / 0")
+        return pooled
 
 
 class LPPool1d(LPPool2d):
