@@ -110,6 +110,9 @@ Scalar only_element(PyObject* o) {
   return item(unwrap(o));
 }
 
+PyObject* add_in_order(PyObject* self, PyObject* other) { return binary<kAdd>(self, other); }
+PyObject* multiply_in_order(PyObject* self, PyObject* other) { return binary<kMul>(self, other); }
+
 void set_operators(PyTypeObject& type) {
   number.nb_add = binary<kAdd>;
   number.nb_subtract = binary<kSub>;

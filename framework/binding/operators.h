@@ -7,6 +7,9 @@ namespace weir {
 
 /// Gives `type` the operators, comparisons and conversions to Python numbers.
 void set_operators(PyTypeObject& type);
+/// self + other and self * other, in this order.
+PyObject* add_in_order(PyObject* self, PyObject* other);
+PyObject* multiply_in_order(PyObject* self, PyObject* other);
 /// The number that a tensor of one element holds. ValueError for another count.
 Scalar only_element(PyObject* o);
 

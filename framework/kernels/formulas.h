@@ -386,7 +386,7 @@ template <class T> T formula(const SoftplusBackward& op, T g, T x) {
   T e = exp(x * T(op.beta));
   return where(x * T(op.beta) > T(op.threshold), g, g * e / (e + T(1)));
 }
-template <class T> T formula(const ShrinkBackward& op, T g, T x) { return where((x >= T(-op.lambd)) & (x <= T(op.lambd)), T(0), g); }
+template <class T> T formula(const ShrinkBackward& op, T g, T x) { return where((x < T(-op.lambd)) | (x > T(op.lambd)), g, T(0)); }
 template <class T> T formula(const HardsigmoidBackward&, T g, T x) {
   return where((x > T(-3)) & (x < T(3)), g * T(1.0 / 6), T(0));
 }

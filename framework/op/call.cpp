@@ -209,7 +209,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         check_out(type, out[i], r[i].meta(), in);
         // Source: PyTorch's transforms, and composites whose results are not of their input's shape, give a new shape rows before they copy into it.
         const bool rows = type.module == Module::fft || (type.module != Module::linalg && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
-        if (rows && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
+        if (rows && type.out != Out::row && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
       }
       check(!inplace || type.out != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),
             " can't be cast to the desired output type ", name_of(out[i].dtype()));

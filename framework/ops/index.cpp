@@ -349,9 +349,6 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   if (mask) {  // PyTorch fills there: with a number of any dtype, but not where bytes are the mask
     check(mask.dtype() == DType::boolean, "masked_fill_ only supports boolean masks, but got mask with dtype uint8");
     check(!is_complex(values.dtype()) || is_complex(x.dtype()), "value cannot be converted to type ", name_of(x.dtype()), " without overflow");
-  } else {
-    check(x.dtype() == values.dtype(), "Index put requires the source and destination dtypes match, got ", name_of(x.dtype()),
-          " for the destination and ", name_of(values.dtype()), " for the source.");
   }
   for (int i = 0; i < std::min(int(given.size()), x.ndim()); i++)
     check<IndexError>(!given[i] || given[i].numel() == 0 || x.sizes()[i] > 0, "index is out of bounds for dimension with size 0");
@@ -367,6 +364,8 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   bool fits = values.ndim() <= placed.n;
   for (int i = 1; fits && i <= values.ndim(); i++) fits = values.size(-i) == 1 || values.size(-i) == placed[placed.n - i];
   check(fits, "shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", placed);
+  check(mask || x.dtype() == values.dtype(), "Index put requires the source and destination dtypes match, got ", name_of(x.dtype()),
+        " for the destination and ", name_of(values.dtype()), " for the source.");
   Tensor v = expand(cast_to(values, x.dtype()), placed);
   v = permute(v, result_order(rows.n, ix.indices[0].ndim(), ix.axes, true));
   fn::index_put_rows.into(view, joined({view, v}, ix.indices), accumulate);

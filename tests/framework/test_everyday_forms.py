@@ -1,4 +1,7 @@
-"""Forms of everyday calls in which weir once differed from PyTorch: values, dtypes and strides, or the class of the error."""
+"""Forms of everyday calls in which weir once differed from PyTorch: values, dtypes and strides, or the class of the error.
+
+Operators beside numbers and arrays (framework/binding/operators.cpp) are among them.
+"""
 
 import collections
 import copy

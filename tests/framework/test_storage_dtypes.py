@@ -179,6 +179,8 @@ def test_numbers_are_checked(dtype, value):
     for call in ("T.tensor([v], dtype=d)", "T.full((2,), v, dtype=d)"):
         if dtype == "float8_e8m0fnu" and "full" in call:
             continue  # PyTorch takes -1 and refuses -0.5
+        if dtype == "complex32" and "full" in call and value in (70000, 2**32, 1e10):
+            continue  # PyTorch refuses it of one element, and writes infinities into two
         results = []
         for T in (weir, torch):
             try:

@@ -1,6 +1,7 @@
 """Overloads of core ops whose one signature cannot hold them: PyTorch has several functions under these names."""
 
 import functools
+import warnings
 
 import weir
 from weir import _C
@@ -28,7 +29,9 @@ def _nan_to_num_(core, input, *args, **kwargs):
 
 @completes("range")
 def _range(core, *args, **kwargs):
-    """PyTorch's `range` alone takes no None for its layout."""
+    """PyTorch's `range` alone takes no None for its layout, and says that it goes."""
+    warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's range "
+                  "builtin. Instead, use torch.arange, which produces values in [start, end).", stacklevel=2)
     if "layout" in kwargs and kwargs["layout"] is None:
         raise TypeError("range(): argument 'layout' must be a layout, not NoneType")
     return core(*args, **kwargs)
