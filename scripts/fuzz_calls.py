@@ -45,7 +45,7 @@ class Draw:
             t = (t * 7) % 5 - 2
         t = t.to(dtype)
         if dtype.is_floating_point and t.numel() and self.chance(0.2):
-            t = t.clone().fill_(self.choice(FLOATS)) if self.chance(0.3) else t / 3
+            t = weir.tensor(self.choice(FLOATS), dtype=weir.float64).to(dtype).expand_as(t).clone() if self.chance(0.3) else t / 3
         kind = r.random()
         if kind < 0.1 and t.dim():
             t = t.transpose(0, -1)

@@ -24,7 +24,9 @@ def admit(*classes):
 
 def _rule(kind):
     rule = getattr(kind, "__torch_function__", None)
-    return None if rule is None or rule is _disabled_torch_function_impl else rule
+    if rule is None or rule is _disabled_torch_function_impl:
+        return None
+    return None if getattr(rule, "__module__", "") == "torch._tensor" else rule  # of PyTorch's tensors, which would ask us again
 
 
 def _disabled_torch_function_impl(func, types, args=(), kwargs=None):

@@ -19,11 +19,11 @@ class TestSums(TestCase):
         self.assertEqual(torch.ones(3, dtype=dtype, device=device).sum(), 3)
 
     def test_refused(self, device):
-        with self.assertRaisesRegex(RuntimeError, "words that nobody writes" if "weir" in torch.__file__ else "must match"):
+        with self.assertRaisesRegex(RuntimeError, "words that nobody writes" if "weir" in torch.__version__ else "must match"):
             torch.ones(2) + torch.ones(3)
 
     def test_worse(self, device):
-        self.assertNotIn("weir", torch.__file__)
+        self.assertNotIn("weir", torch.__version__)
 
 instantiate_device_type_tests(TestSums, globals())
 """

@@ -142,3 +142,13 @@ def test_rules_may_be_switched_off():
                 t.ones(2)
             t.zeros(2)
         assert seen == ["zeros"]
+
+
+def test_a_tensor_of_pytorchs_is_no_type_with_a_rule_of_its_own():
+    class Ruled:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return "asked"
+
+    assert weir.add(Ruled(), 1) == "asked"  # functions ask from here on
+    assert weir.from_dlpack(torch.ones(2)).tolist() == [1, 1]
