@@ -115,7 +115,11 @@ Tensors Complex::vjp(const Saved&, const Tensor& dy) const {
   return {real(dy), imag(dy)};
 }
 
-Meta Polar::infer(Inputs in) const { return joined_meta("polar", in); }
+Meta Polar::infer(Inputs in) const {
+  const Meta m = joined_meta("polar", in);
+  check<NotImplemented>(m.dtype != DType::complex32, "polar: not implemented for float16");
+  return m;
+}
 // Source: PyTorch's formula, by which the gradient of a negative `abs` is that of its absolute value.
 Tensors Polar::vjp(const Saved& s, const Tensor& dy) const {
   Tensor y = s.output(), turned = y * wrapped_number(Scalar(std::complex<double>(0, 1)));
