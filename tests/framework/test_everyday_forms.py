@@ -88,6 +88,7 @@ FORMS = {
     "a hook on state that returns": lambda t: state_hook(t), "a hook taken off": lambda t: taken_off(t),
     "a call with an attribute": lambda t: t.func.functional_call(Adds(t), {"extra": t.ones(2), "unknown": t.ones(1)}, t.ones(2)),
     "a call of a module that is not there": lambda t: t.func.functional_call(t.nn.Linear(2, 2), {"inner.weight": t.ones(2, 2)}, t.ones(2)),
+    "a call with what is no tensor": lambda t: t.func.functional_call(t.nn.Linear(2, 2), {"weight": 3}, t.ones(2)),
     "a call with a number's place": lambda t: t.func.functional_call(t.nn.Dropout(0.5), {"p": t.ones(1)}, t.ones(2)),
     "a complex weight made orthogonal": lambda t: t.nn.utils.parametrizations.orthogonal(t.nn.Linear(3, 3, dtype=t.complex64)).weight.shape,
 }

@@ -23,7 +23,9 @@ def _owner(module, path):
 
 
 def _exchange(module, name, value):
-    """Puts a tensor, None or nothing (_ABSENT) where the module keeps one, and returns what stood there."""
+    """Puts a tensor, None or nothing (_ABSENT) where the module keeps one, and returns what stood there. TypeError for another value."""
+    if value is not _ABSENT and value is not None and not isinstance(value, Tensor):
+        raise TypeError(f"{value} is not an instance of torch.Tensor")
     table = next((t for t in (module._parameters, module._buffers) if name in t), None)
     before = getattr(module, name, _ABSENT) if table is None else table[name]
     if before is not _ABSENT and before is not None and not isinstance(before, Tensor):
