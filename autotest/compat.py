@@ -50,8 +50,8 @@ def documented(name, value):
 found = {}
 for path in sys.argv[1:]:
     parent, _, last = path.rpartition(".")
-    module = getattr(importlib.import_module(parent), last, None) if last[0].isupper() or parent == "torch" and last in ("device", "dtype") else None
-    if module is not None:
+    module = getattr(importlib.import_module(parent), last, None) if parent else None
+    if inspect.isclass(module):
         names = [n for n in dir(module) if not n.startswith("_")]
     else:
         try:

@@ -1,6 +1,6 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _numpy, _remove_hook, _resize, get_default_dtype, bool as _bool, contiguous_format, device as Device,
+                   _numpy, _remove_hook, _resize, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -129,18 +129,12 @@ def type(self, dtype=None, non_blocking=False):
                 "complex128": "ComplexDouble", "complex32": "ComplexHalf", "uint16": "UInt16", "uint32": "UInt32",
                 "uint64": "UInt64"}.get(self.dtype.name, self.dtype.name.capitalize())  # Float8_e5m2
         return f"torch.{name}Tensor"
-    if isinstance(dtype, str):
-        from . import _tensor_types
-        name = dtype.removeprefix("torch.")
-        if not name.endswith("Tensor") or not hasattr(_tensor_types, name):
-            raise ValueError(f"invalid type: '{dtype}'")
-        dtype = getattr(_tensor_types, name)
-    if dtype is Tensor:
-        dtype = get_default_dtype()
-    elif isinstance(dtype, type_of):
-        if not isinstance(getattr(dtype, "dtype", None), T.dtype):
-            raise ValueError(f"invalid type: '{dtype.__name__}'")
-        dtype = dtype.dtype
+    if isinstance(dtype, (str, type_of)):
+        from ._tensor_types import dtype_of
+        try:
+            dtype = dtype_of(dtype)
+        except TypeError:
+            raise ValueError(f"invalid type: '{getattr(dtype, '__name__', dtype)}'") from None
     return self.to(dtype)
 
 
@@ -242,11 +236,11 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     if source is None or isinstance(source, Tensor) and size is None:
         self.data = source if source is not None else Tensor()
         return self
-    from .storage import TypedStorage, untyped_storage
+    from .storage import TypedStorage, numbers_in, untyped_storage
     if getattr(source, "dtype", self.dtype) is not self.dtype:
         raise RuntimeError(f"set_: the source holds {source.dtype}, the tensor is of {self.dtype}")
     owner = untyped_storage(source) if isinstance(source, Tensor) else source.untyped() if isinstance(source, TypedStorage) else source
-    whole = owner._flat[:owner.nbytes() // self.itemsize * self.itemsize].view(self.dtype)
+    whole = numbers_in(owner, self.dtype)
     size = (max(whole.numel() - storage_offset, 0),) if size is None else (size,) if isinstance(size, int) else tuple(size)
     if stride is None or stride == ():
         stride, step = [], 1
@@ -256,7 +250,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     needed = storage_offset + 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
     if needed > whole.numel():
         owner._flat.resize_(needed * self.itemsize)
-        whole = owner._flat.view(self.dtype)
+        whole = numbers_in(owner, self.dtype)
     self.data = whole.as_strided(size, tuple(stride), storage_offset)
     return self
 
@@ -313,9 +307,8 @@ def _copy_over_memory(self, memo):
     """A copy in self's geometry; tensors that share memory share its copy."""
     if self.is_meta or self.is_conj() or self.is_neg() or not self.numel():
         return self.detach().clone()
-    from .storage import copied_memory, untyped_storage
-    memory = copied_memory(untyped_storage(self), memo)._flat
-    whole = memory[:memory.numel() // self.itemsize * self.itemsize].view(self.dtype)
+    from .storage import copied_memory, numbers_in, untyped_storage
+    whole = numbers_in(copied_memory(untyped_storage(self), memo), self.dtype)
     return whole.as_strided(self.shape, self.stride(), self.storage_offset()).detach()
 
 

@@ -27,7 +27,7 @@ def _rebuild_tensor(storage, storage_offset, size, stride):
 
 def _element_size(dtype):
     """Bytes of an element of `dtype`."""
-    return weir.empty((), dtype=dtype).element_size()
+    return dtype.itemsize
 
 
 def _get_device_index(device, optional=False, allow_cpu=False):

@@ -134,6 +134,12 @@ class UntypedStorage(_Storage):
         return " " + "\n ".join(map(str, self)) + f"\n[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
 
 
+def numbers_in(storage, dtype):
+    """The bytes of an UntypedStorage as a 1-d tensor of `dtype`, as many as fill whole elements."""
+    whole = storage.nbytes() // dtype.itemsize * dtype.itemsize
+    return storage._flat[:whole].view(dtype)
+
+
 def copied_memory(storage, memo):
     """A copy of a storage's bytes, one for all that copy.deepcopy meets of the same memory."""
     key = "weir storage", storage.data_ptr()
@@ -174,8 +180,7 @@ class TypedStorage(_Storage):
 
     @property
     def _flat(self):
-        bytes_ = self._untyped_storage._flat
-        return bytes_[:bytes_.numel() // self.dtype.itemsize * self.dtype.itemsize].view(self.dtype)
+        return numbers_in(self._untyped_storage, self.dtype)
 
     @property
     def filename(self):
