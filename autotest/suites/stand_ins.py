@@ -3,6 +3,7 @@
 Nothing here computes: a stand-in is what an import finds. A test that uses one fails, and fails rightly.
 """
 
+import contextlib
 import importlib
 import importlib.abc
 import importlib.util
@@ -15,21 +16,40 @@ OWN_FILES = ("torch.fx", "torch.autograd._functions", "torch.utils", "torch.test
 
 #: Names in modules that a subject has, by what stands for them.
 CLASSES = """_C.ScriptDict _C.ScriptList _C.ScriptMethod _C._DisableTorchDispatch autograd.function.InplaceFunction testing.FileCheck
-    serialization.LoadEndianness serialization.SourceChangeWarning _dynamo.utils.LazyString""".split()
+    serialization.LoadEndianness serialization.SourceChangeWarning _dynamo.utils.LazyString _subclasses.fake_tensor.FakeTensorConverter
+    _subclasses.CrossRefFakeMode""".split()
 CALLS = """backends.disable_global_flags cpu._is_avx2_supported _scaled_mm _scaled_mm_v2 jiterator_unary jiterator_binary
     jiterator_4inputs_with_extra_args jiterator_binary_return_by_ref jiterator_2inputs_2outputs _segment_reduce cuda.jiterator
     autograd.gradcheck._get_numerical_jacobian autograd.gradcheck._iter_tensors autograd._calculate_shape autograd.kineto_available
     autograd.profiler.emit_itt _disable_dynamo return_types.all_return_types utils._import_utils.import_dill utils._import_utils.dill_available
     utils._python_dispatch.return_and_correct_aliasing fx.graph._PyTreeCodeGen fx.graph._PyTreeInfo serialization.skip_data
     serialization.get_default_load_endianness serialization.set_default_load_endianness
-    serialization.check_module_version_greater_or_equal""".split()
-ANSWERS = {"_utils._is_privateuse1_backend_available": lambda *a: False, "_C._get_cpu_capability": lambda: "AVX2",
+    serialization.check_module_version_greater_or_equal distributions.dirichlet._Dirichlet_backward _utils.try_import
+    overrides._pop_mode overrides._push_mode utils.checkpoint._infer_device_type""".split()
+ANSWERS = {"_nnpack_available": lambda: False, "_utils._is_privateuse1_backend_available": lambda *a: False, "_C._get_cpu_capability": lambda: "AVX2",
            "_C._get_privateuse1_backend_name": lambda: "privateuseone", "backends.mkldnn.is_available": lambda: False,
            "backends.python_native": types.SimpleNamespace(available_dsls=[]), "_C._get_all_dtypes": lambda: [],
            "_C._len_torch_function_stack": lambda: 0, "_C._get_torch_function_state": lambda: 0,
            "_C._set_torch_function_state": lambda state: None, "_C._TorchFunctionState": types.SimpleNamespace(ENABLED=0),
            "_inductor.utils.GPU_TYPES": [], "_dynamo.config.compiled_autograd": False}
+MODULES = "_refs _inductor.exc _decomp".split()  # looked up without an import
 NO_MODULES = """ao.nn.qat.modules ao.nn.quantizable.modules ao.nn.quantized.modules""".split()  # lists of modules, here empty
+
+
+class _Switch(contextlib.ContextDecorator):
+    """A switch between ways to the same answers: set by a call, for a `with` or for a function."""
+
+    def __init__(self, *args):
+        pass
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exception):
+        pass
+
+
+SWITCHES = ["autograd._force_original_view_tracking"]
 
 
 class StandIn:
@@ -64,7 +84,8 @@ class _Module(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        value = type(name, (StandIn,), {}) if name[0].isupper() else StandIn()
+        base = Exception if name.endswith(("Error", "Exception")) else StandIn
+        value = type(name, (base,), {}) if name[0].isupper() else StandIn()
         setattr(self, name, value)
         return value
 
@@ -84,6 +105,8 @@ class Files(importlib.abc.MetaPathFinder):
         self._site, self._roots, self._lacking = site, roots, lacking
 
     def find_spec(self, name, path=None, target=None):
+        if name.startswith("functorch."):
+            return importlib.util.spec_from_loader(name, _Loader(), is_package=True) if self._lacking else None
         if not name.startswith("torch.") or self._lacking and not self._lacking(name):
             return None
         if any(name == root or name.startswith(root + ".") for root in self._roots):
@@ -105,12 +128,17 @@ def put(path: str, value) -> None:
 
 def put_all() -> None:
     """Sets every name of the lists above that the subject has not."""
+    importlib.import_module("functorch").__path__ = []  # PyTorch's is a package
     for path in CLASSES:
         put(path, type(path.rpartition(".")[2], (StandIn,), {}))
     for path in CALLS:
         put(path, StandIn())
+    for path in SWITCHES:
+        put(path, _Switch)
     for path, value in ANSWERS.items():
         parent, _, name = ("torch." + path).rpartition(".")
         setattr(importlib.import_module(parent), name, value)
+    for path in MODULES:
+        put(path, importlib.import_module("torch." + path))
     for path in NO_MODULES:
         importlib.import_module("torch." + path).__all__ = []

@@ -9,6 +9,7 @@ struct Copy : Op {
       "copy(input: Tensor, other: Tensor | Number, non_blocking: bool = False) -> Tensor";
   static constexpr auto doc =
       "other broadcast to input's shape and cast to its dtype. `copy_` writes it into input. Source: PyTorch.";
+  static constexpr Module module = Module::method;
   static constexpr bool inplace = true, any_layout = true, into_integers = false;
   static constexpr const char* notation = "...,...->...";
   bool non_blocking;

@@ -135,7 +135,8 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
       check(extra[i] >= 0, op, ": negative output_padding is not supported");
       check(!x.numel() || extra[i] < stride[i] || extra[i] < dilation[i], op, ": output padding must be smaller than either stride or dilation, but got output_padding ",
             extra, ", stride ", stride, ", dilation ", dilation);
-      int64_t s = (x.sizes()[i + 2] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (w.sizes()[i + 2] - 1) + extra[i] + 1;
+      int64_t s = checked_sub(checked_mul(x.sizes()[i + 2] - 1, stride[i]), checked_mul(2, padding[i]));
+      s = checked_add(s, checked_add(checked_mul(dilation[i], w.sizes()[i + 2] - 1), checked_add(extra[i], 1)));
       check(s > 0, op, ": Given input size per channel: ", x.sizes(), ". Calculated output size per channel: ", s, ". Output size is too small");
       size.push(s);
     }
@@ -175,8 +176,8 @@ Meta Convolution::infer(Inputs in) const {
   for (int i = 0; i < n; i++) {
     int64_t k = w.sizes()[i + 2];
     check(k > 0, "conv: kernel size should be greater than zero");
-    check(x.sizes()[i + 2] + 2 * padding[i] >= dilation[i] * (k - 1) + 1, "conv: Calculated padded input size per channel: (",
-          x.sizes()[i + 2] + 2 * padding[i], "). Kernel size: (", k, "). Kernel size can't be greater than actual input size");
+    const int64_t padded = checked_add(x.sizes()[i + 2], checked_mul(2, padding[i]));
+    check(padded >= checked_add(checked_mul(dilation[i], k - 1), 1), "conv: Calculated padded input size per channel: (", padded, "). Kernel size: (", k, "). Kernel size can't be greater than actual input size");
     sizes.push(out_size(x.sizes()[i + 2], k, stride[i], padding[i], dilation[i]));
   }
   return laid_out(*this, sizes, x, w);

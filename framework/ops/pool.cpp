@@ -35,6 +35,8 @@ Dims pooled_sizes(const char* op, const Dims& in, const Dims& k, const Dims& s, 
     check(s[i] > 0, op, ": stride should be greater than zero, but got ", s);
     check(d[i] > 0, op, ": dilation should be greater than zero, but got ", d);
     check(p[i] >= 0, op, ": pad must be non-negative, but got pad: ", p[i]);
+    // One axis of windows may be longer in PyTorch; nothing real is.
+    check(std::max({k[i], s[i], p[i], d[i]}) <= std::numeric_limits<int32_t>::max(), op, ": integer out of range: kernel size ", k, ", stride ", s, ", padding ", p, ", dilation ", d);
     check(p[i] <= k[i] / 2, op, ": pad should be at most half of kernel size, but got pad=", p[i], " and kernel_size=", k[i]);
     int64_t n = pooled(in[i + 2], k[i], s[i], p[i], d[i], ceil);
     check(n > 0, op, ": Given input size: ", in, ". Calculated output size: ", n, ". Output size is too small");

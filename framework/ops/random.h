@@ -8,6 +8,7 @@ struct Uniform : Op {
   static constexpr Signature signature =
       "uniform(input: Tensor, from: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Uniform numbers in [from, to), in input's shape and dtype.";
+  static constexpr Module module = Module::method;
   static constexpr bool inplace = true, differentiable = false, any_layout = true;
   double from, to;
   Generator* generator;
@@ -19,6 +20,7 @@ struct Normal : Op {
   static constexpr Signature signature =
       "normal_fill(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Normal numbers, in input's shape and dtype.";
+  static constexpr Module module = Module::method;
   static constexpr bool inplace = true, differentiable = false, any_layout = true;
   double mean, std;
   Generator* generator;
@@ -31,6 +33,7 @@ struct RandomInt : Op {
       "random_range(input: Tensor, low: int | None, high: int | None, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc =
       "Integers in [low, high), in input's shape and dtype: from 0, and up to the largest of the dtype, where a bound is None.";
+  static constexpr Module module = Module::method;
   static constexpr bool inplace = true, differentiable = false, any_layout = true;
   std::optional<int64_t> low, high;
   Generator* generator;
@@ -51,6 +54,7 @@ struct Bernoulli : Op {
 struct BernoulliFill : Op {
   static constexpr Signature signature = "bernoulli_fill(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "1 with probability p, else 0, in input's shape and dtype.";
+  static constexpr Module module = Module::method;
   static constexpr bool inplace = true, differentiable = false, any_layout = true;
   double p;
   Generator* generator;
@@ -64,6 +68,7 @@ struct DrawnFill : Op {
   static constexpr auto doc =
       "Numbers of a distribution in input's shape and dtype: 'exponential' (rate a), 'geometric' (probability a), 'cauchy' (median a, "
       "scale b) or 'log_normal' (mean a and standard deviation b of the logarithm).";
+  static constexpr Module module = Module::method;
   static constexpr bool inplace = true, differentiable = false, any_layout = true;
   Str distribution;
   double a, b;

@@ -22,7 +22,7 @@ _REASONS = {
     "masked.maskedtensor": "weir has no masked tensors", "onnx": "weir exports no ONNX", "export": "weir exports no graphs yet",
     "package": "weir writes no packages of code", "monitor": "weir keeps no counters", "cuda": "there is no CUDA back end",
     "nn.parallel": "there is no CUDA back end",
-    "nn.attention.bias": "weir has no mask objects yet", "nn.attention.flex_attention": "weir has no flexible attention yet",
+    "nn.attention.flex_attention": "weir has no flexible attention yet",
 }
 
 #: Decorators: programs apply them at import, so it is the function they decorate that raises.

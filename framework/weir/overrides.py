@@ -344,6 +344,16 @@ def redispatch_function(func, types, args=(), kwargs=None):
     return func(*args, **(kwargs or {}))
 
 
+def _get_current_function_mode():
+    """The innermost mode in force, or None."""
+    return _modes[-1] if _modes else None
+
+
+def _get_current_function_mode_stack():
+    """The modes in force, the innermost last."""
+    return list(_modes)
+
+
 class TorchFunctionMode:
     """A rule for all calls inside a `with`: `__torch_function__(self, func, types, args, kwargs)` answers them, and may call func.
 

@@ -40,3 +40,6 @@ def softmax(input, dim, dtype=None):
 def log_softmax(input, dim, *, dtype=None):
     """log(softmax(x)) along dim."""
     return weir.log_softmax(input, dim, dtype=dtype)
+
+
+__all__ = [*sorted(_name for _name in globals() if not _name.startswith("_") and _name not in ("functions", "numpy_named", "weir"))]

@@ -63,7 +63,7 @@ def _infinite(types_p, types_q):
 
 
 @register_kl(ExponentialFamily, ExponentialFamily)
-def _family(p, q):
+def _kl_expfamily_expfamily(p, q):
     """The Bregman divergence of the log normalizer."""
     if type(p) is not type(q):
         raise NotImplementedError("The cross KL-divergence between different exponential families cannot be computed using Bregman divergences")

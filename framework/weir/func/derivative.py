@@ -14,7 +14,7 @@ def _alias(tensor, fresh):
     """`tensor` as a non-leaf to differentiate by; the leaves made for that are gathered in `fresh`."""
     if not isinstance(tensor, Tensor):
         raise ValueError(f"expected tensors to differentiate by, but got {type(tensor).__name__}")
-    if not tensor.is_floating_point():
+    if not (tensor.is_floating_point() or tensor.is_complex()):
         raise RuntimeError(f"expected input to be of a floating dtype, but got {tensor.dtype}")
     if not tensor.requires_grad:
         tensor = tensor.detach().requires_grad_()

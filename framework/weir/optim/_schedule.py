@@ -2,6 +2,8 @@
 
 import warnings
 
+EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible."
+
 
 class LRScheduler:
     """Sets `lr` of the optimizer's groups; `step()` once per epoch, after optimizer.step().
@@ -44,8 +46,7 @@ class LRScheduler:
         """Moves to the next epoch, or to a given one, and sets the rates."""
         self._step_count += 1
         if epoch is not None:
-            warnings.warn("The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
-                          "possible.", UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._move_to(epoch)
 
     def _move_to(self, epoch):

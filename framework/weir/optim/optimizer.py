@@ -18,6 +18,18 @@ class _Required:
 
 required = _Required()
 
+_hooks_of_all: dict = {"pre": OrderedDict(), "post": OrderedDict()}
+
+
+def register_optimizer_step_pre_hook(hook):
+    """hook(optimizer, args, kwargs) -> None or (args, kwargs), before every step of every optimizer. A handle whose `remove()` ends it."""
+    return add_hook(_hooks_of_all["pre"], hook)
+
+
+def register_optimizer_step_post_hook(hook):
+    """hook(optimizer, args, kwargs), after every step of every optimizer. A handle whose `remove()` ends it."""
+    return add_hook(_hooks_of_all["post"], hook)
+
 
 def _hooked(step):
     """`step` between the hooks of its optimizer; a `step` that calls its base's runs them once."""
@@ -26,7 +38,7 @@ def _hooked(step):
         self, *_ = args
         if self.__dict__.get("_stepping"):
             return step(*args, **kwargs)
-        for hook in self._hooks["pre"].values():
+        for hook in (*_hooks_of_all["pre"].values(), *self._hooks["pre"].values()):
             result = hook(self, args, kwargs)
             if result is not None:
                 if not (isinstance(result, tuple) and len(result) == 2):
@@ -37,7 +49,7 @@ def _hooked(step):
             loss = step(*args, **kwargs)
         finally:
             self._stepping = False
-        for hook in self._hooks["post"].values():
+        for hook in (*self._hooks["post"].values(), *_hooks_of_all["post"].values()):
             hook(self, args, kwargs)
         return loss
     between.hooked = True
