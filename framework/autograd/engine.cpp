@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "framework/autograd/nodes.h"
+
 namespace weir {
 namespace {
 
@@ -32,7 +34,7 @@ Tensor fit(const Tensor& g, const Meta& m, const Node& node) {
 
 class Task {
  public:
-  Task(const Tensors& roots, const Tensors& grads, const Tensors& inputs, const BackwardOptions& options)
+  Task(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options)
       : id_(next_task++), options_(options), results_(inputs.size()) {
     for (size_t i = 0; i < roots.size(); i++) seed(roots[i], i < grads.size() ? grads[i] : Tensor());
     discover();
@@ -65,20 +67,18 @@ class Task {
     return states_.back();
   }
 
-  void seed(const Tensor& root, const Tensor& grad) {
-    check(requires_grad(root), "element 0 of tensors does not require grad and does not have a grad_fn");
+  void seed(const Edge& e, const Tensor& grad) {
+    const Meta& root = e.node->metas.at(e.index);
     Tensor g = grad;
     if (!g) {
-      check(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
-      check(!is_complex(root.dtype()), "grad can be implicitly created only for real scalar outputs but got ", name_of(root.dtype()));
-      g = grad_ops.zeros(root.meta());
+      check(root.sizes.product() == 1, "grad can be implicitly created only for scalar outputs");
+      check(!is_complex(root.dtype), "grad can be implicitly created only for real scalar outputs but got ", name_of(root.dtype));
+      g = grad_ops.zeros(root);
       Tensor one = wrapped_number(Scalar(1.0));
       grad_ops.add_into(g, one);
     } else {
-      check(g.sizes() == root.sizes(), "Mismatch in shape: grad_output has a shape of ", g.sizes(),
-            " and output has a shape of ", root.sizes(), ".");
+      check(g.sizes() == root.sizes, "Mismatch in shape: grad_output has a shape of ", g.sizes(), " and output has a shape of ", root.sizes, ".");
     }
-    Edge e = gradient_edge(root);
     add(state_of(e.node), e.index, g, *e.node);
     roots_.push_back(e.node);
   }
@@ -114,9 +114,7 @@ class Task {
     return seen_[slot] = true;
   }
 
-  void capture(const Tensor& input, size_t result) {
-    check(requires_grad(input), "One of the differentiated Tensors does not require grad");
-    Edge e = gradient_edge(input);
+  void capture(const Edge& e, size_t result) {
     State& s = state_of(e.node);
     s.captures.push_back(e.index);
     s.captures.push_back(uint32_t(result));
@@ -146,18 +144,18 @@ class Task {
     Tensors grads = std::move(states_[slot].buffer);
     if (grads.size() < node->metas.size()) grads.resize(node->metas.size());
     nested_possible_ = true;
-    auto hooks = node->hooks;
+    bool skip = !options_.accumulate && (node->is_accumulator() || !leads_on(*node));
+    auto hooks = node->is_accumulator() ? static_cast<AccumulateGrad&>(*node).hooks_of_leaf() : node->hooks;
     // What retain_grad keeps is the gradient as all other hooks leave it, whenever they were added.
     std::stable_partition(hooks.begin(), hooks.end(), [](const auto& h) { return h.id != 0; });
     for (auto& hook : hooks)
       if (hook.index < grads.size() && grads[hook.index])
         if (Tensor changed = hook.fn(grads[hook.index])) grads[hook.index] = changed;
-    for (auto& listener : std::vector(node->before))
+    for (auto& listener : skip ? std::vector<Node::Listener>() : node->before)
       if (Tensors changed = listener.fn(grads, {}); !changed.empty()) grads = std::move(changed);
     const auto& captures = states_[slot].captures;
     for (size_t i = 0; i + 1 < captures.size(); i += 2)
       if (captures[i] < grads.size()) results_[captures[i + 1]] = grads[captures[i]];
-    bool skip = !options_.accumulate && (node->is_accumulator() || !leads_on(*node));
     Tensors given = node->after.empty() ? Tensors() : grads;
     Tensors out = skip ? Tensors() : node->apply(std::move(grads));
     grads.clear();
@@ -197,8 +195,30 @@ class Task {
 
 }  // namespace
 
-Tensors backward(const Tensors& roots, const Tensors& grads, const Tensors& inputs, const BackwardOptions& options) {
+std::vector<Edge> root_edges(const Tensors& roots) {
+  std::vector<Edge> edges;
+  for (size_t i = 0; i < roots.size(); i++) {
+    check(requires_grad(roots[i]), "element ", i, " of tensors does not require grad and does not have a grad_fn");
+    edges.push_back(gradient_edge(roots[i]));
+  }
+  return edges;
+}
+
+std::vector<Edge> input_edges(const Tensors& inputs) {
+  std::vector<Edge> edges;
+  for (const Tensor& x : inputs) {
+    check(requires_grad(x), "One of the differentiated Tensors does not require grad");
+    edges.push_back(gradient_edge(x));
+  }
+  return edges;
+}
+
+Tensors backward(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options) {
   return Task(roots, grads, inputs, options).run();
+}
+
+Tensors backward(const Tensors& roots, const Tensors& grads, const Tensors& inputs, const BackwardOptions& options) {
+  return backward(root_edges(roots), grads, input_edges(inputs), options);
 }
 
 }  // namespace weir

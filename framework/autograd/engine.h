@@ -16,4 +16,10 @@ struct BackwardOptions {
 /// Raises RuntimeError for a root without history, a non-scalar root without gradient, or a wrong shape.
 Tensors backward(const Tensors& roots, const Tensors& grads, const Tensors& inputs, const BackwardOptions& options);
 
+/// As above, from and to places in the graph.
+Tensors backward(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options);
+/// Where gradients of tensors enter and end. RuntimeError for one that does not require grad.
+std::vector<Edge> root_edges(const Tensors& roots);
+std::vector<Edge> input_edges(const Tensors& inputs);
+
 }  // namespace weir

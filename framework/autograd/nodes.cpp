@@ -58,8 +58,6 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
   if (!g) return {};
   if (before_accumulation) before_accumulation();
   Variable& v = variable(leaf);
-  for (auto& hook : std::vector(v.leaf_hooks))
-    if (Tensor changed = hook.fn(g)) g = changed;
   if (v.grad) {
     if (mode.grad) v.grad = grad_ops.add(v.grad, g);
     else grad_ops.add_into(v.grad, g);

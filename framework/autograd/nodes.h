@@ -15,6 +15,8 @@ struct AccumulateGrad : Node {
   Tensors apply(Tensors&& grads) override;
   std::string name() const override { return "AccumulateGrad"; }
   bool is_accumulator() const override { return true; }
+  /// The leaf's own hooks; the engine runs them, also where the gradient is only asked for.
+  std::vector<TensorHook> hooks_of_leaf() const { return variable(leaf).leaf_hooks; }
 };
 
 /// History of a base after an in-place op `fn` on a view of it: the slice's gradient goes through fn, the rest passes.
@@ -36,5 +38,9 @@ struct AsStridedNode : Node {
   Tensors apply(Tensors&& grads) override;
   std::string name() const override { return "AsStridedBackward0"; }
 };
+
+/// RuntimeError where `self` may not be written to in place by the function `name`: a leaf that requires grad, a view of one, or one of
+/// several views that one call made.
+void check_inplace_allowed(const std::string& name, const Tensor& self);
 
 }  // namespace weir

@@ -116,18 +116,6 @@ struct OpNode final : Node, Saved {
   }
 };
 
-void check_inplace_allowed(const OpType& type, const Tensor& self) {
-  if (!self.has_flag(kRequiresGrad)) return;
-  check(bool(grad_fn(self)), "a leaf Variable that requires grad is being used in an in-place operation.");
-  if (!self.is_view()) return;
-  check(!self.has_flag(kSibling), std::string(type.signature->name), "_: Output 0 of ", grad_fn(self) ? grad_fn(self)->name() : "",
-        " is a view and is being modified inplace. This view is the output of a function that returns multiple views. Such functions do not "
-        "allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one.");
-  Tensor base(self->base);
-  check(!(base.has_flag(kRequiresGrad) && !grad_fn(base)),
-        "a view of a leaf Variable that requires grad is being used in an in-place operation.");
-}
-
 // The saved tensors pin their storages until backward, so only what `saves` names is kept.
 void save_inputs(OpNode& node, Inputs in, bool inplace) {
   node.inputs.reserve(in.size());
@@ -166,7 +154,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
     GradMode off(false);  // a result that is cast into place would be recorded as a copy
     return call_below(Layer::autograd, type, op, in, out);
   }
-  if (inplace) check_inplace_allowed(type, out[0]);
+  if (inplace) check_inplace_allowed(std::string(type.signature->name) + "_", out[0]);
   else
     for (int i = 0; i < n; i++)
       check(!out[i] || !requires_grad(out[i]), std::string(type.signature->name), "(): functions with out=... "
@@ -213,4 +201,18 @@ struct Install {
 } install;
 
 }  // namespace
+
+void check_inplace_allowed(const std::string& name, const Tensor& self) {
+  const bool view = self.is_view();
+  if (view) {
+    Tensor base(self->base);
+    check(!(base.has_flag(kRequiresGrad) && !grad_fn(base)), "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+  }
+  if (!self.has_flag(kRequiresGrad)) return;
+  check(bool(grad_fn(self)), "a leaf Variable that requires grad is being used in an in-place operation.");
+  check(!view || !self.has_flag(kSibling), name, ": Output 0 of ", grad_fn(self)->name(), " is a view and is being modified inplace. "
+        "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
+        "inplace. You should replace the inplace operation by an out-of-place one.");
+}
+
 }  // namespace weir

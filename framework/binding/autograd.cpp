@@ -1,5 +1,6 @@
 #include "framework/binding/autograd.h"
 
+#include <algorithm>
 #include <map>
 
 #include "framework/autograd/engine.h"
@@ -43,16 +44,23 @@ Hook python_hook(py::object fn) {
   };
 }
 
-// The node of a custom autograd.Function: `backward` is a Python callable from gradients to gradients.
+// The node of a custom autograd.Function: `backward` is a Python callable from the node and gradients to gradients, `context` the
+// object that forward left for it.
 struct FunctionNode : Node {
-  std::shared_ptr<py::object> backward_fn;
+  std::shared_ptr<py::object> backward_fn, context;
   std::string label;
-  explicit FunctionNode(py::object fn, std::string name) : backward_fn(shared(std::move(fn))), label(std::move(name)) {}
+  FunctionNode(py::object fn, py::object ctx, std::string name)
+      : backward_fn(shared(std::move(fn))), context(shared(std::move(ctx))), label(std::move(name)) {}
+  void release() override {
+    py::gil_scoped_acquire gil;
+    context->attr("_release")();
+  }
   std::string name() const override { return label; }
   Tensors apply(Tensors&& grads) override {
     py::gil_scoped_acquire gil;
-    py::tuple args(grads.size());
-    for (size_t i = 0; i < grads.size(); i++) args[i] = object(grads[i]);
+    py::tuple args(grads.size() + 1);
+    args[0] = node_object(NodeRef::share(this));
+    for (size_t i = 0; i < grads.size(); i++) args[i + 1] = object(grads[i]);
     py::object r = (*backward_fn)(*args);
     Tensors out = tensors(PyTuple_Check(r.ptr()) || PyList_Check(r.ptr()) ? r : py::object(py::make_tuple(r)));
     check(out.size() <= next.size() || [&] {
@@ -65,8 +73,32 @@ struct FunctionNode : Node {
   }
 };
 
+// Places in the graph of tensors, and of pairs of a node and the number of one of its outputs.
+std::vector<Edge> edges(const py::handle& seq, std::vector<Edge> (*of)(const Tensors&)) {
+  std::vector<Edge> out;
+  Tensors run;
+  auto flush = [&] {
+    for (Edge& e : of(run)) out.push_back(std::move(e));
+    run.clear();
+  };
+  for (py::handle o : seq) {
+    if (is_tensor(o.ptr())) {
+      run.push_back(unwrap(o.ptr()));
+      continue;
+    }
+    check<TypeError>(PyTuple_Check(o.ptr()) && PyTuple_GET_SIZE(o.ptr()) == 2, "expected Tensor or GradientEdge, got ", Py_TYPE(o.ptr())->tp_name);
+    flush();
+    auto [node, index] = o.cast<std::pair<PyNode, uint32_t>>();
+    check(index < node.node->metas.size(), "GradientEdge: ", node.node->name(), " has no output ", index);
+    out.push_back({node.node, index});
+  }
+  flush();
+  return out;
+}
+
 py::object run_backward(py::handle roots, py::handle grads, py::handle inputs, bool retain, bool create, bool accumulate) {
-  Tensors r = tensors(roots), g = tensors(grads), in = tensors(inputs), out;
+  std::vector<Edge> r = edges(roots, root_edges), in = edges(inputs, input_edges);
+  Tensors g = tensors(grads), out;
   {
     py::gil_scoped_release nogil;
     out = backward(r, g, in, {retain, create, accumulate});
@@ -154,6 +186,11 @@ void init_autograd(py::module_& m) {
         if (!leaf) throw py::attribute_error(n.node->name() + " has no variable: only AccumulateGrad has");
         return leaf->leaf;
       })
+      .def("__getattr__", [](const PyNode& n, const std::string& attribute) {
+        auto* function = dynamic_cast<FunctionNode*>(n.node.get());
+        if (!function) throw py::attribute_error("'" + n.node->name() + "' object has no attribute '" + attribute + "'");
+        return py::object(function->context->attr(attribute.c_str()));
+      }, "Of a custom function's node: what its forward left on ctx.")
       .def("_sequence_nr", [](const PyNode& n) { return n.node->sequence; })
       .def("_listen_after", [](const PyNode& n, py::function fn) { return listen(n.node->after, std::move(fn), true); })
       .def("_listen_before", [](const PyNode& n, py::function fn) { return listen(n.node->before, std::move(fn), false); })
@@ -179,20 +216,36 @@ void init_autograd(py::module_& m) {
     TensorImpl* raw = x.get();  // owned, the hook would keep its own tensor alive
     return add_after_accumulate(x, [raw, f = shared(fn)] {
       py::gil_scoped_acquire gil;
-      (*f)(object(Tensor(Ref<TensorImpl>::share(raw))));
+      check((*f)(object(Tensor(Ref<TensorImpl>::share(raw)))).is_none(), "Tensor post accumulate grad hooks should return None.");
     });
   });
-  m.def("_function_node", [](py::object fn, const std::string& name, py::handle inputs, py::handle outputs) {
-    auto* node = new FunctionNode(std::move(fn), name);
+  // Records tensors as the results of a custom function. `dirty` are those of its inputs that it changed and gives back.
+  m.def("_function_node", [](py::object fn, py::object ctx, const std::string& name, py::handle inputs, py::handle outputs, py::handle dirty) {
+    Tensors results = tensors(outputs), changed = tensors(dirty);
+    auto was_changed = [&](const Tensor& t) { return std::find(changed.begin(), changed.end(), t) != changed.end(); };
+    for (const Tensor& t : changed) check_inplace_allowed(name, t);
+    auto* node = new FunctionNode(std::move(fn), std::move(ctx), name);
     NodeRef ref(node);
     for (const Tensor& t : tensors(inputs)) node->next.push_back(t ? gradient_edge(t) : Edge{});
-    uint32_t i = 0;
-    for (const Tensor& t : tensors(outputs)) {
-      if (t) set_history(t, ref, i);
-      i++;
+    node->metas.resize(results.size());
+    for (uint32_t i = 0; i < results.size(); i++) {
+      if (!results[i]) continue;
+      if (was_changed(results[i]) && results[i].is_view()) {
+        check(results.size() == 1, name, ": a Function that changes a view in place must have it as its only result");
+        rebase_history(results[i], ref);
+      } else {
+        set_history(results[i], ref, i);
+      }
     }
-    node->metas.resize(i);
   });
+  m.def("_output_of", [](const PyNode& n, const Tensor& t, uint32_t i) {
+    Tensor shown = detach(t);
+    auto& v = variable(shown);
+    v.grad_fn = n.node;
+    v.output_nr = i;
+    shown->flags |= kRequiresGrad;
+    return shown;
+  }, "The result number i of a node, kept without its history: with it again.");
   m.def("_bump_version", [](const Tensor& t) { bump_version(t); });
   m.def("_rebase", [](const Tensor& t) { grad_fn(t); });
 

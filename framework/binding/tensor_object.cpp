@@ -127,6 +127,7 @@ int set_grad(PyObject* o, PyObject* value, void*) {
     return 0;
   }
   if (!is_tensor(value)) return PyErr_SetString(PyExc_TypeError, "assigned grad expected to be a Tensor or None"), -1;
+  if (value == o) return PyErr_SetString(PyExc_RuntimeError, "can't assign Variable as its own grad"), -1;
   if (!(unwrap(value).sizes() == t.sizes()))
     return PyErr_SetString(PyExc_RuntimeError, "assigned grad has data of a different size"), -1;
   if (unwrap(value).dtype() != t.dtype())
@@ -138,6 +139,8 @@ int set_grad(PyObject* o, PyObject* value, void*) {
 int set_data(PyObject* o, PyObject* value, void*) {
   if (!value || !is_tensor(value)) return PyErr_SetString(PyExc_TypeError, "data must be a Tensor"), -1;
   const Tensor &t = unwrap(o), &v = unwrap(value);
+  if (requires_grad(t) && !is_inexact(v.dtype()))
+    return PyErr_SetString(PyExc_RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype"), -1;
   t->dtype = v.dtype();
   t->storage = v->storage;
   t->flags = (t->flags & ~kMarks) | (v->flags & kMarks);

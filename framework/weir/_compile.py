@@ -267,7 +267,7 @@ class _Training:
         for i in self.used:
             arguments[i] = given.tensors[i]
 
-        def run_backward(*grads):
+        def run_backward(node, *grads):
             for t, version in kept:
                 if t._version != version:
                     raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace operation: "
@@ -278,7 +278,7 @@ class _Training:
             return tuple(self.backward.run(arguments + saved + cotangents))
 
         inputs = [given.tensors[x] if isinstance(x, int) else x for x in self.leaves]
-        _C._function_node(run_backward, "CompiledFunctionBackward", inputs, [results[i] for i in self.differentiable])
+        _C._function_node(run_backward, weir.autograd.function.FunctionCtx(), "CompiledFunctionBackward", inputs, [results[i] for i in self.differentiable], [])
         return self.results.build(results)
 
 

@@ -4,14 +4,14 @@ import threading
 
 from _weir import Tensor, _backward
 
-from . import graph  # noqa: F401  (gives nodes their hooks)
+from . import graph
 from .function import Function, FunctionCtx, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401  (at once: a later import would put the module in the function's place)
 from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .variable import Variable  # noqa: F401
 
 def _tuple(x):
-    return (x,) if isinstance(x, Tensor) else tuple(x)
+    return (x,) if isinstance(x, (Tensor, graph.GradientEdge)) else tuple(x)
 
 
 def _grads(outputs, grads):

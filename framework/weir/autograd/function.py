@@ -1,47 +1,94 @@
 """Custom differentiable functions. Source: https://pytorch.org/docs/stable/notes/extending.html"""
 import functools
 
-from _weir import Tensor, _function_node, is_grad_enabled, ops
+from _weir import Tensor, _function_node, _output_of, is_grad_enabled, ops
 
-from .grad_mode import no_grad, set_grad_enabled
+from .grad_mode import no_grad
+
+_zeros = ops["torch"]["zeros"]
+_RELEASED = ("Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+             "Specify retain_graph=True if you need to backward through the graph a second time.")
 
 
 class FunctionCtx:
     """What forward leaves for backward."""
 
     def __init__(self):
-        self.saved, self.needs_input_grad = (), ()
+        self.to_save, self.needs_input_grad = (), ()
+        self._kept, self._node = (), None
         self._non_differentiable, self._dirty, self._materialize = (), (), True
 
     def save_for_backward(self, *tensors):
-        """Keeps tensors; `saved_tensors` raises when one was changed in place since."""
-        self.saved = tuple((t, t._version if t is not None else 0) for t in tensors)
+        """Keeps inputs and results; `saved_tensors` raises when one was changed in place since."""
+        self.to_save = tensors
 
-    @property
-    def saved_tensors(self):
-        for t, version in self.saved:
-            if t is not None and t._version != version:
-                raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
-                                   f"operation: a saved tensor of shape {tuple(t.shape)} is at version {t._version}; "
-                                   f"expected version {version} instead")
-        return tuple(t for t, _ in self.saved)
+    def save_for_forward(self, *tensors):
+        """What `jvp` would read. weir has no forward mode, so nothing does."""
+        self.saved_for_forward = tensors
 
     def mark_non_differentiable(self, *tensors):
         self._non_differentiable = tensors
 
     def mark_dirty(self, *tensors):
+        """Says which inputs forward changed in place; all of them must be results."""
         self._dirty = tensors
 
     def set_materialize_grads(self, value):
+        """With False, backward gets None for results that no gradient reached, instead of zeros."""
         self._materialize = value
+
+    def _keep(self, outputs):
+        """Takes what was saved. A result is kept without its history, which would hold this object."""
+        from .graph import hooks_in_force
+        hooks = hooks_in_force()
+        kept = []
+        for i, t in enumerate(self.to_save):
+            if t is not None and not isinstance(t, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}")
+            number = next((k for k, o in enumerate(outputs) if o is t), None) if t is not None else None
+            t = t.detach() if number is not None else t
+            if t is not None and hooks:
+                with no_grad():
+                    kept.append((hooks[0](t), None, number, hooks[1]))
+            else:
+                kept.append((t, t._version if t is not None else 0, number, None))
+        self._kept, self.to_save = tuple(kept), ()
+
+    def _unpacked(self, value, version, number, unpack):
+        if unpack is not None:
+            value = unpack(value)
+        elif value is None:
+            return None
+        elif value._version != version:
+            raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
+                               f"operation: a saved tensor of shape {tuple(value.shape)} is at version {value._version}; "
+                               f"expected version {version} instead")
+        return value if number is None or self._node is None or number in self._unrecorded else _output_of(self._node, value, number)
+
+    @property
+    def saved_tensors(self):
+        """The saved tensors. RuntimeError once a backward pass has freed them."""
+        if self._kept is None:
+            raise RuntimeError(_RELEASED)
+        return tuple(self._unpacked(*entry) for entry in self._kept)
+
+    def _release(self):
+        """The graph was freed: nothing saved is kept any longer."""
+        self._kept = None if self._kept else ()
 
 
 def _differentiable(ctx, t):
     return isinstance(t, Tensor) and (t.is_floating_point() or t.is_complex()) and not any(t is x for x in ctx._non_differentiable)
 
 
+def _among(t, tensors):
+    return any(t is x for x in tensors)
+
+
 class Function:
-    """Subclass with static `forward(ctx, *args)` (or `forward(*args)` and `setup_context`) and `backward(ctx, *grads)`."""
+    """Subclass with static `forward(ctx, *args)` (or `forward(*args)` and `setup_context`) and `backward(ctx, *grads)` (or `vjp`)."""
+
+    generate_vmap_rule = False
 
     @classmethod
     def apply(cls, *args, **kwargs):
@@ -52,43 +99,94 @@ class Function:
             result = cls.forward(*args, **kwargs) if separate else cls.forward(ctx, *args, **kwargs)
             if separate:
                 cls.setup_context(ctx, args, result)
-        if not (is_grad_enabled() and any(ctx.needs_input_grad)):
-            return result
         many = isinstance(result, (tuple, list))
         outputs = list(result) if many else [result]
+        for t in ctx._dirty:
+            if not _among(t, outputs):
+                raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                                   "modified inplace must all be outputs of the Function.")
+        if not (is_grad_enabled() and any(ctx.needs_input_grad)):
+            return result
+        backward = _backward_of(cls)
         # An input handed back, or a tensor with a history of its own, must not be relabelled: show it as a view.
         for i, t in enumerate(outputs):
-            if isinstance(t, Tensor) and any(t is a for a in args) and not any(t is d for d in ctx._dirty):
+            if isinstance(t, Tensor) and _among(t, args) and not _among(t, ctx._dirty):
                 outputs[i] = t.detach()
+        ctx._keep(outputs)
+        recorded = [t if _differentiable(ctx, t) else None for t in outputs]
+        ctx._unrecorded = {i for i, t in enumerate(recorded) if t is None}
         shapes = [(t.shape, t.dtype) if isinstance(t, Tensor) else None for t in outputs]
 
-        def run(*grads):
+        def run(node, *grads):
             if ctx._materialize:
-                grads = [ops["torch"]["zeros"](s[0], dtype=s[1]) if g is None and s is not None else g for g, s in zip(grads, shapes)]
-            return cls.backward(ctx, *grads)
+                grads = [_zeros(s[0], dtype=s[1]) if g is None and s is not None else g for g, s in zip(grads, shapes)]
+            ctx._node = node
+            try:
+                return backward(ctx, *grads)
+            finally:
+                ctx._node = None
 
         inputs = [a if isinstance(a, Tensor) and a.requires_grad else None for a in args]
-        _function_node(run, cls.__name__ + "Backward", inputs, [t if _differentiable(ctx, t) else None for t in outputs])
+        _function_node(run, ctx, cls.__name__ + "Backward", inputs, recorded, [t for t in ctx._dirty if _among(t, recorded) and _among(t, args)])
         return tuple(outputs) if many else outputs[0]
 
     @staticmethod
-    def forward(ctx, *args, **kwargs):
+    def forward(*args, **kwargs):
+        """The values: `forward(ctx, *args)`, or `forward(*args)` beside `setup_context`."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def backward(ctx, *grads):
+    def setup_context(ctx, inputs, output):
+        """What forward(*args) leaves on ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx, *grad_outputs):
+        """The gradients of the arguments, one each, None for what has none."""
         raise NotImplementedError("You must implement either the backward or vjp method for your custom "
                                   "autograd.Function to use it with backward mode AD.")
 
+    vjp = backward
+
     @staticmethod
-    def setup_context(ctx, inputs, output):
-        raise NotImplementedError("setup_context is not implemented.")
+    def jvp(ctx, *grad_inputs):
+        """The derivative of the results in a direction: never asked here, since weir has no forward mode."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """The function of a batch: never asked here, where `func.vmap` is a loop."""
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+                                  "generate_vmap_rule=True.")
+
+
+def _backward_of(cls):
+    """Its backward, or the vjp that stands for it."""
+    own, other = cls.backward is not Function.backward, cls.vjp is not Function.vjp
+    if own and other:
+        def refuse(ctx, *grads):
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.")
+        return refuse
+    return cls.vjp if other else cls.backward
+
+
+def _refuse_twice(node, *grads):
+    raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
 def once_differentiable(fn):
-    """Marks a backward that is not itself differentiable: its results carry no history."""
+    """Marks a backward that is not itself differentiable: to differentiate its results raises RuntimeError."""
     @functools.wraps(fn)
     def wrapped(ctx, *args):
         with no_grad():
-            return fn(ctx, *args)
+            result = fn(ctx, *args)
+        if not is_grad_enabled():
+            return result
+        roots = [a if isinstance(a, Tensor) and a.requires_grad else None for a in args]
+        if not any(r is not None for r in roots):
+            return result
+        many = isinstance(result, tuple)
+        shown = [t.detach() if isinstance(t, Tensor) else t for t in (result if many else (result,))]
+        _function_node(_refuse_twice, FunctionCtx(), "DelayedError", roots, [t if isinstance(t, Tensor) else None for t in shown], [])
+        return tuple(shown) if many else shown[0]
     return wrapped

@@ -1,7 +1,7 @@
 """The graph of derivatives. Source: torch.autograd.graph."""
 import contextlib
 
-from _weir import _set_saved_hooks
+from _weir import Tensor, _bump_version, _set_saved_hooks
 from weir._absent import absent
 from weir._C import Node
 from weir._tensor import RemovableHandle
@@ -24,6 +24,17 @@ Node.register_hook, Node.register_prehook = _register_hook, _register_prehook
 _active = []  # the hooks in force, the innermost last; None where they are switched off by a message
 
 
+def hooks_in_force():
+    """(pack, unpack) of the innermost saved_tensors_hooks, or None."""
+    return _active[-1] if _active and isinstance(_active[-1], tuple) else None
+
+
+def increment_version(tensor):
+    """Counts a change in place that autograd has not seen, of a tensor or of several."""
+    for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        _bump_version(t)
+
+
 class saved_tensors_hooks:
     """Within, what forward saves for backward is pack_hook(tensor), and backward gets unpack_hook of that back.
 
@@ -41,7 +52,7 @@ class saved_tensors_hooks:
 
     def __exit__(self, *exc):
         _active.pop()
-        _set_saved_hooks(*(_active[-1] if _active and isinstance(_active[-1], tuple) else (None, None)))
+        _set_saved_hooks(*(hooks_in_force() or (None, None)))
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -62,7 +73,7 @@ def disable_saved_tensors_hooks(error_message):
         yield
     finally:
         _active.pop()
-        _set_saved_hooks(*(_active[-1] if _active and isinstance(_active[-1], tuple) else (None, None)))
+        _set_saved_hooks(*(hooks_in_force() or (None, None)))
 
 
 
@@ -114,4 +125,4 @@ def get_gradient_edge(tensor):
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     if tensor.grad_fn is None:
         return GradientEdge(*tensor.view_as(tensor).grad_fn.next_functions[0])
-    return GradientEdge(tensor.grad_fn, 0)
+    return GradientEdge(tensor.grad_fn, tensor.output_nr)

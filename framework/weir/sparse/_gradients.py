@@ -25,15 +25,15 @@ def join():
 
 def _sparse_arguments(make_node):
     """Nodes of autograd.Function hang on the values of sparse inputs and outputs, and give and take sparse gradients."""
-    def make(run, name, inputs, outputs):
+    def make(run, ctx, name, inputs, outputs, dirty):
         if not any(map(is_sparse, (*inputs, *outputs))):
-            return make_node(run, name, inputs, outputs)
+            return make_node(run, ctx, name, inputs, outputs, dirty)
 
-        def of_values(*grads):
-            grads = run(*(o._with(g) if is_sparse(o) and g is not None else g for o, g in zip(outputs, grads)))
+        def of_values(node, *grads):
+            grads = run(node, *(o._with(g) if is_sparse(o) and g is not None else g for o, g in zip(outputs, grads)))
             grads = grads if isinstance(grads, (tuple, list)) else (grads,)
             return tuple(_like_root(g, t) for g, t in zip(grads, (*inputs, *[None] * len(grads))))
-        return make_node(of_values, name, *([t._v if is_sparse(t) else t for t in ts] for ts in (inputs, outputs)))
+        return make_node(of_values, ctx, name, *([t._v if is_sparse(t) else t for t in ts] for ts in (inputs, outputs, dirty)))
     return make
 
 

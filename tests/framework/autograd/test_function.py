@@ -1,0 +1,209 @@
+"""Custom functions and hooks do in weir what they do in PyTorch: what they save, change in place, refuse, and the order of calls."""
+import pytest
+import torch
+import weir
+
+
+def function(t, forward, backward, name="Own", **more):
+    members = {"forward": staticmethod(forward), **{k: staticmethod(f) for k, f in more.items()}}
+    if backward is not None:
+        members["backward"] = staticmethod(backward)
+    return type(name, (t.autograd.Function,), members).apply
+
+
+def square(t, **more):
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 2
+    return function(t, forward, lambda ctx, g: g * 2 * ctx.saved_tensors[0], **more)
+
+
+def added(t):
+    """Adds 1 in place; the gradient is five times too large, to be told from the plain one."""
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.add_(1)
+    return function(t, forward, lambda ctx, g: g * 5)
+
+
+def leaf(t, *values):
+    return t.tensor(values or [1.0, 2.0], requires_grad=True)
+
+
+def change_of_a_view(t):
+    x = leaf(t, 1.0, 2.0, 3.0, 4.0)
+    y = x.clone()
+    added(t)(y[:2])
+    return t.autograd.grad(y.sum(), x)[0], y.detach()
+
+
+def change_of_all(t):
+    x = leaf(t)
+    y = x.clone()
+    same = added(t)(y) is y
+    return t.autograd.grad(y.sum(), x)[0], same
+
+
+def saved_result(t):
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+    x = leaf(t)
+    y = function(t, forward, lambda ctx, g: g * ctx.saved_tensors[0])(x)
+    first, = t.autograd.grad(y.sum(), x, create_graph=True)
+    return first, t.autograd.grad(first.sum(), x)[0]
+
+
+def twice(t):
+    y = square(t)(leaf(t))
+    y.sum().backward()
+    y.sum().backward()
+
+
+def twice_kept(t):
+    x = leaf(t)
+    y = square(t)(x)
+    y.sum().backward(retain_graph=True)
+    y.sum().backward()
+    return x.grad
+
+
+def not_returned(t):
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.add_(1).clone()
+    function(t, forward, lambda ctx, g: g)(leaf(t).clone())
+
+
+def changed_since(t):
+    x = leaf(t).clone()
+    y = square(t)(x)
+    x.add_(1)
+    y.sum().backward()
+
+
+def with_vjp(t, backward=None):
+    x = leaf(t)
+    return t.autograd.grad(function(t, lambda ctx, x: x * 2, backward, vjp=lambda ctx, g: g * 2)(x).sum(), x)[0]
+
+
+def through_hooks(t):
+    log = []
+    with t.autograd.graph.saved_tensors_hooks(lambda x: (log.append("pack"), x)[1], lambda x: (log.append("unpack"), x)[1]):
+        y = square(t)(leaf(t))
+    y.sum().backward()
+    return log
+
+
+def once(t):
+    marked = t.autograd.function.once_differentiable(lambda ctx, g: g * 2)
+    x, g = leaf(t), leaf(t)
+    first, = t.autograd.grad(function(t, lambda ctx, x: x * 2, marked)(x), x, g, create_graph=True)
+    assert first.requires_grad
+    first.sum().backward()
+
+
+def order_at_a_leaf(t):
+    x = leaf(t)
+    node = x.view_as(x).grad_fn.next_functions[0][0]
+    x.register_hook(lambda g: g - 2)
+    node.register_prehook(lambda g: (g[0] / 5,))
+    x.register_post_accumulate_grad_hook(lambda x: x.grad.add_(0.5) and None)
+    node.register_hook(lambda gi, go: setattr(x, "grad", go[0] * 10))
+    x.sum().backward()
+    return x.grad
+
+
+def hook_of_a_leaf_asked(t):
+    x = leaf(t)
+    x.register_hook(lambda g: g * 3)
+    return t.autograd.grad(x.sum(), x)[0]
+
+
+def talking_hook(t):
+    x = leaf(t)
+    x.register_post_accumulate_grad_hook(lambda x: x.grad)
+    x.sum().backward()
+
+
+def edges(t):
+    x = leaf(t)
+    y = x * 2
+    z = y.sum()
+    edge = t.autograd.graph.get_gradient_edge
+    return [*t.autograd.grad(z, edge(y), retain_graph=True), *t.autograd.grad(edge(z), x, retain_graph=True), *t.autograd.grad(edge(z), edge(x))]
+
+
+def version(t):
+    x = t.ones(2)
+    t.autograd.graph.increment_version(x)
+    t.autograd.graph.increment_version([x, x])
+    return x._version
+
+
+def set_data(t):
+    leaf(t).data = t.tensor(3)
+
+
+def own_gradient(t):
+    x = leaf(t)
+    x.grad = x
+
+
+def view_of_a_leaf(t):
+    x = t.ones(2, 3)
+    y = x[:]
+    x.requires_grad = True
+    y.add_(5)
+
+
+def sibling(t):
+    y = leaf(t).clone().unbind(0)[0]
+    y.view_as(y).mul_(2)
+
+
+CASES = {
+    "saved of a node": lambda t: square(t)(leaf(t)).grad_fn.saved_tensors[0],
+    "changed leaf": lambda t: added(t)(leaf(t)), "changed view of a leaf": lambda t: added(t)(leaf(t)[:1]),
+    "no backward": lambda t: function(t, lambda ctx, x: x.clone(), None)(leaf(t)).sum().backward(),
+    "both": lambda t: with_vjp(t, lambda ctx, g: g), "vjp": with_vjp,
+    "saved word": lambda t: function(t, lambda ctx, x: (ctx.save_for_backward("x"), x * 2)[1], lambda ctx, g: g)(leaf(t)),
+    **{f.__name__: f for f in (change_of_a_view, change_of_all, saved_result, twice, twice_kept, not_returned, changed_since, through_hooks, once,
+                               order_at_a_leaf, hook_of_a_leaf_asked, talking_hook, edges, version, set_data, own_gradient, view_of_a_leaf, sibling)}}
+
+
+def outcome(case, t):
+    """Plain values of what a case gives, or the class of what it raises."""
+    def plain(x):
+        return x.detach().tolist() if isinstance(x, t.Tensor) else [plain(y) for y in x] if isinstance(x, (tuple, list)) else x
+    try:
+        return plain(case(t))
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        return type(error).__name__
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_pytorch(name):
+    assert outcome(CASES[name], weir) == outcome(CASES[name], torch)
+
+
+def test_a_saved_result_does_not_keep_its_graph_alive():
+    import gc
+    import weakref
+
+    class Held:
+        pass
+
+    def forward(ctx, x):
+        ctx.held = held = Held()
+        alive.append(weakref.ref(held))
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+    alive = []
+    y = function(weir, forward, lambda ctx, g: g)(leaf(weir))
+    assert alive[0]() is not None
+    del y
+    gc.collect()
+    assert alive[0]() is None
