@@ -36,11 +36,22 @@ struct CheckNonzero : Op {
   Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 };
 
-using CheckOps = OpList<CheckRange, CheckNonzero, Require>;
+struct CheckNumber : Op {
+  static constexpr Signature signature = "check_number(input: Tensor, dtype: dtype) -> Tensor";
+  static constexpr auto doc = "A copy of input. RuntimeError unless its one number can be written into a tensor of `dtype`, by the rules of fill_.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;
+  DType dtype;
+  static constexpr std::tuple fields{&CheckNumber::dtype};
+  Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+};
+
+using CheckOps = OpList<CheckRange, CheckNonzero, Require, CheckNumber>;
 
 namespace fn {
 inline constexpr Fn<CheckRange> check_range;
 inline constexpr Fn<CheckNonzero> check_nonzero;
+inline constexpr Fn<CheckNumber> check_number;
 }  // namespace fn
 
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/ops/index.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -41,9 +42,15 @@ void check_nonzero(const CheckNonzero& op, Inputs in, Outputs out) {
   run_copy(x, out[0]);
 }
 
+void check_number(const CheckNumber& op, Inputs in, Outputs out) {
+  weir::check_written(in[0], op.dtype);
+  run_copy(in[0], out[0]);
+}
+
 const bool bound = [] {
   set_kernel<CheckRange, check_range>(DeviceType::cpu);
   set_kernel<Require, require>(DeviceType::cpu);
+  set_kernel<CheckNumber, check_number>(DeviceType::cpu);
   set_kernel<CheckNonzero, check_nonzero>(DeviceType::cpu);
   return true;
 }();
