@@ -11,7 +11,7 @@ from weir._absent import absent_names
 from weir._C import Tensor
 
 from ._composites._check import inexact
-from ._composites.reduction import vector_norm
+from .linalg import vector_norm
 
 
 def _axes(dim, rank):
