@@ -42,3 +42,8 @@ def test_a_permutation_is_a_view():
     x = weir.ones(2, 3)
     weir.einsum("ij->ji", x)[0] = 5
     assert x[:, 0].tolist() == [5, 5]
+
+
+def test_a_product_is_a_view_of_nothing():
+    x = weir.ones(2, 3, 3)  # as all composites here; PyTorch's is one of the product that it made
+    assert weir.einsum("bij,bjk->bik", x, x)._base is None
