@@ -1,6 +1,7 @@
 #include <numeric>
 
 #include "framework/graph/passes.h"
+#include "framework/op/carried.h"
 
 namespace weir::graph {
 
@@ -38,7 +39,7 @@ Graph with_constants_folded(const Graph& g, bool large) {
       const StorageRef& s = r.buffers[r.buffer_of(u)].storage;  // symbolic, where the traced program wrote into it later
       in.push_back(tensor_over(borrow_storage(s->data, s->bytes, [](void*) {}, nullptr), u));
     }
-    n.type->kernels[int(DeviceType::cpu)](n.op.data(), in, out);
+    run_cpu_kernel(*n.type, n.op.data(), in, out);
     for (size_t k = 0; k < n.out.size(); k++) {
       Buffer& b = r.buffers[r.buffer_of(n.out[k])];
       b.kind = Kind::constant;

@@ -8,7 +8,7 @@ namespace weir::graph {
 
 // Ops that raise for some values: the program raised there, whether it used the result or not.
 static bool is_check(const OpType& type) {
-  static const std::array checks{find_op("require"), find_op("check_range"), find_op("check_nonzero")};
+  static const std::array checks{find_op("check_not_negative"), find_op("check_range"), find_op("check_nonzero"), find_op("check_number")};
   return std::find(checks.begin(), checks.end(), &type) != checks.end();
 }
 

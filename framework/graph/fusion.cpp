@@ -69,7 +69,7 @@ class Fusion {
 
  private:
   bool fits(const Node& n, const std::vector<int>& count, FusedStep* step) const {
-    if (n.out.size() != 1 || !fused_loop) return false;
+    if (n.out.size() != 1 || !fused_loop || is_stored(n.out[0]) || std::any_of(n.in.begin(), n.in.end(), is_stored)) return false;
     const Use& out = n.out[0];
     int b = g_.buffer_of(out);
     const Dims& sizes = out.meta.sizes;
@@ -87,6 +87,7 @@ class Fusion {
     }
     return fused_loop(*n.type, n.op.data(), in, out.meta.dtype, step);
   }
+  static bool is_stored(const Use& u) { return is_storage_only(u.meta.dtype); }
   static bool same_sizes(const Use& u, const Dims& sizes) { return u.value >= 0 && u.meta.sizes == sizes; }
 
   // Puts the node into the groups that make its inputs, all as one, or into one of its own.

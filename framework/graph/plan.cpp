@@ -150,6 +150,7 @@ void Plan::bind() {
     }
     s.out = uint32_t(tensors_.size());
     for (uint32_t k = 0; k < s.num_out; k++) tensors_.push_back(tensor_over(storages_[g_.buffer_of(node.out[k])], node.out[k]));
+    if (any_storage_only(Inputs(&tensors_[s.in], s.num_in + s.num_out))) s.carried = node.type;
     steps_.push_back(s);
   }
 }
@@ -216,7 +217,7 @@ void Plan::reset() {
 Tensors Plan::run(Inputs args) {
   std::lock_guard lock(mutex_);
   begin(args);
-  for (const Step& s : steps_) s.kernel(s.op, Inputs(&tensors_[s.in], s.num_in), Outputs(&tensors_[s.out], s.num_out));
+  for (const Step& s : steps_) run_step(s);
   return end(args);
 }
 
@@ -226,7 +227,7 @@ std::vector<double> Plan::profile(Inputs args) {
   std::vector<double> seconds;
   auto before = std::chrono::steady_clock::now();
   for (const Step& s : steps_) {
-    s.kernel(s.op, Inputs(&tensors_[s.in], s.num_in), Outputs(&tensors_[s.out], s.num_out));
+    run_step(s);
     auto now = std::chrono::steady_clock::now();
     seconds.push_back(std::chrono::duration<double>(now - before).count());
     before = now;

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "framework/graph/graph.h"
+#include "framework/op/carried.h"
 
 namespace weir::graph {
 
@@ -36,7 +37,18 @@ class Plan {
   std::string memory_report() const;
 
  private:
-  struct Step { Kernel kernel; const void* op; uint32_t in, num_in, out, num_out; };
+  struct Step {
+    Kernel kernel;
+    const void* op;
+    uint32_t in, num_in, out, num_out;
+    const OpType* carried = nullptr;  // of a step some of whose tensors are only stored
+  };
+  void run_step(const Step& s) {
+    Inputs in(&tensors_[s.in], s.num_in);
+    Outputs out(&tensors_[s.out], s.num_out);
+    if (s.carried) [[unlikely]] run_cpu_kernel(*s.carried, s.op, in, out);
+    else s.kernel(s.op, in, out);
+  }
   void lay_out();
   void share(const std::vector<char>& is_result);
   void bind();

@@ -7,6 +7,7 @@
 
 #include "framework/graph/spec.h"
 #include "framework/graph/text_attributes.h"
+#include "framework/op/carried.h"
 
 namespace weir::graph {
 namespace {
@@ -348,6 +349,9 @@ class Reader {
     }
     Meta metas[kMaxOutputs];
     n.type->infer(n.op.data(), in, metas);
+    Tensors out;
+    for (const Use& u : n.out) out.push_back(symbolic(u.meta));
+    if (any_storage_only(in) || any_storage_only(out)) check_carried(*n.type, in, Outputs(out.data(), n.out.size() - n.hidden), metas);
     for (size_t k = 0; k < n.out.size() - n.hidden; k++) {
       const Meta& m = n.out[k].meta;
       bool dtype = m.dtype == metas[k].dtype || (n.type->any_layout && is_floating(m.dtype) == is_floating(metas[k].dtype) && is_complex(m.dtype) == is_complex(metas[k].dtype));

@@ -72,16 +72,12 @@ void copy_elements(Tensor out, const Tensor& value) {
   run_kernel(copy, copy.defaults.data(), std::array{out, value}, &out, 1);
 }
 
-void run_carried_or_refuse(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out, const Meta* metas) {
-  if (mode.recorder && untraceable) untraceable(Obstacle::value, str(op_name(type), " computes with a dtype that is only stored"));
-  run_carried(type, kernel, op, in, out, metas);
-}
-
 void run_or_record(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out) {
   if (any_storage_only(in) || any_storage_only(out)) [[unlikely]] {
     Meta metas[kMaxOutputs];
     for (size_t i = 0; i < out.size(); i++) metas[i].dtype = out[i].dtype();
-    return run_carried_or_refuse(type, kernel, op, in, out, metas);
+    if (!mode.recorder) return run_carried(type, kernel, op, in, out, metas);
+    check_carried(type, in, out, metas);
   }
   if (mode.recorder) return mode.recorder->record(type, op, in, out);
   kernel(op, in, out);
@@ -237,7 +233,7 @@ void call_dynamic(const OpType& type, const void* op, Inputs in, Tensor* out, co
   check_devices(type, device, in);
   if (mode.recorder && untraceable) untraceable(Obstacle::shape, str("the shape of what ", op_name(type), " returns depends on values"));
   Tensor made[kMaxOutputs];
-  if (any_storage_only(in)) [[unlikely]] run_carried_or_refuse(type, k, op, in, Outputs(made, n), metas);
+  if (any_storage_only(in)) [[unlikely]] run_carried(type, k, op, in, Outputs(made, n), metas);
   else k(op, in, Outputs(made, n));
   for (int i = 0; i < n; i++) {
     if (!out[i]) {

@@ -30,7 +30,7 @@ struct Row {
 // What the CPU kernels of PyTorch 2.13 have, found by calling them. An op whose results are of a computing dtype stands here only if
 // they are bool or whole numbers: those with fractions promote first, and need no row.
 constexpr Row kRows[] = {
-    {How::direct, kAll, "copy clone to_dtype empty empty_like empty_strided new_empty zeros zeros_like new_zeros fill require"},
+    {How::direct, kAll, "copy clone to_dtype empty empty_like empty_strided new_empty zeros zeros_like new_zeros fill"},
     {How::direct, kComplexHalf, "complex normal_fill uniform tril triu"},
     {How::bytes, kAll, "cat flip index_select index_rows embedding where select_scatter slice_scatter diagonal_scatter as_strided_scatter "
                        "repeat_interleave.Tensor"},
@@ -107,7 +107,7 @@ class Carried {
     if (!x) return x;
     if (!is_storage_only(x.dtype()) && !(complex_ && !read && x.dtype() == DType::float16)) return x;
     for (auto& [from, to] : known_)
-      if (from == x) return to;
+      if (same_place(from, x)) return to;
     return known_.emplace_back(x, made(x, read)).second;
   }
   // Writes what the kernel made into the tensor that it stands for.
@@ -128,6 +128,10 @@ class Carried {
     const DType to = t == DType::float16 ? DType::float32 : is_wide_unsigned(t) && promoted ? result_ : carrier_of(t);
     return read ? cast(x, to) : unwritten(x, to);
   }
+  // A plan has a tensor for what an op reads and another for what it writes in place.
+  static bool same_place(const Tensor& a, const Tensor& b) {
+    return a == b || (a->storage == b->storage && a->offset == b->offset && a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides());
+  }
   bool is_turned(DType t) const { return how_ == How::ordered && t == DType::uint64; }
 
   How how_;
@@ -144,15 +148,8 @@ bool only_moves(DType t, Inputs in, const Meta* metas) {
   });
 }
 
-}  // namespace
-
-bool any_storage_only(Inputs tensors) {
-  for (const Tensor& x : tensors)
-    if (x && is_storage_only(x.dtype())) return true;
-  return false;
-}
-
-void run_carried(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out, const Meta* metas) {
+// How the op is done, and for which of the stored dtypes; raises where it is not.
+std::pair<How, DType> how_to_carry(const OpType& type, Inputs in, Outputs out, const Meta* metas) {
   DType stored = metas[0].dtype;
   for (const Tensor& x : in)
     if (x && is_storage_only(x.dtype())) stored = x.dtype();
@@ -164,6 +161,30 @@ void run_carried(const OpType& type, Kernel kernel, const void* op, Inputs in, O
   const bool nothing = !out.empty() && std::all_of(out.begin(), out.end(), [](const Tensor& t) { return t && t.numel() == 0; });
   if (how == How::refused && (promoted || nothing)) how = How::wide;
   check<NotImplemented>(how != How::refused, '"', type.signature->name, "\" not implemented for '", name_of(stored), "'");
+  return {how, stored};
+}
+
+}  // namespace
+
+bool any_storage_only(Inputs tensors) {
+  for (const Tensor& x : tensors)
+    if (x && is_storage_only(x.dtype())) return true;
+  return false;
+}
+
+void check_carried(const OpType& type, Inputs in, Outputs out, const Meta* metas) { how_to_carry(type, in, out, metas); }
+
+void run_cpu_kernel(const OpType& type, const void* op, Inputs in, Outputs out) {
+  const Kernel kernel = type.kernels[int(DeviceType::cpu)];
+  if (!any_storage_only(in) && !any_storage_only(out)) return kernel(op, in, out);
+  Meta metas[kMaxOutputs];
+  for (size_t i = 0; i < out.size(); i++) metas[i].dtype = out[i].dtype();
+  run_carried(type, kernel, op, in, out, metas);
+}
+
+void run_carried(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out, const Meta* metas) {
+  auto [how, stored] = how_to_carry(type, in, out, metas);
+  const DType result = metas[0].dtype;
   if (how == How::direct) return kernel(op, in, out);
   if (how == How::bytes && !only_moves(stored, in, metas)) how = How::wide;
 

@@ -15,15 +15,14 @@ struct CheckRange : Op {
   Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 };
 
-struct Require : Op {
-  static constexpr Signature signature = "require(condition: Tensor, message: Tensor, error: str) -> Tensor";
-  static constexpr auto doc = "All of condition. Where that is false it raises `error`, RuntimeError, ValueError or IndexError, with the message's bytes as text. "
-                              "A graph runs it though nobody reads its result.";
+struct CheckNotNegative : Op {
+  static constexpr Signature signature = "check_not_negative(input: Tensor, what: str, error: str) -> Tensor";
+  static constexpr auto doc = "A copy of input. `error`, RuntimeError or ValueError, about `what`, where an element is below zero; NaN is not.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
-  Str error;
-  static constexpr std::tuple fields{&Require::error};
-  Meta infer(Inputs in) const;
+  Str what, error;
+  static constexpr std::tuple fields{&CheckNotNegative::what, &CheckNotNegative::error};
+  Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+  Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 };
 
 struct CheckNonzero : Op {
@@ -36,11 +35,23 @@ struct CheckNonzero : Op {
   Tensors vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 };
 
-using CheckOps = OpList<CheckRange, CheckNonzero, Require>;
+struct CheckNumber : Op {
+  static constexpr Signature signature = "check_number(input: Tensor, dtype: dtype) -> Tensor";
+  static constexpr auto doc = "A copy of input. RuntimeError unless its one number can be written into a tensor of `dtype`, by the rules of fill_.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;
+  DType dtype;
+  static constexpr std::tuple fields{&CheckNumber::dtype};
+  Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+};
+
+using CheckOps = OpList<CheckRange, CheckNotNegative, CheckNonzero, CheckNumber>;
 
 namespace fn {
 inline constexpr Fn<CheckRange> check_range;
+inline constexpr Fn<CheckNotNegative> check_not_negative;
 inline constexpr Fn<CheckNonzero> check_nonzero;
+inline constexpr Fn<CheckNumber> check_number;
 }  // namespace fn
 
 }  // namespace weir

@@ -6,8 +6,10 @@
 
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/check.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
+#include "framework/ops/factory.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pointwise.h"
@@ -24,6 +26,13 @@ constexpr double kLogFloor = -100;  // what a logarithm of zero counts as, as Py
 
 Tensor reduced(const Tensor& loss, int64_t reduction) {
   return reduction == 1 ? fn::mean(loss) : reduction == 2 ? fn::sum(loss) : loss;
+}
+
+// Weighted and reduced; the mean divides by the weights where it is `weighted`.
+Tensor weighed(const Tensor& loss, const Tensor& weight, int64_t reduction, bool weighted) {
+  if (!weight) return reduced(loss, reduction);
+  check<ValueError>(weight.sizes() == loss.sizes(), "Weights and input must have the same size.");
+  return weighted && reduction == 1 ? fn::sum(loss * weight) / fn::sum(weight) : reduced(loss * weight, reduction);
 }
 
 void check_fractions(const char* op, const Tensor& t) {
@@ -60,15 +69,32 @@ void check_examples(const Tensor& x) {
   check(x.ndim() <= 2 && (x.ndim() == 0 || x.size(-1) > 0), "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", x.sizes());
 }
 
+Dims up_to_last(Dims sizes) {
+  sizes.n--;
+  return sizes;
+}
+// As many variances as input has elements, or one for each row.
+Tensor variances(const Tensor& input, const Tensor& var) {
+  const Dims &sizes = input.sizes(), &given = var.sizes();
+  if (given == sizes) return var;
+  if (sizes.n && given == up_to_last(sizes)) return fn::unsqueeze(var, int64_t(-1));
+  int others = 0;
+  bool ones = sizes.n == given.n;
+  for (int i = 0; ones && i < sizes.n; i++)
+    if (sizes[i] != given[i]) others++, ones = given[i] == 1;
+  check<ValueError>(ones && others == 1, "gaussian_nll_loss: var is of incorrect size, expected that of input, ", sizes, ", got ", given);
+  return var;
+}
+
 }  // namespace
 
 Tensor MseLoss::compose(Inputs in) const {
   const DType type = result_type(in.first(2));
   check<NotImplemented>(is_floating(type), "mse_loss: not implemented for ", name_of(type));
   const Tensor d = cast_to(in[0], type) - cast_to(in[1], type);  // a target of bools counts as numbers here, where `-` refuses them
-  return reduced(fn::square(d), reduction);
+  return weighed(fn::square(d), in[2], reduction, true);
 }
-Tensor L1Loss::compose(Inputs in) const { return reduced(fn::abs(in[0] - in[1]), reduction); }
+Tensor L1Loss::compose(Inputs in) const { return weighed(fn::abs(in[0] - in[1]), in[2], reduction, true); }
 Tensor SmoothL1Loss::compose(Inputs in) const {
   check(beta >= 0, "smooth_l1_loss does not support negative values for beta.");
   if (beta == 0) return reduced(fn::abs(in[0] - in[1]), reduction);
@@ -79,7 +105,9 @@ Tensor HuberLoss::compose(Inputs in) const {
   check(delta > 0, "huber_loss does not support non-positive values for delta.");
   check(is_floating(in[0].dtype()) || !is_floating(in[1].dtype()), "huber_loss: not implemented for ", name_of(in[0].dtype()));
   check_fractions("huber_loss", in[0]);
-  return reduced(cast_to(fn::bowl(in[0], in[1], delta, 1.0), in[0].dtype()), reduction);  // target does not widen the result
+  check<ValueError>(!in[2] || in[2].sizes() == in[0].sizes(), "Weights and input must have the same size.");
+  const Tensor loss = cast_to(fn::bowl(in[0], in[1], delta, 1.0), in[0].dtype());  // target does not widen the result
+  return weighed(loss, in[2], reduction, false);
 }
 
 Meta BinaryCrossEntropyForward::infer(Inputs in) const {
@@ -219,7 +247,10 @@ Tensor MultilabelMarginLoss::compose(Inputs in) const {
 }
 
 Tensor GaussianNllLoss::compose(Inputs in) const {
-  const Tensor &input = in[0], &target = in[1], &var = in[2];
+  const Tensor &input = in[0], &target = in[1];
+  fn::check_not_negative(detach(in[2]), Str("gaussian_nll_loss: var"), Str("ValueError"));
+  const Tensor var = in[2].has_flag(kWrappedNumber) ? fn::ones_like(input) * in[2] : variances(input, in[2]);
+  check(is_inexact(var.dtype()), "gaussian_nll_loss: eps can't be cast to ", name_of(var.dtype()), ", the dtype of var");
   // The bound lets the gradient through.
   const Tensor bounded = var + (fn::clamp(detach(var), std::optional<Scalar>(Scalar(eps))) - detach(var));
   const Tensor loss = (fn::log(bounded) + fn::square(input - target) / bounded) * 0.5;

@@ -6,8 +6,8 @@
 namespace weir {
 
 struct MseLoss : Op {
-  static constexpr Signature signature = "mse_loss(input: Tensor, target: Tensor, reduction: int = 1) -> Tensor";
-  static constexpr auto doc = "(input - target)^2.";
+  static constexpr Signature signature = "mse_loss(input: Tensor, target: Tensor, reduction: int = 1, weight: Tensor | None = None) -> Tensor";
+  static constexpr auto doc = "(input - target)^2; a weighted mean divides by the weights.";
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
@@ -16,8 +16,8 @@ struct MseLoss : Op {
 };
 
 struct L1Loss : Op {
-  static constexpr Signature signature = "l1_loss(input: Tensor, target: Tensor, reduction: int = 1) -> Tensor";
-  static constexpr auto doc = "|input - target|.";
+  static constexpr Signature signature = "l1_loss(input: Tensor, target: Tensor, reduction: int = 1, weight: Tensor | None = None) -> Tensor";
+  static constexpr auto doc = "|input - target|; a weighted mean divides by the weights.";
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
@@ -37,7 +37,7 @@ struct SmoothL1Loss : Op {
 };
 
 struct HuberLoss : Op {
-  static constexpr Signature signature = "huber_loss(input: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0) -> Tensor";
+  static constexpr Signature signature = "huber_loss(input: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0, weight: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "d^2 / 2 where d = |input - target| <= delta, delta (d - delta / 2) elsewhere, in input's dtype. Source: Huber 1964.";
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
@@ -172,9 +172,10 @@ struct MultilabelMarginLoss : Op {
 
 struct GaussianNllLoss : Op {
   static constexpr Signature signature =
-      "gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-06, reduction: int = 1) -> Tensor";
+      "gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | Number, full: bool = False, eps: float = 1e-06, reduction: int = 1) -> Tensor";
   static constexpr auto doc =
-      "Negative log-likelihood of normal distributions with means input and variances var, at least eps; the gradient of var ignores that bound.";
+      "Negative log-likelihood of normal distributions with means input and variances var, at least eps; the gradient of var ignores that bound. "
+      "var is a number, or as input, or lacks its last axis or has 1 there. ValueError for another shape and for negative variances.";
   static constexpr Module module = Module::hidden;
   bool full;
   double eps;

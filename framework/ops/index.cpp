@@ -6,6 +6,7 @@
 #include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/check.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/counting.h"
 #include "framework/ops/create.h"
@@ -388,7 +389,9 @@ void check_written(const Scalar& s, DType t) {
 
 void check_written(const Tensor& number, DType t) {
   const bool any_fits = !number.has_flag(kWrappedNumber) && largest_number(number.dtype()) <= largest_number(t) && (is_inexact(t) || !is_inexact(number.dtype()));
-  if (!any_fits && !number.is_meta()) check_written(item(number), t);
+  if (any_fits || number.is_meta()) return;
+  if (mode.recorder && !number.has_flag(kWrappedNumber)) fn::check_number(number, t);  // a plan looks in its runs
+  else check_written(item(number), t);
 }
 
 Tensor MaskedFill::compose(Inputs in) const {

@@ -1,8 +1,13 @@
 #include "framework/ops/resample.h"
 
+#include <cmath>
+
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/pool.h"
+#include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
+#include "framework/ops/view.h"
 
 namespace weir {
 namespace {
@@ -88,6 +93,53 @@ Tensor Interpolate::compose(Inputs in) const {
   x = cast_to(x, given.dtype());
   bool last = suggests_channels_last(given.sizes(), given.strides());
   return last ? clone_of(x, size.n == 2 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d) : x;
+}
+
+namespace {
+
+// Windows that have the size, as adaptive pooling chooses them.
+Tensor area(const Tensor& x, const Dims& size) {
+  if (x.numel() == 0 && size == Dims(size.n, 1)) return fn::mean(x, size.n == 3 ? Dims{2, 3, 4} : size.n == 2 ? Dims{2, 3} : Dims{2}, true);  // of nothing too
+  if (size.n == 3) return fn::adaptive_avg_pool3d(x, size);
+  if (size.n == 2) return fn::adaptive_avg_pool2d(x, size);
+  return fn::squeeze(fn::adaptive_avg_pool2d(fn::unsqueeze(x, int64_t(-2)), Dims{1, size[0]}), Dims{-2});
+}
+
+// How many axes a mode interpolates, or 0 where any number.
+int axes_of(const Str& mode) {
+  if (mode == "nearest" || mode == "area" || mode == "nearest-exact") return 0;
+  return mode == "linear" ? 1 : mode == "bilinear" || mode == "bicubic" ? 2 : mode == "trilinear" ? 3 : -1;
+}
+
+}  // namespace
+
+Tensor Resize::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  const int rank = x.ndim() - 2, axes = axes_of(mode);
+  check<ValueError>(axes || !align_corners, "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear");
+  check<NotImplemented>((!axes || axes == rank) && rank >= 1 && rank <= 3, "Input Error: Only 3D, 4D and 5D input Tensors supported (got ", x.ndim(),
+                        "D) for the modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got ", mode.view(), ")");
+  check<ValueError>(!antialias || axes == 2, "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as input");
+  check<ValueError>(!size || !scale_factor, "only one of size or scale_factor should be defined");
+  check<ValueError>(size || scale_factor, "either size or scale_factor should be defined");
+  const int given = size ? size->n : scale_factor->n;
+  const char* what = size ? "size" : "scale_factor";
+  check<ValueError>(given == rank, what, " shape must match input shape. Input is ", rank, "D, ", what, " is ", given);
+  check<ValueError>(!size || !recompute_scale_factor.value_or(false), "recompute_scale_factor is not meaningful with an explicit size.");
+  const bool scaled = scale_factor && !recompute_scale_factor.value_or(false);
+  Dims sizes;
+  for (int i = 0; i < rank; i++) sizes.push(size ? (*size)[i] : int64_t(std::floor(double(x.sizes()[2 + i]) * (*scale_factor)[i])));
+  if (mode == "area") return area(x, sizes);
+  check<NotImplemented>(is_floating(x.dtype()) || x.dtype() == DType::uint8, "interpolate: not implemented for ", name_of(x.dtype()));
+  for (int i = 1; i < x.ndim(); i++)
+    check(x.sizes()[i] > 0, "interpolate: Non-empty ", x.ndim(), "D data tensor expected but got a tensor with sizes ", x.sizes());
+  Floats steps;  // how many old elements lie between two new ones
+  const bool aligned = align_corners.value_or(false), nothing = sizes.contains(0);
+  for (int i = 0; i < rank; i++) {
+    const double from = double(x.sizes()[2 + i]), to = double(sizes[i]), scale = scaled ? (*scale_factor)[i] : 0;
+    steps.push(nothing ? 1.0 : aligned ? (to > 1 ? (from - 1) / (to - 1) : 0.0) : scale != 0 ? 1 / scale : from / to);
+  }
+  return fn::upsample(x, sizes, steps, axes == 0 || mode == "bicubic" ? mode : Str("linear"), aligned, antialias);
 }
 
 static const ResampleOps::Registration ops;

@@ -83,7 +83,25 @@ struct Interpolate : Op {
   Tensor compose(Inputs in) const;
 };
 
-using ResampleOps = OpList<PadBorder, PadBorderBackward, Resample, ResampleBackward, Interpolate>;
+struct Resize : Op {
+  static constexpr Signature signature =
+      "interpolate(input: Tensor, size: list[int] | None = None, scale_factor: list[float] | None = None, mode: str = 'nearest', align_corners: bool | None = None, "
+      "recompute_scale_factor: bool | None = None, antialias: bool = False) -> Tensor";
+  static constexpr auto doc =
+      "(N, C, *spatial) resized to `size` or by `scale_factor`, a number for each axis. mode: nearest, nearest-exact, linear (3-d input), bilinear and bicubic "
+      "(4-d), trilinear (5-d), area. ValueError for contradicting arguments, NotImplementedError for a mode unfit for the input.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  std::optional<Dims> size;
+  std::optional<Floats> scale_factor;
+  Str mode;
+  std::optional<bool> align_corners, recompute_scale_factor;
+  bool antialias;
+  static constexpr std::tuple fields{&Resize::size, &Resize::scale_factor, &Resize::mode, &Resize::align_corners, &Resize::recompute_scale_factor, &Resize::antialias};
+  Tensor compose(Inputs in) const;
+};
+
+using ResampleOps = OpList<PadBorder, PadBorderBackward, Resample, ResampleBackward, Interpolate, Resize>;
 
 namespace fn {
 inline constexpr Fn<PadBorder> pad_border;

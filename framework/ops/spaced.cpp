@@ -43,7 +43,7 @@ Tensor as_wide_end(const Tensor& x, DType t, DType wide) {
 /// linspace in dtype `made` between ends of dtype `t`, of which tensors may hold one each: their values are not read.
 Tensor between(Inputs ends, int64_t steps, DType t, DType made) {
   for (const Tensor& x : ends.first(steps > 1 ? 2 : steps))
-    if ((steps > 1 || is_integral(t)) && (is_number(x) || !mode.recorder)) check_written(x, t);  // a traced one has no value yet
+    if (steps > 1 || is_integral(t)) check_written(x, t);
   if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(ends[0], t), as_end(ends[1], t), steps, made);
   const DType wide = is_complex(made) ? DType::complex128 : DType::float64;
   const Tensor start = as_wide_end(ends[0], t, wide), end = as_wide_end(ends[1], t, wide), i = fn::linspace(Scalar(0), Scalar(steps - 1), steps, DType::float64);

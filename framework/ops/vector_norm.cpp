@@ -26,14 +26,14 @@ Tensor restored(Tensor t, uint32_t axes, bool keepdim, int ndim) {
   return t;
 }
 
-Tensor widened(const Tensor& x, DType dtype) {
-  check(is_inexact(dtype), kName, ": dtype should be floating point or complex, but got ", name_of(dtype));
-  check(promote_types(x.dtype(), dtype) == dtype, kName, ": the dtype of the input (", name_of(x.dtype()),
+}  // namespace
+
+Tensor widened_for_norm(const char* op, const Tensor& x, DType dtype) {
+  check(is_inexact(dtype), op, ": dtype should be floating point or complex, but got ", name_of(dtype));
+  check(promote_types(x.dtype(), dtype) == dtype, op, ": the dtype of the input (", name_of(x.dtype()),
         ") should be convertible without narrowing to the specified dtype (", name_of(dtype), ")");
   return cast_to(x, dtype);
 }
-
-}  // namespace
 
 Meta PowerNorm::infer(Inputs in) const {
   return {reduced_sizes(in[0].sizes(), reduced_axes(kName, dim, in[0].ndim()), keepdim), in[0].dtype(), in[0].device()};
@@ -55,7 +55,7 @@ Tensors PowerNorm::vjp(const Saved& s, const Tensor& dy) const {
 Tensor VectorNorm::compose(Inputs in) const {
   Tensor x = in[0];
   check(is_inexact(x.dtype()), kName, ": Expected a floating point or complex tensor as input. Got ", name_of(x.dtype()));
-  if (dtype) x = widened(x, *dtype);
+  if (dtype) x = widened_for_norm(kName, x, *dtype);
   const double p = ord.to_double();
   uint32_t mask = reduced_axes(kName, dim && !dim->empty() ? dim : std::nullopt, x.ndim());
   Dims axes;

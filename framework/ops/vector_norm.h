@@ -53,6 +53,9 @@ struct CosineSimilarity : Op {
   Tensor compose(Inputs in) const;
 };
 
+/// `x` in the `dtype` that a norm is to have. RuntimeError where that has no fractions or holds less than x.
+Tensor widened_for_norm(const char* op, const Tensor& x, DType dtype);
+
 using VectorNormOps = OpList<PowerNorm, VectorNorm, PairwiseDistance, CosineSimilarity>;
 
 namespace fn {

@@ -6,7 +6,6 @@ from _weir import Generator, Tensor, _default_generator, get_default_dtype, is_g
 from . import _types as T
 from ._composites._check import check_floating
 from ._composites._register import OUT_EXACT, with_out
-from ._checks import require
 from ._factories import _into, as_dtype, check_options
 
 default_generator = _default_generator()
@@ -142,7 +141,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
     if isinstance(std, Tensor) and std.is_complex():
         raise RuntimeError("normal expects standard deviation to be non-complex")
     if isinstance(std, Tensor) and std.numel():
-        require(~(std < 0), RuntimeError, "normal expects all elements of std >= 0.0")
+        _hidden["check_not_negative"](std.detach(), "normal: std", "RuntimeError")
     if not isinstance(mean, Tensor) and isinstance(std, Tensor) and not std.is_floating_point():
         return _made(normal_(_empty(std.shape, dtype=std.dtype)), out, device, requires_grad)
     if size is not None:

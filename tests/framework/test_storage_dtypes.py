@@ -323,3 +323,53 @@ def test_a_trace_refuses_them():
     step = weir.compile(lambda x: x * x)
     x = weir.tensor([1, 2], dtype=weir.uint16)
     assert said(step(x)) == said(torch.tensor([1, 4], dtype=torch.uint16))
+
+
+def planned(x, call, dtype):
+    """What a call answers when it is traced and run as a plan; None where it reads values or returns no tensors."""
+    weir.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with weir._trace.tracing() as t:
+                (given,) = t.arguments([x])
+                value = eval(call, {"T": weir, "x": given, "d": getattr(weir, dtype)})
+                parts = list(value) if isinstance(value, (list, tuple)) else [value]
+                if not all(isinstance(v, weir.Tensor) for v in parts):
+                    return None
+                plan = weir._C._Plan(t.finish([*parts, given]))
+        except weir.nn.graph.Untraceable:
+            return None
+        *parts, x = plan.run([x])
+    return (said(parts) if isinstance(value, (list, tuple)) else said(parts[0])), said(x)
+
+
+@pytest.mark.parametrize("group", CALLS)
+@pytest.mark.parametrize("dtype", STORED)
+def test_calls_as_plans(dtype, group):
+    wrong, run = [], 0
+    for call in (c.strip() for c in CALLS[group].replace("\n", " ").split(";")):
+        x = torch.tensor([[1.0, 2.0], [4.0, 2.0]]).to(getattr(torch, dtype))
+        eager = answer(weir, to_weir(x), call, dtype)
+        if isinstance(eager, str):
+            continue
+        plan = planned(to_weir(x), call, dtype)
+        run += plan is not None
+        if plan is not None and plan != eager:
+            wrong.append(f"{call}: {plan}, eager mode: {eager}")
+    assert not wrong, "\n".join(wrong)
+    assert run or group in ("random", "complex")
+
+
+def test_saved_graphs(tmp_path):
+    class Program(weir.nn.Graph):
+        def build(self, x, y):
+            return x * x, y.flip(0), x.to(weir.complex64).abs()
+
+    x, y = weir.tensor([1 + 2j, 3j]).to(weir.complex32), weir.tensor([1, 2**63], dtype=weir.uint64)
+    program = Program()
+    program.save(tmp_path / "stored.weir", x, y)
+    for run in (program, weir.nn.graph.load(tmp_path / "stored.weir")):
+        product, turned, size = run(x, y)
+        assert said(product) == said(x * x) and turned.tolist() == [2**63, 1]
+        np.testing.assert_allclose(size.numpy(), [5**0.5, 3], rtol=1e-6)

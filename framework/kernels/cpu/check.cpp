@@ -1,8 +1,7 @@
 #include "framework/ops/check.h"
 
-#include <algorithm>
-
 #include "framework/kernels/cpu/loops.h"
+#include "framework/ops/index.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -19,15 +18,16 @@ void check_range(const CheckRange& op, Inputs in, Outputs out) {
   run_copy(x, out[0]);
 }
 
-void require(const Require& op, Inputs in, Outputs out) {
-  Tensor condition = row_major(in[0]), message = row_major(in[1]);
-  const bool* holds = condition.data<bool>();
-  *out[0].data<bool>() = true;
-  if (std::all_of(holds, holds + condition.numel(), [](bool b) { return b; })) return;
-  std::string text(reinterpret_cast<const char*>(message.raw()), size_t(message.numel()));
-  if (op.error == "ValueError") throw ValueError(text);
-  if (op.error == "IndexError") throw IndexError(text);
-  throw Error(text);
+void check_not_negative(const CheckNotNegative& op, Inputs in, Outputs out) {
+  Tensor x = row_major(in[0]);
+  visit_real_dtype("check_not_negative", x.dtype(), [&](auto tag) {
+    auto* v = x.data<typename decltype(tag)::type>();
+    bool below = false;
+    for (int64_t i = 0; i < x.numel(); i++) below |= double(v[i]) < 0;
+    check<ValueError>(!below || op.error == "RuntimeError", op.what.view(), " has negative entries");
+    check(!below, op.what.view(), " has negative entries");
+  });
+  run_copy(x, out[0]);
 }
 
 void check_nonzero(const CheckNonzero& op, Inputs in, Outputs out) {
@@ -41,9 +41,15 @@ void check_nonzero(const CheckNonzero& op, Inputs in, Outputs out) {
   run_copy(x, out[0]);
 }
 
+void check_number(const CheckNumber& op, Inputs in, Outputs out) {
+  weir::check_written(in[0], op.dtype);
+  run_copy(in[0], out[0]);
+}
+
 const bool bound = [] {
   set_kernel<CheckRange, check_range>(DeviceType::cpu);
-  set_kernel<Require, require>(DeviceType::cpu);
+  set_kernel<CheckNotNegative, check_not_negative>(DeviceType::cpu);
+  set_kernel<CheckNumber, check_number>(DeviceType::cpu);
   set_kernel<CheckNonzero, check_nonzero>(DeviceType::cpu);
   return true;
 }();

@@ -10,14 +10,6 @@ from .._tensor import suggested_format
 from ._register import OUT_SAME, OUT_EXACT, alias, composite, without_derivative
 
 
-def wrapped_dim(input, dim):
-    """dim counted from the first axis. Raises IndexError outside input's axes."""
-    rank = max(input.dim(), 1)
-    if not -rank <= dim < rank:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
-    return dim % rank
-
-
 for _name, _target in (("swapdims", "transpose"), ("moveaxis", "movedim")):
     alias(_name, _target)
 

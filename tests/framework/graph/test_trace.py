@@ -197,3 +197,12 @@ def test_second_derivatives():
         h, = weir.autograd.grad(g.sum(), x)
         return g.detach(), h
     check(function, (4,))
+
+
+@pytest.mark.parametrize("function", [lambda x: weir.linspace(x, 1, 3, dtype=weir.uint8), lambda x: weir.ones(3, dtype=weir.uint8).masked_fill(weir.tensor(True), x)])
+def test_numbers_that_a_dtype_does_not_hold_raise_in_the_run(function):
+    plan, got = traced(function, weir.tensor(5.0))
+    assert weir.equal(got, function(weir.tensor(5.0)))
+    for run in (function, lambda x: plan.run([x])):
+        with pytest.raises(RuntimeError, match="overflow"):
+            run(weir.tensor(1e5))

@@ -3,11 +3,10 @@
 import warnings
 
 import weir
-from weir._checks import require
 from weir._composites._register import autocast_as
 from weir._ops import op
 
-from ._check import check_floating, check_tensor, legacy_reduction, number, reduce
+from ._check import check_floating, check_tensor, legacy_reduction, number
 from .linear import linear
 
 __all__ = [
@@ -30,28 +29,22 @@ def _pair(name, input, target):
         warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
                       "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
                       stacklevel=3)
-    return weir.broadcast_tensors(input, target)
-
-
-def _weighted(loss, weight, reduction):
-    if weight.shape != loss.shape:
-        raise ValueError("Weights and input must have the same size.")
-    loss = loss * weight
-    return loss.sum() / weight.sum() if reduction == "mean" else reduce(loss, reduction)
+        return weir.broadcast_tensors(input, target)
+    return input, target
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """(input - target)^2."""
     input, target = _pair("mse_loss", input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    return _mse(input, target, number(reduction)) if weight is None else _weighted(_mse(input, target, 0), weight, reduction)
+    return _mse(input, target, number(reduction), weight)
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """|input - target|."""
     input, target = _pair("l1_loss", input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    return _l1(input, target, number(reduction)) if weight is None else _weighted(_l1(input, target, 0), weight, reduction)
+    return _l1(input, target, number(reduction), weight)
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
@@ -63,11 +56,7 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """d^2 / 2 where d = |input - target| <= delta, delta (d - delta / 2) elsewhere. Source: Huber 1964."""
     input, target = _pair("huber_loss", input, target)
-    if weight is None:
-        return _huber(input, target, number(reduction), delta)
-    if weight.shape != input.shape:
-        raise ValueError("Weights and input must have the same size.")
-    return reduce(_huber(input, target, 0, delta) * weight, reduction)  # PyTorch's mean does not divide by the weights here
+    return _huber(input, target, number(reduction), delta, weight)  # whose weighted mean does not divide by the weights
 
 
 @autocast_as("float32")
@@ -165,19 +154,4 @@ def poisson_nll_loss(input, target, log_input=True, full=False, size_average=Non
 
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
     """Negative log-likelihood of normal distributions with means `input` and variances `var` (at least eps)."""
-    if not isinstance(var, weir.Tensor):
-        if var < 0:
-            raise ValueError("var has negative entry/entries")
-        var = var * weir.ones_like(input)
-    else:
-        require(~(var < 0), ValueError, "var has negative entry/entries")
-    if var.shape != input.shape:
-        if input.shape[:-1] == var.shape:
-            var = var.unsqueeze(-1)
-        elif input.dim() != var.dim() or [v for x, v in zip(input.shape, var.shape) if x != v] != [1]:
-            raise ValueError("var is of incorrect size")
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(reduction + " is not valid")
-    if not (var.is_floating_point() or var.is_complex()):
-        raise RuntimeError(f"gaussian_nll_loss: eps can't be cast to {var.dtype}, the dtype of var")
     return _gaussian(input, target, var, full, eps, number(reduction))

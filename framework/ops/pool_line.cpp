@@ -1,0 +1,96 @@
+#include "framework/ops/pool_line.h"
+
+#include "framework/core/layout.h"
+#include "framework/ops/create.h"
+#include "framework/ops/pool.h"
+#include "framework/ops/scatter.h"
+#include "framework/ops/view.h"
+
+namespace weir {
+namespace {
+
+void check_batched(const char* op, const Tensor& x, int axes) {
+  check(x.ndim() == axes + 1 || x.ndim() == axes + 2, op, ": expected ", axes + 1, "D or ", axes + 2, "D input, but got ", x.sizes());
+}
+// One number as that of a picture of one row.
+Dims of_a_row(const char* name, const Dims& given, int64_t across) {
+  check(given.n == 1, name, " must be one int, got ", given.n);
+  return Dims{across, given[0]};
+}
+Dims stride_of(const std::optional<Dims>& stride, const Dims& kernel_size) { return of_a_row("stride", stride && stride->n ? *stride : kernel_size, 1); }
+Tensor as_picture(const Tensor& x) { return fn::unsqueeze(x, int64_t(-2)); }
+Tensor as_line(const Tensor& x) { return fn::squeeze(x, Dims{-2}); }
+
+Dims unpooled_size(const Tensor& x, const MaxUnpool& op) {
+  const int n = op.kernel_size.n;
+  Dims usual;
+  for (int i = 0; i < n; i++)
+    usual.push(checked_add(checked_mul(x.sizes()[x.ndim() - n + i] - 1, op.stride[i]), op.kernel_size[i] - 2 * op.padding[i]));
+  if (!op.output_size) {
+    for (int i = 0; i < n; i++)
+      check<ValueError>(usual[i] >= 0, "max_unpooling: output_size must contain non-negative spatial dimensions, but got output_size[", i, "]=", usual[i]);
+    return usual;
+  }
+  Dims size;
+  for (int i = std::max(op.output_size->n - n, 0); i < op.output_size->n; i++) size.push((*op.output_size)[i]);
+  check<ValueError>(size.n == n, "output_size should be a sequence containing ", n, " or ", n + 2, " elements, but it has a length of '", op.output_size->n, "'");
+  for (int i = 0; i < n; i++)
+    check<ValueError>(usual[i] - op.stride[i] < size[i] && size[i] < usual[i] + op.stride[i], "invalid output_size \"", size, "\" (dim ", i,
+                      " must be between ", usual[i] - op.stride[i], " and ", usual[i] + op.stride[i], ")");
+  return size;
+}
+
+}  // namespace
+
+Tensor AvgPool1d::compose(Inputs in) const {
+  check_batched("avg_pool1d", in[0], 1);
+  return as_line(fn::avg_pool2d(as_picture(in[0]), of_a_row("kernel_size", kernel_size, 1), stride_of(stride, kernel_size), of_a_row("padding", padding, 0),
+                                ceil_mode, count_include_pad));
+}
+Tensors MaxPool1dWithIndices::compose(Inputs in) const {
+  check_batched("max_pool1d", in[0], 1);
+  const Tensors r = fn::max_pool2d_with_indices(as_picture(in[0]), of_a_row("kernel_size", kernel_size, 1), stride_of(stride, kernel_size),
+                                                of_a_row("padding", padding, 0), of_a_row("dilation", dilation, 1), ceil_mode);
+  return {as_line(r[0]), as_line(r[1])};
+}
+// Source: PyTorch's kernel for calls that record nothing reads and writes row by row.
+Tensor MaxPool1d::compose(Inputs in) const {
+  Tensor x = in[0];
+  if (!(mode.grad && x.has_flag(kRequiresGrad))) {
+    check<NotImplemented>(is_floating(x.dtype()), "max_pool1d: not implemented for ", name_of(x.dtype()));
+    // The strides of one channel must not suggest another layout.
+    x = x.ndim() > 1 && x.size(-2) == 1 ? clone_of(x, MemoryFormat::contiguous) : contiguous_of(x);
+  }
+  return fn::max_pool1d_with_indices(x, kernel_size, stride, padding, dilation, ceil_mode)[0];
+}
+
+Tensor MaxUnpool::compose(Inputs in) const {
+  const Tensor &x = in[0], &indices = in[1];
+  const int n = kernel_size.n;
+  const std::string op = str("max_unpool", n, "d");
+  check(n > 0 && stride.n == n && padding.n == n, op, ": expected a kernel size, a stride and a padding for each axis, got ", kernel_size, ", ", stride, " and ", padding);
+  check_batched(op.c_str(), x, n);
+  check<NotImplemented>(is_floating(x.dtype()), op, ": not implemented for ", name_of(x.dtype()));
+  const Dims size = unpooled_size(x, *this);
+  check(indices.dtype() == DType::int64, "elements in indices should be type int64 but got: ", name_of(indices.dtype()));
+  check(indices.sizes() == x.sizes(), "Expected shape of indices to be same as that of the input tensor (", x.sizes(), ") but got indices tensor with shape: ",
+        indices.sizes());
+  Dims lead, result;
+  for (int i = 0; i < x.ndim(); i++) {
+    if (i < x.ndim() - n) lead.push(x.sizes()[i]);
+    check(i < x.ndim() - n - 1 || x.sizes()[i] > 0, op, ": Expected input to have non-zero size for non-batch dimensions, but got ", x.sizes());
+  }
+  result = lead;
+  int64_t cells = 1;
+  for (int64_t s : size) cells = checked_mul(cells, s), result.push(s);
+  lead.push(cells);
+  const Tensor values = fn::flatten(x, int64_t(-n), int64_t(-1));
+  if (cells == 0) return fn::reshape(fn::slice(values, int64_t(-1), int64_t(0), int64_t(0), int64_t(1)), result);  // nothing is written, whatever the indices
+  const Tensor flat = fn::scatter(zeros_of(Meta(lead, x.dtype(), x.device())), int64_t(-1), fn::flatten(indices, int64_t(-n), int64_t(-1)), values);
+  const Tensor r = fn::reshape(flat, result);
+  return n == 2 && suggests_channels_last(x.sizes(), x.strides()) ? clone_of(r, MemoryFormat::channels_last) : r;
+}
+
+static const PoolLineOps::Registration ops;
+
+}  // namespace weir

@@ -1,0 +1,73 @@
+// Pools over one axis, as pools over pictures of one row, and the way back from maxima to their places.
+#pragma once
+#include "framework/op/call.h"
+
+namespace weir {
+
+struct AvgPool1d : Op {
+  static constexpr Signature signature =
+      "avg_pool1d(input: Tensor, kernel_size: int | list[int], stride: int | list[int] | None = None, padding: int | list[int] = 0, ceil_mode: bool = False, "
+      "count_include_pad: bool = True) -> Tensor";
+  static constexpr auto doc = "Means over windows of (N, C, L) or (C, L); without a stride they lie side by side.";
+  static constexpr Out out = Out::none;
+  static constexpr Module module = Module::functional;
+  Dims kernel_size;
+  std::optional<Dims> stride;
+  Dims padding;
+  bool ceil_mode, count_include_pad;
+  static constexpr std::tuple fields{&AvgPool1d::kernel_size, &AvgPool1d::stride, &AvgPool1d::padding, &AvgPool1d::ceil_mode, &AvgPool1d::count_include_pad};
+  Tensor compose(Inputs in) const;
+};
+
+struct MaxPool1dWithIndices : Op {
+  static constexpr Signature signature =
+      "max_pool1d_with_indices(input: Tensor, kernel_size: int | list[int], stride: int | list[int] | None = None, padding: int | list[int] = 0, "
+      "dilation: int | list[int] = 1, ceil_mode: bool = False) -> list[Tensor]";
+  static constexpr auto doc = "Largest elements of windows of (N, C, L) or (C, L), and their positions.";
+  static constexpr Module module = Module::hidden;
+  Dims kernel_size;
+  std::optional<Dims> stride;
+  Dims padding, dilation;
+  bool ceil_mode;
+  static constexpr std::tuple fields{&MaxPool1dWithIndices::kernel_size, &MaxPool1dWithIndices::stride, &MaxPool1dWithIndices::padding,
+                                     &MaxPool1dWithIndices::dilation, &MaxPool1dWithIndices::ceil_mode};
+  Tensors compose(Inputs in) const;
+};
+
+struct MaxPool1d : Op {
+  static constexpr Signature signature =
+      "max_pool1d(input: Tensor, kernel_size: int | list[int], stride: int | list[int] | None = None, padding: int | list[int] = 0, "
+      "dilation: int | list[int] = 1, ceil_mode: bool = False) -> Tensor";
+  static constexpr auto doc = "Largest elements of windows of (N, C, L) or (C, L); row-major where nothing is recorded, as in PyTorch.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  Dims kernel_size;
+  std::optional<Dims> stride;
+  Dims padding, dilation;
+  bool ceil_mode;
+  static constexpr std::tuple fields{&MaxPool1d::kernel_size, &MaxPool1d::stride, &MaxPool1d::padding, &MaxPool1d::dilation, &MaxPool1d::ceil_mode};
+  Tensor compose(Inputs in) const;
+};
+
+struct MaxUnpool : Op {
+  static constexpr Signature signature =
+      "max_unpool_nd(input: Tensor, indices: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], output_size: list[int] | None = None) -> Tensor";
+  static constexpr auto doc =
+      "Puts values of (N, C, *in) or (C, *in) back where a max pool over as many axes as kernel_size has found them, zeros elsewhere. Shape: (N, C, "
+      "*output_size), by default the least that such windows cover. ValueError for a size that these do not give.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Autocast autocast = Autocast::float32;
+  Dims kernel_size, stride, padding;
+  std::optional<Dims> output_size;
+  static constexpr std::tuple fields{&MaxUnpool::kernel_size, &MaxUnpool::stride, &MaxUnpool::padding, &MaxUnpool::output_size};
+  Tensor compose(Inputs in) const;
+};
+
+using PoolLineOps = OpList<AvgPool1d, MaxPool1dWithIndices, MaxPool1d, MaxUnpool>;
+
+namespace fn {
+inline constexpr Fn<AvgPool1d> avg_pool1d;
+inline constexpr Fn<MaxPool1dWithIndices> max_pool1d_with_indices;
+}  // namespace fn
+
+}  // namespace weir
