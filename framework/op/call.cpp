@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "framework/core/layout.h"
+#include "framework/core/warn.h"
 #include "framework/op/carried.h"
 #include "framework/op/copy.h"
 #include "framework/op/observe.h"
@@ -133,6 +134,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
       copy_elements(out[i], fresh[i]);
       bump_version(out[i]);
     } else {
+      if (type.creates && !(out[i].sizes() == metas[i].sizes)) resize(out[i], metas[i].sizes);  // without a warning, as in PyTorch
       write_out(op_name(type), out[i], fresh[i], type.out);
     }
   }
@@ -195,6 +197,8 @@ void forget_parts(Inputs in, Tensors& results) {
 }
 
 void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  if (type.may_repeat && !in.empty() && out[0] && out[0] == in[0] && repeats(out[0]))
+    warn(str("Use of ", op_name(type), "_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation."));
   Tensors r = composed(type, op, in, out);
   forget_parts(in, r);
   if (!type.complex_gradient) check_derivable(type, r);
@@ -209,7 +213,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         check_out(type, out[i], r[i].meta(), in);
         // Source: PyTorch's transforms, and composites whose results are not of their input's shape, give a new shape rows before they copy into it.
         const bool rows = type.module == Module::fft || (type.module != Module::linalg && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
-        if (rows && type.out != Out::row && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
+        if (rows && type.out != Out::row) resize_out(out[i], r[i].sizes());
       }
       check(!inplace || type.out != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),
             " can't be cast to the desired output type ", name_of(out[i].dtype()));
@@ -220,6 +224,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         bump_version(out[i]);
         continue;
       }
+      if (type.creates && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
       write_out(op_name(type), out[i], r[i], type.out);
     } else if (type.inplace && !in.empty() && out[i] == in[0]) {
       bump_version(out[i]);  // what was asked for in place counts as written, also where nothing changes
@@ -316,7 +321,7 @@ void call_resolved(const OpType& type, const void* op, Inputs in, Tensor* out) {
       out[i] = plain[i];
       continue;
     }
-    if (!(out[i].sizes() == plain[i].sizes())) resize(out[i], plain[i].sizes());
+    if (!(out[i].sizes() == plain[i].sizes())) resize(out[i], plain[i].sizes());  // `plain` was resized as out= is
     Tensor turned = unmarked(plain[i]);
     turned->flags |= out[i]->flags & kMarks;
     copy_elements(unmarked(out[i]), resolved(turned));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
@@ -28,6 +29,8 @@ std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::option
   Dims list;
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i);
+  for (int part = 0; part < (is_complex(x.dtype()) ? 2 : 1) && double(count_of(x.sizes(), list)) <= correction; part++)  // PyTorch says it of both parts
+    warn(str(op, "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output numel)."));
   return fn::var_mean_forward(x, list, correction, keepdim, !dim || dim->empty());
 }
 

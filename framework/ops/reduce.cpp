@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
@@ -37,6 +38,7 @@ Dims reduced_sizes(const Dims& sizes, uint32_t axes, bool keepdim) {
 namespace {
 
 DType sum_type(const std::optional<DType>& asked, DType have) {
+  if (asked) warn_of_lost_parts(have, *asked);
   return asked ? *asked : is_inexact(have) ? have : DType::int64;
 }
 
@@ -159,6 +161,7 @@ Tensors Nansum::vjp(const Saved& s, const Tensor& dy) const {
 
 Meta Mean::infer(Inputs in) const {
   DType t = dtype.value_or(in[0].dtype());
+  warn_of_lost_parts(in[0].dtype(), t);
   check(is_inexact(t), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
         "dtype. Got: ", name_of(t));
   return reduced("mean", in[0], dim, keepdim, t);
@@ -207,8 +210,8 @@ Meta Norm2::infer(Inputs in) const {
 Tensors Norm2::vjp(const Saved& s, const Tensor& dy) const {
   int n = s.input(0).ndim();
   Tensor y = restore(s.output(0), dim, keepdim, n), zero = fn::eq(y, num(0.0));
-  // x / |x| before dy: dy / |x| of halves may be beyond them.
-  return {restore(dy, dim, keepdim, n) * where(zero, num(0.0), s.input(0) / where(zero, num(1.0), y))};
+  // x / |x| before dy: dy / |x| of halves may be beyond them. Its own slope at zero, where it has none, is NaN.
+  return {restore(dy, dim, keepdim, n) * where(zero, num(0.0), s.input(0) / y)};
 }
 Meta Amax::infer(Inputs in) const { return extreme_meta("amax", in[0], dim, keepdim); }
 Tensors Amax::vjp(const Saved& s, const Tensor& dy) const { return extreme_vjp(s, dy, dim, keepdim); }

@@ -1,6 +1,6 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _numpy, _remove_hook, _resize, bool as _bool, contiguous_format, device as Device,
+                   _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -262,6 +262,9 @@ def iterate(self):
 
 
 def T_(self):
+    if self.dim() != 2:
+        _warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated; `x.mT` transposes batches of matrices "
+                   "and `x.permute(*torch.arange(x.ndim - 1, -1, -1))` reverses all axes.")
     return self.permute(*range(self.dim() - 1, -1, -1)) if self.dim() else self.view(())
 
 
@@ -279,6 +282,8 @@ def H(self):
     """The conjugate transpose of a matrix; a 0-d tensor's conjugate, which is the tensor itself where it is real."""
     if self.dim() not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor.")
+    if self.dim() == 0:
+        _warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
     return self.t().conj() if self.dim() else self.conj()
 
 
