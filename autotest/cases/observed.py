@@ -17,7 +17,7 @@ class Observation:
     through: what a view and its base show after a write into the other one.
     determined: what a case's `process` makes of the result; gradients are then those of this part.
     lacks: properties that the framework has no means to be asked for.
-    warned: the classes of the warnings of the call itself, in alphabetical order.
+    warned: the classes of the warnings of the call itself, of several with one text the first, in alphabetical order.
     undefined: of the oracle's, by phase and position, the elements that were cast to an integer type that cannot hold them.
     """
 

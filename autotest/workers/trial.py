@@ -40,7 +40,7 @@ class Trial:
         except Exception as error:
             self._seen.raised = Raised.of(error)
             return self._seen
-        self._seen.warned = tuple(sorted(warning.category.__name__ for warning in shown))
+        self._seen.warned = tuple(sorted(kind for kind, _ in {(warning.category.__name__, str(warning.message)) for warning in shown}))
         try:
             self._observe(result, before)
         except Unmappable as error:

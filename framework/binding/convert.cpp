@@ -1,6 +1,9 @@
 #include "framework/binding/convert.h"
 
+#include <algorithm>
+
 #include "framework/core/generator.h"
+#include "framework/core/warn.h"
 
 namespace py = pybind11;
 
@@ -124,9 +127,8 @@ bool to_int(PyObject* o, int64_t* out) {
   return true;
 }
 
-// The number of a parameter that takes one: of tensors those without axes only, and ValueError where it is too large. Source: PyTorch.
+// The number of a parameter that takes one: ValueError where it is too large, as in PyTorch.
 static bool to_one_int(PyObject* o, int64_t* out) {
-  if (is_tensor(o) && unwrap(o).ndim() > 0) return false;
   try {
     return to_int(o, out);
   } catch (const py::error_already_set& e) {
@@ -291,6 +293,14 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
     }
     default: return false;
   }
+}
+
+// What says how many elements, or where they begin, may be a tensor of one element. Source: the parameters of PyTorch's that are symbolic integers.
+bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter) {
+  constexpr std::string_view extents[] = {"end", "groups", "high", "index", "k", "length", "low", "m", "minlength", "n", "num_samples", "output_size", "padding_idx",
+                                          "size", "split_size", "start", "step", "storage_offset"};
+  if (!is_tensor(o) || unwrap(o).ndim() == 0 || (ty != Ty::i64 && ty != Ty::opt_i64)) return false;
+  return !std::binary_search(std::begin(extents), std::end(extents), parameter);
 }
 
 void init_types(py::module_& m) {

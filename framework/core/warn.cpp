@@ -13,9 +13,9 @@ void (*warner)(const std::string&) = [](const std::string& text) { std::fprintf(
 
 void warn(const std::string& text) { warner(text); }
 
-void warn_of_lost_parts(DType from, DType to) {
+void warn_of_lost_parts(DType from, DType to, int64_t count) {
   static WarnOnce said;
-  if (is_complex(from) && !is_complex(to) && to != DType::boolean) said("Casting complex values to real discards the imaginary part");
+  if (is_complex(from) && !is_complex(to) && to != DType::boolean && count > 0) said("Casting complex values to real discards the imaginary part");
 }
 
 void warn_once(const std::string& text) {

@@ -23,8 +23,8 @@ class WarnOnce {
   bool said_ = false;
 };
 
-/// Says that numbers of `from` lose their imaginary parts as numbers of `to`, where they do. Truth keeps whether they are zero.
-void warn_of_lost_parts(DType from, DType to);
+/// Says that `count` numbers of `from` lose their imaginary parts as numbers of `to`, where they do. Truth keeps whether they are zero.
+void warn_of_lost_parts(DType from, DType to, int64_t count);
 /// Shows a text the first time that it is given, or every time where WarnOnce::always.
 void warn_once(const std::string& text);
 /// Says that `op` is deprecated in favor of `instead`, once for every op.

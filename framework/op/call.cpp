@@ -111,6 +111,12 @@ bool takes_nothing(const OpType& type, int i, const Tensor& out, const Meta* met
   return out.numel() == 0 && untaken(type, i, metas[i].sizes, metas[0].sizes);
 }
 
+// An out= of a factory takes its shape without a warning, as in PyTorch.
+void resize_silently(const OpType& type, const Tensor& out, const Dims& sizes) {
+  const bool kept = type.out == Out::row && out.numel() == sizes.product();
+  if (!kept && !(out.sizes() == sizes)) resize(out, sizes);
+}
+
 void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
   bool direct = true;
   for (int i = 0; i < n; i++) direct = direct && (!out[i] || fits(type, out[i], metas[i], in));
@@ -134,7 +140,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
       copy_elements(out[i], fresh[i]);
       bump_version(out[i]);
     } else {
-      if (type.creates && !(out[i].sizes() == metas[i].sizes)) resize(out[i], metas[i].sizes);  // without a warning, as in PyTorch
+      if (type.creates) resize_silently(type, out[i], metas[i].sizes);
       write_out(op_name(type), out[i], fresh[i], type.out);
     }
   }
@@ -224,7 +230,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         bump_version(out[i]);
         continue;
       }
-      if (type.creates && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
+      if (type.creates) resize_silently(type, out[i], r[i].sizes());
       write_out(op_name(type), out[i], r[i], type.out);
     } else if (type.inplace && !in.empty() && out[i] == in[0]) {
       bump_version(out[i]);  // what was asked for in place counts as written, also where nothing changes
@@ -260,6 +266,7 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
   Meta metas[kMaxOutputs];
   type.infer(op, in, metas);
   int n = type.signature->num_outputs;
+  if (metas[0].dtype == DType::complex32) [[unlikely]] warn_once("ComplexHalf (complex32) is experimental, and many operations do not take it yet.");
   if (type.dynamic_shape) return call_dynamic(type, op, in, out, metas, n);
   bool given = false;
   for (int i = 0; i < n; i++) given |= out[i].defined();

@@ -38,7 +38,7 @@ Meta Clone::infer(Inputs in) const {
 Tensors Clone::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 
 Meta ToDtype::infer(Inputs in) const {
-  warn_of_lost_parts(in[0].dtype(), dtype);
+  warn_of_lost_parts(in[0].dtype(), dtype, in[0].numel());
   return preserved(in[0], dtype);
 }
 Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // the engine casts back

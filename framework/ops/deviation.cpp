@@ -29,8 +29,9 @@ std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::option
   Dims list;
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i);
-  for (int part = 0; part < (is_complex(x.dtype()) ? 2 : 1) && double(count_of(x.sizes(), list)) <= correction; part++)  // PyTorch says it of both parts
-    warn(str(op, "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel divided by output numel)."));
+  const int64_t left = reduced_sizes(x.sizes(), axes, false).product();
+  if (double(x.numel() / std::max<int64_t>(1, left)) <= correction)
+    warn(str(op, "(): no degree of freedom is left: correction should be less than the number of elements that go into one result."));
   return fn::var_mean_forward(x, list, correction, keepdim, !dim || dim->empty());
 }
 

@@ -87,6 +87,9 @@ def _target(args, dtype, device, non_blocking, copy):
         dtype = _PYTHON_DTYPES[type_of(first)]
     elif first is not None:
         raise TypeError(f"to() received an invalid combination of arguments: {type_of(first).__name__}")
+    for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
+        if not isinstance(flag, _python_bool):
+            raise TypeError(f"to(): argument '{name}' must be bool, not {type_of(flag).__name__}")
     if rest and first not in _PYTHON_DTYPES and not isinstance(first, (DType, Tensor)) and (
             rest[0] is None or isinstance(rest[0], DType) or rest[0] in _PYTHON_DTYPES):
         named = rest.pop(0)
@@ -271,6 +274,7 @@ def T_(self):
 def mT(self):
     """The transposes of matrices; a 0-d tensor itself."""
     if self.dim() == 0:
+        _warn_once("Tensor.mT is deprecated on 0-D tensors, of which it is the identity.")
         return self
     if self.dim() < 2:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. "
