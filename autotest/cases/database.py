@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from weir_reports.hashing import digest
 
 from .case import Case, Made, Named, TensorSpec, tensors_of
@@ -100,6 +101,8 @@ def _checked(case, specs):
 
 
 def _to_json(value):
+    if isinstance(value, np.generic):  # before Python's own numbers, of which some are
+        return {"scalar": [str(value.dtype), base64.b64encode(value.tobytes()).decode()]}
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
@@ -145,6 +148,7 @@ _READERS = {"float": float.fromhex, "complex": lambda parts: complex(*map(float.
             "named": lambda parts: Named(*parts), "tensor": _tensor,
             "power": lambda base: Power(float.fromhex(base)),
             "made": lambda parts: Made(parts[0], *map(_from_json, parts[1:])),
+            "scalar": lambda parts: np.frombuffer(base64.b64decode(parts[1]), parts[0])[0],
             "built": lambda parts: Built(parts[0], _from_json(parts[1])),
             "ref": lambda parts: Ref(*parts[:3], tuple(parts[3]), parts[4])}
 

@@ -17,6 +17,7 @@ class Observation:
     through: what a view and its base show after a write into the other one.
     determined: what a case's `process` makes of the result; gradients are then those of this part.
     lacks: properties that the framework has no means to be asked for.
+    warned: the classes of the warnings of the call itself, of several with one text the first, in alphabetical order.
     undefined: of the oracle's, by phase and position, the elements that were cast to an integer type that cannot hold them.
     """
 
@@ -34,6 +35,7 @@ class Observation:
     second: list | Raised | None = None
     determined: list | None = None
     lacks: tuple = ()
+    warned: tuple = ()
     undefined: dict = field(default_factory=dict)
 
 

@@ -12,7 +12,7 @@ from . import ties, tolerance
 
 #: What is scored, per op and dtype. A wrong in-place, out= or autocast call is charged to that way of calling.
 PROPERTIES = ("value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "gradient", "gradgrad", "error",
-              "inplace", "out", "layout", "determinism", "autocast", "random", "crash", "state", "graph")
+              "inplace", "out", "layout", "determinism", "autocast", "random", "crash", "state", "graph", "warning")
 
 #: Raised for what a subject does not claim to have; charged to no property but counted.
 UNSUPPORTED = {"NotImplementedError", CANNOT_BUILD}
@@ -95,7 +95,7 @@ def _forward(case: Case, expected: Observation, got: Observation, random: bool, 
         wrong = difference("value", "determined", i, e, g, False)
         found += [wrong] if wrong else []
     found += _unequal("requires_grad", "requires_grad", expected.requires_grad, got.requires_grad)
-    return found
+    return found + _unequal("warning", "warnings", expected.warned, got.warned)
 
 
 def difference(name: str, phase: str, position: int, e: Value | None, g: Value | None, random: bool,

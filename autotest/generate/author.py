@@ -13,7 +13,7 @@ from ..cases.protocol import Item
 from ..cases.target import Target
 from ..workers import draws
 from ..workers.trial import Trial
-from . import arguments, classes, fill, gauge, grow, objects, samples, surface, vary
+from . import arguments, classes, fill, gauge, grow, objects, odd, samples, surface, vary
 from .choices import Choices
 from .expectation import expectation
 from .signature import Overload
@@ -81,6 +81,7 @@ class Author:
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
         if relation == "out":
             case = _with_out(case, target.resolve(torch), choices)
+        case = odd.oddly(case, choices)
         return expectation(target, case, index, draws=overload.random, choices=tuple(choices.made),
                            pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
 
@@ -145,13 +146,14 @@ def _with_out(case: Case, function, choices: Choices) -> Case:
 
 def _out_like(case: Case, identity: int, value, choices: Choices) -> TensorSpec:
     size, dtype = value.shape, value.dtype
-    how = choices.pick(("same",) * 6 + ("empty", "transposed", "wider", "integer", "part"))
+    how = choices.pick(("same",) * 6 + ("empty", "transposed", "wider", "integer", "part", "part", "piece"))
     size = (0,) if how == "empty" or prod(size) > fill.LONGEST else size  # where the call resizes it
     dtype = {"wider": "float64", "integer": "int64"}.get(how, dtype)
     stride = row_major(size[::-1])[::-1] if how == "transposed" else row_major(size)
-    if how == "part" and 2 * prod(size) < fill.LONGEST:  # a view of larger memory, every other element of it
+    if how in ("part", "piece") and 2 * prod(size) < fill.LONGEST:  # a view of larger memory: every other element of it, or those in its middle
+        step = 2 if how == "part" else 1
         case.storages.append((dtype, fill.data(dtype, "whole", 0, 2 * prod(size) + 1)))
-        return TensorSpec(identity, dtype, size, tuple(2 * step for step in stride), 1, len(case.storages) - 1, False)
+        return TensorSpec(identity, dtype, size, tuple(step * n for n in stride), 1, len(case.storages) - 1, False)
     case.storages.append((dtype, fill.data(dtype, "whole", 0, prod(size))))
     return TensorSpec(identity, dtype, size, stride, 0, len(case.storages) - 1, False)
 

@@ -15,7 +15,7 @@ from ..cases.case import Case
 from ..cases.protocol import Item
 from ..cases.values import Raised
 from ..workers.kinds import kind_of
-from ..workers.subject import limit_memory
+from ..workers.subject import limit_memory, warn_each_time
 from ..workers.worker import connect, in_children, serve
 from . import databases, kept
 from .arguments import Impossible
@@ -54,6 +54,7 @@ def main(descriptor: str, gigabytes: str) -> None:
     """Serves requests until the driver closes the pipe."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
+    warn_each_time(torch)
     connection = connect(descriptor)
     limit_memory(int(gigabytes))
     author = Author()

@@ -27,6 +27,9 @@ _OTHER_BACKENDS = re.compile(
     r"|batch_norm_(elemt|gather|backward|stats|update)|from_file|choose_qparams|is_pinned|pin_memory")
 
 
+_OPTIONS = ("dtype", "layout", "device", "pin_memory")  # of a factory
+
+
 @lru_cache(maxsize=1)
 def overloads() -> tuple[Overload, ...]:
     """All overloads, sorted by name."""
@@ -57,8 +60,14 @@ def _overload(schema, path: str, outs: dict, mutating: set) -> Overload:
     text = str(schema)
     tags = [tag.name for tag in _tags(schema)]
     random = "Generator" in text or "nondeterministic_seeded" in tags
-    return Overload(_label(schema), path, parameters, twin, outs.get((base, inputs), 0), random,
+    out = outs.get((base, inputs)) or outs.get((base, _without_options(inputs)), 0)
+    return Overload(_label(schema), path, parameters, twin, out, random,
                     bool(_OTHER_BACKENDS.search(base)), "pointwise" in tags)
+
+
+def _without_options(inputs: tuple) -> tuple:
+    """The inputs of a factory, whose `out=` says dtype and device itself, and those of anything else as they are."""
+    return tuple(name for name in inputs if name not in _OPTIONS) if set(_OPTIONS) <= set(inputs) else inputs
 
 
 def _only_inplace(schema) -> bool:

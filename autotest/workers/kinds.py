@@ -66,7 +66,7 @@ class CallKind:
             return ["error"]
         if item.case.relation != "call":
             return [item.case.relation, "graph"]
-        names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "graph"]
+        names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "graph", "warning"]
         names += ["random"] if item.draws else []
         names += ["determinism"] if repeat.repeats(item) else []
         names += ["layout"] if not is_plain(item.case) else []

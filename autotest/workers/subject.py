@@ -80,6 +80,12 @@ def limit_memory(gigabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (gigabytes << 30, gigabytes << 30))
 
 
+def warn_each_time(W) -> None:
+    """Has framework `W` say each time what it says once by itself, so that a case does not depend on those before it."""
+    if hasattr(W, "set_warn_always"):
+        W.set_warn_always(True)
+
+
 def main(descriptor: str, module: str, gigabytes: str, checks: str = "", errors: str = "[]") -> None:
     """Imports the subject, then judges cases until the driver closes the pipe."""
     warnings.simplefilter("ignore")
@@ -93,6 +99,7 @@ def main(descriptor: str, module: str, gigabytes: str, checks: str = "", errors:
     except Exception as error:
         connection.send(("unavailable", f"{type(error).__name__}: {error}"))
         return
+    warn_each_time(W)
     rest_collector()
     connection.send(("ready", str(getattr(W, "__version__", "unknown"))))
     judge = Judge(W, set(checks.split(",")))

@@ -4,6 +4,7 @@ Oracle and subject run this same code. What a framework cannot be asked (a versi
 and is not compared.
 """
 
+import warnings
 from contextlib import nullcontext
 
 import numpy as np
@@ -33,11 +34,13 @@ class Trial:
             return self._seen
         before = self._versions()
         try:
-            with self._context():
+            with warnings.catch_warnings(record=True) as shown, self._context():
+                warnings.simplefilter("always")
                 result = self._function(*args, **kwargs)
         except Exception as error:
             self._seen.raised = Raised.of(error)
             return self._seen
+        self._seen.warned = tuple(sorted(kind for kind, _ in {(warning.category.__name__, str(warning.message)) for warning in shown}))
         try:
             self._observe(result, before)
         except Unmappable as error:
@@ -106,6 +109,7 @@ class Trial:
 
     def _lacks(self, outputs: list) -> tuple:
         lacks = () if hasattr(self._W, "autograd") else ("requires_grad", "gradient", "gradgrad")
+        lacks += () if hasattr(self._W, "set_warn_always") else ("warning",)
         tensors = [t for t in (*outputs, *self._decoder.tensors.values()) if t is not None]
         return lacks + tuple(name for name, attribute in (("version", "_version"), ("stride", "stride"))
                              if tensors and not _has(tensors[0], attribute))

@@ -2,6 +2,7 @@
 
 #include "framework/autograd/variable.h"
 #include "framework/core/storage_types.h"
+#include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
@@ -194,7 +195,10 @@ bool is_numpy_array(PyObject* o) { return is_numpy<kArray>(o); }
 bool is_numpy_scalar(PyObject* o) { return is_numpy<kGeneric>(o); }
 
 Tensor construct(PyObject* data, std::optional<DType> dtype) {
-  if (is_tensor(data)) return copied(unwrap(data), dtype);
+  if (is_tensor(data)) {
+    warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or sourceTensor.detach().clone().requires_grad_(True).");
+    return copied(unwrap(data), dtype);
+  }
   if (is_numpy_array(data)) return copied(from_numpy(data), dtype);
   if (is_numpy_scalar(data) && !dtype) return copied(from_numpy(py::reinterpret_steal<py::object>(must(PyObject_CallMethod(data, "__array__", nullptr)))), dtype);
   return from_python(data, dtype);

@@ -1,6 +1,9 @@
 #include "framework/binding/convert.h"
 
+#include <algorithm>
+
 #include "framework/core/generator.h"
+#include "framework/core/warn.h"
 
 namespace py = pybind11;
 
@@ -102,7 +105,7 @@ PyObject* item_object(const Tensor& t) {
   return t.dtype() == DType::uint64 ? PyLong_FromUnsignedLongLong(*t.data<uint64_t>()) : scalar_object(s);
 }
 
-// Truth is no number here, as in PyTorch.
+// Truth is no number here, as in PyTorch. OverflowError where the number is too large.
 bool to_int(PyObject* o, int64_t* out) {
   if (PyLong_CheckExact(o)) {
     *out = PyLong_AsLongLong(o);
@@ -124,6 +127,16 @@ bool to_int(PyObject* o, int64_t* out) {
   return true;
 }
 
+// The number of a parameter that takes one: ValueError where it is too large, as in PyTorch.
+static bool to_one_int(PyObject* o, int64_t* out) {
+  try {
+    return to_int(o, out);
+  } catch (const py::error_already_set& e) {
+    if (!e.matches(PyExc_OverflowError)) throw;
+  }
+  throw ValueError("Overflow when unpacking long long");
+}
+
 bool is_complex_number(PyObject* o) {
   // NumPy's complex64 is no subclass of complex; its `__complex__` says little, real NumPy numbers have one too.
   return PyComplex_Check(o) || std::string_view(Py_TYPE(o)->tp_name) == "numpy.complex64";
@@ -138,7 +151,7 @@ bool is_number(PyObject* o) {
 bool to_double(PyObject* o, double* out) {
   if (PyFloat_Check(o)) return *out = PyFloat_AS_DOUBLE(o), true;
   if (is_tensor(o)) {
-    if (unwrap(o).numel() != 1 || unwrap(o).has_flag(kRequiresGrad)) return false;
+    if (unwrap(o).ndim() != 0 || unwrap(o).has_flag(kRequiresGrad)) return false;
     return *out = item(unwrap(o)).to_double(), true;
   }
   if (!is_number(o) || is_complex_number(o)) return false;
@@ -168,7 +181,12 @@ bool to_scalar(PyObject* o, Scalar* out) {
 // A number of a list, of which PyTorch looks only at the first whether it is one: True behind it counts as 1.
 static bool to_listed_int(PyObject* o, Py_ssize_t place, int64_t* out) {
   if (place > 0 && PyBool_Check(o)) return *out = o == Py_True, true;
-  return to_int(o, out);
+  try {
+    return to_int(o, out);
+  } catch (const py::error_already_set& e) {
+    if (!e.matches(PyExc_OverflowError)) throw;
+  }
+  throw TypeError(str("element ", place, " of a list of integers is too large for 64 bits"));
 }
 
 bool to_dims(PyObject* o, Dims* out, bool accept_int) {
@@ -182,7 +200,7 @@ bool to_dims(PyObject* o, Dims* out, bool accept_int) {
     return true;
   }
   int64_t x;
-  if (!accept_int || !to_int(o, &x)) return false;
+  if (!accept_int || !(is_tensor(o) ? to_int(o, &x) : to_one_int(o, &x))) return false;
   out->push(x);
   return true;
 }
@@ -230,8 +248,8 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
   int64_t i;
   double d;
   switch (ty) {
-    case Ty::i64: return to_int(o, &i) && put(at, i);
-    case Ty::opt_i64: return none ? put(at, std::optional<int64_t>()) : to_int(o, &i) && put(at, std::optional(i));
+    case Ty::i64: return to_one_int(o, &i) && put(at, i);
+    case Ty::opt_i64: return none ? put(at, std::optional<int64_t>()) : to_one_int(o, &i) && put(at, std::optional(i));
     case Ty::f64: return to_double(o, &d) && put(at, d);
     case Ty::opt_f64: return none ? put(at, std::optional<double>()) : to_double(o, &d) && put(at, std::optional(d));
     case Ty::boolean: return PyBool_Check(o) && put(at, o == Py_True);
@@ -275,6 +293,14 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
     }
     default: return false;
   }
+}
+
+// What says how many elements, or where they begin, may be a tensor of one element. Source: the parameters of PyTorch's that are symbolic integers.
+bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter) {
+  constexpr std::string_view extents[] = {"end", "groups", "high", "index", "k", "length", "low", "m", "minlength", "n", "num_samples", "output_size", "padding_idx",
+                                          "size", "split_size", "start", "step", "storage_offset"};
+  if (!is_tensor(o) || unwrap(o).ndim() == 0 || (ty != Ty::i64 && ty != Ty::opt_i64)) return false;
+  return !std::binary_search(std::begin(extents), std::end(extents), parameter);
 }
 
 void init_types(py::module_& m) {

@@ -42,6 +42,9 @@ Generator* to_generator(PyObject* o);  // null when it is none
 /// Writes a Python argument into the member at `at`. False when the type does not fit.
 bool store_argument(PyObject* o, Ty ty, void* at);
 
+/// Is `o` a tensor with axes in the place of one integer that takes only tensors without?
+bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter);
+
 void init_types(pybind11::module_& m);
 void init_size(pybind11::module_& m);
 

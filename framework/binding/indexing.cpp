@@ -2,6 +2,7 @@
 
 #include "framework/binding/construct.h"
 #include "framework/binding/op_function.h"
+#include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/op/out.h"
 #include "framework/ops/create.h"
@@ -65,6 +66,7 @@ struct Indexed {
 Indexed apply(const Tensor& x, PyObject* key) {
   py::object tuple;
   if (means_tuple(key)) {
+    warn("Using a non-tuple sequence for multidimensional indexing is deprecated: x[tuple(seq)] in place of x[seq].");
     tuple = py::reinterpret_steal<py::object>(must(PySequence_Tuple(key)));
     key = tuple.ptr();
   }

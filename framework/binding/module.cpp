@@ -114,6 +114,7 @@ PYBIND11_MODULE(_weir, m) {
     py::gil_scoped_acquire gil;
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw py::error_already_set();
   });
+  m.def("_warn_once", &warn_once);
   m.def("_warn_always", [](bool on) { WarnOnce::always = on; });
   init_types(m);
   init_size(m);

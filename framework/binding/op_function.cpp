@@ -9,6 +9,7 @@
 #include "framework/binding/construct.h"
 #include "framework/binding/old_order.h"
 #include "framework/binding/rules.h"
+#include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/op/input_list.h"
 
@@ -80,7 +81,7 @@ struct Call {
   InputList inputs;
   alignas(16) std::byte op[kMaxOpSize];
   Tensor out[kMaxOutputs];
-  bool has_out = false, requires_grad = false;  // the latter of a factory's result
+  bool has_out = false, requires_grad = false, factor_by_place = false;  // a factory's result requires grad; alpha stands behind a number
 };
 
 std::string function_name(const OpType& t) { return std::string(t.signature->name) + "()"; }
@@ -155,6 +156,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   for (; positional < nargs; positional++) {
     // Source: PyTorch's overloads with a number for `other` take `alpha` by position too.
     bool after_number = positional > 0 && positional < s.n && s.params[positional].name == "alpha" && is_number(args[positional - 1]);
+    c.factor_by_place |= after_number;
     if (positional >= s.n || (s.params[positional].keyword_only && !s.params[positional].variadic && !after_number)) {
       int most = 0;
       while (most < s.n && !s.params[most].keyword_only) most++;
@@ -212,7 +214,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     }
     if (!o) continue;
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
-    if (is_tensor(o) && requires_grad(unwrap(o))) return why = wrong_type(type, i, o), false;
+    if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, p.name)) return why = wrong_type(type, i, o), false;
     if (type.creates && p.type == "list[int]" && PyLong_Check(o)) return why = wrong_type(type, i, o), false;
     if (p.variadic && rest >= 0) {
       auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);
@@ -333,6 +335,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
       return wrap(x);
     }
   }
+  if (c.factor_by_place && (s.name == "add" || s.name == "sub")) warn_once("This overload of " + std::string(s.name) + " is deprecated: give alpha by name");
   if ((type.geometry || type.out == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
   for (size_t i = 0; c.has_out && i < c.inputs.size(); i++)
     check<TypeError>(!(type.no_numbers_into_out >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
@@ -364,13 +367,10 @@ PyObject* get_doc(PyObject* self, void*) {
   for (OpType* t : *reinterpret_cast<OpFunction*>(self)->overloads) text += std::string(t->signature->text) + "\n\n" + t->doc + "\n";
   return PyUnicode_FromString(text.c_str());
 }
-PyObject* function_repr(PyObject* self) {
-  return PyUnicode_FromFormat("<op %U>", reinterpret_cast<OpFunction*>(self)->name);
-}
+PyObject* function_repr(PyObject* self) { return PyUnicode_FromFormat("<op %U>", reinterpret_cast<OpFunction*>(self)->name); }
 PyGetSetDef function_getset[] = {{"__name__", get_name, nullptr, nullptr, nullptr},
                                  {"__qualname__", get_name, nullptr, nullptr, nullptr},
-                                 {"__doc__", get_doc, nullptr, nullptr, nullptr},
-                                 {}};
+                                 {"__doc__", get_doc, nullptr, nullptr, nullptr}, {}};
 
 PyTypeObject OpFunctionType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 

@@ -67,7 +67,8 @@ PyObject* to_python_float(PyObject* o) {
 }
 PyObject* to_python_int(PyObject* o) {
   return guarded([&] {
-    Scalar s = only_element(o);
+    check<ValueError>(unwrap(o).numel() == 1, "only one element tensors can be converted to Python scalars, got one of shape ", unwrap(o).sizes());
+    Scalar s = item(unwrap(o));  // without the warning of a lost gradient: a whole number has none
     return s.is_whole() ? PyLong_FromLongLong(s.i) : unwrap(o).dtype() == DType::uint64 ? item_object(unwrap(o)) : PyLong_FromDouble(s.to_double());
   });
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "framework/core/layout.h"
+#include "framework/core/warn.h"
 #include "framework/op/carried.h"
 #include "framework/op/copy.h"
 #include "framework/op/observe.h"
@@ -106,6 +107,12 @@ bool takes_nothing(const OpType& type, int i, const Tensor& out, const Meta* met
   return out.numel() == 0 && untaken(type, i, metas[i].sizes, metas[0].sizes);
 }
 
+// An out= of a factory takes its shape without a warning, as in PyTorch.
+void resize_silently(const OpType& type, const Tensor& out, const Dims& sizes) {
+  const bool kept = type.out == Out::row && out.numel() == sizes.product();
+  if (!kept && !(out.sizes() == sizes)) resize(out, sizes);
+}
+
 void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
   bool direct = true;
   for (int i = 0; i < n; i++) direct = direct && (!out[i] || fits(type, out[i], metas[i], in));
@@ -129,6 +136,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
       copy_elements(out[i], fresh[i]);
       bump_version(out[i]);
     } else {
+      if (type.creates) resize_silently(type, out[i], metas[i].sizes);
       write_out(op_name(type), out[i], fresh[i], type.out);
     }
   }
@@ -191,6 +199,8 @@ void forget_parts(Inputs in, Tensors& results) {
 }
 
 void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {
+  if (type.may_repeat && !in.empty() && out[0] && out[0] == in[0] && repeats(out[0]))
+    warn(str("Use of ", op_name(type), "_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation."));
   Tensors r = composed(type, op, in, out);
   forget_parts(in, r);
   if (!type.complex_gradient) check_derivable(type, r);
@@ -205,7 +215,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         check_out(type, out[i], r[i].meta(), in);
         // Source: PyTorch's transforms, and composites whose results are not of their input's shape, give a new shape rows before they copy into it.
         const bool rows = type.module == Module::fft || (type.module != Module::linalg && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
-        if (rows && type.out != Out::row && !(out[i].sizes() == r[i].sizes())) resize(out[i], r[i].sizes());
+        if (rows && type.out != Out::row) resize_out(out[i], r[i].sizes());
       }
       check(!inplace || type.out != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),
             " can't be cast to the desired output type ", name_of(out[i].dtype()));
@@ -216,6 +226,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         bump_version(out[i]);
         continue;
       }
+      if (type.creates) resize_silently(type, out[i], r[i].sizes());
       write_out(op_name(type), out[i], r[i], type.out);
     } else if (type.inplace && !in.empty() && out[i] == in[0]) {
       bump_version(out[i]);  // what was asked for in place counts as written, also where nothing changes
@@ -251,6 +262,7 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
   Meta metas[kMaxOutputs];
   type.infer(op, in, metas);
   int n = type.signature->num_outputs;
+  if (metas[0].dtype == DType::complex32) [[unlikely]] warn_once("ComplexHalf (complex32) is experimental, and many operations do not take it yet.");
   if (type.dynamic_shape) return call_dynamic(type, op, in, out, metas, n);
   bool given = false;
   for (int i = 0; i < n; i++) given |= out[i].defined();
@@ -312,7 +324,7 @@ void call_resolved(const OpType& type, const void* op, Inputs in, Tensor* out) {
       out[i] = plain[i];
       continue;
     }
-    if (!(out[i].sizes() == plain[i].sizes())) resize(out[i], plain[i].sizes());
+    if (!(out[i].sizes() == plain[i].sizes())) resize(out[i], plain[i].sizes());  // `plain` was resized as out= is
     Tensor turned = unmarked(plain[i]);
     turned->flags |= out[i]->flags & kMarks;
     copy_elements(unmarked(out[i]), resolved(turned));

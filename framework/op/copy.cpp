@@ -1,6 +1,7 @@
 #include "framework/op/copy.h"
 
 #include "framework/core/layout.h"
+#include "framework/core/warn.h"
 #include "framework/op/out.h"
 
 namespace weir {
@@ -16,6 +17,7 @@ Meta Copy::infer(Inputs in) const {
   check_expandable("copy_", in[1].sizes(), in[0].sizes());
   check(overlap(in[0], in[1]) != Overlap::partial, "copy_: unsupported operation: some elements of the input tensor and the written-to tensor "
         "refer to a single memory location. Please clone() the tensor before performing the operation.");
+  warn_of_lost_parts(in[1].dtype(), in[0].dtype(), in[0].numel());
   return with_strides({in[0].sizes(), in[0].dtype(), in[0].device()}, in[0]);
 }
 

@@ -1,5 +1,6 @@
 #include "framework/op/out.h"
 
+#include "framework/core/warn.h"
 #include "framework/op/copy.h"
 
 namespace weir {
@@ -27,11 +28,14 @@ Overlap overlap(const Tensor& a, const Tensor& b) {
   return a_at < b_end && b_at < a_end ? Overlap::partial : Overlap::none;
 }
 
+bool repeats(const Tensor& written) {
+  bool found = false;
+  for (int i = 0; i < written.ndim(); i++) found = found || (written.strides()[i] == 0 && written.sizes()[i] > 1);
+  return found && written.numel() > 0;
+}
+
 void check_no_repeats(const Tensor& written) {
-  if (written.numel() == 0) return;
-  for (int i = 0; i < written.ndim(); i++)
-    check(written.strides()[i] != 0 || written.sizes()[i] < 2,
-          "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ", kClone);
+  check(!repeats(written), "unsupported operation: more than one element of the written-to tensor refers to a single memory location. ", kClone);
 }
 
 void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in) {
@@ -61,12 +65,21 @@ void check_out_history(std::string_view op, const Tensor& out, const Tensor& res
         "differentiation, but one of the arguments requires grad.");
 }
 
+void resize_out(const Tensor& out, const Dims& sizes) {
+  if (out.sizes() == sizes) return;
+  const Dims had = out.sizes();
+  resize(out, sizes);
+  if (had.product() != 0)
+    warn(str("An output with one or more elements was resized since it had shape ", had, ", which does not match the required output shape ", sizes,
+             ". Resize it to nothing first where it is to be used again: out.resize_(0)."));
+}
+
 void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule) {
   if (rule == Out::row && out.numel() == value.numel()) return write_out(op, out, value.ndim() == 1 ? alias(value, out.sizes(), contiguous_strides(out.sizes()), value->offset) : value);
   check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),
         " can't be cast to the desired output type ", name_of(out.dtype()));
   if (!(out.sizes() == value.sizes())) {
-    resize(out, value.sizes());
+    resize_out(out, value.sizes());
     if (dense(value)) set_geometry(out, value.sizes(), value.strides(), out->offset);
   }
   copy_into(out, value);

@@ -11,7 +11,9 @@ Overlap overlap(const Tensor& a, const Tensor& b);
 /// Is every element of the result computed from the elements at its own place?
 inline bool elementwise(const OpType& type) { return std::string_view(type.notation) == "pointwise"; }
 
-/// Raises when an axis of `written` repeats one element.
+/// Does an axis of `written` repeat one element?
+bool repeats(const Tensor& written);
+/// Raises when it does.
 void check_no_repeats(const Tensor& written);
 /// Raises unless `out` may take a result of `result`'s dtype and shape: its dtype fits `rule`, no element stands in it
 /// twice, and it meets the inputs' memory only as `rule` allows.
@@ -24,5 +26,8 @@ void check_out_history(std::string_view op, const Tensor& out, const Tensor& res
 /// Writes `value` into `out` as out= of `rule` does: casts, resizes where shapes differ, keeps its storage. A new shape takes the
 /// strides of a dense `value` too.
 void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule = Out::cast);
+
+/// Gives an out= the shape of its result; says so where it had elements.
+void resize_out(const Tensor& out, const Dims& sizes);
 
 }  // namespace weir

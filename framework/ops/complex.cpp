@@ -1,5 +1,6 @@
 #include "framework/ops/complex.h"
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
@@ -146,6 +147,7 @@ Tensor Isreal::compose(Inputs in) const {
 Tensor Adjoint::compose(Inputs in) const {
   const Tensor& x = in[0];
   check(x.ndim() != 1, "tensor.adjoint() is only supported on matrices or batches of matrices. Got 1-D tensor.");
+  if (x.ndim() == 0) warn_once("adjoint() is deprecated on 0-D tensors. Consider using x.conj().");
   return conj(x.ndim() == 0 ? x : transpose(x, int64_t(-2), int64_t(-1)));
 }
 

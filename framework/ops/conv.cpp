@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/core/warn.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pad.h"
@@ -111,6 +112,7 @@ template <int n, class Op> Tensor conv_text(const char* op, const Op& o, Inputs 
     uneven |= total % 2;
   }
   if (!uneven) return conv<n>(op, o, in, half);
+  warn_once("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy of the input be created");
   Tensor padded[3] = {fn::constant_pad_nd(in[0], extra, Scalar(0)), in[1], in[2]};
   return conv<n>(op, o, padded, half);
 }

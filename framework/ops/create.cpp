@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
@@ -36,7 +37,10 @@ Meta Clone::infer(Inputs in) const {
 }
 Tensors Clone::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 
-Meta ToDtype::infer(Inputs in) const { return preserved(in[0], dtype); }
+Meta ToDtype::infer(Inputs in) const {
+  warn_of_lost_parts(in[0].dtype(), dtype, in[0].numel());
+  return preserved(in[0], dtype);
+}
 Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // the engine casts back
 
 Meta Fill::infer(Inputs in) const {
@@ -100,7 +104,7 @@ Tensor contiguous_of(const Tensor& t) { return t.is_contiguous() ? t : clone_of(
 static const bool installed = [] {
   grad_ops = {
       [](const Tensor& t, const Dims& sizes) { return sum_to(t, sizes); },
-      cast_to,
+      [](const Tensor& t, DType dtype) { return cast_to(is_complex(t.dtype()) && !is_complex(dtype) ? fn::real(t) : t, dtype); },
       [](const Tensor& a, const Tensor& b) { return fn::add(a, b); },
       [](const Tensor& a, const Tensor& b) { fn::add.inplace(a, b); },
       zeros_of,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
@@ -28,6 +29,9 @@ std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::option
   Dims list;
   for (int i = 0; i < x.ndim(); i++)
     if (axes >> i & 1) list.push(i);
+  const int64_t left = reduced_sizes(x.sizes(), axes, false).product();
+  if (double(x.numel() / std::max<int64_t>(1, left)) <= correction)
+    warn(str(op, "(): no degree of freedom is left: correction should be less than the number of elements that go into one result."));
   return fn::var_mean_forward(x, list, correction, keepdim, !dim || dim->empty());
 }
 

@@ -129,7 +129,7 @@ Tensor CartesianProd::compose(Inputs in) const {
   check(!in.empty(), "meshgrid expects a non-empty TensorList");
   for (const Tensor& t : in) check(t.ndim() == 1, "Expect a 1D vector, but got shape ", t.sizes());
   if (in.size() == 1) return in[0];
-  Tensors columns = fn::meshgrid(in);
+  Tensors columns = fn::meshgrid.over(in, std::optional<Str>(Str("ij")));
   for (Tensor& c : columns) c = fn::reshape(c, Dims{-1});
   return fn::stack.over(columns, int64_t(1))[0];
 }

@@ -1,5 +1,6 @@
 #include "framework/ops/linalg_cholesky.h"
 
+#include "framework/core/warn.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/matmul.h"
@@ -72,6 +73,7 @@ Meta LdlApply::infer(Inputs in) const { return column_meta(in[2].sizes(), in[2])
 
 Tensor Cholesky::compose(Inputs in) const { return cholesky_ex(in[0], upper, true)[0]; }
 Tensor OldCholesky::compose(Inputs in) const {
+  warn_deprecated("cholesky", "linalg.cholesky");
   check_square("cholesky", in[0], "A", Nothing::of_any_dtype);
   return in[0].numel() ? cholesky_ex(in[0], upper, true)[0] : clone(in[0]);
 }
@@ -90,6 +92,7 @@ Tensor SolveTriangular::compose(Inputs in) const {
   return triangular_apply(A, B, upper, left, unitriangular);
 }
 Tensors TriangularSolve::compose(Inputs in) const {
+  warn_deprecated("triangular_solve", "linalg.solve_triangular");
   check(in[0].ndim() >= 2, "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ", in[0].ndim(), " dimensions instead");
   check_pair("triangular_solve", in[1], in[0], true);
   auto [A, B] = same_batch("triangular_solve", in[1], in[0]);

@@ -1,5 +1,6 @@
 #include "framework/ops/linalg_lu.h"
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
 #include "framework/ops/compare.h"
@@ -193,7 +194,10 @@ Tensor LuSolve::compose(Inputs in) const {
   if (adjoint) return column_major(matmul(P, solve_triangular(mH(LU), solve_triangular(mH(LU), B, false), true, true, true)));
   return solve_triangular(LU, solve_triangular(LU, matmul(mT(P), B), false, true, true), true);
 }
-Tensor OldLuSolve::compose(Inputs in) const { return lu_solve(in[1], in[2], in[0]); }
+Tensor OldLuSolve::compose(Inputs in) const {
+  warn_deprecated("lu_solve", "linalg.lu_solve");
+  return lu_solve(in[1], in[2], in[0]);
+}
 
 Tensors SolveEx::compose(Inputs in) const {
   Tensor A = in[0], B = in[1];

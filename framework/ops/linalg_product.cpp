@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/matmul.h"
@@ -75,7 +76,10 @@ Tensor MultiDot::compose(Inputs in) const {
   return last ? squeeze(r, std::optional<Dims>(Dims{-1})) : r;
 }
 
-Tensor ChainMatmul::compose(Inputs in) const { return in.size() == 1 ? clone_of(in[0], MemoryFormat::contiguous) : Fn<MultiDot>::over(in)[0]; }
+Tensor ChainMatmul::compose(Inputs in) const {
+  warn_deprecated("chain_matmul", "linalg.multi_dot");
+  return in.size() == 1 ? clone_of(in[0], MemoryFormat::contiguous) : Fn<MultiDot>::over(in)[0];
+}
 
 static const LinalgProductOps::Registration ops;
 

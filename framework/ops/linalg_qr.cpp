@@ -1,5 +1,6 @@
 #include "framework/ops/linalg_qr.h"
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
@@ -98,6 +99,7 @@ Tensors LstsqParts::vjp(const Saved& s, const Tensor&) const {
 }
 
 Tensors OldQr::compose(Inputs in) const {
+  warn_deprecated("qr", "linalg.qr");
   auto [Q, R] = qr(in[0], Str(some ? "reduced" : "complete"));
   return {Q, R};
 }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "framework/core/warn.h"
 #include "framework/op/changes.h"
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
@@ -265,6 +266,8 @@ Tensor RmsNorm::compose(Inputs in) const {
   for (int i = 0; fits && i < axes; i++) fits = x.sizes()[lead + i] == normalized_shape[i];
   check(fits, "Given normalized_shape=", normalized_shape, ", expected input with shape ending in it, but got input of size ", x.sizes());
   check<NotImplemented>(is_inexact(x.dtype()), "\"rms_norm\" not implemented for '", name_of(x.dtype()), "'");
+  if (weight && weight.dtype() != x.dtype())
+    warn_once(str("Mismatch dtype between input and weight: input dtype = ", name_of(x.dtype()), ", weight dtype = ", name_of(weight.dtype())));
   const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x;
   Dims last;
   for (int i = lead; i < x.ndim(); i++) last.push(i);

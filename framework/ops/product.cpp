@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
@@ -158,6 +159,7 @@ Tensor TensordotAxes::compose(Inputs in) const {
 }
 
 Tensor CrossOfThree::compose(Inputs in) const {
+  if (!dim) warn_once("Using torch.cross without specifying the dim arg is deprecated: give dim, or use torch.linalg.cross.");
   int64_t along = 0;
   if (dim) along = *dim;
   else while (along < in[0].ndim() && in[0].size(along) != 3) along++;

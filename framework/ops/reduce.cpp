@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
@@ -36,7 +37,9 @@ Dims reduced_sizes(const Dims& sizes, uint32_t axes, bool keepdim) {
 
 namespace {
 
-DType sum_type(const std::optional<DType>& asked, DType have) {
+DType sum_type(const std::optional<DType>& asked, const Tensor& x) {
+  const DType have = x.dtype();
+  if (asked) warn_of_lost_parts(have, *asked, x.numel());
   return asked ? *asked : is_inexact(have) ? have : DType::int64;
 }
 
@@ -145,12 +148,12 @@ Tensor sum_to(const Tensor& t, const Dims& sizes) {
   return r.ndim() == sizes.n ? r : reshape(r, sizes);
 }
 
-Meta Sum::infer(Inputs in) const { return reduced("sum", in[0], dim, keepdim, sum_type(dtype, in[0].dtype())); }
+Meta Sum::infer(Inputs in) const { return reduced("sum", in[0], dim, keepdim, sum_type(dtype, in[0])); }
 Tensors Sum::vjp(const Saved& s, const Tensor& dy) const { return {spread(s, dy, dim, keepdim)}; }
 
 Meta Nansum::infer(Inputs in) const {
   check(!is_complex(in[0].dtype()), "nansum on CPU does not support complex inputs");
-  return reduced("nansum", in[0], dim, keepdim, sum_type(dtype, in[0].dtype()));
+  return reduced("nansum", in[0], dim, keepdim, sum_type(dtype, in[0]));
 }
 Tensors Nansum::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
@@ -159,6 +162,7 @@ Tensors Nansum::vjp(const Saved& s, const Tensor& dy) const {
 
 Meta Mean::infer(Inputs in) const {
   DType t = dtype.value_or(in[0].dtype());
+  warn_of_lost_parts(in[0].dtype(), t, in[0].numel());
   check(is_inexact(t), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
         "dtype. Got: ", name_of(t));
   return reduced("mean", in[0], dim, keepdim, t);
@@ -169,7 +173,7 @@ Tensors Mean::vjp(const Saved& s, const Tensor& dy) const {
   return {spread(s, dy / n, dim, keepdim)};
 }
 
-Meta Prod::infer(Inputs in) const { return {Dims{}, sum_type(dtype, in[0].dtype()), in[0].device()}; }
+Meta Prod::infer(Inputs in) const { return {Dims{}, sum_type(dtype, in[0]), in[0].device()}; }
 // dy times the product of the others, also where elements are zero: from both sides along dim. By ops where it is differentiated itself.
 static Tensor prod_gradient(const Tensor& dy, const Tensor& x, int64_t dim) {
   if (!mode.grad) return fn::prod_backward(dy, x, dim);
@@ -192,7 +196,7 @@ Tensors Prod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor flat = reshape(x, Dims{-1});
   return {reshape(prod_gradient(reshape(dy, Dims{1}), flat, 0), x.sizes())};
 }
-Meta ProdDim::infer(Inputs in) const { return reduced("prod", in[0], Dims{dim}, keepdim, sum_type(dtype, in[0].dtype())); }
+Meta ProdDim::infer(Inputs in) const { return reduced("prod", in[0], Dims{dim}, keepdim, sum_type(dtype, in[0])); }
 Tensors ProdDim::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = factors_of(s.input(0), dy);
   if (x.ndim() == 0) return {dy};
@@ -207,8 +211,8 @@ Meta Norm2::infer(Inputs in) const {
 Tensors Norm2::vjp(const Saved& s, const Tensor& dy) const {
   int n = s.input(0).ndim();
   Tensor y = restore(s.output(0), dim, keepdim, n), zero = fn::eq(y, num(0.0));
-  // x / |x| before dy: dy / |x| of halves may be beyond them.
-  return {restore(dy, dim, keepdim, n) * where(zero, num(0.0), s.input(0) / where(zero, num(1.0), y))};
+  // x / |x| before dy: dy / |x| of halves may be beyond them. Its own slope at zero, where it has none, is NaN.
+  return {restore(dy, dim, keepdim, n) * where(zero, num(0.0), s.input(0) / y)};
 }
 Meta Amax::infer(Inputs in) const { return extreme_meta("amax", in[0], dim, keepdim); }
 Tensors Amax::vjp(const Saved& s, const Tensor& dy) const { return extreme_vjp(s, dy, dim, keepdim); }
@@ -242,7 +246,7 @@ Tensor Logsumexp::compose(Inputs in) const {
 static Meta running_meta(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dtype) {
   wrap_dim(dim, x.ndim(), op);
   check<NotImplemented>(!dtype || *dtype != DType::boolean, op, ": not implemented for 'bool'");
-  return {x.sizes(), sum_type(dtype, x.dtype()), x.device()};
+  return {x.sizes(), sum_type(dtype, x), x.device()};
 }
 
 Meta Cumsum::infer(Inputs in) const { return running_meta("cumsum", in[0], dim, dtype); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
@@ -178,6 +179,7 @@ Meta IndexReduce::infer(Inputs in) const {
   check(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
         "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce.view(), ".");
   check_slices("index_reduce_", in[0], dim, in[1], in[2]);
+  warn_once("index_reduce() is in beta and may change at any time.");
   if (in[1].numel()) check_reduce("index_reduce_func", in[0], reduce.view() == "mean" && is_complex(in[0].dtype()) ? "sum" : reduce.view());
   return like(in[0]);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "framework/core/warn.h"
 #include "framework/op/autocast.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
@@ -88,6 +89,8 @@ Meta SearchSorted::infer(Inputs in) const {
   check<NotImplemented>(!is_complex(t) && t != DType::boolean, "\"searchsorted_out_cpu\" not implemented for '", name_of(t), "'");
   check(!out_int32 || edges.sizes().back() < std::numeric_limits<int32_t>::max(), op, "the size of boundaries' last dimension should be "
         "less than ", std::numeric_limits<int32_t>::max(), ", but we got ", edges.sizes().back());
+  for (const Tensor& t : in)
+    if (t && !t.is_contiguous()) warn_once(str(op, "boundaries, input or sorter are not contiguous, which makes it slower: a copy of them is made"));
   return {x.sizes(), out_int32 ? DType::int32 : DType::int64, edges.device()};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/matmul.h"
@@ -20,6 +21,7 @@ namespace {
 Meta along(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dtype) {
   wrap_dim(dim, x.ndim(), op);
   DType t = dtype.value_or(x.dtype());
+  warn_of_lost_parts(x.dtype(), t, x.numel());
   check<NotImplemented>(is_floating(t), "\"", op, "_lastdim_kernel_impl\" not implemented for '", name_of(t), "'");
   return {x.sizes(), t, x.device()};
 }

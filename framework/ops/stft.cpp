@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
@@ -59,6 +60,11 @@ double root_scale(int64_t n, bool on) { return on ? 1 / std::sqrt(double(n)) : 1
 
 }  // namespace
 
+static void warn_of_no_window() {
+  static WarnOnce said;
+  said("A window was not provided. A rectangular window will be applied, which is known to cause spectral leakage.");
+}
+
 Tensor Stft::compose(Inputs in) const {
   const Tensor &x = in[0], &window = in[1];
   int64_t hop = hop_length.value_or(n_fft / 4), win = win_length.value_or(n_fft);
@@ -68,6 +74,7 @@ Tensor Stft::compose(Inputs in) const {
         "return_complex=True in a future PyTorch release.");
   check(is_inexact(x.dtype()), "stft: expected a tensor of floating point or complex values, got ", name_of(x.dtype()));
   check(x.ndim() == 1 || x.ndim() == 2, "stft: expected a 1D or 2D tensor, got ", x.ndim(), "D");
+  if (!window) warn_of_no_window();
   Tensor signal = center ? padded("stft", x, n_fft / 2, pad_mode) : x;
   check(n_fft > 0 && n_fft <= signal.size(-1), "stft: expected 0 < n_fft < ", signal.size(-1), ", but got n_fft=", n_fft);
   check(hop > 0, "stft: expected hop_length > 0, but got hop_length=", hop);
@@ -87,6 +94,7 @@ Tensor Stft::compose(Inputs in) const {
   if (!complex && half) y = fft_r2c(frames, Dims{-1}, scale);
   else y = fft_c2c(cast_to(frames, complex_type(frames.dtype())), Dims{-1}, scale, true);
   y = transpose(y, int64_t(-2), int64_t(-1));
+  if (!return_complex.value_or(true)) warn_once("stft with return_complex=False is deprecated: use torch.view_as_real on its complex result.");
   return return_complex.value_or(true) ? y : view_as_real(y);
 }
 
@@ -109,6 +117,7 @@ Tensor Istft::compose(Inputs in) const {
   check(!window || (window.ndim() == 1 && window.size(0) == win), "istft: Invalid window shape. window has to be 1D and length of `win_length`");
   check(!half || !return_complex, "Cannot have onesided output if window or input is complex");
 
+  if (!window) warn_of_no_window();
   Tensor x = transpose(given.ndim() == 2 ? unsqueeze(given, int64_t(0)) : given, int64_t(1), int64_t(2));
   Tensor w = whole_window(window, win, n_fft, real_type(given.dtype()));
   double scale = normalized ? root_scale(n_fft, true) : 1 / double(n_fft);

@@ -7,6 +7,7 @@ namespace weir {
 /// What the windows share: `window_length` points of one period, or, unless `periodic`, of a symmetric window. RuntimeError for a negative
 /// length and for a dtype without fractions.
 struct Window : Factory {
+  static constexpr Out out = Out::none;
   int64_t window_length;
   bool periodic;
   std::optional<DType> dtype;

@@ -45,8 +45,7 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
             raise ValueError("arange: step must be nonzero")  # out's dtype rounds it
         dtype = out.dtype
     if dtype is None:
-        whole = all(isinstance(x, builtins.int) or (isinstance(x, Tensor) and not x.is_floating_point())
-                    for x in (start, end, step))
+        whole = all(not x.is_floating_point() if isinstance(x, Tensor) else hasattr(x, "__index__") for x in (start, end, step))
         dtype = T.int64 if whole else get_default_dtype()
     r = _hidden["arange"](start, end, step, dtype)
     if device is not None:

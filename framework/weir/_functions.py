@@ -4,6 +4,7 @@ import collections
 import functools
 
 import weir
+from _weir import _warn_once
 from weir import Tensor
 from weir._absent import absent
 from weir._C import _write_out
@@ -94,6 +95,7 @@ def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
 def frobenius_norm(input, dim, keepdim=False, *, out=None):
     """The square root of the sum of squares over at most two dims, all for none."""
     dim = [dim] if isinstance(dim, int) else list(dim)
+    _warn_once("frobenius_norm is deprecated: use torch.linalg.vector_norm(A, 2, dim, keepdim) in its place.")
     if len(dim) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
     return input.norm(2, dim or None, keepdim=keepdim, **({} if out is None else {"out": out}))
@@ -103,6 +105,7 @@ def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
     """The sum of singular values of matrices. The second argument may be keepdim."""
     if isinstance(dim, bool):
         dim, keepdim = None, dim
+    _warn_once("nuclear_norm is deprecated: use torch.linalg.matrix_norm(A, 'nuc', dim, keepdim) in its place.")
     r = weir.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else tuple(dim), keepdim)
     return r if out is None else _write_out("nuclear_norm", out, r, [input], OUT_EXACT, False)
 

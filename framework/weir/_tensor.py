@@ -1,6 +1,6 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _numpy, _remove_hook, _resize, bool as _bool, contiguous_format, device as Device,
+                   _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -87,6 +87,9 @@ def _target(args, dtype, device, non_blocking, copy):
         dtype = _PYTHON_DTYPES[type_of(first)]
     elif first is not None:
         raise TypeError(f"to() received an invalid combination of arguments: {type_of(first).__name__}")
+    for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
+        if not isinstance(flag, _python_bool):
+            raise TypeError(f"to(): argument '{name}' must be bool, not {type_of(flag).__name__}")
     if rest and first not in _PYTHON_DTYPES and not isinstance(first, (DType, Tensor)) and (
             rest[0] is None or isinstance(rest[0], DType) or rest[0] in _PYTHON_DTYPES):
         named = rest.pop(0)
@@ -262,12 +265,16 @@ def iterate(self):
 
 
 def T_(self):
+    if self.dim() != 2:
+        _warn_once("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated; `x.mT` transposes batches of matrices "
+                   "and `x.permute(*torch.arange(x.ndim - 1, -1, -1))` reverses all axes.")
     return self.permute(*range(self.dim() - 1, -1, -1)) if self.dim() else self.view(())
 
 
 def mT(self):
     """The transposes of matrices; a 0-d tensor itself."""
     if self.dim() == 0:
+        _warn_once("Tensor.mT is deprecated on 0-D tensors, of which it is the identity.")
         return self
     if self.dim() < 2:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. "
@@ -279,6 +286,8 @@ def H(self):
     """The conjugate transpose of a matrix; a 0-d tensor's conjugate, which is the tensor itself where it is real."""
     if self.dim() not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {self.dim()}-D tensor.")
+    if self.dim() == 0:
+        _warn_once("Tensor.H is deprecated on 0-D tensors. Consider using x.conj().")
     return self.t().conj() if self.dim() else self.conj()
 
 

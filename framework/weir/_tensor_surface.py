@@ -1,6 +1,7 @@
 """Methods of Tensor that programs touch beside those that compute. They join the C type when the package is imported."""
 import copyreg
 import math
+from warnings import warn as _warn
 
 import _weir
 from _weir import Tensor, _add_method
@@ -113,6 +114,7 @@ def resize(self, *sizes):
     if not all(isinstance(size, int) for size in sizes) or math.prod(sizes) != self.numel():
         raise RuntimeError(f"requested resize to {sizes}, but the given tensor has a size of {tuple(self.shape)} ({self.numel()} elements). "
                            "autograd's resize can only change the shape of a given tensor, while preserving the number of elements.")
+    _warn("non-inplace resize is deprecated", stacklevel=2)
     return self.contiguous().view(*sizes)
 
 
@@ -190,7 +192,10 @@ def resize_as(self, tensor):
     """resize to the other's sizes. RuntimeError for conjugate views, as PyTorch's."""
     if self.is_conj():
         raise RuntimeError("resize_as: not supported for conjugate views; resolve_conj() first")
-    return resize(self, *tensor.shape)
+    if tensor.shape.numel() != self.numel():
+        return resize(self, *tensor.shape)  # which refuses
+    _warn("non-inplace resize_as is deprecated", stacklevel=2)
+    return self.contiguous().view(*tensor.shape)
 
 
 def __reversed__(self):

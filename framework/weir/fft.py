@@ -15,7 +15,7 @@ from ._factories import _into, as_dtype  # noqa: E402
 def _frequencies(whole, step, out, requires_grad):
     r = whole * step
     if out is not None:
-        return _into(out, r)
+        return _into("fftfreq", out, r, requires_grad)
     return r.requires_grad_(requires_grad)
 
 
@@ -33,7 +33,7 @@ def _dtype(name, dtype):
 
 def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of fft's results for n samples at distance d: [0, 1, ..., -2, -1] / (d n). Shape: (n,)."""
-    dtype = _dtype("fftfreq", dtype)
+    dtype = _dtype("fftfreq", dtype or (out.dtype if out is not None else None))
     whole = arange(n, dtype=dtype, layout=layout, device=device)
     whole[(n + 1) // 2:] = arange(-(n // 2), 0, dtype=dtype, device=device)
     return _frequencies(whole, _reciprocal(n * d), out, requires_grad)
@@ -41,5 +41,5 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
 
 def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of rfft's results for n samples at distance d: [0, 1, ..., n // 2] / (d n). Shape: (n // 2 + 1,)."""
-    dtype = _dtype("rfftfreq", dtype)
+    dtype = _dtype("rfftfreq", dtype or (out.dtype if out is not None else None))
     return _frequencies(arange(n // 2 + 1, dtype=dtype, layout=layout, device=device), _reciprocal(n * d), out, requires_grad)

@@ -56,26 +56,33 @@ def _size(size, kw):
     return size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
 
 
-def _made(r, out, device, requires_grad):
+def _made(r, out, device, requires_grad, dtype=None):
     if device is not None:
         r = r.to(device)
     if out is not None:
+        if dtype not in (None, out.dtype):
+            raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
         return _into("random", out, r, requires_grad)
     return r.requires_grad_() if requires_grad else r
+
+
+def _drawn(out, dtype):
+    """The dtype of a factory's fractions, which `out` says where the call does not."""
+    return out.dtype if dtype is None and out is not None else dtype
 
 
 def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Uniform numbers in [0, 1). Shape: `size`."""
     check_options(layout, pin_memory)
-    r = _empty(_size(size, kw), dtype=dtype)
-    return _made(r.uniform_(generator=generator), out, device, requires_grad)
+    r = _empty(_size(size, kw), dtype=_drawn(out, dtype))
+    return _made(r.uniform_(generator=generator), out, device, requires_grad, dtype)
 
 
 def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Standard normal numbers. Shape: `size`."""
     check_options(layout, pin_memory)
-    r = _empty(_size(size, kw), dtype=dtype)
-    return _made(normal_(r, generator=generator), out, device, requires_grad)
+    r = _empty(_size(size, kw), dtype=_drawn(out, dtype))
+    return _made(normal_(r, generator=generator), out, device, requires_grad, dtype)
 
 
 def _bounds(low, high):
@@ -99,18 +106,18 @@ def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=N
         low, high = high, None
     if low is None or size is None:
         raise TypeError("randint(): expected (high, size) or (low, high, size)")
-    low, high = _bounds(low, high)
+    low, high = _bounds(*(x.item() if isinstance(x, Tensor) and x.numel() == 1 else x for x in (low, high)))
     r = _empty(tuple(size), dtype=dtype or T.int64)
-    return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad)
+    return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad, dtype)
 
 
-def randperm(n, *, generator=None, out=None, dtype=T.int64, layout=None, device=None, requires_grad=False, pin_memory=False):
+def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A random permutation of 0 .. n - 1."""
     check_options(layout, pin_memory)
     dtype = as_dtype(dtype)
     if dtype == T.bool or dtype is not None and dtype.is_complex:
         raise NotImplementedError(f"randperm: not implemented for {dtype}")
-    return _made(_hidden["randperm_of"](n, generator).to(dtype), out, device, requires_grad)
+    return _made(_hidden["randperm_of"](n, generator).to(dtype or (T.int64 if out is None else out.dtype)), out, device, requires_grad, dtype)
 
 
 def _like(fill):

@@ -213,3 +213,54 @@ def test_a_warning_may_be_an_error():
         warnings.simplefilter("error")
         with pytest.raises(UserWarning, match="uint8"):
             weir.ones(2)[weir.ones(2, dtype=weir.uint8)]
+
+
+def all_warnings(form, t):
+    """Classes of the warnings, where each text is said each time."""
+    t.set_warn_always(True)
+    try:
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            form(t)
+    finally:
+        t.set_warn_always(False)
+    return sorted(kind for kind, _ in {(w.category.__name__, str(w.message)) for w in shown})
+
+
+WARNED = {
+    "complex numbers as real ones": lambda t: t.ones(2, dtype=t.complex64).float(), "their truth": lambda t: t.ones(2, dtype=t.complex64).bool(),
+    "no complex numbers as real ones": lambda t: t.ones(0, dtype=t.complex64).float(), "a real sum of complex numbers": lambda t: t.ones(2, dtype=t.complex64).sum(dtype=t.float64),
+    "complex numbers into real ones": lambda t: t.ones(2).copy_(t.ones(2, dtype=t.complex64)), "a complex half": lambda t: t.ones(2).chalf(),
+    "out= that grows": lambda t: t.add(t.ones(2), 1, out=t.ones(3)), "out= of nothing": lambda t: t.add(t.ones(2), 1, out=t.ones(0)), "out= of a factory": lambda t: t.zeros(2, out=t.ones(3)),
+    "two out=": lambda t: t.sort(t.ones(2), out=(t.ones(3), t.ones(3, dtype=t.int64))), "a deviation of one": lambda t: t.std(t.ones(1)), "of two": lambda t: t.std(t.ones(2)),
+    "a variance of none": lambda t: t.var(t.ones(2, 0), 0), "a covariance of one": lambda t: t.cov(t.ones(2, 1)), "old qr": lambda t: t.qr(t.eye(2)), "old cholesky": lambda t: t.cholesky(t.eye(2)),
+    "a fill of repeated elements": lambda t: t.ones(1).expand(2).masked_fill_(t.ones(2) > 0, 2),
+    "a vector turned": lambda t: t.ones(2).T, "a matrix turned": lambda t: t.ones(2, 2).T, "a number turned": lambda t: t.tensor(1.0).mT, "an adjoint number": lambda t: t.tensor(1.0).adjoint(),
+    "no window": lambda t: t.stft(t.ones(8), 4, return_complex=True), "a tensor of a tensor": lambda t: t.tensor(t.ones(2)), "alpha by place": lambda t: t.add(t.ones(2), 2, 3), "rsub by place": lambda t: t.rsub(t.ones(2), 2, 3),
+    "no axis": lambda t: t.nn.functional.softmax(t.ones(2)), "no corners": lambda t: t.nn.functional.grid_sample(t.ones(1, 1, 2, 2), t.zeros(1, 1, 1, 2)), "size_average": lambda t: t.nn.functional.mse_loss(t.ones(2), t.ones(2), size_average=True),
+    "an index in a list": lambda t: t.ones(3, 4)[[slice(0, 1), 0]], "a product of lines": lambda t: t.cartesian_prod(t.ones(2), t.ones(2)), "a cross product": lambda t: t.cross(t.ones(3), t.ones(3)),
+    "padding of even kernels": lambda t: t.conv1d(t.ones(1, 1, 5), t.ones(1, 1, 2), padding="same"), "places in a turned matrix": lambda t: t.bucketize(t.ones(3, 2).t(), t.ones(2)),
+    "a graph of gradients": lambda t: (t.ones((), requires_grad=True) * 1).backward(create_graph=True), "a whole number that requires grad": lambda t: int(t.ones((), requires_grad=True)),
+    "a reduced scatter": lambda t: t.scatter(t.ones(2), 0, t.tensor([0]), t.ones(1), reduce="add"), "a resize": lambda t: t.ones(2, 1).resize(1, 2), "an old norm": lambda t: t.nuclear_norm(t.ones(2, 2)),
+    "a reduction at indices": lambda t: t.index_reduce(t.ones(2), 0, t.tensor([0]), t.ones(1), "mean"), "a weight of another dtype": lambda t: t.rms_norm(t.ones(1), (1,), t.ones(1, dtype=t.float64)),
+}
+
+
+@pytest.mark.parametrize("name", WARNED)
+def test_warnings_are_pytorchs(name):
+    assert all_warnings(WARNED[name], weir) == all_warnings(WARNED[name], torch)
+
+
+NUMBERS = {
+    "an axis of one element": lambda t: t.ones(2).unsqueeze(t.tensor([0])), "an axis without axes": lambda t: t.ones(2).unsqueeze(t.tensor(0)), "a step of one element": lambda t: t.slice_scatter(t.ones(2), t.ones(2), step=t.tensor([1])),
+    "an axis too large": lambda t: t.ones(2).cumsum(2**70), "axes too large": lambda t: t.ones(2).flip([2**70]), "a factor too large": lambda t: t.add(t.ones(2), t.ones(2), alpha=2**70),
+    "a tolerance of one element": lambda t: t.isclose(t.ones(2), t.ones(2), t.tensor([1.0])), "a tolerance without axes": lambda t: t.isclose(t.ones(2), t.ones(2), t.tensor(1.0)),
+    "a range of NumPy's": lambda t: t.arange(np.int64(2)), "a range of NumPy's floats": lambda t: t.arange(np.float64(2)), "copy by a number": lambda t: t.ones(2).to(t.float64, copy=1),
+    "random numbers of another dtype": lambda t: t.randn(2, dtype=t.float32, out=t.ones(2, dtype=t.float64)), "whole random numbers": lambda t: t.randn(2, out=t.ones(2, dtype=t.int64)),
+    "frequencies into a tensor": lambda t: t.fft.fftfreq(2, out=t.ones(2)), "a window into a tensor": lambda t: t.hann_window(2, out=t.ones(2)),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_are_taken_as_pytorch_takes_them(name):
+    assert outcome(NUMBERS[name], weir)[0] == outcome(NUMBERS[name], torch)[0]

@@ -4,6 +4,7 @@ import functools
 import warnings
 
 import weir
+from _weir import _warn_once
 from weir import _C
 from weir._C import Tensor
 
@@ -86,7 +87,9 @@ def _scatter_reduce(name, core, input, dim, index, src, reduce):
         raise RuntimeError("reduce argument must be either add or multiply.")
     if index.numel() and input.dim() and index.dim() == input.dim():
         core(input.detach(), dim, index, src.detach() if isinstance(src, Tensor) else src)  # checks dim, index and shapes
-    if not isinstance(src, Tensor):
+    if isinstance(src, Tensor):
+        _warn_once("scatter with reduce and a tensor is deprecated: use scatter_reduce in its place.")
+    else:
         src = weir.full(index.shape, src, dtype=input.dtype)
     compute = lambda x, s: weir.scatter_reduce(x, dim, index, s, "sum" if reduce == "add" else "prod")  # noqa: E731
     return without_derivative(name, compute, input, src)

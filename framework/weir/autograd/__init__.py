@@ -2,7 +2,7 @@
 import contextlib
 import threading
 
-from _weir import Tensor, _backward
+from _weir import Tensor, _backward, _warn_once
 
 from . import graph
 from .function import Function, FunctionCtx, once_differentiable
@@ -52,6 +52,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         grad_tensors = grad_variables
     outputs = _tuple(tensors)
     retain = _retain(retain_graph, create_graph)
+    if create_graph:
+        _warn_once("Using backward() with create_graph=True creates a reference cycle between a parameter and its gradient. Prefer autograd.grad, or set "
+                   "the .grad of parameters to None after use.")
     if inputs is None:
         _backward(outputs, _grads(outputs, grad_tensors), (), retain, create_graph, True)
         return

@@ -1,5 +1,7 @@
 """Checks and small conversions that several families share."""
 
+import warnings
+
 from weir import Tensor
 from weir._composites._check import check_floating
 
@@ -55,6 +57,7 @@ def legacy_reduction(size_average, reduce_flag, reduction: str) -> str:
         if reduction not in ("none", "mean", "sum"):
             raise ValueError(f"{reduction} is not a valid value for reduction")
         return reduction
+    warnings.warn("size_average and reduce are deprecated, please use reduction in their place", stacklevel=3)
     if reduce_flag is not None and not reduce_flag:
         return "none"
     return "mean" if size_average is None or size_average else "sum"

@@ -1,5 +1,7 @@
 """Activations: thin forms that add `inplace` to the core's ops, and the few written as formulas."""
 
+import warnings
+
 import weir
 from weir._composites._register import autocast_as
 from weir._ops import has_op, op
@@ -172,6 +174,8 @@ def prelu(input, weight):
 
 def _implicit_dim(dim, input):
     # Kept for old callers of softmax(x): PyTorch chooses axis 0 for 0, 1 and 3 axes, else 1.
+    if dim is None:
+        warnings.warn("softmax, softmin and log_softmax without a dimension are deprecated: give dim=X.", stacklevel=3)
     return dim if dim is not None else (0 if input.dim() in (0, 1, 3) else 1)
 
 

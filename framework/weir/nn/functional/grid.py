@@ -1,5 +1,7 @@
 """Sampling at given places."""
 
+import warnings
+
 from weir._ops import op
 
 __all__ = ["affine_grid", "grid_sample", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"]
@@ -7,6 +9,12 @@ __all__ = ["affine_grid", "grid_sample", "grid_sampler", "grid_sampler_2d", "gri
 _MODES, _PADDINGS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "reflection")
 grid_sampler, grid_sampler_2d, grid_sampler_3d = (op("torch", f"grid_sampler{suffix}") for suffix in ("", "_2d", "_3d"))
 _affine_grid = op("torch", "affine_grid_generator")
+
+
+def _told(align_corners):
+    if align_corners is None:
+        warnings.warn("grid_sample and affine_grid take align_corners=False by default since PyTorch 1.3: give align_corners.", stacklevel=3)
+    return align_corners
 
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
@@ -21,6 +29,7 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
     if padding_mode not in _PADDINGS:
         raise ValueError(f"nn.functional.grid_sample(): expected padding_mode to be one of {_PADDINGS}, but got: "
                          f"{padding_mode!r}")
+    align_corners = _told(align_corners)
     return grid_sampler(input, grid, _MODES.index(mode), _PADDINGS.index(padding_mode), bool(align_corners))
 
 
@@ -37,4 +46,4 @@ def affine_grid(theta, size, align_corners=None):
                          f"{tuple(theta.shape)}.")
     if min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
-    return _affine_grid(theta, size, bool(align_corners))
+    return _affine_grid(theta, size, bool(_told(align_corners)))
