@@ -1,13 +1,12 @@
 #include "framework/binding/op_function.h"
 
-#include <structmember.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "framework/autograd/variable.h"
 #include "framework/binding/construct.h"
 #include "framework/binding/old_order.h"
+#include "framework/binding/results.h"
 #include "framework/binding/rules.h"
 #include "framework/core/warn.h"
 #include "framework/op/copy.h"
@@ -26,7 +25,7 @@ struct OpFunction {
   vectorcallfunc vectorcall;
   std::vector<OpType*>* overloads;
   PyObject* name;
-  bool inplace;
+  bool inplace, takes_no_places;
 };
 extern PyTypeObject OpFunctionType;
 
@@ -234,48 +233,6 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   return true;
 }
 
-// A field a line, as PyTorch prints named results.
-PyObject* results_repr(PyObject* o) {
-  return guarded([&] {
-    std::string text = std::string(Py_TYPE(o)->tp_name) + "(\n";
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(o); i++) {
-      auto shown = py::reinterpret_steal<py::object>(must(PyObject_Repr(PyTuple_GET_ITEM(o, i))));
-      text += std::string(i ? ",\n" : "") + Py_TYPE(o)->tp_members[i].name + "=" + std::string(py::str(shown));
-    }
-    return must(PyUnicode_FromString((text + ")").c_str()));
-  });
-}
-
-PyTypeObject* return_type(const OpType& type) {
-  static std::unordered_map<const OpType*, PyTypeObject*> all;
-  PyTypeObject*& t = all[&type];
-  if (t) return t;
-  static std::vector<std::string> keep;
-  keep.reserve(1024);
-  auto* fields = new PyStructSequence_Field[kMaxOutputs + 1]{};
-  for (int i = 0; i < type.signature->num_outputs; i++)
-    fields[i].name = (keep.emplace_back(type.signature->outputs[i]), keep.back().c_str());
-  keep.emplace_back("torch.return_types." + std::string(type.signature->name));
-  auto* desc = new PyStructSequence_Desc{keep.back().c_str(), nullptr, fields, type.signature->num_outputs};
-  t = reinterpret_cast<PyTypeObject*>(must(reinterpret_cast<PyObject*>(PyStructSequence_NewType(desc))));
-  t->tp_repr = results_repr;
-  PyType_Modified(t);
-  return t;
-}
-
-PyObject* results(const OpType& type, Tensor* out, int n) {
-  if (n == 1) return wrap(out[0]);
-  auto r = py::reinterpret_steal<py::object>(must(PyStructSequence_New(return_type(type))));
-  for (int i = 0; i < n; i++) PyStructSequence_SET_ITEM(r.ptr(), i, wrap(out[i]));
-  return r.release().ptr();
-}
-
-PyObject* list_of(const Tensors& ts) {
-  auto r = py::reinterpret_steal<py::object>(must(PyTuple_New(ts.size())));
-  for (size_t i = 0; i < ts.size(); i++) PyTuple_SET_ITEM(r.ptr(), i, wrap(ts[i]));
-  return r.release().ptr();
-}
-
 bool long_call(Inputs in) {
   for (const Tensor& t : in)
     if (t && t.numel() >= kReleaseFrom) return true;
@@ -335,7 +292,6 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
       return wrap(x);
     }
   }
-  if (c.factor_by_place && (s.name == "add" || s.name == "sub")) warn_once("This overload of " + std::string(s.name) + " is deprecated: give alpha by name");
   if ((type.geometry || type.out == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
   for (size_t i = 0; c.has_out && i < c.inputs.size(); i++)
     check<TypeError>(!(type.no_numbers_into_out >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
@@ -350,9 +306,35 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
   return results(type, c.out, s.num_outputs);
 }
 
+PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
+  const std::vector<OpType*>& overloads = *function.overloads;
+  const bool inplace = function.inplace;
+  return guarded([&]() -> PyObject* {
+    std::string why, all;
+    for (OpType* type : overloads) {
+      Call c;
+      if (parse(*type, args, nargs, kwnames, c, why)) {
+        if (c.factor_by_place && function.takes_no_places) warn_once("This overload of " + std::string(type->signature->name) + " is deprecated: give alpha by name");
+        return run(*type, c, inplace);
+      }
+      all += "\n * " + std::string(type->signature->text) + ": " + why;
+    }
+    OldOrder order;
+    for (OpType* type : overloads) {
+      Call c;
+      std::string ignored;
+      if (in_old_order(*type, args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, ignored))
+        return run(*type, c, inplace);
+      order = {};
+    }
+    if (overloads.size() == 1) throw TypeError(why);
+    throw TypeError(function_name(*overloads[0]) + " received an invalid combination of arguments:" + all);
+  });
+}
+
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* kwnames) {
   auto* f = reinterpret_cast<OpFunction*>(self);
-  if (PyObject* result = call_overloads(*f->overloads, f->inplace, args, PyVectorcall_NARGS(nargsf), kwnames)) return result;
+  if (PyObject* result = call_overloads(*f, args, PyVectorcall_NARGS(nargsf), kwnames)) return result;
   return ask_types(self, args, PyVectorcall_NARGS(nargsf), kwnames);
 }
 
@@ -393,33 +375,13 @@ PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {
   return wrap(out[0]);
 }
 
-PyObject* call_overloads(const std::vector<OpType*>& overloads, bool inplace, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames) {
-  return guarded([&]() -> PyObject* {
-    std::string why, all;
-    for (OpType* type : overloads) {
-      Call c;
-      if (parse(*type, args, nargs, kwnames, c, why)) return run(*type, c, inplace);
-      all += "\n * " + std::string(type->signature->text) + ": " + why;
-    }
-    OldOrder order;
-    for (OpType* type : overloads) {
-      Call c;
-      std::string ignored;
-      if (in_old_order(*type, args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, ignored))
-        return run(*type, c, inplace);
-      order = {};
-    }
-    if (overloads.size() == 1) throw TypeError(why);
-    throw TypeError(function_name(*overloads[0]) + " received an invalid combination of arguments:" + all);
-  });
-}
-
 PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace) {
   auto* f = PyObject_New(OpFunction, &OpFunctionType);
   f->vectorcall = vectorcall;
   f->overloads = new std::vector<OpType*>(std::move(overloads));
   f->name = PyUnicode_InternFromString(name.c_str());
   f->inplace = inplace;
+  f->takes_no_places = name == "add" || name == "sub" || name == "add_" || name == "sub_";  // Source: PyTorch, where `subtract` has no such overload
   for (OpType* t : *f->overloads) {
     names_of(*t);
     if (t->size > kMaxOpSize) throw std::logic_error(name + ": op struct is larger than the call buffer");
@@ -471,6 +433,10 @@ void init_ops(py::module_& m) {
   }
   PyType_Modified(&TensorType);
   m.attr("ops") = modules;
+  m.def("_renamed", [](py::handle op, const std::string& name) {
+    auto* f = reinterpret_cast<OpFunction*>(op.ptr());
+    return py::reinterpret_steal<py::object>(make_op_function(name, *f->overloads, f->inplace));
+  }, "The same op under another name.");
   m.def("schema", [] {
     py::list out;
     for (OpType* t : registry()) {

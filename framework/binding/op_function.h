@@ -4,9 +4,6 @@
 
 namespace weir {
 
-/// Calls the first overload whose signature fits. `inplace`: the result goes into the first input.
-PyObject* call_overloads(const std::vector<OpType*>& overloads, bool inplace, PyObject* const* args, Py_ssize_t nargs,
-                         PyObject* kwnames);
 /// Calls `type` with its defaults on plain inputs: what operators do.
 PyObject* call_inputs(const OpType& type, Inputs in, bool inplace = false);
 PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace);

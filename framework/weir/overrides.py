@@ -203,7 +203,7 @@ class _Asking:
         self._function = function
 
     def __call__(self, *args, **kwargs):
-        if self.__name__ == "einsum" and len(args) == 2 and isinstance(args[1], (list, tuple)):
+        if self.__name__ == "einsum" and len(args) == 2 and isinstance(args[0], str) and isinstance(args[1], (list, tuple)):
             args = (args[0], *args[1])  # rules see operands side by side, as PyTorch's
         return _ask(self, self._function, args, kwargs)
 

@@ -1,16 +1,20 @@
 """Element by element: aliases and formulas."""
 
+from _weir import _renamed, ops
 from weir._C import Tensor
 
-from ._register import alias, composite
+from ._register import alias, composite, functions, methods
 
 for _name, _target in (
         ("absolute", "abs"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"), ("arccosh", "acosh"),
         ("arcsinh", "asinh"), ("arctanh", "atanh"), ("arctan2", "atan2"), ("negative", "neg"), ("fix", "trunc"),
-        ("clip", "clamp"), ("multiply", "mul"), ("divide", "div"), ("subtract", "sub"), ("true_divide", "div"),
+        ("clip", "clamp"), ("multiply", "mul"), ("divide", "div"), ("true_divide", "div"),
         ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
         ("sgn", "sign"), ("mvlgamma", "multigammaln")):
     alias(_name, _target)
+# Not the same objects: `sub` warns of an alpha by place, `subtract` does not.
+functions["subtract"], methods["subtract"] = (_renamed(ops["torch"]["sub"], "subtract"),) * 2
+methods["subtract_"] = _renamed(Tensor.sub_, "subtract_")
 
 
 @composite(method=False, out=None)

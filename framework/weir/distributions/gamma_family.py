@@ -141,8 +141,12 @@ class Dirichlet(ExponentialFamily):
         return new
 
     def rsample(self, sample_shape=()):
-        g = _floor(_standard_gamma(self.concentration.expand(self._extended_shape(sample_shape))))
-        return g / g.sum(-1, keepdim=True)
+        # In double precision, and away from 0 and 1, which most draws of small concentrations round to. Source: PyTorch's sampler.
+        a = self.concentration.expand(self._extended_shape(sample_shape))
+        g = _floor(_standard_gamma(a.double()))
+        shares = (g / g.sum(-1, keepdim=True)).to(a.dtype)
+        one = weir.ones((), dtype=a.dtype)
+        return shares.clamp(weir.finfo(a.dtype).tiny, weir.nextafter(one, one * 0).item())
 
     def log_prob(self, value):
         if self._validate_args:

@@ -2,7 +2,7 @@
 
 import math
 
-from ._schedule import LRScheduler
+from ._schedule import LRScheduler, put
 
 
 def _cosine(start, end, share):
@@ -111,7 +111,7 @@ class OneCycleLR(_MomentumSchedule):
                     group["max_momentum"], group["base_momentum"] = max_momentum, base_momentum
         if last_epoch == -1:
             for group in groups:
-                group["lr"] = group["initial_lr"]
+                put(group, "lr", group["initial_lr"])
         super().__init__(optimizer, last_epoch)
 
     def _phases(self, pct_start, three_phase):
@@ -158,7 +158,7 @@ class CyclicLR(_MomentumSchedule):
             raise ValueError("mode is invalid and scale_fn is None")
         if last_epoch == -1:
             for group, lr in zip(groups, spread(base_lr)):
-                group["lr"] = lr
+                put(group, "lr", lr)
         self.max_lrs, self.mode, self.gamma = spread(max_lr), mode, gamma
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up + down)

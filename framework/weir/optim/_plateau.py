@@ -2,7 +2,7 @@
 
 from math import inf
 
-from ._schedule import LRScheduler
+from ._schedule import LRScheduler, put
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -52,7 +52,7 @@ class ReduceLROnPlateau(LRScheduler):
         for group, least in zip(self.optimizer.param_groups, self.min_lrs):
             lower = max(float(group["lr"]) * self.factor, least)
             if float(group["lr"]) - lower > self.eps:
-                group["lr"] = lower
+                put(group, "lr", lower)
 
     @property
     def in_cooldown(self):

@@ -2,7 +2,22 @@
 
 import warnings
 
+from weir import Tensor
+
 EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible."
+
+
+def _copy(rate):
+    """A rate, apart from the group's where that is a tensor, which steps write to."""
+    return rate.detach().clone() if isinstance(rate, Tensor) else float(rate)
+
+
+def put(group, key, value):
+    """Sets an option of a group; a tensor keeps its place, since compiled steps and programs hold it."""
+    if isinstance(group[key], Tensor):
+        group[key].fill_(value)
+    else:
+        group[key] = value
 
 
 class LRScheduler:
@@ -17,11 +32,11 @@ class LRScheduler:
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", float(group["lr"]))
+                group.setdefault("initial_lr", _copy(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError("param 'initial_lr' is not specified in "
                                f"param_groups[{i}] when resuming an optimizer")
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [_copy(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._initial_step()
 
@@ -32,7 +47,7 @@ class LRScheduler:
         self._is_initial = False
 
     def _current(self):
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [_copy(group["lr"]) for group in self.optimizer.param_groups]
 
     def get_lr(self):
         """The rates of this epoch, one per group."""
@@ -56,7 +71,7 @@ class LRScheduler:
 
     def _set(self, rates):
         for group, rate in zip(self.optimizer.param_groups, rates):
-            group["lr"] = rate
+            put(group, "lr", rate)
         self._last_lr = self._current()
 
     def state_dict(self):

@@ -5,7 +5,7 @@ import math
 import types
 from collections import Counter
 
-from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler  # noqa: F401
+from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, put  # noqa: F401
 from ._cyclic import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR  # noqa: F401
 from ._decay import CosineDecayLR, PolynomialDecayLR, WarmUpLR  # noqa: F401
 from ._plateau import ReduceLROnPlateau  # noqa: F401
@@ -246,7 +246,7 @@ class SequentialLR(ChainedScheduler):
         super().__init__(schedulers, optimizer)
         self._milestones, self.last_epoch = list(milestones), last_epoch + 1
         for group in optimizer.param_groups:  # undo the first steps that building the schedules took
-            group["lr"] = group["initial_lr"]
+            put(group, "lr", group["initial_lr"])
         _undo_step(self)
         first = schedulers[bisect.bisect_right(self._milestones, 0)]
         first._initial_step()

@@ -207,3 +207,14 @@ def test_divergences_of_a_librarys_own_types():
         F.distributions.register_kl(Own, Own)(lambda p, q: "own")
         p = F.distributions.Normal(0.0, 1.0)
         assert F.distributions.kl_divergence(p, p).item() == 0.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_shares_are_pytorchs_and_inside_the_interval(dtype):
+    """Of small concentrations most draws round to 0 or 1, where log_prob is infinite; PyTorch stays inside."""
+    def draws(t):
+        t.manual_seed(0)
+        small = t.tensor([1e-2, 0.5, 2.0], dtype=getattr(t, dtype))
+        return [t.distributions.Beta(small, small.flip(0)).sample((500,)), t.distributions.Dirichlet(small).sample((500,))]
+    for ours, theirs in zip(draws(weir), draws(torch)):
+        assert (ours.numpy() == theirs.numpy()).all() and ours.min() > 0 and ours.max() < 1

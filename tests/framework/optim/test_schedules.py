@@ -73,3 +73,26 @@ def test_the_very_rates(name, resume):
         warnings.simplefilter("ignore")
         expected, actual = (run(f, SCHEDULES[name], "Plateau" in name, resume) for f in (torch, weir))
     assert actual == expected
+
+
+def _with_a_tensor(t, name, options):
+    """Rates of steps of a schedule over a rate that is a tensor; is it still that tensor, and are the first rates as they were?"""
+    rate = t.tensor(0.1, dtype=t.float64)
+    optimizer = t.optim.SGD([t.nn.Parameter(t.zeros(1))], lr=rate, momentum=0.9)
+    schedule = getattr(t.optim.lr_scheduler, name)(optimizer, **options(t))
+    rates = []
+    for epoch in range(6):
+        optimizer.step()
+        schedule.step(*([float(epoch)] if name == "ReduceLROnPlateau" else []))
+        rates.append(float(optimizer.param_groups[0]["lr"]))
+    group = optimizer.param_groups[0]
+    return rates, group["lr"] is rate, float(group.get("initial_lr", 0.1)), [float(x) for x in getattr(schedule, "base_lrs", [])]
+
+
+@pytest.mark.parametrize("name, options", [
+    ("StepLR", lambda t: {"step_size": 2}), ("LambdaLR", lambda t: {"lr_lambda": lambda e: 0.5 ** e}), ("ExponentialLR", lambda t: {"gamma": 0.5}),
+    ("CosineAnnealingLR", lambda t: {"T_max": 4}), ("LinearLR", lambda t: {}), ("ReduceLROnPlateau", lambda t: {"patience": 1}),
+    ("OneCycleLR", lambda t: {"max_lr": 0.5, "total_steps": 10}), ("CyclicLR", lambda t: {"base_lr": 0.1, "max_lr": 0.4, "step_size_up": 2})])
+def test_a_rate_that_is_a_tensor_keeps_its_place(name, options):
+    ours, theirs = _with_a_tensor(weir, name, options), _with_a_tensor(torch, name, options)
+    assert ours[0] == pytest.approx(theirs[0], rel=1e-12) and ours[1:] == theirs[1:]
