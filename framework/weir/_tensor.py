@@ -1,6 +1,6 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
+                   _keep_in_place, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -147,12 +147,18 @@ def numpy(self, *, force=False):
     if not isinstance(self, Tensor):
         raise TypeError(f"numpy(): expected a Tensor, got {type_of(self).__name__}")
     if force:
-        return _numpy(self.detach().resolve_conj().resolve_neg(), True)
+        return _shown(self.detach().resolve_conj().resolve_neg(), True)
     for mark in ("conjugate", "negative"):
         if self.is_conj() if mark == "conjugate" else self.is_neg():
             resolve = "resolve_conj" if mark == "conjugate" else "resolve_neg"
             raise RuntimeError(f"Can't call numpy() on Tensor that has {mark} bit set. Use tensor.{resolve}().numpy() instead.")
-    return _numpy(self, force)
+    return _shown(self, force)
+
+
+def _shown(tensor, force):
+    array = _numpy(tensor, force)
+    _keep_in_place(tensor)
+    return array
 
 
 def __array__(self, dtype=None, copy=None):
@@ -177,7 +183,7 @@ def tolist(self):
     t = self.detach().resolve_conj().resolve_neg()
     if t.dtype in T.bits_of:
         t = t.cfloat() if t.dtype.is_complex else t.float()
-    return t.numpy().tolist()
+    return _numpy(t, True).tolist()
 
 
 def requires_grad_(self, requires_grad=True):
@@ -345,7 +351,7 @@ def __reduce_ex__(self, protocol):
     bits = self.detach().resolve_conj().resolve_neg().contiguous()
     if self.dtype in T.bits_of:
         bits = bits.view(T.bits_of[self.dtype])
-    return _rebuild, (bits.numpy().copy(), self.dtype.name, self.requires_grad)
+    return _rebuild, (_numpy(bits, True).copy(), self.dtype.name, self.requires_grad)
 
 
 def _rebuild(array, dtype, requires_grad):

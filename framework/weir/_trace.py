@@ -35,8 +35,8 @@ class Structure:
             return ("sequence", type(value), tuple(self._take(v) for v in value))
         if isinstance(value, dict):
             return ("dict", type(value), tuple(value), tuple(self._take(v) for v in value.values()))
-        if isinstance(value, float):
-            return ("float", value.hex())
+        if isinstance(value, float):  # by its bits: a NaN is equal to itself
+            return ("float", value.hex()) if type(value) is float else ("kind of float", type(value), value.hex())
         if isinstance(value, _SIMPLE):
             return ("value", type(value), value)
         self.kept.append(value)
@@ -103,6 +103,8 @@ class Structure:
             return made
         if kind == "float":
             return float.fromhex(key[1])
+        if kind == "kind of float":  # NumPy's double
+            return key[1](float.fromhex(key[2]))
         return key[2] if kind == "value" else self.kept[key[2]]
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import weir
+from _weir import _numpy
 from weir._atomic import replacing
 from weir._pickle_reader import LoadError
 
@@ -21,7 +22,7 @@ def _package():
 
 def _bytes_of(t):
     t = t.detach().resolve_conj().resolve_neg().contiguous()
-    return t.reshape(-1).view(weir.uint8).numpy().tobytes() if t.numel() else b""
+    return _numpy(t.reshape(-1).view(weir.uint8), True).tobytes() if t.numel() else b""
 
 
 def save_file(tensors: dict, filename, metadata: dict | None = None) -> None:

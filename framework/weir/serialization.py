@@ -19,6 +19,7 @@ import zlib
 from collections import Counter, OrderedDict
 
 import weir
+from _weir import _numpy
 from weir._C import Tensor
 from weir import _trusted_pickles
 from weir._atomic import replacing
@@ -146,7 +147,7 @@ def _reach(t):
 
 
 def _bytes_of(flat):
-    return memoryview(flat.view(weir.uint8).numpy())
+    return memoryview(_numpy(flat.view(weir.uint8), True))
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=_PROTOCOL, _use_new_zipfile_serialization=True) -> None:

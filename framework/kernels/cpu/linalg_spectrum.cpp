@@ -217,7 +217,8 @@ void pinv(const PinvParts& op, Inputs in, Outputs out) {
       }
       Part<T> largest = 0;
       for (Part<T> v : s) largest = std::max(largest, std::abs(v));
-      const Part<T> limit = std::max(Part<T>(atol.data<double>()[i]), Part<T>(rtol.data<double>()[i]) * largest);
+      const Part<T> absolute = Part<T>(atol.data<double>()[i]), relative = Part<T>(rtol.data<double>()[i]) * largest;
+      const Part<T> limit = std::isnan(absolute) || absolute > relative ? absolute : relative;  // a NaN stays, and no value is above it
       T* u = op.hermitian ? a : left.data();
       std::vector<T> scaled(u, u + size_t(m.rows) * k);
       for (int j = 0; j < k; j++) {

@@ -1,6 +1,7 @@
 """Arrays and tensors over the same memory."""
 
 import gc
+import io
 
 import numpy as np
 import pytest
@@ -59,3 +60,22 @@ def test_complex_arrays_are_shown_both_ways():
     t = weir.from_numpy(array)
     assert t.dtype is weir.complex64 and t.tolist() == [1 + 2j, 3] and t[0].item() == 1 + 2j
     assert t.numpy().dtype == np.complex64 and np.shares_memory(t.numpy(), array)
+
+
+@pytest.mark.parametrize("share", [lambda x: x.numpy(), lambda x: np.asarray(x), lambda x: np.from_dlpack(x)])
+def test_memory_that_an_array_shows_does_not_move(share):
+    """The array holds an address: a tensor that grew left it looking at freed memory."""
+    x = weir.arange(25.0)
+    x.tolist(), repr(x)
+    array = share(x)
+    with pytest.raises(RuntimeError, match="not resizable"):
+        x.resize_(1000, 1000)
+    x.resize_(3).fill_(7)  # what fits stays where it is
+    assert array[:4].tolist() == [7, 7, 7, 3] and array.sum() == 7 * 3 + sum(range(3, 25))
+
+
+def test_memory_may_grow_after_it_was_read():
+    x = weir.arange(3.0)
+    x.tolist(), repr(x), x.__reduce_ex__(4)
+    weir.save(x, io.BytesIO())
+    assert x.resize_(1000).numel() == 1000

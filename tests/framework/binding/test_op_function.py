@@ -57,7 +57,7 @@ def test_an_inplace_method_returns_its_tensor():
     (lambda x: ops["max"](x, "q"), TypeError, "max() received an invalid combination of arguments"),
     (lambda x: ops["cat"]([x, 3]), TypeError, "expected Tensor as element 1"),
     (lambda x: ops["sum"](x, 5), IndexError, "sum: Dimension out of range"),
-    (lambda x: ops["sum"](x, 2**70), OverflowError, ""),
+    (lambda x: ops["sum"](x, 2**70), ValueError, ""),
     (lambda x: x.view(7), RuntimeError, "view: shape '[7]' is invalid for input of size 6"),
     (lambda x: ops["empty"]([2**40, 2**40]), RuntimeError, "overflowed"),
 ])

@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import weir
 from weir import nn
@@ -431,3 +432,11 @@ def test_activation_checkpointing_gives_the_same_numbers():
     batches = data(4)
     losses = train_eagerly(eager, OPTIMIZERS["adam"](eager.parameters()), batches)
     assert_same([graph(x, y) for x, y in batches], losses)
+
+
+def test_numbers_of_numpy_keep_their_kind():
+    class Given(weir.nn.Graph):
+        def build(self, x):
+            return weir.as_tensor(x)
+    graph = Given()
+    assert [graph(x).dtype for x in (2.5, np.float64(2.5), np.float64("nan"), 2.5)] == [weir.float32, weir.float64, weir.float64, weir.float32]

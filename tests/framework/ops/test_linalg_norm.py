@@ -67,3 +67,9 @@ def test_low_rank():
     assert_close(U * S.unsqueeze(-2) @ V.mT, matrices() - matrices().mean(-2, True))
     with pytest.raises(ValueError, match="non-negative"):
         weir.pca_lowrank(a, 5)
+
+
+@pytest.mark.parametrize("bound", [float("nan"), float("inf"), 0.0])
+def test_a_bound_that_is_no_number_leaves_no_value(bound):
+    for name in ("rtol", "atol"):
+        assert weir.linalg.pinv(weir.eye(2), **{name: bound}).tolist() == torch.linalg.pinv(torch.eye(2), **{name: bound}).tolist()
