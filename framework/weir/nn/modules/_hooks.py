@@ -173,17 +173,18 @@ for _name, _kind in (("forward_hooks", "forward"), ("forward_pre_hooks", "forwar
 
 
 class _BackwardWatch:
-    """Puts identity nodes round a module's call, where its hooks see and replace gradients."""
+    """Puts identity nodes round a module's call, where its hooks see and replace gradients; what is no tensor has the gradient None."""
 
     def __init__(self, module):
         self._module = module
-        self._grad_output = None
-        self._watches_input = False
+        self._grad_output = None  # from the output's node to the input's; None where a pass does not come through the output
+        self._inputs, self._watches_input = (), False
 
     def enter(self, args):
         """`args` with the tensors that require grad passed through a node that sees grad_input."""
         args = tuple(args)
         found = [a for a in args if isinstance(a, Tensor)]
+        self._inputs = [isinstance(a, Tensor) for a in args]
         if not (weir.is_grad_enabled() and any(a.requires_grad for a in found)):
             return args
         self._watches_input = True
@@ -198,43 +199,66 @@ class _BackwardWatch:
                           f"{type(output)}", stacklevel=4)
         if not any(o.requires_grad for o in found):
             return output
+        self._outputs = [isinstance(o, Tensor) for o in parts]
         replaced = _replace(parts, _identity(self._on_grad_output, found))
         if isinstance(output, tuple) and hasattr(output, "_fields"):
             return type(output)(*replaced)
         return type(output)(replaced) if isinstance(output, (tuple, list)) else replaced[0]
 
     def _on_grad_output(self, grads):
+        grads = _spread(self._outputs, grads)
         for hook in self._module._table("backward_pre").values():
-            result = hook(self._module, grads)
-            if result is not None:
-                grads = result if isinstance(result, tuple) else (result,)
+            grads = _changed(grads, hook(self._module, grads), "Backward pre hook returned an invalid number of grad_output")
         self._grad_output = grads
         if not self._watches_input:
-            self._run_hooks((None,))
-        return grads
+            warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
+                          "gradients.", stacklevel=5)
+            found = self._run_hooks((None,) * len(self._inputs))
+            if any(g is not None for g in found):
+                raise RuntimeError("Backward hook for Modules where no input requires gradient should always return None or None for all gradients.")
+        return tuple(g for g, is_tensor in zip(grads, self._outputs) if is_tensor)
 
     def _on_grad_input(self, grads):
-        return self._run_hooks(grads)
+        if self._grad_output is None:  # a second derivative reaches the input by what was saved of it
+            return grads
+        return tuple(g for g, is_tensor in zip(self._run_hooks(_spread(self._inputs, grads)), self._inputs) if is_tensor)
 
     def _run_hooks(self, grads):
+        given, self._grad_output = self._grad_output, None
         for hook in self._module._table("backward").values():
-            result = hook(self._module, grads, self._grad_output)
-            if result is not None:
-                grads = result if isinstance(result, tuple) else (result,)
+            grads = _changed(grads, hook(self._module, grads, given), "Backward hook returned an invalid number of grad_input")
         return grads
+
+
+def _spread(are_tensors, grads):
+    """The gradients of tensors, with None between them for what is no tensor."""
+    grads = iter(grads)
+    return tuple(next(grads) if is_tensor else None for is_tensor in are_tensors)
+
+
+def _changed(grads, result, text):
+    """What a hook makes of gradients. RuntimeError for another number of them."""
+    if result is None:
+        return grads
+    result = result if isinstance(result, tuple) else (result,)
+    if len(result) != len(grads):
+        raise RuntimeError(f"{text}, got {len(result)}, but expected {len(grads)}")
+    return result
 
 
 def _identity(on_grad, tensors):
-    class Identity(weir.autograd.Function):
+    class BackwardHookFunction(weir.autograd.Function):
         @staticmethod
         def forward(ctx, *inputs):
-            return tuple(t.view_as(t) for t in inputs)
+            shown = tuple(t.view_as(t) for t in inputs)
+            ctx.mark_non_differentiable(*(s for s, t in zip(shown, inputs) if not t.requires_grad))
+            return shown
 
         @staticmethod
         def backward(ctx, *grads):
             return tuple(on_grad(grads))
 
-    return Identity.apply(*tensors)
+    return BackwardHookFunction.apply(*tensors)
 
 
 def _replace(values, tensors):
