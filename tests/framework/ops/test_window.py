@@ -34,8 +34,9 @@ def test_sums_of_any_number_of_cosines(a, length):
 
 def test_options_of_factories():
     assert weir.hann_window(4, requires_grad=True).requires_grad
-    out = weir.empty(4)
-    assert weir.hann_window(4, out=out) is out and out[2] == 1
+    for t in (torch, weir):
+        with pytest.raises(TypeError):
+            t.hann_window(4, out=t.empty(4))
 
 
 @pytest.mark.parametrize("name", WINDOWS)
