@@ -96,3 +96,9 @@ def test_refusals():
         for framework in (torch, weir):
             with pytest.raises(RuntimeError):
                 draw(framework.empty(3))
+
+
+def test_draws_of_a_frozen_state_are_not_missed():
+    with weir.testing._utils.freeze_rng_state():
+        inside = weir.rand(3)
+    assert weir.rand(3).tolist() == inside.tolist()
