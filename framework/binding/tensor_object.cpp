@@ -392,6 +392,8 @@ void init_tensor_type(py::module_& m) {
     iter_fn = iter.release().ptr();
     TensorType.tp_repr = TensorType.tp_str = [](PyObject* o) { return PyObject_CallOneArg(repr_fn, o); };
     TensorType.tp_iter = [](PyObject* o) { return PyObject_CallOneArg(iter_fn, o); };
+    // A slot that no name stands for is not handed on to subclasses.
+    for (auto [name, fn] : {std::pair{"__repr__", repr_fn}, {"__iter__", iter_fn}}) PyDict_SetItemString(TensorType.tp_dict, name, fn);
     PyType_Modified(&TensorType);
   });
 }

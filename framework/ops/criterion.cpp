@@ -216,6 +216,7 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
   if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()}), e.labels = fn::reshape(target, Dims{-1});
   check(e.labels.ndim() == 1 && e.labels.numel() == e.rows.sizes()[0], "inconsistent target size, expected ", e.rows.sizes()[0], " but got ",
         target.sizes());
+  e.single &= target.ndim() == 0;  // a list of one label keeps its axis
   if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));
   if (x.numel()) check_fractions("multi_margin_loss", x);
   Tensor column = fn::unsqueeze(e.labels, int64_t(1));

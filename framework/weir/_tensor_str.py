@@ -161,7 +161,8 @@ def _node_name(node):
 
 def tensor_repr(t) -> str:
     """tensor([...], dtype=..., grad_fn=...), wrapped at the line width."""
-    prefix = "tensor("
+    kind = type(t)
+    prefix = "tensor(" if kind is _C.Tensor or kind.__name__ in ("Parameter", "Buffer") and kind.__module__ == "weir.nn.parameter" else kind.__name__ + "("
     indent = len(prefix)
     if t.device.type == "meta":
         body = "..."

@@ -55,6 +55,11 @@ FORMS = {
     "array of one": lambda t: t.ones(2) * np.array(2.0), "array into": lambda t: t.ones(2).__iadd__(np.ones(2)) is NotImplemented,
     # factors
     "truth as a factor": lambda t: t.add(t.ones(2), t.ones(2), alpha=True), "truth as a factor of truths": lambda t: t.add(t.tensor(True), t.tensor(True), alpha=True),
+    "a module before the first": lambda t: len(t.nn.Sequential(t.nn.ReLU()).insert(0, t.nn.Tanh())), "a module beyond the last": lambda t: t.nn.Sequential().insert(2, t.nn.Tanh()),
+    "a word for a submodule": lambda t: t.nn.Sequential(t.nn.ReLU()).set_submodule("0", "x"), "parameters from numbers": lambda t: t.nn.ParameterDict().update([1]),
+    "parameters from a matrix": lambda t: t.nn.ParameterDict().update(t.nn.Parameter(t.ones(3, 3))),
+    "a margin loss of one example": lambda t: t.nn.functional.multi_margin_loss(t.arange(4.0), t.tensor([1]), reduction="none"),
+    "a window longer than memory": lambda t: t.nn.functional.max_pool2d(t.ones(1, 4, 4), 2**62), "a stride longer than memory": lambda t: t.nn.functional.avg_pool2d(t.ones(1, 4, 4), 2, 2**62),
     "a fraction as a factor of integers": lambda t: t.add(t.arange(2), t.arange(2), alpha=1.5), "a complex factor": lambda t: t.sub(t.ones(2), t.ones(2), alpha=1j),
     # sizes
     "a view of one pair": lambda t: t.view_as_complex(t.ones(6, 2, 1).transpose(1, 2).contiguous()), "shapes of negative sizes": lambda t: t.broadcast_shapes((1, -12), (3,)),

@@ -20,6 +20,8 @@ class ExtrasMixin:
         """Puts `module` at a dotted path. ValueError for "", AttributeError when the way there does not exist."""
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, weir.nn.Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)
         if strict and not hasattr(parent, name):

@@ -96,6 +96,15 @@ class Sequential(_Ordered):
     def _of_slice(self, items):
         return type(self)(OrderedDict(items))
 
+    def insert(self, index: int, module):
+        """Puts a module before position `index`. Returns self. IndexError beyond the ends, AssertionError for what is no module."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"Index out of range: {index}")
+        super().insert(index, module)
+        return self
+
     def forward(self, input):
         for module in self._modules.values():
             input = module(input)

@@ -65,7 +65,11 @@ class _ConvNd(Module):
 
     def reset_parameters(self):
         """Draws weight and bias uniformly in +-1/sqrt(fan_in)."""
-        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.weight.is_contiguous():
+            init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        else:  # the same numbers in every memory format
+            with weir.no_grad():
+                self.weight.copy_(init.kaiming_uniform_(weir.empty_like(self.weight, memory_format=weir.contiguous_format), a=math.sqrt(5)))
         if self.bias is not None:
             init.uniform_bias_(self.bias, self.weight)
 

@@ -1,7 +1,7 @@
 """Containers of parameters."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from weir import Tensor
 from weir.nn.parameter import Parameter
@@ -162,9 +162,15 @@ class ParameterDict(Module):
 
     def update(self, parameters):
         """Adds values from a mapping or from pairs: in their order, those of a plain dict by name."""
+        if not isinstance(parameters, Iterable):
+            raise TypeError(f"ParameterDict.update should be called with an iterable of key/value pairs, but got {type(parameters).__name__}")
         ordered = isinstance(parameters, (OrderedDict, ParameterDict))
         pairs = parameters.items() if ordered else sorted(parameters.items()) if isinstance(parameters, Mapping) else parameters
-        for key, value in pairs:
-            self[key] = value
+        for i, pair in enumerate(pairs):
+            if not isinstance(pair, Iterable):
+                raise TypeError(f"ParameterDict update sequence element #{i} should be Iterable; is {type(pair).__name__}")
+            if len(pair) != 2:
+                raise ValueError(f"ParameterDict update sequence element #{i} has length {len(pair)}; 2 is required")
+            self[pair[0]] = pair[1]
 
     extra_repr = lambda self: "\n".join("  " + _describe(k, v, lambda t: t.type()) for k, v in self.items())  # noqa: E731

@@ -1,0 +1,33 @@
+"""Parameters, buffers and other subclasses take part in what Python does with a tensor."""
+import copy
+import operator
+
+import pytest
+import torch
+import weir
+
+OPERATIONS = {
+    "iteration": lambda x: [row.tolist() for row in x], "unpacking": lambda x: [row.tolist() for row in (lambda a, b: (a, b))(*x)],
+    "in": lambda x: (1.0 in x, 7.0 in x), "reversed": lambda x: [row.tolist() for row in reversed(x)], "len": len, "sum": lambda x: sum(x).tolist(),
+    "zip": lambda x: len(list(zip(x, x))), "truth": bool, "number": float, "shown": str, "formatted": lambda x: f"{x}", "product": lambda x: (x @ x).tolist(),
+    "power": lambda x: (2 ** x).tolist(), "row": lambda x: x[0].tolist(), "compared": lambda x: (x < 2).tolist(), "copied": lambda x: copy.deepcopy(x).tolist(),
+    "hashed": lambda x: hash(x) == hash(x), "deleted from": lambda x: operator.delitem(x, 0)}
+
+
+def kinds(t):
+    class Own(t.Tensor):
+        pass
+    values = [[1.0, 2.0], [3.0, 4.0]]
+    return {"parameter": t.nn.Parameter(t.tensor(values)), "buffer": t.nn.Buffer(t.tensor(values)), "own": t.tensor(values).as_subclass(Own)}
+
+
+@pytest.mark.parametrize("kind", ["parameter", "buffer", "own"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_as_pytorch(kind, name):
+    def outcome(t):
+        try:
+            return OPERATIONS[name](kinds(t)[kind])
+        except (RuntimeError, TypeError, ValueError) as error:
+            return type(error).__name__
+    if (name, kind) != ("copied", "own"):  # PyTorch refuses to copy a subclass without new_empty
+        assert outcome(weir) == outcome(torch)
