@@ -215,8 +215,9 @@ StorageRef borrow_storage(void* data, size_t bytes, void (*release)(void*), void
 
 void grow(Storage& s, size_t bytes) {
   if (bytes <= s.bytes) return;
+  check(!s.release, "resize_: storage over foreign memory cannot grow");
   // A context without a release marks memory whose address others hold.
-  check(!s.release && !s.context, "Trying to resize storage that is not resizable: its memory is somebody else's, or NumPy or DLPack looks at it");
+  check(!s.context, "Trying to resize storage that is not resizable: NumPy or DLPack looks at its memory");
   if (s.device.type == DeviceType::cpu && s.data) {
     std::byte* data = allocate(bytes);
     std::memcpy(data, s.data, s.bytes);
