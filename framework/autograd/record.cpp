@@ -205,12 +205,13 @@ struct Install {
 void check_inplace_allowed(const std::string& name, const Tensor& self) {
   const bool view = self.is_view();
   if (view) {
-    Tensor base(self->base);
+    const Tensor base(self->base);
     check(!(base.has_flag(kRequiresGrad) && !grad_fn(base)), "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }
   if (!self.has_flag(kRequiresGrad)) return;
   check(bool(grad_fn(self)), "a leaf Variable that requires grad is being used in an in-place operation.");
-  check(!view || !self.has_flag(kSibling), name, ": Output 0 of ", grad_fn(self)->name(), " is a view and is being modified inplace. "
+  if (!view) return;  // the message below is made in any case
+  check(!self.has_flag(kSibling), name, ": Output 0 of ", grad_fn(self)->name(), " is a view and is being modified inplace. "
         "This view is the output of a function that returns multiple views. Such functions do not allow the output views to be modified "
         "inplace. You should replace the inplace operation by an out-of-place one.");
 }

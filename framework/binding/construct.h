@@ -16,6 +16,8 @@ bool is_numpy_scalar(PyObject* o);
 
 /// `array` as a tensor over the same memory. TypeError for element types weir lacks, ValueError for strides it cannot have.
 Tensor from_numpy(pybind11::handle array);
+/// Others have the address of `t`'s memory from now on, so it cannot grow: `grow` in core/storage.cpp refuses.
+void keep_in_place(const Tensor& t);
 
 /// The legacy constructor `Tensor(...)`, `FloatTensor(...)`, `t.new(...)`: sizes give an uninitialised tensor, a sequence or
 /// array gives its numbers in `dtype`, a tensor gives an alias. Source: https://pytorch.org/docs/stable/tensors.html

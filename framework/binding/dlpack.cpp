@@ -82,7 +82,7 @@ template <class Managed> py::capsule exported(Exported* e, Managed& managed, con
 py::capsule to_dlpack(const Tensor& t, bool versioned) {
   check<TypeError>(!t.has_flag(kRequiresGrad), "Can't export tensors that require gradient, use tensor.detach()");
   check(t.device().type == DeviceType::cpu, "__dlpack__: expected a tensor on the CPU, got ", name_of(t.device().type));
-  if (!t->storage->context) t->storage->context = t->storage.get();  // the consumer has the address: the memory must not move
+  keep_in_place(t);
   auto* e = new Exported{alias(t, t.sizes(), t.strides(), t->offset), t.sizes(), t.strides()};
   e->versioned.major = 1;
   return versioned ? exported(e, e->versioned, kVersioned) : exported(e, e->managed, kPlain);

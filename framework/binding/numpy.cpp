@@ -30,6 +30,10 @@ DType dtype_of(const py::array& array) {
 
 }  // namespace
 
+void keep_in_place(const Tensor& t) {
+  if (!t->storage->context) t->storage->context = t->storage.get();
+}
+
 Tensor from_numpy(py::handle given) {
   check<TypeError>(py::isinstance<py::array>(given), "expected np.ndarray (got ", Py_TYPE(given.ptr())->tp_name, ")");
   auto array = py::reinterpret_borrow<py::array>(given);
@@ -78,9 +82,7 @@ py::object numpy(const Tensor& t, bool force) {
 void init_numpy(py::module_& m) {
   m.def("from_numpy", &from_numpy, "A tensor over the array's memory, without a copy. TypeError for dtypes weir does not have.");
   m.def("_numpy", &numpy, "An array over a tensor's memory, for as long as the memory stays where it is.");
-  m.def("_keep_in_place", [](const Tensor& t) {
-    if (!t->storage->context) t->storage->context = t->storage.get();
-  }, "From now on a tensor's memory cannot grow, since others have its address.");
+  m.def("_keep_in_place", &keep_in_place, "From now on a tensor's memory cannot grow, since others have its address.");
 }
 
 }  // namespace weir

@@ -77,12 +77,12 @@ class FunctionCtx:
         self._kept = None if self._kept else ()
 
 
-def _differentiable(ctx, t):
-    return isinstance(t, Tensor) and (t.is_floating_point() or t.is_complex()) and not any(t is x for x in ctx._non_differentiable)
-
-
 def _among(t, tensors):
     return any(t is x for x in tensors)
+
+
+def _differentiable(ctx, t):
+    return isinstance(t, Tensor) and (t.is_floating_point() or t.is_complex()) and not _among(t, ctx._non_differentiable)
 
 
 class Function:
