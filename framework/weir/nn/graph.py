@@ -203,8 +203,9 @@ class Graph:
             _accumulate(p, results[i])
         if step.reshaped:
             results = self._reshape(given.tensors, step, results)
-        for _, schedule in self._optimizers:
+        for optim, schedule in self._optimizers:
             if schedule is not None:
+                optim._opt_called = True  # by the plan
                 schedule.step()
         return step.results.build(results)
 

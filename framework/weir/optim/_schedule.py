@@ -3,13 +3,21 @@
 import warnings
 
 from weir import Tensor
+from weir.optim.optimizer import Optimizer
 
+_ORDER = ("Please, make sure to call `optimizer.step()` before `lr_scheduler.step()`: the first value of the schedule is skipped otherwise. "
+          "See https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate")
 EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where possible."
 
 
 def _copy(rate):
     """A rate, apart from the group's where that is a tensor, which steps write to."""
     return rate.detach().clone() if isinstance(rate, Tensor) else float(rate)
+
+
+def _function(step):
+    """The function of a bound method."""
+    return getattr(step, "__func__", step)
 
 
 def put(group, key, value):
@@ -29,7 +37,10 @@ class LRScheduler:
     _is_initial = False  # in the step that the constructor takes: the rates are those of its epoch already
 
     def __init__(self, optimizer, last_epoch=-1):
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
         self.optimizer = optimizer
+        optimizer._scheduled_step = _function(optimizer.step)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", _copy(group["lr"]))
@@ -58,11 +69,20 @@ class LRScheduler:
         return self._last_lr
 
     def step(self, epoch=None):
-        """Moves to the next epoch, or to a given one, and sets the rates."""
+        """Moves to the next epoch, or to a given one, and sets the rates. Warns where the optimizer has not stepped before."""
+        if self._step_count == 1:
+            self._check_order()
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._move_to(epoch)
+
+    def _check_order(self):
+        step = _function(self.optimizer.step)
+        if step is not getattr(self.optimizer, "_scheduled_step", step):
+            warnings.warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. " + _ORDER, stacklevel=3)
+        elif getattr(step, "hooked", False) and not getattr(self.optimizer, "_opt_called", False):
+            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. " + _ORDER, stacklevel=3)
 
     def _move_to(self, epoch):
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

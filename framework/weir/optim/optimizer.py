@@ -36,6 +36,7 @@ def _hooked(step):
     @functools.wraps(step)
     def between(*args, **kwargs):
         self, *_ = args
+        self._opt_called = True  # schedules ask for it
         if self.__dict__.get("_stepping"):
             return step(*args, **kwargs)
         for hook in (*_hooks_of_all["pre"].values(), *self._hooks["pre"].values()):

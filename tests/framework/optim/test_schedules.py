@@ -2,6 +2,7 @@
 
 import copy
 import math
+import types
 import warnings
 
 import pytest
@@ -96,3 +97,32 @@ def _with_a_tensor(t, name, options):
 def test_a_rate_that_is_a_tensor_keeps_its_place(name, options):
     ours, theirs = _with_a_tensor(weir, name, options), _with_a_tensor(torch, name, options)
     assert ours[0] == pytest.approx(theirs[0], rel=1e-12) and ours[1:] == theirs[1:]
+
+
+def order_of_steps(t, situation):
+    """The warnings of two steps of a schedule."""
+    optim = t.optim.SGD([t.nn.Parameter(t.ones(2))], lr=0.1)
+    if situation == "replaced before":
+        optim.step = types.MethodType(lambda self: None, optim)
+    schedule = t.optim.lr_scheduler.ExponentialLR(optim, 0.9)
+    if situation == "replaced after":
+        optim.step = types.MethodType(lambda self: None, optim)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        if situation != "schedule first":
+            optim.step()
+        schedule.step()
+        optim.step()
+        schedule.step()
+    return [(w.category, str(w.message).split("`")[:2]) for w in seen]
+
+
+@pytest.mark.parametrize("situation", ["as it should be", "schedule first", "replaced before", "replaced after"])
+def test_a_schedule_that_steps_before_its_optimizer_warns(situation):
+    assert order_of_steps(weir, situation) == order_of_steps(torch, situation)
+
+
+def test_a_schedule_of_what_is_no_optimizer():
+    for t in (weir, torch):
+        with pytest.raises(TypeError, match="not an Optimizer"):
+            t.optim.lr_scheduler.ExponentialLR(object(), 0.9)
