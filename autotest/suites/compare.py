@@ -76,6 +76,9 @@ def compare(subject: str, folder: Path, file: str, seconds: float, per_test: flo
     except RuntimeError as error:
         result.trouble = str(error)
         return result
+    if not ours.keys() & theirs.keys():  # pytest reports a file that cannot be loaded as one failed test of the file's name
+        result.trouble = f"{subject} cannot load it: " + "; ".join(error for _, error, _ in ours.values())
+        return result
     result.total = sum(outcome != "skipped" for outcome, _, _ in theirs.values())
     result.passed = sum(outcome == "passed" for outcome, _, _ in ours.values())
     for test, (outcome, _, _) in theirs.items():

@@ -44,10 +44,11 @@ def test_a_file_runs_under_both_frameworks(folder):
     assert "3 passed of 4, 1 that PyTorch passes do not" in compare.show(found)
 
 
-def test_a_file_that_cannot_run_says_why(folder):
-    (folder / "test_broken.py").write_text("import nothing_of_that_name\n")
+def test_a_file_that_cannot_be_loaded_says_why(folder):
+    (folder / "test_broken.py").write_text("import torch\nif 'weir' in torch.__version__:\n    import nothing_of_that_name\n"
+                                           "def test_it():\n    pass\n")
     found = compare.compare("weir", folder, "test_broken.py", 300, 60)
-    assert found.trouble or found.passed == 0 and not found.worse
+    assert "weir cannot load it" in found.trouble and "nothing_of_that_name" in found.trouble
 
 
 def test_the_command_refuses_a_file_that_is_not_there(folder):
