@@ -43,6 +43,7 @@ class Task {
   }
 
   Tensors run() {
+    Running running(this);
     GradMode grad(options_.create_graph);
     for (State& s : states_)
       if (s.dependencies == 0 && s.needed) push(s);
@@ -51,10 +52,23 @@ class Task {
       ready_.pop();
       execute(slot);
     }
+    for (size_t i = 0; i < at_end_.size(); i++) {
+      auto fn = at_end_[i];  // which may add another
+      fn();
+    }
     return std::move(results_);
   }
 
+  void call_at_end(std::function<void()> fn) { at_end_.push_back(std::move(fn)); }
+  static thread_local Task* innermost;  // of this thread's passes
+
  private:
+  struct Running {
+    Task* before = innermost;
+    explicit Running(Task* task) { innermost = task; }
+    ~Running() { innermost = before; }
+  };
+
   State& state_of(const NodeRef& node) {
     if (node->task == id_) return states_[node->slot];
     // A nested backward may have taken the scratch fields of a node that is ours: look it up.
@@ -88,7 +102,7 @@ class Task {
     Tensor g = index < s.node->metas.size() ? fit(grad, s.node->metas[index], from) : grad;
     Tensor& sum = s.buffer[index];
     if (!sum) sum = std::move(g);
-    else if (!mode.grad && sum->refs.load() == 1 && sum->storage->refs.load() == 1 && sum.is_contiguous())
+    else if (!mode.grad && sum.unshared() && sum.is_contiguous())
       grad_ops.add_into(sum, g);
     else sum = grad_ops.add(sum, g);
   }
@@ -191,9 +205,17 @@ class Task {
   Tensors results_;
   std::priority_queue<std::pair<uint64_t, uint32_t>> ready_;
   bool nested_possible_ = false;
+  std::vector<std::function<void()>> at_end_;
 };
 
+thread_local Task* Task::innermost = nullptr;
+
 }  // namespace
+
+void at_end_of_backward(std::function<void()> fn) {
+  check(Task::innermost != nullptr, "Final callbacks can only be installed during backward pass.");
+  Task::innermost->call_at_end(std::move(fn));
+}
 
 std::vector<Edge> root_edges(const Tensors& roots) {
   std::vector<Edge> edges;

@@ -18,6 +18,8 @@ Tensors backward(const Tensors& roots, const Tensors& grads, const Tensors& inpu
 
 /// As above, from and to places in the graph.
 Tensors backward(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options);
+/// `fn` runs when the pass that is under way on this thread has ended. RuntimeError outside of one.
+void at_end_of_backward(std::function<void()> fn);
 /// Where gradients of tensors enter and end. RuntimeError for one that does not require grad.
 std::vector<Edge> root_edges(const Tensors& roots);
 std::vector<Edge> input_edges(const Tensors& inputs);

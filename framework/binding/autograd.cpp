@@ -246,6 +246,12 @@ void init_autograd(py::module_& m) {
     shown->flags |= kRequiresGrad;
     return shown;
   }, "The result number i of a node, kept without its history: with it again.");
+  m.def("_queue_callback", [](py::function fn) {
+    at_end_of_backward([f = shared(fn)] {
+      py::gil_scoped_acquire gil;
+      (*f)();
+    });
+  });
   m.def("_bump_version", [](const Tensor& t) { bump_version(t); });
   m.def("_rebase", [](const Tensor& t) { grad_fn(t); });
 

@@ -2,9 +2,10 @@
 
 Source: torch.autograd.Variable.
 """
+import types
 import warnings
 
-from _weir import Tensor
+from _weir import Tensor, _queue_callback
 
 __all__ = ["Variable", "VariableMeta"]
 
@@ -18,6 +19,9 @@ class VariableMeta(type):
 
 class Variable(metaclass=VariableMeta):
     """`data` without its history. TypeError for what is no tensor."""
+
+    #: `queue_callback(fn)` calls fn() when the backward pass that is under way has ended. RuntimeError outside of one.
+    _execution_engine = types.SimpleNamespace(queue_callback=_queue_callback)
 
     def __new__(cls, data=None, requires_grad=False, volatile=None, name=None):
         if volatile is not None:
