@@ -63,7 +63,7 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
     else grad_ops.add_into(v.grad, g);
   } else {
     // Steal a gradient nobody else holds; otherwise a later in-place change would reach somebody else's tensor.
-    bool sole = !(g->flags & kMarks) && g->refs.load() == 1 && g->storage->refs.load() == 1 && !g.has_flag(kWrappedNumber);
+    bool sole = !(g->flags & kMarks) && g.unshared() && !g.has_flag(kWrappedNumber);
     // Optimizers walk a parameter and its gradient side by side: keep them in one layout.
     bool dense = is_non_overlapping_and_dense(leaf.sizes(), leaf.strides());
     bool fits = dense ? same_layout(leaf.sizes(), g.strides(), leaf.strides()) : g.is_contiguous();

@@ -167,7 +167,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   bool any = false, of_numbers = false;
   for (const Tensor& x : in) {
     node->next.push_back(x ? gradient_edge(x) : Edge{});
-    any |= bool(node->next.back().node);
+    any |= node->next.back().node || (x && requires_grad(x));  // an unrecorded view requires grad, which then goes nowhere
     of_numbers |= node->next.back().node && is_inexact(x.dtype());
   }
   bool recorded = any || (inplace && requires_grad(out[0]));
@@ -205,6 +205,8 @@ struct Install {
 void check_inplace_allowed(const std::string& name, const Tensor& self) {
   const bool view = self.is_view();
   if (view) {
+    check(!self.has_flag(kUnrecorded), "A view was created in no_grad or inference mode and is being modified in place with grad mode enabled. "
+          "Make both the view and the change inside the block, which is not recorded then, or both outside.");
     const Tensor base(self->base);
     check(!(base.has_flag(kRequiresGrad) && !grad_fn(base)), "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }

@@ -22,27 +22,20 @@ Variable& variable(const Tensor& t) {
   return *static_cast<Variable*>(t->autograd.get());
 }
 
-// A view of a base that got its history later (by an in-place write through another view) is part of it too.
-static bool base_has_history(const Tensor& t) {
-  if (!t.is_view() || !(t->base->flags & kRequiresGrad)) return false;
-  auto* v = static_cast<Variable*>(t->base->autograd.get());
-  return v && v->grad_fn;
-}
+// A view of a base that came to require grad later is part of its history too; one that was not recorded says so, as in PyTorch.
+static bool base_requires_grad(const Tensor& t) { return t.is_view() && t->base->flags & kRequiresGrad; }
 
-bool requires_grad(const Tensor& t) { return t.has_flag(kRequiresGrad) || base_has_history(t); }
+bool requires_grad(const Tensor& t) { return t.has_flag(kRequiresGrad) || base_requires_grad(t); }
 
 bool is_leaf(const Tensor& t) { return !grad_fn(t); }
 
 NodeRef grad_fn(const Tensor& t) {
-  Variable* v = variable_or_null(t);
-  if (base_has_history(t) && (!v || !v->grad_fn || v->attr_version != t.version())) {
-    Tensor base(t->base);
-    if (is_inexact(t.dtype()) || t.dtype() == base.dtype()) {  // not integers that show the bytes of numbers
-      NodeRef node(new AsStridedNode(base, t));
-      set_history(t, node, 0);
-      v = variable_or_null(t);
-    }
+  if (base_requires_grad(t) && t->seen_version != t.version()) {  // the base was changed since
+    check(!t.has_flag(kUnrecorded), "A view was created in no_grad or inference mode and its base or another view of its base has been modified "
+          "in place with grad mode enabled. Make both the view and the change inside the block, which is not recorded then, or both outside.");
+    set_history(t, NodeRef(new AsStridedNode(Tensor(t->base), t)), 0);
   }
+  Variable* v = variable_or_null(t);
   return v ? v->grad_fn : NodeRef();
 }
 
@@ -71,7 +64,7 @@ void set_history(const Tensor& t, const NodeRef& node, uint32_t nr) {
   Variable& v = variable(t);
   v.grad_fn = node;
   v.output_nr = nr;
-  v.attr_version = t.version();
+  t->seen_version = t.version();
   t->flags |= kRequiresGrad;
   if (node->metas.size() <= nr) node->metas.resize(nr + 1);
   node->metas[nr] = t.meta();

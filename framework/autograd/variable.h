@@ -7,7 +7,6 @@ namespace weir {
 struct Variable : AutogradData {
   NodeRef grad_fn;             // null on a leaf
   uint32_t output_nr = 0;      // which output of grad_fn this tensor is
-  uint32_t attr_version = 0;   // storage version when grad_fn was set; a view with an older one is stale
   Tensor grad;
   Node* accumulator = nullptr;  // borrowed: the AccumulateGrad node holds the tensor, not the reverse
   std::shared_ptr<Tensor> retained;  // .grad of a non-leaf after retain_grad(); its hook must not own the tensor

@@ -282,6 +282,8 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     if (type.geometry) {
       Tensor v[1];
       const Tensor& x = c.inputs[0];
+      check(!x.has_flag(kInference) || mode.inference, "Inplace update to inference tensor outside InferenceMode is not allowed. You can make "
+            "a clone to get a normal tensor before doing inplace update.");
       bool recorded = mode.grad && requires_grad(x);
       check(!recorded || !is_leaf(x), "a leaf Variable that requires grad is being used in an in-place operation.");
       call(type, c.op, c.inputs, v);

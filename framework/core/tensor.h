@@ -40,6 +40,7 @@ enum Flag : uint32_t {
   kWrappedNumber = 1 << 1,  // a Python number; weak in type promotion
   kInference = 1 << 2,      // made in inference mode: never tracked
   kSibling = 1 << 8,        // one of several views that one call made: written to in place, they would part from each other
+  kUnrecorded = 1 << 9,     // a view made where gradients are off: writes to it are not part of its base's history
   kNoVersion = 1 << 3,      // `.data`: writes do not count as in-place for autograd
   kConj = 1 << 4,           // its numbers are the conjugates of its bytes
   kNeg = 1 << 5,            // its numbers are the negatives of its bytes
@@ -57,6 +58,7 @@ struct TensorImpl {
   std::atomic<int32_t> refs{1};
   DType dtype = DType::float32;
   uint32_t flags = 0;
+  uint32_t seen_version = 0;  // of a view: the storage's version its history is of
   int64_t numel = 0;
   int64_t offset = 0;  // in elements
   StorageRef storage;
@@ -96,6 +98,11 @@ class Tensor {
   bool is_contiguous() const { return p_->contiguous; }
   bool has_flag(Flag f) const { return p_->flags & f; }
   bool is_view() const { return bool(p_->base); }
+  /// Whether this handle is all that holds the tensor and its memory, but for a base that nobody else holds either.
+  bool unshared() const {
+    const bool own_base = is_view() && p_->base->refs.load() == 1 && p_->base->storage == p_->storage;
+    return p_->refs.load() == 1 && p_->storage->refs.load() == 1 + own_base;
+  }
   uint32_t version() const { return p_->storage->version; }
   Meta meta() const {
     Meta m(sizes(), strides(), dtype(), device());

@@ -161,10 +161,12 @@ void call_view(const OpType& type, const void* op, Inputs in, Tensor* out) {
   Tensor v = alias(x, g.sizes, g.strides, g.offset);
   if (g.dtype) v->dtype = *g.dtype;
   v->flags ^= g.marks;
-  // A view made where nothing is recorded has no history to rebase: it is a plain alias. So is one that shows integers as fractions,
-  // since there are no gradients of integers.
-  const bool recordable = !g.dtype || is_inexact(x.dtype()) || !is_inexact(*g.dtype);
-  if (recordable && mode.grad && !x.has_flag(kInference)) v->base = x->base ? x->base : x.ref();
+  // What has no gradients, as the same bytes in another dtype, is a plain alias. Source of the rest: PyTorch's CreationMeta.
+  if (type.differentiable && !x.has_flag(kInference)) {
+    v->base = x->base ? x->base : x.ref();
+    v->seen_version = v.version();
+    v->flags |= mode.grad ? x->flags & kUnrecorded : kUnrecorded;
+  }
   out[0] = std::move(v);
 }
 

@@ -184,9 +184,16 @@ TEST(View, SharesStorageAndNamesItsRoot) {
   EXPECT_EQ(v->base, a.ref());
 }
 
-TEST(View, MadeWithoutGradIsAPlainAlias) {
-  GradMode off(false);
-  EXPECT_FALSE(fn::view(tensor({1, 2}), Dims{2, 1}).is_view());
+TEST(View, MadeWithoutGradIsNotWrittenToWithIt) {
+  Tensor x = tensor({2}, {1, 2}), v, w = tensor({2}, {3, 4});
+  {
+    GradMode off(false);
+    v = fn::view(x, Dims{2});
+  }
+  EXPECT_TRUE(v.is_view());
+  add_into(v, w);  // nothing of it is recorded
+  set_requires_grad(w, true);
+  EXPECT_THROW(add_into(v, w), Error);
 }
 
 TEST(View, RefusesWhatStridesForbid) {

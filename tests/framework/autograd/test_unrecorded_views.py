@@ -1,0 +1,63 @@
+"""Views made where gradients are off: what PyTorch lets a program do with them later."""
+
+import pytest
+import torch
+import weir
+
+VIEWS = {"slice": lambda x: x[:2], "reshaped": lambda x: x.view(2, 2), "one of many": lambda x: x.unbind()[0],
+         "of a view": lambda x: x[1:].unsqueeze(0)[0, :2]}
+BASES = {"leaf": lambda t: t.ones(4, requires_grad=True), "result": lambda t: t.ones(4, requires_grad=True) * 2, "plain": lambda t: t.ones(4)}
+
+
+def outcome(act):
+    """What an action gives, or the class of its error."""
+    try:
+        return act()
+    except Exception as error:
+        return type(error).__name__
+
+
+def told(v):
+    return outcome(lambda: (v.requires_grad, v.is_leaf, v.grad_fn is None, v._is_view(), v.is_inference()))
+
+
+def life_of_a_view(t, base, view, mode):
+    """What can be done with a view made in `mode`, where nothing is recorded, once that ends."""
+    def fresh():
+        x = BASES[base](t)
+        with getattr(t, mode)():
+            return x, VIEWS[view](x)
+
+    w = t.ones((), requires_grad=True)
+    x, v = fresh()
+    seen = [told(v), v._base is x, outcome(lambda: (v * w).requires_grad), told(v.view(-1)), told(v.detach())]
+    for change in (lambda v: v.mul_(2), lambda v: v.mul_(w), lambda v: v.view(-1).mul_(w), lambda v: v.detach().mul_(2), lambda v: v.requires_grad_()):
+        x, v = fresh()
+        seen += [outcome(lambda: change(v).requires_grad), told(v), told(x)]
+    x, v = fresh()
+    with t.no_grad():
+        v.mul_(2)
+    seen += [told(v), outcome(lambda: (v * 2).requires_grad), x.tolist()]
+    x, v = fresh()
+    seen += [outcome(lambda: x.mul_(2).requires_grad), told(v), outcome(lambda: v.mul_(2).requires_grad)]
+    x, v = fresh()
+    outcome(lambda: (v * 3).sum().backward())
+    return seen + [outcome(lambda: v.grad.tolist()), None if not x.is_leaf or x.grad is None else x.grad.tolist()]
+
+
+@pytest.mark.parametrize("mode", ["no_grad", "inference_mode"])
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("base", BASES)
+def test_a_view_made_where_nothing_is_recorded_is_a_leaf_that_may_not_be_written_to_later(base, view, mode):
+    assert life_of_a_view(weir, base, view, mode) == life_of_a_view(torch, base, view, mode)
+
+
+def test_a_view_requires_grad_as_soon_as_its_base_does():
+    def ask(t):
+        x = t.ones(4)
+        v = x[:2]
+        x.requires_grad_()
+        seen = [told(v)]
+        (v * 3).sum().backward()
+        return seen + [v.grad, x.grad]
+    assert ask(weir) == ask(torch)
