@@ -1,9 +1,10 @@
 """Worker processes of a DataLoader.
 
-Each worker has a queue of tasks; results come back on one queue and are put in order here. Tensors travel as
+Each worker has a pipe of tasks; results come back on one queue and are put in order here. Tensors travel as
 pickled arrays: simple, and right for batches that a training step reads once.
 """
 
+import contextlib
 import multiprocessing
 import pickle
 import queue
@@ -18,6 +19,7 @@ from weir._lazy import np
 from . import _collate
 
 _STOP, _RESTART = "stop", "restart"
+_ORPHAN_SECONDS = 5.0  # how often an idle worker looks whether its parent still lives
 _POLL_SECONDS = 0.5   # how often to look whether the workers still live, while no batch comes
 _STOP_SECONDS = 5.0   # how long a worker may take to end before it is made to
 
@@ -38,8 +40,8 @@ class _Failure:
         raise error
 
 
-class _End:
-    """A worker's stream is over."""
+class End:
+    """A worker's stream is over, or all batches of an epoch were given."""
 
 
 def _generate_state(base_seed, worker_id):
@@ -62,8 +64,13 @@ def _work(worker, loader, seed, tasks, results):
         fetch = Fetcher(loader)
     except Exception:
         failure, fetch = _Failure(worker), None
+    parent = multiprocessing.parent_process()
     while True:
-        kind, number, index = tasks.get()
+        while not tasks.poll(_ORPHAN_SECONDS):
+            if not parent.is_alive():  # the pipe does not end with it: later workers hold its other end too
+                results.cancel_join_thread()
+                return
+        kind, number, index = tasks.recv()
         if kind == _STOP:
             return
         if kind == _RESTART:
@@ -71,10 +78,8 @@ def _work(worker, loader, seed, tasks, results):
             continue
         try:
             value = fetch(index) if fetch is not None else failure
-        except StopIteration:
-            value = _End()
-        except Exception:
-            value = _Failure(worker)
+        except Exception as error:
+            value = End() if isinstance(error, StopIteration) and fetch.streams else _Failure(worker)
         results.put((number, worker, pickle.dumps(value)))
 
 
@@ -85,69 +90,81 @@ def _end_of(process):
 
 
 class WorkerPool:
-    """The processes of one loader; `run` yields the batches of one epoch in order."""
+    """The processes of one loader. `start` begins an epoch, `next` gives its batches."""
 
     def __init__(self, loader, seed):
-        context = loader.multiprocessing_context
-        if context is None or isinstance(context, str):
-            context = multiprocessing.get_context(context)
+        context = loader.multiprocessing_context or multiprocessing.get_context()
         self._loader, self._results = loader, context.Queue()
-        self._tasks = [context.SimpleQueue() for _ in range(loader.num_workers)]
-        self._processes = [
+        pipes = [context.Pipe(duplex=False) for _ in range(loader.num_workers)]
+        self._tasks = [send for _, send in pipes]
+        self.processes = [
             context.Process(target=_work, args=(i, loader, seed, tasks, self._results), daemon=True)
-            for i, tasks in enumerate(self._tasks)]
-        for process in self._processes:
+            for i, (tasks, _) in enumerate(pipes)]
+        for process in self.processes:
             process.start()
+        for tasks, _ in pipes:
+            tasks.close()
         self._epochs = 0
         self._sent = 0  # tasks over all epochs, so that a late result of a broken-off epoch is told apart
 
-    def run(self, indices, close):
-        """Batches of the indices, `prefetch_factor` ahead per worker."""
+    def start(self, indices):
+        """An epoch over `indices`, the first `prefetch_factor` batches per worker asked for at once."""
         if self._epochs:
             for tasks in self._tasks:
-                tasks.put((_RESTART, None, None))
+                tasks.send((_RESTART, None, None))
         self._epochs += 1
-        try:
-            yield from self._ordered(indices)
-        finally:
-            if close:
-                self.close()
+        self._indices, self._due = indices, self._sent
+        self._alive, self._turn = set(range(len(self._tasks))), 0
+        self._waiting, self._ready = {}, {}  # by number of the task: its worker; and what came of it
+        self._ask()
 
-    def _ordered(self, indices):
-        workers = len(self._tasks)
-        alive = set(range(workers))
-        given = self._sent
-        waiting, ready = {}, {}
-        exhausted = False
-        turn = 0
+    def next(self):
+        """The batch that is due, or with in_order=False one that is there; End at the end of the epoch.
+
+        What a worker raised is raised here in the place of its batch; those after it can still be asked for.
+        """
         while True:
-            while not exhausted and alive and len(waiting) + len(ready) < workers * self._loader.prefetch_factor:
-                try:
-                    index = next(indices)
-                except StopIteration:
-                    exhausted = True
-                    break
-                while turn % workers not in alive:
-                    turn += 1
-                self._tasks[turn % workers].put(("task", self._sent, index))
-                waiting[self._sent] = turn % workers
-                self._sent, turn = self._sent + 1, turn + 1
-            if given == self._sent:
-                return
-            while given not in ready:
+            self._ask()
+            if not (self._waiting or self._ready):
+                return End()
+            while not self._ready or (self._loader.in_order and self._due not in self._ready):
                 number, worker, text = self._receive()
-                if number in waiting:  # else: left over from an epoch that was broken off
-                    del waiting[number]
-                    ready[number] = worker, text
-            worker, text = ready.pop(given)
-            given += 1
+                if self._waiting.pop(number, None) is not None:  # else: left over from an epoch that was broken off
+                    self._ready[number] = worker, text
+            worker, text = self._ready.pop(self._due if self._loader.in_order else next(iter(self._ready)))
+            self._due += 1
             value = pickle.loads(text)
             if isinstance(value, _Failure):
+                self._ask()
                 value.reraise()
-            if isinstance(value, _End):
-                alive.discard(worker)
-            else:
-                yield value
+            if not isinstance(value, End):
+                self._ask()
+                return value
+            self._alive.discard(worker)
+
+    def _ask(self):
+        """Asks for batches until enough are under way."""
+        while self._indices is not None and (worker := self._free()) is not None:
+            try:
+                index = next(self._indices)
+            except StopIteration:
+                self._indices = None
+                return
+            self._tasks[worker].send(("task", self._sent, index))
+            self._waiting[self._sent] = worker
+            self._sent += 1
+
+    def _free(self):
+        """The worker for the next batch; None where as many are under way as may be."""
+        most = len(self._tasks) * self._loader.prefetch_factor
+        if not self._alive or len(self._waiting) + len(self._ready) >= most:
+            return None
+        for _ in self._tasks:
+            worker, self._turn = self._turn, (self._turn + 1) % len(self._tasks)
+            loaded = list(self._waiting.values()).count(worker)
+            if worker in self._alive and (self._loader.in_order or loaded < most // len(self._alive)):
+                return worker
+        return None
 
     def _receive(self):
         patience = self._loader.timeout or None
@@ -158,7 +175,7 @@ class WorkerPool:
                 return self._results.get(timeout=step)
             except queue.Empty:
                 waited += step
-                dead = [p for p in self._processes if not p.is_alive()]
+                dead = [p for p in self.processes if not p.is_alive()]
                 if dead:
                     raise RuntimeError("DataLoader worker (pid(s) " + ", ".join(str(p.pid) for p in dead) + ") exited unexpectedly: "
                                        + ", ".join(map(_end_of, dead))) from None
@@ -167,10 +184,11 @@ class WorkerPool:
 
     def close(self):
         """Stops the workers and waits for them."""
-        for process, tasks in zip(self._processes, self._tasks):
+        for process, tasks in zip(self.processes, self._tasks):
             if process.is_alive():
-                tasks.put((_STOP, None, None))
-        for process in self._processes:
+                with contextlib.suppress(BrokenPipeError):  # it ended just now
+                    tasks.send((_STOP, None, None))
+        for process in self.processes:
             process.join(timeout=_STOP_SECONDS)
             if process.is_alive():
                 process.terminate()

@@ -1,10 +1,14 @@
 """DataLoader: batches of a dataset, in this process or from workers."""
 
+import multiprocessing
+import os
+import warnings
+
 import weir
 
 from . import _collate
 from ._collate import default_collate, default_convert  # noqa: F401
-from ._worker import WorkerPool
+from ._worker import End, WorkerPool
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -35,13 +39,20 @@ class DataLoader:
     PyTorch's order. Raises ValueError for contradicting options.
     """
 
+    __initialized = False  # by PyTorch's private name, which programs that wrap loaders read
+
+    def __class_getitem__(cls, item):
+        return cls
+
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
                  collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,
                  multiprocessing_context=None, generator=None, *, prefetch_factor=None, persistent_workers=False,
                  pin_memory_device="", in_order=True):
         self._check(dataset, batch_size, shuffle, sampler, batch_sampler, num_workers, drop_last, timeout, prefetch_factor,
                     persistent_workers)
-        self.dataset, self.num_workers, self.timeout = dataset, num_workers, timeout
+        self._dataset_kind = _DatasetKind.Iterable if isinstance(dataset, IterableDataset) else _DatasetKind.Map
+        self.dataset, self.num_workers, self.timeout, self.in_order = dataset, num_workers, timeout, in_order
+        self.pin_memory_device = pin_memory_device
         self.pin_memory, self.worker_init_fn, self.generator = pin_memory, worker_init_fn, generator
         self.multiprocessing_context, self.persistent_workers = multiprocessing_context, persistent_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
@@ -55,9 +66,11 @@ class DataLoader:
         elif batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
-        batches = batch_sampler is not None
-        self.collate_fn = collate_fn or (_collate.default_collate if batches else _collate.default_convert)
-        self._pool = None
+        self.collate_fn = collate_fn or (_collate.default_collate if self._auto_collation else _collate.default_convert)
+        self.__initialized = True
+        self._iterator = None
+        self._IterableDataset_len_called = None  # what len() said of it last
+        self.check_worker_number_rationality()
 
     @staticmethod
     def _check(dataset, batch_size, shuffle, sampler, batch_sampler, num_workers, drop_last, timeout, prefetch_factor,
@@ -86,40 +99,92 @@ class DataLoader:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 
     @property
-    def _dataset_kind(self):
-        return _DatasetKind.Iterable if isinstance(self.dataset, IterableDataset) else _DatasetKind.Map
+    def multiprocessing_context(self):
+        """What workers are made with; a name of a start method becomes its context. ValueError and TypeError for others."""
+        return self.__multiprocessing_context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context):
+        if context is not None and not self.num_workers:
+            raise ValueError("multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+                             f"num_workers={self.num_workers}")
+        if isinstance(context, str):
+            known = multiprocessing.get_all_start_methods()
+            if context not in known:
+                raise ValueError(f"multiprocessing_context option should specify a valid start method in {known!r}, but got "
+                                 f"multiprocessing_context={context!r}")
+            context = multiprocessing.get_context(context)
+        if context is not None and not isinstance(context, multiprocessing.context.BaseContext):
+            raise TypeError("multiprocessing_context option should be a valid context object or a string specifying the start method, but got "
+                            f"multiprocessing_context={context}")
+        self.__multiprocessing_context = context
+
+    def __setattr__(self, name, value):
+        if self.__initialized and name in ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"):
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    @property
+    def _auto_collation(self):
+        return self.batch_sampler is not None
 
     @property
     def _index_sampler(self):
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     def __len__(self):
-        if isinstance(self.dataset, IterableDataset):
-            size = len(self.dataset)
+        if self._dataset_kind == _DatasetKind.Iterable:
+            size = self._IterableDataset_len_called = len(self.dataset)
             if self.batch_size is None:
                 return size
             return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
         return len(self._index_sampler)
 
     def __iter__(self):
-        return self._get_iterator()
+        if not (self.persistent_workers and self.num_workers):
+            return self._get_iterator()
+        if self._iterator is None:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        return self._iterator
 
     def _get_iterator(self):
         return (_MultiProcessingDataLoaderIter if self.num_workers else _SingleProcessDataLoaderIter)(self)
+
+    def check_worker_number_rationality(self):
+        """Warns of more workers than this process may use CPUs."""
+        cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        if self.num_workers > cpus:
+            warnings.warn(f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number of worker in current "
+                          f"system is {cpus}, which is smaller than what this DataLoader is going to create. Please be aware that excessive worker "
+                          "creation might get DataLoader running slow or even freeze, lower the worker number to avoid potential slowness/freeze "
+                          "if necessary.", stacklevel=3)
 
 
 class _BaseDataLoaderIter:
     """One epoch of a loader. Programs ask whether an iterator is one, under PyTorch's private name."""
 
     def __init__(self, loader):
-        self._loader, self._num_yielded, self._batches = loader, 0, self._start(loader)
+        self._loader = loader
+        # PyTorch draws this for every epoch, with or without workers, unless they live on; the order depends on it.
+        self._base_seed = int(weir.empty((), dtype=weir.int64).random_(generator=loader.generator).item())
+        self._reset(loader)
+
+    def _reset(self, loader):
+        self._sampler_iter, self._num_yielded = iter(loader._index_sampler), 0
+        self._promised = loader._IterableDataset_len_called
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        batch = next(self._batches)
+        batch = self._next_data()
         self._num_yielded += 1
+        if self._promised is not None and self._loader._dataset_kind == _DatasetKind.Iterable and self._num_yielded > self._promised:
+            warnings.warn(f"Length of IterableDataset {self._loader.dataset} was reported to be {self._promised} (when accessing len(dataloader)), "
+                          f"but {self._num_yielded} samples have been fetched. With workers, each of them goes through its own copy of the dataset: "
+                          "see https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset", stacklevel=2)
         return batch
 
     def __len__(self):
@@ -127,37 +192,44 @@ class _BaseDataLoaderIter:
 
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
-    @staticmethod
-    def _start(loader):
-        _seed(loader)
-        return _in_process(loader)
+    def __init__(self, loader):
+        super().__init__(loader)
+        self._fetch = Fetcher(loader)
+
+    def _next_data(self):
+        return self._fetch(next(self._sampler_iter))
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    @staticmethod
-    def _start(loader):
-        indices = iter(loader._index_sampler)
-        if loader._pool is not None:
-            return loader._pool.run(indices, close=False)
-        pool = WorkerPool(loader, _seed(loader))
-        if loader.persistent_workers:
-            loader._pool = pool
-        return pool.run(indices, close=not loader.persistent_workers)
+    _pool = None
 
+    def _reset(self, loader):
+        super()._reset(loader)
+        if self._pool is None:
+            self._pool = WorkerPool(loader, self._base_seed)
+        self._pool.start(self._sampler_iter)
 
-def _seed(loader):
-    """PyTorch draws this for every epoch, with or without workers, unless they live on; the order depends on it."""
-    return int(weir.empty((), dtype=weir.int64).random_(generator=loader.generator).item())
+    @property
+    def _workers(self):
+        return self._pool.processes
 
+    def _next_data(self):
+        if self._pool is None:
+            raise StopIteration  # again
+        batch = self._pool.next()  # which may raise a StopIteration of the dataset's own
+        if not isinstance(batch, End):
+            return batch
+        if not self._loader.persistent_workers:
+            self._shutdown_workers()
+        raise StopIteration
 
-def _in_process(loader):
-    fetch = Fetcher(loader)
-    for index in loader._index_sampler:
-        try:
-            batch = fetch(index)
-        except StopIteration:
-            return
-        yield batch
+    def _shutdown_workers(self):
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
+    def __del__(self):
+        self._shutdown_workers()
 
 
 class Fetcher:
@@ -166,10 +238,11 @@ class Fetcher:
     def __init__(self, loader):
         self._dataset, self._collate = loader.dataset, loader.collate_fn
         self._batched, self._drop_last = loader.batch_sampler is not None, loader.drop_last
-        self._stream = iter(loader.dataset) if isinstance(loader.dataset, IterableDataset) else None
+        self.streams = loader._dataset_kind == _DatasetKind.Iterable
+        self._stream = iter(loader.dataset) if self.streams else None
 
     def __call__(self, index):
-        if self._stream is not None:
+        if self.streams:
             return self._collate(self._from_stream(index))
         if not self._batched:
             return self._collate(self._dataset[index])

@@ -64,8 +64,25 @@ class StackDataset(Dataset):
             return {key: dataset[index] for key, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices):
+        columns = {key: _several(dataset, indices)
+                   for key, dataset in (self.datasets.items() if isinstance(self.datasets, dict) else enumerate(self.datasets))}
+        if isinstance(self.datasets, dict):
+            return [dict(zip(columns, sample)) for sample in zip(*columns.values())]
+        return list(zip(*columns.values()))
+
     def __len__(self):
         return self._length
+
+
+def _several(dataset, indices):
+    """A dataset's samples at the indices. ValueError where it gives another number of them."""
+    if not callable(getattr(dataset, "__getitems__", None)):
+        return [dataset[i] for i in indices]
+    samples = dataset.__getitems__(indices)
+    if len(samples) != len(indices):
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(samples)}")
+    return samples
 
 
 class ConcatDataset(Dataset):
@@ -97,11 +114,17 @@ class ChainDataset(IterableDataset):
     def __init__(self, datasets):
         self.datasets = datasets
 
+    def _streams(self):
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield dataset
+
     def __iter__(self):
-        return itertools.chain.from_iterable(self.datasets)
+        return itertools.chain.from_iterable(self._streams())
 
     def __len__(self):
-        return sum(len(d) for d in self.datasets)
+        return sum(len(d) for d in self._streams())
 
 
 class Subset(Dataset):
@@ -109,6 +132,9 @@ class Subset(Dataset):
 
     def __init__(self, dataset, indices):
         self.dataset, self.indices = dataset, indices
+        if type(self).__getitem__ is not Subset.__getitem__ and type(self).__getitems__ is Subset.__getitems__:
+            raise NotImplementedError(f"{type(self).__name__} overrides __getitem__ but not __getitems__, which DataLoader calls: write it too, "
+                                      "say `return [self.__getitem__(i) for i in indices]`")
 
     def __getitem__(self, index):
         if isinstance(index, list):
@@ -117,9 +143,7 @@ class Subset(Dataset):
 
     def __getitems__(self, indices):
         chosen = [self.indices[i] for i in indices]
-        if callable(getattr(self.dataset, "__getitems__", None)):
-            return self.dataset.__getitems__(chosen)
-        return [self.dataset[i] for i in chosen]
+        return self.dataset.__getitems__(chosen) if callable(getattr(self.dataset, "__getitems__", None)) else [self.dataset[i] for i in chosen]
 
     def __len__(self):
         return len(self.indices)
