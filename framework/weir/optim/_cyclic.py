@@ -2,7 +2,7 @@
 
 import math
 
-from ._schedule import LRScheduler, put
+from ._schedule import LRScheduler, per_group, put
 
 
 def _cosine(start, end, share):
@@ -39,7 +39,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             epoch = self.last_epoch + 1
             self.T_cur += 1
             if self.T_cur >= self.T_i:
-                self.T_cur -= self.T_i
+                self.T_cur %= self.T_i
                 self.T_i *= self.T_mult
         else:
             self._jump(epoch)
@@ -93,10 +93,7 @@ class OneCycleLR(_MomentumSchedule):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
         self.optimizer, self.total_steps, self._anneal_func_type = optimizer, total_steps, anneal_strategy
         self._schedule_phases = self._phases(pct_start, three_phase)
-        groups = optimizer.param_groups
-        highest = list(max_lr) if isinstance(max_lr, (list, tuple)) else [max_lr] * len(groups)
-        if len(highest) != len(groups):
-            raise ValueError("max_lr must have the same length as optimizer.param_groups")
+        groups, highest = optimizer.param_groups, per_group("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for group, peak in zip(groups, highest):
                 group["initial_lr"] = peak / div_factor
@@ -106,9 +103,10 @@ class OneCycleLR(_MomentumSchedule):
         if cycle_momentum:
             self._momentum_key(optimizer)
             if last_epoch == -1:
-                for group in groups:
-                    self._set_momentum(group, max_momentum)
-                    group["max_momentum"], group["base_momentum"] = max_momentum, base_momentum
+                for group, most, least in zip(groups, per_group("max_momentum", optimizer, max_momentum),
+                                              per_group("base_momentum", optimizer, base_momentum)):
+                    self._set_momentum(group, most)
+                    group["max_momentum"], group["base_momentum"] = most, least
         if last_epoch == -1:
             for group in groups:
                 put(group, "lr", group["initial_lr"])
@@ -152,14 +150,13 @@ class CyclicLR(_MomentumSchedule):
     def __init__(self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0,
                  scale_fn=None, scale_mode="cycle", cycle_momentum=True, base_momentum=0.8, max_momentum=0.9,
                  last_epoch=-1):
-        groups = optimizer.param_groups
-        spread = lambda v: list(v) if isinstance(v, (list, tuple)) else [v] * len(groups)  # noqa: E731
+        groups, base_lrs = optimizer.param_groups, per_group("base_lr", optimizer, base_lr)
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         if last_epoch == -1:
-            for group, lr in zip(groups, spread(base_lr)):
+            for group, lr in zip(groups, base_lrs):
                 put(group, "lr", lr)
-        self.max_lrs, self.mode, self.gamma = spread(max_lr), mode, gamma
+        self.max_lrs, self.mode, self.gamma = per_group("max_lr", optimizer, max_lr), mode, gamma
         down = step_size_up if step_size_down is None else step_size_down
         self.total_size = float(step_size_up + down)
         self.step_ratio = step_size_up / self.total_size
@@ -169,13 +166,14 @@ class CyclicLR(_MomentumSchedule):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self._momentum_key(optimizer)
-            self.base_momentums, self.max_momentums = spread(base_momentum), spread(max_momentum)
+            self.base_momentums = per_group("base_momentum", optimizer, base_momentum)
+            self.max_momentums = per_group("max_momentum", optimizer, max_momentum)
             if last_epoch == -1:
                 for group, most, least in zip(groups, self.max_momentums, self.base_momentums):
                     self._set_momentum(group, most)
                     group["max_momentum"], group["base_momentum"] = most, least
         super().__init__(optimizer, last_epoch)
-        self.base_lrs = spread(base_lr)
+        self.base_lrs = base_lrs
 
     def scale_fn(self, x):
         """How much of the full height a cycle (or iteration) reaches."""

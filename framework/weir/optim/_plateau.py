@@ -1,8 +1,9 @@
 """A schedule that follows a metric."""
 
+import warnings
 from math import inf
 
-from ._schedule import LRScheduler, put
+from ._schedule import EPOCH_DEPRECATION_WARNING, LRScheduler, put
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -35,6 +36,8 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics, epoch=None):
         """Takes an epoch's metric and lowers the rates when it is due."""
         current = float(metrics)
+        if epoch is not None:
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0
@@ -49,6 +52,13 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = self._current()
 
     def _reduce_lr(self):
+        groups = len(self.optimizer.param_groups)
+        if groups != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(f"The number of param groups in the `optimizer` ({groups}) differs from when `ReduceLROnPlateau` was initialized "
+                                   f"({len(self.min_lrs)}), usually due to a new param group being added to the optimizer. Please modify the `min_lrs` "
+                                   "field to match the number of param groups.")
+            self.min_lrs = [self.default_min_lr] * groups
         for group, least in zip(self.optimizer.param_groups, self.min_lrs):
             lower = max(float(group["lr"]) * self.factor, least)
             if float(group["lr"]) - lower > self.eps:

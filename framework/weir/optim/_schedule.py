@@ -20,6 +20,14 @@ def _function(step):
     return getattr(step, "__func__", step)
 
 
+def per_group(name, optimizer, value):
+    """A value for each group of the optimizer, from one for all or a list of them; tensors are copied. ValueError for another number."""
+    values, groups = value if isinstance(value, (list, tuple)) else [value] * len(optimizer.param_groups), len(optimizer.param_groups)
+    if len(values) != groups:
+        raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(values)} values, param_groups has {groups}.")
+    return [v.detach().clone() if isinstance(v, Tensor) else v for v in values]
+
+
 def put(group, key, value):
     """Sets an option of a group; a tensor keeps its place, since compiled steps and programs hold it."""
     if isinstance(group[key], Tensor):

@@ -134,6 +134,8 @@ class Muon(Optimizer):
 class SparseAdam(Optimizer):
     """Adam for sparse gradients: only the entries that have a gradient, and their means, move. RuntimeError for dense gradients."""
 
+    _LATER_TENSORS = ()  # its steps are numbers, as PyTorch's
+
     _takes_complex = True
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps: float = 1e-8, maximize: bool = False):

@@ -90,9 +90,24 @@ class Optimizer:
     def __getstate__(self):
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
+    #: Options that came later than the first files with the states of optimizers: off where a file does not name them.
+    _LATER_OPTIONS = {"amsgrad": False, "capturable": False, "differentiable": False, "foreach": None, "fused": None, "maximize": False,
+                      "nesterov": False}
+    #: What of a parameter's state is a tensor now and was a number in such files.
+    _LATER_TENSORS = ("step", "mu_product", "eta", "mu")
+
     def __setstate__(self, state):
+        """Takes over attributes, those of older files too; subclasses of programs' own extend it."""
         self.__dict__.update(state)
         self.__dict__.setdefault("_hooks", defaultdict(OrderedDict))
+        for group in self.param_groups:
+            for name, default in self.defaults.items():
+                if name not in group and default is not required:
+                    group[name] = self._LATER_OPTIONS.get(name, default)
+            for p in group["params"]:
+                for name in self._LATER_TENSORS:
+                    if isinstance(self.state.get(p, {}).get(name), (int, float)):
+                        self.state[p][name] = weir.tensor(float(self.state[p][name]), dtype=weir.float32)
 
     def add_param_group(self, param_group: dict) -> None:
         """Adds parameters with options of their own. Raises ValueError when one is already in a group."""
@@ -306,11 +321,12 @@ class Optimizer:
             raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
         positions = chain(*(g["params"] for g in saved))
         by_position = dict(zip(positions, chain(*(g["params"] for g in own))))
-        self.state = defaultdict(dict)
+        state = defaultdict(dict)
         for key, value in state_dict["state"].items():
             p = by_position.get(key)
-            self.state[key if p is None else p] = value if p is None else _cast(p, value)
-        self.param_groups = [{**new, "params": old["params"]} for old, new in zip(own, saved)]
+            state[key if p is None else p] = value if p is None else _cast(p, value)
+        names = [{"param_names": old["param_names"]} if "param_names" in old else {} for old in own]
+        self.__setstate__({"state": state, "param_groups": [{**name, **new, "params": old["params"]} for name, old, new in zip(names, own, saved)]})
         for hook in self._hooks["load_post"].values():
             hook(self)
 

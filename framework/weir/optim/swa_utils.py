@@ -4,7 +4,7 @@ import copy
 import weir
 from weir.nn import Module
 
-from .lr_scheduler import LRScheduler
+from ._schedule import LRScheduler, per_group
 
 
 def get_ema_multi_avg_fn(decay=0.999):
@@ -96,11 +96,11 @@ class SWALR(LRScheduler):
     """Goes from the group's rate to swa_lr in anneal_epochs, by a cosine or a line, and stays there."""
 
     def __init__(self, optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos", last_epoch=-1):
+        rates = per_group("swa_lr", optimizer, swa_lr)
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must by one of 'cos' or 'linear', instead got {anneal_strategy}")
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
-        rates = swa_lr if isinstance(swa_lr, (list, tuple)) else [swa_lr] * len(optimizer.param_groups)
         for rate, group in zip(rates, optimizer.param_groups):
             group["swa_lr"] = rate
         self.anneal_epochs, self._anneal_strategy = anneal_epochs, anneal_strategy

@@ -126,3 +126,53 @@ def test_a_schedule_of_what_is_no_optimizer():
     for t in (weir, torch):
         with pytest.raises(TypeError, match="not an Optimizer"):
             t.optim.lr_scheduler.ExponentialLR(object(), 0.9)
+
+
+def wrong_schedules(t):
+    """The classes of errors, or None, of options that fit no group."""
+    def optimizer():
+        return t.optim.SGD([{"params": [t.nn.Parameter(t.ones(2))]}, {"params": [t.nn.Parameter(t.ones(2))]}], lr=0.1, momentum=0.9)
+    L = t.optim.lr_scheduler
+    makers = [lambda: L.MultiplicativeLR(optimizer(), 0.95), lambda: L.LambdaLR(optimizer(), [abs, 3]), lambda: L.LambdaLR(optimizer(), [abs]),
+              lambda: t.optim.swa_utils.SWALR(optimizer(), [1.0, 0.1, 0.2]), lambda: L.CyclicLR(optimizer(), [0.1], 0.2),
+              lambda: L.CyclicLR(optimizer(), 0.1, 0.2, base_momentum=[0.8]), lambda: L.OneCycleLR(optimizer(), [0.1] * 3, total_steps=4)]
+    seen = []
+    for make in makers:
+        try:
+            make()
+            seen.append(None)
+        except Exception as error:
+            seen.append(type(error).__name__)
+    return seen
+
+
+def test_options_that_fit_no_group_are_refused():
+    assert wrong_schedules(weir) == wrong_schedules(torch)
+
+
+def test_a_plateau_says_that_groups_came_later():
+    for t in (weir, torch):
+        for least, error in ((0, None), ([0, 0], RuntimeError)):
+            optimizer = t.optim.SGD([{"params": [t.nn.Parameter(t.ones(2))]}, {"params": [t.nn.Parameter(t.ones(2))]}], lr=0.1)
+            schedule = t.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0, min_lr=least)
+            optimizer.add_param_group({"params": [t.nn.Parameter(t.ones(2))], "lr": 0.5})
+            schedule.step(1)
+            if error is None:
+                schedule.step(2)
+                assert optimizer.param_groups[2]["lr"] == 0.05
+            else:
+                with pytest.raises(error):
+                    schedule.step(2)
+
+
+def test_bounds_given_as_tensors_are_copied():
+    for t in (weir, torch):
+        most = t.tensor(0.9)
+        optimizer = t.optim.SGD([t.nn.Parameter(t.ones(2))], lr=0.1, momentum=0.5)
+        schedule = t.optim.lr_scheduler.CyclicLR(optimizer, 0.1, t.tensor(0.2), max_momentum=most)
+        most.mul_(0.5)
+        assert float(optimizer.param_groups[0]["max_momentum"]) == pytest.approx(0.9) and float(schedule.max_lrs[0]) == pytest.approx(0.2)
+        warm = t.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=4)
+        warm.T_cur = 7
+        warm.step()
+        assert warm.T_cur == 0
