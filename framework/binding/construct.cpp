@@ -201,6 +201,8 @@ Tensor construct(PyObject* data, std::optional<DType> dtype) {
   }
   if (is_numpy_array(data)) return copied(from_numpy(data), dtype);
   if (is_numpy_scalar(data) && !dtype) return copied(from_numpy(py::reinterpret_steal<py::object>(must(PyObject_CallMethod(data, "__array__", nullptr)))), dtype);
+  const bool plain = PyList_Check(data) || PyTuple_Check(data) || PyFloat_Check(data) || PyLong_Check(data) || PyComplex_Check(data);
+  if (!plain && PyObject_HasAttrString(data, "__dlpack__")) return copied(from_exporter(data), dtype);
   return from_python(data, dtype);
 }
 

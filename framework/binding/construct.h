@@ -16,6 +16,8 @@ bool is_numpy_scalar(PyObject* o);
 
 /// `array` as a tensor over the same memory. TypeError for element types weir lacks, ValueError for strides it cannot have.
 Tensor from_numpy(pybind11::handle array);
+/// An object with `__dlpack__` as a tensor over its memory. RuntimeError for memory of another device.
+Tensor from_exporter(pybind11::handle o);
 /// Others have the address of `t`'s memory from now on, so it cannot grow: `grow` in core/storage.cpp refuses.
 void keep_in_place(const Tensor& t);
 

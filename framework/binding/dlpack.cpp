@@ -80,7 +80,7 @@ template <class Managed> py::capsule exported(Exported* e, Managed& managed, con
 }
 
 py::capsule to_dlpack(const Tensor& t, bool versioned) {
-  check<TypeError>(!t.has_flag(kRequiresGrad), "Can't export tensors that require gradient, use tensor.detach()");
+  check(!(t->flags & kMarks), "__dlpack__: expected a tensor without the conjugate or negative bit, whose bytes are its numbers: resolve_conj(), resolve_neg()");
   check(t.device().type == DeviceType::cpu, "__dlpack__: expected a tensor on the CPU, got ", name_of(t.device().type));
   keep_in_place(t);
   auto* e = new Exported{alias(t, t.sizes(), t.strides(), t->offset), t.sizes(), t.strides()};
@@ -128,8 +128,20 @@ Tensor from_capsule(py::handle capsule) {
 
 }  // namespace
 
+Tensor from_exporter(py::handle o) {
+  const int kind = py::int_(py::tuple(o.attr("__dlpack_device__")())[0]);
+  check(kind == kCpu, "from_dlpack: expected memory of the CPU, got device type ", kind);
+  try {
+    return from_capsule(o.attr("__dlpack__")(py::arg("max_version") = py::make_tuple(1, 0)));
+  } catch (py::error_already_set& e) {
+    if (!e.matches(PyExc_TypeError)) throw;
+  }
+  return from_capsule(o.attr("__dlpack__")());  // from before versions were part of the protocol
+}
+
 void init_dlpack(py::module_& m) {
   m.def("_to_dlpack", &to_dlpack, py::arg("tensor"), py::arg("versioned"));
+  m.def("_from_exporter", &from_exporter);
   m.def("_from_capsule", &from_capsule);
 }
 

@@ -104,6 +104,7 @@ PyObject* get_output_nr(const Tensor& t) {
   return PyLong_FromLong(v ? v->output_nr : 0);
 }
 PyObject* get_version(const Tensor& t) { return PyLong_FromUnsignedLong(t.version()); }
+PyObject* get_cdata(const Tensor& t) { return PyLong_FromVoidPtr(t.get()); }
 PyObject* get_base(const Tensor& t) { return t.is_view() ? wrap(Tensor(t->base)) : Py_NewRef(Py_None); }
 PyObject* get_is_inference(const Tensor& t) { return PyBool_FromLong(t.has_flag(kInference)); }
 
@@ -155,6 +156,7 @@ PyGetSetDef getset[] = {
     {"ndim", get<get_ndim>, nullptr, nullptr, nullptr},
     {"requires_grad", get<get_requires_grad>, set_requires_grad_attr, nullptr, nullptr},
     {"is_leaf", get<get_is_leaf>, nullptr, nullptr, nullptr},
+    {"_cdata", get<get_cdata>, nullptr, "Identity of the tensor, whatever Python object stands for it.", nullptr},
     {"retains_grad", get<get_retains_grad>, nullptr, nullptr, nullptr},
     {"grad", get<get_grad>, set_grad, nullptr, nullptr},
     {"data", get<get_data>, set_data, nullptr, nullptr},

@@ -34,7 +34,7 @@ struct Str {
 
 /// A few real numbers ("scales"), inline like Str.
 struct Floats {
-  static constexpr int kMost = 8;
+  static constexpr int kMost = 16;
   double v[kMost] = {};
   int n = 0;
   Floats() = default;

@@ -105,11 +105,11 @@ Tensor Stack::compose(Inputs in) const {
 }
 
 Meta Flip::infer(Inputs in) const {
-  uint32_t seen = 0;
+  uint64_t seen = 0;
   for (int64_t d : dims) {
     int k = wrap_dim(d, in[0].ndim(), "flip");
     check(!(seen >> k & 1), "flip: dim ", k, " appears multiple times in the list of dims");
-    seen |= 1u << k;
+    seen |= uint64_t(1) << k;
   }
   return with_strides(like(in[0]), in[0]);
 }

@@ -38,7 +38,7 @@ std::array<Meta, 2> picked_meta(const char* op, const Tensor& x, int64_t dim, bo
   int d = wrap_dim(dim, x.ndim(), op);
   check<IndexError>(x.ndim() == 0 || x.sizes()[d] > 0, op, "(): Expected reduction dim ", d, " to have non-zero size.");
   check_ordered(op, x, kinds);
-  return pair_of(x, reduced_sizes(x.sizes(), x.ndim() ? 1u << d : 0, keepdim));
+  return pair_of(x, reduced_sizes(x.sizes(), x.ndim() ? axis_bit(d) : 0, keepdim));
 }
 
 // The gradient of values goes back to where they stood.

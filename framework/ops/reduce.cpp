@@ -15,18 +15,18 @@
 namespace weir {
 using namespace fn;
 
-uint32_t reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim) {
-  if (!dim || dim->empty()) return (1u << ndim) - 1;
-  uint32_t mask = 0;
+Axes reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim) {
+  if (!dim || dim->empty()) return first_axes(ndim);
+  Axes mask = 0;
   for (int64_t d : *dim) {
     int k = wrap_dim(d, ndim, op);
     check(!(mask >> k & 1), op, ": dim ", k, " appears multiple times in the list of dims");
-    mask |= 1u << k;
+    mask |= axis_bit(k);
   }
   return ndim ? mask : 0;
 }
 
-Dims reduced_sizes(const Dims& sizes, uint32_t axes, bool keepdim) {
+Dims reduced_sizes(const Dims& sizes, Axes axes, bool keepdim) {
   Dims out;
   for (int i = 0; i < sizes.n; i++) {
     if (!(axes >> i & 1)) out.push(sizes[i]);
@@ -50,7 +50,7 @@ Meta reduced(const char* op, const Tensor& x, const std::optional<Dims>& dim, bo
 // A reduced tensor with the reduced axes back as 1, so that it broadcasts against the input.
 Tensor restore(const Tensor& t, const std::optional<Dims>& dim, bool keepdim, int ndim) {
   if (keepdim || ndim == 0) return t;
-  uint32_t axes = reduced_axes("reduce", dim, ndim);
+  Axes axes = reduced_axes("reduce", dim, ndim);
   Dims sizes;
   for (int i = 0, k = 0; i < ndim; i++) sizes.push(axes >> i & 1 ? 1 : t.sizes()[k++]);
   return reshape(t, sizes);
@@ -61,29 +61,28 @@ Tensor spread(const Saved& s, const Tensor& dy, const std::optional<Dims>& dim, 
   return expand(restore(dy, dim, keepdim, sizes.n), sizes);
 }
 
-void check_not_empty(const char* op, const Tensor& x, uint32_t axes) {
+void check_not_empty(const char* op, const Tensor& x, Axes axes) {
   for (int i = 0; i < x.ndim(); i++)
     check<IndexError>(!(axes >> i & 1) || x.sizes()[i] > 0, op, "(): Expected reduction dim ", i, " to have non-zero size.");
 }
 
-Meta extreme_meta(const char* op, const Tensor& x, const Dims& dim, bool keepdim) {
-  uint32_t axes = reduced_axes(op, dim, x.ndim());
+Meta extreme_meta(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim) {
+  Axes axes = reduced_axes(op, dim, x.ndim());
   if (x.numel() == 0) {
-    check(!dim.empty(), op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+    check(dim && !dim->empty(), op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
           "with the 'dim' argument.");
     check_not_empty(op, x, axes);
   }
   return {reduced_sizes(x.sizes(), axes, keepdim), x.dtype(), x.device()};
 }
 
-Tensors extreme_vjp(const Saved& s, const Tensor& dy, const Dims& dim, bool keepdim) {
+Tensors extreme_vjp(const Saved& s, const Tensor& dy, const std::optional<Dims>& dim, bool keepdim) {
   Tensor x = s.input(0);
-  std::optional<Dims> axes = dim;
-  Tensor equal = fn::eq(x, restore(s.output(), axes, keepdim, x.ndim()));
-  Dims all = dim;
+  Tensor equal = fn::eq(x, restore(s.output(), dim, keepdim, x.ndim()));
+  Dims all = dim.value_or(Dims{});
   if (all.empty()) for (int i = 0; i < x.ndim(); i++) all.push(i);
   Tensor count = x.ndim() ? sum(equal, all, true) : num(1.0);
-  return {cast_to(equal, dy.dtype()) * (restore(dy, axes, keepdim, x.ndim()) / count)};
+  return {cast_to(equal, dy.dtype()) * (restore(dy, dim, keepdim, x.ndim()) / count)};
 }
 
 // Source: PyTorch's evenly_distribute_backward; unlike that of amax, NaN counts as equal to NaN.
@@ -97,7 +96,7 @@ Meta arg_meta(const char* op, const Tensor& x, std::optional<int64_t> dim, bool 
   std::optional<Dims> dims;
   if (dim) dims = Dims{*dim};
   check(!is_complex(x.dtype()), op, "(): does not support complex input");
-  uint32_t axes = reduced_axes(op, dims, x.ndim());
+  Axes axes = reduced_axes(op, dims, x.ndim());
   if (dim) check_not_empty(op, x, axes);
   else check<IndexError>(x.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0. "
                          "Specify the reduction dim with the 'dim' argument.");
@@ -105,7 +104,7 @@ Meta arg_meta(const char* op, const Tensor& x, std::optional<int64_t> dim, bool 
 }
 
 std::array<Meta, 2> with_index_meta(const char* op, const Tensor& x, int64_t dim, bool keepdim) {
-  uint32_t axes = reduced_axes(op, Dims{dim}, x.ndim());
+  Axes axes = reduced_axes(op, Dims{dim}, x.ndim());
   check_not_empty(op, x, axes);
   Dims sizes = reduced_sizes(x.sizes(), axes, keepdim);
   return {Meta(sizes, x.dtype(), x.device()), Meta(sizes, DType::int64, x.device())};
@@ -125,7 +124,7 @@ Tensor truth(const Tensor& x) { return x.dtype() == DType::boolean ? x : fn::ne(
 // any and all are max and min of truth; over nothing they are False and True.
 Tensor truth_reduce(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim, bool any) {
   DType out = x.dtype() == DType::uint8 ? DType::uint8 : DType::boolean;
-  uint32_t axes = dim && dim->empty() ? 0 : reduced_axes(op, dim, x.ndim());  // no axes named: none, unlike sum
+  Axes axes = dim && dim->empty() ? 0 : reduced_axes(op, dim, x.ndim());  // no axes named: none, unlike sum
   Dims sizes = reduced_sizes(x.sizes(), axes, keepdim), list;
   if (x.numel() == 0) return full_of(Meta(sizes, out, x.device()), Scalar(!any));
   for (int i = 0; i < x.ndim(); i++)

@@ -4,9 +4,14 @@
 
 namespace weir {
 
-/// Which axes a reduction runs over, as a bit mask; none named means all.
-uint32_t reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim);
-Dims reduced_sizes(const Dims& sizes, uint32_t axes, bool keepdim);
+/// A set of axes, a bit for each.
+using Axes = uint64_t;
+static_assert(kMaxDims <= 64);
+constexpr Axes axis_bit(int64_t d) { return Axes(1) << d; }
+constexpr Axes first_axes(int n) { return n == 64 ? ~Axes(0) : axis_bit(n) - 1; }
+/// Which axes a reduction runs over; none named means all.
+Axes reduced_axes(const char* op, const std::optional<Dims>& dim, int ndim);
+Dims reduced_sizes(const Dims& sizes, Axes axes, bool keepdim);
 
 struct Sum : Op {
   static constexpr Signature signature =
@@ -93,10 +98,10 @@ struct Norm2 : Op {
 
 struct Amax : Op {
   static constexpr Signature signature =
-      "amax(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
+      "amax(input: Tensor, dim: int | list[int] | None = [], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Largest element over dim (all axes when empty); equal ones share the gradient.";
   static constexpr const char* notation = "reduce dim";
-  Dims dim;
+  std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Amax::dim, &Amax::keepdim};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
@@ -106,10 +111,10 @@ struct Amax : Op {
 
 struct Amin : Op {
   static constexpr Signature signature =
-      "amin(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
+      "amin(input: Tensor, dim: int | list[int] | None = [], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Smallest element over dim (all axes when empty); equal ones share the gradient.";
   static constexpr const char* notation = "reduce dim";
-  Dims dim;
+  std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Amin::dim, &Amin::keepdim};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};

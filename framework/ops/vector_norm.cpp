@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kName = "linalg.vector_norm";
 
 // A norm, or its gradient, with the reduced axes back in their places.
-Tensor restored(Tensor t, uint32_t axes, bool keepdim, int ndim) {
+Tensor restored(Tensor t, Axes axes, bool keepdim, int ndim) {
   for (int d = 0; d < ndim && !keepdim; d++)
     if (axes >> d & 1) t = fn::unsqueeze(t, int64_t(d));
   return t;
@@ -43,7 +43,7 @@ Meta PowerNorm::infer(Inputs in) const {
 Tensors PowerNorm::vjp(const Saved& s, const Tensor& dy) const {
   if (p == 0) return {};  // none, not zeros: as in PyTorch
   Tensor x = s.input(0);
-  uint32_t axes = reduced_axes(kName, dim, x.ndim());
+  Axes axes = reduced_axes(kName, dim, x.ndim());
   Tensor norm = restored(s.output(), axes, keepdim, x.ndim()), g = restored(dy, axes, keepdim, x.ndim());
   Tensor size = fn::abs(x);
   auto to = [](const Tensor& t, double by) { return fn::pow(t, by); };
@@ -57,7 +57,7 @@ Tensor VectorNorm::compose(Inputs in) const {
   check(is_inexact(x.dtype()), kName, ": Expected a floating point or complex tensor as input. Got ", name_of(x.dtype()));
   if (dtype) x = widened_for_norm(kName, x, *dtype);
   const double p = ord.to_double();
-  uint32_t mask = reduced_axes(kName, dim && !dim->empty() ? dim : std::nullopt, x.ndim());
+  Axes mask = reduced_axes(kName, dim && !dim->empty() ? dim : std::nullopt, x.ndim());
   Dims axes;
   for (int d = 0; d < x.ndim(); d++)
     if (mask >> d & 1) axes.push(d);

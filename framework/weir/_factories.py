@@ -2,7 +2,7 @@
 import builtins
 import warnings
 
-from _weir import Tensor, _from_buffer, _is_numpy, _write_out, from_numpy, get_default_dtype, ops, tensor
+from _weir import Tensor, _from_buffer, _from_capsule, _from_exporter, _is_numpy, _write_out, from_numpy, get_default_dtype, ops, tensor
 
 from . import _types as T
 from ._lazy import np
@@ -62,7 +62,14 @@ def as_dtype(dtype):
 
 def as_tensor(data, dtype=None, device=None):
     """`data` as a tensor: a tensor itself and an array's own memory where dtype and device allow, else a copy."""
-    t = data if isinstance(data, Tensor) else from_numpy(data) if _is_array(data) else tensor(data, dtype=dtype)
+    if isinstance(data, Tensor):
+        t = data
+    elif _is_array(data):
+        t = from_numpy(data)
+    elif hasattr(data, "__dlpack__"):
+        t = _from_exporter(data)
+    else:
+        t = tensor(data, dtype=dtype)
     return t.to(device=device, dtype=dtype) if dtype or device else t
 
 
@@ -77,9 +84,10 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         t = obj
     elif _is_numpy(obj):
         t = from_numpy(np.asarray(obj))
-    elif hasattr(obj, "__dlpack__") or type(obj).__name__ == "PyCapsule":
-        from ._interchange import from_dlpack
-        t = from_dlpack(obj)
+    elif hasattr(obj, "__dlpack__"):
+        t = _from_exporter(obj)
+    elif type(obj).__name__ == "PyCapsule":
+        t = _from_capsule(obj)
     elif type(obj).__name__ == "UntypedStorage":
         t = obj._flat
     elif _is_buffer(obj):

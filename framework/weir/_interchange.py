@@ -2,7 +2,7 @@
 
 import enum
 
-from _weir import Tensor, _from_capsule, _to_dlpack
+from _weir import Tensor, _from_capsule, _from_exporter, _to_dlpack
 
 
 class DLDeviceType(enum.IntEnum):
@@ -19,22 +19,9 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
     RuntimeError for memory of another device, unknown element types, negative strides and read-only memory.
     Source: https://pytorch.org/docs/stable/generated/torch.from_dlpack.html
     """
-    if not hasattr(ext_tensor, "__dlpack__"):
-        t = _from_capsule(ext_tensor)
-    else:
-        kind = ext_tensor.__dlpack_device__()[0]
-        if kind != DLDeviceType.kDLCPU:
-            raise RuntimeError(f"from_dlpack: expected memory of the CPU, got device type {int(kind)}")
-        t = _from_capsule(_capsule(ext_tensor))
+    t = _from_exporter(ext_tensor) if hasattr(ext_tensor, "__dlpack__") else _from_capsule(ext_tensor)
     t = t if device is None else t.to(device)
     return t.clone() if copy else t
-
-
-def _capsule(exporter):
-    try:
-        return exporter.__dlpack__(max_version=(1, 0))
-    except TypeError:  # from before versions were part of the protocol
-        return exporter.__dlpack__()
 
 
 def to_dlpack(tensor):
@@ -43,9 +30,22 @@ def to_dlpack(tensor):
 
 
 def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """A capsule over self's memory, for `from_dlpack` of another framework."""
+    """A capsule over self's memory, for `from_dlpack` of another framework.
+
+    BufferError for what the protocol cannot tell: a history, numbers that are not their bytes, a layout, memory beside the CPU's.
+    """
     if not isinstance(self, Tensor):
         raise TypeError(f"__dlpack__: expected a Tensor, got {type(self).__name__}")
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if self.is_conj() or self.is_neg():
+        raise BufferError(f"Can't export tensors with the {'conjugate' if self.is_conj() else 'negative'} bit set")
+    if self.device.type != "cpu":
+        raise BufferError(f"Cannot pack tensors on {self.device}")
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be ``int`` or ``none``")
+    if stream not in (None, -1):
+        raise AssertionError(f"stream should be None on cpu, got {stream}")
     if dl_device is not None and tuple(dl_device)[0] != DLDeviceType.kDLCPU:
         raise BufferError(f"__dlpack__: expected the CPU, got device {dl_device}")
     versioned = max_version is not None and max_version[0] >= 1

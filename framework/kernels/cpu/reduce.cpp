@@ -43,7 +43,7 @@ struct Axes {
 
 struct Plan {
   Axes kept, reduced;
-  Plan(const Tensor& x, uint32_t axes) {
+  Plan(const Tensor& x, Axes axes) {
     for (int d = 0; d < x.ndim(); d++) (axes >> d & 1 ? reduced : kept).add(x.sizes()[d], x.strides()[d]);
     // The order of reduced axes is free: the densest innermost.
     for (int i = 0; i < reduced.n; i++)
@@ -69,6 +69,7 @@ template <class T> struct NumbersOf : SumOf<T> {
 template <class T> struct ProductOf {
   static constexpr T start = T(1);
   template <class V> static V join(V a, V b) { return a * b; }
+  static std::complex<double> join(std::complex<double> a, std::complex<double> b) { return times(a, b); }
 };
 template <class T> struct LargestOf {
   static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
@@ -108,7 +109,7 @@ template <class T, template <class> class Of> T reduce_block(const T* p, int64_t
 template <class T, template <class> class Of>
 class Reducer {
  public:
-  Reducer(const Tensor& x, uint32_t axes) : x_(x), plan_(x, axes), item_(size_of(x.dtype())), direct_(x.dtype() == dtype_of<T>()) {}
+  Reducer(const Tensor& x, Axes axes) : x_(x), plan_(x, axes), item_(size_of(x.dtype())), direct_(x.dtype() == dtype_of<T>()) {}
 
   /// Fills out[i], in the compute type, for all kept positions.
   void run(T* out) const {
@@ -218,7 +219,7 @@ struct Keep {
 
 // Results come in the compute type, go through `finish` and are cast to the output's in one go.
 template <template <class> class Of, class Finish = Keep>
-void reduce(const Tensor& x, uint32_t axes, const Tensor& out, Finish finish = {}) {
+void reduce(const Tensor& x, Axes axes, const Tensor& out, Finish finish = {}) {
   auto run = [&]<class T>(TypeTag<T>) {
     bool direct = out.dtype() == dtype_of<T>();
     std::vector<T> buffer(direct ? 0 : out.numel());
@@ -255,7 +256,10 @@ void nansum(const Nansum& op, Inputs in, Outputs out) {
 void mean(const Mean& op, Inputs in, Outputs out) {
   double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
   double scale = n == 0 ? NAN : 1 / n;
-  reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("mean", op.dim, in[0].ndim()), out[0], [scale](auto sum) { return sum * scale; });
+  reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("mean", op.dim, in[0].ndim()), out[0], [scale](auto sum) {
+    if constexpr (requires { sum.imag(); }) return times(sum, decltype(sum)(scale));
+    else return sum * scale;
+  });
 }
 // The parts of complex numbers are one more axis to reduce.
 Tensor with_parts(const Tensor& x) {
@@ -265,11 +269,11 @@ Tensor with_parts(const Tensor& x) {
   return alias(x->storage, real_type(x.dtype()), sizes, strides, 2 * x->offset);
 }
 void norm2(const Norm2& op, Inputs in, Outputs out) {
-  uint32_t axes = reduced_axes("norm2", op.dim, in[0].ndim());
+  Axes axes = reduced_axes("norm2", op.dim, in[0].ndim());
   bool parts = is_complex(in[0].dtype());
-  reduce<SquaresOf>(parts ? with_parts(in[0]) : in[0], parts ? axes | 1u << in[0].ndim() : axes, out[0], [](auto sum) { return std::sqrt(double(sum)); });
+  reduce<SquaresOf>(parts ? with_parts(in[0]) : in[0], parts ? axes | axis_bit(in[0].ndim()) : axes, out[0], [](auto sum) { return std::sqrt(double(sum)); });
 }
-void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_before(in[0], op.dtype), (1u << in[0].ndim()) - 1, out[0]); }
+void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_before(in[0], op.dtype), first_axes(in[0].ndim()), out[0]); }
 void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
   reduce<ProductOf>(cast_before(in[0], op.dtype), reduced_axes("prod", Dims{op.dim}, in[0].ndim()), out[0]);
 }
@@ -323,7 +327,7 @@ template <bool kLargest, class T> void find_in_columns(const T* p, int64_t colum
 
 // First position of the largest (or smallest) element; NaN is larger and smaller than anything.
 template <bool kLargest, class T>
-void find(const Tensor& x, uint32_t axes, T* values, int64_t* indices) {
+void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
   Plan plan(x, axes);
   // Positions count in the input's own order, so the reduced axes keep it.
   Axes reduced;
@@ -360,7 +364,7 @@ void find(const Tensor& x, uint32_t axes, T* values, int64_t* indices) {
 }
 
 template <bool kLargest>
-void find_into(const Tensor& x, uint32_t axes, const Tensor* values, const Tensor& indices) {
+void find_into(const Tensor& x, Axes axes, const Tensor* values, const Tensor& indices) {
   auto run = [&]<class T>(TypeTag<T>) {
     std::vector<T> top(values ? indices.numel() : 0);
     find<kLargest, T>(x, axes, values ? top.data() : nullptr, indices.data<int64_t>());

@@ -7,6 +7,7 @@
 
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/vec_complex.h"
 #include "framework/ops/reduce.h"
 
 namespace weir {
@@ -55,6 +56,7 @@ struct SumOf {
 struct ProductOf {
   template <class T> static constexpr T start() { return T(1); }
   template <class T> static T join(T a, T b) { return a * b; }
+  template <class R> static std::complex<R> join(std::complex<R> a, std::complex<R> b) { return times(a, b); }
 };
 
 // Running totals of a known number of lines, `across` apart: they stay in registers.
@@ -239,6 +241,7 @@ void logcumsumexp(const Logcumsumexp& op, Inputs in, Outputs out) {
       for (int64_t l = b; l < e; l++) {
         int64_t at = axis.line(l) * item;
         convert(x.dtype(), x.raw() + at, inner, dtype_of<T>(), line.data(), 1, n);
+        if constexpr (std::is_same_v<T, std::complex<double>>) line[0] = joined(line[0], T(-INFINITY));  // which drops the phase of a zero
         for (int64_t i = 1; i < n; i++) line[i] = joined(line[i], line[i - 1]);
         convert(dtype_of<T>(), line.data(), 1, x.dtype(), out[0].raw() + at, inner, n);
       }

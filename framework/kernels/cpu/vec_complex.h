@@ -54,6 +54,10 @@ template <class R> struct Vec<std::complex<R>> {
   friend Mask<R> operator==(Vec a, Vec b) { return (a.re == b.re) & (a.im == b.im); }
   friend Mask<R> operator!=(Vec a, Vec b) { return (a.re != b.re) | (a.im != b.im); }
 };
+/// The plain formula, as PyTorch's: C's rules for products would make infinities of some NaN.
+template <class R> std::complex<R> times(std::complex<R> a, std::complex<R> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 template <class R> using ComplexVec = Vec<std::complex<R>>;
 
 template <class R> ComplexVec<R> where(Mask<R> m, ComplexVec<R> a, ComplexVec<R> b) {

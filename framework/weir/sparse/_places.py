@@ -387,3 +387,8 @@ def _mask_sparse(s, mask):
     at = weir.searchsorted(flat(places._i, mask.shape), flat(kept._i, mask.shape))
     return like(zeros._with(zeros._v.index_add(0, at, kept._v)), mask)
 
+
+
+@rule("__dlpack__")
+def _export(input, **options):
+    raise BufferError("Can't export tensors with layout other than torch.strided")

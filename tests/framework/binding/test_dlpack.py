@@ -30,9 +30,58 @@ def test_views_keep_their_strides():
     assert weir.from_dlpack(np.arange(6).reshape(2, 3)[:, ::2]).tolist() == [[0, 2], [3, 5]]
 
 
+CANNOT_BE_TOLD = {
+    "a history": lambda t: t.ones(2, requires_grad=True).__dlpack__(),
+    "a conjugate": lambda t: t.tensor([1 + 2j]).conj().__dlpack__(),
+    "sparse": lambda t: t.sparse_coo_tensor([[0]], [1.0], (1,)).__dlpack__(),
+    "no memory": lambda t: t.ones(2, device="meta").__dlpack__(),
+    "a stream": lambda t: t.ones(2).__dlpack__(stream=object()),
+    "a stream of the CPU": lambda t: t.ones(2).__dlpack__(stream=0),
+}
+
+
+@pytest.mark.parametrize("what", CANNOT_BE_TOLD)
+def test_what_the_protocol_cannot_tell_is_refused(what):
+    for t in (torch, weir):
+        with pytest.raises(Exception) as error:
+            CANNOT_BE_TOLD[what](t)
+        assert error.type is (TypeError if what == "a stream" else AssertionError if what == "a stream of the CPU" else BufferError)
+
+
+def test_negated_bytes_are_not_exported():
+    part = weir.tensor([1 + 2j]).conj().imag  # PyTorch hands out 2 for -2
+    with pytest.raises(BufferError):
+        part.__dlpack__()
+    with pytest.raises(RuntimeError):
+        weir.to_dlpack(part)
+
+
+class Exporter:
+    """An array of a library that nobody knows."""
+
+    def __init__(self, t):
+        self.t = t
+
+    def __dlpack__(self, **options):
+        return self.t.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.t.__dlpack_device__()
+
+
+@pytest.mark.parametrize("make", [lambda t, x: t.tensor(x), lambda t, x: t.tensor(x, dtype=t.int32), lambda t, x: t.as_tensor(x),
+                                  lambda t, x: t.ones(2).new_tensor(x), lambda t, x: t.asarray(x)])
+def test_factories_take_what_exports_its_memory(make):
+    for t in (torch, weir):
+        own = t.arange(3.0)
+        made = make(t, Exporter(own))
+        assert made.tolist() == [0, 1, 2]
+        if t is weir:
+            assert str(made.dtype) == expected and (made.data_ptr() == own.data_ptr()) == shared
+        expected, shared = str(made.dtype), made.data_ptr() == own.data_ptr()
+
+
 def test_what_cannot_be_shared_is_refused():
-    with pytest.raises(TypeError):
-        weir.ones(2, requires_grad=True).__dlpack__()
     with pytest.raises((RuntimeError, ValueError)):
         weir.ones(2, device="meta").__dlpack_device__()
     with pytest.raises(RuntimeError, match="negative strides"):

@@ -1,5 +1,8 @@
-"""Reductions of short dense lines, and the 2-norm with its gradients, against PyTorch."""
+"""Reductions of short dense lines, over more axes than 32 bits count, of infinite complex numbers, and the 2-norm with its gradients, against PyTorch."""
 
+import math
+
+import numpy as np
 import pytest
 import torch
 import weir
@@ -70,3 +73,52 @@ def test_places_of_extremes(dtype, shape, dim):
             assert_close(found[0], expected[0])
             assert_close(found[1], expected[1])
         assert_close(weir.argmax(ours, dim), torch.argmax(laid_out, dim))
+
+
+AXES = 40  # of which two have more than one element, the last and one beyond 32
+FORMS = {
+    "sum": lambda x: x.sum((0, 33, 39)), "sum all": lambda x: x.sum(tuple(range(AXES))), "mean": lambda x: x.mean(35), "amax": lambda x: x.amax(0),
+    "amin": lambda x: x.amin((35, 39), keepdim=True), "prod": lambda x: x.prod(39), "all": lambda x: x.bool().all(33), "any": lambda x: (x > 3).any((35, 1)),
+    "max": lambda x: x.max(35)[0], "argmax": lambda x: x.argmax(39), "median": lambda x: x.median(35)[0], "std": lambda x: x.std((35, 39)),
+    "var all": lambda x: x.var(), "norm": lambda x: x.norm(2, 39), "vector_norm": lambda x: x.__class__.norm(x, 3, (35, 39), True), "logsumexp": lambda x: x.logsumexp((0, 35)),
+    "flip": lambda x: x.flip((35, 39)), "cumsum": lambda x: x.cumsum(35), "count_nonzero": lambda x: x.count_nonzero(35), "nansum": lambda x: x.nansum(39),
+    "kthvalue": lambda x: x.kthvalue(2, 39)[0], "mode": lambda x: x.mode(35)[0], "aminmax": lambda x: x.aminmax(dim=39)[1], "sort": lambda x: x.sort(35)[0],
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_axes_beyond_the_thirty_second(name):
+    def run(t):
+        x = t.arange(6.0).reshape([1] * 35 + [2] + [1] * 3 + [3])
+        y = FORMS[name](x)
+        return tuple(y.shape), y.flatten()
+    (shape, ours), (expected, theirs) = run(weir), run(torch)
+    assert shape == expected
+    assert_close(ours, theirs)
+
+
+def test_no_axis_named_is_all():
+    for t in (weir, torch):
+        x = t.arange(6.0).view(2, 3)
+        assert t.amax(x, None).item() == 5 and x.amin(dim=None, keepdim=True).tolist() == [[0]]
+
+
+INF, NAN = math.inf, math.nan
+NUMBERS = [[complex(INF, INF), complex(NAN, 1), complex(-INF, 0)], [complex(INF, INF), 1, complex(-INF, 0)], [complex(0, INF), 1, complex(-INF, 0)],
+           [complex(-INF, 1), complex(-INF, 2), complex(INF, 1)], [2 + 3j, complex(INF, 1), 1j]]
+
+
+@pytest.mark.parametrize("name", ["prod", "mean", "sum", "cumprod", "cumsum", "logcumsumexp"])
+@pytest.mark.parametrize("numbers", NUMBERS, ids=str)
+def test_infinite_complex_numbers(name, numbers):
+    def run(t):
+        x = t.tensor(numbers, dtype=t.complex128)
+        return np.asarray((getattr(x, name)(0) if name.startswith(("cum", "log")) else getattr(x, name)()).tolist())
+    np.testing.assert_array_equal(run(weir), run(torch))
+
+
+def test_a_histogram_of_six_axes():
+    def run(t):
+        x = (t.arange(24.0) / 24).reshape(4, 6)
+        return t.histogramdd(x, [2] * 6, range=[0.0, 1.0] * 6)[0].sum().item()
+    assert run(weir) == run(torch) == 4
