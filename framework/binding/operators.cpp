@@ -44,8 +44,7 @@ PyObject* true_divide(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     if (!operand(a) && !is_numpy_array(a)) return Py_NewRef(Py_NotImplemented);
     auto inverse = py::reinterpret_steal<py::object>(must(unary<kReciprocal>(b)));
-    if (!is_numpy_array(a)) return must(binary<kMul>(inverse.ptr(), a));
-    return inverse.attr("_times_array")(py::handle(a)).release().ptr();
+    return must(PyNumber_Multiply(inverse.ptr(), a));  // which an array answers by NumPy's types and broadcasting
   });
 }
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
