@@ -15,6 +15,11 @@ from ..cases.observed import CANNOT_BUILD, Observation
 from ..cases.values import Raised, flatten, to_value
 
 
+def _text(warning) -> str:
+    """What a warning says, without the place in the framework's own source that it names."""
+    return str(warning.message).split(" (Triggered internally at ")[0]
+
+
 class Trial:
     """Runs `case` with `function` in framework `W`. Faults of the framework become part of the observation."""
 
@@ -40,7 +45,7 @@ class Trial:
         except Exception as error:
             self._seen.raised = Raised.of(error)
             return self._seen
-        self._seen.warned = tuple(sorted(kind for kind, _ in {(warning.category.__name__, str(warning.message)) for warning in shown}))
+        self._seen.warned = tuple(sorted(kind for kind, _ in {(warning.category.__name__, _text(warning)) for warning in shown}))
         try:
             self._observe(result, before)
         except Unmappable as error:

@@ -89,6 +89,7 @@ double real_number(PyObject* o) {
 // The object as a number of T, or an error: nothing wraps, and no fraction of an int is invented.
 template <class T> T number(PyObject* o, DType t) {
   if constexpr (std::is_same_v<T, bool>) {
+    if (is_tensor(o) || is_numpy_array(o)) return whole_number(o) != 0;  // as for integers: a fraction is no truth
     return truth_of(o);
   } else if constexpr (kIsComplex<T>) {
     Py_complex c = PyComplex_AsCComplex(o);
@@ -124,6 +125,9 @@ template <class T> void store(PyObject* data, const Dims& sizes, int dim, DType 
   for (Py_ssize_t i = 0; i < n; i++) {
     check<ValueError>(i < PySequence_Fast_GET_SIZE(items.ptr()), "the sequence changed its length while it was read");
     py::object each = py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(items.ptr(), i));
+    if (!PyFloat_CheckExact(each.ptr()) && !PyLong_CheckExact(each.ptr()) && is_numpy_array(each.ptr()))
+      warn_once("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a single numpy.ndarray "
+                "with numpy.array() before converting to a tensor.");
     store(each.ptr(), sizes, dim + 1, t, at);
   }
 }
@@ -261,16 +265,23 @@ static Tensor on_device(const Tensor& t, py::handle device) {
   return d.type == t.device().type ? t : empty(Meta(t.sizes(), t.strides(), t.dtype(), d));
 }
 
+// pybind11's own bool is NumPy's too.
+static bool flag(const char* name, py::handle given) {
+  check<TypeError>(PyBool_Check(given.ptr()), "tensor(): argument '", name, "' must be bool, not ", Py_TYPE(given.ptr())->tp_name);
+  return given.ptr() == Py_True;
+}
+
 void init_construct(py::module_& m) {
   m.def("_construct_legacy", [](DType t, const py::args& args, const py::kwargs& kwargs) {
     return construct_legacy(args.ptr(), kwargs.ptr(), t, false);
   });
-  m.def("tensor", [](py::handle data, std::optional<DType> dtype, py::handle d, bool grad, bool pin_memory) {
+  m.def("tensor", [](py::handle data, std::optional<DType> dtype, py::handle d, py::handle grad, py::handle pinned) {
+    const auto [requires_grad, pin_memory] = std::pair(flag("requires_grad", grad), flag("pin_memory", pinned));
     check(!pin_memory, "tensor: ", kNoPinnedMemory);
     Tensor t = construct(data.ptr(), dtype);
-    return finish_new(on_device(t, d), grad);
+    return finish_new(on_device(t, d), requires_grad);
   }, py::arg("data"), py::kw_only(), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
-     py::arg("requires_grad").noconvert() = false, py::arg("pin_memory").noconvert() = false,
+     py::arg("requires_grad") = false, py::arg("pin_memory") = false,
      "A new tensor with a copy of data: a number, nested sequences, an array or a tensor. Floats get the default dtype, NumPy\n"
      "numbers, arrays and tensors keep theirs. RuntimeError where a number does not fit dtype, ValueError for ragged sequences,\n"
      "TypeError for what is no number. Source: https://pytorch.org/docs/stable/generated/torch.tensor.html");

@@ -178,6 +178,39 @@ bool to_scalar(PyObject* o, Scalar* out) {
   return is_number(o) && to_double(o, &d) && (*out = Scalar(d), true);
 }
 
+// Source: c10::Scalar, which holds whole numbers from 2^63 to 2^64 - 1 as uint64.
+Tensor number_operand(PyObject* o) {
+  if (!is_number(o)) return {};
+  if (PyLong_Check(o)) {
+    int overflow;
+    const int64_t i = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (i == -1 && PyErr_Occurred()) throw py::error_already_set();
+    if (overflow > 0) {
+      const uint64_t large = PyLong_AsUnsignedLongLong(o);
+      if (PyErr_Occurred()) throw py::error_already_set();
+      Tensor t = empty(Meta({}, DType::uint64));
+      *t.data<uint64_t>() = large;
+      t->flags |= kWrappedNumber;
+      return t;
+    }
+  }
+  Scalar s;
+  return to_scalar(o, &s) ? wrapped_number(s) : Tensor();
+}
+
+void settle_large_numbers(std::span<Tensor> operands) {
+  for (Tensor& large : operands) {
+    if (!large || large.dtype() != DType::uint64 || !large.has_flag(kWrappedNumber)) [[likely]] continue;
+    const uint64_t value = *large.data<uint64_t>();
+    for (const Tensor& t : operands) {
+      if (!t || t.has_flag(kWrappedNumber) || t.dtype() == DType::uint64) continue;
+      check(t.dtype() != DType::boolean, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote Bool and UInt64");
+      large = wrapped_number(is_inexact(t.dtype()) ? Scalar(double(value)) : Scalar(int64_t(value)));
+      break;
+    }
+  }
+}
+
 // A number of a list, of which PyTorch looks only at the first whether it is one: True behind it counts as 1.
 static bool to_listed_int(PyObject* o, Py_ssize_t place, int64_t* out) {
   if (place > 0 && PyBool_Check(o)) return *out = o == Py_True, true;
@@ -200,7 +233,10 @@ bool to_dims(PyObject* o, Dims* out, bool accept_int) {
     return true;
   }
   int64_t x;
-  if (!accept_int || !(is_tensor(o) ? to_int(o, &x) : to_one_int(o, &x))) return false;
+  if (!accept_int) return false;
+  // Truth in a tensor without axes is a number, and as such is no list: only a parser that was offered lists takes it.
+  if (is_tensor(o) && unwrap(o).ndim() == 0 && unwrap(o).dtype() == DType::boolean) x = item(unwrap(o)).to_int();
+  else if (!(is_tensor(o) ? to_int(o, &x) : to_one_int(o, &x))) return false;
   out->push(x);
   return true;
 }
@@ -235,7 +271,8 @@ static bool to_floats(PyObject* o, Floats* out) {
   double d;
   out->n = 0;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(o); i++) {
-    if (!to_double(PySequence_Fast_GET_ITEM(o, i), &d)) return false;
+    PyObject* each = PySequence_Fast_GET_ITEM(o, i);
+    if (is_tensor(each) || !to_double(each, &d)) return false;  // a list of tensors is another overload's
     out->push(d);
   }
   return true;
@@ -297,9 +334,11 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
 
 // What says how many elements, or where they begin, may be a tensor of one element. Source: the parameters of PyTorch's that are symbolic integers.
 bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter) {
-  constexpr std::string_view extents[] = {"end", "groups", "high", "index", "k", "length", "low", "m", "minlength", "n", "num_samples", "output_size", "padding_idx",
+  constexpr std::string_view extents[] = {"C", "HxW", "N", "end", "groups", "high", "index", "k", "length", "low", "m", "minlength", "n", "num_samples", "output_size", "padding_idx",
                                           "size", "split_size", "start", "step", "storage_offset"};
-  if (!is_tensor(o) || unwrap(o).ndim() == 0 || (ty != Ty::i64 && ty != Ty::opt_i64)) return false;
+  if (!is_tensor(o) || unwrap(o).ndim() == 0) return false;
+  if (ty == Ty::ints) return parameter == "source" || parameter == "destination";  // lists of no length of their own, or one int
+  if (ty != Ty::i64 && ty != Ty::opt_i64) return false;
   return !std::binary_search(std::begin(extents), std::end(extents), parameter);
 }
 

@@ -25,6 +25,10 @@ bool to_int(PyObject* o, int64_t* out);    // int, NumPy integer, 0-d integer te
 bool to_double(PyObject* o, double* out);
 bool to_scalar(PyObject* o, Scalar* out);
 bool is_number(PyObject* o);         // complex ones too
+/// A number as a 0-d tensor that is weak in promotion; undefined for anything else. OverflowError from 2^64 on.
+Tensor number_operand(PyObject* o);
+/// Turns whole numbers from 2^63 on among operands into what the tensors beside them take: fractions a real number, integers the bits.
+void settle_large_numbers(std::span<Tensor> operands);
 bool is_complex_number(PyObject* o);
 bool to_dims(PyObject* o, Dims* out, bool accept_int);
 /// The UTF-8 text of a str. Raises Python's own error where it has none (a lone surrogate).
@@ -46,6 +50,7 @@ bool store_argument(PyObject* o, Ty ty, void* at);
 bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter);
 
 void init_types(pybind11::module_& m);
+void init_arguments(pybind11::module_& m);
 void init_size(pybind11::module_& m);
 
 }  // namespace weir

@@ -7,6 +7,7 @@
 #include "framework/op/out.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
+#include "framework/ops/index_put.h"
 #include "framework/ops/view.h"
 
 namespace py = pybind11;
@@ -167,6 +168,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     };
     if (!r.advanced.empty()) {
       without_ones(0);
+      warn_of_repeats(r.view);
       index_put(r.view, by_axis(r), v.has_flag(kWrappedNumber) ? cast_to(v, x.dtype()) : v, false);
     } else {
       without_ones(r.view.ndim());

@@ -138,9 +138,9 @@ bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, std::string& 
     return true;
   }
   if (is_tensor(o)) return c.inputs.push_back(unwrap(o)), true;
-  if (Scalar s; p.number_ok && is_number(o)) {
-    if (!to_scalar(o, &s)) return why = wrong_type(type, i, o), false;
-    return c.inputs.push_back(wrapped_number(s)), true;
+  if (p.number_ok && is_number(o)) {
+    Tensor number = number_operand(o);
+    return number ? (c.inputs.push_back(std::move(number)), true) : (why = wrong_type(type, i, o), false);
   }
   if (o == Py_None && p.ty == Ty::opt_tensor) return c.inputs.emplace_back(), true;
   return why = wrong_type(type, i, o), false;
@@ -154,7 +154,8 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   int positional = 0;
   for (; positional < nargs; positional++) {
     // Source: PyTorch's overloads with a number for `other` take `alpha` by position too.
-    bool after_number = positional > 0 && positional < s.n && s.params[positional].name == "alpha" && is_number(args[positional - 1]);
+    auto stands_for_number = [](PyObject* o) { return is_tensor(o) ? unwrap(o).ndim() == 0 && !requires_grad(unwrap(o)) : is_number(o); };
+    bool after_number = positional > 0 && positional < s.n && s.params[positional].name == "alpha" && stands_for_number(args[positional - 1]);
     c.factor_by_place |= after_number;
     if (positional >= s.n || (s.params[positional].keyword_only && !s.params[positional].variadic && !after_number)) {
       int most = 0;
@@ -220,13 +221,15 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       ints.n = 0;
       int64_t x;
       for (Py_ssize_t k = rest; k < nargs; k++) {
-        if (!to_int(args[k], &x)) return why = wrong_type(type, i, args[k]), false;
+        const bool has_axes = p.name == "dims" && is_tensor(args[k]) && unwrap(args[k]).ndim() > 0;  // an axis is one number
+        if (has_axes || !to_int(args[k], &x)) return why = wrong_type(type, i, args[k]), false;
         ints.push(x);
       }
       continue;
     }
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
   }
+  settle_large_numbers(c.inputs.all());
   auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };
   if (!type.only_numbers && !c.inputs.empty() && std::all_of(c.inputs.begin(), c.inputs.end(), is_plain_number))
     return why = function_name(type) + ": expected a Tensor among the arguments, got numbers only", false;
@@ -316,6 +319,7 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
     for (OpType* type : overloads) {
       Call c;
       if (parse(*type, args, nargs, kwnames, c, why)) {
+        if (c.factor_by_place && c.has_out && !function.takes_no_places) throw TypeError(str(text_of(function.name), "() takes alpha by name where out= is given"));
         if (c.factor_by_place && function.takes_no_places) warn_once("This overload of " + std::string(type->signature->name) + " is deprecated: give alpha by name");
         return run(*type, c, inplace);
       }
@@ -362,9 +366,7 @@ PyTypeObject OpFunctionType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
 Tensor operand(PyObject* o) {
   if (is_tensor(o)) return unwrap(o);
-  Scalar s;
-  if (is_number(o) && to_scalar(o, &s)) return wrapped_number(s);
-  return {};  // an array of NumPy's has its own operators, which make a tensor again: as in PyTorch
+  return number_operand(o);  // an array of NumPy's has its own operators, which make a tensor again: as in PyTorch
 }
 
 PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {

@@ -20,6 +20,7 @@ template <const char* kName> PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
     if (!in[0] || !in[1]) return ask_operand(kName, a, b);
+    settle_large_numbers(in);
     return call_inputs(op_named<kName>(), in);
   });
 }
@@ -27,6 +28,7 @@ template <const char* kName> PyObject* binary_inplace(PyObject* a, PyObject* b) 
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
     if (!in[1]) return ask_operand(kName + std::string("_"), a, b);
+    settle_large_numbers(in);
     return call_inputs(op_named<kName>(), in, true);
   });
 }
@@ -44,8 +46,7 @@ PyObject* true_divide(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     if (!operand(a) && !is_numpy_array(a)) return Py_NewRef(Py_NotImplemented);
     auto inverse = py::reinterpret_steal<py::object>(must(unary<kReciprocal>(b)));
-    if (!is_numpy_array(a)) return must(binary<kMul>(inverse.ptr(), a));
-    return inverse.attr("_times_array")(py::handle(a)).release().ptr();
+    return must(PyNumber_Multiply(inverse.ptr(), a));  // which an array answers by NumPy's types and broadcasting
   });
 }
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
@@ -95,6 +96,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
     Tensor in[2] = {operand(a), operand(b)};
     if (op == Py_EQ && !in[1]) in[1] = numbers_of(b);  // in PyTorch too, of the comparisons this one alone
     if (!in[1]) return ask_operand(std::string(ops[op]->signature->name), a, b);
+    settle_large_numbers(in);
     return call_inputs(*ops[op], in);
   });
 }

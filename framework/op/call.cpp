@@ -259,12 +259,29 @@ void call_dynamic(const OpType& type, const void* op, Inputs in, Tensor* out, co
   }
 }
 
+void warn_of_complex32(DType t) {
+  if (t == DType::complex32) [[unlikely]] warn_once("ComplexHalf (complex32) is experimental, and many operations do not take it yet.");
+}
+
+// Source: PyTorch's comparisons, which cast to one dtype first, and answer in it where the answer is not to be truth.
+void warn_of_complex_truth(const Tensor& out, Inputs in) {
+  for (const Tensor& x : in) {
+    if (!x || !is_complex(x.dtype())) continue;
+    if (x.has_flag(kWrappedNumber))
+      for (const Tensor& other : in)
+        if (other && other.dtype() == DType::float16) warn_of_complex32(DType::complex32);
+    if (out && out.dtype() != DType::boolean) warn_of_lost_parts(x.dtype(), out.dtype(), out.numel());
+    return;
+  }
+}
+
 void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (type.geometry) return call_view(type, op, in, out);
   Meta metas[kMaxOutputs];
   type.infer(op, in, metas);
   int n = type.signature->num_outputs;
-  if (metas[0].dtype == DType::complex32) [[unlikely]] warn_once("ComplexHalf (complex32) is experimental, and many operations do not take it yet.");
+  if (!out[0]) warn_of_complex32(metas[0].dtype);
+  if (metas[0].dtype == DType::boolean && in.size() > 1 && elementwise(type)) warn_of_complex_truth(out[0], in);
   if (type.dynamic_shape) return call_dynamic(type, op, in, out, metas, n);
   bool given = false;
   for (int i = 0; i < n; i++) given |= out[i].defined();

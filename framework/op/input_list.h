@@ -21,6 +21,7 @@ class InputList {
   const Tensor* begin() const { return data(); }
   const Tensor* end() const { return data() + n_; }
   operator Inputs() const { return {data(), n_}; }
+  std::span<Tensor> all() { return {more_.empty() ? few_ : more_.data(), n_}; }
 
  private:
   static constexpr size_t kInline = 4;

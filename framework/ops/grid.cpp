@@ -130,7 +130,7 @@ Meta GridSample::infer(Inputs in) const {
   const Tensor &x = in[0], &grid = in[1];
   check_grid(x, grid);
   check(interpolation_mode != 2 || x.ndim() == 4, "grid_sampler(): bicubic interpolation only supports 4D input");
-  check(interpolation_mode >= 0 && interpolation_mode <= 2 && padding_mode >= 0 && padding_mode <= 2,
+  check((interpolation_mode >= 0 && interpolation_mode <= 2 && padding_mode >= 0 && padding_mode <= 2) || x.numel() == 0 || grid.numel() == 0,
         "grid_sampler(): expected modes from 0 to 2, got ", interpolation_mode, " and ", padding_mode);
   Dims sizes{x.sizes()[0], x.sizes()[1]};
   for (int i = 1; i + 1 < grid.ndim(); i++) sizes.push(grid.sizes()[i]);

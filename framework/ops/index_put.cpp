@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "framework/core/warn.h"
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
@@ -29,6 +31,10 @@ Tensor first_content(const Tensor& t) {
 
 }  // namespace
 
+void warn_of_repeats(const Tensor& written) {
+  if (repeats(written)) warn_once("Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
+}
+
 Tensor IndexPut::compose(Inputs in) const {
   const Tensor r = clone_of(in[0]);
   index_put(r, inner(in), in.back(), accumulate);
@@ -37,6 +43,7 @@ Tensor IndexPut::compose(Inputs in) const {
 
 Tensor IndexPutInto::compose(Inputs in) const {
   check(!mode.grad || !requires_grad(in[0]) || !is_leaf(in[0]), "a leaf Variable that requires grad is being used in an in-place operation.");
+  warn_of_repeats(in[0]);
   index_put(in[0], inner(in), in.back(), accumulate);
   return in[0];
 }

@@ -44,6 +44,9 @@ struct MaskedIndexAdd : Op {
   Tensor compose(Inputs in) const;
 };
 
+/// Says of memory whose elements repeat that it should not be written by indices.
+void warn_of_repeats(const Tensor& written);
+
 using IndexPutOps = OpList<IndexPut, IndexPutInto, MaskedIndex, MaskedIndexAdd>;
 
 }  // namespace weir

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
@@ -99,6 +100,10 @@ Tensor rank_of(const Tensor& A, const Tensor& atol, const Tensor& rtol, bool her
   if (A.numel() == 0) return zeros_of(Meta(batch_of(A), DType::int64, A.device()));
   const Tensor plain = detach(A), values = hermitian ? abs(Fn<Eigvalsh>()(plain)) : svdvals(plain);
   const auto [absolute, relative] = tolerance_of(op, A, atol, rtol);
+  // Source: PyTorch, which writes the ranks of more tolerances than matrices into memory for the matrices.
+  const Dims ranks = broadcast(op, absolute.sizes(), relative.sizes());
+  if (!(broadcast(op, ranks, batch_of(A)) == batch_of(A)))
+    warn_once(str("An output with one or more elements was resized since it had shape ", batch_of(A), ", which does not match that of the tolerances, ", ranks));
   const Tensor limit = maximum(unsqueeze(absolute, int64_t(-1)), unsqueeze(relative, int64_t(-1)) * cast_to(amax(values, Dims{-1}, true), DType::float64));
   return sum(cast_to(values > cast_to(limit, values.dtype()), DType::int64), Dims{-1});
 }

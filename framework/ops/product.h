@@ -102,6 +102,7 @@ struct TensordotAxes : Op {
 struct CrossOfThree : Op {
   static constexpr Signature signature = "cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor";
   static constexpr auto doc = "The cross product along an axis of size 3, the first one unless told.";
+  static constexpr Out out = Out::exact;
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> dim;
   static constexpr std::tuple fields{&CrossOfThree::dim};

@@ -89,8 +89,9 @@ Meta SearchSorted::infer(Inputs in) const {
   check<NotImplemented>(!is_complex(t) && t != DType::boolean, "\"searchsorted_out_cpu\" not implemented for '", name_of(t), "'");
   check(!out_int32 || edges.sizes().back() < std::numeric_limits<int32_t>::max(), op, "the size of boundaries' last dimension should be "
         "less than ", std::numeric_limits<int32_t>::max(), ", but we got ", edges.sizes().back());
-  for (const Tensor& t : in)
-    if (t && !t.is_contiguous()) warn_once(str(op, "boundaries, input or sorter are not contiguous, which makes it slower: a copy of them is made"));
+  constexpr const char* names[] = {"the boundaries", "input", "sorter"};
+  for (size_t i = 0; i < in.size(); i++)
+    if (in[i] && !in[i].is_contiguous()) warn_once(str(op, names[i], " is not contiguous, which makes it slower: a copy is made"));
   return {x.sizes(), out_int32 ? DType::int32 : DType::int64, edges.device()};
 }
 

@@ -1,7 +1,9 @@
 #include "framework/ops/vector_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/activation.h"
 #include "framework/ops/compare.h"
@@ -68,6 +70,9 @@ Tensor VectorNorm::compose(Inputs in) const {
   if (is_reduced(x.dtype()))  // powers are beyond them where the norm is not
     return cast_to(fn::vector_norm(cast_to(x, DType::float32), ord, axes, keepdim), x.dtype());
   if (is_complex(x.dtype()) || x.ndim() == 0 || std::isinf(p) || p == 1) {
+    // Source: PyTorch, which compares single elements with zero in their own dtype.
+    if (p == 0 && std::all_of(axes.begin(), axes.end(), [&](int64_t d) { return x.sizes()[int(d)] == 1; }))
+      warn_of_lost_parts(x.dtype(), real_type(x.dtype()), x.numel());
     Tensor size = fn::abs(x);
     if (x.ndim() == 0) return p == 0 ? fn::power_norm(size, p, axes, keepdim) : size;
     bool empty = false;
@@ -79,6 +84,7 @@ Tensor VectorNorm::compose(Inputs in) const {
   }
   bool empty = false;
   for (int64_t d : axes) empty |= x.sizes()[int(d)] == 0;
+  if (empty && std::isnan(p)) return fn::power_norm(x, 2.0, axes, keepdim);  // of nothing there is no NaN, as in PyTorch
   check(!empty || p >= 0, kName, " cannot compute the ", p, " norm on an empty tensor because the operation does not have an identity");
   return fn::power_norm(x, p, axes, keepdim);
 }

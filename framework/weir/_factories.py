@@ -2,7 +2,8 @@
 import builtins
 import warnings
 
-from _weir import Tensor, _from_buffer, _from_capsule, _from_exporter, _is_numpy, _write_out, from_numpy, get_default_dtype, ops, tensor
+from _weir import (Tensor, _argument, _from_buffer, _from_capsule, _from_exporter, _is_numpy, _write_out, from_numpy, get_default_dtype,
+                   ops, tensor)
 
 from . import _types as T
 from ._lazy import np
@@ -20,10 +21,13 @@ def _into(name, out, r, requires_grad=False):
     return out.requires_grad_() if requires_grad else out
 
 
-def check_options(layout, pin_memory):
+def check_options(layout, pin_memory, requires_grad=False):
     """Raises for what a new tensor cannot have here: another layout, and pinned memory, which needs an accelerator."""
     if layout not in (None, "strided") and str(layout) != "torch.strided":
         raise NotImplementedError(f"layout {layout} is not supported: weir tensors are strided")
+    for name, flag in (("pin_memory", pin_memory), ("requires_grad", requires_grad)):
+        if not isinstance(flag, builtins.bool) and flag is not None:
+            raise TypeError(f"argument '{name}' must be bool, not {type(flag).__name__}")
     if pin_memory:
         raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
                            "is available on this system.")
@@ -32,7 +36,7 @@ def check_options(layout, pin_memory):
 def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
            pin_memory=False):
     """start, start + step, ... below end. int64 unless a bound is a float. ValueError-free; RuntimeError for a bad step."""
-    check_options(layout, pin_memory)
+    check_options(layout, pin_memory, requires_grad)
     if end is None:
         start, end = 0, start
     dtype = as_dtype(dtype)
@@ -80,6 +84,7 @@ def _is_array(data):
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
     """`obj` as a tensor: tensors, arrays, DLPack exporters and buffers share their memory unless `copy` or dtype asks for
     another; with copy=False a copy is a ValueError. Unless told, it requires grad, and has a history, as obj does. Source: https://pytorch.org/docs/stable/generated/torch.asarray.html"""
+    requires_grad = _argument("asarray", "requires_grad", 5, "bool | None", requires_grad)
     if isinstance(obj, Tensor):
         t = obj
     elif _is_numpy(obj):

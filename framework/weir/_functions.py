@@ -4,8 +4,9 @@ import collections
 import functools
 
 import weir
-from _weir import _warn_once
+from _weir import _argument, _warn_once
 from weir import Tensor
+from weir._arguments import checked
 from weir._absent import absent
 from weir._C import _write_out
 from weir._composites._register import OUT_EXACT, autocast_as
@@ -42,10 +43,10 @@ def adaptive_max_pool1d(input, output_size):
 
 
 @autocast_as("float32")
-def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=0):
+@checked
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
+                        swap: bool = False, reduction: int = 0):
     """As F.triplet_margin_loss; reduction: 1 mean, 2 sum, else none."""
-    if isinstance(reduction, bool) or not isinstance(reduction, int):
-        raise TypeError(f"triplet_margin_loss(): argument 'reduction' must be int, not {type(reduction).__name__}")
     if not anchor.dim() == positive.dim() == negative.dim():
         raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
                            f"{anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs")
@@ -56,12 +57,17 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6,
     return loss.mean() if reduction == 1 else loss.sum() if reduction == 2 else loss
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
+@checked
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths, target_lengths, blank: int = 0, reduction: int = 0, zero_infinity: bool = False):
     """As F.ctc_loss; reduction: 1 for the mean, 2 for the sum, else none."""
+    if not isinstance(input_lengths, Tensor) or not isinstance(target_lengths, Tensor):
+        input_lengths = _argument("ctc_loss", "input_lengths", 3, "list[int]", input_lengths)
+        target_lengths = _argument("ctc_loss", "target_lengths", 4, "list[int]", target_lengths)
     return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, {1: "mean", 2: "sum"}.get(reduction, "none"), zero_infinity)
 
 
-def native_dropout(input, p, train):
+@checked
+def native_dropout(input: Tensor, p: float, train: "bool | None"):
     """(input with elements dropped and the others scaled, the mask of those kept)."""
     if input.is_complex() and input.requires_grad and weir.is_grad_enabled():
         raise RuntimeError("native_dropout does not support automatic differentiation for outputs with complex dtype.")
@@ -73,7 +79,8 @@ def native_dropout(input, p, train):
     return (input * mask).mul_(0.0 if p == 1 else 1 / (1 - p)), mask
 
 
-def norm_except_dim(v, pow=2, dim=0):
+@checked
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0):
     """The norm of v over all dims but `dim` (over all for -1); the other dims have size 1."""
     if dim == -1:
         return v.norm(pow)
@@ -92,22 +99,25 @@ def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
     return weir.norm(input, p, dim, keepdim, dtype=dtype)
 
 
-def frobenius_norm(input, dim, keepdim=False, *, out=None):
+@checked
+def frobenius_norm(input: Tensor, dim: "int | list[int]", keepdim: bool = False, *, out=None):
     """The square root of the sum of squares over at most two dims, all for none."""
-    dim = [dim] if isinstance(dim, int) else list(dim)
     _warn_once("frobenius_norm is deprecated: use torch.linalg.vector_norm(A, 2, dim, keepdim) in its place.")
     if len(dim) > 2:
         raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
-    return input.norm(2, dim or None, keepdim=keepdim, **({} if out is None else {"out": out}))
+    return input.norm(2, list(dim) or None, keepdim=keepdim, **({} if out is None else {"out": out}))
 
 
-def nuclear_norm(input, dim=None, keepdim=False, *, out=None):
+def nuclear_norm(input, dim=(-2, -1), keepdim=False, *, out=None):
     """The sum of singular values of matrices. The second argument may be keepdim."""
     if isinstance(dim, bool):
-        dim, keepdim = None, dim
+        dim, keepdim = (-2, -1), dim
+    dim = _argument("nuclear_norm", "dim", 2, "int | list[int]", dim)
+    dim = dim * 2 if len(dim) == 1 else dim  # one number stands for both
+    keepdim = _argument("nuclear_norm", "keepdim", 3, "bool", keepdim)
     _warn_once("nuclear_norm is deprecated: use torch.linalg.matrix_norm(A, 'nuc', dim, keepdim) in its place.")
-    r = weir.linalg.matrix_norm(input, "nuc", (-2, -1) if dim is None else tuple(dim), keepdim)
-    return r if out is None else _write_out("nuclear_norm", out, r, [input], OUT_EXACT, False)
+    r = weir.linalg.matrix_norm(input, "nuc", dim, keepdim)
+    return r if out is None else _write_out("nuclear_norm", out, r, [input], OUT_EXACT, True)
 
 
 def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=False):

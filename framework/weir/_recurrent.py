@@ -1,5 +1,5 @@
 """`torch.lstm`, `torch.gru` and their kin: PyTorch's argument orders over the ops of ops/rnn.h."""
-from _weir import Tensor, get_default_dtype, ops
+from _weir import Tensor, _argument, get_default_dtype, ops
 
 _stack, _cell, _lstm_step = (ops["hidden"][name] for name in ("rnn_stack", "rnn_cell", "lstm_step"))
 
@@ -13,6 +13,9 @@ def _run(mode, args, named):
     given = dict(zip(names, args), **named)
     if len(args) > len(names) or given.keys() != set(names):
         raise TypeError(f"{mode}: expected the arguments {', '.join(names)}, got {', '.join(given)}")
+    types = {"hx": "list[Tensor]" if mode == "lstm" else "Tensor", "params": "list[Tensor]", "num_layers": "int", "dropout": "float",
+             "input": "Tensor", "data": "Tensor", "batch_sizes": "Tensor"}
+    given = {key: _argument(mode, key, names.index(key) + 1, types.get(key, "bool"), given[key]) for key in names}
     hx = list(given["hx"]) if mode == "lstm" else [given["hx"]]
     if mode == "lstm" and len(hx) != 2:
         raise RuntimeError("lstm expects two hidden states")

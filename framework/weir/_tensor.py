@@ -166,16 +166,11 @@ def __array__(self, dtype=None, copy=None):
     return a if dtype is None else a.astype(dtype, copy=False)
 
 
-def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What NumPy's functions make of a tensor is a tensor; of bools, whole numbers. Source: Tensor.__array_wrap__ of PyTorch."""
+def __array_wrap__(self, array):
+    """What NumPy's functions make of a tensor is a tensor; of bools, whole numbers. Source: Tensor.__array_wrap__ of PyTorch,
+    whose parameters these are: NumPy 2 warns that it will want more of them."""
     from ._factories import from_numpy
     return from_numpy(array.astype("uint8") if array.dtype == "bool" else array)
-
-
-def _times_array(self, array):
-    """The product by NumPy's types and broadcasting, as where PyTorch divides an array by a tensor."""
-    import numpy
-    return self.__array_wrap__(numpy.asarray(self.__array__() * array))
 
 
 def tolist(self):
@@ -400,7 +395,7 @@ def _number_first(f):
 
 _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
-    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__, _times_array=_times_array,
+    is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
     tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,

@@ -6,6 +6,8 @@ from warnings import warn as _warn
 import _weir
 from _weir import Tensor, _add_method
 
+from ._arguments import Number, checked
+
 
 def cuda(self, device=None, non_blocking=False, memory_format=None):
     """AssertionError: there is no CUDA back end."""
@@ -43,7 +45,8 @@ def map2_(self, x, y, callable):
     return self.copy_(make([callable(*row) for row in rows]).reshape(self.shape).to(self.dtype))
 
 
-def fill_diagonal_(self, fill_value, wrap=False):
+@checked
+def fill_diagonal_(self, fill_value: Number, wrap: bool = False):
     """fill_value on the main diagonal, in place. With wrap, again after each square of a tall matrix."""
     if self.dim() < 2:
         raise RuntimeError("dimensions must larger than 1")
@@ -136,7 +139,8 @@ def is_set_to(self, tensor):
             and self.shape == tensor.shape and self.stride() == tensor.stride())
 
 
-def to_dense(self, dtype=None, *, masked_grad=None):
+@checked
+def to_dense(self, dtype=None, *, masked_grad: "bool | None" = None):
     """self, which is dense. RuntimeError for a dtype, as PyTorch takes none here."""
     return self if dtype is None else self.to(dtype)
 

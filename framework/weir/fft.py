@@ -8,6 +8,7 @@ from _weir import ops
 globals().update(ops["fft"])
 
 from ._C import Tensor  # noqa: E402,F401
+from ._arguments import checked  # noqa: E402
 from ._factories import arange  # noqa: E402
 from ._factories import _into, as_dtype  # noqa: E402
 
@@ -31,7 +32,8 @@ def _dtype(name, dtype):
     return dtype
 
 
-def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+@checked
+def fftfreq(n: int, d: float = 1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of fft's results for n samples at distance d: [0, 1, ..., -2, -1] / (d n). Shape: (n,)."""
     dtype = _dtype("fftfreq", dtype or (out.dtype if out is not None else None))
     whole = arange(n, dtype=dtype, layout=layout, device=device)
@@ -39,7 +41,8 @@ def fftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, require
     return _frequencies(whole, _reciprocal(n * d), out, requires_grad)
 
 
-def rfftfreq(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+@checked
+def rfftfreq(n: int, d: float = 1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
     """The frequencies of rfft's results for n samples at distance d: [0, 1, ..., n // 2] / (d n). Shape: (n // 2 + 1,)."""
     dtype = _dtype("rfftfreq", dtype or (out.dtype if out is not None else None))
     return _frequencies(arange(n // 2 + 1, dtype=dtype, layout=layout, device=device), _reciprocal(n * d), out, requires_grad)

@@ -6,6 +6,7 @@ import weir
 from weir import _C
 from weir._C import Tensor
 
+from ._arguments import checked
 from ._composites._register import functions, methods, with_out
 
 LinAlgError = _C._LinAlgError
@@ -25,7 +26,8 @@ def matmul(input, other):
     return input @ other
 
 
-def matrix_power(A, n, *, out=None):
+@checked
+def matrix_power(A: Tensor, n: int, *, out=None):
     """A multiplied n times with itself; the inverse's power for negative n. Written to `out`, the power 0 is a constant."""
     if out is None:
         return _power(A, n)

@@ -1,7 +1,7 @@
 """Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
 import functools
 
-from _weir import Generator, Tensor, _default_generator, get_default_dtype, is_grad_enabled, ops
+from _weir import Generator, Tensor, _argument, _default_generator, get_default_dtype, is_grad_enabled, ops
 
 from . import _types as T
 from ._composites._check import check_floating
@@ -73,14 +73,14 @@ def _drawn(out, dtype):
 
 def rand(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Uniform numbers in [0, 1). Shape: `size`."""
-    check_options(layout, pin_memory)
+    check_options(layout, pin_memory, requires_grad)
     r = _empty(_size(size, kw), dtype=_drawn(out, dtype))
     return _made(r.uniform_(generator=generator), out, device, requires_grad, dtype)
 
 
 def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, **kw):
     """Standard normal numbers. Shape: `size`."""
-    check_options(layout, pin_memory)
+    check_options(layout, pin_memory, requires_grad)
     r = _empty(_size(size, kw), dtype=_drawn(out, dtype))
     return _made(normal_(r, generator=generator), out, device, requires_grad, dtype)
 
@@ -88,43 +88,48 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
 def _bounds(low, high):
     """The two bounds of integers, of which one alone is the upper one."""
     low, high = (0, low) if high is None else (low, high)
-    if isinstance(high, Tensor) and high.dim():
-        raise RuntimeError("randint: high must be a scalar tensor and on CPU")
-    low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return low, high
 
 
+def _bound(name, x, kind="int"):
+    if isinstance(x, Tensor) and x.dim():
+        raise RuntimeError(f"{name}: high must be a scalar tensor and on CPU")
+    return _argument(name, "high", 2, kind, x)
+
+
 def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
             requires_grad=False, pin_memory=False):
     """Integers in [low, high), or in [0, high) of one bound alone, int64 unless dtype says otherwise. Shape: `size`."""
-    check_options(layout, pin_memory)
+    check_options(layout, pin_memory, requires_grad)
     if size is None:
         low, high, size = None, low, high
     if low is None:
         low, high = high, None
     if low is None or size is None:
         raise TypeError("randint(): expected (high, size) or (low, high, size)")
-    low, high = _bounds(*(x.item() if isinstance(x, Tensor) and x.numel() == 1 else x for x in (low, high)))
-    r = _empty(tuple(size), dtype=dtype or T.int64)
+    size = _argument("randint", "size", 3, "list[int]", size)
+    low, high = _bounds(*(_bound("randint", x.reshape(()) if isinstance(x, Tensor) and x.numel() == 1 else x, "int | None") for x in (low, high)))
+    r = _empty(size, dtype=dtype or T.int64)
     return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad, dtype)
 
 
 def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """A random permutation of 0 .. n - 1."""
-    check_options(layout, pin_memory)
+    check_options(layout, pin_memory, requires_grad)
     dtype = as_dtype(dtype)
     if dtype == T.bool or dtype is not None and dtype.is_complex:
         raise NotImplementedError(f"randperm: not implemented for {dtype}")
     return _made(_hidden["randperm_of"](n, generator).to(dtype or (T.int64 if out is None else out.dtype)), out, device, requires_grad, dtype)
 
 
-def _like(fill):
-    """A factory `name_like(input)`: `fill(target, *bounds)` draws in the order of the new tensor's memory."""
-    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
+def _like(fill, bounds=()):
+    """A factory `name_like(input)`: `fill(target, *bounds)` draws in the order of the new tensor's memory. `bounds` names parameters."""
+    def like(input: Tensor, *args, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
              memory_format=None, generator=None, **kw):
-        check_options(layout, pin_memory)
+        check_options(layout, pin_memory, requires_grad)
+        args, kw = [_bound("randint_like", x) for x in args], {k: _bound("randint_like", x) if k in bounds else x for k, x in kw.items()}
         target = _torch["empty_like"](input, dtype=dtype, memory_format=memory_format)
         target = target if device is None else target.to(device)
         return fill(target, *args, generator=generator, **kw).requires_grad_(requires_grad)
@@ -138,13 +143,13 @@ def _fill_integers(self, low=None, high=None, generator=None):
 
 rand_like = _like(lambda self, generator=None: self.uniform_(generator=generator))
 randn_like = _like(lambda self, generator=None: normal_(self, generator=generator))
-randint_like = _like(_fill_integers)
+randint_like = _like(_fill_integers, ("low", "high"))
 
 
 def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
            requires_grad=False, pin_memory=False):
     """Normal numbers of the given means and standard deviations (numbers or tensors)."""
-    check_options(layout, pin_memory)
+    check_options(layout, pin_memory, requires_grad)
     if isinstance(std, Tensor) and std.is_complex():
         raise RuntimeError("normal expects standard deviation to be non-complex")
     if isinstance(std, Tensor) and std.numel():
@@ -152,8 +157,9 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
     if not isinstance(mean, Tensor) and isinstance(std, Tensor) and not std.is_floating_point():
         return _made(normal_(_empty(std.shape, dtype=std.dtype)), out, device, requires_grad)
     if size is not None:
-        r = normal_(_empty(tuple(size), dtype=dtype), mean, std, generator=generator)
-        return _made(r, out, device, requires_grad)
+        size = _argument("normal", "size", 3, "list[int]", size)
+        r = normal_(_empty(size, dtype=_drawn(out, dtype)), mean, std, generator=generator)
+        return _made(r, out, device, requires_grad, dtype)
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     from ._composites.joining import broadcast_shapes
@@ -165,6 +171,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
                                "requires grad.")
         if dtype.is_complex:
             raise RuntimeError("normal does not support automatic differentiation for outputs with complex dtype.")
+    if out is not None and not (out.is_floating_point() or out.is_complex()):
+        raise RuntimeError(f"normal: result type {dtype} can't be cast to the desired output type {out.dtype}")
     if out is not None and dtype.is_complex and not out.is_complex():
         raise RuntimeError(f"normal: result type {dtype} can't be cast to the desired output type {out.dtype}")
     if out is not None and not isinstance(std, Tensor):  # as one number it takes the shape of out

@@ -1,13 +1,26 @@
 """Products of vectors, matrices and tensors beyond matmul."""
 
 import weir
+from _weir import _argument, _warn_once
 from weir._C import Tensor
 
 from ._register import alias, composite, functions, in_place, methods
 from .einsum import einsum  # noqa: F401
 
 
-alias("ger", "outer")
+_outer = weir._C.ops["torch"]["outer"]
+
+
+def ger(*args, out=None, **kwargs):
+    """`outer`; deprecated where it is given `out`."""
+    if out is None:
+        return _outer(*args, **kwargs)
+    _warn_once("torch.ger is deprecated: use torch.outer in its place.")
+    return _outer(*args, out=out, **kwargs)
+
+
+functions["ger"] = ger
+methods["ger"] = Tensor.outer
 
 
 for table in (functions, methods):
@@ -18,13 +31,16 @@ for table in (functions, methods):
 def tensordot(a, b, dims=2, out=None):
     """Sums of products over `dims` last axes of a and first of b, or over two lists of axes."""
     if isinstance(dims, Tensor):
-        dims = dims.tolist()
+        dims = dims.tolist() if dims.numel() > 1 else dims.item()
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.dim(), b.dim()):
             raise RuntimeError(f"tensordot expects 0 <= dims <= ndim_a and ndim_b, but got dims={dims}")
         left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    elif isinstance(dims, (list, tuple)):
+        left, right = ([d] if isinstance(d, int) else d for d in dims)  # ValueError unless there are two
+        left, right = (_argument("tensordot", name, place, "list[int]", d) for name, place, d in (("dims_self", 3, left), ("dims_other", 4, right)))
     else:
-        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)  # ValueError unless there are two
+        raise RuntimeError(f"tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] containing two lists, but got dims={dims}")
     return weir._C.ops["hidden"]["tensordot"](a, b, left, right, out=out)
 
 

@@ -60,6 +60,8 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
         return _bernoulli_of(input, p, generator=generator)
     if input.is_complex() and input.requires_grad and weir.is_grad_enabled():
         raise RuntimeError("bernoulli does not support automatic differentiation for outputs with complex dtype.")
+    if out is not None and weir.is_grad_enabled() and (input.requires_grad or out.requires_grad):
+        raise RuntimeError("bernoulli(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.")
     if input.numel() == 0:  # PyTorch looks at the dtype only where there is something to draw
         return input.clone() if out is None else _C._write_out("bernoulli", out, input.to(out.dtype), [], 0, False)
     check_floating("bernoulli", input)

@@ -5,6 +5,7 @@ import functools
 import weir
 from weir._C import Tensor
 
+from .._arguments import checked
 from ._register import OUT_SAME, composite, with_out
 
 
@@ -14,7 +15,8 @@ def _nonzero_rows(input: Tensor):
 
 
 @composite(out=None)
-def nonzero(input: Tensor, *, as_tuple=False, out=None):
+@checked
+def nonzero(input: Tensor, *, as_tuple: bool = False, out=None):
     """Coordinates of the nonzero elements, a row each, or a vector per axis with as_tuple."""
     if not as_tuple:
         return _nonzero_rows(input, out=out)

@@ -5,6 +5,7 @@ import functools
 import weir
 from weir._C import Tensor
 
+from .._arguments import checked
 from .._factories import check_options
 from .._tensor import suggested_format
 from ._register import OUT_SAME, OUT_EXACT, alias, composite, without_derivative
@@ -21,7 +22,7 @@ def _triangle_indices(name, upper):
 
     indices.__name__ = name
     indices.__doc__ = "Row and column indices of a triangle, in order. Shape: (2, count)."
-    return composite(indices, method=False)
+    return composite(indices, method=False, out=None)
 
 
 tril_indices, triu_indices = _triangle_indices("tril_indices", False), _triangle_indices("triu_indices", True)
@@ -91,7 +92,8 @@ def split_copy(input: Tensor, split_size, dim=0):
 
 
 @_copying_parts(_written_into)
-def split_with_sizes_copy(input: Tensor, split_sizes, dim=0):
+@checked
+def split_with_sizes_copy(input: Tensor, split_sizes: "list[int]", dim: int = 0):
     """Copies of `split_with_sizes`."""
     return input.split(list(split_sizes), dim)
 
@@ -117,15 +119,17 @@ def resize_as_(input: Tensor, the_template, *, memory_format=None):
 
 
 @composite(public=False, out=None)
-def new_empty_strided(input: Tensor, size, stride, *, dtype=None, layout=None, device=None, requires_grad=False,
+@checked
+def new_empty_strided(input: Tensor, size: "list[int]", stride: "list[int]", *, dtype=None, layout=None, device=None, requires_grad=False,
                       pin_memory=False):
     """An uninitialised tensor of these strides, in input's dtype unless told."""
     return weir.empty_strided(size, stride, dtype=dtype or input.dtype, device=device or input.device,
                               requires_grad=requires_grad, pin_memory=pin_memory)
 
 
-@composite(method=False)
-def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
+@composite(method=False, out=None)
+@checked
+def empty_permuted(size: "list[int]", physical_layout: "list[int]", *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """An uninitialised tensor whose axes lie in memory in the order of physical_layout, the outermost first."""
     size, order = list(size), list(physical_layout)
     if len(size) != len(order):

@@ -1,5 +1,6 @@
 """Gradients: backward, grad, modes, custom functions."""
 import contextlib
+import operator
 import threading
 
 from _weir import Tensor, _backward, _warn_once
@@ -52,6 +53,11 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         grad_tensors = grad_variables
     outputs = _tuple(tensors)
     retain = _retain(retain_graph, create_graph)
+    if not isinstance(retain, bool) or not isinstance(create_graph, bool):
+        for output, given in zip(outputs, _grads(outputs, grad_tensors)):
+            if given is None and output.requires_grad and output.numel() != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        retain, create_graph = operator.index(retain), operator.index(create_graph)  # by C's rules for numbers, as in PyTorch
     if create_graph:
         _warn_once("Using backward() with create_graph=True creates a reference cycle between a parameter and its gradient. Prefer autograd.grad, or set "
                    "the .grad of parameters to None after use.")

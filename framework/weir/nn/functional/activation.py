@@ -3,6 +3,8 @@
 import warnings
 
 import weir
+from weir import Tensor
+from weir._arguments import Number, checked
 from weir._composites._register import autocast_as
 from weir._ops import has_op, op
 
@@ -135,9 +137,9 @@ def rrelu_(input, lower=_LOWER, upper=_UPPER, training=False):
     return rrelu(input, lower, upper, training, True)
 
 
-def rrelu(input, lower=_LOWER, upper=_UPPER, training=False, inplace=False):
+@checked
+def rrelu(input: Tensor, lower: Number = _LOWER, upper: Number = _UPPER, training: bool = False, inplace=False):
     """x above 0; below, x times a slope drawn from [lower, upper) in training and their mean otherwise."""
-    check_tensor("rrelu", input)
     if lower > upper:
         raise RuntimeError(f"rrelu: lower must be at most upper, got {lower} and {upper}")
     if not inplace:

@@ -57,14 +57,19 @@ max_pool2d = _max_pool(max_pool2d_with_indices, 2)
 max_pool3d = autocast_as("float32")(_max_pool(max_pool3d_with_indices, 3))
 
 
+def _whole(numbers):
+    """Integers in the place of truths and of fractions without a fraction, with which PyTorch only counts. ValueError for NaN."""
+    return tuple(int(x) if isinstance(x, (bool, float)) and (x != x or x == int(x)) else x for x in numbers)
+
+
 def _max_unpool(rank):
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
         given = [len(x) if isinstance(x, (tuple, list)) else rank for x in (kernel_size, stride, padding)]
         if given[0] > min(rank, *given[1:]):
             raise IndexError("tuple index out of range")  # as PyTorch: each axis needs a stride and a padding
-        kernel = ntuple(kernel_size, rank, "kernel_size")
-        stride = kernel if stride is None else ntuple(stride, rank, "stride")
-        return _unpool(input, indices, kernel, stride, ntuple(padding, rank, "padding"), output_size)
+        kernel = _whole(ntuple(kernel_size, rank, "kernel_size"))
+        stride = kernel if stride is None else _whole(ntuple(stride, rank, "stride"))
+        return _unpool(input, indices, kernel, stride, _whole(ntuple(padding, rank, "padding")), output_size)
 
     max_unpool.__name__ = f"max_unpool{rank}d"
     max_unpool.__doc__ = f"Puts values back where max_pool{rank}d found them, zeros elsewhere."

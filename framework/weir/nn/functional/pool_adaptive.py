@@ -1,5 +1,7 @@
 """Pooling to a given output size. Window i of n over a length L runs from floor(iL/n) to ceil((i+1)L/n)."""
 
+from _weir import _argument
+from weir import Tensor
 from weir._composites._register import autocast_as
 from weir._ops import op
 
@@ -17,17 +19,19 @@ _adaptive_max_pool = op("hidden", "adaptive_max_pool_nd")
 
 def _output_size(name, input, output_size, rank):
     check_tensor(name, input)
-    given = [output_size] * rank if isinstance(output_size, int) else output_size
-    if given is None or rank == 1 and None in given:
-        raise TypeError(f"{name}: output_size must be an int or a tuple of them, got {output_size}")
-    if rank > 1 and not isinstance(output_size, int) and input.dim() <= len(given):
-        raise ValueError(f"Input dimension should be at least {len(given) + 1}")
+    if rank > 1 and not isinstance(output_size, int):  # whatever has a length, with None for axes that stay
+        if input.dim() <= len(output_size):
+            raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+        output_size = [size if size is not None else whole for size, whole in zip(output_size, input.shape[-len(output_size):])]
+    if isinstance(output_size, Tensor) and output_size.numel() == 1:
+        output_size = output_size.reshape(())
+    given = _argument(name, "output_size", 2, "int | list[int]", output_size)
+    given = given * rank if isinstance(output_size, (int, Tensor)) or hasattr(output_size, "__index__") else given
     if input.dim() not in (rank + 1, rank + 2):
         raise RuntimeError(f"{name}(): Expected {rank + 1}D or {rank + 2}D tensor, but got {list(input.shape)}")
-    output_size = given
-    if len(output_size) != rank:
+    if len(given) != rank:
         raise RuntimeError(f"{name}: output_size must be {rank}")
-    sizes = [given if given is not None else size for given, size in zip(output_size, input.shape[-rank:])]
+    sizes = list(given)
     if any(s < 0 for s in sizes):
         raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0")
     mean = "avg" in name and all(s == 1 for s in sizes)  # to PyTorch, of nothing too
@@ -64,6 +68,12 @@ adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive_max(2)
 adaptive_max_pool3d, adaptive_max_pool3d_with_indices = map(autocast_as("float32"), _adaptive_max(3))
 
 
+def _all_ones(output_size, rank):
+    if isinstance(output_size, (list, tuple)):
+        return len(output_size) == rank and all(type(size) is int and size == 1 for size in output_size)
+    return type(output_size) is int and output_size == 1
+
+
 def adaptive_avg_pool1d(input, output_size):
     """Means of (N, C, L) or (C, L) pooled to a length."""
     sizes = _output_size("adaptive_avg_pool1d", input, output_size, 1)
@@ -74,7 +84,7 @@ def adaptive_avg_pool1d(input, output_size):
 
 def adaptive_avg_pool2d(input, output_size):
     """Means of (N, C, H, W) or (C, H, W) pooled to output_size; None keeps an axis."""
-    if output_size in (1, [1, 1], (1, 1)) and (input.dim() not in (3, 4) or not input.numel()) and not (
+    if _all_ones(output_size, 2) and (input.dim() not in (3, 4) or not input.numel()) and not (
             input.dim() < 3 and not isinstance(output_size, int)):  # a mean to PyTorch, of any rank
         return input.mean((-2, -1), True)
     sizes = _output_size("adaptive_avg_pool2d", input, output_size, 2)
@@ -84,7 +94,7 @@ def adaptive_avg_pool2d(input, output_size):
 @autocast_as("float32")
 def adaptive_avg_pool3d(input, output_size):
     """Means of (N, C, D, H, W) or (C, D, H, W) pooled to output_size; None keeps an axis."""
-    if output_size in (1, [1, 1, 1], (1, 1, 1)):  # a mean to PyTorch, of any rank
+    if _all_ones(output_size, 3):  # a mean to PyTorch, of any rank
         return input.mean((-3, -2, -1), True)
     sizes = _output_size("adaptive_avg_pool3d", input, output_size, 3)
     return _adaptive_avg_pool3d(input, sizes)
