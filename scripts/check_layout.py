@@ -57,7 +57,6 @@ UNTESTED = {
     "create": _OP_DATABASE,
     "indexing": _BINDING,
     "loops": _OP_DATABASE,
-    "loss": _OP_DATABASE,
     "pad": _OP_DATABASE,
     "softmax": _OP_DATABASE,
     "tensor_object": _BINDING,

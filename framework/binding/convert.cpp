@@ -4,6 +4,7 @@
 
 #include "framework/core/generator.h"
 #include "framework/core/warn.h"
+#include "framework/graph/trace.h"
 
 namespace py = pybind11;
 
@@ -116,7 +117,7 @@ bool to_int(PyObject* o, int64_t* out) {
   if (is_tensor(o)) {
     const Tensor& t = unwrap(o);
     if (t.numel() != 1 || is_inexact(t.dtype()) || t.dtype() == DType::boolean) return false;
-    return *out = item(t).to_int(), true;
+    return *out = graph::number_of(t).to_int(), true;
   }
   if (!PyIndex_Check(o)) return false;
   PyObject* i = PyNumber_Index(o);
@@ -152,7 +153,7 @@ bool to_double(PyObject* o, double* out) {
   if (PyFloat_Check(o)) return *out = PyFloat_AS_DOUBLE(o), true;
   if (is_tensor(o)) {
     if (unwrap(o).ndim() != 0 || unwrap(o).has_flag(kRequiresGrad)) return false;
-    return *out = item(unwrap(o)).to_double(), true;
+    return *out = graph::number_of(unwrap(o)).to_double(), true;
   }
   if (!is_number(o) || is_complex_number(o)) return false;
   *out = PyFloat_AsDouble(o);
@@ -165,7 +166,7 @@ bool to_scalar(PyObject* o, Scalar* out) {
   if (PyFloat_Check(o)) return *out = Scalar(PyFloat_AS_DOUBLE(o)), true;
   if (is_tensor(o)) {
     if (unwrap(o).ndim() != 0) return false;
-    return *out = item(unwrap(o)), true;
+    return *out = graph::number_of(unwrap(o)), true;
   }
   if (is_complex_number(o)) {
     Py_complex c = PyComplex_AsCComplex(o);

@@ -140,9 +140,18 @@ void init_graph(py::module_& m) {
     return py::bytes(key);
   });
 
+  py::class_<graph::Taken>(m, "_Taken").def("__lt__", [](const graph::Taken& a, const graph::Taken& b) { return a < b; })
+      .def("__eq__", [](const graph::Taken& a, const graph::Taken& b) { return a == b; })
+      .def("__hash__", [](const graph::Taken& t) { return t.argument * 1000003 + t.at * 31 + t.bytes; });
+  m.def("_facts_of", [](const std::vector<graph::Taken>& taken, bool whole, py::handle args) { return py::bytes(graph::facts_of(taken, whole, tensors_of(args))); });
+  m.def("_number_of", [](const Tensor& t) { return py::reinterpret_steal<py::object>(scalar_object(graph::number_of(t))); });
+
   py::class_<Trace>(m, "_Trace")
       .def(py::init<>())
-      .def("arguments", [](Trace& t, py::handle args) { return listed(t.arguments(tensors_of(args))); })
+      .def("arguments", [](Trace& t, py::handle args, bool numbers_can_be_taken, bool whole) { return listed(t.arguments(tensors_of(args), numbers_can_be_taken, whole)); },
+           py::arg("args"), py::arg("numbers_can_be_taken") = false, py::arg("whole") = false)
+      .def("taken", &Trace::taken)
+      .def("asked_place", &Trace::asked_place)
       .def("late_argument", [](Trace& t, const Tensor& like) {
         Meta m(like.sizes(), like.dtype(), like.device());
         if (is_non_overlapping_and_dense(like.sizes(), like.strides())) m.strides = like.strides();

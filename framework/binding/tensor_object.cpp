@@ -10,6 +10,7 @@
 #include "framework/binding/operators.h"
 #include "framework/binding/rules.h"
 #include "framework/core/warn.h"
+#include "framework/graph/trace.h"
 #include "framework/op/copy.h"
 #include "framework/ops/linalg.h"
 #include "framework/ops/pointwise.h"
@@ -201,13 +202,9 @@ PyObject* m_numel(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o)
 PyObject* m_item(PyObject* o, PyObject*) {
   return guarded([&] { return item_object(unwrap(o)); });
 }
-// An argument's stand-in in a trace begins where the argument does, and is no view.
-void check_place_is_known(const Tensor& t, const char* what) {
-  if (t->storage->symbolic && t->storage->context && untraceable) untraceable(Obstacle::value, str(what, " an argument that is a part of some memory"));
-}
 PyObject* m_storage_offset(PyObject* o, PyObject*) {
   return guarded([&] {
-    check_place_is_known(unwrap(o), "storage_offset() is asked of");
+    graph::check_place_is_known(unwrap(o), "storage_offset() is asked of");
     return PyLong_FromLongLong(unwrap(o)->offset);
   });
 }
@@ -232,7 +229,8 @@ PyObject* m_detach(PyObject* o, PyObject*) { return guarded([&] { return wrap(de
 PyObject* m_detach_inplace(PyObject* o, PyObject*) {
   return guarded([&] {
     const Tensor& t = unwrap(o);
-    check_place_is_known(t, "detach_() is called on");
+    // An argument's stand-in in a trace is no view.
+    if (t->storage->symbolic && t->storage->context && untraceable) untraceable(Obstacle::value, "detach_() is called on an argument that is a part of some memory");
     check(!t.is_view(), "Can't detach views in-place. Use detach() instead.");
     if (Variable* v = variable_or_null(t)) v->grad_fn.reset();
     t->flags &= ~kRequiresGrad;

@@ -27,7 +27,7 @@ std::vector<int> Graph::written() const {
   return r;
 }
 
-std::vector<Argument> memory_of(Inputs args) {
+std::vector<Argument> memory_of(Inputs args, bool whole) {
   std::vector<Argument> r;
   for (size_t i = 0; i < args.size(); i++) {
     const Tensor& t = args[i];
@@ -44,6 +44,8 @@ std::vector<Argument> memory_of(Inputs args) {
     same->base = std::min(same->base, begin);
     same->bytes = size_t(reach - same->base);
   }
+  if (whole)
+    for (Argument& a : r) a = {a.first, 0, a.base + a.lead, args[a.first]->storage->bytes};
   return r;
 }
 

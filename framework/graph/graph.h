@@ -68,8 +68,8 @@ struct Argument {
   int64_t lead = 0;   // from there to the first element of that argument, in bytes
   size_t bytes = 0;
 };
-/// The arguments' memory, each piece once; offsets in a graph count from its base.
-std::vector<Argument> memory_of(Inputs args);
+/// The arguments' memory, each piece once: what they reach, or the `whole` of it. Offsets in a graph count from its base.
+std::vector<Argument> memory_of(Inputs args, bool whole = false);
 
 struct Graph {
   std::vector<Buffer> buffers;

@@ -1,5 +1,6 @@
 #include "framework/graph/trace.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -118,12 +119,13 @@ void Trace::touch(const StorageRef& s, int symbol) {
   s->symbolic = true;
 }
 
-Tensors Trace::arguments(Inputs args) {
+Tensors Trace::arguments(Inputs args, bool numbers_can_be_taken, bool whole) {
   for (const Tensor& t : args) {
     check_has_values(t);
     check(!t->storage->symbolic, "an argument of a traced program has no values itself");
   }
-  g_.arguments = memory_of(args);
+  whole_ = whole;
+  g_.arguments = memory_of(args, whole);
   num_arguments_ = int(args.size());
   std::vector<StorageRef> stand_ins;
   for (const Argument& a : g_.arguments) {
@@ -147,7 +149,52 @@ Tensors Trace::arguments(Inputs args) {
       if (args[i]->base) stand_ins[k]->context = this;
     }
   stand_ins_ = result;
+  if (numbers_can_be_taken) given_.assign(args.begin(), args.end());
   return result;
+}
+
+static const std::byte* place_of(const Taken& t, const std::vector<Argument>& memory, Inputs args) {
+  const Argument& a = memory[t.argument];
+  return args[a.first]->storage->data + a.base + t.at;
+}
+
+std::string facts_of(const std::vector<Taken>& taken, bool whole, Inputs args) {
+  std::string facts;
+  const std::vector<Argument> memory = memory_of(args, whole);
+  for (const Taken& t : taken) facts.append(reinterpret_cast<const char*>(place_of(t, memory, args)), size_t(t.bytes));
+  if (whole)
+    for (const Argument& a : memory) facts += str(' ', a.lead, ' ', a.bytes);
+  return facts;
+}
+
+std::optional<Scalar> Trace::take_number(const Tensor& t) {
+  const Storage& s = *t->storage;
+  if (given_.empty() || t.numel() != 1 || s.trace != id_ || s.symbol < 0) return {};
+  const Buffer& b = g_.buffers[s.symbol];
+  if (b.kind != Kind::argument || g_.values[current_[s.symbol]].node >= 0) return {};  // the program has written there
+  const int64_t size = int64_t(size_of(t.dtype()));
+  const Taken number{b.argument, t->offset * size, size};
+  auto at = std::lower_bound(taken_.begin(), taken_.end(), number);
+  if (at == taken_.end() || !(*at == number)) taken_.insert(at, number);
+  Tensor copy = empty(Dims(), t.dtype());
+  std::memcpy(copy.raw(), place_of(number, g_.arguments, given_), size_t(size));
+  copy->flags |= t->flags & kMarks;
+  return item(copy);
+}
+
+Scalar number_of(const Tensor& t) {
+  if (t->storage->symbolic && active)
+    if (const auto number = active->take_number(t)) return *number;
+  return item(t);
+}
+
+void Trace::refuse_place(const std::string& what) {
+  asked_place_ = true;
+  refuse(what + " an argument that is a part of some memory");
+}
+
+void check_place_is_known(const Tensor& t, const char* what) {
+  if (t->storage->symbolic && t->storage->context && active && !active->whole()) active->refuse_place(what);
 }
 
 Tensor Trace::late_argument(const Meta& meta) {

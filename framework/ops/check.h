@@ -45,13 +45,24 @@ struct CheckNumber : Op {
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
 };
 
-using CheckOps = OpList<CheckRange, CheckNotNegative, CheckNonzero, CheckNumber>;
+struct CheckTrue : Op {
+  static constexpr Signature signature = "check_true(input: Tensor, condition: Tensor, op: str, what: str, error: str = 'RuntimeError') -> Tensor";
+  static constexpr auto doc = "A copy of input. `error`, RuntimeError or ValueError, that in `op` there is `what`, unless all of a boolean condition holds.";
+  static constexpr Module module = Module::hidden;
+  Str op, what, error;
+  static constexpr std::tuple fields{&CheckTrue::op, &CheckTrue::what, &CheckTrue::error};
+  Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+  Tensors vjp(const Saved&, const Tensor& dy) const { return {dy, Tensor()}; }
+};
+
+using CheckOps = OpList<CheckRange, CheckNotNegative, CheckNonzero, CheckNumber, CheckTrue>;
 
 namespace fn {
 inline constexpr Fn<CheckRange> check_range;
 inline constexpr Fn<CheckNotNegative> check_not_negative;
 inline constexpr Fn<CheckNonzero> check_nonzero;
 inline constexpr Fn<CheckNumber> check_number;
+inline constexpr Fn<CheckTrue> check_true;
 }  // namespace fn
 
 }  // namespace weir

@@ -28,6 +28,9 @@ Tensor TCopy::compose(Inputs in) const { return copied(fn::t(in[0])); }
 Tensor TransposeCopy::compose(Inputs in) const { return copied(fn::transpose(in[0], dim0, dim1)); }
 Tensor UnfoldCopy::compose(Inputs in) const { return copied(fn::unfold(in[0], dimension, size, step)); }
 
+Tensor ViewAsRealCopy::compose(Inputs in) const { return copied(fn::view_as_real(fn::resolve_conj(in[0]))); }
+Tensor ViewAsComplexCopy::compose(Inputs in) const { return copied(fn::view_as_complex(in[0])); }
+
 static const CopiesOps::Registration ops;
 
 }  // namespace weir

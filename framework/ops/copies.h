@@ -126,7 +126,24 @@ struct UnfoldCopy : CopyOfView {
   Tensor compose(Inputs in) const;
 };
 
+struct ViewAsRealCopy : CopyOfView {
+  static constexpr Signature signature = "view_as_real_copy(input: Tensor) -> Tensor";
+  static constexpr auto doc = "A copy of `view_as_real`.";
+  static constexpr Out out = Out::exact;
+  static constexpr OutHistory out_history = OutHistory::refused;
+  Tensor compose(Inputs in) const;
+};
+
+struct ViewAsComplexCopy : CopyOfView {
+  static constexpr Signature signature = "view_as_complex_copy(input: Tensor) -> Tensor";
+  static constexpr auto doc = "A copy of `view_as_complex`.";
+  static constexpr bool complex_gradient = false;
+  static constexpr Out out = Out::exact;
+  static constexpr OutHistory out_history = OutHistory::refused;
+  Tensor compose(Inputs in) const;
+};
+
 using CopiesOps = OpList<AliasCopy, ViewCopy, ViewCopyDtype, AsStridedCopy, DiagonalCopy, ExpandCopy, PermuteCopy, SelectCopy, SliceCopy, SqueezeCopy,
-                         UnsqueezeCopy, TCopy, TransposeCopy, UnfoldCopy>;
+                         UnsqueezeCopy, TCopy, TransposeCopy, UnfoldCopy, ViewAsRealCopy, ViewAsComplexCopy>;
 
 }  // namespace weir

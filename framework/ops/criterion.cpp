@@ -162,6 +162,11 @@ Tensor KlDiv::compose(Inputs in) const {
   return reduced(log_target ? fn::exp(t) * (t - x) : fn::xlogy(t, t) - t * x, reduction);
 }
 
+Tensor KlDivBatchMean::compose(Inputs in) const {
+  const Tensor r = fn::kl_div(in[0], in[1], reduction, log_target);
+  return in[0].ndim() ? r / double(in[0].size(0)) : r;
+}
+
 Tensor PoissonNllLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &t = in[1];
   Tensor loss = log_input ? fn::exp(x) - t * x : x - t * fn::log(x + eps);
@@ -259,6 +264,8 @@ Tensor GaussianNllLoss::compose(Inputs in) const {
 }
 
 Tensor TripletMarginLoss::compose(Inputs in) const {
+  check(in[0].ndim() == in[1].ndim() && in[1].ndim() == in[2].ndim(), "The anchor, positive, and negative tensors are expected to have the same number of "
+        "dimensions, but got: anchor ", in[0].ndim(), "D, positive ", in[1].ndim(), "D, and negative ", in[2].ndim(), "D inputs");
   auto distance = [&](const Tensor& a, const Tensor& b) { return fn::pairwise_distance(a, b, p, eps); };
   const Tensor near = distance(in[0], in[1]);
   Tensor far = distance(in[0], in[2]);

@@ -89,6 +89,17 @@ struct KlDiv : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct KlDivBatchMean : Op {
+  static constexpr Signature signature = "kl_div_batchmean(input: Tensor, target: Tensor, reduction: int = 2, *, log_target: bool = False) -> Tensor";
+  static constexpr auto doc = "kl_div, divided by the size of input's first axis where it has one.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  int64_t reduction;
+  bool log_target;
+  static constexpr std::tuple fields{&KlDivBatchMean::reduction, &KlDivBatchMean::log_target};
+  Tensor compose(Inputs in) const;
+};
+
 struct PoissonNllLoss : Op {
   static constexpr Signature signature =
       "poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor";
@@ -187,11 +198,12 @@ struct GaussianNllLoss : Op {
 struct TripletMarginLoss : Op {
   static constexpr Signature signature =
       "triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, "
-      "swap: bool = False, reduction: int = 1) -> Tensor";
+      "swap: bool = False, reduction: int = 0) -> Tensor";
   static constexpr auto doc =
       "max(0, d(anchor, positive) - d(anchor, negative) + margin); `swap` takes the nearer of anchor and positive to the negative. Source: "
       "Balntas et al. 2016.";
-  static constexpr Module module = Module::hidden;
+  static constexpr Module module = Module::function;
+  static constexpr Out out = Out::none;
   static constexpr Autocast autocast = Autocast::float32;
   double margin, p, eps;
   bool swap;
@@ -223,7 +235,7 @@ struct CrossEntropyOfProbabilities : Op {
 };
 
 using CriterionOps = OpList<MseLoss, L1Loss, SmoothL1Loss, HuberLoss, BinaryCrossEntropyForward, BinaryCrossEntropy, BceWithLogits, KlDiv,
-                            PoissonNllLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss, SoftMarginLoss, MultiMarginLoss,
+                            KlDivBatchMean, PoissonNllLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss, SoftMarginLoss, MultiMarginLoss,
                             MultilabelMarginLoss, GaussianNllLoss, TripletMarginLoss, MultilabelSoftMarginLoss, CrossEntropyOfProbabilities>;
 
 namespace fn {
@@ -231,6 +243,8 @@ inline constexpr Fn<MseLoss> mse_loss;
 inline constexpr Fn<BinaryCrossEntropyForward> binary_cross_entropy_forward;
 inline constexpr Fn<BinaryCrossEntropy> binary_cross_entropy;
 inline constexpr Fn<BceWithLogits> binary_cross_entropy_with_logits;
+inline constexpr Fn<KlDiv> kl_div;
+inline constexpr Fn<CrossEntropyOfProbabilities> cross_entropy_of_probabilities;
 }  // namespace fn
 
 }  // namespace weir

@@ -275,6 +275,13 @@ Tensor Ifftshift::compose(Inputs in) const {
   return rolled(in[0], dim, [](int64_t n) { return (n + 1) / 2; });
 }
 
+Tensor Frequencies::compose(Inputs) const {
+  check<NotImplemented>(!is_complex(dtype), "fftfreq: not implemented for ", name_of(dtype));
+  auto from_to = [&](int64_t start, int64_t end) { return fn::arange(Scalar(start), Scalar(end), Scalar(int64_t(1)), dtype); };
+  const Tensor up = from_to(0, half ? n / 2 + 1 : (n + 1) / 2);
+  return (half ? up : fn::cat(Tensors{up, from_to(-(n / 2), 0)}, int64_t(0))) * (1 / (double(n) * d));
+}
+
 static const FftOps::Registration ops;
 
 }  // namespace weir

@@ -175,8 +175,21 @@ struct Ifftshift : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct Frequencies : Op {
+  static constexpr Signature signature = "frequencies(n: int, d: float, half: bool, dtype: dtype) -> Tensor";
+  static constexpr auto doc =
+      "The frequencies of n samples at distance d: [0, 1, ..., -2, -1] / (d n), and of `half`, which real input has, [0, 1, ..., n // 2] / (d n).";
+  static constexpr Module module = Module::hidden;
+  int64_t n;
+  double d;
+  bool half;
+  DType dtype;
+  static constexpr std::tuple fields{&Frequencies::n, &Frequencies::d, &Frequencies::half, &Frequencies::dtype};
+  Tensor compose(Inputs in) const;
+};
+
 using FftOps = OpList<FftC2c, FftR2c, FftC2r, Fft, Ifft, Rfft, Irfft, Hfft, Ihfft, Fftn, Ifftn, Rfftn, Irfftn, Hfftn, Ihfftn,
-                      Fft2, Ifft2, Rfft2, Irfft2, Hfft2, Ihfft2, Fftshift, Ifftshift>;
+                      Fft2, Ifft2, Rfft2, Irfft2, Hfft2, Ihfft2, Fftshift, Ifftshift, Frequencies>;
 
 namespace fn {
 inline constexpr Fn<FftC2c> fft_c2c;

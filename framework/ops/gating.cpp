@@ -1,5 +1,6 @@
 #include "framework/ops/gating.h"
 
+#include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
@@ -32,6 +33,29 @@ Tensor GumbelSoftmax::compose(Inputs in) const {
   if (!hard) return soft;
   const Tensor best = fn::argmax(soft, std::optional<int64_t>(dim), true);
   return fn::scatter(zeros_of(Meta(x.sizes(), x.dtype(), x.device())), dim, best, 1.0) - detach(soft) + soft;
+}
+
+Tensor Prelu::compose(Inputs in) const {
+  const Tensor &x = in[0], &weight = in[1];
+  check(weight.ndim() <= 1, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.ndim());
+  check(weight.dtype() == x.dtype(), "prelu: Type promoting not supported. Got ", name_of(x.dtype()), " and ", name_of(weight.dtype()));
+  Dims along(x.ndim(), 1);
+  if (weight.numel() != 1) {
+    check(x.ndim() > 0, "Not allow zero-dim input tensor.");
+    const int64_t channels = x.ndim() > 1 ? x.size(1) : 1;
+    check(channels == weight.numel(), "Mismatch of parameter numbers and input channel size. Found parameter numbers = ", weight.numel(),
+          " and channel size = ", channels, ".");
+    along[1] = channels;
+  }
+  return fn::prelu_kernel(x, weight.numel() == 1 && weight.ndim() <= x.ndim() ? weight : fn::reshape(weight, along));
+}
+
+Tensor RRelu::compose(Inputs in) const {
+  check(lower <= upper, "rrelu: lower must be at most upper, got ", lower, " and ", upper);
+  const Tensor x = contiguous_of(in[0]);
+  if (!training) return fn::leaky_relu(x, (lower + upper) / 2);
+  check<NotImplemented>(x.dtype() != DType::float16, "rrelu: in training not implemented for float16");
+  return x * fn::rrelu_noise(detach(x), lower, upper, generator);
 }
 
 static const GatingOps::Registration ops;

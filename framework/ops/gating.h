@@ -46,6 +46,30 @@ struct GumbelSoftmax : Op {
   Tensor compose(Inputs in) const;
 };
 
-using GatingOps = OpList<Glu, Softsign, Tanhshrink, GumbelSoftmax>;
+struct Prelu : Op {
+  static constexpr Signature signature = "prelu(input: Tensor, weight: Tensor) -> Tensor";
+  static constexpr auto doc = "x above 0, weight * x below; weight has one element or one per channel (axis 1). Source: He et al. 2015.";
+  static constexpr Out out = Out::none;
+  static constexpr Autocast autocast = Autocast::lower;
+  Tensor compose(Inputs in) const;
+};
+
+struct RRelu : Op {
+  static constexpr Signature signature =
+      "rrelu(input: Tensor, lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc =
+      "x above 0; below, x times a slope drawn from [lower, upper) in training and their mean otherwise. Row-major, as in PyTorch. Source: Xu et al. 2015.";
+  static constexpr Module module = Module::function;
+  static constexpr Out out = Out::none;
+  static constexpr bool inplace = true;
+  static constexpr Save saves{.inputs = 0b1};  // in place, its parts read input for their gradients
+  double lower, upper;
+  bool training;
+  Generator* generator;
+  static constexpr std::tuple fields{&RRelu::lower, &RRelu::upper, &RRelu::training, &RRelu::generator};
+  Tensor compose(Inputs in) const;
+};
+
+using GatingOps = OpList<Glu, Softsign, Tanhshrink, GumbelSoftmax, Prelu, RRelu>;
 
 }  // namespace weir

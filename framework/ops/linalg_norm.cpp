@@ -167,6 +167,26 @@ Tensor NormWord::compose(Inputs in) const {
 }
 Tensor Norm::compose(Inputs in) const { return vector_norm(in[0], p.value_or(Scalar(int64_t(2))), dim, keepdim, dtype); }
 
+Tensor FrobeniusNorm::compose(Inputs in) const {
+  warn_once("frobenius_norm is deprecated: use torch.linalg.vector_norm(A, 2, dim, keepdim) in its place.");
+  check(dim.n <= 2, "Expected at most 2 dimensions, but got ", dim.n, " dimensions instead.");
+  return vector_norm(in[0], Scalar(int64_t(2)), dim.empty() ? std::optional<Dims>() : dim, keepdim);
+}
+static Tensor nuclear_norm(const Tensor& A, const Dims& dim, bool keepdim) {
+  warn_once("nuclear_norm is deprecated: use torch.linalg.matrix_norm(A, 'nuc', dim, keepdim) in its place.");
+  return Fn<MatrixNormWord>()(A, Str("nuc"), dim, keepdim);
+}
+Tensor NuclearNormDim::compose(Inputs in) const { return nuclear_norm(in[0], dim, keepdim); }
+Tensor NuclearNorm::compose(Inputs in) const { return nuclear_norm(in[0], Dims{-2, -1}, keepdim); }
+Tensor NormExceptDim::compose(Inputs in) const {
+  const Scalar order(pow);
+  if (dim == -1) return vector_norm(in[0], order);
+  const Tensor rows = transpose(in[0], int64_t(0), dim);
+  Dims sizes(rows.ndim(), 1);
+  sizes[0] = rows.size(0);
+  return transpose(reshape(vector_norm(reshape(rows, Dims{sizes[0], -1}), order, Dims{1}), sizes), int64_t(0), dim);
+}
+
 Tensor Cond::compose(Inputs in) const {
   if (Tensor nothing = cond_of_nothing(in[0])) return nothing;
   const double order = p ? p->to_double() : 2;

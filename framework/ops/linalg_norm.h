@@ -91,6 +91,45 @@ struct Norm : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct FrobeniusNorm : Op {
+  static constexpr Signature signature = "frobenius_norm(input: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "The square root of the sum of squares over at most two dims, all for none. Deprecated.";
+  static constexpr Module module = Module::function;
+  static constexpr Out out = Out::same;
+  Dims dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&FrobeniusNorm::dim, &FrobeniusNorm::keepdim};
+  Tensor compose(Inputs in) const;
+};
+struct NuclearNormDim : Op {
+  static constexpr Signature signature = "nuclear_norm.dim(input: Tensor, dim: list[int], keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "The sum of singular values of the matrices in two axes. Deprecated.";
+  static constexpr Module module = Module::function;
+  static constexpr Out out = Out::exact;
+  Dims dim;
+  bool keepdim;
+  static constexpr std::tuple fields{&NuclearNormDim::dim, &NuclearNormDim::keepdim};
+  Tensor compose(Inputs in) const;
+};
+struct NuclearNorm : Op {
+  static constexpr Signature signature = "nuclear_norm(input: Tensor, keepdim: bool = False) -> Tensor";
+  static constexpr auto doc = "The sum of singular values of matrices. Deprecated.";
+  static constexpr Module module = Module::function;
+  static constexpr Out out = Out::exact;
+  bool keepdim;
+  static constexpr std::tuple fields{&NuclearNorm::keepdim};
+  Tensor compose(Inputs in) const;
+};
+struct NormExceptDim : Op {
+  static constexpr Signature signature = "norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor";
+  static constexpr auto doc = "The norm of v over all dims but `dim` (over all for -1); the other dims have size 1.";
+  static constexpr Module module = Module::function;
+  static constexpr Out out = Out::none;
+  int64_t pow, dim;
+  static constexpr std::tuple fields{&NormExceptDim::pow, &NormExceptDim::dim};
+  Tensor compose(Inputs in) const;
+};
+
 struct Cond : LinalgOp {
   static constexpr Signature signature = "linalg_cond(A: Tensor, p: Number | None = None) -> Tensor";
   static constexpr auto doc = "The condition number |A| |A^-1| in the norm p, 2 where it is not given, real. Shape: A's batch. inf for a singular A.";
@@ -233,7 +272,8 @@ struct PcaLowrank : LinalgOp {
 };
 
 using LinalgNormOps = OpList<MatrixNormWord, MatrixNorm, LinalgNorm, LinalgNormWord, NormWord, Norm, Cond, CondWord, MatrixRankTensors, MatrixRankNumbers, MatrixRankTensor,
-                             MatrixRank, PinvTensors, PinvNumbers, PinvTensor, Pinv, Pinverse, MatrixPower, SvdLowrank, PcaLowrank>;
+                             MatrixRank, PinvTensors, PinvNumbers, PinvTensor, Pinv, Pinverse, MatrixPower, SvdLowrank, PcaLowrank, FrobeniusNorm, NuclearNormDim, NuclearNorm,
+                             NormExceptDim>;
 
 namespace fn {
 inline constexpr Fn<MatrixNormWord, MatrixNorm> matrix_norm;

@@ -1,6 +1,7 @@
 #include "framework/ops/linalg_spectrum.h"
 
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/check.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
@@ -28,10 +29,9 @@ Meta values_meta(const Tensor& A, int64_t n, DType t) { return {with_vector(batc
 Tensor differences(const Tensor& values) { return with_diagonal(row(values) - column(values), num(1.0)); }
 
 // Vectors of complex matrices are known up to a phase: a gradient along it has no meaning. Source: PyTorch's tolerance.
-void check_phase(const char* op, const Tensor& turns) {
-  if (!is_complex(turns.dtype()) || turns.device().type != DeviceType::cpu) return;
-  check(!any_true(abs(imag(turns)) > 1e-2), op, ": The vectors in the complex case are specified up to multiplication by e^{i phi}. The "
-        "specified loss function depends on this quantity, so it is ill-defined.");
+Tensor without_phase(const char* op, const Tensor& x, const Tensor& turns) {
+  if (!is_complex(turns.dtype())) return x;
+  return fn::check_true(x, logical_not(any(abs(imag(turns)) > 1e-2)), Str(op), Str("the loss depends on the phases"));
 }
 Tensor skew(const Tensor& t) { return t - mH(t); }
 
@@ -46,7 +46,7 @@ Tensors Eigh::vjp(const Saved& s, const Tensor&) const {
   Tensor values = s.output(0), V = s.output(1), by_values = s.cotangent(0), by_vectors = s.cotangent(1);
   if (!by_vectors) return {matmul(V * row(by_values), mH(V))};
   Tensor inner = matmul(mH(V), by_vectors);
-  check_phase("linalg_eigh_backward", diagonal_of(inner));
+  inner = without_phase("linalg_eigh_backward", inner, diagonal_of(inner));
   inner = skew(inner) * 0.5 / differences(values);
   inner = with_diagonal(inner, cast_to(or_zeros(by_values, values), V.dtype()));
   return {matmul(V, matmul(inner, mH(V)))};
@@ -67,7 +67,7 @@ Tensors Eig::vjp(const Saved& s, const Tensor&) const {
   Tensor values = s.output(0), V = s.output(1), by_values = s.cotangent(0), by_vectors = s.cotangent(1), inner;
   if (by_vectors) {
     inner = matmul(mH(V), by_vectors);
-    check_phase("linalg_eig_backward", diagonal_of(inner));
+    inner = without_phase("linalg_eig_backward", inner, diagonal_of(inner));
     Tensor along = real(diagonal_of(inner));
     inner = (inner - matmul(mH(V), V * row(along))) / conj(differences(values));
     inner = with_diagonal(inner, or_zeros(by_values, values));
@@ -102,7 +102,7 @@ Tensors SvdParts::vjp(const Saved& s, const Tensor&) const {
   if (complex) {
     Tensor phases = gU ? diagonal_of(matmul(mH(U), gU)) : Tensor();
     if (gVh) phases = phases ? phases + diagonal_of(matmul(Vh, mH(gVh))) : diagonal_of(matmul(Vh, mH(gVh)));
-    check_phase("svd_backward", phases);
+    U = without_phase("svd_backward", U, phases);
   }
   Tensor gap = with_diagonal((row(S) - column(S)) * (row(S) + column(S)), num(1.0));
   Tensor diagonal = cast_to(or_zeros(gS, S), U.dtype()), inner;

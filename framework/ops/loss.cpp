@@ -5,7 +5,9 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
+#include "framework/ops/criterion.h"
 #include "framework/ops/index.h"
+#include "framework/ops/matmul.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/softmax.h"
 #include "framework/ops/view.h"
@@ -36,7 +38,30 @@ Tensors NllLossBackward::vjp(const Saved& s, const Tensor& d) const {
   return {fn::nll_loss_forward(d, s.input(1), s.input(2), reduction, ignore_index)[0]};
 }
 
+// Cross entropy at class indices.
+static Tensor at_indices(const CrossEntropy& op, const Tensor& x, const Tensor& target, const Tensor& w, double smoothing) {
+  check<IndexError>(x.ndim() >= 1 || target.ndim() == 0, "cross_entropy_loss: input should be at least 1D, got ", x.ndim(), "D");
+  check(x.ndim() >= 1, "cross_entropy_loss: input should be at least 1D, got ", x.ndim(), "D");
+  int64_t axis = x.ndim() == 1 ? 0 : 1, classes = x.size(axis);
+  Tensor logp = log_softmax(x, axis);
+  Tensor nll = fn::nll_loss_nd(logp, target, w, op.reduction, op.ignore_index);
+  if (smoothing == 0) return nll;
+  Dims shape(x.ndim(), 1);
+  shape[int(axis)] = classes;
+  Tensor smooth = -sum(w ? logp * reshape(w, shape) : logp, Dims{axis});
+  Tensor ignored = fn::eq(target, num(op.ignore_index));
+  smooth = where(ignored, num(0.0), smooth);
+  if (op.reduction == "sum") {
+    smooth = sum(smooth);
+  } else if (op.reduction == "mean") {
+    Tensor valid = where(ignored, num(0.0), w ? index(w, {where(ignored, num(int64_t(0)), target)}) : num(1.0));
+    smooth = cast_to(sum(smooth) / sum(valid), logp.dtype());  // counted in float32, which half precision cannot
+  }
+  return nll * (1 - smoothing) + smooth * (smoothing / double(classes));
+}
+
 Tensor NllLossNd::compose(Inputs in) const {
+  check<NotImplemented>(is_floating(in[0].dtype()), "nll_loss: not implemented for ", name_of(in[0].dtype()));
   check(in[0].ndim() != 1 || in[1].ndim() != 1 || in[1].dtype() == DType::int64 || in[1].dtype() == DType::uint8 || in[1].numel() == 1,
         "nll_loss: expected target dtype to be Long or Byte, but got ", name_of(in[1].dtype()));
   check<ValueError>(in[0].ndim() != 1 || in[1].ndim() != 1 || in[1].numel() == 1,
@@ -45,29 +70,38 @@ Tensor NllLossNd::compose(Inputs in) const {
   check<ValueError>(in[0].ndim() < 2 || batch == targets, "Expected input batch_size (", batch,
                     ") to match target batch_size (", targets, ").");
   Tensor target = in[1].dtype() == DType::uint8 ? cast_to(in[1], DType::int64) : in[1];
-  return fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];
+  const Tensor r = fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];
+  check(!in[2] || !mode.grad || !in[2].has_flag(kRequiresGrad), "nll_loss: not differentiable with respect to argument 'weight'. This input cannot have "
+        "requires_grad True.");
+  return r;
 }
 
 Tensor CrossEntropy::compose(Inputs in) const {
-  const Tensor &x = in[0], &target = in[1], &w = in[2];
-  check<IndexError>(x.ndim() >= 1 || target.ndim() == 0, "cross_entropy_loss: input should be at least 1D, got ", x.ndim(), "D");
-  check(x.ndim() >= 1, "cross_entropy_loss: input should be at least 1D, got ", x.ndim(), "D");
-  int64_t axis = x.ndim() == 1 ? 0 : 1, classes = x.size(axis);
-  Tensor logp = log_softmax(x, axis);
-  Tensor nll = fn::nll_loss_nd(logp, target, w, reduction, ignore_index);
-  if (label_smoothing == 0) return nll;
-  Dims shape(x.ndim(), 1);
-  shape[int(axis)] = classes;
-  Tensor smooth = -sum(w ? logp * reshape(w, shape) : logp, Dims{axis});
-  Tensor ignored = fn::eq(target, num(ignore_index));
-  smooth = where(ignored, num(0.0), smooth);
-  if (reduction == "sum") {
-    smooth = sum(smooth);
-  } else if (reduction == "mean") {
-    Tensor valid = where(ignored, num(0.0), w ? index(w, {where(ignored, num(int64_t(0)), target)}) : num(1.0));
-    smooth = cast_to(sum(smooth) / sum(valid), logp.dtype());  // counted in float32, which half precision cannot
-  }
-  return nll * (1 - label_smoothing) + smooth * (label_smoothing / double(classes));
+  const Tensor &x = in[0], &target = in[1];
+  check(label_smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+  const double smoothing = std::max(label_smoothing, 0.0);
+  if (!(x.sizes() == target.sizes())) return at_indices(*this, x, target, in[2], smoothing);
+  check(is_floating(target.dtype()), "Expected floating point type for target with class probabilities, got ", name_of(target.dtype()));
+  check(ignore_index < 0, "ignore_index is not supported for floating point target");
+  check<ValueError>(reduction == "none" || reduction == "mean" || reduction == "sum", reduction.view(), " is not a valid value for reduction");
+  return fn::cross_entropy_of_probabilities(x, target, in[2], int64_t(reduction == "mean" ? 1 : reduction == "sum" ? 2 : 0), smoothing);
+}
+
+Tensor LinearCrossEntropy::compose(Inputs in) const {
+  const Tensor &x = in[0], &w = in[1], &target = in[2], &bias = in[3];
+  check(x.ndim() == 1 || x.ndim() == 2, "expected input with dimensionality 1 or 2, got ", x.ndim());
+  check(w.ndim() >= 2, "expected linear_weight with dimensionality at least 2, got ", w.ndim());
+  check(x.size(-1) == w.size(-1), "expected equal input and linear_weight last dimensions (in_features), got ", x.size(-1), " and ", w.size(-1), ", respectively");
+  Dims outputs = w.sizes();
+  outputs.erase(outputs.n - 1);
+  check(!bias || bias.sizes() == outputs, "expected linear_bias shape ", outputs, ", got ", bias ? bias.sizes() : Dims());
+  check(outputs.n == 1 || x.ndim() == 2, "linear_weight of shape ", w.sizes(), " requires batched input, (N, ", w.size(-1), "), got unbatched input with shape ",
+        x.sizes());
+  Dims logits = outputs;
+  if (x.ndim() == 2) logits.insert(0, x.size(0));
+  check(!ignore_index || !(target.sizes() == logits), "ignore_index cannot be specified when target contains probabilities");
+  const Tensor y = fn::linear(x, reshape(w, Dims{-1, w.size(-1)}), bias ? reshape(bias, Dims{-1}) : Tensor());
+  return fn::cross_entropy(reshape(y, logits), target, in[4], ignore_index.value_or(-100), reduction, label_smoothing);
 }
 
 static const LossOps::Registration ops;

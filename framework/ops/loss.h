@@ -1,4 +1,4 @@
-// The loss that has a kernel of its own: negative log likelihood, and cross entropy over it.
+// The loss that has a kernel of its own: negative log likelihood, and cross entropy over it. Source of each: the PyTorch page of its name.
 #pragma once
 #include "framework/op/call.h"
 
@@ -34,8 +34,9 @@ struct NllLossBackward : Op {
 struct NllLossNd : Op {
   static constexpr Signature signature =
       "nll_loss_nd(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int) -> Tensor";
-  static constexpr auto doc = "As nll_loss_forward, without the sum of weights.";
+  static constexpr auto doc = "As nll_loss_forward, without the sum of weights. No gradient reaches these.";
   static constexpr Module module = Module::hidden;
+  static constexpr Autocast autocast = Autocast::float32;
   Str reduction;
   int64_t ignore_index;
   static constexpr std::tuple fields{&NllLossNd::reduction, &NllLossNd::ignore_index};
@@ -45,8 +46,10 @@ struct NllLossNd : Op {
 struct CrossEntropy : Op {
   static constexpr Signature signature =
       "cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str, label_smoothing: float) -> Tensor";
-  static constexpr auto doc = "nll_loss of log_softmax over the classes; targets are class indices. Shapes: (N, C, *), (N, *).";
+  static constexpr auto doc =
+      "-log softmax(input) at target: class indices (N, *), or probabilities of input's shape (N, C, *). A label_smoothing below 0 is none.";
   static constexpr Module module = Module::hidden;
+  static constexpr Autocast autocast = Autocast::float32;
   int64_t ignore_index;
   Str reduction;
   double label_smoothing;
@@ -54,7 +57,21 @@ struct CrossEntropy : Op {
   Tensor compose(Inputs in) const;
 };
 
-using LossOps = OpList<NllLoss, NllLossBackward, NllLossNd, CrossEntropy>;
+struct LinearCrossEntropy : Op {
+  static constexpr Signature signature =
+      "linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, linear_bias: Tensor | None, weight: Tensor | None, reduction: str, "
+      "ignore_index: int | None, label_smoothing: float) -> Tensor";
+  static constexpr auto doc = "cross_entropy of the logits input @ linear_weight.T + linear_bias. Shapes: (N, F) or (F,), (C, *, F), (N, *).";
+  static constexpr Module module = Module::hidden;
+  static constexpr Out out = Out::none;
+  Str reduction;
+  std::optional<int64_t> ignore_index;
+  double label_smoothing;
+  static constexpr std::tuple fields{&LinearCrossEntropy::reduction, &LinearCrossEntropy::ignore_index, &LinearCrossEntropy::label_smoothing};
+  Tensor compose(Inputs in) const;
+};
+
+using LossOps = OpList<NllLoss, NllLossBackward, NllLossNd, CrossEntropy, LinearCrossEntropy>;
 
 namespace fn {
 inline constexpr Fn<NllLoss> nll_loss_forward;

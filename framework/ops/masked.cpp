@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/check.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
@@ -135,8 +137,11 @@ Tensor MaskedVar::compose(Inputs in) const { return variance(in); }
 Tensor MaskedStd::compose(Inputs in) const { return fn::sqrt(variance(in)); }
 
 Tensor MaskedMedian::compose(Inputs in) const {
-  const Tensor x = is_floating(in[0].dtype()) ? in[0] : cast_to(in[0], DType::float32);
-  return fn::nanmedian(filled(x, in[1], Scalar(std::nan(""))), first_axis(dim, x), keepdim)[0];
+  const bool whole = !is_floating(in[0].dtype());
+  const Tensor x = whole ? cast_to(in[0], DType::float32) : in[0];
+  const Tensor r = fn::nanmedian(filled(x, in[1], Scalar(std::nan(""))), first_axis(dim, x), keepdim)[0];
+  if (!whole) return r;
+  return cast_to(fn::check_true(r, fn::logical_not(fn::isnan(r)), Str("masked.median"), Str("a row of integers is masked out"), Str("ValueError")), dtype.value_or(in[0].dtype()));
 }
 Tensor MaskedLogaddexp::compose(Inputs in) const {
   return cast_to(fn::logaddexp(at_least(in[0], in[2]), at_least(in[1], in[3])), dtype.value_or(in[0].dtype()));

@@ -159,11 +159,13 @@ struct MaskedStd : MaskedSpread {
 };
 
 struct MaskedMedian : MaskedOp {
-  static constexpr Signature signature = "masked_median(input: Tensor, dim: int | list[int] | None = -1, *, keepdim: bool = False, mask: Tensor | None = None) -> Tensor";
-  static constexpr auto doc = "The lower median along dim, of integers as float32; NaN where nothing counts.";
+  static constexpr Signature signature =
+      "masked_median(input: Tensor, dim: int | list[int] | None = -1, *, keepdim: bool = False, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor";
+  static constexpr auto doc = "The lower median along dim; NaN where nothing counts, which is a ValueError for integers. Only of these dtype is another.";
   std::optional<Dims> dim;
   bool keepdim;
-  static constexpr std::tuple fields{&MaskedMedian::dim, &MaskedMedian::keepdim};
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&MaskedMedian::dim, &MaskedMedian::keepdim, &MaskedMedian::dtype};
   Tensor compose(Inputs in) const;
 };
 struct MaskedLogaddexp : MaskedOp {

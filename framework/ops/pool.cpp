@@ -82,16 +82,6 @@ template <int n, class Op> Tensor avg_pool(const char* op, const Op& o, Inputs i
                          o.count_include_pad, o.divisor_override);
   });
 }
-template <int n, class Op> Tensor adaptive(const char* op, const Op& o, Inputs in) {
-  check_input(op, in[0], n, n);  // no channels are fine
-  Dims size = spread(op, "output_size", o.output_size, n);
-  for (int64_t s : size) check(s >= 0, op, ": elements of output_size must be greater than or equal to 0 but received ", size);
-  return batched(in[0], n, [&](const Tensor& x) {
-    // Global pooling of row-major planes is a mean over dense lines, which has the faster kernel.
-    if (size == Dims(n, 1) && x.is_contiguous()) return mean(x, n == 2 ? Dims{2, 3} : Dims{2, 3, 4}, true);
-    return fn::adaptive_avg_pool_nd(n == 3 ? contiguous_of(x) : x, size);
-  });
-}
 
 }  // namespace
 
@@ -143,8 +133,6 @@ Tensors MaxPool2dWithIndices::compose(Inputs in) const { return max_pool<2>("max
 Tensors MaxPool3dWithIndices::compose(Inputs in) const { return max_pool<3>("max_pool3d", *this, in); }
 Tensor AvgPool2d::compose(Inputs in) const { return avg_pool<2>("avg_pool2d", *this, in); }
 Tensor AvgPool3d::compose(Inputs in) const { return avg_pool<3>("avg_pool3d", *this, in); }
-Tensor AdaptiveAvgPool2d::compose(Inputs in) const { return adaptive<2>("adaptive_avg_pool2d", *this, in); }
-Tensor AdaptiveAvgPool3d::compose(Inputs in) const { return adaptive<3>("adaptive_avg_pool3d", *this, in); }
 
 static const PoolOps::Registration ops;
 

@@ -109,15 +109,6 @@ struct AvgPool2d : Op {
   Tensor compose(Inputs in) const;
 };
 
-struct AdaptiveAvgPool2d : Op {
-  static constexpr Signature signature = "adaptive_avg_pool2d(input: Tensor, output_size: int | list[int]) -> Tensor";
-  static constexpr auto doc = "Means over windows chosen so that the result has output_size.";
-  static constexpr Module module = Module::hidden;
-  Dims output_size;
-  static constexpr std::tuple fields{&AdaptiveAvgPool2d::output_size};
-  Tensor compose(Inputs in) const;
-};
-
 struct MaxPool3dWithIndices : Op {
   static constexpr Signature signature =
       "max_pool3d_with_indices(input: Tensor, kernel_size: int | list[int], stride: int | list[int] = [], padding: int | list[int] = 0, dilation: int | list[int] = 1, ceil_mode: bool = False) -> list[Tensor]";
@@ -145,18 +136,8 @@ struct AvgPool3d : Op {
   Tensor compose(Inputs in) const;
 };
 
-struct AdaptiveAvgPool3d : Op {
-  static constexpr Signature signature = "adaptive_avg_pool3d(input: Tensor, output_size: int | list[int]) -> Tensor";
-  static constexpr auto doc = "Means over windows chosen so that the result has output_size.";
-  static constexpr Module module = Module::hidden;
-  Dims output_size;
-  static constexpr std::tuple fields{&AdaptiveAvgPool3d::output_size};
-  Tensor compose(Inputs in) const;
-};
-
 using PoolOps = OpList<MaxPool, MaxPoolBackward, AvgPool, AvgPoolBackward, AdaptiveAvgPool,
-                       AdaptiveAvgPoolBackward, MaxPool2dWithIndices, AvgPool2d, AdaptiveAvgPool2d,
-                       MaxPool3dWithIndices, AvgPool3d, AdaptiveAvgPool3d>;
+                       AdaptiveAvgPoolBackward, MaxPool2dWithIndices, AvgPool2d, MaxPool3dWithIndices, AvgPool3d>;
 
 namespace fn {
 inline constexpr Fn<MaxPool> max_pool_nd;
@@ -167,10 +148,8 @@ inline constexpr Fn<AdaptiveAvgPool> adaptive_avg_pool_nd;
 inline constexpr Fn<AdaptiveAvgPoolBackward> adaptive_avg_pool_backward;
 inline constexpr Fn<MaxPool2dWithIndices> max_pool2d_with_indices;
 inline constexpr Fn<AvgPool2d> avg_pool2d;
-inline constexpr Fn<AdaptiveAvgPool2d> adaptive_avg_pool2d;
 inline constexpr Fn<MaxPool3dWithIndices> max_pool3d_with_indices;
 inline constexpr Fn<AvgPool3d> avg_pool3d;
-inline constexpr Fn<AdaptiveAvgPool3d> adaptive_avg_pool3d;
 }  // namespace fn
 
 }  // namespace weir

@@ -4,7 +4,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
-#include "framework/ops/pool.h"
+#include "framework/ops/pool_adaptive.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
@@ -99,10 +99,7 @@ namespace {
 
 // Windows that have the size, as adaptive pooling chooses them.
 Tensor area(const Tensor& x, const Dims& size) {
-  if (x.numel() == 0 && size == Dims(size.n, 1)) return fn::mean(x, size.n == 3 ? Dims{2, 3, 4} : size.n == 2 ? Dims{2, 3} : Dims{2}, true);  // of nothing too
-  if (size.n == 3) return fn::adaptive_avg_pool3d(x, size);
-  if (size.n == 2) return fn::adaptive_avg_pool2d(x, size);
-  return fn::squeeze(fn::adaptive_avg_pool2d(fn::unsqueeze(x, int64_t(-2)), Dims{1, size[0]}), Dims{-2});
+  return size.n == 3 ? fn::adaptive_avg_pool3d(x, size) : size.n == 2 ? fn::adaptive_avg_pool2d(x, size) : fn::adaptive_avg_pool1d(x, size);
 }
 
 // How many axes a mode interpolates, or 0 where any number.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/graph/trace.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -71,9 +72,9 @@ Tensors TensorSplitBy::compose(Inputs in) const {
   check(where.dtype() == DType::int64, "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ", name_of(where.dtype()));
   check(where.ndim() <= 1, "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got a tensor with ",
         where.ndim(), " dims");
-  if (where.ndim() == 0) return into(x, item(where).to_int(), dim);
+  if (where.ndim() == 0) return into(x, graph::number_of(where).to_int(), dim);
   std::vector<int64_t> places(size_t(where.numel()));
-  for (size_t i = 0; i < places.size(); i++) places[i] = where.data<int64_t>()[int64_t(i) * where.strides()[0]];
+  for (size_t i = 0; i < places.size(); i++) places[i] = graph::number_of(fn::select(where, int64_t(0), int64_t(i))).to_int();
   return at(x, Places(places.data(), int64_t(places.size())), dim);
 }
 

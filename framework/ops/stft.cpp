@@ -4,6 +4,7 @@
 
 #include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/check.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
@@ -130,8 +131,7 @@ Tensor Istft::compose(Inputs in) const {
   Tensor y = overlap_added(frames * w, hop, whole);
   Tensor weight = overlap_added(expand(reshape(square(w), Dims{1, 1, n_fft}), Dims{1, n_frames, n_fft}), hop, whole);
   y = slice(y, int64_t(1), start, end, int64_t(1)), weight = slice(weight, int64_t(1), start, end, int64_t(1));
-  check(!item(fn::min(abs(weight)) < 1e-11).to<bool>(), "istft: window overlap add min: 1");
-  y = y / weight;
+  y = fn::check_true(y, logical_not(fn::min(abs(weight)) < 1e-11), Str("istft"), Str("window overlap add min: 1")) / weight;
   if (y.size(1) < end - start) y = fn::constant_pad_nd(y, Dims{0, end - start - y.size(1)}, Scalar(0));
   return given.ndim() == 2 ? squeeze(y, std::optional<Dims>(Dims{0})) : y;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/graph/trace.h"
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
 #include "framework/ops/rearrange.h"
@@ -102,7 +103,7 @@ Geometry ViewDtype::geometry(Inputs in) const {
         " when converting to a different dtype.");
   const int64_t from = int64_t(size_of(x.dtype())), to = int64_t(size_of(dtype));
   if (from == to) return g;
-  if (x->storage->symbolic && x->storage->context && untraceable) untraceable(Obstacle::value, "a view of another element size asks for the place of an argument in its memory");
+  graph::check_place_is_known(x, "a view of another element size asks for the place of");
   check(x.ndim() > 0, "self.dim() cannot be 0 to view ", name_of(x.dtype()), " as ", name_of(dtype), " (different element sizes)");
   check(g.strides.back() == 1, "self.stride(-1) must be 1 to view ", name_of(x.dtype()), " as ", name_of(dtype),
         " (different element sizes), but got ", g.strides.back());
@@ -259,7 +260,7 @@ Geometry AsStrided::geometry(Inputs in) const {
     check(stride[i] >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
   }
   // An argument's stand-in in a trace counts offsets from where the argument begins, and ends where it ends.
-  if (x->storage->symbolic && x->storage->context && untraceable) untraceable(Obstacle::value, "as_strided counts from the start of an argument's memory, of which the argument is a part");
+  graph::check_place_is_known(x, "as_strided is told a place in the memory of");
   int64_t offset = storage_offset.value_or(x->offset), last = checked_add(extent(size, stride).high, offset);
   check(offset >= 0, "as_strided: storage_offset must be non-negative, got ", offset);
   check(size.product() == 0 || checked_mul(checked_add(last, 1), int64_t(size_of(x.dtype()))) <= int64_t(x->storage->bytes),
@@ -380,7 +381,7 @@ Tensor Narrow::compose(Inputs in) const {
 Tensor NarrowTensor::compose(Inputs in) const {
   DType t = in[1].dtype();
   check(in[1].ndim() == 0 && !is_inexact(t) && t != DType::boolean, "narrow(): start must be an 0-dim integral Tensor.");
-  return narrow(in[0], dim, item(in[1]).to_int(), length);
+  return narrow(in[0], dim, graph::number_of(in[1]).to_int(), length);
 }
 
 Tensor Movedim::compose(Inputs in) const {

@@ -4,12 +4,12 @@
 
 namespace weir {
 
-Meta Window::infer_as(std::string_view name) const {
+Meta window_meta(std::string_view name, int64_t length, std::optional<DType> dtype, std::optional<Device> device) {
   const DType t = dtype.value_or(default_dtype());
-  check(is_floating(t) || (is_complex(t) && window_length < 2), name, " expects floating point dtypes, got: ", name_of(t));
-  check(window_length >= 0, name, " requires non-negative window_length, got window_length=", window_length);
+  check(is_floating(t) || (is_complex(t) && length < 2), name, " expects floating point dtypes, got: ", name_of(t));
+  check(length >= 0, name, " requires non-negative window_length, got window_length=", length);
   Empty like;
-  like.size = Dims{window_length}, like.dtype = t, like.device = device;
+  like.size = Dims{length}, like.dtype = t, like.device = device;
   return like.infer({});
 }
 

@@ -4,8 +4,10 @@
 
 namespace weir {
 
-/// What the windows share: `window_length` points of one period, or, unless `periodic`, of a symmetric window. RuntimeError for a negative
-/// length and for a dtype without fractions.
+/// A row of `length` numbers with fractions. RuntimeError for a negative length and for a dtype without them.
+Meta window_meta(std::string_view name, int64_t length, std::optional<DType> dtype, std::optional<Device> device);
+
+/// What the windows share: `window_length` points of one period, or, unless `periodic`, of a symmetric window.
 struct Window : Factory {
   static constexpr Out out = Out::none;
   int64_t window_length;
@@ -13,10 +15,9 @@ struct Window : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   static constexpr std::tuple fields{&Window::window_length, &Window::periodic, &Window::dtype, &Window::device};
-  Meta infer_as(std::string_view name) const;
 };
 template <class Derived> struct Named : Window {
-  Meta infer(Inputs) const { return infer_as(Derived::signature.name); }
+  Meta infer(Inputs) const { return window_meta(Derived::signature.name, window_length, dtype, device); }
 };
 
 struct BartlettWindow : Named<BartlettWindow> {
@@ -55,14 +56,39 @@ struct KaiserWindow : Named<KaiserWindow> {
 
 struct GeneralCosineWindow : Named<GeneralCosineWindow> {
   static constexpr Signature signature =
-      "general_cosine_window(window_length: int, periodic: bool, a: list[float], *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
-  static constexpr auto doc = "The sum over i of (-1)^i a_i cos(i x) for x over one turn. Shape: (window_length,).";
+      "general_cosine_window(a: Tensor, window_length: int, periodic: bool, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "The sum over i of (-1)^i a_i cos(i x) for x over one turn, a being of float64. Shape: (window_length,).";
   static constexpr Module module = Module::hidden;
-  Floats a;
-  static constexpr std::tuple fields{&GeneralCosineWindow::window_length, &GeneralCosineWindow::periodic, &GeneralCosineWindow::a,
-                                     &GeneralCosineWindow::dtype, &GeneralCosineWindow::device};
+};
+struct CosineWindow : Named<CosineWindow> {
+  static constexpr Signature signature =
+      "cosine_window(window_length: int, periodic: bool, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Half a period of the sine, at the middle of each of window_length parts, one more where periodic. Shape: (window_length,).";
+  static constexpr Module module = Module::hidden;
 };
 
-using WindowOps = OpList<BartlettWindow, BlackmanWindow, HannWindow, HammingWindow, KaiserWindow, GeneralCosineWindow>;
+/// Windows over the distance from a centre, counted in points from the first one.
+template <class Derived> struct Centred : Factory {
+  static constexpr Out out = Out::none;
+  static constexpr Module module = Module::hidden;
+  int64_t window_length;
+  double center, width;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&Centred::window_length, &Centred::center, &Centred::width, &Centred::dtype, &Centred::device};
+  Meta infer(Inputs) const { return window_meta(Derived::signature.name, window_length, dtype, device); }
+};
+struct ExponentialWindow : Centred<ExponentialWindow> {
+  static constexpr Signature signature =
+      "exponential_window(window_length: int, center: float, tau: float, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "exp(-|n - center| / tau). Shape: (window_length,).";
+};
+struct GaussianWindow : Centred<GaussianWindow> {
+  static constexpr Signature signature =
+      "gaussian_window(window_length: int, center: float, std: float, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "exp(-((n - center) / std)^2 / 2). Shape: (window_length,).";
+};
+
+using WindowOps = OpList<BartlettWindow, BlackmanWindow, HannWindow, HammingWindow, KaiserWindow, GeneralCosineWindow, CosineWindow, ExponentialWindow, GaussianWindow>;
 
 }  // namespace weir

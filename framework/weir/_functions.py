@@ -16,8 +16,6 @@ from ._lazy import np
 
 adaptive_avg_pool1d, avg_pool1d, pdist = F.adaptive_avg_pool1d, F.avg_pool1d, F.pdist
 native_channel_shuffle = weir._C.ops["torch"]["channel_shuffle"]
-prelu = F.prelu
-rrelu = F.rrelu
 
 
 def _positions(pool):
@@ -42,23 +40,7 @@ def adaptive_max_pool1d(input, output_size):
     return F.adaptive_max_pool1d(input, output_size, True)
 
 
-@autocast_as("float32")
-@checked
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
-                        swap: bool = False, reduction: int = 0):
-    """As F.triplet_margin_loss; reduction: 1 mean, 2 sum, else none."""
-    if not anchor.dim() == positive.dim() == negative.dim():
-        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: anchor "
-                           f"{anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs")
-    distance = functools.partial(F.pairwise_distance, p=p, eps=eps)
-    far = distance(anchor, negative)
-    far = weir.minimum(far, distance(positive, negative)) if swap else far
-    loss = (margin + distance(anchor, positive) - far).clamp_min(0)
-    return loss.mean() if reduction == 1 else loss.sum() if reduction == 2 else loss
-
-
-@checked
-def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths, target_lengths, blank: int = 0, reduction: int = 0, zero_infinity: bool = False):
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
     """As F.ctc_loss; reduction: 1 for the mean, 2 for the sum, else none."""
     if not isinstance(input_lengths, Tensor) or not isinstance(target_lengths, Tensor):
         input_lengths = _argument("ctc_loss", "input_lengths", 3, "list[int]", input_lengths)
@@ -79,45 +61,9 @@ def native_dropout(input: Tensor, p: float, train: "bool | None"):
     return (input * mask).mul_(0.0 if p == 1 else 1 / (1 - p)), mask
 
 
-@checked
-def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0):
-    """The norm of v over all dims but `dim` (over all for -1); the other dims have size 1."""
-    if dim == -1:
-        return v.norm(pow)
-    sizes = [1] * v.dim()
-    if dim == 0:
-        sizes[0] = v.size(0)
-        return v.contiguous().view(v.size(0), -1).norm(pow, 1).view(sizes)
-    if dim == v.dim() - 1:
-        sizes[dim] = v.size(-1)
-        return v.contiguous().view(-1, v.size(-1)).norm(pow, 0).view(sizes)
-    return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
-
-
 def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
     """The norm of all elements, or along dims."""
     return weir.norm(input, p, dim, keepdim, dtype=dtype)
-
-
-@checked
-def frobenius_norm(input: Tensor, dim: "int | list[int]", keepdim: bool = False, *, out=None):
-    """The square root of the sum of squares over at most two dims, all for none."""
-    _warn_once("frobenius_norm is deprecated: use torch.linalg.vector_norm(A, 2, dim, keepdim) in its place.")
-    if len(dim) > 2:
-        raise RuntimeError(f"Expected at most 2 dimensions, but got {len(dim)} dimensions instead.")
-    return input.norm(2, list(dim) or None, keepdim=keepdim, **({} if out is None else {"out": out}))
-
-
-def nuclear_norm(input, dim=(-2, -1), keepdim=False, *, out=None):
-    """The sum of singular values of matrices. The second argument may be keepdim."""
-    if isinstance(dim, bool):
-        dim, keepdim = (-2, -1), dim
-    dim = _argument("nuclear_norm", "dim", 2, "int | list[int]", dim)
-    dim = dim * 2 if len(dim) == 1 else dim  # one number stands for both
-    keepdim = _argument("nuclear_norm", "keepdim", 3, "bool", keepdim)
-    _warn_once("nuclear_norm is deprecated: use torch.linalg.matrix_norm(A, 'nuc', dim, keepdim) in its place.")
-    r = weir.linalg.matrix_norm(input, "nuc", dim, keepdim)
-    return r if out is None else _write_out("nuclear_norm", out, r, [input], OUT_EXACT, True)
 
 
 def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=None, pin_memory=False):
@@ -128,22 +74,6 @@ def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=
             file.truncate(builtins.max(file.tell(), size * dtype.itemsize))
     memory = np.memmap(filename, np.uint8, "r+" if shared else "c", 0, (size * dtype.itemsize,))
     return weir.from_numpy(memory).view(dtype)
-
-
-def view_as_complex_copy(input, *, out=None):
-    """view_as_complex in memory of its own. RuntimeError where a gradient is asked for, which PyTorch has none of."""
-    if weir.is_grad_enabled() and input.requires_grad:
-        raise RuntimeError("view_as_complex_copy does not support automatic differentiation for outputs with complex dtype.")
-    if input.dim() and input.stride(-1) != 1:
-        raise RuntimeError("Tensor must have a last dimension with stride 1")
-    result = weir.view_as_complex(input).clone(memory_format=weir.contiguous_format)
-    return result if out is None else _write_out("view_as_complex_copy", out, result, [input], OUT_EXACT, False)
-
-
-def view_as_real_copy(input, *, out=None):
-    """view_as_real in memory of its own."""
-    result = weir.view_as_real(input.resolve_conj()).clone(memory_format=weir.contiguous_format)
-    return result if out is None else _write_out("view_as_real_copy", out, result, [input], OUT_EXACT, False)
 
 
 embedding_renorm_ = weir._C.ops["hidden"]["embedding_renorm_"]
@@ -190,16 +120,6 @@ def _in_place(name):
 
 for _name in ("detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_ negative_ conj_physical_").split():
     globals()[_name] = _in_place(_name)
-
-
-def _write_back(function):
-    def in_place(input, *args, **kwargs):
-        return input.copy_(function(input, *args, **kwargs))
-    in_place.__name__, in_place.__doc__ = function.__name__ + "_", f"{function.__name__}, in place."
-    return in_place
-
-
-rrelu_ = _write_back(rrelu)
 
 
 for _name in ("lobpcg",):

@@ -1,7 +1,7 @@
 """Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
 import functools
 
-from _weir import Generator, Tensor, _argument, _default_generator, get_default_dtype, is_grad_enabled, ops
+from _weir import Generator, Tensor, _argument, _default_generator, _number_of, get_default_dtype, is_grad_enabled, ops
 
 from . import _types as T
 from ._composites._check import check_floating
@@ -88,6 +88,9 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
 def _bounds(low, high):
     """The two bounds of integers, of which one alone is the upper one."""
     low, high = (0, low) if high is None else (low, high)
+    if isinstance(high, Tensor) and high.dim():
+        raise RuntimeError("randint: high must be a scalar tensor and on CPU")
+    low, high = (int(_number_of(x)) if isinstance(x, Tensor) else x for x in (low, high))
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return low, high
@@ -110,7 +113,7 @@ def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=N
     if low is None or size is None:
         raise TypeError("randint(): expected (high, size) or (low, high, size)")
     size = _argument("randint", "size", 3, "list[int]", size)
-    low, high = _bounds(*(_bound("randint", x.reshape(()) if isinstance(x, Tensor) and x.numel() == 1 else x, "int | None") for x in (low, high)))
+    low, high = _bounds(*(_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else _bound("randint", x, "int | None") for x in (low, high)))
     r = _empty(size, dtype=dtype or T.int64)
     return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad, dtype)
 

@@ -1,5 +1,7 @@
 #include "framework/ops/check.h"
 
+#include <algorithm>
+
 #include "framework/kernels/cpu/loops.h"
 #include "framework/ops/index.h"
 
@@ -46,11 +48,21 @@ void check_number(const CheckNumber& op, Inputs in, Outputs out) {
   run_copy(in[0], out[0]);
 }
 
+void check_true(const CheckTrue& op, Inputs in, Outputs out) {
+  const Tensor condition = row_major(in[1]);
+  const bool* holds = condition.data<bool>();
+  const bool ok = std::all_of(holds, holds + condition.numel(), [](bool x) { return x; });
+  check<ValueError>(ok || op.error == "RuntimeError", op.op.view(), ": ", op.what.view());
+  check(ok, op.op.view(), ": ", op.what.view());
+  run_copy(in[0], out[0]);
+}
+
 const bool bound = [] {
   set_kernel<CheckRange, check_range>(DeviceType::cpu);
   set_kernel<CheckNotNegative, check_not_negative>(DeviceType::cpu);
   set_kernel<CheckNumber, check_number>(DeviceType::cpu);
   set_kernel<CheckNonzero, check_nonzero>(DeviceType::cpu);
+  set_kernel<CheckTrue, check_true>(DeviceType::cpu);
   return true;
 }();
 

@@ -11,21 +11,26 @@ namespace {
 
 using V = Vec<double>;
 
-// f(x) at every point, x running over one period from 0 to 1: in vectors of doubles, then in the result's dtype.
-template <class F> void points(const Window& op, const Tensor& out, F&& f) {
-  const int64_t n = out.numel(), item = size_of(out.dtype());
-  if (n == 1) return convert(DType::float64, std::array{1.0}.data(), 0, out.dtype(), out.raw(), 1, 1);
-  const V period(1.0 / double(op.periodic ? n : n - 1));
+// f(i) at every point i: in vectors of doubles, then in the result's dtype.
+template <class F> void each(const Tensor& out, F&& f) {
+  const int64_t item = size_of(out.dtype());
   V lane(0);
   for (int i = 0; i < V::size; i++) lane.v[i] = i;
-  parallel_for(n, kGrain, [&](int64_t b, int64_t e) {
+  parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) {
     double made[kTile];
     for (int64_t i = b; i < e; i += kTile) {
       const int64_t count = std::min(kTile, e - i);
-      for (int64_t k = 0; k < count; k += V::size) f((V(double(i + k)) + lane) * period).store(made + k);
+      for (int64_t k = 0; k < count; k += V::size) f(V(double(i + k)) + lane).store(made + k);
       convert(DType::float64, made, 1, out.dtype(), out.raw() + i * item, 1, count);
     }
   });
+}
+// f(x) at every point, x running over one period from 0 to 1; 1 where there is one point.
+template <class F> void points(const Window& op, const Tensor& out, F&& f) {
+  const int64_t n = out.numel();
+  if (n == 1) return convert(DType::float64, std::array{1.0}.data(), 0, out.dtype(), out.raw(), 1, 1);
+  const V period(1.0 / double(op.periodic ? n : n - 1));
+  each(out, [&](V i) { return f(i * period); });
 }
 V cosine(V x, double turns) { return cos(x * V(2 * std::numbers::pi * turns)); }
 
@@ -50,11 +55,27 @@ void kaiser(const KaiserWindow& op, Inputs, Outputs out) {
   });
 }
 
-void general_cosine(const GeneralCosineWindow& op, Inputs, Outputs out) {
+void general_cosine(const GeneralCosineWindow& op, Inputs in, Outputs out) {
+  const Tensor a = row_major(in[0]);
+  const double* weights = a.data<double>();
   points(op, out[0], [&](V x) {
     V sum(0);
-    for (int i = 0; i < op.a.n; i++) sum = sum + V(i % 2 ? -op.a.v[i] : op.a.v[i]) * cosine(x, i);
+    for (int64_t i = 0; i < a.numel(); i++) sum = sum + V(i % 2 ? -weights[i] : weights[i]) * cosine(x, double(i));
     return sum;
+  });
+}
+void half_sine(const CosineWindow& op, Inputs, Outputs out) {
+  const int64_t n = out[0].numel();
+  const V step(std::numbers::pi / double(op.periodic && n > 1 ? n + 1 : n));
+  each(out[0], [&](V i) { return sin((i + V(0.5)) * step); });
+}
+void exponential(const ExponentialWindow& op, Inputs, Outputs out) {
+  each(out[0], [&](V i) { return exp(-abs((i - V(op.center)) / V(op.width))); });
+}
+void gaussian(const GaussianWindow& op, Inputs, Outputs out) {
+  each(out[0], [&](V i) {
+    const V t = (i - V(op.center)) / V(op.width);
+    return exp(V(-0.5) * t * t);
   });
 }
 
@@ -64,6 +85,7 @@ static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<BartlettWindow, bartlett>(cpu), set_kernel<BlackmanWindow, blackman>(cpu), set_kernel<HannWindow, hann>(cpu);
   set_kernel<HammingWindow, hamming>(cpu), set_kernel<KaiserWindow, kaiser>(cpu), set_kernel<GeneralCosineWindow, general_cosine>(cpu);
+  set_kernel<CosineWindow, half_sine>(cpu), set_kernel<ExponentialWindow, exponential>(cpu), set_kernel<GaussianWindow, gaussian>(cpu);
   return true;
 }();
 

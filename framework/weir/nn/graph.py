@@ -16,6 +16,9 @@
 
 The gradients of a step are the graph's own: optimizers added to it need no zero_grad, and their parameters' `.grad` is left
 alone. Randomness draws from the default generator in eager's order, so the numbers are eager's.
+
+A number that an op takes from a tensor among the arguments (`x.narrow(0, start, 2)`) is part of what a plan is made for, and so is the place
+of an argument in its memory where `as_strided` asks for it: another one makes another plan. No other value can be read while a graph is traced.
 """
 
 import json
@@ -139,8 +142,8 @@ class _Step:
     `gradients` and `reshaped` say which results go into the `.grad` of a parameter, and which an argument is to become.
     """
 
-    def __init__(self, traced, results, guard, gradients, reshaped, config, freeze):
-        self.traced = traced
+    def __init__(self, traced, taken, whole, results, guard, gradients, reshaped, config, freeze):
+        self.traced, self.taken, self.whole = traced, taken, whole
         self.plan = _C._Plan(traced, add_to_output=config.fusions["add_to_output"], cast_scale=config.fusions["cast_scale"],
                              freeze_weights=freeze, memory_budget=config.memory_budget)
         self.results, self.guard, self.gradients, self.reshaped = results, guard, gradients, reshaped
@@ -156,6 +159,7 @@ class Graph:
         d["_optimizers"] = []      # pairs (optimizer, schedule or None)
         d["_rates"] = {}           # by (optimizer, group) position: the rate as a tensor that plans read
         d["_plans"] = OrderedDict()
+        d["_needs"] = {}           # by kind of call: where in the arguments plans took numbers from, and whether they know these' places in memory
         d["_debug_level"] = -1
         d["name"] = type(self).__name__
         d["training"] = True
@@ -225,20 +229,30 @@ class Graph:
         return shown
 
     def _plan_for(self, given):
-        key = (given.key, _C._arguments_key(given.tensors), modes(), self.config._key())
+        kind = (given.key, _C._arguments_key(given.tensors), modes(), self.config._key())
+        key = (kind, self._facts(kind, given))
         step = self._plans.get(key)
         change = step and (step.guard.change() or ("a frozen weight was written" if step.plan.stale else None))
         if step is None or change:
-            reason = change or ("the first call" if not self._plans else "arguments, modes or options of a new kind")
+            reason = change or ("the first call" if not self._plans else "arguments, modes or options of a new kind" if kind not in self._needs
+                                else "another number or place of an argument")
             self._plans.pop(key, None)
-            step = self._trace(given, reason)
+            step = self._trace(given, reason, self._needs.get(kind, (None, False))[1])
             step.kept = given.kept
-            self._plans[key] = step
+            if step.taken or step.whole:
+                taken, whole = self._needs.get(kind, ((), step.whole))
+                self._needs[kind] = sorted({*(taken if whole == step.whole else ()), *step.taken}), step.whole
+            self._plans[kind, self._facts(kind, given)] = step
             if len(self._plans) > _MOST_PLANS:
-                self._plans.popitem(last=False)
+                (gone, _), _ = self._plans.popitem(last=False)
+                if all(gone != of for of, _ in self._plans):
+                    self._needs.pop(gone, None)
         else:
             self._plans.move_to_end(key)
         return step
+
+    def _facts(self, kind, given):
+        return _C._facts_of(*self._needs[kind], given.tensors) if kind in self._needs else b""
 
     def _set_rates(self):
         for i, (optimizer, _) in enumerate(self._optimizers):
@@ -264,7 +278,7 @@ class Graph:
     def _all_modules(self):
         return [(name, m._module) for name, m in self._modules.items()]
 
-    def _trace(self, given, reason):
+    def _trace(self, given, reason, whole):
         modules = self._all_modules()
         parameters = [p for _, m in modules for p in m.parameters()]
         parameters += [p for o, _ in self._optimizers for g in o.param_groups for p in g["params"]]
@@ -273,7 +287,7 @@ class Graph:
             for p, _ in before.values():
                 p.grad = None
             with tracing(modules) as trace:
-                stand_ins = trace.arguments(given.tensors)
+                stand_ins = trace.arguments(given.tensors, True, whole)
                 for i, t in enumerate(given.tensors):
                     if t.requires_grad:  # a view is cast anew by each op under autocast, another leaf once
                         stand_ins[i] = (stand_ins[i].expand_as(stand_ins[i]) if t._base is not None else stand_ins[i]).requires_grad_()
@@ -284,13 +298,18 @@ class Graph:
                 left = [(p, p.grad) for p, _ in before.values() if p.grad is not None and id(p) not in stepped]
                 reshaped = trace.reshaped()
                 graph = trace.finish(results.tensors + [g for _, g in left] + [stand_ins[i] for i in reshaped], True)
+        except Untraceable:
+            if not trace.asked_place():
+                raise
         finally:
             for p, grad in before.values():
                 p.grad = grad
+        if trace.asked_place():  # where the arguments lie has to be known
+            return self._trace(given, reason, True)
         first = len(results.tensors)
         guard = _Guard([m for _, m in modules], [o for o, _ in self._optimizers])
         self.traces.append(reason)
-        step = _Step(graph, results, guard, [(p, first + i) for i, (p, _) in enumerate(left)],
+        step = _Step(graph, trace.taken(), whole, results, guard, [(p, first + i) for i, (p, _) in enumerate(left)],
                      [(i, first + len(left) + k) for k, i in enumerate(reshaped)], self.config,
                      self.config.frozen_weights and not self._optimizers)
         if self._debug_level >= 0:
@@ -356,6 +375,8 @@ class Graph:
         self._set_rates()
         given = Structure((args, kwargs))
         step = self._plan_for(given)
+        if step.taken or step.whole:
+            raise RuntimeError("save: the program takes numbers from its arguments, or asks for their places in memory, which a file would hold as constants")
         if step.reshaped:
             raise RuntimeError("save: the program gives an argument another shape, which a file cannot say")
         if step.gradients:

@@ -6,13 +6,11 @@ another dtype, another layout than strided. Source: https://pytorch.org/docs/sta
 """
 import functools
 import inspect
-import math
 
 import weir
 from weir._C import ops
 
 _hidden = ops["hidden"]
-_MOST = 8  # numbers in a list that an op takes
 
 
 def _window(points):
@@ -29,7 +27,6 @@ def _window(points):
         if dtype not in (weir.float32, weir.float64):
             raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
         values = points(M, sym, dtype, **arguments)
-        values = values[:0] if M == 0 else values
         values = values if device is None else values.to(device)
         return values.requires_grad_(requires_grad)
 
@@ -39,11 +36,6 @@ def _window(points):
     return window
 
 
-def _line(M, start, step, dtype):
-    """M numbers: start, start + step, ..."""
-    return weir.linspace(start, start + (M - 1) * step, max(M, 1), dtype=dtype)
-
-
 @_window
 def general_cosine(M, sym, dtype, *, a):
     """The sum over i of (-1)^i a_i cos(i x) for x over one turn. TypeError unless `a` is a sequence, ValueError if empty."""
@@ -51,12 +43,11 @@ def general_cosine(M, sym, dtype, *, a):
         raise TypeError("Coefficients must be a list/tuple")
     if not a:
         raise ValueError("Coefficients cannot be empty")
-    if len(a) <= _MOST:
-        return _hidden["general_cosine_window"](M, not sym, list(a), dtype=dtype)
-    if M == 1:
-        return weir.ones(1, dtype=dtype)
-    turn = _line(M, 0, 2 * math.pi / max(M - sym, 1), weir.float64)
-    return sum((-1) ** i * weight * weir.cos(i * turn) for i, weight in enumerate(a)).to(dtype)
+    return _cosines(M, sym, dtype, list(a))
+
+
+def _cosines(M, sym, dtype, a):
+    return _hidden["general_cosine_window"](weir.tensor(a, dtype=weir.float64), M, not sym, dtype=dtype)
 
 
 @_window
@@ -86,7 +77,7 @@ def blackman(M, sym, dtype):
 @_window
 def nuttall(M, sym, dtype):
     """Nuttall's four-term window."""
-    return _hidden["general_cosine_window"](M, not sym, [0.3635819, 0.4891775, 0.1365995, 0.0106411], dtype=dtype)
+    return _cosines(M, sym, dtype, [0.3635819, 0.4891775, 0.1365995, 0.0106411])
 
 
 @_window
@@ -98,8 +89,11 @@ def bartlett(M, sym, dtype):
 @_window
 def cosine(M, sym, dtype):
     """Half a period of the sine."""
-    step = math.pi / (M if sym or M <= 1 else M + 1) if M else 0
-    return weir.sin(_line(M, 0.5 * step, step, dtype))
+    return _hidden["cosine_window"](M, not sym, dtype=dtype)
+
+
+def _middle(M, sym):
+    return (M if not sym and M > 1 else M - 1) / 2.0
 
 
 @_window
@@ -109,9 +103,7 @@ def exponential(M, sym, dtype, *, center=None, tau=1.0):
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
         raise ValueError("Center must be None for symmetric windows")
-    if center is None:
-        center = (M if not sym and M > 1 else M - 1) / 2.0
-    return weir.exp(-weir.abs(_line(M, -center / tau, 1 / tau, dtype)))
+    return _hidden["exponential_window"](M, _middle(M, sym) if center is None else center, tau, dtype=dtype)
 
 
 @_window
@@ -119,8 +111,7 @@ def gaussian(M, sym, dtype, *, std=1.0):
     """exp(-((n - middle) / std)^2 / 2). ValueError unless std > 0."""
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
-    middle, step = (M if not sym and M > 1 else M - 1) / 2.0, 1 / (std * math.sqrt(2))
-    return weir.exp(-(_line(M, -middle * step, step, dtype) ** 2))
+    return _hidden["gaussian_window"](M, _middle(M, sym), std, dtype=dtype)
 
 
 @_window

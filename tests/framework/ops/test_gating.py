@@ -26,6 +26,32 @@ def test_as_pytorch(name):
     assert_same(lambda t, *x: call(t.nn.functional, *x), *(x.clone().requires_grad_() for x in inputs), order=1, atol=1e-4 if name == "gumbel" else 1e-5)
 
 
+IMAGES = torch.randn(2, 3, 4, 5, generator=torch.manual_seed(1))
+SLOPES = {
+    "one slope": (lambda t, x, w: t.prelu(x, w[:1]), IMAGES), "a slope without axes": (lambda t, x, w: t.prelu(x, w[0]), IMAGES),
+    "a slope for each channel": (lambda t, x, w: t.nn.functional.prelu(x, w), IMAGES), "transposed": (lambda t, x, w: x.mT.prelu(w), IMAGES),
+    "of a vector": (lambda t, x, w: t.prelu(x[0, 0, 0], w[:1]), IMAGES), "of a number": (lambda t, x, w: t.prelu(x[0, 0, 0, 0], w[:1]), IMAGES),
+    "of a number, three slopes": (lambda t, x, w: t.prelu(x[0, 0, 0, 0], w), IMAGES), "too many slopes": (lambda t, x, w: t.prelu(x[:, :2], w), IMAGES),
+    "a matrix of slopes": (lambda t, x, w: t.prelu(x, w[None]), IMAGES), "another dtype": (lambda t, x, w: t.prelu(x, w.double()), IMAGES),
+    "rrelu": (lambda t, x, w: t.rrelu(x.mT, 0.1, 0.3), IMAGES), "rrelu of wrong bounds": (lambda t, x, w: t.rrelu(x, 0.5, 0.3), IMAGES),
+    "rrelu in place": (lambda t, x, w: t.rrelu_((x * 2).mT, 0.1, 0.3), IMAGES), "rrelu of halves": (lambda t, x, w: t.rrelu(x.half(), training=True), IMAGES),
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_below_zero(name):
+    call, x = SLOPES[name]
+    assert_same(call, x.clone().requires_grad_(), torch.tensor([0.1, 0.2, -0.5]).requires_grad_(), order=1)
+
+
+def test_drawn_slopes_have_their_gradient():
+    x = weir.tensor([-2.0, -1.0, 3.0], requires_grad=True)
+    for inplace in (False, True):
+        y = weir.nn.functional.rrelu(x * 1, 0.2, 0.4, True, inplace)
+        slopes, = weir.autograd.grad(y.sum(), x)
+        assert weir.equal(y.detach(), slopes * x.detach()) and slopes[2] == 1 and bool(((slopes[:2] >= 0.2) & (slopes[:2] < 0.4)).all())
+
+
 def test_the_same_seed_samples_the_same():
     def sample(t, a):
         t.manual_seed(3)

@@ -32,6 +32,16 @@ def test_sums_of_any_number_of_cosines(a, length):
         assert_same(lambda t: t.signal.windows.general_cosine(length, a=a, sym=sym), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("length", [0, 1, 2, 9, 1030])
+@pytest.mark.parametrize("name, given", [("cosine", {}), ("exponential", {}), ("exponential", {"tau": 3.5}), ("exponential", {"tau": 2.0, "center": 3}),
+                                         ("gaussian", {}), ("gaussian", {"std": 4.0}), ("exponential", {"tau": 0}), ("gaussian", {"std": -1.0})])
+def test_windows_around_a_centre(name, given, length):
+    for sym in (True, False):
+        assert_same(lambda t: getattr(t.signal.windows, name)(length, sym=sym, dtype=t.float64, **given), rtol=1e-11, atol=1e-12)
+        # Computed in double precision here, where PyTorch rounds the distances to single precision first.
+        assert_same(lambda t: getattr(t.signal.windows, name)(length, sym=sym, dtype=t.float64 if t is torch else t.float32, **given).float(), rtol=1e-6, atol=1e-7)
+
+
 def test_options_of_factories():
     assert weir.hann_window(4, requires_grad=True).requires_grad
     for t in (torch, weir):

@@ -2,13 +2,7 @@
 
 import warnings
 
-import weir
-from weir import Tensor
-from weir._arguments import Number, checked
-from weir._composites._register import autocast_as
 from weir._ops import has_op, op
-
-from ._check import check_floating, check_tensor
 
 __all__ = [
     "celu", "celu_", "elu", "elu_", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
@@ -20,7 +14,7 @@ __all__ = [
 _LOWER, _UPPER = 1.0 / 8, 1.0 / 3  # rrelu's default slopes, Xu et al. 2015
 
 # Pairs of an op and its in-place form, indexed by `inplace`.
-_relu, _selu, _celu, _threshold = ((op("torch", n), op("torch", n + "_")) for n in ("relu", "selu", "celu", "threshold"))
+_relu, _selu, _celu, _threshold, _rrelu = ((op("torch", n), op("torch", n + "_")) for n in ("relu", "selu", "celu", "threshold", "rrelu"))
 _hardtanh, _leaky_relu, _elu, _silu, _mish, _hardsigmoid, _hardswish = (
     (op("nn.functional", n), op("nn.functional", n + "_"))
     for n in ("hardtanh", "leaky_relu", "elu", "silu", "mish", "hardsigmoid", "hardswish"))
@@ -29,10 +23,10 @@ softplus, glu, softsign, tanhshrink, gumbel_softmax = (op("nn.functional", n) fo
 softshrink = op("nn.functional", "softshrink")
 logsigmoid = op("nn.functional" if has_op("nn.functional", "logsigmoid") else "torch", "logsigmoid")
 hardshrink = op("torch", "hardshrink")
+prelu = op("torch", "prelu")
 sigmoid = op("torch", "sigmoid")
 tanh = op("torch", "tanh")
 _softmax, _log_softmax = op("torch", "softmax"), op("torch", "log_softmax")
-_rrelu_noise, _prelu = op("hidden", "rrelu_noise"), op("hidden", "prelu_kernel")
 
 
 def relu(input, inplace=False):
@@ -137,41 +131,9 @@ def rrelu_(input, lower=_LOWER, upper=_UPPER, training=False):
     return rrelu(input, lower, upper, training, True)
 
 
-@checked
-def rrelu(input: Tensor, lower: Number = _LOWER, upper: Number = _UPPER, training: bool = False, inplace=False):
+def rrelu(input, lower=_LOWER, upper=_UPPER, training=False, inplace=False):
     """x above 0; below, x times a slope drawn from [lower, upper) in training and their mean otherwise."""
-    if lower > upper:
-        raise RuntimeError(f"rrelu: lower must be at most upper, got {lower} and {upper}")
-    if not inplace:
-        input = input.contiguous()  # the result is row-major whatever the input is, as in PyTorch
-    if not training:
-        return leaky_relu(input, (lower + upper) / 2, inplace)
-    if input.dtype == weir.float16:
-        raise NotImplementedError("rrelu: in training not implemented for float16")
-    factor = _rrelu_noise(input.detach(), lower, upper)
-    return input.mul_(factor) if inplace else input * factor
-
-
-@autocast_as("lower")
-def prelu(input, weight):
-    """x above 0, weight * x below; weight has one element or one per channel (axis 1)."""
-    check_tensor("prelu", input)
-    check_tensor("prelu", weight, "weight")
-    if weight.dim() > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}")
-    if weight.dtype != input.dtype and not weir.is_autocast_enabled():
-        raise RuntimeError(f"prelu: Type promoting not supported. Got {input.dtype} and {weight.dtype}")
-    if weight.numel() != 1:
-        if input.dim() == 0:
-            raise RuntimeError("Not allow zero-dim input tensor.")
-        channels = input.shape[1] if input.dim() >= 2 else 1
-        if channels != weight.numel():
-            raise RuntimeError("Mismatch of parameter numbers and input channel size. "
-                               f"Found parameter numbers = {weight.numel()} and channel size = {channels}.")
-        weight = weight.reshape([1, -1] + [1] * (input.dim() - 2))
-    elif weight.dim() > input.dim():
-        weight = weight.reshape([1] * input.dim())
-    return _prelu(input, weight)
+    return _rrelu[bool(inplace)](input, lower, upper, training)
 
 
 def _implicit_dim(dim, input):

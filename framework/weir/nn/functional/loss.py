@@ -3,19 +3,17 @@
 import warnings
 
 import weir
-from weir._composites._register import autocast_as
 from weir._ops import op
 
-from ._check import check_floating, check_tensor, legacy_reduction, number
-from .linear import linear
+from ._check import check_tensor, legacy_reduction, number
 
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "gaussian_nll_loss", "huber_loss",
     "kl_div", "l1_loss", "linear_cross_entropy", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
 ]
 
-_nll_loss_nd, _cross_entropy, _cross_entropy_of_probabilities, _gaussian = (op("hidden", name) for name in (
-    "nll_loss_nd", "cross_entropy", "cross_entropy_of_probabilities", "gaussian_nll_loss"))
+_nll_loss_nd, _cross_entropy, _linear_cross_entropy, _gaussian, _kl_div_batchmean = (op("hidden", name) for name in (
+    "nll_loss_nd", "cross_entropy", "linear_cross_entropy", "gaussian_nll_loss", "kl_div_batchmean"))
 _mse, _l1, _smooth_l1, _huber, _bce = (op("hidden", name) for name in (
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"))
 _bce_with_logits, _kl_div, _poisson = (op("torch", name) for name in (
@@ -59,38 +57,15 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     return _huber(input, target, number(reduction), delta, weight)  # whose weighted mean does not divide by the weights
 
 
-@autocast_as("float32")
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """-weight[target] * input[target]. Shapes: (N, C, *), (N, *); 'mean' divides by the sum of the weights."""
-    reduction = legacy_reduction(size_average, reduce, reduction)
-    check_floating("nll_loss", input)
-    if weight is not None and weight.requires_grad:
-        _nll_loss_nd(input.detach(), target, weight.detach(), reduction, ignore_index)  # says first what else is wrong
-        raise RuntimeError("nll_loss: not differentiable with respect to argument 'weight'. This input cannot have requires_grad True.")
-    return _first(_nll_loss_nd(input, target, weight, reduction, ignore_index))
+    return _nll_loss_nd(input, target, weight, legacy_reduction(size_average, reduce, reduction), ignore_index)
 
 
-def _first(result):
-    return result[0] if isinstance(result, tuple) else result  # the core also returns the sum of the weights
-
-
-@autocast_as("float32")
 def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean",
                   label_smoothing=0.0):
     """-log softmax(input) at target: class indices (N, *), or probabilities of input's shape (N, C, *)."""
-    reduction = legacy_reduction(size_average, reduce, reduction)
-    check_tensor("cross_entropy_loss", input)
-    check_tensor("cross_entropy_loss", target, "target")
-    if label_smoothing > 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    label_smoothing = max(label_smoothing, 0.0)  # PyTorch takes a negative one for none
-    if input.shape != target.shape:
-        return _cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
-    if not target.is_floating_point():
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
-    if ignore_index >= 0:
-        raise RuntimeError("ignore_index is not supported for floating point target")
-    return _cross_entropy_of_probabilities(input, target, weight, number(reduction), label_smoothing)
+    return _cross_entropy(input, target, weight, ignore_index, legacy_reduction(size_average, reduce, reduction), label_smoothing)
 
 
 def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean",
@@ -100,26 +75,7 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     `options` says in which chunks PyTorch computes, which does not change the result, and is ignored. RuntimeError for shapes
     that do not fit, and for an ignore_index beside probabilities.
     """
-    if input.dim() not in (1, 2):
-        raise RuntimeError(f"expected input with dimensionality 1 or 2, got {input.dim()}")
-    if linear_weight.dim() < 2:
-        raise RuntimeError(f"expected linear_weight with dimensionality at least 2, got {linear_weight.dim()}")
-    classes, *places, features = linear_weight.shape
-    if input.shape[-1] != features:
-        raise RuntimeError("expected equal input and linear_weight last dimensions (in_features), got "
-                           f"{input.shape[-1]} and {features}, respectively")
-    if linear_bias is not None and list(linear_bias.shape) != [classes, *places]:
-        raise RuntimeError(f"expected linear_bias shape {(classes, *places)}, got {tuple(linear_bias.shape)}")
-    if places and input.dim() == 1:
-        raise RuntimeError(f"linear_weight of shape {tuple(linear_weight.shape)} requires batched input, (N, {features}), got "
-                           f"unbatched input with shape {tuple(input.shape)}")
-    shape = (*input.shape[:-1], classes, *places)
-    if tuple(target.shape) == shape and ignore_index is not None:
-        raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    bias = None if linear_bias is None else linear_bias.reshape(-1)
-    logits = linear(input, linear_weight.reshape(-1, features), bias).reshape(shape)
-    return cross_entropy(logits, target, weight, ignore_index=-100 if ignore_index is None else ignore_index,
-                         reduction=reduction, label_smoothing=label_smoothing)
+    return _linear_cross_entropy(input, linear_weight, target, linear_bias, weight, reduction, ignore_index, label_smoothing)
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
@@ -141,9 +97,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """target (log target - input), input being log-probabilities; 'batchmean' divides the sum by N."""
     batch_mean = reduction == "batchmean"
-    reduction = legacy_reduction(size_average, reduce, "sum" if batch_mean else reduction)
-    result = _kl_div(input, target, number(reduction), log_target=log_target)
-    return result / input.size(0) if batch_mean and input.dim() else result
+    reduction = number(legacy_reduction(size_average, reduce, "sum" if batch_mean else reduction))
+    return (_kl_div_batchmean if batch_mean else _kl_div)(input, target, reduction, log_target=log_target)
 
 
 def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-8, reduce=None,

@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import weir
 import weir.nn.functional as F
+from weir._ops import op
 
 from .container import ModuleList, Sequential
 from .linear import Linear
@@ -11,6 +12,7 @@ from .module import Module
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
+_in_range = op("hidden", "check_range")
 _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 
 
@@ -60,9 +62,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             raise RuntimeError(f"{target_.dim()}D target tensor expects {target_.dim() + 1}D input tensors, but found inputs with size "
                                f"{input_.size()}")
         input, target = (input_, target_) if batched else (input_.unsqueeze(0), target_.unsqueeze(0))
-        if bool(((target < 0) | (target >= self.n_classes)).any()):
-            raise RuntimeError(f"Target values should be in [0, {self.n_classes - 1}], but values in range "
-                               f"[{target.min().item()}, {target.max().item()}] were found. ")
+        target = _in_range(target, 0, self.n_classes - 1, "Target values")
         output = self._head_part(input, target)
         for i, (start, stop) in enumerate(zip(self.cutoffs, self.cutoffs[1:])):
             rows = ((target >= start) & (target < stop)).nonzero().flatten()
