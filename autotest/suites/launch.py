@@ -34,8 +34,8 @@ def prepare(subject: str) -> None:
 
 def _compare_classes_of_errors_only() -> None:
     case = importlib.import_module("torch.testing._internal.common_utils").TestCase
-    case.assertRaisesRegex = lambda self, error, words, *args, **kwargs: self.assertRaises(error, *args, **kwargs)
-    case.assertWarnsRegex = lambda self, warning, words, *args, **kwargs: self.assertWarns(warning, *args, **kwargs)
+    case.assertRaisesRegex = lambda self, expected_exception, expected_regex, *args, **kwargs: self.assertRaises(expected_exception, *args, **kwargs)
+    case.assertWarnsRegex = lambda self, expected_warning, expected_regex, *args, **kwargs: self.assertWarns(expected_warning, *args, **kwargs)
 
 
 if __name__ == "__main__":

@@ -16,19 +16,21 @@ class autocast:
     def __init__(self, device_type="cpu", dtype=None, enabled=True, cache_enabled=None):
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-        if device_type not in _DEVICES:
-            raise RuntimeError(f"autocast: device_type '{device_type}' is not available; this build has 'cpu'")
+        if not is_autocast_available(device_type):
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
+        self.device, self.fast_dtype = device_type, dtype or default_dtype(device_type)
         if device_type == "cuda" and enabled:
-            warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling")
-        self.device, self.dtype = device_type, dtype or default_dtype(device_type)
-        if device_type == "cpu" and enabled and self.dtype not in (T.bfloat16, T.float16):
-            raise RuntimeError(f"autocast: dtype must be bfloat16 or float16, got {self.dtype}")
-        self.enabled = enabled and device_type == "cpu"
+            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
+        elif enabled and self.fast_dtype not in (T.bfloat16, T.float16):
+            warnings.warn(f"In {device_type.upper()} autocast, but the target dtype is not supported. Disabling autocast.\n"
+                          f"{device_type.upper()} Autocast only supports dtypes of torch.bfloat16, torch.float16 currently.", stacklevel=2)
+            enabled = False
+        self._enabled, self._cache_enabled = enabled and device_type == "cpu", cache_enabled is not False
 
     def __enter__(self):
         if self.device == "cpu":
             self._before = _C._autocast_enabled(), _C._autocast_dtype()
-            _C._set_autocast(self.enabled, self.dtype)
+            _C._set_autocast(self._enabled, self.fast_dtype)
         return self
 
     def __exit__(self, *exc):
@@ -38,20 +40,32 @@ class autocast:
                 _C._clear_autocast_cache()
 
     def __call__(self, fn):
+        if not callable(fn):
+            raise TypeError(f"autocast()(func) requires a callable, but got {type(fn).__name__}. Did you mean to use autocast as a context manager? "
+                            "For example:\n    with torch.autocast(device_type=...):\n        output = model(input)")
+
         @functools.wraps(fn)
         def wrapped(*args, **kwargs):
-            scope = autocast("cpu", self.dtype, self.enabled) if self.device == "cpu" else autocast(self.device, enabled=False)
-            with scope:
+            with autocast(self.device, self.fast_dtype, self._enabled):
                 return fn(*args, **kwargs)
         return wrapped
 
 
-_DEVICES = ("cpu", "cuda", "mps", "xpu", "hpu", "mtia", "xla", "ipu", "meta")
+#: The kinds of devices that PyTorch knows, of which autocast knows the first.
+_DEVICES = ("cpu", "cuda", "mps", "xpu", "hpu", "mtia", "xla", "ipu", "maia", "privateuseone")
+_OTHER_DEVICES = ("mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "lazy", "vulkan", "meta")
 
 
 def default_dtype(device_type):
     """The dtype of a scope that names none."""
     return T.bfloat16 if device_type in ("cpu", "xla") else T.float16
+
+
+def warn_of_old_name(device_type, name):
+    """Says that `torch.<device_type>.amp.<name>` has another place now."""
+    arguments = f"'{device_type}', args..." if name in ("autocast", "GradScaler") else f"args..., device_type='{device_type}'"
+    warnings.warn(f"`torch.{device_type}.amp.{name}(args...)` is deprecated. Please use `torch.amp.{name}({arguments})` instead.", FutureWarning,
+                  stacklevel=3)
 
 
 def is_autocast_enabled(device_type="cpu"):
@@ -60,8 +74,11 @@ def is_autocast_enabled(device_type="cpu"):
 
 
 def is_autocast_available(device_type):
-    """Is the device one that autocast knows?"""
-    return device_type in _DEVICES
+    """Is the device one that autocast knows? RuntimeError for what is no kind of device."""
+    kind = device_type.partition(":")[0]
+    if kind not in _DEVICES + _OTHER_DEVICES:
+        raise RuntimeError(f"Expected one of {', '.join(_DEVICES + _OTHER_DEVICES)} device type at start of device string: {device_type}")
+    return kind in _DEVICES
 
 
 def _cast(value, device_type, dtype):

@@ -1,0 +1,57 @@
+"""Scopes of autocast in every way that programs write them: what they take, refuse and warn of, as in PyTorch."""
+
+import warnings
+
+import pytest
+import torch
+import weir
+
+
+def inside(t, scope):
+    with scope:
+        return str((t.ones(2, 2) @ t.ones(2, 2)).dtype), t.is_autocast_enabled("cpu")
+
+
+FORMS = {
+    "plain": lambda t: inside(t, t.autocast("cpu")),
+    "half": lambda t: inside(t, t.autocast("cpu", dtype=t.float16)),
+    "single": lambda t: inside(t, t.autocast("cpu", dtype=t.float32)),
+    "off": lambda t: inside(t, t.autocast("cpu", enabled=False)),
+    "another device": lambda t: inside(t, t.autocast("cuda")),
+    "old name": lambda t: inside(t, t.cpu.amp.autocast()),
+    "old name off": lambda t: inside(t, t.cpu.amp.autocast(False)),
+    "old name of a GPU": lambda t: inside(t, t.cuda.amp.autocast(enabled=False)),
+    "old scaler": lambda t: t.cpu.amp.GradScaler().is_enabled(),
+    "old scaler of a GPU": lambda t: t.cuda.amp.GradScaler(enabled=False).is_enabled(),
+    "old forward": lambda t: t.cuda.amp.custom_fwd(lambda ctx: 3).__name__,
+    "old backward": lambda t: t.cuda.amp.custom_bwd(lambda ctx: 3).__name__,
+    "attributes": lambda t: (str(t.autocast("cpu").fast_dtype), t.autocast("cpu")._enabled, t.autocast("cpu", cache_enabled=False)._cache_enabled),
+    "decorator": lambda t: str(t.autocast("cpu")(lambda x: x @ x)(t.ones(2, 2)).dtype),
+    "no function": lambda t: t.autocast("cpu")(3),
+    "no device": lambda t: t.autocast("not a real device"),
+    "a device": lambda t: t.autocast(t.device("cpu")),
+    "a device without": lambda t: t.autocast("meta"),
+    "available": lambda t: [t.amp.is_autocast_available(d) for d in ("cpu", "cuda:1", "meta", "mps")],
+    "not available": lambda t: t.amp.is_autocast_available("not a real device"),
+    "dtype of a scope": lambda t: [str(t.get_autocast_dtype("cpu")) for _ in [0] if t.autocast("cpu", t.float16, False).__enter__() is not None],
+}
+
+
+def seen(t, form):
+    """Result or class of the error, and the warnings of a form."""
+    before = t.is_autocast_enabled("cpu"), t.get_autocast_dtype("cpu")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            result = FORMS[form](t)
+        except Exception as error:
+            result = type(error).__name__
+        finally:
+            t.set_autocast_enabled("cpu", before[0])
+            t.set_autocast_dtype("cpu", before[1])
+    return result, [(w.category.__name__, str(w.message)[:40]) for w in said]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_scope_does_what_pytorchs_does(form):
+    assert seen(weir, form) == seen(torch, form)
