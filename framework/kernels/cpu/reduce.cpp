@@ -12,7 +12,7 @@ namespace WEIR_ISA {
 namespace {
 
 // The kept and the reduced axes of an input, merged where possible, outermost first.
-struct Axes {
+struct Extents {
   int64_t sizes[kMaxDims], strides[kMaxDims];
   int n = 0;
   int64_t count = 1;
@@ -42,7 +42,7 @@ struct Axes {
 };
 
 struct Plan {
-  Axes kept, reduced;
+  Extents kept, reduced;
   Plan(const Tensor& x, Axes axes) {
     for (int d = 0; d < x.ndim(); d++) (axes >> d & 1 ? reduced : kept).add(x.sizes()[d], x.strides()[d]);
     // The order of reduced axes is free: the densest innermost.
@@ -135,7 +135,7 @@ class Reducer {
   // All reduced positions [b, e) of one kept position.
   Acc over_run(int64_t base, int64_t b, int64_t e) const {
     Acc total = Acc(Of<T>::start);
-    const Axes& r = plan_.reduced;
+    const Extents& r = plan_.reduced;
     int64_t inner = r.inner_size(), stride = r.inner_stride();
     alignas(64) T tile[kTile];
     while (b < e) {
@@ -330,7 +330,7 @@ template <bool kLargest, class T>
 void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
   Plan plan(x, axes);
   // Positions count in the input's own order, so the reduced axes keep it.
-  Axes reduced;
+  Extents reduced;
   for (int d = 0; d < x.ndim(); d++)
     if (axes >> d & 1) reduced.add(x.sizes()[d], x.strides()[d]);
   const int64_t m = reduced.count, inner = reduced.inner_size(), stride = reduced.inner_stride(), columns = plan.kept.inner_size();
