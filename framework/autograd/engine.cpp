@@ -32,6 +32,11 @@ Tensor fit(const Tensor& g, const Meta& m, const Node& node) {
   return r.dtype() == m.dtype ? r : grad_ops.cast(r, m.dtype);
 }
 
+void check_answer(const Tensor& given, const Tensor& answer) {
+  check(given.dtype() == answer.dtype(), "a hook has changed the type of value (was ", name_of(given.dtype()), " got ", name_of(answer.dtype()), ")");
+  check(given.sizes() == answer.sizes(), "a hook has changed the size of value: from ", given.sizes(), " to ", answer.sizes());
+}
+
 class Task {
  public:
   Task(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options)
@@ -164,7 +169,10 @@ class Task {
     std::stable_partition(hooks.begin(), hooks.end(), [](const auto& h) { return h.id != 0; });
     for (auto& hook : hooks)
       if (hook.index < grads.size() && grads[hook.index])
-        if (Tensor changed = hook.fn(grads[hook.index])) grads[hook.index] = changed;
+        if (Tensor changed = hook.fn(grads[hook.index])) {
+          check_answer(grads[hook.index], changed);
+          grads[hook.index] = changed;
+        }
     for (auto& listener : skip ? std::vector<Node::Listener>() : node->before)
       if (Tensors changed = listener.fn(grads, {}); !changed.empty()) grads = std::move(changed);
     const auto& captures = states_[slot].captures;
