@@ -228,8 +228,9 @@ void at_end_of_backward(std::function<void()> fn) {
 std::vector<Edge> root_edges(const Tensors& roots) {
   std::vector<Edge> edges;
   for (size_t i = 0; i < roots.size(); i++) {
-    check(requires_grad(roots[i]), "element ", i, " of tensors does not require grad and does not have a grad_fn");
-    edges.push_back(gradient_edge(roots[i]));
+    edges.push_back(requires_grad(roots[i]) ? gradient_edge(roots[i]) : Edge{});
+    // A view made with gradients off says that it requires grad, as its base does, and has neither.
+    check(bool(edges.back().node), "element ", i, " of tensors does not require grad and does not have a grad_fn");
   }
   return edges;
 }
@@ -239,6 +240,7 @@ std::vector<Edge> input_edges(const Tensors& inputs) {
   for (const Tensor& x : inputs) {
     check(requires_grad(x), "One of the differentiated Tensors does not require grad");
     edges.push_back(gradient_edge(x));
+    if (!edges.back().node) edges.back() = {NodeRef(new AccumulateGrad(x)), 0};  // of a view made with gradients off, where none arrive
   }
   return edges;
 }
