@@ -1,13 +1,14 @@
 """The callable under test, named so that each process finds its own."""
 
+import functools
 from dataclasses import dataclass, field
 
-from . import ship
+from . import recording, ship
 
 
 @dataclass
 class Target:
-    """Either dotted `paths` below the framework, tried in order, or a `shipped` function."""
+    """Dotted `paths` below the framework, or of `recording`, tried in order; or a `shipped` function."""
 
     label: str
     paths: list = field(default_factory=list)
@@ -19,6 +20,8 @@ class Target:
             return ship.build(self.shipped, W)
         missing = []
         for path in self.paths:
+            if path in recording.FUNCTIONS:
+                return functools.partial(recording.FUNCTIONS[path], W)
             try:
                 return ship.walk(W, path)
             except ship.Unresolved as error:

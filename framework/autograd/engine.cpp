@@ -32,6 +32,11 @@ Tensor fit(const Tensor& g, const Meta& m, const Node& node) {
   return r.dtype() == m.dtype ? r : grad_ops.cast(r, m.dtype);
 }
 
+void check_answer(const Tensor& given, const Tensor& answer) {
+  check(given.dtype() == answer.dtype(), "a hook has changed the type of value (was ", name_of(given.dtype()), " got ", name_of(answer.dtype()), ")");
+  check(given.sizes() == answer.sizes(), "a hook has changed the size of value: from ", given.sizes(), " to ", answer.sizes());
+}
+
 class Task {
  public:
   Task(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options)
@@ -164,7 +169,10 @@ class Task {
     std::stable_partition(hooks.begin(), hooks.end(), [](const auto& h) { return h.id != 0; });
     for (auto& hook : hooks)
       if (hook.index < grads.size() && grads[hook.index])
-        if (Tensor changed = hook.fn(grads[hook.index])) grads[hook.index] = changed;
+        if (Tensor changed = hook.fn(grads[hook.index])) {
+          check_answer(grads[hook.index], changed);
+          grads[hook.index] = changed;
+        }
     for (auto& listener : skip ? std::vector<Node::Listener>() : node->before)
       if (Tensors changed = listener.fn(grads, {}); !changed.empty()) grads = std::move(changed);
     const auto& captures = states_[slot].captures;
@@ -220,8 +228,9 @@ void at_end_of_backward(std::function<void()> fn) {
 std::vector<Edge> root_edges(const Tensors& roots) {
   std::vector<Edge> edges;
   for (size_t i = 0; i < roots.size(); i++) {
-    check(requires_grad(roots[i]), "element ", i, " of tensors does not require grad and does not have a grad_fn");
-    edges.push_back(gradient_edge(roots[i]));
+    edges.push_back(requires_grad(roots[i]) ? gradient_edge(roots[i]) : Edge{});
+    // A view made with gradients off says that it requires grad, as its base does, and has neither.
+    check(bool(edges.back().node), "element ", i, " of tensors does not require grad and does not have a grad_fn");
   }
   return edges;
 }
@@ -231,6 +240,7 @@ std::vector<Edge> input_edges(const Tensors& inputs) {
   for (const Tensor& x : inputs) {
     check(requires_grad(x), "One of the differentiated Tensors does not require grad");
     edges.push_back(gradient_edge(x));
+    if (!edges.back().node) edges.back() = {NodeRef(new AccumulateGrad(x)), 0};  // of a view made with gradients off, where none arrive
   }
   return edges;
 }

@@ -1,6 +1,7 @@
 // The extension module `_weir`: types, ops, autograd, factories.
 #include "framework/binding/construct.h"
 #include "framework/binding/graph.h"
+#include "framework/binding/operators.h"
 #include "framework/binding/profile.h"
 #include "framework/binding/tensor_object.h"
 #include "framework/core/generator.h"
@@ -115,6 +116,7 @@ PYBIND11_MODULE(_weir, m) {
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw py::error_already_set();
   });
   m.def("_warn_once", &warn_once);
+  m.def("_keep_operators", [](const py::type& made) { keep_operators(*reinterpret_cast<PyTypeObject*>(made.ptr())); });
   m.def("_warn_always", [](bool on) { WarnOnce::always = on; });
   init_types(m);
   init_size(m);

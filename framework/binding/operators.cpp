@@ -152,4 +152,15 @@ void set_operators(PyTypeObject& type) {
   type.tp_richcompare = compare;
 }
 
+void keep_operators(PyTypeObject& type) {
+  auto same = [&](const char* name) {
+    auto own = py::reinterpret_steal<py::object>(must(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&type), name)));
+    auto base = py::reinterpret_steal<py::object>(must(PyObject_GetAttrString(reinterpret_cast<PyObject*>(&TensorType), name)));
+    return own.is(base);
+  };
+  if (same("__add__") && same("__radd__")) type.tp_as_number->nb_add = number.nb_add;
+  if (same("__sub__") && same("__rsub__")) type.tp_as_number->nb_subtract = number.nb_subtract;
+  if (same("__mul__") && same("__rmul__")) type.tp_as_number->nb_multiply = number.nb_multiply;
+}
+
 }  // namespace weir

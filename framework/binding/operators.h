@@ -7,6 +7,9 @@ namespace weir {
 
 /// Gives `type` the operators, comparisons and conversions to Python numbers.
 void set_operators(PyTypeObject& type);
+/// Gives a class made in Python the operators of Tensor where it has none of its own. Python would ask the right operand's `__radd__` first, by
+/// which it stands on the left, and the result takes its layout.
+void keep_operators(PyTypeObject& type);
 /// self + other and self * other, in this order.
 PyObject* add_in_order(PyObject* self, PyObject* other);
 PyObject* multiply_in_order(PyObject* self, PyObject* other);

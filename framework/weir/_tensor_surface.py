@@ -214,7 +214,8 @@ def __torch_function__(cls, func, types, args=(), kwargs=None):
 
 
 def __init_subclass__(cls, **kwargs):
-    """A subclass is made: its methods shall go through its `__torch_function__`."""
+    """A subclass is made: its methods shall go through its `__torch_function__`, its operators take the left operand first."""
+    _weir._keep_operators(cls)
     if not cls.__module__.startswith("weir."):
         from .overrides import subclassed
         subclassed(cls)
@@ -265,6 +266,8 @@ def install():
     for name in ("share_memory_", "is_shared"):
         _add_method(name, _shared(name))
     copyreg.pickle(type(_weir.ops["torch"]["add"]), _reduce_op)
+    for made in Tensor.__subclasses__():  # before this module could hear of them
+        _weir._keep_operators(made)
     device = _weir.device
     device.__enter__, device.__exit__, device.__call__ = _enter, _leave, _decorate
 

@@ -99,7 +99,8 @@ def _bounds(low, high):
 def _bound(name, x, kind="int"):
     if isinstance(x, Tensor) and x.dim():
         raise RuntimeError(f"{name}: high must be a scalar tensor and on CPU")
-    return _argument(name, "high", 2, kind, x)
+    # In an op's overloads 0-d tensors stand for bounds of their own, of any dtype.
+    return int(x) if isinstance(x, Tensor) else _argument(name, "high", 2, kind, x)
 
 
 def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,

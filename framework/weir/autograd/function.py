@@ -1,7 +1,7 @@
 """Custom differentiable functions. Source: https://pytorch.org/docs/stable/notes/extending.html"""
 import functools
 
-from _weir import Tensor, _function_node, _output_of, is_grad_enabled, ops
+from _weir import Tensor, _bump_version, _function_node, _output_of, is_grad_enabled, ops
 
 from .grad_mode import no_grad
 
@@ -101,17 +101,18 @@ class Function:
                 cls.setup_context(ctx, args, result)
         many = isinstance(result, (tuple, list))
         outputs = list(result) if many else [result]
-        for t in ctx._dirty:
-            if not _among(t, outputs):
-                raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
-                                   "modified inplace must all be outputs of the Function.")
-        if not (is_grad_enabled() and any(ctx.needs_input_grad)):
-            return result
-        backward = _backward_of(cls)
         # An input handed back, or a tensor with a history of its own, must not be relabelled: show it as a view.
         for i, t in enumerate(outputs):
             if isinstance(t, Tensor) and _among(t, args) and not _among(t, ctx._dirty):
                 outputs[i] = t.detach()
+        for t in ctx._dirty:
+            _bump_version(t)  # as for any write, beside those that forward made itself
+            if not _among(t, outputs):
+                raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
+                                   "modified inplace must all be outputs of the Function.")
+        if not (is_grad_enabled() and any(ctx.needs_input_grad)):
+            return type(result)(outputs) if type(result) in (tuple, list) else result if many else outputs[0]
+        backward = _backward_of(cls)
         ctx._keep(outputs)
         recorded = [t if _differentiable(ctx, t) else None for t in outputs]
         ctx._unrecorded = {i for i, t in enumerate(recorded) if t is None}

@@ -207,3 +207,34 @@ def test_a_saved_result_does_not_keep_its_graph_alive():
     del y
     gc.collect()
     assert alive[0]() is None
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_an_input_handed_back_is_a_view_and_a_dirty_one_counts_a_write(needed):
+    seen = []
+    for t in (torch, weir):
+        class Same(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, dirty):
+                if dirty:
+                    ctx.mark_dirty(x.mul_(2))
+                return x
+
+            @staticmethod
+            def backward(ctx, g):
+                return g, None
+
+        x = t.ones(2, requires_grad=needed)
+        kept, written = x.clone(), x.clone()
+        same, changed = Same.apply(kept, False), Same.apply(written, True)
+        seen.append((same is kept, same.data_ptr() == kept.data_ptr(), changed is written, written._version, kept._version))
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("change", [lambda g: g.sum(), lambda g: g.double()])
+def test_a_hook_may_not_change_size_or_type(change):
+    for t in (torch, weir):
+        x = t.ones(2, requires_grad=True)
+        x.register_hook(change)
+        with pytest.raises(RuntimeError, match="has changed the"):
+            (x * 2).sum().backward()

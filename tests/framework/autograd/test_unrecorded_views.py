@@ -61,3 +61,35 @@ def test_a_view_requires_grad_as_soon_as_its_base_does():
         (v * 3).sum().backward()
         return seen + [v.grad, x.grad]
     assert ask(weir) == ask(torch)
+
+
+def test_backward_from_an_unrecorded_view_is_refused_and_to_one_finds_nothing():
+    for t in (torch, weir):
+        x = t.ones(2, 2, requires_grad=True)
+        with t.no_grad():
+            v = x.view(-1)
+        with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+            t.autograd.grad([v], [x], [t.ones(4)])
+        assert t.autograd.grad([(x * 2).sum()], [v], allow_unused=True) == (None,)
+
+
+def test_a_result_without_a_derivative_may_be_a_view():
+    seen = []
+    for t in (torch, weir):
+        class Flat(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                flat = x.flatten()
+                ctx.mark_non_differentiable(flat)
+                return flat, x * 2
+
+            @staticmethod
+            def backward(ctx, _, g):
+                return g * 2
+
+        x = t.ones(2, 2, requires_grad=True)
+        flat, twice = Flat.apply(x)
+        seen.append((flat.requires_grad, flat.is_leaf, twice.requires_grad))
+        with pytest.raises(RuntimeError, match="does not have a grad_fn"):
+            t.autograd.grad([flat, twice], [x], [t.ones(4), t.ones(2, 2)])
+    assert seen[0] == seen[1]

@@ -31,3 +31,12 @@ def test_as_pytorch(kind, name):
             return type(error).__name__
     if (name, kind) != ("copied", "own"):  # PyTorch refuses to copy a subclass without new_empty
         assert outcome(weir) == outcome(torch)
+
+
+def test_operators_take_the_left_operand_first():
+    seen = []
+    for t in (torch, weir):
+        rows, columns = t.ones(4, 3), t.ones(3, 4).t()
+        seen.append([[r.stride() for r in (x * p, x + p, x - p, p * x, p + x, p - x)]
+                     for x, p in ((rows, t.nn.Parameter(columns)), (columns, t.nn.Parameter(rows)))])
+    assert seen[0] == seen[1]
