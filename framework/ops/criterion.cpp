@@ -212,6 +212,7 @@ Tensor SoftMarginLoss::compose(Inputs in) const {
 
 Tensor MultiMarginLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &target = in[1], &w = in[2];
+  check<ValueError>(!w || w.ndim() == 1, "weight must be one-dimensional");
   check<ValueError>(p.to_double() == 1 || p.to_double() == 2, "only p == 1 and p == 2 supported");
   check(!w || w.numel() == (x.ndim() ? x.size(-1) : 1), "multi_margin_loss: inconsistent weight size, expected ", x.ndim() ? x.size(-1) : 1, " but got ",
         w ? w.sizes() : Dims());
@@ -230,6 +231,7 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
   if (w) loss = loss * fn::unsqueeze(fn::index_select(w, int64_t(0), e.labels), int64_t(1));
   int64_t classes = e.rows.sizes()[1];
   loss = fn::sum(fn::masked_fill(loss, fn::eq(arange_of(classes), column), 0.0), Dims{1}) / num(classes);
+  check_constant("multi_margin_loss", "weight", w);  // behind what else may be wrong
   return per_example(loss, e, reduction);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
@@ -278,8 +279,11 @@ Tensor Ifftshift::compose(Inputs in) const {
 Tensor Frequencies::compose(Inputs) const {
   check<NotImplemented>(!is_complex(dtype), "fftfreq: not implemented for ", name_of(dtype));
   auto from_to = [&](int64_t start, int64_t end) { return fn::arange(Scalar(start), Scalar(end), Scalar(int64_t(1)), dtype); };
-  const Tensor up = from_to(0, half ? n / 2 + 1 : (n + 1) / 2);
-  return (half ? up : fn::cat(Tensors{up, from_to(-(n / 2), 0)}, int64_t(0))) * (1 / (double(n) * d));
+  const double step = 1 / (double(n) * d);
+  if (half) return from_to(0, n / 2 + 1) * step;
+  const Tensor whole = from_to(0, n);  // joined by a write, since autocast has no part in a factory, as it would in cat
+  copy_into(fn::slice(whole, int64_t(0), (n + 1) / 2, n, int64_t(1)), from_to(-(n / 2), 0));
+  return whole * step;
 }
 
 static const FftOps::Registration ops;

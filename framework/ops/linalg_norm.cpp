@@ -178,14 +178,15 @@ static Tensor nuclear_norm(const Tensor& A, const Dims& dim, bool keepdim) {
 }
 Tensor NuclearNormDim::compose(Inputs in) const { return nuclear_norm(in[0], dim, keepdim); }
 Tensor NuclearNorm::compose(Inputs in) const { return nuclear_norm(in[0], Dims{-2, -1}, keepdim); }
-Tensor NormExceptDim::compose(Inputs in) const {
-  const Scalar order(pow);
-  if (dim == -1) return vector_norm(in[0], order);
-  const Tensor rows = transpose(in[0], int64_t(0), dim);
-  Dims sizes(rows.ndim(), 1);
-  sizes[0] = rows.size(0);
-  return transpose(reshape(vector_norm(reshape(rows, Dims{sizes[0], -1}), order, Dims{1}), sizes), int64_t(0), dim);
+static Tensor norm_except(const Tensor& v, const Scalar& order, int64_t dim) {
+  check<IndexError>(v.ndim() > 0, "norm_except_dim: Dimension specified as ", dim, " but tensor has no dimensions");
+  const int last = v.ndim() - 1;
+  if (dim != 0 && dim != last) return transpose(norm_except(transpose(v, int64_t(0), dim), order, 0), int64_t(0), dim);
+  Dims sizes(v.ndim(), 1);
+  const int64_t n = sizes[int(dim)] = v.size(dim);
+  return reshape(vector_norm(reshape(v, dim ? Dims{-1, n} : Dims{n, -1}), order, Dims{dim ? 0 : 1}), sizes);
 }
+Tensor NormExceptDim::compose(Inputs in) const { return dim == -1 ? vector_norm(in[0], Scalar(pow)) : norm_except(in[0], Scalar(pow), dim); }
 
 Tensor Cond::compose(Inputs in) const {
   if (Tensor nothing = cond_of_nothing(in[0])) return nothing;

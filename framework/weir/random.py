@@ -90,7 +90,7 @@ def _bounds(low, high):
     low, high = (0, low) if high is None else (low, high)
     if isinstance(high, Tensor) and high.dim():
         raise RuntimeError("randint: high must be a scalar tensor and on CPU")
-    low, high = (int(_number_of(x)) if isinstance(x, Tensor) else x for x in (low, high))
+    low, high = (int(x if x.is_complex() else _number_of(x)) if isinstance(x, Tensor) else x for x in (low, high))
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return low, high

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_close, to_weir
+from twins import assert_close, assert_same, to_weir
 
 
 @pytest.mark.parametrize("spoil", [dict(output_size=9), dict(samples=(1, 3, 2)), dict(samples=(2, 3, 1))])
@@ -31,3 +31,38 @@ def test_windows_that_do_not_fit_are_refused_without_channels_too():
             t.nn.functional.fractional_max_pool3d(t.zeros(0, 4, 7, 5), [3, 3, 2], [2, 1, 1])
         assert t.nn.functional.fractional_max_pool2d(t.zeros(0, 4, 7), 3, [2, 5]).shape == (0, 2, 5)
         assert t.nn.functional.fractional_max_pool3d(t.zeros(0, 5, 7, 5), [3, 3, 2], [2, 1, 1]).shape == (0, 2, 1, 1)
+
+
+CALLS = {
+    "by ratios": lambda F, x, s: F.fractional_max_pool2d(x, 2, output_ratio=(0.5, 0.7), _random_samples=s, return_indices=True),
+    "of one image": lambda F, x, s: F.fractional_max_pool2d(x[0], (2, 3), output_size=(3, 4), _random_samples=s[:1]),
+    "with indices": lambda F, x, s: F.fractional_max_pool2d_with_indices(x, 2, 3, _random_samples=s),
+    "of volumes": lambda F, x, s: F.fractional_max_pool3d(x[None], 2, 1, _random_samples=s.new_full((1, 2, 3), 0.3)),
+    "a kernel of one axis": lambda F, x, s: F.fractional_max_pool2d(x, (2,), 3, _random_samples=s),
+    "a size of three axes": lambda F, x, s: F.fractional_max_pool2d(x, 2, (3, 3, 3), _random_samples=s),
+    "no size": lambda F, x, s: F.fractional_max_pool2d(x, 2, _random_samples=s),
+    "no kernel": lambda F, x, s: F.fractional_max_pool3d(x[None], 0, 1, _random_samples=s.new_full((1, 2, 3), 0.3)),
+    "a vector": lambda F, x, s: F.fractional_max_pool2d(x[0, 0, 0], 2, 3),
+    "a vector and samples": lambda F, x, s: F.fractional_max_pool2d(x[0, 0, 0], 2, 3, _random_samples=s),
+    "samples that require grad": lambda F, x, s: F.fractional_max_pool2d(x, 2, 3, _random_samples=s.clone().requires_grad_()),
+    "integers": lambda F, x, s: F.fractional_max_pool2d(x.detach().long(), 2, 3, _random_samples=s),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_as_pytorch(name):
+    x = torch.randn(2, 3, 7, 8, generator=torch.manual_seed(0)).requires_grad_()
+    assert_same(lambda t, x, s: CALLS[name](t.nn.functional, x, s), x, torch.rand(2, 3, 2), order=1)
+
+
+@pytest.mark.parametrize("given", [dict(kernel_size=0, output_size=1), dict(kernel_size=(1, 0, 2), output_size=1), dict(kernel_size=2)])
+def test_volumes_need_a_kernel(given):
+    for t in (torch, weir):
+        with pytest.raises(ValueError):
+            t.nn.FractionalMaxPool3d(**given)
+
+
+def test_autocast_pools_in_single_precision():
+    for t in (torch, weir):
+        with t.autocast("cpu", dtype=t.bfloat16):
+            assert t.nn.functional.fractional_max_pool2d(t.ones(1, 1, 4, 4).bfloat16(), 2, 2).dtype == t.float32

@@ -50,10 +50,6 @@ def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, s
     reduction = legacy_reduction(size_average, reduce, reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    if not anchor.dim() == positive.dim() == negative.dim():
-        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
-                           f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative "
-                           f"{negative.dim()}D inputs")
     return _triplet_margin(anchor, positive, negative, margin, p, eps, swap, number(reduction))
 
 
@@ -77,11 +73,6 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Mean over classes i != t of weight[t] max(0, margin - x_t + x_i)^p. Shapes: (N, C), (N)."""
     reduction = legacy_reduction(size_average, reduce, reduction)
-    if weight is not None and weight.dim() != 1:
-        raise ValueError("weight must be one-dimensional")
-    if weight is not None and weight.requires_grad and weir.is_grad_enabled():
-        _multi_margin(input.detach(), target, p, margin, weight.detach(), number(reduction))  # says first what else is wrong
-        raise RuntimeError("multi_margin_loss is not differentiable with respect to argument 'weight'")
     return _multi_margin(input, target, p, margin, weight, number(reduction))
 
 

@@ -16,6 +16,8 @@ class FractionalMaxPool2d(Module):
     def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         super().__init__()
         self.kernel_size, self.return_indices = ntuple(kernel_size, self.axes, "kernel_size"), return_indices
+        if self.axes == 3 and not all(k > 0 for k in self.kernel_size):  # as in PyTorch, of volumes only
+            raise ValueError(f"kernel_size must be greater than 0, but got {kernel_size}")
         self.register_buffer("_random_samples", _random_samples)
         self.output_size = None if output_size is None else ntuple(output_size, self.axes, "output_size")
         self.output_ratio = None if output_ratio is None else ntuple(output_ratio, self.axes, "output_ratio")
