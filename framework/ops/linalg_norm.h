@@ -106,6 +106,7 @@ struct NuclearNormDim : Op {
   static constexpr auto doc = "The sum of singular values of the matrices in two axes. Deprecated.";
   static constexpr Module module = Module::function;
   static constexpr Out out = Out::exact;
+  static constexpr OutHistory out_history = OutHistory::kept;
   Dims dim;
   bool keepdim;
   static constexpr std::tuple fields{&NuclearNormDim::dim, &NuclearNormDim::keepdim};
@@ -116,6 +117,7 @@ struct NuclearNorm : Op {
   static constexpr auto doc = "The sum of singular values of matrices. Deprecated.";
   static constexpr Module module = Module::function;
   static constexpr Out out = Out::exact;
+  static constexpr OutHistory out_history = OutHistory::kept;
   bool keepdim;
   static constexpr std::tuple fields{&NuclearNorm::keepdim};
   Tensor compose(Inputs in) const;

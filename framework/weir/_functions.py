@@ -40,7 +40,8 @@ def adaptive_max_pool1d(input, output_size):
     return F.adaptive_max_pool1d(input, output_size, True)
 
 
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction=0, zero_infinity=False):
+@checked
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths, target_lengths, blank: int = 0, reduction: int = 0, zero_infinity: bool = False):
     """As F.ctc_loss; reduction: 1 for the mean, 2 for the sum, else none."""
     if not isinstance(input_lengths, Tensor) or not isinstance(target_lengths, Tensor):
         input_lengths = _argument("ctc_loss", "input_lengths", 3, "list[int]", input_lengths)

@@ -1,5 +1,6 @@
 """Pooling to a given output size. Window i of n over a length L runs from floor(iL/n) to ceil((i+1)L/n)."""
 
+from _weir import _argument
 from weir._ops import op
 
 from ._check import check_tensor
@@ -19,7 +20,7 @@ def _to_size(name, rank):
     def pool(input, output_size):
         check_tensor(name, input)
         if isinstance(output_size, int):
-            return core(input, [output_size] * rank)
+            return core(input, [_argument(name, "output_size", 2, "int", output_size)] * rank)
         if input.dim() <= len(output_size):
             raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
         return core(input, [size if given is None else given for given, size in zip(output_size, input.shape[-len(output_size):])])
