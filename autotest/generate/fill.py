@@ -73,7 +73,7 @@ def narrowed(numbers: np.ndarray, dtype: str) -> np.ndarray:
 
 def layout(choices, size: tuple) -> tuple[tuple, int, int]:
     """Strides, offset and storage length (elements) for a tensor of `size`; mostly contiguous."""
-    kind = choices.pick(_LAYOUTS) if len(size) > 0 else "contiguous"
+    kind = choices.pick(_LAYOUTS if len(size) < 4 else _OF_PICTURES) if len(size) > 0 else "contiguous"
     order = _order(kind, len(size))
     step = 2 if kind == "stepped" else 1
     strides = [0] * len(size)
@@ -88,6 +88,7 @@ def layout(choices, size: tuple) -> tuple[tuple, int, int]:
 
 
 _LAYOUTS = ("contiguous",) * 7 + ("transposed", "offset", "stepped", "expanded", "reversed")
+_OF_PICTURES = ("contiguous",) * 5 + ("reversed",) * 3 + ("transposed", "offset", "stepped", "expanded")  # one in four has its channels last
 
 
 def _order(kind: str, rank: int) -> list:

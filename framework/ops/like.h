@@ -21,6 +21,11 @@ inline Tensor laid_out(const Tensor& r, const Meta& want) {
 }
 /// `r` in the strides of a clone of `x`, as where PyTorch writes into one.
 inline Tensor laid_out_as(const Tensor& r, const Tensor& x) { return laid_out(r, with_strides(like(r), x)); }
+/// `t` in the layout in which ops on pictures answer for the input `x`: channels last where x's strides say so.
+inline Tensor pictured_as(const Tensor& x, const Tensor& t) {
+  if (!suggests_channels_last(x.sizes(), x.strides()) || is_channels_last(t.sizes(), t.strides())) return t;
+  return clone_of(t, t.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d);
+}
 
 /// Zeros of the shape of input `i`, in the gradient's dtype.
 inline Tensor zeros_as(const Saved& s, int i, const Tensor& dy) { return zeros_of(Meta(s.input_meta(i).sizes, dy.dtype(), dy.device())); }

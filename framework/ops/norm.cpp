@@ -9,6 +9,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
+#include "framework/ops/like.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
@@ -234,7 +235,7 @@ Tensor GroupNorm::compose(Inputs in) const {
     Tensor flat[3] = {reshape(x, Dims{x.sizes()[0], num_groups, rest}), Tensor(), Tensor()};
     y = reshape(fn::layer_norm_forward.over(flat, Dims{rest}, eps)[0], x.sizes());
   }
-  return by_channel(y, in[1], in[2]);
+  return pictured_as(x, by_channel(y, in[1], in[2]));
 }
 
 Tensor InstanceNorm::compose(Inputs in) const {

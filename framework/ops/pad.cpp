@@ -74,7 +74,8 @@ Tensor Pad::compose(Inputs in) const {
     for (int i = 0; i < rank; i++) any = any || x.size(-1 - i) + pad[2 * i] + pad[2 * i + 1] > 0;
     check(any, "pad: input ", x.sizes(), " is too small for padding ", pad);
   }
-  return wide ? fn::pad_axes_wide(x, pad, mode) : fn::pad_axes(x, pad, mode);
+  const Tensor padded = wide ? fn::pad_axes_wide(x, pad, mode) : fn::pad_axes(x, pad, mode);
+  return mode == "circular" ? padded : pictured_as(x, padded);
 }
 
 static const PadOps::Registration ops;

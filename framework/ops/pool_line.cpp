@@ -2,6 +2,7 @@
 
 #include "framework/core/layout.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pool.h"
 #include "framework/ops/scatter.h"
 #include "framework/ops/view.h"
@@ -88,7 +89,7 @@ Tensor MaxUnpool::compose(Inputs in) const {
   if (cells == 0) return fn::reshape(fn::slice(values, int64_t(-1), int64_t(0), int64_t(0), int64_t(1)), result);  // nothing is written, whatever the indices
   const Tensor flat = fn::scatter(zeros_of(Meta(lead, x.dtype(), x.device())), int64_t(-1), fn::flatten(indices, int64_t(-n), int64_t(-1)), values);
   const Tensor r = fn::reshape(flat, result);
-  return n == 2 && suggests_channels_last(x.sizes(), x.strides()) ? clone_of(r, MemoryFormat::channels_last) : r;
+  return n == 2 ? pictured_as(x, r) : r;
 }
 
 static const PoolLineOps::Registration ops;

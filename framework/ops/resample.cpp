@@ -4,6 +4,7 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pool_adaptive.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
@@ -91,8 +92,7 @@ Tensor Interpolate::compose(Inputs in) const {
   if (x == given) return fn::clone(given);
   if (x.dtype() != given.dtype() && !is_floating(given.dtype())) x = fn::clamp(fn::round(x), 0.0, 255.0);
   x = cast_to(x, given.dtype());
-  bool last = suggests_channels_last(given.sizes(), given.strides());
-  return last ? clone_of(x, size.n == 2 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d) : x;
+  return pictured_as(given, x);
 }
 
 namespace {

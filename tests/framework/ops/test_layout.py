@@ -71,3 +71,25 @@ def test_dropout_draws_in_memory_order():
         return t.nn.functional.dropout(features, 0.5).tolist()
 
     assert masked(weir) == masked(torch)
+
+
+#: What is computed of pictures, whose channels come last in memory, and of volumes.
+OF_PICTURES = {
+    "group norm": "F.group_norm(x, 2)", "group norm with weights": "F.group_norm(x, 2, t.ones(4), t.zeros(4))", "batch norm": "F.batch_norm(x, None, None, training=True)",
+    "instance norm": "F.instance_norm(x)", "local response": "F.local_response_norm(x, 2)", "constant": "F.pad(x, (1, 1, 1, 1))",
+    "reflected": "F.pad(x, (1,) * 2 * (x.dim() - 2), 'reflect')", "replicated": "F.pad(x, (1,) * 2 * (x.dim() - 2), 'replicate')",
+    "circular": "F.pad(x, (1,) * 2 * (x.dim() - 2), 'circular')", "nearest": "F.interpolate(x, scale_factor=2)",
+    "means": "[F.avg_pool2d, F.avg_pool3d][x.dim() - 4](x, 2)", "maxima": "[F.max_pool2d, F.max_pool3d][x.dim() - 4](x, 2)",
+    "adaptive means": "[F.adaptive_avg_pool2d, F.adaptive_avg_pool3d][x.dim() - 4](x, 2)",
+    "adaptive maxima": "[F.adaptive_max_pool2d, F.adaptive_max_pool3d][x.dim() - 4](x, 2)", "prelu": "F.prelu(x, t.ones(4))", "dropout": "F.dropout(x)",
+    "channel dropout": "F.dropout2d(x) if x.dim() == 4 else F.dropout3d(x)", "softmax": "F.softmax(x, 1)", "silu": "F.silu(x)", "glu": "F.glu(x, 1)",
+    "shuffled": "F.pixel_shuffle(x, 2) if x.dim() == 4 else x * 2", "norm of channels": "F.normalize(x)", "joined": "t.cat([x, x], 1)", "stacked": "t.stack([x, x])"}
+
+
+@pytest.mark.parametrize("call", OF_PICTURES.values(), ids=OF_PICTURES)
+@pytest.mark.parametrize("sizes", [(2, 4, 6, 5), (2, 4, 3, 6, 5)])
+def test_pictures_keep_their_layout(sizes, call):
+    def strides(t):
+        x = t.rand(sizes).contiguous(memory_format=t.channels_last if len(sizes) == 4 else t.channels_last_3d)
+        return eval(call, {"t": t, "F": t.nn.functional, "x": x}).stride()
+    assert strides(weir) == strides(torch)
