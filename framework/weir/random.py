@@ -85,12 +85,17 @@ def randn(*size, generator=None, out=None, dtype=None, layout=None, device=None,
     return _made(normal_(r, generator=generator), out, device, requires_grad, dtype)
 
 
+def _whole(x):
+    """The number of a 0-d tensor, made whole; while a program is traced, of one among the graph's arguments."""
+    return int(x if x.is_complex() else _number_of(x))
+
+
 def _bounds(low, high):
     """The two bounds of integers, of which one alone is the upper one."""
     low, high = (0, low) if high is None else (low, high)
     if isinstance(high, Tensor) and high.dim():
         raise RuntimeError("randint: high must be a scalar tensor and on CPU")
-    low, high = (int(x if x.is_complex() else _number_of(x)) if isinstance(x, Tensor) else x for x in (low, high))
+    low, high = (_whole(x) if isinstance(x, Tensor) else x for x in (low, high))
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return low, high
@@ -100,7 +105,7 @@ def _bound(name, x, kind="int"):
     if isinstance(x, Tensor) and x.dim():
         raise RuntimeError(f"{name}: high must be a scalar tensor and on CPU")
     # In an op's overloads 0-d tensors stand for bounds of their own, of any dtype.
-    return int(x) if isinstance(x, Tensor) else _argument(name, "high", 2, kind, x)
+    return _whole(x) if isinstance(x, Tensor) else _argument(name, "high", 2, kind, x)
 
 
 def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=None, layout=None, device=None,
