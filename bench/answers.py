@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 # Relative to the largest magnitude of the expected output, so that cancellation near zero is not an error.
-TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "bfloat16": 2e-2, "float16": 2e-3, "float": 2e-5}
+TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "bfloat16": 2e-2, "float16": 2e-3, "float": 2e-5, "complex64": 2e-5,
+             "complex128": 1e-10}
 
 
 def difference(expected: dict, actual: dict, expected_file: Path, actual_file: Path, values: bool = True
@@ -35,6 +36,8 @@ def value_error(want: np.ndarray, got: np.ndarray, dtype: str) -> str | None:
     """Returns how `got` misses `want`, or None. Integers and booleans must be equal, NaNs in the same places."""
     if dtype not in TOLERANCE:
         return None if np.array_equal(want, got) else f"{int((want != got).sum())} of {want.size} values differ"
+    if np.iscomplexobj(want):
+        want, got = (np.stack([x.real, x.imag]) for x in (want, got))
     if not np.array_equal(np.isnan(want), np.isnan(got)):
         return "NaN in different places"
     finite = np.isfinite(want)

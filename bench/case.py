@@ -4,7 +4,7 @@ from math import prod
 
 from weir_reports.hashing import digest
 
-ITEMSIZE = {"float32": 4, "float64": 8, "bfloat16": 2, "int32": 4, "int64": 8, "bool": 1}
+ITEMSIZE = {"float32": 4, "float64": 8, "bfloat16": 2, "int32": 4, "int64": 8, "bool": 1, "complex64": 8}
 LAYOUTS = ("contiguous", "transposed", "channels_last", "expanded")
 # What names a case for people; renaming or regrouping must not cut a case off from its history.
 DISPLAY_FIELDS = ("group", "variant")
@@ -16,7 +16,8 @@ def tensor(*shape: int, dtype: str = "float32", layout: str = "contiguous", requ
 
     `layout`: contiguous; transposed (last two dimensions swapped in memory); channels_last (N, C, H, W stored as
     N, H, W, C); expanded (one row repeated along dimension 0 with stride 0). `grad` also gives it a `.grad`.
-    `fill`: normal, positive (0.5 to 1.5), distinct (no two alike), bool, below:N (integers) or between:LOW:HIGH. `repeat` makes that
+    `fill`: normal, positive (0.5 to 1.5), distinct (no two alike), bool, definite (symmetric matrices of eigenvalues from 1), below:N (integers) or
+    between:LOW:HIGH. `repeat` makes that
     many alike.
     """
     return {"shape": list(shape), "dtype": dtype, "layout": layout, "strides": strides(shape, layout),

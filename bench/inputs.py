@@ -48,7 +48,12 @@ def fill(rng: np.random.Generator, shape, spec: dict) -> np.ndarray:
         return (rng.permutation(count).reshape(shape) / count - 0.5).astype(dtype)
     if kind == "bool":
         return rng.random(shape) < 0.5
+    if kind == "definite":
+        a = rng.normal(size=shape)
+        return (a @ a.swapaxes(-1, -2) / shape[-1] + np.eye(shape[-1])).astype(dtype)
     values = rng.normal(size=shape) if kind == "normal" else rng.uniform(0.5, 1.5, shape)
+    if dtype.startswith("complex"):
+        values = values + 1j * rng.normal(size=shape)
     return values.astype(dtype)
 
 

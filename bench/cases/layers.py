@@ -35,6 +35,7 @@ def product(name: str, m: int, k: int, n: int, a: str = "contiguous", b: str = "
 
 
 LINEAR = [tensor(128, 768), tensor(3072, 768), tensor(3072)]
+WIDE = [tensor(1024, 768, dtype="bfloat16"), tensor(3072, 768, dtype="bfloat16")]
 HEADS = [tensor(2, 12, 128, 64)] * 3
 
 MATMUL = [
@@ -47,6 +48,10 @@ MATMUL = [
     product("256 NT", 256, 256, 256, b="transposed"),
     product("256 TN", 256, 256, 256, a="transposed"),
     product("512 bf16", 512, 512, 512, dtype="bfloat16"),
+    product("1024 bf16", 1024, 1024, 1024, dtype="bfloat16"),
+    matmul(F + "linear", "1024x768 to 3072 bf16", WIDE, out=1024 * 3072, flops=2 * 1024 * 768 * 3072),
+    matmul(F + "linear", "1024x768 to 3072 bf16 backward", [dict(x, requires_grad=True) for x in WIDE], out=1024 * 768 + 3072 * 768,
+           flops=4 * 1024 * 768 * 3072, mode="bwd"),
     matmul("bmm", "24 x 128x64x128", [tensor(24, 128, 64), tensor(24, 64, 128)], out=24 * 128 * 128,
            flops=2 * 24 * 128 * 64 * 128),
     matmul(F + "linear", "128x768 to 3072", LINEAR, out=128 * 3072, flops=2 * 128 * 768 * 3072),

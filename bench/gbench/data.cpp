@@ -1,6 +1,7 @@
 #include "bench/gbench/data.h"
 
 #include <functional>
+#include <numeric>
 #include <random>
 
 #include "framework/autograd/variable.h"
@@ -10,11 +11,15 @@ namespace {
 
 using Draw = std::function<double(std::mt19937&)>;
 
-// Draws by name: normal, positive (0.5 to 1.5), bool, below:N.
+// Draws by name: normal, positive (0.5 to 1.5), bool, below:N, between:LOW:HIGH. What has to have no ties has few of them.
 Draw draw_of(const std::string& fill) {
   if (fill == "positive") return std::uniform_real_distribution(0.5, 1.5);
   if (fill == "bool") return std::uniform_int_distribution(0, 1);
   if (fill.starts_with("below:")) return std::uniform_int_distribution<int64_t>(0, std::stoll(fill.substr(6)) - 1);
+  if (fill.starts_with("between:")) {
+    const size_t colon = fill.find(':', 8);
+    return std::uniform_real_distribution(std::stod(fill.substr(8, colon - 8)), std::stod(fill.substr(colon + 1)));
+  }
   return std::normal_distribution();
 }
 
@@ -39,9 +44,22 @@ void fill(const Tensor& t, const Draw& draw, std::mt19937& engine) {
   });
 }
 
+// A A^T / n + I of every matrix A, row-major.
+void make_definite(const Tensor& t) {
+  const int64_t n = t.size(-1);
+  float* p = t.data<float>();
+  for (float* m = p; m != p + t.numel(); m += n * n) {
+    const std::vector<float> a(m, m + n * n);
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t j = 0; j < n; j++)
+        m[i * n + j] = std::inner_product(&a[i * n], &a[i * n] + n, &a[j * n], 0.0f) / float(n) + float(i == j);
+  }
+}
+
 Tensor make(const Json& spec, std::mt19937& engine) {
   Tensor t = empty(Meta(dims(spec["shape"]), dims(spec["strides"]), dtype_named(spec["dtype"]), Device{}));
   fill(t, draw_of(spec["fill"]), engine);
+  if (spec["fill"] == "definite") make_definite(t);
   if (spec["requires_grad"].get<bool>()) set_requires_grad(t, true);
   return t;
 }
