@@ -52,8 +52,11 @@ double scale_of(const std::optional<Str>& norm, bool forward, int64_t n) {
   return (name == "forward") == forward ? 1 / double(n) : 1;
 }
 
+// Real numbers stay so where their transform, which knows that half of it mirrors the other, lays its result out as that of complex ones.
+bool to_complex(const Tensor& x) { return is_complex(x.dtype()) || !is_non_overlapping_and_dense(x.sizes(), x.strides()); }
+
 Tensor c2c(const FftLine& o, Tensor x, bool forward) {
-  x = promoted(x, true);
+  x = promoted(x, to_complex(x));
   int64_t dim = axis_of("fft", x, o.dim), n = o.n.value_or(along(x, dim));
   check_size(n);
   if (o.n) x = resized(x, dim, n);
@@ -122,7 +125,7 @@ Dims without_last(Dims d) {
 
 Tensor c2c_grid(const FftGrid& o, const Tensor& x, bool forward) {
   Grid g = grid_of(o, x);
-  return fft_c2c(resized(promoted(x, true), g, false), g.dim, scale_of(o.norm, forward, g.points()), forward);
+  return fft_c2c(resized(promoted(x, g.dim.empty() || to_complex(x)), g, false), g.dim, scale_of(o.norm, forward, g.points()), forward);
 }
 Tensor to_half_spectrum(const FftGrid& o, const Tensor& x) {
   check_real("rfftn", x);
@@ -187,8 +190,8 @@ void lay_out(Meta& m, const Dims& strides) {
   if (!(strides == contiguous_strides(m.sizes))) m.strides = strides;
 }
 
-Meta transformed(const char* op, const Tensor& x, const Dims& dim, bool complex) {
-  check(is_complex(x.dtype()) == complex && !is_reduced(x.dtype()) && is_inexact(x.dtype()), op, ": unsupported dtype ", name_of(x.dtype()));
+Meta transformed(const char* op, const Tensor& x, const Dims& dim, std::optional<bool> complex) {
+  check(is_complex(x.dtype()) == complex.value_or(is_complex(x.dtype())) && !is_reduced(x.dtype()) && is_inexact(x.dtype()), op, ": unsupported dtype ", name_of(x.dtype()));
   for (int64_t d : dim) wrap_dim(d, x.ndim(), op);
   check(dim.empty() || x.numel() > 0, op, ": there are no lines to transform in a tensor of shape ", x.sizes(), ", as in PyTorch");
   return {x.sizes(), x.dtype(), x.device()};
@@ -197,11 +200,15 @@ Meta transformed(const char* op, const Tensor& x, const Dims& dim, bool complex)
 }  // namespace
 
 Meta FftC2c::infer(Inputs in) const {
-  Meta m = transformed("fft_c2c", in[0], dim, true);
+  Meta m = transformed("fft_c2c", in[0], dim, {});
+  m.dtype = complex_type(m.dtype);
   if (m.sizes.n && !dim.empty()) lay_out(m, fft_strides(in[0].strides(), m.sizes, by_strides(in[0].strides(), dim, false)));
   return m;
 }
-Tensors FftC2c::vjp(const Saved&, const Tensor& dy) const { return {fft_c2c(dy, dim, scale, !forward)}; }
+Tensors FftC2c::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor dx = fft_c2c(dy, dim, scale, !forward);
+  return {is_complex(s.input_meta(0).dtype) ? dx : real(dx)};
+}
 
 Meta FftR2c::infer(Inputs in) const {
   Meta m = transformed("fft_r2c", in[0], dim, false);

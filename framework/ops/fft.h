@@ -9,7 +9,7 @@ namespace weir {
 
 struct FftC2c : Op {
   static constexpr Signature signature = "fft_c2c(input: Tensor, dim: list[int], scale: float, forward: bool) -> Tensor";
-  static constexpr auto doc = "Transform of complex numbers over dim, times scale. Shape: as input.";
+  static constexpr auto doc = "Transform of complex or real numbers over dim, times scale; complex. Shape: as input.";
   static constexpr Module module = Module::hidden;
   static constexpr bool holomorphic = false, any_strides = true;
   Dims dim;

@@ -93,7 +93,7 @@ Tensor Stft::compose(Inputs in) const {
   double scale = root_scale(n_fft, normalized);
   Tensor y;
   if (!complex && half) y = fft_r2c(frames, Dims{-1}, scale);
-  else y = fft_c2c(cast_to(frames, complex_type(frames.dtype())), Dims{-1}, scale, true);
+  else y = fft_c2c(frames, Dims{-1}, scale, true);
   y = transpose(y, int64_t(-2), int64_t(-1));
   if (!return_complex.value_or(true)) warn_once("stft with return_complex=False is deprecated: use torch.view_as_real on its complex result.");
   return return_complex.value_or(true) ? y : view_as_real(y);

@@ -1,8 +1,10 @@
-// Fourier transforms by ducc0, one axis after the other: the lines along an axis are shared among our threads, so that
-// ducc0 needs none of its own. Source: https://pypi.org/project/ducc0 (its FFT is BSD-3-Clause).
+// Fourier transforms, one axis after the other: of powers of two by our own steps (fft_power.h), else by ducc0, whose lines along an axis are
+// shared among our threads, so that it needs none of its own. Source: https://pypi.org/project/ducc0 (its FFT is BSD-3-Clause).
 #include "framework/ops/fft.h"
 
+#include "framework/kernels/cpu/fft_power.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/ops/reduce.h"
 
 // ducc0's functions are templates and inline: a name per instruction set keeps two kernel libraries apart.
 #define WEIR_JOIN(a, b) a##b
@@ -59,6 +61,54 @@ template <class From, class To, class F> void each_part(const Tensor& from, cons
   });
 }
 
+// f(x, y) of the first numbers of all lines along `dim` of `from` and of `to`; given a second axis, of those where it is at `beside`, too.
+template <class From, class To, class F> void each_line(const Tensor& from, const Tensor& to, int dim, int beside, int64_t work, F&& f) {
+  Dims sizes, x, y;
+  for (int k = 0; k < from.ndim(); k++)
+    if (k != dim && k != beside) sizes.push(from.sizes()[k]), x.push(from.strides()[k]), y.push(to.strides()[k]);
+  parallel_for(sizes.product(), std::max<int64_t>(1, kGrain / work), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      const From* in = from.data<From>();
+      To* out = to.data<To>();
+      for (int64_t k = sizes.n, rest = i; k-- > 0; rest /= sizes[k]) in += rest % sizes[k] * x[k], out += rest % sizes[k] * y[k];
+      f(in, out);
+    }
+  });
+}
+
+bool dense_lines(const Tensor& from, const Tensor& to, int dim) { return from.ndim() && from.strides()[dim] == 1 && to.strides()[dim] == 1; }
+
+// The axis along which neighbouring columns lie side by side in both, or -1.
+int columns_beside(const Tensor& from, const Tensor& to, int dim) {
+  for (int k = 0; k < from.ndim(); k++)
+    if (k != dim && from.strides()[k] == 1 && to.strides()[k] == 1 && from.sizes()[k] >= 4) return k;
+  return -1;
+}
+
+template <class R> void complex_lines(const Tensor& from, const Tensor& to, int dim, R scale, bool forward) {
+  using C = std::complex<R>;
+  const int64_t n = from.ndim() ? from.sizes()[dim] : 1;
+  if (is_power_line(n) && dense_lines(from, to, dim))
+    return each_line<C, C>(from, to, dim, -1, n, [&](const C* x, C* y) { fft_line(x, y, n, forward, scale); });
+  if (const int beside = columns_beside(from, to, dim); beside >= 0 && is_power_column(n)) {
+    const int64_t a = from.strides()[dim], b = to.strides()[dim], columns = from.sizes()[beside];
+    return each_line<C, C>(from, to, dim, beside, n * columns, [&](const C* x, C* y) { fft_columns(x, a, y, b, n, columns, forward, scale); });
+  }
+  each_part<C, C>(from, to, dim, [&](auto& in, auto& out) { ducc0::c2c(in, out, {size_t(dim)}, forward, scale, 1); });
+}
+template <class R> void real_lines(const Tensor& from, const Tensor& to, int dim, R scale) {
+  const int64_t n = from.ndim() ? from.sizes()[dim] : 1;
+  if (is_power_line(n) && dense_lines(from, to, dim))
+    return each_line<R, std::complex<R>>(from, to, dim, -1, n, [&](const R* x, std::complex<R>* y) { rfft_line(x, y, n, scale); });
+  each_part<R, std::complex<R>>(from, to, dim, [&](auto& x, auto& y) { ducc0::r2c(x, y, size_t(dim), true, scale, 1); });
+}
+template <class R> void half_lines(const Tensor& from, const Tensor& to, int dim, R scale) {
+  const int64_t n = to.ndim() ? to.sizes()[dim] : 1;
+  if (is_power_line(n) && dense_lines(from, to, dim))
+    return each_line<std::complex<R>, R>(from, to, dim, -1, n, [&](const std::complex<R>* x, R* y) { irfft_line(x, y, n, scale); });
+  each_part<std::complex<R>, R>(from, to, dim, [&](auto& x, auto& y) { ducc0::c2r(x, y, size_t(dim), false, scale, 1); });
+}
+
 template <class F> void by_precision(DType t, F&& f) {
   if (real_type(t) == DType::float64) f(TypeTag<double>{});
   else f(TypeTag<float>{});
@@ -66,26 +116,81 @@ template <class F> void by_precision(DType t, F&& f) {
 
 // The axes of `dim` but the last `skipped`, from `from` into `to`, which may be the same.
 template <class R> void complex_axes(Tensor from, const Tensor& to, const Dims& dim, int skipped, R scale, bool forward) {
-  using C = std::complex<R>;
   for (int k = 0; k + skipped < dim.n; k++) {
-    int d = wrap_dim(dim[k], to.ndim(), "fft");
-    each_part<C, C>(from, to, d, [&](auto& in, auto& out) { ducc0::c2c(in, out, {size_t(d)}, forward, scale, 1); });
+    complex_lines<R>(from, to, wrap_dim(dim[k], to.ndim(), "fft"), scale, forward);
     from = to, scale = 1;
   }
   if (dim.n > skipped) return;
   run_copy(from, to);
 }
 
+/// The first `n` numbers along axis d of t.
+Tensor cut(const Tensor& t, int d, int64_t n) {
+  Dims sizes = t.sizes();
+  sizes[d] = n;
+  return alias(t->storage, t.dtype(), sizes, t.strides(), t->offset);
+}
+
+// The transform of real numbers at k is the conjugate of that at -k, in all transformed axes: the part beyond the half along `d` is copied.
+template <class R> void mirror(const Tensor& t, const Dims& dim, int d, bool forward) {
+  Dims sizes, strides;
+  Axes turned = 0;
+  for (int k = 0; k < t.ndim(); k++) {
+    if (k == d) continue;
+    for (int64_t axis : dim)
+      if (wrap_dim(axis, t.ndim(), "fft") == k) turned |= axis_bit(sizes.n);
+    sizes.push(t.sizes()[k]), strides.push(t.strides()[k]);
+  }
+  const int64_t n = t.sizes()[d], step = t.strides()[d], half = n / 2 + 1;
+  std::complex<R>* p = t.data<std::complex<R>>();
+  auto each = [&](auto&& f) {
+    parallel_for(sizes.product(), std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) {
+        int64_t to = 0, from = 0, rest = i;
+        for (int k = sizes.n; k-- > 0; rest /= sizes[k]) {
+          const int64_t at = rest % sizes[k];
+          to += at * strides[k], from += (turned & axis_bit(k) && at ? sizes[k] - at : at) * strides[k];
+        }
+        f(p + to, p + from);
+      }
+    });
+  };
+  each([&](std::complex<R>* to, const std::complex<R>* from) {
+    for (int64_t k = half; k < n; k++) to[k * step] = std::conj(from[(n - k) * step]);
+  });
+  if (!forward) each([&](std::complex<R>* to, const std::complex<R>*) {
+    for (int64_t k = 0; k < n; k++) to[k * step] = std::conj(to[k * step]);
+  });
+}
+
+// Half of the result from real numbers, the rest from that. Backwards is the conjugate of forwards.
+template <class R> void real_to_whole(const Tensor& x, const Tensor& y, const Dims& dim, R scale, bool forward) {
+  int last = wrap_dim(dim.back(), x.ndim(), "fft");
+  Dims others;
+  for (int64_t axis : dim)
+    if (int k = wrap_dim(axis, x.ndim(), "fft"); dense_lines(x, y, k)) last = k;
+  for (int64_t axis : dim)
+    if (wrap_dim(axis, x.ndim(), "fft") != last) others.push(axis);
+  if (x.ndim() == 0) return real_lines<R>(x, y, last, scale);
+  const Tensor half = cut(y, last, x.sizes()[last] / 2 + 1);
+  real_lines<R>(x, half, last, scale);
+  if (!others.empty()) complex_axes<R>(half, half, others, 0, R(1), true);
+  mirror<R>(y, dim, last, forward);
+}
+
 void c2c(const FftC2c& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
-  by_precision(out[0].dtype(), [&]<class R>(TypeTag<R>) { complex_axes<R>(in[0], out[0], op.dim, 0, R(op.scale), op.forward); });
+  by_precision(out[0].dtype(), [&]<class R>(TypeTag<R>) {
+    if (!is_complex(in[0].dtype())) return real_to_whole<R>(in[0], out[0], op.dim, R(op.scale), op.forward);
+    complex_axes<R>(in[0], out[0], op.dim, 0, R(op.scale), op.forward);
+  });
 }
 
 void r2c(const FftR2c& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
   int d = wrap_dim(op.dim.back(), in[0].ndim(), "fft");
   by_precision(out[0].dtype(), [&]<class R>(TypeTag<R>) {
-    each_part<R, std::complex<R>>(in[0], out[0], d, [&](auto& x, auto& y) { ducc0::r2c(x, y, size_t(d), true, R(op.scale), 1); });
+    real_lines<R>(in[0], out[0], d, R(op.scale));
     if (op.dim.n > 1) complex_axes<R>(out[0], out[0], op.dim, 1, R(1), true);
   });
 }
@@ -96,7 +201,7 @@ void c2r(const FftC2r& op, Inputs in, Outputs out) {
   by_precision(out[0].dtype(), [&]<class R>(TypeTag<R>) {
     Tensor half = in[0];
     if (op.dim.n > 1) half = empty(in[0].sizes(), in[0].dtype()), complex_axes<R>(in[0], half, op.dim, 1, R(1), false);
-    each_part<std::complex<R>, R>(half, out[0], d, [&](auto& x, auto& y) { ducc0::c2r(x, y, size_t(d), false, R(op.scale), 1); });
+    half_lines<R>(half, out[0], d, R(op.scale));
   });
 }
 

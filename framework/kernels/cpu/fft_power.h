@@ -1,0 +1,25 @@
+// Fourier transforms of 2^k numbers, where ducc0 gathers lines that all meet in the same sets of the cache.
+#pragma once
+#include <complex>
+#include <cstdint>
+
+namespace weir {
+namespace WEIR_ISA {
+
+/// Whether dense lines of n numbers, real or complex, are transformed here.
+bool is_power_line(int64_t n);
+/// The same for columns of n complex numbers, side by side.
+bool is_power_column(int64_t n);
+
+/// One dense line of n complex numbers into another, which may be the same.
+template <class R> void fft_line(const std::complex<R>* x, std::complex<R>* y, int64_t n, bool forward, R scale);
+/// `count` dense columns of n complex numbers; rows are `from` and `to` numbers apart.
+template <class R>
+void fft_columns(const std::complex<R>* x, int64_t from, std::complex<R>* y, int64_t to, int64_t n, int64_t count, bool forward, R scale);
+/// n real numbers into the first n / 2 + 1 complex ones of their transform.
+template <class R> void rfft_line(const R* x, std::complex<R>* y, int64_t n, R scale);
+/// The first n / 2 + 1 numbers of a Hermitian line into n real ones, backwards.
+template <class R> void irfft_line(const std::complex<R>* x, R* y, int64_t n, R scale);
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,55 @@
+"""Transforms of 2^k numbers, along dense lines and down columns, against NumPy's in double precision. Source: framework/kernels/cpu/fft_power.cpp."""
+
+import numpy as np
+import pytest
+import weir
+
+SIZES = [2, 4, 8, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384, 32768, 65536]
+TOLERANCE = {"complex64": 1e-6, "complex128": 1e-14}
+
+
+def numbers(dtype, *shape):
+    draw = np.random.default_rng(shape)
+    return (draw.standard_normal(shape) + 1j * draw.standard_normal(shape)).astype(dtype)
+
+
+def close(got, expected, dtype):
+    assert np.abs(got.numpy() - expected).max() <= TOLERANCE[dtype] * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("n", SIZES)
+def test_lines(n, dtype):
+    x = numbers(dtype, 3, n)
+    for name in ("fft", "ifft"):
+        close(getattr(weir.fft, name)(weir.from_numpy(x)), getattr(np.fft, name)(x.astype(complex)), dtype)
+        close(getattr(weir.fft, name)(weir.from_numpy(x.real.copy())), getattr(np.fft, name)(x.real.astype(float)), dtype)
+    close(weir.fft.rfft(weir.from_numpy(x.imag.copy())), np.fft.rfft(x.imag.astype(float)), dtype)
+    close(weir.fft.irfft(weir.from_numpy(x[:, :n // 2 + 1].copy())), np.fft.irfft(x[:, :n // 2 + 1].astype(complex)), dtype)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("columns", [1, 4, 16, 21, 35])
+@pytest.mark.parametrize("n", [2, 4, 8, 128, 256, 2048])
+def test_columns(n, columns, dtype):
+    x = numbers(dtype, 2, n, columns)
+    close(weir.fft.fft(weir.from_numpy(x), dim=1), np.fft.fft(x.astype(complex), axis=1), dtype)
+    close(weir.fft.ifft(weir.from_numpy(x)[:, :, 1:], dim=1) if columns > 1 else weir.fft.ifft(weir.from_numpy(x), dim=1),
+          np.fft.ifft(x.astype(complex)[:, :, columns > 1:], axis=1), dtype)
+
+
+@pytest.mark.parametrize("dim", [(0,), (1,), (0, 1), (1, 2), (2, 0), (0, 1, 2)])
+@pytest.mark.parametrize("shape", [(4, 128, 6), (3, 5, 7), (2, 16, 256), (1, 2, 128)])
+def test_real_numbers_over_several_axes(shape, dim):
+    x = numbers("complex128", *shape).real.copy()
+    for name in ("fftn", "ifftn"):
+        close(getattr(weir.fft, name)(weir.from_numpy(x), dim=dim), getattr(np.fft, name)(x, axes=dim), "complex128")
+        close(getattr(weir.fft, name)(weir.from_numpy(x).mT, dim=dim), getattr(np.fft, name)(x.swapaxes(1, 2), axes=dim), "complex128")
+
+
+def test_a_line_may_be_its_own_result():
+    x = numbers("complex64", 256, 256)
+    expected = np.fft.fft2(x.astype(complex))
+    y = weir.from_numpy(x.copy())
+    weir.fft.fft2(y, out=y)
+    close(y, expected, "complex64")
