@@ -7,6 +7,7 @@
 #include "framework/ops/index.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/random.h"
+#include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -34,9 +35,25 @@ State lstm_state(const Tensor& gates, const Tensor& c) {
   Tensor next = fn::sigmoid(g[1]) * c + fn::sigmoid(g[0]) * fn::tanh(g[2]);
   return {fn::sigmoid(g[3]) * fn::tanh(next), next};
 }
+/// Gradients to the gates (as h) and to c, made of ops that have gradients.
+State lstm_gradient(const Tensor& gates, const Tensor& c, const Tensor& by_h, const Tensor& by_c) {
+  Tensors g = fn::chunk(gates, 4, -1);
+  Tensor i = fn::sigmoid(g[0]), f = fn::sigmoid(g[1]), candidate = fn::tanh(g[2]), o = fn::sigmoid(g[3]);
+  Tensor t = fn::tanh(f * c + i * candidate), through_t = by_h ? by_h * o * (1.0 - t * t) : Tensor();
+  Tensor by_next = by_c && through_t ? by_c + through_t : by_c ? by_c : through_t;
+  Tensor by_o = by_h ? by_h * t * o * (1.0 - o) : o * 0.0;
+  Tensor by_gates = fn::cat.over(Tensors{by_next * candidate * i * (1.0 - i), by_next * c * f * (1.0 - f), by_next * i * (1.0 - candidate * candidate), by_o}, -1)[0];
+  return {by_gates, by_next * f};
+}
 bool one_precision(const Tensor& x, const Tensor& h, const Tensor& c) {
   return x.dtype() == h.dtype() && x.dtype() == c.dtype() && (x.dtype() == DType::float32 || x.dtype() == DType::float64) &&
          x.sizes() == h.sizes();
+}
+
+bool layer_precision(std::initializer_list<Tensor> all) {
+  for (const Tensor& t : all)
+    if (t && (t.dtype() != all.begin()->dtype() || t.device().type != DeviceType::cpu)) return false;
+  return !mode.autocast && (all.begin()->dtype() == DType::float32 || all.begin()->dtype() == DType::float64);
 }
 
 // One step from the input's part of the gates, which a layer computes for all steps at once.
@@ -67,6 +84,15 @@ Tensor rows(const Tensor& t, int64_t start, int64_t length) {
 State rows(const State& s, int64_t start, int64_t length) {
   return {rows(s.h, start, length), s.c ? rows(s.c, start, length) : s.c};
 }
+// The states that the steps began with: `first`, and all of `states` but the last step's.
+Tensor before_steps(const Tensor& states, const Tensor& first, bool reverse) {
+  const int64_t n = states.size(0);
+  Tensor one = fn::unsqueeze(first, 0);
+  if (n == 1) return one;
+  return fn::cat.over(reverse ? Tensors{fn::narrow(states, 0, 1, n - 1), one} : Tensors{one, fn::narrow(states, 0, 0, n - 1)}, 0)[0];
+}
+Tensor plus(const Tensor& a, const Tensor& b) { return a && b ? a + b : a ? a : b; }
+
 Tensor joined(const Tensors& parts) { return parts.size() == 1 ? parts[0] : fn::cat.over(parts, 0)[0]; }
 State below(const State& a, const State& b) {
   return {joined({a.h, b.h}), a.c ? joined({a.c, b.c}) : a.c};
@@ -77,6 +103,14 @@ Tensor run_direction(RnnMode mode, const Weights& w, const Tensor& data, const s
                      State& last) {
   Tensor gates = fn::linear(data, w.w_ih, w.b_ih);
   const int64_t steps = int64_t(sizes.size());
+  if (mode == RnnMode::lstm && !w.w_hr && sizes.front() == sizes.back() && first.h.ndim() == 2 && first.h.numel() > 0 &&
+      gates.size(0) == checked_mul(steps, sizes[0]) && w.w_hh.sizes() == Dims{gates.size(1), first.h.size(1)} &&
+      gates.size(1) == checked_mul(first.h.size(1), 4) && (!w.b_hh || w.b_hh.sizes() == Dims{gates.size(1)}) && first.h.sizes() == first.c.sizes() &&
+      first.h.size(0) == sizes[0] && layer_precision({gates, w.w_hh, w.b_hh, first.h, first.c})) {
+    auto [y, cells, _] = fn::lstm_layer(fn::unflatten(gates, 0, Dims{steps, sizes[0]}), w.w_hh, w.b_hh, first.h, first.c, reverse);
+    last = {fn::select(y, 0, reverse ? 0 : steps - 1), fn::select(cells, 0, reverse ? 0 : steps - 1)};
+    return fn::flatten(y, 0, 1);
+  }
   std::vector<int64_t> starts(sizes.size(), 0);
   for (int64_t t = 1; t < steps; t++) starts[t] = starts[t - 1] + sizes[t - 1];
   Tensors outputs(sizes.size());
@@ -145,13 +179,8 @@ Tensors LstmGates::vjp(const Saved& s, const Tensor&) const {
     auto [gates, previous] = fn::lstm_gates_backward(by_h, by_c, x, h, c, s.output(1));
     return {gates, gates, previous};
   }
-  Tensors g = fn::chunk(x + h, 4, -1);
-  Tensor i = fn::sigmoid(g[0]), f = fn::sigmoid(g[1]), candidate = fn::tanh(g[2]), o = fn::sigmoid(g[3]);
-  Tensor t = fn::tanh(f * c + i * candidate), through_t = by_h ? by_h * o * (1.0 - t * t) : Tensor();
-  Tensor by_next = by_c && through_t ? by_c + through_t : by_c ? by_c : through_t;
-  Tensor by_o = by_h ? by_h * t * o * (1.0 - o) : o * 0.0;
-  Tensor gates = fn::cat.over(Tensors{by_next * candidate * i * (1.0 - i), by_next * c * f * (1.0 - f), by_next * i * (1.0 - candidate * candidate), by_o}, -1)[0];
-  return {gates, gates, by_next * f};
+  State d = lstm_gradient(x + h, c, by_h, by_c);
+  return {d.h, d.h, d.c};
 }
 std::array<Meta, 2> LstmGatesBackward::infer(Inputs in) const {
   const Tensor &gates = in[2], &c = in[4];
@@ -160,6 +189,52 @@ std::array<Meta, 2> LstmGatesBackward::infer(Inputs in) const {
     if (t) check(t.dtype() == c.dtype(), "lstm_gates_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(c.dtype()));
   check(in[5].sizes() == c.sizes() && gates.sizes() == in[3].sizes() && gates.numel() == checked_mul(c.numel(), 4), "lstm_gates_backward: shapes do not fit");
   return {Meta(gates.sizes(), c.dtype(), c.device()), Meta(c.sizes(), c.dtype(), c.device())};
+}
+
+std::array<Meta, 3> LstmLayer::infer(Inputs in) const {
+  const Tensor &x = in[0], &w = in[1], &b = in[2], &h = in[3], &c = in[4];
+  check(x.ndim() == 3 && h.ndim() == 2 && x.size(0) > 0, "lstm_layer: expected gates (T, N, 4 hidden) and states (N, hidden), got ", x.sizes(), " and ", h.sizes());
+  const int64_t gates = checked_mul(h.size(1), 4);
+  check(c.sizes() == h.sizes() && x.size(1) == h.size(0) && x.size(2) == gates && w.sizes() == Dims{gates, h.size(1)} && (!b || b.sizes() == Dims{gates}),
+        "lstm_layer: shapes ", x.sizes(), ", ", w.sizes(), ", ", h.sizes(), " and ", c.sizes(), " do not fit");
+  check<NotImplemented>(x.dtype() == DType::float32 || x.dtype() == DType::float64, "lstm_layer: not implemented for ", name_of(x.dtype()));
+  for (const Tensor& t : in) check(!t || t.dtype() == x.dtype(), "lstm_layer: expected one dtype, got ", name_of(x.dtype()), " and ", t ? name_of(t.dtype()) : "");
+  Meta state(Dims{x.size(0), h.size(0), h.size(1)}, x.dtype(), x.device());
+  return {state, state, Meta(x.sizes(), x.dtype(), x.device())};
+}
+Tensors LstmLayer::vjp(const Saved& s, const Tensor&) const {
+  const Tensor by_y = s.cotangent(0), by_cells = s.cotangent(1), x = s.input(0), w = s.input(1), h = s.input(3), c = s.input(4), y = s.output(0), cells = s.output(1);
+  const Tensor before = before_steps(y, h, reverse);
+  Tensor gates, by_h, by_c;
+  if (!mode.grad) {
+    auto [all, first_h, first_c] = fn::lstm_layer_backward(by_y, by_cells, x, s.output(2), cells, w, c, reverse);
+    gates = all, by_h = first_h, by_c = first_c;
+  } else {
+    const Tensor sums = x + fn::linear(before, w, s.input(2)), states = before_steps(cells, c, reverse);
+    const int64_t n = x.size(0);
+    Tensors steps(static_cast<size_t>(n));
+    for (int64_t i = n; i-- > 0;) {
+      const int64_t t = reverse ? n - 1 - i : i;
+      auto at = [t](const Tensor& all) { return all ? fn::select(all, 0, t) : all; };
+      State d = lstm_gradient(at(sums), at(states), plus(at(by_y), by_h), plus(at(by_cells), by_c));
+      steps[t] = d.h, by_h = fn::matmul(d.h, w), by_c = d.c;
+    }
+    gates = fn::stack.over(steps, 0)[0];
+  }
+  const Tensor flat = fn::flatten(gates, 0, 1);
+  return {gates, s.needs(1) ? fn::matmul(fn::transpose(flat, 0, 1), fn::flatten(before, 0, 1)) : Tensor(),
+          s.needs(2) ? fn::sum(flat, Dims{0}) : Tensor(), by_h, by_c};
+}
+std::array<Meta, 3> LstmLayerBackward::infer(Inputs in) const {
+  const Tensor &x = in[2], &cells = in[4], &c = in[6];
+  for (int k : {0, 1}) check(!in[k] || in[k].sizes() == cells.sizes(), "lstm_layer_backward: expected gradients of shape ", cells.sizes());
+  for (const Tensor& t : in)
+    if (t) check(t.dtype() == c.dtype(), "lstm_layer_backward: expected one dtype, got ", name_of(t.dtype()), " and ", name_of(c.dtype()));
+  check(x.ndim() == 3 && cells.ndim() == 3 && x.sizes() == in[3].sizes() && x.numel() == checked_mul(cells.numel(), 4) && c.ndim() == 2 &&
+            c.numel() == cells.size(1) * cells.size(2) && in[5].sizes() == Dims{x.size(2), c.size(1)},
+        "lstm_layer_backward: shapes do not fit");
+  Meta state(c.sizes(), c.dtype(), c.device());
+  return {Meta(x.sizes(), x.dtype(), x.device()), state, state};
 }
 
 Tensors RnnStack::compose(Inputs in) const {

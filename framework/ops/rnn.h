@@ -1,5 +1,6 @@
 // Recurrent nets: a cell's step, and whole stacks of layers over (packed) sequences. All are compositions of linear maps and
-// pointwise ops, so gradients of every order follow; an LSTM's gates are one op where they are of one precision. Source: Elman 1990 (RNN), Hochreiter and Schmidhuber 1997 and Sak et al. 2014
+// pointwise ops, so gradients of every order follow; an LSTM's gates are one op where they are of one precision,
+// and so are all its steps where their sequences end together. Source: Elman 1990 (RNN), Hochreiter and Schmidhuber 1997 and Sak et al. 2014
 // (LSTM, projections), Cho et al. 2014 (GRU, with the reset gate after the product, as PyTorch has it).
 #pragma once
 #include "framework/op/call.h"
@@ -45,6 +46,31 @@ struct LstmGatesBackward : Op {
   std::array<Meta, 2> infer(Inputs in) const;
 };
 
+struct LstmLayer : Op {
+  static constexpr Signature signature =
+      "lstm_layer(gates_x: Tensor, w_hh: Tensor, b_hh: Tensor | None, h: Tensor, c: Tensor, reverse: bool) -> (y: Tensor, cells: Tensor, gates_h: Tensor)";
+  static constexpr auto doc =
+      "All steps of an LSTM, from the input's part of the gates (T, N, 4 hidden), w_hh (4 hidden, hidden) and the first states (N, hidden), in "
+      "float32 or float64: the states of all steps (T, N, hidden), and the states' part of the gates, which its gradient needs and nobody else.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11111, .outputs = 0b111};
+  bool reverse;
+  static constexpr std::tuple fields{&LstmLayer::reverse};
+  std::array<Meta, 3> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor&) const;
+};
+
+struct LstmLayerBackward : Op {
+  static constexpr Signature signature =
+      "lstm_layer_backward(grad_y: Tensor | None, grad_cells: Tensor | None, gates_x: Tensor, gates_h: Tensor, cells: Tensor, w_hh: Tensor, c: Tensor, reverse: bool) -> (gates: Tensor, h: Tensor, c: Tensor)";
+  static constexpr auto doc = "Gradients of lstm_layer to the gates, h and c.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool differentiable = false;  // where a gradient of it is wanted, lstm_layer's is made of other ops
+  bool reverse;
+  static constexpr std::tuple fields{&LstmLayerBackward::reverse};
+  std::array<Meta, 3> infer(Inputs in) const;
+};
+
 struct RnnStack : Op {
   static constexpr Signature signature =
       "rnn_stack(tensors: list[Tensor], mode: str, num_layers: int, has_biases: bool, dropout: float, train: bool, bidirectional: bool, packed: bool) -> list[Tensor]";
@@ -64,13 +90,15 @@ struct RnnStack : Op {
   Tensors compose(Inputs in) const;
 };
 
-using RnnOps = OpList<RnnCell, LstmCell, LstmGates, LstmGatesBackward, RnnStack>;
+using RnnOps = OpList<RnnCell, LstmCell, LstmGates, LstmGatesBackward, LstmLayer, LstmLayerBackward, RnnStack>;
 
 namespace fn {
 inline constexpr Fn<RnnCell> rnn_cell;
 inline constexpr Fn<LstmCell> lstm_step;
 inline constexpr Fn<LstmGates> lstm_gates;
 inline constexpr Fn<LstmGatesBackward> lstm_gates_backward;
+inline constexpr Fn<LstmLayer> lstm_layer;
+inline constexpr Fn<LstmLayerBackward> lstm_layer_backward;
 inline constexpr Fn<RnnStack> rnn_stack;
 }  // namespace fn
 

@@ -1,4 +1,4 @@
-#include "framework/ops/matmul.h"
+#include "framework/kernels/cpu/matmul.h"
 
 #include <algorithm>
 #include <vector>
@@ -6,6 +6,7 @@
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
+#include "framework/ops/matmul.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -205,8 +206,6 @@ Dims three(const Tensor& t) {
   return t.ndim() == 3 ? t.strides() : Dims{t.numel(), t.strides()[0], t.strides()[1]};
 }
 
-void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out);
-
 // A matrix as BLAS takes it, seen column by column: `dense` when one of its axes is; a dense row is a transposed column.
 struct Side {
   char turn;
@@ -245,6 +244,8 @@ template <class T> void blas_product(const Gemm& g, const T* a, const T* w, cons
     }
   });
 }
+
+}  // namespace
 
 void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
   if (out.numel() == 0) return;
@@ -310,6 +311,8 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     default: throw NotImplemented(str("\"addmm_impl_cpu_\" not implemented for '", name_of(type), "'"));
   }
 }
+
+namespace {
 
 template <class Op> void product(const Op&, Inputs in, Outputs out) { gemm(in[0], in[1], Tensor(), out[0]); }
 

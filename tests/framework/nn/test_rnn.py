@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 import weir
@@ -42,6 +43,29 @@ def test_sequences(kind, layers, bias, batch_first, bidirectional):
     ours, theirs = twins(kind, 3, 5, layers, bias=bias, batch_first=batch_first, bidirectional=bidirectional)
     compare(ours, theirs, torch.randn(4, 2, 3))
     compare(ours, theirs, torch.randn(4, 3))
+
+
+def derivatives(F, layers, bidirectional, steps, batch, hidden, through_cells):
+    """Results of a whole LSTM, gradients of all that goes in, and gradients of these."""
+    draw = np.random.default_rng(0)
+    ways = 1 + bidirectional
+    def leaf(*shape):
+        return F.from_numpy(draw.normal(size=shape)).requires_grad_()
+    x, *states = leaf(steps, batch, 4), leaf(layers * ways, batch, hidden), leaf(layers * ways, batch, hidden)
+    weights = [leaf(*shape) for layer in range(layers) for _ in range(ways)
+               for shape in ((4 * hidden, hidden * ways if layer else 4), (4 * hidden, hidden), (4 * hidden,), (4 * hidden,))]
+    leaves = [x, *states, *weights]
+    results = F.lstm(x, states, weights, True, layers, 0.0, True, bidirectional, False)
+    first = F.autograd.grad((results[0] ** 2).sum() + (results[2] ** 3).sum() * through_cells, leaves, create_graph=True)
+    return [*results, *first, *F.autograd.grad(sum((g * g).sum() for g in first), leaves)]
+
+
+@pytest.mark.parametrize("layers,bidirectional,through_cells", [(1, False, 0), (1, True, 1), (2, True, 0), (2, False, 1)])
+@pytest.mark.parametrize("steps,batch,hidden", [(1, 1, 1), (5, 3, 6), (3, 1, 17)])
+def test_two_derivatives_of_a_whole_lstm(layers, bidirectional, through_cells, steps, batch, hidden):
+    seen = [derivatives(F, layers, bidirectional, steps, batch, hidden, through_cells) for F in (weir, torch)]
+    for ours, theirs in zip(*seen):
+        assert_close(ours, theirs, rtol=1e-9, atol=1e-9 * max(1.0, theirs.abs().max().item()))
 
 
 @pytest.mark.parametrize("bidirectional", [False, True])
