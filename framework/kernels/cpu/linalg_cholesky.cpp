@@ -87,12 +87,15 @@ void cholesky_apply(const CholeskyApply& op, Inputs in, Outputs out) {
 
 void triangular_apply(const TriangularApply& op, Inputs in, Outputs out) {
   run_copy(in[1], out[0]);
-  Tensor triangle = columns_of(in[0]);
+  // BLAS reads the triangle where it is: row by row it is the transpose of one column by column.
+  const bool rows = in[0].is_contiguous(), columns = in[0].strides() == column_strides(in[0].sizes());
+  Tensor triangle = rows || columns ? in[0] : columns_of(in[0]);
   Matrices a(triangle), b(out[0]);
+  const bool turned = rows && !columns;
   visit_lapack_dtype("linalg.solve_triangular", out[0].dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(b.batch, double(b.each) * a.rows, [&](int64_t i) {
       if (b.each == 0) return;
-      char side = op.left ? 'L' : 'R', half = op.upper ? 'U' : 'L', turn = 'N', unit = op.unitriangular ? 'U' : 'N';
+      char side = op.left ? 'L' : 'R', half = op.upper != turned ? 'U' : 'L', turn = turned ? 'T' : 'N', unit = op.unitriangular ? 'U' : 'N';
       T one(1);
       lapack<"trsm", T>(&side, &half, &turn, &unit, &b.rows, &b.cols, &one, a.at<T>(triangle, i), &a.ld, b.at<T>(out[0], i), &b.ld);
     });

@@ -3,58 +3,21 @@
 #include <numeric>
 
 #include "framework/kernels/cpu/lapack.h"
+#include "framework/kernels/cpu/small_matrix.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-constexpr int kSmall = 16;  // up to here a call of LAPACK costs more than its work
-
-// LAPACK's measure of a pivot.
-template <class T> Part<T> size_of_pivot(T x) {
-  if constexpr (kIsComplex<T>) return std::abs(x.real()) + std::abs(x.imag());
-  else return std::abs(x);
-}
-// As getf2: rows are exchanged for the largest pivot, which divides by its reciprocal.
-template <class T> int small_lu(int rows, int cols, T* a, int ld, int* pivots) {
-  int info = 0;
-  for (int j = 0; j < std::min(rows, cols); j++) {
-    T* column = a + int64_t(j) * ld;
-    int p = j;
-    for (int i = j + 1; i < rows; i++)
-      if (size_of_pivot(column[i]) > size_of_pivot(column[p])) p = i;
-    pivots[j] = p + 1;
-    if (column[p] == T(0)) {
-      if (!info) info = j + 1;
-      continue;
-    }
-    if (p != j)
-      for (int k = 0; k < cols; k++) std::swap(a[j + int64_t(k) * ld], a[p + int64_t(k) * ld]);
-    T inverse = T(1) / column[j];
-    for (int i = j + 1; i < rows; i++) column[i] *= inverse;
-    for (int k = j + 1; k < cols; k++) {
-      T *other = a + int64_t(k) * ld, factor = other[j];
-      for (int i = j + 1; i < rows; i++) other[i] -= column[i] * factor;
-    }
-  }
-  return info;
-}
-template <class T> void small_solve(int n, const T* lu, int ld, const int* pivots, T* x, int columns, int ldx) {
-  for (int c = 0; c < columns; c++, x += ldx) {
-    for (int j = 0; j < n; j++) std::swap(x[j], x[pivots[j] - 1]);
-    for (int j = 0; j < n; j++)
-      for (int i = j + 1; i < n; i++) x[i] -= lu[i + int64_t(j) * ld] * x[j];
-    for (int j = n; j-- > 0;) {
-      x[j] /= lu[j + int64_t(j) * ld];
-      for (int i = 0; i < j; i++) x[i] -= lu[i + int64_t(j) * ld] * x[j];
-    }
-  }
-}
-
 // LU of a matrix, in place. Returns the place of the first zero on U's diagonal, or 0.
 template <class T> int factored(const Matrices& m, T* lu, int* pivots) {
   if (m.rows == 0 || m.cols == 0) return 0;
-  if (std::max(m.rows, m.cols) <= kSmall) return small_lu(m.rows, m.cols, lu, m.ld, pivots);
+  if (Small<T>::fits(m.rows, m.cols)) {
+    Small<T> small = Small<T>::columns(lu, m.rows, m.cols, m.ld);
+    const int info = small_lu(m.rows, m.cols, small, pivots);
+    small.to_columns(lu, m.rows, m.cols, m.ld);
+    return info;
+  }
   int info = 0;
   lapack<"getrf", T>(&m.rows, &m.cols, lu, &m.ld, pivots, &info);
   return info;
@@ -109,7 +72,11 @@ void lu_order(const LuOrder& op, Inputs in, Outputs out) {
 
 template <class T> void substituted(const Matrices& a, const T* lu, const int* pivots, char turn, const Matrices& b, T* x) {
   if (b.rows == 0 || b.cols == 0) return;
-  if (turn == 'N' && std::max(b.rows, b.cols) <= kSmall) return small_solve(a.rows, lu, a.ld, pivots, x, b.cols, b.ld);
+  if (turn == 'N' && Small<T>::fits(b.rows, b.cols)) {
+    Small<T> solutions = Small<T>::columns(x, b.rows, b.cols, b.ld);
+    small_solve(a.rows, Small<T>::columns(lu, a.rows, a.cols, a.ld), pivots, solutions, b.cols);
+    return solutions.to_columns(x, b.rows, b.cols, b.ld);
+  }
   int info = 0;
   lapack<"getrs", T>(&turn, &a.rows, &b.cols, lu, &a.ld, pivots, x, &b.ld, &info);
 }
@@ -155,12 +122,12 @@ void inv(const InvEx& op, Inputs in, Outputs out) {
       T* a = m.at<T>(out[0], i);
       if (m.rows <= kSmall) {
         int pivots[kSmall];
-        T lu[kSmall * kSmall];
-        std::copy_n(a, m.each, lu);
-        info = small_lu(m.rows, m.rows, lu, m.rows, pivots);
-        if (info) return void(std::copy_n(lu, m.each, a));  // as PyTorch, the factors are left for those who did not ask for an error
-        for (int64_t k = 0; k < m.each; k++) a[k] = T(k % (m.rows + 1) == 0 ? 1 : 0);
-        return small_solve(m.rows, lu, m.rows, pivots, a, m.rows, m.rows);
+        Small<T> lu = Small<T>::columns(a, m.rows, m.rows, m.ld), inverse;
+        info = small_lu(m.rows, m.rows, lu, pivots);
+        if (info) return lu.to_columns(a, m.rows, m.rows, m.ld);  // as PyTorch, the factors are left for those who did not ask for an error
+        for (int k = 0; k < m.rows; k++) inverse[k][k] = T(1);
+        small_solve(m.rows, lu, pivots, inverse, m.rows);
+        return inverse.to_columns(a, m.rows, m.rows, m.ld);
       }
       std::vector<int> pivots(m.rows);
       info = factored<T>(m, a, pivots.data());

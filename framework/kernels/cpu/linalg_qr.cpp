@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "framework/kernels/cpu/lapack.h"
+#include "framework/kernels/cpu/small_matrix.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -42,8 +43,20 @@ void qr(const Qr& op, Inputs in, Outputs out) {
   const bool wanted = !(op.mode == "r");
   visit_lapack_dtype("linalg.qr", packed.dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(m.batch, 2 * cube(m), [&](int64_t i) {
-      std::vector<T> tau(k);
       T *a = m.at<T>(packed, i), *upper = r.at<T>(out[1], i);
+      if constexpr (!kIsComplex<T>)
+        if (Small<T>::fits(m.rows, m.cols) && is_tame(a, m.each)) {
+          Small<T> rows = Small<T>::rows(a, m.rows, m.cols, m.ld), orthonormal;
+          const int columns = wanted ? as_int(out[0].size(-1)) : 0;
+          small_qr(m.rows, m.cols, rows, wanted ? &orthonormal : nullptr, columns);
+          for (int j = 0; j < m.cols; j++)
+            for (int row = 0; row < r.rows; row++) upper[row + int64_t(j) * r.ld] = row <= j && row < m.rows ? rows[row][j] : T(0);
+          T* q = wanted ? out[0].data<T>() + i * m.rows * columns : nullptr;
+          for (int j = 0; j < columns; j++)
+            for (int row = 0; row < m.rows; row++) q[row + int64_t(j) * m.rows] = orthonormal[row][j];
+          return;
+        }
+      std::vector<T> tau(k);
       factored<T>(m, a, tau.data());
       for (int j = 0; j < m.cols; j++)
         for (int row = 0; row < r.rows; row++)

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "framework/kernels/cpu/lapack.h"
+#include "framework/kernels/cpu/small_matrix.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -33,9 +34,28 @@ void check_finite(const char* op, const Tensor& A, int64_t i, bool finite) {
   check<LinAlgError>(finite, op, ": ", element(A, i), "The algorithm failed to converge because the input matrix contained non-finite values.");
 }
 
+// The same of a small real matrix, of which the lower triangle counts, by the steps that LAPACK would take.
+template <class T> int small_spectrum(const Matrices& m, T* a, T* values, bool vectors) {
+  const int n = m.rows;
+  Small<T> whole = Small<T>::columns(a, n, n, m.ld), q;
+  for (int j = 0; j < n; j++)
+    for (int i = j + 1; i < n; i++) whole[i][j] = whole[j][i];
+  T beside[kSmall] = {}, work[2 * kSmall];
+  small_tridiagonal(n, whole, values, beside, vectors ? &q : nullptr);
+  int info = 0;
+  if (!vectors) return lapack<"sterf", T>(&n, values, beside, &info), info;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) a[i + int64_t(j) * m.ld] = q[i][j];
+  char job = 'V';
+  lapack<"steqr", T>(&job, &n, values, beside, a, &m.ld, work, &info);
+  return info;
+}
+
 // The eigenvalues of a Hermitian matrix, and in its place the vectors if they are wanted. Returns LAPACK's info.
 template <class T> int hermitian_spectrum(const Matrices& m, T* a, Part<T>* values, char side, bool vectors) {
   if (m.rows == 0) return 0;
+  if constexpr (!kIsComplex<T>)
+    if (side == 'L' && Small<T>::fits(m.rows, m.cols) && is_tame(a, m.each)) return small_spectrum(m, a, values, vectors);
   char job = vectors ? 'V' : 'N';
   int info = 0, query = -1, whole_query = -1, real_query = -1, whole_size = 0;
   T size{};
