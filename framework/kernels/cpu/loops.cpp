@@ -388,7 +388,9 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   const void* data[kMaxOperands] = {};
   alignas(kMaxItem) std::byte number[kMaxOperands][kMaxItem];
   uint32_t fixed = 0;
-  bool simple = out.dtype() == tile && out.is_contiguous();
+  const bool halves = loops.bf16 && tile == DType::float32 && out.dtype() == DType::bfloat16;
+  const DType stored = halves ? DType::bfloat16 : tile;
+  bool simple = out.dtype() == stored && out.is_contiguous();
   for (size_t k = 0; simple && k < in.size(); k++) {
     if (!in[k]) continue;
     if (in[k].numel() == 1) {
@@ -396,12 +398,13 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
       data[k] = number[k];
       fixed |= 1u << k;
     } else {
-      simple = in[k].dtype() == tile && in[k].is_contiguous() && in[k].sizes() == out.sizes();
+      simple = in[k].dtype() == stored && in[k].is_contiguous() && in[k].sizes() == out.sizes();
       data[k] = in[k].raw();
     }
   }
   if (simple) {
-    size_t item = size_of(tile);
+    size_t item = size_of(stored);
+    if (halves) loop = loops.bf16;
     return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) {
       const void* at[kMaxOperands] = {};
       for (size_t k = 0; k < in.size(); k++)

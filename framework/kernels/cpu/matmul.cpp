@@ -135,6 +135,47 @@ void outer_product(Gemm g, const float* a, const float* w, float* out) {
 }
 
 // oneDNN takes a matrix whose rows or columns are dense and do not overlap.
+// R rows and C registers of columns of a product, from row i and column j on: factors are read where they are.
+template <int R, int C> void product_block(const Gemm& g, const float* a, const float* w, const float* bias, float* out, int64_t i, int64_t j) {
+  constexpr int lanes = Vec<float>::size;
+  const int64_t rows = g.a_strides[1], along = g.a_strides[2], down = g.w_strides[1], to = g.out_strides[1];
+  Vec<float> sum[R][C];
+  for (int c = 0; c < C; c++) {
+    const Vec<float> first = bias ? Vec<float>::load(bias + j + c * lanes) : Vec<float>(0.0f);
+    for (int r = 0; r < R; r++) sum[r][c] = first;
+  }
+  a += i * rows, w += j;
+  for (int64_t k = 0; k < g.m; k++, a += along, w += down) {
+    Vec<float> row[C];
+#pragma GCC unroll 8
+    for (int c = 0; c < C; c++) row[c] = Vec<float>::load(w + c * lanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < R; r++) {
+      const Vec<float> x(a[r * rows]);
+#pragma GCC unroll 8
+      for (int c = 0; c < C; c++) sum[r][c] = fma(x, row[c], sum[r][c]);
+    }
+  }
+  for (int r = 0; r < R; r++)
+    for (int c = 0; c < C; c++) sum[r][c].store(out + (i + r) * to + j + c * lanes);
+}
+
+// Products that fit the first-level cache, for which oneDNN would take as long to set up. Blocks at the edges overlap those beside them.
+constexpr int kBlockRows = kVecBytes == 64 ? 8 : 6;
+bool in_first_cache(const Gemm& g) {
+  return g.n >= kBlockRows && g.p >= 2 * Vec<float>::size && g.w_strides[2] == 1 && g.out_strides[2] == 1 && g.n * g.m * g.p <= 80 * 80 * 80 && g.m * g.p <= 6400;
+}
+void cached_product(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
+  constexpr int64_t columns = 2 * Vec<float>::size;
+  parallel_for(g.batch, std::max<int64_t>(1, kGrain * 8 / (g.n * g.m * g.p)), [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; b++)
+      for (int64_t j = 0; j < g.p; j += columns)
+        for (int64_t i = 0; i < g.n; i += kBlockRows)
+          product_block<kBlockRows, 2>(g, a + b * g.a_strides[0], w + b * g.w_strides[0], bias, out + b * g.out_strides[0],
+                                       std::min(i, g.n - kBlockRows), std::min(j, g.p - columns));
+  });
+}
+
 bool plain_layout(int64_t rows, int64_t cols, const Dims& s) {
   return (s[2] == 1 && s[1] >= std::max<int64_t>(cols, 1)) || (s[1] == 1 && s[2] >= std::max<int64_t>(rows, 1));
 }
@@ -280,6 +321,7 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
         gemv(Gemv(g, a.data<float>() + i * g.a_strides[1], w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>() + i * g.out_strides[1]));
       return;
     }
+    if (type == DType::float32 && in_first_cache(g)) return cached_product(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
     if (type == DType::float32) {
       w = spaced(w, 0, g.n), a = spaced(a, 1, g.p);
       g.a_strides = three(a), g.w_strides = three(w);

@@ -43,6 +43,22 @@ using ShortOps = OpList<Div, Relu, ReluBackward, Sqrt, Reciprocal, Fmax, Fmin, C
 /// Formulas of a few long chains, of which the machine sees two at once if they stand side by side.
 using ChainOps = OpList<Erf, Gelu>;
 
+/// A register of floats from as many numbers in bfloat16, and back, rounded to even; NaN becomes the quiet one.
+inline Vec<float> widened(const BFloat16* p) {
+  typedef uint16_t Half16 __attribute__((vector_size(kVecBytes / 2)));
+  typedef uint32_t Bits __attribute__((vector_size(kVecBytes)));
+  Half16 h;
+  std::memcpy(&h, p, sizeof h);
+  return Vec<float>((Vec<float>::V)(__builtin_convertvector(h, Bits) << 16));
+}
+inline void narrow(Vec<float> x, BFloat16* p) {
+  typedef uint16_t Half16 __attribute__((vector_size(kVecBytes / 2)));
+  typedef uint32_t Bits __attribute__((vector_size(kVecBytes)));
+  const Bits u = (Bits)x.v, rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16, quiet = Bits{} + 0x7fc0;
+  const Half16 h = __builtin_convertvector(x.v == x.v ? rounded : quiet, Half16);
+  std::memcpy(p, &h, sizeof h);
+}
+
 /// How many vectors a turn of the loop takes: several where the formula is so short that the loop around it would take as long.
 template <class Op> constexpr int kTurn = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}) ? 4 : contains<Op>(ChainOps{}) ? 2 : 1;
 
@@ -109,11 +125,43 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
   std::memcpy(out + i, last, (n - i) * sizeof(T));
 }
 
+// The same of bfloat16: tiles of floats on the way would be written and read once more than the numbers themselves.
+template <class Op> void half_loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
+  constexpr int k = arity<Op>(), w = Vec<float>::size;
+  const Op op = *static_cast<const Op*>(p);
+  BFloat16* out = static_cast<BFloat16*>(out_data);
+  const BFloat16* in[k];
+  Vec<float> x[k];
+  for (int j = 0; j < k; j++) {
+    if (!in_data[j]) fixed |= 1u << j;
+    in[j] = static_cast<const BFloat16*>(in_data[j]);
+    x[j] = Vec<float>(!in_data[j] ? missing<Op, float>(j) : fixed >> j & 1 ? *static_cast<const float*>(in_data[j]) : 0.0f);
+  }
+  auto step = [&](BFloat16* to, int64_t i) {
+    for (int j = 0; j < k; j++)
+      if (!(fixed >> j & 1)) x[j] = widened(in[j] + i);
+    narrow(evaluate(op, x), to);
+  };
+  int64_t i = 0;
+  for (; i + 2 * w <= n; i += 2 * w) step(out + i, i), step(out + i + w, i + w);
+  for (; i + w <= n; i += w) step(out + i, i);
+  if (i == n) return;
+  BFloat16 pad[k][w] = {}, last[w];
+  for (int j = 0; j < k; j++) {
+    if (fixed >> j & 1) continue;
+    std::copy_n(in[j] + i, n - i, pad[j]);
+    in[j] = pad[j];
+  }
+  step(last, 0);
+  std::copy_n(last, n - i, out + i);
+}
+
 template <class Op> Loops loops_of() {
   Loops l;
   constexpr Rule rule = Op::rule;
   if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
   if constexpr (rule != Rule::real && rule != Rule::floating && rule != Rule::wide) l.i64 = loop<Op, int64_t>;
+  if constexpr (rule != Rule::integral && (contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}))) l.bf16 = half_loop<Op>;
   if constexpr (contains<Op>(NarrowOps{})) {
     l.i32 = loop<Op, int32_t>, l.i16 = loop<Op, int16_t>;
     l.i8 = loop<Op, int8_t>, l.u8 = loop<Op, uint8_t>;

@@ -31,6 +31,18 @@ def test_matrix_times_vector(n, m, layout):
     check(ours @ to_weir(torch.stack([x, x], 1))[:, 1:], wide @ x.double()[:, None])
 
 
+@pytest.mark.parametrize("n, m, p", [(24, 25, 32), (6, 64, 40), (8, 80, 33), (64, 64, 64), (65, 63, 66), (71, 40, 70), (90, 30, 100), (9, 200, 32)])
+def test_products_within_the_first_cache(n, m, p):
+    torch.manual_seed(n)
+    a, w, b = torch.randn(3, n, m), torch.randn(3, m, p), torch.randn(p)
+    expected = a.double() @ w.double()
+    for x in (to_weir(a), to_weir(a.mT.contiguous()).mT):
+        for y in (to_weir(w), to_weir(w.mT.contiguous()).mT):
+            check(x @ y, expected)
+            check(x[1] @ y[2], a[1].double() @ w[2].double())
+            check(weir.nn.functional.linear(x[1], y[2].T, to_weir(b)), a[1].double() @ w[2].double() + b.double())
+
+
 @pytest.mark.parametrize("rows, outputs", [(1, 300), (400, 1)])
 def test_linear_with_a_vector(rows, outputs):
     x, w, b = torch.randn(rows, 200), torch.randn(outputs, 200), torch.randn(outputs)

@@ -21,6 +21,18 @@ def test_lines(n, name, dtype):
     assert_close(getattr(weir, name)(padded, 1), getattr(torch, name)(x, 1))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("n", [1, 15, 16, 65, 200])
+def test_a_nan_anywhere_is_the_extreme(n, dtype):
+    for at in range(n):
+        x = torch.randn(2, n, dtype=dtype)
+        x[0, at] = float("nan")
+        for name in ("amax", "amin"):
+            assert_close(getattr(weir, name)(to_weir(x), 1), getattr(torch, name)(x, 1))
+        for name in ("max", "min", "argmax", "argmin"):
+            assert_close(getattr(weir, name)(to_weir(x[0])), getattr(torch, name)(x[0]))
+
+
 def test_extremes_of_lines_keep_nan_and_infinity():
     x = torch.randn(4, 49)
     x[0, 17], x[1, :], x[2, 48] = float("nan"), -float("inf"), float("nan")
