@@ -56,9 +56,9 @@ _HOLDS = {
     "_functions": """adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d
         feature_alpha_dropout feature_dropout instance_norm max_pool1d
         max_pool2d max_pool3d max_pool1d_with_indices pdist rms_norm native_channel_shuffle
-        native_dropout ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
+        ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
         negative_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm
-        embedding_renorm_ resize_as_ unsafe_split_with_sizes histogramdd""",
+        embedding_renorm_ resize_as_ histogramdd""",
 }
 #: Modules of functions that PyTorch has in C++, whose parser takes NumPy's names too.
 _PARSED = frozenset(["_functions", "_recurrent", "_switches"])
