@@ -52,7 +52,7 @@ Meta Bernoulli::infer(Inputs in) const {
 Tensors Bernoulli::vjp(const Saved&, const Tensor& dy) const { return {zeros_of(dy.meta())}; }
 static Meta filled_by(const Tensor& x, double p) {
   check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
-  check<NotImplemented>(!is_complex(x.dtype()), "bernoulli_: not implemented for '", name_of(x.dtype()), "'");
+  check<NotImplemented>(!is_complex(x.dtype()) || x.numel() == 0, "bernoulli_: not implemented for '", name_of(x.dtype()), "'");
   return like(x);
 }
 Meta BernoulliOf::infer(Inputs in) const { return filled_by(in[0], p); }

@@ -312,6 +312,7 @@ template <class F> void fill_each(const char* name, const Tensor& out, Generator
   fill_each_row(name, out.is_contiguous() ? out : in_order(out, memory_order(out)), g, f);
 }
 template <class Op> void bernoulli_fill(const Op& op, Inputs, Outputs out) {
+  if (out[0].numel() == 0) return;  // of any dtype
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
   fill_each("bernoulli_", out[0], g, [p = op.p](double u) { return double(u < p); });
