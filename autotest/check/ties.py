@@ -6,7 +6,7 @@ from ..cases import dtypes
 from ..cases.case import Case, TensorSpec, gradient_inputs, seen
 
 #: Operations whose documentation leaves open which of several equal values an index names.
-_CHOOSING = {"sort", "argsort", "topk", "kthvalue", "mode", "median", "nanmedian"}
+_CHOOSING = {"sort", "argsort", "msort", "topk", "kthvalue", "mode", "median", "nanmedian"}
 
 
 def choosing(path: str, case: Case) -> bool:

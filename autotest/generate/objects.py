@@ -137,7 +137,7 @@ def database_cases(database: str, path: str, dtype: str, choices: Choices) -> li
     """Every sample of a class as a case, with drawn parameters and gradients; None and the reason where it cannot be one."""
     kind = ship.walk(torch, path)
     if database == "optimizer":
-        return [(_steps(kind, sample, dtype, choices, _MATRICES), "") for sample in _options(path)]
+        return [(_steps(kind, sample, dtype, choices, _MATRICES, _takes_groups(path)), "") for sample in _options(path)]
     found = []
     for sample, reason in _module_inputs(path, dtype):
         if sample is not None:
@@ -224,14 +224,14 @@ def _optimizer(overload: Overload, dtype: str, choices: Choices) -> OptimizerCas
     return _steps(ship.walk(torch, overload.path), made, dtype, choices)
 
 
-def _steps(kind: type, made: vary.Sample, dtype: str, choices: Choices, sizes: tuple | None = None) -> OptimizerCase:
-    """Some steps of an optimizer with the options of a sample, on parameters of `sizes`."""
+def _steps(kind: type, made: vary.Sample, dtype: str, choices: Choices, sizes: tuple | None = None, grouped: bool = True) -> OptimizerCase:
+    """Some steps of an optimizer with the options of a sample, on parameters of `sizes`, at times in two groups."""
     case = OptimizerCase(kwargs=made.trees[1], storages=list(made.storages))
     case.closure = inspect.signature(kind.step).parameters["closure"].default is inspect.Parameter.empty
     parameters = [_tensor(case, dtype, choices.pick(sizes or _SIZES), "normal", choices, grad=True)
                   for _ in range(choices.pick((1, 2, 3)))]
     case.groups = [{"params": parameters}]
-    if len(parameters) > 1 and choices.chance(0.4):
+    if grouped and len(parameters) > 1 and choices.chance(0.4):
         case.groups = [{"params": parameters[:1]}, {"params": parameters[1:], "lr": choices.pick(_RATES)}]
     steps = choices.between(1, 6)
     case.gradients = [[_gradient(case, dtype, parameter.size, choices) for parameter in parameters]
@@ -253,6 +253,13 @@ def _options(path: str) -> list:
                 encoder = Encoder(torch)
                 found.append(vary.Sample(((), encoder.encode(sample.kwargs)), encoder.storages))
     return found
+
+
+def _takes_groups(path: str) -> bool:
+    """Whether the database says so of an optimizer class: all but LBFGS."""
+    from torch.testing._internal.common_optimizers import optim_db
+
+    return any(info.supports_param_groups for info in optim_db if f"optim.{info.optim_cls.__name__}" == path)
 
 
 def _gradient(case: OptimizerCase, dtype: str, size: tuple, choices: Choices) -> TensorSpec | None:

@@ -11,6 +11,7 @@
 #include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/op/input_list.h"
+#include "framework/op/out.h"
 
 namespace py = pybind11;
 
@@ -80,6 +81,7 @@ struct Call {
   InputList inputs;
   alignas(16) std::byte op[kMaxOpSize];
   Tensor out[kMaxOutputs];
+  Tensors list_out;  // of an op that returns a list
   bool has_out = false, requires_grad = false, factor_by_place = false;  // a factory's result requires grad; alpha stands behind a number
 };
 
@@ -93,14 +95,17 @@ std::string wrong_type(const OpType& type, int i, PyObject* o) {
 bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
   if (o == Py_None) return true;
   c.has_out = true;
+  const bool list = type.signature->returns == "list[Tensor]", sequence = PyTuple_Check(o) || PyList_Check(o);
+  if (list && !sequence) return why = str(function_name(type), ": argument 'out' must be tuple of Tensors, not ", Py_TYPE(o)->tp_name), false;
   if (is_tensor(o)) return c.out[0] = unwrap(o), true;
-  if (!PyTuple_Check(o) && !PyList_Check(o)) return why = function_name(type) + ": argument 'out' must be Tensor or tuple of Tensors", false;
+  if (!sequence) return why = function_name(type) + ": argument 'out' must be Tensor or tuple of Tensors", false;
   const int n = int(PySequence_Fast_GET_SIZE(o));
-  if (n != type.signature->num_outputs) return why = str(function_name(type), ": argument 'out' needs ", type.signature->num_outputs, " tensors, got ", n), false;
+  if (!list && n != type.signature->num_outputs) return why = str(function_name(type), ": argument 'out' needs ", type.signature->num_outputs, " tensors, got ", n), false;
   for (int i = 0; i < n; i++) {
     PyObject* t = PySequence_Fast_GET_ITEM(o, i);
     if (!is_tensor(t)) return why = function_name(type) + ": argument 'out' must hold Tensors", false;
-    c.out[i] = unwrap(t);
+    if (list) c.list_out.push_back(unwrap(t));
+    else c.out[i] = unwrap(t);
   }
   return true;
 }
@@ -272,7 +277,11 @@ void take_dtype_of_out(const OpType& type, Call& c) {
 PyObject* run(const OpType& type, Call& c, bool inplace) {
   const Signature& s = *type.signature;
   if (s.returns == "list[Tensor]") {
-    if (c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
+    if (c.has_out) {
+      if (!takes_list_out(type)) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
+      call_list_into(type, c.op, c.inputs, c.list_out);
+      Py_RETURN_NONE;
+    }
     Tensors r = call_list(type, c.op, c.inputs);
     return list_of(r);
   }

@@ -363,7 +363,7 @@ void init_tensor_type(py::module_& m) {
   TensorType.tp_as_mapping = &mapping;
   TensorType.tp_as_sequence = &sequence;
   set_operators(TensorType);
-  TensorType.tp_hash = [](PyObject* o) { return Py_hash_t(reinterpret_cast<intptr_t>(unwrap(o).get()) >> 4); };
+  TensorType.tp_hash = [](PyObject* o) { return Py_hash_t(reinterpret_cast<intptr_t>(o) >> 4); };  // the object's: its tensor may be swapped
   TensorType.tp_getset = getset;
   TensorType.tp_methods = methods;
   if (PyType_Ready(&TensorType) < 0) throw py::error_already_set();
@@ -382,6 +382,18 @@ void init_tensor_type(py::module_& m) {
   m.def("_as_subclass", [](py::type cls, const Tensor& data) {
     return py::reinterpret_steal<py::object>(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), fn::expand(data, data.sizes())));  // another tensor
   });
+  m.def("_use_count", [](const Tensor& t) { return t->refs.load() - 1; }, "How many hold the tensor, this call left out.");
+  m.def("_swap_tensors", [](py::handle a, py::handle b) {
+    check<TypeError>(is_tensor(a.ptr()) && is_tensor(b.ptr()), "_swap_tensors: expected two Tensors");
+    PyTensor *x = as(a.ptr()), *y = as(b.ptr());
+    PyTypeObject *first = Py_TYPE(a.ptr()), *second = Py_TYPE(b.ptr());
+    // Python puts a header before objects of classes made in Python, which objects of Tensor itself lack.
+    check<NotImplemented>(first->tp_basicsize == second->tp_basicsize && PyType_IS_GC(first) == PyType_IS_GC(second), "swap_tensors: objects of ", first->tp_name,
+                          " and ", second->tp_name, " are laid out differently");
+    Py_SET_TYPE(a.ptr(), second), Py_SET_TYPE(b.ptr(), first);
+    std::swap(x->dict, y->dict), std::swap(x->tensor, y->tensor);
+    x->tensor->py = x, y->tensor->py = y;
+  }, "Lets each of two objects have the other's class, attributes and tensor.");
   // Methods written in Python join the C type, so that no Python subclass slows its construction.
   m.def("_add_method", [](const std::string& name, py::object value) {
     PyDict_SetItemString(TensorType.tp_dict, name.c_str(), value.ptr());

@@ -8,7 +8,7 @@
 namespace weir::graph {
 
 bool is_random(const OpType& type) {
-  if (type.signature->name == "native_dropout") return true;
+  if (type.signature->name == "dropout_with_mask") return true;
   for (int i = 0; i < type.signature->n; i++)
     if (type.signature->params[i].ty == Ty::generator) return true;
   return false;

@@ -27,6 +27,12 @@ void check_out_history(std::string_view op, const Tensor& out, const Tensor& res
 /// strides of a dense `value` too.
 void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule = Out::cast);
 
+/// Runs an op that returns a list and writes its results into `out`, without a history. RuntimeError unless there are as many. With Out::apart
+/// they are copied as by copy_, otherwise written as any out=. Source: PyTorch's copies of lists of views.
+void call_list_into(const OpType& type, const void* op, Inputs in, const Tensors& out);
+/// Does an op that returns a list take out=? Only where it says what that may be.
+inline bool takes_list_out(const OpType& type) { return type.out != Out::cast && type.out != Out::none; }
+
 /// Gives an out= the shape of its result; says so where it had elements.
 void resize_out(const Tensor& out, const Dims& sizes);
 

@@ -31,6 +31,16 @@ Tensor UnfoldCopy::compose(Inputs in) const { return copied(fn::unfold(in[0], di
 Tensor ViewAsRealCopy::compose(Inputs in) const { return copied(fn::view_as_real(fn::resolve_conj(in[0]))); }
 Tensor ViewAsComplexCopy::compose(Inputs in) const { return copied(fn::view_as_complex(in[0])); }
 
+Meta DetachCopy::infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+
+static Tensors copied(Tensors views) {
+  for (Tensor& v : views) v = copied(v);
+  return views;
+}
+Tensors SplitCopy::compose(Inputs in) const { return copied(fn::split(in[0], split_size, dim)); }
+Tensors SplitWithSizesCopy::compose(Inputs in) const { return copied(fn::split(in[0], split_sizes, dim)); }
+Tensors UnbindCopy::compose(Inputs in) const { return copied(fn::unbind(in[0], dim)); }
+
 static const CopiesOps::Registration ops;
 
 }  // namespace weir

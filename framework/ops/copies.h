@@ -143,7 +143,43 @@ struct ViewAsComplexCopy : CopyOfView {
   Tensor compose(Inputs in) const;
 };
 
+struct DetachCopy : CopyOfView {
+  static constexpr Signature signature = "detach_copy(input: Tensor) -> Tensor";
+  static constexpr auto doc = "A copy. It requires grad as input does, and has no derivative, as in PyTorch.";
+  Meta infer(Inputs in) const;
+};
+
+struct SplitCopy : CopyOfView {
+  static constexpr Signature signature = "split_copy(input: Tensor, split_size: int, dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "Copies of `split`.";
+  static constexpr Out out = Out::apart;
+  int64_t split_size, dim;
+  static constexpr std::tuple fields{&SplitCopy::split_size, &SplitCopy::dim};
+  Tensors compose(Inputs in) const;
+};
+
+struct SplitWithSizesCopy : CopyOfView {
+  static constexpr Signature signature = "split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "Copies of `split_with_sizes`.";
+  static constexpr Out out = Out::exact;
+  Places split_sizes;
+  int64_t dim;
+  static constexpr std::tuple fields{&SplitWithSizesCopy::split_sizes, &SplitWithSizesCopy::dim};
+  Tensors compose(Inputs in) const;
+};
+
+struct UnbindCopy : CopyOfView {
+  static constexpr Signature signature = "unbind_copy(input: Tensor, dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "Copies of `unbind`.";
+  static constexpr Out out = Out::exact;
+  static constexpr OutHistory out_history = OutHistory::refused;
+  int64_t dim;
+  static constexpr std::tuple fields{&UnbindCopy::dim};
+  Tensors compose(Inputs in) const;
+};
+
 using CopiesOps = OpList<AliasCopy, ViewCopy, ViewCopyDtype, AsStridedCopy, DiagonalCopy, ExpandCopy, PermuteCopy, SelectCopy, SliceCopy, SqueezeCopy,
-                         UnsqueezeCopy, TCopy, TransposeCopy, UnfoldCopy, ViewAsRealCopy, ViewAsComplexCopy>;
+                         UnsqueezeCopy, TCopy, TransposeCopy, UnfoldCopy, ViewAsRealCopy, ViewAsComplexCopy, DetachCopy, SplitCopy,
+                         SplitWithSizesCopy, UnbindCopy>;
 
 }  // namespace weir

@@ -12,6 +12,7 @@
 #include "framework/ops/factory.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
+#include "framework/ops/known.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/softmax.h"
@@ -131,22 +132,32 @@ Tensor BinaryCrossEntropy::compose(Inputs in) const {
   return reduced(in[2] ? loss * in[2] : loss, reduction);
 }
 
-Tensor BceWithLogits::compose(Inputs in) const {
-  const Tensor &x = in[0], &t = in[1];
-  check(can_cast(promote_types(x.dtype(), t.dtype()), t.dtype()), "binary_cross_entropy_with_logits: result type ", name_of(x.dtype()),
-        " can't be cast to the desired output type ", name_of(t.dtype()));
-  check_constant("binary_cross_entropy_with_logits", "weight", in[2]);
-  check_constant("binary_cross_entropy_with_logits", "pos_weight", in[3]);
+// Of each element, and without a history.
+static Tensor with_logits(const Tensor& x, const Tensor& t, const Tensor& pos_weight) {
   Tensor log_sigmoid = fn::logsigmoid(x), kept = 1.0 - t;
-  if (in[3]) {
-    Tensor weight = (in[3] - 1.0) * t + 1.0;
+  if (pos_weight) {
+    Tensor weight = (pos_weight - 1.0) * t + 1.0;
     check(broadcast("mul", log_sigmoid.sizes(), weight.sizes()) == log_sigmoid.sizes(), "output with shape ", log_sigmoid.sizes(),
           " doesn't match the broadcast shape ", broadcast("mul", log_sigmoid.sizes(), weight.sizes()));
     log_sigmoid = log_sigmoid * weight;
   }
   Dims sizes = broadcast("mul", kept.sizes(), x.sizes());  // PyTorch multiplies in place
   check(sizes == kept.sizes(), "output with shape ", kept.sizes(), " doesn't match the broadcast shape ", sizes);
-  Tensor loss = kept * x - log_sigmoid;
+  return kept * x - log_sigmoid;
+}
+
+Tensor BceWithLogits::compose(Inputs in) const {
+  const Tensor &x = in[0], &t = in[1];
+  check(can_cast(promote_types(x.dtype(), t.dtype()), t.dtype()), "binary_cross_entropy_with_logits: result type ", name_of(x.dtype()),
+        " can't be cast to the desired output type ", name_of(t.dtype()));
+  check_constant("binary_cross_entropy_with_logits", "weight", in[2]);
+  check_constant("binary_cross_entropy_with_logits", "pos_weight", in[3]);
+  Tensor loss;
+  {
+    GradMode off(false);
+    loss = with_logits(x, t, in[3]);
+  }
+  if (is_recorded(x) || is_recorded(t)) loss = fn::bce_with_logits_of(x, t, in[3], loss);
   if (in[2]) {
     Dims wide = broadcast("mul", loss.sizes(), in[2].sizes());
     check(wide == loss.sizes(), "output with shape ", loss.sizes(), " doesn't match the broadcast shape ", wide);
@@ -199,15 +210,25 @@ Tensor CosineEmbeddingLoss::compose(Inputs in) const {
   return reduced(near + fn::where(fn::eq(t, num(int64_t(-1))), at_least_0(cosine - margin), zeros), reduction);
 }
 
+// Of each element, and without a history.
+static Tensor soft_margin(const Tensor& x, const Tensor& t) {
+  const Tensor product = -x * t;
+  check(can_cast(product.dtype(), x.dtype()) && is_inexact(x.dtype()), "result type ", name_of(product.dtype()), " can't be cast to the desired output type ",
+        name_of(x.dtype()));
+  return fn::log1p(fn::exp(cast_to(product, x.dtype())));
+}
+
 Tensor SoftMarginLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &t = in[1];
   check_constant("soft_margin_loss", "target", t);
   Dims sizes = broadcast("mul", x.sizes(), t.sizes());  // PyTorch multiplies in place
   check(sizes == x.sizes(), "output with shape ", x.sizes(), " doesn't match the broadcast shape ", sizes);
-  Tensor product = -x * t;
-  check(can_cast(product.dtype(), x.dtype()) && is_inexact(x.dtype()), "result type ", name_of(product.dtype()), " can't be cast to the desired output type ",
-        name_of(x.dtype()));
-  return reduced(fn::log1p(fn::exp(cast_to(product, x.dtype()))), reduction);
+  Tensor loss;
+  {
+    GradMode off(false);
+    loss = soft_margin(x, t);
+  }
+  return reduced(is_recorded(x) ? fn::soft_margin_of(x, t, loss) : loss, reduction);
 }
 
 Tensor MultiMarginLoss::compose(Inputs in) const {

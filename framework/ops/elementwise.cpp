@@ -34,7 +34,7 @@ Tensor FloatPower::compose(Inputs in) const {
 
 // A half keeps its dtype beside whole exponents: PyTorch moves its exponent.
 Tensor Ldexp::compose(Inputs in) const {
-  check<NotImplemented>(in[1].dtype() != DType::boolean, "ldexp: not implemented for exponents of bool");
+  check<NotImplemented>(in[1].dtype() != DType::boolean || !is_floating(in[0].dtype()), "ldexp: not implemented for exponents of bool");
   const Tensor moved = in[0] * fn::pow(2.0, in[1]);
   return is_reduced(in[0].dtype()) && !is_inexact(in[1].dtype()) ? cast_to(moved, in[0].dtype()) : moved;
 }

@@ -42,6 +42,7 @@ Tensors Im2col::vjp(const Saved& s, const Tensor& dy) const {
 Meta Col2im::infer(Inputs in) const {
   const Tensor& x = in[0];
   const Window w = window();
+  const Dims output_size = both(this->output_size);
   check_window("fold", x, w);
   check(output_size.n == 2, "fold: It is expected output_size equals to 2, but got size ", output_size.n);
   check(output_size[0] > 0 && output_size[1] > 0, "fold: output_size should be greater than zero, but got ", output_size);

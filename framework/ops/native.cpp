@@ -4,10 +4,12 @@
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/factory.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
 #include "framework/ops/norm.h"
 #include "framework/ops/pool.h"
+#include "framework/ops/random.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/resample.h"
 #include "framework/ops/softmax.h"
@@ -91,6 +93,18 @@ Tensor SafeSoftmax::compose(Inputs in) const {
   const Tensor nothing_along = fn::eq(fn::amax(in[0], Dims{dim}, true), num(-std::numeric_limits<double>::infinity()));
   // Before softmax too: its gradient would be NaN there.
   return fn::masked_fill(fn::softmax(fn::masked_fill(in[0], nothing_along, 0.0), dim, dtype), nothing_along, 0.0);
+}
+
+Tensors NativeDropout::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  if (x.numel() == 0) return {x, fn::empty_like(x)};
+  const std::optional<DType> mask_type = DType::boolean;
+  if (!train.value_or(true)) return {fn::clone(x), fn::ones_like(x, mask_type)};
+  const Tensor mask = fn::empty_like(x, mask_type);
+  fn::bernoulli_fill.inplace(mask, 1 - p);
+  Tensor kept = x * mask;
+  fn::mul.inplace(kept, p == 1 ? 0.0 : 1 / (1 - p));
+  return {kept, mask};
 }
 
 Tensor NativeDropoutBackward::compose(Inputs in) const { return in[0] * in[1] * scale; }

@@ -98,6 +98,18 @@ struct SafeSoftmax : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct NativeDropout : Op {
+  static constexpr Signature signature = "native_dropout(input: Tensor, p: float, train: bool | None) -> (output: Tensor, mask: Tensor)";
+  static constexpr Module module = Module::function;
+  static constexpr auto doc = "(input with elements dropped and the others scaled, the mask of those kept); a copy and ones unless `train`.";
+  static constexpr Out out = Out::none;
+  static constexpr bool complex_gradient = false;
+  double p;
+  std::optional<bool> train;
+  static constexpr std::tuple fields{&NativeDropout::p, &NativeDropout::train};
+  Tensors compose(Inputs in) const;
+};
+
 struct NativeDropoutBackward : Op {
   static constexpr Signature signature = "native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor";
   static constexpr Module module = Module::function;
@@ -160,6 +172,6 @@ struct ChunkCat : Op {
 };
 
 using NativeOps = OpList<NativeBatchNorm, BatchNormLegit, BatchNormLegitNoStats, BatchNormWithUpdate, NativeLayerNorm, NativeGroupNorm, SoftmaxBackwardData,
-                         SafeSoftmax, NativeDropoutBackward, MaxPool2dWithIndicesBackward, UpsampleBilinear2dAa, UpsampleBilinear2dAaVec, ChunkCat>;
+                         SafeSoftmax, NativeDropout, NativeDropoutBackward, MaxPool2dWithIndicesBackward, UpsampleBilinear2dAa, UpsampleBilinear2dAaVec, ChunkCat>;
 
 }  // namespace weir

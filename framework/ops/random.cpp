@@ -50,11 +50,13 @@ Meta Bernoulli::infer(Inputs in) const {
   return like(in[0]);
 }
 Tensors Bernoulli::vjp(const Saved&, const Tensor& dy) const { return {zeros_of(dy.meta())}; }
-Meta BernoulliFill::infer(Inputs in) const {
+static Meta filled_by(const Tensor& x, double p) {
   check(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
-  check<NotImplemented>(!is_complex(in[0].dtype()), "bernoulli_: not implemented for '", name_of(in[0].dtype()), "'");
-  return like(in[0]);
+  check<NotImplemented>(!is_complex(x.dtype()) || x.numel() == 0, "bernoulli_: not implemented for '", name_of(x.dtype()), "'");
+  return like(x);
 }
+Meta BernoulliOf::infer(Inputs in) const { return filled_by(in[0], p); }
+Meta BernoulliFill::infer(Inputs in) const { return filled_by(in[0], p); }
 Meta DrawnFill::infer(Inputs in) const {
   const DType t = in[0].dtype();
   check<NotImplemented>(!is_complex(t), distribution.view(), "_: not implemented for '", name_of(t), "'");
@@ -77,12 +79,12 @@ Meta RandPerm::infer(Inputs) const {
   check(n >= 0, "randperm: n must be non-negative, got ", n);
   return {Dims{n}, DType::int64};
 }
-std::array<Meta, 2> NativeDropout::infer(Inputs in) const {
+std::array<Meta, 2> DropoutWithMask::infer(Inputs in) const {
   Meta kept = pointwise_meta("dropout", Rule::promote, in.first(1)), mask = kept;
   mask.dtype = DType::boolean;
   return {kept, mask};
 }
-Tensors NativeDropout::vjp(const Saved& s, const Tensor& dy) const {
+Tensors DropoutWithMask::vjp(const Saved& s, const Tensor& dy) const {
   return {Fn<MaskScale>()(dy, s.output(1), 1 - p)};
 }
 Meta MaskScale::infer(Inputs in) const { return like(in[0]); }
@@ -92,7 +94,7 @@ Tensor Dropout::compose(Inputs in) const {
   check(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
   if (!train || p == 0 || in[0].numel() == 0) return in[0];
   if (p == 1) return in[0] * num(int64_t(0));
-  return Fn<NativeDropout>()(in[0], p)[0];
+  return Fn<DropoutWithMask>()(in[0], p)[0];
 }
 
 static const RandomOps::Registration ops;

@@ -51,6 +51,16 @@ struct Bernoulli : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct BernoulliOf : Op {
+  static constexpr Signature signature = "bernoulli.p(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "1 with probability p, else 0, in input's shape and dtype. It has no derivative, as in PyTorch.";
+  static constexpr Out out = Out::none;
+  double p;
+  Generator* generator;
+  static constexpr std::tuple fields{&BernoulliOf::p, &BernoulliOf::generator};
+  Meta infer(Inputs in) const;
+};
+
 struct BernoulliFill : Op {
   static constexpr Signature signature = "bernoulli_fill(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "1 with probability p, else 0, in input's shape and dtype.";
@@ -99,13 +109,13 @@ struct RandPerm : Op {
   Meta infer(Inputs in) const;
 };
 
-struct NativeDropout : Op {
-  static constexpr Signature signature = "native_dropout(input: Tensor, p: float) -> (output: Tensor, mask: Tensor)";
+struct DropoutWithMask : Op {
+  static constexpr Signature signature = "dropout_with_mask(input: Tensor, p: float) -> (output: Tensor, mask: Tensor)";
   static constexpr auto doc = "input / (1 - p) where the bool mask holds, 0 elsewhere; the mask is drawn.";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.outputs = 0b10};
   double p;
-  static constexpr std::tuple fields{&NativeDropout::p};
+  static constexpr std::tuple fields{&DropoutWithMask::p};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -132,7 +142,7 @@ struct Dropout : Op {
   Tensor compose(Inputs in) const;
 };
 
-using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, BernoulliFill, DrawnFill, RReluNoise, RandPerm, NativeDropout, MaskScale, Dropout>;
+using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, BernoulliOf, BernoulliFill, DrawnFill, RReluNoise, RandPerm, DropoutWithMask, MaskScale, Dropout>;
 
 namespace fn {
 inline constexpr Fn<Uniform> uniform;
@@ -143,7 +153,7 @@ inline constexpr Fn<BernoulliFill> bernoulli_fill;
 inline constexpr Fn<DrawnFill> drawn_fill;
 inline constexpr Fn<RReluNoise> rrelu_noise;
 inline constexpr Fn<RandPerm> randperm_of;
-inline constexpr Fn<NativeDropout> native_dropout;
+inline constexpr Fn<DropoutWithMask> dropout_with_mask;
 inline constexpr Fn<MaskScale> mask_scale;
 inline constexpr Fn<Dropout> dropout;
 }  // namespace fn

@@ -8,6 +8,7 @@
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
+#include "framework/ops/known.h"
 #include "framework/ops/scan.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
@@ -236,9 +237,14 @@ Tensor Logsumexp::compose(Inputs in) const {
   reduced_axes("logsumexp", dim, x.ndim());
   if (x.ndim() == 0 && !is_complex(x.dtype())) return x * 1.0;
   if (x.numel() == 0) return log(sum(exp(x), dim, keepdim));
-  Tensor top = detach(amax(fn::real(x), dim, true));
-  top = where(abs(top) < std::numeric_limits<double>::infinity(), top, num(0.0));
-  Tensor r = log(sum(exp(x - top), dim, true)) + top;
+  Tensor r;
+  {
+    GradMode off(false);
+    Tensor top = amax(fn::real(x), dim, true);
+    top = where(abs(top) < std::numeric_limits<double>::infinity(), top, num(0.0));
+    r = log(sum(exp(x - top), dim, true)) + top;
+  }
+  if (is_recorded(x)) r = fn::logsumexp_of(x, r);
   return keepdim ? r : squeeze(r, std::optional<Dims>(dim.empty() ? std::optional<Dims>() : dim));
 }
 

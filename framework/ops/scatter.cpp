@@ -153,6 +153,23 @@ Meta ScatterValue::infer(Inputs in) const {
 Tensors ScatterValue::vjp(const Saved& s, const Tensor& dy) const {
   return {fn::scatter(dy, dim, s.input(1), 0), Tensor()};
 }
+static void check_word(const Str& reduce) {
+  check(reduce == "add" || reduce == "multiply", "reduce argument must be either add or multiply.");
+}
+Meta ScatterSrcReduced::infer(Inputs in) const {
+  check_word(reduce);
+  wrap_dim(dim, in[0].ndim(), "scatter");
+  check_along("scatter", in[0], dim, in[1], &in[2]);
+  warn_once("scatter with reduce and a tensor is deprecated: use scatter_reduce in its place.");
+  return like(in[0]);
+}
+Meta ScatterValueReduced::infer(Inputs in) const {
+  check_word(reduce);
+  wrap_dim(dim, in[0].ndim(), "scatter");
+  check_along("scatter", in[0], dim, in[1], nullptr);
+  return like(in[0]);
+}
+
 Meta ScatterAdd::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "scatter_add");
   check_along("scatter_add", in[0], dim, in[1], &in[2]);

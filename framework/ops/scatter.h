@@ -44,6 +44,31 @@ struct ScatterValue : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+/// The forms of scatter with `reduce`, which have no derivative, as in PyTorch.
+struct ScatterReduced : Op {
+  static constexpr bool inplace = true, any_layout = true;
+  static constexpr Out out = Out::same;
+  static constexpr OutHistory out_history = OutHistory::kept;
+  int64_t dim;
+};
+
+struct ScatterSrcReduced : ScatterReduced {
+  static constexpr Signature signature = "scatter.reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor";
+  static constexpr auto doc = "input with src's elements added to, or multiplied with, those at index along dim; reduce: add or multiply.";
+  Str reduce;
+  static constexpr std::tuple fields{&ScatterSrcReduced::dim, &ScatterSrcReduced::reduce};
+  Meta infer(Inputs in) const;
+};
+
+struct ScatterValueReduced : ScatterReduced {
+  static constexpr Signature signature = "scatter.value_reduce(input: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str) -> Tensor";
+  static constexpr auto doc = "input with value added to, or multiplied with, the elements at index along dim; reduce: add or multiply.";
+  Scalar value;
+  Str reduce;
+  static constexpr std::tuple fields{&ScatterValueReduced::dim, &ScatterValueReduced::value, &ScatterValueReduced::reduce};
+  Meta infer(Inputs in) const;
+};
+
 struct ScatterAdd : Op {
   static constexpr Signature signature =
       "scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
@@ -91,7 +116,7 @@ struct IndexReduce : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using ScatterOps = OpList<Gather, Scatter, ScatterValue, ScatterAdd, ScatterReduce, IndexReduce>;
+using ScatterOps = OpList<Gather, Scatter, ScatterValue, ScatterSrcReduced, ScatterValueReduced, ScatterAdd, ScatterReduce, IndexReduce>;
 
 namespace fn {
 inline constexpr Fn<Gather> gather;

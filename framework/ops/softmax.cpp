@@ -105,7 +105,12 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     };
     k = widen(k), v = widen(v);
   }
-  Tensor scores = matmul(q * factor, transpose(k, int64_t(-2), int64_t(-1)));
+  // Source: PyTorch, which computes halves in single precision and gives each factor its part of the scale.
+  const DType given = v.dtype();
+  if (is_reduced(given))
+    for (Tensor* t : {&q, &k, &v}) *t = cast_to(*t, DType::float32);
+  const double root = std::sqrt(std::fabs(factor));
+  Tensor scores = matmul(q * std::copysign(root, factor), transpose(k, int64_t(-2), int64_t(-1)) * root);
   if (is_causal) {
     Tensor keep = fn::tril(full_of(Meta(Dims{q.size(-2), k.size(-2)}, DType::boolean), Scalar(true)), int64_t(0));
     scores = where(keep, scores, num(-INFINITY));
@@ -118,7 +123,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   // A row that may see nothing attends to nothing.
   if (mask && mask.dtype() == DType::boolean) p = where(isnan(p), num(0.0), p);
   if (dropout_p > 0) p = fn::dropout(p, dropout_p, true);
-  return matmul(cast_to(p, v.dtype()), v);
+  return cast_to(matmul(cast_to(p, v.dtype()), v), given);
 }
 
 static const SoftmaxOps::Registration ops;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/graph/trace.h"
+#include "framework/ops/complex.h"
 #include "framework/ops/view.h"
 
 namespace weir {
@@ -84,6 +85,10 @@ Tensors Vsplit::compose(Inputs in) const { return kRows.equal_parts(in[0], secti
 Tensors VsplitAt::compose(Inputs in) const { return at(in[0], indices, kRows.of(in[0])); }
 Tensors Dsplit::compose(Inputs in) const { return kDepth.equal_parts(in[0], sections); }
 Tensors DsplitAt::compose(Inputs in) const { return at(in[0], indices, kDepth.of(in[0])); }
+
+Tensors UnsafeSplit::compose(Inputs in) const { return fn::split(fn::resolve_conj(in[0]), split_size, dim); }
+Tensors UnsafeSplitWithSizes::compose(Inputs in) const { return fn::split(fn::resolve_conj(in[0]), split_sizes, dim); }
+Tensors UnsafeChunk::compose(Inputs in) const { return fn::chunk(fn::resolve_conj(in[0]), chunks, dim); }
 
 static const SplitOps::Registration ops;
 

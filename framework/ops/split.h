@@ -75,7 +75,31 @@ struct DsplitAt : Op {
   Tensors compose(Inputs in) const;
 };
 
-using SplitOps = OpList<TensorSplitBy, TensorSplit, TensorSplitAt, Hsplit, HsplitAt, Vsplit, VsplitAt, Dsplit, DsplitAt>;
+struct UnsafeSplit : Op {
+  static constexpr Signature signature = "unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "split, of a conjugate view in memory of its own.";
+  int64_t split_size, dim;
+  static constexpr std::tuple fields{&UnsafeSplit::split_size, &UnsafeSplit::dim};
+  Tensors compose(Inputs in) const;
+};
+struct UnsafeSplitWithSizes : Op {
+  static constexpr Signature signature = "unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "split_with_sizes, of a conjugate view in memory of its own.";
+  Places split_sizes;
+  int64_t dim;
+  static constexpr std::tuple fields{&UnsafeSplitWithSizes::split_sizes, &UnsafeSplitWithSizes::dim};
+  Tensors compose(Inputs in) const;
+};
+struct UnsafeChunk : Op {
+  static constexpr Signature signature = "unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> list[Tensor]";
+  static constexpr auto doc = "chunk, of a conjugate view in memory of its own.";
+  int64_t chunks, dim;
+  static constexpr std::tuple fields{&UnsafeChunk::chunks, &UnsafeChunk::dim};
+  Tensors compose(Inputs in) const;
+};
+
+using SplitOps = OpList<TensorSplitBy, TensorSplit, TensorSplitAt, Hsplit, HsplitAt, Vsplit, VsplitAt, Dsplit, DsplitAt, UnsafeSplit,
+                        UnsafeSplitWithSizes, UnsafeChunk>;
 
 namespace fn {
 inline constexpr Fn<TensorSplit, TensorSplitAt, TensorSplitBy> tensor_split;

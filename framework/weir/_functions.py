@@ -1,15 +1,12 @@
 """Functions that PyTorch has at its top level beside, or instead of, `nn.functional`."""
 import builtins
 import collections
-import functools
 
 import weir
-from _weir import _argument, _warn_once
+from _weir import _argument
 from weir import Tensor
 from weir._arguments import checked
 from weir._absent import absent
-from weir._C import _write_out
-from weir._composites._register import OUT_EXACT, autocast_as
 from weir.nn import functional as F
 
 from ._lazy import np
@@ -49,19 +46,6 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths, target_lengths, 
     return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, {1: "mean", 2: "sum"}.get(reduction, "none"), zero_infinity)
 
 
-@checked
-def native_dropout(input: Tensor, p: float, train: "bool | None"):
-    """(input with elements dropped and the others scaled, the mask of those kept)."""
-    if input.is_complex() and input.requires_grad and weir.is_grad_enabled():
-        raise RuntimeError("native_dropout does not support automatic differentiation for outputs with complex dtype.")
-    if input.numel() == 0:
-        return input, weir.empty_like(input)
-    if train is False:
-        return input.clone(), weir.ones_like(input, dtype=weir.bool)
-    mask = weir.empty_like(input, dtype=weir.bool).bernoulli_(1 - p)
-    return (input * mask).mul_(0.0 if p == 1 else 1 / (1 - p)), mask
-
-
 def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
     """The norm of all elements, or along dims."""
     return weir.norm(input, p, dim, keepdim, dtype=dtype)
@@ -83,11 +67,6 @@ embedding_renorm_ = weir._C.ops["hidden"]["embedding_renorm_"]
 def resize_as_(input, the_template, *, memory_format=None):
     """input resized in place to the_template's shape."""
     return input.resize_(the_template.shape, memory_format=memory_format)
-
-
-def unsafe_split_with_sizes(input, split_sizes, dim=0):
-    """Parts of input of the given sizes."""
-    return input.resolve_conj().split(split_sizes, dim)
 
 
 _histogramdd, _histogramdd_edges = weir._C.ops["hidden"]["histogramdd"], weir._C.ops["hidden"]["histogramdd_edges"]

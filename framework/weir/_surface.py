@@ -56,9 +56,9 @@ _HOLDS = {
     "_functions": """adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout alpha_dropout_ avg_pool1d
         feature_alpha_dropout feature_dropout instance_norm max_pool1d
         max_pool2d max_pool3d max_pool1d_with_indices pdist rms_norm native_channel_shuffle
-        native_dropout ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
+        ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
         negative_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm
-        embedding_renorm_ resize_as_ unsafe_split_with_sizes histogramdd""",
+        embedding_renorm_ resize_as_ histogramdd""",
 }
 #: Modules of functions that PyTorch has in C++, whose parser takes NumPy's names too.
 _PARSED = frozenset(["_functions", "_recurrent", "_switches"])
@@ -94,7 +94,7 @@ _ABSENT = {
         import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema parse_type_comment unify_type_list
         BenchmarkConfig BenchmarkExecutionStats FatalError Node AVG SUM""",
     "weir has no dispatcher of PyTorch's kind": """ExcludeDispatchKeyGuard sym_constrain_range sym_constrain_range_for_size sym_fresh_size""",
-    "weir does not have it": """cpp native_group_norm slice_inverse convolution hash_tensor get_autocast_ipu_dtype
+    "weir does not have it": """cpp native_group_norm slice_inverse convolution get_autocast_ipu_dtype
         get_autocast_xla_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype
         set_autocast_xla_enabled is_autocast_ipu_enabled is_autocast_xla_enabled""",
 }

@@ -188,10 +188,6 @@ def module_load(self, other, assign=False):
     return other.detach() if assign else self.copy_(other).detach()
 
 
-def unsafe_split_with_sizes(self, split_sizes, dim=0):
-    return self.resolve_conj().split(split_sizes, dim)
-
-
 def resize_as(self, tensor):
     """resize to the other's sizes. RuntimeError for conjugate views, as PyTorch's."""
     if self.is_conj():
@@ -232,7 +228,7 @@ _methods = dict(
     _make_subclass=staticmethod(_make_subclass), _make_wrapper_subclass=staticmethod(_make_wrapper_subclass),
     resize=resize, const_data_ptr=const_data_ptr, **{n: _removed(n, i) for n, i in (("eig", "eig"), ("symeig", "eigh"), ("lstsq", "lstsq"), ("solve", "solve"))},
     is_set_to=is_set_to, to_dense=to_dense, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
-    module_load=module_load, unsafe_split_with_sizes=unsafe_split_with_sizes, resize_as=resize_as,
+    module_load=module_load, resize_as=resize_as,
     is_distributed=lambda self: False, __reversed__=__reversed__, __torch_function__=classmethod(__torch_function__),
     __init_subclass__=classmethod(__init_subclass__),
     _typed_storage=_storage, sparse_dim=lambda self: 0, dense_dim=lambda self: self.dim(),

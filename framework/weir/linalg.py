@@ -11,19 +11,13 @@ from ._composites._register import functions, methods, with_out
 
 LinAlgError = _C._LinAlgError
 _hidden = _C.ops["hidden"]
-vector_norm = _hidden["vector_norm"]
+vector_norm, matmul = _hidden["vector_norm"], _C.ops["torch"]["matmul"]
 globals().update({k.removeprefix("linalg_"): v for k, v in _C.ops["linalg"].items()})
 
 
 def diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """The diagonal of the last two axes, a view."""
     return A.diagonal(offset, dim1, dim2)
-
-
-@with_out
-def matmul(input, other):
-    """As weir.matmul."""
-    return input @ other
 
 
 @checked

@@ -1,11 +1,9 @@
 """Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
-import functools
 
-from _weir import Generator, Tensor, _argument, _default_generator, _number_of, get_default_dtype, is_grad_enabled, ops
+from _weir import Tensor, _argument, _default_generator, _number_of, is_grad_enabled, ops
 
 from . import _types as T
 from ._composites._check import check_floating
-from ._composites._register import OUT_EXACT, with_out
 from ._factories import _into, as_dtype, check_options
 
 default_generator = _default_generator()

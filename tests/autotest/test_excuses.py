@@ -84,7 +84,7 @@ def test_a_step_that_is_one_too_high_is_noticed(scores):
     assert scores["floor"].states()["value"] == "FAIL"
 
 
-@pytest.mark.parametrize("path, keywords, free", [("sort", {}, True), ("sort", {"stable": True}, False), ("argmax", {}, False),
+@pytest.mark.parametrize("path, keywords, free", [("sort", {}, True), ("msort", {}, True), ("sort", {"stable": True}, False), ("argmax", {}, False),
                                                   ("Tensor.topk", {}, True), ("bincount", {}, False)])
 def test_indices_may_name_another_equal_value_only_where_the_documentation_leaves_it_open(path, keywords, free):
     assert choosing(path, Case((), keywords)) is free

@@ -37,6 +37,7 @@ CALLS = {
     "soft margin": lambda t, a: t.nn.functional.soft_margin_loss(a, a > 2),
     "normal of nothing": lambda t, a: t.normal(0.5, t.ones(0, dtype=t.int64)),
     "bernoulli": lambda t, a: t.bernoulli(a, 1.0),
+    "bernoulli of no complex numbers": lambda t, a: (t.bernoulli(t.complex(a, a)[:0], 0.5), t.complex(a, a)[:0].bernoulli_(0.5)),
     "ndtr out": lambda t, a: t.special.ndtr(a, out=t.empty(0)),
     "j0": lambda t, a: t.special.spherical_bessel_j0(a * math.inf),
     "singular solve_triangular": lambda t, a: t.linalg.solve_triangular(a[:, :2] * 0, t.ones(2, 1), upper=True),

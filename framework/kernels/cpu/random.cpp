@@ -311,7 +311,8 @@ template <class F> void fill_each_row(const char* name, const Tensor& view, Gene
 template <class F> void fill_each(const char* name, const Tensor& out, Generator& g, F&& f) {
   fill_each_row(name, out.is_contiguous() ? out : in_order(out, memory_order(out)), g, f);
 }
-void bernoulli_fill(const BernoulliFill& op, Inputs, Outputs out) {
+template <class Op> void bernoulli_fill(const Op& op, Inputs, Outputs out) {
+  if (out[0].numel() == 0) return;  // of any dtype
   Generator& g = of(op.generator);
   std::lock_guard lock(g.mutex);
   fill_each("bernoulli_", out[0], g, [p = op.p](double u) { return double(u < p); });
@@ -394,7 +395,7 @@ void draw_mask(const Tensor& out, Generator& g, double keep) {
   });
 }
 
-void dropout(const NativeDropout& op, Inputs in, Outputs out) {
+void dropout(const DropoutWithMask& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]);
   const double keep = 1 - op.p;
   {
@@ -419,11 +420,12 @@ static const bool registered = [] {
   set_kernel<Normal, normal>(cpu);
   set_kernel<RandomInt, random_range>(cpu);
   set_kernel<Bernoulli, bernoulli>(cpu);
-  set_kernel<BernoulliFill, bernoulli_fill>(cpu);
+  set_kernel<BernoulliFill, bernoulli_fill<BernoulliFill>>(cpu);
+  set_kernel<BernoulliOf, bernoulli_fill<BernoulliOf>>(cpu);
   set_kernel<DrawnFill, drawn_fill>(cpu);
   set_kernel<RReluNoise, rrelu_noise>(cpu);
   set_kernel<RandPerm, randperm>(cpu);
-  set_kernel<NativeDropout, dropout>(cpu);
+  set_kernel<DropoutWithMask, dropout>(cpu);
   set_kernel<MaskScale, mask_scale>(cpu);
   return true;
 }();

@@ -230,6 +230,20 @@ void scatter_reduce(const ScatterReduce& op, Inputs in, Outputs out) {
   });
 }
 
+void scatter_by_word(Inputs in, int64_t dim, const Tensor& index, const Tensor& src, const Str& word, Outputs out) {
+  scattered(in, out[0], true, [&](const Tensor& to) {
+    if (index.numel()) reduce_into(to, dim, index, src, word == "add" ? "sum" : "prod", true);
+  });
+}
+void scatter_src_reduced(const ScatterSrcReduced& op, Inputs in, Outputs out) {
+  scatter_by_word(in, op.dim, checked_index(in[1], in[0], op.dim), one_axis(in[2]), op.reduce, out);
+}
+void scatter_value_reduced(const ScatterValueReduced& op, Inputs in, Outputs out) {
+  const Tensor index = checked_index(in[1], in[0], op.dim), src = empty(index.sizes(), in[0].dtype());
+  visit_dtype(src.dtype(), [&]<class T>(TypeTag<T>) { std::fill_n(src.data<T>(), src.numel(), value_of<T>(op.value)); });
+  scatter_by_word(in, op.dim, index, src, op.reduce, out);
+}
+
 void index_reduce(const IndexReduce& op, Inputs in, Outputs out) {
   Tensor index = row_major(one_axis(as_int64(in[1]))), src = one_axis(in[2]);
   int64_t limit = size_along(in[0], op.dim);
@@ -249,6 +263,8 @@ const bool bound = [] {
   set_kernel<Scatter, scatter>(cpu);
   set_kernel<ScatterValue, scatter_value>(cpu);
   set_kernel<ScatterAdd, scatter_add>(cpu);
+  set_kernel<ScatterSrcReduced, scatter_src_reduced>(cpu);
+  set_kernel<ScatterValueReduced, scatter_value_reduced>(cpu);
   set_kernel<ScatterReduce, scatter_reduce>(cpu);
   set_kernel<IndexReduce, index_reduce>(cpu);
   return true;

@@ -21,27 +21,18 @@ completed: set = set()  # names of the core's that calls pass through Python for
 OUT_CAST, OUT_APART, OUT_EXACT, OUT_JOINED, _, OUT_SAME = range(6)
 
 
-def composite(function=None, *, aliases=(), method=True, inplace=False, public=True, out=OUT_CAST, out_recorded=False,
-              resized=False, numpy_names=True):
-    """Enters a function as `weir.<name>`, and as Tensor method and `<name>_` when asked; with `resized` the latter resizes a
-    tensor that broadcasts to the result. `numpy_names`: it takes axis= and the like, as all but PyTorch's Python functions do.
+def composite(function=None, *, method=True, public=True, out=OUT_CAST):
+    """Enters a function as `weir.<name>`, and as Tensor method.
 
     It gains `out=`, and a TypeError when its first parameter is annotated Tensor and gets something else.
     """
     if function is None:
-        return functools.partial(composite, aliases=aliases, method=method, inplace=inplace, public=public, out=out,
-                                 out_recorded=out_recorded, resized=resized, numpy_names=numpy_names)
-    wrapped = with_out(function, out, out_recorded, numpy_names) if out is not None else _with_first(function, numpy_names)
-    for name in (function.__name__, *aliases):
-        if public:
-            functions.setdefault(name, wrapped)
-        if method:
-            methods.setdefault(name, wrapped)
-        if inplace:
-            written = in_place(wrapped, name, resized)
-            methods.setdefault(written.__name__, written)
-            if public:
-                functions.setdefault(written.__name__, written)
+        return functools.partial(composite, method=method, public=public, out=out)
+    wrapped = with_out(function, out) if out is not None else _with_first(function)
+    if public:
+        functions.setdefault(function.__name__, wrapped)
+    if method:
+        methods.setdefault(function.__name__, wrapped)
     return wrapped
 
 
@@ -91,30 +82,6 @@ def _method(function, core, name):
     return method
 
 
-def without_derivative(name, compute, *inputs):
-    """compute(*inputs), of which PyTorch has no derivative: it requires grad as they do, and backward raises RuntimeError."""
-    if not (weir.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in inputs)):
-        return compute(*inputs)
-    return _underivable().apply(name, compute, *inputs)
-
-
-@functools.cache
-def _underivable():
-    from ..autograd import Function
-
-    class Underivable(Function):
-        @staticmethod
-        def forward(ctx, name, compute, *inputs):
-            ctx.name = name
-            return compute(*(x.detach() if isinstance(x, Tensor) else x for x in inputs))
-
-        @staticmethod
-        def backward(ctx, *grads):
-            raise RuntimeError(f"derivative for {ctx.name} is not implemented")
-
-    return Underivable
-
-
 def alias(name: str, target: str) -> None:
     """Gives the core's op `target`, its method and its in-place form a second name."""
     op = _C.ops["torch"].get(target) or functions.get(target)
@@ -136,13 +103,13 @@ def install() -> None:
         _C._add_method(name, function)
 
 
-def with_out(function, rule=OUT_CAST, recorded=False, numpy_names=True):
+def with_out(function, rule=OUT_CAST, recorded=False):
     """`function` with a keyword `out`: a tensor, or a tuple of them, that takes the result.
 
     With `recorded` it takes `out` though inputs require grad, and out has the result's history then. A `recorded` that
     is a function says so of the call's arguments: where PyTorch ends in a copy for some of them only.
     """
-    name, checked = function.__name__.lstrip("_"), _with_first(function, numpy_names)
+    name, checked = function.__name__.lstrip("_"), _with_first(function)
 
     @functools.wraps(function)
     def wrapped(*args, out=None, **kwargs):
@@ -155,13 +122,13 @@ def with_out(function, rule=OUT_CAST, recorded=False, numpy_names=True):
     return wrapped
 
 
-def _with_first(function, numpy_names=True):
+def _with_first(function):
     """`function`, with a TypeError where its first parameter is annotated Tensor and gets something else."""
     first = next(iter(inspect.signature(function).parameters.values()), None)
     if first is None:
         return function
     if first.annotation is not Tensor:
-        return numpy_named(function) if numpy_names else function
+        return numpy_named(function)
     names = frozenset(inspect.signature(function).parameters)
     name = function.__name__.lstrip("_")
 
@@ -170,7 +137,7 @@ def _with_first(function, numpy_names=True):
         if args and not isinstance(args[0], Tensor):
             raise TypeError(f"{name}(): argument '{first.name}' (position 1) must be Tensor, "
                             f"not {type(args[0]).__name__}")
-        return function(*args, **(_by_our_names(kwargs, names) if kwargs and numpy_names else kwargs))
+        return function(*args, **(_by_our_names(kwargs, names) if kwargs else kwargs))
 
     return wrapped
 

@@ -11,18 +11,6 @@ for _name, _target in (("concat", "cat"), ("concatenate", "cat"), ("row_stack", 
     alias(_name, _target)
 
 
-def _unsafe(name):
-    def unsafe(input, *args, **kwargs):
-        return getattr(Tensor, name)(input.resolve_conj(), *args, **kwargs)
-
-    unsafe.__name__ = f"unsafe_{name}"
-    unsafe.__doc__ = f"{name}, of a conjugate view in memory of its own."
-    return composite(unsafe, out=None)
-
-
-unsafe_split, unsafe_chunk = _unsafe("split"), _unsafe("chunk")
-
-
 def _tensors(args):
     return list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
 

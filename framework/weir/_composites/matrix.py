@@ -4,7 +4,7 @@ import weir
 from _weir import _argument, _warn_once
 from weir._C import Tensor
 
-from ._register import alias, composite, functions, in_place, methods
+from ._register import composite, functions, in_place, methods
 from .einsum import einsum  # noqa: F401
 
 

@@ -1,15 +1,13 @@
 """Overloads of core ops whose one signature cannot hold them: PyTorch has several functions under these names."""
 
-import functools
 import warnings
 
 import weir
-from _weir import _warn_once
 from weir import _C
 from weir._C import Tensor
 
 from ._check import check_floating
-from ._register import OUT_SAME, completes, with_out, without_derivative
+from ._register import completes
 from .search import nonzero
 
 
@@ -55,9 +53,7 @@ def _frexp(core, input, *, out=None):
 def _bernoulli(core, input, p=None, *, generator=None, out=None):
     """With p, a number: draws of that probability, of input's shape and dtype."""
     if p is not None:
-        if out is not None:
-            raise TypeError("bernoulli(): a call with p takes no out=")
-        return _bernoulli_of(input, p, generator=generator)
+        return core(input, p, generator=generator, out=out)
     if input.is_complex() and input.requires_grad and weir.is_grad_enabled():
         raise RuntimeError("bernoulli does not support automatic differentiation for outputs with complex dtype.")
     if out is not None and weir.is_grad_enabled() and (input.requires_grad or out.requires_grad):
@@ -71,48 +67,3 @@ def _bernoulli(core, input, p=None, *, generator=None, out=None):
         return core(input, generator=generator, out=out)
     drawn = core(input.detach(), generator=generator)  # 0 and 1 are numbers of any dtype
     return _C._resize(out, drawn.shape).copy_(drawn)
-
-
-def _bernoulli_of(input, p, *, generator=None):
-    if isinstance(p, Tensor) and (p.dim() or p.requires_grad):
-        raise TypeError("bernoulli(): argument 'p' must be a number")
-    p = float(p)
-
-    def draw(x, q):
-        return weir.empty_like(x, memory_format=weir.contiguous_format).bernoulli_(q, generator=generator)
-
-    return without_derivative("bernoulli", draw, input, p)
-
-
-def _scatter_reduce(name, core, input, dim, index, src, reduce):
-    if reduce not in ("add", "multiply"):
-        raise RuntimeError("reduce argument must be either add or multiply.")
-    if index.numel() and input.dim() and index.dim() == input.dim():
-        core(input.detach(), dim, index, src.detach() if isinstance(src, Tensor) else src)  # checks dim, index and shapes
-    if isinstance(src, Tensor):
-        _warn_once("scatter with reduce and a tensor is deprecated: use scatter_reduce in its place.")
-    else:
-        src = weir.full(index.shape, src, dtype=input.dtype)
-    compute = lambda x, s: weir.scatter_reduce(x, dim, index, s, "sum" if reduce == "add" else "prod")  # noqa: E731
-    return without_derivative(name, compute, input, src)
-
-
-def _reduced(name):
-    plain = _C.ops["torch"]["scatter"]
-
-    @functools.partial(with_out, rule=OUT_SAME, recorded=True)
-    def scatter(input, dim, index, src, *, reduce):
-        return _scatter_reduce("scatter", plain, input, dim, index, src, reduce)
-
-    @completes(name)
-    def complete(core, input, dim, index, *args, reduce=None, **kwargs):
-        """With reduce, add or multiply: src's elements are added to, or multiplied with, those of input."""
-        if reduce is None:
-            return core(input, dim, index, *args, **kwargs)
-        src = args[0] if args else kwargs.pop("src", kwargs.pop("value", None))
-        result = scatter(input, dim, index, src, reduce=reduce, **kwargs)
-        return input.copy_(result) if name.endswith("_") else result
-
-
-_reduced("scatter")
-_reduced("scatter_")

@@ -1,6 +1,4 @@
-"""Views under further names, and copies of views."""
-
-import functools
+"""Views under further names, and what gives tensors another geometry."""
 
 import weir
 from weir._C import Tensor
@@ -8,7 +6,7 @@ from weir._C import Tensor
 from .._arguments import checked
 from .._factories import check_options
 from .._tensor import suggested_format
-from ._register import OUT_SAME, OUT_EXACT, alias, composite, without_derivative
+from ._register import alias, composite
 
 
 for _name, _target in (("swapdims", "transpose"), ("moveaxis", "movedim")):
@@ -39,69 +37,6 @@ def _slice(input: Tensor, dim=0, start=None, end=None, step=1):
 
 _slice.__name__ = "slice"
 composite(_slice, method=False)
-
-
-def _row_major_copy(x):
-    return x.clone(memory_format=weir.contiguous_format)
-
-
-@composite(method=False, out_recorded=True, out=OUT_SAME)
-def detach_copy(input: Tensor):
-    """A copy without a derivative."""
-    return without_derivative("detach_copy", _row_major_copy, input)
-
-
-def _copied_into(name, out, part):
-    out.copy_(part)
-
-
-def _written_into(name, out, part):
-    """As any `out=` is written, but a resize counts as a write of its own."""
-    if out.dtype == part.dtype and out.shape != part.shape:
-        out.resize_(part.shape)
-    weir._C._write_out(name, out, part, [], OUT_EXACT, False)
-
-
-def _copying_parts(write):
-    """Decorates a function whose parts become copies. Given `out=` they go there by `write`, without a history, and it
-    returns nothing, as in PyTorch."""
-    def enter(function):
-        @functools.wraps(function)
-        def copy(*args, out=None, **kwargs):
-            if out is None:
-                return tuple(_row_major_copy(part) for part in function(*args, **kwargs))
-            if not isinstance(out, (tuple, list)):
-                raise TypeError(f"{function.__name__}(): argument 'out' must be tuple of Tensors, not "
-                                f"{type(out).__name__}")
-            with weir.no_grad():
-                parts = function(*args, **kwargs)
-                if len(parts) != len(out):
-                    raise RuntimeError(f"{function.__name__}() expected an out= argument of size {len(parts)}, got "
-                                       f"size {len(out)}")
-                for target, part in zip(out, parts):
-                    write(function.__name__, target, part)
-
-        return composite(copy, method=False, out=None)
-    return enter
-
-
-@_copying_parts(_copied_into)
-def split_copy(input: Tensor, split_size, dim=0):
-    """Copies of `split`."""
-    return input.split(split_size, dim)
-
-
-@_copying_parts(_written_into)
-@checked
-def split_with_sizes_copy(input: Tensor, split_sizes: "list[int]", dim: int = 0):
-    """Copies of `split_with_sizes`."""
-    return input.split(list(split_sizes), dim)
-
-
-@_copying_parts(_written_into)
-def unbind_copy(input: Tensor, dim=0):
-    """Copies of `unbind`."""
-    return input.unbind(dim)
 
 
 @composite(method=False, out=None)

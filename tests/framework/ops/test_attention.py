@@ -59,3 +59,12 @@ def test_second_derivative():
     e = weir.autograd.grad(F(weir)(*d).cos().sum(), d, create_graph=True)
     for ours, theirs in zip(parts, weir.autograd.grad(sum(x.cos().sum() for x in e), d)):
         assert weir.allclose(ours.double(), theirs, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": -0.3}, {"attn_mask": MASKS["bool"][:3]}, {"attn_mask": MASKS["float"][:3]}], ids=str)
+def test_halves_outside_of_blocks_are_computed_in_single_precision(dtype, options):
+    q, k, v = ((8 * heads(4, n, 8, seed=n).detach()).to(dtype).requires_grad_() for n in (3, 6, 6))
+    mask = options.get("attn_mask")
+    rest = {name: value for name, value in options.items() if name != "attn_mask"}
+    assert_same(lambda t, q, k, v, mask: F(t)(q, k, v, mask, **rest), q, k, v, mask, order=1, strides=False, rtol=2e-2, atol=1e-4)

@@ -10,9 +10,38 @@ as_strided_copy(x, (2, 2), (1, 2), 1)|diagonal_copy(x)|diagonal_copy(x, 1, dim1=
 permute_copy(x, (1, 0))|select_copy(x, 0, 1)|select_copy(x, 0, 9)|slice_copy(x)|slice_copy(x, 0, 1)|slice_copy(x, 1, -3, None, 2)|slice_copy(x, 0, 0, 9, 0)
 squeeze_copy(x[:1])|squeeze_copy(x[:1], 0)|squeeze_copy(x[:1], (0, 1))|t_copy(x)|transpose_copy(x, 0, 1)|unsqueeze_copy(x, 0)|unfold_copy(x, 0, 2, 1)
 detach_copy(x)|t_copy(x.detach(), out=t.empty(4, 3))|diagonal_copy(x, out=t.empty(0, dtype=t.float64))|view_copy(c.conj(), t.float32)|t_copy(c.conj())
-view_copy(c.conj(), (6,))""".replace("\n", "|").split("|")
+view_copy(c.conj(), (6,))|split_copy(x, 2)|split_copy(x.t(), 3, dim=-1)|split_copy(x, [1, 2])|split_with_sizes_copy(x, [1, 2])|split_with_sizes_copy(x, (3, 1), 1)
+split_with_sizes_copy(x, [1, 1])|unbind_copy(x)|unbind_copy(x.t(), 1)|unbind_copy(c.conj(), 0)|unbind_copy(x[0, 0])""".replace("\n", "|").split("|")
 
 
 @pytest.mark.parametrize("text", CALLS)
 def test_as_pytorch(text):
     assert_same(lambda t, x, c: eval(f"t.{text}", {"t": t, "x": x, "c": c}), X, C, what=text)
+
+
+INTO = {  # the shapes and dtype of `out`; `grad`: it requires grad
+    "right": ([(1, 4)] * 3, "float32"), "empty": ([(0,)] * 3, "float32"), "wider": ([(2, 1, 4)] * 3, "float32"), "integers": ([(1, 4)] * 3, "int64"),
+    "too few": ([(1, 4)] * 2, "float32"), "rows": ([(4,)] * 3, "float32"), "grad": ([(1, 4)] * 3, "float32"), "grad rows": ([(4,)] * 3, "float32"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements")
+@pytest.mark.parametrize("name", INTO)
+@pytest.mark.parametrize("call", [lambda t, x, out: t.split_copy(x, 1, out=out), lambda t, x, out: t.split_with_sizes_copy(x, [1, 1, 1], out=out),
+                                  lambda t, x, out: t.unbind_copy(x, out=out)])
+def test_lists_into_out(call, name):
+    sizes, dtype = INTO[name]
+
+    def into(t, x):
+        out = [t.zeros(s, dtype=getattr(t, dtype)) for s in sizes]
+        if "grad" in name:
+            out = [o.requires_grad_() for o in out]
+        assert call(t, x, out) is None
+        return [o.detach() for o in out]
+
+    assert_same(into, X.detach(), what=name)
+
+
+@pytest.mark.parametrize("call", [lambda t, x: t.split_copy(x, 1, out=x), lambda t, x: t.unbind_copy(x, out=3), lambda t, x: t.split(x, 1, out=[x])])
+def test_other_outs_are_refused(call):
+    assert_same(call, X.detach())

@@ -21,6 +21,8 @@ CALLS = {
     "safe softmax": lambda t, x, w, b: t.ops.aten._safe_softmax(x.masked_fill(x > 0.5, -float("inf")), 2),
     "dropout": lambda t, x, w, b: t.ops.aten.native_dropout_backward(x, x > 0, 2.0),
     "resized": lambda t, x, w, b: t.ops.aten._upsample_bilinear2d_aa(x[None], [3, 2], False), "larger": lambda t, x, w, b: t.ops.aten._upsample_bilinear2d_aa(x[None], [9, 7], True),
+    "all dropped": lambda t, x, w, b: t.native_dropout(x, 1.0, True), "kept": lambda t, x, w, b: t.native_dropout(x, 0.0, None), "evaluation": lambda t, x, w, b: t.native_dropout(x, 0.5, False),
+    "nothing dropped": lambda t, x, w, b: t.native_dropout(x[:0], 0.5, True), "complex": lambda t, x, w, b: t.native_dropout(t.complex(x, x), 0.5, True),
     "chunks": lambda t, x, w, b: t._chunk_cat([x, x[:, :3]], 1, 2), "no chunks": lambda t, x, w, b: t._chunk_cat([x], 0, 0),
 }
 

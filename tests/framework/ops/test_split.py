@@ -8,10 +8,11 @@ from twins import assert_same
 X, AT = torch.arange(24.0).reshape(2, 3, 4).requires_grad_(), torch.tensor([1, 2])
 CALLS = """tensor_split(x, 2)|tensor_split(x, 3, -1)|tensor_split(x, 5, 1)|tensor_split(x, (1, 2), 2)|tensor_split(x, [3, -1, 9], 2)|tensor_split(x, (), 1)
 tensor_split(x, at, 1)|tensor_split(x, at[0], 1)|tensor_split(x, sections=2)|tensor_split(x, indices=(1,))|hsplit(x, 3)|hsplit(x, (1,))|vsplit(x, 2)|vsplit(x, [1])
+unsafe_split(x, 2, 1)|unsafe_chunk(x, 3, dim=-1)|unsafe_split_with_sizes(x, [1, 2], 1)|x.unsafe_split(1)|x.unsafe_chunk(2)|x.unsafe_split_with_sizes((1, 1))
 dsplit(x, 2)|dsplit(x, (1, 3))|hsplit(x[0, 0], 2)|x.tensor_split(2)|x.hsplit(3)|tensor_split(x[:0], 3)""".replace("\n", "|").split("|")
 REFUSED = """tensor_split(x, 0)|tensor_split(x, -1)|tensor_split(x, 2, 5)|tensor_split(x[0, 0, 0], 2)|tensor_split(x, x, -4)|tensor_split(x, at.int(), 1)
 tensor_split(x, at.reshape(1, 2))|tensor_split(x, 2.5)|tensor_split(x, indices_or_sections=2)|hsplit(x, 2)|hsplit(x, 0)|vsplit(x[0, 0], 1)|dsplit(x[0], 1)
-hsplit(x[0, 0, 0], 1)|tensor_split(3, 1)""".replace("\n", "|").split("|")
+hsplit(x[0, 0, 0], 1)|tensor_split(3, 1)|unsafe_split(x, [1, 1])|unsafe_split(x, -1)|unsafe_chunk(x, 0)|unsafe_split_with_sizes(x, [1])""".replace("\n", "|").split("|")
 
 
 def call(text):

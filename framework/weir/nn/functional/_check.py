@@ -3,7 +3,6 @@
 import warnings
 
 from weir import Tensor
-from weir._composites._check import check_floating
 
 
 def check_tensor(name: str, value, argument: str = "input") -> None:

@@ -10,8 +10,4 @@ conv3d = op("nn.functional", "conv3d")
 conv_transpose1d = op("nn.functional", "conv_transpose1d")
 conv_transpose2d = op("nn.functional", "conv_transpose2d")
 conv_transpose3d = op("nn.functional", "conv_transpose3d")
-
-
-def conv_tbc(input, weight, bias, pad=0):
-    """1-d convolution over (time, batch, channel) input with (width, in, out) weight."""
-    return conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad).permute(2, 0, 1)
+conv_tbc = op("torch", "conv_tbc")

@@ -3,7 +3,6 @@
 import weir
 from weir._ops import op
 
-from ._check import check_tensor
 
 __all__ = ["bilinear", "embedding", "embedding_bag", "linear", "one_hot"]
 
