@@ -27,6 +27,8 @@ void check_out_history(std::string_view op, const Tensor& out, const Tensor& res
 /// strides of a dense `value` too.
 void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule = Out::cast);
 
+/// Says that an out= of these sizes is given others, where it had elements.
+void warn_of_resize(const Dims& had, const Dims& sizes);
 /// Gives an out= the shape of its result; says so where it had elements.
 void resize_out(const Tensor& out, const Dims& sizes);
 
