@@ -303,7 +303,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     check<TypeError>(!(type.no_numbers_into_out >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
                      s.params[i].name, "' must be Tensor where out= is given, not a number");
   if ((c.has_out && type.out != Out::same) || inplace) take_dtype_of_out(type, c);
-  if (c.has_out && type.take_out) type.take_out(c.op, c.inputs, c.out[0]);
+  if ((c.has_out || inplace) && type.take_out) type.take_out(c.op, c.inputs, c.out[0]);
   {
     ReleaseGil nogil(long_call(c.inputs));
     call(type, c.op, c.inputs, c.out);

@@ -177,7 +177,7 @@ Meta IndexAdd::infer(Inputs in) const {
   if (self.ndim() && source.ndim()) kept.erase(d), given.erase(d);
   check(kept == given, "index_add_(): source tensor shape must match self tensor shape, excluding the specified "
         "dimension. Got self.shape = ", self.sizes(), " source.shape = ", source.sizes());
-  check_held(Held::own, alpha, self.dtype());
+  if (in[1].numel() || self.ndim() < 2) check_held(Held::own, alpha, self.dtype());
   return like(self);
 }
 Tensors IndexAdd::vjp(const Saved& s, const Tensor& dy) const {

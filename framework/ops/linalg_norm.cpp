@@ -98,7 +98,7 @@ Tensor rank_of(const Tensor& A, const Tensor& atol, const Tensor& rtol, bool her
   check_rank(op, A);
   for (const Tensor& x : {atol, rtol})
     check(!x || !is_complex(x.dtype()), "torch.linalg.matrix_rank: tolerance tensor of complex type is not supported. Got ", x ? name_of(x.dtype()) : "");
-  check(rtol || atol || !is_reduced(A.dtype()), op, ": This function doesn't handle types other than float and double, got ", name_of(A.dtype()));
+  check(rtol || !is_reduced(A.dtype()), op, ": This function doesn't handle types other than float and double, got ", name_of(A.dtype()));
   check(rtol || is_inexact(A.dtype()), op, ": This function doesn't handle types other than float and double, got ", name_of(A.dtype()));
   if (A.numel() == 0) return zeros_of(Meta(batch_of(A), DType::int64, A.device()));
   const Tensor plain = detach(A), values = hermitian ? abs(Fn<Eigvalsh>()(plain)) : svdvals(plain);

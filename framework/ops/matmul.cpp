@@ -43,7 +43,8 @@ Dims with_matrix(Dims batch, int64_t rows, int64_t cols) {
 
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a) {
   const Scalar beta = factor_of(op, product.dtype(), b), alpha = factor_of(op, product.dtype(), a);
-  for (const Scalar& s : {alpha, beta}) check_held(Held::wide, s, product.dtype());
+  for (const Scalar& s : {alpha, beta})
+    if (product.numel()) check_held(Held::wide, s, product.dtype());
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
   check(input.dtype() == product.dtype(), op, ": self and mat2 must have the same dtype, but got ", name_of(input.dtype()),
         " and ", name_of(product.dtype()));

@@ -114,7 +114,8 @@ Tensor Addmv::compose(Inputs in) const {
         vec.ndim());
   check(x.dtype() == mat.dtype() && x.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ", name_of(x.dtype()), ", ", name_of(mat.dtype()),
         ", and ", name_of(vec.dtype()));
-  for (const Scalar& s : {beta, alpha}) check_held(Held::own, s, x.dtype());
+  check_held(Held::own, beta, x.dtype());
+  if (mat.size(0)) check_held(Held::own, alpha, x.dtype());
   return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) { return scaled_sum("addmv", given, fn::mv(a, b), beta, alpha); });
 }
 

@@ -233,6 +233,8 @@ def zero_(self):
 
 def resize_(self, *size, memory_format=None):
     """Changes the shape in place, and the strides to a memory format's; elements beyond the old ones are undefined."""
+    if len(size) == 1 and isinstance(size[0], Tensor) and size[0].numel() != 1:
+        raise TypeError("resize_(): argument 'size' (position 1) must be tuple of ints, not Tensor")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size

@@ -3,7 +3,7 @@
 import weir
 from weir._C import Tensor
 
-from ._register import functions
+from ._register import functions, numpy_named
 
 _trapezoid = weir._C.ops["torch"]["trapezoid"]
 
@@ -15,4 +15,4 @@ def trapz(y, x=None, *, dx=1, dim=-1):
     return _trapezoid(y, dx=float(dx) if isinstance(dx, bool) else dx, dim=dim)
 
 
-functions["trapz"] = trapz
+functions["trapz"] = numpy_named(trapz)
