@@ -156,7 +156,7 @@ inline double hurwitz_zeta(double s, double q) {
 }
 template <class T> T formula(const Polygamma& op, T x) {
   // PyTorch's kernel has n, and n + 1, in 32 bits.
-  double n = double(int32_t(op.n)), next = double(int32_t(uint32_t(op.n) + 1));
+  double n = double(int(op.n)), next = double(int(unsigned(op.n) + 1));
   if (op.n == 0) return formula(Digamma(), x);
   if (op.n == 1) return trigamma(x);
   return per_lane(x, [n, next](auto v) -> decltype(v) {  // (-1)^(n+1) n! zeta(n+1, x)
