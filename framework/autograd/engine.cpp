@@ -96,6 +96,8 @@ class Task {
       Tensor one = wrapped_number(Scalar(1.0));
       grad_ops.add_into(g, one);
     } else {
+      check(is_complex(g.dtype()) == is_complex(root.dtype), "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch "
+            "in dtype: grad_output has a dtype of ", name_of(g.dtype()), " and output has a dtype of ", name_of(root.dtype), ".");
       check(g.sizes() == root.sizes, "Mismatch in shape: grad_output has a shape of ", g.sizes(), " and output has a shape of ", root.sizes, ".");
     }
     add(state_of(e.node), e.index, g, *e.node);

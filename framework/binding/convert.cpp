@@ -334,11 +334,12 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
 }
 
 // What says how many elements, or where they begin, may be a tensor of one element. Source: the parameters of PyTorch's that are symbolic integers.
-bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter) {
-  constexpr std::string_view extents[] = {"C", "HxW", "end", "groups", "high", "ignore_index", "index", "k", "length", "low", "m", "minlength", "n", "num_samples", "output_size",
-                                          "padding_idx", "size", "split_size", "start", "step", "storage_offset"};
-  if (!is_tensor(o) || unwrap(o).ndim() == 0) return false;
-  if (ty == Ty::ints) return parameter == "source" || parameter == "destination";  // lists of no length of their own, or one int
+bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter, std::string_view type) {
+  constexpr std::string_view extents[] = {"C", "HxW", "end", "groups", "high", "ignore_index", "index", "k", "length", "low", "m", "minlength", "num_samples", "output_size",
+                                          "size", "split_size", "step", "storage_offset"};
+  if (!is_tensor(o) || unwrap(o).ndim() == 0 || type.starts_with("int | Tensor")) return false;
+  // Lists of no length of their own, or one int.
+  if (ty == Ty::ints || ty == Ty::opt_ints) return parameter == "source" || parameter == "destination" || type.starts_with("list[int] | int");
   if (ty != Ty::i64 && ty != Ty::opt_i64) return false;
   return !std::binary_search(std::begin(extents), std::end(extents), parameter);
 }

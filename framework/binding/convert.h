@@ -47,7 +47,7 @@ Generator* to_generator(PyObject* o);  // null when it is none
 bool store_argument(PyObject* o, Ty ty, void* at);
 
 /// Is `o` a tensor with axes in the place of one integer that takes only tensors without?
-bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter);
+bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter, std::string_view type = "");
 
 void init_types(pybind11::module_& m);
 void init_arguments(pybind11::module_& m);

@@ -23,7 +23,8 @@ bool is_int(PyObject* o) { return !is_numpy_array(o) && ((PyLong_Check(o) && !Py
 // Lists and arrays index like the tensors they describe.
 Tensor as_tensor(PyObject* o) {
   Tensor r = construct(o, std::nullopt);
-  return r.numel() == 0 ? cast_to(r, DType::int64) : r;
+  // Source: PyTorch, which reads a list as whole numbers. An array has its own dtype.
+  return r.numel() == 0 || (is_floating(r.dtype()) && !is_numpy_array(o)) ? cast_to(r, DType::int64) : r;
 }
 
 // A short list with a sequence, slice, None, Ellipsis or tensor in it means the tuple of its items.
@@ -162,7 +163,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     check<TypeError>(v.defined(), "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", name_of(x.dtype()), " tensor");
     check(!v.has_flag(kWrappedNumber) || !is_complex(v.dtype()) || is_complex(x.dtype()), "value cannot be converted to type ", name_of(x.dtype()),
           " without overflow");
-    Indexed r = apply(x, key);
+    if (key == Py_False) return Py_NewRef(Py_None);  // without a look at the value's shape, as in PyTorch
+    Indexed r = apply(x, key == Py_True ? Py_None : key);
     // Leading axes of size 1 in the value are dropped, as NumPy and PyTorch do.
     auto without_ones = [&](int least) {
       while (v.ndim() > least && v.size(0) == 1) v = squeeze(v, std::optional<Dims>(Dims{0}));
@@ -174,6 +176,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     } else {
       without_ones(r.view.ndim());
       check_no_repeats(r.view);
+      if (v.has_flag(kWrappedNumber) && is_reduced(x.dtype())) v = cast_to(v, x.dtype());  // beyond a half it is infinite here, as in PyTorch
       if (v.ndim() == 0) fill_into(r.view, v);
       else copy_into(r.view, v);
     }

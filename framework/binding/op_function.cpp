@@ -94,6 +94,7 @@ std::string wrong_type(const OpType& type, int i, PyObject* o) {
 
 bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
   if (o == Py_None) return true;
+  if (type.out == Out::none && !type.geometry) return why = function_name(type) + " got an unexpected keyword argument 'out'", false;
   c.has_out = true;
   const bool list = type.signature->returns == "list[Tensor]", sequence = PyTuple_Check(o) || PyList_Check(o);
   if (list && !sequence) return why = str(function_name(type), ": argument 'out' must be tuple of Tensors, not ", Py_TYPE(o)->tp_name), false;
@@ -219,7 +220,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     }
     if (!o) continue;
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
-    if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, p.name)) return why = wrong_type(type, i, o), false;
+    if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, p.name, p.type)) return why = wrong_type(type, i, o), false;
     if (type.creates && p.type == "list[int]" && PyLong_Check(o)) return why = wrong_type(type, i, o), false;
     if (p.variadic && rest >= 0) {
       auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);
@@ -311,6 +312,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     check<TypeError>(!(type.no_numbers_into_out >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
                      s.params[i].name, "' must be Tensor where out= is given, not a number");
   if ((c.has_out && type.out != Out::same) || inplace) take_dtype_of_out(type, c);
+  if ((c.has_out || inplace) && type.take_out) type.take_out(c.op, c.inputs, c.out[0]);
   {
     ReleaseGil nogil(long_call(c.inputs));
     call(type, c.op, c.inputs, c.out);

@@ -155,13 +155,15 @@ inline double hurwitz_zeta(double s, double q) {
   return sum;
 }
 template <class T> T formula(const Polygamma& op, T x) {
-  double n = double(op.n);
+  // PyTorch's kernel has n, and n + 1, in 32 bits.
+  double n = double(int(op.n)), next = double(int(unsigned(op.n) + 1));
   if (op.n == 0) return formula(Digamma(), x);
   if (op.n == 1) return trigamma(x);
-  return per_lane(x, [n](auto v) -> decltype(v) {  // (-1)^(n+1) n! zeta(n+1, x)
-    double q = double(v), sign = std::fmod(n, 2.0) == 1.0 ? 1.0 : -1.0;
+  return per_lane(x, [n, next](auto v) -> decltype(v) {  // (-1)^(n+1) n! zeta(n+1, x)
+    double q = double(v), sign = std::fmod(n, 2.0) == 0.0 ? -1.0 : 1.0;
+    if (next < 1) return decltype(v)(NAN);
     if (q <= 0 && q == std::floor(q)) return decltype(v)(sign * INFINITY);
-    return decltype(v)(sign * std::exp(std::lgamma(n + 1)) * hurwitz_zeta(n + 1, q));
+    return decltype(v)(sign * std::exp(std::lgamma(n + 1)) * hurwitz_zeta(next, q));
   });
 }
 // The number below which a normal variable falls with probability p = q + 1/2; tail = min(p, 1 - p), exactly. Source: Wichura

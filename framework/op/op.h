@@ -131,6 +131,7 @@ struct OpType {
   Tensors (*vjp)(const void* op, const Saved& s, const Tensor& dy);
   Kernel* kernels;
   void (*construct)(void* op);
+  void (*take_out)(void* op, Inputs in, const Tensor& out);  // what the op makes of an out= before it computes: refuses it, or warns as PyTorch does
   std::array<Field, kMaxParams> fields;  // by parameter; inputs have no field
   // filled at registration
   std::vector<std::byte> defaults;
@@ -225,6 +226,8 @@ template <class T> OpType make_op_type() {
       if constexpr (std::is_same_v<decltype(r), Tensor>) return {std::move(r)};
       else return r;
     };
+  if constexpr (requires(T& op, Inputs in, const Tensor& out) { op.take_out(in, out); })
+    t.take_out = [](void* p, Inputs in, const Tensor& out) { static_cast<T*>(p)->take_out(in, out); };
   const T probe{};
   int k = 0;
   std::apply([&](auto... m) {

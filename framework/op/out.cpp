@@ -65,13 +65,17 @@ void check_out_history(std::string_view op, const Tensor& out, const Tensor& res
         "differentiation, but one of the arguments requires grad.");
 }
 
+void warn_of_resize(const Dims& had, const Dims& sizes) {
+  if (had.product() != 0)
+    warn(str("An output with one or more elements was resized since it had shape ", had, ", which does not match the required output shape ", sizes,
+             ". Resize it to nothing first where it is to be used again: out.resize_(0)."));
+}
+
 void resize_out(const Tensor& out, const Dims& sizes) {
   if (out.sizes() == sizes) return;
   const Dims had = out.sizes();
   resize(out, sizes);
-  if (had.product() != 0)
-    warn(str("An output with one or more elements was resized since it had shape ", had, ", which does not match the required output shape ", sizes,
-             ". Resize it to nothing first where it is to be used again: out.resize_(0)."));
+  warn_of_resize(had, sizes);
 }
 
 void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule) {

@@ -33,6 +33,8 @@ void call_list_into(const OpType& type, const void* op, Inputs in, const Tensors
 /// Does an op that returns a list take out=? Only where it says what that may be.
 inline bool takes_list_out(const OpType& type) { return type.out != Out::cast && type.out != Out::none; }
 
+/// Says that an out= of these sizes is given others, where it had elements.
+void warn_of_resize(const Dims& had, const Dims& sizes);
 /// Gives an out= the shape of its result; says so where it had elements.
 void resize_out(const Tensor& out, const Dims& sizes);
 

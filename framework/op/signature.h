@@ -170,9 +170,11 @@ struct Signature {
     constexpr std::pair<std::string_view, Ty> table[] = {
         {"Tensor", Ty::tensor}, {"Tensor | Number", Ty::tensor}, {"Tensor | None", Ty::opt_tensor},
         {"list[Tensor]", Ty::tensors}, {"list[Tensor | None]", Ty::tensors}, {"int", Ty::i64}, {"int | None", Ty::opt_i64}, {"float", Ty::f64},
+        {"int | Tensor", Ty::i64}, {"int | Tensor | None", Ty::opt_i64},  // a tensor of one element too, whatever its axes
         {"float | None", Ty::opt_f64}, {"bool", Ty::boolean}, {"bool | None", Ty::opt_boolean},
         {"Number", Ty::number}, {"Number | None", Ty::opt_number}, {"int | list[int]", Ty::ints},
         {"list[int]", Ty::ints}, {"int | list[int] | None", Ty::opt_ints}, {"list[int] | None", Ty::opt_ints},
+        {"list[int] | int | None", Ty::opt_ints},  // a number is an int there, and so no tensor with axes
         {"Sequence[int]", Ty::places}, {"list[float]", Ty::floats}, {"list[float] | None", Ty::opt_floats}, {"str", Ty::str}, {"str | None", Ty::opt_str}, {"dtype", Ty::dtype}, {"dtype | None", Ty::opt_dtype}, {"device | None", Ty::opt_device},
         {"memory_format | None", Ty::opt_memory_format}, {"Generator | None", Ty::generator}};
     for (auto& [text, ty] : table) if (text == t) return ty;

@@ -21,8 +21,10 @@ Tensor elu_gradient(const Saved& s, const Tensor& dy, double alpha, double scale
 }  // namespace
 
 Meta Softshrink::infer(Inputs in) const {
-  check(lambd >= 0, "softshrink: lambda must be in range [0, inf), but found to be ", lambd);
-  return pointwise_meta("softshrink(", Rule::real, in);
+  const Meta m = pointwise_meta("softshrink(", Rule::real, in);
+  check(lambd >= 0 && (is_complex(m.dtype) || lambd <= largest_number(m.dtype)), "softshrink: lambda must be in range [0, ", largest_number(m.dtype),
+        "] for input dtype ", name_of(m.dtype), ", but found to be ", lambd);
+  return m;
 }
 Meta Gelu::infer(Inputs in) const {
   check(approximate == "none" || approximate == "tanh", "gelu: approximate argument must be either none or tanh, got ", approximate.view());
@@ -41,7 +43,7 @@ Tensors Elu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(
 Tensors Selu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, kSeluAlpha, kSeluScale, 1)}; }
 Meta Celu::infer(Inputs in) const {
   check(alpha != 0, "celu: alpha cannot be 0");
-  return pointwise_meta("celu(", Rule::real, in);
+  return Pointwise::infer(in);
 }
 Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, alpha, 1, 1 / alpha)}; }
 Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::gelu_backward(dy, s.input(0), approximate)}; }
@@ -65,6 +67,12 @@ Tensors Softshrink::vjp(const Saved& s, const Tensor& dy) const { return {fn::sh
 Tensors Hardshrink::vjp(const Saved& s, const Tensor& dy) const { return {fn::shrink_backward(dy, s.input(0), bound_of(lambd, s.input(0)))}; }
 Tensors Hardsigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardsigmoid_backward(dy, s.input(0))}; }
 Tensors Hardswish::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardswish_backward(dy, s.input(0))}; }
+Meta Threshold::infer(Inputs in) const {
+  const Meta m = Pointwise::infer(in);
+  check_held(Held::wide, threshold, m.dtype);
+  check_held(Held::own, value, m.dtype);
+  return m;
+}
 Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
   return {where(s.input(0) <= threshold, num(0.0), dy)};
 }

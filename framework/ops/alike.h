@@ -61,7 +61,7 @@ struct SumToSize : Op {
 };
 
 struct NarrowCopy : Op {
-  static constexpr Signature signature = "narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor";
+  static constexpr Signature signature = "narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor";
   static constexpr auto doc = "A row-major copy of `narrow`.";
   static constexpr Out out = Out::same;
   int64_t dim, start, length;

@@ -51,6 +51,7 @@ static Meta checked_factor(const char* op, const Scalar& alpha, Meta m) {
   check(alpha.kind != Scalar::Kind::boolean || t == DType::boolean, op, ": Boolean alpha only supported for Boolean results.");
   check(is_inexact(t) || alpha.is_whole(), op, ": For integral input tensors, argument alpha must not be a floating point number.");
   check(is_complex(t) || !alpha.is_complex(), op, ": For non-complex input tensors, argument alpha must not be a complex number.");
+  check_held(Held::own, alpha, t);
   return m;
 }
 Meta Add::infer(Inputs in) const { return checked_factor("add", alpha, pointwise_meta("add(", Rule::promote, in)); }
@@ -70,6 +71,7 @@ Meta Pow::infer(Inputs in) const {
         "pow: Integers to negative integer powers are not allowed.");
   Meta m = pointwise_meta("pow(", Rule::promote, in);
   if (in[0].has_flag(kWrappedNumber)) return {m.sizes, m.dtype, m.device};
+  if (e.has_flag(kWrappedNumber) && !e.is_meta() && is_reduced(m.dtype)) check_held(Held::own, item(e), m.dtype);
   if (e.has_flag(kWrappedNumber)) m.strides = pointwise_meta("pow(", Rule::promote, in.first(1)).strides;  // no operand of PyTorch's
   return m;
 }
@@ -170,6 +172,11 @@ Tensors Addcdiv::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(1), b = s.input(2), g = times(dy, value);
   return {dy, s.needs(1) ? g / b : Tensor(), s.needs(2) ? -g * (a / (b * b)) : Tensor()};
 }
+Meta Addcdiv::infer(Inputs in) const {
+  check(is_inexact(in[1].dtype()) || is_inexact(in[2].dtype()), "Integer division with addcdiv is no longer supported, and in a future release addcdiv will "
+        "perform a true division of tensor1 and tensor2.");
+  return Pointwise::infer(in);
+}
 Meta Heaviside::infer(Inputs in) const {
   check(in[0].dtype() == in[1].dtype(), "heaviside: Expected input and values of one dtype, got ", name_of(in[0].dtype()),
         " and ", name_of(in[1].dtype()));
@@ -183,7 +190,10 @@ Meta Lerp::infer(Inputs in) const {
           name_of(in[i].dtype()));
   }
   Meta m = pointwise_meta("lerp(", Rule::real, in);
-  if (in[2].has_flag(kWrappedNumber)) m.strides = pointwise_meta("lerp(", Rule::real, in.first(2)).strides;  // no operand of PyTorch's
+  if (in[2].has_flag(kWrappedNumber)) {
+    if (is_inexact(in[0].dtype())) check_held(Held::wide, item(in[2]), m.dtype);
+    m.strides = pointwise_meta("lerp(", Rule::real, in.first(2)).strides;  // no operand of PyTorch's
+  }
   return m;
 }
 
@@ -191,7 +201,11 @@ Meta Where::infer(Inputs in) const {
   check(in[0].dtype() == DType::boolean || in[0].dtype() == DType::uint8, "where expected condition to be a boolean tensor, but got a tensor with dtype ",
         name_of(in[0].dtype()));
   if (in[0].dtype() == DType::uint8) warn("where: a condition of dtype torch.uint8 is deprecated, use torch.bool");
-  return pointwise_meta("where(", Rule::select, in);
+  const Meta m = pointwise_meta("where(", Rule::select, in);
+  // Source: PyTorch, which makes a tensor of the result's dtype of a number; that of halves may be infinite.
+  for (const Tensor& x : in.subspan(1))
+    if (x.has_flag(kWrappedNumber) && !x.is_meta() && is_inexact(m.dtype) && !is_reduced(m.dtype)) check_held(Held::own, item(x), m.dtype);
+  return m;
 }
 Tensors Where::vjp(const Saved& s, const Tensor& dy) const {
   Tensor c = s.input(0), zero = num(0.0);
@@ -202,6 +216,8 @@ Meta Clamp::infer(Inputs in) const {
   check(min || max, "clamp: At least one of 'min' or 'max' must not be None");
   Meta m = pointwise_meta("clamp(", Rule::promote, in);
   m.dtype = computes_in(in);
+  for (const auto& bound : {min, max})
+    if (!is_complex(m.dtype)) check_held(Held::own, bound, m.dtype);
   return m;
 }
 DType Clamp::computes_in(Inputs in) const {

@@ -184,6 +184,7 @@ struct Lerp : Pointwise<Lerp, Rule::real> {
 struct Addcmul : Pointwise<Addcmul, Rule::promote> {
   static constexpr Signature signature = "addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor";
   static constexpr auto doc = "input + value * tensor1 * tensor2.";
+  static constexpr Held held = Held::wide;
   static constexpr Save saves{.inputs = 0b110};
   Scalar value;
   static constexpr std::tuple fields{&Addcmul::value};
@@ -193,9 +194,11 @@ struct Addcmul : Pointwise<Addcmul, Rule::promote> {
 struct Addcdiv : Pointwise<Addcdiv, Rule::real> {
   static constexpr Signature signature = "addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor";
   static constexpr auto doc = "input + value * tensor1 / tensor2.";
+  static constexpr Held held = Held::wide;
   static constexpr Save saves{.inputs = 0b110};
   Scalar value;
   static constexpr std::tuple fields{&Addcdiv::value};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -78,7 +78,7 @@ struct SelectCopy : CopyOfView {
 
 struct SliceCopy : CopyOfView {
   static constexpr Signature signature =
-      "slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor";
+      "slice_copy(input: Tensor, dim: int = 0, start: int | Tensor | None = None, end: int | None = None, step: int = 1) -> Tensor";
   static constexpr bool complex_gradient = false;
   static constexpr auto doc = "A copy of every step-th index from start to end along dim.";
   int64_t dim;
@@ -89,7 +89,7 @@ struct SliceCopy : CopyOfView {
 };
 
 struct SqueezeCopy : CopyOfView {
-  static constexpr Signature signature = "squeeze_copy(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
+  static constexpr Signature signature = "squeeze_copy(input: Tensor, dim: list[int] | int | None = None) -> Tensor";
   static constexpr auto doc = "A copy of `squeeze`.";
   std::optional<Dims> dim;
   static constexpr std::tuple fields{&SqueezeCopy::dim};

@@ -8,6 +8,7 @@
 #include "framework/ops/complex.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
+#include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
@@ -56,6 +57,8 @@ Meta Arange::infer(Inputs) const {
   check<NotImplemented>(dtype != DType::boolean, "\"arange_cpu\" not implemented for 'Bool'");
   check(s != 0, "arange: step must be nonzero");
   check(std::isfinite(a) && std::isfinite(b), "arange: unsupported range: ", a, " -> ", b);
+  for (const Scalar& each : {start, end, step})
+    if (is_reduced(dtype) || is_integral(dtype)) check_held(Held::wide, each, dtype);
   check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
   bool exact = start.is_whole() && end.is_whole() && step.is_whole();
   // PyTorch counts int64 elements, and no others, by the bounds without their fractions.

@@ -61,7 +61,7 @@ struct Linspace : Op {
 };
 
 struct Tril : Op {
-  static constexpr Signature signature = "tril(input: Tensor, diagonal: int = 0) -> Tensor";
+  static constexpr Signature signature = "tril(input: Tensor, diagonal: int | Tensor = 0) -> Tensor";
   static constexpr auto doc = "The lower triangle of the last two axes, zero elsewhere.";
   static constexpr bool may_repeat = true;
   static constexpr bool inplace = true;
@@ -72,7 +72,7 @@ struct Tril : Op {
 };
 
 struct Triu : Op {
-  static constexpr Signature signature = "triu(input: Tensor, diagonal: int = 0) -> Tensor";
+  static constexpr Signature signature = "triu(input: Tensor, diagonal: int | Tensor = 0) -> Tensor";
   static constexpr auto doc = "The upper triangle of the last two axes, zero elsewhere.";
   static constexpr bool may_repeat = true;
   static constexpr bool inplace = true;

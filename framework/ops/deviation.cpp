@@ -86,6 +86,17 @@ std::array<Tensor, 2> ByCorrection::both(const char* op, const Tensor& x) const 
 std::array<Tensor, 2> ByUnbiased::both(const char* op, const Tensor& x) const { return moments(op, x, {}, unbiased, false); }
 std::array<Tensor, 2> ByDimUnbiased::both(const char* op, const Tensor& x) const { return moments(op, x, dim, unbiased, keepdim); }
 
+// Source: PyTorch's std_var_out, which has a loop of its own for one result, and does not reduce into complex numbers.
+static void take_deviation(const Tensor& x, const std::optional<Dims>& dim, const Tensor& out) {
+  const Dims kept = reduced_sizes(x.sizes(), reduced_axes("var", dim, x.ndim()), true);
+  const bool one = kept.product() == 1;
+  check(!one || !is_reduced(x.dtype()) || is_reduced(out.dtype()), "std_var_all: Unsupported dtype ", name_of(x.dtype()));
+  check<NotImplemented>(one || kept.product() == 0 || is_complex(x.dtype()) || !is_complex(out.dtype()), "\"std_cpu\" not implemented for '", name_of(out.dtype()), "'");
+}
+void ByCorrection::take_out(Inputs in, const Tensor& out) const { take_deviation(in[0], dim, out); }
+void ByUnbiased::take_out(Inputs in, const Tensor& out) const { take_deviation(in[0], {}, out); }
+void ByDimUnbiased::take_out(Inputs in, const Tensor& out) const { take_deviation(in[0], dim, out); }
+
 Tensor Var::compose(Inputs in) const { return both("var", in[0])[0]; }
 Tensor VarUnbiased::compose(Inputs in) const { return both("var", in[0])[0]; }
 Tensor VarDimUnbiased::compose(Inputs in) const { return both("var", in[0])[0]; }

@@ -24,6 +24,7 @@ struct VarMeanForward : Op {
 
 // The three ways to say what is reduced and by how much the count is corrected.
 struct ByCorrection : Op {
+  void take_out(Inputs in, const Tensor& out) const;
   std::optional<Dims> dim;
   std::optional<Scalar> correction;
   bool keepdim;
@@ -31,11 +32,13 @@ struct ByCorrection : Op {
   std::array<Tensor, 2> both(const char* op, const Tensor& x) const;
 };
 struct ByUnbiased : Op {
+  void take_out(Inputs in, const Tensor& out) const;
   bool unbiased;
   static constexpr std::tuple fields{&ByUnbiased::unbiased};
   std::array<Tensor, 2> both(const char* op, const Tensor& x) const;
 };
 struct ByDimUnbiased : Op {
+  void take_out(Inputs in, const Tensor& out) const;
   std::optional<Dims> dim;
   bool unbiased, keepdim;
   static constexpr std::tuple fields{&ByDimUnbiased::dim, &ByDimUnbiased::unbiased, &ByDimUnbiased::keepdim};

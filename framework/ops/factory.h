@@ -19,6 +19,7 @@ struct Empty : Factory {
   std::optional<Device> device;
   std::optional<MemoryFormat> memory_format;
   static constexpr std::tuple fields{&Empty::size, &Empty::dtype, &Empty::device, &Empty::memory_format};
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
 };
 
@@ -79,7 +80,7 @@ struct ScalarTensor : Factory {
 
 struct Eye : Factory {
   static constexpr Signature signature =
-      "eye(n: int, m: int | None = None, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+      "eye(n: int | Tensor, m: int | None = None, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "Ones on the diagonal, zeros elsewhere. Shape: (n, m), m being n unless given.";
   int64_t n;
   std::optional<int64_t> m;

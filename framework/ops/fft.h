@@ -55,32 +55,32 @@ struct FftLine : Op {
 };
 
 struct Fft : FftLine {
-  static constexpr Signature signature = "fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
+  static constexpr Signature signature = "fft(input: Tensor, n: int | Tensor | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
   static constexpr auto doc = "Transform along dim, cut or padded with zeros to n.";
   Tensor compose(Inputs in) const;
 };
 struct Ifft : FftLine {
-  static constexpr Signature signature = "ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
+  static constexpr Signature signature = "ifft(input: Tensor, n: int | Tensor | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
   static constexpr auto doc = "The inverse of fft.";
   Tensor compose(Inputs in) const;
 };
 struct Rfft : FftLine {
-  static constexpr Signature signature = "rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
+  static constexpr Signature signature = "rfft(input: Tensor, n: int | Tensor | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
   static constexpr auto doc = "Transform of real numbers: the first n / 2 + 1 results, which hold all.";
   Tensor compose(Inputs in) const;
 };
 struct Irfft : FftLine {
-  static constexpr Signature signature = "irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
+  static constexpr Signature signature = "irfft(input: Tensor, n: int | Tensor | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
   static constexpr auto doc = "The inverse of rfft, real; n is 2 (size - 1) unless given.";
   Tensor compose(Inputs in) const;
 };
 struct Hfft : FftLine {
-  static constexpr Signature signature = "hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
+  static constexpr Signature signature = "hfft(input: Tensor, n: int | Tensor | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
   static constexpr auto doc = "Transform, real, of a Hermitian signal given by its first half.";
   Tensor compose(Inputs in) const;
 };
 struct Ihfft : FftLine {
-  static constexpr Signature signature = "ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
+  static constexpr Signature signature = "ihfft(input: Tensor, n: int | Tensor | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
   static constexpr auto doc = "The inverse of hfft: of a real signal the first half.";
   Tensor compose(Inputs in) const;
 };

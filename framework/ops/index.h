@@ -1,6 +1,7 @@
 // Joining, indexing and sorting. Source of each: the PyTorch page of its name.
 #pragma once
 #include "framework/op/call.h"
+#include "framework/ops/pointwise.h"
 #include "framework/ops/scatter.h"
 
 namespace weir {
@@ -220,7 +221,6 @@ void index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bo
 
 /// RuntimeError where a number, or that in a tensor of one element, is to be written as one of dtype `t` and lies beyond its range. Floating
 /// types have infinities, and a negative whole number wraps in an unsigned type. Source: c10::overflows.
-void check_written(const Scalar& number, DType t);
 void check_written(const Tensor& number, DType t);
 
 }  // namespace weir

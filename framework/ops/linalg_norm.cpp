@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "framework/core/warn.h"
+#include "framework/op/copy.h"
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
@@ -96,6 +98,7 @@ Tensor rank_of(const Tensor& A, const Tensor& atol, const Tensor& rtol, bool her
   check_rank(op, A);
   for (const Tensor& x : {atol, rtol})
     check(!x || !is_complex(x.dtype()), "torch.linalg.matrix_rank: tolerance tensor of complex type is not supported. Got ", x ? name_of(x.dtype()) : "");
+  check(rtol || !is_reduced(A.dtype()), op, ": This function doesn't handle types other than float and double, got ", name_of(A.dtype()));
   check(rtol || is_inexact(A.dtype()), op, ": This function doesn't handle types other than float and double, got ", name_of(A.dtype()));
   if (A.numel() == 0) return zeros_of(Meta(batch_of(A), DType::int64, A.device()));
   const Tensor plain = detach(A), values = hermitian ? abs(Fn<Eigvalsh>()(plain)) : svdvals(plain);
@@ -103,7 +106,7 @@ Tensor rank_of(const Tensor& A, const Tensor& atol, const Tensor& rtol, bool her
   // Source: PyTorch, which writes the ranks of more tolerances than matrices into memory for the matrices.
   const Dims ranks = broadcast(op, absolute.sizes(), relative.sizes());
   if (!(broadcast(op, ranks, batch_of(A)) == batch_of(A)))
-    warn_once(str("An output with one or more elements was resized since it had shape ", batch_of(A), ", which does not match that of the tolerances, ", ranks));
+    warn(str("An output with one or more elements was resized since it had shape ", batch_of(A), ", which does not match that of the tolerances, ", ranks));
   const Tensor limit = maximum(unsqueeze(absolute, int64_t(-1)), unsqueeze(relative, int64_t(-1)) * cast_to(amax(values, Dims{-1}, true), DType::float64));
   return sum(cast_to(values > cast_to(limit, values.dtype()), DType::int64), Dims{-1});
 }
@@ -206,6 +209,19 @@ Tensor CondWord::compose(Inputs in) const {
   return sum(values, Dims{-1}) * sum(reciprocal(values), Dims{-1});
 }
 
+// Source: PyTorch, which gives out= the shape of the matrices before that of the tolerances.
+static void shape_for_ranks(const Tensor& A, const Dims& tolerances, const Tensor& out) {
+  if (A.ndim() < 2 || A.numel() == 0) return;
+  const Dims batch = batch_of(A), ranks = broadcast("linalg.matrix_rank", tolerances, batch);
+  if (ranks == batch) return;
+  resize_out(out, batch);
+  resize(out, ranks);
+}
+void MatrixRankTensors::take_out(Inputs in, const Tensor& out) const {
+  if (in[1] && in[2]) shape_for_ranks(in[0], broadcast("linalg.matrix_rank", in[1].sizes(), in[2].sizes()), out);
+  else if (in[1] || in[2]) shape_for_ranks(in[0], (in[1] ? in[1] : in[2]).sizes(), out);
+}
+void MatrixRankTensor::take_out(Inputs in, const Tensor& out) const { shape_for_ranks(in[0], in[1].sizes(), out); }
 Tensor MatrixRankTensors::compose(Inputs in) const { return rank_of(in[0], in[1], in[2], hermitian); }
 Tensor MatrixRankNumbers::compose(Inputs in) const { return rank_of(in[0], number_of(atol), number_of(rtol), hermitian); }
 Tensor MatrixRankTensor::compose(Inputs in) const { return rank_of(in[0], in[1], number_of(0.0), hermitian); }

@@ -158,6 +158,7 @@ struct MatrixRankTensors : LinalgOp {
   static constexpr Out out = Out::cast;
   bool hermitian;
   static constexpr std::tuple fields{&MatrixRankTensors::hermitian};
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 struct MatrixRankNumbers : LinalgOp {
@@ -176,6 +177,7 @@ struct MatrixRankTensor : LinalgOp {
   static constexpr Out out = Out::cast;
   bool hermitian;
   static constexpr std::tuple fields{&MatrixRankTensor::hermitian};
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 struct MatrixRank : LinalgOp {

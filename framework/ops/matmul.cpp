@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
@@ -42,6 +43,8 @@ Dims with_matrix(Dims batch, int64_t rows, int64_t cols) {
 
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a) {
   const Scalar beta = factor_of(op, product.dtype(), b), alpha = factor_of(op, product.dtype(), a);
+  for (const Scalar& s : {alpha, beta})
+    if (product.numel()) check_held(Held::wide, s, product.dtype());
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
   check(input.dtype() == product.dtype(), op, ": self and mat2 must have the same dtype, but got ", name_of(input.dtype()),
         " and ", name_of(product.dtype()));
@@ -55,6 +58,17 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
     return times(product, alpha) + where(never, input, num(0.0));
   }
   return times(product, alpha) + times(input, beta);  // the product first: its strides are the result's
+}
+
+// PyTorch multiplies a vector as a matrix of one row, in whose shape it writes first.
+static void warn_of_row(const Tensor& vector, const Tensor& out) {
+  if (vector.ndim() == 1 && out.ndim() == 1) warn_of_resize(out.sizes(), Dims{1, out.size(0)});
+}
+void Matmul::take_out(Inputs in, const Tensor& out) const {
+  if (in[1].ndim() == 2 && in[0].ndim() == 1 && out.ndim() == 1 && out.size(0) == in[1].size(1)) warn_of_row(in[0], out);
+}
+void Linear::take_out(Inputs in, const Tensor& out) const {
+  if (in[1].ndim() == 2 && in[0].ndim() == 1 && out.ndim() == 1 && out.size(0) == in[1].size(0)) warn_of_row(in[0], out);
 }
 
 Meta Mm::infer(Inputs in) const {

@@ -32,6 +32,7 @@ struct Linear : Op {
   static constexpr const char* notation = "*i,oi,o->*o";
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr Save saves{.inputs = 0b11};
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -40,6 +41,7 @@ struct Matmul : Op {
   static constexpr Signature signature = "matmul(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Matrix product with broadcast batch axes; vectors count as rows or columns.";
   static constexpr Out out = Out::same;
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

@@ -5,6 +5,7 @@
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
+#include "framework/ops/pointwise.h"
 #include "framework/ops/resample.h"
 #include "framework/ops/view.h"
 
@@ -33,6 +34,7 @@ Tensor ConstantPad::compose(Inputs in) const {
     return clone_of(x);
   }
   Meta m(sizes, x.dtype(), x.device());
+  check_held(Held::own, value, x.dtype());
   if (suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(sizes);
   Tensor out = full_of(m, value), inside = out;
   for (int i = 0; i < pad.n / 2; i++) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
@@ -88,6 +89,12 @@ Tensor IndexFill::compose(Inputs in) const {
   return laid_out_as(fn::reshape(fn::where(written, number, one_axis(x)), x.sizes()), x);
 }
 
+// In place PyTorch looks at the memory before the shapes.
+void IndexCopy::take_out(Inputs in, const Tensor& out) const {
+  const Overlap met = out == in[0] ? overlap(out, in[2]) : Overlap::none;
+  check(met != Overlap::full && met != Overlap::partial, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+        "memory location. Please clone() the tensor before performing the operation.");
+}
 Tensor IndexCopy::compose(Inputs in) const {
   const Tensor &x = in[0], &index = in[1], &source = in[2];
   const int64_t d = wrap_dim(dim, x.ndim(), "index_copy_");

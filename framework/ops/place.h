@@ -48,6 +48,7 @@ struct IndexCopy : Op {
   static constexpr bool inplace = true;
   int64_t dim;
   static constexpr std::tuple fields{&IndexCopy::dim};
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

@@ -65,6 +65,21 @@ void set_default_dtype(DType t) {
   default_float = t;
 }
 
+double largest_number(DType t) {
+  if (is_complex(t)) t = real_type(t);
+  if (t == DType::boolean) return 1;
+  if (!is_floating(t)) return std::ldexp(1.0, int(8 * size_of(t)) - (t != DType::uint8)) - 1;
+  return t == DType::float16 ? 65504.0 : t == DType::bfloat16 ? 3.3895313892515355e38 : t == DType::float32 ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+}
+
+void check_written(const Scalar& s, DType t) {
+  check_fits(s, t);
+  const auto z = s.to_complex();
+  if (is_inexact(t))
+    for (double part : {z.real(), z.imag()})
+      check(!std::isfinite(part) || std::fabs(part) <= largest_number(t), "value cannot be converted to type ", name_of(t), " without overflow");
+}
+
 DType result_type(Inputs in) {
   DType type[3]{};
   bool have[3]{};

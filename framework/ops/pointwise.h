@@ -2,6 +2,8 @@
 //
 // A pointwise op is a struct over Pointwise<Self, Rule>, one scalar formula in kernels/formulas.h and a gradient.
 #pragma once
+#include <cmath>
+
 #include "framework/op/call.h"
 #include "framework/ops/functional.h"
 
@@ -19,6 +21,21 @@ enum class Rule : uint8_t {
   wide,       // as floating, float32 and float64 only: half precision and complex numbers raise
 };
 
+/// Which numbers among an op's fields are refused: those beyond the dtype of its tensors (`own`), or beyond what numbers of that dtype are
+/// computed in (`wide`), float32 for half precision. Source: c10::Scalar's checked conversion, in PyTorch's kernels.
+enum class Held : uint8_t { any, own, wide };
+/// RuntimeError unless a tensor of dtype `t` can hold the number: one beyond the largest of `t` is refused, an infinity is not.
+double largest_number(DType t);
+void check_written(const Scalar& number, DType t);
+inline void check_held(Held how, const Scalar& x, DType t) { check_written(x, how == Held::wide && is_reduced(t) ? DType::float32 : t); }
+/// Ops whose numbers are real have no kernels for complex tensors, which is told later.
+inline void check_held(Held how, double x, DType t) {
+  if (!is_complex(t)) check_held(how, x == std::floor(x) && std::fabs(x) < 0x1p63 ? Scalar(int64_t(x)) : Scalar(x), t);
+}
+template <class T> void check_held(Held how, const std::optional<T>& x, DType t) {
+  if (x) check_held(how, *x, t);
+}
+
 DType default_dtype();
 void set_default_dtype(DType t);
 
@@ -34,7 +51,13 @@ struct Pointwise : Op {
   static constexpr const char* notation = "pointwise";
   static constexpr Rule rule = kRule;
   static constexpr bool differentiable = kRule != Rule::compare && kRule != Rule::predicate && kRule != Rule::integral;
-  Meta infer(Inputs in) const { return pointwise_meta(Self::signature.name.data(), kRule, in); }
+  static constexpr Held held = Held::any;
+  Meta infer(Inputs in) const {
+    const Meta m = pointwise_meta(Self::signature.name.data(), kRule, in);
+    if constexpr (Self::held != Held::any)
+      std::apply([&](auto... field) { (check_held(Self::held, static_cast<const Self&>(*this).*field, m.dtype), ...); }, Self::fields);
+    return m;
+  }
 };
 
 }  // namespace weir

@@ -130,7 +130,10 @@ Tensors AdaptiveAvgPoolBackward::vjp(const Saved& s, const Tensor& d) const {
 }
 
 Tensors MaxPool2dWithIndices::compose(Inputs in) const { return max_pool<2>("max_pool2d", *this, in); }
-Tensors MaxPool3dWithIndices::compose(Inputs in) const { return max_pool<3>("max_pool3d", *this, in); }
+Tensors MaxPool3dWithIndices::compose(Inputs in) const {
+  check(in[0].ndim() != 4 || !suggests_channels_last(in[0].sizes(), in[0].strides()), "Unsupported memory format. Supports only ChannelsLast3d, Contiguous");
+  return max_pool<3>("max_pool3d", *this, in);
+}
 Tensor AvgPool2d::compose(Inputs in) const { return avg_pool<2>("avg_pool2d", *this, in); }
 Tensor AvgPool3d::compose(Inputs in) const { return avg_pool<3>("avg_pool3d", *this, in); }
 

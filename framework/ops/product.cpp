@@ -93,6 +93,11 @@ Tensor Mv::compose(Inputs in) const {
   return fn::matmul(a, v);
 }
 
+// A number times a tensor goes into any dtype.
+void Inner::take_out(Inputs in, const Tensor& out) const {
+  check(in[0].ndim() == 0 || in[1].ndim() == 0 || out.dtype() == in[0].dtype(), "inner: Expected out tensor to have dtype ", name_of(in[0].dtype()), ", but got ",
+        name_of(out.dtype()), " instead");
+}
 Tensor Inner::compose(Inputs in) const {
   const Tensor &a = in[0], &b = in[1];
   if (a.ndim() == 0 || b.ndim() == 0) return a * b;
@@ -109,6 +114,8 @@ Tensor Addmv::compose(Inputs in) const {
         vec.ndim());
   check(x.dtype() == mat.dtype() && x.dtype() == vec.dtype(), "addmv input tensors must have the same dtype, but got ", name_of(x.dtype()), ", ", name_of(mat.dtype()),
         ", and ", name_of(vec.dtype()));
+  check_held(Held::own, beta, x.dtype());
+  if (mat.size(0)) check_held(Held::own, alpha, x.dtype());
   return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) { return scaled_sum("addmv", given, fn::mv(a, b), beta, alpha); });
 }
 
@@ -120,6 +127,7 @@ Tensor Addr::compose(Inputs in) const {
   const Tensor self = fn::expand(in[0], product.sizes());
   // Of truth values the factors are such too.
   auto factor = [&](const Scalar& s) { return type == DType::boolean ? Scalar(!s.is_zero()) : s; };
+  for (const Scalar& s : {beta, alpha}) check_held(Held::own, factor(s), type);
   // Source of the layout: PyTorch reads self first, also where beta is 0.
   return laid_out(scaled_sum("addr", cast_to(self, type), cast_to(product, type), factor(beta), factor(alpha)), pointwise_meta("addr", Rule::promote, std::array{self, product}));
 }
@@ -127,8 +135,10 @@ Tensor Addr::compose(Inputs in) const {
 Tensor Addbmm::compose(Inputs in) const {
   wrap_dim(1, in[1].ndim(), "addbmm"), wrap_dim(2, in[2].ndim(), "addbmm");  // PyTorch asks for these sizes before it looks at the ranks
   for (int i : {1, 2}) check(in[i].ndim() == 3, "addbmm: expected 3-D tensor for 'batch", i, "', but got ", in[i].ndim(), "-D");
-  const Tensor products = fn::matmul(in[1], in[2]);
-  return row_major_of(scaled_sum("addbmm", in[0], fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, alpha));
+  return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
+    const Tensor products = fn::matmul(a, b);
+    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, alpha);
+  }));
 }
 
 Tensor Kron::compose(Inputs in) const {
@@ -158,13 +168,17 @@ Tensor TensordotAxes::compose(Inputs in) const {
   return fn::reshape(fn::mm(flat_a, flat_b), sizes);
 }
 
+static int64_t first_of_three(const Tensor& x) {
+  for (int i = 0; i < x.ndim(); i++)
+    if (x.size(i) == 3) return i;
+  throw Error("no dimension of size 3 in input");
+}
+void CrossOfThree::take_out(Inputs in, const Tensor&) {  // PyTorch's warning is of the other form only
+  if (!dim) dim = first_of_three(in[0]);
+}
 Tensor CrossOfThree::compose(Inputs in) const {
   if (!dim) warn_once("Using torch.cross without specifying the dim arg is deprecated: give dim, or use torch.linalg.cross.");
-  int64_t along = 0;
-  if (dim) along = *dim;
-  else while (along < in[0].ndim() && in[0].size(along) != 3) along++;
-  check(dim || along < in[0].ndim(), "no dimension of size 3 in input");
-  return fn::cross(in[0], in[1], along);
+  return fn::cross(in[0], in[1], dim ? *dim : first_of_three(in[0]));
 }
 
 // x ** 0 to x ** (count - 1) of each element; of whole numbers in int64.

@@ -44,8 +44,9 @@ struct Mv : Op {
 struct Inner : Op {
   static constexpr Signature signature = "inner(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Sums of products over the last axes.";
-  static constexpr Out out = Out::exact;
+  static constexpr Out out = Out::apart;
   static constexpr OutHistory out_history = OutHistory::kept;
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 
@@ -106,6 +107,7 @@ struct CrossOfThree : Op {
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> dim;
   static constexpr std::tuple fields{&CrossOfThree::dim};
+  void take_out(Inputs in, const Tensor& out);
   Tensor compose(Inputs in) const;
 };
 

@@ -25,7 +25,11 @@ std::pair<int64_t, int64_t> whole_range(DType t) {
 }  // namespace
 
 Meta Uniform::infer(Inputs in) const {
-  check(is_inexact(in[0].dtype()), "uniform_: not implemented for '", name_of(in[0].dtype()), "'");
+  check<NotImplemented>(is_inexact(in[0].dtype()), "uniform_: not implemented for '", name_of(in[0].dtype()), "'");
+  const DType t = is_complex(in[0].dtype()) ? real_type(in[0].dtype()) : in[0].dtype();
+  const double most = largest_number(t);
+  for (auto [name, bound] : {std::pair("from", from), std::pair("to", to)})
+    check(std::fabs(bound) <= most, "uniform_: ", name, " is out of bounds for ", name_of(t), ", got ", bound);
   check(from <= to || (is_complex(in[0].dtype()) && in[0].numel() == 0), "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
   return like(in[0]);
 }
@@ -87,7 +91,7 @@ std::array<Meta, 2> DropoutWithMask::infer(Inputs in) const {
 Tensors DropoutWithMask::vjp(const Saved& s, const Tensor& dy) const {
   return {Fn<MaskScale>()(dy, s.output(1), 1 - p)};
 }
-Meta MaskScale::infer(Inputs in) const { return like(in[0]); }
+Meta MaskScale::infer(Inputs in) const { return with_strides(like(in[0]), in[1]); }
 Tensors MaskScale::vjp(const Saved& s, const Tensor& dy) const { return {Fn<MaskScale>()(dy, s.input(1), keep), Tensor()}; }
 
 Tensor Dropout::compose(Inputs in) const {

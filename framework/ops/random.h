@@ -100,7 +100,7 @@ struct RReluNoise : Op {
 };
 
 struct RandPerm : Op {
-  static constexpr Signature signature = "randperm_of(n: int, generator: Generator | None = None) -> Tensor";
+  static constexpr Signature signature = "randperm_of(n: int | Tensor, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "A random permutation of 0 .. n - 1, int64.";
   static constexpr Module module = Module::hidden;
   int64_t n;

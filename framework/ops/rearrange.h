@@ -82,7 +82,7 @@ struct SelectScatter : Op {
 
 struct SliceScatter : Op {
   static constexpr Signature signature =
-      "slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor";
+      "slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | Tensor | None = None, end: int | None = None, step: int = 1) -> Tensor";
   static constexpr auto doc = "A copy of input with src at start:end:step along dim.";
   static constexpr bool complex_gradient = false;
   static constexpr Out out = Out::cast;

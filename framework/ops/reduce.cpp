@@ -282,7 +282,10 @@ Tensors Cumprod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), y = s.output();
   if (x.ndim() == 0 || x.size(dim) == 1) return {dy};
   // Source: PyTorch, which divides the sums of a real product of complex numbers by the complex ones.
-  if (is_complex(x.dtype()) && !is_complex(y.dtype())) return {flip_of(cumsum(flip_of(cast_to(dy, x.dtype()) * y, Dims{dim}), dim), Dims{dim}) / x};
+  if (is_complex(x.dtype()) && !is_complex(y.dtype())) {
+    const Tensor sums = flip_of(cumsum(flip_of(cast_to(dy, x.dtype()) * y, Dims{dim}), dim), Dims{dim});
+    return {sums / fn::conjugate(x)};
+  }
   if (!mode.grad) return {fn::cumprod_backward(dy, x, y, dim)};
   if (x.numel() && item(fn::any(logical_not(x))).to<bool>())
     return {cumprod_gradient(x, dy, wrap_dim(dim, x.ndim(), "cumprod"))};

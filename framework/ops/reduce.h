@@ -195,7 +195,7 @@ struct MinOther : Op {
 
 struct Any : Op {
   static constexpr Signature signature =
-      "any(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False) -> Tensor";
+      "any(input: Tensor, dim: list[int] | int | None = None, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Is any element nonzero? bool (uint8 for uint8).";
   static constexpr Out out = Out::truth;
   std::optional<Dims> dim;
@@ -206,7 +206,7 @@ struct Any : Op {
 
 struct All : Op {
   static constexpr Signature signature =
-      "all(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False) -> Tensor";
+      "all(input: Tensor, dim: list[int] | int | None = None, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Are all elements nonzero? bool (uint8 for uint8).";
   static constexpr Out out = Out::truth;
   std::optional<Dims> dim;

@@ -45,7 +45,7 @@ Meta PadBorder::infer(Inputs in) const {
 }
 Tensors PadBorder::vjp(const Saved& s, const Tensor& dy) const {
   int n = s.input_meta(0).sizes.n;
-  return {fn::pad_border_backward(dy, dim, s.input_meta(0).sizes[wrap_dim(dim, n, "pad")], before, mode)};
+  return {pictured_as(dy, fn::pad_border_backward(dy, dim, s.input_meta(0).sizes[wrap_dim(dim, n, "pad")], before, mode))};
 }
 Meta PadBorderBackward::infer(Inputs in) const { return with_axis(in[0], axis_of("pad_border_backward", in[0], dim), size); }
 Tensors PadBorderBackward::vjp(const Saved& s, const Tensor& g) const {
@@ -62,7 +62,7 @@ Meta Resample::infer(Inputs in) const {
 }
 Tensors Resample::vjp(const Saved& s, const Tensor& dy) const {
   int64_t old = s.input_meta(0).sizes[wrap_dim(dim, dy.ndim(), "interpolate")];
-  return {fn::resample_backward(dy, dim, old, step, mode, align_corners, antialias)};
+  return {pictured_as(dy, fn::resample_backward(dy, dim, old, step, mode, align_corners, antialias))};
 }
 Meta ResampleBackward::infer(Inputs in) const { return with_axis(in[0], axis_of("interpolate", in[0], dim), size); }
 Tensors ResampleBackward::vjp(const Saved& s, const Tensor& g) const {

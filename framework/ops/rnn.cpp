@@ -62,6 +62,7 @@ State step(RnnMode mode, const Weights& w, const Tensor& gates_x, const State& s
   if (mode == RnnMode::tanh) return {fn::tanh(gates_x + gates_h), {}};
   if (mode == RnnMode::relu) return {fn::relu(gates_x + gates_h), {}};
   if (mode == RnnMode::gru) {
+    check(gates_x.ndim() == gates_h.ndim(), "gru: expected an input and a hidden state of as many axes, but got ", gates_x.ndim(), " and ", gates_h.ndim());
     Tensors x = fn::chunk(gates_x, 3, -1), h = fn::chunk(gates_h, 3, -1);
     Tensor reset = fn::sigmoid(x[0] + h[0]), update = fn::sigmoid(x[1] + h[1]);
     Tensor candidate = fn::tanh(x[2] + h[2] * reset);

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
 #include "framework/ops/create.h"
@@ -30,7 +31,12 @@ Meta Binomial::infer(Inputs in) const {
   check<ValueError>(is_floating(in[1].dtype()), "binomial only supports floating-point dtypes for prob, got: ", name_of(in[1].dtype()));
   check(in[0].dtype() == in[1].dtype(), "Found dtype ", name_of(in[1].dtype()), " but expected ", name_of(in[0].dtype()));
   check<NotImplemented>(!is_reduced(in[0].dtype()), "binomial: not implemented for ", name_of(in[0].dtype()));
-  return {broadcast("binomial", in[0].sizes(), in[1].sizes()), in[0].dtype(), in[0].device()};
+  Meta m(broadcast("binomial", in[0].sizes(), in[1].sizes()), in[0].dtype(), in[0].device());
+  if (in[0].sizes() == m.sizes) return m;
+  // Source: PyTorch, which makes a result of count's shape and lets the loop over both resize it.
+  warn_of_resize(in[0].sizes(), m.sizes);
+  m.strides = pointwise_meta("binomial(", Rule::promote, in).strides;
+  return m;
 }
 
 Meta MultinomialDraws::infer(Inputs in) const { return {Dims{in[0].size(0), num_samples}, DType::int64, in[0].device()}; }

@@ -46,7 +46,7 @@ void check_numbers(const char* op, const Tensor& t, const char* name) {
 
 Tensor step_of(const char* op, const Tensor& y, const Scalar& dx) {
   check_numbers(op, y, "y");
-  check(!is_complex(dx.dtype()), op, ": Currently, we only support dx as a real number.");
+  check(!is_complex(dx.dtype()) && dx.kind != Scalar::Kind::boolean, op, ": Currently, we only support dx as a real number.");
   return wrapped_number(dx, y.device());
 }
 

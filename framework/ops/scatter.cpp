@@ -148,6 +148,7 @@ Tensors Scatter::vjp(const Saved& s, const Tensor& dy) const {
 Meta ScatterValue::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "scatter");
   check_along("scatter", in[0], dim, in[1], nullptr);
+  if (in[1].numel()) check_held(Held::own, value, in[0].dtype());
   return like(in[0]);
 }
 Tensors ScatterValue::vjp(const Saved& s, const Tensor& dy) const {

@@ -5,6 +5,7 @@
 
 #include "framework/core/warn.h"
 #include "framework/op/autocast.h"
+#include "framework/op/out.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
@@ -91,7 +92,7 @@ Meta SearchSorted::infer(Inputs in) const {
         "less than ", std::numeric_limits<int32_t>::max(), ", but we got ", edges.sizes().back());
   constexpr const char* names[] = {"the boundaries", "input", "sorter"};
   for (size_t i = 0; i < in.size(); i++)
-    if (in[i] && !in[i].is_contiguous()) warn_once(str(op, names[i], " is not contiguous, which makes it slower: a copy is made"));
+    if (x.numel() && in[i] && !in[i].is_contiguous()) warn_once(str(op, names[i], " is not contiguous, which makes it slower: a copy is made"));
   return {x.sizes(), out_int32 ? DType::int32 : DType::int64, edges.device()};
 }
 
@@ -109,6 +110,11 @@ Meta Isin::infer(Inputs in) const {
   if (in[1].numel() >= few) check_joinable("isin", in[0].dtype());
   else check(bool(view_strides(in[1], Dims{in[1].numel()})), "isin: view size is not compatible with test_elements of size ", in[1].sizes(), " and strides ", in[1].strides());
   return {in[0].sizes(), DType::boolean, in[0].device()};
+}
+
+// Source: PyTorch, which looks for a number as a tensor of one axis.
+void Isin::take_out(Inputs in, const Tensor& out) const {
+  if (in[0].has_flag(kWrappedNumber) && out.ndim() == 0) warn_of_resize(out.sizes(), Dims{1});
 }
 
 Meta Histc::infer(Inputs in) const {

@@ -35,6 +35,7 @@ struct Isin : Op {
   static constexpr bool differentiable = false;
   bool assume_unique, invert;
   static constexpr std::tuple fields{&Isin::assume_unique, &Isin::invert};
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
 };
 

@@ -282,6 +282,7 @@ struct Sigmoid : Pointwise<Sigmoid, Rule::floating> {
 struct Logit : Pointwise<Logit, Rule::floating> {
   static constexpr Signature signature = "logit(input: Tensor, eps: float | None = None) -> Tensor";
   static constexpr auto doc = "log(x / (1 - x)), x clamped to [eps, 1 - eps] first.";
+  static constexpr Held held = Held::own;
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> eps;
   static constexpr std::tuple fields{&Logit::eps};
@@ -419,8 +420,7 @@ struct Isneginf : Pointwise<Isneginf, Rule::predicate> {
 
 struct LogicalNot : Pointwise<LogicalNot, Rule::predicate> {
   static constexpr Signature signature = "logical_not(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x zero?";
-  static constexpr bool keeps_history = true;
+  static constexpr auto doc = "Is x zero?"; static constexpr bool keeps_history = true;
 };
 
 struct BitwiseNotInt : Pointwise<BitwiseNotInt, Rule::integral> {

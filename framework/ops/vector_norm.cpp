@@ -98,9 +98,10 @@ Tensor CosineSimilarity::compose(Inputs in) const {
   const Tensor both[2] = {fn::expand(in[0], sizes), fn::expand(in[1], sizes)};  // first, so that a tensor without axes has its say in the dtype
   const DType type = result_type(both);
   check(is_floating(type), "expected common dtype to be floating point, yet common dtype is ", name_of(type));
+  check_held(Held::wide, eps, type);
   auto unit = [&](const Tensor& t) {  // in its own precision
     Tensor x = is_floating(t.dtype()) ? t : cast_to(t, type), norm = fn::norm2(x, Dims{dim}, true), fixed = detach(norm);
-    return x / (norm + (fn::clamp(fixed, Scalar(eps)) - fixed));  // as in PyTorch, the clamp passes the gradient of the norm
+    return x / (norm + (fn::clamp(fixed, Scalar(std::min(eps, largest_number(x.dtype())))) - fixed));  // as in PyTorch, the clamp passes the gradient of the norm
   };
   return fn::sum(unit(both[0]) * unit(both[1]), Dims{dim});
 }

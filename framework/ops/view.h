@@ -93,7 +93,7 @@ struct Slice : ViewOp {
 };
 
 struct Squeeze : ViewOp {
-  static constexpr Signature signature = "squeeze(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
+  static constexpr Signature signature = "squeeze(input: Tensor, dim: list[int] | int | None = None) -> Tensor";
   static constexpr auto doc = "Axes of size 1 removed: all, or those named.";
   static constexpr bool inplace = true;
   std::optional<Dims> dim;

@@ -18,6 +18,11 @@ Tensor laid_out_as(const Tensor& x, const Tensor& r) {
   return channels ? fn::clone(r, x.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d) : r;
 }
 
+// Source: PyTorch's kernels, which know the layouts of four axes.
+void check_picture(const Tensor& x) {
+  check(x.ndim() != 5 || !suggests_channels_last(x.sizes(), x.strides()), "Unsupported memory format. Supports only ChannelsLast, Contiguous");
+}
+
 // `x` with its last three axes split into `parts`, these permuted, and joined to (channels, height, width).
 Tensor regrouped(const Tensor& x, std::initializer_list<int64_t> parts, std::initializer_list<int64_t> order, std::initializer_list<int64_t> joined) {
   Dims lead = x.sizes();
@@ -50,9 +55,12 @@ Tensor PixelShuffle::compose(Inputs in) const {
   const int64_t r = upscale_factor;
   check(x.ndim() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got input with ", x.ndim(), " dimension(s)");
   check(r > 0, "pixel_shuffle expects a positive upscale_factor, but got ", r);
-  int64_t c = x.size(-3), h = x.size(-2), w = x.size(-1), square = checked_mul(r, r);
+  int64_t c = x.size(-3), h = x.size(-2), w = x.size(-1);
+  check<ValueError>(r < int64_t(3037000500), "upscale factor is too large, (upscale_factor)^2 overflowed: upscale_factor=", r);
+  const int64_t square = r * r;
   check(c % square == 0, "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
         "input.size(-3)=", c, " is not divisible by ", square);
+  check_picture(x);
   return regrouped(x, {c / square, r, r, h, w}, {0, 3, 1, 4, 2}, {c / square, h * r, w * r});
 }
 
@@ -64,6 +72,7 @@ Tensor PixelUnshuffle::compose(Inputs in) const {
   int64_t c = x.size(-3), h = x.size(-2), w = x.size(-1);
   check(h % r == 0, "pixel_unshuffle expects height to be divisible by downscale_factor, but input.size(-2)=", h, " is not divisible by ", r);
   check(w % r == 0, "pixel_unshuffle expects width to be divisible by downscale_factor, but input.size(-1)=", w, " is not divisible by ", r);
+  check_picture(x);
   if (x.numel() == 0) return fn::clone(x);  // as PyTorch, which leaves the shape of nothing as it is
   return regrouped(x, {c, h / r, r, w / r, r}, {0, 2, 4, 1, 3}, {c * r * r, h / r, w / r});
 }

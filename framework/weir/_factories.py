@@ -106,6 +106,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         raise ValueError("can't alias tensor: another dtype or device needs a copy")
     if copy and r is t:
         r = t.clone()
+    if requires_grad is None and r.requires_grad:
+        warnings.warn("asarray: requires_grad was not given, and so is that of the given tensor.", UserWarning, stacklevel=2)
     if requires_grad is None or r.requires_grad == requires_grad:
         return r
     return r.requires_grad_(requires_grad) if requires_grad or r.is_leaf else r.detach()  # a leaf itself, as in PyTorch

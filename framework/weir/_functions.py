@@ -75,9 +75,10 @@ _histogramdd, _histogramdd_edges = weir._C.ops["hidden"]["histogramdd"], weir._C
 def histogramdd(input, bins, range=None, weight=None, density=False):
     """(counts, edges of each dim) of the rows of input, points of D dims; bins: a number, one per dim, or edges per dim."""
     if isinstance(bins, (list, tuple)) and bins and isinstance(bins[0], Tensor):
-        whole = [not (edges.dim() or edges.is_floating_point() or edges.is_complex()) for edges in bins]
-        if whole[0] and not all(whole):  # the first passes for a number, and so must the others
-            raise TypeError("histogramdd(): argument 'bins' must be numbers, or edges of one axis each")
+        # One whole number passes for a number, and so must all others then; the op below says which do not.
+        if bins[0].numel() == 1 and not (bins[0].is_floating_point() or bins[0].is_complex()):
+            counts, *edges = _histogramdd(input, list(bins), range, weight, density)
+            return _Histogramdd(counts, tuple(edges))
         counts, *edges = _histogramdd_edges(input, weight, list(bins), density)
     else:
         counts, *edges = _histogramdd(input, [bins] * input.shape[-1] if isinstance(bins, int) else bins, range, weight, density)

@@ -60,11 +60,17 @@ def contiguous(self, memory_format=contiguous_format):
 
 
 def suggested_format(self):
-    """channels_last where the axes lie in that order and not in their own, else contiguous_format, holes or not."""
-    for format, rank in ((T.channels_last, 4), (T.channels_last_3d, 5)):
-        if self.dim() == rank and not self.is_contiguous() and self.is_contiguous(memory_format=format):
-            return format
-    return contiguous_format
+    """channels_last where the strides tell of that order and not of the axes' own, else contiguous_format, holes or not.
+    Source: c10's is_channels_last_strides."""
+    format = {4: T.channels_last, 5: T.channels_last_3d}.get(self.dim())
+    sizes, strides, least = self.shape, self.stride(), 0
+    if format is None or strides[1] == 0:
+        return contiguous_format
+    for d in (1, *range(self.dim() - 1, 1, -1), 0):
+        if sizes[d] == 0 or strides[d] < least or d == 0 and least == strides[1]:
+            return contiguous_format
+        least = strides[d] * sizes[d]
+    return format
 
 
 _PYTHON_DTYPES = {_python_bool: _bool, int: T.int64, float: T.float64, complex: T.complex128}
@@ -85,6 +91,11 @@ def _target(args, dtype, device, non_blocking, copy):
         if type_of(first) is int and not rest:  # alone it names a device
             raise RuntimeError("Cannot access accelerator device when none is available.")
         dtype = _PYTHON_DTYPES[type_of(first)]
+    elif getattr(type_of(first), "__module__", None) == "numpy" and hasattr(first, "dtype") and not hasattr(first, "__len__"):
+        # A scalar of NumPy's that is no Python number stands for a tensor, of float64; a whole one for a device.
+        if first.dtype.kind in "iu" and not rest:
+            raise RuntimeError("Cannot access accelerator device when none is available.")
+        dtype = T.float64
     elif first is not None:
         raise TypeError(f"to() received an invalid combination of arguments: {type_of(first).__name__}")
     for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
@@ -222,6 +233,8 @@ def zero_(self):
 
 def resize_(self, *size, memory_format=None):
     """Changes the shape in place, and the strides to a memory format's; elements beyond the old ones are undefined."""
+    if len(size) == 1 and isinstance(size[0], Tensor) and size[0].numel() != 1:
+        raise TypeError("resize_(): argument 'size' (position 1) must be tuple of ints, not Tensor")
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size

@@ -114,10 +114,10 @@ def dim_order(self, ambiguity_check=False):
 def resize(self, *sizes):
     """A tensor of self's numbers in other sizes, numbers of which the product must be self's. Source: Tensor.resize, which PyTorch
     deprecates."""
-    if not all(isinstance(size, int) for size in sizes) or math.prod(sizes) != self.numel():
+    _warn("non-inplace resize is deprecated", stacklevel=2)
+    if math.prod(sizes) != self.numel():  # arrays and tensors among the sizes say themselves whether that is one truth
         raise RuntimeError(f"requested resize to {sizes}, but the given tensor has a size of {tuple(self.shape)} ({self.numel()} elements). "
                            "autograd's resize can only change the shape of a given tensor, while preserving the number of elements.")
-    _warn("non-inplace resize is deprecated", stacklevel=2)
     return self.contiguous().view(*sizes)
 
 

@@ -116,6 +116,8 @@ def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=N
         low, high = high, None
     if low is None or size is None:
         raise TypeError("randint(): expected (high, size) or (low, high, size)")
+    if out is not None and dtype not in (None, out.dtype):  # told before the size is read
+        raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
     size = _argument("randint", "size", 3, "list[int]", size)
     low, high = _bounds(*(_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else _bound("randint", x, "int | None") for x in (low, high)))
     r = _empty(size, dtype=dtype or T.int64)
@@ -136,6 +138,8 @@ def _like(fill, bounds=()):
     def like(input: Tensor, *args, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
              memory_format=None, generator=None, **kw):
         check_options(layout, pin_memory, requires_grad)
+        if len(args) > 1:  # two bounds are numbers, for which tensors of one element stand, whatever their axes
+            args = [_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else x for x in args]
         args, kw = [_bound("randint_like", x) for x in args], {k: _bound("randint_like", x) if k in bounds else x for k, x in kw.items()}
         target = _torch["empty_like"](input, dtype=dtype, memory_format=memory_format)
         target = target if device is None else target.to(device)
@@ -205,6 +209,9 @@ def random_(self, *bounds, generator=None, **named):
     named.update(zip(names, bounds))
     if len(bounds) > 2 or named and named.keys() not in ({"to"}, {"from", "to"}):
         raise TypeError("random_() takes no bound, `to`, or `from` and `to`")
+    for name, bound in named.items():
+        if isinstance(bound, Tensor) and bound.dim():
+            raise TypeError(f"random_(): argument '{name}' must be int, not Tensor of {bound.dim()} axes")
     low = named.get("from", 0 if named else None)
     return self.random_range_(low, named.get("to"), generator=generator)
 

@@ -22,12 +22,32 @@ template <class R> ComplexVec<R> formula(const PowOfTensors&, ComplexVec<R> a, C
 struct PowOfOne : Pow {};
 template <class T> T formula(const PowOfOne&, T, T) { return T(std::complex<double>(1)); }
 
+// Powers below zero, of a number: PyTorch divides by a product or a root made before, which decides what infinities give.
+struct PowBelowZero : Pow {};
+template <class R> ComplexVec<R> formula(const PowBelowZero&, ComplexVec<R> a, ComplexVec<R> b) {
+  using V = ComplexVec<R>;
+  const V one(std::complex<double>(1));
+  const double e = double(b.re.v[0]);
+  if (e == -1) return one / a;
+  if (e == -2) return one / (a * a);
+  if (e == -0.5) return one / sqrt(a);
+  if (e != -3) return pow(a, b);
+  V r = a;
+  for (int i = 0; i < r.size; i++) {
+    const std::complex<double> z = std::pow(std::complex<double>(a.re.v[i], a.im.v[i]), std::complex<double>(-3));
+    r.re.v[i] = R(z.real()), r.im.v[i] = R(z.imag());
+  }
+  return r;
+}
+
 static void power(const Pow& op, Inputs in, Outputs out) {
   static const Loops numbers = loops_of<Pow>();
   static const auto complex_by = [](auto loop) { Loops l = numbers; l.c128 = loop; return l; };
-  static const Loops tensors = complex_by(loop<PowOfTensors, std::complex<double>>), one = complex_by(loop<PowOfOne, std::complex<double>>);
+  static const Loops tensors = complex_by(loop<PowOfTensors, std::complex<double>>), one = complex_by(loop<PowOfOne, std::complex<double>>),
+                     below = complex_by(loop<PowBelowZero, std::complex<double>>);
   const bool of_one = in[0].has_flag(kWrappedNumber) && in[0].dtype() != DType::boolean && item(in[0]).to_complex() == 1.0;
-  const Loops& loops = of_one ? one : in[1].has_flag(kWrappedNumber) ? numbers : tensors;
+  auto below_zero = [](const Scalar& e) { return e.to_complex().imag() == 0 && e.to_complex().real() < 0; };
+  const Loops& loops = of_one ? one : !in[1].has_flag(kWrappedNumber) ? tensors : below_zero(item(in[1])) ? below : numbers;
   run_pointwise("pow(", loops, computes<Pow>(&op, in, out[0].dtype()), &op, in, out[0]);
 }
 

@@ -93,6 +93,7 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
   Tensor index = row_major(in[1]), src = row_major(in[2]);
   const Axis s(in[0].sizes(), op.dim, "index_add");
   int64_t m = index.numel();
+  if (in[0].ndim() > 1 && in[0].numel() == 0) return;  // nor is the index looked at, as in PyTorch
   bool scatters = in[0].ndim() > 1 && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
   std::vector<int64_t> at = checked_indices(index, [&](int64_t i) {
     if (scatters) checked_along(i, s.n, int(op.dim));

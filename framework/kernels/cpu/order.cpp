@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
@@ -154,8 +155,44 @@ template <class F> void pick(const Tensor& x, int64_t dim, Outputs out, F&& rank
 size_t middle(size_t n, size_t nans) { return nans ? n - nans : (n - 1) / 2; }
 size_t middle_of_numbers(size_t n, size_t nans) { return nans == n ? 0 : (n - nans - 1) / 2; }
 
+// Hoare's selection with the median of three as pivot, so that of equal numbers the index is PyTorch's. Source: ATen/native/SortingUtils.h.
+template <class T> void select_kth(std::vector<T>& v, std::vector<int64_t>& at, int64_t k) {
+  auto above = [&](T a, T b) { return (is_nan(a) && !is_nan(b)) || a > b; };
+  auto exchange = [&](int64_t i, int64_t j) { std::swap(v[i], v[j]), std::swap(at[i], at[j]); };
+  for (int64_t low = 0, high = int64_t(v.size()) - 1; high > low;) {
+    if (high == low + 1) {
+      if (above(v[low], v[high])) exchange(low, high);
+      return;
+    }
+    exchange(low + (high - low) / 2, low + 1);
+    if (above(v[low + 1], v[high])) exchange(low + 1, high);
+    if (above(v[low], v[high])) exchange(low, high);
+    if (above(v[low + 1], v[low])) exchange(low + 1, low);
+    int64_t i = low + 1, j = high;
+    for (const T pivot = v[low];;) {
+      do i++; while (above(pivot, v[i]));
+      do j--; while (above(v[j], pivot));
+      if (j < i) break;
+      exchange(i, j);
+    }
+    exchange(low, j);
+    if (j <= k) low = i;
+    if (j >= k) high = j - 1;
+  }
+}
+
 void kthvalue(const Kthvalue& op, Inputs in, Outputs out) {
-  pick(in[0], op.dim, out, [&](size_t, size_t) { return size_t(op.k - 1); });
+  if (out[0].numel() == 0) return;
+  by_class(in[0].dtype(), [&]<class T>(TypeTag<T>) {
+    for_lines<T>(in[0], op.dim, [&](const std::vector<T>& line, int64_t l) {
+      std::vector<T> v = line;
+      std::vector<int64_t> at(line.size());
+      std::iota(at.begin(), at.end(), int64_t(0));
+      select_kth(v, at, op.k - 1);
+      out[1].data<int64_t>()[l] = at[op.k - 1];
+      convert(dtype_of<T>(), &v[op.k - 1], 1, out[0].dtype(), out[0].raw() + l * int64_t(size_of(out[0].dtype())), 1, 1);
+    });
+  });
 }
 void median_dim(const MedianDim& op, Inputs in, Outputs out) { pick(in[0], op.dim, out, middle); }
 void nanmedian_dim(const NanmedianDim& op, Inputs in, Outputs out) { pick(in[0], op.dim, out, middle_of_numbers); }

@@ -26,6 +26,19 @@ def _nan_to_num_(core, input, *args, **kwargs):
     return core(input, *args, **kwargs)
 
 
+@completes("stft")
+def _stft(core, input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None,
+          return_complex=None, align_to_window=None):
+    """PyTorch pads in Python, before anything else is looked at: what is true centres the frames."""
+    if center and align_to_window is not None:
+        raise RuntimeError("stft align_to_window should only be set when center = false")
+    if center:
+        by, rank = int(n_fft // 2), input.dim()
+        padded = weir.nn.functional.pad(input.view([1] * (3 - rank) + list(input.shape)), [by, by], pad_mode)
+        input = padded.view(padded.shape[-rank:])
+    return core(input, n_fft, hop_length, win_length, window, False, "reflect", normalized, onesided, return_complex, align_to_window)
+
+
 @completes("range")
 def _range(core, *args, **kwargs):
     """PyTorch's `range` alone takes no None for its layout, and says that it goes."""

@@ -185,6 +185,8 @@ class Optimizer:
             params = [p for p in group["params"] if p.grad is not None]
             if params and group.get("capturable"):
                 raise AssertionError("If capturable=True, params and state must be on an accelerator, and there is none.")
+            if group.get("fused") and not all(p.is_floating_point() for p in params):
+                raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported devices: ['cpu']")
             with weir.set_grad_enabled(bool(group.get("differentiable"))):
                 (self._step_differentiably if group.get("differentiable") else self._step_group)(params, group)
         return loss

@@ -93,3 +93,12 @@ def test_pictures_keep_their_layout(sizes, call):
         x = t.rand(sizes).contiguous(memory_format=t.channels_last if len(sizes) == 4 else t.channels_last_3d)
         return eval(call, {"t": t, "F": t.nn.functional, "x": x}).stride()
     assert strides(weir) == strides(torch)
+
+
+@pytest.mark.parametrize("name", ["reflected", "replicated", "nearest", "dropout", "means", "maxima", "silu", "prelu"])
+def test_gradients_of_pictures_keep_their_layout(name):
+    def strides(t):
+        x = t.rand(2, 4, 6, 5).contiguous(memory_format=t.channels_last).requires_grad_()
+        y = eval(OF_PICTURES[name], {"t": t, "F": t.nn.functional, "x": x})
+        return t.autograd.grad(y, x, t.ones_like(y).contiguous(memory_format=t.channels_last))[0].stride()
+    assert strides(weir) == strides(torch)

@@ -1,6 +1,7 @@
 """Max, average and power pooling over windows. 1-d pools are 2-d ones with a height of 1."""
 
 from weir._composites._register import autocast_as
+from weir._C import Tensor
 from weir._ops import op
 
 from ._check import ntuple
@@ -69,7 +70,12 @@ def _max_unpool(rank):
             raise IndexError("tuple index out of range")  # as PyTorch: each axis needs a stride and a padding
         kernel = _whole(ntuple(kernel_size, rank, "kernel_size"))
         stride = kernel if stride is None else _whole(ntuple(stride, rank, "stride"))
-        return _unpool(input, indices, kernel, stride, _whole(ntuple(padding, rank, "padding")), output_size)
+        padding = _whole(ntuple(padding, rank, "padding"))
+        if output_size is None and any(isinstance(x, Tensor) for x in (*kernel, *stride, *padding)):
+            raise TypeError("max_unpool: a size that follows from a tensor is no number")  # which PyTorch's check of it takes no truth from
+        if output_size is not None and any(isinstance(x, int) and abs(x) >= 2**63 for x in output_size):
+            raise ValueError(f"invalid output_size {output_size}")
+        return _unpool(input, indices, kernel, stride, padding, output_size)
 
     max_unpool.__name__ = f"max_unpool{rank}d"
     max_unpool.__doc__ = f"Puts values back where max_pool{rank}d found them, zeros elsewhere."

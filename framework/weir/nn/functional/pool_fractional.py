@@ -14,6 +14,8 @@ def _fractional(axes):
 
     def with_indices(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         check_tensor(name, input)
+        if _random_samples is None and not (input.is_floating_point() or input.is_complex()):  # drawn before the sizes are looked at
+            raise NotImplementedError(f"{name}: no samples can be drawn for {input.dtype}")
         output_ratio = output_ratio if output_size is None else None
         kernel_size, output_size, output_ratio = (x if x is None or isinstance(x, (tuple, list)) else [x] * axes
                                                   for x in (kernel_size, output_size, output_ratio))
