@@ -51,6 +51,7 @@ struct Addmm : Op {
   static constexpr auto doc = "beta * input + alpha * (mat1 @ mat2).";
   static constexpr bool inplace = true;
   static constexpr Out out = Out::exact;
+  static constexpr Autocast autocast = Autocast::lower;
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Addmm::beta, &Addmm::alpha};
   Tensor compose(Inputs in) const;
@@ -62,6 +63,7 @@ struct Baddbmm : Op {
   static constexpr auto doc = "beta * input + alpha * bmm(batch1, batch2).";
   static constexpr bool inplace = true;
   static constexpr Out out = Out::exact;
+  static constexpr Autocast autocast = Autocast::lower;
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Baddbmm::beta, &Baddbmm::alpha};
   Tensor compose(Inputs in) const;

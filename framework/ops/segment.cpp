@@ -1,5 +1,6 @@
 #include "framework/ops/segment.h"
 
+#include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
 #include "framework/ops/reduce.h"
@@ -21,7 +22,7 @@ Tensor SegmentReduce::compose(Inputs in) const {
   check<NotImplemented>(is_floating(data.dtype()), "\"_segment_reduce_cpu\" not implemented for '", name_of(data.dtype()), "'");
   check<NotImplemented>(bounds.dtype() == DType::int64 || bounds.dtype() == DType::int32, "\"segment_reduce\" not implemented for ", name, " of '",
                         name_of(bounds.dtype()), "'");
-  if (!lengths) return fn::segment_forward(data, bounds, reduce, !unsafe, initial);
+  if (!lengths) return fn::segment_forward(data, cast_to(bounds, DType::int64), reduce, !unsafe, initial);
   Dims first = bounds.sizes();
   first[d] = 1;
   const Tensor ends = fn::cumsum(bounds, int64_t(d)), begin = zeros_of(Meta(first, ends.dtype(), ends.device()));

@@ -43,7 +43,18 @@ class _AutoDispatchBelowAutograd:
         self._depth.value -= 1
 
 
-class _nn:
+class _Layers(type):
+    """Ops of layers by their names."""
+
+    def __getattr__(cls, name):
+        from .nn import functional
+        found = None if name.startswith("_") else getattr(functional, name, None)
+        if not callable(found):
+            raise AttributeError(f"module 'torch._C._nn' has no attribute {name!r}")
+        return found
+
+
+class _nn(metaclass=_Layers):
     """`torch._C._nn`: what libraries call of it."""
 
     @staticmethod

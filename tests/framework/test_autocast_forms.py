@@ -55,3 +55,26 @@ def seen(t, form):
 @pytest.mark.parametrize("form", FORMS)
 def test_a_scope_does_what_pytorchs_does(form):
     assert seen(weir, form) == seen(torch, form)
+
+
+
+LOWER = {
+    "mm": [(4, 4)] * 2, "bmm": [(3, 4, 4)] * 2, "addmm": [(4, 4)] * 3, "baddbmm": [(3, 4, 4)] * 3, "addbmm": [(4, 4), (3, 4, 4), (3, 4, 4)],
+    "matmul": [(4, 4)] * 2, "nn.functional.linear": [(4, 4), (4, 4), (4,)], "linalg.vecdot": [(4, 4)] * 2, "prelu": [(4, 4), (1,)],
+    "conv1d": [(2, 3, 9), (4, 3, 3), (4,)], "conv_transpose2d": [(2, 3, 9, 9), (3, 4, 3, 3), (4,)], "conv_tbc": [(9, 2, 3), (3, 3, 4), (4,)],
+    "nn.functional.scaled_dot_product_attention": [(2, 3, 5, 4)] * 3,
+}
+
+
+@pytest.mark.parametrize("name", LOWER)
+def test_what_autocast_lowers_is_what_casts_before_would_give(name):
+    """Every input is cast, so that not even a bit differs. Source: AT_FORALL_LOWER_PRECISION_FP and KERNEL_CPU of autocast_mode.cpp."""
+    weir.manual_seed(0)
+    x = [weir.randn(*shape) for shape in LOWER[name]]
+    function = weir
+    for part in name.split("."):
+        function = getattr(function, part)
+    with weir.autocast("cpu", dtype=weir.bfloat16):
+        got = function(*x)
+    expected = function(*(t.bfloat16() for t in x))
+    assert got.dtype == weir.bfloat16 and weir.equal(got, expected)

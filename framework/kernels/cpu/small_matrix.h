@@ -109,6 +109,16 @@ template <class T> void take_off_product(Small<T>& m, const T* v, const T* w, in
     for (int i = 0; i < kSmall; i++) m[r][i] -= v[r] * w[i];
 }
 
+// Reflector j applied to the columns of q behind it; the column that it begins, until then one of the identity, is written down, with LAPACK's
+// signs of zeros.
+template <class T> void apply_backwards(Small<T>& q, const T* v, T tau, int first, int n, int columns) {
+  alignas(64) T w[kSmall];
+  weighted_sum(q, v, first, n, tau, w);
+  take_off_product(q, v, w, first, n);
+  if (first >= columns) return;
+  for (int r = first; r < n; r++) q[r][first] = r == first ? 1 - tau : -tau * v[r];
+}
+
 /// QR of rows: R is left above the diagonal of r; q, if wanted, gets `count` orthonormal columns, as rows.
 template <class T> void small_qr(int rows, int cols, Small<T>& r, Small<T>* q, int count) {
   const int k = std::min(rows, cols);
@@ -123,10 +133,7 @@ template <class T> void small_qr(int rows, int cols, Small<T>& r, Small<T>* q, i
   }
   if (!q) return;
   for (int i = 0; i < std::min(rows, count); i++) (*q)[i][i] = T(1);
-  for (int j = k; j-- > 0;) {
-    weighted_sum(*q, v[j], j, rows, tau[j], w);
-    take_off_product(*q, v[j], w, j, rows);
-  }
+  for (int j = k; j-- > 0;) apply_backwards(*q, v[j], tau[j], j, rows, count);
 }
 
 /// The tridiagonal matrix that a symmetric one is similar to: `diagonal`, and `beside` it; a is overwritten. q, if wanted, gets the rows of
@@ -147,10 +154,7 @@ template <class T> void small_tridiagonal(int n, Small<T>& a, T* diagonal, T* be
   for (int j = 0; j < n; j++) diagonal[j] = a[j][j];
   if (!q) return;
   for (int i = 0; i < n; i++) (*q)[i][i] = T(1);
-  for (int j = n - 1; j-- > 0;) {
-    weighted_sum(*q, v[j], j + 1, n, tau[j], w);
-    take_off_product(*q, v[j], w, j + 1, n);
-  }
+  for (int j = n - 1; j-- > 0;) apply_backwards(*q, v[j], tau[j], j + 1, n, n);
 }
 
 }  // namespace WEIR_ISA
