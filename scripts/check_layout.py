@@ -42,6 +42,7 @@ NOT_SNAKE = {
 }
 KERNELS_WITHOUT_FAMILY = {
     "casts": "numbers of one dtype as numbers of another, for all families",
+    "copying": "copies between layouts and dtypes, for all families",
     "fft_power": "steps of fft.cpp, compiled with other options",
     "loops": "how strided loops run, for all pointwise families",
 }

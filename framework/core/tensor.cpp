@@ -149,7 +149,7 @@ Dims channels_last_strides(const Dims& sizes) {
   int64_t step = 1;
   auto put = [&](int i) {
     s[i] = step;
-    step = int64_t(uint64_t(step) * uint64_t(std::max<int64_t>(sizes[i], 1)));  // wraps only beside a size of 0
+    step = int64_t(uint64_t(step) * uint64_t(sizes[i]));  // wraps only beside a size of 0, which PyTorch counts as 0 here alone
   };
   put(1);
   for (int i = sizes.n; i-- > 2;) put(i);

@@ -3,120 +3,27 @@
 #include <algorithm>
 
 #include "framework/kernels/cpu/casts.h"
-#include "framework/kernels/cpu/transpose.h"
+#include "framework/kernels/cpu/space.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-struct Operand {
-  std::byte* data = nullptr;
-  DType dtype;
-  int64_t strides[kMaxDims];  // in elements, outermost first
-};
-
-// The iteration space after axes were ordered by the output's strides and merged where possible.
-struct Space {
-  Operand ops[kMaxOperands];  // the output first
-  int64_t sizes[kMaxDims];
-  int n = 0, count = 0;
-};
-
-int64_t broadcast_stride(const Tensor& t, const Dims& sizes, int d) {
-  int k = d - (sizes.n - t.ndim());
-  return k < 0 || (t.sizes()[k] == 1 && sizes[d] != 1) ? 0 : t.strides()[k];
-}
-
-Space make_space(std::span<const Tensor> in, const Tensor& out) {
-  Space s;
-  const Dims& sizes = out.sizes();
-  int order[kMaxDims], n = 0;
-  for (int d = 0; d < sizes.n; d++)
-    if (sizes[d] != 1) order[n++] = d;
-  std::stable_sort(order, order + n, [&](int a, int b) { return std::abs(out.strides()[a]) > std::abs(out.strides()[b]); });
-  auto add = [&](const Tensor& t) {
-    Operand& o = s.ops[s.count++];
-    if (!t) return;
-    o.data = t.raw();
-    o.dtype = t.dtype();
-    for (int i = 0; i < n; i++) o.strides[i] = broadcast_stride(t, sizes, order[i]);
-  };
-  add(out);
-  for (const Tensor& x : in) add(x);
-  for (int i = 0; i < n; i++) {
-    bool merge = s.n > 0;
-    for (int k = 0; merge && k < s.count; k++)
-      merge = !s.ops[k].data || s.ops[k].strides[s.n - 1] == s.ops[k].strides[i] * sizes[order[i]];
-    if (!merge) s.n++;
-    s.sizes[s.n - 1] = merge ? s.sizes[s.n - 1] * sizes[order[i]] : sizes[order[i]];
-    for (int k = 0; k < s.count; k++) s.ops[k].strides[s.n - 1] = s.ops[k].strides[i];
-  }
-  if (s.n == 0) {
-    s.sizes[0] = 1;
-    for (int k = 0; k < s.count; k++) s.ops[k].strides[0] = 0;
-    s.n = 1;
-  }
-  return s;
-}
-
-// Walks runs of the innermost axis: `visit(offsets per operand, length)`.
-template <class Visit>
-void for_runs(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
-  const int last = s.n - 1;
-  int64_t inner = s.sizes[last], index[kMaxDims], rest = begin;
-  for (int d = s.n; d-- > 0;) {
-    index[d] = rest % s.sizes[d];
-    rest /= s.sizes[d];
-  }
-  int64_t offset[kMaxOperands], start = index[last];
-  for (int k = 0; k < s.count; k++) {
-    offset[k] = 0;
-    for (int d = 0; d < s.n; d++) offset[k] += index[d] * s.ops[k].strides[d];
-  }
-  while (true) {
-    int64_t length = std::min(inner - start, end - begin);
-    visit(offset, length);
-    begin += length;
-    if (begin >= end) return;
-    for (int k = 0; k < s.count; k++) offset[k] -= start * s.ops[k].strides[last];
-    start = 0;
-    for (int d = last; d-- > 0;) {
-      bool wraps = ++index[d] == s.sizes[d];
-      int64_t steps = wraps ? 1 - s.sizes[d] : 1;
-      for (int k = 0; k < s.count; k++) offset[k] += steps * s.ops[k].strides[d];
-      if (!wraps) break;
-      index[d] = 0;
-    }
-  }
-}
-
-constexpr int64_t kShortRun = 32;  // shorter innermost axes are walked several runs at a time
-
-// Whether the innermost axis is short and the one before it is not: then blocks of both are walked column by column, since a call
-// per run would cost more than its elements.
-bool in_blocks(const Space& s) { return s.n > 1 && s.sizes[s.n - 1] < kShortRun && s.sizes[s.n - 2] >= std::max<int64_t>(8, 128 / s.sizes[s.n - 1]); }
-
-// Of all positions of the other axes, walks those from `begin` to `end`: `visit(offsets per operand, rows)`, rows being positions along the
-// axis before the innermost one that fill a tile at most.
-template <class Visit> void for_blocks(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
-  const int64_t across = s.sizes[s.n - 2], most = kTile / s.sizes[s.n - 1];
-  while (begin < end) {
-    int64_t offset[kMaxOperands] = {}, rest = begin;
-    for (int d = s.n - 1; d-- > 0;) {
-      for (int k = 0; k < s.count; k++) offset[k] += rest % s.sizes[d] * s.ops[k].strides[d];
-      rest /= s.sizes[d];
-    }
-    const int64_t rows = std::min({most, across - begin % across, end - begin});
-    visit(offset, rows);
-    begin += rows;
-  }
+// As in_blocks, for what computes: longer rows too, where a call per row would cost more than copying it, and where an input repeats one
+// row, which is copied once for many.
+bool computes_in_blocks(const Space& s) {
+  const int in = s.n - 1;
+  if (s.n < 2 || s.sizes[in] < kShortRun || s.sizes[in] > kTile / 4 || s.sizes[in - 1] < 8) return in_blocks(s);
+  bool repeats = s.sizes[in] < kTile / 16;
+  for (int k = 1; k < s.count; k++) repeats |= s.ops[k].data && s.ops[k].strides[in - 1] == 0 && s.ops[k].strides[in] != 0;
+  return repeats;
 }
 
 class Tiles {
  public:
   Tiles(const Space& s, DType compute, Loop loop, const void* op)
       : s_(s), compute_(compute), item_(size_of(compute)), loop_(loop), op_(op) {
-    int64_t inner = s.sizes[s.n - 1];
+    const int64_t inner = s.sizes[s.n - 1];
     for (int k = 0; k < s.count; k++) {
       if (!s.ops[k].data) continue;
       int64_t st = s.ops[k].strides[s.n - 1];
@@ -126,17 +33,19 @@ class Tiles {
       direct_[k] = same && st == 1;
       if (k > 0 && constant) constant_ |= 1u << k;
       if (k > 0 && st == 0) fixed_run_ |= 1u << k;
+      plain_ &= direct_[k] || (k > 0 && (constant || (same && st == 0)));
     }
     by_run_ = inner >= kShortRun || s.n == 1;
-    if (!by_run_) prepare_blocks();
+    if (!by_run_ || computes_in_blocks(s)) prepare_blocks();
   }
 
   void run(int64_t begin, int64_t end) {
     load_constants();
+    if (by_run_ && plain_) return for_runs(s_, begin, end, [&](const int64_t* offset, int64_t n) { plain_run(offset, n); });
     if (by_run_) return for_runs(s_, begin, end, [&](const int64_t* offset, int64_t n) { run_of(offset, n); });
     for (int64_t b = begin; b < end; b += kTile) gathered(b, std::min(b + kTile, end));
   }
-  /// The same for positions of all axes but the innermost, where in_blocks() holds.
+  /// The same for positions of all axes but the innermost, where computes_in_blocks() holds.
   void run_blocks(int64_t begin, int64_t end) {
     load_constants();
     for_blocks(s_, begin, end, [&](const int64_t* offset, int64_t rows) { block_of(offset, rows); });
@@ -153,7 +62,16 @@ class Tiles {
     }
   }
 
-  // Some rows of short runs: each operand's columns, one after the other, into its tile.
+  // `rows` runs between an operand and its tile: short ones column by column, long ones row by row.
+  template <class Move> void each_line(int k, int64_t offset, int64_t rows, Move&& move) const {
+    const Operand& o = s_.ops[k];
+    const int last = s_.n - 1;
+    const int64_t inner = s_.sizes[last], step = o.strides[last], row = o.strides[last - 1];
+    if (inner < kShortRun) for (int64_t j = 0; j < inner; j++) move(at(k, offset + j * step), row, j, inner, rows);
+    else for (int64_t i = 0; i < rows; i++) move(at(k, offset + i * row), step, i * inner, int64_t(1), inner);
+  }
+
+  // Some rows of short runs, each operand in its tile.
   void block_of(const int64_t* offset, int64_t rows) {
     const int last = s_.n - 1;
     const int64_t inner = s_.sizes[last];
@@ -165,14 +83,15 @@ class Tiles {
       if (direct_block_[k] || constant_ >> k & 1) continue;
       if (o.strides[last - 1] == 0 && offset[k] == filled_at_[k] && rows <= filled_rows_[k]) continue;  // the same row, again
       filled_at_[k] = offset[k], filled_rows_[k] = rows;
-      for (int64_t j = 0; j < inner; j++)
-        convert_[k](at(k, offset[k] + j * o.strides[last]), o.strides[last - 1], tile_[k] + j * item_, inner, rows);
+      each_line(k, offset[k], rows, [&](const std::byte* from, int64_t step, int64_t at, int64_t tile_step, int64_t n) {
+        convert_[k](from, step, tile_[k] + at * item_, tile_step, n);
+      });
     }
-    const Operand& o = s_.ops[0];
     loop_(op_, direct_block_[0] ? const_cast<std::byte*>(at(0, offset[0])) : tile_[0], in, constant_ >> 1, rows * inner);
     if (direct_block_[0]) return;
-    for (int64_t j = 0; j < inner; j++)
-      convert_[0](tile_[0] + j * item_, inner, const_cast<std::byte*>(at(0, offset[0] + j * o.strides[last])), o.strides[last - 1], rows);
+    each_line(0, offset[0], rows, [&](const std::byte* to, int64_t step, int64_t at, int64_t tile_step, int64_t n) {
+      convert_[0](tile_[0] + at * item_, tile_step, const_cast<std::byte*>(to), step, n);
+    });
   }
 
   void load_constants() {
@@ -181,6 +100,14 @@ class Tiles {
   }
   const std::byte* at(int k, int64_t offset) const {
     return s_.ops[k].data + offset * int64_t(size_of(s_.ops[k].dtype));
+  }
+
+  // One run whose operands can all be read and written where they are.
+  void plain_run(const int64_t* offset, int64_t n) {
+    const void* in[kMaxOperands] = {};
+    for (int k = 1; k < s_.count; k++)
+      if (s_.ops[k].data) in[k - 1] = constant_ >> k & 1 ? tile_[k] : at(k, offset[k]);
+    loop_(op_, const_cast<std::byte*>(at(0, offset[0])), in, (constant_ | fixed_run_) >> 1, n);
   }
 
   // One run of the innermost axis, cut into tiles only where an operand needs one.
@@ -238,7 +165,7 @@ class Tiles {
   bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {};
   int64_t filled_at_[kMaxOperands] = {}, filled_rows_[kMaxOperands] = {};  // what the tiles hold of operands that repeat a row
   Converter convert_[kMaxOperands] = {};  // of each operand, where runs are short
-  bool by_run_;
+  bool by_run_, plain_ = true;
   uint32_t constant_ = 0, fixed_run_ = 0;  // a bit per operand: one number for all, or for a run
   alignas(64) std::byte tile_[kMaxOperands][kTile * kMaxItem];
 };
@@ -287,97 +214,12 @@ Loop pick(const char* text, const Loops& loops, DType compute, std::span<const T
   return loop;
 }
 
-// The innermost axis is dense in dst but not in src, axis `d` is dense in src: swap them square by square. A strip is kSquare of the
-// innermost axis, read along `d`.
-void copy_transposed(const Space& s, int d, int64_t strip_begin, int64_t strip_end) {
-  const Operand &to = s.ops[0], &from = s.ops[1];
-  const int in = s.n - 1;
-  const int64_t rows = s.sizes[d], cols = s.sizes[in], strips = (cols + kSquare - 1) / kSquare, ti = size_of(to.dtype), fi = size_of(from.dtype);
-  alignas(64) std::byte square[kSquare * kSquare * kMaxItem];
-  const Converter run = converter(from.dtype, to.dtype);
-  for (int64_t strip = strip_begin; strip < strip_end; strip++) {
-    int64_t rest = strip / strips, c = strip % strips * kSquare, t0 = c * to.strides[in], f0 = c * from.strides[in];
-    for (int k = s.n - 1; k-- > 0;) {
-      if (k == d) continue;
-      t0 += rest % s.sizes[k] * to.strides[k];
-      f0 += rest % s.sizes[k] * from.strides[k];
-      rest /= s.sizes[k];
-    }
-    const int64_t nc = std::min(kSquare, cols - c);
-    for (int64_t r = 0; r < rows; r += kSquare) {
-      const int64_t nr = std::min(kSquare, rows - r);
-      const std::byte* begin = from.data + (f0 + r) * fi;
-      if (from.dtype == to.dtype && ti == 4) transpose_square<uint32_t>(begin, from.strides[in], square, nr, nc);
-      else if (from.dtype == to.dtype && ti == 8) transpose_square<uint64_t>(begin, from.strides[in], square, nr, nc);
-      else if (from.dtype == to.dtype && ti == 2) transpose_square<uint16_t>(begin, from.strides[in], square, nr, nc);
-      else for (int64_t j = 0; j < nc; j++) run(begin + j * from.strides[in] * fi, 1, square + j * ti, kSquare, nr);
-      for (int64_t i = 0; i < nr; i++) std::memcpy(to.data + (t0 + (r + i) * to.strides[d]) * ti, square + i * kSquare * ti, nc * ti);
-    }
-  }
-}
-
 }  // namespace
 
 std::unordered_map<const void*, PointwiseOp>& pointwise_ops() {
   static std::unordered_map<const void*, PointwiseOp> all;
   return all;
 }
-
-struct InOrder::Impl { Space space; };
-InOrder::InOrder(const Tensor& t, const Tensor& like) : impl_(new Impl{make_space(std::span(&t, 1), like)}) {}
-InOrder::~InOrder() = default;
-void InOrder::run(int64_t begin, int64_t end, void* to) const {
-  const Space& s = impl_->space;
-  const Operand& from = s.ops[1];
-  int64_t item = int64_t(size_of(from.dtype));
-  for_runs(s, begin, end, [&](const int64_t* offset, int64_t n) {
-    convert(from.dtype, from.data + offset[1] * item, from.strides[s.n - 1], from.dtype, to, 1, n);
-    to = static_cast<std::byte*>(to) + n * item;
-  });
-}
-
-void run_copy(const Tensor& src, const Tensor& dst) {
-  if (dst.numel() == 0) return;
-  Space s = make_space(std::span(&src, 1), dst);
-  const Operand &to = s.ops[0], &from = s.ops[1];
-  int in = s.n - 1;
-  if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4 && !in_blocks(s))
-    for (int d = 0; d < in; d++)
-      if (from.strides[d] == 1 && s.sizes[d] >= 4) {
-        const int64_t strips = dst.numel() / s.sizes[d] / s.sizes[in] * ((s.sizes[in] + kSquare - 1) / kSquare);
-        const int64_t grain = std::max<int64_t>(1, kGrain / (s.sizes[d] * std::min(s.sizes[in], kSquare)));
-        return parallel_for(strips, grain, [&](int64_t b, int64_t e) { copy_transposed(s, d, b, e); });
-      }
-  const Converter run = converter(from.dtype, to.dtype);
-  const int64_t from_item = int64_t(size_of(from.dtype)), to_item = int64_t(size_of(to.dtype));
-  if (in_blocks(s))
-    return parallel_for(dst.numel() / s.sizes[in], kGrain / s.sizes[in], [&](int64_t b, int64_t e) {
-      for_blocks(s, b, e, [&](const int64_t* offset, int64_t rows) {
-        if (from.dtype == to.dtype)
-          return by_item_size(size_t(from_item), [&]<class T>(TypeTag<T>) {
-            const T* x = reinterpret_cast<const T*>(from.data) + offset[1];
-            T* y = reinterpret_cast<T*>(to.data) + offset[0];
-            for (int64_t i = 0; i < rows; i++, x += from.strides[in - 1], y += to.strides[in - 1])
-              for (int64_t j = 0; j < s.sizes[in]; j++) y[j * to.strides[in]] = x[j * from.strides[in]];
-          });
-        for (int64_t j = 0; j < s.sizes[in]; j++)
-          run(from.data + (offset[1] + j * from.strides[in]) * from_item, from.strides[in - 1], to.data + (offset[0] + j * to.strides[in]) * to_item,
-              to.strides[in - 1], rows);
-      });
-    });
-  parallel_for(dst.numel(), kGrain, [&](int64_t b, int64_t e) {
-    for_runs(s, b, e, [&](const int64_t* offset, int64_t n) {
-      run(from.data + offset[1] * from_item, from.strides[in], to.data + offset[0] * to_item, to.strides[in], n);
-    });
-  });
-}
-
-Tensor copied(const Tensor& t, const Meta& layout) {
-  Tensor c = empty(layout);
-  run_copy(t, c);
-  return c;
-}
-Tensor row_major(const Tensor& t) { return t.is_contiguous() ? t : copied(t, Meta(t.sizes(), t.dtype())); }
 
 void run_pointwise(const char* name, const Loops& loops, DType compute, const void* op, std::span<const Tensor> in,
                    const Tensor& out) {
@@ -413,7 +255,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
     });
   }
   Space space = make_space(in, out);
-  if (in_blocks(space)) {
+  if (computes_in_blocks(space)) {
     const int64_t inner = space.sizes[space.n - 1];
     return parallel_for(out.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) { Tiles(space, tile, loop, op).run_blocks(b, e); });
   }

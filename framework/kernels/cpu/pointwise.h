@@ -106,16 +106,25 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
     x[j] = Vec<T>(in[j] ? *in[j] : missing<Op, T>(j));
     if (!in[j]) fixed |= 1u << j;
   }
+  // What no whole vector is left for is computed with the numbers before it, from what they are before the loop changes them in place.
+  T last[w];
+  const bool overlaps = n >= w && n % w;
+  if (overlaps) {
+    const T* at[k];
+    for (int j = 0; j < k; j++) at[j] = in[j] + (fixed >> j & 1 ? 0 : n - w);
+    one_by_one(op, last, at, x, fixed, 0, w);
+  }
   int64_t i = 0;
   if constexpr (kTurn<Op> > 1) {
     if (fixed == 0) i = turns<0>(op, out, in, x, n);
     else if (fixed == 1 && k == 2) i = turns<1>(op, out, in, x, n);
     else if (fixed == 2 && k == 2) i = turns<2>(op, out, in, x, n);
   }
-  i = one_by_one(op, out, in, x, fixed, i, n);
-  if (i == n) return;
-  // The rest in one padded vector. Ones, so that integer division sees no zero that is not the caller's.
-  T pad[k][w], last[w];
+  if (i + w <= n) i = one_by_one(op, out, in, x, fixed, i, n);
+  if (overlaps) std::memcpy(out + n - w, last, sizeof last);
+  if (overlaps || i == n) return;
+  // All in one padded vector. Ones, so that integer division sees no zero that is not the caller's.
+  T pad[k][w];
   for (int j = 0; j < k; j++) {
     if (fixed >> j & 1) continue;
     for (int l = 0; l < w; l++) pad[j][l] = i + l < n ? in[j][i + l] : T(1);

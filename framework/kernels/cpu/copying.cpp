@@ -1,0 +1,178 @@
+// Copies between layouts and dtypes: squares swapped where the dense axes differ, rows in moves where the dtypes agree, casts elsewhere.
+#include <algorithm>
+#include <cstring>
+
+#include "framework/kernels/cpu/casts.h"
+#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/space.h"
+#include "framework/kernels/cpu/transpose.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+// The innermost axis is dense in dst but not in src, axis `d` is dense in src: swap them square by square. A strip is kSquare of the
+// innermost axis, read along `d`.
+void copy_transposed(const Space& s, int d, int64_t strip_begin, int64_t strip_end) {
+  const Operand &to = s.ops[0], &from = s.ops[1];
+  const int in = s.n - 1;
+  const int64_t rows = s.sizes[d], cols = s.sizes[in], strips = (cols + kSquare - 1) / kSquare, ti = size_of(to.dtype), fi = size_of(from.dtype);
+  alignas(64) std::byte square[kSquare * kSquare * kMaxItem];
+  const Converter run = converter(from.dtype, to.dtype);
+  for (int64_t strip = strip_begin; strip < strip_end; strip++) {
+    int64_t rest = strip / strips, c = strip % strips * kSquare, t0 = c * to.strides[in], f0 = c * from.strides[in];
+    for (int k = s.n - 1; k-- > 0;) {
+      if (k == d) continue;
+      t0 += rest % s.sizes[k] * to.strides[k];
+      f0 += rest % s.sizes[k] * from.strides[k];
+      rest /= s.sizes[k];
+    }
+    const int64_t nc = std::min(kSquare, cols - c);
+    for (int64_t r = 0; r < rows; r += kSquare) {
+      const int64_t nr = std::min(kSquare, rows - r);
+      const std::byte* begin = from.data + (f0 + r) * fi;
+      if (from.dtype == to.dtype && ti == 4) transpose_square<uint32_t>(begin, from.strides[in], square, nr, nc);
+      else if (from.dtype == to.dtype && ti == 8) transpose_square<uint64_t>(begin, from.strides[in], square, nr, nc);
+      else if (from.dtype == to.dtype && ti == 2) transpose_square<uint16_t>(begin, from.strides[in], square, nr, nc);
+      else for (int64_t j = 0; j < nc; j++) run(begin + j * from.strides[in] * fi, 1, square + j * ti, kSquare, nr);
+      for (int64_t i = 0; i < nr; i++) std::memcpy(to.data + (t0 + (r + i) * to.strides[d]) * ti, square + i * kSquare * ti, nc * ti);
+    }
+  }
+}
+
+// Some rows of two operands: where each begins, and how far apart its rows and the elements of a row lie.
+template <class T> struct Rows {
+  const T* from;
+  T* to;
+  int64_t from_row, from_step, to_row, to_step;
+};
+
+// So many bytes in moves of one size, of which the last overlaps the one before it: a call of memcpy would cost more than short rows.
+template <size_t kMove> void copy_by(const std::byte* from, std::byte* to, size_t bytes) {
+  for (size_t i = 0; i + kMove <= bytes; i += kMove) __builtin_memcpy(to + i, from + i, kMove);
+  __builtin_memcpy(to + bytes - kMove, from + bytes - kMove, kMove);
+}
+template <size_t kMove, class T> void copy_dense_rows(const Rows<T>& r, int64_t rows, int64_t n) {
+  for (int64_t i = 0; i < rows; i++)
+    copy_by<kMove>(reinterpret_cast<const std::byte*>(r.from + i * r.from_row), reinterpret_cast<std::byte*>(r.to + i * r.to_row), size_t(n) * sizeof(T));
+}
+
+// Rows of kN elements. Those that lie column by column in memory are read as kN streams and interleaved.
+template <int kN, class T> void copy_narrow_rows(const Rows<T>& r, int64_t rows) {
+  const T* __restrict x = r.from;
+  T* __restrict y = r.to;
+  if (r.from_row == 1 && r.to_row == kN && r.to_step == 1) {
+    for (int64_t i = 0; i < rows; i++)
+      for (int j = 0; j < kN; j++) y[i * kN + j] = x[i + j * r.from_step];
+  } else if (r.from_step == 1 && r.to_step == 1) {
+    for (int64_t i = 0; i < rows; i++) __builtin_memcpy(y + i * r.to_row, x + i * r.from_row, kN * sizeof(T));
+  } else {
+    for (int64_t i = 0; i < rows; i++)
+      for (int j = 0; j < kN; j++) y[i * r.to_row + j * r.to_step] = x[i * r.from_row + j * r.from_step];
+  }
+}
+
+template <class T> void copy_some_rows(const Rows<T>& r, int64_t rows, int64_t n) {
+  switch (n) {
+    case 2: return copy_narrow_rows<2>(r, rows);
+    case 3: return copy_narrow_rows<3>(r, rows);
+    case 4: return copy_narrow_rows<4>(r, rows);
+    case 5: return copy_narrow_rows<5>(r, rows);
+    case 6: return copy_narrow_rows<6>(r, rows);
+    case 8: return copy_narrow_rows<8>(r, rows);
+    default: break;
+  }
+  const size_t bytes = size_t(n) * sizeof(T);
+  if (r.from_step == 1 && r.to_step == 1) {
+    if (bytes >= 4096) {
+      for (int64_t i = 0; i < rows; i++) std::memcpy(r.to + i * r.to_row, r.from + i * r.from_row, bytes);
+    } else if (bytes >= 64) {
+      copy_dense_rows<64>(r, rows, n);
+    } else if (bytes >= 16) {
+      copy_dense_rows<16>(r, rows, n);
+    } else {
+      copy_dense_rows<sizeof(T)>(r, rows, n);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < rows; i++) {
+    const T* __restrict x = r.from + i * r.from_row;
+    T* __restrict y = r.to + i * r.to_row;
+    if (r.from_step == 0 && r.to_step == 1) std::fill_n(y, n, *x);
+    else if (r.from_step == -1 && r.to_step == 1) for (int64_t j = 0; j < n; j++) y[j] = x[-j];
+    else if (r.to_step == 1) for (int64_t j = 0; j < n; j++) y[j] = x[j * r.from_step];
+    else for (int64_t j = 0; j < n; j++) y[j * r.to_step] = x[j * r.from_step];
+  }
+}
+
+// Of all positions of the axes but the innermost, those from `begin` to `end`, elements as they are.
+template <class T> void copy_rows(const Space& s, int64_t begin, int64_t end) {
+  const Operand &to = s.ops[0], &from = s.ops[1];
+  const int in = s.n - 1;
+  const int64_t across = s.sizes[in - 1];
+  for (int64_t offset[kMaxOperands], rows; begin < end; begin += rows) {
+    offsets_of_row(s, begin, offset);
+    rows = std::min(across - begin % across, end - begin);
+    const Rows<T> r{reinterpret_cast<const T*>(from.data) + offset[1], reinterpret_cast<T*>(to.data) + offset[0], from.strides[in - 1], from.strides[in],
+                    to.strides[in - 1], to.strides[in]};
+    copy_some_rows(r, rows, s.sizes[in]);
+  }
+}
+
+}  // namespace
+
+struct InOrder::Impl { Space space; };
+InOrder::InOrder(const Tensor& t, const Tensor& like) : impl_(new Impl{make_space(std::span(&t, 1), like)}) {}
+InOrder::~InOrder() = default;
+void InOrder::run(int64_t begin, int64_t end, void* to) const {
+  const Space& s = impl_->space;
+  const Operand& from = s.ops[1];
+  int64_t item = int64_t(size_of(from.dtype));
+  for_runs(s, begin, end, [&](const int64_t* offset, int64_t n) {
+    convert(from.dtype, from.data + offset[1] * item, from.strides[s.n - 1], from.dtype, to, 1, n);
+    to = static_cast<std::byte*>(to) + n * item;
+  });
+}
+
+void run_copy(const Tensor& src, const Tensor& dst) {
+  if (dst.numel() == 0) return;
+  Space s = make_space(std::span(&src, 1), dst);
+  const Operand &to = s.ops[0], &from = s.ops[1];
+  int in = s.n - 1;
+  if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4 && (s.sizes[in] > 8 || !in_blocks(s)))
+    for (int d = 0; d < in; d++)
+      if (from.strides[d] == 1 && s.sizes[d] >= 4) {
+        const int64_t strips = dst.numel() / s.sizes[d] / s.sizes[in] * ((s.sizes[in] + kSquare - 1) / kSquare);
+        const int64_t grain = std::max<int64_t>(1, kGrain / (s.sizes[d] * std::min(s.sizes[in], kSquare)));
+        return parallel_for(strips, grain, [&](int64_t b, int64_t e) { copy_transposed(s, d, b, e); });
+      }
+  const Converter run = converter(from.dtype, to.dtype);
+  const int64_t inner = s.sizes[in], from_item = int64_t(size_of(from.dtype)), to_item = int64_t(size_of(to.dtype));
+  if (s.n > 1 && from.dtype == to.dtype && inner < kGrain / 8)
+    return by_item_size(size_t(to_item), [&]<class T>(TypeTag<T>) {
+      parallel_for(dst.numel() / inner, std::max<int64_t>(1, kGrain / inner), [&](int64_t b, int64_t e) { copy_rows<T>(s, b, e); });
+    });
+  if (in_blocks(s))
+    return parallel_for(dst.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) {
+      for_blocks(s, b, e, [&](const int64_t* offset, int64_t rows) {
+        for (int64_t j = 0; j < inner; j++)
+          run(from.data + (offset[1] + j * from.strides[in]) * from_item, from.strides[in - 1], to.data + (offset[0] + j * to.strides[in]) * to_item,
+              to.strides[in - 1], rows);
+      });
+    });
+  parallel_for(dst.numel(), kGrain, [&](int64_t b, int64_t e) {
+    for_runs(s, b, e, [&](const int64_t* offset, int64_t n) {
+      run(from.data + offset[1] * from_item, from.strides[in], to.data + offset[0] * to_item, to.strides[in], n);
+    });
+  });
+}
+
+Tensor copied(const Tensor& t, const Meta& layout) {
+  Tensor c = empty(layout);
+  run_copy(t, c);
+  return c;
+}
+Tensor row_major(const Tensor& t) { return t.is_contiguous() ? t : copied(t, Meta(t.sizes(), t.dtype())); }
+
+}  // namespace WEIR_ISA
+}  // namespace weir

@@ -1,0 +1,108 @@
+// The walk over strided operands: axes in the order of the output's memory, merged where they can be, in runs of the innermost axis or in
+// blocks of the two innermost.
+#pragma once
+#include <algorithm>
+#include <span>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+struct Operand {
+  std::byte* data = nullptr;
+  DType dtype;
+  int64_t strides[kMaxDims];  // in elements, outermost first
+};
+
+/// The iteration space after axes were ordered by the output's strides and merged where possible.
+struct Space {
+  Operand ops[kMaxOperands];  // the output first
+  int64_t sizes[kMaxDims];
+  int n = 0, count = 0;
+};
+
+inline int64_t broadcast_stride(const Tensor& t, const Dims& sizes, int d) {
+  int k = d - (sizes.n - t.ndim());
+  return k < 0 || (t.sizes()[k] == 1 && sizes[d] != 1) ? 0 : t.strides()[k];
+}
+
+inline Space make_space(std::span<const Tensor> in, const Tensor& out) {
+  Space s;
+  const Dims& sizes = out.sizes();
+  int order[kMaxDims], n = 0;
+  for (int d = 0; d < sizes.n; d++)
+    if (sizes[d] != 1) order[n++] = d;
+  std::stable_sort(order, order + n, [&](int a, int b) { return std::abs(out.strides()[a]) > std::abs(out.strides()[b]); });
+  auto add = [&](const Tensor& t) {
+    Operand& o = s.ops[s.count++];
+    if (!t) return;
+    o.data = t.raw();
+    o.dtype = t.dtype();
+    for (int i = 0; i < n; i++) o.strides[i] = broadcast_stride(t, sizes, order[i]);
+  };
+  add(out);
+  for (const Tensor& x : in) add(x);
+  for (int i = 0; i < n; i++) {
+    bool merge = s.n > 0;
+    for (int k = 0; merge && k < s.count; k++)
+      merge = !s.ops[k].data || s.ops[k].strides[s.n - 1] == s.ops[k].strides[i] * sizes[order[i]];
+    if (!merge) s.n++;
+    s.sizes[s.n - 1] = merge ? s.sizes[s.n - 1] * sizes[order[i]] : sizes[order[i]];
+    for (int k = 0; k < s.count; k++) s.ops[k].strides[s.n - 1] = s.ops[k].strides[i];
+  }
+  if (s.n == 0) {
+    s.sizes[0] = 1;
+    for (int k = 0; k < s.count; k++) s.ops[k].strides[0] = 0;
+    s.n = 1;
+  }
+  return s;
+}
+
+/// Offsets of position `row` of all axes but the innermost.
+inline void offsets_of_row(const Space& s, int64_t row, int64_t* offset) {
+  for (int k = 0; k < s.count; k++) offset[k] = 0;
+  for (int d = s.n - 1; d-- > 0; row /= s.sizes[d])
+    for (int k = 0; k < s.count; k++) offset[k] += row % s.sizes[d] * s.ops[k].strides[d];
+}
+
+/// Walks runs of the innermost axis: `visit(offsets per operand, length)`.
+template <class Visit>
+void for_runs(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
+  const int last = s.n - 1;
+  const int64_t inner = s.sizes[last], across = last ? s.sizes[last - 1] : 1;
+  int64_t row = begin / inner, start = begin % inner, offset[kMaxOperands];
+  while (begin < end) {
+    offsets_of_row(s, row, offset);
+    for (int k = 0; start && k < s.count; k++) offset[k] += start * s.ops[k].strides[last];
+    for (int64_t left = across - row % across; left > 0 && begin < end; left--, row++) {
+      const int64_t length = std::min(inner - start, end - begin);
+      visit(offset, length);
+      begin += length;
+      for (int k = 0; last && k < s.count; k++) offset[k] += s.ops[k].strides[last - 1] - start * s.ops[k].strides[last];
+      start = 0;
+    }
+  }
+}
+
+constexpr int64_t kShortRun = 32;  // shorter innermost axes are walked several runs at a time
+
+/// Whether the innermost axis is short and the one before it is not: then blocks of both are walked column by column, since a call
+/// per run would cost more than its elements.
+inline bool in_blocks(const Space& s) { return s.n > 1 && s.sizes[s.n - 1] < kShortRun && s.sizes[s.n - 2] >= std::max<int64_t>(8, 128 / s.sizes[s.n - 1]); }
+
+/// Of all positions of the other axes, walks those from `begin` to `end`: `visit(offsets per operand, rows)`, rows being positions along the
+/// axis before the innermost one that fill a tile at most.
+template <class Visit> void for_blocks(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
+  const int64_t across = s.sizes[s.n - 2], most = kTile / s.sizes[s.n - 1];
+  while (begin < end) {
+    int64_t offset[kMaxOperands];
+    offsets_of_row(s, begin, offset);
+    const int64_t rows = std::min({most, across - begin % across, end - begin});
+    visit(offset, rows);
+    begin += rows;
+  }
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir
