@@ -12,8 +12,8 @@
 namespace weir {
 using namespace fn;
 
-Tensor ConstantPad::compose(Inputs in) const {
-  Tensor x = in[0];
+// The shape with `pad` added, or errors of constant_pad_nd.
+static Dims padded_sizes(const Tensor& x, const Dims& pad) {
   check(pad.n % 2 == 0, "constant_pad_nd: Length of pad must be even but instead it equals ", pad.n);
   check(pad.n / 2 <= x.ndim(), "constant_pad_nd: Length of pad should be no more than twice the number of dimensions of the input. Pad length is ",
         pad.n, " while the input has ", x.ndim(), " dimensions.");
@@ -26,6 +26,12 @@ Tensor ConstantPad::compose(Inputs in) const {
     check(sizes[d] >= 0, "constant_pad_nd: The input size ", x.sizes()[d], ", plus negative padding ", pad[2 * i], " and ", pad[2 * i + 1],
           " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
   }
+  return sizes;
+}
+
+Tensor ConstantPad::compose(Inputs in) const {
+  Tensor x = in[0];
+  padded_sizes(x, pad);
   if (std::all_of(pad.begin(), pad.end(), [](int64_t n) { return n <= 0; })) {  // a clone, by PyTorch's rule of layouts
     for (int i = 0; i < pad.n / 2; i++) {
       const int d = x.ndim() - 1 - i;
@@ -33,17 +39,20 @@ Tensor ConstantPad::compose(Inputs in) const {
     }
     return clone_of(x);
   }
-  Meta m(sizes, x.dtype(), x.device());
   check_held(Held::own, value, x.dtype());
-  if (suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(sizes);
-  Tensor out = full_of(m, value), inside = out;
-  for (int i = 0; i < pad.n / 2; i++) {
-    int64_t d = x.ndim() - 1 - i, before = pad[2 * i], after = pad[2 * i + 1], n = x.size(d), k = sizes[int(d)];
-    x = slice(x, d, before < 0 ? checked_sub(0, before) : 0, std::max<int64_t>(after < 0 ? checked_add(n, after) : n, 0), int64_t(1));
-    inside = slice(inside, d, std::max<int64_t>(before, 0), std::max<int64_t>(k - std::max<int64_t>(after, 0), 0), int64_t(1));
-  }
-  copy_into(inside, x);
-  return out;
+  return pad_constant(x, pad, value);
+}
+
+Meta PadConstant::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  Meta m(padded_sizes(x, pad), x.dtype(), x.device());
+  if (suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(m.sizes);
+  return m;
+}
+Tensors PadConstant::vjp(const Saved&, const Tensor& dy) const {
+  Dims back = pad;
+  for (int64_t& n : back) n = -n;
+  return {fn::constant_pad_nd(dy, back)};
 }
 
 Tensor PadAxes::compose(Inputs in) const {

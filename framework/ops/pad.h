@@ -14,6 +14,18 @@ struct ConstantPad : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct PadConstant : Op {
+  static constexpr Signature signature = "pad_constant(input: Tensor, pad: list[int], value: Number) -> Tensor";
+  static constexpr auto doc = "constant_pad_nd where something is added.";
+  static constexpr Module module = Module::hidden;
+  static constexpr bool any_strides = true;
+  Dims pad;
+  Scalar value;
+  static constexpr std::tuple fields{&PadConstant::pad, &PadConstant::value};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct PadAxes : Op {
   static constexpr Signature signature = "pad_axes(input: Tensor, pad: list[int], mode: str) -> Tensor";
   static constexpr auto doc = "pad_border of the last axes; `pad` holds (before, after) pairs from the last axis on.";
@@ -45,10 +57,11 @@ struct Pad : Op {
   Tensor compose(Inputs in) const;
 };
 
-using PadOps = OpList<ConstantPad, PadAxes, PadAxesWide, Pad>;
+using PadOps = OpList<ConstantPad, PadConstant, PadAxes, PadAxesWide, Pad>;
 
 namespace fn {
 inline constexpr Fn<ConstantPad> constant_pad_nd;
+inline constexpr Fn<PadConstant> pad_constant;
 inline constexpr Fn<PadAxes> pad_axes;
 inline constexpr Fn<PadAxesWide> pad_axes_wide;
 inline constexpr Fn<Pad> pad;

@@ -74,13 +74,16 @@ Tensor Outer::compose(Inputs in) const {
   return fn::unsqueeze(in[0], int64_t(1)) * in[1];
 }
 
-Tensor Dot::compose(Inputs in) const {
+Meta Dot::infer(Inputs in) const {
   const Tensor &a = in[0], &b = in[1];
   check(a.ndim() == 1 && b.ndim() == 1, "1D tensors expected, but got ", a.ndim(), "D and ", b.ndim(), "D tensors");
   check(a.dtype() == b.dtype(), "dot : expected both vectors to have same dtype, but found ", name_of(a.dtype()), " and ", name_of(b.dtype()));
   check(a.sizes() == b.sizes(), "inconsistent tensor size, expected tensor [", a.numel(), "] and src [", b.numel(),
         "] to have the same number of elements");
-  return fn::sum(a * b, std::nullopt, false, a.dtype());
+  return {Dims{}, a.dtype(), a.device()};
+}
+Tensors Dot::vjp(const Saved& s, const Tensor& dy) const {
+  return {s.needs(0) ? dy * s.input(1) : Tensor(), s.needs(1) ? dy * s.input(0) : Tensor()};
 }
 
 Tensor Vdot::compose(Inputs in) const { return fn::dot(conj(in[0]), in[1]); }

@@ -21,8 +21,11 @@ struct Outer : Op {
 struct Dot : Op {
   static constexpr Signature signature = "dot(input: Tensor, tensor: Tensor) -> Tensor";
   static constexpr auto doc = "Sum of products of two vectors.";
+  static constexpr const char* notation = "n,n->";
+  static constexpr Save saves{.inputs = 0b11};
   static constexpr Out out = Out::exact;
-  Tensor compose(Inputs in) const;
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Vdot : Op {

@@ -1,0 +1,69 @@
+#include "framework/ops/product.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/vec_math.h"
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+constexpr int64_t kSpan = 8192;  // products that one sum takes: rounding grows with these, and threads share the spans
+
+template <class T> using Sum = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+
+// In several registers, since each addition waits for the one before it.
+template <class T> T sum_of_products(const T* a, const T* b, int64_t n) {
+  constexpr int64_t kChains = 8, n_lanes = Vec<T>::size, step = kChains * n_lanes;
+  Vec<T> sum[kChains];
+  for (auto& s : sum) s = Vec<T>(T(0));
+  int64_t i = 0;
+  for (; i + step <= n; i += step)
+#pragma GCC unroll 8
+    for (int64_t c = 0; c < kChains; c++) sum[c] = lanes::fma(Vec<T>::load(a + i + c * n_lanes), Vec<T>::load(b + i + c * n_lanes), sum[c]);
+  for (; i + n_lanes <= n; i += n_lanes) sum[0] = lanes::fma(Vec<T>::load(a + i), Vec<T>::load(b + i), sum[0]);
+  for (int64_t half = kChains / 2; half; half /= 2)
+    for (int64_t c = 0; c < half; c++) sum[c] = sum[c] + sum[c + half];
+  T total = sum_lanes(sum[0]);
+  for (; i < n; i++) total += a[i] * b[i];
+  return total;
+}
+
+template <class T> Sum<T> span(const T* a, const T* b, int64_t n) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) return sum_of_products(a, b, n);
+  Sum<T> total{};
+  for (int64_t i = 0; i < n; i++) total += Sum<T>(a[i]) * Sum<T>(b[i]);
+  return total;
+}
+
+void dot(const Dot&, Inputs in, Outputs out) {
+  check<NotImplemented>(in[0].dtype() != DType::boolean, "\"dot\" not implemented for 'Bool'");
+  const Tensor a = row_major(in[0]), b = row_major(in[1]);
+  visit_dtype(a.dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (!std::is_same_v<T, bool>) {
+      const T *x = a.data<T>(), *y = b.data<T>();
+      const int64_t n = a.numel(), spans = (n + kSpan - 1) / kSpan;
+      auto run = [&](int64_t s) { return span(x + s * kSpan, y + s * kSpan, std::min(kSpan, n - s * kSpan)); };
+      Sum<T> total{};
+      if (spans > 1) {
+        std::vector<Sum<T>> part(spans);
+        parallel_for(spans, kGrain / kSpan, [&](int64_t begin, int64_t end) {
+          for (int64_t s = begin; s < end; s++) part[s] = run(s);
+        });
+        for (const Sum<T>& p : part) total += p;
+      } else if (n) {
+        total = run(0);
+      }
+      *out[0].data<T>() = T(total);
+    }
+  });
+}
+
+}  // namespace
+
+static const bool registered = (set_kernel<Dot, dot>(DeviceType::cpu), true);
+
+}  // namespace WEIR_ISA
+}  // namespace weir
