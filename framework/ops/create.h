@@ -108,7 +108,8 @@ Tensor contiguous_of(const Tensor& t);
 Tensor cat_of(const Tensors& tensors, int64_t dim);
 Tensor flip_of(const Tensor& t, const Dims& dims);
 Tensor gather_of(const Tensor& t, int64_t dim, const Tensor& index);
-Tensor scatter_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source);
-Tensor index_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source);
+/// These two add to `fresh` itself, which nobody else holds: zeros need no copy to be added to.
+Tensor scatter_add_of(Tensor fresh, int64_t dim, const Tensor& index, const Tensor& source);
+Tensor index_add_of(Tensor fresh, int64_t dim, const Tensor& index, const Tensor& source);
 
 }  // namespace weir

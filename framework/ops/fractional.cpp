@@ -31,7 +31,7 @@ std::array<Meta, 2> FractionalMaxPool::infer(Inputs in) const {
 Tensors FractionalMaxPool::vjp(const Saved& s, const Tensor& dy) const {
   const Meta& m = s.input_meta(0);
   Tensor planes = fn::flatten(zeros_of(m), 2, -1);
-  Tensor grad = fn::scatter_add(planes, -1, fn::flatten(detach(s.output(1)), 2, -1), fn::flatten(dy, 2, -1));
+  Tensor grad = scatter_add_of(planes, -1, fn::flatten(detach(s.output(1)), 2, -1), fn::flatten(dy, 2, -1));
   return {fn::reshape(grad, m.sizes), Tensor()};
 }
 

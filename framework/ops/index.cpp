@@ -439,11 +439,13 @@ Tensors EmbeddingBackward::vjp(const Saved& s, const Tensor& dy) const {
 Tensor cat_of(const Tensors& tensors, int64_t dim) { return fn::cat.over(tensors, dim)[0]; }
 Tensor flip_of(const Tensor& t, const Dims& dims) { return fn::flip(t, dims); }
 Tensor gather_of(const Tensor& t, int64_t dim, const Tensor& index) { return fn::gather(t, dim, index); }
-Tensor scatter_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& src) {
-  return fn::scatter_add(t, dim, index, src);
+Tensor scatter_add_of(Tensor fresh, int64_t dim, const Tensor& index, const Tensor& src) {
+  fn::scatter_add.inplace(fresh, dim, index, src);
+  return fresh;
 }
-Tensor index_add_of(const Tensor& t, int64_t dim, const Tensor& index, const Tensor& source) {
-  return fn::index_add(t, dim, index, source);
+Tensor index_add_of(Tensor fresh, int64_t dim, const Tensor& index, const Tensor& source) {
+  fn::index_add.inplace(fresh, dim, index, source);
+  return fresh;
 }
 
 static const IndexOps::Registration ops;

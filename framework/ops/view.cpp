@@ -290,7 +290,7 @@ Tensors AsStrided::vjp(const Saved& s, const Tensor& dy) const {
   int64_t reach = std::max(extent(m.sizes, m.strides).high, extent(size, stride).high + shift) - low + 1;
   Tensor flat = zeros_of(Meta(Dims{reach}, dy.dtype(), dy.device()));
   const std::optional<int64_t> begin(shift - low);
-  if (is_apart(size, stride)) flat = fn::as_strided_scatter(flat, dy, size, stride, begin);
+  if (is_apart(size, stride)) copy_into(as_strided(flat, size, stride, begin), dy);
   else flat = index_add_of(flat, 0, reshape(as_strided(arange_of(reach), size, stride, begin), Dims{-1}), reshape(dy, Dims{-1}));
   return {as_strided(flat, m.sizes, m.strides, std::optional<int64_t>(-low))};
 }

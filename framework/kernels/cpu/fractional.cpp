@@ -24,8 +24,9 @@ template <class T> std::vector<int64_t> starts_of(T sample, int64_t in, int64_t 
 void fractional_max_pool(const FractionalMaxPool& op, Inputs in, Outputs out) {
   Tensor samples = row_major(in[1]), index = out[1];
   const bool wide = in[0].dtype() == DType::float64;
-  const Tensor x = wide ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), DType::float32));
-  const Tensor at = wide ? samples : copied(samples, Meta(samples.sizes(), DType::float32));
+  const bool as_they_are = wide || in[0].dtype() == DType::float32;
+  const Tensor x = as_they_are ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), DType::float32));
+  const Tensor at = as_they_are ? samples : copied(samples, Meta(samples.sizes(), DType::float32));
   const Tensor y = out[0].dtype() == x.dtype() ? out[0] : empty(out[0].sizes(), x.dtype());
   const int axes = op.kernel_size.n;
   // Two axes are three with a first one of size 1.
