@@ -143,6 +143,7 @@ def _strides(position: int, value: Value | None, expected, got) -> list[Fault]:
 def _effects(case: Case, expected: Observation, got: Observation, random: bool, choosing: bool) -> list[Fault]:
     found = _unequal("alias", "alias", expected.aliases, got.aliases)
     if got.versions:
+        found += _unequal("value", "inputs written unnoticed", expected.spoiled, got.spoiled)
         found += _versions(case, expected.versions, got.versions)
     for key in expected.written if "version" not in got.lacks else ():
         e, g = expected.written[key], got.written.get(key)
