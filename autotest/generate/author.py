@@ -25,7 +25,7 @@ from .universe import overloads
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
 _ORDERS = (1, 1, 2, 0)  # of the derivatives asked for
 #: How often a call is tried for a property that nothing asked for yet. PyTorch refuses few calls of some operations.
-_TRIES = {"value": 24, "error": 40, "layout": 16, "determinism": 8, "random": 8, "inplace": 16, "out": 16, "autocast": 16, "gradient": 8, "gradgrad": 8}
+_TRIES = {"value": 80, "error": 80, "layout": 32, "determinism": 32, "random": 8, "inplace": 32, "out": 32, "autocast": 32, "gradient": 8, "gradgrad": 8}
 _BEYOND = 1 << 24  # the index of the first of such calls, which no batch reaches
 #: Stands in the universe for programs of several calls.
 PROGRAM = Overload("program", "program", (), family="program")
