@@ -114,13 +114,13 @@ _MATRIX = frozenset({"matrix"})
 
 
 def _loses_nan(item, fault: Fault, got: Observation, reruns: list[Observation]) -> bool:
-    """Whether a number stands where every run of the oracle's has NaN: that only a zero or an infinity on the way can do, by what a
+    """Whether a finite number stands where every run of the oracle's has NaN: that only a zero or an infinity on the way can do, by what a
     library skips, or divides by."""
     w, t = _pick(got, fault), _pick(item.expected, fault)
     if w is None or t is None or t.number_dtype not in dtypes.EPSILON or not _only_nan(item.case):
         return False
     runs = [_same_shape(_pick(run, fault), t) for run in reruns]
-    lost = np.isnan(t.array()) & ~np.isnan(w.array())
+    lost = np.isnan(t.array()) & np.isfinite(w.array())
     return bool(np.logical_and.reduce([lost, *(np.isnan(run) for run in runs if run is not None)]).any())
 
 

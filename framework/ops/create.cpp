@@ -85,8 +85,9 @@ Tensors Triu::vjp(const Saved&, const Tensor& dy) const { return {fn::triu(dy, d
 
 // Elements that shared memory in what `meta` was taken from, as an expanded input, have their own in a new tensor.
 static Meta apart(Meta meta) {
-  for (int i = 0; i < meta.sizes.n; i++)
-    if (meta.strides.n && meta.strides[i] == 0 && meta.sizes[i] > 1) return meta.strides = dense_strides(meta.sizes, std::span(&meta.strides, 1)), meta;
+  bool repeats = false;
+  for (int i = 0; i < meta.strides.n; i++) repeats = repeats || (meta.strides[i] == 0 && meta.sizes[i] > 1);
+  if (repeats) meta.strides = dense_strides(meta.sizes, std::array{meta.strides});
   return meta;
 }
 
