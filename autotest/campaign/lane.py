@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..cases.values import Raised
 from ..check import rounding
 from ..check.excuses import Excuse
-from ..check.properties import ANYTHING, PROPERTIES, Fault
+from ..check.properties import ANYTHING, PROPERTIES, WAYS, Fault
 from ..workers.kinds import kind_of
 from ..workers.worker import Worker, WorkerLost
 from .score import Failure, Score
@@ -20,8 +20,12 @@ def _wavers(fault: Fault, wavering: list[Fault]) -> bool:
     a call whose value the oracle does not know."""
     if fault.phase == "raised":
         return any(other.phase == "values" or other.property == ANYTHING for other in wavering)
-    return any(other.property == ANYTHING or (other.property, other.phase, other.position) == (fault.property, fault.phase, fault.position)
-               for other in wavering)
+    return any(other.property == ANYTHING or _about(other) == _about(fault) for other in wavering)
+
+
+def _about(fault: Fault) -> tuple:
+    """What a fault is about: numbers, by their place, or a property; of a way of calling, which stands for all properties, the one it names."""
+    return fault.property, fault.phase, fault.position, fault.reason.split(":")[0] if fault.property in WAYS and not fault.phase else ""
 
 
 #: What the subject does beside the call itself, and the properties that need it.
@@ -83,6 +87,7 @@ class Lane:
         """
         noticed = applied = 0
         for item, (faults, got, changed) in zip(pickle.loads(blob), self._observe(blob, mutant)):
+            changed = changed and not item.random  # whose numbers are free, as those of memory that nobody wrote
             applied += changed
             charged = changed and [fault for fault in self._after_reruns(item, faults, got)[0] if not fault.absent]
             if charged and not noticed:
@@ -108,9 +113,10 @@ class Lane:
             score.oracle_limit = "needs a backend or layout that the CPU oracle lacks"
             return score, []
         first = self._settings.first
-        indices = list(indices or range(first, first + self._settings.cases))
+        asked = list(indices or range(first, first + self._settings.cases))
         try:
-            return score, self._batches(score, indices)
+            blobs = self._batches(score, asked)
+            return score, blobs if indices else blobs + self._reached(score)
         except HarnessFailed as error:
             score.add(Failure(score.overload, score.dtype, first, "crash", f"the harness {error}", overload.path))
             return score, []
@@ -132,7 +138,20 @@ class Lane:
         return blobs
 
     def _batch(self, score: Score, indices: list[int], timeout: float | None = None) -> bytes:
-        blob, made, valid, asked = self.ask("batch", score.overload, score.dtype, indices, timeout=timeout)
+        return self._count(score, self.ask("batch", score.overload, score.dtype, indices, timeout=timeout))
+
+    def _reached(self, score: Score) -> list[bytes]:
+        """A batch of calls for what those so far did not ask for."""
+        missing = {name for name in self._settings.properties or PROPERTIES if not score.asked[name]}
+        if score.oracle_limit or not missing:
+            return []
+        try:
+            return [self._count(score, self.ask("reach", score.overload, score.dtype, missing))]
+        except WorkerLost:
+            return []  # a call kills the oracle: what was asked stands
+
+    def _count(self, score: Score, answer: tuple) -> bytes:
+        blob, made, valid, asked = answer
         score.made += made
         score.valid += valid
         wanted = self._settings.properties

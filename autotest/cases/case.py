@@ -65,6 +65,7 @@ class Case:
     `process` is a shipped function that maps the
     output to its well-defined part (the sign of a singular vector is not, its magnitude is).
     `relation` says how the call is made (call, inplace, out, autocast), `differentiate` to which order.
+    `casts`: under autocast, whether the oracle's answer is another than without it, and so has the digits of the lower precision.
     """
 
     args: tuple = ()
@@ -73,6 +74,7 @@ class Case:
     process: Any = None
     relation: str = "call"
     differentiate: int = 0
+    casts: bool = True
 
 
 #: Types that hold nothing: asked first, since trees are small and most of what is in them are leaves.
@@ -216,6 +218,7 @@ class Decoder:
         self.tensors: dict = {}
         self.results: list = []
         self._arrays: dict = {}
+        self._memory: dict = {}
 
     def decode(self, tree):
         """The framework's values for encoded `tree`; one descriptor id, one tensor."""
@@ -238,6 +241,10 @@ class Decoder:
         if isinstance(value, Ref):
             return self.results[value.step][value.output]
         return value
+
+    def changed(self) -> set:
+        """The storages whose bytes are others than those of the case, in a framework that computes in the memory it was given."""
+        return {storage for storage, array in self._memory.items() if array.tobytes() != self._storages[storage][1][:array.nbytes]}
 
     def _named(self, value: Named):
         if value.kind == "device":
@@ -262,16 +269,18 @@ class Decoder:
 
     def _whole(self, spec: TensorSpec):
         """Built without as_strided, so that a framework lacking it can still run most cases."""
-        tensor = self._from_numpy(_aligned(self._storages[spec.storage][1], spec.dtype, spec.size), spec.dtype)
+        array = _aligned(self._storages[spec.storage][1], spec.dtype, spec.size)
+        tensor = self._from_numpy(array, spec.dtype)
         if 0 not in spec.size:
-            self.bases[spec.storage] = tensor
+            self.bases[spec.storage], self._memory[spec.storage] = tensor, array
         return tensor
 
     def _view(self, spec: TensorSpec):
         if spec.storage not in self.bases:
             dtype, data = self._storages[spec.storage]
             count = len(data) // dtypes.numpy_dtype(dtype).itemsize
-            self.bases[spec.storage] = self._from_numpy(_aligned(data, dtype, (count,)), dtype)
+            self._memory[spec.storage] = _aligned(data, dtype, (count,))
+            self.bases[spec.storage] = self._from_numpy(self._memory[spec.storage], dtype)
         base = self.bases[spec.storage].detach()
         return self._W.as_strided(base, spec.size, spec.stride, spec.offset)
 

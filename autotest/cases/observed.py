@@ -14,6 +14,7 @@ class Observation:
     the whole memory of which an `out=` is a part.
 
     aliases: ("same", input id) for an input handed back, ("view", storage) for a view of one, None otherwise.
+    spoiled: the storages that were written though no version counter tells.
     through: what a view and its base show after a write into the other one.
     determined: what a case's `process` makes of the result; gradients are then those of this part.
     lacks: properties that the framework has no means to be asked for.
@@ -30,6 +31,7 @@ class Observation:
     requires_grad: list = field(default_factory=list)
     versions: dict = field(default_factory=dict)
     written: dict = field(default_factory=dict)
+    spoiled: tuple = ()
     through: list = field(default_factory=list)
     gradients: list | Raised | None = None
     second: list | Raised | None = None

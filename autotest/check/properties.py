@@ -43,13 +43,13 @@ ANYTHING = "anything"
 SINGULAR = {"LinAlgError", "_LinAlgError"}
 
 #: Ways of calling that are properties of their own.
-_WAYS = ("inplace", "out", "autocast")
+WAYS = ("inplace", "out", "autocast")
 
 
 def unsupported(reason: str, case) -> Fault:
     """The fault of a subject that does not claim to have a call at all, or this way of making it."""
     relation = getattr(case, "relation", "call")
-    return Fault(relation if relation in _WAYS else "unsupported", reason, absent=True)
+    return Fault(relation if relation in WAYS else "unsupported", reason, absent=True)
 
 
 def faults(case: Case, expected: Observation, got: Observation, random: bool = False, choosing: bool = False) -> list[Fault]:
@@ -64,7 +64,7 @@ def faults(case: Case, expected: Observation, got: Observation, random: bool = F
         found = _forward(case, expected, got, random, choosing) + _effects(case, expected, got, random, choosing)
         found += _gradients(expected, got, random and expected.determined is None)
         found = [fault for fault in found if fault.property not in got.lacks]
-    if case.relation in _WAYS:
+    if case.relation in WAYS:
         return [replace(fault, property=case.relation, reason=f"{fault.property}: {fault.reason}") for fault in found]
     return found + [Fault(name, f"no {name} can be asked for", absent=True) for name in got.lacks]
 
@@ -143,6 +143,7 @@ def _strides(position: int, value: Value | None, expected, got) -> list[Fault]:
 def _effects(case: Case, expected: Observation, got: Observation, random: bool, choosing: bool) -> list[Fault]:
     found = _unequal("alias", "alias", expected.aliases, got.aliases)
     if got.versions:
+        found += _unequal("value", "inputs written unnoticed", expected.spoiled, got.spoiled)
         found += _versions(case, expected.versions, got.versions)
     for key in expected.written if "version" not in got.lacks else ():
         e, g = expected.written[key], got.written.get(key)

@@ -13,25 +13,33 @@ from ..cases.program import Program
 
 PERTURBATIONS = 4  # reruns on moved inputs, in each precision
 DOUBLES = 12  # reruns of a double-precision call in its own precision and in single: nothing wider tells what rounding does
+_PYTHONS = {"float": "float64", "complex": "complex128", "int": "int64"}
+_HALVES = ("bfloat16", "float16")
 _NARROW = {"float64": "float32", "complex128": "complex64"}
 
 
-def promoted(case: Case, rng: np.random.Generator | None = None) -> Case:
+def promoted(case: Case, rng: np.random.Generator | None = None, shown: float = np.inf) -> Case:
     """`case` with floating tensors and dtype arguments widened to float64 or complex128.
 
-    With `rng`, every floating number is also moved by up to one epsilon of its original dtype, or of the one that the call asks to
-    work in.
+    With `rng`, every floating number is also moved by up to one epsilon of its original dtype, of the one that the call asks to
+    work in, or of the results, `shown`, where these have more digits: then the numbers are given exactly.
     """
     floor = working_epsilon(case)
     return replace(
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
-        storages=[_promote_storage(dtype, data, rng, floor) for dtype, data in case.storages])
+        storages=[_promote_storage(dtype, data, rng, floor or min(shown, dtypes.EPSILON.get(dtype, 0.0))) for dtype, data in case.storages])
+
+
+def shown_epsilon(case: Case, values: list) -> float:
+    """The epsilon of the coarsest of the floating results `values`; infinite where there is none, and of an `out=`, whose dtype is the
+    caller's choice."""
+    found = [dtypes.EPSILON[value.number_dtype] for value in values if value is not None and value.number_dtype in dtypes.EPSILON]
+    return max(found) if found and case.relation != "out" else np.inf
 
 
 def is_double(case: Case) -> bool:
     """Whether the call's floating inputs all have double precision, or it asks to work in it, so that none is left to check it by."""
-    asked = {leaf.name for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, Named) and leaf.kind == "dtype"}
-    return bool(asked & set(_NARROW)) or {spec.dtype for spec in floating_inputs(case)} in ({"float64"}, {"complex128"})
+    return bool(_asked_dtypes(case) & set(_NARROW)) or {spec.dtype for spec in floating_inputs(case)} in ({"float64"}, {"complex128"})
 
 
 def demoted(case: Case) -> Case:
@@ -48,9 +56,9 @@ def demoted(case: Case) -> Case:
 
 
 def in_single(case: Case) -> Case:
-    """`case` with bfloat16 widened to float32."""
-    leaf = partial(_in_other_dtypes, {"bfloat16": "float32"})
-    storages = [("float32", dtypes.to_array(data, dtype).astype(np.float32).tobytes()) if dtype == "bfloat16" else (dtype, data) for dtype, data in case.storages]
+    """`case` with half precision widened to float32."""
+    leaf = partial(_in_other_dtypes, dict.fromkeys(_HALVES, "float32"))
+    storages = [("float32", dtypes.to_array(data, dtype).astype(np.float32).tobytes()) if dtype in _HALVES else (dtype, data) for dtype, data in case.storages]
     return replace(case, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), storages=storages)
 
 
@@ -99,12 +107,18 @@ def working_epsilon(case: Case) -> float:
     An `out=` wider than the inputs takes numbers that were computed in the inputs' dtype, or, where they are
     integers, in PyTorch's default one.
     """
-    if case.relation == "autocast":
+    if case.relation == "autocast" and case.casts:
         return dtypes.EPSILON["bfloat16"]
     if case.relation == "out":
         return max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=dtypes.EPSILON["float32"])
-    asked = [leaf.name for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, Named) and leaf.kind == "dtype"]
+    asked = _asked_dtypes(case)
     return max((dtypes.EPSILON.get(name, 0.0) for name in asked), default=0.0)
+
+
+def _asked_dtypes(case: Case) -> set:
+    """The dtypes that the call names, Python's own (`float`) by what they stand for."""
+    named = [leaf for leaf in leaves((case.args, case.kwargs)) if isinstance(leaf, Named)]
+    return {_PYTHONS.get(leaf.name, leaf.name) for leaf in named if leaf.kind in ("dtype", "type")}
 
 
 def floating_inputs(case: Case) -> list[TensorSpec]:
@@ -117,8 +131,9 @@ def _in_other_dtypes(names: dict, leaf):
     """A leaf with the dtypes that are in `names` replaced."""
     if isinstance(leaf, TensorSpec):
         return replace(leaf, dtype=names.get(leaf.dtype, leaf.dtype))
-    if isinstance(leaf, Named) and leaf.kind == "dtype":
-        return Named("dtype", names.get(leaf.name, leaf.name))
+    if isinstance(leaf, Named) and leaf.kind in ("dtype", "type"):
+        wanted = names.get(_PYTHONS.get(leaf.name, leaf.name))
+        return Named("dtype", wanted) if wanted else leaf
     return leaf
 
 

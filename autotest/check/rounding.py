@@ -23,7 +23,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     epsilon, as many in the case's own precision on moved inputs, and for double precision as many in single.
     """
     if item.decomposes and (poisoned(item.case) or _noise(item.expected, reruns) or _gave_up(reruns)):
-        return _MATRIX
+        return None if _loses_nan(item, fault, got, reruns) else _MATRIX
     if fault.phase == "raised":
         return None
     if _flagged(item) and _pick(item.expected, fault).number_dtype in dtypes.EPSILON:
@@ -111,6 +111,23 @@ def within(fault: Fault, item, got: Observation, rtol: float, atol: float) -> bo
 
 
 _MATRIX = frozenset({"matrix"})
+
+
+def _loses_nan(item, fault: Fault, got: Observation, reruns: list[Observation]) -> bool:
+    """Whether a finite number stands where every run of the oracle's has NaN: that only a zero or an infinity on the way can do, by what a
+    library skips, or divides by."""
+    w, t = _pick(got, fault), _pick(item.expected, fault)
+    if w is None or t is None or t.number_dtype not in dtypes.EPSILON or not _only_nan(item.case):
+        return False
+    runs = [_same_shape(_pick(run, fault), t) for run in reruns]
+    lost = np.isnan(t.array()) & np.isfinite(w.array())
+    return bool(np.logical_and.reduce([lost, *(np.isnan(run) for run in runs if run is not None)]).any())
+
+
+def _only_nan(case) -> bool:
+    """Whether all numbers that are not finite are NaN, of a case without zeros."""
+    numbers = [dtypes.to_array(data, dtype) for dtype, data in case.storages if dtype in dtypes.EPSILON]
+    return not any((np.isinf(held) | (held == 0)).any() for held in numbers)
 
 
 def _gave_up(reruns: list[Observation]) -> bool:

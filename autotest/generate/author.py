@@ -11,7 +11,9 @@ from ..cases import dtypes
 from ..cases.case import Case, TensorSpec, row_major, tensors_of
 from ..cases.protocol import Item
 from ..cases.target import Target
-from ..workers import draws
+from ..check.properties import WAYS
+from ..workers import draws, repeat
+from ..workers.kinds import kind_of
 from ..workers.trial import Trial
 from . import arguments, classes, fill, gauge, grow, objects, odd, recording, samples, surface, vary
 from .choices import Choices
@@ -21,6 +23,10 @@ from .universe import overloads
 
 #: Ways of calling, drawn in this proportion where an overload has them.
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
+_ORDERS = (1, 1, 2, 0)  # of the derivatives asked for
+#: How often a call is tried for a property that nothing asked for yet. PyTorch refuses few calls of some operations.
+_TRIES = {"value": 80, "error": 80, "layout": 32, "determinism": 32, "random": 8, "inplace": 32, "out": 32, "autocast": 32, "gradient": 8, "gradgrad": 8}
+_BEYOND = 1 << 24  # the index of the first of such calls, which no batch reaches
 #: Stands in the universe for programs of several calls.
 PROGRAM = Overload("program", "program", (), family="program")
 _FROM_DATABASE = 0.33  # how often a call starts from a sample of the op database, where there is one
@@ -51,9 +57,24 @@ class Author:
         for index in indices:
             for item in self._items(name, dtype, Choices(zlib.crc32(f"{name}/{dtype}/{index}".encode())), index):
                 _take(batch, item)
-        for item in [item for item in batch.items if _varies(item)][:_SAMPLED]:
-            item.drawn = drawn(item)
-        return batch
+        return _sampled(batch)
+
+    def reach(self, name: str, dtype: str, missing: set) -> Batch:
+        """Further calls, for the properties `missing` that those of a batch did not happen to ask for: each is tried a few times. So a
+        property does not go untested because the dice fall otherwise once the generator changes.
+
+        Raises arguments.Impossible as `batch`.
+        """
+        overload, batch, asked = self._overloads[name], Batch(), set()
+        for wanted in _sought(overload, dtype, missing):
+            for at in range(_TRIES[wanted]):
+                if wanted in asked:
+                    break
+                item = self.item(overload, dtype, _towards(overload, dtype, wanted, at), _BEYOND + repeat.EVERY * at)
+                shown = set(kind_of(item).asked(item))
+                if wanted in shown and _take(batch, item):
+                    asked |= shown
+        return _sampled(batch)
 
     def replay(self, name: str, dtype: str, choices: tuple) -> list[Item]:
         """The cases that a sequence of choices makes."""
@@ -73,7 +94,7 @@ class Author:
     def item(self, overload: Overload, dtype: str, choices: Choices, index: int = 0) -> Item:
         """One case and its expectation."""
         relation = choices.pick(_relations(overload))
-        order = choices.pick((1, 1, 2, 0)) if relation != "out" else 0  # out= refuses inputs that require gradients
+        order = choices.pick(_ORDERS) if relation != "out" else 0  # out= refuses inputs that require gradients
         case = self._call(overload, dtype, choices, grad=0.6 if order else 0.04)
         case.relation, case.differentiate, case.process = relation, order, gauge.determined(overload.path)
         target = Target(f"torch.{overload.path}", [overload.path])
@@ -105,6 +126,32 @@ class Author:
         return Case(*made.trees, made.storages)
 
 
+def _sought(overload: Overload, dtype: str, missing: set) -> list[str]:
+    """Those of the properties that calls of the overload may ask for."""
+    if overload.family not in ("", surface.FAMILY):
+        return []
+    ways = set(_relations(overload))
+    can = {**{way: way in ways for way in WAYS}, "random": overload.random,
+           **dict.fromkeys(("gradient", "gradgrad"), dtype in dtypes.EPSILON)}
+    return [name for name in _TRIES if name in missing and can.get(name, True)]
+
+
+def _towards(overload: Overload, dtype: str, wanted: str, at: int) -> Choices:
+    """Choices whose first, of the way of calling and of the order of gradients, may lead to the property `wanted`."""
+    relations = _relations(overload)
+    way = wanted if wanted in WAYS else relations[-1 - at % len(relations)] if wanted == "error" else "call"
+    order = {"gradient": 1, "gradgrad": 2}.get(wanted, 0)
+    first = (relations.index(way), *([_ORDERS.index(order)] if way != "out" else []))
+    return Choices(zlib.crc32(f"{overload.name}/{dtype}/{wanted}/{at}".encode()), replay=first)
+
+
+def _sampled(batch: Batch) -> Batch:
+    """`batch`, in which some of the random calls know their distribution."""
+    for item in [item for item in batch.items if _varies(item)][:_SAMPLED]:
+        item.drawn = drawn(item)
+    return batch
+
+
 def drawn(item: Item, calls: int = draws.CALLS):
     """What so many calls of the item draw; None where it draws nothing, or is called in a way that hides it."""
     if not item.draws or item.expected.raised or item.case.relation not in ("call", "inplace"):
@@ -118,14 +165,15 @@ def _varies(item: Item) -> bool:
     return few is not None and bool(np.any(few != few[0]))
 
 
-def _take(batch: Batch, item: Item) -> None:
+def _take(batch: Batch, item: Item) -> bool:
     """Adds `item` to the batch, unless the oracle has no opinion."""
     expected = item.expected
     if expected.raised is None and not getattr(expected, "unmappable", None):
         batch.valid += 1
     elif expected.raised is None or _absent(expected.raised):
-        return
+        return False
     batch.items.append(item)
+    return True
 
 
 def _relations(overload: Overload) -> list[str]:

@@ -8,8 +8,10 @@ import torch
 from ..cases.case import Case
 from ..cases.protocol import Item
 from ..cases.target import Target
+from ..check.reference import in_single
 from ..workers.kinds import kind_of
 from ..workers.seeding import seed
+from ..workers.trial import Trial
 from . import casts, gauge
 
 
@@ -31,8 +33,17 @@ def expectation(target: Target, case, index: int = 0, draws: bool = False, **fac
     if isinstance(case, Case):
         item.random |= case.process is not None
         item.decomposes = item.decomposes or any(gauge.decomposes(path) for path in target.paths)
+        if case.relation == "autocast":
+            item.case = replace(case, casts=_casts(item))
         item.expected.undefined = {} if item.random else casts.undefined(case, target.resolve(torch), item.expected)
     return item
+
+
+def _casts(item: Item) -> bool:
+    """Whether the oracle's answer under autocast is another than without it, and than in single precision, to which some operations cast."""
+    plain = replace(item.case, relation="call", differentiate=0)
+    function = item.target.resolve(torch)
+    return all(Trial(torch, function, case).run().values != item.expected.values for case in (plain, in_single(plain)))
 
 
 def determined(path: str, case):

@@ -19,7 +19,7 @@ from ..workers.subject import limit_memory, warn_each_time
 from ..workers.worker import connect, in_children, serve
 from . import databases, kept
 from .arguments import Impossible
-from .author import Author, drawn
+from .author import Author, Batch, drawn
 from .doubts import restless, wavers
 from .expectation import determined, expectation
 
@@ -37,6 +37,18 @@ def batch(author: Author, name: str, dtype: str, indices: list) -> tuple:
         made = author.batch(name, dtype, indices)
     except Impossible as error:
         return Raised(("Impossible",), str(error))
+    return _answer(made)
+
+
+def reach(author: Author, name: str, dtype: str, missing: set) -> tuple:
+    """As `batch`, of further calls for the properties `missing`."""
+    try:
+        return _answer(author.reach(name, dtype, missing))
+    except Impossible as error:
+        return Raised(("Impossible",), str(error))
+
+
+def _answer(made: Batch) -> tuple:
     return pickle.dumps(made.items), len(made.items), made.valid, _asked(made.items)
 
 
@@ -65,6 +77,7 @@ def main(descriptor: str, gigabytes: str) -> None:
                 "expect": expect,
                 "replay": lambda *arguments: pickle.dumps(author.replay(*arguments)),
                 "batch": lambda *arguments: batch(author, *arguments),
+                "reach": lambda *arguments: reach(author, *arguments),
                 "keys": databases.keys, "samples": samples}
     connection.send(("ready", str(torch.__version__)))
     in_children(connection, lambda: serve(connection, requests))

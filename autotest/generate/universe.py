@@ -6,7 +6,7 @@ leaves the list because it is hard to test; what the oracle itself cannot run he
 
 import re
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import torch
 
@@ -26,6 +26,10 @@ _OTHER_BACKENDS = re.compile(
     r"cudnn|miopen|mkldnn|fbgemm|quantize|sparse|coalesce|crow_|ccol_|col_indices|row_indices|hspmm|^smm|sspaddmm"
     r"|batch_norm_(elemt|gather|backward|stats|update)|from_file|choose_qparams|is_pinned|pin_memory")
 
+
+#: How PyTorch's page of an operation says that it is another name of one, or works element by element.
+_ALIAS = re.compile(r"[Aa]lias (?:for|of) :(?:func|meth):`~?(?:torch\.)?([\w.]+)`")
+_ELEMENTWISE = re.compile(r"^Computes [^.]*\belement-?wise\b", re.M)
 
 _OPTIONS = ("dtype", "layout", "device", "pin_memory")  # of a factory
 
@@ -62,7 +66,21 @@ def _overload(schema, path: str, outs: dict, mutating: set) -> Overload:
     random = "Generator" in text or "nondeterministic_seeded" in tags
     out = outs.get((base, inputs)) or outs.get((base, _without_options(inputs)), 0)
     return Overload(_label(schema), path, parameters, twin, out, random,
-                    bool(_OTHER_BACKENDS.search(base)), "pointwise" in tags)
+                    bool(_OTHER_BACKENDS.search(base)), "pointwise" in tags or _on_one_tensor(schema) and _says_pointwise(path))
+
+
+def _on_one_tensor(schema) -> bool:
+    return [str(a.type) for a in (schema.arguments[0], *schema.returns)] == ["Tensor", "Tensor"] if schema.arguments else False
+
+
+def _says_pointwise(path: str) -> bool:
+    """Whether PyTorch's page says so: of `floor_divide`, and of other names (`divide`), which have no tags of their own."""
+    said = reduce(getattr, path.split("."), torch).__doc__ or ""
+    other = _ALIAS.search(said)
+    if not other:
+        return bool(_ELEMENTWISE.search(said))
+    packet = getattr(torch.ops.aten, other[1].split(".")[-1], None)
+    return packet is not None and any(torch.Tag.pointwise in getattr(packet, name).tags for name in packet.overloads())
 
 
 def _without_options(inputs: tuple) -> tuple:

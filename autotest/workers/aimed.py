@@ -47,6 +47,9 @@ def half_up(W, function, args, kwargs):
 @_aimed("floor", "floor_divide", "div", "trunc")
 def floor_below(W, function, args, kwargs):
     """floor() and floor division one too low where the answer is whole already."""
+    if _name(function) == "div" and kwargs.get("rounding_mode") is None:
+        return function(*args, **kwargs), False  # no floor at all
+
     def lowered(result):
         if not floating(result):
             return None

@@ -22,6 +22,11 @@ def floating(result) -> bool:
     return name_of(result.dtype) in EPSILON and not name_of(result.dtype).startswith("complex")
 
 
+def same(a, b) -> bool:
+    """Whether two tensors of one shape hold the same numbers, or NaN in the same places."""
+    return bool(((a == b) | ((a != a) & (b != b))).all())
+
+
 def edited(W, result, edit):
     """`result` with `edit(flat copy)` applied to its numbers and the same history; None if nothing changed."""
     with W.no_grad():
@@ -29,7 +34,7 @@ def edited(W, result, edit):
         flat = copy.reshape(-1)
         edit(flat)
         copy = flat.reshape(result.shape)
-        if bool(((copy == result) | ((copy != copy) & (result != result))).all()):
+        if same(copy, result):
             return None
     return with_values(W, result, copy)
 
@@ -161,6 +166,9 @@ def _other_gradient(W, function, args, kwargs, change):
     grads = W.autograd.grad(result, inputs, W.ones_like(result), retain_graph=True, allow_unused=True)
     if not any(g is not None and bool((g.isfinite() & (g != 0)).any()) for g in grads):
         return result, False  # of a step function: nothing to change
+    others = W.autograd.grad(result, inputs, change(W.ones_like(result)), retain_graph=True, allow_unused=True)
+    if all(g is None or same(g, other) for g, other in zip(grads, others)):
+        return result, False  # of an element that no input has a part in, as of padding
 
     class Change(W.autograd.Function):
         @staticmethod
@@ -205,7 +213,7 @@ def ignored_out(W, function, args, kwargs):
         return function(*args, **kwargs), False
     before = out.detach().clone()
     function(*args, **kwargs)
-    changed = out.shape != before.shape or not bool((out == before).all())
+    changed = out.shape != before.shape or not same(out, before)
     with W.no_grad():
         out.resize_(before.shape).copy_(before)
     return out, changed
@@ -253,7 +261,7 @@ def out_as_whole(W, function, args, kwargs):
     with W.no_grad():
         right = out.clone(memory_format=W.contiguous_format)
         out.copy_(right.reshape(out.shape[::-1]).permute(*range(out.dim() - 1, -1, -1)) if out.dim() > 1 else right.flip(0))
-        return out, not bool((out == right).all())
+        return out, not same(out, right)
 
 
 def ignored_keyword(W, function, args, kwargs):

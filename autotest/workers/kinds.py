@@ -11,7 +11,7 @@ from ..cases.protocol import Item
 from ..check import journals, programs, properties, rounding, ties
 from ..check.properties import Fault
 from ..check.reference import (DOUBLES, PERTURBATIONS, demoted, is_double, nudged, poisoned, promoted, promoted_object,
-                              promoted_program)
+                              promoted_program, shown_epsilon)
 from . import graphs, objects, repeat
 from .program import Run
 from .trial import Trial
@@ -45,7 +45,8 @@ class CallKind:
         single precision."""
         function, rng = item.target.resolve(W), np.random.default_rng((item.index, more))
         if not more:
-            cases = [promoted(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
+            shown = shown_epsilon(item.case, item.expected.values)
+            cases = [promoted(item.case, noise, shown) for noise in [None] + [rng] * PERTURBATIONS]
         else:
             double = is_double(item.case)
             # One element's rounding shows in one run of many; the runs of a whole row show it in few.
@@ -90,7 +91,7 @@ class CallKind:
 class ProgramKind:
     """Several calls on each other's results."""
 
-    unseen: frozenset = frozenset()
+    unseen = frozenset({"lone_axis", "muted"})  # a step's strides and warnings are asked of its own case
 
     def observe(self, W, item: Item, wrap=lambda function: function):
         for step in item.case.steps:
@@ -130,7 +131,8 @@ class ProgramKind:
 class ObjectKind:
     """A module, an optimizer or a scheduler, from its construction to its state dict."""
 
-    unseen = frozenset({"relaid", "last_element"})  # a journal holds no strides, and its numbers may drift by some roundings
+    #: A journal holds no strides, aliases, versions and warnings, and its numbers may drift by some roundings.
+    unseen = frozenset({"relaid", "last_element", "lone_axis", "stale_alias", "bumped", "spoiled_input", "spurious_history", "muted"})
 
     def observe(self, W, item: Item, wrap=lambda function: function):
         return objects.observe(W, item.target.resolve(W), item.case, wrap)

@@ -4,14 +4,14 @@ A mutant wraps the function under test. It reports whether it changed anything a
 changes nothing cannot be found.
 """
 
-from . import aimed, faults
+from . import aimed, circumstances, faults
 from .aimed import AIMED
 
 #: Every fault by its name.
-KINDS = {fault.__name__: fault for fault in (*faults.FAULTS, *aimed.FAULTS)}
+KINDS = {fault.__name__: fault for fault in (*faults.FAULTS, *circumstances.FAULTS, *aimed.FAULTS)}
 CONTROL = faults.nothing.__name__
 _CHANGES = {**KINDS, CONTROL: faults.nothing}
-_AROUND = {*faults.AROUND, *aimed.FAULTS}
+_AROUND = {*faults.AROUND, *circumstances.FAULTS, *aimed.FAULTS}
 
 
 def aims_at(kind: str, names: set) -> bool:

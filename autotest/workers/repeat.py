@@ -11,13 +11,13 @@ from . import draws
 from .seeding import seed
 from .trial import Trial
 
-_EVERY = 4  # of the calls that could be repeated, how many are
+EVERY = 4  # of the calls that could be repeated, how many are
 _THREADS = (4, 1)  # of the runs, which must equal what one thread gave before
 
 
 def repeats(item: Item) -> bool:
     """Whether the call is one that gets repeated."""
-    return item.case.relation == "call" and item.index % _EVERY == 0 and not item.random and not item.expected.raised
+    return item.case.relation == "call" and item.index % EVERY == 0 and not item.random and not item.expected.raised
 
 
 def faults(item: Item, function, W, got: Observation) -> list[Fault]:

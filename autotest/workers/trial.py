@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from ..cases import dtypes, ship
-from ..cases.case import Case, Decoder, Unmappable, gradient_inputs
+from ..cases.case import Case, Decoder, Unmappable, gradient_inputs, tensors_of
 from ..cases.observed import CANNOT_BUILD, Observation
 from ..cases.values import Raised, flatten, to_value
 
@@ -102,7 +102,10 @@ class Trial:
         seen.aliases = [self._alias(t) if t is not None else None for t in tensors]
         after = self._versions()
         seen.versions = {key: after[key] - before[key] for key in before}
-        seen.written = {key: to_value(self._decoder.tensors[key], W) for key, moved in seen.versions.items() if moved}
+        storage = {spec.id: spec.storage for spec in tensors_of(self._case)}
+        spoiled = self._decoder.changed() - {storage[key] for key, moved in seen.versions.items() if moved}
+        seen.spoiled = tuple(sorted(spoiled))
+        seen.written = {key: to_value(self._decoder.tensors[key], W) for key, moved in seen.versions.items() if moved or storage[key] in spoiled}
         seen.written |= {-1 - key: to_value(base, W) for key, base in self._around.items()}
         seen.lacks = self._lacks(tensors)
         if self._case.process is not None:

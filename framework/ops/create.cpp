@@ -83,15 +83,23 @@ Tensors Tril::vjp(const Saved&, const Tensor& dy) const { return {fn::tril(dy, d
 Meta Triu::infer(Inputs in) const { return check_matrix("triu", in[0]), Meta(in[0].sizes(), in[0].dtype(), in[0].device()); }
 Tensors Triu::vjp(const Saved&, const Tensor& dy) const { return {fn::triu(dy, diagonal)}; }
 
+// Elements that shared memory in what `meta` was taken from, as an expanded input, have their own in a new tensor.
+static Meta apart(Meta meta) {
+  bool repeats = false;
+  for (int i = 0; i < meta.strides.n; i++) repeats = repeats || (meta.strides[i] == 0 && meta.sizes[i] > 1);
+  if (repeats) meta.strides = dense_strides(meta.sizes, std::array{meta.strides});
+  return meta;
+}
+
 Tensor zeros_of(const Meta& meta) {
   if (mode.recorder) return full_of(meta, Scalar(0));
-  Tensor t = empty(meta);
+  Tensor t = empty(apart(meta));
   if (!t.is_meta()) std::memset(t.raw(), 0, t->storage->bytes);
   return t;
 }
 Tensor full_of(const Meta& meta, const Scalar& value) {
   check_fits(value, meta.dtype);
-  Tensor t = unfilled(meta);
+  Tensor t = unfilled(apart(meta));
   GradMode off(false);
   copy_into(t, wrapped_number(value, meta.device));
   t->storage->version = 0;  // its first content: nobody can have saved it before

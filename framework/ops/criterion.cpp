@@ -259,7 +259,8 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
 
 Tensor MultilabelMarginLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &target = in[1];
-  check(x.ndim() <= 2 && x.sizes() == target.sizes(), "inconsistent target size: ", target.sizes(), " for input of size: ", x.sizes());
+  const bool one = x.ndim() < 2 && target.ndim() < 2 && x.numel() == 1 && target.numel() == 1;  // a number and a list of one are the same
+  check(one || (x.ndim() <= 2 && x.sizes() == target.sizes()), "inconsistent target size: ", target.sizes(), " for input of size: ", x.sizes());
   check_examples(x);
   check_wide("multilabel_margin_loss", x);
   if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));

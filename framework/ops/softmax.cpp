@@ -72,8 +72,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   sizes[q.ndim() - 1] = v.size(-1);
   if (sizes.product() == 0 || v.numel() == 0) {
     // Source: PyTorch, which looks at nothing else then. The products give every input a gradient, of zeros.
-    bool low = mode.autocast && is_floating(q.dtype()) && q.dtype() != DType::float64;
-    Tensor zeros = zeros_of(Meta(sizes, low ? mode.autocast_dtype : q.dtype(), q.device()));
+    Tensor zeros = zeros_of(Meta(sizes, q.dtype(), q.device()));
     for (const Tensor& t : {q, k, v}) zeros = zeros + sum(t) * num(int64_t(0));
     return zeros;
   }
@@ -89,8 +88,6 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   check(!(mask.defined() && is_causal) || flash, op, ": Explicit attn_mask should not be set when is_causal=True");
   if (blockwise) {
     Tensor added = mask && mask.dtype() == DType::boolean ? where(mask, full_of(Meta(Dims{}, DType::float32), Scalar(0.0)), num(-INFINITY)) : mask;
-    if (mode.autocast)
-      for (Tensor* t : {&q, &k, &v}) *t = cast_to(*t, mode.autocast_dtype);
     return fn::flash_attention(q, k, v, added ? cast_to(added, DType::float32) : added, is_causal, factor)[0];
   }
   if (enable_gqa && q.ndim() >= 3 && q.size(-3) != k.size(-3)) {

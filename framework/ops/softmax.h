@@ -59,6 +59,7 @@ struct ScaledDotProductAttention : Op {
       "scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None, enable_gqa: bool = False) -> Tensor";
   static constexpr auto doc = "softmax(query @ key.T * scale + mask) @ value. Shapes: (*, L, E), (*, S, E), (*, S, V) -> (*, L, V).";
   static constexpr Module module = Module::functional;
+  static constexpr Autocast autocast = Autocast::lower;
   double dropout_p;
   bool is_causal;
   std::optional<double> scale;

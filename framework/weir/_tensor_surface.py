@@ -55,6 +55,8 @@ def fill_diagonal_(self, fill_value: Number, wrap: bool = False):
     if self.dim() > 2 and len(set(self.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     height, width = self.shape[0], self.shape[-1]
+    if not self.numel():
+        return self.fill_(fill_value)
     if self.dim() > 2:
         self.as_strided((height,), (sum(self.stride()),), self.storage_offset()).fill_(fill_value)
         return self

@@ -22,6 +22,7 @@ from weir_autotest.generate.samples import samples_of
 from weir_autotest.generate.service import expect
 from weir_autotest.generate.universe import overloads
 from weir_autotest.generate.vary import varied
+from weir_autotest.workers.kinds import kind_of
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +149,16 @@ def test_an_oracle_that_writes_elsewhere_into_out_wavers(stride, wavering):
 def test_one_by_one_gives_what_the_whole_gives(company):
     x, y = torch.arange(3.0), torch.arange(2.0).unsqueeze(1)
     assert torch.equal(one_by_one(company, torch.add)(x, y, alpha=2), torch.add(x, y, alpha=2))
+
+
+@pytest.mark.parametrize("name, dtype, wanted", [
+    ("sinh", "float32", {"error", "layout", "gradgrad"}), ("split_with_sizes_copy", "bfloat16", {"out"}), ("uniform_", "float32", {"random", "layout"}), ("any", "int64", {"determinism", "autocast"})])
+def test_what_no_call_asked_for_is_sought(author, name, dtype, wanted):
+    found = author.reach(name, dtype, wanted).items
+    assert wanted <= {asked for item in found for asked in kind_of(item).asked(item)} and len(found) <= len(wanted)
+    assert not author.reach(name, dtype, set()).items
+    again = author.replay(name, dtype, found[0].choices)
+    assert [item.case.args for item in again] == [found[0].case.args]
 
 
 def test_singular_vectors_are_compared_by_what_is_determined(author):

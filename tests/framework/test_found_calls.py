@@ -84,6 +84,12 @@ CALLS = {
     "real running product": lambda t, v, m: t.cumprod(t.complex(v.requires_grad_(), v.detach()), 0, dtype=t.float32), "complex of one row": lambda t, v, m: t.view_as_real(
         t.view_as_complex(m.as_strided((1, 2), (1, 1)))), "complex of one row between": lambda t, v, m: t.view_as_real(t.view_as_complex_copy(m.as_strided((3, 1, 2), (2, 1, 1)))),
     "nothing normalised": lambda t, v, m: t.native_batch_norm(t.ones(2, 0), v[:1], v[:1], v[:1], v[:1], False, 0.5, 1e-5)[0],
+    "attention without heads under autocast": lambda t, v, m: t.autocast("cpu", dtype=t.bfloat16)(t.nn.functional.scaled_dot_product_attention)(m, m, m),
+    "attention to nothing under autocast": lambda t, v, m: t.autocast("cpu", dtype=t.bfloat16)(t.nn.functional.scaled_dot_product_attention)(m[:0], m, m),
+    "masked attention under autocast": lambda t, v, m: t.autocast("cpu", dtype=t.bfloat16)(t.nn.functional.scaled_dot_product_attention)(m, m, m, m[:, :3] / 8),
+    "a label for a list of one": lambda t, v, m: t.nn.functional.multilabel_margin_loss(v[:1], t.tensor(0), reduction="none"),
+    "labels for a number": lambda t, v, m: t.nn.functional.multilabel_margin_loss(v[0], t.tensor([0])),
+    "the diagonal of nothing": lambda t, v, m: t.tensor(m[:0].clone().fill_diagonal_(2)._version),
 }
 
 

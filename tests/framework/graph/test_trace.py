@@ -206,3 +206,17 @@ def test_numbers_that_a_dtype_does_not_hold_raise_in_the_run(function):
     for run in (function, lambda x: plan.run([x])):
         with pytest.raises(RuntimeError, match="overflow"):
             run(weir.tensor(1e5))
+
+
+@pytest.mark.parametrize("function, size", [
+    (lambda x: weir.nn.functional.grid_sample(x, x.detach()[:, :2, :, :2].permute(0, 2, 3, 1), mode="bicubic", align_corners=True), (2, 3, 4, 5)),
+    (lambda x: weir.nn.functional.fractional_max_pool2d(x, 2, output_size=2, _random_samples=weir.full((2, 3, 2), 0.5)), (2, 3, 4, 5))])
+def test_gradients_of_an_argument_whose_elements_repeat(function, size):
+    x = weir.randn(1, *size[1:]).expand(size)
+
+    def gradient(x):
+        x = x.detach().requires_grad_()
+        return weir.autograd.grad(function(x).sum(), x)[0]
+
+    expected, (_, got) = gradient(x), traced(gradient, x)
+    assert weir.equal(got, expected) and got.stride() == expected.stride() == weir.empty_like(x).stride()
