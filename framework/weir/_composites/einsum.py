@@ -18,11 +18,13 @@ def einsum(equation, *operands):
 
     Also takes operands and lists of axis numbers in turn. Raises RuntimeError for an equation that does not fit.
     """
+    if isinstance(equation, str) and len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = operands[0]
     if not operands:
         raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one "
                          "operand and its subscripts list")
     labels, operands = (_of_text(equation), operands) if isinstance(equation, str) else _of_sublists(equation, operands)
-    return _einsum(operands[0] if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands, labels)
+    return _einsum(operands, labels)
 
 
 @functools.lru_cache(1024)
