@@ -29,13 +29,13 @@ def einsum(equation, *operands):
 
 @functools.lru_cache(1024)
 def _of_text(equation):
-    labels, text = [], equation.replace(" ", "")
+    labels, text = [], equation.lstrip(" ")
     while text:
         sign = next((s for s in _SIGNS if text.startswith(s)), text[0])
         if sign not in _SIGNS and sign not in _LABELS:
             raise RuntimeError(f"einsum(): invalid subscript given: {sign}, subscripts must be in [a-zA-Z]")
         labels.append(_SIGNS[sign] if sign in _SIGNS else _LABELS[sign])
-        text = text[len(sign):]
+        text = text[len(sign):].lstrip(" ")
     return tuple(labels)
 
 

@@ -140,10 +140,12 @@ def _nothing(input, shape, dtype, coo):
 @rule("zeros_like", "empty_like")
 def zeros_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None):
     """A tensor of input's shape and layout without entries; dense where `layout` asks for it."""
+    if layout is not None and layout == weir.strided:
+        dense = weir.zeros(input.shape, dtype=dtype or input.dtype)
+        dense = dense if memory_format in (None, weir.preserve_format) else dense.contiguous(memory_format=memory_format)
+        return dense.requires_grad_(requires_grad)
     if memory_format is not None:
         raise RuntimeError("memory format option is only supported by strided tensors")
-    if layout is not None and layout == weir.strided:
-        return weir.zeros(input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
     return _nothing(input, input.shape, dtype, True).requires_grad_(requires_grad)
 
 

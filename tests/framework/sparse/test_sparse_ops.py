@@ -124,3 +124,4 @@ def test_names_and_formats():
             for format in (t.contiguous_format, t.preserve_format):
                 with pytest.raises(RuntimeError):
                     make(s, memory_format=format)
+                assert make(s, layout=t.strided, memory_format=format).layout == t.strided
