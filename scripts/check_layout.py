@@ -56,13 +56,11 @@ UNTESTED = {
     "autograd": _BINDING,
     "compare": _OP_DATABASE,
     "convert": _BINDING,
-    "create": _OP_DATABASE,
     "indexing": _BINDING,
     "loops": _OP_DATABASE,
     "pad": _OP_DATABASE,
     "softmax": _OP_DATABASE,
     "tensor_object": _BINDING,
-    "unary": _OP_DATABASE,
     "view": _OP_DATABASE,
 }
 

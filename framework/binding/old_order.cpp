@@ -7,7 +7,7 @@
 
 namespace weir {
 
-bool in_old_order(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, OldOrder* to) {
+bool in_old_order(const OpType& type, std::string_view name, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, OldOrder* to) {
   const Signature& s = *type.signature;
   std::vector<std::string> factors;
   int tensors = 0;
@@ -42,7 +42,7 @@ bool in_old_order(const OpType& type, PyObject* const* args, Py_ssize_t nargs, P
     to->args.push_back(given[k]);
   }
   to->kwnames = names;
-  warn("This overload of " + std::string(s.name) + " is deprecated: give " + factors[0] + (numbers > 1 ? " and " + factors[1] : "") + " by name");
+  warn("This overload of " + std::string(name) + " is deprecated: give " + factors[0] + (numbers > 1 ? " and " + factors[1] : "") + " by name");
   return true;
 }
 

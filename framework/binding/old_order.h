@@ -1,5 +1,6 @@
 // The order of arguments that PyTorch deprecated and still takes: factors by position, before the tensors they multiply.
 #pragma once
+#include <string_view>
 #include <vector>
 
 #include <pybind11/pybind11.h>
@@ -17,7 +18,7 @@ struct OldOrder {
   py::object kwnames;
 };
 
-/// Whether the arguments stand in the old order of this signature; then they are in `to`. Warns, as PyTorch does.
-bool in_old_order(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, OldOrder* to);
+/// Whether the arguments stand in the old order of this signature; then they are in `to`. Warns by `name`, as PyTorch does.
+bool in_old_order(const OpType& type, std::string_view name, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, OldOrder* to);
 
 }  // namespace weir

@@ -331,7 +331,7 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
       Call c;
       if (parse(*type, args, nargs, kwnames, c, why)) {
         if (c.factor_by_place && c.has_out && !function.takes_no_places) throw TypeError(str(text_of(function.name), "() takes alpha by name where out= is given"));
-        if (c.factor_by_place && function.takes_no_places) warn_once("This overload of " + std::string(type->signature->name) + " is deprecated: give alpha by name");
+        if (c.factor_by_place && function.takes_no_places) warn_once("This overload of " + std::string(text_of(function.name)) + " is deprecated: give alpha by name");
         return run(*type, c, inplace);
       }
       all += "\n * " + std::string(type->signature->text) + ": " + why;
@@ -340,7 +340,7 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
     for (OpType* type : overloads) {
       Call c;
       std::string ignored;
-      if (in_old_order(*type, args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, ignored))
+      if (in_old_order(*type, text_of(function.name), args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, ignored))
         return run(*type, c, inplace);
       order = {};
     }

@@ -130,6 +130,8 @@ void set_operators(PyTypeObject& type) {
   number.nb_xor = binary<kXor>;
   number.nb_lshift = binary<kShl>;
   number.nb_rshift = binary<kShr>;
+  number.nb_inplace_lshift = binary_inplace<kShl>;
+  number.nb_inplace_rshift = binary_inplace<kShr>;
   number.nb_inplace_add = binary_inplace<kAdd>;
   number.nb_inplace_subtract = binary_inplace<kSub>;
   number.nb_inplace_multiply = binary_inplace<kMul>;

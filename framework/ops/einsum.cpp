@@ -4,6 +4,7 @@
 #include <map>
 
 #include "framework/ops/create.h"
+#include "framework/ops/functional.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/view.h"
@@ -99,9 +100,11 @@ Term diagonals(Term t) {
   return t;
 }
 
+// Layouts are PyTorch's (Linear.cpp): axes stand in the order of the result, with those summed behind it, and of two operands the one
+// whose axes come first gives the rows. Axes of size 1 take no part in a product.
 class Contraction {
  public:
-  explicit Contraction(const std::vector<Term>& terms) {
+  Contraction(const std::vector<Term>& terms, const Equation& e) : order_(e.output) {
     for (const Term& t : terms)
       for (size_t i = 0; i < t.labels.size(); i++) {
         const int64_t size = t.x.sizes()[int(i)];
@@ -110,12 +113,31 @@ class Contraction {
               " has sizes ", known, " and ", size);
         if (size != 1) known = size;
       }
+    for (auto it = sizes_.rbegin(); it != sizes_.rend(); ++it)  // of an ellipsis the first axis has the highest label
+      if (it->first >= kLetters && !has(e.output, it->first)) order_.push_back(it->first);
+    for (const auto& [label, size] : sizes_)
+      if (label < kLetters && !has(e.output, label)) order_.push_back(label);
   }
 
-  Dims sizes(const Labels& labels) const {
-    Dims r;
-    for (int64_t label : labels) r.push(sizes_.at(label));
+  /// The same with axes in order.
+  Term sorted(const Term& t) const {
+    Term r;
+    Dims axes;
+    for (int64_t label : order_)
+      if (has(t.labels, label)) r.labels.push_back(label), axes.push(place(t.labels, label));
+    r.x = axes.empty() ? t.x : fn::permute(t.x, axes);
     return r;
+  }
+
+  /// Without axes of size 1.
+  static Term without_ones(const Term& t) {
+    Dims ones;
+    Labels left;
+    for (size_t i = 0; i < t.labels.size(); i++) {
+      if (t.x.sizes()[int(i)] == 1) ones.push(int64_t(i));
+      else left.push_back(t.labels[i]);
+    }
+    return {ones.empty() ? t.x : fn::squeeze(t.x, ones), left};
   }
 
   /// Axes that neither `keep` nor `too` names are summed.
@@ -129,36 +151,57 @@ class Contraction {
     return {axes.empty() ? t.x : fn::sum(t.x, axes), left};
   }
 
-  /// Both as one tensor over the labels that `later` needs, by one batched matrix product.
+  /// Both as one tensor over the labels that `later` needs: their product, or one batched matrix product where something is summed.
   Term product(Term a, Term b, const Labels& later) const {
     a = summed(a, later, b.labels), b = summed(b, later, a.labels);
     const DType type = promote_types(a.x.dtype(), b.x.dtype());  // a sum of bytes is int64
-    Labels batch, inner, rows, columns;
-    for (int64_t label : a.labels) (!has(b.labels, label) ? rows : has(later, label) ? batch : inner).push_back(label);
-    for (int64_t label : b.labels)
-      if (!has(a.labels, label)) columns.push_back(label);
+    Labels all, batch, inner, rows, columns;
+    bool swap = true, any_row = false, any_column = false;
+    for (int64_t label : order_) {
+      const bool left = has(a.labels, label), right = has(b.labels, label);
+      if (left || right) all.push_back(label);
+      if (left && right) {
+        (has(later, label) ? batch : inner).push_back(label);
+      } else if (left) {
+        rows.push_back(label), any_row = true;
+      } else {  // also what neither has
+        if (right) columns.push_back(label);
+        any_column = true, swap = swap && !any_row;
+      }
+    }
+    if (inner.empty()) return {spread(a, all) * spread(b, all), all};
+    if (swap && any_row && any_column) std::swap(a, b), std::swap(rows, columns);
     const Tensor left = matrices(a, type, batch, rows, inner), right = matrices(b, type, batch, inner, columns);
     Labels result = batch;
     for (const Labels* more : {&rows, &columns}) result.insert(result.end(), more->begin(), more->end());
-    return {fn::reshape(fn::matmul(left, right), sizes(result)), result};
+    return sorted({fn::reshape(fn::matmul(left, right), sizes(result)), result});
   }
 
-  Tensor arranged(const Term& t, const Labels& order) const {
-    Dims axes;
-    for (int64_t label : order) axes.push(place(t.labels, label));
-    return order.empty() ? t.x : fn::expand(fn::permute(t.x, axes), sizes(order));
+  /// With an axis of size 1 for each label that `t` lacks; those of `t` are in the same order.
+  Tensor spread(const Term& t, const Labels& all) const {
+    Tensor x = t.x;
+    for (size_t i = 0; i < all.size(); i++)
+      if (!has(t.labels, all[i])) x = fn::unsqueeze(x, int64_t(i));
+    return x;
   }
 
  private:
-  Tensor matrices(const Term& t, DType type, const Labels& batch, const Labels& rows, const Labels& columns) const {
-    Labels order = batch;
-    for (const Labels* more : {&rows, &columns}) order.insert(order.end(), more->begin(), more->end());
-    Dims shape = sizes(batch);
-    shape.push(numel_of(sizes(rows)));
-    shape.push(numel_of(sizes(columns)));
-    return fn::reshape(arranged({cast_to(t.x, type), t.labels}, order), shape);
+  Dims sizes(const Labels& labels) const {
+    Dims r;
+    for (int64_t label : labels) r.push(sizes_.at(label));
+    return r;
   }
 
+  Tensor matrices(const Term& t, DType type, const Labels& batch, const Labels& rows, const Labels& columns) const {
+    Dims axes, shape = sizes(batch);
+    for (const Labels* part : {&batch, &rows, &columns})
+      for (int64_t label : *part) axes.push(place(t.labels, label));
+    shape.push(numel_of(sizes(rows)));
+    shape.push(numel_of(sizes(columns)));
+    return fn::reshape(fn::permute(cast_to(t.x, type), axes), shape);
+  }
+
+  Labels order_;
   std::map<int64_t, int64_t> sizes_;
 };
 
@@ -168,15 +211,17 @@ Tensor Einsum::compose(Inputs in) const {
   const Equation e = parsed(labels, in);
   std::vector<Term> terms;
   for (size_t i = 0; i < in.size(); i++) terms.push_back(diagonals({in[i], e.inputs[i]}));
-  const Contraction contraction(terms);
+  const Contraction contraction(terms, e);
+  for (Term& t : terms) t = contraction.sorted(t);
   Term r = terms[0];
+  if (terms.size() > 1)
+    for (Term& t : terms) t = Contraction::without_ones(t);
   for (size_t i = 1; i < terms.size(); i++) {
     Labels later = e.output;
     for (size_t k = i + 1; k < terms.size(); k++) later.insert(later.end(), terms[k].labels.begin(), terms[k].labels.end());
-    r = contraction.product(r, terms[i], later);
+    r = contraction.product(i == 1 ? terms[0] : r, terms[i], later);
   }
-  r = Contraction::summed(r, e.output);
-  return contraction.arranged(r, e.output);
+  return contraction.spread(Contraction::summed(r, e.output), e.output);
 }
 
 static const EinsumOps::Registration ops;

@@ -32,11 +32,13 @@ Tensor FloatPower::compose(Inputs in) const {
   return fn::pow(widened(in[0], type), widened(in[1], type));
 }
 
-// A half keeps its dtype beside whole exponents: PyTorch moves its exponent.
+// By whole exponents a number keeps its dtype and moves in two steps, since 2 to the exponent may lie beyond any dtype where the result does not.
 Tensor Ldexp::compose(Inputs in) const {
-  check<NotImplemented>(in[1].dtype() != DType::boolean || !is_floating(in[0].dtype()), "ldexp: not implemented for exponents of bool");
-  const Tensor moved = in[0] * fn::pow(2.0, in[1]);
-  return is_reduced(in[0].dtype()) && !is_inexact(in[1].dtype()) ? cast_to(moved, in[0].dtype()) : moved;
+  const Tensor &x = in[0], &exponent = in[1];
+  check<NotImplemented>(exponent.dtype() != DType::boolean || !is_floating(x.dtype()), "ldexp: not implemented for exponents of bool");
+  if (!is_floating(x.dtype()) || is_inexact(exponent.dtype())) return x * fn::pow(2.0, exponent);
+  const Tensor whole = fn::clamp(cast_to(exponent, DType::float64), std::optional<Scalar>(-2046.0), std::optional<Scalar>(2046.0)), half = fn::trunc(whole * 0.5);
+  return cast_to(cast_to(x, DType::float64) * fn::pow(2.0, half) * fn::pow(2.0, whole - half), x.dtype());
 }
 
 std::array<Meta, 2> Frexp::infer(Inputs in) const {

@@ -11,12 +11,13 @@ namespace weir {
 /// A matrix has no such decomposition: it is singular, not positive-definite, or an iteration did not converge.
 struct LinAlgError : Error { using Error::Error; };
 
-/// What ops over matrices have in common. Gradients write their conjugates themselves.
+/// What ops over matrices have in common. Gradients write their conjugates themselves. The result may take an input's memory where it fits into it:
+/// programs solve in place by `out=B`.
 struct LinalgOp : Op {
   static constexpr Module module = Module::linalg;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr bool holomorphic = false, any_strides = true;
-  static constexpr Out out = Out::exact;
+  static constexpr Out out = Out::same;
 };
 
 /// What is said of a matrix without elements: PyTorch looks at its dtype in some functions only, and at half precision in fewer.

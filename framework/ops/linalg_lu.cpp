@@ -101,12 +101,13 @@ Meta Det::infer(Inputs in) const {
   check_square("linalg.det", in[0], "A", Nothing::of_half);
   return {batch_of(in[0]), in[0].dtype(), in[0].device()};
 }
-// grad times the conjugate adjugate: conj(det) A^-H, and where A has no inverse, by products of singular values; without a
+// grad times the conjugate adjugate: conj(det) A^-H, and where A has next to no inverse, by products of singular values; without a
 // gradient of its own by an LU whose zeros are replaced. Source: PyTorch's linalg_det_backward.
 Tensors Det::vjp(const Saved& s, const Tensor& dy) const {
   Tensor A = s.input(0), y = s.output(0);
   if (A.numel() == 0) return {zeros_of(Meta(A.sizes(), A.dtype(), A.device()))};
   const int64_t n = A.size(-1);
+  if (n == 1) return {expand(column(column(dy)), A.sizes())};  // also where it is zero
   auto on_diagonal = [&](const Tensor& values) { return diag_of(expand(column(values), A.sizes().n == 2 ? Dims{n} : [&] { Dims d = batch_of(A); d.push(n); return d; }())); };
   Tensor wanted = on_diagonal(dy * conj(y));
   if (!mode.grad) {
@@ -115,7 +116,7 @@ Tensors Det::vjp(const Saved& s, const Tensor& dy) const {
     LU = with_diagonal(LU, where(eq(d, num(0.0)), num(epsilon_of(A.dtype())), d));
     return {lu_apply(LU, pivots, wanted, true)};
   }
-  Tensor singular = column(column(eq(y, num(0.0))));
+  Tensor singular = column(column(lt(abs(y), num(100 * epsilon_of(A.dtype())))));
   if (!any_true(singular)) return {solve(mH(A), wanted)};
   Tensor eye = eye_of(n, n, A.dtype(), A.device());
   auto [U, S, Vh] = svd(A, false);

@@ -69,6 +69,7 @@ struct InvEx : LinalgOp {
 struct Det : LinalgOp {
   static constexpr Signature signature = "linalg_det(A: Tensor) -> Tensor";
   static constexpr auto doc = "The determinants of square matrices: the product of U's diagonal, with the sign of the exchanges. Shape: A's batch.";
+  static constexpr Out out = Out::exact;
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
@@ -78,6 +79,7 @@ struct Det : LinalgOp {
 struct Slogdet : LinalgOp {
   static constexpr Signature signature = "linalg_slogdet(A: Tensor) -> (sign: Tensor, logabsdet: Tensor)";
   static constexpr auto doc = "The determinant's direction and the logarithm of its size; (0, -inf) for a singular matrix. Shapes: A's batch.";
+  static constexpr Out out = Out::exact;
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   std::array<Meta, 2> infer(Inputs in) const;
@@ -157,6 +159,7 @@ struct Inverse : LinalgOp {
 struct OldDet : LinalgOp {
   static constexpr Signature signature = "det(input: Tensor) -> Tensor";
   static constexpr auto doc = "linalg.det.";
+  static constexpr Out out = Out::exact;
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
   Tensor compose(Inputs in) const;
@@ -164,6 +167,7 @@ struct OldDet : LinalgOp {
 struct OldSlogdet : LinalgOp {
   static constexpr Signature signature = "slogdet(input: Tensor) -> (sign: Tensor, logabsdet: Tensor)";
   static constexpr auto doc = "linalg.slogdet.";
+  static constexpr Out out = Out::exact;
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
   Tensors compose(Inputs in) const;

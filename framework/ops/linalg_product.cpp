@@ -78,6 +78,8 @@ Tensor MultiDot::compose(Inputs in) const {
 
 Tensor ChainMatmul::compose(Inputs in) const {
   warn_deprecated("chain_matmul", "linalg.multi_dot");
+  check(in.size() > 0, "chain_matmul(): Expected one or more matrices");
+  for (const Tensor& t : in) check(t.ndim() == 2, "chain_matmul(): expected matrices, but got a tensor of ", t.ndim(), " dimensions");
   return in.size() == 1 ? clone_of(in[0], MemoryFormat::contiguous) : Fn<MultiDot>::over(in)[0];
 }
 

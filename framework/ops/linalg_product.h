@@ -21,7 +21,7 @@ struct Vecdot : Op {
   static constexpr auto doc = "Sums of conj(x) * y along dim.";
   static constexpr Module module = Module::linalg;
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Out out = Out::exact;
+  static constexpr Out out = Out::same;
   int64_t dim;
   static constexpr std::tuple fields{&Vecdot::dim};
   Tensor compose(Inputs in) const;

@@ -17,6 +17,7 @@ struct Eigh : LinalgOp {
 struct EighValues : LinalgOp {
   static constexpr Signature signature = "eigh_values(A: Tensor, UPLO: str) -> Tensor";
   static constexpr auto doc = "linalg.eigh's values without vectors, for calls without gradients.";
+  static constexpr Out out = Out::exact;
   static constexpr Module module = Module::hidden;
   static constexpr bool differentiable = false;
   Str UPLO;
@@ -53,6 +54,7 @@ struct SvdParts : LinalgOp {
 struct SvdValues : LinalgOp {
   static constexpr Signature signature = "svd_values(A: Tensor) -> Tensor";
   static constexpr auto doc = "Singular values without vectors, for calls without gradients.";
+  static constexpr Out out = Out::exact;
   static constexpr Module module = Module::hidden;
   static constexpr bool differentiable = false;
   Meta infer(Inputs in) const;
@@ -76,6 +78,7 @@ Tensor pinv_gradient(const Tensor& A, const Tensor& P, const Tensor& grad);
 struct Eigvalsh : LinalgOp {
   static constexpr Signature signature = "linalg_eigvalsh(A: Tensor, UPLO: str = 'L') -> Tensor";
   static constexpr auto doc = "The eigenvalues of symmetric or Hermitian matrices, in rising order. Shape: (*, n).";
+  static constexpr Out out = Out::exact;
   Str UPLO;
   static constexpr std::tuple fields{&Eigvalsh::UPLO};
   Tensor compose(Inputs in) const;
@@ -97,6 +100,7 @@ struct Svd : LinalgOp {
 struct Svdvals : LinalgOp {
   static constexpr Signature signature = "linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor";
   static constexpr auto doc = "The singular values of A, falling. Shape: (*, min(m, n)).";
+  static constexpr Out out = Out::exact;
   std::optional<Str> driver;
   static constexpr std::tuple fields{&Svdvals::driver};
   Tensor compose(Inputs in) const;

@@ -130,7 +130,10 @@ Tensor Addr::compose(Inputs in) const {
   const Tensor self = fn::expand(in[0], product.sizes());
   // Of truth values the factors are such too.
   auto factor = [&](const Scalar& s) { return type == DType::boolean ? Scalar(!s.is_zero()) : s; };
-  for (const Scalar& s : {beta, alpha}) check_held(Held::own, factor(s), type);
+  for (const Scalar& s : {beta, alpha}) {
+    check(type == DType::boolean || s.kind != Scalar::Kind::boolean, "addr: expected alpha and beta to be numbers for ", name_of(type), ", but got a bool");
+    check_held(Held::own, factor(s), type);
+  }
   // Source of the layout: PyTorch reads self first, also where beta is 0.
   return laid_out(scaled_sum("addr", cast_to(self, type), cast_to(product, type), factor(beta), factor(alpha)), pointwise_meta("addr", Rule::promote, std::array{self, product}));
 }

@@ -67,8 +67,9 @@ Tensor VectorNorm::compose(Inputs in) const {
   for (int64_t d : axes) single &= x.sizes()[int(d)] == 1;
   if (single) return keepdim || axes.empty() ? fn::abs(x) : fn::squeeze(fn::abs(x), axes);  // its square may underflow
   if (p == 2) return fn::norm2(x, axes, keepdim);
-  if (is_reduced(x.dtype()))  // powers are beyond them where the norm is not
-    return cast_to(fn::vector_norm(cast_to(x, DType::float32), ord, axes, keepdim), x.dtype());
+  // Powers are beyond them where the norm is not.
+  if (is_reduced(x.dtype())) return cast_to(fn::vector_norm(cast_to(x, DType::float32), ord, axes, keepdim), x.dtype());
+  if (x.dtype() == DType::complex32) return cast_to(fn::vector_norm(cast_to(x, DType::complex64), ord, axes, keepdim), DType::float16);
   if (is_complex(x.dtype()) || x.ndim() == 0 || std::isinf(p) || p == 1) {
     // Source: PyTorch, which compares single elements with zero in their own dtype.
     if (p == 0 && std::all_of(axes.begin(), axes.end(), [&](int64_t d) { return x.sizes()[int(d)] == 1; }))

@@ -79,6 +79,12 @@ def _cuda_isCurrentStreamCapturing():
     return False
 
 
+def _infer_size(a, b):
+    """The size that two sizes broadcast to."""
+    from ._composites.joining import broadcast_shapes
+    return broadcast_shapes(a, b)
+
+
 def _jit_set_profiling_mode(value):
     """There is no compiler."""
     return False

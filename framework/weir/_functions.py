@@ -46,6 +46,13 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths, target_lengths, 
     return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, {1: "mean", 2: "sum"}.get(reduction, "none"), zero_infinity)
 
 
+@checked
+def convolution(input: Tensor, weight: Tensor, bias: "Tensor | None", stride: "list[int]", padding: "list[int]", dilation: "list[int]", transposed: bool,
+                output_padding: "list[int]", groups: int):
+    """conv1d, conv2d or conv3d, or their transposes, by the weight's rank."""
+    return weir._convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, False, False, True)
+
+
 def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
     """The norm of all elements, or along dims."""
     return weir.norm(input, p, dim, keepdim, dtype=dtype)

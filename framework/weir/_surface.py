@@ -23,6 +23,7 @@ _HOLDS = {
     "_interchange": "from_dlpack to_dlpack",
     "_as_torch": "as_torch missing_names",
     "_compat": "compat",
+    "_removed": "eig symeig lstsq matrix_rank solve",
     "overrides": "DisableTorchFunction DisableTorchFunctionSubclass",
     "_switches": """use_deterministic_algorithms are_deterministic_algorithms_enabled
         is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode
@@ -57,7 +58,7 @@ _HOLDS = {
         feature_alpha_dropout feature_dropout instance_norm max_pool1d
         max_pool2d max_pool3d max_pool1d_with_indices pdist rms_norm native_channel_shuffle
         ctc_loss from_file range detach_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ clip_ fix_
-        negative_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm
+        negative_ feature_alpha_dropout_ feature_dropout_ lobpcg native_norm convolution
         embedding_renorm_ resize_as_ histogramdd""",
 }
 #: Modules of functions that PyTorch has in C++, whose parser takes NumPy's names too.
@@ -94,7 +95,7 @@ _ABSENT = {
         import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema parse_type_comment unify_type_list
         BenchmarkConfig BenchmarkExecutionStats FatalError Node AVG SUM""",
     "weir has no dispatcher of PyTorch's kind": """ExcludeDispatchKeyGuard sym_constrain_range sym_constrain_range_for_size sym_fresh_size""",
-    "weir does not have it": """cpp native_group_norm slice_inverse convolution get_autocast_ipu_dtype
+    "weir does not have it": """cpp native_group_norm slice_inverse get_autocast_ipu_dtype
         get_autocast_xla_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype
         set_autocast_xla_enabled is_autocast_ipu_enabled is_autocast_xla_enabled""",
 }

@@ -402,7 +402,13 @@ def data_of(name):
 
 def _reversed(name):
     f = _torch[name]
-    return lambda self, other: f(other, self)
+
+    def method(self, other):
+        try:
+            return f(other, self)
+        except TypeError:
+            return NotImplemented  # Python asks the other operand, and raises in the end
+    return method
 
 
 def _number_first(f):

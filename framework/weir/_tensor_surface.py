@@ -7,6 +7,7 @@ import _weir
 from _weir import Tensor, _add_method
 
 from ._arguments import Number, checked
+from ._removed import functions as _gone
 
 
 def cuda(self, device=None, non_blocking=False, memory_format=None):
@@ -123,13 +124,6 @@ def resize(self, *sizes):
     return self.contiguous().view(*sizes)
 
 
-def _removed(name, instead):
-    def method(self, *args, **kwargs):
-        raise RuntimeError(f"Tensor.{name} was removed from PyTorch in version 1.9; use torch.linalg.{instead}")
-    method.__name__, method.__doc__ = name, f"RuntimeError: use torch.linalg.{instead}."
-    return method
-
-
 def const_data_ptr(self):
     """data_ptr, for readers."""
     return self.data_ptr()
@@ -228,7 +222,7 @@ _methods = dict(
     apply_=apply_, map_=map_, map2_=map2_, fill_diagonal_=fill_diagonal_, new=new, storage=_storage,
     untyped_storage=_untyped_storage, storage_type=storage_type, as_subclass=as_subclass, dim_order=dim_order,
     _make_subclass=staticmethod(_make_subclass), _make_wrapper_subclass=staticmethod(_make_wrapper_subclass),
-    resize=resize, const_data_ptr=const_data_ptr, **{n: _removed(n, i) for n, i in (("eig", "eig"), ("symeig", "eigh"), ("lstsq", "lstsq"), ("solve", "solve"))},
+    resize=resize, const_data_ptr=const_data_ptr,
     is_set_to=is_set_to, to_dense=to_dense, reinforce=reinforce, record_stream=record_stream, prelu=prelu,
     module_load=module_load, resize_as=resize_as,
     is_distributed=lambda self: False, __reversed__=__reversed__, __torch_function__=classmethod(__torch_function__),
@@ -248,6 +242,7 @@ for _name in ("to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr
 for _name in ("dequantize int_repr q_scale q_zero_point q_per_channel_axis q_per_channel_scales q_per_channel_zero_points "
               "qscheme").split():
     _methods[_name] = _refuse_quantised(_name)
+_methods.update(_gone)
 
 
 def _iterate(t):

@@ -134,3 +134,44 @@ def test_pivots_outside_of_the_matrix_raise(pivots):
 def test_ldl_pivots_that_no_factorization_gives_raise(pivots):
     with pytest.raises(RuntimeError, match="pivots must"):
         weir.linalg.ldl_solve(weir.eye(2), weir.tensor(pivots, dtype=weir.int32), weir.ones(2, 1))
+
+
+@pytest.mark.parametrize("matrix", [[[0.0]], [[2.0]], [[[0.0]], [[3.0]]]])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+def test_det_of_one_number_has_the_gradient_one(matrix, dtype):
+    for create_graph in (False, True):
+        gradients = []
+        for t in (torch, weir):
+            a = t.tensor(matrix, dtype=getattr(t, str(dtype)[6:]), requires_grad=True)
+            gradients.append(t.autograd.grad(t.linalg.det(a).sum(), a, t.ones((), dtype=a.dtype), create_graph=create_graph)[0].tolist())
+        assert gradients[0] == gradients[1]
+
+
+@pytest.mark.filterwarnings("ignore:An output")
+@pytest.mark.parametrize("name, call", {
+    "triangles": lambda t, a, b: t.linalg.solve_triangular(a, b, upper=True, out=b),
+    "solve": lambda t, a, b: t.linalg.solve(a, b, out=b), "inv": lambda t, a, b: t.linalg.inv(a, out=a), "cholesky": lambda t, a, b: t.linalg.cholesky(a, out=a),
+    "qr": lambda t, a, b: t.linalg.qr(a, out=(t.empty(0, dtype=a.dtype), a)), "lu": lambda t, a, b: t.linalg.lu_factor(a, out=(a, t.empty(0, dtype=t.int32)))[0],
+    "vecdot": lambda t, a, b: t.linalg.vecdot(a, b, out=b)}.items())
+@pytest.mark.parametrize("batch", [(), (2,), (0,)])
+def test_a_result_may_take_the_place_of_an_input(name, call, batch):
+    a = positive_definite(3).expand(*batch, 3, 3).contiguous()
+    results = [call(t, t.tensor(a.tolist(), dtype=t.float64).reshape(a.shape), t.ones(*batch, 3, 3, dtype=t.float64)) for t in (torch, weir)]
+    assert_close(*reversed(results))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_determinant_does_not_take_the_place_of_its_matrix():
+    for t in (torch, weir):
+        a = t.eye(3)
+        for call in (t.linalg.det, t.linalg.eigvalsh, t.linalg.svdvals):
+            with pytest.raises(RuntimeError):
+                call(a, out=a)
+
+
+@pytest.mark.filterwarnings("ignore:.*chain_matmul")
+@pytest.mark.parametrize("shapes", [(), ((1,), (1,)), ((2,), (2, 3)), ((2, 3), (3,)), ((2, 3, 3),)])
+def test_a_chain_is_of_matrices(shapes):
+    for t in (torch, weir):
+        with pytest.raises(RuntimeError):
+            t.chain_matmul(*[t.ones(s) for s in shapes])

@@ -1,11 +1,25 @@
 #include "framework/ops/unary.h"
 
 #include "framework/kernels/cpu/pointwise.h"
+#include "framework/ops/pointwise.h"
 
 namespace weir {
 namespace WEIR_ISA {
 
+// The formula sees a half as float32, whose largest number is infinity to it.
+static void nan_to_num(const NanToNum& op, Inputs in, Outputs out) {
+  static const Loops loops = loops_of<NanToNum>();
+  NanToNum bounded = op;
+  const double top = largest_number(out[0].dtype());
+  if (is_reduced(out[0].dtype())) bounded.posinf = op.posinf.value_or(top), bounded.neginf = op.neginf.value_or(-top);
+  run_pointwise(NanToNum::signature.name.data(), loops, computes<NanToNum>(&bounded, in, out[0].dtype()), &bounded, in, out[0]);
+}
+
 static const PointwiseKernels<UnaryOps> kernels;
+static const bool bounds = [] {
+  set_kernel<NanToNum, nan_to_num>(DeviceType::cpu);
+  return pointwise_ops().erase(kernel_slots<NanToNum>) > 0;  // fused with others it would be the formula alone
+}();
 
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -18,22 +18,24 @@ def einsum(equation, *operands):
 
     Also takes operands and lists of axis numbers in turn. Raises RuntimeError for an equation that does not fit.
     """
+    if isinstance(equation, str) and len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = operands[0]
     if not operands:
         raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one "
                          "operand and its subscripts list")
     labels, operands = (_of_text(equation), operands) if isinstance(equation, str) else _of_sublists(equation, operands)
-    return _einsum(operands[0] if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands, labels)
+    return _einsum(operands, labels)
 
 
 @functools.lru_cache(1024)
 def _of_text(equation):
-    labels, text = [], equation.replace(" ", "")
+    labels, text = [], equation.lstrip(" ")
     while text:
         sign = next((s for s in _SIGNS if text.startswith(s)), text[0])
         if sign not in _SIGNS and sign not in _LABELS:
             raise RuntimeError(f"einsum(): invalid subscript given: {sign}, subscripts must be in [a-zA-Z]")
         labels.append(_SIGNS[sign] if sign in _SIGNS else _LABELS[sign])
-        text = text[len(sign):]
+        text = text[len(sign):].lstrip(" ")
     return tuple(labels)
 
 

@@ -8,7 +8,7 @@ from ._rules import layouts, rule
 from ._tensor import CooTensor, CompressedTensor, add_rows, alias, flat, is_sparse
 
 #: f(0) = 0, so that values alone change. Source: the unary functions that PyTorch has for sparse tensors.
-_KEEP_ZERO = """abs asin asinh atan atanh ceil conj_physical deg2rad erf erfinv expm1 floor frac isinf isnan isneginf isposinf log1p
+KEEP_ZERO = """abs asin asinh atan atanh ceil conj_physical deg2rad erf erfinv expm1 floor frac isinf isnan isneginf isposinf log1p
     nan_to_num rad2deg relu round sgn sign signbit sin sinh sqrt square tan tanh trunc""".split()
 #: f(a + b) = f(a) + f(b), so that places that come twice may stay.
 _LINEAR = ("neg", "conj", "positive", "resolve_conj", "resolve_neg")
@@ -23,7 +23,7 @@ def _unary(name, linear):
     return function
 
 
-for _name in (*_KEEP_ZERO, *_LINEAR):
+for _name in (*KEEP_ZERO, *_LINEAR):
     rule(_name)(_unary(_name, _name in _LINEAR))
 
 

@@ -141,7 +141,11 @@ def _nothing(input, shape, dtype, coo):
 def zeros_like(input, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False, memory_format=None):
     """A tensor of input's shape and layout without entries; dense where `layout` asks for it."""
     if layout is not None and layout == weir.strided:
-        return weir.zeros(input.shape, dtype=dtype or input.dtype, requires_grad=requires_grad)
+        dense = weir.zeros(input.shape, dtype=dtype or input.dtype)
+        dense = dense if memory_format in (None, weir.preserve_format) else dense.contiguous(memory_format=memory_format)
+        return dense.requires_grad_(requires_grad)
+    if memory_format is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
     return _nothing(input, input.shape, dtype, True).requires_grad_(requires_grad)
 
 
@@ -184,8 +188,9 @@ def _wrapped(dim, rank):
 
 
 @rule("permute")
-def permute(input, *dims):
+def permute(input, *places, dims=None):
     """Dims in another order; sparse ones stay first."""
+    dims = places if dims is None else (dims,)
     dims = [_wrapped(d, input.dim()) for d in (dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims)]
     s, count = as_coo(input), input.sparse_dim()
     if sorted(dims) != list(range(input.dim())):

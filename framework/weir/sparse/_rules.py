@@ -2,6 +2,7 @@
 
 Nothing here runs in a program without sparse tensors: `activate` joins the package with the first of them.
 """
+import weir
 from weir import overrides
 from weir._C import Tensor, _add_method
 
@@ -43,9 +44,21 @@ def call(name, args, kwargs):
     found = _RULES.get(name)
     if found is not None:
         return found(*args, **kwargs)
-    if name.endswith("_") and not name.endswith("__") and name[:-1] in _RULES and is_sparse(args[0]):
-        return args[0]._become(_RULES[name[:-1]](*args, **kwargs))
+    plain = _ALIASES.get(name[:-1], name[:-1])
+    if name.endswith("_") and not name.endswith("__") and plain in _RULES and is_sparse(args[0]):
+        return _in_place(plain, args, kwargs)
     raise NotImplementedError(f"{name}: weir has no formula for it on tensors of layout {layouts(args, kwargs)}")
+
+
+def _in_place(name, args, kwargs):
+    from ._arithmetic import KEEP_ZERO
+    input = args[0]
+    if name in KEEP_ZERO and input.layout == weir.sparse_coo and not input.is_coalesced():
+        raise RuntimeError(f"{name}_ requires coalesced input")  # the same place may come twice
+    result = _RULES[name](*args, **kwargs)
+    if not weir.can_cast(result.dtype, input.dtype):
+        raise RuntimeError(f"{name}_: result type {result.dtype} can't be cast to the desired output type {input.dtype}")
+    return input._become(result.to(input.dtype))
 
 
 def layouts(args, kwargs=()):

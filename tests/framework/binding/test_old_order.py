@@ -24,6 +24,8 @@ def test_factors_by_position(call):
 def test_warns_by_name():
     with pytest.warns(UserWarning, match="addcmul is deprecated: give value by name"):
         weir.addcmul(weir.ones(2), 2, weir.ones(2), weir.ones(2))
+    with pytest.warns(UserWarning, match="addmm_ is deprecated: give beta by name"):
+        weir.ones(2, 2).addmm_(2, weir.ones(2, 2), weir.ones(2, 2))
 
 
 @pytest.mark.parametrize("call", ["t.addcmul(x, 1, 2, x)", "t.addcmul(x, x, 1, x)", "t.addmm(x, x, 1, x)", "t.add(x, x, x)", "t.mul(x, 2, x)"])

@@ -28,7 +28,7 @@ def test_values_and_gradients(name):
 @pytest.mark.parametrize("call", [
     lambda t, z: t.einsum("ij,jk", z), lambda t, z: t.einsum("i", z), lambda t, z: t.einsum("i.j", z), lambda t, z: t.einsum("i1", z), lambda t, z: t.einsum("ij->kk", z),
     lambda t, z: t.einsum("ij->ii", z), lambda t, z: t.einsum("ij->i->j", z), lambda t, z: t.einsum("......ij", z), lambda t, z: t.einsum("ij,jk->ik", z, z[:2]),
-    lambda t, z: t.einsum("ii", z[:2]), lambda t, z: t.einsum(z, [0, 52]), lambda t, z: t.einsum(z), lambda t, z: t.einsum("ij"), lambda t, z: t.einsum("ij,ij->i", z)])
+    lambda t, z: t.einsum("ii", z[:2]), lambda t, z: t.einsum(z, [0, 52]), lambda t, z: t.einsum(z), lambda t, z: t.einsum("", []), lambda t, z: t.einsum(". ..", z), lambda t, z: t.einsum("ij"), lambda t, z: t.einsum("ij,ij->i", z)])
 def test_refusals(call):
     errors = []
     for t, z in ((torch, Z.detach()), (weir, weir.tensor(Z.tolist()))):
@@ -36,6 +36,15 @@ def test_refusals(call):
             call(t, z)
         errors.append(raised.type)
     assert errors[0] is errors[1]
+
+
+@pytest.mark.parametrize("equation", ["fd,bd->bf", "e,c->ce", "cb,cde->ec", "ad,d,eacb->ba", "bc,ab->ca", "ab,cb->", "cbda,eac,edbc->eabd", "c,dca->cda", "abc->ca", "ab,bc,cd->da"])
+@pytest.mark.parametrize("sizes", [{}, {"d": 1, "a": 1}])
+def test_layouts(equation, sizes):
+    sizes = {"a": 2, "b": 3, "c": 4, "d": 5, "e": 6, "f": 7, **sizes}
+    theirs, ours = (t.einsum(equation, *[t.ones([sizes[c] for c in part]) for part in equation.split("->")[0].split(",")]) for t in (torch, weir))
+    assert ours.shape == theirs.shape
+    assert [n for n, size in zip(ours.stride(), ours.shape) if size != 1] == [n for n, size in zip(theirs.stride(), theirs.shape) if size != 1]
 
 
 def test_a_permutation_is_a_view():

@@ -30,3 +30,11 @@ CALLS = {
 def test_as_pytorch(name):
     call, *inputs = CALLS[name]
     assert_same(call, *(x.clone().requires_grad_() if x.is_floating_point() and "wild" not in name else x for x in inputs), order=1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_ldexp_moves_by_whole_exponents_beyond_its_dtype(dtype):
+    x = torch.tensor([1.0, -1.5, 0.0, 3e-5, float("inf")], dtype=dtype)
+    for exponent in (-1000, -140, -20, 0, 3, 15, 127, 128, 200, 1023, 1024, 2000):
+        assert_same(lambda t, x: t.ldexp(x, t.tensor([exponent])), x, rtol=0, atol=0, what=f"{dtype} {exponent}")
+    assert_same(lambda t, x: t.ldexp(t.ldexp(x, t.tensor(-120)), t.tensor([200])), x.float(), rtol=0, atol=0)

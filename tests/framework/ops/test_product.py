@@ -26,6 +26,8 @@ CALLS = {
     "addbmm_ grows": (lambda t, x, a, b: (x * 1).addbmm_(a, b), torch.randn(1, 3), torch.randn(2, 4, 5), torch.randn(2, 5, 3)),
     "addr": (lambda t, x, a, b: t.addr(x, a, b, beta=2, alpha=0.5), torch.randn(3, 5), V, U),
     "addr of integers": (lambda t, x: t.addr(x, x[:, 0], x[0], beta=2, alpha=3), INTS), "addr of floats for integers": (lambda t, x: t.addr(x, x[:, 0], x[0], beta=0.5), INTS),
+    "addr of a truth for beta": (lambda t, x: t.addr(x, x[:, 0], x[0], beta=True), INTS), "addr of a truth for alpha": (lambda t, x, a, b: t.addr(x, a, b, alpha=False), torch.randn(3, 5), V, U),
+    "addr of truths": (lambda t, x: t.addr(x > 2, x[:, 0] > 3, x[0] > 1, beta=True, alpha=False), INTS),
     "addr_": (lambda t, x, a, b: (x * 1).addr_(a, b), torch.randn(3, 5), V, U),
     "kron": (lambda t, a, b: t.kron(a, b), A, T), "kron of numbers": (lambda t, a, b: t.kron(a[0], b), V, A),
     "tensordot": (lambda t, a, b: t.tensordot(a, b, 1), A, B), "tensordot of lists": (lambda t, a, b: t.tensordot(a, b, ([0, 1], [1, 2])), A, T),

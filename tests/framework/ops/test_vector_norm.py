@@ -23,6 +23,12 @@ def test_vector_norm(p, dim):
     assert_same(lambda t, x: t.norm(x, p, dim), X.clone().requires_grad_(), order=1)
 
 
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+@pytest.mark.parametrize("p", [0, 0.5, 1, 2, 3, -1, INF, -INF])
+def test_norms_of_complex32(p):
+    assert_same(lambda t, x: t.linalg.vector_norm(x.to(t.complex32), p, (0, 2)), X.to(torch.complex64) + 1j, rtol=1e-2, what=f"{p}")
+
+
 @pytest.mark.parametrize("p", [0.5, 1.0, 2.0, 3.0, INF])
 def test_pairwise_distance(p):
     x, y = X[0].clone().requires_grad_(), X[1].clone().requires_grad_()

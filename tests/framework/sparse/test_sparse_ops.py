@@ -103,3 +103,25 @@ def test_ranges_are_always_checked():
                      lambda: weir.sparse_csr_tensor([0, 9, 1], [0], [1.], (2, 2))):
         with pytest.raises(RuntimeError):
             t_layout()
+
+
+def test_functions_in_place_want_coalesced_tensors_and_keep_the_dtype():
+    for t in (torch, weir):
+        twice = t.sparse_coo_tensor([[0, 0], [1, 1]], [1.0, 2.0], (2, 3))
+        whole = t.sparse_coo_tensor([[0], [1]], [3], (2, 3)).coalesce()
+        for call in (twice.log1p_, twice.arcsin_, twice.sqrt_, whole.log1p_, whole.arcsin_):
+            with pytest.raises(RuntimeError):
+                call()
+        assert twice.neg_().to_dense().tolist() == [[0, -3, 0], [0, 0, 0]]
+        assert t.sparse_coo_tensor([[0], [1]], [3.0], (2, 3)).coalesce().arctan_().dtype == t.float32
+
+
+def test_names_and_formats():
+    for t in (torch, weir):
+        s = t.sparse_coo_tensor([[0, 1], [1, 2]], [1.0, 2.0], (2, 3))
+        assert s.permute(dims=(1, 0)).to_dense().tolist() == t.permute(s, dims=(1, 0)).to_dense().tolist() == [[0, 0], [1, 0], [0, 2]]
+        for make in (t.zeros_like, t.empty_like):
+            for format in (t.contiguous_format, t.preserve_format):
+                with pytest.raises(RuntimeError):
+                    make(s, memory_format=format)
+                assert make(s, layout=t.strided, memory_format=format).layout == t.strided

@@ -1,0 +1,24 @@
+"""framework/ops/unary.cpp and framework/kernels/cpu/unary.cpp: what depends on the dtype's own limits, against PyTorch."""
+
+import pytest
+import torch
+import weir
+from twins import assert_same
+
+WILD = torch.tensor([float("inf"), -float("inf"), float("nan"), 1.0, -0.0] * 9)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_nan_to_num_gives_the_dtypes_own_limits(dtype):
+    for given in ({}, {"nan": 2.0}, {"posinf": 3.0}, {"neginf": -5.0, "nan": 1.0}):
+        for x in (WILD.to(dtype), WILD.to(dtype)[::2]):
+            assert_same(lambda t, x: t.nan_to_num(x, **given), x, rtol=0, atol=0, what=f"{dtype} {given}")
+            assert_same(lambda t, x: x.clone().nan_to_num_(**given), x, rtol=0, atol=0, what=f"{dtype} {given}")
+
+
+def test_nan_to_num_in_a_graph_is_that_of_eager_mode():
+    class Graph(weir.nn.Graph):
+        def build(self, x):
+            return weir.nan_to_num(x * 2) + 1
+    x = weir.tensor(WILD.tolist(), dtype=weir.bfloat16)
+    assert Graph()(x).tolist() == (weir.nan_to_num(x * 2) + 1).tolist()
