@@ -114,7 +114,7 @@ def _target(args, dtype, device, non_blocking, copy):
 
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """self in another dtype, device or memory format; self itself when nothing changes and copy is False."""
-    if len(args) == 1 and isinstance(args[0], DType) and dtype is None and device is None and memory_format is None and copy is non_blocking is False:
+    if len(args) == 1 and isinstance(args[0], DType) and dtype is None and device is None and memory_format is None and not (copy or non_blocking):
         return self if args[0] is self.dtype else _to_dtype(self, args[0])  # most calls
     dtype, device, non_blocking, copy = _target(args, dtype, device, non_blocking, copy)
     r = self
@@ -383,7 +383,7 @@ def __format__(self, spec):
 
 def _cast(dtype):
     def cast(self, memory_format=None):
-        if memory_format is None:
+        if memory_format is None and type_of(self) is Tensor:  # sparse tensors have a to() of their own
             return self if self.dtype is dtype else _to_dtype(self, dtype)
         return self.to(dtype, memory_format=memory_format)
     return cast
