@@ -65,7 +65,8 @@ class Case:
     `process` is a shipped function that maps the
     output to its well-defined part (the sign of a singular vector is not, its magnitude is).
     `relation` says how the call is made (call, inplace, out, autocast), `differentiate` to which order.
-    `casts`: under autocast, whether the oracle's answer is another than without it, and so has the digits of the lower precision.
+    `casts`: under autocast, whether the oracle's answer is another than without it, and so has the digits of the lower precision. It is
+    what the oracle observed, and no part of the case: files do not hold it, and every expectation asks anew.
     """
 
     args: tuple = ()
@@ -74,7 +75,7 @@ class Case:
     process: Any = None
     relation: str = "call"
     differentiate: int = 0
-    casts: bool = True
+    casts: bool = field(default=True, repr=False, compare=False)
 
 
 #: Types that hold nothing: asked first, since trees are small and most of what is in them are leaves.
