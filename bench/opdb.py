@@ -12,14 +12,20 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
+import time
 import warnings
 from pathlib import Path
 
+import numpy as np
+
 from .case import case, tensor
+from .inputs import expand, write_inputs
 
 SIZES = {"small": 0, "cache": 1 << 16, "memory": 1 << 21}  # elements of the largest tensor; 0: as the sample has it
 SAMPLES = 4  # of an op that are looked through for one that can be scaled
 SLOWEST_S = 0.25  # a call that takes PyTorch longer is no benchmark
+MOST_AGAIN = 15  # further times that PyTorch is asked for the same answer
 PATIENCE_S = 20  # for all samples of an op
 MEMORY = 3 << 30  # bytes; what needs more, as the outer product of two large vectors, raises and is left out
 DTYPES = ("float32", "int64", "bool", "float64", "int32")
@@ -104,8 +110,11 @@ def _cases_of(torch, op, label: str) -> list[dict]:
             for mode in ("fwd", "bwd") if op.supports_autograd else ("fwd",):
                 if mode == "bwd" and (size, "fwd") not in made:
                     break
-                if (size, mode) not in made and scaled and _runs(torch, path, scaled, mode):
-                    made[size, mode] = scaled.case(path, f"{op.variant_test_name} {size}{' backward' * (mode == 'bwd')}".strip(), mode)
+                if (size, mode) in made or not scaled:
+                    continue
+                call = scaled.case(path, f"{op.variant_test_name} {size}{' backward' * (mode == 'bwd')}".strip(), mode)
+                if check := _checked(torch, call):
+                    made[size, mode] = {**call, "check": check}
     if not made:
         raise NotData("no sample is data that PyTorch takes")
     return list(made.values())
@@ -178,26 +187,47 @@ def _spec(torch, x) -> dict:
     return tensor(*x.shape, dtype=dtype, fill=f"between:{low:g}:{high:g}")
 
 
-def _runs(torch, path: str, call, mode: str) -> bool:
-    """Whether PyTorch takes the call, gives a tensor that is all finite, in reasonable time, and differentiates it if asked."""
-    import tempfile
-    import time
-
-    from .inputs import write_inputs
+def _checked(torch, call) -> str | None:
+    """How answers to a case are compared: "values", or "shape" where PyTorch's own do not stay the same when it is asked again or its inputs
+    move by some roundings: random numbers, the order of ties, ill-conditioned matrices. None unless PyTorch takes the call, gives a tensor
+    in reasonable time, and differentiates it if asked."""
+    from .answers import difference
     from .worker import FrameworkWorker
 
-    made = call.case(path, "", mode)
     worker = FrameworkWorker.__new__(FrameworkWorker)
     worker.torch, worker.name, worker.slow_down = torch, "torch", 0
-    with tempfile.TemporaryDirectory() as folder:
-        write_inputs(made, Path(folder), seed=0)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_inputs(call, folder, seed=0)
+
+        def answer(to: str) -> dict:
+            worker.load(call, name)
+            return worker.check(str(folder / to))
         try:
-            worker.load(made, folder)
+            worker.load(call, name)
             began = time.monotonic()
-            outputs = worker.check(str(Path(folder) / "out.npz"))["outputs"]
-            return time.monotonic() - began < SLOWEST_S and bool(outputs)
+            first = worker.check(str(folder / "first.npz"))
+            took = time.monotonic() - began
+            if took >= SLOWEST_S or not first["outputs"]:
+                return None
+            # A few random numbers may come out the same twice, and small calls cost nothing to ask more often.
+            times = 1 + min(MOST_AGAIN, int(SLOWEST_S / took) // 8)
+            moves = any(difference(first, answer("again.npz"), folder / "first.npz", folder / "again.npz") for _ in range(times))
+            if not moves:
+                _nudge(folder, len(expand(call["inputs"])))
+                moves = difference(first, answer("nudged.npz"), folder / "first.npz", folder / "nudged.npz")
+            return "shape" if moves else "values"
         except Exception:
-            return False
+            return None
+
+
+def _nudge(folder: Path, inputs: int) -> None:
+    """Moves the floating-point inputs by up to four roundings each."""
+    rng = np.random.default_rng(0)
+    for i in range(inputs):
+        values = np.load(file := folder / f"input-{i}.npy")
+        if values.dtype.kind == "f":
+            np.save(file, (values * (1 + np.finfo(values.dtype).eps * rng.integers(-4, 5, values.shape))).astype(values.dtype))
 
 
 def main(file: str) -> None:
