@@ -1,7 +1,9 @@
 #include "framework/binding/profile.h"
 
+#include <map>
 #include <mutex>
 
+#include "framework/op/cost.h"
 #include "framework/op/observe.h"
 
 namespace py = pybind11;
@@ -11,7 +13,7 @@ namespace {
 
 class Recording : public Observer {
  public:
-  void ended(const OpType& type, Inputs in, int64_t begin, int64_t end) override {
+  void ended(const OpType& type, Inputs in, Inputs, int64_t begin, int64_t end) override {
     Entry e{type.signature->name, begin, end - begin, PyThread_get_thread_ident(), {}};
     if (shapes)
       for (const Tensor& x : in) e.shapes.push_back(x ? x.sizes() : Dims());
@@ -55,13 +57,69 @@ Recording& recording() {
   return *one;
 }
 
+/// Adds up what calls cost, by the op's name.
+class Counting : public Observer {
+ public:
+  void ended(const OpType& type, Inputs in, Inputs out, int64_t, int64_t) override {
+    if (type.compose || type.notation.kind == Notation::none || out.empty() || !out[0]) return;
+    const Cost cost = cost_of(type, in, out);
+    std::lock_guard lock(mutex_);
+    Work& work = work_[type.signature->name];
+    work.flops += cost.product ? cost.flops : 0;
+    work.bytes += cost.bytes;
+  }
+  /// What was added since the last call: name to (operations of products, bytes).
+  py::dict taken() {
+    std::map<std::string_view, Work> taken;
+    {
+      std::lock_guard lock(mutex_);
+      taken.swap(work_);
+    }
+    py::dict made;
+    for (auto [name, work] : taken) made[py::str(name.data(), name.size())] = py::make_tuple(work.flops, work.bytes);
+    return made;
+  }
+
+ private:
+  struct Work { int64_t flops = 0, bytes = 0; };
+  std::mutex mutex_;
+  std::map<std::string_view, Work> work_;
+};
+
+Counting& counting() {
+  static auto* one = new Counting;
+  return *one;
+}
+
+/// Tells the recording and the count, where a program has both.
+class Both : public Observer {
+  void ended(const OpType& type, Inputs in, Inputs out, int64_t begin, int64_t end) override {
+    recording().ended(type, in, out, begin, end);
+    counting().ended(type, in, out, begin, end);
+  }
+};
+
+bool records = false, counts = false;
+
+void watch() {
+  static auto* both = new Both;
+  if (records && counts) return set_observer(both);
+  set_observer(records ? static_cast<Observer*>(&recording()) : counts ? &counting() : nullptr);
+}
+
 }  // namespace
 
 void init_profile(py::module_& m) {
   m.def("_record_ops", [](bool on, bool shapes) {
     recording().shapes = shapes;
-    set_observer(on ? &recording() : nullptr);
+    records = on;
+    watch();
   });
+  m.def("_count_work", [](bool on) {
+    counts = on;
+    watch();
+  });
+  m.def("_counted_work", [] { return counting().taken(); });
   m.def("_recorded_ops", [] { return recording().taken(); });
 }
 

@@ -98,6 +98,9 @@ class _Aten:
     def __call__(self, *args, **kwargs):
         return self._function(*args, **kwargs)
 
+    def __str__(self):
+        return f"aten.{self.__name__}"
+
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
