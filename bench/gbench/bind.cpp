@@ -138,7 +138,7 @@ Call bind_case(const Json& c, const Tensors& tensors) {
   if (inplace) name.pop_back();
   for (const OpType* type : registry()) {
     if (type->signature->name != name) continue;
-    if (inplace && !type->inplace) refuse(name, " has no in-place form");
+    if (inplace && !type->inplace.offered) refuse(name, " has no in-place form");
     try {
       Call call = bind_to(*type, c, tensors);
       call.inplace = inplace;

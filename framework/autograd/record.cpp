@@ -71,11 +71,11 @@ struct OpNode final : Node, Saved {
     check(!released || !(type->saves.inputs | type->saves.outputs), "Trying to backward through the graph a second time (or directly "
           "access saved tensors after they have already been freed). Specify retain_graph=True if you need to backward through the "
           "graph a second time.");
-    check<NotImplemented>(type->vjp || !type->differentiable, "derivative for ", std::string(type->signature->name), " is not implemented");
+    check<NotImplemented>(type->vjp || !type->gradient.exists, "derivative for ", std::string(type->signature->name), " is not implemented");
     bool any = false;
     for (const Tensor& x : g) any |= x.defined();
     if (!any) return Tensors(next.size());
-    if (!type->differentiable) {  // recorded only in place: what was there no longer counts
+    if (!type->gradient.exists) {  // recorded only in place: what was there no longer counts
       Tensors zeros(next.size());
       for (size_t i = 0; i < next.size(); i++)
         if (needs(int(i))) zeros[i] = grad_ops.zeros(Meta(inputs[i].sizes, inputs[i].dtype, inputs[i].device));
@@ -87,7 +87,7 @@ struct OpNode final : Node, Saved {
     // conjugate factors: its formula runs unchanged between two conjugations.
     bool complex = false;
     for (const Tensor& x : g) complex |= x && is_complex(x.dtype());
-    complex &= type->holomorphic && !type->geometry;
+    complex &= type->gradient.holomorphic && !type->geometry;
     if (complex) turn_over(g);
     grads = &g;
     Tensors r = type->vjp(op.get(), *this, g[0]);
@@ -148,9 +148,9 @@ void record_into_out(const OpType& type, const void* op, Inputs in, Tensor* out)
 void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   const int n = type.signature->num_outputs;
   bool inplace = out[0] && !in.empty() && out[0] == in[0];
-  bool cuts = inplace && !type.keeps_history;  // what was there no longer counts
-  bool unrecorded = inplace && !type.into_integers && !is_inexact(out[0].dtype());
-  if (unrecorded || (!type.differentiable && !cuts)) {
+  bool cuts = inplace && !type.inplace.keeps_history;  // what was there no longer counts
+  bool unrecorded = inplace && !type.inplace.into_integers && !is_inexact(out[0].dtype());
+  if (unrecorded || (!type.gradient.exists && !cuts)) {
     GradMode off(false);  // a result that is cast into place would be recorded as a copy
     return call_below(Layer::autograd, type, op, in, out);
   }
@@ -171,10 +171,10 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
     of_numbers |= node->next.back().node && is_inexact(x.dtype());
   }
   bool recorded = any || (inplace && requires_grad(out[0]));
-  check(!given || inplace || !any || type.out_history != OutHistory::refused, std::string(type.signature->name),
+  check(!given || inplace || !any || type.out.history != OutHistory::refused, std::string(type.signature->name),
         "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
         "requires grad.");
-  if (given && !inplace && any && type.out_history == OutHistory::kept) return record_into_out(type, op, in, out);
+  if (given && !inplace && any && type.out.history == OutHistory::kept) return record_into_out(type, op, in, out);
   if (!recorded || (given && !inplace)) return call_below(Layer::autograd, type, op, in, out);
   save_inputs(*node, in, inplace);
   if (mode.anomaly && user_location) node->made_at = user_location();
@@ -186,13 +186,13 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   }
   if (inplace) return rebase_history(out[0], ref);
   // Casts are hidden ops: numbers may be turned into integers, but not be summed as such.
-  check(is_inexact(out[0].dtype()) || !of_numbers || !(type.recorded & 1) || type.module == Module::hidden, std::string(type.signature->name), ": Autograd not support dtype: ",
+  check(is_inexact(out[0].dtype()) || !of_numbers || !(type.gradient.outputs & 1) || type.module == Module::hidden, std::string(type.signature->name), ": Autograd not support dtype: ",
         name_of(out[0].dtype()));
-  check(type.complex_gradient || !is_complex(out[0].dtype()), std::string(type.signature->name), " does not support automatic differentiation for "
+  check(type.gradient.of_complex || !is_complex(out[0].dtype()), std::string(type.signature->name), " does not support automatic differentiation for "
         "outputs with complex dtype.");
   for (int i = 0; i < n; i++) {
     const bool taken = out[i] && (out[i].ndim() > 1 || !untaken(type, i, out[i].sizes(), out[0].sizes()));  // an empty matrix is no statistic
-    if (taken && is_inexact(out[i].dtype()) && type.recorded >> i & 1) set_history(out[i], ref, i);
+    if (taken && is_inexact(out[i].dtype()) && type.gradient.outputs >> i & 1) set_history(out[i], ref, i);
   }
 }
 

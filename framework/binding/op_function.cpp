@@ -60,7 +60,7 @@ int find_parameter(const OpType& type, PyObject* key) {
   std::string_view name = text_of(key);
   for (int i = 0; i < int(names.size()); i++)
     if (type.signature->params[i].name == name) return i;
-  for (int i = 0; type.numpy_names && i < int(names.size()); i++)
+  for (int i = 0; type.calling.numpy_names && i < int(names.size()); i++)
     if (type.signature->params[i].name == canonical(name)) return i;
   return -1;
 }
@@ -94,7 +94,7 @@ std::string wrong_type(const OpType& type, int i, PyObject* o) {
 
 bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
   if (o == Py_None) return true;
-  if (type.out == Out::none && !type.geometry) return why = function_name(type) + " got an unexpected keyword argument 'out'", false;
+  if (type.out.takes == Out::none && !type.geometry) return why = function_name(type) + " got an unexpected keyword argument 'out'", false;
   c.has_out = true;
   const bool list = type.signature->returns == "list[Tensor]", sequence = PyTuple_Check(o) || PyList_Check(o);
   if (list && !sequence) return why = str(function_name(type), ": argument 'out' must be tuple of Tensors, not ", Py_TYPE(o)->tp_name), false;
@@ -188,7 +188,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
           if (!parse_out(type, value, c, why)) return false;
           continue;
         }
-        if (type.creates) {
+        if (type.calling.creates) {
           if (!parse_factory_option(type, key, value, c, why)) return false;
           continue;
         }
@@ -221,7 +221,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (!o) continue;
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
     if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, p.name, p.type)) return why = wrong_type(type, i, o), false;
-    if (type.creates && p.type == "list[int]" && PyLong_Check(o)) return why = wrong_type(type, i, o), false;
+    if (type.calling.creates && p.type == "list[int]" && PyLong_Check(o)) return why = wrong_type(type, i, o), false;
     if (p.variadic && rest >= 0) {
       auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);
       ints.n = 0;
@@ -237,7 +237,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   }
   settle_large_numbers(c.inputs.all());
   auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };
-  if (!type.only_numbers && !c.inputs.empty() && std::all_of(c.inputs.begin(), c.inputs.end(), is_plain_number))
+  if (!type.calling.only_numbers && !c.inputs.empty() && std::all_of(c.inputs.begin(), c.inputs.end(), is_plain_number))
     return why = function_name(type) + ": expected a Tensor among the arguments, got numbers only", false;
   return true;
 }
@@ -263,7 +263,7 @@ void take_dtype_of_out(const OpType& type, Call& c) {
     if (type.signature->params[i].ty != Ty::opt_dtype) continue;
     auto& dtype = *reinterpret_cast<std::optional<DType>*>(c.op + type.fields[i].offset);
     if (!c.out[0]) continue;
-    check(!type.creates || !mode.grad || !requires_grad(c.out[0]), type.signature->name, "(): functions with out=... arguments don't support "
+    check(!type.calling.creates || !mode.grad || !requires_grad(c.out[0]), type.signature->name, "(): functions with out=... arguments don't support "
           "automatic differentiation, but one of the arguments requires grad.");
     if (dtype && *dtype != c.out[0].dtype() && type.infer) {  // what else is wrong is told first
       Meta metas[kMaxOutputs];
@@ -307,11 +307,11 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
       return wrap(x);
     }
   }
-  if ((type.geometry || type.out == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
+  if ((type.geometry || type.out.takes == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
   for (size_t i = 0; c.has_out && i < c.inputs.size(); i++)
-    check<TypeError>(!(type.no_numbers_into_out >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
+    check<TypeError>(!(type.out.no_numbers >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
                      s.params[i].name, "' must be Tensor where out= is given, not a number");
-  if ((c.has_out && type.out != Out::same) || inplace) take_dtype_of_out(type, c);
+  if ((c.has_out && type.out.takes != Out::same) || inplace) take_dtype_of_out(type, c);
   if ((c.has_out || inplace) && type.take_out) type.take_out(c.op, c.inputs, c.out[0]);
   {
     ReleaseGil nogil(long_call(c.inputs));
@@ -433,11 +433,11 @@ void init_ops(py::module_& m) {
     Module where = overloads[0]->module;
     py::object f = py::reinterpret_steal<py::object>(make_op_function(name, overloads, false));
     const Signature& s = *overloads[0]->signature;
-    bool method = s.n && s.params[0].ty == Ty::tensor && s.params[0].name == "input" && (!overloads[0]->creates || where == Module::method) && (where == Module::torch || where == Module::method);
+    bool method = s.n && s.params[0].ty == Ty::tensor && s.params[0].name == "input" && (!overloads[0]->calling.creates || where == Module::method) && (where == Module::torch || where == Module::method);
     if (method) PyDict_SetItemString(TensorType.tp_dict, name.c_str(), f.ptr());
     std::vector<OpType*> inplace;
     for (OpType* t : overloads)
-      if (t->inplace) inplace.push_back(t);
+      if (t->inplace.offered) inplace.push_back(t);
     const char* module = module_name(where);
     if (!modules.contains(module)) modules[module] = py::dict();
     modules[module][name.c_str()] = f;
@@ -462,12 +462,12 @@ void init_ops(py::module_& m) {
       d["doc"] = t->doc;
       d["module"] = module_name(t->module);
       d["kind"] = t->geometry ? "view" : t->compose ? "composite" : "kernel";
-      d["notation"] = t->notation;
+      d["notation"] = t->notation.text;
       d["dynamic_shape"] = t->dynamic_shape;
-      d["inplace"] = t->inplace;
-      if (t->creates) d["factory"] = true;
+      d["inplace"] = t->inplace.offered;
+      if (t->calling.creates) d["factory"] = true;
       if (t->module == Module::function) d["method"] = false;
-      d["differentiable"] = t->differentiable && (t->vjp || t->compose);
+      d["differentiable"] = t->gradient.exists && (t->vjp || t->compose);
       py::list devices;
       for (int i = 0; i < kNumDevices; i++)
         if (t->kernels[i]) devices.append(std::string(name_of(DeviceType(i))));

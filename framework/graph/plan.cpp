@@ -98,8 +98,8 @@ bool same_geometry(const Use& a, const Use& b) {
 // May the node's result lie where its input `k` does? Element by element, where all that it reads of that memory it reads in the
 // result's geometry. An op that has an in-place form may write over its first input, if it reads that only once.
 bool may_lie_over(const Node& n, size_t k, const Graph& g) {
-  bool elementwise = n.type == &op_type<Fused>() || std::string_view(n.type->notation) == "pointwise";  // of one result, which comes last
-  if (!n.type->any_layout || !(elementwise || (n.type->inplace && k == 0))) return false;
+  bool elementwise = n.type == &op_type<Fused>() || n.type->notation.kind == Notation::pointwise;  // of one result, which comes last
+  if (n.type->layouts != Layouts::any || !(elementwise || (n.type->inplace.offered && k == 0))) return false;
   for (size_t i = 0; i < n.in.size(); i++) {
     const Use& u = n.in[i];
     if (u.value < 0 || g.buffer_of(u) != g.buffer_of(n.in[k])) continue;

@@ -354,8 +354,8 @@ class Reader {
     if (any_storage_only(in) || any_storage_only(out)) check_carried(*n.type, in, Outputs(out.data(), n.out.size() - n.hidden), metas);
     for (size_t k = 0; k < n.out.size() - n.hidden; k++) {
       const Meta& m = n.out[k].meta;
-      bool dtype = m.dtype == metas[k].dtype || (n.type->any_layout && is_floating(m.dtype) == is_floating(metas[k].dtype) && is_complex(m.dtype) == is_complex(metas[k].dtype));
-      bool layout = n.type->any_layout || n.type->any_strides || contiguous_strides(m.sizes) == m.strides || m.sizes.product() < 2;
+      bool dtype = m.dtype == metas[k].dtype || (n.type->layouts == Layouts::any && is_floating(m.dtype) == is_floating(metas[k].dtype) && is_complex(m.dtype) == is_complex(metas[k].dtype));
+      bool layout = n.type->layouts != Layouts::row_major || contiguous_strides(m.sizes) == m.strides || m.sizes.product() < 2;
       check<ValueError>(m.sizes == metas[k].sizes && dtype && layout, "a graph's text: ", s.name, " does not make what is said of result ", k);
     }
   }

@@ -36,7 +36,7 @@ const bool installed = [] {
 // Ops that write into their first input, in place, without reading it.
 bool only_fills(const OpType& type) {
   std::string_view name = type.signature->name;
-  if (!type.inplace) return false;
+  if (!type.inplace.offered) return false;
   if (name == "copy" || name == "fill") return true;
   return name == "uniform" || name == "normal_fill" || name == "random_range" || name == "bernoulli_fill" || name == "drawn_fill";
 }

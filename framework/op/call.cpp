@@ -26,10 +26,10 @@ int64_t now() { return std::chrono::steady_clock::now().time_since_epoch() / std
 struct Observed {
   Observer* watcher;
   const OpType& type;
-  Inputs in;
+  Inputs in, out;
   int64_t begin = now();
-  Observed(Observer* watcher, const OpType& type, Inputs in) : watcher(watcher), type(type), in(in) {}
-  ~Observed() { watcher->ended(type, in, begin, now()); }
+  Observed(Observer* watcher, const OpType& type, Inputs in, Inputs out) : watcher(watcher), type(type), in(in), out(out) {}
+  ~Observed() { watcher->ended(type, in, out, begin, now()); }
 };
 
 std::string_view op_name(const OpType& type) { return type.signature->name; }
@@ -41,18 +41,18 @@ std::string_view op_name(const OpType& type) { return type.signature->name; }
 // Whether `out` can be handed to the kernel as it is.
 bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
   if (!(out.sizes() == m.sizes)) return false;
-  if (type.any_layout) {
+  if (type.layouts == Layouts::any) {
     bool one_kind = is_floating(m.dtype) == is_floating(out.dtype()) && is_complex(m.dtype) == is_complex(out.dtype());
     if (!one_kind && out.dtype() != m.dtype) return false;
     // A kernel that is no element-wise loop writes in the layout that infer chose, and in no other.
-    if (!type.inplace && !(m.row_major() ? out.is_contiguous() : out.strides() == m.strides)) return false;
+    if (!type.inplace.offered && !(m.row_major() ? out.is_contiguous() : out.strides() == m.strides)) return false;
   } else if (out.dtype() != m.dtype || !out.is_contiguous() || !m.row_major()) {
     return false;
   }
   // Reading and writing the same memory is safe only element by element through the same geometry.
   for (const Tensor& x : in)
     if (x && x->storage == out->storage &&
-        !(type.any_layout && x->offset == out->offset && x.sizes() == out.sizes() && x.strides() == out.strides() &&
+        !(type.layouts == Layouts::any && x->offset == out->offset && x.sizes() == out.sizes() && x.strides() == out.strides() &&
           x.dtype() == out.dtype()))
       return false;
   return true;
@@ -89,10 +89,10 @@ void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int 
   if (device == DeviceType::meta) return;
   Kernel k = type.kernels[int(device)];
   if (!k) no_kernel(type, device);
-  if (!type.creates) check_devices(type, device, in);  // a factory only looks at the shape of its input
+  if (!type.calling.creates) check_devices(type, device, in);  // a factory only looks at the shape of its input
   check_devices(type, device, Inputs(out, n));
   bool reorder = false;
-  if (!type.any_layout && !type.any_strides)
+  if (type.layouts == Layouts::row_major)
     for (int i = 0; i < n; i++) reorder = reorder || !out[i].is_contiguous();
   if (!reorder) return run_or_record(type, k, op, in, Outputs(out, n));
   // A kernel that only writes row by row fills tensors of its own where a result has another order of axes.
@@ -109,7 +109,7 @@ bool takes_nothing(const OpType& type, int i, const Tensor& out, const Meta* met
 
 // An out= of a factory takes its shape without a warning, as in PyTorch.
 void resize_silently(const OpType& type, const Tensor& out, const Dims& sizes) {
-  const bool kept = type.out == Out::row && out.numel() == sizes.product();
+  const bool kept = type.out.takes == Out::row && out.numel() == sizes.product();
   if (!kept && !(out.sizes() == sizes)) resize(out, sizes);
 }
 
@@ -132,12 +132,12 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
       out[i] = fresh[i];
     } else if (takes_nothing(type, i, out[i], metas)) {
       bump_version(out[i]);
-    } else if (type.may_repeat && out[i].sizes() == metas[i].sizes) {
+    } else if (type.inplace.may_repeat && out[i].sizes() == metas[i].sizes) {
       copy_elements(out[i], fresh[i]);
       bump_version(out[i]);
     } else {
-      if (type.creates) resize_silently(type, out[i], metas[i].sizes);
-      write_out(op_name(type), out[i], fresh[i], type.out);
+      if (type.calling.creates) resize_silently(type, out[i], metas[i].sizes);
+      write_out(op_name(type), out[i], fresh[i], type.out.takes);
     }
   }
 }
@@ -147,7 +147,7 @@ void check_inplace(const OpType& type, const Tensor& self, const Meta& m, Inputs
     for (const Tensor& x : in.subspan(1))
       check(!x || overlap(self, x) != Overlap::partial, "unsupported operation: some elements of the input tensor and the written-to tensor "
             "refer to a single memory location. Please clone() the tensor before performing the operation.");
-  if (!type.may_repeat) check_no_repeats(self);
+  if (!type.inplace.may_repeat) check_no_repeats(self);
   check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", m.sizes);
   check(!(is_complex(self.dtype()) && is_floating(m.dtype)), "In-place ", op_name(type), " is not supported for complex tensors.");
@@ -162,7 +162,7 @@ void call_view(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (g.dtype) v->dtype = *g.dtype;
   v->flags ^= g.marks;
   // What has no gradients, as the same bytes in another dtype, is a plain alias. Source of the rest: PyTorch's CreationMeta.
-  if (type.differentiable && !x.has_flag(kInference)) {
+  if (type.gradient.exists && !x.has_flag(kInference)) {
     v->base = x->base ? x->base : x.ref();
     v->seen_version = v.version();
     v->flags |= mode.grad ? x->flags & kUnrecorded : kUnrecorded;
@@ -201,36 +201,36 @@ void forget_parts(Inputs in, Tensors& results) {
 }
 
 void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {
-  if (type.may_repeat && !in.empty() && out[0] && out[0] == in[0] && repeats(out[0]))
+  if (type.inplace.may_repeat && !in.empty() && out[0] && out[0] == in[0] && repeats(out[0]))
     warn(str("Use of ", op_name(type), "_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation."));
   Tensors r = composed(type, op, in, out);
   forget_parts(in, r);
-  if (!type.complex_gradient) check_derivable(type, r);
+  if (!type.gradient.of_complex) check_derivable(type, r);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
     else if (out[i].numel() == 0 && untaken(type, int(i), r[i].sizes(), out[0].sizes())) bump_version(out[i]);  // of any dtype
     else if (out[i].get() != r[i].get()) {
-      bool inplace = type.inplace && !in.empty() && out[i] == in[0];
-      if (inplace && !type.may_repeat) check_no_repeats(out[i]);
+      bool inplace = type.inplace.offered && !in.empty() && out[i] == in[0];
+      if (inplace && !type.inplace.may_repeat) check_no_repeats(out[i]);
       if (!inplace) {
-        if (type.out_history == OutHistory::refused) check_out_history(op_name(type), out[i], r[i]);
+        if (type.out.history == OutHistory::refused) check_out_history(op_name(type), out[i], r[i]);
         check_out(type, out[i], r[i].meta(), in);
         // Source: PyTorch's transforms, and composites whose results are not of their input's shape, give a new shape rows before they copy into it.
         const bool rows = type.module == Module::fft || (type.module != Module::linalg && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
-        if (rows && type.out != Out::row) resize_out(out[i], r[i].sizes());
+        if (rows && type.out.takes != Out::row) resize_out(out[i], r[i].sizes());
       }
-      check(!inplace || type.out != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),
+      check(!inplace || type.out.takes != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),
             " can't be cast to the desired output type ", name_of(out[i].dtype()));
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
-      if (inplace && type.may_repeat && out[i].dtype() == r[i].dtype() && !(mode.grad && (out[i]->flags | r[i]->flags) & kRequiresGrad)) {
+      if (inplace && type.inplace.may_repeat && out[i].dtype() == r[i].dtype() && !(mode.grad && (out[i]->flags | r[i]->flags) & kRequiresGrad)) {
         copy_elements(out[i], r[i]);  // which a copy that is an op would refuse where elements repeat
         bump_version(out[i]);
         continue;
       }
-      if (type.creates) resize_silently(type, out[i], r[i].sizes());
-      write_out(op_name(type), out[i], r[i], type.out);
-    } else if (type.inplace && !in.empty() && out[i] == in[0]) {
+      if (type.calling.creates) resize_silently(type, out[i], r[i].sizes());
+      write_out(op_name(type), out[i], r[i], type.out.takes);
+    } else if (type.inplace.offered && !in.empty() && out[i] == in[0]) {
       bump_version(out[i]);  // what was asked for in place counts as written, also where nothing changes
     }
   }
@@ -255,7 +255,7 @@ void call_dynamic(const OpType& type, const void* op, Inputs in, Tensor* out, co
       continue;
     }
     check_out(type, out[i], made[i].meta(), in);
-    write_out(op_name(type), out[i], made[i], type.out);
+    write_out(op_name(type), out[i], made[i], type.out.takes);
   }
 }
 
@@ -289,7 +289,7 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
     for (int i = 0; i < n; i++)
       check(!out[i] || !out[i].has_flag(kInference) || mode.inference, "Inplace update to inference tensor outside InferenceMode is not "
             "allowed. You can make a clone to get a normal tensor before doing inplace update.");
-    if (type.inplace && !in.empty() && out[0] == in[0]) check_inplace(type, out[0], metas[0], in);
+    if (type.inplace.offered && !in.empty() && out[0] == in[0]) check_inplace(type, out[0], metas[0], in);
     else
       for (int i = 0; i < n; i++)
         if (out[i] && !takes_nothing(type, i, out[i], metas)) check_out(type, out[i], metas[i], in);
@@ -389,7 +389,7 @@ static void call_unobserved(const OpType& type, const void* op, Inputs in, Tenso
 
 void call(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (Observer* o = observer.load(std::memory_order_relaxed)) [[unlikely]] {
-    Observed watched(o, type, in);
+    Observed watched(o, type, in, type.compose ? Inputs() : Inputs(out, type.signature->num_outputs));
     return call_unobserved(type, op, in, out);
   }
   call_unobserved(type, op, in, out);
@@ -402,7 +402,7 @@ void call_below(Layer above, const OpType& type, const void* op, Inputs in, Tens
 Tensors call_list(const OpType& type, const void* op, Inputs in) {
   if (is_transparent(type) || type.signature->returns == "list[Tensor]") {
     std::optional<Observed> watched;
-    if (Observer* o = observer.load(std::memory_order_relaxed)) [[unlikely]] watched.emplace(o, type, in);
+    if (Observer* o = observer.load(std::memory_order_relaxed)) [[unlikely]] watched.emplace(o, type, in, Inputs());
     Tensors r = type.compose(op, in);
     forget_parts(in, r);
     return r;

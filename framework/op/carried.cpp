@@ -160,7 +160,7 @@ std::pair<How, DType> how_to_carry(const OpType& type, Inputs in, Outputs out, c
   const bool promoted = is_inexact(result) && !is_storage_only(result);
   const bool nothing = !out.empty() && std::all_of(out.begin(), out.end(), [](const Tensor& t) { return t && t.numel() == 0; });
   // Element-wise loops of PyTorch's look at the dtype first, others whether there is anything to do.
-  if (how == How::refused && (promoted || (nothing && std::string_view(type.notation) != "pointwise"))) how = How::wide;
+  if (how == How::refused && (promoted || (nothing && type.notation.kind != Notation::pointwise))) how = How::wide;
   check<NotImplemented>(how != How::refused, '"', type.signature->name, "\" not implemented for '", name_of(stored), "'");
   return {how, stored};
 }

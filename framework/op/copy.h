@@ -10,8 +10,9 @@ struct Copy : Op {
   static constexpr auto doc =
       "other broadcast to input's shape and cast to its dtype. `copy_` writes it into input. Source: PyTorch.";
   static constexpr Module module = Module::method;
-  static constexpr bool inplace = true, any_layout = true, into_integers = false;
-  static constexpr const char* notation = "...,...->...";
+  static constexpr InplaceRule inplace{.offered = true, .into_integers = false};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr Notation notation = "move";
   bool non_blocking;
   static constexpr std::tuple fields{&Copy::non_blocking};
   Meta infer(Inputs in) const;

@@ -34,7 +34,8 @@ struct Fused : Op {
   static constexpr Signature signature = "fused(inputs: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Several element-wise ops, tile by tile.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false, any_layout = true;
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr Layouts layouts = Layouts::any;
   const FusedProgram* program = nullptr;
   Meta infer(Inputs in) const;
 };

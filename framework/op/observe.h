@@ -6,11 +6,12 @@
 
 namespace weir {
 
-/// Told of every op that ends, on whichever thread, a composite behind its parts. Times are nanoseconds of the steady clock.
+/// Told of every op that ends, on whichever thread, a composite behind its parts. Results are undefined where it raised, and not told
+/// of composites. Times are nanoseconds of the steady clock.
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void ended(const OpType& type, Inputs in, int64_t begin, int64_t end) = 0;
+  virtual void ended(const OpType& type, Inputs in, Inputs out, int64_t begin, int64_t end) = 0;
 };
 
 /// Null for nobody. An observer must outlive the calls that began before it was replaced.

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "framework/core/tensor.h"
+#include "framework/op/notation.h"
 #include "framework/op/signature.h"
 
 namespace weir {
@@ -78,28 +79,53 @@ struct Geometry {
   uint32_t marks = 0;            // kConj, kNeg: those of the input that are turned over
 };
 
+/// The form of an op that writes into its first input, `name_`.
+struct InplaceRule {
+  bool offered = false;
+  bool keeps_history = false;  // a tensor's history stays as if nothing had been written
+  bool into_integers = true;   // recorded in a tensor of integers too, as in PyTorch
+  bool may_repeat = false;     // an axis of the tensor may repeat one element, as in PyTorch
+};
+
+/// What autograd makes of an op's results.
+struct GradientRule {
+  bool exists = true;      // false: results never require grad (comparisons, argmax)
+  bool holomorphic = true;  // false: vjp conjugates complex factors itself
+  bool of_complex = true;   // false: raises where results are complex and would require grad, as in PyTorch
+  uint8_t outputs = 0xff;   // those that gradients flow into
+};
+
+struct OutRule {
+  Out takes = Out::usual;
+  OutHistory history = OutHistory::refused;
+  uint8_t no_numbers = 0;  // a bit per input that may be no number where out= is given, as in PyTorch
+};
+
+/// How Python calls an op.
+struct CallRule {
+  bool creates = false;       // a factory: takes layout=, pin_memory= and requires_grad=, and is no method
+  bool only_numbers = false;  // takes "Tensor | Number" without one tensor among them
+  bool numpy_names = true;    // takes axis=, keepdims= and the like, as all but PyTorch's Python functions do
+};
+
+/// The strides of inputs and results that a kernel takes.
+enum class Layouts : uint8_t {
+  row_major,
+  apart,  // any, but results may not lie over inputs
+  any,
+};
+
 struct Op {
   static constexpr Save saves{};
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr bool inplace = false;         // has a `name_` form
-  static constexpr bool differentiable = true;   // false: results never require grad (comparisons, argmax)
-  static constexpr bool holomorphic = true;      // false: its vjp conjugates complex factors itself
-  static constexpr bool keeps_history = false;   // in place, a tensor's history stays as if nothing had been written
-  static constexpr bool into_integers = true;    // in place, it is recorded in a tensor of integers too, as in PyTorch
-  static constexpr uint8_t recorded = 0xff;      // the outputs that gradients flow into
-  static constexpr Out out = Out::usual;
-  static constexpr bool creates = false;         // a factory: takes layout=, pin_memory= and requires_grad=, and is no method
+  static constexpr InplaceRule inplace{};
+  static constexpr GradientRule gradient{};
+  static constexpr OutRule out{};
+  static constexpr CallRule calling{};
+  static constexpr Layouts layouts = Layouts::row_major;
   static constexpr bool dynamic_shape = false;   // sizes depend on values: the kernel makes the results, infer says dtype and device
-  static constexpr bool only_numbers = false;    // takes "Tensor | Number" without one tensor among them
-  static constexpr bool any_layout = false;      // the kernel takes any strides of inputs and outputs
-  static constexpr bool any_strides = false;     // as any_layout, but its results may not lie over its inputs
-  static constexpr bool may_repeat = false;      // in place, an axis of the tensor may repeat one element, as in PyTorch
-  static constexpr OutHistory out_history = OutHistory::refused;
-  static constexpr bool complex_gradient = true;  // false: raises where results are complex and would require grad, as in PyTorch
-  static constexpr bool numpy_names = true;      // takes axis=, keepdims= and the like, as all but PyTorch's Python functions do
-  static constexpr uint8_t no_numbers_into_out = 0;  // a bit per input that may be no number where out= is given, as in PyTorch
-  static constexpr const char* notation = "";    // index notation, for SBP and cost models
+  static constexpr Notation notation{};          // index notation, for SBP and costs
   static constexpr std::tuple<> fields{};
 };
 
@@ -115,16 +141,17 @@ struct Field {
 struct OpType {
   const Signature* signature;
   const char* doc;
-  const char* notation;
+  Notation notation;
   size_t size;
   Save saves;
   Module module;
   Autocast autocast;
-  Out out;
-  uint8_t recorded;
-  bool creates, dynamic_shape, inplace, differentiable, holomorphic, keeps_history, into_integers, any_layout, any_strides, may_repeat, only_numbers, complex_gradient, numpy_names;
-  OutHistory out_history;
-  uint8_t no_numbers_into_out;
+  InplaceRule inplace;
+  GradientRule gradient;
+  OutRule out;
+  CallRule calling;
+  Layouts layouts;
+  bool dynamic_shape;
   void (*infer)(const void* op, Inputs in, Meta* out);
   Geometry (*geometry)(const void* op, Inputs in);
   Tensors (*compose)(const void* op, Inputs in);
@@ -169,7 +196,7 @@ template <class T> constexpr Out usual_out() {
   constexpr bool composite = requires(const T& op, Inputs in) { op.compose(in); };
   constexpr bool told = std::apply([](auto... m) { return (std::is_same_v<std::remove_cvref_t<decltype(std::declval<T>().*m)>, std::optional<DType>> || ...); },
                                    T::fields);
-  return composite || told || T::creates || std::string_view(T::notation) == "pointwise" ? Out::cast : Out::same;
+  return composite || told || T::calling.creates || T::notation.kind == Notation::pointwise ? Out::cast : Out::same;
 }
 
 template <class T> OpType make_op_type() {
@@ -187,23 +214,13 @@ template <class T> OpType make_op_type() {
   t.saves = T::saves;
   t.module = T::module;
   t.autocast = T::autocast;
-  t.out = T::out != Out::usual ? T::out : usual_out<T>();
-  t.recorded = T::recorded;
-  t.only_numbers = T::only_numbers;
-  t.creates = T::creates;
-  t.dynamic_shape = T::dynamic_shape;
   t.inplace = T::inplace;
-  t.differentiable = T::differentiable;
-  t.holomorphic = T::holomorphic;
-  t.keeps_history = T::keeps_history;
-  t.into_integers = T::into_integers;
-  t.any_layout = T::any_layout;
-  t.any_strides = T::any_strides;
-  t.may_repeat = T::may_repeat;
-  t.out_history = T::out_history;
-  t.complex_gradient = T::complex_gradient;
-  t.numpy_names = T::numpy_names;
-  t.no_numbers_into_out = T::no_numbers_into_out;
+  t.gradient = T::gradient;
+  t.out = T::out;
+  if (t.out.takes == Out::usual) t.out.takes = usual_out<T>();
+  t.calling = T::calling;
+  t.layouts = T::layouts;
+  t.dynamic_shape = T::dynamic_shape;
   t.kernels = kernel_slots<T>;
   t.construct = [](void* p) { new (p) T(); };
   if constexpr (requires(const T& op, Inputs in) { op.infer(in); })

@@ -92,19 +92,19 @@ void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out 
 void call_list_into(const OpType& type, const void* op, Inputs in, const Tensors& out) {
   const std::string_view name = type.signature->name;
   for (const Tensor& t : out)
-    check(type.out_history != OutHistory::refused || !mode.grad || !t.has_flag(kRequiresGrad), name, "(): functions with out=... arguments don't support "
+    check(type.out.history != OutHistory::refused || !mode.grad || !t.has_flag(kRequiresGrad), name, "(): functions with out=... arguments don't support "
           "automatic differentiation, but one of the arguments requires grad.");
   GradMode off(false);
   const Tensors parts = call_list(type, op, in);
   check(parts.size() == out.size(), name, "() expected an out= argument of size ", parts.size(), ", got size ", out.size());
   for (size_t i = 0; i < out.size(); i++) {
-    if (type.out == Out::apart) {
+    if (type.out.takes == Out::apart) {
       copy_into(out[i], parts[i]);
       continue;
     }
-    check_out(name, type.out, false, out[i], parts[i].meta(), {});
+    check_out(name, type.out.takes, false, out[i], parts[i].meta(), {});
     if (!(out[i].sizes() == parts[i].sizes())) bump_version(out[i]);  // a resize counts as a write of its own
-    write_out(name, out[i], parts[i], type.out);
+    write_out(name, out[i], parts[i], type.out.takes);
   }
 }
 

@@ -9,7 +9,7 @@ enum class Overlap : uint8_t { none, full, partial, unknown };
 Overlap overlap(const Tensor& a, const Tensor& b);
 
 /// Is every element of the result computed from the elements at its own place?
-inline bool elementwise(const OpType& type) { return std::string_view(type.notation) == "pointwise"; }
+inline bool elementwise(const OpType& type) { return type.notation.kind == Notation::pointwise; }
 
 /// Does an axis of `written` repeat one element?
 bool repeats(const Tensor& written);
@@ -19,7 +19,7 @@ void check_no_repeats(const Tensor& written);
 /// twice, and it meets the inputs' memory only as `rule` allows.
 void check_out(std::string_view op, Out rule, bool elementwise, const Tensor& out, const Meta& result, Inputs in);
 inline void check_out(const OpType& type, const Tensor& out, const Meta& result, Inputs in) {
-  check_out(std::string(type.signature->name).c_str(), type.out, elementwise(type), out, result, in);
+  check_out(std::string(type.signature->name).c_str(), type.out.takes, elementwise(type), out, result, in);
 }
 /// Raises when out= would have to be recorded: `result`, computed from the inputs, has a history, or `out` asks for one.
 void check_out_history(std::string_view op, const Tensor& out, const Tensor& result);
@@ -31,7 +31,7 @@ void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out 
 /// they are copied as by copy_, otherwise written as any out=. Source: PyTorch's copies of lists of views.
 void call_list_into(const OpType& type, const void* op, Inputs in, const Tensors& out);
 /// Does an op that returns a list take out=? Only where it says what that may be.
-inline bool takes_list_out(const OpType& type) { return type.out != Out::cast && type.out != Out::none; }
+inline bool takes_list_out(const OpType& type) { return type.out.takes != Out::cast && type.out.takes != Out::none; }
 
 /// Says that an out= of these sizes is given others, where it had elements.
 void warn_of_resize(const Dims& had, const Dims& sizes);

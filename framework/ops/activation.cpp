@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
 #include "framework/ops/unary.h"

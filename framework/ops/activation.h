@@ -7,7 +7,7 @@ namespace weir {
 struct Relu : Pointwise<Relu, Rule::promote> {
   static constexpr Signature signature = "relu(input: Tensor) -> Tensor";
   static constexpr auto doc = "max(x, 0).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Save saves{.outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -41,7 +41,7 @@ struct Elu : Pointwise<Elu, Rule::real> {
   static constexpr Signature signature = "elu(input: Tensor, alpha: float = 1.0) -> Tensor";
   static constexpr auto doc = "x above 0, alpha * (exp(x) - 1) below.";
   static constexpr Held held = Held::wide;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double alpha;
@@ -52,7 +52,7 @@ struct Elu : Pointwise<Elu, Rule::real> {
 struct Selu : Pointwise<Selu, Rule::real> {
   static constexpr Signature signature = "selu(input: Tensor) -> Tensor";
   static constexpr auto doc = "Elu with the self-normalising constants. Source: Klambauer et al. 2017.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -61,7 +61,7 @@ struct Celu : Pointwise<Celu, Rule::real> {
   static constexpr Signature signature = "celu(input: Tensor, alpha: float = 1.0) -> Tensor";
   static constexpr auto doc = "x above 0, alpha * (exp(x / alpha) - 1) below. RuntimeError for an alpha of 0.";
   static constexpr Held held = Held::wide;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;
   double alpha;
@@ -72,7 +72,7 @@ struct Celu : Pointwise<Celu, Rule::real> {
 struct Gelu : Pointwise<Gelu, Rule::real> {
   static constexpr Signature signature = "gelu(input: Tensor, *, approximate: str = 'none') -> Tensor";
   static constexpr auto doc = "x times the normal distribution function of x; approximate='tanh' for the fast form.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   Str approximate;
@@ -84,7 +84,7 @@ struct Gelu : Pointwise<Gelu, Rule::real> {
 struct Silu : Pointwise<Silu, Rule::real> {
   static constexpr Signature signature = "silu(input: Tensor) -> Tensor";
   static constexpr auto doc = "x * sigmoid(x).";
-  static constexpr bool complex_gradient = false;
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -102,7 +102,7 @@ struct Softplus : Pointwise<Softplus, Rule::real> {
   static constexpr Signature signature = "softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor";
   static constexpr auto doc = "log(1 + exp(beta x)) / beta; x itself where beta x > threshold.";
   static constexpr Held held = Held::wide;
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double beta;
@@ -114,7 +114,7 @@ struct Softplus : Pointwise<Softplus, Rule::real> {
 struct Softshrink : Pointwise<Softshrink, Rule::real> {
   static constexpr Signature signature = "softshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
   static constexpr auto doc = "x moved towards 0 by lambd.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   double lambd;
@@ -127,7 +127,7 @@ struct Hardshrink : Pointwise<Hardshrink, Rule::real> {
   static constexpr Signature signature = "hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
   static constexpr auto doc = "x where |x| > lambd, else 0.";
   static constexpr Held held = Held::own;
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   double lambd;
   static constexpr std::tuple fields{&Hardshrink::lambd};
@@ -164,7 +164,7 @@ struct Threshold : Pointwise<Threshold, Rule::promote> {
 struct LogSigmoid : Pointwise<LogSigmoid, Rule::real> {
   static constexpr Signature signature = "logsigmoid(input: Tensor) -> Tensor";
   static constexpr auto doc = "log(sigmoid(x)).";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;

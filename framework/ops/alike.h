@@ -8,7 +8,7 @@ struct ViewAs : Op {
   static constexpr Signature signature = "view_as(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "input.view(other.shape).";
   static constexpr Module module = Module::method;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -16,7 +16,7 @@ struct ReshapeAs : Op {
   static constexpr Signature signature = "reshape_as(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "input.reshape(other.shape).";
   static constexpr Module module = Module::method;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -24,7 +24,7 @@ struct ExpandAs : Op {
   static constexpr Signature signature = "expand_as(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "input.expand(other.shape).";
   static constexpr Module module = Module::method;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -32,21 +32,21 @@ struct TypeAs : Op {
   static constexpr Signature signature = "type_as(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "input in other's dtype; input itself where it has it.";
   static constexpr Module module = Module::method;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
 struct Ravel : Op {
   static constexpr Signature signature = "ravel(input: Tensor) -> Tensor";
   static constexpr auto doc = "All elements as a vector; a view where they lie row by row.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
 struct Positive : Op {
   static constexpr Signature signature = "positive(input: Tensor) -> Tensor";
   static constexpr auto doc = "input itself. RuntimeError for bool.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -54,7 +54,7 @@ struct SumToSize : Op {
   static constexpr Signature signature = "sum_to_size(input: Tensor, *size: int) -> Tensor";
   static constexpr auto doc = "Summed over axes until it has the given size, which broadcasts to input's.";
   static constexpr Module module = Module::method;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims size;
   static constexpr std::tuple fields{&SumToSize::size};
   Tensor compose(Inputs in) const;
@@ -63,7 +63,7 @@ struct SumToSize : Op {
 struct NarrowCopy : Op {
   static constexpr Signature signature = "narrow_copy(input: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor";
   static constexpr auto doc = "A row-major copy of `narrow`.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   int64_t dim, start, length;
   static constexpr std::tuple fields{&NarrowCopy::dim, &NarrowCopy::start, &NarrowCopy::length};
   Tensor compose(Inputs in) const;

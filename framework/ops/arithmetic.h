@@ -7,7 +7,7 @@ namespace weir {
 struct Add : Pointwise<Add, Rule::promote> {
   static constexpr Signature signature = "add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "input + alpha * other.";
-  static constexpr bool only_numbers = true;
+  static constexpr CallRule calling{.only_numbers = true};
   Scalar alpha;
   static constexpr std::tuple fields{&Add::alpha};
   Meta infer(Inputs in) const;
@@ -17,7 +17,7 @@ struct Add : Pointwise<Add, Rule::promote> {
 struct Sub : Pointwise<Sub, Rule::promote> {
   static constexpr Signature signature = "sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "input - alpha * other.";
-  static constexpr bool only_numbers = true;
+  static constexpr CallRule calling{.only_numbers = true};
   Scalar alpha;
   static constexpr std::tuple fields{&Sub::alpha};
   Meta infer(Inputs in) const;
@@ -27,7 +27,7 @@ struct Sub : Pointwise<Sub, Rule::promote> {
 struct Mul : Pointwise<Mul, Rule::promote> {
   static constexpr Signature signature = "mul(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input * other.";
-  static constexpr bool only_numbers = true;
+  static constexpr CallRule calling{.only_numbers = true};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -35,7 +35,7 @@ struct Mul : Pointwise<Mul, Rule::promote> {
 struct Div : Pointwise<Div, Rule::floating> {
   static constexpr Signature signature = "div(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input / other, always true division.";
-  static constexpr bool only_numbers = true;
+  static constexpr CallRule calling{.only_numbers = true};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -43,7 +43,7 @@ struct Div : Pointwise<Div, Rule::floating> {
 struct DivMode : Pointwise<DivMode, Rule::promote> {
   static constexpr Signature signature = "div.mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str) -> Tensor";
   static constexpr auto doc = "Division rounded towards zero ('trunc') or down ('floor').";
-  static constexpr bool only_numbers = true;
+  static constexpr CallRule calling{.only_numbers = true};
   Str rounding_mode;
   static constexpr std::tuple fields{&DivMode::rounding_mode};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -52,15 +52,15 @@ struct DivMode : Pointwise<DivMode, Rule::promote> {
 struct FloorDivide : Pointwise<FloorDivide, Rule::promote> {
   static constexpr Signature signature = "floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Division rounded down.";
-  static constexpr OutHistory out_history = OutHistory::kept;
-  static constexpr bool only_numbers = true;
+  static constexpr OutRule out{.history = OutHistory::kept};
+  static constexpr CallRule calling{.only_numbers = true};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Remainder : Pointwise<Remainder, Rule::promote> {
   static constexpr Signature signature = "remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Rest of the division, with the sign of other.";
-  static constexpr uint8_t no_numbers_into_out = 0b1;
+  static constexpr OutRule out{.no_numbers = 0b1};
   static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -168,9 +168,8 @@ struct Xlog1py : Pointwise<Xlog1py, Rule::floating> {
 struct Heaviside : Pointwise<Heaviside, Rule::promote> {
   static constexpr Signature signature = "heaviside(input: Tensor, values: Tensor) -> Tensor";
   static constexpr auto doc = "0 below zero, 1 above, values at zero. No gradient is defined.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   Meta infer(Inputs in) const;
-  static constexpr OutHistory out_history = OutHistory::kept;
 };
 
 struct Lerp : Pointwise<Lerp, Rule::real> {
@@ -205,31 +204,31 @@ struct Addcdiv : Pointwise<Addcdiv, Rule::real> {
 struct BitwiseAnd : Pointwise<BitwiseAnd, Rule::integral> {
   static constexpr Signature signature = "bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Bit by bit and.";
-  static constexpr uint8_t no_numbers_into_out = 0b1;
+  static constexpr OutRule out{.no_numbers = 0b1};
 };
 
 struct BitwiseOr : Pointwise<BitwiseOr, Rule::integral> {
   static constexpr Signature signature = "bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Bit by bit or.";
-  static constexpr uint8_t no_numbers_into_out = 0b1;
+  static constexpr OutRule out{.no_numbers = 0b1};
 };
 
 struct BitwiseXor : Pointwise<BitwiseXor, Rule::integral> {
   static constexpr Signature signature = "bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Bit by bit exclusive or.";
-  static constexpr uint8_t no_numbers_into_out = 0b1;
+  static constexpr OutRule out{.no_numbers = 0b1};
 };
 
 struct ShiftLeft : Pointwise<ShiftLeft, Rule::integral> {
   static constexpr Signature signature = "bitwise_left_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input << other.";
-  static constexpr uint8_t no_numbers_into_out = 0b1;
+  static constexpr OutRule out{.no_numbers = 0b1};
 };
 
 struct ShiftRight : Pointwise<ShiftRight, Rule::integral> {
   static constexpr Signature signature = "bitwise_right_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input >> other, keeping the sign.";
-  static constexpr uint8_t no_numbers_into_out = 0b1;
+  static constexpr OutRule out{.no_numbers = 0b1};
 };
 
 struct Gcd : Pointwise<Gcd, Rule::integral> {
@@ -245,8 +244,7 @@ struct Lcm : Pointwise<Lcm, Rule::integral> {
 struct Where : Pointwise<Where, Rule::select> {
   static constexpr Signature signature = "where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input where condition holds, other elsewhere.";
-  static constexpr uint8_t no_numbers_into_out = 0b110;
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{.takes = Out::same, .no_numbers = 0b110};
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -255,7 +253,7 @@ struct Where : Pointwise<Where, Rule::select> {
 struct Clamp : Pointwise<Clamp, Rule::promote> {
   static constexpr Signature signature = "clamp(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor";
   static constexpr auto doc = "input limited to [min, max].";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   Meta infer(Inputs in) const;
   std::optional<Scalar> min;

@@ -7,7 +7,7 @@ namespace weir {
 // PyTorch has no derivatives of these.
 template <class Derived, Rule rule> struct Cylinder : Pointwise<Derived, rule> {
   static constexpr Module module = Module::special;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
 };
 
 struct AiryAi : Cylinder<AiryAi, Rule::wide> {

@@ -7,6 +7,7 @@ namespace weir {
 struct CheckRange : Op {
   static constexpr Signature signature = "check_range(input: Tensor, low: float, high: float, what: str) -> Tensor";
   static constexpr auto doc = "A copy of input. RuntimeError, about `what`, unless every element lies in [low, high]; NaN does not.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   double low, high;
   Str what;
@@ -18,6 +19,7 @@ struct CheckRange : Op {
 struct CheckNotNegative : Op {
   static constexpr Signature signature = "check_not_negative(input: Tensor, what: str, error: str) -> Tensor";
   static constexpr auto doc = "A copy of input. `error`, RuntimeError or ValueError, about `what`, where an element is below zero; NaN is not.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   Str what, error;
   static constexpr std::tuple fields{&CheckNotNegative::what, &CheckNotNegative::error};
@@ -28,6 +30,7 @@ struct CheckNotNegative : Op {
 struct CheckNonzero : Op {
   static constexpr Signature signature = "check_nonzero(input: Tensor, what: str) -> Tensor";
   static constexpr auto doc = "A copy of input. RuntimeError, about `what`, where an element is zero.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   Str what;
   static constexpr std::tuple fields{&CheckNonzero::what};
@@ -38,8 +41,9 @@ struct CheckNonzero : Op {
 struct CheckNumber : Op {
   static constexpr Signature signature = "check_number(input: Tensor, dtype: dtype) -> Tensor";
   static constexpr auto doc = "A copy of input. RuntimeError unless its one number can be written into a tensor of `dtype`, by the rules of fill_.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
   DType dtype;
   static constexpr std::tuple fields{&CheckNumber::dtype};
   Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }

@@ -1,7 +1,5 @@
 #include "framework/ops/compare.h"
 
-#include "framework/ops/unary.h"
-
 namespace weir {
 
 Tensor operator>(const Tensor& a, const Tensor& b) { return fn::gt(a, b); }

@@ -1,4 +1,4 @@
-// Comparisons and logic, element by element; results are bool.
+// Comparisons, predicates and logic, element by element; results are bool.
 #pragma once
 #include "framework/ops/pointwise.h"
 
@@ -37,31 +37,80 @@ struct Ge : Pointwise<Ge, Rule::compare> {
 struct LogicalAnd : Pointwise<LogicalAnd, Rule::compare> {
   static constexpr Signature signature = "logical_and(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Are both nonzero?";
-  static constexpr bool keeps_history = true;
+  static constexpr InplaceRule inplace{.offered = true, .keeps_history = true};
 };
 
 struct LogicalOr : Pointwise<LogicalOr, Rule::compare> {
   static constexpr Signature signature = "logical_or(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Is one nonzero?";
-  static constexpr bool keeps_history = true;
+  static constexpr InplaceRule inplace{.offered = true, .keeps_history = true};
 };
 
 struct LogicalXor : Pointwise<LogicalXor, Rule::compare> {
   static constexpr Signature signature = "logical_xor(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Is exactly one nonzero?";
-  static constexpr bool keeps_history = true;
+  static constexpr InplaceRule inplace{.offered = true, .keeps_history = true};
+};
+
+struct Isnan : Pointwise<Isnan, Rule::predicate> {
+  static constexpr Signature signature = "isnan(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Is x NaN?";
+  static constexpr OutRule out{Out::none};
+};
+
+struct Isinf : Pointwise<Isinf, Rule::predicate> {
+  static constexpr Signature signature = "isinf(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Is x infinite?";
+  static constexpr OutRule out{Out::none};
+};
+
+struct Isfinite : Pointwise<Isfinite, Rule::predicate> {
+  static constexpr Signature signature = "isfinite(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Is x neither infinite nor NaN?";
+  static constexpr OutRule out{Out::none};
+};
+
+struct Signbit : Pointwise<Signbit, Rule::predicate> {
+  static constexpr Signature signature = "signbit(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Is the sign bit set?";
+  static constexpr OutRule out{Out::same};
+};
+
+struct Isposinf : Pointwise<Isposinf, Rule::predicate> {
+  static constexpr Signature signature = "isposinf(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Is x +inf?";
+  static constexpr OutRule out{Out::same};
+};
+
+struct Isneginf : Pointwise<Isneginf, Rule::predicate> {
+  static constexpr Signature signature = "isneginf(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Is x -inf?";
+  static constexpr OutRule out{Out::same};
+};
+
+struct LogicalNot : Pointwise<LogicalNot, Rule::predicate> {
+  static constexpr Signature signature = "logical_not(input: Tensor) -> Tensor";
+  static constexpr auto doc = "Is x zero?";
+  static constexpr InplaceRule inplace{.offered = true, .keeps_history = true};
+};
+
+struct BitwiseNotInt : Pointwise<BitwiseNotInt, Rule::integral> {
+  static constexpr Signature signature = "bitwise_not_int(input: Tensor) -> Tensor";
+  static constexpr auto doc = "~x for integers.";
+  static constexpr Module module = Module::hidden;
 };
 
 struct BitwiseNot : Op {
   static constexpr Signature signature = "bitwise_not(input: Tensor) -> Tensor";
   static constexpr auto doc = "~x for integers, logical not for bool.";
-  static constexpr Out out = Out::same;
-  static constexpr bool inplace = true;
+  static constexpr OutRule out{Out::same};
+  static constexpr InplaceRule inplace{.offered = true};
   Tensor compose(Inputs in) const;
 };
 
 /// The family, for registration and for the kernels.
-using CompareOps = OpList<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
+using CompareOps = OpList<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor,
+    Isnan, Isinf, Isfinite, Signbit, Isposinf, Isneginf, LogicalNot, BitwiseNotInt>;
 
 namespace fn {
 inline constexpr Fn<Eq> eq;
@@ -73,6 +122,14 @@ inline constexpr Fn<Ge> ge;
 inline constexpr Fn<LogicalAnd> logical_and;
 inline constexpr Fn<LogicalOr> logical_or;
 inline constexpr Fn<LogicalXor> logical_xor;
+inline constexpr Fn<Isnan> isnan;
+inline constexpr Fn<Isinf> isinf;
+inline constexpr Fn<Isfinite> isfinite;
+inline constexpr Fn<Signbit> signbit;
+inline constexpr Fn<Isposinf> isposinf;
+inline constexpr Fn<Isneginf> isneginf;
+inline constexpr Fn<LogicalNot> logical_not;
+inline constexpr Fn<BitwiseNotInt> bitwise_not_int;
 inline constexpr Fn<BitwiseNot> bitwise_not;
 }  // namespace fn
 

@@ -13,7 +13,7 @@ struct Conj : ViewOp {
   static constexpr Signature signature = "_conj(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate as a view that is marked as such.";
   static constexpr Module module = Module::method;
-  static constexpr bool holomorphic = false;
+  static constexpr GradientRule gradient{.holomorphic = false};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -29,7 +29,7 @@ struct ViewAsReal : ViewOp {
   static constexpr Signature signature = "view_as_real(input: Tensor) -> Tensor";
   static constexpr auto doc = "Complex numbers of shape (*) as their parts (*, 2), without a copy. RuntimeError for real tensors and "
       "unresolved conjugates.";
-  static constexpr bool holomorphic = false;
+  static constexpr GradientRule gradient{.holomorphic = false};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -39,7 +39,7 @@ struct ViewAsComplex : ViewOp {
   static constexpr auto doc = "Pairs (*, 2) of float32 or float64 as complex numbers (*), without a copy. RuntimeError when the "
       "strides forbid it.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr bool holomorphic = false;
+  static constexpr GradientRule gradient{.holomorphic = false};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -48,16 +48,16 @@ struct Conjugate : Pointwise<Conjugate, Rule::promote> {
   static constexpr Signature signature = "conjugate(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate, computed.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool holomorphic = false;
+  static constexpr GradientRule gradient{.holomorphic = false};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Sgn : Pointwise<Sgn, Rule::promote> {
   static constexpr Signature signature = "sgn(input: Tensor) -> Tensor";
   static constexpr auto doc = "x / |x|, 0 at 0: for real numbers the sign.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
-  static constexpr bool holomorphic = false;
+  static constexpr GradientRule gradient{.holomorphic = false};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -65,8 +65,8 @@ struct Angle : Pointwise<Angle, Rule::floating> {
   static constexpr Signature signature = "angle(input: Tensor) -> Tensor";
   static constexpr auto doc = "The angle in radians, real: of a negative number pi, of other real ones 0.";
   static constexpr Save saves{.inputs = 0b1};
-  static constexpr bool inplace = false;
-  static constexpr bool holomorphic = false;
+  static constexpr InplaceRule inplace{.offered = false};
+  static constexpr GradientRule gradient{.holomorphic = false};
   Meta infer(Inputs in) const;
   DType computes_in(Inputs in) const { return compute_dtype("angle(", Rule::floating, in); }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -75,9 +75,9 @@ struct Angle : Pointwise<Angle, Rule::floating> {
 struct Complex : Op {
   static constexpr Signature signature = "complex(real: Tensor, imag: Tensor) -> Tensor";
   static constexpr auto doc = "real + imag i, of float32 or float64 tensors of one dtype that broadcast.";
-  static constexpr Out out = Out::exact;
-  static constexpr const char* notation = "pointwise";
-  static constexpr bool holomorphic = false;
+  static constexpr OutRule out{Out::exact};
+  static constexpr Notation notation = "pointwise";
+  static constexpr GradientRule gradient{.holomorphic = false};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -86,9 +86,9 @@ struct Polar : Op {
   static constexpr Signature signature = "polar(abs: Tensor, angle: Tensor) -> Tensor";
   static constexpr auto doc = "abs * exp(angle i), of float32 or float64 tensors of one dtype that broadcast.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::same;
-  static constexpr const char* notation = "pointwise";
-  static constexpr bool holomorphic = false;
+  static constexpr OutRule out{Out::same};
+  static constexpr Notation notation = "pointwise";
+  static constexpr GradientRule gradient{.holomorphic = false};
   static constexpr Save saves{.outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -104,22 +104,22 @@ struct ConjLazy : Op {
 struct ConjPhysical : Op {
   static constexpr Signature signature = "conj_physical(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate, computed; a real tensor itself.";
-  static constexpr Out out = Out::same;
-  static constexpr bool inplace = true;
+  static constexpr OutRule out{Out::same};
+  static constexpr InplaceRule inplace{.offered = true};
   Tensor compose(Inputs in) const;
 };
 
 struct ResolveConj : Op {
   static constexpr Signature signature = "resolve_conj(input: Tensor) -> Tensor";
   static constexpr auto doc = "input itself, or where it is marked as a conjugate a copy that is not.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
 struct ResolveNeg : Op {
   static constexpr Signature signature = "resolve_neg(input: Tensor) -> Tensor";
   static constexpr auto doc = "input itself, or where it is marked as a negative a copy that is not.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -138,7 +138,7 @@ struct Imag : Op {
 struct Isreal : Op {
   static constexpr Signature signature = "isreal(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is the imaginary part zero? Shape: as input, bool.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 

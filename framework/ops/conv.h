@@ -17,10 +17,10 @@ struct Convolution : Op {
       "convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: list[int], padding: list[int], dilation: list[int], groups: int) -> Tensor";
   static constexpr auto doc = "Cross-correlation. Shapes: (N, C, *), (O, C / groups, *k), (O) -> (N, O, *out).";
   static constexpr Module module = Module::hidden;
-  static constexpr const char* notation = "nc*,ock,o->no*";
+  static constexpr Notation notation = "n(gc)[D+K], (go)cK, (go) -> n(go)D";
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr Save saves{.inputs = 0b11};
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   Dims stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&Convolution::stride, &Convolution::padding, &Convolution::dilation, &Convolution::groups};
@@ -33,8 +33,10 @@ struct ConvolutionPacked : Op {
   static constexpr Signature signature =
       "convolution_packed(input: Tensor, packed: Tensor, bias: Tensor | None, weight_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int, threads: int) -> Tensor";
   static constexpr auto doc = "As convolution, of a weight as bytes in the layout that the kernel chose for so many threads.";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true, differentiable = false;
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
   Dims weight_size, stride, padding, dilation;
   int64_t groups, threads;
   static constexpr std::tuple fields{&ConvolutionPacked::weight_size, &ConvolutionPacked::stride, &ConvolutionPacked::padding,
@@ -47,10 +49,10 @@ struct ConvolutionInput : Op {
       "convolution_input(grad_output: Tensor, weight: Tensor, bias: Tensor | None, input_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int) -> Tensor";
   static constexpr auto doc = "Gradient of convolution's input, which is the transposed convolution. Shape: input_size.";
   static constexpr Module module = Module::hidden;
-  static constexpr const char* notation = "no*,ock->nc*";
+  static constexpr Notation notation = "n(go)D, (go)cK, (gc) -> n(gc)[D+K]";
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr Save saves{.inputs = 0b11};
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   Dims input_size, stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&ConvolutionInput::input_size, &ConvolutionInput::stride, &ConvolutionInput::padding,
@@ -64,10 +66,10 @@ struct ConvolutionWeight : Op {
       "convolution_weight(input: Tensor, grad_output: Tensor, weight_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int) -> Tensor";
   static constexpr auto doc = "Gradient of convolution's weight. Shape: weight_size.";
   static constexpr Module module = Module::hidden;
-  static constexpr const char* notation = "nc*,no*->ock";
+  static constexpr Notation notation = "n(gc)[D+K], n(go)D -> (go)cK";
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr Save saves{.inputs = 0b11};
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   Dims weight_size, stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&ConvolutionWeight::weight_size, &ConvolutionWeight::stride, &ConvolutionWeight::padding,
@@ -80,7 +82,7 @@ struct Conv1d : Op {
   static constexpr Signature signature =
       "conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over one axis; an input without batch axis gives a result without.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&Conv1d::stride, &Conv1d::padding, &Conv1d::dilation, &Conv1d::groups};
@@ -103,7 +105,7 @@ struct ConvTranspose1d : Op {
   static constexpr Signature signature =
       "conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over one axis. Weight shape: (C, O / groups, *k).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;
@@ -115,7 +117,7 @@ struct Conv2d : Op {
   static constexpr Signature signature =
       "conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over two axes; an input without batch axis gives a result without.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&Conv2d::stride, &Conv2d::padding, &Conv2d::dilation, &Conv2d::groups};
@@ -138,7 +140,7 @@ struct ConvTranspose2d : Op {
   static constexpr Signature signature =
       "conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over two axes. Weight shape: (C, O / groups, *k).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;
@@ -150,7 +152,7 @@ struct Conv3d : Op {
   static constexpr Signature signature =
       "conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, dilation: int | list[int] = 1, groups: int = 1) -> Tensor";
   static constexpr auto doc = "Convolution over three axes; an input without batch axis gives a result without.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims stride, padding, dilation;
   int64_t groups;
   static constexpr std::tuple fields{&Conv3d::stride, &Conv3d::padding, &Conv3d::dilation, &Conv3d::groups};
@@ -173,7 +175,7 @@ struct ConvTranspose3d : Op {
   static constexpr Signature signature =
       "conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | list[int] = 1, padding: int | list[int] = 0, output_padding: int | list[int] = 0, groups: int = 1, dilation: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Transposed convolution over three axes. Weight shape: (C, O / groups, *k).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims stride, padding, output_padding;
   int64_t groups;
   Dims dilation;

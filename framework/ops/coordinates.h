@@ -7,14 +7,14 @@ namespace weir {
 struct Argwhere : Op {
   static constexpr Signature signature = "argwhere(input: Tensor) -> Tensor";
   static constexpr auto doc = "int64 coordinates of the nonzero elements, a row each. Shape: (count, ndim).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
 struct NonzeroStatic : Op {
   static constexpr Signature signature = "nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor";
   static constexpr auto doc = "The first `size` rows of nonzero, filled up with fill_value. Shape: (size, ndim), whatever the values.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   int64_t size, fill_value;
   static constexpr std::tuple fields{&NonzeroStatic::size, &NonzeroStatic::fill_value};
   Tensor compose(Inputs in) const;
@@ -24,7 +24,7 @@ struct UnravelIndex : Op {
   static constexpr Signature signature = "unravel_index(indices: Tensor, shape: int | list[int]) -> list[Tensor]";
   static constexpr auto doc = "Coordinates of flat indices into a tensor of such a shape, int64, a tensor per axis. TypeError unless indices are whole numbers.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims shape;
   static constexpr std::tuple fields{&UnravelIndex::shape};
   Tensors compose(Inputs in) const;

@@ -6,8 +6,7 @@ namespace weir {
 
 struct CopyOfView : Op {
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::same;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::same, OutHistory::kept};
 };
 
 struct AliasCopy : CopyOfView {
@@ -69,7 +68,7 @@ struct PermuteCopy : CopyOfView {
 
 struct SelectCopy : CopyOfView {
   static constexpr Signature signature = "select_copy(input: Tensor, dim: int, index: int) -> Tensor";
-  static constexpr bool complex_gradient = false;
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr auto doc = "A copy of `select`.";
   int64_t dim, index;
   static constexpr std::tuple fields{&SelectCopy::dim, &SelectCopy::index};
@@ -79,7 +78,7 @@ struct SelectCopy : CopyOfView {
 struct SliceCopy : CopyOfView {
   static constexpr Signature signature =
       "slice_copy(input: Tensor, dim: int = 0, start: int | Tensor | None = None, end: int | None = None, step: int = 1) -> Tensor";
-  static constexpr bool complex_gradient = false;
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr auto doc = "A copy of every step-th index from start to end along dim.";
   int64_t dim;
   std::optional<int64_t> start, end;
@@ -129,30 +128,29 @@ struct UnfoldCopy : CopyOfView {
 struct ViewAsRealCopy : CopyOfView {
   static constexpr Signature signature = "view_as_real_copy(input: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of `view_as_real`.";
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::refused;
+  static constexpr OutRule out{Out::exact, OutHistory::refused};
   Tensor compose(Inputs in) const;
 };
 
 struct ViewAsComplexCopy : CopyOfView {
   static constexpr Signature signature = "view_as_complex_copy(input: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of `view_as_complex`.";
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::refused;
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr OutRule out{Out::exact, OutHistory::refused};
   Tensor compose(Inputs in) const;
 };
 
 struct DetachCopy : CopyOfView {
   static constexpr Signature signature = "detach_copy(input: Tensor) -> Tensor";
   static constexpr auto doc = "A copy. It requires grad as input does, and has no derivative, as in PyTorch.";
+  static constexpr Notation notation = "move";
   Meta infer(Inputs in) const;
 };
 
 struct SplitCopy : CopyOfView {
   static constexpr Signature signature = "split_copy(input: Tensor, split_size: int, dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Copies of `split`.";
-  static constexpr Out out = Out::apart;
+  static constexpr OutRule out{Out::apart};
   int64_t split_size, dim;
   static constexpr std::tuple fields{&SplitCopy::split_size, &SplitCopy::dim};
   Tensors compose(Inputs in) const;
@@ -161,7 +159,7 @@ struct SplitCopy : CopyOfView {
 struct SplitWithSizesCopy : CopyOfView {
   static constexpr Signature signature = "split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Copies of `split_with_sizes`.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   Places split_sizes;
   int64_t dim;
   static constexpr std::tuple fields{&SplitWithSizesCopy::split_sizes, &SplitWithSizesCopy::dim};
@@ -171,8 +169,7 @@ struct SplitWithSizesCopy : CopyOfView {
 struct UnbindCopy : CopyOfView {
   static constexpr Signature signature = "unbind_copy(input: Tensor, dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Copies of `unbind`.";
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::refused;
+  static constexpr OutRule out{Out::exact, OutHistory::refused};
   int64_t dim;
   static constexpr std::tuple fields{&UnbindCopy::dim};
   Tensors compose(Inputs in) const;

@@ -8,7 +8,8 @@ struct Nonzero : Op {
   static constexpr Signature signature = "nonzero_rows(input: Tensor) -> Tensor";
   static constexpr auto doc = "int64 coordinates of the nonzero elements, a row each, stored axis by axis. Shape: (count, ndim).";
   static constexpr Module module = Module::hidden;
-  static constexpr bool dynamic_shape = true, differentiable = false;
+  static constexpr bool dynamic_shape = true;
+  static constexpr GradientRule gradient{.exists = false};
   Meta infer(Inputs in) const;
 };
 
@@ -20,7 +21,7 @@ struct UniqueRows : Op {
       "how many went there. A vector is a matrix of one column. Shape: (count, columns), (rows), (count).";
   static constexpr Module module = Module::hidden;
   static constexpr bool dynamic_shape = true;
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.outputs = 0b1};
   bool consecutive;
   static constexpr std::tuple fields{&UniqueRows::consecutive};
   std::array<Meta, 3> infer(Inputs in) const;
@@ -32,7 +33,7 @@ struct Distinct : Op {
       "unique_values(input: Tensor, consecutive: bool, dim: int | None = None) -> (values: Tensor, inverse: Tensor, counts: Tensor)";
   static constexpr auto doc = "unique_rows of all elements, or of the slices along dim. RuntimeError for slices of nothing.";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   bool consecutive;
   std::optional<int64_t> dim;
   static constexpr std::tuple fields{&Distinct::consecutive, &Distinct::dim};
@@ -42,8 +43,10 @@ struct Distinct : Op {
 struct RepeatIndex : Op {
   static constexpr Signature signature = "repeat_interleave.Tensor(repeats: Tensor, *, output_size: int | None = None) -> Tensor";
   static constexpr auto doc = "i, repeats[i] times, for each i: the index that repeat_interleave selects by. Shape: (sum of repeats).";
-  static constexpr bool dynamic_shape = true, differentiable = false;
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "move";
+  static constexpr bool dynamic_shape = true;
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr OutRule out{Out::none};
   std::optional<int64_t> output_size;
   static constexpr std::tuple fields{&RepeatIndex::output_size};
   Meta infer(Inputs in) const;
@@ -54,7 +57,7 @@ struct RepeatInterleave : Op {
       "repeat_interleave.self_int(input: Tensor, repeats: int, dim: int | None = None, *, output_size: int | None = None) -> Tensor";
   static constexpr auto doc = "Each element repeated `repeats` times along dim, of the flattened tensor without dim.";
   static constexpr Autocast autocast = Autocast::opaque;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t repeats;
   std::optional<int64_t> dim, output_size;
   static constexpr std::tuple fields{&RepeatInterleave::repeats, &RepeatInterleave::dim, &RepeatInterleave::output_size};
@@ -66,7 +69,7 @@ struct RepeatInterleaveTensor : Op {
       "repeat_interleave.self_Tensor(input: Tensor, repeats: Tensor, dim: int | None = None, *, output_size: int | None = None) -> Tensor";
   static constexpr auto doc = "Each element repeated repeats[i] times along dim.";
   static constexpr Autocast autocast = Autocast::opaque;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   std::optional<int64_t> dim, output_size;
   static constexpr std::tuple fields{&RepeatInterleaveTensor::dim, &RepeatInterleaveTensor::output_size};
   Tensor compose(Inputs in) const;
@@ -75,8 +78,10 @@ struct RepeatInterleaveTensor : Op {
 struct Bincount : Op {
   static constexpr Signature signature = "bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor";
   static constexpr auto doc = "How often each non-negative integer occurs, or the sums of their weights. Shape: (max + 1 or minlength).";
-  static constexpr Out out = Out::none;
-  static constexpr bool dynamic_shape = true, differentiable = false;
+  static constexpr Notation notation = "scatter";
+  static constexpr OutRule out{Out::none};
+  static constexpr bool dynamic_shape = true;
+  static constexpr GradientRule gradient{.exists = false};
   int64_t minlength;
   static constexpr std::tuple fields{&Bincount::minlength};
   Meta infer(Inputs in) const;

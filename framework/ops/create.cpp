@@ -5,12 +5,12 @@
 #include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
-#include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
 namespace weir {

@@ -8,9 +8,9 @@ namespace weir {
 struct Clone : Op {
   static constexpr Signature signature = "clone(input: Tensor, *, memory_format: memory_format | None = None) -> Tensor";
   static constexpr auto doc = "A copy; strides are kept when dense, unless a memory format is given. Source: PyTorch.";
-  static constexpr Out out = Out::none;
-  static constexpr bool any_layout = true;
-  static constexpr const char* notation = "pointwise";
+  static constexpr OutRule out{Out::none};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr Notation notation = "pointwise";
   std::optional<MemoryFormat> memory_format;
   static constexpr std::tuple fields{&Clone::memory_format};
   Meta infer(Inputs in) const;
@@ -21,8 +21,8 @@ struct ToDtype : Op {
   static constexpr Signature signature = "to_dtype(input: Tensor, dtype: dtype) -> Tensor";
   static constexpr auto doc = "Cast to a dtype, strides kept. Always a new tensor.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
-  static constexpr const char* notation = "pointwise";
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr Notation notation = "pointwise";
   DType dtype;
   static constexpr std::tuple fields{&ToDtype::dtype};
   Meta infer(Inputs in) const;
@@ -32,9 +32,10 @@ struct ToDtype : Op {
 struct Fill : Op {
   static constexpr Signature signature = "fill(input: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "A tensor like input with every element set to value (0-d).";
-  static constexpr Out out = Out::none;
-  static constexpr bool inplace = true, any_layout = true, may_repeat = true;
-  static constexpr const char* notation = "...,->...";
+  static constexpr OutRule out{Out::none};
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr Notation notation = "fill";
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -42,6 +43,7 @@ struct Fill : Op {
 struct Arange : Op {
   static constexpr Signature signature = "arange(start: Number, end: Number, step: Number, dtype: dtype) -> Tensor";
   static constexpr auto doc = "start, start + step, ... below end. The Python form fills in defaults.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::hidden;
   Scalar start, end, step;
   DType dtype;
@@ -52,6 +54,7 @@ struct Arange : Op {
 struct Linspace : Op {
   static constexpr Signature signature = "linspace_fill(start: Number, end: Number, steps: int, dtype: dtype) -> Tensor";
   static constexpr auto doc = "`steps` equally spaced numbers from start to end, both included.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::hidden;
   Scalar start, end;
   int64_t steps;
@@ -63,8 +66,8 @@ struct Linspace : Op {
 struct Tril : Op {
   static constexpr Signature signature = "tril(input: Tensor, diagonal: int | Tensor = 0) -> Tensor";
   static constexpr auto doc = "The lower triangle of the last two axes, zero elsewhere.";
-  static constexpr bool may_repeat = true;
-  static constexpr bool inplace = true;
+  static constexpr Notation notation = "move";
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   int64_t diagonal;
   static constexpr std::tuple fields{&Tril::diagonal};
   Meta infer(Inputs in) const;
@@ -74,8 +77,8 @@ struct Tril : Op {
 struct Triu : Op {
   static constexpr Signature signature = "triu(input: Tensor, diagonal: int | Tensor = 0) -> Tensor";
   static constexpr auto doc = "The upper triangle of the last two axes, zero elsewhere.";
-  static constexpr bool may_repeat = true;
-  static constexpr bool inplace = true;
+  static constexpr Notation notation = "move";
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   int64_t diagonal;
   static constexpr std::tuple fields{&Triu::diagonal};
   Meta infer(Inputs in) const;

@@ -50,6 +50,7 @@ struct HuberLoss : Op {
 struct BinaryCrossEntropyForward : Op {
   static constexpr Signature signature = "binary_cross_entropy_forward(input: Tensor, target: Tensor) -> Tensor";
   static constexpr auto doc = "-(t log p + (1 - t) log(1 - p)), logarithms at least -100. RuntimeError for p outside [0, 1].";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   Meta infer(Inputs in) const;
@@ -72,7 +73,7 @@ struct BceWithLogits : Op {
       "binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 0) -> Tensor";
   static constexpr auto doc = "binary_cross_entropy of sigmoid(input), without overflow; pos_weight scales the positive part.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t reduction;
   static constexpr std::tuple fields{&BceWithLogits::reduction};
   Tensor compose(Inputs in) const;
@@ -82,7 +83,7 @@ struct KlDiv : Op {
   static constexpr Signature signature = "kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: bool = False) -> Tensor";
   static constexpr auto doc = "target (log target - input), input being log-probabilities, and target too with log_target.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t reduction;
   bool log_target;
   static constexpr std::tuple fields{&KlDiv::reduction, &KlDiv::log_target};
@@ -93,7 +94,7 @@ struct KlDivBatchMean : Op {
   static constexpr Signature signature = "kl_div_batchmean(input: Tensor, target: Tensor, reduction: int = 2, *, log_target: bool = False) -> Tensor";
   static constexpr auto doc = "kl_div, divided by the size of input's first axis where it has one.";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t reduction;
   bool log_target;
   static constexpr std::tuple fields{&KlDivBatchMean::reduction, &KlDivBatchMean::log_target};
@@ -105,7 +106,7 @@ struct PoissonNllLoss : Op {
       "poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor";
   static constexpr auto doc = "Negative log likelihood of Poisson counts of rate exp(input), or input without log_input.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   bool log_input, full;
   double eps;
   int64_t reduction;
@@ -117,7 +118,7 @@ struct HingeEmbeddingLoss : Op {
   static constexpr Signature signature = "hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 0) -> Tensor";
   static constexpr auto doc = "input where target is 1, max(0, margin - input) where it is -1.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double margin;
   int64_t reduction;
   static constexpr std::tuple fields{&HingeEmbeddingLoss::margin, &HingeEmbeddingLoss::reduction};
@@ -129,7 +130,7 @@ struct MarginRankingLoss : Op {
       "margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0) -> Tensor";
   static constexpr auto doc = "max(0, -target (input1 - input2) + margin); target is 1 or -1.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double margin;
   int64_t reduction;
   static constexpr std::tuple fields{&MarginRankingLoss::margin, &MarginRankingLoss::reduction};
@@ -141,7 +142,7 @@ struct CosineEmbeddingLoss : Op {
       "cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 0) -> Tensor";
   static constexpr auto doc = "1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1. Shapes: (N, D), (N, D), (N).";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double margin;
   int64_t reduction;
   static constexpr std::tuple fields{&CosineEmbeddingLoss::margin, &CosineEmbeddingLoss::reduction};
@@ -151,7 +152,7 @@ struct CosineEmbeddingLoss : Op {
 struct SoftMarginLoss : Op {
   static constexpr Signature signature = "soft_margin_loss(input: Tensor, target: Tensor, reduction: int = 1) -> Tensor";
   static constexpr auto doc = "log(1 + exp(-target input)), of input's shape and dtype.";
-  static constexpr bool complex_gradient = false;
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t reduction;
@@ -203,7 +204,7 @@ struct TripletMarginLoss : Op {
       "max(0, d(anchor, positive) - d(anchor, negative) + margin); `swap` takes the nearer of anchor and positive to the negative. Source: "
       "Balntas et al. 2016.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::float32;
   double margin, p, eps;
   bool swap;

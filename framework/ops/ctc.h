@@ -12,7 +12,7 @@ struct CtcLoss : Op {
       "target_lengths), int64 lengths (N) -> loss (N), log_alpha (N, T, 2 S + 1) float64. RuntimeError for lengths or targets out of range.";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b1111, .outputs = 0b11};
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.outputs = 0b1};
   int64_t blank;
   bool zero_infinity;
   static constexpr std::tuple fields{&CtcLoss::blank, &CtcLoss::zero_infinity};

@@ -11,8 +11,9 @@ struct VarMeanForward : Op {
   static constexpr auto doc =
       "(sum |x - mean|^2 / max(0, n - correction), mean) over dim, summed in float64. As PyTorch's running mean, the mean is NaN after an "
       "infinity that is not the last element. whole: nobody named the axes.";
+  static constexpr Notation notation = "reduce dim";
   static constexpr Module module = Module::hidden;
-  static constexpr bool holomorphic = false;
+  static constexpr GradientRule gradient{.holomorphic = false};
   static constexpr Save saves{.inputs = 0b1};
   Dims dim;
   double correction;

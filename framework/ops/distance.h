@@ -8,7 +8,7 @@ struct CdistForward : Op {
   static constexpr Signature signature = "cdist_forward(x1: Tensor, x2: Tensor, p: float) -> Tensor";
   static constexpr auto doc = "p-norm distances between the rows of two batches of matrices. Shapes: (B, P, M), (B, R, M) -> (B, P, R).";
   static constexpr Module module = Module::hidden;
-  static constexpr const char* notation = "b p m, b r m -> b p r";
+  static constexpr Notation notation = "bpm, brm -> bpr";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
   double p;
   static constexpr std::tuple fields{&CdistForward::p};
@@ -20,7 +20,7 @@ struct CdistBackward : Op {
   static constexpr Signature signature = "cdist_backward(grad_output: Tensor, x1: Tensor, x2: Tensor, distance: Tensor, p: float) -> Tensor";
   static constexpr auto doc = "Gradient of cdist_forward's x1. It has none of its own, as PyTorch's. Shape: as x1.";
   static constexpr Module module = Module::hidden;
-  static constexpr const char* notation = "b p r, b p m, b r m, b p r -> b p m";
+  static constexpr Notation notation = "bpr, bpm, brm, bpr -> bpm";
   double p;
   static constexpr std::tuple fields{&CdistBackward::p};
   Meta infer(Inputs in) const;
@@ -29,7 +29,7 @@ struct CdistBackward : Op {
 struct Cdist : Op {
   static constexpr Signature signature = "cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor";
   static constexpr auto doc = "p-norm distances between the rows of two batches. Shapes: (*, P, M), (*, R, M) -> (*, P, R).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   double p;
@@ -40,6 +40,7 @@ struct Cdist : Op {
 struct PdistForward : Op {
   static constexpr Signature signature = "pdist_forward(input: Tensor, p: float) -> Tensor";
   static constexpr auto doc = "p-norm distances between all pairs of rows i < j of (N, M). Shape: (N (N - 1) / 2).";
+  static constexpr Notation notation = "nm -> p | pm";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   double p;
@@ -51,6 +52,7 @@ struct PdistForward : Op {
 struct PdistBackward : Op {
   static constexpr Signature signature = "pdist_backward(grad_output: Tensor, input: Tensor, distance: Tensor, p: float) -> Tensor";
   static constexpr auto doc = "Gradient of pdist_forward's input. It has none of its own, as PyTorch's.";
+  static constexpr Notation notation = "p, nm, p -> nm | pm";
   static constexpr Module module = Module::hidden;
   double p;
   static constexpr std::tuple fields{&PdistBackward::p};
@@ -61,7 +63,7 @@ struct Pdist : Op {
   static constexpr Signature signature = "pdist(input: Tensor, p: float = 2.0) -> Tensor";
   static constexpr auto doc = "p-norm distances between all pairs of rows i < j of (N, M). Shape: (N (N - 1) / 2).";
   static constexpr Module module = Module::functional;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double p;
   static constexpr std::tuple fields{&Pdist::p};
   Tensor compose(Inputs in) const;

@@ -13,7 +13,7 @@ struct Einsum : Op {
       "Sums of products named by labels, from left to right through batched matrix products. An equation of any length is its labels, letters as 0 to 51, with "
       "-1 for '...', -2 for ',' and -3 for '->'. RuntimeError for one that does not fit.";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Places labels;
   static constexpr std::tuple fields{&Einsum::labels};
   Tensor compose(Inputs in) const;

@@ -7,7 +7,7 @@ namespace weir {
 struct ClampMinTensor : Op {
   static constexpr Signature signature = "clamp_min.Tensor(input: Tensor, min: Tensor) -> Tensor";
   static constexpr auto doc = "max(input, min), element by element.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   static constexpr Save saves{.inputs = 0b1};
   Tensor compose(Inputs in) const;
 };
@@ -15,8 +15,8 @@ struct ClampMinTensor : Op {
 struct ClampMin : Op {
   static constexpr Signature signature = "clamp_min(input: Tensor, min: Number) -> Tensor";
   static constexpr auto doc = "max(input, min).";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::same;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   Scalar min;
   static constexpr std::tuple fields{&ClampMin::min};
@@ -26,7 +26,7 @@ struct ClampMin : Op {
 struct ClampMaxTensor : Op {
   static constexpr Signature signature = "clamp_max.Tensor(input: Tensor, max: Tensor) -> Tensor";
   static constexpr auto doc = "min(input, max), element by element.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   static constexpr Save saves{.inputs = 0b1};
   Tensor compose(Inputs in) const;
 };
@@ -34,8 +34,8 @@ struct ClampMaxTensor : Op {
 struct ClampMax : Op {
   static constexpr Signature signature = "clamp_max(input: Tensor, max: Number) -> Tensor";
   static constexpr auto doc = "min(input, max).";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::same;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   Scalar max;
   static constexpr std::tuple fields{&ClampMax::max};
@@ -45,7 +45,7 @@ struct ClampMax : Op {
 struct Rsub : Op {
   static constexpr Signature signature = "rsub(input: Tensor, other: Tensor | Number, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "other - alpha * input.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Scalar alpha;
   static constexpr std::tuple fields{&Rsub::alpha};
   Tensor compose(Inputs in) const;
@@ -54,8 +54,8 @@ struct Rsub : Op {
 struct FloatPower : Op {
   static constexpr Signature signature = "float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input ** exponent in float64, or complex128 where one is complex.";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::same;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   Tensor compose(Inputs in) const;
 };
@@ -63,7 +63,7 @@ struct FloatPower : Op {
 struct Ldexp : Op {
   static constexpr Signature signature = "ldexp(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "input * 2 ** other.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   static constexpr Save saves{.inputs = 0b1};
   Tensor compose(Inputs in) const;
 };
@@ -71,7 +71,8 @@ struct Ldexp : Op {
 struct Frexp : Op {
   static constexpr Signature signature = "frexp(input: Tensor) -> (mantissa: Tensor, exponent: Tensor)";
   static constexpr auto doc = "input = mantissa * 2 ** exponent, |mantissa| in [0.5, 1) and exponent int32; 0, NaN and infinities are their own mantissa.";
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr Notation notation = "elements";
+  static constexpr GradientRule gradient{.outputs = 0b1};
   static constexpr Save saves{.outputs = 0b10};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -80,7 +81,7 @@ struct Frexp : Op {
 struct Multigammaln : Op {
   static constexpr Signature signature = "multigammaln(input: Tensor, p: int) -> Tensor";
   static constexpr auto doc = "Log of the multivariate gamma function of dimension p.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   int64_t p;
   static constexpr std::tuple fields{&Multigammaln::p};
   Tensor compose(Inputs in) const;
@@ -90,7 +91,7 @@ struct Isclose : Op {
   static constexpr Signature signature =
       "isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor";
   static constexpr auto doc = "|input - other| <= atol + rtol |other|, element by element.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double rtol, atol;
   bool equal_nan;
   static constexpr std::tuple fields{&Isclose::rtol, &Isclose::atol, &Isclose::equal_nan};

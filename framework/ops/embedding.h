@@ -10,8 +10,9 @@ struct EmbeddingBagForward : Op {
   static constexpr auto doc =
       "The sum (mode 0), mean (1) or largest (2) of weight's rows per bag, which begins at its offset; the bag of each index, how many "
       "rows a bag has, and which row was largest. padding_idx (-1: none) counts nowhere.";
+  static constexpr Notation notation = "gather";
   static constexpr Module module = Module::hidden;
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.outputs = 0b1};
   static constexpr Save saves{.inputs = 0b1011, .outputs = 0b1110};
   bool scale_grad_by_freq;
   int64_t mode;
@@ -27,6 +28,7 @@ struct EmbeddingBagBackward : Op {
   static constexpr Signature signature =
       "embedding_bag_backward(grad_output: Tensor, indices: Tensor, offset2bag: Tensor, bag_size: Tensor, max_indices: Tensor, per_sample_weights: Tensor | None, num_weights: int, scale_grad_by_freq: bool, mode: int, padding_idx: int) -> Tensor";
   static constexpr auto doc = "Gradient of embedding_bag_forward's weight. It has none of its own, as PyTorch's.";
+  static constexpr Notation notation = "scatter";
   static constexpr Module module = Module::hidden;
   int64_t num_weights;
   bool scale_grad_by_freq;
@@ -65,7 +67,9 @@ struct EmbeddingRenorm : Op {
   static constexpr Signature signature = "embedding_renorm(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor";
   static constexpr auto doc = "weight with the rows that indices name scaled to a norm of at most max_norm.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool inplace = true, any_layout = true, differentiable = false;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
   double max_norm, norm_type;
   static constexpr std::tuple fields{&EmbeddingRenorm::max_norm, &EmbeddingRenorm::norm_type};
   Meta infer(Inputs in) const;
@@ -74,9 +78,11 @@ struct EmbeddingRenorm : Op {
 struct OneHot : Op {
   static constexpr Signature signature = "one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor";
   static constexpr auto doc = "1 at each element's class, 0 elsewhere, int64. Shape: input's + (num_classes), or largest + 1 for -1.";
+  static constexpr Notation notation = "scatter";
   static constexpr Module module = Module::functional;
-  static constexpr Out out = Out::none;
-  static constexpr bool dynamic_shape = true, differentiable = false;
+  static constexpr OutRule out{Out::none};
+  static constexpr bool dynamic_shape = true;
+  static constexpr GradientRule gradient{.exists = false};
   int64_t num_classes;
   static constexpr std::tuple fields{&OneHot::num_classes};
   Meta infer(Inputs in) const;

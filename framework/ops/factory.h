@@ -7,7 +7,9 @@
 namespace weir {
 
 struct Factory : Op {
-  static constexpr bool creates = true, differentiable = false, any_layout = true;
+  static constexpr CallRule calling{.creates = true};
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr Layouts layouts = Layouts::any;
 };
 
 struct Empty : Factory {
@@ -27,7 +29,7 @@ struct EmptyStrided : Factory {
   static constexpr Signature signature =
       "empty_strided(size: list[int], stride: list[int], *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "An uninitialised tensor of the given strides. RuntimeError for negative ones.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims size, stride;
   std::optional<DType> dtype;
   std::optional<Device> device;
@@ -47,17 +49,20 @@ struct Sized : Factory {
 struct Zeros : Sized {
   static constexpr Signature signature = "zeros(*size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "A tensor of zeros. Shape: size.";
+  static constexpr Notation notation = "fill";
 };
 
 struct Ones : Sized {
   static constexpr Signature signature = "ones(*size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "A tensor of ones. Shape: size.";
+  static constexpr Notation notation = "fill";
 };
 
 struct Full : Factory {
   static constexpr Signature signature =
       "full(size: list[int], fill_value: Number, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "A tensor of one number, of whose kind its dtype is unless given. RuntimeError where dtype does not hold it.";
+  static constexpr Notation notation = "fill";
   Dims size;
   Scalar fill_value;
   std::optional<DType> dtype;
@@ -70,7 +75,8 @@ struct ScalarTensor : Factory {
   static constexpr Signature signature =
       "scalar_tensor(s: Number, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "A 0-d tensor of a number, in the default dtype.";
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "fill";
+  static constexpr OutRule out{Out::none};
   Scalar s;
   std::optional<DType> dtype;
   std::optional<Device> device;
@@ -82,6 +88,7 @@ struct Eye : Factory {
   static constexpr Signature signature =
       "eye(n: int | Tensor, m: int | None = None, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "Ones on the diagonal, zeros elsewhere. Shape: (n, m), m being n unless given.";
+  static constexpr Notation notation = "fill";
   int64_t n;
   std::optional<int64_t> m;
   std::optional<DType> dtype;
@@ -96,7 +103,8 @@ struct Range : Factory {
   static constexpr auto doc =
       "start, start + step, ... up to end, which is included; in an integer dtype the three lose their fractions first. RuntimeError "
       "where step leads away from end. Deprecated in favour of arange.";
-  static constexpr Out out = Out::row;
+  static constexpr Notation notation = "fill";
+  static constexpr OutRule out{Out::row};
   Scalar start, end, step;
   std::optional<DType> dtype;
   std::optional<Device> device;
@@ -106,7 +114,7 @@ struct Range : Factory {
 
 /// What the `_like` factories share: input's shape, and its dtype, device and dense strides unless told otherwise.
 struct Like : Factory {
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   std::optional<DType> dtype;
   std::optional<Device> device;
   std::optional<MemoryFormat> memory_format;
@@ -123,17 +131,20 @@ struct ZerosLike : Like {
   static constexpr Signature signature = "zeros_like(input: Tensor, *, dtype: dtype | None = None, device: device | None = None, "
                                          "memory_format: memory_format | None = None) -> Tensor";
   static constexpr auto doc = "Zeros in input's shape, dtype and (when dense) strides.";
+  static constexpr Notation notation = "fill";
 };
 struct OnesLike : Like {
   static constexpr Signature signature = "ones_like(input: Tensor, *, dtype: dtype | None = None, device: device | None = None, "
                                          "memory_format: memory_format | None = None) -> Tensor";
   static constexpr auto doc = "Ones in input's shape, dtype and (when dense) strides.";
+  static constexpr Notation notation = "fill";
 };
 struct FullLike : Factory {
   static constexpr Signature signature = "full_like(input: Tensor, fill_value: Number, *, dtype: dtype | None = None, "
                                          "device: device | None = None, memory_format: memory_format | None = None) -> Tensor";
   static constexpr auto doc = "fill_value in input's shape, dtype and (when dense) strides. RuntimeError where dtype does not hold it.";
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "fill";
+  static constexpr OutRule out{Out::none};
   Scalar fill_value;
   std::optional<DType> dtype;
   std::optional<Device> device;
@@ -145,7 +156,7 @@ struct FullLike : Factory {
 /// What the methods `new_...` share: dtype and device of the tensor they are called on, unless told otherwise.
 struct New : Factory {
   static constexpr Module module = Module::method;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims size;
   std::optional<DType> dtype;
   std::optional<Device> device;
@@ -160,17 +171,20 @@ struct NewEmpty : New {
 struct NewZeros : New {
   static constexpr Signature signature = "new_zeros(input: Tensor, *size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "Zeros of input's dtype and device.";
+  static constexpr Notation notation = "fill";
 };
 struct NewOnes : New {
   static constexpr Signature signature = "new_ones(input: Tensor, *size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "Ones of input's dtype and device.";
+  static constexpr Notation notation = "fill";
 };
 struct NewFull : Factory {
   static constexpr Signature signature = "new_full(input: Tensor, size: list[int], fill_value: Number, *, dtype: dtype | None = None, "
                                          "device: device | None = None) -> Tensor";
   static constexpr auto doc = "A tensor of one number, of input's dtype and device. RuntimeError where dtype does not hold it.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::method;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims size;
   Scalar fill_value;
   std::optional<DType> dtype;

@@ -6,8 +6,8 @@ namespace weir {
 
 struct DropoutOp : Op {
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
-  static constexpr bool inplace = true;
+  static constexpr OutRule out{Out::none};
+  static constexpr InplaceRule inplace{.offered = true};
   static constexpr Save saves{.inputs = 0b1};  // in place, its parts read input for their gradients
   double p;
   bool train;

@@ -10,8 +10,10 @@ namespace weir {
 struct FftC2c : Op {
   static constexpr Signature signature = "fft_c2c(input: Tensor, dim: list[int], scale: float, forward: bool) -> Tensor";
   static constexpr auto doc = "Transform of complex or real numbers over dim, times scale; complex. Shape: as input.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
-  static constexpr bool holomorphic = false, any_strides = true;
+  static constexpr GradientRule gradient{.holomorphic = false};
+  static constexpr Layouts layouts = Layouts::apart;
   Dims dim;
   double scale;
   bool forward;
@@ -23,8 +25,10 @@ struct FftC2c : Op {
 struct FftR2c : Op {
   static constexpr Signature signature = "fft_r2c(input: Tensor, dim: list[int], scale: float) -> Tensor";
   static constexpr auto doc = "Forward transform of real numbers over dim, times scale; of its last axis the first n / 2 + 1.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
-  static constexpr bool holomorphic = false, any_strides = true;
+  static constexpr GradientRule gradient{.holomorphic = false};
+  static constexpr Layouts layouts = Layouts::apart;
   Dims dim;
   double scale;
   static constexpr std::tuple fields{&FftR2c::dim, &FftR2c::scale};
@@ -35,8 +39,10 @@ struct FftR2c : Op {
 struct FftC2r : Op {
   static constexpr Signature signature = "fft_c2r(input: Tensor, dim: list[int], scale: float, last_size: int) -> Tensor";
   static constexpr auto doc = "Backward transform over dim, times scale, of the first half of a Hermitian input; its last axis has last_size.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
-  static constexpr bool holomorphic = false, any_strides = true;
+  static constexpr GradientRule gradient{.holomorphic = false};
+  static constexpr Layouts layouts = Layouts::apart;
   Dims dim;
   double scale;
   int64_t last_size;
@@ -160,7 +166,7 @@ struct Fftshift : Op {
   static constexpr Signature signature = "fftshift(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
   static constexpr auto doc = "Frequencies in rising order: the negative ones before the others. All axes when dim is None.";
   static constexpr Module module = Module::fft;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;
   static constexpr std::tuple fields{&Fftshift::dim};
   Tensor compose(Inputs in) const;
@@ -169,7 +175,7 @@ struct Ifftshift : Op {
   static constexpr Signature signature = "ifftshift(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
   static constexpr auto doc = "The inverse of fftshift.";
   static constexpr Module module = Module::fft;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;
   static constexpr std::tuple fields{&Ifftshift::dim};
   Tensor compose(Inputs in) const;

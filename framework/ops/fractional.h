@@ -10,10 +10,11 @@ struct FractionalMaxPool : Op {
   static constexpr auto doc =
       "The largest element of each window and its place in the flattened plane. Shapes: (N, C, *spatial), (N, C, axes) in [0, 1), which say "
       "where windows start: by axis for three, the last axis first for two -> (N, C, *output_size), int64.";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr Save saves{.outputs = 0b10};
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.outputs = 0b1};
   Dims kernel_size, output_size;
   static constexpr std::tuple fields{&FractionalMaxPool::kernel_size, &FractionalMaxPool::output_size};
   std::array<Meta, 2> infer(Inputs in) const;
@@ -28,7 +29,7 @@ struct FractionalPool : Op {
       "fractional_max_pool of (N, C, *spatial) or (C, *spatial) with two or three axes, to output_size or to output_ratio of input's. Samples that are "
       "not given are drawn in input's dtype.";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t axes;
   Dims kernel_size;
   std::optional<Dims> output_size;

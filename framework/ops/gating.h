@@ -7,8 +7,8 @@ namespace weir {
 struct Glu : Op {
   static constexpr Signature signature = "glu(input: Tensor, dim: int = -1) -> Tensor";
   static constexpr auto doc = "a * sigmoid(b) of the two halves of input along dim. RuntimeError where its size is odd. Source: Dauphin et al. 2016.";
-  static constexpr bool numpy_names = false;
-  static constexpr Out out = Out::none;
+  static constexpr CallRule calling{.numpy_names = false};
+  static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::functional;
   int64_t dim;
   static constexpr std::tuple fields{&Glu::dim};
@@ -19,7 +19,7 @@ struct Softsign : Op {
   static constexpr Signature signature = "softsign(input: Tensor) -> Tensor";
   static constexpr auto doc = "x / (1 + |x|).";
   static constexpr Module module = Module::functional;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -27,7 +27,7 @@ struct Tanhshrink : Op {
   static constexpr Signature signature = "tanhshrink(input: Tensor) -> Tensor";
   static constexpr auto doc = "x - tanh(x).";
   static constexpr Module module = Module::functional;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -37,7 +37,7 @@ struct GumbelSoftmax : Op {
   static constexpr auto doc =
       "A sample of the Gumbel-softmax distribution; `hard` gives one-hot values with the soft gradient. `eps` changes nothing. Source: Jang et al. 2016.";
   static constexpr Module module = Module::functional;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double tau;
   bool hard;
   double eps;
@@ -49,7 +49,7 @@ struct GumbelSoftmax : Op {
 struct Prelu : Op {
   static constexpr Signature signature = "prelu(input: Tensor, weight: Tensor) -> Tensor";
   static constexpr auto doc = "x above 0, weight * x below; weight has one element or one per channel (axis 1). Source: He et al. 2015.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::lower;
   Tensor compose(Inputs in) const;
 };
@@ -60,8 +60,8 @@ struct RRelu : Op {
   static constexpr auto doc =
       "x above 0; below, x times a slope drawn from [lower, upper) in training and their mean otherwise. Row-major, as in PyTorch. Source: Xu et al. 2015.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
-  static constexpr bool inplace = true;
+  static constexpr OutRule out{Out::none};
+  static constexpr InplaceRule inplace{.offered = true};
   static constexpr Save saves{.inputs = 0b1};  // in place, its parts read input for their gradients
   double lower, upper;
   bool training;

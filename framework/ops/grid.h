@@ -10,6 +10,7 @@ struct GridSample : Op {
   static constexpr auto doc =
       "input (N, C, [D,] H, W) at the places grid (N, ..., rank) names, last axis first, -1 to 1 from border to border. Modes: 0 "
       "bilinear, 1 nearest, 2 bicubic; outside lie 0 zeros, 1 the border, 2 the mirror image.";
+  static constexpr Notation notation = "gather";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   int64_t interpolation_mode, padding_mode;
@@ -23,6 +24,7 @@ struct GridSampleBackward : Op {
   static constexpr Signature signature =
       "grid_sampler_backward(grad_output: Tensor, input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> (grad_input: Tensor, grad_grid: Tensor)";
   static constexpr auto doc = "Gradients of grid_sampler_forward. Where theirs are asked for, sampling in parts gives them.";
+  static constexpr Notation notation = "scatter";
   static constexpr Module module = Module::hidden;
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
@@ -34,9 +36,9 @@ struct GridSampler : Op {
   static constexpr Signature signature =
       "grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler_forward of images or volumes.";
-  static constexpr bool complex_gradient = false;
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
   static constexpr std::tuple fields{&GridSampler::interpolation_mode, &GridSampler::padding_mode, &GridSampler::align_corners};
@@ -48,8 +50,8 @@ struct GridSampler2d : Op {
       "grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler of images.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::none;
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr OutRule out{Out::none};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
   static constexpr std::tuple fields{&GridSampler2d::interpolation_mode, &GridSampler2d::padding_mode, &GridSampler2d::align_corners};
@@ -61,8 +63,8 @@ struct GridSampler3d : Op {
       "grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor";
   static constexpr auto doc = "grid_sampler of volumes.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::none;
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr OutRule out{Out::none};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
   static constexpr std::tuple fields{&GridSampler3d::interpolation_mode, &GridSampler3d::padding_mode, &GridSampler3d::align_corners};
@@ -72,8 +74,8 @@ struct GridSampler3d : Op {
 struct AffineGrid : Op {
   static constexpr Signature signature = "affine_grid_generator(theta: Tensor, size: list[int], align_corners: bool) -> Tensor";
   static constexpr auto doc = "Sampling grid (N, [D,] H, W, rank) of the affine maps theta (N, rank, rank + 1) for results of `size`.";
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::none;
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr OutRule out{Out::none};
   Dims size;
   bool align_corners;
   static constexpr std::tuple fields{&AffineGrid::size, &AffineGrid::align_corners};

@@ -7,7 +7,7 @@ namespace weir {
 struct HashTensor : Op {
   static constexpr Signature signature = "hash_tensor(input: Tensor, dim: int | list[int] = [], *, keepdim: bool = False, mode: int = 0) -> Tensor";
   static constexpr auto doc = "The bits of input's elements, as float64 or int64, joined by exclusive or over dim (all axes when empty). Shape: reduced, uint64.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   Dims dim;
   bool keepdim;
   int64_t mode;
@@ -18,8 +18,9 @@ struct HashTensor : Op {
 struct XorSum : Op {
   static constexpr Signature signature = "xor_sum(input: Tensor, dim: list[int], keepdim: bool) -> Tensor";
   static constexpr auto doc = "int64 numbers joined by exclusive or over dim (all axes when empty).";
+  static constexpr Notation notation = "reduce dim";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
   Dims dim;
   bool keepdim;
   static constexpr std::tuple fields{&XorSum::dim, &XorSum::keepdim};

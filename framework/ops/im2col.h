@@ -18,6 +18,7 @@ struct Im2col : Op {
   static constexpr Signature signature =
       "im2col(input: Tensor, kernel_size: int | list[int], dilation: int | list[int] = 1, padding: int | list[int] = 0, stride: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "All windows of (N, C, H, W) as columns: (N, C kh kw, L). Without N: (C, H, W) to (C kh kw, L).";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   Dims kernel_size, dilation, padding, stride;
   static constexpr std::tuple fields{&Im2col::kernel_size, &Im2col::dilation, &Im2col::padding, &Im2col::stride};
@@ -30,6 +31,7 @@ struct Col2im : Op {
   static constexpr Signature signature =
       "col2im(input: Tensor, output_size: int | list[int], kernel_size: int | list[int], dilation: int | list[int] = 1, padding: int | list[int] = 0, stride: int | list[int] = 1) -> Tensor";
   static constexpr auto doc = "Sums columns (N, C kh kw, L) back into (N, C, H, W): the transpose of im2col. N may be missing.";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   Dims output_size, kernel_size, dilation, padding, stride;
   static constexpr std::tuple fields{&Col2im::output_size, &Col2im::kernel_size, &Col2im::dilation, &Col2im::padding, &Col2im::stride};

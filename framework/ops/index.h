@@ -10,8 +10,9 @@ struct Cat : Op {
   static constexpr Signature signature =
       "cat(tensors: list[Tensor], dim: int = 0) -> Tensor";
   static constexpr auto doc = "Tensors joined along dim; dtypes promote, empty 1-d tensors are skipped.";
-  static constexpr bool any_strides = true;
-  static constexpr Out out = Out::joined;
+  static constexpr Notation notation = "move";
+  static constexpr Layouts layouts = Layouts::apart;
+  static constexpr OutRule out{Out::joined};
   static constexpr Autocast autocast = Autocast::promote;
   int64_t dim;
   static constexpr std::tuple fields{&Cat::dim};
@@ -23,7 +24,7 @@ struct Stack : Op {
   static constexpr Signature signature =
       "stack(tensors: list[Tensor], dim: int = 0) -> Tensor";
   static constexpr auto doc = "Tensors of one shape joined along a new axis.";
-  static constexpr Out out = Out::joined;
+  static constexpr OutRule out{Out::joined};
   int64_t dim;
   static constexpr std::tuple fields{&Stack::dim};
   Tensor compose(Inputs in) const;
@@ -33,8 +34,9 @@ struct Flip : Op {
   static constexpr Signature signature =
       "flip(input: Tensor, *dims: int) -> Tensor";
   static constexpr auto doc = "Order reversed along dims.";
-  static constexpr Out out = Out::none;
-  static constexpr bool any_strides = true;
+  static constexpr Notation notation = "move";
+  static constexpr OutRule out{Out::none};
+  static constexpr Layouts layouts = Layouts::apart;
   Dims dims;
   static constexpr std::tuple fields{&Flip::dims};
   Meta infer(Inputs in) const;
@@ -45,7 +47,7 @@ struct Roll : Op {
   static constexpr Signature signature =
       "roll(input: Tensor, shifts: int | list[int], dims: int | list[int] = []) -> Tensor";
   static constexpr auto doc = "Elements shifted around along dims (flattened when none is named).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims shifts;
   Dims dims;
   static constexpr std::tuple fields{&Roll::shifts, &Roll::dims};
@@ -56,7 +58,7 @@ struct Repeat : Op {
   static constexpr Signature signature =
       "repeat(input: Tensor, *repeats: int) -> Tensor";
   static constexpr auto doc = "input tiled repeats times along each axis; new axes come in front.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::method;
   Dims repeats;
   static constexpr std::tuple fields{&Repeat::repeats};
@@ -67,7 +69,8 @@ struct IndexSelect : Op {
   static constexpr Signature signature =
       "index_select(input: Tensor, dim: int, index: Tensor) -> Tensor";
   static constexpr auto doc = "The slices of input at index (1-d) along dim.";
-  static constexpr Out out = Out::exact;
+  static constexpr Notation notation = "gather";
+  static constexpr OutRule out{Out::exact};
   static constexpr Save saves{.inputs = 0b10};
   int64_t dim;
   static constexpr std::tuple fields{&IndexSelect::dim};
@@ -79,9 +82,11 @@ struct IndexAdd : Op {
   static constexpr Signature signature =
       "index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "A copy of input with alpha * source added at index (1-d) along dim.";
+  static constexpr Notation notation = "scatter";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr bool inplace = true, any_layout = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr OutRule out{Out::exact};
   int64_t dim;
   Scalar alpha;
   static constexpr std::tuple fields{&IndexAdd::dim, &IndexAdd::alpha};
@@ -94,7 +99,8 @@ struct IndexRows : Op {
       "index_rows(input: Tensor, indices: list[Tensor], lead: int) -> Tensor";
   static constexpr auto doc = "input[indices] for as many leading axes as there are int64 indices of one shape. Of the other axes `lead` come before the "
                               "indices' own in the result, which is laid out in the order of input's strides and of the indices'.";
-  static constexpr bool any_strides = true;
+  static constexpr Notation notation = "gather";
+  static constexpr Layouts layouts = Layouts::apart;
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111110};
   int64_t lead;
@@ -107,11 +113,11 @@ struct IndexPutRows : Op {
   static constexpr Signature signature =
       "index_put_rows(input: Tensor, values: Tensor, indices: list[Tensor], accumulate: bool) -> Tensor";
   static constexpr auto doc = "input with values written, or added, at leading indices.";
-  static constexpr bool may_repeat = true;
+  static constexpr Notation notation = "scatter";
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111100};
-  static constexpr bool inplace = true;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   bool accumulate;
   static constexpr std::tuple fields{&IndexPutRows::accumulate};
   Meta infer(Inputs in) const;
@@ -122,9 +128,8 @@ struct MaskedFill : Op {
   static constexpr Signature signature =
       "masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "value where mask holds, input elsewhere; value does not change the dtype.";
-  static constexpr Out out = Out::none;
-  static constexpr bool may_repeat = true;
-  static constexpr bool inplace = true;
+  static constexpr OutRule out{Out::none};
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   Tensor compose(Inputs in) const;
 };
 
@@ -132,7 +137,7 @@ struct MaskedSelect : Op {
   static constexpr Signature signature =
       "masked_select(input: Tensor, mask: Tensor) -> Tensor";
   static constexpr auto doc = "The elements where mask holds, as a 1-d tensor.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   Tensor compose(Inputs in) const;
 };
 
@@ -140,6 +145,7 @@ struct Sort : Op {
   static constexpr Signature signature =
       "sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool | None = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Elements in order along dim, equal ones in input's order, NaN as the largest.";
+  static constexpr Notation notation = "along dim";
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool descending;
@@ -153,6 +159,7 @@ struct Topk : Op {
   static constexpr Signature signature =
       "topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "The k largest (or smallest) elements along dim, in order if `sorted`.";
+  static constexpr Notation notation = "along dim";
   static constexpr Save saves{.outputs = 0b10};
   int64_t k;
   int64_t dim;
@@ -167,8 +174,9 @@ struct Embedding : Op {
   static constexpr Signature signature =
       "embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor";
   static constexpr auto doc = "Rows of weight (num, dim) at indices. Shape: indices' shape + (dim,). padding_idx gets no gradient.";
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "gather";
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr OutRule out{Out::none};
   static constexpr Save saves{.inputs = 0b10};
   int64_t padding_idx;
   bool scale_grad_by_freq;
@@ -182,6 +190,7 @@ struct EmbeddingBackward : Op {
   static constexpr Signature signature =
       "embedding_backward(grad_output: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Tensor";
   static constexpr auto doc = "Gradient of embedding's weight.";
+  static constexpr Notation notation = "scatter";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b10};
   int64_t num_weights;

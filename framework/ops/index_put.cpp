@@ -5,6 +5,7 @@
 #include "framework/core/warn.h"
 #include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pointwise.h"

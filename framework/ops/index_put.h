@@ -9,7 +9,7 @@ struct IndexPut : Op {
   static constexpr Signature signature =
       "index_put(input: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor";
   static constexpr auto doc = "A copy of input with values written, or added, at input[indices].";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   bool accumulate;
   static constexpr std::tuple fields{&IndexPut::accumulate};
   Tensor compose(Inputs in) const;
@@ -19,7 +19,7 @@ struct IndexPutInto : Op {
   static constexpr Signature signature =
       "index_put_(input: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor";
   static constexpr auto doc = "values written, or added, at input[indices], in place: what is not indexed is not touched.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   bool accumulate;
   static constexpr std::tuple fields{&IndexPutInto::accumulate};
   Tensor compose(Inputs in) const;
@@ -29,7 +29,7 @@ struct MaskedIndex : Op {
   static constexpr Signature signature = "_unsafe_masked_index(input: Tensor, mask: Tensor, indices: list[Tensor | None], fill: Number) -> Tensor";
   static constexpr auto doc = "input[indices] where mask holds, fill elsewhere; positions there may lie outside of input.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Scalar fill;
   static constexpr std::tuple fields{&MaskedIndex::fill};
   Tensor compose(Inputs in) const;
@@ -40,7 +40,7 @@ struct MaskedIndexAdd : Op {
       "_unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: list[Tensor | None], values: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of input with values added at input[indices] where mask holds; positions elsewhere may lie outside of input.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 

@@ -7,28 +7,28 @@ namespace weir {
 struct Hstack : Op {
   static constexpr Signature signature = "hstack(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Joined along axis 1, vectors along axis 0.";
-  static constexpr Out out = Out::joined;
+  static constexpr OutRule out{Out::joined};
   Tensor compose(Inputs in) const;
 };
 
 struct Vstack : Op {
   static constexpr Signature signature = "vstack(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Joined as rows.";
-  static constexpr Out out = Out::joined;
+  static constexpr OutRule out{Out::joined};
   Tensor compose(Inputs in) const;
 };
 
 struct Dstack : Op {
   static constexpr Signature signature = "dstack(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Joined along axis 2.";
-  static constexpr Out out = Out::joined;
+  static constexpr OutRule out{Out::joined};
   Tensor compose(Inputs in) const;
 };
 
 struct ColumnStack : Op {
   static constexpr Signature signature = "column_stack(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "Joined as columns.";
-  static constexpr Out out = Out::joined;
+  static constexpr OutRule out{Out::joined};
   Tensor compose(Inputs in) const;
 };
 
@@ -44,7 +44,7 @@ struct Atleast : Op {
 struct Tile : Op {
   static constexpr Signature signature = "tile(input: Tensor, *dims: int) -> Tensor";
   static constexpr auto doc = "Repeated `dims` times along each axis, from the last one on.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims dims;
   static constexpr std::tuple fields{&Tile::dims};
   Tensor compose(Inputs in) const;
@@ -55,7 +55,7 @@ struct BlockDiag : Op {
   static constexpr auto doc = "Matrices along the diagonal of a larger one, zeros elsewhere; vectors and numbers count as rows.";
   static constexpr Module module = Module::function;
   static constexpr Autocast autocast = Autocast::opaque;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -69,7 +69,7 @@ struct BroadcastTensors : Op {
 struct BroadcastTo : Op {
   static constexpr Signature signature = "broadcast_to(input: Tensor, size: list[int]) -> Tensor";
   static constexpr auto doc = "input expanded to `size`.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims size;
   static constexpr std::tuple fields{&BroadcastTo::size};
   Tensor compose(Inputs in) const;
@@ -88,13 +88,14 @@ struct CartesianProd : Op {
   static constexpr Signature signature = "cartesian_prod(*tensors: Tensor) -> Tensor";
   static constexpr auto doc = "All tuples of one element per vector, as rows. One vector alone stays as it is.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
 struct CombinationRows : Op {
   static constexpr Signature signature = "combination_rows(n: int, r: int, with_replacement: bool) -> Tensor";
   static constexpr auto doc = "The r-element selections of 0 .. n - 1 in order, as rows. Shape: (count, r), int64.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::hidden;
   int64_t n, r;
   bool with_replacement;
@@ -106,7 +107,7 @@ struct Combinations : Op {
   static constexpr Signature signature = "combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor";
   static constexpr auto doc = "All r-element selections of a vector, as rows.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t r;
   bool with_replacement;
   static constexpr std::tuple fields{&Combinations::r, &Combinations::with_replacement};
@@ -116,6 +117,7 @@ struct Combinations : Op {
 struct TriangleIndices : Op {
   static constexpr Signature signature = "triangle_indices(row: int, col: int, offset: int, dtype: dtype, upper: bool) -> Tensor";
   static constexpr auto doc = "Row and column indices of a triangle, in order. Shape: (2, count).";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::hidden;
   int64_t row, col, offset;
   DType dtype;

@@ -10,8 +10,9 @@ namespace weir {
 struct LogsumexpOf : Op {
   static constexpr Signature signature = "logsumexp_of(input: Tensor, result: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of result, logsumexp(input) with the reduced axes kept.";
+  static constexpr Notation notation = "reduce dim";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -20,8 +21,9 @@ struct LogsumexpOf : Op {
 struct BceWithLogitsOf : Op {
   static constexpr Signature signature = "bce_with_logits_of(input: Tensor, target: Tensor, pos_weight: Tensor | None, loss: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of loss, binary_cross_entropy_with_logits of each element.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b111};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -30,8 +32,9 @@ struct BceWithLogitsOf : Op {
 struct SoftMarginOf : Op {
   static constexpr Signature signature = "soft_margin_of(input: Tensor, target: Tensor, loss: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of loss, log(1 + exp(-target input)).";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b11};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -40,8 +43,9 @@ struct SoftMarginOf : Op {
 struct SoftMarginSlopeOf : Op {
   static constexpr Signature signature = "soft_margin_slope_of(grad: Tensor, input: Tensor, target: Tensor, slope: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of slope, the gradient of soft_margin_of's input where `grad` is that of its result.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b111};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

@@ -16,8 +16,9 @@ struct LinAlgError : Error { using Error::Error; };
 struct LinalgOp : Op {
   static constexpr Module module = Module::linalg;
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr bool holomorphic = false, any_strides = true;
-  static constexpr Out out = Out::same;
+  static constexpr GradientRule gradient{.holomorphic = false};
+  static constexpr Layouts layouts = Layouts::apart;
+  static constexpr OutRule out{Out::same};
 };
 
 /// What is said of a matrix without elements: PyTorch looks at its dtype in some functions only, and at half precision in fewer.

@@ -10,8 +10,9 @@ struct CholeskyEx : LinalgOp {
   static constexpr auto doc =
       "L with A = L L^H (U with A = U^H U when `upper`), and the order of the first leading minor that is not positive-definite, or 0; "
       "L is unfinished then. One triangle of A is read. LinAlgError for such a minor when check_errors.";
+  static constexpr Notation notation = "matrices";
   static constexpr Save saves{.outputs = 0b1};
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   bool upper, check_errors;
   static constexpr std::tuple fields{&CholeskyEx::upper, &CholeskyEx::check_errors};
   std::array<Meta, 2> infer(Inputs in) const;
@@ -21,8 +22,9 @@ struct CholeskyEx : LinalgOp {
 struct CholeskyInverse : LinalgOp {
   static constexpr Signature signature = "cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor";
   static constexpr auto doc = "The inverse of A from its Cholesky factor. Shape: as input.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::torch;
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   bool upper;
   static constexpr std::tuple fields{&CholeskyInverse::upper};
@@ -33,6 +35,7 @@ struct CholeskyInverse : LinalgOp {
 struct CholeskyApply : LinalgOp {
   static constexpr Signature signature = "cholesky_apply(B: Tensor, L: Tensor, upper: bool) -> Tensor";
   static constexpr auto doc = "X with A X = B for A's Cholesky factor L of the same batch. Shape: as B.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b10, .outputs = 0b1};
   bool upper;
@@ -45,6 +48,7 @@ struct TriangularApply : LinalgOp {
   static constexpr Signature signature =
       "triangular_apply(A: Tensor, B: Tensor, upper: bool, left: bool, unitriangular: bool) -> Tensor";
   static constexpr auto doc = "X with A X = B (X A = B without `left`) for triangular A of B's batch, of which the other half is not read.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
@@ -58,9 +62,10 @@ struct LdlFactorEx : LinalgOp {
   static constexpr Signature signature =
       "linalg_ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> (LD: Tensor, pivots: Tensor, info: Tensor)";
   static constexpr auto doc = "Factors L D L^T (L D L^H when hermitian) of symmetric matrices in LAPACK's packed form, from the lower triangle. No gradient.";
+  static constexpr Notation notation = "matrices";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr uint8_t recorded = 0b1;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
+  static constexpr OutRule out{.history = OutHistory::kept};
   bool hermitian, check_errors;
   static constexpr std::tuple fields{&LdlFactorEx::hermitian, &LdlFactorEx::check_errors};
   std::array<Meta, 3> infer(Inputs in) const;
@@ -69,6 +74,7 @@ struct LdlFactorEx : LinalgOp {
 struct LdlApply : LinalgOp {
   static constexpr Signature signature = "ldl_apply(LD: Tensor, pivots: Tensor, B: Tensor, hermitian: bool) -> Tensor";
   static constexpr auto doc = "X with A X = B for A in ldl_factor's form, all of one batch. No gradient.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   bool hermitian;
   static constexpr std::tuple fields{&LdlApply::hermitian};
@@ -87,7 +93,7 @@ struct OldCholesky : LinalgOp {
   static constexpr Signature signature = "cholesky(input: Tensor, upper: bool = False) -> Tensor";
   static constexpr auto doc = "The Cholesky factor: the form before torch.linalg.";
   static constexpr Module module = Module::torch;
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   bool upper;
   static constexpr std::tuple fields{&OldCholesky::upper};
   Tensor compose(Inputs in) const;
@@ -96,7 +102,7 @@ struct CholeskySolve : LinalgOp {
   static constexpr Signature signature = "cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor";
   static constexpr auto doc = "X with A X = input, for A's Cholesky factor input2.";
   static constexpr Module module = Module::torch;
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   bool upper;
   static constexpr std::tuple fields{&CholeskySolve::upper};
   Tensor compose(Inputs in) const;

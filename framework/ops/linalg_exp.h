@@ -7,6 +7,7 @@ namespace weir {
 struct MatrixExpParts : LinalgOp {
   static constexpr Signature signature = "matrix_exp_parts(A: Tensor) -> Tensor";
   static constexpr auto doc = "The exponential of square matrices of a type that LAPACK has. Shape: as A. NaN where A is not finite.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.inputs = 0b1};
@@ -17,7 +18,7 @@ struct MatrixExp : LinalgOp {
   static constexpr Signature signature = "linalg_matrix_exp(A: Tensor) -> Tensor";
   static constexpr auto doc = "The exponential of square matrices of any floating or complex dtype. Shape: as A.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 struct OldMatrixExp : LinalgOp {
@@ -25,7 +26,7 @@ struct OldMatrixExp : LinalgOp {
   static constexpr auto doc = "linalg.matrix_exp.";
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 

@@ -11,9 +11,10 @@ struct LuFactorEx : LinalgOp {
   static constexpr auto doc =
       "L below the diagonal and U above in one matrix; the rows exchanged, from 1, int32; the place of the first zero on U's diagonal, "
       "or 0. Shapes: as A, (*, min(m, n)), (*). LinAlgError for a zero when check_errors.";
+  static constexpr Notation notation = "matrices";
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.outputs = 0b11};
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   bool pivot, check_errors;
   static constexpr std::tuple fields{&LuFactorEx::pivot, &LuFactorEx::check_errors};
   std::array<Meta, 3> infer(Inputs in) const;
@@ -23,8 +24,9 @@ struct LuFactorEx : LinalgOp {
 struct LuOrder : LinalgOp {
   static constexpr Signature signature = "lu_order(pivots: Tensor, rows: int) -> Tensor";
   static constexpr auto doc = "Which row stands where after the exchanges `pivots`, int64. Shape: (*, rows).";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false, .holomorphic = false};
   int64_t rows;
   static constexpr std::tuple fields{&LuOrder::rows};
   Meta infer(Inputs in) const;
@@ -33,6 +35,7 @@ struct LuOrder : LinalgOp {
 struct LuApply : LinalgOp {
   static constexpr Signature signature = "lu_apply(LU: Tensor, pivots: Tensor, B: Tensor, adjoint: bool) -> Tensor";
   static constexpr auto doc = "X with A X = B for A in lu_factor's form, all of one batch; A^H X = B with `adjoint`. Shape: as B.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   bool adjoint;
@@ -45,10 +48,11 @@ struct SolveLu : LinalgOp {
   static constexpr Signature signature =
       "solve_lu(A: Tensor, B: Tensor, check_errors: bool) -> (result: Tensor, LU: Tensor, pivots: Tensor, info: Tensor)";
   static constexpr auto doc = "X with A X = B, for A and B of one batch, and what lu_factor_ex gives of A.";
+  static constexpr Notation notation = "matrices";
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b111};
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   bool check_errors;
   static constexpr std::tuple fields{&SolveLu::check_errors};
   std::array<Meta, 4> infer(Inputs in) const;
@@ -58,8 +62,9 @@ struct SolveLu : LinalgOp {
 struct InvEx : LinalgOp {
   static constexpr Signature signature = "linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> (inverse: Tensor, info: Tensor)";
   static constexpr auto doc = "The inverses, and the place of the first zero pivot, or 0. LinAlgError for one when check_errors.";
+  static constexpr Notation notation = "matrices";
   static constexpr Save saves{.outputs = 0b1};
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b1};
   bool check_errors;
   static constexpr std::tuple fields{&InvEx::check_errors};
   std::array<Meta, 2> infer(Inputs in) const;
@@ -69,7 +74,8 @@ struct InvEx : LinalgOp {
 struct Det : LinalgOp {
   static constexpr Signature signature = "linalg_det(A: Tensor) -> Tensor";
   static constexpr auto doc = "The determinants of square matrices: the product of U's diagonal, with the sign of the exchanges. Shape: A's batch.";
-  static constexpr Out out = Out::exact;
+  static constexpr Notation notation = "matrices";
+  static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
@@ -79,7 +85,8 @@ struct Det : LinalgOp {
 struct Slogdet : LinalgOp {
   static constexpr Signature signature = "linalg_slogdet(A: Tensor) -> (sign: Tensor, logabsdet: Tensor)";
   static constexpr auto doc = "The determinant's direction and the logarithm of its size; (0, -inf) for a singular matrix. Shapes: A's batch.";
-  static constexpr Out out = Out::exact;
+  static constexpr Notation notation = "matrices";
+  static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   std::array<Meta, 2> infer(Inputs in) const;
@@ -99,7 +106,7 @@ struct LuUnpack : LinalgOp {
   static constexpr Signature signature =
       "lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> (P: Tensor, L: Tensor, U: Tensor)";
   static constexpr auto doc = "(P, L, U) from lu_factor's results; what is not asked for is empty.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::opaque;
   bool unpack_data, unpack_pivots;
@@ -159,7 +166,7 @@ struct Inverse : LinalgOp {
 struct OldDet : LinalgOp {
   static constexpr Signature signature = "det(input: Tensor) -> Tensor";
   static constexpr auto doc = "linalg.det.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
   Tensor compose(Inputs in) const;
@@ -167,7 +174,7 @@ struct OldDet : LinalgOp {
 struct OldSlogdet : LinalgOp {
   static constexpr Signature signature = "slogdet(input: Tensor) -> (sign: Tensor, logabsdet: Tensor)";
   static constexpr auto doc = "linalg.slogdet.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
   Tensors compose(Inputs in) const;
@@ -175,7 +182,7 @@ struct OldSlogdet : LinalgOp {
 struct Logdet : LinalgOp {
   static constexpr Signature signature = "logdet(input: Tensor) -> Tensor";
   static constexpr auto doc = "log(det A); NaN for a negative determinant.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::torch;
   static constexpr Autocast autocast = Autocast::unchanged;
   Tensor compose(Inputs in) const;
@@ -183,7 +190,7 @@ struct Logdet : LinalgOp {
 struct Tensorinv : LinalgOp {
   static constexpr Signature signature = "linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor";
   static constexpr auto doc = "The inverse of A seen as a matrix of its first `ind` axes by the others. Shape: the others, then the first.";
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   int64_t ind;
   static constexpr std::tuple fields{&Tensorinv::ind};
   Tensor compose(Inputs in) const;
@@ -191,8 +198,7 @@ struct Tensorinv : LinalgOp {
 struct Tensorsolve : LinalgOp {
   static constexpr Signature signature = "linalg_tensorsolve(input: Tensor, other: Tensor, dims: list[int] | None = None) -> Tensor";
   static constexpr auto doc = "X with tensordot(A, X, X.dim()) = B; `dims` of A are moved to its end first.";
-  static constexpr Out out = Out::cast;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::cast, OutHistory::kept};
   std::optional<Dims> dims;
   static constexpr std::tuple fields{&Tensorsolve::dims};
   Tensor compose(Inputs in) const;

@@ -10,8 +10,7 @@ struct MatrixNormWord : LinalgOp {
       "linalg_matrix_norm.str_ord(A: Tensor, ord: str = 'fro', dim: list[int] = [-2,-1], keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "The norm of the matrices in two axes: 'fro', the root of the sum of squares, or 'nuc', the sum of singular values.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::same;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   Str ord;
   Dims dim;
   bool keepdim;
@@ -25,8 +24,7 @@ struct MatrixNorm : LinalgOp {
   static constexpr auto doc = "The norm of the matrices in two axes: the largest sum of sizes in a column for 1 and in a row for inf, the largest "
                               "singular value for 2, the least for the negative orders.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::same;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   Scalar ord;
   Dims dim;
   bool keepdim;
@@ -40,8 +38,7 @@ struct LinalgNorm : LinalgOp {
       "linalg_norm(A: Tensor, ord: Number | None = None, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "vector_norm or matrix_norm, by the number of axes; of all elements as one vector where neither ord nor dim is given.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::same;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   std::optional<Scalar> ord;
   std::optional<Dims> dim;
   bool keepdim;
@@ -54,8 +51,7 @@ struct LinalgNormWord : LinalgOp {
       "linalg_norm.ord_str(A: Tensor, ord: str, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "matrix_norm of order 'fro' or 'nuc'.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::same;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   Str ord;
   std::optional<Dims> dim;
   bool keepdim;
@@ -68,8 +64,8 @@ struct NormWord : Op {
   static constexpr Signature signature =
       "norm.word(input: Tensor, p: str = 'fro', dim: int | list[int] | None = None, keepdim: bool = False, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "The root of the sum of squares over dim, or for 'nuc' the nuclear norm of matrices.";
-  static constexpr Out out = Out::same;
-  static constexpr bool numpy_names = false;
+  static constexpr OutRule out{Out::same};
+  static constexpr CallRule calling{.numpy_names = false};
   Str p;
   std::optional<Dims> dim;
   bool keepdim;
@@ -81,8 +77,8 @@ struct Norm : Op {
   static constexpr Signature signature =
       "norm(input: Tensor, p: Number | None, dim: int | list[int] | None = None, keepdim: bool = False, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "linalg.vector_norm of order p, 2 for None.";
-  static constexpr Out out = Out::same;
-  static constexpr bool numpy_names = false;
+  static constexpr OutRule out{Out::same};
+  static constexpr CallRule calling{.numpy_names = false};
   std::optional<Scalar> p;
   std::optional<Dims> dim;
   bool keepdim;
@@ -95,7 +91,7 @@ struct FrobeniusNorm : Op {
   static constexpr Signature signature = "frobenius_norm(input: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "The square root of the sum of squares over at most two dims, all for none. Deprecated.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Dims dim;
   bool keepdim;
   static constexpr std::tuple fields{&FrobeniusNorm::dim, &FrobeniusNorm::keepdim};
@@ -105,8 +101,7 @@ struct NuclearNormDim : Op {
   static constexpr Signature signature = "nuclear_norm.dim(input: Tensor, dim: list[int], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "The sum of singular values of the matrices in two axes. Deprecated.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::exact, OutHistory::kept};
   Dims dim;
   bool keepdim;
   static constexpr std::tuple fields{&NuclearNormDim::dim, &NuclearNormDim::keepdim};
@@ -116,8 +111,7 @@ struct NuclearNorm : Op {
   static constexpr Signature signature = "nuclear_norm(input: Tensor, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "The sum of singular values of matrices. Deprecated.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::exact, OutHistory::kept};
   bool keepdim;
   static constexpr std::tuple fields{&NuclearNorm::keepdim};
   Tensor compose(Inputs in) const;
@@ -126,7 +120,7 @@ struct NormExceptDim : Op {
   static constexpr Signature signature = "norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor";
   static constexpr auto doc = "The norm of v over all dims but `dim` (over all for -1); the other dims have size 1.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t pow, dim;
   static constexpr std::tuple fields{&NormExceptDim::pow, &NormExceptDim::dim};
   Tensor compose(Inputs in) const;
@@ -135,8 +129,7 @@ struct NormExceptDim : Op {
 struct Cond : LinalgOp {
   static constexpr Signature signature = "linalg_cond(A: Tensor, p: Number | None = None) -> Tensor";
   static constexpr auto doc = "The condition number |A| |A^-1| in the norm p, 2 where it is not given, real. Shape: A's batch. inf for a singular A.";
-  static constexpr Out out = Out::cast;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::cast, OutHistory::kept};
   std::optional<Scalar> p;
   static constexpr std::tuple fields{&Cond::p};
   Tensor compose(Inputs in) const;
@@ -144,8 +137,7 @@ struct Cond : LinalgOp {
 struct CondWord : LinalgOp {
   static constexpr Signature signature = "linalg_cond.p_str(A: Tensor, p: str) -> Tensor";
   static constexpr auto doc = "The condition number in the norm 'fro' or 'nuc'.";
-  static constexpr Out out = Out::cast;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::cast, OutHistory::kept};
   Str p;
   static constexpr std::tuple fields{&CondWord::p};
   Tensor compose(Inputs in) const;
@@ -155,7 +147,7 @@ struct MatrixRankTensors : LinalgOp {
   static constexpr Signature signature =
       "linalg_matrix_rank.atol_rtol_tensor(A: Tensor, *, atol: Tensor | None = None, rtol: Tensor | None = None, hermitian: bool = False) -> Tensor";
   static constexpr auto doc = "How many singular values exceed max(atol, rtol * the largest), int64. Shape: A's batch.";
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   bool hermitian;
   static constexpr std::tuple fields{&MatrixRankTensors::hermitian};
   void take_out(Inputs in, const Tensor& out) const;
@@ -165,7 +157,7 @@ struct MatrixRankNumbers : LinalgOp {
   static constexpr Signature signature =
       "linalg_matrix_rank.atol_rtol_float(A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False) -> Tensor";
   static constexpr auto doc = "As with tensors.";
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   std::optional<double> atol, rtol;
   bool hermitian;
   static constexpr std::tuple fields{&MatrixRankNumbers::atol, &MatrixRankNumbers::rtol, &MatrixRankNumbers::hermitian};
@@ -174,7 +166,7 @@ struct MatrixRankNumbers : LinalgOp {
 struct MatrixRankTensor : LinalgOp {
   static constexpr Signature signature = "linalg_matrix_rank.tol_tensor(A: Tensor, tol: Tensor, hermitian: bool = False) -> Tensor";
   static constexpr auto doc = "How many singular values exceed tol.";
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   bool hermitian;
   static constexpr std::tuple fields{&MatrixRankTensor::hermitian};
   void take_out(Inputs in, const Tensor& out) const;
@@ -183,7 +175,7 @@ struct MatrixRankTensor : LinalgOp {
 struct MatrixRank : LinalgOp {
   static constexpr Signature signature = "linalg_matrix_rank(A: Tensor, tol: float, hermitian: bool = False) -> Tensor";
   static constexpr auto doc = "How many singular values exceed tol.";
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   double tol;
   bool hermitian;
   static constexpr std::tuple fields{&MatrixRank::tol, &MatrixRank::hermitian};
@@ -196,7 +188,7 @@ struct PinvTensors : LinalgOp {
   static constexpr auto doc = "The pseudo-inverse: (*, m, n) -> (*, n, m). Singular values up to max(atol, rtol * the largest) count as 0; rtol is "
                               "max(m, n) * eps where it is not given and atol is not positive.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   bool hermitian;
   static constexpr std::tuple fields{&PinvTensors::hermitian};
   Tensor compose(Inputs in) const;
@@ -206,8 +198,7 @@ struct PinvNumbers : LinalgOp {
       "linalg_pinv.atol_rtol_float(A: Tensor, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False) -> Tensor";
   static constexpr auto doc = "As with tensors.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::cast;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::cast, OutHistory::kept};
   std::optional<double> atol, rtol;
   bool hermitian;
   static constexpr std::tuple fields{&PinvNumbers::atol, &PinvNumbers::rtol, &PinvNumbers::hermitian};
@@ -217,8 +208,7 @@ struct PinvTensor : LinalgOp {
   static constexpr Signature signature = "linalg_pinv.rcond_tensor(A: Tensor, rcond: Tensor, hermitian: bool = False) -> Tensor";
   static constexpr auto doc = "With rcond for rtol.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::cast;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::cast, OutHistory::kept};
   bool hermitian;
   static constexpr std::tuple fields{&PinvTensor::hermitian};
   Tensor compose(Inputs in) const;
@@ -227,8 +217,7 @@ struct Pinv : LinalgOp {
   static constexpr Signature signature = "linalg_pinv(A: Tensor, rcond: float, hermitian: bool = False) -> Tensor";
   static constexpr auto doc = "With rcond for rtol.";
   static constexpr Autocast autocast = Autocast::unchanged;
-  static constexpr Out out = Out::cast;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::cast, OutHistory::kept};
   double rcond;
   bool hermitian;
   static constexpr std::tuple fields{&Pinv::rcond, &Pinv::hermitian};
@@ -238,7 +227,7 @@ struct Pinverse : LinalgOp {
   static constexpr Signature signature = "pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor";
   static constexpr auto doc = "linalg.pinv with rcond.";
   static constexpr Module module = Module::torch;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double rcond;
   static constexpr std::tuple fields{&Pinverse::rcond};
   Tensor compose(Inputs in) const;

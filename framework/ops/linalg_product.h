@@ -7,8 +7,9 @@ namespace weir {
 struct Cross : Op {
   static constexpr Signature signature = "linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor";
   static constexpr auto doc = "The cross product along an axis of size 3. Its derivatives are cross products too, and so cancel where PyTorch's do.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::linalg;
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   static constexpr Save saves{.inputs = 0b11};
   int64_t dim;
   static constexpr std::tuple fields{&Cross::dim};
@@ -21,7 +22,7 @@ struct Vecdot : Op {
   static constexpr auto doc = "Sums of conj(x) * y along dim.";
   static constexpr Module module = Module::linalg;
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   int64_t dim;
   static constexpr std::tuple fields{&Vecdot::dim};
   Tensor compose(Inputs in) const;
@@ -31,7 +32,7 @@ struct MultiDot : Op {
   static constexpr Signature signature = "linalg_multi_dot(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "The product of several matrices in the cheapest order; the outer ones may be vectors.";
   static constexpr Module module = Module::linalg;
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   Tensor compose(Inputs in) const;
 };
 

@@ -8,6 +8,7 @@ namespace weir {
 struct Qr : LinalgOp {
   static constexpr Signature signature = "linalg_qr(A: Tensor, mode: str = 'reduced') -> (Q: Tensor, R: Tensor)";
   static constexpr auto doc = "A = Q R with orthonormal columns in Q and upper triangular R; mode: reduced, complete, or r for an empty Q.";
+  static constexpr Notation notation = "matrices";
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b11};
   Str mode;
   static constexpr std::tuple fields{&Qr::mode};
@@ -18,8 +19,9 @@ struct Qr : LinalgOp {
 struct Geqrf : LinalgOp {
   static constexpr Signature signature = "geqrf(input: Tensor) -> (a: Tensor, tau: Tensor)";
   static constexpr auto doc = "R in the upper triangle, the reflectors of Q below it, and their factors. No gradient.";
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::cast;
+  static constexpr Notation notation = "matrices";
+  static constexpr GradientRule gradient{.holomorphic = false, .of_complex = false};
+  static constexpr OutRule out{Out::cast};
   static constexpr Module module = Module::torch;
   std::array<Meta, 2> infer(Inputs in) const;
 };
@@ -27,6 +29,7 @@ struct Geqrf : LinalgOp {
 struct HouseholderParts : LinalgOp {
   static constexpr Signature signature = "householder_parts(A: Tensor, tau: Tensor) -> Tensor";
   static constexpr auto doc = "linalg.householder_product for calls without gradients, or without reflectors, which have none.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -35,6 +38,7 @@ struct HouseholderParts : LinalgOp {
 struct OrmqrParts : LinalgOp {
   static constexpr Signature signature = "ormqr_parts(input: Tensor, tau: Tensor, other: Tensor, left: bool, transpose: bool) -> Tensor";
   static constexpr auto doc = "ormqr for calls without gradients of the reflectors.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   bool left, transpose;
@@ -47,10 +51,11 @@ struct LstsqParts : LinalgOp {
   static constexpr Signature signature =
       "lstsq_parts(A: Tensor, B: Tensor, rcond: float, driver: str) -> (solution: Tensor, residuals: Tensor, rank: Tensor, singular_values: Tensor)";
   static constexpr auto doc = "linalg.lstsq of matrices of one batch by LAPACK's `driver`.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   static constexpr bool dynamic_shape = true;
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
-  static constexpr uint8_t recorded = 0b11;
+  static constexpr GradientRule gradient{.holomorphic = false, .outputs = 0b11};
   double rcond;
   Str driver;
   static constexpr std::tuple fields{&LstsqParts::rcond, &LstsqParts::driver};
@@ -71,13 +76,13 @@ struct OldQr : LinalgOp {
 struct HouseholderProduct : LinalgOp {
   static constexpr Signature signature = "linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor";
   static constexpr auto doc = "The first columns of the product of the reflectors in A and tau, as geqrf gives them. Shape: as A.";
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   Tensor compose(Inputs in) const;
 };
 struct Orgqr : LinalgOp {
   static constexpr Signature signature = "orgqr(input: Tensor, input2: Tensor) -> Tensor";
   static constexpr auto doc = "linalg.householder_product.";
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   static constexpr Module module = Module::torch;
   Tensor compose(Inputs in) const;
 };
@@ -97,7 +102,7 @@ struct Lstsq : LinalgOp {
   static constexpr auto doc =
       "min |A X - B| by driver gels, gelsy (default), gelsd or gelss. What it does not compute is empty: residuals are for full-rank "
       "matrices of more rows than columns, rank for all but gels, values for gelsd and gelss.";
-  static constexpr Out out = Out::cast;
+  static constexpr OutRule out{Out::cast};
   std::optional<double> rcond;
   std::optional<Str> driver;
   static constexpr std::tuple fields{&Lstsq::rcond, &Lstsq::driver};

@@ -8,6 +8,7 @@ namespace weir {
 struct Eigh : LinalgOp {
   static constexpr Signature signature = "linalg_eigh(A: Tensor, UPLO: str = 'L') -> (eigenvalues: Tensor, eigenvectors: Tensor)";
   static constexpr auto doc = "Values in rising order, and vectors as columns, of symmetric or Hermitian matrices, of which only the UPLO triangle is read.";
+  static constexpr Notation notation = "matrices";
   static constexpr Save saves{.outputs = 0b11};
   Str UPLO;
   static constexpr std::tuple fields{&Eigh::UPLO};
@@ -17,9 +18,10 @@ struct Eigh : LinalgOp {
 struct EighValues : LinalgOp {
   static constexpr Signature signature = "eigh_values(A: Tensor, UPLO: str) -> Tensor";
   static constexpr auto doc = "linalg.eigh's values without vectors, for calls without gradients.";
-  static constexpr Out out = Out::exact;
+  static constexpr Notation notation = "matrices";
+  static constexpr OutRule out{Out::exact};
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false, .holomorphic = false};
   Str UPLO;
   static constexpr std::tuple fields{&EighValues::UPLO};
   Meta infer(Inputs in) const;
@@ -28,7 +30,8 @@ struct EighValues : LinalgOp {
 struct Eig : LinalgOp {
   static constexpr Signature signature = "linalg_eig(A: Tensor) -> (eigenvalues: Tensor, eigenvectors: Tensor)";
   static constexpr auto doc = "Complex values, and vectors of length 1 as columns, of square matrices.";
-  static constexpr Out out = Out::cast;
+  static constexpr Notation notation = "matrices";
+  static constexpr OutRule out{Out::cast};
   static constexpr Save saves{.outputs = 0b11};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -36,14 +39,16 @@ struct Eig : LinalgOp {
 struct EigValues : LinalgOp {
   static constexpr Signature signature = "eig_values(A: Tensor) -> Tensor";
   static constexpr auto doc = "linalg.eig's values without vectors, for calls without gradients.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false, .holomorphic = false};
   Meta infer(Inputs in) const;
 };
 
 struct SvdParts : LinalgOp {
   static constexpr Signature signature = "svd_parts(A: Tensor, full_matrices: bool) -> (S: Tensor, U: Tensor, Vh: Tensor)";
   static constexpr auto doc = "A = U diag(S) Vh, with S falling; U and Vh are squares with full_matrices.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.outputs = 0b111};
   bool full_matrices;
@@ -54,15 +59,17 @@ struct SvdParts : LinalgOp {
 struct SvdValues : LinalgOp {
   static constexpr Signature signature = "svd_values(A: Tensor) -> Tensor";
   static constexpr auto doc = "Singular values without vectors, for calls without gradients.";
-  static constexpr Out out = Out::exact;
+  static constexpr Notation notation = "matrices";
+  static constexpr OutRule out{Out::exact};
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false, .holomorphic = false};
   Meta infer(Inputs in) const;
 };
 
 struct PinvParts : LinalgOp {
   static constexpr Signature signature = "pinv_parts(A: Tensor, atol: Tensor, rtol: Tensor, hermitian: bool) -> Tensor";
   static constexpr auto doc = "The pseudo-inverse; singular values up to max(atol, rtol * the largest) count as 0. Tolerances: float64 of A's batch.";
+  static constexpr Notation notation = "matrices";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   bool hermitian;
@@ -78,7 +85,7 @@ Tensor pinv_gradient(const Tensor& A, const Tensor& P, const Tensor& grad);
 struct Eigvalsh : LinalgOp {
   static constexpr Signature signature = "linalg_eigvalsh(A: Tensor, UPLO: str = 'L') -> Tensor";
   static constexpr auto doc = "The eigenvalues of symmetric or Hermitian matrices, in rising order. Shape: (*, n).";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   Str UPLO;
   static constexpr std::tuple fields{&Eigvalsh::UPLO};
   Tensor compose(Inputs in) const;
@@ -100,7 +107,7 @@ struct Svd : LinalgOp {
 struct Svdvals : LinalgOp {
   static constexpr Signature signature = "linalg_svdvals(A: Tensor, *, driver: str | None = None) -> Tensor";
   static constexpr auto doc = "The singular values of A, falling. Shape: (*, min(m, n)).";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   std::optional<Str> driver;
   static constexpr std::tuple fields{&Svdvals::driver};
   Tensor compose(Inputs in) const;

@@ -8,6 +8,7 @@ struct NllLoss : Op {
   static constexpr Signature signature =
       "nll_loss_forward(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, ignore_index: int) -> (output: Tensor, total_weight: Tensor)";
   static constexpr auto doc = "-weight[target] * input at target. Shapes: (N, C, *), (N, *) int64; reduction 'none', 'mean' or 'sum'.";
+  static constexpr Notation notation = "gather";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b110, .outputs = 0b10};
   Str reduction;
@@ -21,6 +22,7 @@ struct NllLossBackward : Op {
   static constexpr Signature signature =
       "nll_loss_backward(grad_output: Tensor, target: Tensor, weight: Tensor | None, total_weight: Tensor, input_size: list[int], reduction: str, ignore_index: int) -> Tensor";
   static constexpr auto doc = "Gradient of nll_loss_forward's input. Shape: input_size.";
+  static constexpr Notation notation = "scatter";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b1110};
   Dims input_size;
@@ -63,7 +65,7 @@ struct LinearCrossEntropy : Op {
       "ignore_index: int | None, label_smoothing: float) -> Tensor";
   static constexpr auto doc = "cross_entropy of the logits input @ linear_weight.T + linear_bias. Shapes: (N, F) or (F,), (C, *, F), (N, *).";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Str reduction;
   std::optional<int64_t> ignore_index;
   double label_smoothing;

@@ -8,7 +8,7 @@ namespace weir {
 
 struct MaskedOp : Op {
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
 };
 
 /// Over any axes, all of them for None and none.

@@ -8,7 +8,7 @@ namespace weir {
 struct Mm : Op {
   static constexpr Signature signature = "mm(input: Tensor, mat2: Tensor) -> Tensor";
   static constexpr auto doc = "Product of two matrices. Shapes: (n, m), (m, p) -> (n, p).";
-  static constexpr const char* notation = "nm,mp->np";
+  static constexpr Notation notation = "nm, mp -> np";
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr Save saves{.inputs = 0b11};
   Meta infer(Inputs in) const;
@@ -18,7 +18,7 @@ struct Mm : Op {
 struct Bmm : Op {
   static constexpr Signature signature = "bmm(input: Tensor, mat2: Tensor) -> Tensor";
   static constexpr auto doc = "Products of two batches of matrices. Shapes: (b, n, m), (b, m, p) -> (b, n, p).";
-  static constexpr const char* notation = "bnm,bmp->bnp";
+  static constexpr Notation notation = "bnm, bmp -> bnp";
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr Save saves{.inputs = 0b11};
   Meta infer(Inputs in) const;
@@ -29,7 +29,7 @@ struct Linear : Op {
   static constexpr Signature signature = "linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "input @ weight.T + bias. Shapes: (*, in), (out, in), (out) -> (*, out).";
   static constexpr Module module = Module::functional;
-  static constexpr const char* notation = "*i,oi,o->*o";
+  static constexpr Notation notation = "Xi, oi, o -> Xo";
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr Save saves{.inputs = 0b11};
   void take_out(Inputs in, const Tensor& out) const;
@@ -40,7 +40,7 @@ struct Linear : Op {
 struct Matmul : Op {
   static constexpr Signature signature = "matmul(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Matrix product with broadcast batch axes; vectors count as rows or columns.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -49,8 +49,8 @@ struct Addmm : Op {
   static constexpr Signature signature =
       "addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "beta * input + alpha * (mat1 @ mat2).";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::lower;
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Addmm::beta, &Addmm::alpha};
@@ -61,8 +61,8 @@ struct Baddbmm : Op {
   static constexpr Signature signature =
       "baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "beta * input + alpha * bmm(batch1, batch2).";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::lower;
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Baddbmm::beta, &Baddbmm::alpha};

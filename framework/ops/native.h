@@ -9,7 +9,7 @@ struct NativeBatchNorm : Op {
       "native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "batch_norm, and the mean and 1 / deviation of each channel in training, in the parameters' dtype.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.outputs = 0b110};  // those that evaluation does not take
   bool training;
   double momentum, eps;
@@ -22,7 +22,7 @@ struct BatchNormLegit : Op {
       "_native_batch_norm_legit(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor, running_var: Tensor, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "native_batch_norm with running statistics.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   bool training;
   double momentum, eps;
   static constexpr std::tuple fields{&BatchNormLegit::training, &BatchNormLegit::momentum, &BatchNormLegit::eps};
@@ -34,7 +34,7 @@ struct BatchNormLegitNoStats : Op {
       "_native_batch_norm_legit.no_stats(input: Tensor, weight: Tensor | None, bias: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "native_batch_norm without running statistics.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   bool training;
   double momentum, eps;
   static constexpr std::tuple fields{&BatchNormLegitNoStats::training, &BatchNormLegitNoStats::momentum, &BatchNormLegitNoStats::eps};
@@ -46,7 +46,7 @@ struct BatchNormWithUpdate : Op {
       "_batch_norm_with_update(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor, running_var: Tensor, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor, reserve: Tensor)";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "native_batch_norm in training, and an empty tensor where other devices keep their workspace.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double momentum, eps;
   static constexpr std::tuple fields{&BatchNormWithUpdate::momentum, &BatchNormWithUpdate::eps};
   Tensors compose(Inputs in) const;
@@ -57,7 +57,7 @@ struct NativeLayerNorm : Op {
       "native_layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "layer_norm, and the mean and 1 / deviation of what is normalised together.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims normalized_shape;
   double eps;
   static constexpr std::tuple fields{&NativeLayerNorm::normalized_shape, &NativeLayerNorm::eps};
@@ -69,7 +69,7 @@ struct NativeGroupNorm : Op {
       "native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "group_norm of (N, C, *) with HxW positions a channel, and the mean and 1 / deviation of each group: (N, group).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t N, C, HxW, group;
   double eps;
   static constexpr std::tuple fields{&NativeGroupNorm::N, &NativeGroupNorm::C, &NativeGroupNorm::HxW, &NativeGroupNorm::group, &NativeGroupNorm::eps};
@@ -80,7 +80,7 @@ struct SoftmaxBackwardData : Op {
   static constexpr Signature signature = "_softmax_backward_data(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "Gradient of softmax in the input's dtype.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim;
   DType input_dtype;
   static constexpr std::tuple fields{&SoftmaxBackwardData::dim, &SoftmaxBackwardData::input_dtype};
@@ -91,7 +91,7 @@ struct SafeSoftmax : Op {
   static constexpr Signature signature = "_safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "softmax, zero where everything along dim is -infinity.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&SafeSoftmax::dim, &SafeSoftmax::dtype};
@@ -102,8 +102,8 @@ struct NativeDropout : Op {
   static constexpr Signature signature = "native_dropout(input: Tensor, p: float, train: bool | None) -> (output: Tensor, mask: Tensor)";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "(input with elements dropped and the others scaled, the mask of those kept); a copy and ones unless `train`.";
-  static constexpr Out out = Out::none;
-  static constexpr bool complex_gradient = false;
+  static constexpr OutRule out{Out::none};
+  static constexpr GradientRule gradient{.of_complex = false};
   double p;
   std::optional<bool> train;
   static constexpr std::tuple fields{&NativeDropout::p, &NativeDropout::train};
@@ -114,7 +114,7 @@ struct NativeDropoutBackward : Op {
   static constexpr Signature signature = "native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "grad_output * mask * scale.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double scale;
   static constexpr std::tuple fields{&NativeDropoutBackward::scale};
   Tensor compose(Inputs in) const;
@@ -125,7 +125,7 @@ struct MaxPool2dWithIndicesBackward : Op {
       "max_pool2d_with_indices_backward(grad_output: Tensor, input: Tensor, kernel_size: int | list[int], stride: int | list[int], padding: int | list[int], dilation: int | list[int], ceil_mode: bool, indices: Tensor) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "Each gradient added at its index. Shape: input's.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims kernel_size, stride, padding, dilation;
   bool ceil_mode;
   static constexpr std::tuple fields{&MaxPool2dWithIndicesBackward::kernel_size, &MaxPool2dWithIndicesBackward::stride,
@@ -139,7 +139,7 @@ struct UpsampleBilinear2dAa : Op {
       "_upsample_bilinear2d_aa(input: Tensor, output_size: list[int], align_corners: bool, scales_h: float | None = None, scales_w: float | None = None) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "interpolate(mode='bilinear', antialias=True). Shape: (N, C, *output_size).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims output_size;
   bool align_corners;
   std::optional<double> scales_h, scales_w;
@@ -153,7 +153,7 @@ struct UpsampleBilinear2dAaVec : Op {
       "_upsample_bilinear2d_aa.vec(input: Tensor, output_size: list[int] | None, align_corners: bool, scale_factors: list[float] | None) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "The same by either sizes or scale factors.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   std::optional<Dims> output_size;
   bool align_corners;
   std::optional<Floats> scale_factors;

@@ -13,10 +13,10 @@ struct BatchNormForward : Op {
       "batch_norm_forward(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
   static constexpr Module module = Module::hidden;
   static constexpr auto doc = "Normalises axis 1 over the others, and the statistics, in float32 of halves; in training updates the running statistics in place. Shape: as input.";
-  static constexpr const char* notation = "nc*,c,c->nc*";
-  static constexpr bool any_layout = true;
+  static constexpr Notation notation = "ncX, c, c, c, c -> ncX, c, c";
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b11011, .outputs = 0b110};
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.outputs = 0b1};
   bool training;
   double momentum, eps;
   static constexpr std::tuple fields{&BatchNormForward::training, &BatchNormForward::momentum, &BatchNormForward::eps};
@@ -29,8 +29,10 @@ struct BatchNormRelu : Op {
   static constexpr Signature signature =
       "batch_norm_relu(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, other: Tensor | None, training: bool, momentum: float, eps: float) -> (output: Tensor, save_mean: Tensor, save_invstd: Tensor)";
   static constexpr auto doc = "relu(batch_norm(input) + other), rounded after each step.";
+  static constexpr Notation notation = "ncX, c, c, c, c, ncX -> ncX, c, c";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true, differentiable = false;
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
   bool training;
   double momentum, eps;
   static constexpr std::tuple fields{&BatchNormRelu::training, &BatchNormRelu::momentum, &BatchNormRelu::eps};
@@ -42,8 +44,10 @@ struct BatchNormApply : Op {
   static constexpr Signature signature =
       "batch_norm_apply(input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, invstd: Tensor, other: Tensor | None, relu: bool) -> Tensor";
   static constexpr auto doc = "(input - mean) * invstd * weight + bias, and with relu relu(that + other), rounded after each step.";
+  static constexpr Notation notation = "ncX, c, c, c, c, ncX -> ncX";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true, differentiable = false;
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr GradientRule gradient{.exists = false};
   bool relu;
   static constexpr std::tuple fields{&BatchNormApply::relu};
   Meta infer(Inputs in) const;
@@ -53,8 +57,9 @@ struct BatchNormBackward : Op {
   static constexpr Signature signature =
       "batch_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, invstd: Tensor, weight: Tensor | None, training: bool, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
   static constexpr auto doc = "Gradients of batch_norm_forward.";
+  static constexpr Notation notation = "ncX, ncX, c, c, c -> ncX, c, c";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b11111};
   bool training;
   double eps;
@@ -68,7 +73,7 @@ struct BatchNorm : Op {
       "batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float, eps: float, cudnn_enabled: bool) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "Normalises axis 1 over the others; in training updates the running statistics in place. Shape: as input.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   bool training;
   double momentum, eps;
   bool cudnn_enabled;
@@ -81,9 +86,10 @@ struct LayerNormForward : Op {
       "layer_norm_forward(input: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
   static constexpr Module module = Module::hidden;
   static constexpr auto doc = "Normalises the last axes, those of normalized_shape. Shape: as input.";
+  static constexpr Notation notation = "along normalized_shape";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b110};
-  static constexpr uint8_t recorded = 0b1;
-  static constexpr Out out = Out::none;
+  static constexpr GradientRule gradient{.outputs = 0b1};
+  static constexpr OutRule out{Out::none};
   Dims normalized_shape;
   double eps;
   static constexpr std::tuple fields{&LayerNormForward::normalized_shape, &LayerNormForward::eps};
@@ -95,6 +101,7 @@ struct LayerNormBackward : Op {
   static constexpr Signature signature =
       "layer_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, normalized_ndim: int, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
   static constexpr auto doc = "Gradients of layer_norm_forward.";
+  static constexpr Notation notation = "along normalized_shape";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111};
   int64_t normalized_ndim;
@@ -109,7 +116,7 @@ struct LayerNorm : Op {
       "layer_norm(input: Tensor, normalized_shape: list[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05, cudnn_enable: bool = True) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "Normalises the last axes, those of normalized_shape, then scales and shifts. Shape: as input.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims normalized_shape;
   double eps;
   bool cudnn_enable;
@@ -125,7 +132,7 @@ struct GroupNorm : Op {
       "group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05, cudnn_enabled: bool = True) -> Tensor";
   static constexpr Module module = Module::function;
   static constexpr auto doc = "Normalises groups of channels with their positions, then scales and shifts per channel. Shape: as input.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t num_groups;
   double eps;
   bool cudnn_enabled;
@@ -139,7 +146,7 @@ struct InstanceNorm : Op {
   static constexpr auto doc =
       "Batch norm of every sample by itself; the running statistics become the means over the samples. Shape: as input. Source: Ulyanov et al. 2016.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   bool use_input_stats;
   double momentum, eps;
   bool cudnn_enabled;
@@ -153,7 +160,7 @@ struct RmsNorm : Op {
   static constexpr auto doc =
       "x / sqrt(mean(x^2) + eps) * weight over the last axes; eps defaults to the dtype's. Shape: as input. Source: Zhang and Sennrich 2019.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims normalized_shape;
   std::optional<double> eps;
   static constexpr std::tuple fields{&RmsNorm::normalized_shape, &RmsNorm::eps};

@@ -7,6 +7,7 @@ namespace weir {
 struct Cummax : Op {
   static constexpr Signature signature = "cummax(input: Tensor, dim: int) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Running maximum along dim and where it stands; the last of equal ones counts, and NaN from the first on.";
+  static constexpr Notation notation = "along dim";
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   static constexpr std::tuple fields{&Cummax::dim};
@@ -17,6 +18,7 @@ struct Cummax : Op {
 struct Cummin : Op {
   static constexpr Signature signature = "cummin(input: Tensor, dim: int) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Running minimum along dim and where it stands; the last of equal ones counts, and NaN from the first on.";
+  static constexpr Notation notation = "along dim";
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   static constexpr std::tuple fields{&Cummin::dim};
@@ -28,7 +30,8 @@ struct Kthvalue : Op {
   static constexpr Signature signature =
       "kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "The k-th smallest element along dim, counted from 1, and its index. NaN is the largest.";
-  static constexpr Out out = Out::exact;
+  static constexpr Notation notation = "reduce dim";
+  static constexpr OutRule out{Out::exact};
   static constexpr Save saves{.outputs = 0b10};
   int64_t k, dim;
   bool keepdim;
@@ -40,7 +43,8 @@ struct Kthvalue : Op {
 struct Median : Op {
   static constexpr Signature signature = "median(input: Tensor) -> Tensor";
   static constexpr auto doc = "The lower median of all elements, NaN where there is one; equal ones share the gradient.";
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "reduce";
+  static constexpr OutRule out{Out::none};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -50,6 +54,7 @@ struct MedianDim : Op {
   static constexpr Signature signature =
       "median.dim(input: Tensor, dim: int, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "The lower median along dim and its index; the first NaN where there is one.";
+  static constexpr Notation notation = "reduce dim";
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool keepdim;
@@ -61,7 +66,8 @@ struct MedianDim : Op {
 struct Nanmedian : Op {
   static constexpr Signature signature = "nanmedian(input: Tensor) -> Tensor";
   static constexpr auto doc = "The lower median of what is not NaN; equal ones share the gradient.";
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "reduce";
+  static constexpr OutRule out{Out::none};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -71,6 +77,7 @@ struct NanmedianDim : Op {
   static constexpr Signature signature =
       "nanmedian.dim(input: Tensor, dim: int, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "The lower median along dim of what is not NaN, and its index.";
+  static constexpr Notation notation = "reduce dim";
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool keepdim;
@@ -83,6 +90,7 @@ struct ModeValue : Op {
   static constexpr Signature signature =
       "mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "The most frequent element along dim, the smallest of equally frequent ones, and its last index.";
+  static constexpr Notation notation = "reduce dim";
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool keepdim;
@@ -104,7 +112,7 @@ struct ArgsortStable : Op {
   static constexpr Signature signature =
       "argsort.stable(input: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor";
   static constexpr auto doc = "The indices that sort along dim; equal elements stay in input's order in any case.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   bool stable;
   int64_t dim;
   bool descending;
@@ -115,7 +123,7 @@ struct ArgsortStable : Op {
 struct Msort : Op {
   static constexpr Signature signature = "msort(input: Tensor) -> Tensor";
   static constexpr auto doc = "Sorted along the first axis.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Tensor compose(Inputs in) const;
 };
 
@@ -124,8 +132,7 @@ struct Quantile : Op {
       "quantile(input: Tensor, q: Tensor | Number, dim: int | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor";
   static constexpr auto doc = "The q-th quantiles over dim; an axis of q's length comes in front. NaN where there is one.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::exact, OutHistory::kept};
   std::optional<int64_t> dim;
   bool keepdim;
   Str interpolation;
@@ -138,8 +145,7 @@ struct Nanquantile : Op {
       "nanquantile(input: Tensor, q: Tensor | Number, dim: int | None = None, keepdim: bool = False, *, interpolation: str = 'linear') -> Tensor";
   static constexpr auto doc = "quantile of what is not NaN.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::exact, OutHistory::kept};
   std::optional<int64_t> dim;
   bool keepdim;
   Str interpolation;

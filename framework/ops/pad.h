@@ -7,7 +7,7 @@ namespace weir {
 struct ConstantPad : Op {
   static constexpr Signature signature = "constant_pad_nd(input: Tensor, pad: list[int], value: Number = 0) -> Tensor";
   static constexpr auto doc = "`value` added (or, where negative, elements cut) before and after each axis, the last axis first.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims pad;
   Scalar value;
   static constexpr std::tuple fields{&ConstantPad::pad, &ConstantPad::value};
@@ -17,8 +17,9 @@ struct ConstantPad : Op {
 struct PadConstant : Op {
   static constexpr Signature signature = "pad_constant(input: Tensor, pad: list[int], value: Number) -> Tensor";
   static constexpr auto doc = "constant_pad_nd where something is added.";
+  static constexpr Notation notation = "move";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_strides = true;
+  static constexpr Layouts layouts = Layouts::apart;
   Dims pad;
   Scalar value;
   static constexpr std::tuple fields{&PadConstant::pad, &PadConstant::value};
@@ -49,7 +50,7 @@ struct Pad : Op {
       "`pad` holds (before, after) pairs from the last axis on; negative ones crop. mode: constant, reflect, replicate or circular; "
       "the last three pad at most the last three axes. Source: PyTorch.";
   static constexpr Module module = Module::functional;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims pad;
   Str mode;
   std::optional<Scalar> value;

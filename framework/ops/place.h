@@ -7,15 +7,15 @@ namespace weir {
 struct Take : Op {
   static constexpr Signature signature = "take(input: Tensor, index: Tensor) -> Tensor";
   static constexpr auto doc = "Elements of the flattened input. Shape: as index (int64).";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   Tensor compose(Inputs in) const;
 };
 
 struct Put : Op {
   static constexpr Signature signature = "put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor";
   static constexpr auto doc = "A copy of input with source written, or added, at flat indices.";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::none;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::none};
   bool accumulate;
   static constexpr std::tuple fields{&Put::accumulate};
   Tensor compose(Inputs in) const;
@@ -24,7 +24,7 @@ struct Put : Op {
 struct TakeAlongDim : Op {
   static constexpr Signature signature = "take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor";
   static constexpr auto doc = "gather with broadcasting; over the flattened tensors without dim.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   std::optional<int64_t> dim;
   static constexpr std::tuple fields{&TakeAlongDim::dim};
   Tensor compose(Inputs in) const;
@@ -33,8 +33,8 @@ struct TakeAlongDim : Op {
 struct IndexFill : Op {
   static constexpr Signature signature = "index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "A copy of input with the slices at index along dim set to value (a number, or 0-d).";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::none;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::none};
   int64_t dim;
   static constexpr std::tuple fields{&IndexFill::dim};
   Tensor compose(Inputs in) const;
@@ -43,9 +43,9 @@ struct IndexFill : Op {
 struct IndexCopy : Op {
   static constexpr Signature signature = "index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of input with the slices of source at index along dim.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Autocast autocast = Autocast::promote;
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   int64_t dim;
   static constexpr std::tuple fields{&IndexCopy::dim};
   void take_out(Inputs in, const Tensor& out) const;
@@ -55,16 +55,17 @@ struct IndexCopy : Op {
 struct MaskedScatter : Op {
   static constexpr Signature signature = "masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of input with source's elements in order where mask holds.";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::none;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
 struct CheckIndex : Op {
   static constexpr Signature signature = "check_index(index: Tensor, size: int, wrap: bool, op: str) -> Tensor";
   static constexpr auto doc = "index, with `wrap` negative entries counted from the end. IndexError, about `op`, outside [0, size), or [-size, size).";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
   int64_t size;
   bool wrap;
   Str op;
@@ -77,7 +78,7 @@ struct MaskPositions : Op {
   static constexpr auto doc =
       "For each element of a bool mask how many before it hold, row by row, int64. RuntimeError where more hold than are available.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
   int64_t available;
   static constexpr std::tuple fields{&MaskPositions::available};
   Meta infer(Inputs in) const { return {in[0].sizes(), DType::int64, in[0].device()}; }

@@ -47,10 +47,11 @@ Meta pointwise_meta(const char* op, Rule rule, Inputs in);
 
 template <class Self, Rule kRule>
 struct Pointwise : Op {
-  static constexpr bool inplace = true, any_layout = true;
-  static constexpr const char* notation = "pointwise";
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr Notation notation = "pointwise";
   static constexpr Rule rule = kRule;
-  static constexpr bool differentiable = kRule != Rule::compare && kRule != Rule::predicate && kRule != Rule::integral;
+  static constexpr GradientRule gradient{.exists = kRule != Rule::compare && kRule != Rule::predicate && kRule != Rule::integral};
   static constexpr Held held = Held::any;
   Meta infer(Inputs in) const {
     const Meta m = pointwise_meta(Self::signature.name.data(), kRule, in);

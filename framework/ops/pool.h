@@ -8,8 +8,9 @@ struct MaxPool : Op {
   static constexpr Signature signature =
       "max_pool_nd(input: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], dilation: list[int], ceil_mode: bool) -> (output: Tensor, indices: Tensor)";
   static constexpr auto doc = "Largest element of each window and its int64 index in the flattened plane. Shape: (N, C, *in) -> (N, C, *out).";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.outputs = 0b10};
   Dims kernel_size, stride, padding, dilation;
   bool ceil_mode;
@@ -21,8 +22,9 @@ struct MaxPool : Op {
 struct MaxPoolBackward : Op {
   static constexpr Signature signature = "max_pool_backward(grad_output: Tensor, indices: Tensor, input_size: list[int]) -> Tensor";
   static constexpr auto doc = "Adds each gradient at its index. Shape: input_size.";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   static constexpr Save saves{.inputs = 0b10};
   Dims input_size;
   static constexpr std::tuple fields{&MaxPoolBackward::input_size};
@@ -34,8 +36,9 @@ struct AvgPool : Op {
   static constexpr Signature signature =
       "avg_pool_nd(input: Tensor, kernel_size: list[int], stride: list[int], padding: list[int], ceil_mode: bool, count_include_pad: bool, divisor_override: int | None) -> Tensor";
   static constexpr auto doc = "Mean of each window. Shape: (N, C, *in) -> (N, C, *out).";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   Dims kernel_size, stride, padding;
   bool ceil_mode, count_include_pad;
   std::optional<int64_t> divisor_override;
@@ -49,8 +52,9 @@ struct AvgPoolBackward : Op {
   static constexpr Signature signature =
       "avg_pool_backward(grad_output: Tensor, input_size: list[int], kernel_size: list[int], stride: list[int], padding: list[int], ceil_mode: bool, count_include_pad: bool, divisor_override: int | None) -> Tensor";
   static constexpr auto doc = "Spreads each gradient over its window. Shape: input_size.";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   Dims input_size, kernel_size, stride, padding;
   bool ceil_mode, count_include_pad;
   std::optional<int64_t> divisor_override;
@@ -64,8 +68,9 @@ struct AvgPoolBackward : Op {
 struct AdaptiveAvgPool : Op {
   static constexpr Signature signature = "adaptive_avg_pool_nd(input: Tensor, output_size: list[int]) -> Tensor";
   static constexpr auto doc = "Means over windows chosen so that the result has output_size. Shape: (N, C, *in) -> (N, C, *output_size).";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   Dims output_size;
   static constexpr std::tuple fields{&AdaptiveAvgPool::output_size};
   Meta infer(Inputs in) const;
@@ -75,8 +80,9 @@ struct AdaptiveAvgPool : Op {
 struct AdaptiveAvgPoolBackward : Op {
   static constexpr Signature signature = "adaptive_avg_pool_backward(grad_output: Tensor, input_size: list[int]) -> Tensor";
   static constexpr auto doc = "Spreads each gradient over its window. Shape: input_size.";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
-  static constexpr bool any_layout = true;
+  static constexpr Layouts layouts = Layouts::any;
   Dims input_size;
   static constexpr std::tuple fields{&AdaptiveAvgPoolBackward::input_size};
   Meta infer(Inputs in) const;
@@ -99,7 +105,7 @@ struct AvgPool2d : Op {
   static constexpr Signature signature =
       "avg_pool2d(input: Tensor, kernel_size: int | list[int], stride: int | list[int] = [], padding: int | list[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor";
   static constexpr auto doc = "Mean of each window; an empty stride means kernel_size.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::functional;
   Dims kernel_size, stride, padding;
   bool ceil_mode, count_include_pad;
@@ -125,7 +131,7 @@ struct AvgPool3d : Op {
   static constexpr Signature signature =
       "avg_pool3d(input: Tensor, kernel_size: int | list[int], stride: int | list[int] = [], padding: int | list[int] = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor";
   static constexpr auto doc = "Mean of each window; an empty stride means kernel_size.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr Module module = Module::functional;
   Dims kernel_size, stride, padding;

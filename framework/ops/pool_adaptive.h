@@ -8,9 +8,10 @@ namespace weir {
 struct AdaptiveMaxPool : Op {
   static constexpr Signature signature = "adaptive_max_pool_nd(input: Tensor, output_size: list[int]) -> (output: Tensor, indices: Tensor)";
   static constexpr auto doc = "Largest element of each window and its int64 index in the flattened plane. Shape: (N, C, *in) -> (N, C, *output_size).";
+  static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.outputs = 0b10};
-  static constexpr uint8_t recorded = 0b1;
+  static constexpr GradientRule gradient{.outputs = 0b1};
   Dims output_size;
   static constexpr std::tuple fields{&AdaptiveMaxPool::output_size};
   std::array<Meta, 2> infer(Inputs in) const;
@@ -20,7 +21,7 @@ struct AdaptiveMaxPool : Op {
 /// What calls of users share: a size for each of the last axes, of which a single number stands for one axis only.
 struct Adaptive : Op {
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims output_size;
   static constexpr std::tuple fields{&Adaptive::output_size};
 };

@@ -9,7 +9,7 @@ struct AvgPool1d : Op {
       "avg_pool1d(input: Tensor, kernel_size: int | list[int], stride: int | list[int] | None = None, padding: int | list[int] = 0, ceil_mode: bool = False, "
       "count_include_pad: bool = True) -> Tensor";
   static constexpr auto doc = "Means over windows of (N, C, L) or (C, L); without a stride they lie side by side.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::functional;
   Dims kernel_size;
   std::optional<Dims> stride;
@@ -40,7 +40,7 @@ struct MaxPool1d : Op {
       "dilation: int | list[int] = 1, ceil_mode: bool = False) -> Tensor";
   static constexpr auto doc = "Largest elements of windows of (N, C, L) or (C, L); row-major where nothing is recorded, as in PyTorch.";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims kernel_size;
   std::optional<Dims> stride;
   Dims padding, dilation;

@@ -6,7 +6,7 @@ namespace weir {
 
 struct LpPool : Op {
   static constexpr Module module = Module::functional;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr auto doc = "(sum of x ** norm_type) ** (1 / norm_type) over windows of the last axes.";
   Scalar norm_type;
   Dims kernel_size;
@@ -38,7 +38,7 @@ struct LocalResponseNorm : Op {
       "local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor";
   static constexpr auto doc = "x / (k + alpha * mean of x^2 over `size` neighbouring channels) ** beta. Source: Krizhevsky et al. 2012.";
   static constexpr Module module = Module::functional;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t size;
   double alpha, beta, k;
   static constexpr std::tuple fields{&LocalResponseNorm::size, &LocalResponseNorm::alpha, &LocalResponseNorm::beta, &LocalResponseNorm::k};

@@ -7,7 +7,7 @@ namespace weir {
 struct Trace : Op {
   static constexpr Signature signature = "trace(input: Tensor) -> Tensor";
   static constexpr auto doc = "Sum of a matrix's diagonal.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::float32;
   Tensor compose(Inputs in) const;
 };
@@ -15,15 +15,16 @@ struct Trace : Op {
 struct Outer : Op {
   static constexpr Signature signature = "outer(input: Tensor, vec2: Tensor) -> Tensor";
   static constexpr auto doc = "input_i * vec2_j.";
+  static constexpr Notation notation = "n, m -> nm";
   Tensor compose(Inputs in) const;
 };
 
 struct Dot : Op {
   static constexpr Signature signature = "dot(input: Tensor, tensor: Tensor) -> Tensor";
   static constexpr auto doc = "Sum of products of two vectors.";
-  static constexpr const char* notation = "n,n->";
+  static constexpr Notation notation = "n, n ->";
   static constexpr Save saves{.inputs = 0b11};
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -31,7 +32,7 @@ struct Dot : Op {
 struct Vdot : Op {
   static constexpr Signature signature = "vdot(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Sum of products of two vectors, the first conjugated.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::opaque;
   Tensor compose(Inputs in) const;
 };
@@ -39,7 +40,7 @@ struct Vdot : Op {
 struct Mv : Op {
   static constexpr Signature signature = "mv(input: Tensor, vec: Tensor) -> Tensor";
   static constexpr auto doc = "Matrix times vector.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::opaque;
   Tensor compose(Inputs in) const;
 };
@@ -47,8 +48,7 @@ struct Mv : Op {
 struct Inner : Op {
   static constexpr Signature signature = "inner(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Sums of products over the last axes.";
-  static constexpr Out out = Out::apart;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::apart, OutHistory::kept};
   void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
@@ -57,8 +57,8 @@ struct Addmv : Op {
   static constexpr Signature signature =
       "addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "beta input + alpha mat @ vec.";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::exact};
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Addmv::beta, &Addmv::alpha};
   Tensor compose(Inputs in) const;
@@ -68,7 +68,7 @@ struct Addr : Op {
   static constexpr Signature signature =
       "addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "beta input + alpha outer(vec1, vec2). The factors of integers must be integers.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Addr::beta, &Addr::alpha};
   Tensor compose(Inputs in) const;
@@ -79,7 +79,7 @@ struct Addbmm : Op {
       "addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "beta input + alpha times the sum over the batch of batch1 @ batch2.";
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   Scalar beta, alpha;
   static constexpr std::tuple fields{&Addbmm::beta, &Addbmm::alpha};
   Tensor compose(Inputs in) const;
@@ -96,8 +96,7 @@ struct TensordotAxes : Op {
       "tensordot(input: Tensor, other: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor";
   static constexpr auto doc = "Sums of products over axes of input and as many of other, which the result leaves out.";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr OutRule out{Out::exact, OutHistory::kept};
   Dims dims_self, dims_other;
   static constexpr std::tuple fields{&TensordotAxes::dims_self, &TensordotAxes::dims_other};
   Tensor compose(Inputs in) const;
@@ -106,7 +105,7 @@ struct TensordotAxes : Op {
 struct CrossOfThree : Op {
   static constexpr Signature signature = "cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor";
   static constexpr auto doc = "The cross product along an axis of size 3, the first one unless told.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> dim;
   static constexpr std::tuple fields{&CrossOfThree::dim};
@@ -118,7 +117,7 @@ struct LinalgVander : Op {
   static constexpr Signature signature = "linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor";
   static constexpr auto doc = "Powers 0 to N - 1 of each element along a new last axis. Shape: (*, n, N), N = n unless told, at least 2.";
   static constexpr Module module = Module::linalg;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> N;
   static constexpr std::tuple fields{&LinalgVander::N};
@@ -129,7 +128,7 @@ struct Vander : Op {
   static constexpr Signature signature = "vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor";
   static constexpr auto doc = "Powers of a vector's elements as rows, falling unless `increasing`. Shape: (n, N), N = n unless told.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> N;
   bool increasing;

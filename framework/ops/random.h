@@ -8,8 +8,11 @@ struct Uniform : Op {
   static constexpr Signature signature =
       "uniform(input: Tensor, from: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Uniform numbers in [from, to), in input's shape and dtype.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::method;
-  static constexpr bool inplace = true, differentiable = false, any_layout = true;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr Layouts layouts = Layouts::any;
   double from, to;
   Generator* generator;
   static constexpr std::tuple fields{&Uniform::from, &Uniform::to, &Uniform::generator};
@@ -20,8 +23,11 @@ struct Normal : Op {
   static constexpr Signature signature =
       "normal_fill(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Normal numbers, in input's shape and dtype.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::method;
-  static constexpr bool inplace = true, differentiable = false, any_layout = true;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr Layouts layouts = Layouts::any;
   double mean, std;
   Generator* generator;
   static constexpr std::tuple fields{&Normal::mean, &Normal::std, &Normal::generator};
@@ -33,8 +39,11 @@ struct RandomInt : Op {
       "random_range(input: Tensor, low: int | None, high: int | None, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc =
       "Integers in [low, high), in input's shape and dtype: from 0, and up to the largest of the dtype, where a bound is None.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::method;
-  static constexpr bool inplace = true, differentiable = false, any_layout = true;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr Layouts layouts = Layouts::any;
   std::optional<int64_t> low, high;
   Generator* generator;
   static constexpr std::tuple fields{&RandomInt::low, &RandomInt::high, &RandomInt::generator};
@@ -44,7 +53,8 @@ struct RandomInt : Op {
 struct Bernoulli : Op {
   static constexpr Signature signature = "bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "1 with the probability input gives for each element, else 0.";
-  static constexpr Out out = Out::cast;
+  static constexpr Notation notation = "elements";
+  static constexpr OutRule out{Out::cast};
   Generator* generator;
   static constexpr std::tuple fields{&Bernoulli::generator};
   Meta infer(Inputs in) const;
@@ -54,7 +64,8 @@ struct Bernoulli : Op {
 struct BernoulliOf : Op {
   static constexpr Signature signature = "bernoulli.p(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "1 with probability p, else 0, in input's shape and dtype. It has no derivative, as in PyTorch.";
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "elements";
+  static constexpr OutRule out{Out::none};
   double p;
   Generator* generator;
   static constexpr std::tuple fields{&BernoulliOf::p, &BernoulliOf::generator};
@@ -64,8 +75,11 @@ struct BernoulliOf : Op {
 struct BernoulliFill : Op {
   static constexpr Signature signature = "bernoulli_fill(input: Tensor, p: float, *, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "1 with probability p, else 0, in input's shape and dtype.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::method;
-  static constexpr bool inplace = true, differentiable = false, any_layout = true;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr Layouts layouts = Layouts::any;
   double p;
   Generator* generator;
   static constexpr std::tuple fields{&BernoulliFill::p, &BernoulliFill::generator};
@@ -78,8 +92,11 @@ struct DrawnFill : Op {
   static constexpr auto doc =
       "Numbers of a distribution in input's shape and dtype: 'exponential' (rate a), 'geometric' (probability a), 'cauchy' (median a, "
       "scale b) or 'log_normal' (mean a and standard deviation b of the logarithm).";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::method;
-  static constexpr bool inplace = true, differentiable = false, any_layout = true;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr Layouts layouts = Layouts::any;
   Str distribution;
   double a, b;
   Generator* generator;
@@ -91,8 +108,9 @@ struct RReluNoise : Op {
   static constexpr Signature signature =
       "rrelu_noise(input: Tensor, lower: float, upper: float, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "A slope drawn from [lower, upper) where input is not above 0, and 1 elsewhere. Source: PyTorch's rrelu.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
   double lower, upper;
   Generator* generator;
   static constexpr std::tuple fields{&RReluNoise::lower, &RReluNoise::upper, &RReluNoise::generator};
@@ -102,6 +120,7 @@ struct RReluNoise : Op {
 struct RandPerm : Op {
   static constexpr Signature signature = "randperm_of(n: int | Tensor, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "A random permutation of 0 .. n - 1, int64.";
+  static constexpr Notation notation = "fill";
   static constexpr Module module = Module::hidden;
   int64_t n;
   Generator* generator;
@@ -112,6 +131,7 @@ struct RandPerm : Op {
 struct DropoutWithMask : Op {
   static constexpr Signature signature = "dropout_with_mask(input: Tensor, p: float) -> (output: Tensor, mask: Tensor)";
   static constexpr auto doc = "input / (1 - p) where the bool mask holds, 0 elsewhere; the mask is drawn.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.outputs = 0b10};
   double p;
@@ -123,6 +143,7 @@ struct DropoutWithMask : Op {
 struct MaskScale : Op {
   static constexpr Signature signature = "mask_scale(input: Tensor, mask: Tensor, keep: float) -> Tensor";
   static constexpr auto doc = "input / keep where mask holds, 0 elsewhere: dropout's gradient.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b10};
   double keep;
@@ -134,8 +155,8 @@ struct MaskScale : Op {
 struct Dropout : Op {
   static constexpr Signature signature = "dropout(input: Tensor, p: float, train: bool) -> Tensor";
   static constexpr auto doc = "Elements zeroed with probability p, the others scaled by 1 / (1 - p). Source: Hinton et al. 2012.";
-  static constexpr Out out = Out::none;
-  static constexpr bool inplace = true;
+  static constexpr OutRule out{Out::none};
+  static constexpr InplaceRule inplace{.offered = true};
   double p;
   bool train;
   static constexpr std::tuple fields{&Dropout::p, &Dropout::train};

@@ -7,21 +7,21 @@ namespace weir {
 struct Fliplr : Op {
   static constexpr Signature signature = "fliplr(input: Tensor) -> Tensor";
   static constexpr auto doc = "Axis 1 reversed.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
 struct Flipud : Op {
   static constexpr Signature signature = "flipud(input: Tensor) -> Tensor";
   static constexpr auto doc = "Axis 0 reversed.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
 struct Rot90 : Op {
   static constexpr Signature signature = "rot90(input: Tensor, k: int = 1, dims: list[int] | None = None) -> Tensor";
   static constexpr auto doc = "Rotated k times by 90 degrees from the first of `dims`, [0, 1] unless told, to the second.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t k;
   std::optional<Dims> dims;
   static constexpr std::tuple fields{&Rot90::k, &Rot90::dims};
@@ -31,7 +31,7 @@ struct Rot90 : Op {
 struct DiagEmbed : Op {
   static constexpr Signature signature = "diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor";
   static constexpr auto doc = "The last axis spread over the diagonal of two new axes.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t offset, dim1, dim2;
   static constexpr std::tuple fields{&DiagEmbed::offset, &DiagEmbed::dim1, &DiagEmbed::dim2};
   Tensor compose(Inputs in) const;
@@ -40,7 +40,7 @@ struct DiagEmbed : Op {
 struct Diag : Op {
   static constexpr Signature signature = "diag(input: Tensor, diagonal: int = 0) -> Tensor";
   static constexpr auto doc = "The diagonal of a matrix, or the matrix with a vector on its diagonal.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   int64_t diagonal;
   static constexpr std::tuple fields{&Diag::diagonal};
   Tensor compose(Inputs in) const;
@@ -49,7 +49,7 @@ struct Diag : Op {
 struct Diagflat : Op {
   static constexpr Signature signature = "diagflat(input: Tensor, offset: int = 0) -> Tensor";
   static constexpr auto doc = "A matrix with all elements of input on its diagonal.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t offset;
   static constexpr std::tuple fields{&Diagflat::offset};
   Tensor compose(Inputs in) const;
@@ -59,8 +59,9 @@ struct Diagflat : Op {
 struct DiagonalScatter : Op {
   static constexpr Signature signature = "diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor";
   static constexpr auto doc = "A copy of input with src on its diagonal.";
-  static constexpr Out out = Out::none;
-  static constexpr bool any_strides = true;
+  static constexpr Notation notation = "move";
+  static constexpr OutRule out{Out::none};
+  static constexpr Layouts layouts = Layouts::apart;
   int64_t offset, dim1, dim2;
   static constexpr std::tuple fields{&DiagonalScatter::offset, &DiagonalScatter::dim1, &DiagonalScatter::dim2};
   Geometry place(const Tensor& x) const;
@@ -71,8 +72,9 @@ struct DiagonalScatter : Op {
 struct SelectScatter : Op {
   static constexpr Signature signature = "select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor";
   static constexpr auto doc = "A copy of input with src as its slice `index` along dim.";
-  static constexpr Out out = Out::none;
-  static constexpr bool any_strides = true;
+  static constexpr Notation notation = "move";
+  static constexpr OutRule out{Out::none};
+  static constexpr Layouts layouts = Layouts::apart;
   int64_t dim, index;
   static constexpr std::tuple fields{&SelectScatter::dim, &SelectScatter::index};
   Geometry place(const Tensor& x) const;
@@ -84,10 +86,10 @@ struct SliceScatter : Op {
   static constexpr Signature signature =
       "slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | Tensor | None = None, end: int | None = None, step: int = 1) -> Tensor";
   static constexpr auto doc = "A copy of input with src at start:end:step along dim.";
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::cast;
-  static constexpr OutHistory out_history = OutHistory::kept;
-  static constexpr bool any_strides = true;
+  static constexpr Notation notation = "move";
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr OutRule out{Out::cast, OutHistory::kept};
+  static constexpr Layouts layouts = Layouts::apart;
   int64_t dim;
   std::optional<int64_t> start, end;
   int64_t step;
@@ -103,8 +105,9 @@ struct AsStridedScatter : Op {
   static constexpr auto doc =
       "A copy of input with src written through a strided window. Gradient: input gets that of the window's elements, and zeros for all "
       "others, as in PyTorch.";
-  static constexpr Out out = Out::none;
-  static constexpr bool any_strides = true;
+  static constexpr Notation notation = "move";
+  static constexpr OutRule out{Out::none};
+  static constexpr Layouts layouts = Layouts::apart;
   Dims size, stride;
   std::optional<int64_t> storage_offset;
   static constexpr std::tuple fields{&AsStridedScatter::size, &AsStridedScatter::stride, &AsStridedScatter::storage_offset};
@@ -116,8 +119,9 @@ struct AsStridedScatter : Op {
 struct UnfoldBackward : Op {
   static constexpr Signature signature = "unfold_backward(grad_in: Tensor, input_sizes: list[int], dim: int, size: int, step: int) -> Tensor";
   static constexpr auto doc = "The sums of windows where they overlap: what `unfold` along dim, of a tensor of input_sizes, gives back.";
+  static constexpr Notation notation = "move";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Dims input_sizes;
   int64_t dim, size, step;
   static constexpr std::tuple fields{&UnfoldBackward::input_sizes, &UnfoldBackward::dim, &UnfoldBackward::size, &UnfoldBackward::step};

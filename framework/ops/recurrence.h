@@ -7,7 +7,7 @@ namespace weir {
 // PyTorch has no derivatives of these.
 template <class Derived> struct OrthogonalPolynomial : Pointwise<Derived, Rule::wide> {
   static constexpr Module module = Module::special;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
 };
 
 struct ChebyshevT : OrthogonalPolynomial<ChebyshevT> {

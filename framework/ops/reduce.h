@@ -17,7 +17,7 @@ struct Sum : Op {
   static constexpr Signature signature =
       "sum(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Sum over dim (all axes when None). Integers sum in int64.";
-  static constexpr const char* notation = "reduce dim, linear";
+  static constexpr Notation notation = "reduce dim, linear";
   static constexpr Autocast autocast = Autocast::unchanged;
   std::optional<Dims> dim;
   bool keepdim;
@@ -31,7 +31,7 @@ struct Nansum : Op {
   static constexpr Signature signature =
       "nansum(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Sum over dim, NaN counted as 0.";
-  static constexpr const char* notation = "reduce dim, linear";
+  static constexpr Notation notation = "reduce dim, linear";
   static constexpr Autocast autocast = Autocast::unchanged;
   static constexpr Save saves{.inputs = 0b1};
   std::optional<Dims> dim;
@@ -46,7 +46,7 @@ struct Mean : Op {
   static constexpr Signature signature =
       "mean(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Mean over dim (all axes when None). RuntimeError for integers unless dtype is floating.";
-  static constexpr const char* notation = "reduce dim, linear";
+  static constexpr Notation notation = "reduce dim, linear";
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
@@ -58,7 +58,8 @@ struct Mean : Op {
 struct Prod : Op {
   static constexpr Signature signature = "prod(input: Tensor, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Product of all elements.";
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "reduce";
+  static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::float32;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Prod::dtype};
@@ -72,7 +73,7 @@ struct ProdDim : Op {
       "prod.dim(input: Tensor, dim: int, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Product over one axis.";
   static constexpr Autocast autocast = Autocast::float32;
-  static constexpr const char* notation = "reduce dim";
+  static constexpr Notation notation = "reduce dim";
   int64_t dim;
   bool keepdim;
   std::optional<DType> dtype;
@@ -85,9 +86,9 @@ struct ProdDim : Op {
 struct Norm2 : Op {
   static constexpr Signature signature = "norm2(input: Tensor, dim: int | list[int] = [], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Root of the sum of squares over dim (all axes when empty); its gradient where it is 0 is 0.";
-  static constexpr bool holomorphic = false;
+  static constexpr GradientRule gradient{.holomorphic = false};
   static constexpr Module module = Module::hidden;
-  static constexpr const char* notation = "reduce dim";
+  static constexpr Notation notation = "reduce dim";
   Dims dim;
   bool keepdim;
   static constexpr std::tuple fields{&Norm2::dim, &Norm2::keepdim};
@@ -100,7 +101,7 @@ struct Amax : Op {
   static constexpr Signature signature =
       "amax(input: Tensor, dim: int | list[int] | None = [], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Largest element over dim (all axes when empty); equal ones share the gradient.";
-  static constexpr const char* notation = "reduce dim";
+  static constexpr Notation notation = "reduce dim";
   std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Amax::dim, &Amax::keepdim};
@@ -113,7 +114,7 @@ struct Amin : Op {
   static constexpr Signature signature =
       "amin(input: Tensor, dim: int | list[int] | None = [], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Smallest element over dim (all axes when empty); equal ones share the gradient.";
-  static constexpr const char* notation = "reduce dim";
+  static constexpr Notation notation = "reduce dim";
   std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Amin::dim, &Amin::keepdim};
@@ -125,7 +126,8 @@ struct Amin : Op {
 struct Argmax : Op {
   static constexpr Signature signature = "argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "int64 index of the first largest element over dim, or in the flattened tensor.";
-  static constexpr bool differentiable = false;
+  static constexpr Notation notation = "reduce dim";
+  static constexpr GradientRule gradient{.exists = false};
   std::optional<int64_t> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Argmax::dim, &Argmax::keepdim};
@@ -135,7 +137,8 @@ struct Argmax : Op {
 struct Argmin : Op {
   static constexpr Signature signature = "argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "int64 index of the first smallest element over dim, or in the flattened tensor.";
-  static constexpr bool differentiable = false;
+  static constexpr Notation notation = "reduce dim";
+  static constexpr GradientRule gradient{.exists = false};
   std::optional<int64_t> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Argmin::dim, &Argmin::keepdim};
@@ -146,6 +149,7 @@ struct MaxDim : Op {
   static constexpr Signature signature =
       "max.dim(input: Tensor, dim: int, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Largest element over dim and the int64 index of its first occurrence.";
+  static constexpr Notation notation = "reduce dim";
   int64_t dim;
   bool keepdim;
   static constexpr std::tuple fields{&MaxDim::dim, &MaxDim::keepdim};
@@ -158,6 +162,7 @@ struct MinDim : Op {
   static constexpr Signature signature =
       "min.dim(input: Tensor, dim: int, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Smallest element over dim and the int64 index of its first occurrence.";
+  static constexpr Notation notation = "reduce dim";
   int64_t dim;
   bool keepdim;
   static constexpr std::tuple fields{&MinDim::dim, &MinDim::keepdim};
@@ -169,7 +174,8 @@ struct MinDim : Op {
 struct MaxAll : Op {
   static constexpr Signature signature = "max(input: Tensor) -> Tensor";
   static constexpr auto doc = "Largest of all elements; equal ones share the gradient, as NaN do.";
-  static constexpr Out out = Out::cast;
+  static constexpr Notation notation = "reduce";
+  static constexpr OutRule out{Out::cast};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -177,7 +183,8 @@ struct MaxAll : Op {
 struct MinAll : Op {
   static constexpr Signature signature = "min(input: Tensor) -> Tensor";
   static constexpr auto doc = "Smallest of all elements; equal ones share the gradient, as NaN do.";
-  static constexpr Out out = Out::cast;
+  static constexpr Notation notation = "reduce";
+  static constexpr OutRule out{Out::cast};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -197,7 +204,7 @@ struct Any : Op {
   static constexpr Signature signature =
       "any(input: Tensor, dim: list[int] | int | None = None, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Is any element nonzero? bool (uint8 for uint8).";
-  static constexpr Out out = Out::truth;
+  static constexpr OutRule out{Out::truth};
   std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Any::dim, &Any::keepdim};
@@ -208,7 +215,7 @@ struct All : Op {
   static constexpr Signature signature =
       "all(input: Tensor, dim: list[int] | int | None = None, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "Are all elements nonzero? bool (uint8 for uint8).";
-  static constexpr Out out = Out::truth;
+  static constexpr OutRule out{Out::truth};
   std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&All::dim, &All::keepdim};
@@ -227,7 +234,8 @@ struct Logsumexp : Op {
 struct Cumsum : Op {
   static constexpr Signature signature = "cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Running sum along dim.";
-  static constexpr bool inplace = true;
+  static constexpr Notation notation = "along dim";
+  static constexpr InplaceRule inplace{.offered = true};
   int64_t dim;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Cumsum::dim, &Cumsum::dtype};
@@ -238,7 +246,8 @@ struct Cumsum : Op {
 struct Cumprod : Op {
   static constexpr Signature signature = "cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Running product along dim.";
-  static constexpr bool inplace = true;
+  static constexpr Notation notation = "along dim";
+  static constexpr InplaceRule inplace{.offered = true};
   int64_t dim;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Cumprod::dim, &Cumprod::dtype};

@@ -8,8 +8,9 @@ namespace weir {
 struct PadBorder : Op {
   static constexpr Signature signature = "pad_border(input: Tensor, dim: int, before: int, after: int, mode: str) -> Tensor";
   static constexpr auto doc = "dim with `before` and `after` further elements, or fewer where negative; mode: reflect, replicate or circular.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim, before, after;
   Str mode;
   static constexpr std::tuple fields{&PadBorder::dim, &PadBorder::before, &PadBorder::after, &PadBorder::mode};
@@ -20,8 +21,9 @@ struct PadBorder : Op {
 struct PadBorderBackward : Op {
   static constexpr Signature signature = "pad_border_backward(grad_output: Tensor, dim: int, size: int, before: int, mode: str) -> Tensor";
   static constexpr auto doc = "The gradient of pad_border: what each of `size` elements was copied to, summed.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim, size, before;
   Str mode;
   static constexpr std::tuple fields{&PadBorderBackward::dim, &PadBorderBackward::size, &PadBorderBackward::before, &PadBorderBackward::mode};
@@ -40,8 +42,9 @@ struct Resample : Op {
   static constexpr Signature signature =
       "resample(input: Tensor, dim: int, size: int, step: float, mode: str, align_corners: bool, antialias: bool) -> Tensor";
   static constexpr auto doc = "dim interpolated at `size` places `step` apart; mode: nearest, nearest-exact, linear or bicubic.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim, size;
   double step;
   Str mode;
@@ -56,8 +59,9 @@ struct ResampleBackward : Op {
   static constexpr Signature signature =
       "resample_backward(grad_output: Tensor, dim: int, size: int, step: float, mode: str, align_corners: bool, antialias: bool) -> Tensor";
   static constexpr auto doc = "The gradient of resample with respect to an axis of `size` elements.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim, size;
   double step;
   Str mode;
@@ -91,7 +95,7 @@ struct Resize : Op {
       "(N, C, *spatial) resized to `size` or by `scale_factor`, a number for each axis. mode: nearest, nearest-exact, linear (3-d input), bilinear and bicubic "
       "(4-d), trilinear (5-d), area. ValueError for contradicting arguments, NotImplementedError for a mode unfit for the input.";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   std::optional<Dims> size;
   std::optional<Floats> scale_factor;
   Str mode;

@@ -31,6 +31,7 @@ struct LstmGates : Op {
   static constexpr Signature signature = "lstm_gates(gates_x: Tensor, gates_h: Tensor, c: Tensor) -> (h: Tensor, c_next: Tensor)";
   static constexpr auto doc =
       "What an LSTM cell makes of its four gates, the sum of gates_x and gates_h (*, 4 hidden), and its state c (*, hidden), in float32 or float64.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b111, .outputs = 0b10};
   std::array<Meta, 2> infer(Inputs in) const;
@@ -41,8 +42,9 @@ struct LstmGatesBackward : Op {
   static constexpr Signature signature =
       "lstm_gates_backward(grad_h: Tensor | None, grad_c: Tensor | None, gates_x: Tensor, gates_h: Tensor, c: Tensor, c_next: Tensor) -> (gates: Tensor, c: Tensor)";
   static constexpr auto doc = "Gradients of lstm_gates to the sum of the gates and to c.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;  // where a gradient of it is wanted, lstm_gates' is made of other ops
+  static constexpr GradientRule gradient{.exists = false};  // where a gradient of it is wanted, lstm_gates' is made of other ops
   std::array<Meta, 2> infer(Inputs in) const;
 };
 
@@ -52,6 +54,7 @@ struct LstmLayer : Op {
   static constexpr auto doc =
       "All steps of an LSTM, from the input's part of the gates (T, N, 4 hidden), w_hh (4 hidden, hidden) and the first states (N, hidden), in "
       "float32 or float64: the states of all steps (T, N, hidden), and the states' part of the gates, which its gradient needs and nobody else.";
+  static constexpr Notation notation = "tng, gh, g, nh, nh -> tnh, tnh, tng | tngh";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111, .outputs = 0b111};
   bool reverse;
@@ -64,8 +67,9 @@ struct LstmLayerBackward : Op {
   static constexpr Signature signature =
       "lstm_layer_backward(grad_y: Tensor | None, grad_cells: Tensor | None, gates_x: Tensor, gates_h: Tensor, cells: Tensor, w_hh: Tensor, c: Tensor, reverse: bool) -> (gates: Tensor, h: Tensor, c: Tensor)";
   static constexpr auto doc = "Gradients of lstm_layer to the gates, h and c.";
+  static constexpr Notation notation = "tnh, tnh, tng, tng, tnh, gh, nh -> tng, nh, nh | tngh";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;  // where a gradient of it is wanted, lstm_layer's is made of other ops
+  static constexpr GradientRule gradient{.exists = false};  // where a gradient of it is wanted, lstm_layer's is made of other ops
   bool reverse;
   static constexpr std::tuple fields{&LstmLayerBackward::reverse};
   std::array<Meta, 3> infer(Inputs in) const;

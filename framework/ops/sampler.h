@@ -7,7 +7,8 @@ namespace weir {
 struct Poisson : Op {
   static constexpr Signature signature = "poisson(input: Tensor, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Counts of Poisson distributions of the rates in input. Shape: input's. RuntimeError for a negative rate.";
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "elements";
+  static constexpr OutRule out{Out::none};
   Generator* generator;
   static constexpr std::tuple fields{&Poisson::generator};
   Meta infer(Inputs in) const;
@@ -17,7 +18,8 @@ struct Poisson : Op {
 struct Binomial : Op {
   static constexpr Signature signature = "binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Counts of successes in `count` draws of probability `prob`, both broadcast. It has no derivative.";
-  static constexpr Out out = Out::none;
+  static constexpr Notation notation = "elements";
+  static constexpr OutRule out{Out::none};
   Generator* generator;
   static constexpr std::tuple fields{&Binomial::generator};
   Meta infer(Inputs in) const;
@@ -26,8 +28,9 @@ struct Binomial : Op {
 struct GammaDraws : Op {
   static constexpr Signature signature = "gamma_draws(input: Tensor, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Draws of gamma distributions of rate 1 and of the concentrations in input. Source: Marsaglia and Tsang 2000.";
+  static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
   Generator* generator;
   static constexpr std::tuple fields{&GammaDraws::generator};
   Meta infer(Inputs in) const;
@@ -37,7 +40,7 @@ struct MultinomialDraws : Op {
   static constexpr Signature signature = "multinomial_draws(input: Tensor, num_samples: int, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Indices drawn with replacement with the probabilities of each row, by its running sum. Shape: (rows, num_samples), int64.";
   static constexpr Module module = Module::hidden;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
   int64_t num_samples;
   Generator* generator;
   static constexpr std::tuple fields{&MultinomialDraws::num_samples, &MultinomialDraws::generator};
@@ -50,7 +53,7 @@ struct Multinomial : Op {
   static constexpr auto doc =
       "Indices drawn with the probabilities of each row, which need not sum to 1. Shape: (num_samples,) or (rows, num_samples). RuntimeError for "
       "probabilities below 0, infinite, or all 0.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   int64_t num_samples;
   bool replacement;
   Generator* generator;

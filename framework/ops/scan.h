@@ -7,6 +7,7 @@ namespace weir {
 struct Logcumsumexp : Op {
   static constexpr Signature signature = "logcumsumexp(input: Tensor, dim: int) -> Tensor";
   static constexpr auto doc = "log of the running sum of exp along dim, without overflow.";
+  static constexpr Notation notation = "along dim";
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   int64_t dim;
   static constexpr std::tuple fields{&Logcumsumexp::dim};
@@ -17,6 +18,7 @@ struct Logcumsumexp : Op {
 struct CumprodBackward : Op {
   static constexpr Signature signature = "cumprod_backward(grad: Tensor, input: Tensor, output: Tensor, dim: int) -> Tensor";
   static constexpr auto doc = "Gradient of cumprod along dim in one pass, by a recurrence that divides by nothing.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
   int64_t dim;
   static constexpr std::tuple fields{&CumprodBackward::dim};
@@ -26,6 +28,7 @@ struct CumprodBackward : Op {
 struct ProdBackward : Op {
   static constexpr Signature signature = "prod_backward(grad: Tensor, input: Tensor, dim: int) -> Tensor";
   static constexpr auto doc = "Gradient of prod: grad, of size 1 along dim, times the product of each element's neighbours along dim.";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
   int64_t dim;
   static constexpr std::tuple fields{&ProdBackward::dim};
@@ -44,7 +47,7 @@ struct Diff : Op {
 struct TrapezoidX : Op {
   static constexpr Signature signature = "trapezoid.x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor";
   static constexpr auto doc = "The integral of y along dim over the points x by the trapezoidal rule.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim;
   static constexpr std::tuple fields{&TrapezoidX::dim};
   Tensor compose(Inputs in) const;
@@ -53,7 +56,7 @@ struct TrapezoidX : Op {
 struct Trapezoid : Op {
   static constexpr Signature signature = "trapezoid(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Tensor";
   static constexpr auto doc = "The integral of y along dim over steps dx by the trapezoidal rule.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Scalar dx;
   int64_t dim;
   static constexpr std::tuple fields{&Trapezoid::dx, &Trapezoid::dim};
@@ -63,7 +66,7 @@ struct Trapezoid : Op {
 struct CumulativeTrapezoidX : Op {
   static constexpr Signature signature = "cumulative_trapezoid.x(y: Tensor, x: Tensor, *, dim: int = -1) -> Tensor";
   static constexpr auto doc = "The running integral of y along dim over the points x by the trapezoidal rule.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim;
   static constexpr std::tuple fields{&CumulativeTrapezoidX::dim};
   Tensor compose(Inputs in) const;
@@ -72,7 +75,7 @@ struct CumulativeTrapezoidX : Op {
 struct CumulativeTrapezoid : Op {
   static constexpr Signature signature = "cumulative_trapezoid(y: Tensor, *, dx: Number = 1, dim: int = -1) -> Tensor";
   static constexpr auto doc = "The running integral of y along dim over steps dx by the trapezoidal rule.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Scalar dx;
   int64_t dim;
   static constexpr std::tuple fields{&CumulativeTrapezoid::dx, &CumulativeTrapezoid::dim};

@@ -8,7 +8,8 @@ struct Gather : Op {
   static constexpr Signature signature =
       "gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor";
   static constexpr auto doc = "input's elements at index along dim. Shape: as index (int64).";
-  static constexpr Out out = Out::exact;
+  static constexpr Notation notation = "gather";
+  static constexpr OutRule out{Out::exact};
   static constexpr Save saves{.inputs = 0b10};
   int64_t dim;
   bool sparse_grad;
@@ -21,9 +22,11 @@ struct Scatter : Op {
   static constexpr Signature signature =
       "scatter(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of input with src written at index along dim.";
+  static constexpr Notation notation = "scatter";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr bool inplace = true, any_layout = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr OutRule out{Out::exact};
   int64_t dim;
   static constexpr std::tuple fields{&Scatter::dim};
   Meta infer(Inputs in) const;
@@ -34,9 +37,11 @@ struct ScatterValue : Op {
   static constexpr Signature signature =
       "scatter.value(input: Tensor, dim: int, index: Tensor, value: Number) -> Tensor";
   static constexpr auto doc = "A copy of input with value written at index along dim.";
+  static constexpr Notation notation = "scatter";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr bool inplace = true, any_layout = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr OutRule out{Out::exact};
   int64_t dim;
   Scalar value;
   static constexpr std::tuple fields{&ScatterValue::dim, &ScatterValue::value};
@@ -46,15 +51,16 @@ struct ScatterValue : Op {
 
 /// The forms of scatter with `reduce`, which have no derivative, as in PyTorch.
 struct ScatterReduced : Op {
-  static constexpr bool inplace = true, any_layout = true;
-  static constexpr Out out = Out::same;
-  static constexpr OutHistory out_history = OutHistory::kept;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   int64_t dim;
 };
 
 struct ScatterSrcReduced : ScatterReduced {
   static constexpr Signature signature = "scatter.reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor";
   static constexpr auto doc = "input with src's elements added to, or multiplied with, those at index along dim; reduce: add or multiply.";
+  static constexpr Notation notation = "scatter";
   Str reduce;
   static constexpr std::tuple fields{&ScatterSrcReduced::dim, &ScatterSrcReduced::reduce};
   Meta infer(Inputs in) const;
@@ -63,6 +69,7 @@ struct ScatterSrcReduced : ScatterReduced {
 struct ScatterValueReduced : ScatterReduced {
   static constexpr Signature signature = "scatter.value_reduce(input: Tensor, dim: int, index: Tensor, value: Number, *, reduce: str) -> Tensor";
   static constexpr auto doc = "input with value added to, or multiplied with, the elements at index along dim; reduce: add or multiply.";
+  static constexpr Notation notation = "scatter";
   Scalar value;
   Str reduce;
   static constexpr std::tuple fields{&ScatterValueReduced::dim, &ScatterValueReduced::value, &ScatterValueReduced::reduce};
@@ -73,9 +80,11 @@ struct ScatterAdd : Op {
   static constexpr Signature signature =
       "scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of input with src added at index along dim.";
+  static constexpr Notation notation = "scatter";
   static constexpr Save saves{.inputs = 0b10};
-  static constexpr bool inplace = true, any_layout = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr OutRule out{Out::exact};
   int64_t dim;
   static constexpr std::tuple fields{&ScatterAdd::dim};
   Meta infer(Inputs in) const;
@@ -88,10 +97,12 @@ struct ScatterReduce : Op {
   static constexpr auto doc =
       "input reduced with src's elements at index along dim; reduce: sum, prod, mean, amax or amin. Without include_self the old value "
       "at a place that is hit does not count.";
-  static constexpr bool complex_gradient = false;
+  static constexpr Notation notation = "scatter";
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
-  static constexpr bool inplace = true, any_layout = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr OutRule out{Out::exact};
   int64_t dim;
   Str reduce;
   bool include_self;
@@ -104,10 +115,12 @@ struct IndexReduce : Op {
   static constexpr Signature signature =
       "index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Tensor";
   static constexpr auto doc = "input's slices at index (1-d) along dim reduced with source's; reduce: prod, mean, amax or amin.";
-  static constexpr bool complex_gradient = false;
+  static constexpr Notation notation = "scatter";
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
-  static constexpr bool inplace = true, any_layout = true;
-  static constexpr Out out = Out::exact;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr OutRule out{Out::exact};
   int64_t dim;
   Str reduce;
   bool include_self;

@@ -8,8 +8,9 @@ struct SearchSorted : Op {
   static constexpr Signature signature =
       "searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "Where input's elements would stand in the sorted last axis, before equal ones or, with right, behind them.";
-  static constexpr Out out = Out::exact;
-  static constexpr bool differentiable = false;
+  static constexpr Notation notation = "along last";
+  static constexpr OutRule out{Out::exact};
+  static constexpr GradientRule gradient{.exists = false};
   bool out_int32, right;
   std::optional<Str> side;
   static constexpr std::tuple fields{&SearchSorted::out_int32, &SearchSorted::right, &SearchSorted::side};
@@ -20,8 +21,7 @@ struct Bucketize : Op {
   static constexpr Signature signature =
       "bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor";
   static constexpr auto doc = "The bucket of each element between sorted boundaries (1-d).";
-  static constexpr uint8_t no_numbers_into_out = 0b1;
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{.takes = Out::exact, .no_numbers = 0b1};
   bool out_int32, right;
   static constexpr std::tuple fields{&Bucketize::out_int32, &Bucketize::right};
   Tensor compose(Inputs in) const;
@@ -31,8 +31,8 @@ struct Isin : Op {
   static constexpr Signature signature =
       "isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_unique: bool = False, invert: bool = False) -> Tensor";
   static constexpr auto doc = "Is each element among test_elements? Elements that assume_unique says are different may find each other.";
-  static constexpr Out out = Out::exact;
-  static constexpr bool differentiable = false;
+  static constexpr OutRule out{Out::exact};
+  static constexpr GradientRule gradient{.exists = false};
   bool assume_unique, invert;
   static constexpr std::tuple fields{&Isin::assume_unique, &Isin::invert};
   void take_out(Inputs in, const Tensor& out) const;
@@ -42,8 +42,9 @@ struct Isin : Op {
 struct Histc : Op {
   static constexpr Signature signature = "histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor";
   static constexpr auto doc = "How many elements fall into each of `bins` equal bins from min to max, input's range where both are equal.";
-  static constexpr Out out = Out::exact;
-  static constexpr bool differentiable = false;
+  static constexpr Notation notation = "scatter";
+  static constexpr OutRule out{Out::exact};
+  static constexpr GradientRule gradient{.exists = false};
   int64_t bins;
   Scalar min, max;
   static constexpr std::tuple fields{&Histc::bins, &Histc::min, &Histc::max};
@@ -65,6 +66,7 @@ struct HistogramCounts : Op {
   static constexpr Signature signature =
       "histogram_counts(input: Tensor, weight: Tensor | None, edges: list[Tensor], even: bool, density: bool) -> Tensor";
   static constexpr auto doc = "Points (N, D) counted, or their weights (N) summed, in the bins between edges, a vector per dim; the last bin holds its end.";
+  static constexpr Notation notation = "scatter";
   static constexpr Module module = Module::hidden;  // as histogram_edges
   bool even, density;
   static constexpr std::tuple fields{&HistogramCounts::even, &HistogramCounts::density};
@@ -75,8 +77,7 @@ struct Histogram : Op {
   static constexpr Signature signature =
       "histogram(input: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: bool = False) -> (hist: Tensor, bin_edges: Tensor)";
   static constexpr auto doc = "Counts of input's elements, or sums of their weights, in the bins between the given edges.";
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::dropped;
+  static constexpr OutRule out{Out::exact, OutHistory::dropped};
   bool density;
   static constexpr std::tuple fields{&Histogram::density};
   Tensors compose(Inputs in) const;
@@ -86,8 +87,7 @@ struct HistogramBins : Op {
   static constexpr Signature signature =
       "histogram.bin_ct(input: Tensor, bins: int = 100, *, range: list[float] | None = None, weight: Tensor | None = None, density: bool = False) -> (hist: Tensor, bin_edges: Tensor)";
   static constexpr auto doc = "Counts of input's elements, or sums of their weights, in `bins` even bins, and their edges.";
-  static constexpr Out out = Out::exact;
-  static constexpr OutHistory out_history = OutHistory::dropped;
+  static constexpr OutRule out{Out::exact, OutHistory::dropped};
   int64_t bins;
   std::optional<Floats> range;
   bool density;

@@ -12,7 +12,7 @@ struct SegmentReduce : Op {
       "The sum, mean, max, min or prod of each segment along axis, of which lengths (*, S) or offsets (*, S + 1) say where they lie; empty ones "
       "give `initial`, or what the reduction starts with. Shape: data's with S along axis.";
   static constexpr Module module = Module::function;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Str reduce;
   int64_t axis;
   bool unsafe;

@@ -6,6 +6,7 @@
 
 #include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/create.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/random.h"

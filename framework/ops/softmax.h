@@ -7,9 +7,8 @@ namespace weir {
 struct Softmax : Op {
   static constexpr Signature signature = "softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Exponentials along dim, scaled to sum to 1. Shape: as input. Source: PyTorch.";
-  static constexpr Out out = Out::same;
-  static constexpr OutHistory out_history = OutHistory::kept;
-  static constexpr const char* notation = "along dim";
+  static constexpr OutRule out{Out::same, OutHistory::kept};
+  static constexpr Notation notation = "along dim";
   static constexpr Save saves{.outputs = 0b1};
   int64_t dim;
   std::optional<DType> dtype;
@@ -21,6 +20,7 @@ struct Softmax : Op {
 struct SoftmaxBackward : Op {
   static constexpr Signature signature = "softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor";
   static constexpr auto doc = "y * (dy - sum(y * dy, dim)).";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   int64_t dim;
@@ -32,9 +32,8 @@ struct SoftmaxBackward : Op {
 struct LogSoftmax : Op {
   static constexpr Signature signature = "log_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "log(softmax(input, dim)) without overflow. Shape: as input. Source: PyTorch.";
-  static constexpr Out out = Out::same;
-  static constexpr OutHistory out_history = OutHistory::kept;
-  static constexpr const char* notation = "along dim";
+  static constexpr OutRule out{Out::same, OutHistory::kept};
+  static constexpr Notation notation = "along dim";
   static constexpr Save saves{.outputs = 0b1};
   int64_t dim;
   std::optional<DType> dtype;
@@ -46,6 +45,7 @@ struct LogSoftmax : Op {
 struct LogSoftmaxBackward : Op {
   static constexpr Signature signature = "log_softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor";
   static constexpr auto doc = "dy - exp(y) * sum(dy, dim).";
+  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
   int64_t dim;

@@ -9,8 +9,9 @@ struct EvenlySpaced : Op {
                                          "device: device | None = None) -> Tensor";
   static constexpr auto doc =
       "`steps` equally spaced numbers from start to end, both included. In an integer dtype both lose their fractions first. Tensors must have no axes.";
-  static constexpr bool creates = true, differentiable = false, only_numbers = true;
-  static constexpr Out out = Out::row;
+  static constexpr CallRule calling{.creates = true, .only_numbers = true};
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr OutRule out{Out::row};
   static constexpr Autocast autocast = Autocast::opaque;
   int64_t steps;
   std::optional<DType> dtype;
@@ -23,8 +24,9 @@ struct LogSpaced : Op {
   static constexpr Signature signature = "logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: float = 10.0, *, "
                                          "dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "base ** linspace(start, end, steps).";
-  static constexpr bool creates = true, differentiable = false, only_numbers = true;
-  static constexpr Out out = Out::row;
+  static constexpr CallRule calling{.creates = true, .only_numbers = true};
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr OutRule out{Out::row};
   static constexpr Autocast autocast = Autocast::opaque;
   int64_t steps;
   double base;

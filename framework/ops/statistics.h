@@ -10,7 +10,7 @@ struct Cov : Op {
   static constexpr auto doc =
       "The covariance matrix of the rows, which are variables, over the columns, which are observations: so many times each (fweights), "
       "of a weight each (aweights). Shape: (variables, variables), () for one. RuntimeError for negative weights and those that sum to 0.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t correction;
   static constexpr std::tuple fields{&Cov::correction};
   Tensor compose(Inputs in) const;
@@ -19,7 +19,7 @@ struct Cov : Op {
 struct Corrcoef : Op {
   static constexpr Signature signature = "corrcoef(input: Tensor) -> Tensor";
   static constexpr auto doc = "The correlation matrix of the rows, in [-1, 1]. Shape: (rows, rows), () for one.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 

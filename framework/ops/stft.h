@@ -12,7 +12,7 @@ struct Stft : Op {
   static constexpr auto doc =
       "The transform of every frame of n_fft points, hop_length apart, times window. Shapes: (*, L) -> (*, frequencies, frames), "
       "or (*, frequencies, frames, 2) real where return_complex is False.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::float32;
   int64_t n_fft;
   std::optional<int64_t> hop_length, win_length;
@@ -33,7 +33,7 @@ struct Istft : Op {
   static constexpr auto doc =
       "The signal whose stft is nearest to input: frames transformed back, times window, added where they overlap, over the sum "
       "of squared windows. Shapes: (*, frequencies, frames) -> (*, length).";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t n_fft;
   std::optional<int64_t> hop_length, win_length;
   bool center, normalized;

@@ -18,7 +18,7 @@ struct Nanmean : Op {
 struct CountNonzero : Op {
   static constexpr Signature signature = "count_nonzero(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
   static constexpr auto doc = "How many elements over dim are not zero, int64.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;
   static constexpr std::tuple fields{&CountNonzero::dim};
   Tensor compose(Inputs in) const;
@@ -27,7 +27,7 @@ struct CountNonzero : Op {
 struct Aminmax : Op {
   static constexpr Signature signature = "aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> (min: Tensor, max: Tensor)";
   static constexpr auto doc = "(min, max) over one axis or all.";
-  static constexpr Out out = Out::exact;
+  static constexpr OutRule out{Out::exact};
   std::optional<int64_t> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Aminmax::dim, &Aminmax::keepdim};
@@ -37,7 +37,7 @@ struct Aminmax : Op {
 struct Dist : Op {
   static constexpr Signature signature = "dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor";
   static constexpr auto doc = "p-norm of input - other.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Scalar p;
   static constexpr std::tuple fields{&Dist::p};
   Tensor compose(Inputs in) const;
@@ -46,8 +46,8 @@ struct Dist : Op {
 struct Renorm : Op {
   static constexpr Signature signature = "renorm(input: Tensor, p: Number, dim: int, maxnorm: Number) -> Tensor";
   static constexpr auto doc = "Slices along dim scaled down to a p-norm of at most maxnorm.";
-  static constexpr bool inplace = true;
-  static constexpr Out out = Out::same;
+  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   Scalar p;
   int64_t dim;

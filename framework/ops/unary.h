@@ -7,7 +7,7 @@ namespace weir {
 struct Neg : Pointwise<Neg, Rule::promote> {
   static constexpr Signature signature = "neg(input: Tensor) -> Tensor";
   static constexpr auto doc = "-x.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -15,9 +15,9 @@ struct Neg : Pointwise<Neg, Rule::promote> {
 struct Abs : Pointwise<Abs, Rule::promote> {
   static constexpr Signature signature = "abs(input: Tensor) -> Tensor";
   static constexpr auto doc = "Absolute value, real for complex numbers too.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
-  static constexpr bool holomorphic = false;
+  static constexpr GradientRule gradient{.holomorphic = false};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -25,7 +25,7 @@ struct Abs : Pointwise<Abs, Rule::promote> {
 struct Sign : Pointwise<Sign, Rule::promote> {
   static constexpr Signature signature = "sign(input: Tensor) -> Tensor";
   static constexpr auto doc = "-1, 0 or 1.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -237,21 +237,21 @@ struct Polygamma : Pointwise<Polygamma, Rule::floating> {
 struct Floor : Pointwise<Floor, Rule::promote> {
   static constexpr Signature signature = "floor(input: Tensor) -> Tensor";
   static constexpr auto doc = "Largest integer not above x.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Ceil : Pointwise<Ceil, Rule::promote> {
   static constexpr Signature signature = "ceil(input: Tensor) -> Tensor";
   static constexpr auto doc = "Smallest integer not below x.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Round : Pointwise<Round, Rule::promote> {
   static constexpr Signature signature = "round(input: Tensor, *, decimals: int | None = None) -> Tensor";
   static constexpr auto doc = "Nearest integer, halves to even, at the given number of decimals.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   std::optional<int64_t> decimals;  // given, even as 0, no integers are taken
   static constexpr std::tuple fields{&Round::decimals};
   Meta infer(Inputs in) const;
@@ -261,14 +261,14 @@ struct Round : Pointwise<Round, Rule::promote> {
 struct Trunc : Pointwise<Trunc, Rule::promote> {
   static constexpr Signature signature = "trunc(input: Tensor) -> Tensor";
   static constexpr auto doc = "Integer part.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct Frac : Pointwise<Frac, Rule::real> {
   static constexpr Signature signature = "frac(input: Tensor) -> Tensor";
   static constexpr auto doc = "Fractional part, with the sign of x.";
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -313,8 +313,8 @@ struct Sinc : Pointwise<Sinc, Rule::floating> {
 struct NanToNum : Pointwise<NanToNum, Rule::promote> {
   static constexpr Signature signature = "nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor";
   static constexpr auto doc = "NaN and infinities replaced; by 0 and the largest finite numbers unless given.";
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::same;
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> nan, posinf, neginf;
   static constexpr std::tuple fields{&NanToNum::nan, &NanToNum::posinf, &NanToNum::neginf};
@@ -385,55 +385,10 @@ struct Entr : Pointwise<Entr, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct Isnan : Pointwise<Isnan, Rule::predicate> {
-  static constexpr Signature signature = "isnan(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x NaN?";
-  static constexpr Out out = Out::none;
-};
-
-struct Isinf : Pointwise<Isinf, Rule::predicate> {
-  static constexpr Signature signature = "isinf(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x infinite?";
-  static constexpr Out out = Out::none;
-};
-
-struct Isfinite : Pointwise<Isfinite, Rule::predicate> {
-  static constexpr Signature signature = "isfinite(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x neither infinite nor NaN?";
-  static constexpr Out out = Out::none;
-};
-
-struct Signbit : Pointwise<Signbit, Rule::predicate> {
-  static constexpr Signature signature = "signbit(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is the sign bit set?"; static constexpr Out out = Out::same;
-};
-
-struct Isposinf : Pointwise<Isposinf, Rule::predicate> {
-  static constexpr Signature signature = "isposinf(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x +inf?"; static constexpr Out out = Out::same;
-};
-
-struct Isneginf : Pointwise<Isneginf, Rule::predicate> {
-  static constexpr Signature signature = "isneginf(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x -inf?"; static constexpr Out out = Out::same;
-};
-
-struct LogicalNot : Pointwise<LogicalNot, Rule::predicate> {
-  static constexpr Signature signature = "logical_not(input: Tensor) -> Tensor";
-  static constexpr auto doc = "Is x zero?"; static constexpr bool keeps_history = true;
-};
-
-struct BitwiseNotInt : Pointwise<BitwiseNotInt, Rule::integral> {
-  static constexpr Signature signature = "bitwise_not_int(input: Tensor) -> Tensor";
-  static constexpr auto doc = "~x for integers.";
-  static constexpr Module module = Module::hidden;
-};
-
 /// The family, for registration and for the kernels.
 using UnaryOps = OpList<Neg, Abs, Sign, Square, Sqrt, Rsqrt, Reciprocal, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin,
     Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Erfinv, Lgamma, Digamma, Polygamma, Floor, Ceil, Round, Trunc, Frac,
-    Sigmoid, Logit, Deg2rad, Rad2deg, Sinc, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, Erfcx, Entr, Isnan, Isinf, Isfinite, Signbit,
-    Isposinf, Isneginf, LogicalNot, BitwiseNotInt>;
+    Sigmoid, Logit, Deg2rad, Rad2deg, Sinc, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, Erfcx, Entr>;
 
 namespace fn {
 inline constexpr Fn<Neg> neg;
@@ -487,14 +442,6 @@ inline constexpr Fn<Ndtri> ndtri;
 inline constexpr Fn<LogNdtr> log_ndtr;
 inline constexpr Fn<Erfcx> erfcx;
 inline constexpr Fn<Entr> entr;
-inline constexpr Fn<Isnan> isnan;
-inline constexpr Fn<Isinf> isinf;
-inline constexpr Fn<Isfinite> isfinite;
-inline constexpr Fn<Signbit> signbit;
-inline constexpr Fn<Isposinf> isposinf;
-inline constexpr Fn<Isneginf> isneginf;
-inline constexpr Fn<LogicalNot> logical_not;
-inline constexpr Fn<BitwiseNotInt> bitwise_not_int;
 }  // namespace fn
 
 }  // namespace weir

@@ -8,7 +8,7 @@ struct PowerNorm : Op {
   static constexpr Signature signature = "power_norm(input: Tensor, p: float, dim: list[int], keepdim: bool) -> Tensor";
   static constexpr auto doc = "(sum |x|^p)^(1/p) over dim of real numbers, how many are not zero for p = 0; its gradient where there is none is 0.";
   static constexpr Module module = Module::hidden;
-  static constexpr const char* notation = "reduce dim";
+  static constexpr Notation notation = "reduce dim";
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   double p;
   Dims dim;
@@ -23,7 +23,7 @@ struct VectorNorm : Op {
       "vector_norm(x: Tensor, ord: Number = 2, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "(sum |x|^ord)^(1/ord) over dim, all axes for None or none; inf, -inf and 0 as in NumPy.";
   static constexpr Module module = Module::hidden;
-  static constexpr Out out = Out::same;
+  static constexpr OutRule out{Out::same};
   Scalar ord;
   std::optional<Dims> dim;
   bool keepdim;
@@ -36,7 +36,7 @@ struct PairwiseDistance : Op {
   static constexpr Signature signature =
       "pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "p-norm of x1 - x2 + eps along the last axis. Shape: without it.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double p, eps;
   bool keepdim;
   static constexpr std::tuple fields{&PairwiseDistance::p, &PairwiseDistance::eps, &PairwiseDistance::keepdim};
@@ -46,7 +46,7 @@ struct PairwiseDistance : Op {
 struct CosineSimilarity : Op {
   static constexpr Signature signature = "cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor";
   static constexpr auto doc = "x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along dim, broadcast. Shape: without dim.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t dim;
   double eps;
   static constexpr std::tuple fields{&CosineSimilarity::dim, &CosineSimilarity::eps};

@@ -7,7 +7,7 @@ namespace weir {
 struct Equal : Op {
   static constexpr Signature signature = "equal(input: Tensor, other: Tensor) -> bool";
   static constexpr auto doc = "Are shapes and elements the same?";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 
@@ -15,7 +15,7 @@ struct Allclose : Op {
   static constexpr Signature signature =
       "allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool";
   static constexpr auto doc = "Is |input - other| <= atol + rtol |other| for all elements?";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   double rtol, atol;
   bool equal_nan;
   static constexpr std::tuple fields{&Allclose::rtol, &Allclose::atol, &Allclose::equal_nan};

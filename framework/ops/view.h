@@ -5,7 +5,7 @@
 namespace weir {
 
 struct ViewOp : Op {
-  static constexpr const char* notation = "view";
+  static constexpr Notation notation = "view";
 };
 
 struct View : ViewOp {
@@ -24,7 +24,7 @@ struct ViewDtype : ViewOp {
       "The same bytes in another dtype; where its elements are larger or smaller, the last axis shrinks or grows. RuntimeError where "
       "strides or sizes do not allow it.";
   static constexpr Module module = Module::method;
-  static constexpr bool differentiable = false;
+  static constexpr GradientRule gradient{.exists = false};
   DType dtype;
   static constexpr std::tuple fields{&ViewDtype::dtype};
   Geometry geometry(Inputs in) const;
@@ -33,7 +33,7 @@ struct ViewDtype : ViewOp {
 struct Transpose : ViewOp {
   static constexpr Signature signature = "transpose(input: Tensor, dim0: int, dim1: int) -> Tensor";
   static constexpr auto doc = "Two axes exchanged.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   int64_t dim0, dim1;
   static constexpr std::tuple fields{&Transpose::dim0, &Transpose::dim1};
   Geometry geometry(Inputs in) const;
@@ -47,7 +47,7 @@ struct Swapaxes : Transpose {
 struct MatrixTranspose : ViewOp {
   static constexpr Signature signature = "t(input: Tensor) -> Tensor";
   static constexpr auto doc = "The transpose of a matrix; a vector or 0-d tensor as it is.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   Geometry geometry(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -95,7 +95,7 @@ struct Slice : ViewOp {
 struct Squeeze : ViewOp {
   static constexpr Signature signature = "squeeze(input: Tensor, dim: list[int] | int | None = None) -> Tensor";
   static constexpr auto doc = "Axes of size 1 removed: all, or those named.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   std::optional<Dims> dim;
   static constexpr std::tuple fields{&Squeeze::dim};
   Geometry geometry(Inputs in) const;
@@ -105,7 +105,7 @@ struct Squeeze : ViewOp {
 struct Unsqueeze : ViewOp {
   static constexpr Signature signature = "unsqueeze(input: Tensor, dim: int) -> Tensor";
   static constexpr auto doc = "A new axis of size 1 at dim.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   int64_t dim;
   static constexpr std::tuple fields{&Unsqueeze::dim};
   Geometry geometry(Inputs in) const;
@@ -116,7 +116,7 @@ struct AsStrided : ViewOp {
   static constexpr Signature signature =
       "as_strided(input: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None) -> Tensor";
   static constexpr auto doc = "Any geometry over input's storage. RuntimeError when it reaches beyond.";
-  static constexpr bool inplace = true;
+  static constexpr InplaceRule inplace{.offered = true};
   Dims size, stride;
   std::optional<int64_t> storage_offset;
   static constexpr std::tuple fields{&AsStrided::size, &AsStrided::stride, &AsStrided::storage_offset};
@@ -207,7 +207,7 @@ struct Unbind : Op {
 struct Split : Op {
   static constexpr Signature signature = "split(input: Tensor, split_size: int, dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Views of split_size indices along dim, the last one smaller when it does not divide.";
-  static constexpr bool numpy_names = false;
+  static constexpr CallRule calling{.numpy_names = false};
   int64_t split_size, dim;
   static constexpr std::tuple fields{&Split::split_size, &Split::dim};
   Tensors compose(Inputs in) const;
@@ -217,7 +217,7 @@ struct SplitSizes : Op {
   static constexpr Signature signature =
       "split.sizes(input: Tensor, split_size_or_sections: Sequence[int], dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Views of the given sizes along dim; they must sum to its size.";
-  static constexpr bool numpy_names = false;
+  static constexpr CallRule calling{.numpy_names = false};
   Places sizes;
   int64_t dim;
   static constexpr std::tuple fields{&SplitSizes::sizes, &SplitSizes::dim};

@@ -7,7 +7,7 @@ namespace weir {
 struct ChannelShuffle : Op {
   static constexpr Signature signature = "channel_shuffle(input: Tensor, groups: int) -> Tensor";
   static constexpr auto doc = "Channels of (N, C, *) taken in turn from `groups` groups, row-major. Source: Zhang et al. 2017.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t groups;
   static constexpr std::tuple fields{&ChannelShuffle::groups};
   Tensor compose(Inputs in) const;
@@ -16,7 +16,7 @@ struct ChannelShuffle : Op {
 struct PixelShuffle : Op {
   static constexpr Signature signature = "pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor";
   static constexpr auto doc = "(*, C r^2, H, W) -> (*, C, H r, W r), row-major. Source: Shi et al. 2016.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t upscale_factor;
   static constexpr std::tuple fields{&PixelShuffle::upscale_factor};
   Tensor compose(Inputs in) const;
@@ -25,7 +25,7 @@ struct PixelShuffle : Op {
 struct PixelUnshuffle : Op {
   static constexpr Signature signature = "pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor";
   static constexpr auto doc = "(*, C, H r, W r) -> (*, C r^2, H, W), the inverse of pixel_shuffle.";
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t downscale_factor;
   static constexpr std::tuple fields{&PixelUnshuffle::downscale_factor};
   Tensor compose(Inputs in) const;
@@ -35,9 +35,9 @@ struct ConvTbc : Op {
   static constexpr Signature signature = "conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor";
   static constexpr auto doc =
       "A convolution over time first. Shapes: (T, B, C_in), (K, C_in, C_out), (C_out) to (T + 2 pad - K + 1, B, C_out).";
-  static constexpr bool complex_gradient = false;
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Out out = Out::none;
+  static constexpr OutRule out{Out::none};
   int64_t pad;
   static constexpr std::tuple fields{&ConvTbc::pad};
   Tensor compose(Inputs in) const;
@@ -46,8 +46,8 @@ struct ConvTbc : Op {
 struct Bilinear : Op {
   static constexpr Signature signature = "bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "x1^T W_k x2 + b_k for each output k. Shapes: (*, I), (*, J), (K, I, J), (K) -> (*, K).";
-  static constexpr bool complex_gradient = false;
-  static constexpr Out out = Out::none;
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr OutRule out{Out::none};
   Tensor compose(Inputs in) const;
 };
 

@@ -184,7 +184,7 @@ template <class Op> Loops loops_of() {
 template <class Op> DType computes(const void* p, Inputs in, DType out) {
   const Op& op = *static_cast<const Op*>(p);
   DType compute = out;
-  if constexpr (Op::rule == Rule::compare || Op::rule == Rule::predicate || Op::inplace)
+  if constexpr (Op::rule == Rule::compare || Op::rule == Rule::predicate || Op::inplace.offered)
     compute = compute_dtype(Op::signature.text.data(), Op::rule, in);
   if constexpr (requires { op.computes_in(in); }) compute = op.computes_in(in);
   return compute;
