@@ -45,6 +45,7 @@ KERNELS_WITHOUT_FAMILY = {
     "copying": "copies between layouts and dtypes, for all families",
     "fft_power": "steps of fft.cpp, compiled with other options",
     "loops": "how strided loops run, for all pointwise families",
+    "tiles": "products of bfloat16 by AMX, for products and attention",
 }
 # Families of framework/ (a file name, whatever its folder) without a test of their own.
 _OP_DATABASE = "values and gradients are checked by weir-autotest only"

@@ -150,7 +150,7 @@ struct DetachCopy : CopyOfView {
 struct SplitCopy : CopyOfView {
   static constexpr Signature signature = "split_copy(input: Tensor, split_size: int, dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Copies of `split`.";
-  static constexpr OutRule out{Out::apart};
+  static constexpr OutRule out{Out::apart, OutHistory::kept};
   int64_t split_size, dim;
   static constexpr std::tuple fields{&SplitCopy::split_size, &SplitCopy::dim};
   Tensors compose(Inputs in) const;
@@ -159,7 +159,7 @@ struct SplitCopy : CopyOfView {
 struct SplitWithSizesCopy : CopyOfView {
   static constexpr Signature signature = "split_with_sizes_copy(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]";
   static constexpr auto doc = "Copies of `split_with_sizes`.";
-  static constexpr OutRule out{Out::exact};
+  static constexpr OutRule out{Out::exact, OutHistory::kept};
   Places split_sizes;
   int64_t dim;
   static constexpr std::tuple fields{&SplitWithSizesCopy::split_sizes, &SplitWithSizesCopy::dim};

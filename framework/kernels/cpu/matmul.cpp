@@ -6,6 +6,7 @@
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
+#include "framework/kernels/cpu/tiles.h"
 #include "framework/ops/matmul.h"
 
 namespace weir {
@@ -13,12 +14,6 @@ namespace WEIR_ISA {
 namespace {
 
 constexpr int64_t kSmallProduct = 24 * 24 * 24;  // multiplications; below, setting oneDNN up costs more than the work
-
-// A batch of products: out[b] = a[b] @ w[b] (+ bias along columns). Strides in elements.
-struct Gemm {
-  int64_t batch, n, m, p;
-  Dims a_strides, w_strides, out_strides;  // batch, row, column
-};
 
 // c[i, :] += a[i, k] * w[k, :]; the plain version, and the one for types oneDNN has not. Accumulates in Acc, which is
 // wider than T: small products are cheap and should be right.
@@ -217,6 +212,14 @@ void onednn_gemm(const Gemm& g, DType type, const void* a, const void* w, const 
   entry.primitive.execute(onednn_stream(), args);
 }
 
+// oneDNN copies W across its rows, and A across its columns where these are dense, at half its speed where such lines lie multiples of 2 KiB
+// apart and so share sets of the cache. Our packing reads along lines; elsewhere, and for less work, oneDNN is faster.
+bool packs_better(const Gemm& g) {
+  constexpr int64_t kAlias = 1024, kOften = 256;
+  auto aliased = [](const Dims& s, int dense) { return s[dense] == 1 && s[3 - dense] % kAlias == 0; };
+  return std::min({g.n, g.m, g.p}) >= kOften && g.out_strides[2] == 1 && (aliased(g.w_strides, 2) || aliased(g.a_strides, 1));
+}
+
 // A copy even of a row-major tensor: its strides along axes of size 1 may be what oneDNN refuses.
 Tensor fresh(const Tensor& t) { return copied(t, Meta(t.sizes(), t.dtype())); }
 // In the layout that it has: a transposed weight would cost a transposition beside the cast.
@@ -326,6 +329,8 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
       w = spaced(w, 0, g.n), a = spaced(a, 1, g.p);
       g.a_strides = three(a), g.w_strides = three(w);
     }
+    if (type == DType::bfloat16 && packs_better(g) && has_tiles())
+      return tile_gemm(g, a.data<BFloat16>(), w.data<BFloat16>(), bias ? bias.data<BFloat16>() : nullptr, out.data<BFloat16>());
     return onednn_gemm(g, type, a.raw(), w.raw(), bias ? bias.raw() : nullptr, out.raw());
   }
   if (type == DType::float64 || is_complex(type)) {

@@ -1,0 +1,225 @@
+#include "framework/kernels/cpu/tiles.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "framework/core/parallel.h"
+
+#if defined(__AVX512BW__) && defined(__linux__)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace weir {
+namespace WEIR_ISA {
+namespace {
+
+constexpr int kRows = 16, kRowBytes = 64;             // of a tile
+constexpr int64_t kTile = kTileStep / 2;              // numbers
+constexpr int64_t kCachedSteps = 8;                   // of a panel, which then takes a third of a first-level cache
+constexpr int64_t kBlockPanels = 8;                   // of each factor, which then take a quarter of a second-level cache each
+constexpr int64_t kPackNumbers = 1 << 15;             // below, one thread packs faster
+
+// Names of registers are part of an instruction, and so of its text. The compiler itself never uses tiles.
+template <int T> void load_tile(const void* p, int64_t stride) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(p), "r"(stride), "i"(T) : "memory");
+}
+template <int T> void store_tile(void* p, int64_t stride) {
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(p), "r"(stride), "i"(T) : "memory");
+}
+template <int T> void clear_tile() { asm volatile("tilezero %%tmm%c0" ::"i"(T)); }
+template <int C, int A, int B> void multiply_tiles() {
+  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(C), "i"(A), "i"(B));
+}
+
+__mmask32 first(int64_t n) { return n >= 32 ? ~__mmask32(0) : (__mmask32(1) << std::max<int64_t>(n, 0)) - 1; }
+
+// A tile of pairs along the summed axis: by lines where these are dense along it, else by pairs.
+void load_pairs(const Factor& x, int64_t line, int64_t depth, __m512i r[kRows]) {
+  const BFloat16* from = x.data + line * x.line_stride + depth * x.depth_stride;
+  if (x.depth_stride == 1) {
+    const __mmask32 some = first(x.depth - depth);
+    for (int i = 0; i < kRows; i++)
+      r[i] = line + i < x.lines ? _mm512_maskz_loadu_epi16(some, from + i * x.line_stride) : _mm512_setzero_si512();
+    return;
+  }
+  const __mmask16 some = __mmask16(first(std::min<int64_t>(x.lines - line, kRows)));
+  auto load = [&](int64_t k) { return depth + k < x.depth ? _mm256_maskz_loadu_epi16(some, from + k * x.depth_stride) : _mm256_setzero_si256(); };
+  for (int i = 0; i < kRows; i++)
+    r[i] = _mm512_or_si512(_mm512_cvtepu16_epi32(load(2 * i)), _mm512_slli_epi32(_mm512_cvtepu16_epi32(load(2 * i + 1)), 16));
+}
+
+void transpose(__m512i r[kRows]) {
+  __m512i t[kRows];
+  for (int i = 0; i < kRows; i += 2) t[i] = _mm512_unpacklo_epi32(r[i], r[i + 1]), t[i + 1] = _mm512_unpackhi_epi32(r[i], r[i + 1]);
+  for (int i = 0; i < kRows; i += 4)
+    for (int j = 0; j < 2; j++) {
+      r[i + 2 * j] = _mm512_unpacklo_epi64(t[i + j], t[i + 2 + j]);
+      r[i + 2 * j + 1] = _mm512_unpackhi_epi64(t[i + j], t[i + 2 + j]);
+    }
+  for (int i = 0; i < kRows; i += 8)
+    for (int j = 0; j < 4; j++) {
+      t[i + j] = _mm512_shuffle_i32x4(r[i + j], r[i + 4 + j], 0x88);
+      t[i + 4 + j] = _mm512_shuffle_i32x4(r[i + j], r[i + 4 + j], 0xdd);
+    }
+  for (int j = 0; j < 8; j++) {
+    r[j] = _mm512_shuffle_i32x4(t[j], t[8 + j], 0x88);
+    r[8 + j] = _mm512_shuffle_i32x4(t[j], t[8 + j], 0xdd);
+  }
+}
+
+void pack(const Factor& x, bool by_lines, int64_t panel, int64_t first_step, int64_t steps, BFloat16* to) {
+  __m512i r[kRows];
+  for (int64_t s = first_step; s < first_step + steps; s++)
+    for (int64_t half = 0; half < 2; half++, to += kTile) {
+      load_pairs(x, panel * kTileLines + half * kRows, s * kTileDepth, r);
+      if ((x.depth_stride == 1) != by_lines) transpose(r);
+      for (int i = 0; i < kRows; i++) _mm512_store_si512(to + i * 2 * kRows, r[i]);
+    }
+}
+
+__m256i rounded(__m512 x) {
+  const __m512i bits = _mm512_castps_si512(x);
+  const __m512i up = _mm512_add_epi32(_mm512_set1_epi32(0x7fff), _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1)));
+  const __m512i near = _mm512_srli_epi32(_mm512_add_epi32(bits, up), 16);
+  return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(near, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_set1_epi32(0x7fc0)));
+}
+
+// Both factors of a product, packed whole.
+struct Packed {
+  Tensor numbers;
+  int64_t panels, steps;
+  BFloat16* panel(int64_t b, int64_t i, int64_t step) const { return numbers.data<BFloat16>() + ((b * panels + i) * steps + step) * kTileStep; }
+};
+using Pack = void (*)(const Factor&, int64_t, int64_t, int64_t, BFloat16*);
+Packed packed(const Factor& x, int64_t batch, int64_t batch_stride, Pack pack) {
+  Packed to{{}, tile_panels(x.lines), tile_steps(x.depth)};
+  to.numbers = empty(Dims{batch * to.panels * to.steps * kTileStep}, DType::bfloat16);
+  parallel_for(batch * to.panels * to.steps, kPackNumbers / kTileStep, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) {  // steps of one panel at a time
+      const int64_t line = i / to.steps, step = i % to.steps, count = std::min(to.steps - step, end - i);
+      Factor one = x;
+      one.data += line / to.panels * batch_stride;
+      pack(one, line % to.panels, step, count, to.panel(0, line, step));
+      i += count;
+    }
+  });
+  return to;
+}
+
+}  // namespace
+
+bool has_tiles() {
+  static const bool granted = [] {
+    constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24;
+    constexpr long kAskPermission = 0x1023, kTileData = 18;  // Source: Linux, Documentation/arch/x86/xstate.rst
+    unsigned a, b, c, d = 0;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & kBfloat16) || !(d & kTiles)) return false;
+    return syscall(SYS_arch_prctl, kAskPermission, kTileData) == 0;
+  }();
+  return granted;
+}
+
+Tiles::Tiles() {
+  struct alignas(64) { uint8_t palette = 1, start = 0, unused[14] = {}; uint16_t bytes[16] = {}; uint8_t rows[16] = {}; } shapes;
+  std::fill_n(shapes.bytes, 8, kRowBytes), std::fill_n(shapes.rows, 8, kRows);
+  asm volatile("ldtilecfg %0" ::"m"(shapes));
+}
+Tiles::~Tiles() { asm volatile("tilerelease"); }
+
+void pack_left(const Factor& x, int64_t panel, int64_t first, int64_t steps, BFloat16* to) { pack(x, true, panel, first, steps, to); }
+void pack_right(const Factor& x, int64_t panel, int64_t first, int64_t steps, BFloat16* to) { pack(x, false, panel, first, steps, to); }
+
+void pack_left_row(const float* x, int64_t n, int64_t line, int64_t steps, BFloat16* panel) {
+  BFloat16* to = panel + line / kRows * kTile + line % kRows * kTileDepth;
+  auto part = [&](int64_t i) {
+    const __mmask16 some = __mmask16(first(std::min<int64_t>(n - i, kRows)));
+    return rounded(_mm512_maskz_loadu_ps(some, x + i));
+  };
+  for (int64_t i = 0; i < steps * kTileDepth; i += kTileDepth, to += kTileStep)
+    _mm512_store_si512(to, _mm512_inserti64x4(_mm512_castsi256_si512(part(i)), part(i + kRows), 1));
+}
+
+void multiply_panels(const BFloat16* left, const BFloat16* right, int64_t steps, float* c, int64_t ld, bool add) {
+  const int64_t row = ld * sizeof(float);
+  float* below = c + kRows * ld;
+  if (add) load_tile<0>(c, row), load_tile<1>(c + kRows, row), load_tile<2>(below, row), load_tile<3>(below + kRows, row);
+  else clear_tile<0>(), clear_tile<1>(), clear_tile<2>(), clear_tile<3>();
+  for (int64_t s = 0; s < steps; s++, left += kTileStep, right += kTileStep) {
+    load_tile<4>(left, kRowBytes), load_tile<6>(right, kRowBytes);
+    multiply_tiles<0, 4, 6>();
+    load_tile<7>(right + kTile, kRowBytes);
+    multiply_tiles<1, 4, 7>();
+    load_tile<5>(left + kTile, kRowBytes);
+    multiply_tiles<2, 5, 6>(), multiply_tiles<3, 5, 7>();
+  }
+  store_tile<0>(c, row), store_tile<1>(c + kRows, row), store_tile<2>(below, row), store_tile<3>(below + kRows, row);
+}
+
+void round_to_bfloat16(const float* x, int64_t n, BFloat16* to) {
+  for (int64_t i = 0; i < n; i += kRows) {
+    const __mmask16 some = __mmask16(first(std::min<int64_t>(n - i, kRows)));
+    _mm256_mask_storeu_epi16(to + i, some, rounded(_mm512_maskz_loadu_ps(some, x + i)));
+  }
+}
+
+void tile_gemm(const Gemm& g, const BFloat16* a, const BFloat16* w, const BFloat16* bias, BFloat16* out) {
+  const Packed left = packed({a, g.n, g.m, g.a_strides[1], g.a_strides[2]}, g.batch, g.a_strides[0], pack_left);
+  const Packed right = packed({w, g.p, g.m, g.w_strides[2], g.w_strides[1]}, g.batch, g.w_strides[0], pack_right);
+  std::vector<float> shift(right.panels * kTileLines);
+  for (int64_t j = 0; bias && j < g.p; j++) shift[j] = float(bias[j]);
+
+  int64_t rows = std::min(kBlockPanels, left.panels), columns = std::min(kBlockPanels, right.panels);  // panels of a block
+  auto parts = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
+  auto blocks = [&] { return g.batch * parts(left.panels, rows) * parts(right.panels, columns); };
+  while (blocks() < 4 * omp_get_max_threads() && std::max(rows, columns) > 1) (rows >= columns ? rows : columns) = parts(std::max(rows, columns), 2);
+  const int64_t down = parts(left.panels, rows), across = parts(right.panels, columns);
+
+  parallel_for(blocks(), 1, [&](int64_t begin, int64_t end) {
+    Tiles tiles;
+    const Tensor sums = empty(Dims{rows * columns * kTileStep}, DType::float32);
+    auto finish = [&](const float* c, int64_t b, int64_t i, int64_t j) {
+      const int64_t height = std::min(kTileLines, g.n - i * kTileLines), width = g.p - j * kTileLines;
+      BFloat16* to = out + b * g.out_strides[0] + i * kTileLines * g.out_strides[1] + j * kTileLines;
+      for (int64_t k = 0; k < std::min(kTileLines, width); k += kRows) {
+        const __m512 add = _mm512_loadu_ps(shift.data() + j * kTileLines + k);
+        const __mmask16 some = __mmask16(first(std::min<int64_t>(width - k, kRows)));
+        for (int64_t r = 0; r < height; r++)
+          _mm256_mask_storeu_epi16(to + r * g.out_strides[1] + k, some, rounded(_mm512_add_ps(_mm512_load_ps(c + r * kTileLines + k), add)));
+      }
+    };
+    for (int64_t block = begin; block < end; block++) {
+      const int64_t b = block / (down * across), i0 = block / across % down * rows, j0 = block % across * columns;
+      for (int64_t step = 0; step < left.steps; step += kCachedSteps) {
+        const int64_t steps = std::min(kCachedSteps, left.steps - step);
+        float* c = sums.data<float>();
+        for (int64_t i = i0; i < std::min(i0 + rows, left.panels); i++)
+          for (int64_t j = j0; j < std::min(j0 + columns, right.panels); j++, c += kTileStep) {
+            multiply_panels(left.panel(b, i, step), right.panel(b, j, step), steps, c, kTileLines, step > 0);
+            if (step + steps == left.steps) finish(c, b, i, j);
+          }
+      }
+    }
+  });
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir
+#else
+namespace weir {
+namespace WEIR_ISA {
+
+bool has_tiles() { return false; }
+Tiles::Tiles() {}
+Tiles::~Tiles() {}
+void pack_left(const Factor&, int64_t, int64_t, int64_t, BFloat16*) {}
+void pack_right(const Factor&, int64_t, int64_t, int64_t, BFloat16*) {}
+void pack_left_row(const float*, int64_t, int64_t, int64_t, BFloat16*) {}
+void multiply_panels(const BFloat16*, const BFloat16*, int64_t, float*, int64_t, bool) {}
+void round_to_bfloat16(const float*, int64_t, BFloat16*) {}
+void tile_gemm(const Gemm&, const BFloat16*, const BFloat16*, const BFloat16*, BFloat16*) {}
+
+}  // namespace WEIR_ISA
+}  // namespace weir
+#endif
