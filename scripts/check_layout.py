@@ -32,6 +32,15 @@ FORBIDDEN_IMPORTS = {"framework": {*TOOLS.values(), "torch"},
 TOOL_ORDER = {"autotest": ("cases", "check", "workers", "generate", "campaign", "opdb"), "bench": ("case", "inputs", "answers", "worker", "opdb", "cases"),
               "dlperf": ("weights", "models", "data", "trainers")}
 
+# The op layer of the Python package, which spells calls and computes nothing: what reads values on the host is hidden from tracer and device.
+OP_LAYER = ("_composites/", "nn/functional/", "signal/", "fft.py", "linalg.py", "masked.py", "special.py")
+VALUE_READERS = {"item", "tolist", "numpy", "__array__"}
+READS_VALUES = {
+    "framework/weir/_composites/elementwise.py: bool(input)": "is_nonzero asks for a truth of Python's",
+    "framework/weir/_composites/matrix.py: dims.item()": "tensordot takes its axes as a tensor too",
+    "framework/weir/_composites/matrix.py: dims.tolist()": "tensordot takes its axes as a tensor too",
+}
+
 MAX_LINES = 500
 SOURCES = {".py", ".cpp", ".h", ".cu", ".c", ".cmake"}
 LONG: dict = {}  # path: why it holds one idea all the same
@@ -77,7 +86,7 @@ def main(root: Path) -> int:
 def violations(root: Path) -> list[str]:
     """Returns all violations in the tree at `root`, sorted within each rule."""
     files = sorted(tracked(root))
-    rules = (top_level, include_direction, import_direction, tool_direction, kernel_families, names, test_names, lengths,
+    rules = (top_level, include_direction, kernel_calls, import_direction, tool_direction, op_layer, kernel_families, names, test_names, lengths,
              test_mirror)
     return [line for rule in rules for line in rule(root, files)]
 
@@ -121,6 +130,13 @@ def _may_include(folder: str, target: str) -> bool:
     if to == "kernels":
         return rest in KERNEL_DOORS and ORDER.index(folder) > ORDER.index(to)
     return ORDER.index(to) <= ORDER.index(folder)
+
+
+def kernel_calls(root: Path, files: list[str]) -> list[str]:
+    """Kernels never call the door back."""
+    door = re.compile(r"(?<![\w.>])(find_op|call|call_list|call_below)\(|\bfn::")
+    return [f"{name} calls the door ({found[0]}): a kernel may use other kernels only" for name in files
+            if name.startswith("framework/kernels/") and Path(name).suffix in SOURCES and (found := door.search((root / name).read_text()))]
 
 
 def import_direction(root: Path, files: list[str]) -> list[str]:
@@ -168,6 +184,39 @@ def _relative(path: Path, inside: list[str]) -> set[str]:
             names = [node.module] if node.module else [alias.name for alias in node.names]
             found |= {".".join([*package, name]).split(".")[0] for name in names}
     return found
+
+
+def op_layer(root: Path, files: list[str]) -> list[str]:
+    """Nothing in Python between the parsing of arguments and a kernel reads a tensor's values, computes in NumPy or has a gradient of its own."""
+    found, excused = [], set()
+    for name in files:
+        if not name.startswith("framework/weir/") or not name.endswith(".py") or not name.removeprefix("framework/weir/").startswith(OP_LAYER):
+            continue
+        for what in _computes_in_python(ast.parse((root / name).read_text(), name)):
+            excuse = f"{name}: {what}"
+            excused.add(excuse)
+            if excuse not in READS_VALUES:
+                found.append(f"{excuse}: the op layer may not; make it an op (docs/add_an_op.md)")
+    return found + _stale("READS_VALUES", READS_VALUES.keys() - excused, root)
+
+
+def _computes_in_python(tree: ast.AST):
+    """What a module does with values, as short pieces of source."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            yield from (f"import {n}" for n in names if n.split(".")[0] == "numpy")
+        elif isinstance(node, ast.ClassDef):
+            yield from (f"class {node.name}({ast.unparse(b)})" for b in node.bases if ast.unparse(b).split(".")[-1] == "Function")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in VALUE_READERS:
+            yield ast.unparse(node)
+        elif isinstance(node, ast.FunctionDef):
+            tensors = {a.arg for a in (*node.args.args, *node.args.kwonlyargs) if a.annotation and ast.unparse(a.annotation) == "Tensor"}
+            for part in ast.walk(node):
+                if isinstance(part, ast.Call) and ast.unparse(part.func) in ("bool", "int", "float") and part.args and ast.unparse(part.args[0]) in tensors:
+                    yield ast.unparse(part)
+                elif isinstance(part, (ast.For, ast.comprehension)) and ast.unparse(part.iter) in tensors:
+                    yield f"for {ast.unparse(part.target)} in {ast.unparse(part.iter)}"
 
 
 def kernel_families(root: Path, files: list[str]) -> list[str]:

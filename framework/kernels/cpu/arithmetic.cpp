@@ -1,6 +1,7 @@
-#include "framework/ops/arithmetic.h"
+#include "framework/kernels/cpu/arithmetic.h"
 
 #include "framework/kernels/cpu/pointwise.h"
+#include "framework/ops/arithmetic.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -53,6 +54,13 @@ static void power(const Pow& op, Inputs in, Outputs out) {
 
 static const PointwiseKernels<ArithmeticOps> kernels;
 static const bool powers = (set_kernel<Pow, power>(DeviceType::cpu), true);
+
+void add(const Tensor& a, const Tensor& b, const Tensor& out) {
+  Add op;
+  op.alpha = 1;
+  Tensor pair[2] = {a, b}, to[1] = {out};
+  kernel_slots<Add>[int(DeviceType::cpu)](&op, Inputs(pair, 2), Outputs(to, 1));
+}
 
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
@@ -373,11 +374,7 @@ void linear(const Linear&, Inputs in, Outputs out) {
   Tensor result = alias(out[0], Dims{n, p}, Dims{p, 1}, out[0]->offset);
   bool vector = b && b.ndim() == 1 && b.numel() == p;
   gemm(rows, wt, vector ? b : Tensor(), result);
-  if (b && !vector) {  // a bias of another shape that broadcasts
-    static const OpType* add = find_op("add");
-    Tensor pair[2] = {out[0], b}, to[1] = {out[0]};
-    call(*add, add->defaults.data(), pair, to);
-  }
+  if (b && !vector) add(out[0], b, out[0]);  // a bias of another shape that broadcasts
 }
 
 }  // namespace
