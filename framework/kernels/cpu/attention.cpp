@@ -119,73 +119,86 @@ bool fits_tiles(Inputs in) {
   return in[0].dtype() == DType::bfloat16 && in[1].dtype() == DType::bfloat16 && in[2].dtype() == DType::bfloat16 && has_tiles();
 }
 
-// Keys and values of one head as right factors, and a block of queries and its probabilities as left ones.
-struct TileBuffers {
-  int64_t width_steps, key_steps, value_panels;
+// A factor packed whole, and room for one.
+struct Panels {
+  int64_t panels, steps;
   Tensor numbers;
-  BFloat16 *keys, *values, *queries, *shares;
-
-  explicit TileBuffers(const Problem& p) : width_steps(tile_steps(p.width)), key_steps(tile_steps(p.keys)), value_panels(tile_panels(p.values)) {
-    const int64_t of_keys = tile_panels(p.keys) * width_steps, of_values = value_panels * key_steps, of_queries = kQueries / kTileLines * width_steps;
-    numbers = empty(Dims{(of_keys + of_values + of_queries + kQueries * kKeys / kTileStep) * kTileStep}, DType::bfloat16);
-    keys = numbers.data<BFloat16>();
-    values = keys + of_keys * kTileStep, queries = values + of_values * kTileStep, shares = queries + of_queries * kTileStep;
+  Panels(int64_t lines, int64_t depth) : panels(tile_panels(lines)), steps(tile_steps(depth)), numbers(empty(Dims{panels * steps * kTileStep}, DType::bfloat16)) {}
+  BFloat16* at(int64_t panel, int64_t step = 0) const { return numbers.data<BFloat16>() + (panel * steps + step) * kTileStep; }
+  void left(const Factor& x) {
+    for (int64_t i = 0; i < tile_panels(x.lines); i++) pack_left(x, i, 0, tile_steps(x.depth), at(i));
   }
-  void pack_head(PlaneOf<BFloat16> k, PlaneOf<BFloat16> v, const Problem& p) {
-    for (int64_t i = 0; i < tile_panels(p.keys); i++) pack_right({k.data, p.keys, p.width, k.ld, 1}, i, 0, width_steps, keys + i * width_steps * kTileStep);
-    for (int64_t i = 0; i < value_panels; i++) pack_right({v.data, p.values, p.keys, 1, v.ld}, i, 0, key_steps, values + i * key_steps * kTileStep);
-  }
-  void pack_queries(PlaneOf<BFloat16> q, int64_t i, int64_t rows, int64_t width) {
-    for (int64_t panel = 0; panel < tile_panels(rows); panel++)
-      pack_left({q.data + i * q.ld, rows, width, q.ld, 1}, panel, 0, width_steps, queries + panel * width_steps * kTileStep);
-  }
-  /// Row r of probabilities, zeros behind `columns` of them.
-  void pack_shares(int64_t r, const float* row, int64_t columns) {
-    constexpr int64_t steps = kKeys / kTileDepth;
-    pack_left_row(row, columns, r % kTileLines, steps, shares + r / kTileLines * steps * kTileStep);
+  void right(const Factor& x) {
+    for (int64_t i = 0; i < tile_panels(x.lines); i++) pack_right(x, i, 0, tile_steps(x.depth), at(i));
   }
 };
 
+// Lines [first, first + count) of a right factor, and of the summed axis what begins at `depth`.
+struct Part {
+  const Panels& of;
+  int64_t first, count, depth, length;
+};
+// c (rows `ld` apart) = or += the first `rows` lines of a left factor times a part of a right one.
+void multiply(const Panels& a, int64_t rows, const Part& b, float* c, int64_t ld, bool add) {
+  for (int64_t i = 0; i < tile_panels(rows); i++)
+    for (int64_t j = 0; j < tile_panels(b.count); j++)
+      multiply_panels(a.at(i), b.of.at(b.first / kTileLines + j, b.depth / kTileDepth), tile_steps(b.length), c + i * kTileLines * ld + j * kTileLines, ld, add);
+}
+int64_t whole_panels(int64_t lines) { return tile_panels(lines) * kTileLines; }
+
+// A block of queries and of keys by tiles: scores before they are scaled.
+struct Scores {
+  const Problem& p;
+  Panels keys, queries;
+  std::vector<float> s;
+
+  explicit Scores(const Problem& p) : p(p), keys(p.keys, p.width), queries(kQueries, p.width), s(kQueries * kLine) {}
+  float* row(int64_t r) { return s.data() + r * kLine; }
+  /// Computes and masks them. Returns what they are still to be multiplied by: a mask is added to what has been scaled.
+  float compute(int64_t n, int64_t h, int64_t i, int64_t rows, int64_t j, int64_t columns) {
+    multiply(queries, rows, {keys, j, columns, 0, p.width}, s.data(), kLine, false);
+    const bool later = !p.mask && p.scale > 0;
+    for (int64_t r = 0; !later && r < rows; r++) map(row(r), row(r), columns, [by = Vec<float>(p.scale)](Vec<float> x) { return x * by; });
+    p.hide(n, h, i, rows, j, columns, s.data());
+    return later ? p.scale : 1;
+  }
+};
+Factor rows_of(PlaneOf<BFloat16> x, int64_t first, int64_t lines, int64_t width) { return {x.data + first * x.ld, lines, width, x.ld, 1}; }
+Factor columns_of(PlaneOf<BFloat16> x, int64_t first, int64_t lines, int64_t width) { return {x.data + first * x.ld, width, lines, 1, x.ld}; }
+
+// A result of bfloat16 whose rows are dense: `out` itself where it is so.
+Tensor dense_result(const Tensor& out) {
+  return out.dtype() == DType::bfloat16 && out.strides()[3] == 1 ? out : empty(out.sizes(), DType::bfloat16);
+}
+
 void forward_by_tiles(const FlashAttention& op, Inputs in, Outputs out) {
-  Tensor q = dense_rows(in[0], DType::bfloat16), k = dense_rows(in[1], DType::bfloat16), v = dense_rows(in[2], DType::bfloat16);
+  Tensor q = dense_rows(in[0], DType::bfloat16), k = dense_rows(in[1], DType::bfloat16), v = dense_rows(in[2], DType::bfloat16), y = dense_result(out[0]);
   const Problem p(op, q, k, v, in[3]);
-  const bool direct = out[0].dtype() == DType::bfloat16 && out[0].strides()[3] == 1;
-  Tensor y = direct ? out[0] : empty(out[0].sizes(), DType::bfloat16);
   Tensor log_sums = out[1].is_contiguous() ? out[1] : empty(out[1].sizes(), DType::float32);
-  const int64_t blocks = (p.queries + kQueries - 1) / kQueries, repeat = p.heads / p.groups;
+  const int64_t blocks = (p.queries + kQueries - 1) / kQueries, repeat = p.heads / p.groups, line = whole_panels(p.values);
   parallel_for(p.batch * p.heads * blocks, 1, [&](int64_t b, int64_t e) {
     Tiles tiles;
-    TileBuffers packed(p);
-    const int64_t line = packed.value_panels * kTileLines;
-    std::vector<float> s(kQueries * kLine), acc(kQueries * line);
-    for (int64_t block = b, head = -1; block < e; block++) {
+    Scores scores(p);
+    Panels values(p.values, p.keys), shares(kQueries, kKeys);
+    std::vector<float> acc(kQueries * line);
+    for (int64_t block = b, packed = -1; block < e; block++) {
       const int64_t n = block / blocks / p.heads, h = block / blocks % p.heads, i = block % blocks * kQueries, rows = std::min(kQueries, p.queries - i);
-      if (int64_t group = n * p.groups + h / repeat; group != head) {
-        packed.pack_head(plane<BFloat16>(k, n, h / repeat), plane<BFloat16>(v, n, h / repeat), p);
-        head = group;
+      if (int64_t group = n * p.groups + h / repeat; group != packed) {
+        scores.keys.right(rows_of(plane<BFloat16>(k, n, h / repeat), 0, p.keys, p.width));
+        values.right(columns_of(plane<BFloat16>(v, n, h / repeat), 0, p.keys, p.values));
+        packed = group;
       }
-      packed.pack_queries(plane<BFloat16>(q, n, h), i, rows, p.width);
+      scores.queries.left(rows_of(plane<BFloat16>(q, n, h), i, rows, p.width));
       RunningSoftmax softmax;
       std::fill(acc.begin(), acc.end(), 0.0f);
       for (int64_t j = 0, end = p.last_key(i, rows); j < end; j += kKeys) {
-        const int64_t columns = std::min(kKeys, end - j), steps = tile_steps(columns);
-        for (int64_t r = 0; r < tile_panels(rows); r++)
-          for (int64_t c = 0; c < tile_panels(columns); c++)
-            multiply_panels(packed.queries + r * packed.width_steps * kTileStep, packed.keys + (j / kTileLines + c) * packed.width_steps * kTileStep,
-                            packed.width_steps, s.data() + r * kTileLines * kLine + c * kTileLines, kLine, false);
-        // A mask is added to what has been scaled; else the softmax scales by the way.
-        const bool later = !p.mask && p.scale > 0;
-        for (int64_t r = 0; !later && r < rows; r++) map(s.data() + r * kLine, s.data() + r * kLine, columns, [by = Vec<float>(p.scale)](Vec<float> x) { return x * by; });
-        p.hide(n, h, i, rows, j, columns, s.data());
+        const int64_t columns = std::min(kKeys, end - j);
+        const float scale = scores.compute(n, h, i, rows, j, columns);
         for (int64_t r = 0; r < rows; r++) {
-          softmax.take(r, s.data() + r * kLine, columns, later ? p.scale : 1, acc.data() + r * line, p.values);
-          packed.pack_shares(r, s.data() + r * kLine, columns);
+          softmax.take(r, scores.row(r), columns, scale, acc.data() + r * line, p.values);
+          pack_left_row(scores.row(r), columns, r % kTileLines, shares.steps, shares.at(r / kTileLines));
         }
-        for (int64_t r = rows; r < tile_panels(rows) * kTileLines; r++) packed.pack_shares(r, nullptr, 0);
-        for (int64_t r = 0; r < tile_panels(rows); r++)
-          for (int64_t c = 0; c < packed.value_panels; c++)
-            multiply_panels(packed.shares + r * (kKeys / kTileDepth) * kTileStep, packed.values + (c * packed.key_steps + j / kTileDepth) * kTileStep, steps,
-                            acc.data() + r * kTileLines * line + c * kTileLines, line, true);
+        multiply(shares, rows, {values, 0, p.values, j, columns}, acc.data(), line, true);
       }
       PlaneOf<BFloat16> to = plane<BFloat16>(y, n, h);
       for (int64_t r = 0; r < rows; r++) {
@@ -196,7 +209,7 @@ void forward_by_tiles(const FlashAttention& op, Inputs in, Outputs out) {
       }
     }
   });
-  if (!direct) run_copy(y, out[0]);
+  if (!(y == out[0])) run_copy(y, out[0]);
   if (!(log_sums == out[1])) run_copy(log_sums, out[1]);
 }
 
@@ -232,7 +245,73 @@ void forward(const FlashAttention& op, Inputs in, Outputs out) {
   if (!(log_sums == out[1])) run_copy(log_sums, out[1]);
 }
 
+void backward_by_tiles(const FlashAttentionBackward& op, Inputs in, Outputs out) {
+  constexpr DType kType = DType::bfloat16;
+  Tensor dy = dense_rows(in[0], kType), q = dense_rows(in[1], kType), k = dense_rows(in[2], kType), v = dense_rows(in[3], kType), y = dense_rows(in[5], kType);
+  Tensor log_sums = row_major(in[6]), d[3] = {dense_result(out[0]), dense_result(out[1]), dense_result(out[2])};
+  const Problem p(op, q, k, v, in[4]);
+  const int64_t repeat = p.heads / p.groups, width = whole_panels(p.width), values = whole_panels(p.values), keys = whole_panels(p.keys);
+  parallel_for(p.batch * p.groups, 1, [&](int64_t b, int64_t e) {
+    Tiles tiles;
+    Scores scores(p);
+    Panels values_by_key(p.keys, p.values), keys_by_width(p.width, p.keys), given(kQueries, p.values), given_by_value(p.values, kQueries),
+        queries_by_width(p.width, kQueries), turned(kKeys, kQueries), of_scores(kQueries, kKeys);
+    std::vector<float> ds(kQueries * kLine), dq(kQueries * width), dk(keys * width), dv(keys * values);
+    std::vector<BFloat16> rounded(kQueries * kLine);
+    const PlaneOf<BFloat16> block{rounded.data(), kLine};
+    for (int64_t item = b; item < e; item++) {
+      const int64_t n = item / p.groups, g = item % p.groups;
+      scores.keys.right(rows_of(plane<BFloat16>(k, n, g), 0, p.keys, p.width));
+      keys_by_width.right(columns_of(plane<BFloat16>(k, n, g), 0, p.keys, p.width));
+      values_by_key.right(rows_of(plane<BFloat16>(v, n, g), 0, p.keys, p.values));
+      std::fill(dk.begin(), dk.end(), 0.0f), std::fill(dv.begin(), dv.end(), 0.0f);
+      for (int64_t h = g * repeat; h < (g + 1) * repeat; h++) {
+        const PlaneOf<BFloat16> from = plane<BFloat16>(q, n, h), grad = plane<BFloat16>(dy, n, h), made = plane<BFloat16>(y, n, h), to = plane<BFloat16>(d[0], n, h);
+        const float* log_sum = log_sums.data<float>() + (n * p.heads + h) * p.queries;
+        for (int64_t i = 0; i < p.queries; i += kQueries) {
+          const int64_t rows = std::min(kQueries, p.queries - i);
+          scores.queries.left(rows_of(from, i, rows, p.width)), queries_by_width.right(columns_of(from, i, rows, p.width));
+          given.left(rows_of(grad, i, rows, p.values)), given_by_value.right(columns_of(grad, i, rows, p.values));
+          float dot[kQueries] = {};
+          for (int64_t r = 0; r < rows; r++)
+            for (int64_t c = 0; c < p.values; c++) dot[r] += float(grad.data[(i + r) * grad.ld + c]) * float(made.data[(i + r) * made.ld + c]);
+          std::fill(dq.begin(), dq.end(), 0.0f);
+          for (int64_t j = 0, end = p.last_key(i, rows); j < end; j += kKeys) {
+            const int64_t columns = std::min(kKeys, end - j);
+            const float scale = scores.compute(n, h, i, rows, j, columns);
+            for (int64_t r = 0; r < rows; r++) {
+              exponentials(scores.row(r), columns, scale, log_sum[i + r]);
+              round_to_bfloat16(scores.row(r), columns, rounded.data() + r * kLine);
+            }
+            turned.left(columns_of(block, 0, rows, columns));
+            multiply(turned, columns, {given_by_value, 0, p.values, 0, rows}, dv.data() + j * values, values, true);
+            multiply(given, rows, {values_by_key, j, columns, 0, p.values}, ds.data(), kLine, false);
+            for (int64_t r = 0; r < rows; r++) {
+              float* row = ds.data() + r * kLine;
+              for (int64_t c = 0; c < columns; c++) row[c] = scores.row(r)[c] * (row[c] - dot[r]) * p.scale;
+              pack_left_row(row, columns, r % kTileLines, of_scores.steps, of_scores.at(r / kTileLines));
+              round_to_bfloat16(row, columns, rounded.data() + r * kLine);
+            }
+            multiply(of_scores, rows, {keys_by_width, 0, p.width, j, columns}, dq.data(), width, true);
+            turned.left(columns_of(block, 0, rows, columns));
+            multiply(turned, columns, {queries_by_width, 0, p.width, 0, rows}, dk.data() + j * width, width, true);
+          }
+          for (int64_t r = 0; r < rows; r++) round_to_bfloat16(dq.data() + r * width, p.width, to.data + (i + r) * to.ld);
+        }
+      }
+      const PlaneOf<BFloat16> to_keys = plane<BFloat16>(d[1], n, g), to_values = plane<BFloat16>(d[2], n, g);
+      for (int64_t j = 0; j < p.keys; j++) {
+        round_to_bfloat16(dk.data() + j * width, p.width, to_keys.data + j * to_keys.ld);
+        round_to_bfloat16(dv.data() + j * values, p.values, to_values.data + j * to_values.ld);
+      }
+    }
+  });
+  for (int i = 0; i < 3; i++)
+    if (!(d[i] == out[i])) run_copy(d[i], out[i]);
+}
+
 void backward(const FlashAttentionBackward& op, Inputs in, Outputs out) {
+  if (fits_tiles(in.subspan(1))) return backward_by_tiles(op, in, out);
   Tensor dy = dense_rows(in[0]), q = dense_rows(in[1]), k = dense_rows(in[2]), v = dense_rows(in[3]), y = dense_rows(in[5]), log_sums = row_major(in[6]);
   const Problem p(op, q, k, v, in[4]);
   Tensor d[3];

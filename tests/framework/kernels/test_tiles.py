@@ -60,3 +60,19 @@ def test_attention(heads, groups, queries, keys, width, values, kind):
     shares = np.exp(scores - scores.max(-1, keepdims=True))
     expected = shares / shares.sum(-1, keepdims=True) @ v64
     np.testing.assert_allclose(y.double().numpy(), expected, rtol=2**-6, atol=2**-6)
+
+
+@pytest.mark.parametrize("heads, groups, queries, keys, width, values", [(2, 2, 64, 64, 64, 64), (4, 2, 70, 300, 40, 24), (1, 1, 300, 513, 80, 80), (2, 1, 1, 5, 8, 8)])
+@pytest.mark.parametrize("kind", ["plain", "causal", "mask"])
+def test_gradients_of_attention(heads, groups, queries, keys, width, values, kind):
+    mask = weir.from_numpy(RNG.standard_normal((1, heads, queries, keys)).astype(np.float32)).bfloat16() if kind == "mask" else None
+    given = [draw(2, heads, queries, width)[0], draw(2, groups, keys, width)[0], draw(2, groups, keys, values)[0]]
+    dy = draw(2, heads, queries, values)[0]
+
+    def gradients(dtype):
+        inputs = [x.to(dtype).requires_grad_() for x in given]
+        y = F.scaled_dot_product_attention(*inputs, attn_mask=mask if mask is None else mask.to(dtype), is_causal=kind == "causal", enable_gqa=heads != groups)
+        return weir.autograd.grad(y, inputs, dy.to(dtype))
+    for got, expected in zip(gradients(weir.bfloat16), gradients(weir.float64)):
+        expected = expected.numpy()
+        np.testing.assert_allclose(got.double().numpy(), expected, rtol=2**-5, atol=2**-6 * np.abs(expected).max())
