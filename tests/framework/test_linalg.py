@@ -8,6 +8,7 @@ framework/kernels/cpu/linalg_spectrum.cpp, framework/kernels/cpu/linalg_exp.cpp 
 import gc
 import weakref
 
+import numpy as np
 import pytest
 import torch
 import weir
@@ -175,3 +176,16 @@ def test_a_chain_is_of_matrices(shapes):
     for t in (torch, weir):
         with pytest.raises(RuntimeError):
             t.chain_matmul(*[t.ones(s) for s in shapes])
+
+
+@pytest.mark.parametrize("dtype, size", [("float32", 33), ("float64", 100)])
+@pytest.mark.parametrize("columns", [1, 3, 4, 8, 9])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("unitriangular", [False, True])
+def test_triangular_systems_of_few_columns(dtype, size, columns, upper, unitriangular):
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((2, size, c)).astype(dtype) for c in (size, columns))
+    a = a / 10 + 3 * np.eye(size, dtype=dtype)
+    x = weir.linalg.solve_triangular(weir.from_numpy(a), weir.from_numpy(b), upper=upper, unitriangular=unitriangular).numpy()
+    triangle = np.triu(a, int(unitriangular)) if upper else np.tril(a, -int(unitriangular))
+    np.testing.assert_allclose((triangle + unitriangular * np.eye(size)) @ x, b, atol=1e-4 if dtype == "float32" else 1e-12)

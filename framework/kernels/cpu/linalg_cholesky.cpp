@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "framework/kernels/cpu/lapack.h"
+#include "framework/kernels/cpu/vec.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -85,6 +86,30 @@ void cholesky_apply(const CholeskyApply& op, Inputs in, Outputs out) {
   });
 }
 
+// R columns of X with A X = B, one row of A after the other, whose rows are dense. B stands in x, column by column.
+template <int R, class T> void substitute(const TriangularApply& op, const T* a, int64_t n, T* x) {
+  constexpr int64_t w = Vec<T>::size;
+  for (int64_t step = 0; step < n; step++) {
+    const int64_t i = op.upper ? n - 1 - step : step, first = op.upper ? i + 1 : 0, last = op.upper ? n : i;
+    const T* row = a + i * n;
+    Vec<T> acc[R];
+    for (int r = 0; r < R; r++) acc[r] = Vec<T>(T(0));
+    int64_t k = first;
+    for (; k + w <= last; k += w)
+      for (int r = 0; r < R; r++) acc[r] = acc[r] + Vec<T>::load(row + k) * Vec<T>::load(x + r * n + k);
+    for (int r = 0; r < R; r++) {
+      T known = sum_lanes(acc[r]);
+      for (int64_t j = k; j < last; j++) known += row[j] * x[r * n + j];
+      x[r * n + i] = (x[r * n + i] - known) / (op.unitriangular ? T(1) : row[i]);
+    }
+  }
+}
+// Few columns, for which BLAS would pack the whole matrix: real numbers only.
+bool substitutes(const TriangularApply& op, bool rows, const Matrices& b) {
+  constexpr int kLeast = 32, kMost = 8;
+  return op.left && rows && b.rows >= kLeast && b.cols <= kMost;
+}
+
 void triangular_apply(const TriangularApply& op, Inputs in, Outputs out) {
   run_copy(in[1], out[0]);
   // BLAS reads the triangle where it is: row by row it is the transpose of one column by column.
@@ -95,6 +120,13 @@ void triangular_apply(const TriangularApply& op, Inputs in, Outputs out) {
   visit_lapack_dtype("linalg.solve_triangular", out[0].dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(b.batch, double(b.each) * a.rows, [&](int64_t i) {
       if (b.each == 0) return;
+      if constexpr (!kIsComplex<T>)
+        if (substitutes(op, rows, b)) {
+          int c = 0;
+          for (; c + 4 <= b.cols; c += 4) substitute<4>(op, a.at<T>(triangle, i), b.rows, b.at<T>(out[0], i) + int64_t(c) * b.rows);
+          for (; c < b.cols; c++) substitute<1>(op, a.at<T>(triangle, i), b.rows, b.at<T>(out[0], i) + int64_t(c) * b.rows);
+          return;
+        }
       char side = op.left ? 'L' : 'R', half = op.upper != turned ? 'U' : 'L', turn = turned ? 'T' : 'N', unit = op.unitriangular ? 'U' : 'N';
       T one(1);
       lapack<"trsm", T>(&side, &half, &turn, &unit, &b.rows, &b.cols, &one, a.at<T>(triangle, i), &a.ld, b.at<T>(out[0], i), &b.ld);
