@@ -177,8 +177,10 @@ template <class T> Vec<T> copysign(Vec<T> x, Vec<T> y) {
 template <class T> Vec<T> nextafter(Vec<T> x, Vec<T> y) {
   if constexpr (kReal<T>) {
     using I = typename Mask<T>::V;
+    using Bits = std::make_unsigned_t<typename LaneInt<sizeof(T)>::type>;
+    typedef Bits U __attribute__((vector_size(sizeof(I))));  // which wraps around at -0, whose next number is `least`
     const I bits = (I)x.v, up = (I)((x < y).v) ^ (bits >> (8 * sizeof(T) - 1));  // away from zero?
-    const Vec<T> next = (typename Vec<T>::V)(bits + (up & 2) - 1);
+    const Vec<T> next = (typename Vec<T>::V)((U)bits + (U)(up & 2) - 1);
     const Vec<T> least = copysign(Vec<T>(std::numeric_limits<T>::denorm_min()), y);
     const Vec<T> moved = where(x == Vec<T>(0), least, next);
     return where(x == y, y, where((x != x) | (y != y), x + y, moved));

@@ -53,6 +53,10 @@ inline F32 clamped(F32 x, float low, float high) {
 }
 inline I32 bits(F32 x) { return I32((I32::V)x.v); }
 inline F32 of_bits(I32 x) { return F32((F32::V)x.v); }
+// Sums of bits wrap around, which those of signed numbers may not.
+typedef uint32_t U32V __attribute__((vector_size(sizeof(I32::V))));
+inline I32 plus(I32 a, I32 b) { return I32((I32::V)((U32V)a.v + (U32V)b.v)); }
+inline I32 minus(I32 a, I32 b) { return I32((I32::V)((U32V)a.v - (U32V)b.v)); }
 
 /// c[0] x^(n-1) + ... + c[n-1], by Horner's scheme.
 template <int n> F32 polynomial(F32 x, const float (&c)[n]) {
@@ -94,7 +98,7 @@ inline F32 exp_near(F32 x) {
   F32 n;
   I32 low;
   F32 p = exp_reduced(x, &n, &low);
-  return of_bits(I32(bits(p).v + (low.v << 23)));
+  return of_bits(plus(bits(p), I32(low.v << 23)));
 }
 
 /// x = 2^e m with m in [sqrt(1/2), sqrt(2)), for positive finite x.
@@ -107,9 +111,9 @@ inline F32 mantissa(F32 x, F32* e) {
 #else
   Mask<float> tiny = x < F32(1.17549435e-38f);
   F32 normal = where(tiny, x * F32(0x1p23f), x);
-  I32 exponent((bits(normal).v - 0x3f3504f3) >> 23);  // the bits of sqrt(1/2)
+  I32 exponent(minus(bits(normal), I32(0x3f3504f3)).v >> 23);  // the bits of sqrt(1/2)
   *e = F32(__builtin_convertvector(exponent.v, F32::V)) - where(tiny, F32(23), F32(0));
-  return of_bits(I32(bits(normal).v - (exponent.v << 23)));
+  return of_bits(minus(bits(normal), I32(exponent.v << 23)));
 #endif
 }
 
