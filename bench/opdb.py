@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .answers import difference
 from .case import case, tensor
 from .inputs import expand, write_inputs
 
@@ -191,7 +192,6 @@ def _checked(torch, call) -> str | None:
     """How answers to a case are compared: "values", or "shape" where PyTorch's own do not stay the same when it is asked again or its inputs
     move by some roundings: random numbers, the order of ties, ill-conditioned matrices. None unless PyTorch takes the call, gives a tensor
     in reasonable time, and differentiates it if asked."""
-    from .answers import difference
     from .worker import FrameworkWorker
 
     worker = FrameworkWorker.__new__(FrameworkWorker)

@@ -1,5 +1,6 @@
 #include "framework/binding/profile.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 
@@ -11,9 +12,9 @@ namespace py = pybind11;
 namespace weir {
 namespace {
 
-class Recording : public Observer {
+class Recording {
  public:
-  void ended(const OpType& type, Inputs in, Inputs, int64_t begin, int64_t end) override {
+  void ended(const OpType& type, Inputs in, int64_t begin, int64_t end) {
     Entry e{type.signature->name, begin, end - begin, PyThread_get_thread_ident(), {}};
     if (shapes)
       for (const Tensor& x : in) e.shapes.push_back(x ? x.sizes() : Dims());
@@ -58,9 +59,9 @@ Recording& recording() {
 }
 
 /// Adds up what calls cost, by the op's name.
-class Counting : public Observer {
+class Counting {
  public:
-  void ended(const OpType& type, Inputs in, Inputs out, int64_t, int64_t) override {
+  void ended(const OpType& type, Inputs in, Inputs out) {
     if (type.compose || type.notation.kind == Notation::none || out.empty() || !out[0]) return;
     const Cost cost = cost_of(type, in, out);
     std::lock_guard lock(mutex_);
@@ -91,20 +92,20 @@ Counting& counting() {
   return *one;
 }
 
-/// Tells the recording and the count, where a program has both.
-class Both : public Observer {
+/// Tells whichever of the two a program asked for.
+class Watcher : public Observer {
+ public:
+  std::atomic<bool> records = false, counts = false;
   void ended(const OpType& type, Inputs in, Inputs out, int64_t begin, int64_t end) override {
-    recording().ended(type, in, out, begin, end);
-    counting().ended(type, in, out, begin, end);
+    if (records) recording().ended(type, in, begin, end);
+    if (counts) counting().ended(type, in, out);
   }
 };
 
-bool records = false, counts = false;
-
-void watch() {
-  static auto* both = new Both;
-  if (records && counts) return set_observer(both);
-  set_observer(records ? static_cast<Observer*>(&recording()) : counts ? &counting() : nullptr);
+void watch(std::atomic<bool> Watcher::*what, bool on) {
+  static auto* one = new Watcher;
+  one->*what = on;
+  set_observer(one->records || one->counts ? one : nullptr);
 }
 
 }  // namespace
@@ -112,13 +113,9 @@ void watch() {
 void init_profile(py::module_& m) {
   m.def("_record_ops", [](bool on, bool shapes) {
     recording().shapes = shapes;
-    records = on;
-    watch();
+    watch(&Watcher::records, on);
   });
-  m.def("_count_work", [](bool on) {
-    counts = on;
-    watch();
-  });
+  m.def("_count_work", [](bool on) { watch(&Watcher::counts, on); });
   m.def("_counted_work", [] { return counting().taken(); });
   m.def("_recorded_ops", [] { return recording().taken(); });
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "framework/op/fused.h"
+#include "framework/op/out.h"
 
 namespace weir::graph {
 namespace {
@@ -98,12 +99,12 @@ bool same_geometry(const Use& a, const Use& b) {
 // May the node's result lie where its input `k` does? Element by element, where all that it reads of that memory it reads in the
 // result's geometry. An op that has an in-place form may write over its first input, if it reads that only once.
 bool may_lie_over(const Node& n, size_t k, const Graph& g) {
-  bool elementwise = n.type == &op_type<Fused>() || n.type->notation.kind == Notation::pointwise;  // of one result, which comes last
-  if (n.type->layouts != Layouts::any || !(elementwise || (n.type->inplace.offered && k == 0))) return false;
+  bool pointwise = n.type == &op_type<Fused>() || elementwise(*n.type);  // of one result, which comes last
+  if (n.type->layouts != Layouts::any || !(pointwise || (n.type->inplace.offered && k == 0))) return false;
   for (size_t i = 0; i < n.in.size(); i++) {
     const Use& u = n.in[i];
     if (u.value < 0 || g.buffer_of(u) != g.buffer_of(n.in[k])) continue;
-    if (!same_geometry(u, n.out[0]) || (!elementwise && i != k)) return false;
+    if (!same_geometry(u, n.out[0]) || (!pointwise && i != k)) return false;
   }
   return true;
 }

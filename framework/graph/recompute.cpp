@@ -5,6 +5,7 @@
 
 #include "framework/graph/passes.h"
 #include "framework/op/fused.h"
+#include "framework/op/out.h"
 
 namespace weir::graph {
 namespace {
@@ -15,7 +16,7 @@ bool is(const Node& n, std::string_view name) { return n.type->signature->name =
 
 // A pass over memory or little more, and the same bits each time.
 bool is_cheap(const Node& n) {
-  return n.type == &op_type<Fused>() || n.type->notation.kind == Notation::pointwise || is(n, "layer_norm_forward") || is(n, "batch_norm_forward") ||
+  return n.type == &op_type<Fused>() || elementwise(*n.type) || is(n, "layer_norm_forward") || is(n, "batch_norm_forward") ||
          is(n, "batch_norm_relu") || is(n, "batch_norm_apply") || is(n, "clone") || is(n, "to_dtype");
 }
 

@@ -5,6 +5,7 @@
 
 #include "framework/core/layout.h"
 #include "framework/op/copy.h"
+#include "framework/op/out.h"
 
 namespace weir {
 namespace {
@@ -160,7 +161,7 @@ std::pair<How, DType> how_to_carry(const OpType& type, Inputs in, Outputs out, c
   const bool promoted = is_inexact(result) && !is_storage_only(result);
   const bool nothing = !out.empty() && std::all_of(out.begin(), out.end(), [](const Tensor& t) { return t && t.numel() == 0; });
   // Element-wise loops of PyTorch's look at the dtype first, others whether there is anything to do.
-  if (how == How::refused && (promoted || (nothing && type.notation.kind != Notation::pointwise))) how = How::wide;
+  if (how == How::refused && (promoted || (nothing && !elementwise(type)))) how = How::wide;
   check<NotImplemented>(how != How::refused, '"', type.signature->name, "\" not implemented for '", name_of(stored), "'");
   return {how, stored};
 }

@@ -30,6 +30,11 @@ Tensor dense_rows(const Tensor& t, DType dtype = DType::float32) {
   return copied(t, Meta(t.sizes(), dtype));
 }
 
+// A result of this dtype whose rows are dense: `out` itself where it is so.
+Tensor dense_result(const Tensor& out, DType dtype = DType::float32) {
+  return out.dtype() == dtype && out.strides()[3] == 1 ? out : empty(out.sizes(), dtype);
+}
+
 template <class T> struct PlaneOf { T* data; int64_t ld; };
 using Plane = PlaneOf<float>;
 template <class T = float> PlaneOf<T> plane(const Tensor& t, int64_t n, int64_t h) {
@@ -94,7 +99,7 @@ struct RunningSoftmax {
   float top[kQueries], sum[kQueries];
   RunningSoftmax() { std::fill_n(top, kQueries, -INFINITY), std::fill_n(sum, kQueries, 0.0f); }
 
-  /// Turns scores of row r, which are still to be multiplied by `scale` (not negative), into exponentials; of what was summed before, in `acc`,
+  /// Turns scores of row r, which are still to be multiplied by `scale` (positive), into exponentials; of what was summed before, in `acc`,
   /// the share that stays is kept.
   void take(int64_t r, float* scores, int64_t columns, float scale, float* acc, int64_t values) {
     float before = top[r], high = largest_of(scores, columns) * scale;
@@ -119,12 +124,9 @@ bool fits_tiles(Inputs in) {
   return in[0].dtype() == DType::bfloat16 && in[1].dtype() == DType::bfloat16 && in[2].dtype() == DType::bfloat16 && has_tiles();
 }
 
-// A factor packed whole, and room for one.
-struct Panels {
-  int64_t panels, steps;
-  Tensor numbers;
-  Panels(int64_t lines, int64_t depth) : panels(tile_panels(lines)), steps(tile_steps(depth)), numbers(empty(Dims{panels * steps * kTileStep}, DType::bfloat16)) {}
-  BFloat16* at(int64_t panel, int64_t step = 0) const { return numbers.data<BFloat16>() + (panel * steps + step) * kTileStep; }
+// A factor packed whole.
+struct Whole : Panels {
+  Whole(int64_t lines, int64_t depth) : Panels(tile_panels(lines), tile_steps(depth)) {}
   void left(const Factor& x) {
     for (int64_t i = 0; i < tile_panels(x.lines); i++) pack_left(x, i, 0, tile_steps(x.depth), at(i));
   }
@@ -149,7 +151,7 @@ int64_t whole_panels(int64_t lines) { return tile_panels(lines) * kTileLines; }
 // A block of queries and of keys by tiles: scores before they are scaled.
 struct Scores {
   const Problem& p;
-  Panels keys, queries;
+  Whole keys, queries;
   std::vector<float> s;
 
   explicit Scores(const Problem& p) : p(p), keys(p.keys, p.width), queries(kQueries, p.width), s(kQueries * kLine) {}
@@ -166,20 +168,15 @@ struct Scores {
 Factor rows_of(PlaneOf<BFloat16> x, int64_t first, int64_t lines, int64_t width) { return {x.data + first * x.ld, lines, width, x.ld, 1}; }
 Factor columns_of(PlaneOf<BFloat16> x, int64_t first, int64_t lines, int64_t width) { return {x.data + first * x.ld, width, lines, 1, x.ld}; }
 
-// A result of bfloat16 whose rows are dense: `out` itself where it is so.
-Tensor dense_result(const Tensor& out) {
-  return out.dtype() == DType::bfloat16 && out.strides()[3] == 1 ? out : empty(out.sizes(), DType::bfloat16);
-}
-
 void forward_by_tiles(const FlashAttention& op, Inputs in, Outputs out) {
-  Tensor q = dense_rows(in[0], DType::bfloat16), k = dense_rows(in[1], DType::bfloat16), v = dense_rows(in[2], DType::bfloat16), y = dense_result(out[0]);
+  Tensor q = dense_rows(in[0], DType::bfloat16), k = dense_rows(in[1], DType::bfloat16), v = dense_rows(in[2], DType::bfloat16), y = dense_result(out[0], DType::bfloat16);
   const Problem p(op, q, k, v, in[3]);
   Tensor log_sums = out[1].is_contiguous() ? out[1] : empty(out[1].sizes(), DType::float32);
   const int64_t blocks = (p.queries + kQueries - 1) / kQueries, repeat = p.heads / p.groups, line = whole_panels(p.values);
   parallel_for(p.batch * p.heads * blocks, 1, [&](int64_t b, int64_t e) {
     Tiles tiles;
     Scores scores(p);
-    Panels values(p.values, p.keys), shares(kQueries, kKeys);
+    Whole values(p.values, p.keys), shares(kQueries, kKeys);
     std::vector<float> acc(kQueries * line);
     for (int64_t block = b, packed = -1; block < e; block++) {
       const int64_t n = block / blocks / p.heads, h = block / blocks % p.heads, i = block % blocks * kQueries, rows = std::min(kQueries, p.queries - i);
@@ -217,8 +214,7 @@ void forward(const FlashAttention& op, Inputs in, Outputs out) {
   if (fits_tiles(in)) return forward_by_tiles(op, in, out);
   Tensor q = dense_rows(in[0]), k = dense_rows(in[1]), v = dense_rows(in[2]);
   const Problem p(op, q, k, v, in[3]);
-  const bool direct = out[0].dtype() == DType::float32 && out[0].strides()[3] == 1;
-  Tensor y = direct ? out[0] : empty(out[0].sizes(), DType::float32);
+  Tensor y = dense_result(out[0]);
   Tensor log_sums = out[1].is_contiguous() ? out[1] : empty(out[1].sizes(), DType::float32);
   const int64_t blocks = (p.queries + kQueries - 1) / kQueries;
   parallel_for(p.batch * p.heads * blocks, 1, [&](int64_t b, int64_t e) {
@@ -241,20 +237,20 @@ void forward(const FlashAttention& op, Inputs in, Outputs out) {
       }
     }
   });
-  if (!direct) run_copy(y, out[0]);
+  if (!(y == out[0])) run_copy(y, out[0]);
   if (!(log_sums == out[1])) run_copy(log_sums, out[1]);
 }
 
 void backward_by_tiles(const FlashAttentionBackward& op, Inputs in, Outputs out) {
   constexpr DType kType = DType::bfloat16;
   Tensor dy = dense_rows(in[0], kType), q = dense_rows(in[1], kType), k = dense_rows(in[2], kType), v = dense_rows(in[3], kType), y = dense_rows(in[5], kType);
-  Tensor log_sums = row_major(in[6]), d[3] = {dense_result(out[0]), dense_result(out[1]), dense_result(out[2])};
+  Tensor log_sums = row_major(in[6]), d[3] = {dense_result(out[0], kType), dense_result(out[1], kType), dense_result(out[2], kType)};
   const Problem p(op, q, k, v, in[4]);
   const int64_t repeat = p.heads / p.groups, width = whole_panels(p.width), values = whole_panels(p.values), keys = whole_panels(p.keys);
   parallel_for(p.batch * p.groups, 1, [&](int64_t b, int64_t e) {
     Tiles tiles;
     Scores scores(p);
-    Panels values_by_key(p.keys, p.values), keys_by_width(p.width, p.keys), given(kQueries, p.values), given_by_value(p.values, kQueries),
+    Whole values_by_key(p.keys, p.values), keys_by_width(p.width, p.keys), given(kQueries, p.values), given_by_value(p.values, kQueries),
         queries_by_width(p.width, kQueries), turned(kKeys, kQueries), of_scores(kQueries, kKeys);
     std::vector<float> ds(kQueries * kLine), dq(kQueries * width), dk(keys * width), dv(keys * values);
     std::vector<BFloat16> rounded(kQueries * kLine);

@@ -216,9 +216,9 @@ void onednn_gemm(const Gemm& g, DType type, const void* a, const void* w, const 
 // oneDNN copies W across its rows, and A across its columns where these are dense, at half its speed where such lines lie multiples of 2 KiB
 // apart and so share sets of the cache. Our packing reads along lines; elsewhere, and for less work, oneDNN is faster.
 bool packs_better(const Gemm& g) {
-  constexpr int64_t kAlias = 1024, kOften = 256;
+  constexpr int64_t kAlias = 1024, kLeast = 256;
   auto aliased = [](const Dims& s, int dense) { return s[dense] == 1 && s[3 - dense] % kAlias == 0; };
-  return std::min({g.n, g.m, g.p}) >= kOften && g.out_strides[2] == 1 && (aliased(g.w_strides, 2) || aliased(g.a_strides, 1));
+  return std::min({g.n, g.m, g.p}) >= kLeast && g.out_strides[2] == 1 && (aliased(g.w_strides, 2) || aliased(g.a_strides, 1));
 }
 
 // A copy even of a row-major tensor: its strides along axes of size 1 may be what oneDNN refuses.

@@ -86,22 +86,17 @@ __m256i rounded(__m512 x) {
   return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(near, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), _mm512_set1_epi32(0x7fc0)));
 }
 
-// Both factors of a product, packed whole.
-struct Packed {
-  Tensor numbers;
-  int64_t panels, steps;
-  BFloat16* panel(int64_t b, int64_t i, int64_t step) const { return numbers.data<BFloat16>() + ((b * panels + i) * steps + step) * kTileStep; }
-};
+// A factor of each product of a batch, packed whole.
 using Pack = void (*)(const Factor&, int64_t, int64_t, int64_t, BFloat16*);
-Packed packed(const Factor& x, int64_t batch, int64_t batch_stride, Pack pack) {
-  Packed to{{}, tile_panels(x.lines), tile_steps(x.depth)};
-  to.numbers = empty(Dims{batch * to.panels * to.steps * kTileStep}, DType::bfloat16);
-  parallel_for(batch * to.panels * to.steps, kPackNumbers / kTileStep, [&](int64_t begin, int64_t end) {
+Panels packed(const Factor& x, int64_t batch, int64_t batch_stride, Pack pack) {
+  const int64_t panels = tile_panels(x.lines), steps = tile_steps(x.depth);
+  const Panels to(batch * panels, steps);
+  parallel_for(batch * panels * steps, kPackNumbers / kTileStep, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {  // steps of one panel at a time
-      const int64_t line = i / to.steps, step = i % to.steps, count = std::min(to.steps - step, end - i);
+      const int64_t panel = i / steps, step = i % steps, count = std::min(steps - step, end - i);
       Factor one = x;
-      one.data += line / to.panels * batch_stride;
-      pack(one, line % to.panels, step, count, to.panel(0, line, step));
+      one.data += panel / panels * batch_stride;
+      pack(one, panel % panels, step, count, to.at(panel, step));
       i += count;
     }
   });
@@ -165,16 +160,17 @@ void round_to_bfloat16(const float* x, int64_t n, BFloat16* to) {
 }
 
 void tile_gemm(const Gemm& g, const BFloat16* a, const BFloat16* w, const BFloat16* bias, BFloat16* out) {
-  const Packed left = packed({a, g.n, g.m, g.a_strides[1], g.a_strides[2]}, g.batch, g.a_strides[0], pack_left);
-  const Packed right = packed({w, g.p, g.m, g.w_strides[2], g.w_strides[1]}, g.batch, g.w_strides[0], pack_right);
-  std::vector<float> shift(right.panels * kTileLines);
+  const Panels left = packed({a, g.n, g.m, g.a_strides[1], g.a_strides[2]}, g.batch, g.a_strides[0], pack_left);
+  const Panels right = packed({w, g.p, g.m, g.w_strides[2], g.w_strides[1]}, g.batch, g.w_strides[0], pack_right);
+  const int64_t lefts = tile_panels(g.n), rights = tile_panels(g.p);  // panels of one product
+  std::vector<float> shift(rights * kTileLines);
   for (int64_t j = 0; bias && j < g.p; j++) shift[j] = float(bias[j]);
 
-  int64_t rows = std::min(kBlockPanels, left.panels), columns = std::min(kBlockPanels, right.panels);  // panels of a block
+  int64_t rows = std::min(kBlockPanels, lefts), columns = std::min(kBlockPanels, rights);  // panels of a block
   auto parts = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
-  auto blocks = [&] { return g.batch * parts(left.panels, rows) * parts(right.panels, columns); };
+  auto blocks = [&] { return g.batch * parts(lefts, rows) * parts(rights, columns); };
   while (blocks() < 4 * omp_get_max_threads() && std::max(rows, columns) > 1) (rows >= columns ? rows : columns) = parts(std::max(rows, columns), 2);
-  const int64_t down = parts(left.panels, rows), across = parts(right.panels, columns);
+  const int64_t down = parts(lefts, rows), across = parts(rights, columns);
 
   parallel_for(blocks(), 1, [&](int64_t begin, int64_t end) {
     Tiles tiles;
@@ -194,9 +190,9 @@ void tile_gemm(const Gemm& g, const BFloat16* a, const BFloat16* w, const BFloat
       for (int64_t step = 0; step < left.steps; step += kCachedSteps) {
         const int64_t steps = std::min(kCachedSteps, left.steps - step);
         float* c = sums.data<float>();
-        for (int64_t i = i0; i < std::min(i0 + rows, left.panels); i++)
-          for (int64_t j = j0; j < std::min(j0 + columns, right.panels); j++, c += kTileStep) {
-            multiply_panels(left.panel(b, i, step), right.panel(b, j, step), steps, c, kTileLines, step > 0);
+        for (int64_t i = i0; i < std::min(i0 + rows, lefts); i++)
+          for (int64_t j = j0; j < std::min(j0 + columns, rights); j++, c += kTileStep) {
+            multiply_panels(left.at(b * lefts + i, step), right.at(b * rights + j, step), steps, c, kTileLines, step > 0);
             if (step + steps == left.steps) finish(c, b, i, j);
           }
       }
@@ -210,6 +206,7 @@ void tile_gemm(const Gemm& g, const BFloat16* a, const BFloat16* w, const BFloat
 namespace weir {
 namespace WEIR_ISA {
 
+// Below AVX-512 there is nothing to call.
 bool has_tiles() { return false; }
 Tiles::Tiles() {}
 Tiles::~Tiles() {}

@@ -32,6 +32,13 @@ struct Factor {
 /// Packs `steps` steps of one panel from step `first` on, of the left or the right factor. `to`: 64-byte aligned.
 void pack_left(const Factor& x, int64_t panel, int64_t first, int64_t steps, BFloat16* to);
 void pack_right(const Factor& x, int64_t panel, int64_t first, int64_t steps, BFloat16* to);
+/// Room for packed factors, panel after panel.
+struct Panels {
+  int64_t steps;
+  Tensor numbers;
+  Panels(int64_t panels, int64_t steps) : steps(steps), numbers(empty(Dims{panels * steps * kTileStep}, DType::bfloat16)) {}
+  BFloat16* at(int64_t panel, int64_t step = 0) const { return numbers.data<BFloat16>() + (panel * steps + step) * kTileStep; }
+};
 /// Rounds n numbers into `line` of a left panel of `steps` steps, zeros behind them.
 void pack_left_row(const float* x, int64_t n, int64_t line, int64_t steps, BFloat16* panel);
 
