@@ -49,6 +49,7 @@ class Task {
 
   Tensors run() {
     Running running(this);
+    FirstPass first;
     GradMode grad(options_.create_graph);
     for (State& s : states_)
       if (s.dependencies == 0 && s.needed) push(s);
@@ -72,6 +73,12 @@ class Task {
     Task* before = innermost;
     explicit Running(Task* task) { innermost = task; }
     ~Running() { innermost = before; }
+  };
+
+  struct FirstPass {
+    uint64_t before = mode.pass;
+    FirstPass() { mode.pass = std::min(mode.pass, storages_made); }
+    ~FirstPass() { mode.pass = before; }
   };
 
   State& state_of(const NodeRef& node) {
@@ -109,7 +116,7 @@ class Task {
     Tensor g = index < s.node->metas.size() ? fit(grad, s.node->metas[index], from) : grad;
     Tensor& sum = s.buffer[index];
     if (!sum) sum = std::move(g);
-    else if (!mode.grad && sum.unshared() && sum.is_contiguous())
+    else if (!mode.grad && !sum.is_batched() && !g.is_batched() && sum.unshared() && sum.is_contiguous())
       grad_ops.add_into(sum, g);
     else sum = grad_ops.add(sum, g);
   }

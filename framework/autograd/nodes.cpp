@@ -57,6 +57,8 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
   Tensor g = std::move(grads[0]);
   if (!g) return {};
   if (before_accumulation) before_accumulation();
+  check(leaf.is_batched() || !g.is_batched(), "vmap: a gradient that differs between examples cannot be added to the .grad of a tensor that they share. "
+        "Ask for it by torch.func.grad or torch.autograd.grad");
   Variable& v = variable(leaf);
   if (v.grad) {
     if (mode.grad) v.grad = grad_ops.add(v.grad, g);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "framework/autograd/batch.h"
 #include "framework/autograd/engine.h"
 #include "framework/autograd/nodes.h"
 #include "framework/binding/convert.h"
@@ -226,7 +227,9 @@ void init_autograd(py::module_& m) {
     for (const Tensor& t : changed) check_inplace_allowed(name, t);
     auto* node = new FunctionNode(std::move(fn), std::move(ctx), name);
     NodeRef ref(node);
-    for (const Tensor& t : tensors(inputs)) node->next.push_back(t ? gradient_edge(t) : Edge{});
+    const Tensors given = tensors(inputs);
+    for (const Tensor& t : given) node->next.push_back(t ? gradient_edge(t) : Edge{});
+    lift_edges(*node, given);
     node->metas.resize(results.size());
     for (uint32_t i = 0; i < results.size(); i++) {
       if (!results[i]) continue;

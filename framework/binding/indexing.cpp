@@ -111,7 +111,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
       r.view = unsqueeze(r.view, dim);
       Tensor mask = full_of(Meta(Dims{1}, DType::boolean), Scalar(o == Py_True));
       push(mask);
-    } else if (is_tensor(o) && unwrap(o).ndim() == 0 && !is_inexact(unwrap(o).dtype()) && unwrap(o).dtype() != DType::boolean && unwrap(o).dtype() != DType::uint8) {
+    } else if (is_tensor(o) && unwrap(o).ndim() == 0 && !unwrap(o).is_batched() && !is_inexact(unwrap(o).dtype()) && unwrap(o).dtype() != DType::boolean && unwrap(o).dtype() != DType::uint8) {
       r.view = select(r.view, dim, graph::number_of(unwrap(o)).to_int());
     } else if (is_tensor(o) || is_numpy_array(o) || (PySequence_Check(o) && !PyUnicode_Check(o))) {
       Tensor t = is_tensor(o) ? unwrap(o) : as_tensor(o);

@@ -129,6 +129,7 @@ PYBIND11_MODULE(_weir, m) {
   init_construct(m);
   init_dlpack(m);
   init_optimizer(m);
+  init_batch(m);
   init_graph(m);
   init_profile(m);
   init_factories(m);

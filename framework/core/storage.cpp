@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
+#include "framework/core/dims.h"
 #include "framework/core/error.h"
 
 namespace weir {
@@ -177,6 +179,10 @@ Storage* new_object() {
 }  // namespace
 
 void Storage::destroy(Storage* s) {
+  if (s->batch) {
+    delete s->batch;
+    batches--;
+  }
   if (s->release) s->release(s->context);
   else if (s->data) deallocate(s->data, s->bytes);
   if (storages.n < kSmallKept) storages.items[storages.n++] = s;
@@ -184,20 +190,53 @@ void Storage::destroy(Storage* s) {
 }
 
 thread_local uint32_t current_trace = 0;
+thread_local uint64_t storages_made = 0;
+std::atomic<int64_t> batches{0};
 
 StorageRef symbolic_storage(size_t bytes, Device device) {
   Storage* s = new_object();
   s->bytes = bytes;
   s->device = device;
   s->trace = current_trace;
+  s->made = ++storages_made;
   s->symbolic = true;
   return StorageRef(s);
+}
+
+StorageRef batched_storage(size_t bytes, Batch batch) {
+  StorageRef s = symbolic_storage(bytes, batch.memory->device);
+  s->batch = new Batch(std::move(batch));
+  batches++;
+  return s;
+}
+
+bool spread(Storage& s, std::vector<BatchAxis> axes) {
+  if (s.release || s.context || s.device.type != DeviceType::cpu || (s.symbolic && !s.batch) || current_trace) return false;
+  const StorageRef before = s.batch ? s.batch->memory : StorageRef();
+  const std::byte* from = before ? before->data : s.data;
+  const size_t bytes = before ? before->bytes : s.bytes;
+  auto stride = int64_t(bytes);
+  for (size_t i = axes.size(); i-- > 0; stride = checked_mul(stride, axes[i].size)) axes[i].stride = stride;
+  auto batch = std::make_unique<Batch>(new_storage(size_t(stride), s.device), std::move(axes));
+  for (int64_t at = 0; bytes && at < stride; at += int64_t(bytes)) std::memcpy(batch->memory->data + at, from, bytes);
+  if (s.batch) {
+    batch->axes.insert(batch->axes.end(), s.batch->axes.begin(), s.batch->axes.end());
+    std::sort(batch->axes.begin(), batch->axes.end(), [](const BatchAxis& a, const BatchAxis& b) { return a.level < b.level; });
+    delete s.batch;
+  } else {
+    deallocate(std::exchange(s.data, nullptr), s.bytes);
+    s.symbolic = true;
+    batches++;
+  }
+  s.batch = batch.release();
+  return true;
 }
 
 StorageRef new_storage(size_t bytes, Device device) {
   std::byte* data = device.type == DeviceType::cpu ? allocate(bytes) : nullptr;
   Storage* s = new_object();
   s->trace = current_trace;
+  s->made = ++storages_made;
   s->bytes = bytes;
   s->device = device;
   s->data = data;
@@ -215,6 +254,7 @@ StorageRef borrow_storage(void* data, size_t bytes, void (*release)(void*), void
 
 void grow(Storage& s, size_t bytes) {
   if (bytes <= s.bytes) return;
+  check(!s.batch, "vmap: resize_ cannot give the tensors of a batch more memory");
   check(!s.release, "resize_: storage over foreign memory cannot grow");
   // A context without a release marks memory whose address others hold.
   check(!s.context, "Trying to resize storage that is not resizable: NumPy or DLPack looks at its memory");

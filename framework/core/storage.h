@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "framework/core/device.h"
 
@@ -52,6 +53,8 @@ class Ref {
   T* p_ = nullptr;
 };
 
+struct Batch;
+
 struct Storage {
   std::atomic<int32_t> refs{1};
   uint32_t version = 0;
@@ -63,10 +66,32 @@ struct Storage {
   Device device;
   void (*release)(void* context) = nullptr;  // set when the memory is somebody else's (NumPy, a file map)
   void* context = nullptr;
+  uint64_t made = 0;       // this thread's count of storages when it was made
+  Batch* batch = nullptr;  // owned. Its tensors stand for a batch of tensors, and have no values of their own: `symbolic` is set
 
   static void destroy(Storage*);
 };
 using StorageRef = Ref<Storage>;
+
+/// An axis that the tensors over a storage do not show: what they show is there once for every index along it.
+struct BatchAxis {
+  uint64_t level;   // of the vmap that made it; inner ones have larger numbers
+  int64_t size;
+  int64_t stride;   // in bytes, since views may show the same memory in another dtype
+  bool operator==(const BatchAxis& o) const { return level == o.level; }
+};
+/// The memory behind a batched storage. Geometry within one example, and so views, versions and aliasing, are the tensors' own.
+struct Batch {
+  StorageRef memory;
+  std::vector<BatchAxis> axes;  // their levels rise
+};
+/// Storage of `bytes` an example over the memory of a batch.
+StorageRef batched_storage(size_t bytes, Batch batch);
+/// Gives the storage these axes too; what is in it is there for every index along them. False where others look at its memory.
+bool spread(Storage& storage, std::vector<BatchAxis> axes);
+/// How many batched storages there are: where none is, no call looks for one.
+extern std::atomic<int64_t> batches;
+extern thread_local uint64_t storages_made;
 
 /// The trace that is being made on this thread, 0: none. Storages made meanwhile carry its number.
 extern thread_local uint32_t current_trace;

@@ -55,6 +55,8 @@ void TensorImpl::destroy(TensorImpl* p) {
 void (*untraceable)(Obstacle, const std::string&) = nullptr;
 
 void Tensor::refuse_reading(const Tensor& t) {
+  check(!t.is_batched(), "vmap: It looks like you're calling .item() on a Tensor or attempting to use a Tensor in some data-dependent control flow. "
+        "Examples of a batch have values of their own: keep the computation in tensor ops (where, masked_fill, gather). Shape of an example: ", t.sizes());
   if (current_trace && untraceable) untraceable(Obstacle::value, str("the value of a tensor of shape ", t.sizes(), " is read"));
   throw Error("this tensor was made while a program was traced: it has no values. Return it from the traced program to get them");
 }

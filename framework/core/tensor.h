@@ -98,6 +98,8 @@ class Tensor {
   bool is_contiguous() const { return p_->contiguous; }
   bool has_flag(Flag f) const { return p_->flags & f; }
   bool is_view() const { return bool(p_->base); }
+  /// Whether it stands for a batch of tensors, of which it looks like one.
+  bool is_batched() const { return p_->storage->batch; }
   /// Whether this handle is all that holds the tensor and its memory, but for a base that nobody else holds either.
   bool unshared() const {
     const bool own_base = is_view() && p_->base->refs.load() == 1 && p_->base->storage == p_->storage;
@@ -162,7 +164,9 @@ bool same_layout(const Dims& sizes, const Dims& a, const Dims& b);
 bool is_non_overlapping_and_dense(const Dims& sizes, const Dims& strides);
 
 inline void bump_version(const Tensor& t) {
-  if (!t.has_flag(kNoVersion)) t->storage->version++;
+  if (t.has_flag(kNoVersion)) return;
+  t->storage->version++;
+  if (t.is_batched()) t->storage->batch->memory->version++;
 }
 
 }  // namespace weir

@@ -7,13 +7,6 @@
 
 namespace weir::graph {
 
-bool is_random(const OpType& type) {
-  if (type.signature->name == "dropout_with_mask") return true;
-  for (int i = 0; i < type.signature->n; i++)
-    if (type.signature->params[i].ty == Ty::generator) return true;
-  return false;
-}
-
 std::vector<int> versions(const Graph& g) {
   std::vector<int> n(g.buffers.size());
   for (const Value& v : g.values) n[v.buffer]++;

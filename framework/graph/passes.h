@@ -43,8 +43,6 @@ struct Options {
 /// All passes, with these options.
 Graph optimized(const Graph& g, const Options& options = {});
 
-/// Does the op draw random numbers?
-bool is_random(const OpType& type);
 /// A graph of those nodes of `g` for which `keep` holds; a value is read as `stands_for` says of it.
 Graph rebuilt(const Graph& g, const std::vector<char>& keep, const std::vector<int>& stands_for);
 /// How many values each buffer has.

@@ -7,6 +7,7 @@
 
 #include "framework/core/layout.h"
 #include "framework/core/warn.h"
+#include "framework/op/batch.h"
 #include "framework/op/carried.h"
 #include "framework/op/copy.h"
 #include "framework/op/observe.h"
@@ -73,7 +74,12 @@ void copy_elements(Tensor out, const Tensor& value) {
   run_kernel(copy, copy.defaults.data(), std::array{out, value}, &out, 1);
 }
 
+bool any_batched(Inputs tensors) {
+  return batches.load(std::memory_order_relaxed) && std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t && t.is_batched(); });
+}
+
 void run_or_record(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out) {
+  if (any_batched(in) || any_batched(out)) [[unlikely]] return run_batched(type, kernel, op, in, out, run_or_record);
   if (any_storage_only(in) || any_storage_only(out)) [[unlikely]] {
     Meta metas[kMaxOutputs];
     for (size_t i = 0; i < out.size(); i++) metas[i].dtype = out[i].dtype();
@@ -239,6 +245,8 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
 // The kernel counts, makes its results and fills them; `metas` know dtype and device only.
 void call_dynamic(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
   DeviceType device = metas[0].device.type;
+  check(!mode.axes, "vmap: It looks like you're attempting to use an operator with dynamic shapes: the shape of what ", op_name(type), " gives depends on "
+        "values, and could differ between the examples of a batch");
   check<NotImplemented>(device != DeviceType::meta, op_name(type), ": not possible on the meta device, since the shape of the result "
                         "depends on values");
   Kernel k = type.kernels[int(device)];
@@ -366,6 +374,11 @@ void call_from(int layer, const OpType& type, const void* op, Inputs in, Tensor*
     // A composite's parts are recorded one by one; autocast may take it as a whole.
     if (type.compose && layer > int(Layer::autocast)) return call_composite(type, op, in, out);
     if (interpreters[layer] && wants(Layer(layer), flags)) return interpreters[layer](type, op, in, out);
+  }
+  if ((batches.load(std::memory_order_relaxed) || mode.level) && !type.geometry) [[unlikely]] {
+    const Axes axes = axes_of_call(type, in);
+    AxesOfResults scope(axes.empty() ? nullptr : &axes);
+    return flags & kMarks ? call_resolved(type, op, in, out) : call_kernel_layer(type, op, in, out);
   }
   if (flags & kMarks && !type.geometry) return call_resolved(type, op, in, out);
   call_kernel_layer(type, op, in, out);

@@ -22,6 +22,16 @@ class Recorder {
   virtual void record(const OpType& type, const void* op, Inputs in, Outputs out) = 0;
 };
 
+enum class Randomness : uint8_t { error, same, different };
+/// A vmap in force on this thread.
+struct BatchLevel {
+  uint64_t id;
+  int64_t size;
+  Randomness randomness;
+  const BatchLevel* outer;
+  uint64_t begin = storages_made;  // what was made since then nobody outside has seen
+};
+
 /// What is special on this thread.
 struct Mode {
   bool grad = true;
@@ -29,6 +39,9 @@ struct Mode {
   bool autocast = false;
   DType autocast_dtype = DType::bfloat16;
   Recorder* recorder = nullptr;
+  const BatchLevel* level = nullptr;             // the innermost vmap in force
+  const std::vector<BatchAxis>* axes = nullptr;  // those that results of the running call get
+  uint64_t pass = UINT64_MAX;                    // storages_made when the outermost backward pass began
   bool anomaly = false;  // nodes remember where they were made, and backward looks for NaN
 };
 extern constinit thread_local Mode mode;  // constinit: no call asks whether it was made
@@ -44,9 +57,25 @@ class GradMode {
   bool before_;
 };
 
+/// Says for a scope which axes of batches results get.
+class AxesOfResults {
+ public:
+  explicit AxesOfResults(const std::vector<BatchAxis>* axes) : before_(mode.axes) { mode.axes = axes; }
+  ~AxesOfResults() { mode.axes = before_; }
+  AxesOfResults(const AxesOfResults&) = delete;
+
+ private:
+  const std::vector<BatchAxis>* before_;
+};
+
 void call(const OpType& type, const void* op, Inputs in, Tensor* out);
+/// Of each example of a batch what `unfilled` gives.
+Tensor unfilled_batch(const Meta& m, const std::vector<BatchAxis>& axes);
 /// As `empty`, for what an op will fill: without memory while a program is traced.
-inline Tensor unfilled(const Meta& m) { return mode.recorder && m.device.type == DeviceType::cpu ? symbolic(m) : empty(m); }
+inline Tensor unfilled(const Meta& m) {
+  if (mode.axes) [[unlikely]] return unfilled_batch(m, *mode.axes);
+  return mode.recorder && m.device.type == DeviceType::cpu ? symbolic(m) : empty(m);
+}
 /// Whether output `i`, of these `sizes` beside the `first` output's, holds statistics for backward that this call did not
 /// take, as batch_norm in evaluation: it is empty, and the first is not.
 inline bool untaken(const OpType& type, int i, const Dims& sizes, const Dims& first) {

@@ -14,7 +14,7 @@
 //   matrices      each matrix of the last two axes on its own
 //   n m, m p -> n p        a formula: the axes of each tensor, in order
 //
-// In a formula a small letter is one axis, a capital any number of axes, (ga) one axis of two that belong together, [D+K] axes along which windows of
+// In a formula a small letter is one axis, n and b in front of a result's an axis of examples, each on its own, a capital any number of axes, (ga) one axis of two that belong together, [D+K] axes along which windows of
 // K pass, giving D. Axes that two inputs share and no result has are multiplied and summed. Where the products are others than those of all
 // axes, they follow: "... -> ... | bqke + bqkv".
 #pragma once

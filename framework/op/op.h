@@ -167,6 +167,8 @@ struct OpType {
 /// Registered ops in order; find_op takes "name" or "name.overload".
 std::vector<OpType*>& registry();
 OpType* find_op(std::string_view name);
+/// Whether the op draws random numbers.
+bool is_random(const OpType& type);
 /// Writes the defaults of the signature and adds the op to the registry.
 void register_op(OpType* type);
 

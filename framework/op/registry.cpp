@@ -80,6 +80,13 @@ OpType* find_op(std::string_view name) {
   return it == names().end() ? nullptr : it->second;
 }
 
+bool is_random(const OpType& type) {
+  if (type.signature->name == "dropout_with_mask") return true;
+  for (int i = 0; i < type.signature->n; i++)
+    if (type.signature->params[i].ty == Ty::generator) return true;
+  return false;
+}
+
 void register_op(OpType* type) {
   const Signature& s = *type->signature;
   type->defaults.resize(type->size);

@@ -3,6 +3,8 @@
 import dataclasses
 import math
 
+import _weir
+
 from . import _C, _types as T
 
 
@@ -162,6 +164,9 @@ def _node_name(node):
 def tensor_repr(t) -> str:
     """tensor([...], dtype=..., grad_fn=...), wrapped at the line width."""
     kind = type(t)
+    if axes := _weir._batch_axes(t):
+        level, size = axes[-1]
+        return f"BatchedTensor(lvl={level}, bdim=0, value={tensor_repr(_weir._out_of_batch(t, 0, level, size))})"
     prefix = "tensor(" if kind is _C.Tensor or kind.__name__ in ("Parameter", "Buffer") and kind.__module__ == "weir.nn.parameter" else kind.__name__ + "("
     indent = len(prefix)
     if t.device.type == "meta":

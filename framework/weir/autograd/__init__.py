@@ -24,22 +24,8 @@ def _grads(outputs, grads):
     return grads[:len(outputs)]
 
 
-#: How many loops are under way that go through one graph several times: none of their backward passes may free it.
-_again = threading.local()
-
-
-@contextlib.contextmanager
-def graphs_are_used_again():
-    """Within, backward passes of this thread leave the graph whole, as one pass over a batch would."""
-    _again.depth = getattr(_again, "depth", 0) + 1
-    try:
-        yield
-    finally:
-        _again.depth -= 1
-
-
 def _retain(retain_graph, create_graph):
-    return getattr(_again, "depth", 0) > 0 or (create_graph if retain_graph is None else retain_graph)
+    return create_graph if retain_graph is None else retain_graph
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
@@ -95,16 +81,21 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 
 def _each_grad(outputs, inputs, batches, retain, **options):
-    """`grad` for each gradient of a batch, one after the other: a backward pass has no batch axis here."""
-    from weir import stack
+    """`grad` for a batch of gradients, in one backward pass."""
+    from weir.func import vmap
     counts = [len(batch) for batch in batches]
     if not counts or 0 in counts:
         raise IndexError(f"grad: is_grads_batched expects grad_outputs with at least one gradient each, got {counts}")
     if len(set(counts)) != 1:
         raise ValueError(f"grad: is_grads_batched expects as many gradients in each of grad_outputs, got {counts}")
-    last = counts[0] - 1
-    rows = [grad(outputs, inputs, [batch[i] for batch in batches], retain_graph=retain or i < last, **options) for i in range(last + 1)]
-    return tuple(None if column[0] is None else stack(column) for column in zip(*rows))
+    used: list = []
+
+    def one(*gradients):
+        found = grad(outputs, inputs, list(gradients), retain_graph=retain, **options)
+        used[:] = [g is not None for g in found]
+        return tuple(g for g in found if g is not None)
+    found = iter(vmap(one)(*batches))
+    return tuple(next(found) if u else None for u in used)
 
 
 def __getattr__(name):

@@ -1,7 +1,7 @@
 """Functions of functions: gradients, Jacobians, maps over a batch. Source: torch.func.
 
-All rest on the backward pass. `vmap` is a loop over the batch, and `jvp` two backward passes: values are the same,
-speed is not. Random numbers drawn inside `vmap` differ from PyTorch's.
+Derivatives rest on the backward pass, `jvp` on two; `vmap` runs each op once for the whole batch. Random numbers drawn inside
+`vmap` differ from PyTorch's.
 """
 from .derivative import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp  # noqa: F401
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state  # noqa: F401
@@ -14,7 +14,10 @@ def functionalize(func, *, remove="mutations"):
 
 
 def debug_unwrap(tensor, *, recurse=True):
-    """tensor: there are no wrappers here."""
+    """The tensor with the axis of its innermost vmap in front, or with those of all: what func works on."""
+    import _weir
+    for level, size in reversed(_weir._batch_axes(tensor) if recurse else _weir._batch_axes(tensor)[-1:]):
+        tensor = _weir._out_of_batch(tensor, 0, level, size)
     return tensor
 
 

@@ -7,6 +7,7 @@ import functools
 
 import weir
 from weir import Tensor
+from weir.func.mapping import vmap
 from weir.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 
@@ -187,6 +188,12 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         raise RuntimeError("jvp: expected primals and tangents to be tuples")
     if len(primals) != len(tangents):
         raise RuntimeError(f"jvp: expected as many tangents as primals, got {len(tangents)} and {len(primals)}")
+    output, pushed, *aux = _linearized(func, primals, has_aux)
+    return (output, pushed(*tangents), *aux)
+
+
+def _linearized(func, primals, has_aux=False):
+    """(func(*primals), function of tangents that gives the derivative in their direction, with has_aux what else func gave)."""
     with _Recording() as fresh:
         new = [tree_map(lambda t: _alias(t, fresh), p) for p in primals]
         output = func(*new)
@@ -194,23 +201,36 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         if has_aux:
             output, aux = output
         outputs, spec = tree_flatten(output)
-        directions = tree_leaves(list(tangents))
         cotangents = [weir.zeros_like(o).requires_grad_() for o in outputs]
         fresh += cotangents
         pulled = _pullback_all(outputs, tree_leaves(new), cotangents)
-        found = _pullback_all(pulled, cotangents, directions)
-    result = _released((output, tree_unflatten(found, spec)), fresh)
+
+    def pushed(*tangents):
+        with _Recording():
+            found = _pullback_all(pulled, cotangents, tree_leaves(list(tangents)))
+        return _released(tree_unflatten(found, spec), fresh)
+    result = (_released(output, fresh), pushed)
     return (*result, _released(aux, fresh)) if has_aux else result
 
 
 def linearize(func, *primals):
-    """(func(*primals), function of tangents that gives the derivative in their direction)."""
-    output = func(*primals)
-    return output, lambda *tangents: jvp(func, primals, tangents)[1]
+    """(func(*primals), function of tangents that gives the derivative in their direction, without calling func again)."""
+    return _linearized(func, primals)
+
+
+def _basis(tensor):
+    """A tensor for each element of `tensor`, of its shape: one there and zeros elsewhere."""
+    return weir.eye(tensor.numel(), dtype=tensor.dtype, device=tensor.device).reshape((tensor.numel(), *tensor.shape))
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
-    """A function of the Jacobian, row by row: for each output a tree of tensors of shape output's + input's."""
+    """A function of the Jacobian, by one backward pass for all rows, or for chunk_size at a time.
+
+    Gives for each output a tree of tensors of shape output's + input's. Source: torch.func.jacrev.
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
         with _Recording() as fresh:
@@ -223,10 +243,11 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
             chosen_spec = tree_flatten(chosen)[1]
 
             def of(o):
-                flat = o.reshape(-1)
-                rows = [_pullback(flat[i], leaves, None) for i in range(flat.numel())]
-                columns = [weir.stack([r[k] for r in rows]).reshape(tuple(o.shape) + tuple(x.shape)) if rows
-                           else weir.zeros(tuple(o.shape) + tuple(x.shape), dtype=o.dtype) for k, x in enumerate(leaves)]
+                if o.numel() and o.requires_grad:
+                    rows = vmap(lambda c: _pullback(o, leaves, c), chunk_size=chunk_size)(_basis(o))
+                else:
+                    rows = [weir.zeros((o.numel(), *x.shape), dtype=o.dtype) for x in leaves]
+                columns = [r.reshape(tuple(o.shape) + tuple(x.shape)) for r, x in zip(rows, leaves)]
                 trees = tree_unflatten(columns, chosen_spec)
                 return tuple(trees) if isinstance(argnums, tuple) else trees[0]
             jacobian = tree_unflatten([of(o) for o in outputs], out_spec)
@@ -236,10 +257,32 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None, randomness="error"):
-    """As jacrev. There is no forward mode, so Jacobians come row by row also here."""
-    return jacrev(func, argnums, has_aux=has_aux)
+    """As jacrev, column by column: by derivatives in the direction of each element of the inputs, all at once. Source: torch.func.jacfwd."""
+    @functools.wraps(func)
+    def wrapper(*args, **kwargs):
+        chosen = _numbers(argnums, len(args))
+        leaves, spec = tree_flatten([args[n] for n in chosen])
+
+        def at(*inputs):
+            new = list(args)
+            for n, tree in zip(chosen, tree_unflatten(list(inputs), spec)):
+                new[n] = tree
+            return func(*new, **kwargs)
+        (output, pushed, *aux) = _linearized(at, tuple(leaves), has_aux)
+        outputs, out_spec = tree_flatten(output)
+        blocks = []  # by input, by output
+        for k, x in enumerate(leaves):
+            def push(v, k=k):
+                return tree_leaves(pushed(*(v if i == k else weir.zeros_like(t) for i, t in enumerate(leaves))))
+            columns = vmap(push, randomness=randomness, chunk_size=chunk_size)(_basis(x)) if x.numel() else [
+                weir.zeros((0, *o.shape), dtype=o.dtype) for o in outputs]
+            blocks.append([c.movedim(0, -1).reshape(tuple(o.shape) + tuple(x.shape)) for c, o in zip(columns, outputs)])
+        trees = [tree_unflatten([b[i] for b in blocks], spec) for i in range(len(outputs))]
+        jacobian = tree_unflatten([tuple(t) if isinstance(argnums, tuple) else t[0] for t in trees], out_spec)
+        return (jacobian, *aux) if has_aux else jacobian
+    return wrapper
 
 
 def hessian(func, argnums=0):
     """A function of the matrix of second derivatives: the Jacobian of the Jacobian."""
-    return jacrev(jacrev(func, argnums), argnums)
+    return jacfwd(jacrev(func, argnums), argnums)

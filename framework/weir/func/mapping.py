@@ -1,10 +1,11 @@
-"""vmap: a function of one example becomes one of a batch, by a loop."""
-import contextlib
+"""vmap: a function of one example becomes one of a batch.
+
+Tensors enter the function as they would look for one example; each op runs for all examples (`framework/op/batch.h`).
+"""
 import functools
 
-import weir
-from weir import Tensor
-from weir.autograd import graphs_are_used_again
+import _weir
+from weir import Tensor, cat
 from weir.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
 
@@ -12,8 +13,10 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """A function that maps func over a dim of its arguments and stacks the results.
 
     in_dims: for each argument (or leaf) the dim to map over, None to pass it whole. out_dims: where the new dim goes.
-    randomness: with "same" all examples draw the same numbers, with "different" (and "error", which PyTorch refuses) their own.
-    Raises ValueError for in_dims that do not fit, RuntimeError for a wrong randomness. Source: torch.func.vmap.
+    randomness: with "same" all examples draw the same numbers, with "different" their own, with "error" none may be drawn.
+    chunk_size: how many examples are computed at a time; None for all.
+    Raises ValueError for in_dims that do not fit, RuntimeError for a wrong randomness, and where func reads the value of a
+    tensor that differs between examples. Source: torch.func.vmap.
     """
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
@@ -25,30 +28,49 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         flat, spec = tree_flatten(args)
         dims = _dims(in_dims, spec, func)
         kw_flat, kw_spec = tree_flatten(kwargs)  # keyword arguments are mapped over dim 0, as in PyTorch
-        dims = dims + [0 if isinstance(x, Tensor) else None for x in kw_flat]
-        size, columns = _columns(flat + kw_flat, dims, func)
-        state = weir.get_rng_state() if randomness == "same" else None
-        results, out_spec = [], None
-        for i in range(size):
-            if state is not None:
-                weir.set_rng_state(state)
-            row = [c[i] if d is not None else c for c, d in zip(columns, dims)]
-            with graphs_are_used_again() if i + 1 < size else contextlib.nullcontext():
-                out = func(*tree_unflatten(row[:len(flat)], spec), **tree_unflatten(row[len(flat):], kw_spec))
-            leaves, out_spec = tree_flatten(out)
-            for leaf in leaves:
-                if not isinstance(leaf, Tensor):
-                    raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(leaf)}.")
-            results.append(leaves)
-        if out_spec is None:
-            raise NotImplementedError("vmap: a batch of no examples says nothing of the results' shapes")
-        places = _broadcast_to_and_flatten(out_dims, out_spec)
+        leaves, dims = flat + kw_flat, dims + [0 if isinstance(x, Tensor) else None for x in kw_flat]
+        size = _size(leaves, dims, func)
+
+        def one(leaves):
+            return func(*tree_unflatten(leaves[:len(flat)], spec), **tree_unflatten(leaves[len(flat):], kw_spec))
+        if chunk_size is None or chunk_size >= size:
+            results, places, out_spec = _mapped(one, leaves, dims, size, out_dims, randomness, func)
+            return tree_unflatten(results, out_spec)
+        parts = []
+        for begin in range(0, size, chunk_size):
+            n = min(chunk_size, size - begin)
+            chunk = [x if d is None else x.narrow(d, begin, n) for x, d in zip(leaves, dims)]
+            results, places, out_spec = _mapped(one, chunk, dims, n, out_dims, randomness, func)
+            parts.append(results)
+        joined = [column[0] if d is None else cat(column, d) for column, d in zip(zip(*parts), places)]
+        return tree_unflatten(joined, out_spec)
+    return wrapped
+
+
+def _mapped(one, leaves, dims, size, out_dims, randomness, func):
+    """(results with the batch's axis, where it is in each, their structure)"""
+    level = _weir._vmap_enter(size, randomness)
+    try:
+        out = one([x if d is None else _weir._into_batch(x, d, level) for x, d in zip(leaves, dims)])
+        results, spec = tree_flatten(out)
+        for leaf in results:
+            if not isinstance(leaf, Tensor):
+                raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type {type(leaf)}.")
+        places = _broadcast_to_and_flatten(out_dims, spec)
         if places is None:
             raise ValueError(f"vmap({_name(func)}, ..., out_dims={out_dims}): out_dims is not compatible with the structure of "
                              "the outputs.")
-        stacked = [weir.stack(list(column), d) if d is not None else column[0] for column, d in zip(zip(*results), places)]
-        return tree_unflatten(stacked, out_spec)
-    return wrapped
+        return [_shown(x, d, level, size, func) for x, d in zip(results, places)], places, spec
+    finally:
+        _weir._vmap_leave(level)
+
+
+def _shown(x, dim, level, size, func):
+    if dim is not None:
+        return _weir._out_of_batch(x, dim, level, size)
+    if any(own == level for own, _ in _weir._batch_axes(x)):
+        raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
+    return x
 
 
 def _name(func):
@@ -70,10 +92,10 @@ def _dims(in_dims, spec, func):
     return dims
 
 
-def _columns(flat, dims, func):
-    """(size of the mapped dim, for each leaf its examples or itself)"""
+def _size(leaves, dims, func):
+    """How many examples there are."""
     sizes = set()
-    for x, d in zip(flat, dims):
+    for x, d in zip(leaves, dims):
         if d is None:
             continue
         if not isinstance(x, Tensor):
@@ -86,6 +108,6 @@ def _columns(flat, dims, func):
     if not sizes:
         raise ValueError(f"vmap({_name(func)}, ...): at least one input must be mapped over: all in_dims are None")
     if len(sizes) > 1:
-        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} "
-                         "for the mapped dimension")
-    return sizes.pop(), [x.unbind(d) if d is not None else x for x, d in zip(flat, dims)]
+        raise ValueError("vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                         f"{sorted(sizes)} for the mapped dimension")
+    return sizes.pop()

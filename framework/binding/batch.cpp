@@ -1,0 +1,41 @@
+// vmap's levels and the tensors that lie in them, for `weir.func`.
+#include "framework/autograd/batch.h"
+#include "framework/binding/convert.h"
+#include "framework/op/batch.h"
+
+namespace py = pybind11;
+
+namespace weir {
+namespace {
+
+std::atomic<uint64_t> next_level{1};
+
+uint64_t enter(int64_t size, const std::string& randomness) {
+  const auto kind = randomness == "same" ? Randomness::same : randomness == "different" ? Randomness::different : Randomness::error;
+  mode.level = new BatchLevel{.id = next_level++, .size = size, .randomness = kind, .outer = mode.level};
+  return mode.level->id;
+}
+
+void leave(uint64_t id) {
+  check(mode.level && mode.level->id == id, "vmap: levels end in the reverse order of their beginnings");
+  delete std::exchange(mode.level, mode.level->outer);
+}
+
+py::list axes_of(const Tensor& t) {
+  py::list axes;
+  if (t.is_batched())
+    for (const BatchAxis& a : t->storage->batch->axes) axes.append(py::make_tuple(a.level, a.size));
+  return axes;
+}
+
+}  // namespace
+
+void init_batch(py::module_& m) {
+  m.def("_vmap_enter", enter, "Begins a vmap over `size` examples on this thread; its level, which _vmap_leave takes.");
+  m.def("_vmap_leave", leave);
+  m.def("_into_batch", enter_batch, "x without axis `dim`, as one example of the level.");
+  m.def("_out_of_batch", leave_batch, "x with the axis of the level as axis `dim`; repeated `size` times where it does not differ between examples.");
+  m.def("_batch_axes", axes_of, "(level, size) of each vmap that the tensor differs between the examples of, from the outermost inwards.");
+}
+
+}  // namespace weir

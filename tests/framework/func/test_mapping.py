@@ -1,0 +1,165 @@
+"""`func.vmap` against PyTorch's, with gradients inside and outside of it."""
+
+import pytest
+import torch
+import weir
+
+
+def numbers(t, *shape):
+    n = 1
+    for s in shape:
+        n *= s
+    return ((t.arange(float(n)) * 7919 % 101 - 50) / 37).reshape(shape)
+
+
+def norm(t, x):
+    return t.nn.functional.layer_norm(x, (4,), numbers(t, 4), numbers(t, 4))
+
+
+def in_place(t, x):
+    y = t.zeros_like(x)
+    y[1:].add_(x[:-1])
+    y.mul_(2)
+    return y
+
+
+def attention(t, q, k, v):
+    return t.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def picture_net(t, w, x):
+    h = t.nn.functional.conv2d(x[None], w, padding=1).relu()
+    return t.nn.functional.max_pool2d(h, 2).mean((2, 3)).logsumexp(1).sum()
+
+
+def loss(t, w, b, x, y):
+    return t.nn.functional.cross_entropy((w @ x.tanh() + b)[None], y[None])
+
+
+PROGRAMS = {
+    "views": lambda t: t.func.vmap(lambda x: x.transpose(0, 1)[1:, ::2].unsqueeze(1).expand(-1, 3, -1).reshape(-1, 2))(numbers(t, 5, 4, 3)),
+    "windows": lambda t: t.func.vmap(lambda x: (x.unfold(0, 3, 1), x.diagonal(), x.movedim(0, 1).flatten()))(numbers(t, 2, 4, 4)),
+    "inner axes": lambda t: t.func.vmap(lambda x, y: (x * y, x @ y), in_dims=(1, 2), out_dims=(1, -1))(numbers(t, 4, 5, 4), numbers(t, 4, 4, 5)),
+    "promotion": lambda t: t.func.vmap(lambda x, n: (x.sum() + n, x * n, n / 2))(numbers(t, 3, 4), t.arange(3)),
+    "numbers": lambda t: t.func.vmap(lambda x: (x.double() + t.ones(3), x + 1.5, x.to(t.int64) * 2))(numbers(t, 3)),
+    "reductions": lambda t: t.func.vmap(lambda x: (x.sum(), x.mean(-1), x.amax(0), x.var(1), x.argmax(), x.max(0)[1], x.norm(), x.prod(1)))(numbers(t, 3, 4, 5)),
+    "lines": lambda t: t.func.vmap(lambda x: (x.softmax(0), x.cumsum(-1), x.sort(1, descending=True), x.flip(0), x.roll(1, 0)))(numbers(t, 3, 4, 5)),
+    "layer norm": lambda t: t.func.vmap(lambda x: norm(t, x))(numbers(t, 3, 2, 4)),
+    "products": lambda t: t.func.vmap(lambda a, b, v: (a @ b, a @ v, v @ v, t.outer(v, v), t.einsum("ij,j->i", a, v)))(
+        numbers(t, 3, 4, 4), numbers(t, 3, 4, 4), numbers(t, 3, 4)),
+    "shared factors": lambda t: t.func.vmap(lambda x: (x @ numbers(t, 4, 5), numbers(t, 3, 2) @ x, t.nn.functional.linear(x, numbers(t, 6, 4))))(numbers(t, 7, 2, 4)),
+    "batches of products": lambda t: t.func.vmap(lambda a, b: t.bmm(a, b))(numbers(t, 2, 3, 4, 5), numbers(t, 2, 3, 5, 4)),
+    "linear algebra": lambda t: t.func.vmap(lambda a: (t.linalg.inv(a), t.linalg.det(a), t.linalg.solve(a, a[0])))(numbers(t, 3, 4, 4) + 5 * t.eye(4)),
+    "convolution": lambda t: t.func.vmap(lambda x, w: t.nn.functional.conv2d(x, w, padding=1), in_dims=(0, None))(numbers(t, 3, 2, 4, 6, 6), numbers(t, 5, 4, 3, 3)),
+    "own weights": lambda t: t.func.vmap(lambda x, w: t.nn.functional.conv2d(x, w, stride=2))(numbers(t, 3, 2, 4, 6, 6), numbers(t, 3, 5, 4, 3, 3)),
+    "attention": lambda t: t.func.vmap(lambda q: attention(t, q, q * 2, q + 1))(numbers(t, 3, 2, 2, 5, 4)),
+    "indices": lambda t: t.func.vmap(lambda x, i: (x[i], x[:, i[0]], x.gather(0, i[None]), x.index_select(0, i), x.index_select(1, t.tensor([1, 0]))))(
+        numbers(t, 3, 4, 4), t.tensor([[0, 1, 2, 3], [3, 2, 1, 0], [1, 1, 0, 0]])),
+    "scatters": lambda t: t.func.vmap(lambda x, i: (x.scatter(0, i, x * 2), x.index_add(0, i, x), x.scatter_add(0, i, x)))(
+        numbers(t, 3, 4), t.tensor([[0, 1, 2, 3], [3, 2, 1, 0], [1, 1, 0, 0]])),
+    "embeddings": lambda t: t.func.vmap(lambda i: t.nn.functional.embedding(i, numbers(t, 6, 3)))(t.tensor([[0, 5], [2, 3]])),
+    "choices": lambda t: t.func.vmap(lambda x: (t.where(x > 0, x, -x), x.clamp(-1, 1), x.masked_fill(x > 0.5, 0.0)))(numbers(t, 3, 5)),
+    "in place": lambda t: t.func.vmap(lambda x: in_place(t, x))(numbers(t, 3, 5)),
+    "lists": lambda t: t.func.vmap(lambda x: t.cat([x, x * 2, t.zeros(2)]).chunk(2))(numbers(t, 3, 4)),
+    "complex": lambda t: t.view_as_real(t.func.vmap(lambda x: (x.conj() * x[0]).cumsum(0))(t.view_as_complex(numbers(t, 3, 4, 2)))),
+    "nested": lambda t: t.func.vmap(lambda x: t.func.vmap(lambda y: (x * y).sum(0) + y.sort()[0], out_dims=1)(numbers(t, 2, 3)))(numbers(t, 4, 3)),
+    "across": lambda t: t.func.vmap(t.func.vmap(lambda x, y: (x - y).square().sum(), in_dims=(None, 0)), in_dims=(0, None))(numbers(t, 4, 3), numbers(t, 5, 3)),
+    "constant": lambda t: t.func.vmap(lambda x: t.ones(2))(numbers(t, 3)),
+    "trees": lambda t: t.func.vmap(lambda d, n: {"a": d["x"] * n, "b": [d["y"]]}, in_dims=({"x": 0, "y": 1}, None))({"x": numbers(t, 3), "y": numbers(t, 2, 3)}, 4),
+    "chunks": lambda t: t.func.vmap(lambda x, y: (x * 2, y), in_dims=(1, 0), out_dims=(1, 0), chunk_size=2)(numbers(t, 2, 5), numbers(t, 5)),
+    "gradients of examples": lambda t: t.func.vmap(t.func.grad(lambda w, b, x, y: loss(t, w, b, x, y), argnums=(0, 1)), in_dims=(None, None, 0, 0))(
+        numbers(t, 3, 4), numbers(t, 3), numbers(t, 6, 4), t.tensor([0, 1, 2, 0, 1, 2])),
+    "gradients of pictures": lambda t: t.func.vmap(t.func.grad(lambda w, x: picture_net(t, w, x)), in_dims=(None, 0))(numbers(t, 3, 2, 3, 3), numbers(t, 4, 2, 6, 6)),
+    "gradient of a batch": lambda t: t.func.grad(lambda w: t.func.vmap(lambda x: (w * x).tanh().sum() + w.sum())(numbers(t, 4, 3)).square().sum())(numbers(t, 3)),
+    "gradient of gradients": lambda t: t.func.grad(lambda w: t.func.vmap(t.func.grad(lambda x: (w * x).sin().prod()))(numbers(t, 4, 3)).square().sum())(numbers(t, 3)),
+    "gradient of shared gradients": lambda t: t.func.grad(lambda w: t.func.vmap(t.func.grad(lambda v, x: (v * x).sin().prod()), in_dims=(None, 0))(
+        w, numbers(t, 4, 3)).square().sum())(numbers(t, 3)),
+    "tangents": lambda t: t.func.vmap(lambda v: t.func.jvp(lambda x: x.sin() * x.sum(), (numbers(t, 3),), (v,)))(t.eye(3)),
+    "jacobians": lambda t: (t.func.jacrev(lambda x: x.outer(x).tanh())(numbers(t, 3)), t.func.jacfwd(lambda x: x.outer(x).tanh())(numbers(t, 3))),
+    "jacobians of examples": lambda t: t.func.vmap(t.func.jacrev(lambda x: x.softmax(0)))(numbers(t, 4, 3)),
+    "jacobians of parts": lambda t: t.func.jacfwd(lambda a, b: (a * b.sum(), {"c": a.exp()}), argnums=(0, 1))(numbers(t, 3), numbers(t, 2)),
+    "hessian": lambda t: t.func.hessian(lambda x: (x.sin() * x.prod()).sum())(numbers(t, 4) + 2),
+    "hessians of examples": lambda t: t.func.vmap(t.func.hessian(lambda x: x.prod() + x.exp().sum()))(numbers(t, 3, 4)),
+}
+
+
+def leaves(tree):
+    return torch.utils._pytree.tree_leaves(tree) if not isinstance(tree, weir.Tensor) else [tree]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_pytorchs(name):
+    theirs, ours = leaves(PROGRAMS[name](torch)), leaves(PROGRAMS[name](weir))
+    assert len(theirs) == len(ours)
+    for a, b in zip(theirs, ours):
+        assert str(a.dtype).split(".")[1] == str(b.dtype).split(".")[1] and tuple(a.shape) == tuple(b.shape)
+        torch.testing.assert_close(torch.from_numpy(b.detach().numpy()), a.detach().resolve_conj(), rtol=1e-4, atol=1e-5)
+
+
+def test_leaves_outside_get_the_sum_of_gradients():
+    found = []
+    for t in (torch, weir):
+        w, x = numbers(t, 3).requires_grad_(), numbers(t, 4, 3).requires_grad_()
+        t.func.vmap(lambda row: (row * w).sin().sum() * 2)(x).sum().backward()
+        found.append([w.grad.tolist(), x.grad.tolist()])
+    for theirs, ours in zip(*found):
+        assert ours == pytest.approx(theirs, rel=1e-5) if not isinstance(theirs[0], list) else all(a == pytest.approx(b, rel=1e-5) for a, b in zip(ours, theirs))
+
+
+def test_writes_reach_the_memory_of_the_batch():
+    for t in (torch, weir):
+        x = t.zeros(3, 2)
+        t.func.vmap(lambda row: row.add_(1))(x)
+        t.func.vmap(lambda column: column[1:].mul_(2), in_dims=1)(x)
+        assert x.tolist() == [[1, 1], [2, 2], [2, 2]]
+
+
+@pytest.mark.parametrize("call", [
+    lambda t, x: t.func.vmap(lambda r: r.sum().item())(x), lambda t, x: t.func.vmap(lambda r: r if r.sum() > 0 else -r)(x),
+    lambda t, x: t.func.vmap(lambda r: r.nonzero())(x), lambda t, x: t.func.vmap(lambda r: r[r > 0])(x),
+    lambda t, x: [t.func.vmap(lambda r: y.add_(r))(x) for y in (t.zeros(2),)], lambda t, x: t.func.vmap(lambda r: r + t.rand(2))(x),
+    lambda t, x: t.func.vmap(lambda r: t.nn.functional.dropout(r))(x)])
+def test_what_would_differ_between_examples_is_refused(call):
+    for t in (torch, weir):
+        with pytest.raises(RuntimeError, match="vmap|broadcast shape"):
+            call(t, t.ones(3, 2))
+
+
+def test_memory_made_within_is_each_examples_own():
+    def running(x):
+        total, kept = weir.zeros(2), weir.zeros(3, 2)
+        for i in range(3):
+            total += x * i
+            kept[i] = total
+        return total, kept
+    x = weir.arange(8.0).reshape(4, 2)
+    total, kept = weir.func.vmap(running)(x)
+    assert weir.equal(total, x * 3) and weir.equal(kept, weir.stack([x * 0, x, x * 3], 1))
+
+
+def test_values_are_not_there():
+    for t in (torch, weir):
+        seen = []
+        t.func.vmap(lambda r: seen.append((repr(r), r.shape, r.dim(), r.requires_grad)) or r)(t.ones(3, 2))
+        assert seen[0][0].startswith("BatchedTensor(lvl=") and "value=" in seen[0][0] and seen[0][1:] == ((2,), 1, False)
+
+
+def test_randomness_is_as_told():
+    for t in (torch, weir):
+        t.manual_seed(0)
+        x = t.zeros(5, 64)
+        for draw in (lambda r: r + t.rand(64), lambda r: t.nn.functional.dropout(r + 1), lambda r: r + t.randint(0, 1000, (64,)), lambda r: t.rand_like(r)):
+            differ = t.func.vmap(draw, randomness="different")(x)
+            assert all(not t.equal(differ[i], differ[j]) for i in range(5) for j in range(i))
+            same = t.func.vmap(draw, randomness="same")(x)
+            assert all(t.equal(same[0], row) for row in same)
+
+
+def test_levels_end_with_their_functions():
+    kept = []
+    weir.func.vmap(lambda r: kept.append(r * 2) or r)(weir.ones(3, 2))
+    with pytest.raises(ValueError, match="must only return Tensors"):
+        weir.func.vmap(lambda r: 3)(weir.ones(3))
+    assert weir.rand(2).shape == (2,) and weir.func.debug_unwrap(kept[0]).tolist() == [[2, 2]] * 3
+    with pytest.raises(RuntimeError, match="vmap"):
+        kept[0].tolist()

@@ -1,0 +1,89 @@
+"""Ops on batched tensors, against the same ops on one example after the other: every op of PyTorch's op database, with samples of theirs."""
+
+import operator
+
+import numpy as np
+import pytest
+import torch
+import weir
+from torch.testing._internal.common_methods_invocations import op_db
+from weir.utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+SAMPLES = 4
+EXAMPLES = 3
+#: What vmap refuses, since shapes or decisions depend on values.
+REFUSED = ("data-dependent control flow", "dynamic shapes", "random operation", "all examples share")
+NAMES = sorted({op.name for op in op_db if op.supports_dtype(torch.float32, "cpu") and not op.name.startswith(("_", "sparse", "to_sparse"))})
+
+
+def ours_of(x):
+    if isinstance(x, torch.Tensor):
+        return weir.tensor(x.detach().numpy().copy())
+    if isinstance(x, torch.dtype | torch.memory_format):
+        return getattr(weir, str(x).split(".")[1])
+    return x
+
+
+def function(name):
+    for at in (name, f"Tensor.{name}"):
+        try:
+            return operator.attrgetter(at)(weir)
+        except AttributeError:
+            continue
+    return None
+
+
+def variants(x):
+    """Examples that differ, and are valid where x is."""
+    if x.dtype == weir.bool:
+        return [x, ~x, x]
+    return [x * f for f in (1, 0.75, 0.5)] if x.is_floating_point() else [x, x.flip(0) if x.dim() else x, x]
+
+
+def samples(name):
+    op = next(o for o in op_db if o.name == name and not o.variant_test_name) if any(o.name == name and not o.variant_test_name for o in op_db) else next(
+        o for o in op_db if o.name == name)
+    for s in list(op.sample_inputs("cpu", torch.float32, requires_grad=False))[:SAMPLES]:
+        try:
+            yield tree_map(ours_of, (s.input, *s.args)), tree_map(ours_of, s.kwargs)
+        except (TypeError, RuntimeError, AttributeError):  # sparse inputs and the like, which have no array
+            continue
+
+
+def numbers(x):
+    x = x.detach().resolve_conj().resolve_neg()
+    return (x.float() if x.dtype == weir.bfloat16 else x).numpy()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_is_its_examples(name):
+    f = function(name)
+    if f is None:
+        return
+    for args, kwargs in samples(name):
+        flat, spec = tree_flatten(args)
+        tensors = [i for i, t in enumerate(flat) if isinstance(t, weir.Tensor)]
+        for chosen in {tuple(tensors), tuple(tensors[:1]), tuple(tensors[-1:])} - {()}:
+            batch = {i: variants(flat[i]) for i in chosen}
+
+            def call(*xs, chosen=chosen, flat=flat, spec=spec, kwargs=kwargs):
+                leaves = list(flat)
+                for i, x in zip(chosen, xs):
+                    leaves[i] = x
+                return tuple(tree_flatten(f(*tree_unflatten(leaves, spec), **kwargs))[0])
+            try:
+                wanted = [call(*(batch[i][k].clone() for i in chosen)) for k in range(EXAMPLES)]
+            except Exception:  # not valid for these examples
+                continue
+            if not all(isinstance(x, weir.Tensor) for x in wanted[0]) or len({tuple(x.shape for x in w) for w in wanted}) > 1:
+                continue
+            try:
+                found = weir.func.vmap(call)(*(weir.stack(batch[i]) for i in chosen))
+            except RuntimeError as refused:
+                assert any(word in str(refused) for word in REFUSED), (name, chosen, str(refused))
+                continue
+            for k, x in enumerate(found):
+                y = weir.stack([w[k] for w in wanted])
+                assert x.dtype == y.dtype and x.shape == y.shape, (name, chosen)
+                if "empty" not in name:
+                    np.testing.assert_allclose(numbers(x), numbers(y), rtol=5e-4, atol=5e-5, err_msg=f"{name} {chosen}")
