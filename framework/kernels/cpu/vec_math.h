@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #endif
 
+#include "framework/kernels/cpu/pieces.h"
+
 namespace weir {
 namespace WEIR_ISA {
 namespace lanes {
@@ -169,15 +171,22 @@ inline Vec<float> log1p(Vec<float> x) {
 
 /// Two ranges: an odd polynomial below 0.625 (coefficients: Cephes tanhf), beyond it 1 - 2 / (exp(2|x|) + 1).
 inline Vec<float> tanh(Vec<float> x) {
+#ifdef __AVX512F__
+  return Vec<float>((Vec<float>::V)kTanhPieces((lanes::Register)x.v));
+#else
   using F = Vec<float>;
   F t = abs(x), s = x * x;
   F far = F(1) - F(2) / (lanes::exp_near(lanes::clamped(t + t, 0.0f, 20.0f)) + F(1));
   F p = lanes::polynomial(s, {-5.70498872745e-3f, 2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f, -3.33332819422e-1f});
   return copysign(where(t > F(0.625f), far, fma(p * s, t, t)), x);
+#endif
 }
 
 /// Two ranges: an odd polynomial below 0.93, beyond it 1 - exp(q(|x|)). Coefficients: N. Juffa.
 inline Vec<float> erf(Vec<float> x) {
+#ifdef __AVX512F__
+  return Vec<float>((Vec<float>::V)kErfPieces((lanes::Register)x.v));
+#else
   using F = Vec<float>;
   using lanes::fma, lanes::polynomial;
   F t = abs(x), s = x * x, clipped = where(t > F(4), F(4), t);
@@ -185,6 +194,7 @@ inline Vec<float> erf(Vec<float> x) {
   F tail = F(1) - lanes::exp_near(fma(q, clipped, -clipped));
   F p = polynomial(s, {-5.96761703e-4f, 4.99119423e-3f, -2.67681349e-2f, 1.12819925e-1f, -3.76125336e-1f, 1.28379166e-1f});
   return where(t > F(0.927734375f), copysign(tail, x), fma(p, x, x));
+#endif
 }
 // libmvec takes lanes of negative bases one by one, so they go there without their sign.
 template <class T> requires kReal<T> Vec<T> pow(Vec<T> x, Vec<T> y) {
