@@ -63,9 +63,9 @@ Tensor leave_batch(const Tensor& x, int64_t dim, uint64_t level, int64_t size) {
   return recorded(x, out_of_batch(x, dim, level, size), ref, *node);
 }
 
-void lift_edges(Node& node, Inputs in) {
+void lift_edges(Node& node, Inputs in, Inputs batched) {
   if (!batches.load(std::memory_order_relaxed)) return;
-  const Axes axes = batch_axes(in);
+  const Axes axes = batch_axes(batched);
   if (axes.empty()) return;
   for (size_t i = 0; i < in.size(); i++) {
     Edge& edge = node.next[i];

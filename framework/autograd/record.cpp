@@ -171,7 +171,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
     any |= node->next.back().node || (x && requires_grad(x));  // an unrecorded view requires grad, which then goes nowhere
     of_numbers |= node->next.back().node && is_inexact(x.dtype());
   }
-  lift_edges(*node, in);
+  lift_edges(*node, in, in);
   bool recorded = any || (inplace && requires_grad(out[0]));
   check(!given || inplace || !any || type.out.history != OutHistory::refused, std::string(type.signature->name),
         "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "

@@ -229,7 +229,7 @@ void init_autograd(py::module_& m) {
     NodeRef ref(node);
     const Tensors given = tensors(inputs);
     for (const Tensor& t : given) node->next.push_back(t ? gradient_edge(t) : Edge{});
-    lift_edges(*node, given);
+    lift_edges(*node, given, results);
     node->metas.resize(results.size());
     for (uint32_t i = 0; i < results.size(); i++) {
       if (!results[i]) continue;

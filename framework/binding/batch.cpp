@@ -21,6 +21,12 @@ void leave(uint64_t id) {
   delete std::exchange(mode.level, mode.level->outer);
 }
 
+const char* randomness_of(uint64_t id) {
+  for (const BatchLevel* l = mode.level; l; l = l->outer)
+    if (l->id == id) return l->randomness == Randomness::same ? "same" : l->randomness == Randomness::different ? "different" : "error";
+  return "error";
+}
+
 py::list axes_of(const Tensor& t) {
   py::list axes;
   if (t.is_batched())
@@ -33,6 +39,7 @@ py::list axes_of(const Tensor& t) {
 void init_batch(py::module_& m) {
   m.def("_vmap_enter", enter, "Begins a vmap over `size` examples on this thread; its level, which _vmap_leave takes.");
   m.def("_vmap_leave", leave);
+  m.def("_vmap_randomness", randomness_of, "What a vmap in force was told of random numbers.");
   m.def("_into_batch", enter_batch, "x without axis `dim`, as one example of the level.");
   m.def("_out_of_batch", leave_batch, "x with the axis of the level as axis `dim`; repeated `size` times where it does not differ between examples.");
   m.def("_batch_axes", axes_of, "(level, size) of each vmap that the tensor differs between the examples of, from the outermost inwards.");

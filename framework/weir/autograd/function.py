@@ -1,7 +1,9 @@
 """Custom differentiable functions. Source: https://pytorch.org/docs/stable/notes/extending.html"""
 import functools
+from collections import namedtuple
 
-from _weir import Tensor, _bump_version, _function_node, _output_of, is_grad_enabled, ops
+from _weir import (Tensor, _batch_axes, _bump_version, _function_node, _into_batch, _out_of_batch, _output_of, _vmap_randomness,
+                   is_grad_enabled, ops)
 
 from .grad_mode import no_grad
 
@@ -92,6 +94,8 @@ class Function:
 
     @classmethod
     def apply(cls, *args, **kwargs):
+        if cls.vmap is not Function.vmap and (axes := [a for x in args if isinstance(x, Tensor) for a in _batch_axes(x)]):
+            return _by_own_vmap(cls, *max(axes), args)
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         separate = cls.setup_context is not Function.setup_context
@@ -156,9 +160,25 @@ class Function:
 
     @staticmethod
     def vmap(info, in_dims, *args):
-        """The function of a batch: never asked here, where `func.vmap` is a loop."""
+        """The function of a batch: (results, where the batch's dim is in each). Without one, forward runs on examples as any function does.
+
+        info: its batch_size and randomness. in_dims: 0 for each of args that has the batch's dim, None for others.
+        """
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
                                   "generate_vmap_rule=True.")
+
+
+VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])
+
+
+def _by_own_vmap(cls, level, size, args):
+    dims = tuple(0 if isinstance(x, Tensor) and any(own == level for own, _ in _batch_axes(x)) else None for x in args)
+    whole = [x if d is None else _out_of_batch(x, 0, level, size) for x, d in zip(args, dims)]
+    results, places = cls.vmap(VmapInfo(size, _vmap_randomness(level)), dims, *whole)
+    if not isinstance(results, tuple):
+        return results if places is None else _into_batch(results, places, level)
+    places = places if isinstance(places, tuple) else (places,) * len(results)
+    return tuple(x if d is None else _into_batch(x, d, level) for x, d in zip(results, places))
 
 
 def _backward_of(cls):

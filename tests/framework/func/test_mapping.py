@@ -163,3 +163,56 @@ def test_levels_end_with_their_functions():
     assert weir.rand(2).shape == (2,) and weir.func.debug_unwrap(kept[0]).tolist() == [[2, 2]] * 3
     with pytest.raises(RuntimeError, match="vmap"):
         kept[0].tolist()
+
+
+def own_functions(t):
+    class Through(t.autograd.Function):
+        """Values by way of NumPy, which no tensor of a batch has: it says itself what it makes of one."""
+
+        @staticmethod
+        def forward(x, n):
+            return t.from_numpy(x.detach().numpy() ** n)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(inputs[0])
+            ctx.n = inputs[1]
+
+        @staticmethod
+        def backward(ctx, dy):
+            x, = ctx.saved_tensors
+            return dy * ctx.n * x ** (ctx.n - 1), None
+
+        @staticmethod
+        def vmap(info, in_dims, x, n):
+            assert (info.batch_size, info.randomness, in_dims) == (4, "error", (0, None))
+            return Through.apply(x, n), 0
+
+    class Scaled(t.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(w, x):
+            return w * x
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, dy):
+            w, x = ctx.saved_tensors
+            return dy * x, dy * w
+    return Through, Scaled
+
+
+def test_functions_of_ones_own():
+    found = []
+    for t in (torch, weir):
+        through, scaled = own_functions(t)
+        x, w = numbers(t, 4, 3), numbers(t, 3)
+        found.append([t.func.vmap(t.func.grad(lambda r, f=through: f.apply(r, 3).sum()))(x),
+                      t.func.grad(lambda w, f=scaled, x=x, t=t: t.func.vmap(lambda r: f.apply(w, r))(x).square().sum())(w),
+                      t.func.vmap(t.func.grad(lambda w, r, f=scaled: f.apply(w, r).square().sum()), in_dims=(None, 0))(w, x)])
+    for theirs, ours in zip(*found):
+        torch.testing.assert_close(torch.from_numpy(ours.numpy()), theirs)
