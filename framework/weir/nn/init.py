@@ -41,6 +41,9 @@ def normal_(tensor, mean: float = 0.0, std: float = 1.0, generator=None):
     return tensor.normal_(mean, std, generator=generator)
 
 
+_FEW = 1000  # uniform draws for one that is kept: where about so many were needed, PyTorch's do not end in reasonable time
+
+
 @weir.no_grad()
 def trunc_normal_(tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator=None):
     """Fills with N(mean, std^2) restricted to [a, b]: draws are repeated where they fall outside, in PyTorch's order."""
@@ -56,6 +59,8 @@ def trunc_normal_(tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, 
 
     if cdf((b - mean) / std) - cdf((a - mean) / std) > 0.3:
         return _redraw_normal(tensor, mean, std, a, b, generator)
+    if max(a - mean, mean - b) / std * ((b - a) / std) > _FEW:
+        return _draw_tail(tensor, mean, std, a, b, generator)
     return _redraw_uniform(tensor, mean, std, a, b, generator)
 
 
@@ -80,6 +85,17 @@ def _redraw_uniform(tensor, mean, std, a, b, generator):
         if not bool(pending.any()):
             return tensor if result is tensor else tensor.copy_(result)
         result = weir.where(pending, draws.uniform_(a, b, generator=generator), result)
+
+
+def _draw_tail(tensor, mean, std, a, b, generator):
+    """Exponential draws from the end nearer to the mean, which the tail is below: most are kept. Source: Robert 1995."""
+    near, away = (a, abs(std)) if mean < a else (b, -abs(std))
+    rate, result, pending = (near - mean) / away, tensor, weir.ones_like(tensor, dtype=weir.bool)
+    while bool(pending.any()):
+        draws = weir.empty_like(tensor).exponential_(rate, generator=generator)
+        refused = weir.empty_like(tensor).uniform_(generator=generator).log_() > draws.square() * -0.5
+        result, pending = weir.where(pending, draws, result), pending & refused
+    return tensor.copy_((near + away * result).clamp_(a, b))
 
 
 @weir.no_grad()
