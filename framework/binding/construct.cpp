@@ -1,6 +1,9 @@
 #include "framework/binding/construct.h"
 
+#include <cstring>
+
 #include "framework/autograd/variable.h"
+#include "framework/core/alignment.h"
 #include "framework/core/storage_types.h"
 #include "framework/core/warn.h"
 #include "framework/op/copy.h"
@@ -161,6 +164,22 @@ void release_buffer(void* context) {
   delete e;
 }
 
+}  // namespace
+
+Tensor over_foreign(void* start, size_t bytes, DType t, const Dims& sizes, const Dims& strides, void (*release)(void*), void* context) {
+  StorageRef theirs = borrow_storage(start, bytes, release, context);
+  if (bytes == 0 || is_aligned_for(t, start)) return alias(std::move(theirs), t, sizes, strides, 0);
+  StorageRef ours = new_storage(bytes);
+  std::memcpy(ours->data, start, bytes);
+  return alias(std::move(ours), t, sizes, strides, 0);
+}
+void warn_of_copy(const Tensor& t) {
+  if (!t->storage->release)
+    warn(str("The given memory is not aligned to elements of ", name_of(t.dtype()), ": the tensor is over a copy, and neither sees what is written to the other."));
+}
+
+namespace {
+
 Tensor from_buffer(py::handle o, DType t, int64_t count, int64_t offset) {
   auto held = std::make_unique<Exported>();
   if (PyObject_GetBuffer(o.ptr(), &held->view, PyBUF_WRITABLE) < 0) {
@@ -185,7 +204,9 @@ Tensor from_buffer(py::handle o, DType t, int64_t count, int64_t offset) {
                     " bytes) must not be greater than actual buffer length (", have, " bytes)");
   auto* start = static_cast<std::byte*>(held->view.buf) + offset;
   guard.e = nullptr;
-  return alias(borrow_storage(start, size_t(n * item), release_buffer, held.release()), t, Dims{n}, Dims{1}, 0);
+  Tensor r = over_foreign(start, size_t(n * item), t, Dims{n}, Dims{1}, release_buffer, held.release());
+  warn_of_copy(r);
+  return r;
 }
 
 /// All bytes of the storage, as uint8: what storages in Python are made of.

@@ -14,7 +14,12 @@ Tensor construct(PyObject* data, std::optional<DType> dtype);
 bool is_numpy_array(PyObject* o);
 bool is_numpy_scalar(PyObject* o);
 
-/// `array` as a tensor over the same memory. TypeError for element types weir lacks, ValueError for strides it cannot have.
+/// A tensor over foreign memory; `release(context)` is called when the last of them goes. Over a copy, with the release called at once,
+/// where elements of `t` may not stand at `start`.
+Tensor over_foreign(void* start, size_t bytes, DType t, const Dims& sizes, const Dims& strides, void (*release)(void*), void* context);
+/// Warns where `t` was to be over foreign memory, and is not.
+void warn_of_copy(const Tensor& t);
+/// `array` as a tensor over the same memory, as `over_foreign` has it. TypeError for element types weir lacks, ValueError for strides it cannot have.
 Tensor from_numpy(pybind11::handle array);
 /// An object with `__dlpack__` as a tensor over its memory. RuntimeError for memory of another device.
 Tensor from_exporter(pybind11::handle o);

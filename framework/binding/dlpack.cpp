@@ -102,7 +102,7 @@ Tensor imported(const DLTensor& d, void (*release)(void*), void* context) {
   int64_t reach = numel_of(sizes) ? checked_add(extent(sizes, strides).high, 1) : 0;
   auto* start = static_cast<std::byte*>(d.data) + d.byte_offset;
   size_t bytes = size_t(checked_mul(reach, int64_t(size_of(t))));
-  return alias(borrow_storage(start, bytes, release, context), t, sizes, strides, 0);
+  return over_foreign(start, bytes, t, sizes, strides, release, context);
 }
 
 template <class Managed> Tensor consume(PyObject* capsule, const char* name, const char* used) {
@@ -117,6 +117,7 @@ template <class Managed> Tensor consume(PyObject* capsule, const char* name, con
     if (m->deleter) m->deleter(m);
   }, managed);
   PyCapsule_SetName(capsule, used);  // ours from now on: a second consumer is refused
+  warn_of_copy(t);
   return t;
 }
 

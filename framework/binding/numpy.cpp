@@ -54,8 +54,7 @@ Tensor from_numpy(py::handle given) {
   };
   size_t bytes = array.size() ? size_t(reach * item) : 0;
   void* memory = const_cast<void*>(array.data());
-  StorageRef storage = borrow_storage(memory, bytes, release, array.release().ptr());
-  return alias(std::move(storage), t, sizes, strides, 0);
+  return over_foreign(memory, bytes, t, sizes, strides, release, array.release().ptr());
 }
 
 namespace {
@@ -80,7 +79,11 @@ py::object numpy(const Tensor& t, bool force) {
 }  // namespace
 
 void init_numpy(py::module_& m) {
-  m.def("from_numpy", &from_numpy, "A tensor over the array's memory, without a copy. TypeError for dtypes weir does not have.");
+  m.def("from_numpy", [](py::handle array) {
+    Tensor t = from_numpy(array);
+    warn_of_copy(t);
+    return t;
+  }, "A tensor over the array's memory, without a copy but where it is not aligned. TypeError for dtypes weir does not have.");
   m.def("_numpy", &numpy, "An array over a tensor's memory, for as long as the memory stays where it is.");
   m.def("_keep_in_place", &keep_in_place, "From now on a tensor's memory cannot grow, since others have its address.");
 }

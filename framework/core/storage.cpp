@@ -12,6 +12,9 @@
 
 #include "framework/core/dims.h"
 #include "framework/core/error.h"
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace weir {
 namespace {
@@ -32,10 +35,22 @@ size_t block_size(size_t bytes) {
   return round_up(bytes, bytes < kHugePage ? 4096 : kHugePage / 8);
 }
 
+// AddressSanitizer knows the blocks, not what of them was asked for or which wait for their next use: these say so.
+// It also has the limit on a request's size that a run of random calls needs, so that there all blocks come from malloc.
+#ifdef __SANITIZE_ADDRESS__
+constexpr size_t kMapped = SIZE_MAX;
+void forbid(std::byte* p, size_t size) { __asan_poison_memory_region(p, size); }
+void allow(std::byte* p, size_t size) { __asan_unpoison_memory_region(p, size); }
+#else
+constexpr size_t kMapped = kHugePage;  // from this size, blocks are mapped by themselves
+void forbid(std::byte*, size_t) {}
+void allow(std::byte*, size_t) {}
+#endif
+
 // Large blocks are mapped by themselves, on a huge-page boundary: malloc would put them on its heap once it has seen
 // some freed, and a heap with holes never gives memory back.
 std::byte* from_system(size_t size) {
-  if (size < kHugePage) return static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+  if (size < kMapped) return static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
   size_t room = size + kHugePage;
   void* p = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return nullptr;
@@ -47,7 +62,8 @@ std::byte* from_system(size_t size) {
   return reinterpret_cast<std::byte*>(aligned);
 }
 void to_system(std::byte* p, size_t size) {
-  if (size < kHugePage) std::free(p);
+  allow(p, size);
+  if (size < kMapped) std::free(p);
   else munmap(p, size);
 }
 
@@ -67,6 +83,7 @@ class Cache {
     auto it = real_size_.find(p);
     size_t real = it->second;
     real_size_.erase(it);
+    forbid(p, real);
     try {
       free_[real].push_back(p);
     } catch (const std::bad_alloc&) {  // no room even for the list: the block goes back at once
@@ -144,30 +161,40 @@ Cache& cache() {
 }
 
 // Small blocks and Storage objects themselves: a thread's own lists, no lock.
+void release(std::byte* p) { to_system(p, kSmallBlock); }
+void release(Storage* p) { std::free(p); }
 template <class T, size_t kKeep>
 struct FreeList {
   T* items[kKeep];
   size_t n = 0;
   ~FreeList() {
-    while (n) std::free(items[--n]);
+    while (n) release(items[--n]);
     n = kKeep + 1;  // late releases at thread exit go to free()
   }
 };
 thread_local FreeList<std::byte, kSmallKept> small_blocks;
 thread_local FreeList<Storage, kSmallKept> storages;
 
-std::byte* allocate(size_t bytes) {
-  if (bytes > kSmallBlock) return cache().take(block_size(bytes));
+std::byte* small_block(size_t bytes) {
   if (small_blocks.n && small_blocks.n <= kSmallKept) return small_blocks.items[--small_blocks.n];
   void* p = std::aligned_alloc(kAlignment, kSmallBlock);
   if (!p) throw_out_of_memory(bytes);
   return static_cast<std::byte*>(p);
 }
 
+std::byte* allocate(size_t bytes) {
+  const size_t size = block_size(bytes);
+  std::byte* p = bytes > kSmallBlock ? cache().take(size) : small_block(bytes);
+  allow(p, bytes);
+  forbid(p + bytes, size - bytes);
+  return p;
+}
+
 void deallocate(std::byte* p, size_t bytes) {
   if (bytes > kSmallBlock) return cache().give(p, block_size(bytes));
+  forbid(p, kSmallBlock);
   if (small_blocks.n < kSmallKept) small_blocks.items[small_blocks.n++] = p;
-  else std::free(p);
+  else release(p);
 }
 
 Storage* new_object() {

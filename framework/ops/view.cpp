@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/core/alignment.h"
 #include "framework/graph/trace.h"
 #include "framework/op/copy.h"
 #include "framework/ops/create.h"
@@ -101,6 +102,7 @@ Geometry ViewDtype::geometry(Inputs in) const {
   if (dtype == x.dtype() && !x.has_flag(kConj)) return g;
   check(!(x->flags & kMarks), "torch.Tensor.view is not supported for ", x.has_flag(kConj) ? "conjugate view tensors" : "tensors with negative bit set",
         " when converting to a different dtype.");
+  check(is_aligned_for(dtype, x->storage->data), "the tensor's memory, which is not ours, is not aligned to elements of ", name_of(dtype), ": view a clone() of it");
   const int64_t from = int64_t(size_of(x.dtype())), to = int64_t(size_of(dtype));
   if (from == to) return g;
   graph::check_place_is_known(x, "a view of another element size asks for the place of");

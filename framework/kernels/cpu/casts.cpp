@@ -56,6 +56,7 @@ inline void narrow(const float* __restrict src, BFloat16* __restrict dst, int64_
 
 template <class From, class To>
 void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int64_t ds, int64_t n) {
+  if (n <= 0) return;  // there may be no memory at all
   if (ss == 1 && ds == 1) {
     if constexpr (std::is_same_v<From, To>) {
       std::memcpy(dst, src, n * sizeof(To));

@@ -252,6 +252,29 @@ class Cauchy(Distribution):
         return math.log(4 * math.pi) + self.scale.log()
 
 
+_ALMOST_NORMAL = 1e6  # a concentration above which angles are normal numbers: from about 1e16 on their rejection has no digits left
+
+
+def _angles(k):
+    """Von Mises draws around 0 of concentrations `k`, by rejection. Source: Best and Fisher 1979."""
+    x, done = weir.full_like(k, math.nan), ~((k >= 0) & (k <= _ALMOST_NORMAL))
+    if bool((k > _ALMOST_NORMAL).any()):
+        x = weir.where(k > _ALMOST_NORMAL, k.rsqrt() * weir.randn_like(k), x)
+    k = k.clamp(min=1e-300)  # the inverse of what is smaller is infinite
+    tau = 1 + (1 + 4 * k**2).sqrt()
+    rho = (tau - (2 * tau).sqrt()) / (2 * k)
+    r = weir.where(k < 1e-5, 1 / k + k, (1 + rho**2) / (2 * rho))
+    while not bool(done.all()):
+        u1, u2, u3 = weir.rand((3,) + tuple(k.shape), dtype=weir.float64).unbind()
+        z = weir.cos(math.pi * u1)
+        f = (1 + r * z) / (r + z)
+        c = k * (r - f)
+        accept = ((c * (2 - c) - u2) > 0) | ((c / u2).log() + 1 - c >= 0)
+        x = weir.where(accept & ~done, (u3 - 0.5).sign() * f.clamp(-1, 1).acos(), x)
+        done = done | accept
+    return x
+
+
 class VonMises(Distribution):
     """Angles around `loc`, the closer the larger `concentration`."""
 
@@ -279,24 +302,10 @@ class VonMises(Distribution):
         return type(self)(self.loc.expand(batch_shape), self.concentration.expand(batch_shape), validate_args=self._validate_args)
 
     def sample(self, sample_shape=Size()):
-        """By rejection. Source: Best and Fisher 1979."""
+        """Draws in [-pi, pi). NaN where a parameter is NaN or the concentration is negative."""
         with weir.no_grad():
             shape = self._extended_shape(sample_shape)
-            k = self.concentration.double().expand(shape)
-            loc = self.loc.double()
-            tau = 1 + (1 + 4 * k**2).sqrt()
-            rho = (tau - (2 * tau).sqrt()) / (2 * k)
-            r = weir.where(k < 1e-5, 1 / k + k, (1 + rho**2) / (2 * rho))
-            x, done = weir.empty(shape, dtype=weir.float64), weir.zeros(shape, dtype=weir.bool)
-            while not bool(done.all()):
-                u1, u2, u3 = weir.rand((3,) + tuple(shape), dtype=weir.float64).unbind()
-                z = weir.cos(math.pi * u1)
-                f = (1 + r * z) / (r + z)
-                c = k * (r - f)
-                accept = ((c * (2 - c) - u2) > 0) | ((c / u2).log() + 1 - c >= 0)
-                new = (u3 - 0.5).sign() * f.clamp(-1, 1).acos()
-                x = weir.where(accept & ~done, new, x)
-                done = done | accept
+            x, loc = _angles(self.concentration.double().expand(shape)), self.loc.double()
             return ((x + math.pi + loc) % (2 * math.pi) - math.pi).to(self.loc.dtype)
 
     def log_prob(self, value):

@@ -41,6 +41,11 @@ def normal_(tensor, mean: float = 0.0, std: float = 1.0, generator=None):
     return tensor.normal_(mean, std, generator=generator)
 
 
+_FAR = 30          # standard deviations from the mean: from here on the low precisions lose what tells densities apart
+_FEW = 1000        # uniform draws for one that is kept: where about so many were needed, PyTorch's do not end in reasonable time
+_MOST_TIMES = 10000  # to draw anew: what is left then is between two numbers of a low precision
+
+
 @weir.no_grad()
 def trunc_normal_(tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator=None):
     """Fills with N(mean, std^2) restricted to [a, b]: draws are repeated where they fall outside, in PyTorch's order."""
@@ -56,6 +61,9 @@ def trunc_normal_(tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, 
 
     if cdf((b - mean) / std) - cdf((a - mean) / std) > 0.3:
         return _redraw_normal(tensor, mean, std, a, b, generator)
+    far = max(a - mean, mean - b) / abs(std)
+    if far > _FAR or far * ((b - a) / abs(std)) > _FEW:
+        return _draw_tail(tensor, mean, std, a, b, generator)
     return _redraw_uniform(tensor, mean, std, a, b, generator)
 
 
@@ -73,13 +81,28 @@ def _redraw_uniform(tensor, mean, std, a, b, generator):
     log_peak = -0.5 * ((mode - mean) / std) ** 2
     draws, chance = tensor.uniform_(a, b, generator=generator).clone(), weir.empty_like(tensor)
     result, pending = tensor, None
-    while True:
+    for _ in range(_MOST_TIMES):
         draws.sub_(mean).div_(std).pow_(2).mul_(-0.5).sub_(log_peak)
         refused = chance.uniform_(generator=generator).log_().gt(draws)
         pending = refused if pending is None else weir.where(pending, refused, pending)
         if not bool(pending.any()):
             return tensor if result is tensor else tensor.copy_(result)
         result = weir.where(pending, draws.uniform_(a, b, generator=generator), result)
+    return tensor.copy_(result.masked_fill(pending, mode))
+
+
+def _draw_tail(tensor, mean, std, a, b, generator):
+    """Exponential draws from the end nearer to the mean, which the tail is below: most are kept. Source: Robert 1995."""
+    near, away = (a, abs(std)) if mean < a else (b, -abs(std))
+    rate, width = (near - mean) / away, (b - a) / abs(std)
+    top = -math.expm1(-rate * width) if width else 0.0
+    result = weir.empty_like(tensor, dtype=weir.float64)
+    pending = weir.ones_like(tensor, dtype=weir.bool)
+    while bool(pending.any()):
+        draws = weir.empty_like(result).uniform_(0, top, generator=generator).neg_().log1p_().div_(-rate)
+        refused = weir.empty_like(result).uniform_(generator=generator).log_() > draws.square() * -0.5
+        result, pending = weir.where(pending, draws, result), pending & refused
+    return tensor.copy_((near + away * result).clamp_(a, b))
 
 
 @weir.no_grad()

@@ -79,3 +79,33 @@ def test_memory_may_grow_after_it_was_read():
     x.tolist(), repr(x), x.__reduce_ex__(4)
     weir.save(x, io.BytesIO())
     assert x.resize_(1000).numel() == 1000
+
+
+def misaligned(dtype="float32"):
+    memory = np.zeros(41, np.uint8)
+    return memory[1:].view(dtype)
+
+
+@pytest.mark.parametrize("make", [
+    lambda a: weir.from_numpy(a), lambda a: weir.as_tensor(a), lambda a: weir.from_dlpack(a),
+    lambda a: weir.frombuffer(a.base, dtype=weir.float32, offset=1)], ids=["from_numpy", "as_tensor", "from_dlpack", "frombuffer"])
+def test_memory_that_is_not_aligned_is_copied_with_a_warning(make):
+    array = misaligned()
+    array[:] = np.arange(10)
+    with pytest.warns(UserWarning, match="not aligned to elements of float32"):
+        t = make(array)
+    assert t.data_ptr() % 4 == 0 and t.tolist() == list(range(10))
+
+
+def test_what_is_copied_anyway_does_not_warn_of_its_alignment(recwarn):
+    assert weir.tensor(misaligned("float64")).tolist() == [0.0] * 5
+    assert (weir.ones(5, dtype=weir.float64) + misaligned("float64")).tolist() == [1.0] * 5
+    assert weir.from_numpy(misaligned("uint8")).numel() == 40
+    assert not [w for w in recwarn.list if "aligned" in str(w.message)]
+
+
+def test_a_view_of_misaligned_memory_is_refused():
+    t = weir.from_numpy(misaligned("uint8"))
+    with pytest.raises(RuntimeError, match="not aligned to elements of int64: view a clone"):
+        t.view(weir.int64)
+    assert t.clone().view(weir.int64).tolist() == [0] * 5

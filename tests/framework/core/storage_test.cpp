@@ -4,6 +4,9 @@
 #include <thread>
 
 #include "framework/core/error.h"
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 #include "tests/framework/tensors.h"
 
 namespace weir {
@@ -31,6 +34,19 @@ TEST(Allocator, GivesAFreedBlockAgain) {
     EXPECT_EQ(new_storage(bytes)->data, first) << bytes;
   }
 }
+
+#ifdef __SANITIZE_ADDRESS__
+TEST(Allocator, TellsTheSanitizerWhatIsNotInUse) {
+  for (size_t bytes : {size_t(60), size_t(5000), 3 * kMiB + 8}) {
+    StorageRef s = new_storage(bytes);
+    std::byte* p = s->data;
+    EXPECT_FALSE(__asan_region_is_poisoned(p, bytes)) << bytes;
+    EXPECT_TRUE(__asan_address_is_poisoned(p + bytes)) << bytes;
+    s.reset();
+    EXPECT_TRUE(__asan_address_is_poisoned(p)) << bytes;
+  }
+}
+#endif
 
 TEST(Allocator, DoesNotSpendALargeBlockOnASmallRequest) {
   std::byte* large = new_storage(8 * kMiB)->data;

@@ -1,5 +1,7 @@
 """Distributions against PyTorch's: densities, moments, entropies, divergences and gradients at the same parameters."""
 
+import math
+
 import pytest
 import torch
 import torch.distributions as td
@@ -178,6 +180,23 @@ def test_gamma_draws_of_what_has_no_distribution_end():
     asked = [-2.0, 0.0, float("nan"), float("inf")]
     draws = weir.distributions.Gamma(weir.tensor(asked), 1.0, validate_args=False).sample()
     twins.assert_close(draws, torch.distributions.Gamma(torch.tensor(asked), 1.0, validate_args=False).sample())
+
+
+def test_angles_end_whatever_their_parameters():
+    inf, nan = float("inf"), float("nan")
+    k = weir.tensor([nan, -1.0, -1e20, 0.0, 1e-310, 1e17, 1e300, inf, 2.0, 2.0], dtype=weir.float64)
+    loc = weir.tensor([0.0] * 8 + [nan, inf], dtype=weir.float64)
+    draws = wd.VonMises(loc, k, validate_args=False).sample((50,))
+    assert draws.isnan().all(0).tolist() == [True] * 3 + [False] * 5 + [True] * 2
+    assert draws[:, 5:8].abs().max() < 1e-7
+
+
+@pytest.mark.parametrize("concentration", [1e-12, 0.999e6, 1.001e6])
+def test_angles_spread_as_their_concentration_says(concentration):
+    weir.manual_seed(0)
+    draws = wd.VonMises(weir.tensor(0.0, dtype=weir.float64), concentration).sample((20000,))
+    spread = math.sqrt(1 / concentration) if concentration > 1 else math.pi / math.sqrt(3)
+    assert abs(float(draws.std()) / spread - 1) < 0.03
 
 
 def test_constraints_take_their_bounds_by_name():

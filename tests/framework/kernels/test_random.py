@@ -90,6 +90,21 @@ def test_truncated_normal(dtype, bounds):
     np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("mean, std, a, b, expected", [
+    (3.0, 1e-10, -2.0, 2.0, 2.0), (-3.0, -1e-10, -2.0, 2.0, -2.0), (-float("inf"), 1.0, -2.0, 2.0, -2.0),
+    (0.0, 1.0, 40.0, 1e9, 40.0249), (0.0, 1.0, 40.0, 40.02, 40.0087), (0.0, 1.0, 1e17, 1e17, 1e17)])
+def test_truncated_normal_far_from_its_mean_ends(mean, std, a, b, expected):
+    weir.manual_seed(0)
+    with pytest.warns(UserWarning, match="more than 2 std"):
+        x = weir.nn.init.trunc_normal_(weir.empty(4000, dtype=weir.float64), mean, std, a, b)
+    assert abs(float(x.mean()) - expected) < 1e-3 and a <= float(x.min()) and float(x.max()) <= b
+
+
+def test_truncated_normal_between_two_numbers_of_the_dtype_ends():
+    x = weir.nn.init.trunc_normal_(weir.empty(4, dtype=weir.bfloat16), 1001.0, 0.001, 1000.9997, 1001.0003)
+    assert x.tolist() == [1000.0] * 4
+
+
 def test_refusals():
     for draw in (lambda x: x.exponential_(0), lambda x: x.cauchy_(0, 0), lambda x: x.log_normal_(0, -1), lambda x: x.geometric_(1.0),
                  lambda x: x.bernoulli_(1.5)):
