@@ -71,7 +71,8 @@ py::object numpy(const Tensor& t, bool force) {
   int number = kTypes[int(t.dtype())].number;
   check<TypeError>(number >= 0, "Got unsupported ScalarType ", word_for(t.dtype()));
   std::vector<py::ssize_t> shape(t.ndim()), strides(t.ndim());
-  for (int i = 0; i < t.ndim(); i++) shape[i] = t.sizes()[i], strides[i] = t.strides()[i] * py::ssize_t(size_of(t.dtype()));
+  // Where nothing is read along an axis, its stride may be beyond what bytes can count: there it may be any.
+  for (int i = 0; i < t.ndim(); i++) shape[i] = t.sizes()[i], strides[i] = py::ssize_t(uint64_t(t.strides()[i]) * size_of(t.dtype()));
   py::object owner = py::cast(detach(t));
   return py::array(py::dtype(number), std::move(shape), std::move(strides), t.raw(), owner);
 }

@@ -16,9 +16,9 @@ Geometry same(const Tensor& x) { return {x.sizes(), x.strides(), x->offset}; }
 // Each number as two of half its size: a last axis of 2.
 Geometry as_parts(const Geometry& x, DType dtype) {
   Geometry g = x;
-  for (int64_t& s : g.strides) s *= 2;
+  for (int64_t& s : g.strides) s = checked_mul(s, 2);
   g.sizes.push(2), g.strides.push(1);
-  g.offset *= 2;
+  g.offset = checked_mul(g.offset, 2);
   g.dtype = real_type(dtype);
   return g;
 }

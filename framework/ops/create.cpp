@@ -67,9 +67,13 @@ Meta Arange::infer(Inputs) const {
     check(count < 9.2e18, "arange: ", count, " elements are more than a tensor can hold");
     return {Dims{int64_t(count)}, dtype};
   }
-  int64_t by = step.to_int(), sign = s > 0 ? 1 : -1;
+  const int64_t by = step.to_int();
   check<ValueError>(by != 0, "arange: step must be nonzero");
-  return {Dims{checked_add(checked_sub(end.to_int(), start.to_int()), by - sign) / by}, dtype};
+  // Without a sign the widest range fits, and so does what is divided by -1.
+  const uint64_t from = uint64_t(start.to_int()), to = uint64_t(end.to_int()), range = by > 0 ? to - from : from - to;
+  const uint64_t each = by > 0 ? uint64_t(by) : -uint64_t(by), count = range / each + (range % each != 0);
+  check(count <= uint64_t(INT64_MAX), "arange: ", count, " elements are more than a tensor can hold");
+  return {Dims{int64_t(count)}, dtype};
 }
 
 Meta Linspace::infer(Inputs) const {

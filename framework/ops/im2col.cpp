@@ -52,8 +52,9 @@ Meta Col2im::infer(Inputs in) const {
   check(x.size(-2) % w.kernel.product() == 0, "fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got input.size(1)=",
         x.size(-2), " and kernel_size=", w.kernel, ".");
   const int64_t rows = w.starts(output_size[0], 0), columns = w.starts(output_size[1], 1);
-  check(checked_mul(rows, columns) == x.size(-1), "fold: Given output_size=", output_size, ", kernel_size=", w.kernel, ", expected size of input's dimension 2 to "
-        "match the calculated number of sliding blocks ", rows, " * ", columns, " = ", rows * columns, ", but got input.size(2)=", x.size(-1), ".");
+  const int64_t blocks = checked_mul(rows, columns);
+  check(blocks == x.size(-1), "fold: Given output_size=", output_size, ", kernel_size=", w.kernel, ", expected size of input's dimension 2 to "
+        "match the calculated number of sliding blocks ", rows, " * ", columns, " = ", blocks, ", but got input.size(2)=", x.size(-1), ".");
   Dims sizes;
   if (n == 3) sizes.push(x.size(0));
   sizes.push(x.size(-2) / w.kernel.product());

@@ -66,7 +66,7 @@ Meta Cat::infer(Inputs in) const {
     for (int i = 0; i < sizes.n; i++)
       check(i == d || t.sizes()[i] == sizes[i], "cat: Sizes of tensors must match except in dimension ", d,
             ". Expected size ", sizes[i], " but got size ", t.sizes()[i]);
-    sizes[d] += t.sizes()[d];
+    sizes[d] = checked_add(sizes[d], t.sizes()[d]);
     channels &= suggests_channels_last(t.sizes(), t.strides());
   }
   Meta m(sizes, type, first->device());
@@ -141,10 +141,11 @@ Tensor Repeat::compose(Inputs in) const {
   for (int i = 0; i < repeats.n; i++) {
     int k = i - (repeats.n - x.ndim());
     int64_t n = k < 0 ? 1 : x.sizes()[k];
-    check(repeats[i] * n >= 0, "repeat: Trying to create tensor with negative dimension ", repeats[i] * n);
+    const int64_t size = checked_mul(repeats[i], n);
+    check(size >= 0, "repeat: Trying to create tensor with negative dimension ", size);
     wide.push(1), wide.push(n);
     expanded.push(std::max<int64_t>(repeats[i], 0)), expanded.push(n);  // of nothing there may be negative copies
-    out.push(repeats[i] * n);
+    out.push(size);
   }
   Tensor copy = clone_of(expand(reshape(x, wide), expanded), MemoryFormat::contiguous);
   return reshape(copy, out);

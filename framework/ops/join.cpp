@@ -149,7 +149,7 @@ Tensor Combinations::compose(Inputs in) const {
 }
 
 std::pair<int64_t, int64_t> TriangleIndices::columns(int64_t r) const {
-  const int64_t edge = std::clamp<int64_t>(checked_add(r, offset) + !upper, 0, col);
+  const int64_t edge = std::clamp<int64_t>(checked_add(checked_add(r, offset), !upper), 0, col);
   return upper ? std::pair{edge, col} : std::pair{int64_t(0), edge};
 }
 Meta TriangleIndices::infer(Inputs) const {

@@ -21,7 +21,8 @@ static Dims padded_sizes(const Tensor& x, const Dims& pad) {
   for (int i = 0; i < pad.n / 2; i++) {
     int d = x.ndim() - 1 - i;
     sizes[d] = checked_add(sizes[d], checked_add(pad[2 * i], pad[2 * i + 1]));
-    check(x.sizes()[d] >= -std::min<int64_t>(pad[2 * i], 0) - std::min<int64_t>(pad[2 * i + 1], 0), "constant_pad_nd: the negative padding ",
+    const int64_t cut = checked_add(std::min<int64_t>(pad[2 * i], 0), std::min<int64_t>(pad[2 * i + 1], 0));
+    check(x.sizes()[d] + cut >= 0, "constant_pad_nd: the negative padding ",
           pad[2 * i], " and ", pad[2 * i + 1], " cuts off more than the size ", x.sizes()[d], " of dimension ", d);
     check(sizes[d] >= 0, "constant_pad_nd: The input size ", x.sizes()[d], ", plus negative padding ", pad[2 * i], " and ", pad[2 * i + 1],
           " resulted in a negative output size, which is invalid. Check dimension ", d, " of your input.");
@@ -82,7 +83,7 @@ Tensor Pad::compose(Inputs in) const {
             "dimensions for input, but got: ", x.sizes());
   if (mode == "reflect" || mode == "replicate") {
     bool any = false;  // one axis with something left is enough, as in PyTorch
-    for (int i = 0; i < rank; i++) any = any || x.size(-1 - i) + pad[2 * i] + pad[2 * i + 1] > 0;
+    for (int i = 0; i < rank; i++) any = any || checked_add(x.size(-1 - i), checked_add(pad[2 * i], pad[2 * i + 1])) > 0;
     check(any, "pad: input ", x.sizes(), " is too small for padding ", pad);
   }
   const Tensor padded = wide ? fn::pad_axes_wide(x, pad, mode) : fn::pad_axes(x, pad, mode);

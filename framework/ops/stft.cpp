@@ -127,7 +127,7 @@ Tensor Istft::compose(Inputs in) const {
   else frames = fft_c2r(half ? x : slice(x, int64_t(-1), int64_t(0), n_fft / 2 + 1, int64_t(1)), Dims{-1}, scale, n_fft);
 
   int64_t whole = n_fft + hop * (n_frames - 1), start = center ? n_fft / 2 : 0;
-  int64_t end = length ? start + *length : center ? whole - n_fft / 2 : whole;
+  int64_t end = length ? checked_add(start, *length) : center ? whole - n_fft / 2 : whole;
   Tensor y = overlap_added(frames * w, hop, whole);
   Tensor weight = overlap_added(expand(reshape(square(w), Dims{1, 1, n_fft}), Dims{1, n_frames, n_fft}), hop, whole);
   y = slice(y, int64_t(1), start, end, int64_t(1)), weight = slice(weight, int64_t(1), start, end, int64_t(1));

@@ -306,7 +306,7 @@ Geometry Diagonal::geometry(Inputs in) const {
   Geometry g = same(x);
   n = std::max<int64_t>(n, 0);
   if (n > 0) g.offset += offset >= 0 ? offset * x.strides()[b] : -offset * x.strides()[a];
-  int64_t step = x.strides()[a] + x.strides()[b];
+  int64_t step = checked_add(x.strides()[a], x.strides()[b]);
   g.sizes.erase(std::max(a, b)), g.strides.erase(std::max(a, b));
   g.sizes.erase(std::min(a, b)), g.strides.erase(std::min(a, b));
   g.sizes.push(n), g.strides.push(step);

@@ -32,6 +32,18 @@ REFUSED = {
     "text that is not UTF-8": (r"weir.nn.functional.conv1d(weir.ones(1, 1, 3), weir.ones(1, 1, 1), padding='\ud800')", "UnicodeEncodeError"),
     "a keyword that is not UTF-8": (r"weir.get_default_dtype(**{'\ud800': 1})", "UnicodeEncodeError"),
     "requires_grad of a tensor": ("weir.ones(2).requires_grad = weir.ones(2)", "TypeError"),
+    "repeat whose size wraps": ("weir.ones(2, 3).repeat(1, 2**62)", "RuntimeError"),
+    "tile whose size wraps": ("weir.ones(2, 3).tile((2**63 - 1,))", "RuntimeError"),
+    "cat whose size wraps": ("weir.cat([weir.empty(0, 2**62)] * 2, 1)", "RuntimeError"),
+    "fold whose blocks wrap": ("weir.nn.functional.fold(weir.ones(1, 4, 4), 2**32, 2)", "RuntimeError"),
+    "parts whose strides wrap": ("weir.view_as_real(weir.zeros(2, dtype=weir.complex64).as_strided((1, 1), (2**62, 1)))", "RuntimeError"),
+    "parts whose offset wraps": ("weir.zeros(2, dtype=weir.complex64).as_strided((0,), (1,), 2**62).real", "RuntimeError"),
+    "diagonal whose stride wraps": ("weir.zeros(1).as_strided((1, 1), (2**62, 2**62)).diagonal()", "RuntimeError"),
+    "reflection whose size wraps": ("weir.nn.functional.pad(weir.ones(1, 3), (2**63 - 1, 0), 'reflect')", "RuntimeError"),
+    "a cut without an opposite": ("weir.nn.functional.pad(weir.ones(3), (-2**63, 0))", "RuntimeError"),
+    "a triangle whose edge wraps": ("weir.tril_indices(3, 3, 2**63 - 1)", "RuntimeError"),
+    "istft whose end wraps": ("weir.istft(weir.ones(3, 5, dtype=weir.complex64), 4, length=2**63 - 1)", "RuntimeError"),
+    "arange of 2^63 elements": ("weir.arange(0, -2**63, -1)", "RuntimeError"),
     "absurd vander": ("weir.vander(weir.ones(3), N=2**40)", "RuntimeError"),
     "absurd repeat_interleave": ("weir.repeat_interleave(weir.ones(3), 2**62)", "RuntimeError"),
     "absurd interpolate": ("weir.nn.functional.interpolate(weir.ones(1, 1, 3), size=2**31 * 1000)", "RuntimeError"),
@@ -107,3 +119,18 @@ def test_a_failed_allocation_does_not_count():
     with pytest.raises(RuntimeError, match="not enough memory"):
         weir.empty(2**45)
     assert weir._C._allocator_stats()[1] == before
+
+
+GIVEN = {
+    "a matrix to the power without an opposite": "weir.eye(3).matrix_power(-2**63) == weir.eye(3)",
+    "combinations of more than there are": "weir.combinations(weir.ones(3), 2**32).shape == (0, 2**32)",
+    "a stride beyond bytes": "weir.ones(3)[::2**62].tolist() == [1.0]",
+    "strides of no elements": "weir.ones(4).as_strided((0,), (2**62,)).numpy().shape == (0,)",
+    "the longest steps": "weir.arange(-2**62, 2**62, 2**62).tolist() == [-2**62, 0]",
+}
+
+
+@pytest.mark.parametrize("case", GIVEN)
+def test_is_given_as_by_pytorch(case):
+    done = run(f"assert weir.as_tensor({GIVEN[case]}).all()")
+    assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ namespace {
 void combination_rows(const CombinationRows& op, Inputs, Outputs out) {
   const int64_t count = out[0].size(0), r = op.r;
   int64_t* to = out[0].data<int64_t>();
+  if (out[0].numel() == 0) return;  // of more elements than there are
   std::vector<int64_t> row(r, 0);
   if (!op.with_replacement) std::iota(row.begin(), row.end(), 0);
   for (int64_t i = 0; i < count; i++) {
