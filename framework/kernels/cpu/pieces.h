@@ -31,7 +31,9 @@ class Pieces {
     __m512 p = pick(terms_[kTerms - 1], i);
     for (int k = kTerms - 2; k >= 0; k--) p = _mm512_fmadd_ps(p, r, pick(terms_[k], i));
     const __m512 y = _mm512_mask_mov_ps(p, _mm512_cmp_ps_mask(u, _mm512_set1_ps(0.5f), _CMP_LT_OQ), _mm512_fmadd_ps(p, u, u));
-    const __m512 size = _mm512_min_ps(_mm512_set1_ps(1), y), sign = _mm512_set1_ps(-0.0f);
+    // Exactly 1 from `end` on: what is left of it in 1 - y is multiplied by large numbers elsewhere.
+    const __m512 one = _mm512_set1_ps(1), sign = _mm512_set1_ps(-0.0f);
+    const __m512 size = _mm512_mask_mov_ps(_mm512_min_ps(one, y), _mm512_cmp_ps_mask(u, _mm512_set1_ps(end_), _CMP_EQ_OQ), one);
     return _mm512_or_ps(size, _mm512_and_ps(x, sign));
   }
 

@@ -25,7 +25,7 @@ def ulps(actual, exact):
         return np.where(special, np.where(same, 0, np.inf), distance)
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "log1p", "erf"])
+@pytest.mark.parametrize("name", ["exp", "log", "log1p", "erf", "tanh"])
 def test_functions_are_within_one_and_a_half_units_of_the_last_place(name):
     x = every_so_many_floats()
     exact = getattr(torch, name)(torch.from_numpy(x.astype(np.float64))).numpy()
@@ -35,6 +35,14 @@ def test_functions_are_within_one_and_a_half_units_of_the_last_place(name):
     error = np.where(near_overflow, 0, ulps(actual, exact))
     assert error.max() <= 1.5, (name, x[error.argmax()], actual[error.argmax()], exact[error.argmax()])
     assert near_overflow.sum() <= 1
+
+
+@pytest.mark.parametrize("name", ["tanh", "erf"])
+def test_what_levels_off_is_one_from_there_on(name):
+    """What is left in 1 - f(x) is multiplied by x in gradients."""
+    x = np.array([9.1, 10, 60_000, 3e38, np.inf], np.float32)
+    both = np.concatenate([x, -x])
+    assert getattr(weir, name)(weir.from_numpy(both)).tolist() == np.sign(both).tolist()
 
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, float("inf"), -float("inf"), float("nan"), 1e-45, 3e38, 16777216.0, -7.5, 0.1]
