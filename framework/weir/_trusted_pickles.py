@@ -84,7 +84,9 @@ def _of_numpy(module, name):
 
 
 def _bound(obj, name):
-    """What a pickle means by getattr: a method of an object, or a class within a class. Looked up without running anything."""
+    """What a pickle means by getattr: a method of an object, a class within a class, or a member of an enumeration. Looked up without running anything."""
+    if isinstance(obj, enum.EnumMeta) and name in obj.__members__:  # as some versions of Python write members
+        return obj.__members__[name]
     value = inspect.getattr_static(obj if isinstance(obj, type) else type(obj), name, None)
     if type(obj).__module__.partition(".")[0] in sys.stdlib_module_names and not isinstance(value, type):
         raise LoadError(f"the file names a method of {type(obj).__name__}")

@@ -62,6 +62,13 @@ def test_what_programs_keep_beside_their_weights(t, value, tmp_path):
 
 
 @BOTH
+def test_members_that_python_writes_by_their_names(t, tmp_path, monkeypatch):
+    monkeypatch.setattr(Color, "__reduce_ex__", lambda self, protocol: (getattr, (Color, self._name_)))  # Python 3.11.0 to 3.11.3 do
+    t.save(Color.RED, tmp_path / "file")
+    assert t.load(tmp_path / "file", weights_only=False) is Color.RED
+
+
+@BOTH
 def test_parts_keep_what_they_do(t, tmp_path):
     slots = Slots()
     slots.value = functools.partial(double, 4)
