@@ -287,7 +287,7 @@ Tensors Cumprod::vjp(const Saved& s, const Tensor& dy) const {
     return {sums / fn::conjugate(x)};
   }
   if (!mode.grad) return {fn::cumprod_backward(dy, x, y, dim)};
-  if (x.numel() && (x->storage->symbolic || item(fn::any(logical_not(x))).to<bool>()))
+  if (x.numel() && (x.is_batched() || item(fn::any(logical_not(x))).to<bool>()))
     return {cumprod_gradient(x, dy, wrap_dim(dim, x.ndim(), "cumprod"))};
   // reverse cumsum of dy * y, divided by x; elements after a zero need the product without it.
   auto back = [&](const Tensor& t) { return flip_of(cumsum(flip_of(t, Dims{dim}), dim), Dims{dim}); };
