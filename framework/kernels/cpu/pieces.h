@@ -14,7 +14,7 @@ namespace WEIR_ISA {
 /// f for x >= 0, up to `end`, from where on it is 1 in single precision. Piece i holds numbers whose bits without the lowest 21 are kFirst + i; the
 /// first one begins at 0. A piece is of f(x) - 1, below 1/2 of f(x) / x - 1, so that the last step, 1 + p or x + x p, rounds as a result of its
 /// size should, and 1 - f(x) keeps what digits it has.
-/// Within 1.4 ulp for tanh and erf.
+/// Within 1.5 ulp for tanh and erf.
 class Pieces {
  public:
   template <class F> Pieces(F f, double slope, float end) : end_(end) {
