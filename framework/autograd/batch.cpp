@@ -19,19 +19,13 @@ struct LeaveNode final : Node {
   std::string name() const override { return "VmapOutBackward0"; }
 };
 
-bool in_force(uint64_t level) {
-  for (const BatchLevel* l = mode.level; l; l = l->outer)
-    if (l->id == level) return true;
-  return false;
-}
-
 struct LiftNode final : Node {
   Axes axes;
   Dims sizes;
   Tensors apply(Tensors&& g) override {
     Tensor r = g[0];
     for (const BatchAxis& a : axes)
-      if (r && !in_force(a.level)) r = grad_ops.sum_to(leave_batch(r, 0, a.level, a.size), sizes);
+      if (r && !level_in_force(a.level)) r = grad_ops.sum_to(leave_batch(r, 0, a.level, a.size), sizes);
     return {r};
   }
   std::string name() const override { return "VmapSharedBackward0"; }

@@ -22,9 +22,8 @@ void leave(uint64_t id) {
 }
 
 const char* randomness_of(uint64_t id) {
-  for (const BatchLevel* l = mode.level; l; l = l->outer)
-    if (l->id == id) return l->randomness == Randomness::same ? "same" : l->randomness == Randomness::different ? "different" : "error";
-  return "error";
+  const BatchLevel* l = level_in_force(id);
+  return !l || l->randomness == Randomness::error ? "error" : l->randomness == Randomness::same ? "same" : "different";
 }
 
 py::list axes_of(const Tensor& t) {

@@ -364,9 +364,8 @@ void one_by_one(const OpType& type, Kernel kernel, const void* op, Inputs in, Ou
 
 // Whether nobody outside of the axis's vmap, or of the backward pass that follows it, has seen the memory.
 bool is_private(const Storage& s, uint64_t level) {
-  for (const BatchLevel* l = mode.level; l; l = l->outer)
-    if (l->id == level) return s.made > l->begin;
-  return s.made > mode.pass;
+  const BatchLevel* l = level_in_force(level);
+  return s.made > (l ? l->begin : mode.pass);
 }
 
 // What will be written to differs between examples from now on: memory that was made within their vmap becomes a batch's.
@@ -403,6 +402,12 @@ Tensor over(const Tensor& x, Axes axes, const Dims& sizes, const Dims& strides) 
 }
 
 }  // namespace
+
+const BatchLevel* level_in_force(uint64_t id) {
+  const BatchLevel* l = mode.level;
+  while (l && l->id != id) l = l->outer;
+  return l;
+}
 
 Axes batch_axes(Inputs tensors) {
   Axes axes;

@@ -26,6 +26,8 @@ void run_batched(const OpType& type, Kernel kernel, const void* op, Inputs in, O
 Tensor into_batch(const Tensor& x, int64_t dim, uint64_t level);
 /// The reverse: the axis of `level` shows as axis `dim`; a tensor without it is repeated `size` times, without copies.
 Tensor out_of_batch(const Tensor& x, int64_t dim, uint64_t level, int64_t size);
+/// The vmap of this thread that has the level; null once it has ended.
+const BatchLevel* level_in_force(uint64_t id);
 /// Whether the tensor differs between the examples of the level.
 bool in_batch(const Tensor& x, uint64_t level);
 
