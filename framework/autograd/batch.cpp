@@ -1,5 +1,6 @@
 #include "framework/autograd/batch.h"
 
+#include "framework/autograd/forward.h"
 #include "framework/op/batch.h"
 
 namespace weir {
@@ -31,7 +32,9 @@ struct LiftNode final : Node {
   std::string name() const override { return "VmapSharedBackward0"; }
 };
 
-template <class N> Tensor recorded(const Tensor& x, Tensor result, NodeRef ref, N& node) {
+// The result with its history, and of each tangent of `x` what `move` makes of it.
+template <class N, class F> Tensor recorded(const Tensor& x, Tensor result, NodeRef ref, N& node, F move) {
+  for (const LevelRef& level : forward_levels(Inputs(&x, 1))) set_tangent(result, level, move(tangent(x, level)));
   if (!mode.grad || !requires_grad(x)) return result;
   node.next = {gradient_edge(x)};
   set_history(result, ref, 0);
@@ -46,7 +49,7 @@ Tensor enter_batch(const Tensor& x, int64_t dim, uint64_t level) {
   node->dim = wrap_dim(dim, x.ndim(), "vmap");
   node->size = x.size(dim);
   node->level = level;
-  return recorded(x, into_batch(x, dim, level), ref, *node);
+  return recorded(x, into_batch(x, dim, level), ref, *node, [&](const Tensor& t) { return enter_batch(t, dim, level); });
 }
 
 Tensor leave_batch(const Tensor& x, int64_t dim, uint64_t level, int64_t size) {
@@ -54,7 +57,7 @@ Tensor leave_batch(const Tensor& x, int64_t dim, uint64_t level, int64_t size) {
   NodeRef ref(node);
   node->dim = wrap_dim(dim, x.ndim() + 1, "vmap");
   node->level = level;
-  return recorded(x, out_of_batch(x, dim, level, size), ref, *node);
+  return recorded(x, out_of_batch(x, dim, level, size), ref, *node, [&](const Tensor& t) { return leave_batch(t, dim, level, size); });
 }
 
 void lift_edges(Node& node, Inputs in, Inputs batched) {

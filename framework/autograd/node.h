@@ -43,6 +43,8 @@ struct Node {
   virtual std::string name() const = 0;
   /// Drops saved tensors; apply raises afterwards.
   virtual void release() {}
+  /// Gives what is kept of output `i` the tangents of `t`, which is that output.
+  virtual void keep_tangents(int, const Tensor&) {}
   /// Leaves of the graph run last, whatever their number.
   virtual bool is_accumulator() const { return false; }
   /// Whether `apply` keeps the graph intact for a second pass in create_graph mode.

@@ -20,13 +20,12 @@ Tensor laid_out(const Tensor& g, const Meta& layout) {
   return t;
 }
 
-// What `view` shows of `base`, which it may show in another dtype or turned over.
+}  // namespace
+
 Geometry within(const Tensor& base, const Tensor& view) {
   int64_t from = base->offset * int64_t(size_of(base.dtype())) / int64_t(size_of(view.dtype()));
   return {view.sizes(), view.strides(), view->offset - from, view.dtype(), (view->flags ^ base->flags) & kMarks};
 }
-
-}  // namespace
 
 thread_local void (*before_accumulation)() = nullptr;
 

@@ -4,6 +4,9 @@
 
 namespace weir {
 
+/// What `view` shows of `base`, from the base's first element on; it may show it in another dtype or turned over.
+Geometry within(const Tensor& base, const Tensor& view);
+
 /// Asked before a gradient is added to a leaf's `.grad`; may raise. Set by the tracer's user.
 extern thread_local void (*before_accumulation)();
 

@@ -2,11 +2,17 @@
 #include <cstring>
 
 #include "framework/autograd/batch.h"
+#include "framework/autograd/forward.h"
 #include "framework/autograd/nodes.h"
 #include "framework/op/out.h"
 
 namespace weir {
 namespace {
+
+void turn_over(Tensors& tensors) {
+  for (Tensor& t : tensors)
+    if (t) t = grad_ops.conj(t);
+}
 
 /// A tensor kept for backward, with the version it had. Outputs are kept without history: no reference cycle.
 struct Kept {
@@ -54,9 +60,10 @@ struct OpNode final : Node, Saved {
     return i < int(kept_inputs.size()) && kept_inputs[i].defined() ? unpack(kept_inputs[i]) : Tensor();
   }
   Tensor output(int i) const override {
-    Tensor t = unpack(kept_outputs.at(i));
-    if (!mode.grad) return t;
-    t = detach(t);  // with history again, for higher orders
+    const Tensor kept = unpack(kept_outputs.at(i));
+    if (!mode.grad) return kept;
+    Tensor t = detach(kept);  // with history again, for higher orders
+    share_tangents(kept, t);
     auto& v = variable(t);
     v.grad_fn = NodeRef::share(const_cast<OpNode*>(this));
     v.output_nr = i;
@@ -84,24 +91,16 @@ struct OpNode final : Node, Saved {
     }
     g.resize(type->signature->num_outputs);
     if (!g[0]) g[0] = grad_ops.zeros(metas[0]);  // only further outputs were used: a vjp may count on the first one's
-    // The gradient with respect to a complex number is the conjugate of the derivative, so a holomorphic op multiplies by
-    // conjugate factors: its formula runs unchanged between two conjugations.
-    bool complex = false;
-    for (const Tensor& x : g) complex |= x && is_complex(x.dtype());
-    complex &= type->gradient.holomorphic && !type->geometry;
-    if (complex) turn_over(g);
     grads = &g;
-    Tensors r = type->vjp(op.get(), *this, g[0]);
+    Tensors r = pulled_back(*type, op.get(), *this, g);
     grads = nullptr;
-    if (complex) turn_over(r);
     // A gradient that was asked for and is none is zero: the input has no part in the derivative.
     for (size_t i = 0; i < r.size() && i < inputs.size(); i++)
       if (!r[i] && needs(int(i)) && inputs[i].sizes.product()) r[i] = grad_ops.zeros(Meta(inputs[i].sizes, inputs[i].dtype, inputs[i].device));
     return r;
   }
-  static void turn_over(Tensors& tensors) {
-    for (Tensor& t : tensors)
-      if (t) t = grad_ops.conj(t);
+  void keep_tangents(int i, const Tensor& t) override {
+    if (i < int(kept_outputs.size()) && kept_outputs[i].tensor) share_tangents(t, kept_outputs[i].tensor);
   }
   void release() override {
     released = true;
@@ -203,6 +202,18 @@ struct Install {
 } install;
 
 }  // namespace
+
+Tensors pulled_back(const OpType& type, const void* op, const Saved& s, Tensors& grads) {
+  // The gradient with respect to a complex number is the conjugate of the derivative, so a holomorphic op multiplies by
+  // conjugate factors: its formula runs unchanged between two conjugations.
+  bool complex = false;
+  for (const Tensor& x : grads) complex |= x && is_complex(x.dtype());
+  complex &= type.gradient.holomorphic && !type.geometry;
+  if (complex) turn_over(grads);
+  Tensors r = type.vjp(op, s, grads[0]);
+  if (complex) turn_over(r);
+  return r;
+}
 
 void check_inplace_allowed(const std::string& name, const Tensor& self) {
   const bool view = self.is_view();

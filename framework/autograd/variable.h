@@ -4,6 +4,14 @@
 
 namespace weir {
 
+/// One derivative in forward mode, while it is in force; inner ones have larger numbers.
+struct ForwardLevel {
+  uint64_t id;
+  std::atomic<bool> alive{true};
+};
+using LevelRef = std::shared_ptr<ForwardLevel>;
+struct Tangent { LevelRef level; Tensor value; };
+
 struct Variable : AutogradData {
   NodeRef grad_fn;             // null on a leaf
   uint32_t output_nr = 0;      // which output of grad_fn this tensor is
@@ -13,6 +21,7 @@ struct Variable : AutogradData {
   std::vector<Node::TensorHook> leaf_hooks;   // run by the accumulator
   struct AfterAccumulate { uint64_t id; std::function<void()> fn; };
   std::vector<AfterAccumulate> post_accumulate;
+  std::vector<Tangent> tangents;  // by rising level; see autograd/forward.h
   bool has_history() const override { return bool(grad_fn); }
 };
 
@@ -62,6 +71,7 @@ struct GradOps {
   Tensor (*clone)(const Tensor& t);
   Tensor (*shown_as)(const Tensor& whole, const Geometry& view);
   Tensor (*conj)(const Tensor& t);
+  Tensor (*expand)(const Tensor& t, const Dims& sizes);
   bool (*has_nan)(const Tensor& t);
 };
 extern GradOps grad_ops;

@@ -130,6 +130,7 @@ PYBIND11_MODULE(_weir, m) {
   init_dlpack(m);
   init_optimizer(m);
   init_batch(m);
+  init_forward(m);
   init_graph(m);
   init_profile(m);
   init_factories(m);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "framework/autograd/variable.h"
+#include "framework/autograd/forward.h"
 #include "framework/binding/construct.h"
 #include "framework/binding/old_order.h"
 #include "framework/binding/results.h"
@@ -302,6 +302,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
       call(type, c.op, c.inputs, v);
       NodeRef node = recorded ? grad_fn(v[0]) : NodeRef();  // before x changes under its view
       set_geometry(x, v[0].sizes(), v[0].strides(), v[0]->offset);
+      share_tangents(v[0], x);
       bump_version(x);
       if (recorded && !x.is_view()) set_history(x, node, 0);
       return wrap(x);

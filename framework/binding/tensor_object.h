@@ -41,6 +41,7 @@ void init_numpy(pybind11::module_& m);
 void init_dlpack(pybind11::module_& m);
 void init_optimizer(pybind11::module_& m);
 void init_batch(pybind11::module_& m);
+void init_forward(pybind11::module_& m);
 
 template <class F> PyObject* guarded(F&& f) noexcept {
   try {

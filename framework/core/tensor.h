@@ -44,6 +44,7 @@ enum Flag : uint32_t {
   kNoVersion = 1 << 3,      // `.data`: writes do not count as in-place for autograd
   kConj = 1 << 4,           // its numbers are the conjugates of its bytes
   kNeg = 1 << 5,            // its numbers are the negatives of its bytes
+  kDual = 1 << 6,           // has a tangent, which ops push on; see autograd/forward.h
 };
 constexpr uint32_t kMarks = kConj | kNeg;
 

@@ -178,8 +178,7 @@ void call_view(const OpType& type, const void* op, Inputs in, Tensor* out) {
 
 // A composite in place that says so (`saves`) has parts whose gradients read what is about to be written over: they get a copy.
 Tensors composed(const OpType& type, const void* op, Inputs in, const Tensor* out) {
-  auto recorded = [](const Tensor& x) { return x && x->flags & kRequiresGrad; };
-  if (!(type.saves.inputs & 1) || !out[0] || in.empty() || !(out[0] == in[0]) || !mode.grad || std::none_of(in.begin(), in.end(), recorded))
+  if (!(type.saves.inputs & 1) || !out[0] || in.empty() || !(out[0] == in[0]) || std::none_of(in.begin(), in.end(), is_differentiated))
     return type.compose(op, in);
   static const OpType* clone = find_op("clone");
   Tensors kept(in.begin(), in.end()), copy(1);
@@ -362,6 +361,7 @@ void call_resolved(const OpType& type, const void* op, Inputs in, Tensor* out) {
 bool wants(Layer layer, uint32_t flags) {
   switch (layer) {
     case Layer::autocast: return mode.autocast;
+    case Layer::forward: return flags & kDual;
     default: return mode.grad && (flags & kRequiresGrad);
   }
 }

@@ -10,7 +10,7 @@
 namespace weir {
 
 /// Interpreters from the outermost inwards; each handles all ops and calls the next inner one.
-enum class Layer : uint8_t { autocast, autograd, kernel };
+enum class Layer : uint8_t { autocast, forward, autograd, kernel };
 using Interpreter = void (*)(const OpType& type, const void* op, Inputs in, Tensor* out);
 void set_interpreter(Layer layer, Interpreter run);
 
@@ -45,6 +45,13 @@ struct Mode {
   bool anomaly = false;  // nodes remember where they were made, and backward looks for NaN
 };
 extern constinit thread_local Mode mode;  // constinit: no call asks whether it was made
+
+/// Whether a derivative depends on what becomes of `t`: the call is recorded, or pushes a tangent on.
+inline bool is_differentiated(const Tensor& t) {
+  if (!t) return false;
+  const uint32_t flags = t->flags | (t->base ? t->base->flags : 0);
+  return flags & kDual || (mode.grad && flags & kRequiresGrad);
+}
 
 /// Sets the grad mode for a scope.
 class GradMode {

@@ -126,6 +126,7 @@ static const bool installed = [] {
       [](const Tensor& t) { return clone_of(t); },
       shown_as,
       conj,
+      [](const Tensor& t, const Dims& sizes) { return fn::expand(t, sizes); },
       [](const Tensor& t) {
         GradMode off(false);
         return is_inexact(t.dtype()) && !t.is_meta() && item(fn::any(fn::isnan(t))).to<bool>();

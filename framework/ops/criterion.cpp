@@ -157,7 +157,7 @@ Tensor BceWithLogits::compose(Inputs in) const {
     GradMode off(false);
     loss = with_logits(x, t, in[3]);
   }
-  if (is_recorded(x) || is_recorded(t)) loss = fn::bce_with_logits_of(x, t, in[3], loss);
+  if (is_differentiated(x) || is_differentiated(t)) loss = fn::bce_with_logits_of(x, t, in[3], loss);
   if (in[2]) {
     Dims wide = broadcast("mul", loss.sizes(), in[2].sizes());
     check(wide == loss.sizes(), "output with shape ", loss.sizes(), " doesn't match the broadcast shape ", wide);
@@ -229,7 +229,7 @@ Tensor SoftMarginLoss::compose(Inputs in) const {
     GradMode off(false);
     loss = soft_margin(x, t);
   }
-  return reduced(is_recorded(x) ? fn::soft_margin_of(x, t, loss) : loss, reduction);
+  return reduced(is_differentiated(x) ? fn::soft_margin_of(x, t, loss) : loss, reduction);
 }
 
 Tensor MultiMarginLoss::compose(Inputs in) const {

@@ -37,7 +37,7 @@ std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::option
 
 /// A root whose gradient is 0, not infinite, at 0: what PyTorch defines for std.
 Tensor safe_sqrt(const Tensor& x) {
-  if (!mode.grad || !x.has_flag(kRequiresGrad)) return fn::sqrt(x);
+  if (!is_differentiated(x)) return fn::sqrt(x);
   const Tensor zero = fn::eq(x, num(0.0));
   return fn::masked_fill(fn::sqrt(fn::masked_fill(x, zero, 1.0)), zero, 0.0);
 }

@@ -29,7 +29,7 @@ static Tensor soft_margin_slope(const Tensor& dy, const Tensor& x, const Tensor&
     const Tensor z = soft_margin_power(x, t);
     slope = cast_to(-(t * z) / (z + 1.0) * dy, x.dtype());
   }
-  return is_recorded(dy) || is_recorded(x) ? fn::soft_margin_slope_of(dy, x, t, slope) : slope;
+  return is_differentiated(dy) || is_differentiated(x) ? fn::soft_margin_slope_of(dy, x, t, slope) : slope;
 }
 
 Meta SoftMarginOf::infer(Inputs in) const { return as(in[2]); }

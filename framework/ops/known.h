@@ -60,7 +60,4 @@ inline constexpr Fn<SoftMarginOf> soft_margin_of;
 inline constexpr Fn<SoftMarginSlopeOf> soft_margin_slope_of;
 }  // namespace fn
 
-/// Whether a call on `t` is recorded.
-inline bool is_recorded(const Tensor& t) { return mode.grad && t && requires_grad(t); }
-
 }  // namespace weir

@@ -80,7 +80,6 @@ Tensor own_batch(Tensor t, const Dims& given, int batch_axes) {
     if (t.sizes()[d] != given[d]) t = up_to(t, d, given[d]);
   return t;
 }
-bool recording(const Tensor& t) { return mode.grad && t && requires_grad(t); }
 bool any_true(const Tensor& mask) {
   if (mask.numel() == 0) return false;
   Tensor t = any(mask);

@@ -53,8 +53,6 @@ Tensor from(const Tensor& t, int64_t dim, int64_t start);
 std::pair<Tensor, Tensor> same_batch(const char* op, const Tensor& a, const Tensor& b);
 /// `t`, which has a number or vector per matrix of a broadcast batch, for the batch `given` that was broadcast.
 Tensor own_batch(Tensor t, const Dims& given, int batch_axes);
-/// Does a call of this input go on record?
-bool recording(const Tensor& t);
 /// Is any element of a mask on the CPU true?
 bool any_true(const Tensor& mask);
 /// `grad`, or zeros like `value` where there is none.

@@ -97,7 +97,7 @@ Tensors TriangularSolve::compose(Inputs in) const {
   check_pair("triangular_solve", in[1], in[0], true);
   auto [A, B] = same_batch("triangular_solve", in[1], in[0]);
   // Both results require grad where either input does.
-  if (recording(in[0]) && !recording(A)) A = A + zeros_of(Meta(A.sizes(), A.dtype(), A.device())) * sum(slice(reshape(B, Dims{-1}), int64_t(0), int64_t(0), int64_t(0), int64_t(1)));
+  if (is_differentiated(in[0]) && !is_differentiated(A)) A = A + zeros_of(Meta(A.sizes(), A.dtype(), A.device())) * sum(slice(reshape(B, Dims{-1}), int64_t(0), int64_t(0), int64_t(0), int64_t(1)));
   Tensor X = transpose ? triangular_apply(mT(A), B, !upper, true, unitriangular) : triangular_apply(A, B, upper, true, unitriangular);
   return {X, column_major(A)};
 }

@@ -155,7 +155,7 @@ Tensors LuFactor::compose(Inputs in) const {
 
 Tensors LuUnpack::compose(Inputs in) const {
   const Tensor &LU = in[0], &pivots = in[1];
-  if (recording(LU)) wrap_dim(-2, LU.ndim(), "torch.lu_unpack");  // PyTorch asks for this size before it looks at the rank
+  if (is_differentiated(LU)) wrap_dim(-2, LU.ndim(), "torch.lu_unpack");  // PyTorch asks for this size before it looks at the rank
   check(LU.ndim() >= 2, "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: ", LU.sizes(), " instead");
   check(!unpack_pivots || pivots.dtype() == DType::int32, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.");
   auto checked = [&] { return cast_to(fn::check_range(cast_to(pivots, DType::float64), 1.0, double(LU.size(-2)), Str("lu_unpack: a pivot")), DType::int32); };
@@ -190,7 +190,7 @@ Tensor LuSolve::compose(Inputs in) const {
   Dims batch = batch_of(LU);
   batch.push(LU.size(-1));
   pivots = expand(pivots, batch);
-  if (!recording(LU)) return lu_apply(LU, pivots, B, adjoint);
+  if (!is_differentiated(LU)) return lu_apply(LU, pivots, B, adjoint);
   Tensor P = permutation(pivots, LU.size(-1), LU.dtype());  // by the factors, so that gradients reach them
   if (adjoint) return column_major(matmul(P, solve_triangular(mH(LU), solve_triangular(mH(LU), B, false), true, true, true)));
   return solve_triangular(LU, solve_triangular(LU, matmul(mT(P), B), false, true, true), true);

@@ -118,7 +118,7 @@ Tensor HouseholderProduct::compose(Inputs in) const {
   check(A.size(-1) >= tau.size(-1), op, ": input.shape[-1] must be greater than or equal to tau.shape[-1]");
   check(batch == others, op, ": Expected batch dimensions of tau to be equal to input.shape[:-2], but got ", others);
   check(A.dtype() == tau.dtype(), op, ": tau dtype ", name_of(tau.dtype()), " does not match input dtype ", name_of(A.dtype()));
-  if ((!recording(A) && !recording(tau)) || tau.numel() == 0) return householder_parts(A, tau);
+  if ((!is_differentiated(A) && !is_differentiated(tau)) || tau.numel() == 0) return householder_parts(A, tau);
   Tensor eye = expand(eye_of(A.size(-2), A.size(-1), A.dtype(), A.device()), A.sizes());
   return column_major(reflected(A, tau, eye, false));
 }
@@ -144,7 +144,7 @@ Tensor Ormqr::compose(Inputs in) const {
   check(batch == batch_of(A), "torch.ormqr: Expected batch dimensions of tau to be equal to input.shape[:-2], but got ", batch);
   check(A.dtype() == tau.dtype() && A.dtype() == other.dtype(), "torch.ormqr: Expected input, tau and other to have the same dtype, but got ",
         name_of(A.dtype()), ", ", name_of(tau.dtype()), " and ", name_of(other.dtype()));
-  if ((!recording(A) && !recording(tau)) || other.numel() == 0) return ormqr_parts(A, tau, other, left, transpose);
+  if ((!is_differentiated(A) && !is_differentiated(tau)) || other.numel() == 0) return ormqr_parts(A, tau, other, left, transpose);
   if (left) return column_major(reflected(A, tau, other, transpose));
   return column_major(resolve_conj(mH(reflected(A, tau, mH(other), !transpose))));
 }

@@ -143,8 +143,8 @@ Tensor pinv_gradient(const Tensor& A, const Tensor& P, const Tensor& grad) {
   return matmul(matmul(g - matmul(A, k), P), ph) - mH(matmul(k, P)) + pk - matmul(matmul(pk, P), A);
 }
 
-Tensor Eigvalsh::compose(Inputs in) const { return recording(in[0]) ? eigh(in[0], UPLO)[0] : eigh_values(in[0], UPLO); }
-Tensor Eigvals::compose(Inputs in) const { return recording(in[0]) ? eig(in[0])[0] : eig_values(in[0]); }
+Tensor Eigvalsh::compose(Inputs in) const { return is_differentiated(in[0]) ? eigh(in[0], UPLO)[0] : eigh_values(in[0], UPLO); }
+Tensor Eigvals::compose(Inputs in) const { return is_differentiated(in[0]) ? eig(in[0])[0] : eig_values(in[0]); }
 
 Tensors Svd::compose(Inputs in) const {
   check(!driver || in[0].numel() == 0, "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
@@ -153,7 +153,7 @@ Tensors Svd::compose(Inputs in) const {
 }
 Tensor Svdvals::compose(Inputs in) const {
   check(!driver || in[0].numel() == 0, "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend.");
-  return recording(in[0]) ? svd_parts(in[0], false)[0] : svd_values(in[0]);
+  return is_differentiated(in[0]) ? svd_parts(in[0], false)[0] : svd_values(in[0]);
 }
 Tensors OldSvd::compose(Inputs in) const {
   const Tensor& A = in[0];

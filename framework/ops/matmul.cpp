@@ -53,7 +53,7 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   auto times = [](const Tensor& x, const Scalar& s) { return s.to_complex() == 1.0 ? x : x * wrapped_number(s); };
   // beta == 0 ignores input, NaN included; its gradient is zero.
   if (beta.is_zero()) {
-    if (!mode.grad || !input.has_flag(kRequiresGrad)) return times(product, alpha);
+    if (!is_differentiated(input)) return times(product, alpha);
     Tensor never = full_of(Meta(Dims{}, DType::boolean, input.device()), Scalar(false));
     return times(product, alpha) + where(never, input, num(0.0));
   }

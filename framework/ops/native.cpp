@@ -116,7 +116,7 @@ Tensor MaxPool2dWithIndicesBackward::compose(Inputs in) const {
         grad.sizes());
   check(x.ndim() == 3 || x.ndim() == 4, "max_pool2d_with_indices_backward: expected a 3D or 4D input, but got ", x.sizes());
   // input gets zeros for a gradient, not none.
-  const Tensor dy = mode.grad && x.has_flag(kRequiresGrad) ? grad + cast_to(nothing_of(x), grad.dtype()) : grad;
+  const Tensor dy = is_differentiated(x) ? grad + cast_to(nothing_of(x), grad.dtype()) : grad;
   if (x.ndim() == 4) return fn::max_pool_backward(dy, indices, x.sizes());
   Dims sizes = x.sizes();
   sizes.insert(0, 1);

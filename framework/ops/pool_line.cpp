@@ -57,7 +57,7 @@ Tensors MaxPool1dWithIndices::compose(Inputs in) const {
 // Source: PyTorch's kernel for calls that record nothing reads and writes row by row.
 Tensor MaxPool1d::compose(Inputs in) const {
   Tensor x = in[0];
-  if (!(mode.grad && x.has_flag(kRequiresGrad))) {
+  if (!is_differentiated(x)) {
     check<NotImplemented>(is_floating(x.dtype()), "max_pool1d: not implemented for ", name_of(x.dtype()));
     // The strides of one channel must not suggest another layout.
     x = x.ndim() > 1 && x.size(-2) == 1 ? clone_of(x, MemoryFormat::contiguous) : contiguous_of(x);

@@ -244,7 +244,7 @@ Tensor Logsumexp::compose(Inputs in) const {
     top = where(abs(top) < std::numeric_limits<double>::infinity(), top, num(0.0));
     r = log(sum(exp(x - top), dim, true)) + top;
   }
-  if (is_recorded(x)) r = fn::logsumexp_of(x, r);
+  if (is_differentiated(x)) r = fn::logsumexp_of(x, r);
   return keepdim ? r : squeeze(r, std::optional<Dims>(dim.empty() ? std::optional<Dims>() : dim));
 }
 

@@ -55,7 +55,7 @@ static bool passes_blockwise(const Tensor& q, const Tensor& k, const Tensor& v, 
   if (q.sizes()[0] != k.sizes()[0] || q.sizes()[0] != v.sizes()[0]) return false;
   if (grouped ? k.sizes()[1] == 0 || q.sizes()[1] % k.sizes()[1] != 0 : q.sizes()[1] != k.sizes()[1]) return false;
   if (!mask) return true;
-  if (mask.ndim() > 4 || (mode.grad && mask.has_flag(kRequiresGrad))) return false;
+  if (mask.ndim() > 4 || is_differentiated(mask)) return false;
   const int64_t scores[4] = {q.sizes()[0], q.sizes()[1], q.sizes()[2], k.sizes()[2]};
   for (int i = 1; i <= mask.ndim(); i++)
     if (mask.sizes()[mask.ndim() - i] != 1 && mask.sizes()[mask.ndim() - i] != scores[4 - i]) return false;
@@ -78,7 +78,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     return zeros;
   }
   const bool blockwise = passes_blockwise(q, k, v, mask, enable_gqa, dropout_p), flash = blockwise && q.size(-1) == v.size(-1);  // PyTorch's
-  check<IndexError>(!mask || q.ndim() != 4 || mask.ndim() > 1 || (mode.grad && mask.has_flag(kRequiresGrad)), op, ": attn_mask of a 4-d query must have at least 2 dimensions");
+  check<IndexError>(!mask || q.ndim() != 4 || mask.ndim() > 1 || is_differentiated(mask), op, ": attn_mask of a 4-d query must have at least 2 dimensions");
   check(!mask || mask.dtype() == DType::boolean || mask.dtype() == DType::float32 || mask.dtype() == q.dtype(), op,
         ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
         mask ? name_of(mask.dtype()) : "", " and query.dtype: ", name_of(q.dtype()), " instead.");

@@ -2,7 +2,7 @@
 import functools
 from collections import namedtuple
 
-from _weir import (Tensor, _batch_axes, _bump_version, _function_node, _into_batch, _out_of_batch, _output_of, _vmap_randomness,
+from _weir import (Tensor, _batch_axes, _bump_version, _forward_level, _function_node, _into_batch, _out_of_batch, _output_of, _vmap_randomness,
                    is_grad_enabled, ops)
 
 from .grad_mode import no_grad
@@ -18,6 +18,7 @@ class FunctionCtx:
     def __init__(self):
         self.to_save, self.needs_input_grad = (), ()
         self._kept, self._node = (), None
+        self._pushing, self.saved_for_forward = False, ()
         self._non_differentiable, self._dirty, self._materialize = (), (), True
 
     def save_for_backward(self, *tensors):
@@ -25,7 +26,7 @@ class FunctionCtx:
         self.to_save = tensors
 
     def save_for_forward(self, *tensors):
-        """What `jvp` would read. weir has no forward mode, so nothing does."""
+        """Keeps tensors that `saved_tensors` gives to `jvp`."""
         self.saved_for_forward = tensors
 
     def mark_non_differentiable(self, *tensors):
@@ -69,7 +70,9 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self):
-        """The saved tensors. RuntimeError once a backward pass has freed them."""
+        """The saved tensors: in `jvp` those for forward, else those for backward. RuntimeError once a backward pass has freed them."""
+        if self._pushing:
+            return self.saved_for_forward
         if self._kept is None:
             raise RuntimeError(_RELEASED)
         return tuple(self._unpacked(*entry) for entry in self._kept)
@@ -94,8 +97,15 @@ class Function:
 
     @classmethod
     def apply(cls, *args, **kwargs):
+        return cls._applied(args, kwargs)[0]
+
+    @classmethod
+    def _applied(cls, args, kwargs):
+        """(results, what forward left)"""
+        if (level := _forward_level(args)) is not None:
+            return _pushed(cls, level, args, kwargs)
         if cls.vmap is not Function.vmap and (axes := [a for x in args if isinstance(x, Tensor) for a in _batch_axes(x)]):
-            return _by_own_vmap(cls, *max(axes), args)
+            return _by_own_vmap(cls, *max(axes), args), None
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         separate = cls.setup_context is not Function.setup_context
@@ -115,7 +125,7 @@ class Function:
                 raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
                                    "modified inplace must all be outputs of the Function.")
         if not (is_grad_enabled() and any(ctx.needs_input_grad)):
-            return type(result)(outputs) if type(result) in (tuple, list) else result if many else outputs[0]
+            return type(result)(outputs) if type(result) in (tuple, list) else result if many else outputs[0], ctx
         backward = _backward_of(cls)
         ctx._keep(outputs)
         recorded = [t if _differentiable(ctx, t) else None for t in outputs]
@@ -133,7 +143,7 @@ class Function:
 
         inputs = [a if isinstance(a, Tensor) and a.requires_grad else None for a in args]
         _function_node(run, ctx, cls.__name__ + "Backward", inputs, recorded, [t for t in ctx._dirty if _among(t, recorded) and _among(t, args)])
-        return tuple(outputs) if many else outputs[0]
+        return tuple(outputs) if many else outputs[0], ctx
 
     @staticmethod
     def forward(*args, **kwargs):
@@ -155,7 +165,7 @@ class Function:
 
     @staticmethod
     def jvp(ctx, *grad_inputs):
-        """The derivative of the results in a direction: never asked here, since weir has no forward mode."""
+        """The tangents of the results, one for each: of the arguments' tangents, zeros for a tensor without one, None for what is no tensor."""
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
 
     @staticmethod
@@ -166,6 +176,34 @@ class Function:
         """
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
                                   "generate_vmap_rule=True.")
+
+
+def _pushed(cls, level, args, kwargs):
+    """A call of which an argument has a tangent: its forward sees none, its jvp all."""
+    plain = [level.outside(a) if isinstance(a, Tensor) else a for a in args]
+    result, ctx = cls._applied(plain, kwargs)
+    if cls.setup_context is not Function.setup_context:  # each derivative has its own
+        ctx = FunctionCtx()
+        cls.setup_context(ctx, tuple(plain), result)
+    if ctx is None or ctx._dirty:
+        raise NotImplementedError(f"{cls.__name__}: forward mode of a Function that writes into its arguments, or has a vmap and no setup_context")
+    tangents = [level.tangent(a) if isinstance(a, Tensor) else None for a in args]
+    if ctx._materialize:
+        tangents = [_zeros(a.shape, dtype=a.dtype) if t is None and isinstance(a, Tensor) and a.is_floating_point() else t for t, a in zip(tangents, args)]
+    ctx._pushing = True
+    try:
+        pushed = cls.jvp(ctx, *tangents)
+    finally:
+        ctx._pushing = False
+    many = isinstance(result, (tuple, list))
+    results, pushed = (list(result) if many else [result]), (list(pushed) if isinstance(pushed, (tuple, list)) else [pushed])
+    if len(pushed) != len(results):
+        raise RuntimeError(f"{cls.__name__}.jvp returned an incorrect number of tangents (expected {len(results)}, got {len(pushed)})")
+    for i, (y, t) in enumerate(zip(results, pushed)):
+        if t is not None and _differentiable(ctx, y):
+            results[i] = y = y.view_as(y) if _among(y, plain) else y
+            level.give(y, t)
+    return type(result)(results) if many else results[0], ctx
 
 
 VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])

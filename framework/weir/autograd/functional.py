@@ -1,4 +1,7 @@
-"""Jacobians and products with them, from the backward pass. Source: torch.autograd.functional."""
+"""Jacobians and products with them, from the backward pass and forward mode. Source: torch.autograd.functional."""
+from _weir import _without_history
+
+from ..utils._pytree import tree_map
 
 
 def _inputs(inputs, create_graph):
@@ -87,25 +90,57 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
     """d func / d inputs. Shape: output's shape + input's shape, per output and input.
 
-    Row by row by the backward pass, whatever `vectorize` and `strategy`: the numbers are the same.
+    Row by row by the backward pass; with vectorize all rows by one pass, or with strategy="forward-mode" all columns by one call of func.
+    NotImplementedError for forward mode with create_graph or without vectorize, RuntimeError for strict with vectorize or forward mode.
     """
-    from .. import stack, zeros
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+    if strategy == "forward-mode":
+        return _by_columns(func, inputs, create_graph, strict, vectorize)
     with _recording():
         several, xs = _inputs(inputs, create_graph)
         out_several, outputs = _outputs(func(*xs))
-        result = []
-        for o in outputs:
-            if strict and not o.requires_grad:
-                raise RuntimeError("Output 0 of the user-provided function does not require gradients. The outputs must be "
-                                   "computed in a differentiable manner from the input when running in strict mode.")
-            flat = o.reshape(-1)
-            rows = [_pullback((flat[i],), xs, (None,), create_graph, strict) for i in range(flat.numel())]
-            blocks = [stack([r[k] for r in rows]).reshape(tuple(o.shape) + tuple(x.shape)) if rows
-                      else zeros(tuple(o.shape) + tuple(x.shape), dtype=o.dtype) for k, x in enumerate(xs)]
-            result.append(_final(blocks, several, create_graph))
+        if strict and not all(o.requires_grad for o in outputs):
+            raise RuntimeError("Output 0 of the user-provided function does not require gradients. The outputs must be "
+                               "computed in a differentiable manner from the input when running in strict mode.")
+        if strict and vectorize:
+            raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together.")
+        rows_of = _rows_at_once if vectorize else _rows
+        result = [_final([r.reshape(tuple(o.shape) + tuple(x.shape)) for r, x in zip(rows_of(o, xs, create_graph, strict), xs)], several, create_graph)
+                  for o in outputs]
     return tuple(result) if out_several else result[0]
+
+
+def _rows(output, inputs, create_graph, strict):
+    """For each input a row of derivatives per element of output."""
+    from .. import stack, zeros
+    flat = output.reshape(-1)
+    rows = [_pullback((flat[i],), inputs, (None,), create_graph, strict) for i in range(flat.numel())]
+    return [stack(column) for column in zip(*rows)] if rows else [zeros((0, *x.shape), dtype=output.dtype) for x in inputs]
+
+
+def _rows_at_once(output, inputs, create_graph, strict):
+    """As _rows, by one backward pass."""
+    from .. import eye, zeros
+    from . import grad
+    n = output.numel()
+    found = [None] * len(inputs)
+    if n and output.requires_grad:
+        found = grad(output.reshape(-1), inputs, eye(n, dtype=output.dtype), create_graph=create_graph, retain_graph=True, allow_unused=True, is_grads_batched=True)
+    return [zeros((n, *x.shape), dtype=x.dtype) if g is None else g for g, x in zip(found, inputs)]
+
+
+def _by_columns(func, inputs, create_graph, strict, vectorize):
+    from ..func import jacfwd
+    where = "torch.autograd.functional.jacobian: "
+    if create_graph:
+        raise NotImplementedError(where + '`create_graph=True` and `strategy="forward-mode"` are not supported together (yet).')
+    if strict:
+        raise RuntimeError(where + '`strict=True` and `strategy="forward-mode"` are not supported together (yet).')
+    if not vectorize:
+        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for `vectorize=True`.")
+    several, xs = isinstance(inputs, (tuple, list)), tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    return jacfwd(func, argnums=tuple(range(len(xs))) if several else 0)(*xs)
 
 
 def _number(func):
@@ -119,13 +154,19 @@ def _number(func):
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
-    """The second derivatives of a function that gives one number. Shape: input's + input's, per pair of inputs."""
+    """The second derivatives of a function that gives one number. Shape: input's + input's, per pair of inputs.
+
+    The Jacobian of its gradient; vectorize, strict and outer_jacobian_strategy as in `jacobian`.
+    """
     number = _number(func)
 
     def gradient(*xs):
-        found = _pullback((number(*xs),), xs, (None,), True, strict)
+        xs = tuple(x if x.requires_grad else _without_history(x).requires_grad_() for x in xs)
+        with _recording():
+            found = _pullback((number(*xs),), xs, (None,), True, strict)
         return found if isinstance(inputs, (tuple, list)) else found[0]
-    return jacobian(gradient, inputs, create_graph, strict)
+    result = jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return result if create_graph else tree_map(lambda t: t.detach(), result)
 
 
 def vhp(func, inputs, v=None, create_graph=False, strict=False):

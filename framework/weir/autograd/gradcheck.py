@@ -192,7 +192,7 @@ def _check_forward(call, eps, rtol, atol, fast_mode):
             inputs[i] = x
         return tuple(call.outputs(inputs))
 
-    primals = tuple(x.detach() for x in call.chosen)
+    primals = tuple(x.detach().requires_grad_() for x in call.chosen)
     for k, x in enumerate(primals):
         if fast_mode:
             with weir.random.fork_rng():

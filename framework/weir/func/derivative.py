@@ -1,4 +1,4 @@
-"""Gradients, products with Jacobians, Jacobians and Hessians of functions, by the backward pass.
+"""Gradients, products with Jacobians, Jacobians and Hessians of functions, by the backward pass and by forward mode.
 
 A function's inputs enter it as fresh aliases, so that derivatives nest: an inner derivative is recorded, and an outer one
 goes through it. Results keep a history only where something outside requires grad.
@@ -6,6 +6,7 @@ goes through it. Results keep a history only where something outside requires gr
 import functools
 
 import weir
+from _weir import _ForwardLevel, _tangents, _without_history
 from weir import Tensor
 from weir.func.mapping import vmap
 from weir.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
@@ -18,7 +19,7 @@ def _alias(tensor, fresh):
     if not (tensor.is_floating_point() or tensor.is_complex()):
         raise RuntimeError(f"expected input to be of a floating dtype, but got {tensor.dtype}")
     if not tensor.requires_grad:
-        tensor = tensor.detach().requires_grad_()
+        tensor = _without_history(tensor).requires_grad_()
         fresh.append(tensor)
     return tensor.view_as(tensor)
 
@@ -52,11 +53,15 @@ def _released(tree, fresh):
     recording = weir.is_grad_enabled()
 
     def release(t):
-        if not isinstance(t, Tensor) or not t.requires_grad:
+        if not isinstance(t, Tensor):
             return t
         with weir.enable_grad():
-            keeps = recording and (bool(_alive) or _outside(t, fresh))
-        return t if keeps else t.detach()
+            keeps = not t.requires_grad or recording and (bool(_alive) or _outside(t, fresh))
+        released = t if keeps else _without_history(t)
+        for level, tangent in _tangents(t):
+            if tangent.requires_grad:
+                level.give(released, release(tangent))
+        return released
     return tree_map(release, tree)
 
 
@@ -180,16 +185,47 @@ def vjp(func, *primals, has_aux=False):
 
 
 def jvp(func, primals, tangents, *, strict=False, has_aux=False):
-    """(func(*primals), the derivative in the direction of tangents; aux when asked).
+    """(func(*primals), the derivative in the direction of tangents; aux when asked), by forward mode.
 
-    The pullback is linear in its cotangent, so its own pullback is the derivative: two backward passes, no forward mode.
+    strict: RuntimeError for an output that does not depend on the primals, which otherwise has a tangent of zeros.
     """
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
-        raise RuntimeError("jvp: expected primals and tangents to be tuples")
-    if len(primals) != len(tangents):
-        raise RuntimeError(f"jvp: expected as many tangents as primals, got {len(tangents)} and {len(primals)}")
-    output, pushed, *aux = _linearized(func, primals, has_aux)
-    return (output, pushed(*tangents), *aux)
+        raise RuntimeError(f"jvp: expected primals and tangents to be tuples, got {type(primals)} and {type(tangents)}")
+    (points, spec), (directions, direction_spec) = tree_flatten(primals), tree_flatten(tangents)
+    if spec != direction_spec:
+        raise RuntimeError("jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if primals is "
+                           "a tuple of 3 tensors, tangents also must be. Got primals with structure " f"{spec} and tangents with structure {direction_spec}")
+    for what, leaves in (("primals", points), ("tangents", directions)):
+        if not leaves or not all(isinstance(t, Tensor) for t in leaves):
+            raise RuntimeError(f"jvp(f, primals, tangents): Expected {what} to be a non-empty tree of tensors, got {[type(t).__name__ for t in leaves]}")
+    level = _ForwardLevel()
+    try:
+        output = func(*tree_unflatten([_dual(level, p, t) for p, t in zip(points, directions)], spec))
+        aux = ()
+        if has_aux:
+            if not (isinstance(output, tuple) and len(output) == 2):
+                raise RuntimeError("jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is True")
+            output, aux = output[0], (tree_map(lambda t: level.outside(t) if isinstance(t, Tensor) else t, output[1]),)
+        outputs, out_spec = tree_flatten(output)
+        if not outputs or not all(isinstance(o, Tensor) for o in outputs):
+            raise RuntimeError(f"jvp(f, primals, tangents): Expected f(*primals) to return tensors, got {type(output)}")
+        pushed = [_pushed(level, o, strict) for o in outputs]
+        return (tree_unflatten([level.outside(o) for o in outputs], out_spec), tree_unflatten(pushed, out_spec), *aux)
+    finally:
+        level.end()
+
+
+def _dual(level, tensor, tangent):
+    dual = tensor.view_as(tensor)
+    level.give(dual, tangent)
+    return dual
+
+
+def _pushed(level, output, strict):
+    tangent = level.tangent(output)
+    if tangent is None and strict:
+        raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed with strict=True.")
+    return weir.zeros_like(level.outside(output)) if tangent is None else tangent
 
 
 def _linearized(func, primals, has_aux=False):
@@ -221,6 +257,17 @@ def linearize(func, *primals):
 def _basis(tensor):
     """A tensor for each element of `tensor`, of its shape: one there and zeros elsewhere."""
     return weir.eye(tensor.numel(), dtype=tensor.dtype, device=tensor.device).reshape((tensor.numel(), *tensor.shape))
+
+
+def _common_basis(tensors):
+    """For each of the tensors its part of the basis of all of them together: an element of one of them is one, all others are zero."""
+    total, begin, parts = sum(t.numel() for t in tensors), 0, []
+    for t in tensors:
+        part = weir.zeros((total, *t.shape), dtype=t.dtype, device=t.device)
+        part[begin:begin + t.numel()] = _basis(t)
+        parts.append(part)
+        begin += t.numel()
+    return parts
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
@@ -262,24 +309,26 @@ def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None, randomness="error
     def wrapper(*args, **kwargs):
         chosen = _numbers(argnums, len(args))
         leaves, spec = tree_flatten([args[n] for n in chosen])
+        found = {}  # what does not differ between directions
 
         def at(*inputs):
             new = list(args)
             for n, tree in zip(chosen, tree_unflatten(list(inputs), spec)):
                 new[n] = tree
             return func(*new, **kwargs)
-        (output, pushed, *aux) = _linearized(at, tuple(leaves), has_aux)
-        outputs, out_spec = tree_flatten(output)
-        blocks = []  # by input, by output
-        for k, x in enumerate(leaves):
-            def push(v, k=k):
-                return tree_leaves(pushed(*(v if i == k else weir.zeros_like(t) for i, t in enumerate(leaves))))
-            columns = vmap(push, randomness=randomness, chunk_size=chunk_size)(_basis(x)) if x.numel() else [
-                weir.zeros((0, *o.shape), dtype=o.dtype) for o in outputs]
-            blocks.append([c.movedim(0, -1).reshape(tuple(o.shape) + tuple(x.shape)) for c, o in zip(columns, outputs)])
-        trees = [tree_unflatten([b[i] for b in blocks], spec) for i in range(len(outputs))]
-        jacobian = tree_unflatten([tuple(t) if isinstance(argnums, tuple) else t[0] for t in trees], out_spec)
-        return (jacobian, *aux) if has_aux else jacobian
+
+        def push(*directions):
+            output, tangents, *found["aux"] = jvp(at, tuple(leaves), directions, has_aux=has_aux)
+            found["outputs"], found["spec"] = tree_flatten(output)
+            return tuple(tree_leaves(tangents))
+        columns = vmap(push, randomness=randomness, chunk_size=chunk_size)(*_common_basis(leaves))
+        by_output = []
+        for o, c in zip(found["outputs"], columns):
+            blocks = c.split([x.numel() for x in leaves])
+            tree = tree_unflatten([b.movedim(0, -1).reshape(tuple(o.shape) + tuple(x.shape)) for b, x in zip(blocks, leaves)], spec)
+            by_output.append(tuple(tree) if isinstance(argnums, tuple) else tree[0])
+        jacobian = tree_unflatten(by_output, found["spec"])
+        return (jacobian, *found["aux"]) if has_aux else jacobian
     return wrapper
 
 
