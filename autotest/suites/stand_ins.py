@@ -25,13 +25,19 @@ CALLS = """backends.disable_global_flags cpu._is_avx2_supported _scaled_mm _scal
     utils._python_dispatch.return_and_correct_aliasing fx.graph._PyTreeCodeGen fx.graph._PyTreeInfo serialization.skip_data
     serialization.get_default_load_endianness serialization.set_default_load_endianness
     serialization.check_module_version_greater_or_equal distributions.dirichlet._Dirichlet_backward _utils.try_import
-    overrides._pop_mode overrides._push_mode utils.checkpoint._infer_device_type""".split()
+    overrides._pop_mode overrides._push_mode utils.checkpoint._infer_device_type _C._functorch.reshape_dim_into _C._functorch.reshape_dim_outof
+    _C._ExcludeDispatchKeyGuard _ops.HigherOrderOperator _C.DispatchKey _C.DispatchKeySet _dynamo.allow_in_graph
+    _functorch.deprecated.make_fx _functorch.vmap.restore_vmap _functorch.utils.enable_single_level_autograd_function
+    _functorch.eager_transforms._slice_argnums _functorch.make_functional.functional_init
+    _functorch.make_functional.functional_init_with_buffers""".split()
 ANSWERS = {"_nnpack_available": lambda: False, "_utils._is_privateuse1_backend_available": lambda *a: False, "_C._get_cpu_capability": lambda: "AVX2",
            "_C._get_privateuse1_backend_name": lambda: "privateuseone", "backends.mkldnn.is_available": lambda: False,
            "backends.python_native": types.SimpleNamespace(available_dsls=[]), "_C._get_all_dtypes": lambda: [],
            "_C._len_torch_function_stack": lambda: 0, "_C._get_torch_function_state": lambda: 0,
            "_C._set_torch_function_state": lambda state: None, "_C._TorchFunctionState": types.SimpleNamespace(ENABLED=0),
-           "_inductor.utils.GPU_TYPES": [], "_dynamo.config.compiled_autograd": False}
+           "_C._functorch.TransformType": types.SimpleNamespace(Vmap=0, Grad=1, Jvp=2, Functionalize=3),
+           "_C._debug_only_are_vmap_fallback_warnings_enabled": lambda: False,
+           "_C._debug_only_display_vmap_fallback_warnings": lambda on: None, "_inductor.utils.GPU_TYPES": [], "_dynamo.config.compiled_autograd": False}
 MODULES = "_refs _inductor.exc _decomp".split()  # looked up without an import
 NO_MODULES = """ao.nn.qat.modules ao.nn.quantizable.modules ao.nn.quantized.modules""".split()  # lists of modules, here empty
 
@@ -106,7 +112,8 @@ class Files(importlib.abc.MetaPathFinder):
 
     def find_spec(self, name, path=None, target=None):
         if name.startswith("functorch."):
-            return importlib.util.spec_from_loader(name, _Loader(), is_package=True) if self._lacking else None
+            lacks = self._lacking and self._lacking("torch._" + name)
+            return importlib.util.spec_from_loader(name, _Loader(), is_package=True) if lacks else None
         if not name.startswith("torch.") or self._lacking and not self._lacking(name):
             return None
         if any(name == root or name.startswith(root + ".") for root in self._roots):

@@ -18,6 +18,9 @@ LevelRef begin_forward_level();
 /// Its tangents are none from then on.
 void end_forward_level(const LevelRef& level);
 
+/// Whether ops of this thread push tangents on.
+extern constinit thread_local bool forward_enabled;
+
 /// The tangent of `x`, undefined where it has none. A view made before its base had one shows the base's.
 Tensor tangent(const Tensor& x, const LevelRef& level);
 /// Gives `x` a tangent, in the layout of `x` where that is possible: views of both are then views of each other's elements.

@@ -43,6 +43,8 @@ void init_forward(py::module_& m) {
     if (levels.empty()) return {};
     return Level{levels.back()};
   }, "The innermost level that a tensor among the values has a tangent of, or None.");
+  m.def("_forward_enabled", [] { return forward_enabled; });
+  m.def("_set_forward_enabled", [](bool on) { forward_enabled = on; });
   m.def("_tangents", [](const Tensor& t) {
     std::vector<std::pair<Level, Tensor>> all;
     for (const LevelRef& level : forward_levels(Inputs(&t, 1))) all.emplace_back(Level{level}, tangent(t, level));

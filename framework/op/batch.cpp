@@ -55,6 +55,14 @@ int64_t count(const Axes& axes) {
   return n;
 }
 
+// Whether these are axes of vmaps in force that were told this of random numbers.
+bool all_draw(Randomness how, const Axes& axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](const BatchAxis& a) {
+    const BatchLevel* l = level_in_force(a.level);
+    return l && l->randomness == how;
+  });
+}
+
 // One call of a kernel for the whole batch, where the notation says how. Each way answers false, having done nothing, where it does not fit.
 class AtOnce {
  public:
@@ -62,7 +70,7 @@ class AtOnce {
       : type_(type), kernel_(kernel), op_(op), in_(in), out_(out), axes_(axes), run_(run) {}
 
   bool run() {
-    if (is_random(type_) || axes_.size() + size_t(out_[0].ndim()) > 8) return false;
+    if (axes_.size() + size_t(out_[0].ndim()) > 8 || (is_random(type_) && !all_draw(Randomness::different, axes_))) return false;
     if (&type_ == &op_type<Copy>()) return element_by_element();
     switch (type_.notation.kind) {
       case Notation::pointwise: return element_by_element();
@@ -107,10 +115,13 @@ class AtOnce {
     return true;
   }
 
-  void call(const OpType& type, const void* op, Tensors& in, Tensors& out) const {
+  bool call(const OpType& type, const void* op, Tensors in) const {
+    Tensors out;
+    if (!outputs(out)) return false;
     for (size_t i = 0; i < in.size() && i < in_.size(); i++)  // in place stays in place
       if (in_[i] && in_[i] == out_[0] && in[i].sizes() == out[0].sizes()) in[i] = out[0];
     run_(type, type.kernels[int(DeviceType::cpu)], op, in, out);
+    return true;
   }
 
   // Every input is broadcast to what an example's result is. Which dtype the kernel computes in may depend on which inputs are numbers of no
@@ -122,11 +133,9 @@ class AtOnce {
       if (!first) first = &x;
       if (x.dtype() != first->dtype() && (x.ndim() == 0) != (first->ndim() == 0)) return false;
     }
-    Tensors in, out;
+    Tensors in;
     for (const Tensor& x : in_) in.push_back(!x || (x.has_flag(kWrappedNumber) && !batched(x)) ? x : whole(x, axes_, out_[0].sizes()));
-    if (!outputs(out)) return false;
-    call(type_, op_, in, out);
-    return true;
+    return call(type_, op_, std::move(in));
   }
 
   // Whether the axes in front of an example's matrices are the same for all inputs, so that nothing is broadcast.
@@ -149,15 +158,13 @@ class AtOnce {
     if (rank == 0 || !changed_inputs(type_, op_, in_).empty()) return false;
     std::vector<std::byte> op(static_cast<const std::byte*>(op_), static_cast<const std::byte*>(op_) + type_.size);
     if (!shift(op.data(), rank)) return false;
-    Tensors in, out;
+    Tensors in;
     for (const Tensor& x : in_) {
       const bool index_only = name == "index_select" && in.size() == 1;
       if (x && index_only ? batched(x) : type_.notation.kind != Notation::matrices && x && x.ndim() != rank) return false;
       in.push_back(!x || index_only ? x : whole(x, axes_));
     }
-    if (!outputs(out)) return false;
-    call(type_, op.data(), in, out);
-    return true;
+    return call(type_, op.data(), std::move(in));
   }
 
   // Axes that an op is told, counted behind those of the batch.
@@ -208,7 +215,7 @@ class AtOnce {
 
   // Lines of the last axes, with weights that all examples share.
   bool lines_with_weights() const {
-    Tensors in, out;
+    Tensors in;
     for (size_t i = 0, k = 0; i < in_.size(); i++, k++) {
       while (!is_input(type_.signature->params[k].ty)) k++;
       const std::string_view name = type_.signature->params[k].name;
@@ -218,9 +225,7 @@ class AtOnce {
     }
     for (const Tensor& y : out_)
       if (y.ndim() != in_[0].ndim()) return false;
-    if (!outputs(out)) return false;
-    call(type_, op_, in, out);
-    return true;
+    return call(type_, op_, std::move(in));
   }
 
   // "Xi, oi, o -> Xo": a capital letter stands for any axes, those of the batch too.
@@ -229,11 +234,9 @@ class AtOnce {
     if (text[0] < 'A' || text[0] > 'Z' || !text.ends_with('o') || text[0] != text[text.size() - 2] || out_.size() != 1) return false;
     for (size_t i = 1; i < in_.size(); i++)
       if (batched(in_[i])) return false;
-    Tensors in(in_.begin(), in_.end()), out;
+    Tensors in(in_.begin(), in_.end());
     in[0] = whole(in_[0], axes_);
-    if (!outputs(out)) return false;
-    call(type_, op_, in, out);
-    return true;
+    return call(type_, op_, std::move(in));
   }
 
   // Where each tensor of the batch and each result begins with the axis of examples, `n` or `b`, and nothing else has it, the axes of the
@@ -268,10 +271,7 @@ class AtOnce {
   bool products() const {
     static const OpType *mm = find_op("mm"), *bmm = find_op("bmm");
     if (&type_ != mm || axes_.size() != 1) return false;
-    Tensors in{whole(in_[0], axes_), whole(in_[1], axes_)}, out;
-    if (!outputs(out)) return false;
-    call(*bmm, bmm->defaults.data(), in, out);
-    return true;
+    return call(*bmm, bmm->defaults.data(), {whole(in_[0], axes_), whole(in_[1], axes_)});
   }
 
   // The batch's axes and the one behind them as one; by a copy, or undefined, where strides do not allow it.
@@ -335,6 +335,9 @@ Generator* generator_of(const OpType& type, const void* op) {
   return g ? g : &default_generator();
 }
 
+// Whether the numbers drawn depend on those of an input. A dropout's do not: it only multiplies by them.
+bool draws_by_inputs(const OpType& type) { return type.notation.kind == Notation::elements && std::string_view(type.signature->name) != "dropout_with_mask"; }
+
 void one_by_one(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out, const Axes& axes, RunKernel run) {
   std::vector<Turn> turns;
   std::vector<int> of_in(in.size(), -1), of_out(out.size());
@@ -378,8 +381,23 @@ void make_own(const OpType& type, const Tensor& written, const Axes& axes) {
     can = can && !own && is_private(*written->storage, a.level);
     missing.push_back(a);
   }
-  check(missing.empty() || (can && spread(*written->storage, missing)), type.signature->name, ": vmap: a tensor that all examples share cannot be written to in "
-        "place with values that differ between them. Make it a part of the batch first, for example by torch.zeros_like of a tensor of the batch");
+  if (missing.empty() || (can && spread(*written->storage, missing))) return;
+  check(!is_random(type), "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. If this is "
+        "necessary for your usage, please file an issue.");
+  throw Error(str(type.signature->name, ": vmap: a tensor that all examples share cannot be written to in "
+        "place with values that differ between them. Make it a part of the batch first, for example by torch.zeros_like of a tensor of the batch"));
+}
+
+// Numbers that all examples share, drawn as one example alone would draw them.
+void draw_once(const OpType& type, Kernel kernel, const void* op, Inputs in, const Tensor& out, RunKernel run) {
+  Tensor one[1] = {unfilled(Meta(out.sizes(), out.dtype(), out.device()))};
+  Tensors alone(in.begin(), in.end());
+  for (Tensor& x : alone)
+    if (x && x.is_batched()) x = one[0];  // only its shape counts
+  run(type, kernel, op, alone, Outputs(one));
+  const OpType& copy = op_type<Copy>();
+  Tensor all[1] = {out};
+  run(copy, copy.kernels[int(DeviceType::cpu)], copy.defaults.data(), std::array{out, one[0]}, Outputs(all));
 }
 
 Axes without(const Axes& axes, uint64_t level) {
@@ -443,11 +461,17 @@ Tensor unfilled_batch(const Meta& m, const Axes& axes) {
 void run_batched(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out, RunKernel run) {
   Axes axes = batch_axes(in);
   for (const BatchAxis& a : batch_axes(Inputs(out.data(), out.size()))) insert(axes, a);
+  const bool random = is_random(type);
+  for (size_t i = 0; random && mode.axes && i < mode.axes->size(); i++) insert(axes, {(*mode.axes)[i].level, (*mode.axes)[i].size, 0});
   for (const Tensor& y : out) make_own(type, y, axes);
   for (int i : changed_inputs(type, op, in))
     if (in[i]) make_own(type, in[i], axes);
   if (count(axes) == 0) return;
   AxesOfResults plain(nullptr);
+  if (random && all_draw(Randomness::same, axes)) {
+    check(!draws_by_inputs(type) || batch_axes(in).empty(), "Vmap does not currently support same randomness with a batched tensor input. Please file an issue");
+    if (type.notation.kind == Notation::fill && type.inplace.offered) return draw_once(type, kernel, op, in, out[0], run);
+  }
   if (!AtOnce(type, kernel, op, in, out, axes, run).run()) one_by_one(type, kernel, op, in, out, axes, run);
 }
 

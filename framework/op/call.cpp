@@ -79,7 +79,7 @@ bool any_batched(Inputs tensors) {
 }
 
 void run_or_record(const OpType& type, Kernel kernel, const void* op, Inputs in, Outputs out) {
-  if (any_batched(in) || any_batched(out)) [[unlikely]] return run_batched(type, kernel, op, in, out, run_or_record);
+  if (any_batched(in) || any_batched(out) || (mode.axes && is_random(type))) [[unlikely]] return run_batched(type, kernel, op, in, out, run_or_record);
   if (any_storage_only(in) || any_storage_only(out)) [[unlikely]] {
     Meta metas[kMaxOutputs];
     for (size_t i = 0; i < out.size(); i++) metas[i].dtype = out[i].dtype();

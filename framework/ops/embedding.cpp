@@ -101,11 +101,22 @@ Meta EmbeddingRenorm::infer(Inputs in) const {
   return m;
 }
 
-Meta OneHot::infer(Inputs in) const {
-  check(in[0].dtype() == DType::int64, "one_hot is only applicable to index tensor of type LongTensor.");
-  check(in[0].numel() > 0 || num_classes > 0, "Can not infer total number of classes from empty tensor.");
+static void check_classes(const Tensor& t, int64_t num_classes) {
+  check(t.dtype() == DType::int64, "one_hot is only applicable to index tensor of type LongTensor.");
+  check(t.numel() > 0 || num_classes > 0, "Can not infer total number of classes from empty tensor.");
+}
+Meta OneHotCounted::infer(Inputs in) const {
+  check_classes(in[0], -1);
   return {Dims{0}, DType::int64, in[0].device()};
 }
+Meta OneHotOf::infer(Inputs in) const {
+  check_classes(in[0], num_classes);
+  check(num_classes > 0, "num_classes should be positive");
+  Dims sizes = in[0].sizes();
+  sizes.push(num_classes);
+  return {sizes, DType::int64, in[0].device()};
+}
+Tensor OneHot::compose(Inputs in) const { return num_classes == -1 ? fn::one_hot_counted(in[0]) : fn::one_hot_of(in[0], num_classes); }
 
 static const EmbeddingOps::Registration ops;
 

@@ -75,26 +75,46 @@ struct EmbeddingRenorm : Op {
   Meta infer(Inputs in) const;
 };
 
-struct OneHot : Op {
-  static constexpr Signature signature = "one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor";
-  static constexpr auto doc = "1 at each element's class, 0 elsewhere, int64. Shape: input's + (num_classes), or largest + 1 for -1.";
+struct OneHotCounted : Op {
+  static constexpr Signature signature = "one_hot_counted(tensor: Tensor) -> Tensor";
+  static constexpr auto doc = "one_hot with as many classes as the largest one asks for.";
   static constexpr Notation notation = "scatter";
-  static constexpr Module module = Module::functional;
-  static constexpr OutRule out{Out::none};
+  static constexpr Module module = Module::hidden;
   static constexpr bool dynamic_shape = true;
   static constexpr GradientRule gradient{.exists = false};
-  int64_t num_classes;
-  static constexpr std::tuple fields{&OneHot::num_classes};
   Meta infer(Inputs in) const;
 };
 
-using EmbeddingOps = OpList<EmbeddingBagForward, EmbeddingBagBackward, EmbeddingBag, EmbeddingBagPadded, EmbeddingRenorm, OneHot>;
+struct OneHotOf : Op {
+  static constexpr Signature signature = "one_hot_of(tensor: Tensor, num_classes: int) -> Tensor";
+  static constexpr auto doc = "one_hot of a known number of classes.";
+  static constexpr Notation notation = "scatter";
+  static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.exists = false};
+  int64_t num_classes;
+  static constexpr std::tuple fields{&OneHotOf::num_classes};
+  Meta infer(Inputs in) const;
+};
+
+struct OneHot : Op {
+  static constexpr Signature signature = "one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor";
+  static constexpr auto doc = "1 at each element's class, 0 elsewhere, int64. Shape: input's + (num_classes), or largest + 1 for -1.";
+  static constexpr Module module = Module::functional;
+  static constexpr OutRule out{Out::none};
+  int64_t num_classes;
+  static constexpr std::tuple fields{&OneHot::num_classes};
+  Tensor compose(Inputs in) const;
+};
+
+using EmbeddingOps = OpList<EmbeddingBagForward, EmbeddingBagBackward, EmbeddingBag, EmbeddingBagPadded, EmbeddingRenorm, OneHotCounted, OneHotOf, OneHot>;
 
 namespace fn {
 inline constexpr Fn<EmbeddingBagForward> embedding_bag_forward;
 inline constexpr Fn<EmbeddingBagBackward> embedding_bag_backward;
 inline constexpr Fn<EmbeddingBag, EmbeddingBagPadded> embedding_bag;
 inline constexpr Fn<EmbeddingRenorm> embedding_renorm;
+inline constexpr Fn<OneHotCounted> one_hot_counted;
+inline constexpr Fn<OneHotOf> one_hot_of;
 inline constexpr Fn<OneHot> one_hot;
 }  // namespace fn
 

@@ -38,7 +38,7 @@ class _Distribution(importlib.metadata.Distribution):
 
 
 def _is_pytorchs(name):
-    return name in ("torch", "functorch") or name.startswith("torch.")
+    return name in ("torch", "functorch") or name.startswith(("torch.", "functorch."))
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -47,7 +47,8 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname, path=None, target=None):
         if not _is_pytorchs(fullname):
             return None
-        name = "weir._functorch.deprecated" if fullname == "functorch" else "weir" + fullname[len("torch"):]
+        name = ("weir._functorch.deprecated" if fullname == "functorch" else "weir._" + fullname if fullname.startswith("functorch.")
+                else "weir" + fullname[len("torch"):])
         try:
             module = importlib.import_module(name)
         except ModuleNotFoundError as error:

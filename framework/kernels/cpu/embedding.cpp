@@ -179,30 +179,41 @@ void renorm(const EmbeddingRenorm& op, Inputs in, Outputs out) {
   });
 }
 
-void one_hot(const OneHot& op, Inputs in, Outputs out) {
-  Tensor classes = row_major(in[0]);
+int64_t largest_class(const Tensor& classes) {
   const int64_t* v = classes.data<int64_t>();
-  int64_t n = classes.numel(), low = 0, high = -1;
-  for (int64_t i = 0; i < n; i++) low = std::min(low, v[i]), high = std::max(high, v[i]);
+  int64_t low = 0, high = -1;
+  for (int64_t i = 0; i < classes.numel(); i++) low = std::min(low, v[i]), high = std::max(high, v[i]);
   check(low >= 0, "Class values must be non-negative.");
-  int64_t count = op.num_classes == -1 ? checked_add(high, 1) : op.num_classes;
-  check(count > 0, "num_classes should be positive");
-  check(high < count, "Class values must be smaller than num_classes.");
-  Dims sizes = classes.sizes();
-  sizes.push(count);
-  out[0] = empty(sizes, DType::int64);
-  parallel_for(n, std::max<int64_t>(1, kGrain / count), [&](int64_t b, int64_t e) {
-    int64_t* rows = out[0].data<int64_t>();
+  return high;
+}
+void write_one_hot(const Tensor& classes, int64_t count, const Tensor& out) {
+  const int64_t* v = classes.data<int64_t>();
+  int64_t* rows = out.data<int64_t>();
+  parallel_for(classes.numel(), std::max<int64_t>(1, kGrain / count), [&](int64_t b, int64_t e) {
     std::fill(rows + b * count, rows + e * count, 0);
     for (int64_t i = b; i < e; i++) rows[i * count + v[i]] = 1;
   });
+}
+void one_hot_of(const OneHotOf& op, Inputs in, Outputs out) {
+  const Tensor classes = row_major(in[0]);
+  check(largest_class(classes) < op.num_classes, "Class values must be smaller than num_classes.");
+  write_one_hot(classes, op.num_classes, out[0]);
+}
+void one_hot_counted(const OneHotCounted&, Inputs in, Outputs out) {
+  const Tensor classes = row_major(in[0]);
+  const int64_t count = checked_add(largest_class(classes), 1);
+  Dims sizes = classes.sizes();
+  sizes.push(count);
+  out[0] = empty(sizes, DType::int64);
+  write_one_hot(classes, count, out[0]);
 }
 
 const bool bound = [] {
   set_kernel<EmbeddingBagForward, forward>(DeviceType::cpu);
   set_kernel<EmbeddingBagBackward, backward>(DeviceType::cpu);
   set_kernel<EmbeddingRenorm, renorm>(DeviceType::cpu);
-  set_kernel<OneHot, one_hot>(DeviceType::cpu);
+  set_kernel<OneHotOf, one_hot_of>(DeviceType::cpu);
+  set_kernel<OneHotCounted, one_hot_counted>(DeviceType::cpu);
   return true;
 }();
 

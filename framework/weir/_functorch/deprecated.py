@@ -1,10 +1,28 @@
 """The `functorch` package, as which `torch.func` began; older programs import it. Source: torch._functorch.deprecated."""
 import copy
+import functools
+import warnings
 
 import weir
-from weir.func import functional_call, functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp, vmap  # noqa: F401
+from weir.func import functional_call
 
 __version__ = weir.__version__
+__path__: list = []  # a package to those who import `functorch.experimental`
+
+
+def _old(name):
+    function = getattr(weir.func, name)
+
+    @functools.wraps(function)
+    def warned(*args, **kwargs):
+        warnings.warn(f"We've integrated functorch into PyTorch. As the final step of the integration, `functorch.{name}` is deprecated. Please use "
+                      f"`torch.func.{name}` instead.", FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+    return warned
+
+
+functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp, vmap = map(
+    _old, ("functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp", "vmap"))
 
 
 class FunctionalModuleWithBuffers:
@@ -32,7 +50,10 @@ def _state(model, disable_autograd_tracking):
         params = {name: p.detach() for name, p in params.items()}
     else:
         params = {name: weir.nn.Parameter(p.detach().clone(), p.requires_grad) for name, p in params.items()}
-    return copy.deepcopy(model).to("meta"), params, {name: b.clone() for name, b in buffers.items()}
+    # Whatever the modules share they share on the meta device, too.
+    memo = {id(t): weir.nn.Parameter(t.to("meta"), t.requires_grad) if isinstance(t, weir.nn.Parameter) else t.to("meta")
+            for t in (*model.parameters(), *model.buffers())}
+    return copy.deepcopy(model, memo), params, {name: b.clone() for name, b in buffers.items()}
 
 
 def make_functional(model, disable_autograd_tracking=False):

@@ -1,7 +1,7 @@
 """Dual numbers: a tensor with a tangent, which ops carry along (`framework/autograd/forward.h`). Source: torch.autograd.forward_ad's documentation."""
 from collections import namedtuple
 
-from _weir import _ForwardLevel
+from _weir import _ForwardLevel, _forward_enabled as _is_fwd_grad_enabled, _set_forward_enabled  # noqa: F401
 
 _levels: list = []  # those in force
 
@@ -32,6 +32,20 @@ class dual_level:
 
     def __exit__(self, *exc):
         exit_dual_level()
+
+
+class _set_fwd_grad_enabled:
+    """Whether ops push tangents on, for the time of a `with`."""
+
+    def __init__(self, mode):
+        self._before = _is_fwd_grad_enabled()
+        _set_forward_enabled(mode)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exc):
+        _set_forward_enabled(self._before)
 
 
 def make_dual(tensor, tangent, *, level=None):

@@ -5,6 +5,7 @@ from collections import namedtuple
 from _weir import (Tensor, _batch_axes, _bump_version, _forward_level, _function_node, _into_batch, _out_of_batch, _output_of, _vmap_randomness,
                    is_grad_enabled, ops)
 
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_map, tree_unflatten
 from .grad_mode import no_grad
 
 _zeros = ops["torch"]["zeros"]
@@ -104,8 +105,8 @@ class Function:
         """(results, what forward left)"""
         if (level := _forward_level(args)) is not None:
             return _pushed(cls, level, args, kwargs)
-        if cls.vmap is not Function.vmap and (axes := [a for x in args if isinstance(x, Tensor) for a in _batch_axes(x)]):
-            return _by_own_vmap(cls, *max(axes), args), None
+        if cls.vmap is not Function.vmap and (axes := [a for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor) for a in _batch_axes(x)]):
+            return _by_own_vmap(cls, *max(axes), args, kwargs), None
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         separate = cls.setup_context is not Function.setup_context
@@ -185,8 +186,8 @@ def _pushed(cls, level, args, kwargs):
     if cls.setup_context is not Function.setup_context:  # each derivative has its own
         ctx = FunctionCtx()
         cls.setup_context(ctx, tuple(plain), result)
-    if ctx is None or ctx._dirty:
-        raise NotImplementedError(f"{cls.__name__}: forward mode of a Function that writes into its arguments, or has a vmap and no setup_context")
+    if ctx is None:
+        raise NotImplementedError(f"{cls.__name__}: forward mode of a Function that has a vmap and no setup_context")
     tangents = [level.tangent(a) if isinstance(a, Tensor) else None for a in args]
     if ctx._materialize:
         tangents = [_zeros(a.shape, dtype=a.dtype) if t is None and isinstance(a, Tensor) and a.is_floating_point() else t for t, a in zip(tangents, args)]
@@ -200,23 +201,33 @@ def _pushed(cls, level, args, kwargs):
     if len(pushed) != len(results):
         raise RuntimeError(f"{cls.__name__}.jvp returned an incorrect number of tangents (expected {len(results)}, got {len(pushed)})")
     for i, (y, t) in enumerate(zip(results, pushed)):
+        written = next((a for a, p in zip(args, plain) if p is y), None) if _among(y, ctx._dirty) else None
         if t is not None and _differentiable(ctx, y):
             results[i] = y = y.view_as(y) if _among(y, plain) else y
             level.give(y, t)
+        if written is not None:  # the argument has the numbers already; it gets their history and tangent
+            results[i] = written.copy_(y)
     return type(result)(results) if many else results[0], ctx
 
 
 VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])
 
 
-def _by_own_vmap(cls, level, size, args):
-    dims = tuple(0 if isinstance(x, Tensor) and any(own == level for own, _ in _batch_axes(x)) else None for x in args)
-    whole = [x if d is None else _out_of_batch(x, 0, level, size) for x, d in zip(args, dims)]
-    results, places = cls.vmap(VmapInfo(size, _vmap_randomness(level)), dims, *whole)
-    if not isinstance(results, tuple):
-        return results if places is None else _into_batch(results, places, level)
-    places = places if isinstance(places, tuple) else (places,) * len(results)
-    return tuple(x if d is None else _into_batch(x, d, level) for x, d in zip(results, places))
+def _by_own_vmap(cls, level, size, args, kwargs):
+    def in_batch(x):
+        return isinstance(x, Tensor) and any(own == level for own, _ in _batch_axes(x))
+
+    def whole(x):
+        return _out_of_batch(x, 0, level, size) if in_batch(x) else x
+    dims = tree_map(lambda x: 0 if in_batch(x) else None, args)
+    answer = cls.vmap(VmapInfo(size, _vmap_randomness(level)), dims, *tree_map(whole, args), **tree_map(whole, kwargs))
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise RuntimeError(f"Expected the vmap staticmethod of {cls.__name__} to have two returns, the output and out_dims; got {type(answer)}")
+    results, spec = tree_flatten(answer[0])
+    places = _broadcast_to_and_flatten(answer[1], spec, is_leaf=lambda d: d is None)
+    if places is None:
+        raise RuntimeError(f"The vmap staticmethod of {cls.__name__} returned an incompatible (output, out_dims) pair: {answer[1]} does not fit the output")
+    return tree_unflatten([x if d is None else _into_batch(x, d, level) for x, d in zip(results, places)], spec)
 
 
 def _backward_of(cls):

@@ -19,7 +19,7 @@ def _alias(tensor, fresh):
     if not (tensor.is_floating_point() or tensor.is_complex()):
         raise RuntimeError(f"expected input to be of a floating dtype, but got {tensor.dtype}")
     if not tensor.requires_grad:
-        tensor = _without_history(tensor).requires_grad_()
+        tensor = (tensor.clone() if tensor.is_inference() else _without_history(tensor)).requires_grad_()
         fresh.append(tensor)
     return tensor.view_as(tensor)
 
@@ -73,12 +73,14 @@ class _Recording:
 
     def __enter__(self):
         _alive.append(self)
-        self._mode = weir.enable_grad()
-        self._mode.__enter__()
+        self._modes = weir.inference_mode(False), weir.enable_grad()
+        for mode in self._modes:
+            mode.__enter__()
         return self.fresh
 
     def __exit__(self, *exc):
-        self._mode.__exit__(*exc)
+        for mode in reversed(self._modes):
+            mode.__exit__(*exc)
         _alive.remove(self)
 
 
@@ -101,14 +103,48 @@ def _pullback_all(outputs, inputs, cotangents):
 
 
 def _numbers(argnums, count):
-    """argnums as a tuple of positions. RuntimeError when one is out of range."""
+    """argnums as a tuple of positions. RuntimeError for none, for one out of range or given twice."""
+    if not isinstance(argnums, int | tuple):
+        raise RuntimeError(f"argnum must be int or Tuple[int, ...], got: {type(argnums)}")
     given = argnums if isinstance(argnums, tuple) else (argnums,)
+    if not given:
+        raise RuntimeError("argnums must be non-empty")
     for n in given:
         if not isinstance(n, int):
-            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(n)}")
+            raise RuntimeError(f"argnum must be int, got: {type(n)}")
         if not -count <= n < count:
             raise RuntimeError(f"Got argnum={n}, but only {count} positional inputs")
-    return tuple(n % count for n in given)
+    places = tuple(n % count for n in given)
+    if len(set(places)) < len(places):
+        raise RuntimeError(f"argnums elements must be unique, got {argnums}")
+    return places
+
+
+def _with_aux(result, who):
+    """(output, aux) as a function with has_aux gives them. RuntimeError for anything else."""
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(f"{who}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    for leaf in tree_leaves(result[1]):
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(f"{who}: Expected tensors, got unsupported type {type(leaf)}")
+    return result
+
+
+def _tensors_of(output, who):
+    """(leaves, structure) of what a function gives. RuntimeError unless these are tensors, at least one."""
+    outputs, spec = tree_flatten(output)
+    if output is None or not outputs:
+        raise RuntimeError(f"{who}: Expected f to be a function that has non-empty output (got output = {output})")
+    for o in outputs:
+        if not isinstance(o, Tensor):
+            raise RuntimeError(f"{who}: expected f(*primals) to return only tensors, got {type(o)}")
+    return outputs, spec
+
+
+def _check_real(tensors, who, what):
+    for t in tensors:
+        if isinstance(t, Tensor) and t.is_complex():
+            raise RuntimeError(f"{who}: Expected all {what} to be real but received complex tensor")
 
 
 def _with_aliases(args, argnums, fresh):
@@ -129,10 +165,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
             output = func(*new, **kwargs)
             aux = None
             if has_aux:
-                if not (isinstance(output, tuple) and len(output) == 2):
-                    raise RuntimeError("grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) "
-                                       "if has_aux is True")
-                output, aux = output
+                output, aux = _with_aux(output, "grad_and_value(f)(*args)")
             if not isinstance(output, Tensor):
                 raise RuntimeError(f"Expected f(*args) to return a Tensor, got {type(output)}")
             if output.dim() != 0:
@@ -164,19 +197,18 @@ def vjp(func, *primals, has_aux=False):
         output = func(*new)
         aux = None
         if has_aux:
-            output, aux = output
-    outputs, spec = tree_flatten(output)
-    if any(not isinstance(o, Tensor) for o in outputs):
-        raise RuntimeError(f"vjp: expected func(*primals) to return tensors, got {type(output)}")
+            output, aux = _with_aux(output, "vjp(f, *primals)")
+    outputs, spec = _tensors_of(output, "vjp(f, *primals)")
     inputs, input_spec = tree_flatten(new)
 
     def wrapper(*cotangents, retain_graph=True, create_graph=None):
         given = cotangents[0] if len(cotangents) == 1 else cotangents
         flat, given_spec = tree_flatten(given)
-        if len(flat) != len(outputs):
+        if given_spec != spec:
             raise RuntimeError(f"Expected pytree structure of cotangents to be the same as pytree structure of outputs to the "
                                f"function. cotangents: {given_spec}, primal output: {spec}")
         with _Recording():
+            flat = [c.clone() if c.is_inference() else c for c in flat]
             found = tree_unflatten(_pullback_all(outputs, inputs, flat), input_spec)
         result = tuple(found) if len(primals) > 1 else found[0]
         return _released(result if len(primals) > 1 else (result,), fresh)
@@ -203,12 +235,9 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
         output = func(*tree_unflatten([_dual(level, p, t) for p, t in zip(points, directions)], spec))
         aux = ()
         if has_aux:
-            if not (isinstance(output, tuple) and len(output) == 2):
-                raise RuntimeError("jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is True")
-            output, aux = output[0], (tree_map(lambda t: level.outside(t) if isinstance(t, Tensor) else t, output[1]),)
-        outputs, out_spec = tree_flatten(output)
-        if not outputs or not all(isinstance(o, Tensor) for o in outputs):
-            raise RuntimeError(f"jvp(f, primals, tangents): Expected f(*primals) to return tensors, got {type(output)}")
+            output, seen = _with_aux(output, "jvp(f, primals, tangents)")
+            aux = (tree_map(level.outside, seen),)
+        outputs, out_spec = _tensors_of(output, "jvp(f, primals, tangents)")
         pushed = [_pushed(level, o, strict) for o in outputs]
         return (tree_unflatten([level.outside(o) for o in outputs], out_spec), tree_unflatten(pushed, out_spec), *aux)
     finally:
@@ -282,15 +311,19 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     def wrapper(*args, **kwargs):
         with _Recording() as fresh:
             new, chosen, leaves = _with_aliases(args, argnums, fresh)
+            _check_real(leaves, "jacrev", "inputs")
             output = func(*new, **kwargs)
             aux = None
             if has_aux:
-                output, aux = output
-            outputs, out_spec = tree_flatten(output)
+                output, aux = _with_aux(output, "vjp(f, *primals)")
+            outputs, out_spec = _tensors_of(output, "vjp(f, *primals)")
+            _check_real(outputs, "jacrev", "outputs")
             chosen_spec = tree_flatten(chosen)[1]
 
             def of(o):
-                if o.numel() and o.requires_grad:
+                if o.numel() and o.requires_grad and chunk_size == 1:  # without vmap, so whatever it refuses is allowed
+                    rows = [weir.stack(row) for row in zip(*(_pullback(o, leaves, c) for c in _basis(o)))]
+                elif o.numel() and o.requires_grad:
                     rows = vmap(lambda c: _pullback(o, leaves, c), chunk_size=chunk_size)(_basis(o))
                 else:
                     rows = [weir.zeros((o.numel(), *x.shape), dtype=o.dtype) for x in leaves]
@@ -309,6 +342,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None, randomness="error
     def wrapper(*args, **kwargs):
         chosen = _numbers(argnums, len(args))
         leaves, spec = tree_flatten([args[n] for n in chosen])
+        _check_real(leaves, "jacfwd", "inputs")
         found = {}  # what does not differ between directions
 
         def at(*inputs):
@@ -322,6 +356,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, chunk_size=None, randomness="error
             found["outputs"], found["spec"] = tree_flatten(output)
             return tuple(tree_leaves(tangents))
         columns = vmap(push, randomness=randomness, chunk_size=chunk_size)(*_common_basis(leaves))
+        _check_real(found["outputs"], "jacfwd", "outputs")
         by_output = []
         for o, c in zip(found["outputs"], columns):
             blocks = c.split([x.numel() for x in leaves])

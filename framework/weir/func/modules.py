@@ -110,6 +110,8 @@ def stack_module_state(models):
         result = {}
         for name in dicts[0]:
             parts = [d[name] for d in dicts]
+            if len({p.requires_grad for p in parts}) > 1:
+                raise RuntimeError(f"stack_module_state: Expected {name} of all models to have the same .requires_grad.")
             result[name] = weir.stack([p.detach() for p in parts]).requires_grad_(learned and parts[0].requires_grad)
         return result
     return (stacked([dict(m.named_parameters()) for m in models], True),

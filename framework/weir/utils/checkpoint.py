@@ -11,6 +11,7 @@ import enum
 import warnings
 import weakref
 
+import _weir
 import weir
 from weir import Tensor
 from weir._absent import absent as _absent, absent_names as _absent_names
@@ -180,9 +181,15 @@ def _without_reentrance(function, args, kwargs, context_fn, check, early_stop, p
     state = weir.get_rng_state() if preserve_rng_state else None
     precision = weir._C._autocast_enabled(), weir._C._autocast_dtype()
 
+    vmaps = _weir._next_vmap()
+
     def again():
-        with _rng_state(state), weir.amp.autocast("cpu", precision[1], precision[0]), second:
-            function(*args, **kwargs)
+        before = _weir._repeat_vmaps(vmaps)  # what is computed again belongs to the batches that the graph knows
+        try:
+            with _rng_state(state), weir.amp.autocast("cpu", precision[1], precision[0]), second:
+                function(*args, **kwargs)
+        finally:
+            _weir._repeat_vmaps(before)
     frame = _Frame(again, check, early_stop if _switches["early_stop"] is None else _switches["early_stop"])
     with weir.autograd.graph.saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)

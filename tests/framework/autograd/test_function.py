@@ -238,3 +238,54 @@ def test_a_hook_may_not_change_size_or_type(change):
         x.register_hook(change)
         with pytest.raises(RuntimeError, match="has changed the"):
             (x * 2).sum().backward()
+
+
+def pushing(t, dirty=False):
+    class Cube(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, k):
+            ctx.save_for_forward(x.clone())
+            ctx.save_for_backward(x.clone())
+            ctx.k = k
+            if dirty:
+                ctx.mark_dirty(x)
+                return x.pow_(3).mul_(k)
+            return x ** 3 * k
+
+        @staticmethod
+        def backward(ctx, g):
+            return ctx.k * 3 * ctx.saved_tensors[0] ** 2 * g, None
+
+        @staticmethod
+        def jvp(ctx, tangent, k):
+            assert k is None
+            (x,) = ctx.saved_tensors
+            return tangent.mul_(ctx.k * 3 * x ** 2) if dirty else ctx.k * 3 * x ** 2 * tangent
+    return Cube
+
+
+@pytest.mark.parametrize("dirty", [False, True])
+def test_a_function_pushes_tangents_by_its_jvp(dirty):
+    found = []
+    for t in (torch, weir):
+        ad, x = t.autograd.forward_ad, t.tensor([1., 2., 3.])
+        with ad.dual_level():
+            given = ad.make_dual(x, t.tensor([1., 0., -1.])).clone()
+            result = pushing(t, dirty).apply(given, 2)
+            assert (result is given) == dirty
+            found.append([*ad.unpack_dual(result * 2).tangent.tolist(), *result.tolist()])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_forward_mode_needs_a_jvp(t):
+    class Plain(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+    with t.autograd.forward_ad.dual_level(), pytest.raises(NotImplementedError, match="jvp"):
+        Plain.apply(t.autograd.forward_ad.make_dual(t.ones(2), t.ones(2)))

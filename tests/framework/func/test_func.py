@@ -65,3 +65,69 @@ def test_wrong_use_raises_as_in_pytorch(call):
         call(torch)
     with pytest.raises(theirs.type):
         call(weir)
+
+
+WRONG = {
+    "argnums twice": lambda t, x: t.func.grad(t.mul, argnums=(0, -2))(x, x),
+    "argnums none": lambda t, x: t.func.jacfwd(t.sin, argnums=())(x),
+    "argnums list": lambda t, x: t.func.grad(t.mul, argnums=[0])(x, x),
+    "aux of numbers": lambda t, x: t.func.grad(lambda a: (a.sum(), 3), has_aux=True)(x),
+    "vjp without a pair": lambda t, x: t.func.vjp(lambda a: [a, a], x, has_aux=True),
+    "cotangents otherwise nested": lambda t, x: t.func.vjp(lambda a: (a, (a, a)), x)[1]((x, x, x)),
+    "jacobian of nothing": lambda t, x: t.func.jacrev(lambda a: ())(x),
+    "complex jacobian": lambda t, x: t.func.jacfwd(lambda a: a.conj())(x + 1j),
+    "tangents otherwise nested": lambda t, x: t.func.jvp(lambda a, b: a * b, (x, x), ((x,), x)),
+    "tangent of another shape": lambda t, x: t.func.jvp(t.sin, (x,), (x[:1],)),
+    "independent of its input": lambda t, x: t.func.jvp(lambda a: x * 2, (x,), (x,), strict=True),
+    "vmap by a list": lambda t, x: t.func.vmap(t.mul, [0, 0])(x, x),
+    "vmap to a word": lambda t, x: t.func.vmap(t.sin, out_dims="first")(x),
+    "parts of other kinds": lambda t, x: t.func.stack_module_state([t.nn.Linear(1, 1), t.nn.Linear(1, 1).requires_grad_(False)]),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_pytorch_refuses_is_refused(name):
+    with pytest.raises(Exception) as theirs:
+        WRONG[name](torch, torch.ones(3))
+    with pytest.raises(theirs.type):
+        WRONG[name](weir, weir.ones(3))
+
+
+NESTED = {
+    "forward over backward": lambda t, x, v: t.func.jvp(t.func.grad(lambda a: (a.exp() * a).sum()), (x,), (v,)),
+    "backward over forward": lambda t, x, v: t.func.grad(lambda a: t.func.jvp(lambda b: (b ** 3).sum() * b.exp(), (a,), (v,))[1].sum())(x),
+    "forward over forward": lambda t, x, v: t.func.jvp(lambda a: t.func.jvp(lambda b: b.exp() * b, (a,), (v * a,))[1], (x,), (v,)),
+    "of a batch": lambda t, x, v: t.func.vmap(lambda a, b: t.func.jvp(lambda c: (c.outer(c) @ a).cumsum(0), (a,), (b,))[1])(x.outer(v), v.outer(x)),
+    "of batched tangents": lambda t, x, v: t.func.vmap(lambda b: t.func.jvp(lambda c: t.nn.functional.layer_norm(c, (4,)), (x,), (b,))[1])(v.outer(x)),
+    "hessian of a net": lambda t, x, v: t.func.hessian(lambda w: t.nn.functional.softplus(t.nn.functional.conv1d(x[None, None], w[None, None])).pow(2).sum())(v[:3]),
+    "jacfwd of jacfwd": lambda t, x, v: t.func.jacfwd(t.func.jacfwd(lambda a: (a.softmax(0) * v).sum()))(x),
+    "jacrev row by row": lambda t, x, v: t.func.jacrev(lambda a: a.sin() * a.sum(), chunk_size=1)(x),
+    "captured by an inner one": lambda t, x, v: t.func.jvp(lambda a: t.func.jvp(lambda b: a * b * b, (v,), (x,))[1], (x,), (v,)),
+    "in place": lambda t, x, v: t.func.jvp(lambda a: a.clone().mul_(a).index_put_((t.tensor([0, 2]),), a[1:3] * a[0]), (x,), (v,)),
+    "of inference tensors": lambda t, x, v: [t.func.grad(t.func.grad(lambda a: a ** 3))(y) for y in [inference(t, x)]],
+    "functional.jacobian at once": lambda t, x, v: t.autograd.functional.jacobian(lambda a, b: (a.sin() * b.sum(), a.sum()), (x, v), vectorize=True),
+    "functional.jacobian forward": lambda t, x, v: t.autograd.functional.jacobian(lambda a, b: (a.sin() * b.sum(), a.sum()), (x, v), vectorize=True,
+                                                                                 strategy="forward-mode"),
+    "functional.hessian forward": lambda t, x, v: t.autograd.functional.hessian(lambda a: (a.exp() * a).sum(), x, vectorize=True,
+                                                                               outer_jacobian_strategy="forward-mode"),
+}
+
+
+def inference(t, x):
+    with t.inference_mode():
+        return (x * 2).sum()
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_derivatives_of_derivatives(name):
+    torch.manual_seed(0)
+    x, v = torch.randn(4, dtype=torch.float64), torch.randn(4, dtype=torch.float64)
+    twins.assert_close(NESTED[name](weir, twins.to_weir(x), twins.to_weir(v)), NESTED[name](torch, x, v), 1e-8, 1e-10, name)
+
+
+def test_jvp_leaves_no_history_and_no_tangent_behind():
+    x, v = weir.ones(3), weir.ones(3)
+    value, tangent = weir.func.jvp(weir.func.grad(lambda a: (a ** 3).sum()), (x,), (v,))
+    assert not value.requires_grad and not tangent.requires_grad
+    with weir.autograd.forward_ad.dual_level():
+        assert all(weir.autograd.forward_ad.unpack_dual(t).tangent is None for t in (x, v, value, tangent))

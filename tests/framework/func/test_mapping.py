@@ -216,3 +216,65 @@ def test_functions_of_ones_own():
                       t.func.vmap(t.func.grad(lambda w, r, f=scaled: f.apply(w, r).square().sum()), in_dims=(None, 0))(w, x)])
     for theirs, ours in zip(*found):
         torch.testing.assert_close(torch.from_numpy(ours.numpy()), theirs)
+
+
+DRAWS = {
+    "rand": lambda t, x: t.rand(3, 4) + 0 * x,
+    "randn": lambda t, x: t.randn(5),
+    "randint": lambda t, x: t.randint(0, 99, (7,)),
+    "like": lambda t, x: t.randn_like(x),
+    "in place": lambda t, x: t.zeros_like(x).exponential_(),
+    "bernoulli": lambda t, x: t.bernoulli(x.sigmoid()),
+    "normal": lambda t, x: t.normal(x, 1.0),
+    "multinomial": lambda t, x: t.multinomial(x.sigmoid(), 2),
+    "dropout": lambda t, x: t.nn.functional.dropout(x, 0.4),
+    "whole channels": lambda t, x: t.nn.functional.dropout1d(x.expand(6, 4, 4), 0.4),
+}
+
+
+@pytest.mark.parametrize("randomness", ["same", "different"])
+@pytest.mark.parametrize("name", DRAWS)
+def test_examples_draw_pytorchs_numbers(name, randomness):
+    answers = []
+    for t in (torch, weir):
+        t.manual_seed(3)
+        try:
+            answers.append(t.func.vmap(lambda x, t=t: DRAWS[name](t, x), randomness=randomness)(numbers(t, 5, 4)))
+        except RuntimeError:
+            answers.append(None)
+    theirs, ours = answers
+    if theirs is not None:  # it refuses the same numbers for examples whose probabilities differ
+        torch.testing.assert_close(torch.tensor(ours.tolist()), theirs)
+
+
+def test_numbers_of_chunks_are_those_of_the_whole():
+    found = []
+    for chunk in (None, 2):
+        weir.manual_seed(0)
+        found.append(weir.func.vmap(lambda x: x + weir.rand(3), randomness="same", chunk_size=chunk)(weir.zeros(5, 3)).tolist())
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_a_shared_tensor_cannot_be_filled_with_other_numbers_each(t):
+    shared = t.ones(3)
+    with pytest.raises(RuntimeError, match="different inplace randomness"):
+        t.func.vmap(lambda x: shared.uniform_() + x, randomness="different")(t.ones(2, 3))
+
+
+def test_a_checkpoint_computes_the_batch_again():
+    found = []
+    for t in (torch, weir):
+        x = numbers(t, 3, 2, 2).requires_grad_()
+        loss = t.utils.checkpoint.checkpoint(lambda a, t=t: t.func.vmap(lambda m: (m @ m).tanh().sum())(a).pow(2).sum(), x, use_reentrant=False)
+        loss.backward()
+        found.append(x.grad.tolist())
+    assert torch.allclose(torch.tensor(found[0]), torch.tensor(found[1]), atol=1e-5)
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_results_that_are_no_tensors_are_passed_on(t):
+    shown = t.func.vmap(lambda x: (x, "all", None), out_dims=(0, None, None))(t.ones(2))
+    assert shown[1:] == ("all", None)
+    assert t.func.vmap(lambda x: x, out_dims=(1,))(t.ones(2, 3)).shape == (3, 2)
+    assert t.func.vmap(lambda x: t.nn.functional.one_hot(x, 4))(t.tensor([[0, 3]])).shape == (1, 2, 4)
