@@ -48,14 +48,6 @@ Tensor zeros_to_hold(const Tensor& t, const Meta& m) {
   return r;
 }
 
-Tensor laid_out_as(const Tensor& x, const Tensor& t) {
-  const bool same_marks = !(t->flags & ~x->flags & kMarks);
-  if ((same_layout(x.sizes(), x.strides(), t.strides()) && same_marks) || overlaps_itself(x)) return t;
-  Tensor r = zeros_to_hold(t, Meta(x.sizes(), x.strides(), t.dtype(), t.device()));
-  copy_into(r, t);
-  return r;
-}
-
 std::vector<Tangent>* own_tangents(const TensorImpl* x) {
   return x->flags & kDual && x->autograd ? &static_cast<Variable*>(x->autograd.get())->tangents : nullptr;
 }
@@ -285,6 +277,14 @@ struct Install {
 } install;
 
 }  // namespace
+
+Tensor laid_out_as(const Tensor& x, const Tensor& t) {
+  const bool same_marks = !(t->flags & ~x->flags & kMarks);
+  if ((same_layout(x.sizes(), x.strides(), t.strides()) && same_marks) || overlaps_itself(x)) return t;
+  Tensor r = zeros_to_hold(t, Meta(x.sizes(), x.strides(), t.dtype(), t.device()));
+  copy_into(r, t);
+  return r;
+}
 
 LevelRef begin_forward_level() {
   auto level = std::make_shared<ForwardLevel>();

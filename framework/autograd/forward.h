@@ -23,8 +23,10 @@ extern constinit thread_local bool forward_enabled;
 
 /// The tangent of `x`, undefined where it has none. A view made before its base had one shows the base's.
 Tensor tangent(const Tensor& x, const LevelRef& level);
-/// Gives `x` a tangent, in the layout of `x` where that is possible: views of both are then views of each other's elements.
+/// Gives `x` a tangent.
 void set_tangent(const Tensor& x, const LevelRef& level, const Tensor& t);
+/// `t`, or a copy of it, with the strides of `x` where these give each element its own place: a view of x is then the same view of it.
+Tensor laid_out_as(const Tensor& x, const Tensor& t);
 /// `x` as it is outside of the level: with its history, without the tangents of this level and of inner ones.
 Tensor outside(const Tensor& x, const LevelRef& level);
 /// Levels in force that any of the tensors has a tangent of, from the outermost inwards.

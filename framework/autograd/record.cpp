@@ -20,10 +20,12 @@ struct Kept {
   uint32_t version = 0;
   std::shared_ptr<void> packed;       // instead of the tensor, where the program packs what is saved
   std::shared_ptr<SavedHooks> hooks;  // those that packed it
+  Edge edge;                          // its place in the graph, which what is unpacked takes
 
   Kept() = default;
   Kept(const Tensor& t) {
-    if (t && saved_hooks) {
+    if (t && saved_hooks && !t.has_flag(kWrappedNumber)) {
+      if (requires_grad(t)) edge = gradient_edge(t);
       GradMode off(false);
       packed = saved_hooks->pack(t);
       hooks = saved_hooks;
@@ -33,6 +35,17 @@ struct Kept {
     }
   }
   bool defined() const { return tensor.defined() || packed; }
+  Tensor unpacked() const {
+    Tensor t = hooks->unpack(packed);
+    if (!edge.node || !mode.grad) return t;
+    Tensor recorded = detach(t);
+    share_tangents(t, recorded);
+    Variable& v = variable(recorded);
+    v.grad_fn = edge.node;
+    v.output_nr = edge.index;
+    recorded->flags |= kRequiresGrad;
+    return recorded;
+  }
 };
 
 struct OpNode final : Node, Saved {
@@ -49,7 +62,7 @@ struct OpNode final : Node, Saved {
     check(!released, "Trying to backward through the graph a second time (or directly access saved tensors after "
           "they have already been freed). Specify retain_graph=True if you need to backward through the graph a "
           "second time.");
-    if (k.packed) return k.hooks->unpack(k.packed);
+    if (k.packed) return k.unpacked();
     check(k.tensor.defined(), std::string(type->signature->name), ": backward asks for a tensor that was not saved");
     check(k.tensor.version() == k.version, "one of the variables needed for gradient computation has been modified "
           "by an inplace operation: ", std::string(type->signature->name), " saved a tensor of shape ",

@@ -54,7 +54,10 @@ Edge gradient_edge(const Tensor& t) {
   if (NodeRef fn = grad_fn(t)) return {fn, variable(t).output_nr};
   if (!t.has_flag(kRequiresGrad)) return {};
   Variable& v = variable(t);
-  if (v.accumulator) return {NodeRef::share(v.accumulator), 0};
+  if (v.accumulator) {
+    if (!(v.accumulator->metas[0].sizes == t.sizes())) v.accumulator->metas = {t.meta()};  // `set_` has given it another shape
+    return {NodeRef::share(v.accumulator), 0};
+  }
   auto* node = new AccumulateGrad(t);
   v.accumulator = node;
   return {NodeRef(node), 0};
@@ -81,6 +84,7 @@ void rebase_history(const Tensor& t, const NodeRef& node) {
   NodeRef slices(new CopySlices(base, t, node));
   set_history(base, slices, 0);
   if (Variable* v = variable_or_null(t)) v->grad_fn.reset();
+  t->seen_version = ~t.version();  // whoever asked since the write got the history before it
   grad_fn(t);
 }
 

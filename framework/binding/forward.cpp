@@ -22,10 +22,9 @@ Tensors tensors_among(const py::handle& values) {
 void give_tangent(const Tensor& x, const Level& l, const Tensor& t) {
   check(t.sizes() == x.sizes(), "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
         "Tensor is of size ", x.sizes(), " while the given forward gradient is of size ", t.sizes(), ".");
-  check(t.dtype() == x.dtype(), "Trying to set a forward gradient that has a different dtype than that of the original Tensor: ", name_of(x.dtype()), " and ",
-        name_of(t.dtype()));
   check(is_inexact(x.dtype()), "a tangent needs a tensor of a floating or complex dtype, got ", name_of(x.dtype()));
-  set_tangent(x, l.level, t);
+  check(!tangent(t, l.level), "Setting a forward gradient that itself has a forward gradient at the same level is not supported.");
+  set_tangent(x, l.level, laid_out_as(x, grad_ops.cast(t, x.dtype())));
 }
 
 }  // namespace
@@ -34,7 +33,7 @@ void init_forward(py::module_& m) {
   py::class_<Level>(m, "_ForwardLevel", "A derivative in forward mode, in force until `end`.")
       .def(py::init([] { return Level{begin_forward_level()}; }))
       .def("end", [](const Level& l) { end_forward_level(l.level); }, "Tangents of the level are none from now on.")
-      .def("give", [](const Level& l, const Tensor& x, const Tensor& t) { give_tangent(x, l, t); }, "Gives x a tangent. RuntimeError where its shape or dtype is another.")
+      .def("give", [](const Level& l, const Tensor& x, const Tensor& t) { give_tangent(x, l, t); }, "Gives x a tangent. It is cast to the dtype of x. RuntimeError where its shape is another.")
       .def("tangent", [](const Level& l, const Tensor& x) { return tangent(x, l.level); }, "The tangent of x, or None.")
       .def("outside", [](const Level& l, const Tensor& x) { return outside(x, l.level); }, "x without tangents of this level and of inner ones.")
       .def("__eq__", [](const Level& a, const Level& b) { return a.level == b.level; });

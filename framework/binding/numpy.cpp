@@ -66,7 +66,7 @@ std::string word_for(DType t) {
 }
 
 py::object numpy(const Tensor& t, bool force) {
-  check(force || !requires_grad(t), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
+  check(force || !mode.grad || !requires_grad(t), "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.");
   check<TypeError>(t.device().type == DeviceType::cpu, "can't convert ", name_of(t.device().type), " device type tensor to numpy.");
   int number = kTypes[int(t.dtype())].number;
   check<TypeError>(number >= 0, "Got unsupported ScalarType ", word_for(t.dtype()));

@@ -232,8 +232,11 @@ PyObject* m_detach_inplace(PyObject* o, PyObject*) {
     // An argument's stand-in in a trace is no view.
     if (t->storage->symbolic && t->storage->context && untraceable) untraceable(Obstacle::value, "detach_() is called on an argument that is a part of some memory");
     check(!t.is_view(), "Can't detach views in-place. Use detach() instead.");
-    if (Variable* v = variable_or_null(t)) v->grad_fn.reset();
-    t->flags &= ~kRequiresGrad;
+    if (Variable* v = variable_or_null(t)) {
+      v->grad_fn.reset();
+      v->tangents.clear();
+    }
+    t->flags &= ~(kRequiresGrad | kDual);
     return Py_NewRef(o);
   });
 }

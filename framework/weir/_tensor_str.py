@@ -154,6 +154,8 @@ def _suffixes(t):
         yield f"grad_fn=<{_node_name(t.grad_fn)}>"
     elif t.requires_grad:
         yield "requires_grad=True"
+    for _, tangent in _weir._tangents(t):
+        yield f"tangent={tangent}"
 
 
 def _node_name(node):

@@ -73,7 +73,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     retain = _retain(retain_graph, create_graph)
     results = _backward(outputs, _grads(outputs, grad_outputs), inputs, retain, create_graph, False)
     if materialize_grads:
-        return tuple(g if g is not None else t.detach() * 0 for g, t in zip(results, inputs))
+        from .. import zeros_like
+        return tuple(g if g is not None else zeros_like(t, requires_grad=create_graph) for g, t in zip(results, inputs))
     if not allow_unused and any(g is None for g in results):
         raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
                            "allow_unused=True if this is the desired behavior.")

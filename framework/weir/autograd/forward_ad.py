@@ -49,9 +49,9 @@ class _set_fwd_grad_enabled:
 
 
 def make_dual(tensor, tangent, *, level=None):
-    """A view of tensor with a tangent of its shape and dtype.
+    """A view of tensor with a tangent of its shape, cast to its dtype.
 
-    RuntimeError outside a level, where tensor has a tangent already, and for another shape or dtype; ValueError for whole numbers.
+    RuntimeError outside a level, where tensor has a tangent already, and for another shape; ValueError for whole numbers.
     """
     if not _levels:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
@@ -70,3 +70,9 @@ def unpack_dual(tensor, *, level=None):
     if not _levels:
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(_levels[-1].outside(tensor), _levels[-1].tangent(tensor))
+
+
+def __getattr__(name):
+    if name == "_current_level":
+        return len(_levels) - 1
+    raise AttributeError(f"module 'weir.autograd.forward_ad' has no attribute '{name}'")

@@ -1,5 +1,6 @@
 """Custom differentiable functions. Source: https://pytorch.org/docs/stable/notes/extending.html"""
 import functools
+import inspect
 from collections import namedtuple
 
 from _weir import (Tensor, _batch_axes, _bump_version, _forward_level, _function_node, _into_batch, _out_of_batch, _output_of, _vmap_randomness,
@@ -83,6 +84,16 @@ class FunctionCtx:
         self._kept = None if self._kept else ()
 
 
+def _with_defaults(cls, args, kwargs):
+    """The arguments with those that forward has a default for, as setup_context gets them."""
+    code = getattr(cls.forward, "__code__", None)
+    if code is None or len(args) >= code.co_argcount or kwargs:
+        return args
+    bound = inspect.signature(cls.forward).bind(*args)
+    bound.apply_defaults()
+    return bound.args
+
+
 def _among(t, tensors):
     return any(t is x for x in tensors)
 
@@ -110,6 +121,8 @@ class Function:
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         separate = cls.setup_context is not Function.setup_context
+        if separate:
+            args = _with_defaults(cls, args, kwargs)
         with no_grad():
             result = cls.forward(*args, **kwargs) if separate else cls.forward(ctx, *args, **kwargs)
             if separate:
@@ -201,7 +214,13 @@ def _pushed(cls, level, args, kwargs):
     if len(pushed) != len(results):
         raise RuntimeError(f"{cls.__name__}.jvp returned an incorrect number of tangents (expected {len(results)}, got {len(pushed)})")
     for i, (y, t) in enumerate(zip(results, pushed)):
-        written = next((a for a, p in zip(args, plain) if p is y), None) if _among(y, ctx._dirty) else None
+        written, mine = next(((a, tangent) for a, p, tangent in zip(args, plain, tangents) if p is y), (None, None)) if _among(y, ctx._dirty) else (None, None)
+        if written is not None and mine is not None and t is not mine:
+            raise RuntimeError("An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is modifying an input "
+                               "inplace, then the jvp function must modify the corresponding gradient inplace.")
+        if t is not None and isinstance(y, Tensor) and not _differentiable(ctx, y):
+            raise RuntimeError(f"{cls.__name__}.jvp returned a tangent for output {i}, which is not differentiable. You should return None at that "
+                               "position instead.")
         if t is not None and _differentiable(ctx, y):
             results[i] = y = y.view_as(y) if _among(y, plain) else y
             level.give(y, t)

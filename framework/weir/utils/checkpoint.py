@@ -155,7 +155,8 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     """
     tracing = weir._C._is_tracing()
     if use_reentrant is None and not tracing:
-        warnings.warn("checkpoint: pass use_reentrant explicitly; without it, it is True. False is the better kind.", stacklevel=2)
+        warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly; without it, it is True. "
+                      "use_reentrant=False is recommended.", stacklevel=2)
         use_reentrant = True
     if tracing:
         return _traced(function, args, kwargs)

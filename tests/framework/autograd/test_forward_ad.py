@@ -62,6 +62,25 @@ def test_misuse(t):
         ad.exit_dual_level()
 
 
+@pytest.mark.parametrize("t", [torch, weir])
+def test_a_dual_is_made_and_shown(t):
+    ad = t.autograd.forward_ad
+    with ad.dual_level():
+        d = ad.make_dual(t.zeros(2), t.ones(2))
+        assert str(d) == "tensor([0., 0.], tangent=tensor([1., 1.]))"
+        for tangent in (d, t.ones(3)):
+            with pytest.raises(RuntimeError):
+                ad.make_dual(t.zeros(2), tangent)
+        with pytest.raises(RuntimeError):
+            ad.make_dual(d, t.ones(2))
+        turned = ad.make_dual(t.zeros(2, 3), t.arange(6.).view(3, 2).T)
+        assert ad.unpack_dual(turned.view(6)).tangent.tolist() == [0, 2, 4, 1, 3, 5]
+        own = d.clone()
+        own.detach_()
+        assert ad.unpack_dual(own).tangent is None
+    assert str(turned * 0) == str(t.zeros(2, 3))
+
+
 def test_without_gradients():
     def program(t, ad):
         with ad.dual_level(), t.no_grad():

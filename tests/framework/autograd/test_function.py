@@ -289,3 +289,39 @@ def test_forward_mode_needs_a_jvp(t):
             return g * 2
     with t.autograd.forward_ad.dual_level(), pytest.raises(NotImplementedError, match="jvp"):
         Plain.apply(t.autograd.forward_ad.make_dual(t.ones(2), t.ones(2)))
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_a_view_changed_in_place_keeps_its_gradient(t):
+    class Double(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+    a = t.ones(3, requires_grad=True)
+    Double.apply(a.clone()[:2]).sum().backward()
+    assert a.grad.tolist() == [2.0, 2.0, 0.0]
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_setup_context_sees_defaults(t):
+    class Power(t.autograd.Function):
+        @staticmethod
+        def forward(x, p=2):
+            return x ** p
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            x, ctx.p = inputs
+            ctx.save_for_backward(x)
+
+        @staticmethod
+        def backward(ctx, g):
+            return ctx.p * ctx.saved_tensors[0] * g, None
+    x = t.ones(2, requires_grad=True)
+    Power.apply(x).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]

@@ -24,3 +24,50 @@ def test_every_tensor_is_one_and_nothing_else_becomes_one(t):
         t.autograd.Variable(t.ones(2, dtype=t.int32), requires_grad=True)
     with pytest.warns(UserWarning, match="volatile"):
         t.autograd.Variable(t.ones(2), volatile=True)
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_packed_tensors_keep_their_place_in_the_graph(t):
+    with t.autograd.graph.saved_tensors_hooks(lambda x: 2 * x, lambda x: x):
+        a = t.arange(3.0, requires_grad=True)
+        y = (a ** 3).sum()
+    (g,) = t.autograd.grad(y, a, create_graph=True)
+    g.sum().backward()
+    assert a.grad.tolist() == [0.0, 12.0, 24.0]
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_numbers_are_not_packed(t):
+    packed = []
+    with t.autograd.graph.saved_tensors_hooks(lambda x: packed.append(x.dim()), lambda x: t.ones(2)):
+        y = t.ones(2, requires_grad=True) * 5
+    y.sum().backward()
+    assert 0 not in packed
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("t", [torch, weir])
+def test_gradients_made_up_are_zeros(t, create_graph):
+    x = t.tensor(float("inf"), requires_grad=True)
+    (g,) = t.autograd.grad(t.ones(1, requires_grad=True).sum(), x, materialize_grads=True, create_graph=create_graph)
+    assert g.item() == 0 and g.requires_grad == create_graph
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_arrays_of_what_requires_grad_where_nothing_is_recorded(t):
+    x = t.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        x.numpy()
+    with t.no_grad():
+        assert x.numpy().sum() == 2
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_a_leaf_of_another_shape_takes_gradients_of_it(t):
+    p = t.nn.Parameter(t.ones(4))
+    for n in (3, 2):
+        with t.no_grad():
+            p.set_(p[1:])
+            p.grad = None
+        t.cat((p, p)).sum().backward()
+        assert p.grad.tolist() == [2.0] * n
