@@ -87,6 +87,7 @@ class Push {
   Tensors run() const {
     if (element_by_element()) return {by_transpose()};
     if (linear()) return called(type_, op_, directions());
+    if (type_.saves.factors && factors_move()) return {by_product_rule()};
     check<NotImplemented>(type_.vjp, "Trying to use forward AD with ", std::string(type_.signature->name), " that does not support it: it has no derivative");
     return by_two_pullbacks();
   }
@@ -137,6 +138,26 @@ class Push {
       else all.push_back(zeros_for(in_[i]));
     }
     return all;
+  }
+
+  // A factor at a time moves, and with the first one whatever is added to the product.
+  bool factors_move() const {
+    for (size_t i = 0; i < in_.size(); i++)
+      if (tangents_[i] && saved(i)) return true;
+    return false;
+  }
+  Tensor by_product_rule() const {
+    Tensor sum;
+    for (size_t i = 0; i < in_.size(); i++) {
+      if (!tangents_[i] || !saved(i)) continue;
+      Tensors in(in_.begin(), in_.end());
+      in[i] = tangents_[i];
+      for (size_t j = 0; j < in.size(); j++)
+        if (in[j] && !saved(j)) in[j] = tangents_[j] && !sum ? tangents_[j] : zeros_for(in[j]);
+      const Tensor moved = called(type_, op_, in)[0];
+      sum = sum ? grad_ops.add(sum, moved) : moved;
+    }
+    return sum;
   }
 
   Tensors by_two_pullbacks() const {

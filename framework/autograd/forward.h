@@ -3,7 +3,8 @@
 //   y = op(x),  t_y = J t_x      beside the call itself, for each level in force
 //
 // One interpreter for all ops, no rule per op. A tangent is pushed by what an op already says of itself: a view of x is the same view of
-// t_x; a linear op applies to t_x; element by element the Jacobian is diagonal, so the op's vjp is its own transpose; and every other vjp is
+// t_x; a linear op applies to t_x; element by element the Jacobian is diagonal, so the vjp is its own transpose; of a product one factor at a
+// time becomes its tangent; and every other vjp is
 // linear in its cotangent, so that its derivative by the cotangent in the direction t_x is J t_x (Townsend 2017).
 //
 // Levels nest: a tangent may have tangents of outer levels. Tangents are ordinary tensors, so all of this is recorded, batched and traced

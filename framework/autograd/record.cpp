@@ -136,8 +136,13 @@ void save_inputs(OpNode& node, Inputs in, bool inplace) {
   uint8_t wanted = node.type->saves.inputs;
   if (!wanted) return;
   node.kept_inputs.resize(in.size());
+  auto gradient_elsewhere = [&](size_t i) {
+    for (size_t j = 0; j < in.size(); j++)
+      if (j != i && wanted >> (j < 7 ? j : 7) & 1 && node.next[j].node) return true;
+    return false;
+  };
   for (size_t i = 0; i < in.size(); i++) {
-    if (!(wanted >> (i < 7 ? i : 7) & 1) || !in[i]) continue;
+    if (!(wanted >> (i < 7 ? i : 7) & 1) || !in[i] || (node.type->saves.factors && !gradient_elsewhere(i))) continue;
     // The clone is recorded: a second derivative reaches what was there before through it.
     Tensor t = inplace && i == 0 ? grad_ops.clone(in[i]) : in[i];
     check(!t.has_flag(kInference), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "

@@ -31,6 +31,7 @@ using Tensors = std::vector<Tensor>;
 struct Save {
   uint8_t inputs = 0;
   uint8_t outputs = 0;
+  bool factors = false;  // those inputs are factors: the result is linear in each, so the gradient of one is made of the others only
 };
 
 /// Where the Python name lives. `torch` also makes it a method of Tensor when its first parameter is a Tensor, `function` does not.
@@ -95,6 +96,7 @@ struct GradientRule {
   uint8_t outputs = 0xff;   // those that gradients flow into
 };
 
+/// What the op makes of an out=.
 struct OutRule {
   Out takes = Out::usual;
   OutHistory history = OutHistory::refused;

@@ -28,7 +28,7 @@ struct Mul : Pointwise<Mul, Rule::promote> {
   static constexpr Signature signature = "mul(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input * other.";
   static constexpr CallRule calling{.only_numbers = true};
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -184,7 +184,7 @@ struct Addcmul : Pointwise<Addcmul, Rule::promote> {
   static constexpr Signature signature = "addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor";
   static constexpr auto doc = "input + value * tensor1 * tensor2.";
   static constexpr Held held = Held::wide;
-  static constexpr Save saves{.inputs = 0b110};
+  static constexpr Save saves{.inputs = 0b110, .factors = true};
   Scalar value;
   static constexpr std::tuple fields{&Addcmul::value};
   Tensors vjp(const Saved& s, const Tensor& dy) const;

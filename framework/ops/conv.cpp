@@ -186,8 +186,8 @@ Meta Convolution::infer(Inputs in) const {
 }
 Tensors Convolution::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), w = s.input(1);
-  return {s.needs(0) ? fn::convolution_input(dy, w, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
-          s.needs(1) ? fn::convolution_weight(x, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
+  return {s.needs(0) ? fn::convolution_input(dy, w, Tensor(), s.input_meta(0).sizes, stride, padding, dilation, groups) : Tensor(),
+          s.needs(1) ? fn::convolution_weight(x, dy, s.input_meta(1).sizes, stride, padding, dilation, groups) : Tensor(),
           !s.needs(2) ? Tensor() : dy.size(1) ? bias_grad(dy) : zeros_of(s.input_meta(2))};
 }
 
@@ -213,8 +213,8 @@ Meta ConvolutionInput::infer(Inputs in) const {
 }
 Tensors ConvolutionInput::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), w = s.input(1);
-  return {s.needs(0) ? trimmed(fn::convolution(d, w, Tensor(), stride, padding, dilation, groups), dy.sizes()) : Tensor(),
-          s.needs(1) ? fn::convolution_weight(d, dy, w.sizes(), stride, padding, dilation, groups) : Tensor(),
+  return {s.needs(0) ? trimmed(fn::convolution(d, w, Tensor(), stride, padding, dilation, groups), s.input_meta(0).sizes) : Tensor(),
+          s.needs(1) ? fn::convolution_weight(d, dy, s.input_meta(1).sizes, stride, padding, dilation, groups) : Tensor(),
           s.needs(2) ? bias_grad(d) : Tensor()};
 }
 
@@ -224,8 +224,8 @@ Meta ConvolutionWeight::infer(Inputs in) const {
 }
 Tensors ConvolutionWeight::vjp(const Saved& s, const Tensor& dw) const {
   Tensor x = s.input(0), dy = s.input(1);
-  return {s.needs(0) ? fn::convolution_input(dy, dw, Tensor(), x.sizes(), stride, padding, dilation, groups) : Tensor(),
-          s.needs(1) ? trimmed(fn::convolution(x, dw, Tensor(), stride, padding, dilation, groups), dy.sizes()) : Tensor()};
+  return {s.needs(0) ? fn::convolution_input(dy, dw, Tensor(), s.input_meta(0).sizes, stride, padding, dilation, groups) : Tensor(),
+          s.needs(1) ? trimmed(fn::convolution(x, dw, Tensor(), stride, padding, dilation, groups), s.input_meta(1).sizes) : Tensor()};
 }
 
 Tensor Conv1d::compose(Inputs in) const { return conv<1>("conv1d", *this, in, spread(padding, 1)); }

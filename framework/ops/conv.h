@@ -19,7 +19,7 @@ struct Convolution : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Notation notation = "n(gc)[D+K], (go)cK, (go) -> n(go)D";
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   static constexpr Layouts layouts = Layouts::any;
   Dims stride, padding, dilation;
   int64_t groups;
@@ -51,7 +51,7 @@ struct ConvolutionInput : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Notation notation = "n(go)D, (go)cK, (gc) -> n(gc)[D+K]";
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   static constexpr Layouts layouts = Layouts::any;
   Dims input_size, stride, padding, dilation;
   int64_t groups;
@@ -68,7 +68,7 @@ struct ConvolutionWeight : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Notation notation = "n(gc)[D+K], n(go)D -> (go)cK";
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   static constexpr Layouts layouts = Layouts::any;
   Dims weight_size, stride, padding, dilation;
   int64_t groups;

@@ -10,7 +10,7 @@ struct Cross : Op {
   static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::linalg;
   static constexpr OutRule out{Out::exact};
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   int64_t dim;
   static constexpr std::tuple fields{&Cross::dim};
   Meta infer(Inputs in) const;

@@ -111,13 +111,17 @@ Meta Linear::infer(Inputs in) const {
   return {sizes, x.dtype(), x.device()};
 }
 Tensors Linear::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = s.input(0), w = s.input(1), dx, dw, db;
-  if (w.ndim() == 1) return {unsqueeze(dy, int64_t(-1)) * w, unsqueeze(dy, int64_t(-1)) * x, s.num_inputs() > 2 && s.needs(2) ? dy : Tensor()};
+  const Dims &x = s.input_meta(0).sizes, &w = s.input_meta(1).sizes;
+  Tensor dx, dw, db;
+  if (w.n == 1) {
+    const Tensor g = unsqueeze(dy, int64_t(-1));
+    return {s.needs(0) ? g * s.input(1) : dx, s.needs(1) ? g * s.input(0) : dw, s.num_inputs() > 2 && s.needs(2) ? dy : db};
+  }
   int64_t count = 1;  // not by numel(): no features say nothing of the rows
-  for (int i = 0; i + 1 < x.ndim(); i++) count *= x.sizes()[i];
-  Tensor rows = reshape(dy, Dims{count, w.sizes()[0]});
-  if (s.needs(0)) dx = reshape(mm(rows, w), x.sizes());
-  if (s.needs(1)) dw = mm(flipped(rows), reshape(x, Dims{rows.sizes()[0], w.sizes()[1]}));
+  for (int i = 0; i + 1 < x.n; i++) count *= x[i];
+  Tensor rows = reshape(dy, Dims{count, w[0]});
+  if (s.needs(0)) dx = reshape(mm(rows, s.input(1)), x);
+  if (s.needs(1)) dw = mm(flipped(rows), reshape(s.input(0), Dims{count, w[1]}));
   if (s.needs(2)) db = s.input_meta(2).sizes.n > 1 ? dy : sum(rows, Dims{0});  // the engine reduces what a bias of more axes gets
   return {dx, dw, db};
 }

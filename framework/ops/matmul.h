@@ -10,7 +10,7 @@ struct Mm : Op {
   static constexpr auto doc = "Product of two matrices. Shapes: (n, m), (m, p) -> (n, p).";
   static constexpr Notation notation = "nm, mp -> np";
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -20,7 +20,7 @@ struct Bmm : Op {
   static constexpr auto doc = "Products of two batches of matrices. Shapes: (b, n, m), (b, m, p) -> (b, n, p).";
   static constexpr Notation notation = "bnm, bmp -> bnp";
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -31,7 +31,7 @@ struct Linear : Op {
   static constexpr Module module = Module::functional;
   static constexpr Notation notation = "Xi, oi, o -> Xo";
   static constexpr Autocast autocast = Autocast::lower;
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

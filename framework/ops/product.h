@@ -23,7 +23,7 @@ struct Dot : Op {
   static constexpr Signature signature = "dot(input: Tensor, tensor: Tensor) -> Tensor";
   static constexpr auto doc = "Sum of products of two vectors.";
   static constexpr Notation notation = "n, n ->";
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b11, .factors = true};
   static constexpr OutRule out{Out::exact};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

@@ -71,3 +71,58 @@ def test_a_leaf_of_another_shape_takes_gradients_of_it(t):
             p.grad = None
         t.cat((p, p)).sum().backward()
         assert p.grad.tolist() == [2.0] * n
+
+
+FACTORS = {
+    "mul": lambda t, x, w: x * w,
+    "addcmul": lambda t, x, w: t.addcmul(t.zeros(4, 4), x, w),
+    "mm": lambda t, x, w: x @ w,
+    "bmm": lambda t, x, w: t.bmm(x[None], w[None]),
+    "linear": lambda t, x, w: t.nn.functional.linear(x, w, t.ones(4)),
+    "conv": lambda t, x, w: t.nn.functional.conv1d(x[None], w[..., None], t.ones(4)),
+    "transposed conv": lambda t, x, w: t.nn.functional.conv_transpose1d(x[None], w[..., None]),
+    "dot": lambda t, x, w: x[0].dot(w[0]),
+    "cross": lambda t, x, w: t.linalg.cross(x[:, :3], w[:, :3]),
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_a_factor_is_kept_for_the_others_gradient_only(name):
+    for learned in (0, 1):
+        found = []
+        for t in (torch, weir):
+            x, w = (t.arange(16.0).reshape(4, 4) / 7 - 1 for _ in range(2))
+            (x, w)[learned].requires_grad_()
+            y = FACTORS[name](t, x, w).pow(2).sum()
+            fixed = (x, w)[1 - learned]
+            (first,) = t.autograd.grad(y, (x, w)[learned], create_graph=True)
+            (second,) = t.autograd.grad(first.sum(), (x, w)[learned])
+            assert not fixed.requires_grad
+            found.append(torch.tensor([first.tolist(), second.tolist()]))
+        torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_a_factor_that_is_not_kept_may_change(t):
+    x, w = t.ones(3, requires_grad=True), t.full((3,), 2.0)
+    y = (x * 1) * w
+    kept = (x * 1)
+    z = kept * w
+    kept.zero_()
+    (y.sum() + z.sum()).backward()
+    assert x.grad.tolist() == [4.0, 4.0, 4.0]
+
+
+def test_activations_before_frozen_layers_are_not_kept():
+    import gc
+    import weakref
+
+    x = weir.ones(4, 8, requires_grad=True)
+    hidden = x * 2
+    gone = weakref.ref(hidden)
+    y = weir.nn.functional.linear(hidden, weir.ones(3, 8))
+    del hidden
+    gc.collect()
+    assert gone() is None
+    y.sum().backward()
+    assert x.grad.tolist() == [[6.0] * 8] * 4
