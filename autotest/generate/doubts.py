@@ -11,6 +11,7 @@ import torch
 from ..cases.case import Case, Decoder, TensorSpec, gradient_inputs, leaves
 from ..cases.dtypes import EPSILON
 from ..cases.layout import is_plain, plain
+from ..cases.objects import ModuleCase
 from ..cases.protocol import Item
 from ..cases.values import flatten
 from ..check.properties import ANYTHING, Fault
@@ -28,7 +29,7 @@ def wavers(item: Item) -> list[Fault]:
     kind = kind_of(item)
     found = _breaks(item)
     found += (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
-             + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
+             + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
     for fill in (0.0, 7.5, float("nan")):
         found += _differs_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)])
     return found + _in_out(item, found)
@@ -214,6 +215,18 @@ def _reads_elsewhere(kind, item: Item) -> list[Fault]:
     # By assert_close's tolerance: double-precision runs of a call that reads elsewhere do so too.
     return [fault for got in numbers for fault in kind.faults(item, got)
             if not fault.phase or kind.excuses_for(fault, item, got, []) is None]
+
+
+def _heeds_company(kind, item: Item) -> list[Fault]:
+    """Which gradients of a module that answers element by element depend on what stands beside each: on whether a loop over vectors took it."""
+    if not isinstance(item.case, ModuleCase) or item.expected.raised:
+        return []
+    found = []
+    for company in (0, _COMPANY):
+        got = kind.observe(torch, item, partial(one_by_one, company))
+        faults = [] if got.raised else kind.faults(item, got)
+        found += faults if all(fault.property == "gradient" for fault in faults) else []
+    return found
 
 
 def _reads_by_other_strides(kind, item: Item) -> list[Fault]:
