@@ -105,14 +105,16 @@ def working_epsilon(case: Case) -> float:
     """The epsilon of the coarsest dtype that the call itself asks to compute in; 0 if it asks for none.
 
     An `out=` wider than the inputs takes numbers that were computed in the inputs' dtype, or, where they are
-    integers, in PyTorch's default one.
+    integers, in PyTorch's default one. So may an array of NumPy's be.
     """
     if case.relation == "autocast" and case.casts:
         return dtypes.EPSILON["bfloat16"]
     if case.relation == "out":
         return max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=dtypes.EPSILON["float32"])
-    asked = _asked_dtypes(case)
-    return max((dtypes.EPSILON.get(name, 0.0) for name in asked), default=0.0)
+    asked = [dtypes.EPSILON.get(name, 0.0) for name in _asked_dtypes(case)]
+    if any(spec.numpy for spec in floating_inputs(case)):  # which NumPy meets with what a tensor gave in its own dtype
+        asked += [dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case) if not spec.numpy]
+    return max(asked, default=0.0)
 
 
 def _asked_dtypes(case: Case) -> set:

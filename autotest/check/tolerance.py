@@ -50,7 +50,8 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
         for rj in perturbed:
             bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * _finite(np.abs(rj - r))))
         if not pointwise:
-            bound = np.maximum(bound, min(AMPLIFICATION * norm(t - r), 4 * ULPS * epsilon * norm(r)))
+            own = np.inf if (~np.isfinite(t) & np.isfinite(r)).any() else norm(t - r)  # no number at all is the largest error
+            bound = np.maximum(bound, min(AMPLIFICATION * own, 4 * ULPS * epsilon * norm(r)))
         if factory:
             bound = np.maximum(bound, FACTORY_ULPS * epsilon * norm(r))
         accepted = same(w, r) | _at_most(np.abs(w - r), bound)

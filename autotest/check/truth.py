@@ -27,4 +27,6 @@ def better(item, w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndarray | N
         true = np.asarray(function(special, *inputs))
         if true.shape != w.shape:
             return None
-        return tolerance.close(w, true, epsilon) & (np.abs(w - true) < np.abs(t - true))
+        held = true.astype(w.dtype)
+        near = tolerance.close(w, held, epsilon) | (np.abs(w - held) <= np.finfo(w.dtype).smallest_subnormal)
+        return near & ((np.abs(w - true) < np.abs(t - true)) | np.isnan(t))

@@ -8,9 +8,10 @@ from functools import partial
 import numpy as np
 import torch
 
-from ..cases.case import Case, Decoder, gradient_inputs
+from ..cases.case import Case, Decoder, TensorSpec, gradient_inputs, leaves
 from ..cases.dtypes import EPSILON
 from ..cases.layout import is_plain, plain
+from ..cases.objects import ModuleCase
 from ..cases.protocol import Item
 from ..cases.values import flatten
 from ..check.properties import ANYTHING, Fault
@@ -26,11 +27,17 @@ def wavers(item: Item) -> list[Fault]:
     what lies beside its inputs; with the strides of its inputs; by more than rounding with the number of threads, by which it chooses among algorithms; with
     `out=` and without, or with oneDNN and without. A result outside its own memory is none, nor a gradient that is not that of its values."""
     kind = kind_of(item)
-    found = (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
-             + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
+    found = _breaks(item)
+    found += (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
+             + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
     for fill in (0.0, 7.5, float("nan")):
         found += _differs_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)])
-    return found
+    return found + _in_out(item, found)
+
+
+def _breaks(item: Item) -> list[Fault]:
+    """Whether what PyTorch raises is no refusal but an assertion of its own that failed."""
+    return [Fault(ANYTHING, f"raised {item.expected.raised}")] if item.expected.raised and _INTERNAL.search(str(item.expected.raised)) else []
 
 
 def restless(item: Item) -> list[Fault]:
@@ -79,21 +86,47 @@ def _differs_with_threads(kind, item: Item) -> list[Fault]:
 
 def _differs_without_out(item: Item) -> list[Fault]:
     case = item.case
-    if getattr(case, "relation", "") != "out" or item.expected.raised or item.random:
+    if getattr(case, "relation", "") != "out" or item.random:
         return []
+    if item.expected.raised:
+        return _refuses_its_result(item)
     plain = replace(case, kwargs={name: value for name, value in case.kwargs.items() if name != "out"}, relation="call")
     values = Trial(torch, item.target.resolve(torch), plain).run().values
     found = []
-    outs = case.kwargs.get("out")
-    outs = outs if isinstance(outs, tuple) else (outs,)
     for i, (e, g) in enumerate(zip(item.expected.values, values)):
         if e and g and e.shape != g.shape:
             found.append(Fault("out", "shape: another without out="))
         elif e and g and e.dtype == g.dtype and not close(e.array(), g.array(), EPSILON.get(e.dtype, 0.0)).all():
             found.append(Fault("out", "without out= other numbers", "values", i))
-            found += [Fault("out", "without out= other numbers", "written", key) for key, value in item.expected.written.items()
-                      if value and (value.shape, value.data) == (e.shape, e.data) or i < len(outs) and outs[i] and key == -1 - outs[i].id]  # and the memory around it
     return found
+
+
+def _in_out(item: Item, found: list[Fault]) -> list[Fault]:
+    """The numbers that `found` doubts, where they were written: in `out=` and the memory around it."""
+    case, doubted = item.case, {fault.position for fault in found if fault.property == "out" and fault.phase == "values"}
+    if getattr(case, "relation", "") != "out" or item.expected.raised:
+        return []
+    outs = case.kwargs.get("out")
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    return [Fault("out", "written from doubted numbers", "written", key) for i in doubted if (e := item.expected.values[i])
+            for key, value in item.expected.written.items()
+            if value and (value.shape, value.data) == (e.shape, e.data) or i < len(outs) and outs[i] and key == -1 - outs[i].id]
+
+
+def _refuses_its_result(item: Item) -> list[Fault]:
+    """Whether an `out=` is refused that has the dtype and shape of the result, memory of its own, and no part in gradients: for the strides that
+    the kernel of one dtype cannot write by."""
+    case, outs = item.case, item.case.kwargs.get("out")
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    if "RuntimeError" not in item.expected.raised.names or not all(isinstance(spec, TensorSpec) for spec in outs):
+        return []
+    inputs = (case.args, {name: value for name, value in case.kwargs.items() if name != "out"})
+    given = [leaf for leaf in leaves(inputs) if isinstance(leaf, TensorSpec)]
+    if any(spec.requires_grad for spec in (*given, *outs)) or {spec.storage for spec in outs} & {spec.storage for spec in given}:
+        return []
+    got = Trial(torch, item.target.resolve(torch), replace(case, kwargs=inputs[1], relation="call", differentiate=0)).run()
+    same = not got.raised and [(value.dtype, value.shape) if value else None for value in got.values] == [(spec.dtype, tuple(spec.size)) for spec in outs]
+    return [Fault("out", "error: without out= the same result")] if same else []
 
 
 def _differs_without_onednn(kind, item: Item) -> list[Fault]:
@@ -184,6 +217,18 @@ def _reads_elsewhere(kind, item: Item) -> list[Fault]:
             if not fault.phase or kind.excuses_for(fault, item, got, []) is None]
 
 
+def _heeds_company(kind, item: Item) -> list[Fault]:
+    """Which gradients of a module that answers element by element depend on what stands beside each: on whether a loop over vectors took it."""
+    if not isinstance(item.case, ModuleCase) or item.expected.raised:
+        return []
+    found = []
+    for company in (0, _COMPANY):
+        got = kind.observe(torch, item, partial(one_by_one, company))
+        faults = [] if got.raised else kind.faults(item, got)
+        found += faults if all(fault.property == "gradient" for fault in faults) else []
+    return found
+
+
 def _reads_by_other_strides(kind, item: Item) -> list[Fault]:
     """Which numbers are others where the same inputs are row-major: of an operation that takes no heed of strides."""
     case = item.case
@@ -198,6 +243,7 @@ def _reads_by_other_strides(kind, item: Item) -> list[Fault]:
     return [fault for fault in kind.faults(item, got) if not fault.phase or kind.excuses_for(fault, item, got, reruns) is None]
 
 
+_INTERNAL = re.compile(r"INTERNAL ASSERT FAILED|DispatchKey \w+ doesn't correspond to a device")
 _MOST_STEPS = 64  # elements of an input that are moved one by one
 _BY_MEMORY = re.compile(r"strided|storage|resize|set_|empty|view")  # whose answer is one of the memory
 _JUNK = b"A" * 1024, b"\xc1" * 1024  # behind a storage: large numbers, above and below most others

@@ -1,5 +1,7 @@
 """The kinds of case, single calls, whole programs and objects, and what drivers and workers ask of each."""
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from ..cases import render, scripts
@@ -10,11 +12,21 @@ from ..cases.program import Program
 from ..cases.protocol import Item
 from ..check import journals, programs, properties, rounding, ties
 from ..check.properties import Fault
-from ..check.reference import (DOUBLES, PERTURBATIONS, demoted, is_double, nudged, poisoned, promoted, promoted_object,
+from ..check.reference import (DOUBLES, PERTURBATIONS, demoted, floating_inputs, is_double, nudged, poisoned, promoted, promoted_object,
                               promoted_program, shown_epsilon)
 from . import graphs, objects, repeat
 from .program import Run
 from .trial import Trial
+
+
+@contextmanager
+def _default_double(W):
+    before = W.get_default_dtype()
+    W.set_default_dtype(W.float64)
+    try:
+        yield
+    finally:
+        W.set_default_dtype(before)
 
 
 class CallKind:
@@ -47,6 +59,9 @@ class CallKind:
         if not more:
             shown = shown_epsilon(item.case, item.expected.values)
             cases = [promoted(item.case, noise, shown) for noise in [None] + [rng] * PERTURBATIONS]
+            if not floating_inputs(item.case):  # whole numbers compute in the default dtype
+                with _default_double(W):
+                    return [Trial(W, function, case).run() for case in cases]
         else:
             double = is_double(item.case)
             # One element's rounding shows in one run of many; the runs of a whole row show it in few.

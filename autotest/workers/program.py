@@ -7,6 +7,10 @@ from ..cases.values import Raised, flatten, to_value
 from .trial import cotangent, home
 
 
+def _version(tensor) -> int | None:
+    return getattr(tensor, "_version", None)
+
+
 class Run:
     """One program in framework `W`."""
 
@@ -16,6 +20,7 @@ class Run:
         self._wrap = wrap
         self._decoder = Decoder(W, program.storages)
         self._alive: list = []  # every tensor so far, in order of appearance
+        self._entered: list = []  # and the version of each when it came
         self._seen = Progress()
 
     def run(self) -> Progress:
@@ -78,6 +83,7 @@ class Run:
     def _enter(self, tensor) -> None:
         if not any(tensor is known for known in self._alive):
             self._alive.append(tensor)
+            self._entered.append(_version(tensor))
 
     def _alias(self, tensor) -> int | None:
         if tensor.numel() == 0:
@@ -89,7 +95,8 @@ class Run:
     def _finish(self) -> None:
         W, seen = self._W, self._seen
         seen.final = [to_value(t, W) for t in self._alive]
-        seen.versions = [getattr(t, "_version", None) for t in self._alive]
+        # Since each tensor came: how often a call wrote to its own result before is nobody's business.
+        seen.versions = [None if before is None else _version(t) - before for t, before in zip(self._alive, self._entered)]
         try:
             grads = self._gradients()
             seen.gradients = [to_value(g, W) for g in grads] if grads else None

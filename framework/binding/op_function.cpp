@@ -111,6 +111,20 @@ bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
   return true;
 }
 
+// Is there no `dim` beside something that belongs to the overload with one?
+bool lacks_dim(const OpType& type, PyObject* const* slot, bool out, std::string& why) {
+  const CallRule& rule = type.calling;
+  if (rule.keepdim_alone && rule.out_alone) return false;
+  const Signature& s = *type.signature;
+  auto given = [&](std::string_view name) {
+    for (int i = 0; i < s.n; i++)
+      if (s.params[i].name == name) return slot[i] != nullptr;
+    return false;
+  };
+  if (given("dim") || !((out && !rule.out_alone) || (!rule.keepdim_alone && given("keepdim")))) return false;
+  return why = function_name(type) + " missing 1 required positional argument: 'dim'", true;
+}
+
 // The keywords that all factories share, beside those of their signature.
 bool parse_factory_option(const OpType& type, PyObject* key, PyObject* value, Call& c, std::string& why) {
   std::string_view name = text_of(key);
@@ -158,6 +172,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   PyObject* slot[kMaxParams] = {};
   Py_ssize_t rest = -1;  // where the numbers of a variadic parameter begin, that stand side by side
   int positional = 0;
+  bool out_named = false;
   for (; positional < nargs; positional++) {
     // Source: PyTorch's overloads with a number for `other` take `alpha` by position too.
     auto stands_for_number = [](PyObject* o) { return is_tensor(o) ? unwrap(o).ndim() == 0 && !requires_grad(unwrap(o)) : is_number(o); };
@@ -185,6 +200,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       if (i >= 0 && s.params[i].variadic && s.params[i].ty == Ty::tensors) i = -1;  // as of Python's *args
       if (i < 0) {
         if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
+          out_named = true;
           if (!parse_out(type, value, c, why)) return false;
           continue;
         }
@@ -201,6 +217,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       slot[i] = value;
     }
   }
+  if (lacks_dim(type, slot, out_named, why)) return false;
   std::memcpy(c.op, type.defaults.data(), type.size);
   for (int i = 0; i < s.n; i++) {
     const Param& p = s.params[i];

@@ -40,15 +40,7 @@ constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kDiv[] = "div", k
                kAnd[] = "bitwise_and", kOr[] = "bitwise_or", kXor[] = "bitwise_xor", kShl[] = "bitwise_left_shift",
                kShr[] = "bitwise_right_shift", kEq[] = "eq", kNe[] = "ne", kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge";
 constexpr char kReciprocal[] = "reciprocal";
-// As in PyTorch, what is divided by a tensor is multiplied by its reciprocal, and so rounded twice.
-PyObject* true_divide(PyObject* a, PyObject* b) {
-  if (PyObject_TypeCheck(a, &TensorType)) return binary<kDiv>(a, b);
-  return guarded([&]() -> PyObject* {
-    if (!operand(a) && !is_numpy_array(a)) return Py_NewRef(Py_NotImplemented);
-    auto inverse = py::reinterpret_steal<py::object>(must(unary<kReciprocal>(b)));
-    return must(PyNumber_Multiply(inverse.ptr(), a));  // which an array answers by NumPy's types and broadcasting
-  });
-}
+PyObject* true_divide(PyObject* a, PyObject* b) { return PyObject_TypeCheck(a, &TensorType) ? binary<kDiv>(a, b) : divide_in_order(b, a); }
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
 PyObject* power_inplace(PyObject* a, PyObject* b, PyObject*) { return binary_inplace<kPow>(a, b); }
 PyObject* positive(PyObject* a) { return Py_NewRef(a); }
@@ -114,6 +106,14 @@ Scalar only_element(PyObject* o) {
 }
 
 PyObject* add_in_order(PyObject* self, PyObject* other) { return binary<kAdd>(self, other); }
+// As in PyTorch, what is divided by a tensor is multiplied by its reciprocal, and so rounded twice; of two tensors by name only.
+PyObject* divide_in_order(PyObject* self, PyObject* other) {
+  return guarded([&]() -> PyObject* {
+    if (!operand(other) && !is_numpy_array(other)) return Py_NewRef(Py_NotImplemented);
+    auto inverse = py::reinterpret_steal<py::object>(must(unary<kReciprocal>(self)));
+    return must(PyNumber_Multiply(inverse.ptr(), other));  // which an array answers by NumPy's types and broadcasting
+  });
+}
 PyObject* multiply_in_order(PyObject* self, PyObject* other) { return binary<kMul>(self, other); }
 
 void set_operators(PyTypeObject& type) {
@@ -163,6 +163,7 @@ void keep_operators(PyTypeObject& type) {
   if (same("__add__") && same("__radd__")) type.tp_as_number->nb_add = number.nb_add;
   if (same("__sub__") && same("__rsub__")) type.tp_as_number->nb_subtract = number.nb_subtract;
   if (same("__mul__") && same("__rmul__")) type.tp_as_number->nb_multiply = number.nb_multiply;
+  if (same("__truediv__") && same("__rtruediv__")) type.tp_as_number->nb_true_divide = number.nb_true_divide;
 }
 
 }  // namespace weir

@@ -13,6 +13,7 @@ void keep_operators(PyTypeObject& type);
 /// self + other and self * other, in this order.
 PyObject* add_in_order(PyObject* self, PyObject* other);
 PyObject* multiply_in_order(PyObject* self, PyObject* other);
+PyObject* divide_in_order(PyObject* self, PyObject* other);  // other / self
 /// The number that a tensor of one element holds. ValueError for another count.
 Scalar only_element(PyObject* o);
 

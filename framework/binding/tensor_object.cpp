@@ -249,6 +249,7 @@ PyObject* m_retain_grad(PyObject* o, PyObject*) {
 PyMethodDef methods[] = {
     {"__radd__", add_in_order, METH_O | METH_COEXIST, "self + other."},  // by name, self stands first, which decides the layout
     {"__rmul__", multiply_in_order, METH_O | METH_COEXIST, "self * other."},
+    {"__rtruediv__", divide_in_order, METH_O | METH_COEXIST, "other / self."},
     {"size", (PyCFunction)(void*)m_size, METH_FASTCALL | METH_KEYWORDS, "Sizes, or the size of one axis."},
     {"stride", (PyCFunction)(void*)m_stride, METH_FASTCALL | METH_KEYWORDS, "Strides in elements, or the stride of one axis."},
     {"dim", m_dim, METH_NOARGS, "Number of axes."},

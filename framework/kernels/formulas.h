@@ -141,12 +141,15 @@ inline double hurwitz_zeta(double s, double q) {
   }
   sum += term * a / (s - 1) - 0.5 * term;
   const double bernoulli[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
-                              7.47242496e10, -2.950130727918164224e12};
+                              7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14, -4.5979787224074726105e15,
+                              1.8152105401943546773e17, -7.1661652561756670113e18};  // (2k)! / B2k
   double factor = 1, k = 0;
   for (double b : bernoulli) {
     factor *= s + k;
     term /= a;
-    sum += factor * term / b;
+    const double more = factor * term / b;  // NaN where all terms are too small for the dtype and a factor is too large
+    sum += more;
+    if (std::fabs(more / sum) < 1e-17) return sum;
     k += 1;
     factor *= s + k;
     term /= a;

@@ -108,6 +108,7 @@ struct CallRule {
   bool creates = false;       // a factory: takes layout=, pin_memory= and requires_grad=, and is no method
   bool only_numbers = false;  // takes "Tensor | Number" without one tensor among them
   bool numpy_names = true;    // takes axis=, keepdims= and the like, as all but PyTorch's Python functions do
+  bool keepdim_alone = true, out_alone = true;  // takes keepdim=, and out=, without dim; else they belong to PyTorch's other overload
 };
 
 /// The strides of inputs and results that a kernel takes.

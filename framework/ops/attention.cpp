@@ -54,7 +54,8 @@ std::array<Meta, 2> FlashAttention::infer(Inputs in) const {
   Dims sizes{q[0], q[1], q[2], v[3]};
   Meta out(sizes, in[0].dtype(), in[0].device());
   // Heads that lie behind positions, as a projection leaves them, stay there.
-  if (q[1] > 1 && q[2] > 1 && in[0].strides()[1] < in[0].strides()[2]) out.strides = Dims{q[1] * q[2] * v[3], v[3], q[1] * v[3], 1};
+  const bool flash = q[3] == v[3] && in[0].strides()[3] == 1 && in[1].strides()[3] == 1 && in[2].strides()[3] == 1;  // in PyTorch, whose other kernels answer row by row
+  if (flash && q[1] > 1 && q[2] > 1 && in[0].strides()[1] < in[0].strides()[2]) out.strides = Dims{q[1] * q[2] * v[3], v[3], q[1] * v[3], 1};
   return {out, Meta(Dims{q[0], q[1], q[2]}, DType::float32, in[0].device())};
 }
 

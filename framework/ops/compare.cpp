@@ -1,6 +1,27 @@
 #include "framework/ops/compare.h"
 
+#include "framework/core/layout.h"
+
 namespace weir {
+namespace {
+
+Meta finiteness(const char* op, Inputs in) {
+  const Meta m = pointwise_meta(op, Rule::predicate, in);
+  return is_inexact(in[0].dtype()) ? m : with_strides(m, in[0]);
+}
+
+Meta truth(const char* op, Inputs in) {
+  check<NotImplemented>(result_type(in) != DType::complex32, NameIn{op}, ": not implemented for 'complex32'");  // of halves and complex numbers
+  return pointwise_meta(op, Rule::compare, in);
+}
+
+}  // namespace
+
+Meta LogicalAnd::infer(Inputs in) const { return truth("logical_and", in); }
+Meta LogicalOr::infer(Inputs in) const { return truth("logical_or", in); }
+Meta LogicalXor::infer(Inputs in) const { return truth("logical_xor", in); }
+Meta Isinf::infer(Inputs in) const { return finiteness("isinf", in); }
+Meta Isfinite::infer(Inputs in) const { return finiteness("isfinite", in); }
 
 Tensor operator>(const Tensor& a, const Tensor& b) { return fn::gt(a, b); }
 Tensor operator<(const Tensor& a, const Tensor& b) { return fn::lt(a, b); }

@@ -38,18 +38,21 @@ struct LogicalAnd : Pointwise<LogicalAnd, Rule::compare> {
   static constexpr Signature signature = "logical_and(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Are both nonzero?";
   static constexpr InplaceRule inplace{.offered = true, .keeps_history = true};
+  Meta infer(Inputs in) const;
 };
 
 struct LogicalOr : Pointwise<LogicalOr, Rule::compare> {
   static constexpr Signature signature = "logical_or(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Is one nonzero?";
   static constexpr InplaceRule inplace{.offered = true, .keeps_history = true};
+  Meta infer(Inputs in) const;
 };
 
 struct LogicalXor : Pointwise<LogicalXor, Rule::compare> {
   static constexpr Signature signature = "logical_xor(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Is exactly one nonzero?";
   static constexpr InplaceRule inplace{.offered = true, .keeps_history = true};
+  Meta infer(Inputs in) const;
 };
 
 struct Isnan : Pointwise<Isnan, Rule::predicate> {
@@ -58,16 +61,19 @@ struct Isnan : Pointwise<Isnan, Rule::predicate> {
   static constexpr OutRule out{Out::none};
 };
 
+// Whole numbers are answered as PyTorch does, by zeros_like and ones_like: in all of the input's strides.
 struct Isinf : Pointwise<Isinf, Rule::predicate> {
   static constexpr Signature signature = "isinf(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x infinite?";
   static constexpr OutRule out{Out::none};
+  Meta infer(Inputs in) const;
 };
 
 struct Isfinite : Pointwise<Isfinite, Rule::predicate> {
   static constexpr Signature signature = "isfinite(input: Tensor) -> Tensor";
   static constexpr auto doc = "Is x neither infinite nor NaN?";
   static constexpr OutRule out{Out::none};
+  Meta infer(Inputs in) const;
 };
 
 struct Signbit : Pointwise<Signbit, Rule::predicate> {

@@ -263,6 +263,7 @@ Tensor MultilabelMarginLoss::compose(Inputs in) const {
   check(one || (x.ndim() <= 2 && x.sizes() == target.sizes()), "inconsistent target size: ", target.sizes(), " for input of size: ", x.sizes());
   check_examples(x);
   check_wide("multilabel_margin_loss", x);
+  check(!is_complex(x.dtype()) || !is_differentiated(x), "multilabel_margin_loss does not support automatic differentiation for outputs with complex dtype.");
   if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));
   if (x.numel()) check_fractions("multilabel_margin_loss", x);
   check(x.numel() == 0 || target.dtype() == DType::int64, "multilabel_margin_loss: expected a target of int64, but got ", name_of(target.dtype()));

@@ -36,7 +36,13 @@ Tensor FloatPower::compose(Inputs in) const {
 Tensor Ldexp::compose(Inputs in) const {
   const Tensor &x = in[0], &exponent = in[1];
   check<NotImplemented>(exponent.dtype() != DType::boolean || !is_floating(x.dtype()), "ldexp: not implemented for exponents of bool");
-  if (!is_floating(x.dtype()) || is_inexact(exponent.dtype())) return x * fn::pow(2.0, exponent);
+  if (!is_floating(x.dtype()) || is_inexact(exponent.dtype())) {
+    // The gradients of nothing are added up after the powers, so that no power is there to be infinite; the base is a tensor, whose powers
+    // keep their exponent's strides. Source: PyTorch, where ldexp has a gradient of its own.
+    const Dims sizes = broadcast("ldexp", x.sizes(), exponent.sizes());
+    const Tensor base = full_of(Meta(Dims{}, is_inexact(exponent.dtype()) ? exponent.dtype() : default_dtype(), exponent.device()), Scalar(2.0));
+    return x * fn::pow(base, sizes.product() ? exponent : fn::expand(exponent, sizes));
+  }
   const Tensor whole = fn::clamp(cast_to(exponent, DType::float64), std::optional<Scalar>(-2046.0), std::optional<Scalar>(2046.0)), half = fn::trunc(whole * 0.5);
   return cast_to(cast_to(x, DType::float64) * fn::pow(2.0, half) * fn::pow(2.0, whole - half), x.dtype());
 }

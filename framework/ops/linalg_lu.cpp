@@ -158,6 +158,8 @@ Tensors LuUnpack::compose(Inputs in) const {
   if (is_differentiated(LU)) wrap_dim(-2, LU.ndim(), "torch.lu_unpack");  // PyTorch asks for this size before it looks at the rank
   check(LU.ndim() >= 2, "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: ", LU.sizes(), " instead");
   check(!unpack_pivots || pivots.dtype() == DType::int32, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.");
+  const int64_t rank = std::min(LU.size(-2), LU.size(-1));
+  check(!unpack_pivots || (pivots.ndim() > 0 && pivots.size(-1) >= rank), "torch.lu_unpack: expected ", rank, " pivots for each matrix, got ", pivots.sizes());
   auto checked = [&] { return cast_to(fn::check_range(cast_to(pivots, DType::float64), 1.0, double(LU.size(-2)), Str("lu_unpack: a pivot")), DType::int32); };
   Tensor P = unpack_pivots ? permutation(checked(), LU.size(-2), LU.dtype()) : none_like(LU);
   if (!unpack_data) return {P, none_like(LU), none_like(LU)};

@@ -59,10 +59,11 @@ Tensors Qr::vjp(const Saved& s, const Tensor&) const {
   const int64_t m = A.size(-2), n = A.size(-1);
   check(!(mode == "complete" && m > n), "The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
   if (m >= n) return {tall_qr_gradient(Q, R, gQ, gR)};
-  // R = (R1, Q^H A2): A2's part reaches Q too.
-  Tensor rest = from(gR, -1, m);
-  Tensor left = tall_qr_gradient(Q, up_to(R, -1, m), gQ + matmul(from(A, -1, m), mH(rest)), up_to(gR, -1, m));
-  return {cat_of({left, matmul(Q, rest)}, -1)};
+  // R = (R1, R2) follows Q, which turns by what is below the diagonal of Q^H dA R1^-1, and by phases: nothing is left of it in one row.
+  const Tensor turn = matmul(mH(Q), gQ) - matmul(gR, mH(R)), skew = turn - mH(turn);
+  const Tensor below = (tril(skew, int64_t(0)) + tril(skew, int64_t(-1))) * 0.5;
+  const Tensor left = solve_triangular(mH(up_to(R, -1, m)), matmul(Q, below), false, false), right = zeros_of(Meta(from(A, -1, m).sizes(), A.dtype(), A.device()));
+  return {matmul(Q, gR) + cat_of({left, right}, -1)};
 }
 
 std::array<Meta, 2> Geqrf::infer(Inputs in) const {

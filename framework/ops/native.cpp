@@ -41,7 +41,9 @@ Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, co
     const Tensor none = unfilled(Meta(Dims{0}, t, x.device()));
     return {fn::clone(x), none, none};
   }
-  auto r = fn::batch_norm_forward(x, weight, bias, mean, var, training, momentum, eps);
+  // Statistics of more channels than there are: the first ones are the input's.
+  auto own = [&](const Tensor& p) { return p && x.ndim() > 1 && p.size(0) > x.size(1) ? fn::narrow(p, int64_t(0), int64_t(0), x.size(1)) : p; };
+  auto r = fn::batch_norm_forward(x, weight, bias, own(mean), own(var), training, momentum, eps);
   return shown({r[0], r[1], r[2]}, t);
 }
 

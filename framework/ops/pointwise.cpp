@@ -19,30 +19,41 @@ DType combine(DType high, bool have_high, DType low, bool have_low) {
   return promote_types(high, low);
 }
 
+// As Tensor::is_contiguous, of strides that no tensor has yet.
+bool is_row_major(const Dims& sizes, const Dims& strides) {
+  const Dims rows = contiguous_strides(sizes);
+  for (int d = 0; d < sizes.n; d++)
+    if (sizes[d] != 1 && strides[d] != rows[d]) return sizes.product() == 0;
+  return true;
+}
+
 // Strides of a result: those of the operands when they agree, else the order of axes that most suits them.
 // Source: TensorIterator's reorder_dimensions. Operands of another type than `computed` are cast first, and a cast tensor is dense.
 void result_strides(Meta& m, Inputs in, DType computed) {
-  const Tensor* first = nullptr;
   auto cast_dense = [&](const Tensor& x) {
     return x.dtype() != computed && x.ndim() > 0 && !is_non_overlapping_and_dense(x.sizes(), x.strides());
   };
   Dims strides_of[3];
   check(in.size() <= std::size(strides_of), "an element-wise op has at most 3 inputs");
-  for (size_t i = 0; i < in.size(); i++)
-    if (in[i]) strides_of[i] = cast_dense(in[i]) ? dense_strides(in[i].sizes(), std::array{in[i].strides()}) : in[i].strides();
+  const Dims* first_strides = nullptr;
+  for (size_t i = 0; i < in.size(); i++) {
+    if (!in[i]) continue;
+    strides_of[i] = cast_dense(in[i]) ? dense_strides(in[i].sizes(), std::array{in[i].strides()}) : in[i].strides();
+    if (!first_strides) first_strides = &strides_of[i];
+  }
   bool shapes = true, same = true, contiguous = true, channels_last = m.sizes.n == 4;
-  for (const Tensor& x : in) {
+  for (size_t i = 0; i < in.size(); i++) {
+    const Tensor& x = in[i];
     if (!x) continue;
-    if (!first) first = &x;
     shapes &= x.sizes() == m.sizes;  // a number beside tensors is of another shape
-    same &= x.strides() == first->strides();
-    contiguous &= x.is_contiguous();
-    channels_last = channels_last && is_channels_last(x.sizes(), x.strides());
+    same &= strides_of[i] == *first_strides;
+    contiguous &= is_row_major(x.sizes(), strides_of[i]);
+    channels_last = channels_last && is_channels_last(x.sizes(), strides_of[i]);
   }
   if (shapes) {
     if (contiguous) return;
     if (channels_last) return void(m.strides = channels_last_strides(m.sizes));
-    if (same && is_non_overlapping_and_dense(m.sizes, first->strides())) return void(m.strides = first->strides());
+    if (same && is_non_overlapping_and_dense(m.sizes, *first_strides)) return void(m.strides = *first_strides);
   }
   Dims operands[3];
   int count = 0;

@@ -186,7 +186,12 @@ static Tensor prod_gradient(const Tensor& dy, const Tensor& x, int64_t dim) {
     Tensor shifted = cat_of({one, slice(t, int64_t(d), int64_t(0), n - 1, int64_t(1))}, d);
     return fn::cumprod(shifted, int64_t(d));
   };
-  return dy * (exclusive(x) * flip_of(exclusive(flip_of(x, Dims{d})), Dims{d}));
+  const Tensor gradient = dy * (exclusive(x) * flip_of(exclusive(flip_of(x, Dims{d})), Dims{d}));
+  if (!is_floating(x.dtype())) return gradient;
+  // Where no element is zero PyTorch divides the product by each, of which an infinite one leaves NaN beside infinities.
+  const Tensor known = detach(x), whole = fn::prod(known, int64_t(d), true);
+  const Tensor lost = fn::logical_and(fn::logical_not(fn::isfinite(whole)), fn::logical_not(fn::any(fn::eq(known, num(0.0)))));
+  return where(lost, dy * (whole / where(lost, x, num(1.0))), gradient);
 }
 // Complex numbers of which a real product was asked are multiplied by their real parts.
 static Tensor factors_of(const Tensor& x, const Tensor& dy) { return is_complex(x.dtype()) && !is_complex(dy.dtype()) ? cast_to(x, dy.dtype()) : x; }

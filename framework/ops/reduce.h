@@ -19,6 +19,7 @@ struct Sum : Op {
   static constexpr auto doc = "Sum over dim (all axes when None). Integers sum in int64.";
   static constexpr Notation notation = "reduce dim, linear";
   static constexpr Autocast autocast = Autocast::unchanged;
+  static constexpr CallRule calling{.keepdim_alone = false, .out_alone = false};
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;
@@ -47,6 +48,7 @@ struct Mean : Op {
       "mean(input: Tensor, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "Mean over dim (all axes when None). RuntimeError for integers unless dtype is floating.";
   static constexpr Notation notation = "reduce dim, linear";
+  static constexpr CallRule calling{.keepdim_alone = false};
   std::optional<Dims> dim;
   bool keepdim;
   std::optional<DType> dtype;

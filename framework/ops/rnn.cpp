@@ -252,6 +252,13 @@ Tensors RnnStack::compose(Inputs in) const {
   check(given % size_t(cells) == 0 && (each == biases || (states == 2 && each == biases + 1)), "recurrent net: expected ", biases,
         " weights for each of ", cells, " cells, got ", given);
   const Tensor& x = in[0];
+  if (!packed && (m == RnnMode::tanh || m == RnnMode::relu) && x.ndim() == 2 && in[1].ndim() == 2) {  // one sequence without a batch, as PyTorch's plain cells take it
+    Tensors one(in.begin(), in.end());
+    for (int i : {0, 1}) one[i] = fn::unsqueeze(one[i], int64_t(1));
+    Tensors r = compose(one);
+    for (Tensor& t : r) t = fn::squeeze(t, std::optional<Dims>(Dims{1}));
+    return r;
+  }
   check(x.ndim() == (packed ? 2 : 3), "recurrent net: input must be ", packed ? 2 : 3, "-d, got ", x.ndim(), "-d");
   check(packed || x.size(0) > 0, "Expected sequence length to be larger than 0 in RNN");
   const std::vector<int64_t> sizes = packed ? read_sizes(in[1], x) : std::vector<int64_t>(size_t(x.size(0)), x.size(1));

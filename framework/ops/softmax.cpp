@@ -77,7 +77,9 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     for (const Tensor& t : {q, k, v}) zeros = zeros + sum(t) * num(int64_t(0));
     return zeros;
   }
-  const bool blockwise = passes_blockwise(q, k, v, mask, enable_gqa, dropout_p), flash = blockwise && q.size(-1) == v.size(-1);  // PyTorch's
+  const bool blockwise = passes_blockwise(q, k, v, mask, enable_gqa, dropout_p);
+  auto by_ones = [](const Tensor& t) { return t.strides()[t.ndim() - 1] == 1; };
+  const bool flash = blockwise && q.size(-1) == v.size(-1) && by_ones(q) && by_ones(k) && by_ones(v);  // PyTorch's
   check<IndexError>(!mask || q.ndim() != 4 || mask.ndim() > 1 || is_differentiated(mask), op, ": attn_mask of a 4-d query must have at least 2 dimensions");
   check(!mask || mask.dtype() == DType::boolean || mask.dtype() == DType::float32 || mask.dtype() == q.dtype(), op,
         ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
@@ -103,6 +105,7 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     };
     k = widen(k), v = widen(v);
   }
+  check(is_inexact(q.dtype()), op, ": expected scalar type Float but found ", name_of(q.dtype()));
   // Source: PyTorch, which computes halves in single precision and gives each factor its part of the scale.
   const DType given = v.dtype();
   if (is_reduced(given))

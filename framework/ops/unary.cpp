@@ -19,6 +19,10 @@ Tensor y_of(const Saved& s) { return s.output(); }
 // Where i1(x) / x has no digits left, and at NaN. Source: PyTorch's i1_backward.
 Tensor near_zero(const Tensor& x) { return logical_not(abs(x) > epsilon_of(x.dtype())); }
 Tensor zeros_like(const Tensor& t) { return zeros_of(t.meta()); }  // not t * 0, which keeps NaN
+Meta rounded(const char* op, Rule rule, Inputs in) {
+  check<NotImplemented>(in[0].dtype() != DType::boolean, NameIn{op}, ": not implemented for 'bool'");
+  return pointwise_meta(op, rule, in);
+}
 
 }  // namespace
 
@@ -84,7 +88,10 @@ Tensors Digamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * poly
 Tensors Polygamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(n + 1, x_of(s))}; }
 Tensors Floor::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Ceil::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
-Meta Round::infer(Inputs in) const { return pointwise_meta("round(", decimals ? Rule::real : Rule::promote, in); }
+Meta Floor::infer(Inputs in) const { return rounded("floor(", Rule::promote, in); }
+Meta Ceil::infer(Inputs in) const { return rounded("ceil(", Rule::promote, in); }
+Meta Trunc::infer(Inputs in) const { return rounded("trunc(", Rule::promote, in); }
+Meta Round::infer(Inputs in) const { return rounded("round(", decimals ? Rule::real : Rule::promote, in); }
 Tensors Round::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Trunc::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Frac::vjp(const Saved&, const Tensor& dy) const { return {dy}; }

@@ -238,6 +238,7 @@ struct Floor : Pointwise<Floor, Rule::promote> {
   static constexpr Signature signature = "floor(input: Tensor) -> Tensor";
   static constexpr auto doc = "Largest integer not above x.";
   static constexpr OutRule out{Out::same};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -245,6 +246,7 @@ struct Ceil : Pointwise<Ceil, Rule::promote> {
   static constexpr Signature signature = "ceil(input: Tensor) -> Tensor";
   static constexpr auto doc = "Smallest integer not below x.";
   static constexpr OutRule out{Out::same};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -262,6 +264,7 @@ struct Trunc : Pointwise<Trunc, Rule::promote> {
   static constexpr Signature signature = "trunc(input: Tensor) -> Tensor";
   static constexpr auto doc = "Integer part.";
   static constexpr OutRule out{Out::same};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

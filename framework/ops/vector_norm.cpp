@@ -65,14 +65,14 @@ Tensor VectorNorm::compose(Inputs in) const {
     if (mask >> d & 1) axes.push(d);
   bool single = p == 2 && x.numel() > 0;
   for (int64_t d : axes) single &= x.sizes()[int(d)] == 1;
-  if (single) return keepdim || axes.empty() ? fn::abs(x) : fn::squeeze(fn::abs(x), axes);  // its square may underflow
+  if (single && is_complex(x.dtype())) return keepdim || axes.empty() ? fn::abs(x) : fn::squeeze(fn::abs(x), axes);  // its square may underflow
   if (p == 2) return fn::norm2(x, axes, keepdim);
   // Powers are beyond them where the norm is not.
   if (is_reduced(x.dtype())) return cast_to(fn::vector_norm(cast_to(x, DType::float32), ord, axes, keepdim), x.dtype());
   if (x.dtype() == DType::complex32) return cast_to(fn::vector_norm(cast_to(x, DType::complex64), ord, axes, keepdim), DType::float16);
   if (is_complex(x.dtype()) || x.ndim() == 0 || std::isinf(p) || p == 1) {
     // Source: PyTorch, which compares single elements with zero in their own dtype.
-    if (p == 0 && std::all_of(axes.begin(), axes.end(), [&](int64_t d) { return x.sizes()[int(d)] == 1; }))
+    if (p == 0 && (x.ndim() > 0 || !dim || dim->empty()) && std::all_of(axes.begin(), axes.end(), [&](int64_t d) { return x.sizes()[int(d)] == 1; }))
       warn_of_lost_parts(x.dtype(), real_type(x.dtype()), x.numel());
     Tensor size = fn::abs(x);
     if (x.ndim() == 0) return p == 0 ? fn::power_norm(size, p, axes, keepdim) : size;

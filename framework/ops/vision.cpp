@@ -84,7 +84,8 @@ Tensor ConvTbc::compose(Inputs in) const {
   check(b.ndim() == 1, "Bias must be 1-D");
   check(x.sizes()[2] == w.sizes()[1], "Input dim 2 (input channels) is not == dim 1 in the weight tensor");
   check(w.sizes()[2] == b.sizes()[0], "Bias size must equal dim 2 in the weight tensor (output channels).");
-  int64_t length = checked_add(x.sizes()[0], checked_sub(checked_mul(2, pad), w.sizes()[0])) + 1;
+  // Twice a padding is the same for one without its first bit: where it wraps around, it does in PyTorch too.
+  const int64_t around = int64_t(uint64_t(pad) << 1), shift = around / 2, length = checked_add(x.sizes()[0], checked_sub(around, w.sizes()[0])) + 1;
   Dims sizes{length, x.sizes()[1], w.sizes()[2]};
   check(length >= 0, "Trying to create tensor with negative dimension ", length, ": ", sizes);
   // No zeros around x, which would meet infinite weights: each weight adds to the rows that it reaches. As in PyTorch, those of x must be
@@ -93,7 +94,7 @@ Tensor ConvTbc::compose(Inputs in) const {
   auto rows = [&](const Tensor& t, int64_t start, int64_t count) { return fn::view(fn::narrow(t, int64_t(0), start, count), Dims{count * batch, t.size(2)}); };
   Tensor sum = fn::clone(fn::expand(b, sizes), MemoryFormat::contiguous);
   for (int64_t k = 0; k < w.sizes()[0]; k++) {
-    const int64_t from = std::max<int64_t>(0, k - pad), to = std::max<int64_t>(0, pad - k), count = std::min(steps - from, length - to);
+    const int64_t from = std::max<int64_t>(0, k - shift), to = std::max<int64_t>(0, shift - k), count = std::min(steps - from, length - to);
     if (count <= 0) continue;
     const Tensor added = fn::unflatten(fn::matmul(rows(x, from, count), fn::select(w, int64_t(0), k)), int64_t(0), Dims{count, batch});
     sum = fn::slice_scatter(sum, fn::narrow(sum, int64_t(0), to, count) + added, int64_t(0), to, to + count);
@@ -110,7 +111,10 @@ Tensor Bilinear::compose(Inputs in) const {
   check(a.ndim() == b.ndim(), "bilinear(): input dimensions do not match: got ", a.ndim(), " and ", b.ndim());
   for (int i = 0; i + 1 < a.ndim(); i++)
     check(a.sizes()[i] == b.sizes()[i], "bilinear(): input batch dimensions do not match at dim ", i, ": got ", a.sizes()[i], " and ", b.sizes()[i]);
+  auto has_axes = [](const Tensor& t, int64_t dim) { check<IndexError>(t.ndim() > 0, "bilinear(): Dimension specified as ", dim, " but tensor has no dimensions"); };
+  has_axes(a, -1), has_axes(w, 1);
   const int64_t rows = w.size(1);
+  if (bias) has_axes(bias, 0);
   check(a.size(-1) == rows, "bilinear(): input1 size does not match weight size: got ", a.size(-1), " but expected ", rows);
   const int64_t columns = w.size(2), outputs = w.size(0);
   check(b.size(-1) == columns, "bilinear(): input2 size does not match weight size: got ", b.size(-1), " but expected ", columns);

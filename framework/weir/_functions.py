@@ -49,7 +49,9 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths, target_lengths, 
 @checked
 def convolution(input: Tensor, weight: Tensor, bias: "Tensor | None", stride: "list[int]", padding: "list[int]", dilation: "list[int]", transposed: bool,
                 output_padding: "list[int]", groups: int):
-    """conv1d, conv2d or conv3d, or their transposes, by the weight's rank."""
+    """conv1d, conv2d or conv3d, or their transposes, by the weight's rank. NotImplementedError for complex numbers, which those take."""
+    if input.is_complex() and input.numel():
+        raise NotImplementedError("convolution: not implemented for complex numbers")
     return weir._convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, False, False, True)
 
 

@@ -1,6 +1,6 @@
 """Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
 
-from _weir import Tensor, _argument, _default_generator, _number_of, is_grad_enabled, ops
+from _weir import Tensor, _argument, _default_generator, _number_of, can_cast, is_grad_enabled, ops, result_type
 
 from . import _types as T
 from ._composites._check import check_floating
@@ -182,14 +182,15 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
                                "requires grad.")
         if dtype.is_complex:
             raise RuntimeError("normal does not support automatic differentiation for outputs with complex dtype.")
-    if out is not None and not (out.is_floating_point() or out.is_complex()):
-        raise RuntimeError(f"normal: result type {dtype} can't be cast to the desired output type {out.dtype}")
-    if out is not None and dtype.is_complex and not out.is_complex():
-        raise RuntimeError(f"normal: result type {dtype} can't be cast to the desired output type {out.dtype}")
+    dtype = dtype if out is None else out.dtype  # PyTorch draws into out, and multiplies and adds there: whole numbers if there are none
     if out is not None and not isinstance(std, Tensor):  # as one number it takes the shape of out
         given.append(out)
     shape = broadcast_shapes(*(x.shape for x in given))
     r = normal_(_empty(shape, dtype=dtype), generator=generator)
+    for other in given[:2] if out is not None else ():
+        wanted = result_type(out, other)
+        if not can_cast(wanted, dtype):
+            raise RuntimeError(f"normal: result type {wanted} can't be cast to the desired output type {dtype}")
     return _made((r * std + mean).to(dtype), out, device, requires_grad)
 
 

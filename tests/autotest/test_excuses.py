@@ -163,6 +163,21 @@ def test_infinity_or_nan_where_double_precision_overflows_too(x, run, pointwise,
     assert found == (None if excuses is None else frozenset(excuses))
 
 
+@pytest.mark.parametrize("path, excuses", [("fft.hfft", {"complex infinity"}), ("cumsum", None)])
+def test_real_numbers_of_complex_terms_beside_infinities(path, excuses):
+    spec, storages = tensor([INF], "float32")
+    found = _judged(_item(path, Case((spec,), {}, storages)), "float32", [INF], [NAN], [[INF]] * 9)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
+@pytest.mark.parametrize("decomposes, excuses", [(True, {"matrix"}), (False, None)])
+def test_a_matrix_of_which_the_oracle_makes_infinities_is_singular(decomposes, excuses):
+    spec, storages = tensor([1.0], "float32")
+    item = _item("linalg.lu_solve", Case((spec,), {}, storages), decomposes=decomposes)
+    found = _judged(item, "float32", [NAN], [3.0], [[NAN]] * 9)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
 def test_an_absent_second_derivative_is_zero():
     one = Value("float32", (1,), np.ones(1, "float32").tobytes())
     case = Case((), {}, [])

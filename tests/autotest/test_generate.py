@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weir_autotest.cases import dtypes
-from weir_autotest.cases.case import Case, TensorSpec, tensors_of
+from weir_autotest.cases.case import Case, TensorSpec, row_major, tensors_of
+from weir_autotest.cases.objects import ModuleCase
 from weir_autotest.cases.target import Target
 from weir_autotest.generate import arguments
 from weir_autotest.generate.arguments import make
@@ -104,6 +105,12 @@ def _item(path, numbers, **facts):
     return replace(item, pointwise=True)
 
 
+def _tensors(sizes, dtype):
+    """Tensors of ones as arguments, no keywords, and their storages."""
+    specs = tuple(TensorSpec(i, dtype, size, row_major(size), 0, i, False) for i, size in enumerate(sizes))
+    return specs, {}, [(dtype, np.ones(int(np.prod(size)), dtype).tobytes()) for size in sizes]
+
+
 def test_an_oracle_that_answers_with_the_neighbour_wavers():
     numbers = [0.789, float("nan")]
     assert wavers(_item("special.chebyshev_polynomial_u", numbers, args=(2,)))
@@ -149,6 +156,25 @@ def test_an_oracle_that_writes_elsewhere_into_out_wavers(stride, wavering):
 def test_one_by_one_gives_what_the_whole_gives(company):
     x, y = torch.arange(3.0), torch.arange(2.0).unsqueeze(1)
     assert torch.equal(one_by_one(company, torch.add)(x, y, alpha=2), torch.add(x, y, alpha=2))
+
+
+@pytest.mark.parametrize("name, wavering", [("Softshrink", True), ("GELU", False)])
+def test_a_module_whose_loops_disagree_wavers(name, wavering):
+    """At NaN: the loop over vectors gives softshrink's gradient a zero there, that over single elements lets it pass."""
+    numbers = np.full(40, np.nan, np.float32)
+    case = ModuleCase(inputs=(TensorSpec(0, "float32", (40,), (1,), 0, 0, True),), storages=[("float32", numbers.tobytes())])
+    found = wavers(expect(Target(f"torch.nn.{name}", [f"nn.{name}"]), case))
+    assert any(fault.property == "gradient" for fault in found) == wavering
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float16"])
+def test_an_oracle_that_refuses_its_own_result_wavers(dtype):
+    """linear of three axes, into memory of other strides."""
+    case = Case(*_tensors([(2, 3, 4), (5, 4)], dtype))
+    out = TensorSpec(9, dtype, (2, 3, 5), (1, 2, 6), 0, len(case.storages), False)
+    case = replace(case, kwargs={"out": out}, storages=[*case.storages, (dtype, np.ones(30, dtype).tobytes())], relation="out")
+    path = "nn.functional.linear"
+    assert any(fault.reason.startswith("error") for fault in wavers(expect(Target(f"torch.{path}", [path]), case)))
 
 
 @pytest.mark.parametrize("name, dtype, wanted", [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weir_autotest.cases.values import Value
+from weir_autotest.cases.values import Raised, Value
 from weir_autotest.check import journals
 from weir_autotest.workers.journal import Entry, Journal
 
@@ -27,3 +27,41 @@ def test_an_element_as_wrong_as_none_of_the_oracle_is_not_excused():
     expected, got, exact = journal(1e-7, 0), journal(0, 1e-3), journal(0, 0)
     fault, = journals.faults(expected, got)
     assert journals.excuses_for(fault, expected, got, [exact]) is None
+
+
+def held(dtype, data, raised=None):
+    return Journal([Entry("state", "at the end", Value(dtype, (), data))], raised=raised)
+
+
+def judged(expected, got, moved):
+    """By reruns in double precision that agree with the oracle, and `moved` ones in its own."""
+    fault, = journals.faults(expected, got)
+    return journals.excuses_for(fault, expected, got, [expected] * (1 + journals.PERTURBATIONS) + moved)
+
+
+def test_a_count_that_rounding_decides_in_the_oracle_too_is_excused():
+    one, two, three = (held("int64", np.int64(n).tobytes()) for n in (1, 2, 3))
+    assert judged(one, two, [one, three]) == {"no digits"}
+    assert judged(one, two, [one, one]) is None
+
+
+def test_so_is_what_an_object_holds():
+    one, two = held("python str", b"{t: int}"), held("python str", b"{t: Tensor}")
+    assert judged(one, two, [two]) == {"no digits"}
+    assert judged(one, two, [one]) is None
+
+
+def test_a_number_too_large_in_one_of_them_only_is_for_rounding_to_say():
+    number, text = held("python str", b"{}"), Raised(("OverflowError", "ArithmeticError", "Exception"), "int too big to convert")
+    large, wrong = held("python str", b"{}", text), held("python str", b"{}", Raised(("TypeError", "Exception"), "no"))
+    assert judged(large, number, [large, number]) == {"no digits"}
+    assert judged(large, number, [large, large]) is None
+    assert not journals.faults(wrong, number)[0].phase
+
+
+def test_where_the_oracle_has_no_number_it_may_have_one_an_epsilon_away():
+    expected, got, exact = journal(np.inf, 1.0), journal(-0.7, 1.0), journal(-0.5, 1.0)
+    fault, = journals.faults(expected, got)
+    runs = [exact] * (1 + journals.PERTURBATIONS)
+    assert journals.excuses_for(fault, expected, got, [*runs, expected]) is None
+    assert journals.excuses_for(fault, expected, got, [*runs, journal(-0.7, 1.0)]) is not None

@@ -81,3 +81,16 @@ def test_pytorch_agrees_with_itself():
 def test_a_program_survives_json():
     program = written_view()
     assert database.decode(json.loads(json.dumps(database.encode(program)))) == program
+
+
+class WritingTorch(CopyingTorch):
+    """PyTorch whose `t` writes to its own result once more."""
+
+    @staticmethod
+    def t(x):
+        return x.t().clone().add_(0)
+
+
+def test_writes_to_a_result_before_it_is_given_do_not_count():
+    program = Program(written_view().storages, written_view().steps[:1])
+    assert Run(WritingTorch(), program).run().versions == [0, 0]

@@ -141,3 +141,9 @@ def test_a_single_precision_error_that_is_small_by_chance_bounds_no_neighbour():
     assert tolerance.as_in_single(w, t, single).all()
     assert not tolerance.as_in_single(w, t, single, pointwise=True).all()
     assert not tolerance.as_in_single(t + 1e-14, t, single).any()
+
+
+def test_no_number_at_all_is_the_largest_error_of_the_oracle():
+    t, r = f32(np.nan, np.nan), np.array([1.0, 1e-9])
+    assert tolerance.conditioned(f32(1.0, 9e-8), t, r, [], EPS).all()
+    assert not tolerance.conditioned(f32(1.0, 1e-5), t, r, [], EPS).all()

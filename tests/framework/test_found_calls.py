@@ -90,6 +90,35 @@ CALLS = {
     "a label for a list of one": lambda t, v, m: t.nn.functional.multilabel_margin_loss(v[:1], t.tensor(0), reduction="none"),
     "labels for a number": lambda t, v, m: t.nn.functional.multilabel_margin_loss(v[0], t.tensor([0])),
     "the diagonal of nothing": lambda t, v, m: t.tensor(m[:0].clone().fill_diagonal_(2)._version),
+    # what the rows of the baseline failed by
+    "zeta whose terms are too small": lambda t, v, m: t.special.zeta(t.tensor([3e13, 1e21, 300.0, 5.0]), t.tensor([2.0, 2.5, 3.0, 2.0])),
+    "gamma of NaN and nothing": lambda t, v, m: t.igammac(t.tensor([float("nan")] * 3), t.tensor([0.0, 1.0, float("inf")])),
+    "normal numbers into whole ones": lambda t, v, m: t.normal(m.long(), 1.0, out=m.long()), "normal numbers of nothing": lambda t, v, m: t.normal(
+        m[:0].long(), m[:0].long(), out=m[:0].long()), "normal numbers into truths": lambda t, v, m: t.normal(m[:0], -1.0, out=m[:0].bool()),
+    "power of nothing": lambda t, v, m: t.ldexp(t.ones(0, 3), v * float("inf")), "power of turned numbers": lambda t, v, m: t.tensor(
+        t.ldexp(t.complex(v, v), t.complex(m, m).t()).stride()),
+    "padding that wraps around": lambda t, v, m: t.conv_tbc(t.ones(4, 2, 2), t.ones(1, 2, 2), t.ones(2), pad=2**63 - 1),
+    "bilinear of numbers": lambda t, v, m: t.nn.functional.bilinear(v[0], v[0], t.ones(1, 1, 1)), "bilinear with a number": lambda t, v, m: t.nn.functional.bilinear(
+        v[:1], v[:1], t.ones(1, 1, 1), v[0]),
+    "cells of a sequence": lambda t, v, m: t.rnn_tanh(m, t.ones(1, 2), [t.ones(2, 4), t.ones(2, 2)], False, 1, 0.0, False, False, False)[0],
+    "statistics of more channels": lambda t, v, m: t.native_batch_norm(m[:, :1], v[:1], v[:1], m[0].clone(), v[2:].clone(), True, 0.5, 1e-5)[0],
+    "norms of single NaNs": lambda t, v, m: t.norm_except_dim(t.tensor([[-0.5, float("nan"), 0.0]], requires_grad=True), dim=1),
+    "product beside infinities": lambda t, v, m: t.prod(t.tensor([2.0, float("inf"), 3.0], requires_grad=True)),
+    "other half truths": lambda t, v, m: t.logical_xor(v.half(), t.complex(v[0], v[0])), "half truths": lambda t, v, m: t.logical_xor(v.half(), t.complex(v, v)),
+    "attention of whole numbers": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(*[m.long()] * 3),
+    "a mask over stepped rows": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(
+        t.ones(1, 1, 3, 8)[..., ::2], *[t.ones(1, 1, 4, 4)] * 2, attn_mask=m[:, :4], is_causal=True),
+    "attention of stepped rows": lambda t, v, m: t.tensor(t.nn.functional.scaled_dot_product_attention(
+        t.ones(2, 3, 2, 8)[..., ::2].transpose(1, 2), *[t.ones(2, 2, 5, 4)] * 2).stride()),
+    "labels of complex nothing": lambda t, v, m: t.nn.functional.multilabel_margin_loss(t.complex(m, m)[:0].requires_grad_(), m[:0].long()),
+    "one row by matrices": lambda t, v, m: t.tensor([(m[:1].clone().requires_grad_(g) @ t.ones(2, 4, 3)).stride() for g in (False, True)]),
+    "divided by name": lambda t, v, m: t.Tensor.__rtruediv__(m + 3, m.t().reshape(3, 4) + 0.1), "divided whole numbers by name": lambda t, v, m: t.tensor(
+        t.Tensor.__rtruediv__(m[:1].long() + 1, t.tensor(3)).stride()),
+    **{f"{name} of truths": lambda t, v, m, name=name: getattr(t, name)(v > 0) for name in ("round", "floor", "ceil", "trunc")},
+    **{f"{name} {word}": lambda t, v, m, name=name, options=options: getattr(t, name)(m, **options) for name in ("sum", "mean") for word, options in (
+        ("of all that keeps axes", {"keepdim": True}), ("of no axes that keeps them", {"dim": None, "keepdim": True}), ("without out", {"out": None}))},
+    "sum of all into a tensor": lambda t, v, m: t.sum(m, out=t.tensor(0.0)), "mean of all into a tensor": lambda t, v, m: t.mean(m, out=t.tensor(0.0)),
+    "sum of no axes into a tensor": lambda t, v, m: t.sum(m, None, out=t.tensor(0.0)),
 }
 
 
@@ -104,3 +133,19 @@ def test_unique_elements_have_no_derivative(x=(1.0, 1.0, 2.0)):
     for t in (torch, weir):
         with pytest.raises(NotImplementedError):
             t.unique_consecutive(t.tensor(x, requires_grad=True)).sum().backward()
+
+
+def test_a_matrix_of_indices_is_read_to_its_end():
+    """PyTorch's numbers; it writes outside its memory on the way, and so is not asked."""
+    import weir
+    m, indices, offsets = weir.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]), weir.tensor([[1, 0, 2], [1, 1, 0]]), weir.tensor([0, 1])
+    assert weir.embedding_bag(m, indices, offsets)[0].tolist() == [[2, 20], [9, 90]]
+    assert weir.embedding_bag(m, indices, offsets, mode=1)[0].tolist() == [[2, 20], [9, 90]]
+    assert weir.embedding_bag(m, indices, weir.tensor([0]), mode=1)[0].tolist() == [[5.5, 55]]
+
+
+def test_every_row_needs_a_pivot():
+    """PyTorch reads behind the ones that are given."""
+    import weir
+    with pytest.raises(RuntimeError, match="expected 3 pivots"):
+        weir.lu_unpack(weir.ones(3, 4), weir.tensor([1, 2], dtype=weir.int32))

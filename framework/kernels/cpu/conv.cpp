@@ -259,6 +259,32 @@ void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor&
   }
 }
 
+bool all_finite(const Tensor& t) {
+  const Tensor wide = copied(t, Meta(t.sizes(), DType::float64));
+  const double* x = wide.data<double>();
+  return std::all_of(x, x + wide.numel(), [](double v) { return std::isfinite(v); });
+}
+// Whether padding counts as zeros that are multiplied, which leaves NaN beside numbers of `b` that are not finite. Source: PyTorch's loops, which
+// it has for volumes, and for what oneDNN refuses; of what oneDNN computes there, it says itself.
+bool multiplies_padding(const Dims& padding, const Tensor& x, const Tensor& b, int64_t count) {
+  const bool padded = std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p > 0; });
+  return padded && is_floating(b.dtype()) && (x.ndim() == 5 || count <= kFewProducts) && !all_finite(b);
+}
+Tensor with_border(const Tensor& x, const Dims& padding) {
+  Dims sizes = x.sizes();
+  for (int i = 0; i < padding.n; i++) sizes[i + 2] += 2 * padding[i];
+  const Tensor wide = empty(sizes, x.dtype(), x.device());
+  fill_zero(wide);
+  int64_t offset = wide->offset;
+  for (int i = 0; i < padding.n; i++) offset += padding[i] * wide.strides()[i + 2];
+  run_copy(x, alias(wide->storage, x.dtype(), x.sizes(), wide.strides(), offset));
+  return wide;
+}
+template <class Op> Op without_padding(Op op) {
+  std::fill(op.padding.begin(), op.padding.end(), 0);
+  return op;
+}
+
 // `t` in the order of axes that `like` has. Where the two sides of a convolution differ in it, oneDNN has no kernel but its
 // reference: a patch embedding's weight gradient took a hundred times as long.
 Tensor laid_as(const Tensor& t, const Tensor& like) {
@@ -276,6 +302,8 @@ Tensor bias_for(const Tensor& x, const Tensor& b) {
 bool fuses_bias(DType t) { return t != DType::float16; }  // there PyTorch rounds before it adds
 
 void conv(const Convolution& op, Inputs in, Outputs out) {
+  if (in[0].numel() && out[0].numel() && multiplies_padding(op.padding, in[0], in[1], products(out[0], in[1])))
+    return conv(without_padding(op), std::array{with_border(in[0], op.padding), in[1], in[2]}, out);
   const bool fused = fuses_bias(out[0].dtype());
   bool with_bias = false;
   dispatch(in[0], in[1], out[0], out[0], in[1],
@@ -346,16 +374,20 @@ void conv_packed(const ConvolutionPacked& op, Inputs in, Outputs out) {
 }
 
 void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
-  dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) { backward_input(op, laid_as(dy, dx), w, dx); },
-      [&] {
-        accumulate(in[0], in[1], out[0], [&](auto add) {
-          for_taps(op, out[0].sizes(), in[1].sizes(), in[0].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(o, k, i); });
-        });
-      });
+  auto reference = [&] {
+    accumulate(in[0], in[1], out[0], [&](auto add) {
+      for_taps(op, out[0].sizes(), in[1].sizes(), in[0].sizes(), [=](int64_t i, int64_t k, int64_t o) { add(o, k, i); });
+    });
+  };
+  // oneDNN multiplies numbers that are not there by weights of volumes.
+  if (in[0].ndim() == 5 && in[0].numel() && out[0].numel() && is_floating(in[1].dtype()) && !all_finite(in[1])) reference();
+  else dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) { backward_input(op, laid_as(dy, dx), w, dx); }, reference);
   add_bias(out[0], in[2]);
 }
 
 void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
+  if (in[0].numel() && out[0].numel() && multiplies_padding(op.padding, in[0], in[1], products(in[1], out[0])))
+    return conv_weight(without_padding(op), std::array{with_border(in[0], op.padding), in[1]}, out);
   dispatch(in[0], in[1], out[0], in[1], out[0], [&](const Tensor& x, const Tensor& dy, const Tensor& dw) { backward_weight(op, laid_as(x, dw), laid_as(dy, dw), dw); },
       [&] {
         accumulate(in[0], in[1], out[0], [&](auto add) {

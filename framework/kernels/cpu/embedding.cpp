@@ -86,8 +86,10 @@ void forward(const EmbeddingBagForward& op, Inputs in, Outputs out) {
   const bool direct = op.mode != kMax && op.padding_idx < 0 && in[0].dtype() != DType::float64 && in[0].strides()[1] == 1 &&
                       (!in[3] || in[3].strides()[0] == 1);
   std::vector<int64_t> bag(n, count), size(count), which(op.mode == kMax ? count * width : 0);
+  // Of a matrix the last bag has all that follow, but only as many as the matrix has rows are counted. Source: PyTorch.
+  if (direct && count && !op.include_last_offset) bounds.back() = n;
   for (int64_t b = 0; b < count; b++)
-    for (int64_t i = bounds[b]; i < ends[b]; i++) bag[i] = b, size[b] += index[i] != op.padding_idx;
+    for (int64_t i = bounds[b]; i < ends[b]; i++) bag[i] = b, size[b] += i < in[1].sizes()[0] && index[i] != op.padding_idx;
   by_type(w.dtype(), [&]<class T>(TypeTag<T>) {
     parallel_for(count, std::max<int64_t>(1, kGrain * count / std::max<int64_t>(n * width, 1)), [&](int64_t b, int64_t e) {
       std::vector<Wide<T>> sum(width);

@@ -1,5 +1,6 @@
 #include "framework/ops/gamma.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -20,6 +21,44 @@ inline std::pair<double, double> uniform_gamma(double a, double x) {
   return {0.5 * std::erfc(-y) - rest, 0.5 * std::erfc(y) + rest};
 }
 
+// The sum of k^-n, for n > 1: a thousand terms from the least one up, and Euler-Maclaurin's first ones for the rest.
+inline double zeta_of(double n) {
+  constexpr double most = 1000;
+  double sum = std::pow(most, 1 - n) / (n - 1) - std::pow(most, -n) / 2 + n * std::pow(most, -n - 1) / 12;
+  for (double k = most; k >= 1; k--) sum += std::pow(k, -n);
+  return sum;
+}
+
+// log(gamma(1 + a)), whose digits the sum 1 + a would lose where a is small: Taylor's series there.
+inline double log_gamma_of_next(double a) {
+  static const std::array<double, 43> zeta = [] {
+    std::array<double, 43> z{};
+    for (int n = 2; n < int(z.size()); n++) z[n] = zeta_of(n);
+    return z;
+  }();
+  if (std::abs(a) > 0.5) return std::lgamma(1 + a);
+  double sum = -0.57721566490153286061 * a, power = -a;  // Euler's constant
+  for (int n = 2; n < int(zeta.size()); n++) {
+    power *= -a;
+    const double term = zeta[n] / n * power;
+    sum += term;
+    if (std::abs(term) < 1e-17 * std::abs(sum)) break;
+  }
+  return sum;
+}
+
+// Q by its own series, where 1 - P would leave few digits of it. Source: DLMF 8.7.3, as in Cephes.
+inline double upper_gamma(double a, double x) {
+  double factor = 1, sum = 0;
+  for (int n = 1; n < kMostTerms; n++) {
+    factor *= -x / n;
+    const double term = factor / (a + n);
+    sum += term;
+    if (std::abs(term) <= std::numeric_limits<double>::epsilon() * std::abs(sum)) break;
+  }
+  const double log_x = std::log(x);
+  return -std::expm1(a * log_x - log_gamma_of_next(a)) - std::exp(a * log_x - std::lgamma(a)) * sum;
+}
 // P and Q of a > 0 and x > 0, both finite: the series below a + 1, Lentz's continued fraction above.
 inline std::pair<double, double> incomplete_gamma(double a, double x) {
   constexpr double eps = std::numeric_limits<double>::epsilon(), tiny = 1e-300;
@@ -28,7 +67,7 @@ inline std::pair<double, double> incomplete_gamma(double a, double x) {
   if (x < a + 1) {
     double term = 1 / a, sum = term;
     for (int n = 1; n < kMostTerms && std::abs(term) > std::abs(sum) * eps; n++) sum += term *= x / (a + n);
-    return {sum * scale, 1 - sum * scale};
+    return {sum * scale, a <= 1 && x <= 1.1 ? upper_gamma(a, x) : 1 - sum * scale};
   }
   double b = x + 1 - a, c = 1 / tiny, d = 1 / b, h = d;
   for (int n = 1; n < kMostTerms; n++) {
@@ -46,11 +85,12 @@ inline std::pair<double, double> incomplete_gamma(double a, double x) {
 
 // The lower function where it is decided by its arguments alone, as in PyTorch; -1 elsewhere.
 inline double decided(double a, double x) {
-  if (!(x >= 0) || !(a >= 0)) return NAN;
+  if (x < 0 || a < 0) return NAN;
   if (a == 0) return x > 0 ? 1 : NAN;
-  if (x == 0) return 0;
+  if (x == 0) return 0;  // also of NaN, as for an infinite x
   if (std::isinf(a)) return std::isinf(x) ? NAN : 0;
-  return std::isinf(x) ? 1 : -1;
+  if (std::isinf(x)) return 1;
+  return a != a || x != x ? NAN : -1;
 }
 
 template <class T> T formula(const Igamma&, T a, T x) {

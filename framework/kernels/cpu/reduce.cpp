@@ -296,6 +296,11 @@ Tensor with_parts(const Tensor& x) {
 void norm2(const Norm2& op, Inputs in, Outputs out) {
   Axes axes = reduced_axes("norm2", op.dim, in[0].ndim());
   bool parts = is_complex(in[0].dtype());
+  if (!parts && in[0].numel() == out[0].numel())  // of single numbers, whose squares may be too small
+    return reduce<SumOf>(in[0], axes, out[0], [](auto x) {
+      if constexpr (requires { x.imag(); }) return x;
+      else return x < 0 ? -x : x;
+    });
   reduce<SquaresOf>(parts ? with_parts(in[0]) : in[0], parts ? axes | axis_bit(in[0].ndim()) : axes, out[0], [](auto sum) { return std::sqrt(double(sum)); });
 }
 void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_before(in[0], op.dtype), first_axes(in[0].ndim()), out[0]); }

@@ -157,6 +157,19 @@ void cumprod_backward(const CumprodBackward& op, Inputs in, Outputs out) {
             dx[at + o] = T(is_first ? tail[l] : Total<T>(y[before + o]) * tail[l]);
           });
         }
+        // A line whose product is no number: where no element is zero PyTorch divides sums of dy * y, and NaN reaches all that stands before.
+        bool lost[Lines::kMost] = {}, any = false;
+        const int64_t last = first + (lines.n - 1) * lines.along;
+        lines.side_by_side(count, [&](int64_t l, int64_t o) { lost[l] = !(y[last + o] - y[last + o] == T(0)); });
+        for (int64_t l = 0; l < count; l++) any = any || lost[l];
+        if (!any || std::find(x, x + out[0].numel(), T(0)) != x + out[0].numel()) return;
+        Total<T> sum[Lines::kMost] = {};
+        for (int64_t k = lines.n; k-- > 0;)
+          lines.side_by_side(count, [&](int64_t l, int64_t o) {
+            const int64_t at = first + k * lines.along + o;
+            sum[l] += Total<T>(dy[at]) * Total<T>(y[at]);
+            if (lost[l]) dx[at] = T(sum[l] / Total<T>(x[at]));
+          });
       });
     });
   });
@@ -194,19 +207,34 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
       lines.each([&](int64_t first, int64_t count) {
         std::vector<Total<T>> front(lines.n * count);
         Total<T> product[Lines::kMost];
+        bool whole[Lines::kMost] = {};  // has `front` all the other factors already?
         std::fill_n(product, Lines::kMost, Total<T>(1));
         for (int64_t k = 0; k < lines.n; k++)
           lines.side_by_side(count, [&](int64_t l, int64_t o) {
             front[k * count + l] = product[l];
             product[l] *= Total<T>(x[first + k * lines.along + o]);
           });
+        if constexpr (std::is_floating_point_v<T>) {
+          // Where no element is zero PyTorch divides the product by each, of which an infinite one leaves NaN beside infinities.
+          auto lost = [&](int64_t l) { return !std::isfinite(T(product[l])); };
+          bool any = false;
+          for (int64_t l = 0; l < count; l++) any = any || lost(l);
+          if (any && std::find(x, x + out[0].numel(), T(0)) == x + out[0].numel()) {
+            for (int64_t k = 0; k < lines.n; k++)
+              lines.side_by_side(count, [&](int64_t l, int64_t o) {
+                const int64_t at = first + k * lines.along + o;
+                if (lost(l)) front[k * count + l] = T(product[l]) / Total<T>(x[at]);
+              });
+            for (int64_t l = 0; l < count; l++) whole[l] = lost(l);
+          }
+        }
         // The gradient of a line stands where the line would with one element.
         for (int64_t l = 0; l < count; l++) product[l] = Total<T>(dy[lines.begin_of_one(first) + l]);
         for (int64_t k = lines.n; k-- > 0;)
           lines.side_by_side(count, [&](int64_t l, int64_t o) {
             const int64_t at = first + k * lines.along + o;
             dx[at] = T(front[k * count + l] * product[l]);
-            product[l] *= Total<T>(x[at]);
+            if (!whole[l]) product[l] *= Total<T>(x[at]);
           });
       });
     });

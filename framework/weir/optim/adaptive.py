@@ -26,6 +26,12 @@ class RMSprop(Optimizer):
         return names, {"alpha": group["alpha"], "eps": group["eps"], "weight_decay": group["weight_decay"], "momentum": group["momentum"],
                        "centered": bool(group["centered"]), "maximize": bool(group["maximize"])}
 
+    def _update_many(self, params, group, rate):
+        """Halves are rounded at every step, as in PyTorch: small squares vanish, and of a centred mean rounding is most of what is left."""
+        stepwise = [p for p in params if p.dtype in (weir.float16, weir.bfloat16)]
+        rest = [p for p in params if not any(p is q for q in stepwise)]
+        return stepwise + (super()._update_many(rest, group, rate) if rest else [])
+
     def _start(self, p, state, group):
         if not state:
             state["step"] = weir.zeros((), dtype=weir.float32)

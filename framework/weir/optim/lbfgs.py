@@ -9,7 +9,7 @@ def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
     low, high = bounds if bounds is not None else (min(x1, x2), max(x1, x2))
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = d1**2 - g1 * g2
-    if square < 0:
+    if not square >= 0:  # or NaN
         return (low + high) / 2.0
     d2 = square**0.5
     if x1 <= x2:
@@ -19,7 +19,7 @@ def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
     return min(max(at, low), high)
 
 
-def _strong_wolfe(evaluate, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_change=1e-9, max_ls=25):
+def _strong_wolfe(evaluate, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_change=1e-9, *, max_ls):
     """(f, g, t, evaluations) of a step t along d that lowers f enough and flattens the slope enough."""
     d_norm, g = d.abs().max(), g.clone()
     f_new, g_new = evaluate(x, t, d)
@@ -69,7 +69,6 @@ def _strong_wolfe(evaluate, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_chang
             elif gtd_new * (bracket[high] - bracket[low]) >= 0:
                 bracket[high], values[high], slopes[high], gtds[high] = bracket[low], values[low], slopes[low], gtds[low]
             bracket[low], values[low], slopes[low], gtds[low] = t, f_new, g_new.clone(), gtd_new
-    low = low if len(bracket) > 1 else 0
     return values[low], slopes[low], bracket[low], count
 
 
@@ -96,9 +95,9 @@ class LBFGS(Optimizer):
         return weir.cat([(p.new_zeros(p.numel()) if p.grad is None else p.grad.to_dense().reshape(-1)) for p in self._params])
 
     def _move(self, step, direction):
-        offset = 0
+        offset, step = 0, step.item() if isinstance(step, weir.Tensor) else step
         for p in self._params:
-            p.add_(direction[offset:offset + p.numel()].view_as(p), alpha=float(step))
+            p.add_(direction[offset:offset + p.numel()].view_as(p), alpha=step)
             offset += p.numel()
 
     def _evaluate(self, closure, x, t, d):
@@ -170,7 +169,7 @@ class LBFGS(Optimizer):
                 x = [p.clone() for p in self._params]
                 loss, flat_grad, t, count = _strong_wolfe(
                     lambda x, t, d: self._evaluate(closure, x, t, d), x, t, d, loss, flat_grad, gtd,
-                    max_ls=min(25, group["max_eval"] - evals))
+                    max_ls=group["max_eval"] - evals)
                 self._move(t, d)
             else:
                 self._move(t, d)

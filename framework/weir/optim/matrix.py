@@ -4,7 +4,7 @@ import math
 
 import weir
 
-from .optimizer import Optimizer, check_betas, rate_tensor
+from .optimizer import Optimizer, check_betas, rate_tensor, wider
 
 
 class Adafactor(Optimizer):
@@ -41,19 +41,19 @@ class Adafactor(Optimizer):
         step, lr, (eps1, eps2) = state["step"].add_(1).double(), rate_tensor(group), group["eps"]
         eps1 = weir.finfo(p.dtype).eps if eps1 is None else eps1
         share = step ** group["beta2_decay"]
-        alpha = (p.norm(2).double() / p.numel() ** 0.5).clamp(min=eps2) * weir.minimum(lr, 1 / step.sqrt())
+        alpha = _greater(p.norm(2).double() / p.numel() ** 0.5, eps2) * weir.minimum(lr, 1 / step.sqrt())
         if group["weight_decay"] != 0:
             p.mul_(1 - lr * group["weight_decay"])
         if grad.dim() > 1:
             for name, dim in (("row_var", -1), ("col_var", -2)):
                 mean = weir.norm(grad, dim=dim, keepdim=True).square_().div_(grad.size(dim))
-                state[name].addcmul_(mean - state[name], share)
+                _move_towards(state[name], mean, share)
             estimate = state["row_var"] @ state["col_var"]
             estimate.div_(state["row_var"].mean(dim=-2, keepdim=True).clamp_(min=eps1))
         else:
-            estimate = state["variance"].addcmul_(grad * grad - state["variance"], share).clone()
+            estimate = _move_towards(state["variance"], grad * grad, share).clone()
         update = estimate.clamp_(min=eps1 * eps1).rsqrt_().mul_(grad)
-        excess = (update.norm(2).double() / (update.numel() ** 0.5 * group["d"])).clamp(min=1.0)
+        excess = _greater(update.norm(2).double() / (update.numel() ** 0.5 * group["d"]), 1.0)
         p.addcmul_(update, -alpha / excess)
 
     def _start(self, p, state, group):
@@ -66,6 +66,17 @@ class Adafactor(Optimizer):
             state["col_var"] = p.new_zeros([*lead, 1, columns])
         else:
             state["variance"] = weir.zeros_like(p)
+
+
+def _greater(x, least):
+    """x, or `least` where x is less or NaN, as Python's max(least, x) has it."""
+    return weir.where(x > least, x, least)
+
+
+def _move_towards(mean, value, share):
+    """mean.lerp_(value, share), of halves rounded once."""
+    wide, target = wider(mean), wider(value)
+    return mean.copy_(weir.lerp(wide, target, share.to(wide.dtype)))
 
 
 def _orthogonalized(grad, coefficients, steps, eps):

@@ -434,10 +434,11 @@ def quotient(p, numerator, denominator, rate) -> None:
     elif rate.requires_grad:
         p.sub_(numerator / denominator * rate)
     else:
-        p.copy_(_wide(p) + times(_wide(numerator) / _wide(denominator), -rate))
+        p.copy_(wider(p) + times(wider(numerator) / wider(denominator), -rate))
 
 
-def _wide(x):
+def wider(x):
+    """x, of halves in float32."""
     return x.float() if x.dtype in (weir.float16, weir.bfloat16) else x
 
 

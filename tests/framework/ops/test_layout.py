@@ -31,7 +31,8 @@ LAID_OUT = {
     "transformed outside": "t.fft.fft(x, dim=0)", "transformed back": "t.fft.irfft(x, 4)", "sorted": "x.sort()[0]", "renormed": "x.renorm(2, 0, 1.)",
     "between": "t.lerp(x, x, .5)", "picked": "x[t.tensor([0, 0])]", "picked inside": "x[:, t.tensor([0, 0, 0])]",
     "picked last": "x[..., t.tensor([[0, 0], [0, 0]]).t()]", "picked by mask": "x[x[:, 0].flatten()[:x.shape[0]] > -1]", "cut": "t.nn.functional.pad(x, (-1, 0))",
-    "whole": "x[()]", "divided whole numbers": "(w := t.empty_strided(x.shape, x.stride(), dtype=t.int64).fill_(1)) / w", "all": "x[...]", "resolved": "x.to(t.complex64).conj().resolve_conj()", "absolute of a conjugate": "x.to(t.complex64).conj().abs()"}
+    "whole": "x[()]", "divided whole numbers": "(w := t.empty_strided(x.shape, x.stride(), dtype=t.int64).fill_(1)) / w", "whole numbers divided": "x.to(t.int64) / t.ones(x.shape, dtype=t.int64)",
+    "finite whole numbers": "t.isfinite(x.to(t.int64))", "infinite whole numbers": "t.isinf(x.to(t.int64))", "all": "x[...]", "resolved": "x.to(t.complex64).conj().resolve_conj()", "absolute of a conjugate": "x.to(t.complex64).conj().abs()"}
 
 
 @pytest.mark.parametrize("call", LAID_OUT.values(), ids=LAID_OUT)

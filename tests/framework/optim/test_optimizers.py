@@ -189,3 +189,40 @@ def test_an_optimizer_without_state_keeps_none_for_halves():
         optimizer = F.optim.SGD([p], lr=0.1)
         optimizer.step()
         assert optimizer.state_dict()["state"] == {}
+
+
+def stepped(F, name, gradients, dtype, **options):
+    """A parameter after steps by gradients that are given as lists."""
+    p = F.zeros(2, 2, dtype=getattr(F, dtype)).requires_grad_()
+    optimizer = getattr(F.optim, name)([p], **options)
+    for gradient in gradients:
+        p.grad = F.tensor(gradient, dtype=p.dtype)
+        optimizer.step()
+    return p.detach()
+
+
+@pytest.mark.parametrize("name, gradient, options", [
+    ("RMSprop", [[1e-4, 1e-4], [0.5, 2.0]], {}), ("RMSprop", [[1e-4, 1.0], [0.5, 2.0]], {"centered": True, "momentum": 0.5}),
+    ("Adafactor", [[1.2e-7, 3e-3], [-274.0, -9e-4]], {}), ("Adafactor", [[1.0, -2.0], [3.0, 0.25]], {"lr": 0.1})])
+def test_halves_are_rounded_where_pytorch_rounds_them(name, gradient, options):
+    theirs, ours = (stepped(F, name, [gradient] * 4, "float16", **options) for F in (torch, weir))
+    assert_close(ours, theirs, rtol=2e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("max_eval", [2, 5])
+def test_a_line_search_ends_with_the_evaluations_that_are_allowed(max_eval):
+    def search(F):
+        p = F.tensor([1.5, -2.0]).requires_grad_()
+        optimizer = F.optim.LBFGS([p], lr=1e-3, max_eval=max_eval, line_search_fn="strong_wolfe")
+
+        def closure():
+            optimizer.zero_grad()
+            loss = (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+            loss.backward()
+            return loss
+        for _ in range(2):
+            optimizer.step(closure)
+        return p.detach(), optimizer.state[p]["func_evals"]
+    theirs, ours = search(torch), search(weir)
+    assert ours[1] == theirs[1]
+    assert_close(ours[0], theirs[0], rtol=1e-3)

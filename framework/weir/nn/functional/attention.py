@@ -1,5 +1,6 @@
 """Attention."""
 
+import weir
 from weir._ops import op
 
 __all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
@@ -19,18 +20,14 @@ def multi_head_attention_forward(
     Returns (output, weights); weights are None unless `need_weights`. A True in a boolean mask hides a position.
     Source: Vaswani et al. 2017.
     """
-    if query.dim() not in (2, 3):
-        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor")
-    if query.shape[-1] != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.shape[-1]}")
+    _check_axes(query, key, value, num_heads, attn_mask, key_padding_mask)
+    _check_mask("key_padding_mask", key_padding_mask)
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-    batched = query.dim() == 3
-    if not batched:
-        shape = (num_heads, len(query), len(key))
-        if attn_mask is not None and attn_mask.dim() == 3 and tuple(attn_mask.shape) != shape:
-            raise AssertionError(f"Expected `attn_mask` shape to be {shape} but got {tuple(attn_mask.shape)}")
-    _check_sources(query, key, value, num_heads, attn_mask, key_padding_mask, batched, together=not use_separate_proj_weight)
+    _check_mask("attn_mask", attn_mask)
+    if query.shape[-1] != embed_dim_to_check:
+        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.shape[-1]}")
+    _check_sources(query, key, value, num_heads, attn_mask, key_padding_mask, query.dim() == 3, together=not use_separate_proj_weight)
     weights = "none" if not need_weights else "mean" if average_attn_weights else "heads"
     separate = (None, q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else (in_proj_weight, None, None, None)
     result = _multi_head_attention(query, key, value, separate[0], in_proj_bias, *separate[1:], bias_k, bias_v, out_proj_weight, out_proj_bias,
@@ -38,18 +35,39 @@ def multi_head_attention_forward(
     return result if need_weights else (result[0], None)
 
 
+def _check_mask(name, mask):
+    if mask is not None and not (mask.is_floating_point() or mask.dtype == weir.bool):
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+
+
+def _check_axes(query, key, value, heads, mask, padding):
+    """Raises AssertionError unless all have the axes that query (L, N, E), or (L, E), asks for."""
+    axes = query.dim()
+    if axes not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {axes}-D query tensor")
+    if key.dim() != axes or value.dim() != axes:
+        raise AssertionError(f"For a {axes}-D query, expected key and value to be {axes}-D but found {key.dim()}-D and {value.dim()}-D tensors")
+    if padding is not None and padding.dim() != axes - 1:
+        raise AssertionError(f"For a {axes}-D query, expected key_padding_mask to be None or {axes - 1}-D but found {padding.dim()}-D tensor instead")
+    if mask is not None and mask.dim() not in (2, 3):
+        raise AssertionError(f"expected attn_mask to be None, 2-D or 3-D but found {mask.dim()}-D tensor instead")
+    shape = (heads, len(query), len(key))
+    if axes == 2 and mask is not None and mask.dim() == 3 and tuple(mask.shape) != shape:
+        raise AssertionError(f"Expected `attn_mask` shape to be {shape} but got {tuple(mask.shape)}")
+
+
 def _check_sources(query, key, value, heads, mask, padding, batched, together):
-    """Raises AssertionError unless key (S, N, ...), or without N, and value belong together, with them a padding mask (N, S), and a
-    mask has two or three axes; RuntimeError unless these are (L, S) or (N heads, L, S)."""
+    """Raises AssertionError unless key (S, N, ...), or without N, and value belong together, with them a padding mask (N, S); RuntimeError
+    unless the axes of a mask are (L, S) or (N heads, L, S), and N is query's."""
     batch, padded = (query.shape[1], [key.shape[1], key.shape[0]]) if batched else (1, [key.shape[0]])
     if key.shape != value.shape if together else key.shape[:1 + batched] != value.shape[:1 + batched]:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-    if mask is not None and mask.dim() not in (2, 3):
-        raise AssertionError(f"expected attn_mask to be None, 2-D or 3-D but found {mask.dim()}-D tensor instead")
     pairs = (len(query), len(key))
     shape = pairs if mask is None or mask.dim() == 2 else (batch * heads, *pairs)
     if mask is not None and tuple(mask.shape) != shape:
         raise RuntimeError(f"The shape of the {mask.dim()}D attn_mask is {mask.shape}, but should be {shape}.")
+    if batched and key.shape[1] != batch and len(key) * key.shape[2]:
+        raise RuntimeError(f"expected key and value of {batch} examples, as query has, got {key.shape[1]}")
     if padding is not None and list(padding.shape) != padded:
         raise AssertionError(f"Expected key_padding_mask of shape {padded}, but got {padding.shape}")
 

@@ -16,11 +16,11 @@ class CastMixin:
             for parameter in self._parameters.values():
                 if parameter is not None:
                     _apply_to_parameter(fn, parameter)
-            for name, buffer in self._buffers.items():
-                if is_lazy(buffer):  # which stays one
-                    buffer.data = fn(buffer.data)
-                elif buffer is not None:
-                    self._buffers[name] = fn(buffer)
+        for name, buffer in self._buffers.items():  # recorded, as in PyTorch
+            if is_lazy(buffer):  # which stays one
+                buffer.data = fn(buffer.data)
+            elif buffer is not None:
+                self._buffers[name] = fn(buffer)
         return self
 
     def apply(self, fn):

@@ -146,19 +146,17 @@ class ConvTranspose2d(_ConvNd):
         if output_size is None:
             return self.output_padding
         n = self.rank
-        wanted = list(output_size)[-n:]
-        if len(output_size) not in (n, input.dim()):
-            raise ValueError(f"{type(self).__name__}: output_size must have {n} or {input.dim()} elements "
-                             f"(got {len(output_size)})")
-        extra = []
-        for i in range(n):
-            smallest = ((input.shape[i - n] - 1) * self.stride[i] - 2 * self.padding[i]
-                        + self.dilation[i] * (self.kernel_size[i] - 1) + 1)
-            if not smallest <= wanted[i] < smallest + self.stride[i]:
-                raise ValueError(f"requested an output size of {wanted}, but axis {i} must lie in "
-                                 f"[{smallest}, {smallest + self.stride[i] - 1}] for an input of {list(input.shape[2:])}")
-            extra.append(wanted[i] - smallest)
-        return tuple(extra)
+        lead = 2 if input.dim() == n + 2 else 1  # axes before those of the picture; of other inputs too, which the op refuses later
+        wanted = output_size[lead:] if len(output_size) == lead + n else output_size
+        if len(wanted) != n:
+            raise ValueError(f"{type(self).__name__}: output_size must have {n} or {lead + n} elements (got {len(output_size)})")
+        smallest = [(input.size(lead + i) - 1) * self.stride[i] - 2 * self.padding[i] + self.dilation[i] * (self.kernel_size[i] - 1) + 1
+                    for i in range(n)]
+        if any(size < least or size > least + step - 1 for size, least, step in zip(wanted, smallest, self.stride)):
+            largest = [least + step - 1 for least, step in zip(smallest, self.stride)]
+            raise ValueError(f"requested an output size of {wanted}, but valid sizes range from {smallest} to {largest} "
+                             f"(for an input of {list(input.shape[2:])})")
+        return [size - least for size, least in zip(wanted, smallest)]
 
 
 class ConvTranspose1d(ConvTranspose2d):
