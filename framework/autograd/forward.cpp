@@ -232,65 +232,68 @@ void write_tangent(const Tensor& self, const LevelRef& level, const Tensor& t) {
   copy_into(mine, t ? t : zeros_for(self));
 }
 
-void copy_with_tangents(const OpType& type, const void* op, Inputs in, Tensor* out, const std::vector<LevelRef>& levels) {
-  call_below(Layer::forward, type, op, in, out);
-  for (const LevelRef& level : levels) write_tangent(out[0], level, in[1] ? tangent(in[1], level) : Tensor());
+// Tangents of levels that have ended hold memory for nothing, and send every call here.
+void forget_ended(Inputs tensors) {
+  for (const Tensor& x : tensors) {
+    auto* all = x ? own_tangents(x.get()) : nullptr;
+    if (!all) continue;
+    std::erase_if(*all, [](const Tangent& t) { return !t.level->alive; });
+    if (all->empty()) x->flags &= ~kDual;
+  }
+}
+
+// A call is made aside and its result copied, so that only copies need to know whose memory a tangent is.
+void in_place(const OpType& type, const void* op, Inputs in, Tensor* out, const std::vector<LevelRef>& levels) {
+  const bool copies = &type == &op_type<Copy>();
+  if (copies || !type.gradient.exists) {
+    call_below(Layer::forward, type, op, in, out);
+    for (const LevelRef& level : levels) write_tangent(out[0], level, copies && in[1] ? tangent(in[1], level) : Tensor());
+    return;
+  }
+  Tensors fresh = called(type, op, in);
+  check(fresh[0].sizes() == out[0].sizes(), type.signature->name, "_: output with shape ", out[0].sizes(), " doesn't match the broadcast shape ",
+        fresh[0].sizes());
+  copy_into(out[0], fresh[0]);
+  for (size_t i = 1; i < fresh.size(); i++)
+    if (out[i]) copy_into(out[i], fresh[i]);
+    else out[i] = fresh[i];
+}
+
+// Gives the results of a call the tangents of one level.
+void push(const OpType& type, const void* op, Inputs in, Outputs out, const LevelRef& level) {
+  Tensors seen, tangents, results(out.begin(), out.end());
+  for (const Tensor& x : in) {
+    seen.push_back(x ? outside(x, level) : x);
+    tangents.push_back(x ? tangent(x, level) : x);
+  }
+  const Tensors pushed = Push(type, op, seen, results, tangents).run();
+  for (size_t i = 0; i < out.size(); i++) {
+    if (!out[i] || !is_inexact(out[i].dtype()) || !(type.gradient.outputs >> i & 1)) continue;
+    Tensor t = i < pushed.size() && pushed[i] ? grad_ops.cast(pushed[i], out[i].dtype()) : zeros_for(out[i]);
+    if (!(t.sizes() == out[i].sizes())) t = grad_ops.expand(t, out[i].sizes());
+    // What is written into the result must not reach an input's tangent.
+    const bool shared = std::any_of(tangents.begin(), tangents.end(), [&](const Tensor& x) { return x && x->storage == t->storage; });
+    set_tangent(out[i], level, shared ? grad_ops.clone(t) : t);
+  }
 }
 
 void forward(const OpType& type, const void* op, Inputs in, Tensor* out) {
-  const std::vector<LevelRef> levels = forward_enabled ? forward_levels(in) : std::vector<LevelRef>();
-  const int n = type.signature->num_outputs;
+  const Outputs results(out, type.signature->num_outputs);
   const bool inplace = out[0] && !in.empty() && out[0] == in[0];
-  if (levels.empty() && (inplace || !out[0])) return call_below(Layer::forward, type, op, in, out);
+  const std::vector<LevelRef> levels = forward_enabled ? forward_levels(in) : std::vector<LevelRef>();
+  if (levels.empty()) forget_ended(in);
+  const bool refused = out[0] && !inplace && ((!levels.empty() && type.gradient.exists) || (forward_enabled && !forward_levels(results).empty()));
+  check(!refused, type.signature->name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments has a tangent.");
   NoAutocast scope;
-  if (inplace && &type == &op_type<Copy>()) return copy_with_tangents(type, op, in, out, levels);
-  if (inplace && type.gradient.exists) {
-    Tensors fresh = called(type, op, in);
-    check(fresh[0].sizes() == out[0].sizes(), type.signature->name, "_: output with shape ", out[0].sizes(), " doesn't match the broadcast shape ",
-          fresh[0].sizes());
-    copy_into(out[0], fresh[0]);
-    for (int i = 1; i < n; i++)
-      if (out[i]) copy_into(out[i], fresh[i]);
-      else out[i] = fresh[i];
-    return;
-  }
-  if (out[0] && !inplace) {
-    for (int i = 0; i < n; i++)
-      check(!out[i] || forward_levels(Inputs(out + i, 1)).empty(), type.signature->name, "(): functions with out=... arguments don't support "
-            "automatic differentiation, but one of the arguments has a tangent.");
-    check(levels.empty() || !type.gradient.exists, type.signature->name, "(): functions with out=... arguments don't support automatic differentiation, but "
-          "one of the arguments has a tangent.");
-    return call_below(Layer::forward, type, op, in, out);
-  }
+  if (inplace && !levels.empty()) return in_place(type, op, in, out, levels);
   call_below(Layer::forward, type, op, in, out);
-  if (!type.gradient.exists) {
-    for (const LevelRef& level : levels)
-      if (inplace) write_tangent(out[0], level, {});
-    return;
-  }
-  for (const LevelRef& level : levels) {
-    if (type.geometry) {
-      push_view(type, op, in[0], out[0], level);
-      continue;
-    }
-    Tensors seen, tangents, results(out, out + n);
-    for (const Tensor& x : in) {
-      seen.push_back(x ? outside(x, level) : x);
-      tangents.push_back(x ? tangent(x, level) : x);
-    }
-    Tensors pushed = Push(type, op, seen, results, tangents).run();
-    for (int i = 0; i < n; i++) {
-      if (!out[i] || !is_inexact(out[i].dtype()) || !(type.gradient.outputs >> i & 1)) continue;
-      Tensor t = i < int(pushed.size()) && pushed[i] ? grad_ops.cast(pushed[i], out[i].dtype()) : zeros_for(out[i]);
-      if (!(t.sizes() == out[i].sizes())) t = grad_ops.expand(t, out[i].sizes());
-      // What is written into the result must not reach an input's tangent.
-      const bool shared = std::any_of(tangents.begin(), tangents.end(), [&](const Tensor& x) { return x && x->storage == t->storage; });
-      set_tangent(out[i], level, shared ? grad_ops.clone(t) : t);
-    }
-  }
-  if (const NodeRef node = type.geometry ? NodeRef() : grad_fn(out[0]))
-    for (int i = 0; i < n; i++)
-      if (out[i]) node->keep_tangents(i, out[i]);
+  if (!type.gradient.exists) return;
+  for (const LevelRef& level : levels)
+    if (type.geometry) push_view(type, op, in[0], out[0], level);
+    else push(type, op, in, results, level);
+  if (const NodeRef node = type.geometry || levels.empty() ? NodeRef() : grad_fn(out[0]))
+    for (size_t i = 0; i < results.size(); i++)
+      if (out[i]) node->keep_tangents(int(i), out[i]);
 }
 
 struct Install {
