@@ -209,7 +209,7 @@ class Push {
 };
 
 void push_view(const OpType& type, const void* op, const Tensor& x, const Tensor& y, const LevelRef& level) {
-  Tensor t = laid_out_as(x, tangent(x, level));
+  Tensor t = with_layout_of(x, tangent(x, level));
   set_tangent(x, level, t);
   const Signature& s = *type.signature;
   const bool absolute = std::any_of(s.params.begin(), s.params.begin() + s.n, [](const Param& p) { return p.name == "storage_offset"; });
@@ -302,7 +302,7 @@ struct Install {
 
 }  // namespace
 
-Tensor laid_out_as(const Tensor& x, const Tensor& t) {
+Tensor with_layout_of(const Tensor& x, const Tensor& t) {
   const bool same_marks = !(t->flags & ~x->flags & kMarks);
   if ((same_layout(x.sizes(), x.strides(), t.strides()) && same_marks) || overlaps_itself(x)) return t;
   Tensor r = zeros_to_hold(t, Meta(x.sizes(), x.strides(), t.dtype(), t.device()));
@@ -325,7 +325,7 @@ Tensor tangent(const Tensor& x, const LevelRef& level) {
   const Tensor base(x->base);
   const Tensor* whole = own_tangent(base, level);
   if (!whole) return {};
-  const Tensor laid = laid_out_as(base, *whole);
+  const Tensor laid = with_layout_of(base, *whole);
   set_tangent(base, level, laid);
   const Tensor t = grad_ops.shown_as(laid, within(base, x));
   set_tangent(x, level, t);

@@ -27,7 +27,7 @@ Tensor tangent(const Tensor& x, const LevelRef& level);
 /// Gives `x` a tangent.
 void set_tangent(const Tensor& x, const LevelRef& level, const Tensor& t);
 /// `t`, or a copy of it, with the strides of `x` where these give each element its own place: a view of x is then the same view of it.
-Tensor laid_out_as(const Tensor& x, const Tensor& t);
+Tensor with_layout_of(const Tensor& x, const Tensor& t);
 /// `x` as it is outside of the level: with its history, without the tangents of this level and of inner ones.
 Tensor outside(const Tensor& x, const LevelRef& level);
 /// Levels in force that any of the tensors has a tangent of, from the outermost inwards.

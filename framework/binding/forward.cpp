@@ -24,7 +24,7 @@ void give_tangent(const Tensor& x, const Level& l, const Tensor& t) {
         "Tensor is of size ", x.sizes(), " while the given forward gradient is of size ", t.sizes(), ".");
   check(is_inexact(x.dtype()), "a tangent needs a tensor of a floating or complex dtype, got ", name_of(x.dtype()));
   check(!tangent(t, l.level), "Setting a forward gradient that itself has a forward gradient at the same level is not supported.");
-  set_tangent(x, l.level, laid_out_as(x, grad_ops.cast(t, x.dtype())));
+  set_tangent(x, l.level, with_layout_of(x, grad_ops.cast(t, x.dtype())));
 }
 
 }  // namespace

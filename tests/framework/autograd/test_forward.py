@@ -15,9 +15,10 @@ from weir.utils._pytree import tree_flatten, tree_map, tree_unflatten
 SAMPLES = 4
 #: No answer to compare with: memory that nobody wrote, and numbers that each library draws from its own state.
 UNDEFINED = ("empty", "random", "rand", "normal", "bernoulli", "multinomial", "dropout", "cauchy", "geometric", "exponential", "log_normal", "uniform", "rrelu",
-             "gumbel", "fractional", "pca_lowrank", "svd_lowrank")
+             "gumbel", "fractional", "pca_lowrank", "svd_lowrank", "multi_head_attention")
 OPS = {(op.name, op.variant_test_name): op for op in op_db if op.supports_forward_ad and op.supports_dtype(torch.float64, "cpu")
-       and op.variant_test_name != "partial_views" and not op.name.startswith(("_", "sparse", "to_sparse")) and not any(word in op.name for word in UNDEFINED)}
+       and op.variant_test_name not in ("partial_views", "singular")  # of memory around the input, of a matrix's two factors
+       and not op.name.startswith(("_", "sparse", "to_sparse")) and not any(word in op.name for word in UNDEFINED)}
 
 
 def ours_of(x):
@@ -155,8 +156,9 @@ def test_tangents_are_pytorchs(key, dtype):
         with weir.no_grad():
             silent = tangents_of(weir, ours, call, inputs, spec, pushed)
         for (y, t), (_, quiet), (their_y, their_t) in zip(found, silent, wanted):
-            if their_t is None or y.shape != their_y.shape or not np.allclose(numbers(y), numbers(their_y), equal_nan=True) or np.isnan(numbers(their_t)).any():
-                continue  # not the same call: indices that repeat, numbers drawn at random; or PyTorch has no answer
+            if their_t is None or np.isnan(numbers(their_t)).any():
+                continue  # PyTorch has no answer
+            np.testing.assert_allclose(numbers(y), numbers(their_y), rtol=1e-5, atol=1e-8, err_msg=f"{key} {n} value")
             assert t is not None and quiet is not None and t.shape == y.shape and str(t.dtype).split(".")[1] == str(their_t.dtype).split(".")[1], (key, n)
             np.testing.assert_allclose(numbers(t), numbers(their_t), rtol=1e-5, atol=1e-8, err_msg=f"{key} {n}")
             np.testing.assert_allclose(numbers(quiet), numbers(t), rtol=1e-9, atol=1e-10, err_msg=f"{key} {n} without gradients")
