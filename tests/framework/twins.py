@@ -1,6 +1,7 @@
 """weir and its oracle side by side: the same values in both, and comparisons between them."""
 
 import collections
+import operator
 
 import numpy as np
 import torch
@@ -15,17 +16,27 @@ _BITS = {torch.bfloat16: torch.int16, torch.complex32: torch.int32,
 def to_weir(value):
     """A torch value as a weir one: tensors copied, containers kept."""
     if isinstance(value, torch.Tensor):
-        value_bits = value.detach().contiguous()
+        value_bits = value.detach().resolve_conj().resolve_neg().contiguous()
         value_bits = value_bits.view(_BITS[value.dtype]) if value.dtype in _BITS else value_bits
         t = weir.from_numpy(np.array(value_bits.numpy(), order="C")).view(to_weir(value.dtype))
         return t.requires_grad_(value.requires_grad) if value.is_floating_point() else t
-    if isinstance(value, torch.dtype):
+    if isinstance(value, torch.dtype | torch.memory_format):
         return getattr(weir, str(value).split(".")[1])
     if isinstance(value, collections.abc.Mapping):
         return {k: to_weir(v) for k, v in value.items()}
     if type(value) in (list, tuple):
         return type(value)(to_weir(v) for v in value)
     return value
+
+
+def op_named(name):
+    """weir's function, or method of Tensor, of a name of PyTorch's op database; None where there is none."""
+    for at in (name, f"Tensor.{name}"):
+        try:
+            return operator.attrgetter(at)(weir)
+        except AttributeError:
+            continue
+    return None
 
 
 def to_numpy(t):

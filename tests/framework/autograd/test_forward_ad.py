@@ -87,3 +87,69 @@ def test_without_gradients():
             d = ad.make_dual(t.ones(2), t.tensor([1., 2.]))
             return [ad.unpack_dual(d.exp() * d).tangent]
     both(program)
+
+
+def test_a_result_s_tangent_is_its_own():
+    def program(t, ad):
+        v = t.ones(3)
+        with ad.dual_level():
+            d = ad.make_dual(t.zeros(3), v)
+            for same in (d.clone(), d + 0, -(-d)):
+                same[0] = 5
+            return [v, ad.unpack_dual(d).tangent]
+    both(program)
+
+
+def test_writes_reach_the_tangents_of_views_and_bases():
+    def program(t, ad):
+        found = []
+        with ad.dual_level():
+            d = ad.make_dual(t.arange(6.).reshape(2, 3), t.arange(6.).reshape(2, 3) / 7)
+            x = d * 1
+            row, column, flat = x[0], x[:, 1], x.view(-1)
+            x.mul_(d)
+            row[1] = 3
+            column += d[:, 0]
+            found += [ad.unpack_dual(y).tangent for y in (x, row, column, flat)]
+            plain = t.zeros(2, 3)
+            inner = plain[:, 1:]
+            inner.copy_(d[:, :2])
+            found += [ad.unpack_dual(y).tangent for y in (plain, inner)]
+            plain.zero_()
+            found += [ad.unpack_dual(y).tangent for y in (plain, inner)]
+            y = d * 1
+            y.t_()
+            y.unsqueeze_(0)
+            found += [ad.unpack_dual(y).tangent, ad.unpack_dual(d.T.exp_()).tangent, ad.unpack_dual(d).tangent]
+        found.append(ad.unpack_dual(d).tangent)
+        return found
+    both(program)
+
+
+def test_detached_tensors_have_no_tangent():
+    def program(t, ad):
+        with ad.dual_level():
+            d = ad.make_dual(t.ones(2), t.ones(2))
+            return [ad.unpack_dual(d.detach()).tangent, ad.unpack_dual(d.data).tangent, ad.unpack_dual(d.round()).tangent,
+                    ad.unpack_dual((d > 0).float()).tangent]
+    both(program)
+
+
+@pytest.mark.parametrize("create", [False, True])
+def test_gradients_of_duals_are_duals(create):
+    def program(t, ad):
+        x, v = t.tensor([1., 2., 3.], requires_grad=True), t.tensor([1., 0., -1.])
+        with ad.dual_level():
+            d = ad.make_dual(x, v)
+            (g,) = t.autograd.grad(t.nn.functional.layer_norm(d ** 3, (3,)).pow(2).mul(t.arange(3.)).sum(), x, create_graph=create)
+            return [g.detach(), ad.unpack_dual(g).tangent.detach()]
+    both(program)
+
+
+def test_out_is_refused():
+    for t in (torch, weir):
+        ad = t.autograd.forward_ad
+        with ad.dual_level():
+            d = ad.make_dual(t.ones(2), t.ones(2))
+            with pytest.raises(RuntimeError):
+                t.exp(d, out=t.empty(2))

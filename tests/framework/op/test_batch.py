@@ -1,12 +1,11 @@
 """Ops on batched tensors, against the same ops on one example after the other: every op of PyTorch's op database, with samples of theirs."""
 
-import operator
-
 import numpy as np
 import pytest
 import torch
 import weir
 from torch.testing._internal.common_methods_invocations import op_db
+from twins import op_named, to_weir
 from weir.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 SAMPLES = 4
@@ -14,23 +13,6 @@ EXAMPLES = 3
 #: What vmap refuses, since shapes or decisions depend on values.
 REFUSED = ("data-dependent control flow", "dynamic shapes", "random operation", "all examples share")
 NAMES = sorted({op.name for op in op_db if op.supports_dtype(torch.float32, "cpu") and not op.name.startswith(("_", "sparse", "to_sparse"))})
-
-
-def ours_of(x):
-    if isinstance(x, torch.Tensor):
-        return weir.tensor(x.detach().numpy().copy())
-    if isinstance(x, torch.dtype | torch.memory_format):
-        return getattr(weir, str(x).split(".")[1])
-    return x
-
-
-def function(name):
-    for at in (name, f"Tensor.{name}"):
-        try:
-            return operator.attrgetter(at)(weir)
-        except AttributeError:
-            continue
-    return None
 
 
 def variants(x):
@@ -45,7 +27,7 @@ def samples(name):
         o for o in op_db if o.name == name)
     for s in list(op.sample_inputs("cpu", torch.float32, requires_grad=False))[:SAMPLES]:
         try:
-            yield tree_map(ours_of, (s.input, *s.args)), tree_map(ours_of, s.kwargs)
+            yield tree_map(to_weir, (s.input, *s.args)), tree_map(to_weir, s.kwargs)
         except (TypeError, RuntimeError, AttributeError):  # sparse inputs and the like, which have no array
             continue
 
@@ -57,7 +39,7 @@ def numbers(x):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_batch_is_its_examples(name):
-    f = function(name)
+    f = op_named(name)
     if f is None:
         return
     for args, kwargs in samples(name):
