@@ -4,6 +4,7 @@
 
 #include "framework/autograd/engine.h"
 #include "framework/autograd/nodes.h"
+#include "framework/op/autocast.h"
 #include "framework/op/batch.h"
 #include "framework/op/copy.h"
 #include "framework/op/out.h"
@@ -16,17 +17,6 @@ namespace {
 
 std::atomic<uint64_t> next_level{1};
 
-// Autocast has had its say of a call before its tangents are computed, and none in these.
-class NoAutocast {
- public:
-  NoAutocast() : before_(mode.autocast) { mode.autocast = false; }
-  ~NoAutocast() { mode.autocast = before_; }
-  NoAutocast(const NoAutocast&) = delete;
-
- private:
-  bool before_;
-};
-
 Tensors called(const OpType& type, const void* op, Inputs in) {
   Tensors out(type.signature->num_outputs);
   call(type, op, in, out.data());
@@ -34,8 +24,6 @@ Tensors called(const OpType& type, const void* op, Inputs in) {
 }
 
 Tensor zeros_for(const Tensor& x) { return grad_ops.zeros(Meta(x.sizes(), x.dtype(), x.device())); }
-
-bool overlaps_itself(const Tensor& x) { return !is_non_overlapping_and_dense(x.sizes(), x.strides()) && repeats(x); }
 
 // Zeros that may hold another number in each example that `t` does.
 Tensor zeros_to_hold(const Tensor& t, const Meta& m) {
@@ -48,12 +36,13 @@ Tensor zeros_to_hold(const Tensor& t, const Meta& m) {
   return r;
 }
 
-std::vector<Tangent>* own_tangents(const TensorImpl* x) {
-  return x->flags & kDual && x->autograd ? &static_cast<Variable*>(x->autograd.get())->tangents : nullptr;
+std::vector<Tangent>* own_tangents(const Tensor& x) {
+  Variable* v = x.has_flag(kDual) ? variable_or_null(x) : nullptr;
+  return v ? &v->tangents : nullptr;
 }
 
 Tensor* own_tangent(const Tensor& x, const LevelRef& level) {
-  if (auto* all = own_tangents(x.get()))
+  if (auto* all = own_tangents(x))
     for (Tangent& t : *all)
       if (t.level == level) return &t.value;
   return nullptr;
@@ -99,9 +88,8 @@ class Push {
         if (x && is_complex(x.dtype())) return false;
     return true;
   }
-  bool element_by_element() const {
-    return (type_.notation.kind == Notation::pointwise || type_.notation.kind == Notation::elements) && out_.size() == 1 && type_.vjp && real();
-  }
+  bool keeps_places() const { return type_.notation.kind == Notation::pointwise || type_.notation.kind == Notation::elements; }
+  bool element_by_element() const { return keeps_places() && out_.size() == 1 && type_.vjp && real(); }
   Tensor by_transpose() const {
     const Tensor& y = out_[0];
     Called call(in_, out_);
@@ -122,13 +110,13 @@ class Push {
   bool saved(size_t i) const { return type_.saves.inputs >> (i < 7 ? i : 7) & 1; }
   /// A vjp that reads no number of the call is that of a constant Jacobian. What an op fills in by a number of its own is no part of it.
   bool linear() const {
-    if (type_.saves.outputs || type_.notation.kind == Notation::none || is_random(type_)) return false;
+    if (keeps_places() || type_.saves.outputs || type_.notation.kind == Notation::none || is_random(type_)) return false;
     for (size_t i = 0; i < in_.size(); i++)
       if (in_[i] && saved(i) && is_inexact(in_[i].dtype())) return false;
     const Signature& s = *type_.signature;
     for (int i = 0; i < s.n; i++)
       if (!is_input(s.params[i].ty) && s.params[i].name.find("value") != s.params[i].name.npos) return false;
-    return type_.notation.kind != Notation::pointwise && type_.notation.kind != Notation::elements;
+    return true;
   }
   Tensors directions() const {
     Tensors all;
@@ -235,7 +223,7 @@ void write_tangent(const Tensor& self, const LevelRef& level, const Tensor& t) {
 // Tangents of levels that have ended hold memory for nothing, and send every call here.
 void forget_ended(Inputs tensors) {
   for (const Tensor& x : tensors) {
-    auto* all = x ? own_tangents(x.get()) : nullptr;
+    auto* all = x ? own_tangents(x) : nullptr;
     if (!all) continue;
     std::erase_if(*all, [](const Tangent& t) { return !t.level->alive; });
     if (all->empty()) x->flags &= ~kDual;
@@ -284,7 +272,7 @@ void forward(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (levels.empty()) forget_ended(in);
   const bool refused = out[0] && !inplace && ((!levels.empty() && type.gradient.exists) || (forward_enabled && !forward_levels(results).empty()));
   check(!refused, type.signature->name, "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments has a tangent.");
-  NoAutocast scope;
+  WithoutAutocast scope;  // which has had its say of the call, and has none in what its tangents are computed by
   if (inplace && !levels.empty()) return in_place(type, op, in, out, levels);
   call_below(Layer::forward, type, op, in, out);
   if (!type.gradient.exists) return;
@@ -304,7 +292,7 @@ struct Install {
 
 Tensor with_layout_of(const Tensor& x, const Tensor& t) {
   const bool same_marks = !(t->flags & ~x->flags & kMarks);
-  if ((same_layout(x.sizes(), x.strides(), t.strides()) && same_marks) || overlaps_itself(x)) return t;
+  if ((same_layout(x.sizes(), x.strides(), t.strides()) && same_marks) || repeats(x)) return t;
   Tensor r = zeros_to_hold(t, Meta(x.sizes(), x.strides(), t.dtype(), t.device()));
   copy_into(r, t);
   return r;
@@ -340,6 +328,13 @@ void set_tangent(const Tensor& x, const LevelRef& level, const Tensor& t) {
   x->flags |= kDual;
 }
 
+void put_at(const Tensor& t, const Edge& edge) {
+  Variable& v = variable(t);
+  v.grad_fn = edge.node;
+  v.output_nr = edge.index;
+  t->flags |= kRequiresGrad;
+}
+
 Tensor without_history(const Tensor& t) {
   Tensor r = detach(t);
   share_tangents(t, r);
@@ -351,13 +346,8 @@ Tensor outside(const Tensor& x, const LevelRef& level) {
   if (levels.empty() || levels.back()->id < level->id) return x;
   Tensor r = detach(x);
   r->flags |= x->flags & kWrappedNumber;
-  if (requires_grad(x)) {
-    const Edge edge = gradient_edge(x);
-    Variable& v = variable(r);
-    v.grad_fn = edge.node;
-    v.output_nr = edge.index;
-    if (edge.node) r->flags |= kRequiresGrad;
-  }
+  if (requires_grad(x))
+    if (const Edge edge = gradient_edge(x); edge.node) put_at(r, edge);
   for (const LevelRef& outer : levels)
     if (outer->id < level->id) set_tangent(r, outer, tangent(x, outer));
   return r;
@@ -365,15 +355,15 @@ Tensor outside(const Tensor& x, const LevelRef& level) {
 
 std::vector<LevelRef> forward_levels(Inputs tensors) {
   std::vector<LevelRef> levels;
-  auto add = [&](const TensorImpl* x) {
+  auto add = [&](const Tensor& x) {
     if (auto* all = own_tangents(x))
       for (const Tangent& t : *all)
         if (t.level->alive && std::find(levels.begin(), levels.end(), t.level) == levels.end()) levels.push_back(t.level);
   };
   for (const Tensor& x : tensors) {
     if (!x) continue;
-    add(x.get());
-    if (x->base) add(x->base.get());
+    add(x);
+    if (x->base) add(Tensor(x->base));
   }
   std::sort(levels.begin(), levels.end(), [](const LevelRef& a, const LevelRef& b) { return a->id < b->id; });
   return levels;

@@ -4,8 +4,8 @@
 //
 // One interpreter for all ops, no rule per op. A tangent is pushed by what an op already says of itself: a view of x is the same view of
 // t_x; a linear op applies to t_x; element by element the Jacobian is diagonal, so the vjp is its own transpose; of a product one factor at a
-// time becomes its tangent; and every other vjp is
-// linear in its cotangent, so that its derivative by the cotangent in the direction t_x is J t_x (Townsend 2017).
+// time becomes its tangent; and every other vjp is linear in its cotangent, so that its derivative by the cotangent in the direction t_x is
+// J t_x (Townsend 2017).
 //
 // Levels nest: a tangent may have tangents of outer levels. Tangents are ordinary tensors, so all of this is recorded, batched and traced
 // as any call, and what is saved for backward keeps its tangents: derivatives of either mode go through the other.
@@ -36,6 +36,8 @@ std::vector<LevelRef> forward_levels(Inputs tensors);
 void share_tangents(const Tensor& from, const Tensor& to);
 /// The same memory and tangents without history.
 Tensor without_history(const Tensor& t);
+/// Makes `t`, which has no history, what lies at a place of the graph already, as a saved tensor does.
+void put_at(const Tensor& t, const Edge& edge);
 
 /// The vjp of a call, in PyTorch's convention for complex numbers. `grads` are those of all outputs, the first one defined.
 Tensors pulled_back(const OpType& type, const void* op, const Saved& s, Tensors& grads);

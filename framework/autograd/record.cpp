@@ -38,12 +38,8 @@ struct Kept {
   Tensor unpacked() const {
     Tensor t = hooks->unpack(packed);
     if (!edge.node || !mode.grad) return t;
-    Tensor recorded = detach(t);
-    share_tangents(t, recorded);
-    Variable& v = variable(recorded);
-    v.grad_fn = edge.node;
-    v.output_nr = edge.index;
-    recorded->flags |= kRequiresGrad;
+    Tensor recorded = without_history(t);
+    put_at(recorded, edge);
     return recorded;
   }
 };
@@ -75,12 +71,8 @@ struct OpNode final : Node, Saved {
   Tensor output(int i) const override {
     const Tensor kept = unpack(kept_outputs.at(i));
     if (!mode.grad) return kept;
-    Tensor t = detach(kept);  // with history again, for higher orders
-    share_tangents(kept, t);
-    auto& v = variable(t);
-    v.grad_fn = NodeRef::share(const_cast<OpNode*>(this));
-    v.output_nr = i;
-    t->flags |= kRequiresGrad;
+    Tensor t = without_history(kept);
+    put_at(t, {NodeRef::share(const_cast<OpNode*>(this)), uint32_t(i)});  // for higher orders
     return t;
   }
   const Meta& input_meta(int i) const override { return inputs[i]; }
@@ -136,13 +128,14 @@ void save_inputs(OpNode& node, Inputs in, bool inplace) {
   uint8_t wanted = node.type->saves.inputs;
   if (!wanted) return;
   node.kept_inputs.resize(in.size());
+  auto is_wanted = [&](size_t i) { return wanted >> (i < 7 ? i : 7) & 1; };
   auto gradient_elsewhere = [&](size_t i) {
     for (size_t j = 0; j < in.size(); j++)
-      if (j != i && wanted >> (j < 7 ? j : 7) & 1 && node.next[j].node) return true;
+      if (j != i && is_wanted(j) && node.next[j].node) return true;
     return false;
   };
   for (size_t i = 0; i < in.size(); i++) {
-    if (!(wanted >> (i < 7 ? i : 7) & 1) || !in[i] || (node.type->saves.factors && !gradient_elsewhere(i))) continue;
+    if (!is_wanted(i) || !in[i] || (node.type->saves.factors && !gradient_elsewhere(i))) continue;
     // The clone is recorded: a second derivative reaches what was there before through it.
     Tensor t = inplace && i == 0 ? grad_ops.clone(in[i]) : in[i];
     check(!t.has_flag(kInference), "Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "

@@ -5,6 +5,7 @@
 
 #include "framework/autograd/batch.h"
 #include "framework/autograd/engine.h"
+#include "framework/autograd/forward.h"
 #include "framework/autograd/nodes.h"
 #include "framework/binding/convert.h"
 #include "framework/op/autocast.h"
@@ -242,11 +243,8 @@ void init_autograd(py::module_& m) {
     }
   });
   m.def("_output_of", [](const PyNode& n, const Tensor& t, uint32_t i) {
-    Tensor shown = detach(t);
-    auto& v = variable(shown);
-    v.grad_fn = n.node;
-    v.output_nr = i;
-    shown->flags |= kRequiresGrad;
+    Tensor shown = without_history(t);
+    put_at(shown, {n.node, i});
     return shown;
   }, "The result number i of a node, kept without its history: with it again.");
   m.def("_queue_callback", [](py::function fn) {

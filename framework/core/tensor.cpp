@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "framework/core/layout.h"
 #include "framework/core/storage_types.h"
 
 namespace weir {
@@ -26,7 +27,9 @@ TensorImpl* new_impl() {
   return new (p) TensorImpl;
 }
 
-bool row_major(const Dims& sizes, const Dims& strides) {
+}  // namespace
+
+bool is_row_major(const Dims& sizes, const Dims& strides) {
   int64_t step = 1;
   for (int i = sizes.n; i-- > 0;) {
     if (sizes[i] == 0) return true;
@@ -35,8 +38,6 @@ bool row_major(const Dims& sizes, const Dims& strides) {
   }
   return step > 0;
 }
-
-}  // namespace
 
 int64_t numel_of(const Dims& sizes) {
   for (int64_t s : sizes) check(s >= 0, "Trying to create tensor with negative dimension ", s, ": ", sizes);
@@ -71,7 +72,7 @@ static Tensor over(StorageRef (*make)(size_t, Device), const Meta& m) {
   p->storage = std::move(storage);
   p->sizes = m.sizes;
   p->strides = m.row_major() ? contiguous_strides(m.sizes) : m.strides;
-  p->contiguous = m.row_major() || row_major(m.sizes, m.strides);
+  p->contiguous = m.row_major() || is_row_major(m.sizes, m.strides);
   return Tensor(Ref<TensorImpl>(p));
 }
 
@@ -87,7 +88,7 @@ Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& str
   p->strides = strides;
   p->offset = offset;
   p->numel = numel;
-  p->contiguous = row_major(sizes, strides);
+  p->contiguous = is_row_major(sizes, strides);
   return Tensor(Ref<TensorImpl>(p));
 }
 
@@ -102,7 +103,7 @@ void set_geometry(const Tensor& t, const Dims& sizes, const Dims& strides, int64
   t->sizes = sizes;
   t->strides = strides;
   t->offset = offset;
-  t->contiguous = row_major(sizes, strides);
+  t->contiguous = is_row_major(sizes, strides);
 }
 
 Tensor wrapped_number(const Scalar& s, Device device) {

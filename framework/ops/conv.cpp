@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/core/warn.h"
+#include "framework/op/autocast.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pad.h"
@@ -66,22 +67,11 @@ template <class F> Tensor batched(const char* op, const Tensor& x, const Tensor&
   return squeeze(f(unsqueeze(x, int64_t(0))), std::optional<Dims>(Dims{0}));
 }
 
-// Autocast has no precision for complex numbers, and so none for their parts.
-class WithoutAutocast {
- public:
-  WithoutAutocast() : before_(mode.autocast) { mode.autocast = false; }
-  ~WithoutAutocast() { mode.autocast = before_; }
-  WithoutAutocast(const WithoutAutocast&) = delete;
-
- private:
-  bool before_;
-};
-
 // f(input, weight), which is linear in both, and a bias: of complex numbers by their parts.
 template <class F> Tensor by_parts(const Tensor& x, const Tensor& w, const Tensor& bias, F&& f) {
   if (!is_complex(x.dtype()) || !is_complex(w.dtype())) return f(x, w, bias);
   check(!bias || bias.dtype() == x.dtype(), "conv: Input type (", name_of(x.dtype()), ") and bias type should be the same");
-  WithoutAutocast scope;
+  WithoutAutocast scope;  // which has no precision for complex numbers, and so none for their parts
   // Not Gauss's three products, which PyTorch has: they cancel where the parts differ much.
   Tensor none, xr = real(x), xi = imag(x), wr = real(w), wi = imag(w);
   Tensor re = f(xr, wr, bias ? real(bias) : none) - f(xi, wi, none), im = f(xr, wi, bias ? imag(bias) : none) + f(xi, wr, none);

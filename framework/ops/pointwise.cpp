@@ -19,14 +19,6 @@ DType combine(DType high, bool have_high, DType low, bool have_low) {
   return promote_types(high, low);
 }
 
-// As Tensor::is_contiguous, of strides that no tensor has yet.
-bool is_row_major(const Dims& sizes, const Dims& strides) {
-  const Dims rows = contiguous_strides(sizes);
-  for (int d = 0; d < sizes.n; d++)
-    if (sizes[d] != 1 && strides[d] != rows[d]) return sizes.product() == 0;
-  return true;
-}
-
 // Strides of a result: those of the operands when they agree, else the order of axes that most suits them.
 // Source: TensorIterator's reorder_dimensions. Operands of another type than `computed` are cast first, and a cast tensor is dense.
 void result_strides(Meta& m, Inputs in, DType computed) {

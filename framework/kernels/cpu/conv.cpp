@@ -260,9 +260,11 @@ void dispatch(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor&
 }
 
 bool all_finite(const Tensor& t) {
-  const Tensor wide = copied(t, Meta(t.sizes(), DType::float64));
-  const double* x = wide.data<double>();
-  return std::all_of(x, x + wide.numel(), [](double v) { return std::isfinite(v); });
+  const Tensor dense = is_non_overlapping_and_dense(t.sizes(), t.strides()) ? t : copied(t, Meta(t.sizes(), t.dtype()));
+  return visit_dtype(t.dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (kIsComplex<T>) return true;  // asked of real numbers only
+    else return std::all_of(dense.data<T>(), dense.data<T>() + dense.numel(), [](T v) { return std::isfinite(double(v)); });
+  });
 }
 // Whether padding counts as zeros that are multiplied, which leaves NaN beside numbers of `b` that are not finite. Source: PyTorch's loops, which
 // it has for volumes, and for what oneDNN refuses; of what oneDNN computes there, it says itself.

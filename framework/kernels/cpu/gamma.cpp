@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "framework/kernels/formulas.h"
+
 namespace weir {
 namespace formulas {
 
@@ -21,19 +23,11 @@ inline std::pair<double, double> uniform_gamma(double a, double x) {
   return {0.5 * std::erfc(-y) - rest, 0.5 * std::erfc(y) + rest};
 }
 
-// The sum of k^-n, for n > 1: a thousand terms from the least one up, and Euler-Maclaurin's first ones for the rest.
-inline double zeta_of(double n) {
-  constexpr double most = 1000;
-  double sum = std::pow(most, 1 - n) / (n - 1) - std::pow(most, -n) / 2 + n * std::pow(most, -n - 1) / 12;
-  for (double k = most; k >= 1; k--) sum += std::pow(k, -n);
-  return sum;
-}
-
 // log(gamma(1 + a)), whose digits the sum 1 + a would lose where a is small: Taylor's series there.
 inline double log_gamma_of_next(double a) {
   static const std::array<double, 43> zeta = [] {
     std::array<double, 43> z{};
-    for (int n = 2; n < int(z.size()); n++) z[n] = zeta_of(n);
+    for (int n = 2; n < int(z.size()); n++) z[n] = hurwitz_zeta(n, 1);
     return z;
   }();
   if (std::abs(a) > 0.5) return std::lgamma(1 + a);

@@ -1,7 +1,6 @@
 """Functions of functions: gradients, Jacobians, maps over a batch. Source: torch.func.
 
-Derivatives rest on the backward pass, `jvp` on forward mode; `vmap` runs each op once for the whole batch. Random numbers drawn inside
-`vmap` differ from PyTorch's.
+Derivatives rest on the backward pass, `jvp` on forward mode; `vmap` runs each op once for the whole batch.
 """
 from .derivative import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp  # noqa: F401
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state  # noqa: F401
