@@ -1,5 +1,3 @@
-#include <climits>
-#include <cstring>
 #include <numeric>
 
 #include "framework/graph/passes.h"
@@ -7,25 +5,9 @@
 namespace weir::graph {
 namespace {
 
-// An attribute of a node's op, by name.
-template <class T> T attribute(const Node& n, std::string_view name) {
-  T value{};
-  for (int i = 0; i < n.type->signature->n; i++)
-    if (n.type->signature->params[i].name == name) std::memcpy(&value, n.op.data() + n.type->fields[i].offset, sizeof value);
-  return value;
-}
-
-bool is(const Node& n, std::string_view name) { return n.type->signature->name == name; }
-
 class BatchNorms {
  public:
-  explicit BatchNorms(const Graph& g) : g_(g), readers_(g.values.size()), shown_(g.values.size()), count_(versions(g)) {
-    for (size_t i = 0; i < g.nodes.size(); i++)
-      for (const Use& u : g.nodes[i].in)
-        if (u.value >= 0) readers_[u.value].push_back(int(i));
-    for (const Use& u : g.results)
-      if (u.value >= 0) shown_[u.value] = true;
-  }
+  explicit BatchNorms(const Graph& g) : g_(g), readers_(readers_of(g)), count_(versions(g)) {}
 
   Graph run() {
     Graph r = g_;
@@ -41,19 +23,16 @@ class BatchNorms {
   // The node that makes what `u` shows, if nobody else reads it and nothing changes it.
   int only_for(const Use& u, const Use& like) const {
     int v = u.value, maker = v < 0 ? -1 : g_.values[v].node;
-    if (maker < 0 || shown_[v] || readers_[v].size() != 1 || count_[g_.buffer_of(u)] != 1 || g_.nodes[maker].out[0].value != v) return -1;
-    return same(u, like) && same(g_.nodes[maker].out[0], like) ? maker : -1;
-  }
-  static bool same(const Use& a, const Use& b) {
-    return a.meta.dtype == b.meta.dtype && a.meta.offset == b.meta.offset && a.meta.sizes == b.meta.sizes && a.meta.strides == b.meta.strides;
+    if (maker < 0 || readers_[v].size() != 1 || count_[g_.buffer_of(u)] != 1 || g_.nodes[maker].out[0].value != v) return -1;
+    return same_place(u, like) && same_place(g_.nodes[maker].out[0], like) ? maker : -1;
   }
 
   void take(int relu, Graph& r, std::vector<char>& keep) const {
     const Use& out = g_.nodes[relu].out[0];
-    if (g_.buffers[g_.buffer_of(out)].kind != Kind::temporary || count_[g_.buffer_of(out)] != 1 || !covers(out, g_.buffers[g_.buffer_of(out)].bytes)) return;
+    if (!makes_temporary(g_, g_.nodes[relu], count_)) return;
     int norm = only_for(g_.nodes[relu].in[0], out), add = -1;
     Use other;
-    if (norm >= 0 && is(g_.nodes[norm], "add")) {
+    if (norm >= 0 && is_plain_sum(g_.nodes[norm])) {
       add = norm;
       norm = addend(add, out, &other);
     }
@@ -79,29 +58,19 @@ class BatchNorms {
   // Of a plain sum of two tensors, the batch norm that comes last, and what it is added to.
   int addend(int add, const Use& like, Use* other) const {
     const Node& n = g_.nodes[add];
-    if (n.in.size() != 2 || attribute_is_not_one(n)) return -1;
     int best = -1;
     for (int k : {0, 1}) {
       int maker = only_for(n.in[k], like);
       const Use& rest = n.in[1 - k];
-      if (maker < 0 || !is(g_.nodes[maker], "batch_norm_forward") || rest.value < 0 || !same(rest, like) || g_.values[rest.value].node >= maker || maker < best) continue;
+      if (maker < 0 || !is(g_.nodes[maker], "batch_norm_forward") || rest.value < 0 || !same_place(rest, like) || g_.values[rest.value].node >= maker || maker < best) continue;
       best = maker;
       *other = rest;
     }
     return best;
   }
-  static bool attribute_is_not_one(const Node& n) {
-    for (int i = 0; i < n.type->signature->n; i++)
-      if (n.type->signature->params[i].name == "alpha") {
-        const Scalar& alpha = *reinterpret_cast<const Scalar*>(n.op.data() + n.type->fields[i].offset);
-        return alpha.is_complex() || alpha.to_double() != 1;
-      }
-    return false;
-  }
 
   const Graph& g_;
   std::vector<std::vector<int>> readers_;
-  std::vector<char> shown_;
   std::vector<int> count_;
 };
 

@@ -13,6 +13,34 @@ std::vector<int> versions(const Graph& g) {
   return n;
 }
 
+std::vector<std::vector<int>> readers_of(const Graph& g) {
+  std::vector<std::vector<int>> readers(g.values.size());
+  auto read = [&](const Use& u, int by) {
+    if (u.value >= 0) readers[u.value].push_back(by);
+  };
+  for (size_t i = 0; i < g.nodes.size(); i++)
+    for (const Use& u : g.nodes[i].in) read(u, int(i));
+  for (const Use& u : g.results) read(u, -1);
+  return readers;
+}
+
+bool same_place(const Use& a, const Use& b) {
+  return a.meta.dtype == b.meta.dtype && a.meta.offset == b.meta.offset && a.meta.sizes == b.meta.sizes && a.meta.strides == b.meta.strides;
+}
+
+bool makes_temporary(const Graph& g, const Node& n, const std::vector<int>& versions) {
+  const int b = g.buffer_of(n.out[0]);
+  return g.buffers[b].kind == Kind::temporary && versions[b] == 1 && covers(n.out[0], g.buffers[b].bytes);
+}
+
+bool is(const Node& n, std::string_view name) { return n.type->signature->name == name; }
+
+bool is_plain_sum(const Node& n) {
+  if (!is(n, "add") || n.in.size() != 2) return false;
+  const Scalar alpha = attribute<Scalar>(n, "alpha");
+  return !alpha.is_complex() && alpha.to_double() == 1;
+}
+
 std::vector<char> shown_buffers(const Graph& g) {
   std::vector<char> shown(g.buffers.size());
   for (const Use& u : g.results)
@@ -77,11 +105,12 @@ Graph optimized(const Graph& g, const Options& options) {
   if (options.freeze_weights) apply(with_weights_frozen);
   for (auto pass : {with_buffers_apart, without_dead_code}) apply(pass);
   apply([&](const Graph& h) { return with_constants_folded(h, options.freeze_weights); });
+  if (options.freeze_weights) apply(with_channels_last);
   for (auto pass : {without_repetition, without_copies, without_dead_code}) apply(pass);
+  if (options.freeze_weights) apply([&](const Graph& h) { return with_weights_packed(h, options.add_to_output); });
   if (options.add_to_output) apply(with_batch_norm_relu);
   if (options.cast_scale) apply(with_pointwise_fused);
   apply(with_updates_early);
-  if (options.freeze_weights) apply(with_weights_packed);
   if (options.memory_budget < std::numeric_limits<size_t>::max()) apply([&](const Graph& h) { return with_recomputation(h, options.memory_budget); });
   return r;
 }

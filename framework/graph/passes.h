@@ -1,6 +1,7 @@
 // Passes: from a legal graph to a legal graph that computes the same results, the same last values of arguments and externals,
 // and draws the same random numbers. Each is one idea in one file.
 #pragma once
+#include <cstring>
 #include <limits>
 
 #include "framework/graph/graph.h"
@@ -31,9 +32,12 @@ Graph with_recomputation(const Graph& g, size_t budget);
 size_t most_live(const Graph& g, int* node = nullptr);
 /// Externals that the program neither writes nor returns become constants. A write afterwards shows in their versions: Graph::frozen.
 Graph with_weights_frozen(const Graph& g);
-/// Constant weights are read in the layout that their kernels work in, made now.
-Graph with_weights_packed(const Graph& g);
-/// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu), and of casts and scalings
+/// Pictures between convolutions of constant weights lie channels last; what looks at their memory otherwise reads a copy.
+Graph with_channels_last(const Graph& g);
+/// Constant weights are read in the layout that their kernels work in, made now. If `tails`, the batch norm of constants, the addition and the
+/// ReLU behind a convolution join its pass over memory, which rounds where they end only.
+Graph with_weights_packed(const Graph& g, bool tails = true);
+/// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu, tails of with_weights_packed), and of casts and scalings
 /// with their element-wise neighbours (with_pointwise_fused). What may be done with weights. And how much memory to keep to.
 struct Options {
   bool add_to_output = true, cast_scale = true;
@@ -47,6 +51,22 @@ Graph optimized(const Graph& g, const Options& options = {});
 Graph rebuilt(const Graph& g, const std::vector<char>& keep, const std::vector<int>& stands_for);
 /// How many values each buffer has.
 std::vector<int> versions(const Graph& g);
+/// By value the nodes that read it, and -1 for each result that shows it.
+std::vector<std::vector<int>> readers_of(const Graph& g);
+/// Same memory, same geometry, same dtype?
+bool same_place(const Use& a, const Use& b);
+/// Does the node make all of a temporary buffer, once, as its first result?
+bool makes_temporary(const Graph& g, const Node& n, const std::vector<int>& versions);
+bool is(const Node& n, std::string_view name);
+/// An attribute of a node's op, by name.
+template <class T> T attribute(const Node& n, std::string_view name) {
+  T value{};
+  for (int i = 0; i < n.type->signature->n; i++)
+    if (n.type->signature->params[i].name == name) std::memcpy(&value, n.op.data() + n.type->fields[i].offset, sizeof value);
+  return value;
+}
+/// Is the node the sum of two tensors, neither scaled?
+bool is_plain_sum(const Node& n);
 /// Buffers that results show.
 std::vector<char> shown_buffers(const Graph& g);
 

@@ -12,8 +12,6 @@ namespace {
 
 constexpr size_t kWorthwhile = 64 << 10;  // bytes
 
-bool is(const Node& n, std::string_view name) { return n.type->signature->name == name; }
-
 // A pass over memory or little more, and the same bits each time.
 bool is_cheap(const Node& n) {
   return n.type == &op_type<Fused>() || elementwise(*n.type) || is(n, "layer_norm_forward") || is(n, "batch_norm_forward") ||

@@ -71,7 +71,7 @@ class Checker {
     Extent e = extent(m.sizes, m.strides);
     int64_t size = int64_t(size_of(m.dtype));
     check(m.offset + e.low >= 0 && (m.offset + e.high + 1) * size <= int64_t(g_.buffers[g_.buffer_of(u)].bytes), "illegal graph: ", name,
-          " reaches beyond buffer ", g_.buffer_of(u));
+          " reaches beyond buffer ", g_.buffer_of(u), " of ", g_.buffers[g_.buffer_of(u)].bytes, " bytes with sizes ", m.sizes, ", strides ", m.strides);
   }
 
   const Graph& g_;

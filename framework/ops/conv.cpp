@@ -190,7 +190,14 @@ Meta ConvolutionPacked::infer(Inputs in) const {
   Convolution plain;
   plain.stride = stride, plain.padding = padding, plain.dilation = dilation, plain.groups = groups;
   Tensor given[3] = {in[0], symbolic(Meta(weight_size, in[0].dtype(), in[0].device())), in[2]};
-  return plain.infer(given);
+  Meta out = plain.infer(given);
+  check(bool(in[3]) == bool(in[4]), "convolution_packed: expected scale and shift, or neither");
+  for (const Tensor& t : {in[3], in[4]})
+    check(!t || (t.dtype() == DType::float32 && t.is_contiguous() && t.sizes() == Dims{weight_size[0]}), "convolution_packed: expected scale and shift of ",
+          weight_size[0], " float32 numbers, got ", t ? name_of(t.dtype()) : "none", " of ", t ? t.sizes() : Dims());
+  check(!in[5] || (in[5].dtype() == out.dtype && in[5].sizes() == out.sizes), "convolution_packed: expected other as the result, ", name_of(out.dtype), " of ",
+        out.sizes, ", got ", in[5] ? name_of(in[5].dtype()) : "none", " of ", in[5] ? in[5].sizes() : Dims());
+  return out;
 }
 
 Meta ConvolutionInput::infer(Inputs in) const {

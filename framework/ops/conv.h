@@ -28,19 +28,22 @@ struct Convolution : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-/// What a graph makes of a convolution whose weight does not change.
+/// What a graph makes of a convolution whose weight does not change, and of the batch norm, addition and ReLU behind it.
 struct ConvolutionPacked : Op {
   static constexpr Signature signature =
-      "convolution_packed(input: Tensor, packed: Tensor, bias: Tensor | None, weight_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int, threads: int) -> Tensor";
-  static constexpr auto doc = "As convolution, of a weight as bytes in the layout that the kernel chose for so many threads.";
+      "convolution_packed(input: Tensor, packed: Tensor, bias: Tensor | None, scale: Tensor | None, shift: Tensor | None, other: Tensor | None, weight_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int, threads: int, relu: bool) -> Tensor";
+  static constexpr auto doc =
+      "convolution * scale + shift + other, and with relu relu(that), rounded to the result's dtype once; of a weight as bytes in the layout that the kernel "
+      "chose for so many threads. Shapes: scale and shift (O), float32; other as the result.";
   static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   static constexpr Layouts layouts = Layouts::any;
   static constexpr GradientRule gradient{.exists = false};
   Dims weight_size, stride, padding, dilation;
   int64_t groups, threads;
+  bool relu;
   static constexpr std::tuple fields{&ConvolutionPacked::weight_size, &ConvolutionPacked::stride, &ConvolutionPacked::padding,
-                                     &ConvolutionPacked::dilation, &ConvolutionPacked::groups, &ConvolutionPacked::threads};
+                                     &ConvolutionPacked::dilation, &ConvolutionPacked::groups, &ConvolutionPacked::threads, &ConvolutionPacked::relu};
   Meta infer(Inputs in) const;
 };
 

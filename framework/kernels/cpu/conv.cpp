@@ -1,7 +1,9 @@
 #include "framework/ops/conv.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
@@ -20,6 +22,13 @@ constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 struct Entry {
   dnnl::primitive primitive;
   Md src, weights, dst, bias, scratch;
+  Md channel, other;  // of what follows: a number for each channel, what is added
+};
+
+// What a convolution's own pass does to its result, in this order.
+struct Then {
+  Tensor scale, shift, other;
+  bool relu = false;
 };
 
 dnnl::memory::dims list(const Dims& d, int64_t minus = 0) {
@@ -115,26 +124,58 @@ Tensor scratch_of(const Entry& e) {
 }
 dnnl::memory scratch_memory(const Entry& e, const Tensor& t) { return wrap_memory(e.scratch, t ? t.raw() : nullptr); }
 
-// Of `w` only shape and dtype count.
-const Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor& w, bool b, const Tensor& out) {
-  return cached<Entry>(key_of('f', op, x, w, out, b), [&] {
+// As oneDNN's steps: a product and a sum by channel, a sum, ReLU.
+struct Steps {
+  Steps(const Then& then, const Tensor& out, const Md& dst) {
+    if (then.scale) {
+      Dims sizes(out.ndim(), 1);
+      sizes[1] = out.sizes()[1];
+      channel = describe(sizes, contiguous_strides(sizes), DType::float32);
+      all.append_binary(dnnl::algorithm::binary_mul, channel);
+      all.append_binary(dnnl::algorithm::binary_add, channel);
+    }
+    if (then.other) {
+      other = dst;
+      all.append_binary(dnnl::algorithm::binary_add, other);
+    }
+    if (then.relu) all.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
+  }
+  static int argument(int step) { return DNNL_ARG_ATTR_MULTIPLE_POST_OP(step) | DNNL_ARG_SRC_1; }
+  dnnl::post_ops all;
+  Md channel, other;
+};
+
+// Of `w` and `then` only shapes, dtypes and which are there count.
+const Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor& w, bool b, const Tensor& out, const Then& then) {
+  Key key = key_of('f', op, x, w, out, b);
+  key << int64_t(bool(then.scale) + 2 * bool(then.other) + 4 * then.relu);
+  return cached<Entry>(key, [&] {
     Md src = activation(x), wei = describe_any(grouped(w.sizes(), op.groups), w.dtype()), dst = activation(out);
     Md bias = b ? describe(Dims{w.sizes()[0]}, Dims{1}, x.dtype()) : Md();
     auto pad = list(op.padding);
+    Steps steps(then, out, dst);
+    auto attr = attributes();
+    attr.set_post_ops(steps.all);
     convolution_forward::primitive_desc pd(onednn_engine(), dnnl::prop_kind::forward_training, kDirect, src, wei, bias, dst,
-                                           list(op.stride), list(op.dilation, 1), pad, pad, attributes());
-    return Entry{convolution_forward(pd), pd.src_desc(), pd.weights_desc(), pd.dst_desc(), bias, pd.scratchpad_desc()};
+                                           list(op.stride), list(op.dilation, 1), pad, pad, attr);
+    return Entry{convolution_forward(pd), pd.src_desc(), pd.weights_desc(), pd.dst_desc(), bias, pd.scratchpad_desc(), steps.channel,
+                 then.other ? pd.dst_desc() : Md()};
   });
 }
 
 // `layout` is that of w's memory.
-void forward(const Convolution& op, const Tensor& x, const Tensor& w, const Md& layout, const Tensor& b, const Tensor& out) {
-  const Entry& e = forward_entry(op, x, w, bool(b), out);
+void forward(const Convolution& op, const Tensor& x, const Tensor& w, const Md& layout, const Tensor& b, const Tensor& out, const Then& then = {}) {
+  const Entry& e = forward_entry(op, x, w, bool(b), out, then);
   Operand src(plain(x), e.src, x, true), wei(layout, e.weights, w, true), dst(plain(out), e.dst, out, false);
   Tensor scratch = scratch_of(e);
   std::unordered_map<int, dnnl::memory> args{{DNNL_ARG_SRC, src.memory}, {DNNL_ARG_WEIGHTS, wei.memory}, {DNNL_ARG_DST, dst.memory},
                                              {DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch)}};
   if (b) args[DNNL_ARG_BIAS] = wrap_memory(e.bias, b);
+  int step = 0;
+  if (then.scale)
+    for (const Tensor& t : {then.scale, then.shift}) args[Steps::argument(step++)] = wrap_memory(e.channel, t);
+  std::optional<Operand> other;
+  if (then.other) args[Steps::argument(step)] = other.emplace(plain(then.other), e.other, then.other, true).memory;
   e.primitive.execute(onednn_stream(), args);
   dst.finish();
 }
@@ -321,12 +362,12 @@ void conv(const Convolution& op, Inputs in, Outputs out) {
 }
 
 // oneDNN chooses blocks of a weight by the number of threads, which may be another where the weight is read.
-Md packed_layout(const Convolution& op, const Tensor& x, const Tensor& w, bool bias, const Tensor& out, int64_t threads) {
+Md packed_layout(const Convolution& op, const Tensor& x, const Tensor& w, bool bias, const Tensor& out, const Then& then, int64_t threads) {
   const int now = omp_get_max_threads();
   omp_set_num_threads(int(threads));
   Md layout;
   try {
-    layout = forward_entry(op, x, w, bias, out).weights;
+    layout = forward_entry(op, x, w, bias, out, then).weights;
   } catch (...) {
     omp_set_num_threads(now);
     throw;
@@ -335,27 +376,49 @@ Md packed_layout(const Convolution& op, const Tensor& x, const Tensor& w, bool b
   return layout;
 }
 
-Packed pack(const void* p, Inputs in, const Tensor& out) {
+Tensor row_of(const std::vector<float>& v) {
+  Tensor t = empty(Dims{int64_t(v.size())}, DType::float32);
+  std::copy(v.begin(), v.end(), t.data<float>());
+  return t;
+}
+
+Then folded(const Tail& tail, int64_t channels) {
+  Then then{Tensor(), Tensor(), tail.other, tail.relu};
+  if (tail.norm.empty()) return then;
+  const auto [scale, shift] = affine<float>(numbers(tail.norm[2], channels, 0), inverse_deviation(numbers(tail.norm[3], channels, 1), tail.eps),
+                                            numbers(tail.norm[0], channels, 1), numbers(tail.norm[1], channels, 0));
+  then.scale = row_of(scale), then.shift = row_of(shift);
+  return then;
+}
+
+bool fits_packing(const void*, Inputs in, const Tensor& out) {
+  return onednn_computes(computed_in(out.dtype())) && in[0].numel() && out.numel() && products(out, in[1]) > kFewProducts && dense_for_onednn(in[0]);
+}
+
+Packed pack(const void* p, Inputs in, const Tensor& out, const Tail& tail) {
+  if (!fits_packing(p, in, out)) return {};
   const Convolution& op = *static_cast<const Convolution*>(p);
   const DType type = computed_in(out.dtype());
-  if (!onednn_computes(type) || in[0].numel() == 0 || out.numel() == 0 || products(out, in[1]) <= kFewProducts || !dense_for_onednn(in[0])) return {};
+  const bool fused = fuses_bias(out.dtype());
+  if (tail && ((in[2] && !fused) || !dense_for_onednn(out) || (tail.other && !dense_for_onednn(tail.other)))) return {};
   const Tensor x = symbolic(with_type(in[0], type)), w = as_type(in[1], type);
+  const Then then = folded(tail, out.sizes()[1]);
   const int64_t threads = omp_get_max_threads();
   Md layout;
   try {
-    layout = packed_layout(op, x, w, in[2] && fuses_bias(out.dtype()), symbolic(with_type(out, type)), threads);
+    layout = packed_layout(op, x, w, in[2] && fused, symbolic(with_type(out, type)), then, threads);
   } catch (const dnnl::error&) {
     return {};  // the reference runs it
   }
   const Md have = plain_weights(w, op.groups);
-  if (have == layout && type == out.dtype()) return {};
+  if (have == layout && type == out.dtype() && !tail) return {};
   Tensor data = empty(Dims{int64_t(layout.get_size())}, DType::uint8);
   dnnl::memory from = wrap_memory(have, w), to = wrap_memory(layout, data);
   dnnl::reorder(from, to).execute(onednn_stream(), from, to);
   ConvolutionPacked packed;
   packed.weight_size = w.sizes(), packed.stride = op.stride, packed.padding = op.padding, packed.dilation = op.dilation;
-  packed.groups = op.groups, packed.threads = threads;
-  Packed r{&op_type<ConvolutionPacked>(), std::vector<std::byte>(sizeof packed), data};
+  packed.groups = op.groups, packed.threads = threads, packed.relu = tail.relu;
+  Packed r{&op_type<ConvolutionPacked>(), std::vector<std::byte>(sizeof packed), {Tensor(), data, Tensor(), then.scale, then.shift, Tensor()}, 5};
   new (r.op.data()) ConvolutionPacked(packed);
   return r;
 }
@@ -368,9 +431,11 @@ void conv_packed(const ConvolutionPacked& op, Inputs in, Outputs out) {
   const bool direct = type == out[0].dtype(), fused = fuses_bias(out[0].dtype());
   Tensor x = direct ? dense(in[0]) : as_type(in[0], type), y = direct ? out[0] : empty(with_type(out[0], type)), b = fused ? bias_for(x, in[2]) : Tensor();
   Tensor w = alias(in[1]->storage, type, op.weight_size, contiguous_strides(op.weight_size), in[1]->offset / int64_t(size_of(type)));
-  Md layout = packed_layout(plain, x, w, bool(b), y, op.threads);
+  const Then then{in[3], in[4], in[5] && !direct ? as_type(in[5], type) : in[5] ? dense(in[5]) : in[5], op.relu};
+  check(fused || !in[2] || !(then.scale || then.other || then.relu), "convolution_packed: a bias of float16 is added behind the rounding, and nothing behind it");
+  Md layout = packed_layout(plain, x, w, bool(b), y, then, op.threads);
   check(in[1].numel() == int64_t(layout.get_size()), "convolution_packed: expected ", layout.get_size(), " bytes of weights, got ", in[1].numel());
-  forward(plain, x, w, layout, b, y);
+  forward(plain, x, w, layout, b, y, then);
   if (!direct) run_copy(y, out[0]);
   if (!fused) add_bias(out[0], in[2]);
 }
@@ -403,7 +468,7 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
 static const bool registered = [] {
   set_kernel<Convolution, conv>(DeviceType::cpu);
   set_kernel<ConvolutionPacked, conv_packed>(DeviceType::cpu);
-  packers()[&op_type<Convolution>()] = {1, pack};
+  packers()[&op_type<Convolution>()] = {1, fits_packing, pack};
   set_kernel<ConvolutionInput, conv_input>(DeviceType::cpu);
   set_kernel<ConvolutionWeight, conv_weight>(DeviceType::cpu);
   return true;

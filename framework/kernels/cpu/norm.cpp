@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -11,11 +12,6 @@ namespace WEIR_ISA {
 namespace {
 
 Tensor dense_as(const Tensor& t, const Dims& strides) { return copied(t, Meta(t.sizes(), strides, t.dtype(), {})); }
-std::vector<double> numbers(const Tensor& t, int64_t n, double fallback) {
-  std::vector<double> r(n, fallback);
-  if (t) convert(t.dtype(), t.raw(), t.ndim() ? t.strides()[0] : 1, DType::float64, r.data(), 1, n);
-  return r;
-}
 // x * y + z, as PyTorch's vectors compute it where there is an instruction for it.
 template <class A> A rounded_once(A x, A y, A z) {
 #ifdef __FMA__
@@ -182,13 +178,8 @@ template <class T, class A>
 void normalise(const Tensor& x, Inputs in, const std::vector<double>& mean, const std::vector<double>& invstd, bool plain, const Then& then, const Tensor& out) {
   Planes p(x);
   const int64_t C = p.channels;
-  std::vector<double> scale = numbers(in[1], C, 1), offset = numbers(in[2], C, 0);
-  std::vector<A> a(C), b(C);
-  // Each step is rounded as PyTorch rounds it: of one value, where x is the mean, the digits lost here are all there is.
-  for (int64_t c = 0; c < C; c++) {
-    a[c] = A(double(A(invstd[c])) * double(A(scale[c])));
-    b[c] = A(double(A(offset[c])) - double(A(double(A(mean[c])) * double(a[c]))));
-  }
+  const std::vector<double> offset = numbers(in[2], C, 0);
+  const auto [a, b] = affine<A>(mean, invstd, numbers(in[1], C, 1), offset);
   const A *pa = a.data(), *pb = b.data();
   auto map = [&](auto affine) {
     T* to = out.data<T>();
@@ -238,8 +229,7 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
         invstd[c] = 1 / std::sqrt(var[c] + op.eps);
       }
     } else {
-      mean = numbers(in[3], C, 0), var = numbers(in[4], C, 1), invstd = var;
-      for (double& v : invstd) v = 1 / std::sqrt(v + op.eps);
+      mean = numbers(in[3], C, 0), var = numbers(in[4], C, 1), invstd = inverse_deviation(var, op.eps);
     }
     normalise<T, A>(x, in, mean, invstd, all_plain(in), then, out[0]);
   });

@@ -1,5 +1,5 @@
-"""Frozen weights, cast and in their kernels' own layout: framework/graph/packing.cpp, framework/op/packing.h and the packed convolution of
-framework/kernels/cpu/conv.cpp."""
+"""Frozen weights, cast and in their kernels' own layout, and what follows them: framework/graph/packing.cpp, framework/graph/channels_last.cpp,
+framework/op/packing.h and the packed convolution of framework/kernels/cpu/conv.cpp."""
 
 import pytest
 import weir
@@ -182,3 +182,112 @@ def test_a_packed_weight_of_another_size_is_refused():
     wrong = graph.from_mlir(text.replace(size.format(3), size.format(5)).replace(padding.format(1), padding.format(2)))
     with pytest.raises(RuntimeError, match="bytes of weights"):
         weir._C._Plan(wrong, False).run([x])
+
+
+def with_statistics(model):
+    """Batch norms as training leaves them: no scale of one, no mean of zero."""
+    for m in model.modules():
+        if isinstance(m, nn.BatchNorm2d):
+            for t, low, high in ((m.weight, 0.5, 2), (m.bias, -1, 1), (m.running_mean, -1, 1), (m.running_var, 0.5, 2)):
+                nn.init.uniform_(t, low, high)
+    return model.eval()
+
+
+class Residual(nn.Module):
+    """Two convolutions and a shortcut that is computed before them, or after."""
+
+    def __init__(self, first, bias, relu):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Conv2d(16, 16, 3, padding=1, bias=bias) for _ in range(3))
+        self.norms = nn.ModuleList(nn.BatchNorm2d(16) for _ in range(3))
+        self.first, self.relu = first, relu
+
+    def forward(self, x):
+        short = self.norms[0](self.a(x)) if self.first else None
+        y = self.norms[1](self.b(x)).relu()
+        y = self.norms[2](self.c(y))
+        if short is None:
+            short = self.norms[0](self.a(x))
+        y = y + short if self.first else short + y
+        return (y.relu() if self.relu else y).flatten(1)
+
+
+@pytest.mark.parametrize("dtype, bound", [(weir.float32, 2e-6), (weir.bfloat16, 5e-2)])
+@pytest.mark.parametrize("channels_last", [False, True])
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("first", [False, True])
+def test_what_follows_a_convolution_runs_in_its_pass(first, bias, relu, channels_last, dtype, bound):
+    """Numbers differ by the roundings that are left out between the steps."""
+    weir.manual_seed(0)
+    model, x = with_statistics(Residual(first, bias, relu)).to(dtype), weir.randn(2, 16, 12, 13).to(dtype)
+    if channels_last:
+        model, x = model.to(memory_format=weir.channels_last), x.contiguous(memory_format=weir.channels_last)
+    graph = Forward(model, True)
+    got, expected = graph(x), model(x)
+    assert got.stride() == expected.stride() and (got - expected).abs().max() <= bound * expected.abs().max()
+    names = [name for name in ops(graph.plans[0]) if name != "clone"]
+    assert names == ["convolution_packed"] * 3
+    graph.plans[0].graph.check()
+
+
+def test_nothing_joins_a_convolution_where_fusions_are_off():
+    weir.manual_seed(0)
+    model, x = with_statistics(nn.Sequential(nn.Conv2d(16, 32, 3), nn.BatchNorm2d(32), nn.ReLU())), weir.randn(2, 16, 12, 13)
+    graph = Forward(model, True)
+    graph.config.allow_fuse_add_to_output(False)
+    assert weir.equal(graph(x), model(x)) and ops(graph.plans[0])[:2] == ["convolution_packed", "batch_norm_forward"]
+
+
+@pytest.mark.parametrize("shown", ["convolution", "norm"])
+def test_what_others_read_too_is_made(shown):
+    class Shown(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.norm = nn.Conv2d(16, 32, 3), nn.BatchNorm2d(32)
+
+        def forward(self, x):
+            y = self.conv(x)
+            z = self.norm(y)
+            return (y if shown == "convolution" else z), z.relu(), z.sum()
+
+    weir.manual_seed(0)
+    model, x = with_statistics(Shown()), weir.randn(2, 16, 12, 13)
+    for got, expected in zip(Forward(model, True)(x), model(x)):
+        assert (got - expected).abs().max() <= 2e-6 * expected.abs().max()
+
+
+def test_running_statistics_of_training_are_not_folded():
+    weir.manual_seed(0)
+    model, x = nn.Sequential(nn.Conv2d(16, 32, 3), nn.BatchNorm2d(32), nn.ReLU()), weir.randn(2, 16, 12, 13)
+    graph = Forward(model, True)
+    before = model[1].running_mean.clone()
+    graph(x)
+    assert "batch_norm_relu" in ops(graph.plans[0]) and not weir.equal(before, model[1].running_mean)
+
+
+class Layouts(nn.Module):
+    """Readers that do not care about layout, and readers that do."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.deep = nn.Conv2d(3, 16, 3, padding=1), nn.Conv2d(16, 16, 3, padding=1, groups=4), nn.Conv2d(8, 24, 1)
+        self.line = nn.Linear(24, 5)
+
+    def forward(self, x):
+        y = nn.functional.max_pool2d(self.first(x).relu(), 2)
+        z = self.second(y) * y.sigmoid() + y.mean((2, 3), keepdim=True)
+        z = self.deep(z.view(z.shape[0], 8, 2, *z.shape[2:])[:, :, 0] + z[:, ::2])  # views that look at memory
+        return self.line(z.permute(0, 2, 3, 1)), z, nn.functional.adaptive_avg_pool2d(z, 1).flatten(1)
+
+
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_pictures_lie_channels_last_between_convolutions_only(channels_last):
+    weir.manual_seed(0)
+    model, x = Layouts().eval(), weir.randn(2, 3, 10, 14)
+    if channels_last:
+        x = x.contiguous(memory_format=weir.channels_last)
+    graph = Forward(model, True)
+    for got, expected in zip(graph(x), model(x)):
+        assert got.stride() == expected.stride() and (got - expected).abs().max() <= 2e-6 * expected.abs().max()
+    graph.plans[0].graph.check()

@@ -1,0 +1,37 @@
+// Batch norm with known statistics is x * scale + shift, by channel.
+#pragma once
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "framework/kernels/cpu/loops.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+/// The n numbers of a row `t`, or n times `fallback` where there is none.
+inline std::vector<double> numbers(const Tensor& t, int64_t n, double fallback) {
+  std::vector<double> r(n, fallback);
+  if (t) convert(t.dtype(), t.raw(), t.ndim() ? t.strides()[0] : 1, DType::float64, r.data(), 1, n);
+  return r;
+}
+
+inline std::vector<double> inverse_deviation(std::vector<double> variance, double eps) {
+  for (double& v : variance) v = 1 / std::sqrt(v + eps);
+  return variance;
+}
+
+/// Scale and shift. Each step is rounded as PyTorch rounds it: of one value, where x is the mean, the digits lost here are all there is.
+template <class A>
+std::pair<std::vector<A>, std::vector<A>> affine(const std::vector<double>& mean, const std::vector<double>& invstd, const std::vector<double>& weight,
+                                                 const std::vector<double>& bias) {
+  std::vector<A> scale(mean.size()), shift(mean.size());
+  for (size_t c = 0; c < mean.size(); c++) {
+    scale[c] = A(double(A(invstd[c])) * double(A(weight[c])));
+    shift[c] = A(double(A(bias[c])) - double(A(double(A(mean[c])) * double(scale[c]))));
+  }
+  return {scale, shift};
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir
