@@ -50,9 +50,9 @@ Tensor whole(const Tensor& t, const Axes& axes, const Dims& sizes) {
 Tensor whole(const Tensor& t, const Axes& axes) { return whole(t, axes, t.sizes()); }
 
 int64_t count(const Axes& axes) {
-  int64_t n = 1;
-  for (const BatchAxis& a : axes) n *= a.size;
-  return n;
+  Dims sizes;
+  for (const BatchAxis& a : axes) sizes.push(a.size);
+  return sizes.product();
 }
 
 // Whether these are axes of vmaps in force that were told this of random numbers.
@@ -281,8 +281,8 @@ class AtOnce {
     int64_t n = 1, step = t.strides()[lead];
     bool even = true;
     for (int i = lead; i >= 0; i--) {
-      even = even && (t.sizes()[i] == 1 || t.strides()[i] == n * step);
-      n *= t.sizes()[i];
+      even = even && (t.sizes()[i] == 1 || t.strides()[i] == checked_mul(n, step));
+      n = checked_mul(n, t.sizes()[i]);
     }
     sizes.push(n);
     strides.push(step);
@@ -451,10 +451,11 @@ Tensor unfilled_batch(const Meta& m, const Axes& axes) {
   int64_t elements = numel_of(m.sizes);
   if (!m.row_major() && elements) elements = checked_add(extent(m.sizes, m.strides).high, 1);
   Axes own = axes;
-  const Tensor memory = unfilled(Meta(Dims{checked_mul(elements, count(axes))}, m.dtype, m.device));
-  int64_t stride = elements * int64_t(size_of(m.dtype));
+  const int64_t examples = count(axes);
+  const Tensor memory = unfilled(Meta(Dims{checked_mul(elements, examples)}, m.dtype, m.device));
+  int64_t stride = checked_mul(elements, int64_t(size_of(m.dtype)));
   const int64_t bytes = stride;
-  for (size_t i = own.size(); i-- > 0; stride *= own[i].size) own[i].stride = stride;
+  for (size_t i = own.size(); i-- > 0; stride *= examples ? own[i].size : 1) own[i].stride = stride;
   return alias(batched_storage(size_t(bytes), {memory->storage, std::move(own)}), m.dtype, m.sizes, m.row_major() ? contiguous_strides(m.sizes) : m.strides, 0);
 }
 
@@ -463,10 +464,10 @@ void run_batched(const OpType& type, Kernel kernel, const void* op, Inputs in, O
   for (const BatchAxis& a : batch_axes(Inputs(out.data(), out.size()))) insert(axes, a);
   const bool random = is_random(type);
   for (size_t i = 0; random && mode.axes && i < mode.axes->size(); i++) insert(axes, {(*mode.axes)[i].level, (*mode.axes)[i].size, 0});
+  if (count(axes) == 0) return;
   for (const Tensor& y : out) make_own(type, y, axes);
   for (int i : changed_inputs(type, op, in))
     if (in[i]) make_own(type, in[i], axes);
-  if (count(axes) == 0) return;
   AxesOfResults plain(nullptr);
   if (random && all_draw(Randomness::same, axes)) {
     check(!draws_by_inputs(type) || batch_axes(in).empty(), "Vmap does not currently support same randomness with a batched tensor input. Please file an issue");

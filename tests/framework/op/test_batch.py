@@ -69,3 +69,19 @@ def test_a_batch_is_its_examples(name):
                 assert x.dtype == y.dtype and x.shape == y.shape, (name, chosen)
                 if "empty" not in name:
                     np.testing.assert_allclose(numbers(x), numbers(y), rtol=5e-4, atol=5e-5, err_msg=f"{name} {chosen}")
+
+
+@pytest.mark.parametrize("sizes", [(3, 0), (0, 3), (0, 0), (0, 2**62), (2**62, 0)])
+def test_axes_may_have_no_examples(sizes):
+    a, b = weir.zeros(1, 1).expand(sizes[0], 1), weir.zeros(1).expand(sizes[1])
+    both = weir.func.vmap(weir.func.vmap(lambda x, y: (x[0] * y + 1).cumsum(0).mul_(y), (None, 0)), (0, None))
+    assert both(a, b).shape == sizes
+
+
+def test_there_are_not_more_examples_than_63_bits_count():
+    a = weir.zeros(1).expand(2**40)
+    both = weir.func.vmap(weir.func.vmap(lambda x, y: x * y, (None, 0)), (0, None))
+    with pytest.raises(RuntimeError, match="overflow"):
+        both(a, a)
+    with pytest.raises(RuntimeError, match="overflow"):
+        weir.func.vmap(weir.func.vmap(lambda x, y: weir.zeros(0).add(x).add(y), (None, 0)), (0, None))(a, a)
