@@ -412,8 +412,17 @@ void insert(Axes& axes, const BatchAxis& a) {
   if (at == axes.end() || at->level != a.level) axes.insert(at, a);
 }
 
+// What each example has: as much as lies behind the beginning of the last one.
+size_t bytes_of_each(const Storage& memory, const Axes& axes) {
+  int64_t last = 0;
+  for (const BatchAxis& a : axes) last = checked_add(last, checked_mul(std::max<int64_t>(a.size, 1) - 1, a.stride));
+  return size_t(std::max<int64_t>(int64_t(memory.bytes) - last, 0));
+}
+
 Tensor over(const Tensor& x, Axes axes, const Dims& sizes, const Dims& strides) {
-  StorageRef storage = axes.empty() ? memory_of(x) : batched_storage(x->storage->bytes, {memory_of(x), std::move(axes)});
+  StorageRef storage = memory_of(x);
+  const size_t bytes = bytes_of_each(*storage, axes);
+  if (!axes.empty()) storage = batched_storage(bytes, {storage, std::move(axes)});
   Tensor t = alias(std::move(storage), x.dtype(), sizes, strides, x->offset);
   t->flags |= x->flags & (kInference | kMarks | kNoVersion);
   return t;
@@ -455,7 +464,7 @@ Tensor unfilled_batch(const Meta& m, const Axes& axes) {
   const Tensor memory = unfilled(Meta(Dims{checked_mul(elements, examples)}, m.dtype, m.device));
   int64_t stride = checked_mul(elements, int64_t(size_of(m.dtype)));
   const int64_t bytes = stride;
-  for (size_t i = own.size(); i-- > 0; stride *= examples ? own[i].size : 1) own[i].stride = stride;
+  for (size_t i = own.size(); i-- > 0; stride *= examples ? own[i].size : 1) own[i].stride = examples ? stride : 0;
   return alias(batched_storage(size_t(bytes), {memory->storage, std::move(own)}), m.dtype, m.sizes, m.row_major() ? contiguous_strides(m.sizes) : m.strides, 0);
 }
 

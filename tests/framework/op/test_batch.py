@@ -85,3 +85,13 @@ def test_there_are_not_more_examples_than_63_bits_count():
         both(a, a)
     with pytest.raises(RuntimeError, match="overflow"):
         weir.func.vmap(weir.func.vmap(lambda x, y: weir.zeros(0).add(x).add(y), (None, 0)), (0, None))(a, a)
+
+
+def test_places_in_memory_are_those_of_every_example():
+    x = weir.arange(12.0).reshape(3, 4)
+    window = weir.func.vmap(lambda row: row.as_strided((2,), (1,), 2) + 0)
+    assert window(x).tolist() == [[2, 3], [6, 7], [10, 11]]
+    for call in (lambda row: row.as_strided((2,), (1,), 4) + 0, lambda row: row.as_strided_scatter(weir.zeros(2), (2,), (1,), 4)):
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            weir.func.vmap(call)(x)
+    assert weir.func.vmap(lambda row: row.as_strided_scatter(weir.zeros(2), (2,), (1,), 1))(x).tolist()[2] == [8, 0, 0, 11]
