@@ -1,5 +1,6 @@
 """The calls that scripts/fuzzer.py makes: what is public, and how a number becomes a call of it."""
 
+import functools
 import os
 import random
 
@@ -134,6 +135,12 @@ def signatures():
     return table
 
 
+@functools.cache
+def plain_targets():
+    """Functions and methods, which a call of something else may call."""
+    return [t for t in surface("") if t[1][0] in ("call", "method")]
+
+
 class Call:
     """Call `number`: drawn when made, so that showing it does not run it."""
 
@@ -159,6 +166,7 @@ class Call:
         if self.draw.chance(0.1):
             word = self.draw.choice(("dim", "axis", "keepdim", "dtype", "out", "size", "device", "generator", "requires_grad", "\ud800"))
             self.kwargs[word] = self.draw.tensor() if word == "out" else self.draw.anything()
+        self.within = lambda k: Call(f"{number} within {k}", plain_targets(), table)  # what a call of a transformation runs
 
     def __str__(self):
         return f"{self.label} {shown(self.args)} {shown(self.kwargs)}"

@@ -52,10 +52,16 @@ def make(number, targets, table, verbose=False):
     return None
 
 
-def work(first, count, progress, only, limit_memory):
+def limit_memory():
+    """Bounds address space. Not of a sanitizer's process, which has reserved far more: it bounds a single request (`scripts/asan`)."""
+    with open("/proc/self/statm") as held:
+        if int(held.read().split()[0]) * resource.getpagesize() < MEMORY:
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def work(first, count, progress, only):
     """A child: calls first .. first + count - 1, the number in `progress` before each is made."""
-    if limit_memory:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     targets, table = surface(only), signatures()
@@ -87,8 +93,8 @@ def computed(pid):
 class Lane:
     """One process at a time, over numbers first, first + stride, ... in batches."""
 
-    def __init__(self, batches, only, limit_memory):
-        self.batches, self.only, self.limit_memory = batches, only, limit_memory
+    def __init__(self, batches, only):
+        self.batches, self.only = batches, only
         self.failures, self.pid, self.made = [], None, 0
 
     def start(self, first, count):
@@ -105,7 +111,7 @@ class Lane:
             faulthandler.disable()
             faulthandler.register(signal.SIGUSR1, self.traces, all_threads=False)
             with os.fdopen(write, "w") as pipe:
-                json.dump(work(first, count, self.progress, self.only, self.limit_memory), pipe)
+                json.dump(work(first, count, self.progress, self.only), pipe)
             os._exit(0)
         os.close(write)
 
@@ -162,11 +168,11 @@ class Lane:
             self.batches.append((number + 1, left))
 
 
-def campaign(first, calls, only, jobs, limit_memory):
+def campaign(first, calls, only, jobs):
     import weir  # noqa: F401  (once, before the forks)
     surface(only)
     batches = [(n, min(BATCH, first + calls - n)) for n in range(first, first + calls, BATCH)][::-1]
-    lanes = [Lane(batches, only, limit_memory) for _ in range(jobs)]
+    lanes = [Lane(batches, only) for _ in range(jobs)]
     told = time.monotonic()
     while any([lane.poll() for lane in lanes]):
         time.sleep(0.01)
@@ -184,7 +190,6 @@ def main():
     parser.add_argument("--only", default="", help="targets whose name holds this text")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: all cores)")
     parser.add_argument("--replay", type=int, help="makes one call in this process and shows it")
-    parser.add_argument("--no-memory-limit", action="store_true", help="for sanitizer builds, which reserve address space")
     parser.add_argument("--json", help="a file for the failures")
     arguments = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "2")
@@ -193,7 +198,7 @@ def main():
         problem = make(arguments.replay, surface(arguments.only), signatures(), verbose=True)
         print(problem or "ended well")
         return 1 if problem else 0
-    failures = campaign(arguments.first, arguments.calls, arguments.only, arguments.jobs, not arguments.no_memory_limit)
+    failures = campaign(arguments.first, arguments.calls, arguments.only, arguments.jobs)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump({"calls": arguments.calls, "failures": failures}, file)

@@ -74,9 +74,12 @@ def _lacks_dtype(item, W) -> str:
 def limit_memory(gigabytes: int) -> None:
     """Bounds writable memory, so that a runaway op raises instead of taking the machine with it.
 
-    RLIMIT_DATA rather than RLIMIT_AS: CUDA reserves address space far beyond what it uses.
+    RLIMIT_DATA rather than RLIMIT_AS: CUDA reserves address space far beyond what it uses. A process that holds more already,
+    as the shadow memory of a sanitizer, would get nothing at all, and is not bound.
     """
-    if gigabytes > 0:
+    with open("/proc/self/statm") as held:
+        data = int(held.read().split()[5]) * resource.getpagesize()
+    if data < gigabytes << 30:
         resource.setrlimit(resource.RLIMIT_DATA, (gigabytes << 30, gigabytes << 30))
 
 

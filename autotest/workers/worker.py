@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -104,10 +105,12 @@ class Worker:
 
     def renew(self, most: int) -> None:
         """Ends a process that holds more than `most` bytes of data. An allocator keeps what a large call needed in pieces, the limit
-        on memory counts it, and later calls would be refused what a fresh process has."""
+        on memory counts it, and later calls would be refused what a fresh process has. Without a limit none is refused anything."""
         if self._process is None or not most:
             return
         with contextlib.suppress(OSError), open(f"/proc/{self._process.pid}/status") as status:
+            if resource.prlimit(self._process.pid, resource.RLIMIT_DATA)[0] == resource.RLIM_INFINITY:
+                return
             held = next((int(line.split()[1]) << 10 for line in status if line.startswith("VmData:")), 0)
             if held > most:
                 self.stop()

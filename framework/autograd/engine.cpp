@@ -2,13 +2,29 @@
 
 #include <algorithm>
 #include <queue>
+#include <unordered_map>
 
 #include "framework/autograd/nodes.h"
 
 namespace weir {
 namespace {
 
-std::atomic<uint64_t> next_task{1};
+// How many passes run, of all threads, and above that how many have begun.
+constexpr uint64_t kBegun = uint64_t(1) << 32;
+std::atomic<uint64_t> passes{0};
+
+// Counts a pass, and knows whether there were others at the same time: each of two sees the other begin, or run already.
+class Count {
+ public:
+  Count() : before_(passes.fetch_add(kBegun + 1)) {}
+  ~Count() { passes--; }
+  Count(const Count&) = delete;
+  uint64_t number() const { return before_ / kBegun + 1; }
+  bool alone() const { return before_ % kBegun == 0 && passes.load() / kBegun == number(); }
+
+ private:
+  uint64_t before_;
+};
 
 struct State {
   NodeRef node;
@@ -40,7 +56,7 @@ void check_answer(const Tensor& given, const Tensor& answer) {
 class Task {
  public:
   Task(const std::vector<Edge>& roots, const Tensors& grads, const std::vector<Edge>& inputs, const BackwardOptions& options)
-      : id_(next_task++), options_(options), results_(inputs.size()) {
+      : options_(options), results_(inputs.size()) {
     for (size_t i = 0; i < roots.size(); i++) seed(roots[i], i < grads.size() ? grads[i] : Tensor());
     discover();
     for (size_t i = 0; i < inputs.size(); i++) capture(inputs[i], i);
@@ -81,16 +97,21 @@ class Task {
     ~FirstPass() { mode.pass = before; }
   };
 
+  // A node says where its state is, unless another pass, nested in this one or on another thread, comes by as well: leaves belong to all.
   State& state_of(const NodeRef& node) {
-    if (node->task == id_) return states_[node->slot];
-    // A nested backward may have taken the scratch fields of a node that is ours: look it up.
-    if (nested_possible_)
-      for (uint32_t i = 0; i < states_.size(); i++)
-        if (states_[i].node == node) return node->task = id_, node->slot = i, states_[i];
-    node->task = id_;
-    node->slot = uint32_t(states_.size());
-    states_.push_back({node});
-    return states_.back();
+    std::atomic_ref<uint64_t> task(node->task);
+    std::atomic_ref<uint32_t> hint(node->slot);
+    if (task.load(std::memory_order_acquire) == count_.number())
+      if (const uint32_t said = hint.load(std::memory_order_acquire); said < states_.size() && states_[said].node == node) return states_[said];
+    auto slot = uint32_t(states_.size());
+    if (!count_.alone()) {
+      for (; found_ < states_.size(); found_++) slots_.emplace(states_[found_].node.get(), uint32_t(found_));
+      if (auto at = slots_.find(node.get()); at != slots_.end()) slot = at->second;
+    }
+    hint.store(slot, std::memory_order_release);
+    task.store(count_.number(), std::memory_order_release);
+    if (slot == states_.size()) states_.push_back({node});
+    return states_[slot];
   }
 
   void seed(const Edge& e, const Tensor& grad) {
@@ -136,7 +157,7 @@ class Task {
     }
   }
   bool visited(const NodeRef& n) {
-    uint32_t slot = (state_of(n), n->slot);
+    const auto slot = uint32_t(&state_of(n) - states_.data());
     if (slot >= seen_.size()) seen_.resize(slot + 16);
     if (seen_[slot]) return false;
     return seen_[slot] = true;
@@ -171,7 +192,6 @@ class Task {
     NodeRef node = states_[slot].node;
     Tensors grads = std::move(states_[slot].buffer);
     if (grads.size() < node->metas.size()) grads.resize(node->metas.size());
-    nested_possible_ = true;
     bool skip = !options_.accumulate && (node->is_accumulator() || !leads_on(*node));
     auto hooks = node->is_accumulator() ? static_cast<AccumulateGrad&>(*node).hooks_of_leaf() : node->hooks;
     // What retain_grad keeps is the gradient as all other hooks leave it, whenever they were added.
@@ -214,14 +234,15 @@ class Task {
     return false;
   }
 
-  uint64_t id_;
+  Count count_;
   BackwardOptions options_;
   std::vector<State> states_;
+  std::unordered_map<const Node*, uint32_t> slots_;  // of the first `found_` states, in a pass that is not alone
+  size_t found_ = 0;
   std::vector<bool> seen_;
   std::vector<NodeRef> roots_;
   Tensors results_;
   std::priority_queue<std::pair<uint64_t, uint32_t>> ready_;
-  bool nested_possible_ = false;
   std::vector<std::function<void()>> at_end_;
 };
 

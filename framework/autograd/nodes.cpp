@@ -1,11 +1,24 @@
 #include "framework/autograd/nodes.h"
 
+#include <array>
+#include <mutex>
+
 #include "framework/op/copy.h"
 
 namespace weir {
 namespace {
 
 std::atomic<uint64_t> next_sequence{1};
+
+// Held while a leaf's accumulator is looked up, made or ended: never while anything else is waited for.
+std::mutex accumulators;
+
+// Of a leaf whose gradient is added to: one of a few, so that passes to different leaves seldom wait for each other. Adding may ask for
+// Python's lock, which no thread holds that waits here: backward passes let it go.
+std::mutex& lock_of(const Tensor& leaf) {
+  static std::array<std::mutex, 64> locks;
+  return locks[std::hash<const void*>()(leaf.get()) / alignof(std::max_align_t) % locks.size()];
+}
 
 // A gradient laid out as the base is, so that the view's geometry picks the same elements in it.
 Meta grad_layout(const Meta& base) {
@@ -35,6 +48,7 @@ Node::Node() : sequence(next_sequence++) {}
 void Node::destroy(Node* n) {
   thread_local std::vector<Node*> doomed;
   thread_local bool running = false;
+  if (n->is_accumulator() && !static_cast<AccumulateGrad*>(n)->ends()) return;
   doomed.push_back(n);
   if (running) return;
   running = true;
@@ -48,8 +62,28 @@ void Node::destroy(Node* n) {
 
 AccumulateGrad::AccumulateGrad(const Tensor& t) : leaf(t) { metas = {t.meta()}; }
 
-AccumulateGrad::~AccumulateGrad() {
+NodeRef AccumulateGrad::of(const Tensor& leaf) {
+  std::lock_guard lock(accumulators);
+  Variable& v = variable(leaf);
+  if (Node* node = v.accumulator) {
+    int32_t refs = node->refs.load();
+    while (refs > 0 && !node->refs.compare_exchange_weak(refs, refs + 1)) {}
+    if (refs > 0) {
+      if (!(node->metas[0].sizes == leaf.sizes())) node->metas = {leaf.meta()};  // `set_` has given it another shape
+      return NodeRef(node);
+    }
+  }
+  NodeRef made(new AccumulateGrad(leaf));
+  v.accumulator = made.get();
+  return made;
+}
+
+// A reference seen to be the only one is not counted down (core/storage.h), but `of` may have made it two since.
+bool AccumulateGrad::ends() {
+  std::lock_guard lock(accumulators);
+  if (refs.load() > 1 && refs.fetch_sub(1) > 1) return false;
   if (Variable* v = variable_or_null(leaf); v && v->accumulator == this) v->accumulator = nullptr;
+  return true;
 }
 
 Tensors AccumulateGrad::apply(Tensors&& grads) {
@@ -58,6 +92,7 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
   if (before_accumulation) before_accumulation();
   check(leaf.is_batched() || !g.is_batched(), "vmap: a gradient that differs between examples cannot be added to the .grad of a tensor that they share. "
         "Ask for it by torch.func.grad or torch.autograd.grad");
+  std::unique_lock lock(lock_of(leaf));
   Variable& v = variable(leaf);
   if (v.grad) {
     if (mode.grad) v.grad = grad_ops.add(v.grad, g);
@@ -70,6 +105,7 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
     bool fits = dense ? same_layout(leaf.sizes(), g.strides(), leaf.strides()) : g.is_contiguous();
     v.grad = mode.grad ? g : sole && fits ? detach(g) : laid_out(g, dense ? leaf.meta() : Meta(leaf.sizes(), leaf.dtype()));
   }
+  lock.unlock();
   for (auto& hook : std::vector(v.post_accumulate)) hook.fn();
   return {};
 }

@@ -10,11 +10,14 @@ Geometry within(const Tensor& base, const Tensor& view);
 /// Asked before a gradient is added to a leaf's `.grad`; may raise. Set by the tracer's user.
 extern thread_local void (*before_accumulation)();
 
-/// Adds the gradient to a leaf's `.grad`.
+/// Adds the gradient to a leaf's `.grad`. Threads may record calls of one leaf, run backward passes to it and drop its graphs at once.
 struct AccumulateGrad : Node {
   Tensor leaf;
   explicit AccumulateGrad(const Tensor& t);
-  ~AccumulateGrad() override;
+  /// The leaf's one, made where none is alive.
+  static NodeRef of(const Tensor& leaf);
+  /// Gives up a reference that may be the last; false where `of` has handed out another one meanwhile.
+  bool ends();
   Tensors apply(Tensors&& grads) override;
   std::string name() const override { return "AccumulateGrad"; }
   bool is_accumulator() const override { return true; }

@@ -53,14 +53,7 @@ void set_requires_grad(const Tensor& t, bool on) {
 Edge gradient_edge(const Tensor& t) {
   if (NodeRef fn = grad_fn(t)) return {fn, variable(t).output_nr};
   if (!t.has_flag(kRequiresGrad)) return {};
-  Variable& v = variable(t);
-  if (v.accumulator) {
-    if (!(v.accumulator->metas[0].sizes == t.sizes())) v.accumulator->metas = {t.meta()};  // `set_` has given it another shape
-    return {NodeRef::share(v.accumulator), 0};
-  }
-  auto* node = new AccumulateGrad(t);
-  v.accumulator = node;
-  return {NodeRef(node), 0};
+  return {AccumulateGrad::of(t), 0};
 }
 
 void set_history(const Tensor& t, const NodeRef& node, uint32_t nr) {

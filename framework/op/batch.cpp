@@ -50,9 +50,9 @@ Tensor whole(const Tensor& t, const Axes& axes, const Dims& sizes) {
 Tensor whole(const Tensor& t, const Axes& axes) { return whole(t, axes, t.sizes()); }
 
 int64_t count(const Axes& axes) {
-  int64_t n = 1;
-  for (const BatchAxis& a : axes) n *= a.size;
-  return n;
+  Dims sizes;
+  for (const BatchAxis& a : axes) sizes.push(a.size);
+  return sizes.product();
 }
 
 // Whether these are axes of vmaps in force that were told this of random numbers.
@@ -281,8 +281,8 @@ class AtOnce {
     int64_t n = 1, step = t.strides()[lead];
     bool even = true;
     for (int i = lead; i >= 0; i--) {
-      even = even && (t.sizes()[i] == 1 || t.strides()[i] == n * step);
-      n *= t.sizes()[i];
+      even = even && (t.sizes()[i] == 1 || t.strides()[i] == checked_mul(n, step));
+      n = checked_mul(n, t.sizes()[i]);
     }
     sizes.push(n);
     strides.push(step);
@@ -412,8 +412,17 @@ void insert(Axes& axes, const BatchAxis& a) {
   if (at == axes.end() || at->level != a.level) axes.insert(at, a);
 }
 
+// What each example has: as much as lies behind the beginning of the last one.
+size_t bytes_of_each(const Storage& memory, const Axes& axes) {
+  int64_t last = 0;
+  for (const BatchAxis& a : axes) last = checked_add(last, checked_mul(std::max<int64_t>(a.size, 1) - 1, a.stride));
+  return size_t(std::max<int64_t>(int64_t(memory.bytes) - last, 0));
+}
+
 Tensor over(const Tensor& x, Axes axes, const Dims& sizes, const Dims& strides) {
-  StorageRef storage = axes.empty() ? memory_of(x) : batched_storage(x->storage->bytes, {memory_of(x), std::move(axes)});
+  StorageRef storage = memory_of(x);
+  const size_t bytes = bytes_of_each(*storage, axes);
+  if (!axes.empty()) storage = batched_storage(bytes, {storage, std::move(axes)});
   Tensor t = alias(std::move(storage), x.dtype(), sizes, strides, x->offset);
   t->flags |= x->flags & (kInference | kMarks | kNoVersion);
   return t;
@@ -451,10 +460,11 @@ Tensor unfilled_batch(const Meta& m, const Axes& axes) {
   int64_t elements = numel_of(m.sizes);
   if (!m.row_major() && elements) elements = checked_add(extent(m.sizes, m.strides).high, 1);
   Axes own = axes;
-  const Tensor memory = unfilled(Meta(Dims{checked_mul(elements, count(axes))}, m.dtype, m.device));
-  int64_t stride = elements * int64_t(size_of(m.dtype));
+  const int64_t examples = count(axes);
+  const Tensor memory = unfilled(Meta(Dims{checked_mul(elements, examples)}, m.dtype, m.device));
+  int64_t stride = checked_mul(elements, int64_t(size_of(m.dtype)));
   const int64_t bytes = stride;
-  for (size_t i = own.size(); i-- > 0; stride *= own[i].size) own[i].stride = stride;
+  for (size_t i = own.size(); i-- > 0; stride *= examples ? own[i].size : 1) own[i].stride = examples ? stride : 0;
   return alias(batched_storage(size_t(bytes), {memory->storage, std::move(own)}), m.dtype, m.sizes, m.row_major() ? contiguous_strides(m.sizes) : m.strides, 0);
 }
 
@@ -463,10 +473,10 @@ void run_batched(const OpType& type, Kernel kernel, const void* op, Inputs in, O
   for (const BatchAxis& a : batch_axes(Inputs(out.data(), out.size()))) insert(axes, a);
   const bool random = is_random(type);
   for (size_t i = 0; random && mode.axes && i < mode.axes->size(); i++) insert(axes, {(*mode.axes)[i].level, (*mode.axes)[i].size, 0});
+  if (count(axes) == 0) return;
   for (const Tensor& y : out) make_own(type, y, axes);
   for (int i : changed_inputs(type, op, in))
     if (in[i]) make_own(type, in[i], axes);
-  if (count(axes) == 0) return;
   AxesOfResults plain(nullptr);
   if (random && all_draw(Randomness::same, axes)) {
     check(!draws_by_inputs(type) || batch_axes(in).empty(), "Vmap does not currently support same randomness with a batched tensor input. Please file an issue");

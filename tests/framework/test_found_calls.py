@@ -3,6 +3,7 @@
 import numpy
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 V, M = torch.tensor([0.5, -1.0, 2.0]), torch.arange(12.0).reshape(3, 4)
@@ -122,14 +123,18 @@ CALLS = {
 }
 
 
+#: What is left of a value less itself is its rounding, here times 1 / sqrt(1e-5): whether multiply-adds are fused decides over it.
+ROUNDINGS_ALONE = {"norm over one value": 3e-3, "norm over one value, strided": 3e-3}
+
+
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.filterwarnings("ignore")
 def test_as_pytorch(name):
-    assert_same(CALLS[name], V, M, rtol=1e-6, order=1, what=name)
+    fused = weir.backends.cpu.get_cpu_capability() != "DEFAULT"
+    assert_same(CALLS[name], V, M, rtol=1e-6, atol=1e-5 if fused else ROUNDINGS_ALONE.get(name, 1e-5), order=1, what=name)
 
 
 def test_unique_elements_have_no_derivative(x=(1.0, 1.0, 2.0)):
-    import weir
     for t in (torch, weir):
         with pytest.raises(NotImplementedError):
             t.unique_consecutive(t.tensor(x, requires_grad=True)).sum().backward()

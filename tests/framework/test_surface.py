@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import os
 import pickle
 
 import numpy as np
@@ -17,7 +18,7 @@ import weir
 @pytest.mark.parametrize("call", [
     "t.cuda.is_available()", "t.cuda.device_count()", "t.cuda.memory_allocated()", "t.cuda.get_rng_state_all()",
     "t.accelerator.is_available()", "t.accelerator.current_accelerator()", "t.backends.cudnn.is_available()",
-    "t.backends.mps.is_available()", "t.backends.mkldnn.is_available()", "t.backends.cpu.get_cpu_capability()",
+    "t.backends.mps.is_available()", "t.backends.mkldnn.is_available()",
     "t.xpu.is_available()", "t.mps.is_available()", "t.cpu.device_count()", "t.version.cuda",
     "t.get_float32_matmul_precision()", "t.get_deterministic_debug_mode()", "t.distributed.is_initialized()",
     "t.jit.is_scripting()", "t.compiler.is_compiling()", "t.is_storage(1)", "t.typename(1)",
@@ -32,6 +33,11 @@ import weir
 def test_answers_as_pytorch(call):
     theirs, ours = (eval(call, {"t": t}) for t in (torch, weir))
     assert ours == (pytest.approx(theirs, abs=1e-6) if isinstance(theirs, list) and theirs and isinstance(theirs[0], float) else theirs)
+
+
+def test_the_instruction_set_is_told_as_pytorch_tells_it():
+    chosen = {"baseline": "DEFAULT", "avx2": "AVX2", "avx512": "AVX512"}.get(os.environ.get("WEIR_CPU_CAPABILITY"))
+    assert weir.backends.cpu.get_cpu_capability() == (chosen or torch.backends.cpu.get_cpu_capability())
 
 
 @pytest.mark.parametrize("use", [

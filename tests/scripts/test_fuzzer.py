@@ -69,7 +69,7 @@ def test_a_planted_fault_is_reported_and_the_rest_is_run(monkeypatch, fault, wor
         return made(number, *rest, **options)
 
     monkeypatch.setattr(fuzzer, "make", make)
-    failures = fuzzer.campaign(0, 30, "", 1, True)
+    failures = fuzzer.campaign(0, 30, "", 1)
     assert [number for number, _ in failures] == [7] and words in failures[0][1]
 
 
@@ -83,7 +83,7 @@ def test_a_hang_is_ended(monkeypatch, hang, waiting):
     monkeypatch.setattr(fuzzer, "MOST_SECONDS", 5)
     monkeypatch.setattr(fuzzer, "MOST_WAITING", waiting)
     monkeypatch.setattr(fuzzer, "make", lambda number, *rest, **options: hang() if number == 3 else None)
-    assert [number for number, problem in fuzzer.campaign(0, 6, "", 1, True) if "took more" in problem] == [3]
+    assert [number for number, problem in fuzzer.campaign(0, 6, "", 1) if "took more" in problem] == [3]
 
 
 def test_help_has_examples():

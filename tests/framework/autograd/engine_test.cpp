@@ -1,5 +1,7 @@
 #include "framework/autograd/engine.h"
 
+#include <thread>
+
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/functional.h"
@@ -38,6 +40,19 @@ TEST(Backward, AddsToTheGradientThatIsThere) {
   Tensor a = leaf({2});
   for (int i = 0; i < 3; i++) run_backward(total(a * 5.0));
   EXPECT_EQ(numbers(grad_of(a)), (Numbers{15}));
+}
+
+TEST(Backward, OfSeveralThreadsAddsToTheLeavesThatTheyShare) {
+  constexpr int kThreads = 4, kPasses = 500;
+  Tensor a = leaf({2, 3}), b = leaf({5, 7});
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; i++)
+    threads.emplace_back([=] {
+      for (int k = 0; k < kPasses; k++) run_backward(total((a * b) * 1.0 + a));
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(numbers(grad_of(a)), (Numbers{6.0 * kThreads * kPasses, 8.0 * kThreads * kPasses}));
+  EXPECT_EQ(numbers(grad_of(b)), (Numbers{2.0 * kThreads * kPasses, 3.0 * kThreads * kPasses}));
 }
 
 TEST(Backward, ReducesOverBroadcastAxesAndCasts) {

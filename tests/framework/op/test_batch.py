@@ -69,3 +69,29 @@ def test_a_batch_is_its_examples(name):
                 assert x.dtype == y.dtype and x.shape == y.shape, (name, chosen)
                 if "empty" not in name:
                     np.testing.assert_allclose(numbers(x), numbers(y), rtol=5e-4, atol=5e-5, err_msg=f"{name} {chosen}")
+
+
+@pytest.mark.parametrize("sizes", [(3, 0), (0, 3), (0, 0), (0, 2**62), (2**62, 0)])
+def test_axes_may_have_no_examples(sizes):
+    a, b = weir.zeros(1, 1).expand(sizes[0], 1), weir.zeros(1).expand(sizes[1])
+    both = weir.func.vmap(weir.func.vmap(lambda x, y: (x[0] * y + 1).cumsum(0).mul_(y), (None, 0)), (0, None))
+    assert both(a, b).shape == sizes
+
+
+def test_there_are_not_more_examples_than_63_bits_count():
+    a = weir.zeros(1).expand(2**40)
+    both = weir.func.vmap(weir.func.vmap(lambda x, y: x * y, (None, 0)), (0, None))
+    with pytest.raises(RuntimeError, match="overflow"):
+        both(a, a)
+    with pytest.raises(RuntimeError, match="overflow"):
+        weir.func.vmap(weir.func.vmap(lambda x, y: weir.zeros(0).add(x).add(y), (None, 0)), (0, None))(a, a)
+
+
+def test_places_in_memory_are_those_of_every_example():
+    x = weir.arange(12.0).reshape(3, 4)
+    window = weir.func.vmap(lambda row: row.as_strided((2,), (1,), 2) + 0)
+    assert window(x).tolist() == [[2, 3], [6, 7], [10, 11]]
+    for call in (lambda row: row.as_strided((2,), (1,), 4) + 0, lambda row: row.as_strided_scatter(weir.zeros(2), (2,), (1,), 4)):
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            weir.func.vmap(call)(x)
+    assert weir.func.vmap(lambda row: row.as_strided_scatter(weir.zeros(2), (2,), (1,), 1))(x).tolist()[2] == [8, 0, 0, 11]
