@@ -161,6 +161,17 @@ bool to_double(PyObject* o, double* out) {
   return true;
 }
 
+// Is an int from 2^63 on? OverflowError from 2^64 on. Source: c10::Scalar, which holds whole numbers from 2^63 to 2^64 - 1 as uint64.
+static bool is_large(PyObject* o, uint64_t* large) {
+  int overflow;
+  const int64_t i = PyLong_AsLongLongAndOverflow(o, &overflow);
+  if (i == -1 && PyErr_Occurred()) throw py::error_already_set();
+  if (overflow <= 0) return false;
+  *large = PyLong_AsUnsignedLongLong(o);
+  if (PyErr_Occurred()) throw py::error_already_set();
+  return true;
+}
+
 bool to_scalar(PyObject* o, Scalar* out) {
   if (PyBool_Check(o)) return *out = Scalar(o == Py_True), true;
   if (PyFloat_Check(o)) return *out = Scalar(PyFloat_AS_DOUBLE(o)), true;
@@ -173,27 +184,20 @@ bool to_scalar(PyObject* o, Scalar* out) {
     if (PyErr_Occurred()) throw py::error_already_set();
     return *out = Scalar(std::complex<double>(c.real, c.imag)), true;
   }
+  if (uint64_t large; PyLong_Check(o) && is_large(o, &large)) return *out = Scalar(double(large)), true;
   int64_t i;
   if (PyLong_Check(o) || PyIndex_Check(o)) return to_int(o, &i) && (*out = Scalar(i), true);
   double d;
   return is_number(o) && to_double(o, &d) && (*out = Scalar(d), true);
 }
 
-// Source: c10::Scalar, which holds whole numbers from 2^63 to 2^64 - 1 as uint64.
 Tensor number_operand(PyObject* o) {
   if (!is_number(o)) return {};
-  if (PyLong_Check(o)) {
-    int overflow;
-    const int64_t i = PyLong_AsLongLongAndOverflow(o, &overflow);
-    if (i == -1 && PyErr_Occurred()) throw py::error_already_set();
-    if (overflow > 0) {
-      const uint64_t large = PyLong_AsUnsignedLongLong(o);
-      if (PyErr_Occurred()) throw py::error_already_set();
-      Tensor t = empty(Meta({}, DType::uint64));
-      *t.data<uint64_t>() = large;
-      t->flags |= kWrappedNumber;
-      return t;
-    }
+  if (uint64_t large; PyLong_Check(o) && is_large(o, &large)) {
+    Tensor t = empty(Meta({}, DType::uint64));
+    *t.data<uint64_t>() = large;
+    t->flags |= kWrappedNumber;
+    return t;
   }
   Scalar s;
   return to_scalar(o, &s) ? wrapped_number(s) : Tensor();

@@ -221,7 +221,8 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
         if (type.out.history == OutHistory::refused) check_out_history(op_name(type), out[i], r[i]);
         check_out(type, out[i], r[i].meta(), in);
         // Source: PyTorch's transforms, and composites whose results are not of their input's shape, give a new shape rows before they copy into it.
-        const bool rows = type.module == Module::fft || (type.module != Module::linalg && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
+        const bool matrices = type.module == Module::linalg || type.layouts == Layouts::apart;
+        const bool rows = type.module == Module::fft || (!matrices && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
         if (rows && type.out.takes != Out::row) resize_out(out[i], r[i].sizes());
       }
       check(!inplace || type.out.takes != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),
@@ -321,13 +322,10 @@ Tensor resolved(const Tensor& t) {
   Tensor r = unmarked(t);
   for (auto [mark, op] : {std::pair(kConj, conj), std::pair(kNeg, neg)}) {
     if (!t.has_flag(mark)) continue;
-    Tensor out[1];
-    call_kernel_layer(*op, op->defaults.data(), std::array{r}, out);
     // As a clone: axes of size 1 keep their strides.
-    const Meta as_clone = with_strides({r.sizes(), r.dtype(), r.device()}, r);
-    if (!mode.recorder && !as_clone.row_major() && same_layout(r.sizes(), as_clone.strides, out[0].strides()))
-      set_geometry(out[0], r.sizes(), as_clone.strides, out[0]->offset);
-    r = out[0];
+    Tensor out = unfilled(with_strides({r.sizes(), r.dtype(), r.device()}, r));
+    call_kernel_layer(*op, op->defaults.data(), std::array{r}, &out);
+    r = out;
   }
   return r;
 }

@@ -5,12 +5,14 @@
 
 #include "framework/core/warn.h"
 #include "framework/op/copy.h"
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/counting.h"
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
+#include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -381,13 +383,23 @@ void check_written(const Tensor& number, DType t) {
   else check_written(item(number), t);
 }
 
+// The mask of elements that share memory: PyTorch's loop writes each where its own mask holds, and leaves it alone elsewhere.
+static Tensor shared_mask(const Tensor& x, const Tensor& mask) {
+  if (!repeats(x) || !(broadcast("masked_fill_", x.sizes(), mask.sizes()) == x.sizes())) return mask;
+  Dims shared;
+  for (int i = 0; i < x.ndim(); i++)
+    if (x.strides()[i] == 0) shared.push(i);
+  return fn::expand(fn::any(fn::expand(mask, x.sizes()), shared, true), x.sizes());
+}
+
 Tensor MaskedFill::compose(Inputs in) const {
   check(in[1].dtype() == DType::boolean, "masked_fill only supports boolean masks, but got mask with dtype ", name_of(in[1].dtype()));
   check(in[2].ndim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ", in[2].ndim(), " dimension(s).");
   check_written(in[2], in[0].dtype());
   check(!mode.grad || !in[2].has_flag(kRequiresGrad) || is_inexact(in[0].dtype()), "masked_fill: Autograd not support dtype: ", name_of(in[0].dtype()));
   // Row-major always, as PyTorch's.
-  return row_major_of(where(contiguous_of(in[1]), cast_to(in[2], in[0].dtype()), contiguous_of(in[0])));
+  const Tensor mask = over_itself ? shared_mask(in[0], in[1]) : in[1];
+  return row_major_of(where(contiguous_of(mask), cast_to(in[2], in[0].dtype()), contiguous_of(in[0])));
 }
 
 Tensor MaskedSelect::compose(Inputs in) const {

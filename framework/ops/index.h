@@ -130,6 +130,8 @@ struct MaskedFill : Op {
   static constexpr auto doc = "value where mask holds, input elsewhere; value does not change the dtype.";
   static constexpr OutRule out{Out::none};
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
+  bool over_itself = false;  // in place: elements that share memory are filled where the mask of any of them holds
+  void take_out(Inputs in, const Tensor& out) { over_itself = out == in[0]; }
   Tensor compose(Inputs in) const;
 };
 

@@ -96,6 +96,8 @@ struct OldCholesky : LinalgOp {
   static constexpr OutRule out{Out::cast};
   bool upper;
   static constexpr std::tuple fields{&OldCholesky::upper};
+  bool by_rows = false;  // an out= of another shape takes rows, as in PyTorch, which copies into it
+  void take_out(Inputs, const Tensor&) { by_rows = true; }
   Tensor compose(Inputs in) const;
 };
 struct CholeskySolve : LinalgOp {
@@ -105,6 +107,8 @@ struct CholeskySolve : LinalgOp {
   static constexpr OutRule out{Out::cast};
   bool upper;
   static constexpr std::tuple fields{&CholeskySolve::upper};
+  bool by_rows = false;  // an out= of another shape takes rows, as in PyTorch, which copies into it
+  void take_out(Inputs, const Tensor&) { by_rows = true; }
   Tensor compose(Inputs in) const;
 };
 struct SolveTriangular : LinalgOp {

@@ -1,4 +1,5 @@
-"""Ops on batched tensors, against the same ops on one example after the other: every op of PyTorch's op database, with samples of theirs."""
+"""Ops on batched tensors (framework/op/batch.cpp, framework/op/batch_at_once.cpp), against the same ops on one example after the other: every op of
+PyTorch's op database, with samples of theirs."""
 
 import numpy as np
 import pytest
