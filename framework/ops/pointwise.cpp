@@ -77,6 +77,7 @@ double largest_number(DType t) {
 
 void check_written(const Scalar& s, DType t) {
   check_fits(s, t);
+  check(t != DType::int64 || !s.is_real() || s.d < 0x1p63, "value cannot be converted to type int64_t without overflow");  // an int of that size is held as a real number
   const auto z = s.to_complex();
   if (is_inexact(t))
     for (double part : {z.real(), z.imag()})

@@ -8,6 +8,7 @@ from twins import assert_same
 
 #: Calls as text of `t`, the framework; NumPy is `np`, a shorthand `f` makes ones.
 CALLS = """
+t.sub(f(2),f(2),alpha=2**63) | t.sub(f(2),f(2),alpha=2**64) | F.hardtanh(f(2),2**63,2**63+9) | t.clamp(f(2),min=2**63) | t.full((2,),2**63,dtype=t.int64)
 t.randint(2.0,(2,)) | t.randint(True,(2,)) | t.randint(2,3) | t.randint(1,t.tensor([2])) | t.randint(np.int64(1),[np.int64(3)]) | t.randint(t.tensor(1),(2,))
 t.randint_like(f(2),True) | t.randint_like(f(2),2.0) | t.randint_like(f(2),None) | t.randint_like(f(2),t.tensor([1])) | t.randint_like(f(2),t.tensor(1))
 t.randint_like(f(2),2**70,5) | t.rand(2,requires_grad=2) | t.rand_like(f(2),pin_memory=2) | t.arange(2.,requires_grad=np.True_) | t.arange(2,pin_memory=None)

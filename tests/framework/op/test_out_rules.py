@@ -49,3 +49,19 @@ def test_an_operation_in_place_counts_as_a_write_where_nothing_changes():
 def test_transforms_give_a_new_shape_rows():
     for t in (torch, weir):
         assert t.fft.ifft2(t.ones(2, 3).t(), out=t.empty(0, dtype=t.complex64)).stride() == (2, 1)
+
+
+def test_decompositions_give_a_new_shape_the_layout_of_their_kind():
+    """Columns where PyTorch computes into out=, rows where it copies."""
+    for t in (torch, weir):
+        assert [o.stride() for o in t.qr(t.ones(3, 3), out=(t.empty(0), t.empty(0)))] == [(1, 3)] * 2
+        assert [o.stride() for o in t.triangular_solve(t.ones(3, 2), t.eye(3), out=(t.empty(0), t.empty(0)))] == [(1, 3)] * 2
+        assert t.cholesky(t.eye(3), out=t.empty(0)).stride() == (3, 1)
+        assert t.cholesky_solve(t.ones(3, 2), t.eye(3), out=t.empty(0)).stride() == (2, 1)
+
+
+def test_filling_elements_that_repeat_where_any_of_their_masks_holds():
+    for t in (torch, weir):
+        x, mask = t.zeros(2).expand(3, 2), t.tensor([[True, False], [False, False], [False, False]])
+        assert x.masked_fill_(mask, 5.0).tolist() == [[5, 0]] * 3
+        assert t.zeros(2).expand(3, 2).masked_fill(mask, 5.0).tolist() == [[5, 0], [0, 0], [0, 0]]
