@@ -33,7 +33,8 @@ def case(group: str, op: str, variant: str, inputs: list, args: list | None = No
     passed in order. `out` is the number of elements written, by default as many as the first input has.
     `bytes` counts each input once and the output once, unless `traffic` gives it; `reads` says that nearly all of it
     is read, where the bound is a faster one than a copy's. `mode`: fwd; bwd (the gradient
-    of the recorded call only); fwd_bwd (call, sum, backward); step (one optimizer step); derive (`op` names a function of `bench/derivatives.py`); import (a fresh interpreter imports the framework). `check`: values or shape.
+    of the recorded call only); fwd_bwd (call, sum, backward); step (one optimizer step); derive (`op` names a function of `bench/derivatives.py`); program
+    (one of `bench/plans.py`); import (a fresh interpreter imports the framework). `check`: values or shape.
     """
     count = sum(t["repeat"] for t in inputs)
     first = inputs[0] if inputs else tensor(0)

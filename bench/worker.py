@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import derivatives, inputs
+from . import derivatives, inputs, plans
 
 
 class FrameworkWorker:
@@ -33,7 +33,7 @@ class FrameworkWorker:
         """Makes the inputs of `case` from the arrays in `folder` and prepares the call."""
         self.case = case
         self.tensors = inputs.tensors(self.torch, case, Path(folder))
-        function = None if case["mode"] in ("import", "derive") else self._resolve(case["op"])
+        function = None if case["mode"] in ("import", "derive", "program") else self._resolve(case["op"])
         args = [self._argument(a) for a in case["args"]]
         kwargs = {name: self._argument(value) for name, value in case["kwargs"].items()}
         self.call = getattr(self, "_prepare_" + case["mode"])(function, args, kwargs)
@@ -98,6 +98,10 @@ class FrameworkWorker:
 
     def _prepare_derive(self, function, args, kwargs):
         return derivatives.by_name(self.case["op"])(self.torch), args, kwargs
+
+    def _prepare_program(self, function, args, kwargs):
+        count = kwargs["count"]
+        return plans.by_name(self.case["op"], self.torch, args, count), args[-count:], {}
 
     def _prepare_import(self, function, args, kwargs):
         """A fresh interpreter that imports the framework and ends."""
