@@ -291,3 +291,24 @@ def test_pictures_lie_channels_last_between_convolutions_only(channels_last):
     for got, expected in zip(graph(x), model(x)):
         assert got.stride() == expected.stride() and (got - expected).abs().max() <= 2e-6 * expected.abs().max()
     graph.plans[0].graph.check()
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_lines_and_volumes_take_what_follows_too(axes):
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[axes - 1](16, 16, 3, padding=1)
+            self.norm = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)[axes - 1](16)
+
+        def forward(self, x):
+            return (self.norm(self.conv(x)) + x).relu()
+
+    weir.manual_seed(0)
+    model, x = Block(), weir.randn(2, 16, *(9, 8, 7)[:axes])
+    for t in (model.norm.running_mean, model.norm.running_var):
+        nn.init.uniform_(t, 0.5, 2)
+    graph, expected = Forward(model.eval(), True), model(x)
+    got = graph(x)
+    assert ops(graph.plans[0]) == ["convolution_packed"] and got.stride() == expected.stride()
+    assert (got - expected).abs().max() <= 2e-6 * expected.abs().max()

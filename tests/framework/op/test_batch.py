@@ -72,6 +72,12 @@ def test_a_batch_is_its_examples(name):
                     np.testing.assert_allclose(numbers(x), numbers(y), rtol=5e-4, atol=5e-5, err_msg=f"{name} {chosen}")
 
 
+def test_nothing_is_not_computed_for_each_example():
+    """2^40 of them would take hours."""
+    x = weir.zeros(2, 0).expand(2**40, 2, 0)
+    assert weir.func.vmap(lambda x: weir.special.i0(x.double()).cumsum(0).sort(1)[0])(x).shape == (2**40, 2, 0)
+
+
 @pytest.mark.parametrize("sizes", [(3, 0), (0, 3), (0, 0), (0, 2**62), (2**62, 0)])
 def test_axes_may_have_no_examples(sizes):
     a, b = weir.zeros(1, 1).expand(sizes[0], 1), weir.zeros(1).expand(sizes[1])
