@@ -29,7 +29,7 @@ class BatchNorms {
 
   void take(int relu, Graph& r, std::vector<char>& keep) const {
     const Use& out = g_.nodes[relu].out[0];
-    if (!makes_temporary(g_, g_.nodes[relu], count_)) return;
+    if (!makes_temporary(g_, out, count_)) return;
     int norm = only_for(g_.nodes[relu].in[0], out), add = -1;
     Use other;
     if (norm >= 0 && is_plain_sum(g_.nodes[norm])) {

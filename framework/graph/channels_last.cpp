@@ -142,10 +142,7 @@ class ChannelsLast {
   // All results are the program's own, written whole and once, and the op looks at no memory but its inputs'.
   bool can_move(const Node& n) const {
     if (n.hidden || !n.type->infer || is_random(*n.type)) return false;  // numbers are drawn in the order of memory
-    return std::all_of(n.out.begin(), n.out.end(), [&](const Use& u) {
-      const int b = u.value < 0 ? -1 : g_.buffer_of(u);
-      return b >= 0 && g_.buffers[b].kind == Kind::temporary && count_[b] == 1 && covers(u, g_.buffers[b].bytes);
-    });
+    return std::all_of(n.out.begin(), n.out.end(), [&](const Use& u) { return makes_temporary(g_, u, count_); });
   }
 
   void stays(Node* n) {

@@ -31,7 +31,6 @@ class Packing {
       if (auto found = packers().find(g_.nodes[i].type); found != packers().end()) take(int(i), found->second);
     std::vector<int> same(r_.values.size());
     std::iota(same.begin(), same.end(), 0);
-    keep_.resize(r_.nodes.size(), true);
     return rebuilt(r_, keep_, same);
   }
 
@@ -115,7 +114,7 @@ class Packing {
     const std::vector<int>& readers = readers_[u.value];
     if (readers.size() != 1 || readers[0] < 0 || count_[g_.buffer_of(u)] != 1) return -1;
     const Node& n = g_.nodes[readers[0]];
-    if (!same_place(n.out[0], u) || !makes_temporary(g_, n, count_)) return -1;
+    if (!same_place(n.out[0], u) || !makes_temporary(g_, n.out[0], count_)) return -1;
     for (const Use& in : n.in)
       if (in.value == u.value && !same_place(in, u)) return -1;
     return readers[0];

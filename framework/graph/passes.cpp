@@ -28,9 +28,9 @@ bool same_place(const Use& a, const Use& b) {
   return a.meta.dtype == b.meta.dtype && a.meta.offset == b.meta.offset && a.meta.sizes == b.meta.sizes && a.meta.strides == b.meta.strides;
 }
 
-bool makes_temporary(const Graph& g, const Node& n, const std::vector<int>& versions) {
-  const int b = g.buffer_of(n.out[0]);
-  return g.buffers[b].kind == Kind::temporary && versions[b] == 1 && covers(n.out[0], g.buffers[b].bytes);
+bool makes_temporary(const Graph& g, const Use& result, const std::vector<int>& versions) {
+  const int b = result.value < 0 ? -1 : g.buffer_of(result);
+  return b >= 0 && g.buffers[b].kind == Kind::temporary && versions[b] == 1 && covers(result, g.buffers[b].bytes);
 }
 
 bool is(const Node& n, std::string_view name) { return n.type->signature->name == name; }

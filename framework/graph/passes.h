@@ -55,8 +55,8 @@ std::vector<int> versions(const Graph& g);
 std::vector<std::vector<int>> readers_of(const Graph& g);
 /// Same memory, same geometry, same dtype?
 bool same_place(const Use& a, const Use& b);
-/// Does the node make all of a temporary buffer, once, as its first result?
-bool makes_temporary(const Graph& g, const Node& n, const std::vector<int>& versions);
+/// Is a node's result all that a temporary buffer ever holds?
+bool makes_temporary(const Graph& g, const Use& result, const std::vector<int>& versions);
 bool is(const Node& n, std::string_view name);
 /// An attribute of a node's op, by name.
 template <class T> T attribute(const Node& n, std::string_view name) {
