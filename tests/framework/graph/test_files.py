@@ -138,6 +138,18 @@ def test_hostile_files_are_refused(tmp_path):
         refused(len(data).to_bytes(8, "little") + data + good[8 + size:])
 
 
+def test_an_argument_with_less_memory_than_the_file_says_is_refused(tmp_path):
+    """Its elements overlap by the strides that are given, which are 56 bytes of the 80 that the kernels read."""
+    program, x = PROGRAMS["attention"]()
+    program.eval().save(tmp_path / "good.weir", x)
+    good = (tmp_path / "good.weir").read_bytes()
+    layout = b'given = [[\\"int64\\", [2, 5], [5, 1], 0, 0]]'
+    assert good.count(layout) == 1
+    (tmp_path / "bad.weir").write_bytes(good.replace(layout, layout.replace(b"[5, 1]", b"[2, 1]")))
+    with pytest.raises(RuntimeError, match="80 bytes of an argument was given 56"):
+        nn.graph.load(tmp_path / "bad.weir")(x)
+
+
 def test_mutated_texts_never_end_the_process(tmp_path):
     """In a process of its own: a graph that passes the checks is run too, since its kernels believe it."""
     program, x = PROGRAMS["attention"]()
