@@ -31,12 +31,13 @@ class ChannelsLast {
 
  private:
   bool has_moved(const Use& u) const { return u.value >= 0 && u.value < int(moved_.size()) && moved_[u.value].n > 0; }
-  // Shows `u` all of its value, in the layout that the program gave it?
-  bool is_whole(const Use& u) const { return same_place(u, g_.nodes[g_.values[u.value].node].out[output_of(u.value)]); }
-  size_t output_of(int value) const {
+  // How the program's node made a value.
+  const Use& made(int value) const {
     const std::vector<Use>& out = g_.nodes[g_.values[value].node].out;
-    return std::find_if(out.begin(), out.end(), [&](const Use& u) { return u.value == value; }) - out.begin();
+    return *std::find_if(out.begin(), out.end(), [&](const Use& u) { return u.value == value; });
   }
+  // Shows `u` all of its value, in the layout that the program gave it?
+  bool is_whole(const Use& u) const { return same_place(u, made(u.value)); }
   Use as_it_is(Use u) const {
     if (has_moved(u)) u.meta.strides = moved_[u.value];
     return u;
@@ -48,7 +49,6 @@ class ChannelsLast {
     u.value = back_[u.value];
     return u;
   }
-  const Use& made(int value) const { return g_.nodes[g_.values[value].node].out[output_of(value)]; }
 
   // A copy of `from` that looks like `to`; its value.
   int copy(const Use& from, const Meta& to) {
@@ -70,16 +70,9 @@ class ChannelsLast {
   bool is_start(const Node& n) const {
     auto found = packers().find(n.type);
     if (found == packers().end() || !can_move(n) || (n.in[0].meta.sizes.n != 4 && n.in[0].meta.sizes.n != 5)) return false;
-    const Use& weight = n.in[found->second.input];
-    if (weight.value < 0 || g_.buffers[g_.buffer_of(weight)].kind != Kind::constant) return false;
-    return found->second.fits(n.op.data(), inputs_of(n), symbolic(n.out[0].meta));
+    return is_constant(g_, n.in[found->second.input]) && found->second.fits(n.op.data(), symbolic_inputs(n), symbolic(n.out[0].meta));
   }
   bool is_follower(const Node& n) const { return can_move(n) && (n.type->layouts != Layouts::row_major || elementwise(*n.type)); }
-  static Tensors inputs_of(const Node& n) {
-    Tensors in;
-    for (const Use& u : n.in) in.push_back(u.value < 0 ? Tensor() : symbolic(u.meta));
-    return in;
-  }
 
   // Which values another convolution takes, as they are or through what follows: for one convolution alone nothing would be gained.
   void look_ahead() {
@@ -97,7 +90,7 @@ class ChannelsLast {
     if (!start_[&n - g_.nodes.data()] || !(taken_[n.out[0].value] || has_moved(n.in[0]))) return false;
     Meta to = n.in[0].meta;
     to.strides = channels_last_strides(to.sizes);
-    Tensors in = inputs_of(n);
+    Tensors in = symbolic_inputs(n);
     in[0] = symbolic(to);
     if (!moves(n, in, now)) return false;
     for (size_t k = 1; k < n.in.size(); k++) now->in[k] = as_it_was(n.in[k]);

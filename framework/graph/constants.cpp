@@ -18,7 +18,7 @@ Graph with_constants_folded(const Graph& g, bool large) {
     size_t most = kMostBytes, read = 0, made = 0;
     for (const Use& u : n.in) {
       if (u.value < 0) continue;
-      known = known && r.buffers[r.buffer_of(u)].kind == Kind::constant;
+      known = known && is_constant(r, u);
       read += r.buffers[r.buffer_of(u)].bytes;
     }
     for (const Use& u : n.out) made += r.buffers[r.buffer_of(u)].bytes;
@@ -32,12 +32,8 @@ Graph with_constants_folded(const Graph& g, bool large) {
     Tensors in, out;
     for (const Use& u : n.out) out.push_back(tensor_over(new_storage(r.buffers[r.buffer_of(u)].bytes), u));
     for (const Use& u : n.in) {
-      if (u.value < 0) {
-        in.push_back(u.blank ? tensor_over(out[0]->storage, u) : Tensor());
-        continue;
-      }
-      const StorageRef& s = r.buffers[r.buffer_of(u)].storage;  // symbolic, where the traced program wrote into it later
-      in.push_back(tensor_over(borrow_storage(s->data, s->bytes, [](void*) {}, nullptr), u));
+      if (u.value >= 0) in.push_back(constant_of(r, u));
+      else in.push_back(u.blank ? tensor_over(out[0]->storage, u) : Tensor());
     }
     run_cpu_kernel(*n.type, n.op.data(), in, out);
     for (size_t k = 0; k < n.out.size(); k++) {

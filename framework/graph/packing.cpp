@@ -43,25 +43,17 @@ class Packing {
     std::vector<int> nodes;
   };
 
-  bool constant(const Use& u) const { return u.value < 0 || g_.buffers[g_.buffer_of(u)].kind == Kind::constant; }
-  Tensor known(const Use& u) const {
-    if (u.value < 0) return {};
-    const StorageRef& s = g_.buffers[g_.buffer_of(u)].storage;
-    return tensor_over(borrow_storage(s->data, s->bytes, [](void*) {}, nullptr), u);
-  }
-
   void take(int i, const Packer& packer) {
     const Node& n = g_.nodes[i];
-    if (n.in[packer.input].value < 0 || !constant(n.in[packer.input])) return;
-    Tensors in;
-    for (const Use& u : n.in) in.push_back(u.value < 0 ? Tensor() : symbolic(u.meta));
-    in[packer.input] = known(n.in[packer.input]);
-    Behind behind{{}, {}, n.out[0], {}};
-    if (tails_) behind = behind_of(i);
-    Packed packed = packer.pack(n.op.data(), in, symbolic(n.out[0].meta), behind.tail);
+    if (!is_constant(g_, n.in[packer.input])) return;
+    Tensors in = symbolic_inputs(n);
+    in[packer.input] = constant_of(g_, n.in[packer.input]);
+    const Tensor out = symbolic(n.out[0].meta);
+    Behind behind = tails_ ? behind_of(i) : nothing_behind(i);
+    Packed packed = packer.pack(n.op.data(), in, out, behind.tail);
     if (!packed.type && behind.tail) {
-      behind = Behind{{}, {}, n.out[0], {}};
-      packed = packer.pack(n.op.data(), in, symbolic(n.out[0].meta), {});
+      behind = nothing_behind(i);
+      packed = packer.pack(n.op.data(), in, out, behind.tail);
     }
     if (!packed.type) return;
     Node& to = r_.nodes[i];
@@ -79,8 +71,9 @@ class Packing {
     return use_of(int(r_.values.size()) - 1, t);
   }
 
+  Behind nothing_behind(int i) const { return {{}, {}, g_.nodes[i].out[0], {}}; }
   Behind behind_of(int i) const {
-    Behind b{{}, {}, g_.nodes[i].out[0], {}};
+    Behind b = nothing_behind(i);
     int next = only_reader(b.out);
     auto step = [&](int node) {
       b.nodes.push_back(node);
@@ -89,7 +82,7 @@ class Packing {
     };
     if (next >= 0 && is_norm_of(next, b.out)) {
       const Node& norm = g_.nodes[next];
-      for (int k = 1; k <= 4; k++) b.tail.norm.push_back(known(norm.in[k]));
+      for (int k = 1; k <= 4; k++) b.tail.norm.push_back(norm.in[k].value < 0 ? Tensor() : constant_of(g_, norm.in[k]));
       b.tail.eps = attribute<double>(norm, "eps");
       step(next);
     }
@@ -122,9 +115,9 @@ class Packing {
 
   bool is_norm_of(int node, const Use& u) const {
     const Node& n = g_.nodes[node];
-    if (!is(n, "batch_norm_forward") || attribute<bool>(n, "training") || n.in[0].value != u.value || n.in[3].value < 0 || n.in[4].value < 0) return false;
-    for (int k = 1; k <= 4; k++)
-      if (!constant(n.in[k])) return false;
+    if (!is(n, "batch_norm_forward") || attribute<bool>(n, "training") || n.in[0].value != u.value || !is_constant(g_, n.in[3]) || !is_constant(g_, n.in[4])) return false;
+    for (int k : {1, 2})
+      if (n.in[k].value >= 0 && !is_constant(g_, n.in[k])) return false;
     for (size_t k = 1; k < n.out.size(); k++)
       if (!readers_[n.out[k].value].empty()) return false;
     return true;

@@ -33,6 +33,19 @@ bool makes_temporary(const Graph& g, const Use& result, const std::vector<int>& 
   return b >= 0 && g.buffers[b].kind == Kind::temporary && versions[b] == 1 && covers(result, g.buffers[b].bytes);
 }
 
+bool is_constant(const Graph& g, const Use& u) { return u.value >= 0 && g.buffers[g.buffer_of(u)].kind == Kind::constant; }
+
+Tensor constant_of(const Graph& g, const Use& u) {
+  const StorageRef& s = g.buffers[g.buffer_of(u)].storage;
+  return tensor_over(borrow_storage(s->data, s->bytes, [](void*) {}, nullptr), u);
+}
+
+Tensors symbolic_inputs(const Node& n) {
+  Tensors in;
+  for (const Use& u : n.in) in.push_back(u.value < 0 ? Tensor() : symbolic(u.meta));
+  return in;
+}
+
 bool is(const Node& n, std::string_view name) { return n.type->signature->name == name; }
 
 bool is_plain_sum(const Node& n) {

@@ -57,6 +57,12 @@ std::vector<std::vector<int>> readers_of(const Graph& g);
 bool same_place(const Use& a, const Use& b);
 /// Is a node's result all that a temporary buffer ever holds?
 bool makes_temporary(const Graph& g, const Use& result, const std::vector<int>& versions);
+/// Is what `u` shows there before the program starts, and never changed?
+bool is_constant(const Graph& g, const Use& u);
+/// A constant's numbers. Its storage may be symbolic, where the traced program wrote into it later; this one's is not.
+Tensor constant_of(const Graph& g, const Use& u);
+/// A node's inputs without values.
+Tensors symbolic_inputs(const Node& n);
 bool is(const Node& n, std::string_view name);
 /// An attribute of a node's op, by name.
 template <class T> T attribute(const Node& n, std::string_view name) {

@@ -21,10 +21,10 @@ inline std::vector<double> inverse_deviation(std::vector<double> variance, doubl
   return variance;
 }
 
-/// Scale and shift. Each step is rounded as PyTorch rounds it: of one value, where x is the mean, the digits lost here are all there is.
+/// Each step is rounded as PyTorch rounds it: of one value, where x is the mean, the digits lost here are all there is.
 template <class A>
-std::pair<std::vector<A>, std::vector<A>> affine(const std::vector<double>& mean, const std::vector<double>& invstd, const std::vector<double>& weight,
-                                                 const std::vector<double>& bias) {
+std::pair<std::vector<A>, std::vector<A>> scale_and_shift(const std::vector<double>& mean, const std::vector<double>& invstd, const std::vector<double>& weight,
+                                                          const std::vector<double>& bias) {
   std::vector<A> scale(mean.size()), shift(mean.size());
   for (size_t c = 0; c < mean.size(); c++) {
     scale[c] = A(double(A(invstd[c])) * double(A(weight[c])));

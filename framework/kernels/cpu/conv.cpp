@@ -385,8 +385,8 @@ Tensor row_of(const std::vector<float>& v) {
 Then folded(const Tail& tail, int64_t channels) {
   Then then{Tensor(), Tensor(), tail.other, tail.relu};
   if (tail.norm.empty()) return then;
-  const auto [scale, shift] = affine<float>(numbers(tail.norm[2], channels, 0), inverse_deviation(numbers(tail.norm[3], channels, 1), tail.eps),
-                                            numbers(tail.norm[0], channels, 1), numbers(tail.norm[1], channels, 0));
+  const auto [scale, shift] = scale_and_shift<float>(numbers(tail.norm[2], channels, 0), inverse_deviation(numbers(tail.norm[3], channels, 1), tail.eps),
+                                                     numbers(tail.norm[0], channels, 1), numbers(tail.norm[1], channels, 0));
   then.scale = row_of(scale), then.shift = row_of(shift);
   return then;
 }

@@ -179,7 +179,7 @@ void normalise(const Tensor& x, Inputs in, const std::vector<double>& mean, cons
   Planes p(x);
   const int64_t C = p.channels;
   const std::vector<double> offset = numbers(in[2], C, 0);
-  const auto [a, b] = affine<A>(mean, invstd, numbers(in[1], C, 1), offset);
+  const auto [a, b] = scale_and_shift<A>(mean, invstd, numbers(in[1], C, 1), offset);
   const A *pa = a.data(), *pb = b.data();
   auto map = [&](auto affine) {
     T* to = out.data<T>();
