@@ -69,10 +69,12 @@ ALL = {f.__name__: f for f in (mlp_step, chain, rms_norm, softmax, residual_bloc
 def by_name(name: str, t, args: list, count: int):
     """The program of that name over the first of `args`, a function of the last `count`. Raises KeyError for none."""
     program, optimizer = ALL[name](t, args[:-count])
+    if optimizer is None:
+        program = t.no_grad()(program)
     if hasattr(t.nn, "Graph"):
         return _plan(t, program, optimizer)
     if optimizer is None:
-        return t.no_grad()(program)
+        return program
 
     def step(*given):
         optimizer.zero_grad()
@@ -92,8 +94,5 @@ def _plan(t, program, optimizer):
                 self.add_optimizer(optimizer)
 
         def build(self, *given):
-            if optimizer is not None:
-                return program(*given)
-            with t.no_grad():
-                return program(*given)
+            return program(*given)
     return Plan()
