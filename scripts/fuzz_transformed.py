@@ -2,9 +2,11 @@
 
 
 def tried(f):
-    """What f gives, or nothing where it refuses: what a program does that goes on."""
+    """What f gives, or nothing where it refuses: what a program does that goes on. An error that was half set is for the fuzzer to see."""
     try:
         return f()
+    except SystemError:
+        raise
     except Exception:
         return None
 
