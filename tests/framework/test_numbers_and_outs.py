@@ -49,6 +49,15 @@ def test_numbers_beyond_a_dtype(name, dtype):
         assert theirs is None or issubclass(ours, theirs) or issubclass(theirs, ours), (v, theirs, ours)
 
 
+@pytest.mark.parametrize("name", [name for name, text in NUMBERS.items() if name != "pad" and any(word in text for word in ("alpha", "beta", "value"))])
+def test_whole_numbers_that_only_an_unsigned_one_holds(name):
+    for v in (2**63, 2**64 - 1, 2**64, -2**63 - 1):
+        for dtype in ("float32", "bfloat16"):
+            theirs, ours = (_kind(t, NUMBERS[name], x=t.ones(3).to(getattr(t, dtype)), m=t.ones(3, 3).to(getattr(t, dtype)), b=t.ones(3, 3, 3).to(getattr(t, dtype)), v=v)
+                            for t in (torch, weir))
+            assert theirs == ours, (v, dtype)
+
+
 #: Where a number is asked for and a tensor given. PyTorch's parser takes one of one element and any axes only where the parameter is a
 #: symbolic integer.
 STANDS = ["t.squeeze(x, i)", "t.squeeze_copy(x, i)", "x.sum(i)", "x.mean(i)", "t.all(x, i)", "t.any(x, i)", "x.amax(i)", "x.logsumexp(i)",

@@ -207,3 +207,14 @@ def test_gradients_after_writing_into_a_composite_s_result():
         y.square().sum().backward()
         return x.grad.tolist()
     assert slopes(weir) == slopes(torch)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64"])
+@pytest.mark.parametrize("place", [0, 1, 39])
+@pytest.mark.filterwarnings("ignore")
+def test_shared_memory_is_filled_where_any_mask_holds(dtype, place):
+    def filled(t):
+        x, mask = t.zeros(4, 1, dtype=getattr(t, dtype)).expand(4, 40), t.zeros(4, 40, dtype=t.bool)
+        mask[2, place] = True
+        return x.masked_fill_(mask, 5).tolist(), t.zeros(40).fill_(1)[:1].expand(3).masked_fill_(t.tensor([True, False, False]), 2).tolist()
+    assert filled(weir) == filled(torch)
