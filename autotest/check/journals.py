@@ -42,6 +42,12 @@ def faults(expected: Journal, got: Journal) -> list[Fault]:
     return list(found.values())
 
 
+def differing(expected: Journal, got: Journal) -> list[Fault]:
+    """Every entry of both in which two journals differ by more than their numbers may drift."""
+    answers = got.by_label()
+    return [fault for position, e in enumerate(expected.entries) if e.label in answers and (fault := _entry(position, e, answers[e.label]))]
+
+
 def _by_numbers(raised: Raised) -> bool:
     """Whether an exception says that a number came out too large, or zero: after many steps that is for rounding to say."""
     return "ArithmeticError" in raised.names or "without overflow" in raised.message

@@ -7,13 +7,15 @@ from functools import partial
 
 import numpy as np
 import torch
+from torch.overrides import TorchFunctionMode
 
 from ..cases.case import Case, Decoder, TensorSpec, gradient_inputs, leaves
 from ..cases.dtypes import EPSILON
 from ..cases.layout import is_plain, plain
-from ..cases.objects import ModuleCase
+from ..cases.objects import ModuleCase, OptimizerCase
 from ..cases.protocol import Item
 from ..cases.values import flatten
+from ..check import journals
 from ..check.properties import ANYTHING, Fault
 from ..check.reference import in_single, poisoned, promoted
 from ..check.tolerance import close
@@ -29,7 +31,8 @@ def wavers(item: Item) -> list[Fault]:
     kind = kind_of(item)
     found = _breaks(item)
     found += (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
-             + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
+             + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item)
+             + _heeds_size(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item))
     for fill in (0.0, 7.5, float("nan")):
         found += _differs_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)])
     return found + _in_out(item, found)
@@ -227,6 +230,30 @@ def _heeds_company(kind, item: Item) -> list[Fault]:
         faults = [] if got.raised else kind.faults(item, got)
         found += faults if all(fault.property == "gradient" for fault in faults) else []
     return found
+
+
+def _heeds_size(kind, item: Item) -> list[Fault]:
+    """What an optimizer comes to where all its sums of halves are taken by the loop over vectors. The one over single elements, which takes
+    small parameters and the ends of large ones, rounds the products too."""
+    if not isinstance(item.case, OptimizerCase):
+        return []
+    with _SumsByVectors():
+        got = kind.observe(torch, item)
+    return kind.faults(item, got) + journals.differing(item.expected, got)
+
+
+class _SumsByVectors(TorchFunctionMode):
+    """Takes `x + alpha y` of halves in the company of as many further elements as a vector has."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        name, alpha = getattr(func, "__name__", ""), (kwargs or {}).get("alpha")
+        x, y = (*args, None, None)[:2]
+        halves = isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor) and x.shape == y.shape and x.dtype == y.dtype in (torch.float16, torch.bfloat16)
+        if name.rstrip("_") not in ("add", "sub") or alpha is None or not halves:
+            return func(*args, **(kwargs or {}))
+        x_more, y_more = (torch.cat([t.reshape(-1), t.new_zeros(_COMPANY + 1)]) for t in (x, y))
+        result = getattr(x_more, name.rstrip("_"))(y_more, alpha=alpha)[:x.numel()].reshape(x.shape)
+        return x.copy_(result) if name.endswith("_") else result
 
 
 def _reads_by_other_strides(kind, item: Item) -> list[Fault]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from weir_autotest.cases import dtypes
 from weir_autotest.cases.case import Case, TensorSpec, row_major, tensors_of
-from weir_autotest.cases.objects import ModuleCase
+from weir_autotest.cases.objects import ModuleCase, OptimizerCase
 from weir_autotest.cases.target import Target
 from weir_autotest.generate import arguments
 from weir_autotest.generate.arguments import make
@@ -165,6 +165,15 @@ def test_a_module_whose_loops_disagree_wavers(name, wavering):
     case = ModuleCase(inputs=(TensorSpec(0, "float32", (40,), (1,), 0, 0, True),), storages=[("float32", numbers.tobytes())])
     found = wavers(expect(Target(f"torch.nn.{name}", [f"nn.{name}"]), case))
     assert any(fault.property == "gradient" for fault in found) == wavering
+
+
+@pytest.mark.parametrize("dtype, wavering", [("float16", True), ("float32", False)])
+def test_an_optimizer_whose_loops_disagree_wavers(dtype, wavering):
+    """0.1 * 7 - 0.6997: of halves the loop over single elements rounds the product first, and nothing is left."""
+    storages = [(dtype, np.array([number], dtype).tobytes()) for number in (7, -0.69970703)]
+    p, grad = (TensorSpec(i, dtype, (1,), (1,), 0, i, i == 0) for i in range(2))
+    case = OptimizerCase([{"params": [p]}], {"lr": 1e4, "weight_decay": 0.1}, [[grad]], storages=storages)
+    assert bool(wavers(expect(Target("torch.optim.SGD", ["optim.SGD"]), case))) == wavering
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float16"])
