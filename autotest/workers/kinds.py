@@ -65,7 +65,9 @@ class CallKind:
         else:
             double = is_double(item.case)
             # One element's rounding shows in one run of many; the runs of a whole row show it in few.
-            cases = [nudged(item.case, rng) for _ in range(DOUBLES if double or item.pointwise else PERTURBATIONS)]
+            # So it does in a decomposition whose pivots, or the order of whose values, the last bit decides.
+            many = double or item.pointwise or item.decomposes
+            cases = [nudged(item.case, rng) for _ in range(DOUBLES if many else PERTURBATIONS)]
             if double:
                 narrow = demoted(item.case)
                 cases += [narrow] + [nudged(narrow, rng) for _ in range(DOUBLES - 1)]
