@@ -283,6 +283,25 @@ void warn_of_complex_truth(const Tensor& out, Inputs in) {
   }
 }
 
+// The last step of a call, whose results are given or made here.
+void compute(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, bool given) {
+  const int n = type.signature->num_outputs;
+  if (given) return call_with_outputs(type, op, in, out, metas, n);
+  for (int i = 0; i < n; i++) {
+    out[i] = unfilled(metas[i]);
+    if (mode.inference) out[i]->flags |= kInference;
+  }
+  run_kernel(type, op, in, out, n);
+}
+
+void compute_rounded(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, bool given) {
+  const std::byte* bytes = static_cast<const std::byte*>(op);
+  std::vector<std::byte> own(bytes, bytes + type.size);
+  Tensors inputs(in.begin(), in.end());
+  type.round(own.data(), inputs, metas[0]);
+  compute(type, own.data(), inputs, out, metas, given);
+}
+
 void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (type.geometry) return call_view(type, op, in, out);
   Meta metas[kMaxOutputs];
@@ -301,13 +320,9 @@ void call_kernel_layer(const OpType& type, const void* op, Inputs in, Tensor* ou
     else
       for (int i = 0; i < n; i++)
         if (out[i] && !takes_nothing(type, i, out[i], metas)) check_out(type, out[i], metas[i], in);
-    return call_with_outputs(type, op, in, out, metas, n);
   }
-  for (int i = 0; i < n; i++) {
-    out[i] = unfilled(metas[i]);
-    if (mode.inference) out[i]->flags |= kInference;
-  }
-  run_kernel(type, op, in, out, n);
+  if (type.rounds && type.rounds(op, in, metas[0])) [[unlikely]] return compute_rounded(type, op, in, out, metas, given);
+  compute(type, op, in, out, metas, given);
 }
 
 Tensor unmarked(const Tensor& t) {

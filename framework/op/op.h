@@ -109,6 +109,7 @@ struct CallRule {
   bool only_numbers = false;  // takes "Tensor | Number" without one tensor among them
   bool numpy_names = true;    // takes axis=, keepdims= and the like, as all but PyTorch's Python functions do
   bool keepdim_alone = true, out_alone = true;  // takes keepdim=, and out=, without dim; else they belong to PyTorch's other overload
+  bool scalars = false;       // its float parameters are c10::Scalars in PyTorch, which hold no whole number beyond 64 bits
 };
 
 /// The strides of inputs and results that a kernel takes.
@@ -161,6 +162,8 @@ struct OpType {
   Tensors (*vjp)(const void* op, const Saved& s, const Tensor& dy);
   Kernel* kernels;
   void (*construct)(void* op);
+  bool (*rounds)(const void* op, Inputs in, const Meta& result);     // whether `round` changes anything
+  void (*round)(void* op, Tensors& in, const Meta& result);          // makes its numbers and inputs what PyTorch's kernels see of them
   void (*take_out)(void* op, Inputs in, const Tensor& out);  // what the op makes of an out= before it computes: refuses it, or warns as PyTorch does
   std::array<Field, kMaxParams> fields;  // by parameter; inputs have no field
   // filled at registration
@@ -248,6 +251,10 @@ template <class T> OpType make_op_type() {
       if constexpr (std::is_same_v<decltype(r), Tensor>) return {std::move(r)};
       else return r;
     };
+  if constexpr (requires(T& op, Tensors& in, const Meta& result) { op.round(in, result); }) {
+    t.rounds = [](const void* p, Inputs in, const Meta& result) { return static_cast<const T*>(p)->rounds(in, result); };
+    t.round = [](void* p, Tensors& in, const Meta& result) { static_cast<T*>(p)->round(in, result); };
+  }
   if constexpr (requires(T& op, Inputs in, const Tensor& out) { op.take_out(in, out); })
     t.take_out = [](void* p, Inputs in, const Tensor& out) { static_cast<T*>(p)->take_out(in, out); };
   const T probe{};

@@ -4,6 +4,9 @@
 
 namespace weir {
 
+/// Whether a factor loses digits beside halves. Source: PyTorch's sums, which hold it in the dtype they add in, and round nothing else on the way.
+inline bool rounds_factor(const Scalar& alpha, DType t) { return alpha.is_real() && is_reduced(t) && rounded(alpha.d, t) != alpha.d; }
+
 struct Add : Pointwise<Add, Rule::promote> {
   static constexpr Signature signature = "add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "input + alpha * other.";
@@ -11,6 +14,8 @@ struct Add : Pointwise<Add, Rule::promote> {
   Scalar alpha;
   static constexpr std::tuple fields{&Add::alpha};
   Meta infer(Inputs in) const;
+  bool rounds(Inputs, const Meta& result) const { return rounds_factor(alpha, result.dtype); }
+  void round(Tensors&, const Meta& result) { alpha = Scalar(rounded(alpha.d, result.dtype)); }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -21,6 +26,8 @@ struct Sub : Pointwise<Sub, Rule::promote> {
   Scalar alpha;
   static constexpr std::tuple fields{&Sub::alpha};
   Meta infer(Inputs in) const;
+  bool rounds(Inputs, const Meta& result) const { return rounds_factor(alpha, result.dtype); }
+  void round(Tensors&, const Meta& result) { alpha = Scalar(rounded(alpha.d, result.dtype)); }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/core/layout.h"
+#include "framework/ops/create.h"
 
 namespace weir {
 namespace {
@@ -110,6 +111,27 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
     if (x == 1) x = y;
   }
   return out;
+}
+
+double rounded(double x, DType t) { return t == DType::float16 ? double(Half(float(x))) : double(float(BFloat16(float(x)))); }
+
+bool mixes_halves(Inputs in) {
+  if (in[0].dtype() == in[1].dtype()) return false;
+  const DType t = result_type(in);
+  if (!is_reduced(t)) return false;
+  for (const Tensor& x : in) {
+    if (x.dtype() == t) continue;
+    if (!x.has_flag(kWrappedNumber) || x.is_meta()) return true;
+    const double number = item(x).to_double();
+    if (rounded(number, t) != number) return true;
+  }
+  return false;
+}
+
+void make_halves(Tensors& in) {
+  GradMode off(false);
+  const DType t = result_type(in);
+  for (Tensor& x : in) x = cast_to(x, t);
 }
 
 DType compute_dtype(const char* op, Rule rule, Inputs in) {

@@ -36,6 +36,13 @@ template <class T> void check_held(Held how, const std::optional<T>& x, DType t)
   if (x) check_held(how, *x, t);
 }
 
+/// `x` as a number of dtype `t`, which is float16 or bfloat16.
+double rounded(double x, DType t);
+/// Comparisons see operands of one dtype. Source: PyTorch's TensorIterator, which casts them to halves where one of them is of halves; arithmetic
+/// takes a number beside halves with all its digits. Whether that changes one of the operands, and what they are then.
+bool mixes_halves(Inputs in);
+void make_halves(Tensors& in);
+
 DType default_dtype();
 void set_default_dtype(DType t);
 
@@ -53,6 +60,8 @@ struct Pointwise : Op {
   static constexpr Rule rule = kRule;
   static constexpr GradientRule gradient{.exists = kRule != Rule::compare && kRule != Rule::predicate && kRule != Rule::integral};
   static constexpr Held held = Held::any;
+  bool rounds(Inputs in, const Meta&) const requires(kRule == Rule::compare) { return mixes_halves(in); }
+  void round(Tensors& in, const Meta&) requires(kRule == Rule::compare) { make_halves(in); }
   Meta infer(Inputs in) const {
     const Meta m = pointwise_meta(Self::signature.name.data(), kRule, in);
     if constexpr (Self::held != Held::any)

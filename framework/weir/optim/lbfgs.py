@@ -6,7 +6,7 @@ from .optimizer import Optimizer
 
 def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
     """Where the cubic through two points with these slopes is least, within bounds; their middle where it has no minimum."""
-    low, high = bounds if bounds is not None else (min(x1, x2), max(x1, x2))
+    low, high = bounds if bounds is not None else (x1, x2) if x1 <= x2 else (x2, x1)
     d1 = g1 + g2 - 3 * (f1 - f2) / (x1 - x2)
     square = d1**2 - g1 * g2
     if not square >= 0:  # or NaN

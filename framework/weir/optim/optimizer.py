@@ -423,8 +423,8 @@ def move(p, direction, rate) -> None:
         p.add_(direction, alpha=-rate)
     elif rate.requires_grad:
         p.sub_(direction * rate)
-    else:  # rounds once, as the line for numbers does
-        p.addcmul_(direction, _exact(-rate, p))
+    else:  # rounds the rate, and then once, as the line for numbers does
+        p.addcmul_(direction, _exact(-rate, p).to(p.dtype) if wider(p) is not p else _exact(-rate, p))
 
 
 def quotient(p, numerator, denominator, rate) -> None:
