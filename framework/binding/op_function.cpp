@@ -250,6 +250,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       }
       continue;
     }
+    if (Scalar held; type.calling.scalars && p.ty == Ty::f64 && PyLong_Check(o)) to_scalar(o, &held);  // OverflowError
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
   }
   settle_large_numbers(c.inputs.all());

@@ -16,6 +16,7 @@ struct Relu : Pointwise<Relu, Rule::promote> {
 struct Hardtanh : Pointwise<Hardtanh, Rule::promote> {
   static constexpr Signature signature = "hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor";
   static constexpr auto doc = "x limited to [min_val, max_val].";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr Held held = Held::own;
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
@@ -29,6 +30,7 @@ struct Hardtanh : Pointwise<Hardtanh, Rule::promote> {
 struct LeakyRelu : Pointwise<LeakyRelu, Rule::real> {
   static constexpr Signature signature = "leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor";
   static constexpr auto doc = "x above 0, negative_slope * x below.";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr Held held = Held::wide;
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
@@ -40,6 +42,7 @@ struct LeakyRelu : Pointwise<LeakyRelu, Rule::real> {
 struct Elu : Pointwise<Elu, Rule::real> {
   static constexpr Signature signature = "elu(input: Tensor, alpha: float = 1.0) -> Tensor";
   static constexpr auto doc = "x above 0, alpha * (exp(x) - 1) below.";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr Held held = Held::wide;
   static constexpr OutRule out{Out::none};
   static constexpr Module module = Module::functional;
@@ -60,6 +63,7 @@ struct Selu : Pointwise<Selu, Rule::real> {
 struct Celu : Pointwise<Celu, Rule::real> {
   static constexpr Signature signature = "celu(input: Tensor, alpha: float = 1.0) -> Tensor";
   static constexpr auto doc = "x above 0, alpha * (exp(x / alpha) - 1) below. RuntimeError for an alpha of 0.";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr Held held = Held::wide;
   static constexpr OutRule out{Out::none};
   static constexpr Save saves{.inputs = 0b1};
@@ -101,6 +105,7 @@ struct Mish : Pointwise<Mish, Rule::real> {
 struct Softplus : Pointwise<Softplus, Rule::real> {
   static constexpr Signature signature = "softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor";
   static constexpr auto doc = "log(1 + exp(beta x)) / beta; x itself where beta x > threshold.";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr Held held = Held::wide;
   static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::functional;
@@ -114,6 +119,7 @@ struct Softplus : Pointwise<Softplus, Rule::real> {
 struct Softshrink : Pointwise<Softshrink, Rule::real> {
   static constexpr Signature signature = "softshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
   static constexpr auto doc = "x moved towards 0 by lambd.";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
@@ -126,6 +132,7 @@ struct Softshrink : Pointwise<Softshrink, Rule::real> {
 struct Hardshrink : Pointwise<Hardshrink, Rule::real> {
   static constexpr Signature signature = "hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor";
   static constexpr auto doc = "x where |x| > lambd, else 0.";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr Held held = Held::own;
   static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};
@@ -153,6 +160,7 @@ struct Hardswish : Pointwise<Hardswish, Rule::real> {
 struct Threshold : Pointwise<Threshold, Rule::promote> {
   static constexpr Signature signature = "threshold(input: Tensor, threshold: float, value: float) -> Tensor";
   static constexpr auto doc = "x above the threshold, value elsewhere.";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr Save saves{.inputs = 0b1};
   double threshold;
   double value;

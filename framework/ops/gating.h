@@ -59,6 +59,7 @@ struct RRelu : Op {
       "rrelu(input: Tensor, lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc =
       "x above 0; below, x times a slope drawn from [lower, upper) in training and their mean otherwise. Row-major, as in PyTorch. Source: Xu et al. 2015.";
+  static constexpr CallRule calling{.scalars = true};
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::none};
   static constexpr InplaceRule inplace{.offered = true};

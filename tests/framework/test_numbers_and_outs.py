@@ -58,6 +58,14 @@ def test_whole_numbers_that_only_an_unsigned_one_holds(name):
             assert theirs == ours, (v, dtype)
 
 
+@pytest.mark.parametrize("call", ["hardtanh(x, max_val=v)", "hardtanh(x, -v)", "leaky_relu(x, v)", "elu(x, v)", "celu(x, v)", "softplus(x, v)", "softplus(x, 1, v)",
+                                  "softshrink(x, v)", "hardshrink(x, v)", "threshold(x, 0, v)"])
+def test_whole_numbers_beyond_64_bits(call):
+    for v in (2**63, 2**64, 2**70):
+        theirs, ours = (_kind(t, f"F.{call}", x=t.ones(3), v=v) for t in (torch, weir))
+        assert theirs == ours, v
+
+
 #: Where a number is asked for and a tensor given. PyTorch's parser takes one of one element and any axes only where the parameter is a
 #: symbolic integer.
 STANDS = ["t.squeeze(x, i)", "t.squeeze_copy(x, i)", "x.sum(i)", "x.mean(i)", "t.all(x, i)", "t.any(x, i)", "x.amax(i)", "x.logsumexp(i)",
