@@ -1,6 +1,7 @@
 #include "framework/ops/grid.h"
 
 #include "framework/autograd/engine.h"
+#include "framework/autograd/variable.h"
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
@@ -37,7 +38,7 @@ template <class Op> Tensor sampled(const Op& op, const Tensor& x, const Tensor& 
 // Sampling by ops, one tap of all places after the other: slow, and differentiable to any order.
 class Parts {
  public:
-  Parts(const GridSample& op, const Tensor& input) : op_(op), input_(input), rank_(input.ndim() - 2) {}
+  Parts(const GridSampleBackward& op, const Tensor& input) : op_(op), input_(input), rank_(input.ndim() - 2) {}
 
   Tensor sample(const Tensor& grid) const {
     Tensors at;
@@ -119,7 +120,7 @@ class Parts {
     return sum;
   }
 
-  const GridSample& op_;
+  const GridSampleBackward& op_;
   const Tensor& input_;
   int rank_;
 };
@@ -141,25 +142,34 @@ Meta GridSample::infer(Inputs in) const {
   return {sizes, x.dtype(), x.device()};
 }
 Tensors GridSample::vjp(const Saved& s, const Tensor& dy) const {
-  if (mode.grad) {
-    if (dy.numel() == 0) return {zeros_of(s.input_meta(0)), zeros_of(s.input_meta(1))};
-    Tensor given[2] = {s.input(0), s.input(1)};
-    Tensors asked;
-    for (int i = 0; i < 2; i++)
-      if (s.needs(i)) asked.push_back(given[i]);
-    Tensor sampled = Parts(*this, given[0]).sample(given[1]);
-    if (!sampled.has_flag(kRequiresGrad)) return Tensors(2);  // the nearest element does not change with the place
-    Tensors found = backward({sampled}, {dy}, asked, {.retain_graph = true, .create_graph = true, .accumulate = false});
-    Tensors r(2);
-    for (int i = 0, k = 0; i < 2; i++)
-      if (s.needs(i)) r[i] = found[k++];
-    return r;
-  }
   auto g = fn::grid_sampler_backward(dy, s.input(0), s.input(1), interpolation_mode, padding_mode, align_corners);
   return {g[0], g[1]};
 }
 std::array<Meta, 2> GridSampleBackward::infer(Inputs in) const {
   return {Meta(in[1].sizes(), in[1].dtype(), in[1].device()), Meta(in[2].sizes(), in[2].dtype(), in[2].device())};
+}
+Tensors GridSampleBackward::vjp(const Saved& s, const Tensor&) const {
+  const bool further = mode.grad;
+  Tensors given{s.input(0), s.input(1), s.input(2)}, r(3);
+  if (given[0].numel() == 0) return {zeros_of(s.input_meta(0)), zeros_of(s.input_meta(1)), zeros_of(s.input_meta(2))};
+  GradMode on(true);
+  for (Tensor& t : given)
+    if (!requires_grad(t)) set_requires_grad(t = detach(t), true);
+  Tensor sampled = Parts(*this, given[1]).sample(given[2]);
+  Tensors wanted, cotangents, asked;
+  for (int i = 0; i < 2; i++)
+    if (s.cotangent(i)) wanted.push_back(given[i + 1]), cotangents.push_back(s.cotangent(i));
+  if (wanted.empty()) return r;
+  Tensors first = backward({sampled}, {given[0]}, wanted, {.retain_graph = true, .create_graph = true, .accumulate = false});
+  for (size_t i = first.size(); i-- > 0;)  // the nearest element does not change with the place
+    if (!first[i] || !requires_grad(first[i])) first.erase(first.begin() + i), cotangents.erase(cotangents.begin() + i);
+  for (int i = 0; i < 3; i++)
+    if (s.needs(i)) asked.push_back(given[i]);
+  if (first.empty()) return r;
+  Tensors found = backward(first, cotangents, asked, {.retain_graph = true, .create_graph = further, .accumulate = false});
+  for (int i = 0, k = 0; i < 3; i++)
+    if (s.needs(i)) r[i] = found[k++];
+  return r;
 }
 
 Tensor GridSampler::compose(Inputs in) const {

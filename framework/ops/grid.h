@@ -23,13 +23,15 @@ struct GridSample : Op {
 struct GridSampleBackward : Op {
   static constexpr Signature signature =
       "grid_sampler_backward(grad_output: Tensor, input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> (grad_input: Tensor, grad_grid: Tensor)";
-  static constexpr auto doc = "Gradients of grid_sampler_forward. Where theirs are asked for, sampling in parts gives them.";
+  static constexpr auto doc = "Gradients of grid_sampler_forward. Their own are those of sampling in parts.";
   static constexpr Notation notation = "scatter";
   static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b111};
   int64_t interpolation_mode, padding_mode;
   bool align_corners;
   static constexpr std::tuple fields{&GridSampleBackward::interpolation_mode, &GridSampleBackward::padding_mode, &GridSampleBackward::align_corners};
   std::array<Meta, 2> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct GridSampler : Op {

@@ -249,9 +249,10 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
               if (block.inside[j][k]) to[block.at[j][k]] += block.weight[j][k] * d[k];
             if (g.mode == kNearest) continue;
             for (int64_t k = 0; k < count; k++) {
-              const bool in = block.inside[j][k];  // outside, the slope may be NaN
-              T value = from[block.at[j][k]] * d[k];
-              for (int a = 0; a < 2; a++) sums[a][k] += in ? value * block.slope[j][a][k] : T(0);
+              const bool in = block.inside[j][k];
+              T value = in ? from[block.at[j][k]] * d[k] : T(0);
+              // As in sampling: outside a plane, a slope that is NaN counts, outside a volume it does not.
+              for (int a = 0; a < 2; a++) sums[a][k] += in || g.rank == 2 ? value * block.slope[j][a][k] : T(0);
               if (g.rank == 3) sums[2][k] += in ? value * block.slope[j][2][k] : T(0);
             }
           }

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 NAN, INF = float("nan"), float("inf")
@@ -41,3 +42,23 @@ def test_refusals():
             assert_same(lambda t, x: t.nn.functional.grid_sample(x, t.zeros(*shape)), x)
     assert_same(lambda t, x: t.nn.functional.grid_sample(x, t.zeros(1, 1, 1, 2), "cubic"), image)
     assert_same(lambda t, x: t.nn.functional.grid_sample(x, t.zeros(1, 1, 1, 2), padding_mode="wrap"), image)
+
+
+@pytest.mark.parametrize("mode, padding", [(0, 0), *[(mode, padding) for mode in (1, 2) for padding in (0, 1, 2)]])  # PyTorch writes outside its memory at the others
+@pytest.mark.parametrize("place", [(NAN, 0.1), (0.1, NAN), (INF, 0.1), (-INF, INF), (3e4, NAN)])
+def test_gradients_at_no_place(mode, padding, place):
+    """Also where a second derivative may be asked for."""
+    for further in (False, True):
+        def gradients(t, x, grid, further=further):
+            x, grid = x.requires_grad_(), grid.requires_grad_()
+            found = t.autograd.grad(t.grid_sampler_2d(x, grid, mode, padding, True).sum(), [x, grid], create_graph=further)
+            return [g.detach() for g in found]
+        assert_same(gradients, torch.arange(1.0, 31).reshape(1, 1, 5, 6), torch.tensor(place).expand(1, 1, 2, 2).clone())
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_second_derivatives(mode):
+    """Against differences: PyTorch has none."""
+    x = weir.randn(1, 2, 4, 5, dtype=weir.float64, requires_grad=True)
+    grid = (weir.rand(1, 2, 3, 2, dtype=weir.float64) * 1.6 - 0.8).requires_grad_()
+    assert weir.autograd.gradgradcheck(lambda x, g: weir.grid_sampler_2d(x, g, mode, 0, True), (x, grid))
