@@ -79,7 +79,7 @@ void resize_out(const Tensor& out, const Dims& sizes) {
 }
 
 void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule) {
-  if (rule == Out::row && out.numel() == value.numel()) return write_out(op, out, value.ndim() == 1 ? alias(value, out.sizes(), contiguous_strides(out.sizes()), value->offset) : value);
+  if (rule == Out::row && out.numel() == value.numel()) return write_out(op, out, value.ndim() == 1 && out.ndim() != 1 ? alias(value, out.sizes(), contiguous_strides(out.sizes()), value->offset) : value);
   check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),
         " can't be cast to the desired output type ", name_of(out.dtype()));
   if (!(out.sizes() == value.sizes())) {

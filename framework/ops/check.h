@@ -59,7 +59,18 @@ struct CheckTrue : Op {
   Tensors vjp(const Saved&, const Tensor& dy) const { return {dy, Tensor()}; }
 };
 
-using CheckOps = OpList<CheckRange, CheckNotNegative, CheckNonzero, CheckNumber, CheckTrue>;
+struct Underived : Op {
+  static constexpr Signature signature = "underived(input: Tensor, sources: list[Tensor], op: str) -> Tensor";
+  static constexpr auto doc = "A copy of input, the result of `op`, that requires grad where a source does: RuntimeError when a gradient is asked for.";
+  static constexpr Notation notation = "elements";
+  static constexpr Module module = Module::hidden;
+  Str op;
+  static constexpr std::tuple fields{&Underived::op};
+  Meta infer(Inputs in) const { return {in[0].sizes(), in[0].dtype(), in[0].device()}; }
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+using CheckOps = OpList<CheckRange, CheckNotNegative, CheckNonzero, CheckNumber, CheckTrue, Underived>;
 
 namespace fn {
 inline constexpr Fn<CheckRange> check_range;
@@ -67,6 +78,7 @@ inline constexpr Fn<CheckNotNegative> check_not_negative;
 inline constexpr Fn<CheckNonzero> check_nonzero;
 inline constexpr Fn<CheckNumber> check_number;
 inline constexpr Fn<CheckTrue> check_true;
+inline constexpr Fn<Underived> underived;
 }  // namespace fn
 
 }  // namespace weir

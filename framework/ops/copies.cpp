@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "framework/ops/check.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/view.h"
@@ -12,7 +13,10 @@ static Tensor copied(const Tensor& view) { return fn::clone(view, MemoryFormat::
 
 Tensor AliasCopy::compose(Inputs in) const { return copied(in[0]); }
 Tensor ViewCopy::compose(Inputs in) const { return copied(fn::reshape(in[0], size)); }
-Tensor ViewCopyDtype::compose(Inputs in) const { return copied(fn::view(fn::resolve_conj(in[0]), dtype)); }
+Tensor ViewCopyDtype::compose(Inputs in) const {
+  const Tensor r = copied(fn::view(fn::resolve_conj(in[0]), dtype));
+  return into_out && is_differentiated(in[0]) ? fn::underived(r, Tensors{in[0]}, Str("view_copy")) : r;
+}
 Tensor AsStridedCopy::compose(Inputs in) const { return copied(fn::as_strided(in[0], size, stride, storage_offset)); }
 Tensor DiagonalCopy::compose(Inputs in) const { return copied(fn::diagonal(in[0], offset, dim1, dim2)); }
 Tensor ExpandCopy::compose(Inputs in) const { return copied(fn::expand(in[0], size)); }

@@ -28,6 +28,8 @@ struct ViewCopyDtype : CopyOfView {
   static constexpr auto doc = "A copy of the bytes as another dtype.";
   DType dtype;
   static constexpr std::tuple fields{&ViewCopyDtype::dtype};
+  bool into_out = false;  // which requires grad where input does, though there is no derivative, as in PyTorch
+  void take_out(Inputs, const Tensor&) { into_out = true; }
   Tensor compose(Inputs in) const;
 };
 

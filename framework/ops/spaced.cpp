@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/check.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
@@ -56,17 +57,22 @@ Tensor placed(const Tensor& r, const std::optional<Device>& device) {
   return device && device->type != r.device().type ? empty(Meta(r.sizes(), r.dtype(), *device)) : r;
 }
 
+Tensor counted(const char* op, const Tensor& r, Inputs ends, bool into_out) {
+  if (!into_out || std::none_of(ends.begin(), ends.end(), is_differentiated)) return r;
+  return fn::underived(r, Tensors(ends.begin(), ends.end()), Str(op));
+}
+
 }  // namespace
 
 Tensor EvenlySpaced::compose(Inputs in) const {
   const DType t = checked_type("linspace", in, steps, dtype, device);
-  return placed(between(in, steps, t, t), device);
+  return counted("linspace", placed(between(in, steps, t, t), device), in, into_out);
 }
 
 Tensor LogSpaced::compose(Inputs in) const {
   const DType t = checked_type("logspace", in, steps, dtype, device);
   const Tensor exponents = between(in, steps, t, is_complex(t) ? DType::complex128 : DType::float64);
-  return placed(cast_to(fn::pow(base, exponents), t), device);
+  return counted("logspace", placed(cast_to(fn::pow(base, exponents), t), device), in, into_out);
 }
 
 static const SpacedOps::Registration ops;

@@ -11,7 +11,9 @@ struct EvenlySpaced : Op {
       "`steps` equally spaced numbers from start to end, both included. In an integer dtype both lose their fractions first. Tensors must have no axes.";
   static constexpr CallRule calling{.creates = true, .only_numbers = true};
   static constexpr GradientRule gradient{.exists = false};
-  static constexpr OutRule out{Out::row};
+  static constexpr OutRule out{Out::row, OutHistory::kept};
+  bool into_out = false;  // which requires grad where an end does, though there is no derivative, as in PyTorch
+  void take_out(Inputs, const Tensor&) { into_out = true; }
   static constexpr Autocast autocast = Autocast::opaque;
   int64_t steps;
   std::optional<DType> dtype;
@@ -26,7 +28,9 @@ struct LogSpaced : Op {
   static constexpr auto doc = "base ** linspace(start, end, steps).";
   static constexpr CallRule calling{.creates = true, .only_numbers = true};
   static constexpr GradientRule gradient{.exists = false};
-  static constexpr OutRule out{Out::row};
+  static constexpr OutRule out{Out::row, OutHistory::kept};
+  bool into_out = false;  // which requires grad where an end does, though there is no derivative, as in PyTorch
+  void take_out(Inputs, const Tensor&) { into_out = true; }
   static constexpr Autocast autocast = Autocast::opaque;
   int64_t steps;
   double base;

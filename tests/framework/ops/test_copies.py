@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 X, C = torch.arange(12.0).reshape(3, 4).requires_grad_(), torch.tensor([[1 + 2j, 2 - 1j, 3j]]).expand(2, 3).clone()
@@ -45,3 +46,12 @@ def test_lists_into_out(call, name):
 @pytest.mark.parametrize("call", [lambda t, x: t.split_copy(x, 1, out=x), lambda t, x: t.unbind_copy(x, out=3), lambda t, x: t.split(x, 1, out=[x])])
 def test_other_outs_are_refused(call):
     assert_same(call, X.detach())
+
+
+def test_an_out_of_the_bytes_requires_grad_and_has_no_derivative():
+    for t in (torch, weir):
+        x = t.ones(2, dtype=t.float16, requires_grad=True)
+        out = t.view_copy(x, t.bfloat16, out=t.empty(2, dtype=t.bfloat16))
+        assert out.requires_grad and not t.view_copy(x, t.int16, out=t.empty(2, dtype=t.int16)).requires_grad and not t.view_copy(x, t.bfloat16).requires_grad
+        with pytest.raises(RuntimeError, match="derivative for .*view_copy is not implemented"):
+            out.sum().backward()

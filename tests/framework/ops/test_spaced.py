@@ -1,6 +1,7 @@
 """linspace and logspace against PyTorch: numbers and tensors as ends, dtypes, out= and refusals."""
 
 import pytest
+import torch
 import weir
 from twins import assert_same
 
@@ -23,3 +24,14 @@ def test_as_pytorch(text):
 @pytest.mark.parametrize("name", ["linspace", "logspace"])
 def test_on_the_meta_device_there_are_sizes_only(name):
     assert tuple(getattr(weir, name)(0, 1, 3, device="meta").shape) == (3,)
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+def test_an_out_requires_grad_and_has_no_derivative(name):
+    for t in (torch, weir):
+        out = getattr(t, name)(t.tensor(1.0, requires_grad=True), 2, 3, out=t.empty(3))
+        assert out.requires_grad and not getattr(t, name)(t.tensor(1.0, requires_grad=True), 2, 3, out=t.empty(3, dtype=t.int64)).requires_grad
+        with pytest.raises(RuntimeError, match=f"derivative for .*{name} is not implemented"):
+            out.sum().backward()
+        with pytest.raises(RuntimeError, match="automatic differentiation"):
+            getattr(t, name)(t.tensor(1.0), 2, 3, out=t.empty(3, requires_grad=True))
