@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any: ...
 # What neither a signature nor the class says. Everything else of Tensor has the type Any.
 _TYPES = {"shape": "Size", "dtype": "_dtype", "device": "_device", "grad": "Tensor | None", "requires_grad": "_bool", "is_leaf": "_bool", "ndim": "_int",
           "data": "Tensor", "T": "Tensor", "mT": "Tensor", "H": "Tensor", "mH": "Tensor", "real": "Tensor", "imag": "Tensor", "itemsize": "_int",
-          "nbytes": "_int", "retains_grad": "_bool", "_version": "_int", "output_nr": "_int", "_base": "Tensor | None"}
+          "nbytes": "_int", "retains_grad": "_bool", "grad_dtype": "_dtype", "_version": "_int", "output_nr": "_int", "_base": "Tensor | None"}
 _RESULTS = {"dim": "_int", "ndimension": "_int", "numel": "_int", "nelement": "_int", "element_size": "_int", "storage_offset": "_int", "data_ptr": "_int",
             "is_complex": "_bool", "is_floating_point": "_bool", "is_conj": "_bool", "is_neg": "_bool", "detach": "Tensor", "detach_": "Tensor",
             "item": "Any", "backward": "None", "retain_grad": "None", "__len__": "_int", "__bool__": "_bool", "__int__": "_int", "__float__": "_float",

@@ -96,6 +96,23 @@ PyObject* get_data(const Tensor& t) {
   d->flags |= kNoVersion;
   return wrap(d);
 }
+// The engine knows no other than the tensor's own.
+PyObject* get_grad_dtype(const Tensor& t) {
+  check(is_leaf(t), "grad_dtype can only be accessed on leaf tensors.");
+  return get_dtype(t);
+}
+int set_grad_dtype(PyObject* o, PyObject* value, void*) {
+  try {
+    DType t;
+    check(is_leaf(unwrap(o)), "grad_dtype can only be set on leaf tensors.");
+    check(value && (value == Py_None || to_dtype(value, &t)), "grad_dtype must be a torch.dtype or None, but got ", value ? Py_TYPE(value)->tp_name : "nothing");
+    check<NotImplemented>(value != Py_None && t == unwrap(o).dtype(), "grad_dtype: gradients of another dtype than the tensor's are not implemented");
+    return 0;
+  } catch (...) {
+    set_python_error();
+    return -1;
+  }
+}
 PyObject* get_grad_fn(const Tensor& t) {
   NodeRef fn = grad_fn(t);
   return fn ? node_object(fn).release().ptr() : Py_NewRef(Py_None);
@@ -160,6 +177,7 @@ PyGetSetDef getset[] = {
     {"_cdata", get<get_cdata>, nullptr, "Identity of the tensor, whatever Python object stands for it.", nullptr},
     {"retains_grad", get<get_retains_grad>, nullptr, nullptr, nullptr},
     {"grad", get<get_grad>, set_grad, nullptr, nullptr},
+    {"grad_dtype", get<get_grad_dtype>, set_grad_dtype, nullptr, nullptr},
     {"data", get<get_data>, set_data, nullptr, nullptr},
     {"grad_fn", get<get_grad_fn>, nullptr, nullptr, nullptr},
     {"output_nr", get<get_output_nr>, nullptr, nullptr, nullptr},

@@ -6,6 +6,7 @@
 #include "framework/core/warn.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/activation.h"
+#include "framework/ops/check.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
@@ -26,6 +27,12 @@ Tensor restored(Tensor t, Axes axes, bool keepdim, int ndim) {
   for (int d = 0; d < ndim && !keepdim; d++)
     if (axes >> d & 1) t = fn::unsqueeze(t, int64_t(d));
   return t;
+}
+
+// Complex numbers whose parts went through dtype `t`, in a dtype that has absolute values.
+Tensor wide_complex(const Tensor& x, DType t) {
+  if (t == DType::float64) return cast_to(x, DType::complex128);
+  return t == DType::float16 ? cast_to(cast_to(x, DType::complex32), DType::complex64) : x;
 }
 
 }  // namespace
@@ -52,6 +59,19 @@ Tensors PowerNorm::vjp(const Saved& s, const Tensor& dy) const {
   if (p < 1) return {fn::masked_fill(fn::sgn(x) * to(size, p - 1), fn::eq(x, num(0.0)), 0.0) * g * to(norm, 1 - p)};
   Tensor scaled = p < 2 ? fn::sgn(x) * to(size, p - 1) : x * to(size, p - 2);
   return {scaled * fn::masked_fill(g / to(norm, p - 1), fn::eq(norm, num(0.0)), 0.0)};
+}
+
+Tensor PowerSum::compose(Inputs in) const {
+  const std::optional<Dims> axes = dim && !dim->empty() ? dim : std::nullopt;
+  const Axes mask = reduced_axes("linalg._powsum", axes, in[0].ndim());
+  bool single = true;  // of which PyTorch casts the number first, and takes its size then
+  for (int d = 0; d < in[0].ndim(); d++) single = single && (!(mask >> d & 1) || in[0].sizes()[d] == 1);
+  const bool sizes_only = dtype && is_floating(*dtype) && is_complex(in[0].dtype()) && !single;
+  const Tensor x = !dtype ? in[0] : sizes_only ? cast_to(fn::abs(wide_complex(in[0], *dtype)), *dtype) : cast_to(in[0], *dtype);
+  check<NotImplemented>(is_inexact(x.dtype()), "linalg._powsum: not implemented for '", name_of(x.dtype()), "'");
+  const Tensor size = fn::abs(x), wide = is_reduced(size.dtype()) ? cast_to(size, DType::float32) : size;
+  const Tensor r = cast_to(fn::sum(fn::pow(wide, ord.to_double()), axes, keepdim), size.dtype());
+  return is_differentiated(in[0]) ? fn::underived(detach(r), Tensors{in[0]}, Str("linalg__powsum")) : r;
 }
 
 Tensor VectorNorm::compose(Inputs in) const {

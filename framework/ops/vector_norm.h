@@ -32,6 +32,20 @@ struct VectorNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct PowerSum : Op {
+  static constexpr Signature signature =
+      "linalg__powsum(input: Tensor, ord: Number = 2, dim: int | list[int] | None = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "sum |x|^ord over dim, all axes for None or none. No gradient, as in PyTorch.";
+  static constexpr Module module = Module::linalg;
+  static constexpr OutRule out{Out::none};
+  Scalar ord;
+  std::optional<Dims> dim;
+  bool keepdim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&PowerSum::ord, &PowerSum::dim, &PowerSum::keepdim, &PowerSum::dtype};
+  Tensor compose(Inputs in) const;
+};
+
 struct PairwiseDistance : Op {
   static constexpr Signature signature =
       "pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False) -> Tensor";
@@ -56,7 +70,7 @@ struct CosineSimilarity : Op {
 /// `x` in the `dtype` that a norm is to have. RuntimeError where that has no fractions or holds less than x.
 Tensor widened_for_norm(const char* op, const Tensor& x, DType dtype);
 
-using VectorNormOps = OpList<PowerNorm, VectorNorm, PairwiseDistance, CosineSimilarity>;
+using VectorNormOps = OpList<PowerNorm, VectorNorm, PowerSum, PairwiseDistance, CosineSimilarity>;
 
 namespace fn {
 inline constexpr Fn<PowerNorm> power_norm;

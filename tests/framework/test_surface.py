@@ -215,3 +215,17 @@ def test_losses_of_the_top_level_take_pytorchs_positions(name, more):
         arrays[2] = np.array([1, -1, 1], "float32")
     ours, theirs = (getattr(F, name)(*map(F.from_numpy, arrays), *more).numpy() for F in (weir, torch))
     np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+
+
+def test_the_dtype_of_gradients_is_the_tensors():
+    for t in (torch, weir):
+        x = t.ones(2, requires_grad=True)
+        x.grad_dtype = t.float32
+        assert x.grad_dtype == t.float32
+        for wrong, error in (("a", "must be"), (2, "must be")):
+            with pytest.raises(RuntimeError, match=error):
+                x.grad_dtype = wrong
+        with pytest.raises(RuntimeError, match="leaf"):
+            (x * 2).grad_dtype
+    with pytest.raises(NotImplementedError):
+        weir.ones(2, requires_grad=True).grad_dtype = weir.float64

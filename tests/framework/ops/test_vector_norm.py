@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 INF = float("inf")
@@ -43,3 +44,21 @@ def test_cosine_similarity(dim):
     for call in (lambda t, x, y: t.cosine_similarity(x, y, dim), lambda t, x, y: t.nn.functional.cosine_similarity(x, y[:1], dim, 10.0),
                  lambda t, x, y: t.cosine_similarity(x.detach().long(), y.detach().long(), dim), lambda t, x, y: t.cosine_similarity(x[:2], y, dim)):
         assert_same(call, x, y, order=1)
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("p", [2, 3, 0, 1, -1, 0.5, INF, -INF, True])
+@pytest.mark.parametrize("dim", [None, 0, [0, 1], [], 5, [0, 0]])
+def test_sums_of_powers(p, dim):
+    x = torch.tensor([[1.0, -2.0, 0.0], [3.0, INF, float("nan")], [0.5, -0.5, 300.0]])
+    for y in (x, x.half(), x.bfloat16(), x + 1j, x.long(), x[:0], x[0, 0]):
+        assert_same(lambda t, x: t.linalg._powsum(x, p, dim), y, rtol=1e-2 if y.dtype in (torch.float16, torch.bfloat16) else 1e-4, what=f"{y.dtype} {y.shape}")
+    for dtype in ("float64", "complex64", "int64"):
+        assert_same(lambda t, x: t.linalg._powsum(x, p, dim, True, dtype=getattr(t, dtype)), x)
+
+
+def test_sums_of_powers_have_no_derivative():
+    for t in (torch, weir):
+        y = t.linalg._powsum(t.ones(2, requires_grad=True))
+        with pytest.raises(RuntimeError, match="derivative for .*_powsum is not implemented"):
+            y.backward()
