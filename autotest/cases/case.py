@@ -76,6 +76,7 @@ class Case:
     relation: str = "call"
     differentiate: int = 0
     casts: bool = field(default=True, repr=False, compare=False)
+    sway: tuple | None = field(default=None, repr=False, compare=False)  # of reruns: a seed, and by how much each cotangent is moved at most
 
 
 #: Types that hold nothing: asked first, since trees are small and most of what is in them are leaves.

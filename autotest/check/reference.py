@@ -21,13 +21,20 @@ _NARROW = {"float64": "float32", "complex128": "complex64"}
 def promoted(case: Case, rng: np.random.Generator | None = None, shown: float = np.inf) -> Case:
     """`case` with floating tensors and dtype arguments widened to float64 or complex128.
 
-    With `rng`, every floating number is also moved by up to one epsilon of its original dtype, of the one that the call asks to
+    With `rng`, every floating number, and every cotangent, is also moved by up to one epsilon of its original dtype, of the one that the call asks to
     work in, or of the results, `shown`, where these have more digits: then the numbers are given exactly.
     """
     floor = working_epsilon(case)
+    own = max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=0.0)
     return replace(
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
-        storages=[_promote_storage(dtype, data, rng, floor or min(shown, dtypes.EPSILON.get(dtype, 0.0))) for dtype, data in case.storages])
+        storages=[_promote_storage(dtype, data, rng, floor or min(shown, dtypes.EPSILON.get(dtype, 0.0))) for dtype, data in case.storages],
+        sway=rng and _sway(rng, floor or min(shown, own)))
+
+
+def _sway(rng: np.random.Generator, epsilon: float) -> tuple:
+    """Cotangents are inputs too: of a linear operation nothing else shows what rounding does to its gradient."""
+    return int(rng.integers(1 << 31)), epsilon
 
 
 def shown_epsilon(case: Case, values: list) -> float:
@@ -63,7 +70,7 @@ def in_single(case: Case) -> Case:
 
 
 def nudged(case, rng: np.random.Generator):
-    """`case`, of a call or an object, as it is, its float32 and float64 numbers and a call's Python ones moved by up to one
+    """`case`, of a call or an object, as it is, its float32 and float64 numbers, the cotangents of such, and a call's Python ones moved by up to one
     epsilon: what comes out differs by what the oracle's own way of computing makes of rounding."""
     def moved(values, epsilon: float):
         return values * (1 + epsilon * rng.choice((-1, 0, 1) if np.shape(values) else (-1, 1), np.shape(values)))
@@ -81,7 +88,8 @@ def nudged(case, rng: np.random.Generator):
     def leaf(value):
         return float(moved(value, epsilon)) if type(value) is float else value
 
-    return replace(made, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs))
+    whole = all(spec.dtype in ("float32", "float64") for spec in floating_inputs(case))  # halves are left alone
+    return replace(made, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), sway=_sway(rng, epsilon) if whole else None)
 
 
 def poisoned(case) -> bool:

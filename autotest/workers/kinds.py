@@ -12,7 +12,7 @@ from ..cases.program import Program
 from ..cases.protocol import Item
 from ..check import journals, programs, properties, rounding, ties
 from ..check.properties import Fault
-from ..check.reference import (DOUBLES, PERTURBATIONS, demoted, floating_inputs, is_double, nudged, poisoned, promoted, promoted_object,
+from ..check.reference import (DOUBLES, PERTURBATIONS, demoted, floating_inputs, in_single, is_double, nudged, poisoned, promoted, promoted_object,
                               promoted_program, shown_epsilon)
 from . import graphs, objects, repeat
 from .program import Run
@@ -56,9 +56,11 @@ class CallKind:
         settle a case, if `more`: as many in the case's own precision; then, where that is double precision already, as many in
         single precision."""
         function, rng = item.target.resolve(W), np.random.default_rng((item.index, more))
+        decomposes = item.decomposes and item.case.relation in ("call", "autocast")
+        case = plain(item.case) if decomposes else item.case  # so that every element of a matrix moves by itself
         if not more:
             shown = shown_epsilon(item.case, item.expected.values)
-            cases = [promoted(item.case, noise, shown) for noise in [None] + [rng] * PERTURBATIONS]
+            cases = [promoted(case, noise, shown) for noise in [None] + [rng] * PERTURBATIONS]
             if not floating_inputs(item.case):  # whole numbers compute in the default dtype
                 with _default_double(W):
                     return [Trial(W, function, case).run() for case in cases]
@@ -66,8 +68,10 @@ class CallKind:
             double = is_double(item.case)
             # One element's rounding shows in one run of many; the runs of a whole row show it in few.
             # So it does in a decomposition whose pivots, or the order of whose values, the last bit decides.
-            many = double or item.pointwise or item.decomposes
-            cases = [nudged(item.case, rng) for _ in range(DOUBLES if many else PERTURBATIONS)]
+            many = double or item.pointwise or decomposes
+            if decomposes and case.relation == "autocast":
+                case = in_single(case)  # in which it computes
+            cases = [nudged(case, rng) for _ in range(DOUBLES if many else PERTURBATIONS)]
             if double:
                 narrow = demoted(item.case)
                 cases += [narrow] + [nudged(narrow, rng) for _ in range(DOUBLES - 1)]

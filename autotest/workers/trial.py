@@ -145,15 +145,15 @@ class Trial:
         if not outputs or not inputs:
             return
         second = self._case.differentiate > 1
-        grads = gradients(self._W, outputs, inputs, second)
+        grads = gradients(self._W, outputs, inputs, second, self._case.sway)
         if second and isinstance(grads, Raised) and grads.names[0] == "NotImplementedError":
             self._seen.second, second = grads, False  # no second derivatives: the first ones are asked for all the same
-            grads = gradients(self._W, outputs, inputs)
+            grads = gradients(self._W, outputs, inputs, sway=self._case.sway)
         self._seen.gradients = grads if isinstance(grads, Raised) else [to_value(grad, self._W) for grad in grads]
         if second and not isinstance(grads, Raised):
             again = [grad for grad in grads if grad is not None and grad.requires_grad]
             if again:
-                found = gradients(self._W, again, inputs)
+                found = gradients(self._W, again, inputs, sway=self._case.sway)
                 self._seen.second = found if isinstance(found, Raised) else [to_value(g, self._W) for g in found]
 
     # Write-through.
@@ -179,19 +179,22 @@ def _has(tensor, name: str) -> bool:
     return tensor is not None and hasattr(tensor, name)
 
 
-def gradients(W, outputs: list, inputs: list, create_graph: bool = False):
-    """The gradients of `inputs` for fixed cotangents, None for those not used; what was raised, if so."""
+def gradients(W, outputs: list, inputs: list, create_graph: bool = False, sway: tuple | None = None):
+    """The gradients of `inputs` for fixed cotangents, None for those not used; what was raised, if so. `sway` as of a case."""
     try:
-        cotangents = [cotangent(t, W) for t in outputs]
+        cotangents = [cotangent(t, W, sway) for t in outputs]
         return W.autograd.grad(outputs, inputs, cotangents, allow_unused=True, create_graph=create_graph)
     except Exception as error:
         return Raised.of(error)
 
 
-def cotangent(output, W):
-    """A gradient to send in: no two neighbours alike, and exact in every dtype."""
+def cotangent(output, W, sway: tuple | None = None):
+    """A gradient to send in: no two neighbours alike, and exact in every dtype but for the moves that `sway` asks for."""
     count = output.numel()
     numbers = _COTANGENTS[:count].copy() if count <= len(_COTANGENTS) else cotangents(count)
+    if sway:
+        seed, epsilon = sway
+        numbers *= 1 + epsilon * np.random.default_rng(seed).uniform(-1, 1, count)
     return W.from_numpy(numbers.reshape(tuple(output.shape))).to(output.dtype)
 
 

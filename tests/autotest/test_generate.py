@@ -167,6 +167,26 @@ def test_a_module_whose_loops_disagree_wavers(name, wavering):
     assert any(fault.property == "gradient" for fault in found) == wavering
 
 
+@pytest.mark.parametrize("dtype, relation", [("float32", "call"), ("bfloat16", "autocast")])
+def test_reruns_move_every_element_of_a_matrix(dtype, relation):
+    """Of one whose rows are the same memory too, which is else singular whatever moves; of halves in the precision it computes in."""
+    x = TensorSpec(0, dtype, (4, 4), (0, 1), 0, 0, False)
+    item = expect(Target("torch.linalg.det", ["linalg.det"]), Case((x,), {}, [(dtype, bytes(range(1, 9)) * 2)], relation=relation))
+    for more in (False, True):
+        assert any(run.values[0].array() != 0 for run in kind_of(item).reruns(torch, item, more)[1:])
+
+
+def test_reruns_move_the_cotangents_of_a_linear_call():
+    """Whose gradient does not depend on its input."""
+    x = TensorSpec(0, "float32", (8,), (1,), 0, 0, True)
+    item = expect(Target("torch.flip", ["flip"]), Case((x, (0,)), {}, [("float32", np.arange(1, 9, dtype="float32").tobytes())], differentiate=1))
+    exact, *moved = kind_of(item).reruns(torch, item) + kind_of(item).reruns(torch, item, more=True)
+    assert (exact.gradients[0].array() == item.expected.gradients[0].array()).all()
+    for run in moved:
+        difference = np.abs(run.gradients[0].array() - exact.gradients[0].array())
+        assert 0 < difference.max() <= 2.0**-22
+
+
 @pytest.mark.parametrize("dtype, wavering", [("float16", True), ("float32", False)])
 def test_an_optimizer_whose_loops_disagree_wavers(dtype, wavering):
     """0.1 * 7 - 0.6997: of halves the loop over single elements rounds the product first, and nothing is left."""
