@@ -192,6 +192,8 @@ static Tensor norm_except(const Tensor& v, const Scalar& order, int64_t dim) {
 Tensor NormExceptDim::compose(Inputs in) const { return dim == -1 ? vector_norm(in[0], Scalar(pow)) : norm_except(in[0], Scalar(pow), dim); }
 
 Tensor Cond::compose(Inputs in) const {
+  const double kind = p ? std::fabs(p->to_double()) : 2;
+  check(kind == 1 || kind == 2 || std::isinf(kind), "linalg.cond got an invalid norm type: ", p ? p->to_double() : 2);
   if (Tensor nothing = cond_of_nothing(in[0])) return nothing;
   const double order = p ? p->to_double() : 2;
   if (std::fabs(order) == 2) {
@@ -202,8 +204,10 @@ Tensor Cond::compose(Inputs in) const {
   return cond_by_inverse(in[0], *p);
 }
 Tensor CondWord::compose(Inputs in) const {
-  if (Tensor nothing = cond_of_nothing(in[0])) return nothing;
+  check(p == "fro" || p == "nuc", "linalg.cond got an invalid norm type: ", p.view());
+  const Tensor nothing = cond_of_nothing(in[0]);
   check_square_for(in[0]);
+  if (nothing) return nothing;
   if (!(p == "nuc")) return cond_by_inverse(in[0], p);
   const Tensor values = svdvals(in[0]);
   return sum(values, Dims{-1}) * sum(reciprocal(values), Dims{-1});

@@ -129,6 +129,10 @@ Tensors ModeValue::vjp(const Saved& s, const Tensor& dy) const { return put_back
 
 Tensor Argsort::compose(Inputs in) const { return fn::sort(in[0], dim, descending)[1]; }
 Tensor ArgsortStable::compose(Inputs in) const { return fn::sort(in[0], dim, descending, stable)[1]; }
+// Source: PyTorch, whose sort would have a history for the values, which nobody sees.
+void ArgsortStable::take_out(Inputs in, const Tensor&) const {
+  check(!is_differentiated(in[0]), "sort(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
+}
 Tensor Msort::compose(Inputs in) const { return fn::sort(in[0], int64_t(0))[0]; }
 Tensor Quantile::compose(Inputs in) const { return quantile_of("quantile", in[0], in[1], dim, keepdim, interpolation.view(), false); }
 Tensor Nanquantile::compose(Inputs in) const { return quantile_of("nanquantile", in[0], in[1], dim, keepdim, interpolation.view(), true); }

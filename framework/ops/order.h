@@ -117,6 +117,7 @@ struct ArgsortStable : Op {
   int64_t dim;
   bool descending;
   static constexpr std::tuple fields{&ArgsortStable::stable, &ArgsortStable::dim, &ArgsortStable::descending};
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

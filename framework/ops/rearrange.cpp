@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "framework/core/warn.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
@@ -21,6 +22,7 @@ Meta written_meta(const char* view, Inputs in, const Geometry& place) {
   const Tensor& x = in[0];
   check(place.sizes == in[1].sizes(), "expected src to have a size equal to the slice of self, ", view, ". src size = ", in[1].sizes(),
         ", slice size = ", place.sizes);
+  warn_of_lost_parts(in[1].dtype(), x.dtype(), in[1].numel());
   Meta m = like(x);
   for (int i = 0; i < x.ndim(); i++)
     if (x.strides()[i] == 0 && x.sizes()[i] > 1) return m;

@@ -247,7 +247,8 @@ Tensor Logsumexp::compose(Inputs in) const {
     GradMode off(false);
     Tensor top = amax(fn::real(x), dim, true);
     top = where(abs(top) < std::numeric_limits<double>::infinity(), top, num(0.0));
-    r = log(sum(exp(x - top), dim, true)) + top;
+    const Tensor terms = sum(exp(x - top), dim, true);
+    r = log(into_reals && is_complex(x.dtype()) ? fn::real(terms) : terms) + top;
   }
   if (is_differentiated(x)) r = fn::logsumexp_of(x, r);
   return keepdim ? r : squeeze(r, std::optional<Dims>(dim.empty() ? std::optional<Dims>() : dim));

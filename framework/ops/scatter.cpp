@@ -184,7 +184,7 @@ Meta ScatterReduce::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "scatter");
   check(reduce == "sum" || reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
         "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce.view());
-  check_index_type("scatter", in[1]);
+  if (in[1].numel()) check_index_type("scatter", in[1]);
   check_along("scatter", in[0], dim, in[1], &in[2]);
   if (in[1].numel()) check_reduce("scatter_gather_tensor", in[0], reduce.view());
   return like(in[0]);

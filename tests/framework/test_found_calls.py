@@ -119,6 +119,9 @@ CALLS = {
     **{f"{name} {word}": lambda t, v, m, name=name, options=options: getattr(t, name)(m, **options) for name in ("sum", "mean") for word, options in (
         ("of all that keeps axes", {"keepdim": True}), ("of no axes that keeps them", {"dim": None, "keepdim": True}), ("without out", {"out": None}))},
     "sum of all into a tensor": lambda t, v, m: t.sum(m, out=t.tensor(0.0)), "mean of all into a tensor": lambda t, v, m: t.mean(m, out=t.tensor(0.0)),
+    **{f"condition by {p} of {sizes}": lambda t, v, m, p=p, sizes=sizes: t.linalg.cond(t.ones(sizes), p) for p in (0.5, 3, "x", "fro", "nuc", 1, float("-inf"))
+       for sizes in ((0, 0, 0), (0, 3, 3), (2, 0, 0), (0, 2, 3))},
+    "reduced by no indices": lambda t, v, m: t.scatter_reduce(v[:0], 0, v[:0], v[:0], "mean", include_self=False),
     "sum of no axes into a tensor": lambda t, v, m: t.sum(m, None, out=t.tensor(0.0)),
 }
 

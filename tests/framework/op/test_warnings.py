@@ -16,6 +16,7 @@ t.complex(f(2).half(),f(2).half()) | f(2).half()==1j | f(2).half()<1 | f(2).half
 t.eq(f(2).cfloat(),f(2),out=E(2).double()) | t.eq(f(2).cfloat(),f(2),out=E(2).bool()) | t.eq(f(2).cfloat(),f(2),out=E(2).cfloat()) | f(2).logical_and_(f(2).cfloat())
 t.logical_or(f(2).cfloat(),f(2).cfloat(),out=E(2).double()) | t.logical_not(f(2).cfloat(),out=E(2).double())
 t.linalg.matrix_rank(f(2,2),rtol=f(2,2)) | t.linalg.matrix_rank(f(2,2),rtol=f(())) | t.linalg.matrix_rank(f(2,2),rtol=f(1)) | t.linalg.matrix_rank(f(2,2,2),rtol=f(2))
+t.diagonal_scatter(f(5,3),f(1).cfloat(),2) | t.select_scatter(f(2,3),f(3).cfloat(),0,1) | t.slice_scatter(f(2,3),f(2,3).cfloat()) | t.as_strided_scatter(f(3),f(2).cfloat(),(2,),(1,))
 t.searchsorted(f(4,2).T,f(4,2).T) | t.searchsorted(f(2,4),f(4,2).T) | t.ger(f(3),f(2),out=E(3,2)) | t.ger(f(3),f(2)) | t.outer(f(3),f(2),out=E(3,2))
 t.linalg.vector_norm(f(2).cfloat(),0.) | t.linalg.vector_norm(f(1).cfloat(),0.) | t.linalg.vector_norm(f(2).cfloat(),2.) | t.cholesky(f(1,1),out=E(1,1)) | t.sub(f(2),t.tensor(1),2)
 """
