@@ -220,9 +220,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
       if (!inplace) {
         if (type.out.history == OutHistory::refused) check_out_history(op_name(type), out[i], r[i]);
         check_out(type, out[i], r[i].meta(), in);
-        // Source: PyTorch's transforms, and composites whose results are not of their input's shape, give a new shape rows before they copy into it.
-        const bool matrices = type.module == Module::linalg || type.layouts == Layouts::apart;
-        const bool rows = type.module == Module::fft || (!matrices && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
+        const bool rows = type.new_shape == NewShape::rows || (type.new_shape == NewShape::usual && !in.empty() && in[0] && !(r[i].sizes() == in[0].sizes()));
         if (rows && type.out.takes != Out::row) resize_out(out[i], r[i].sizes());
       }
       check(!inplace || type.out.takes != Out::same || out[i].dtype() == r[i].dtype(), op_name(type), "_: result type ", name_of(r[i].dtype()),

@@ -119,6 +119,13 @@ enum class Layouts : uint8_t {
   any,
 };
 
+/// The rows an out= gets that takes the shape of a composite's result, which is copied into it.
+enum class NewShape : uint8_t {
+  usual,    // its own where the result is not of the first input's shape
+  rows,     // its own
+  as_made,  // the result's strides, as where PyTorch's kernel writes into out= itself
+};
+
 struct Op {
   static constexpr Save saves{};
   static constexpr Module module = Module::torch;
@@ -126,6 +133,7 @@ struct Op {
   static constexpr InplaceRule inplace{};
   static constexpr GradientRule gradient{};
   static constexpr OutRule out{};
+  static constexpr NewShape new_shape = NewShape::usual;
   static constexpr CallRule calling{};
   static constexpr Layouts layouts = Layouts::row_major;
   static constexpr bool dynamic_shape = false;   // sizes depend on values: the kernel makes the results, infer says dtype and device
@@ -153,6 +161,7 @@ struct OpType {
   InplaceRule inplace;
   GradientRule gradient;
   OutRule out;
+  NewShape new_shape;
   CallRule calling;
   Layouts layouts;
   bool dynamic_shape;
@@ -226,6 +235,7 @@ template <class T> OpType make_op_type() {
   t.gradient = T::gradient;
   t.out = T::out;
   if (t.out.takes == Out::usual) t.out.takes = usual_out<T>();
+  t.new_shape = T::new_shape;
   t.calling = T::calling;
   t.layouts = T::layouts;
   t.dynamic_shape = T::dynamic_shape;

@@ -54,6 +54,7 @@ struct FftC2r : Op {
 // ---- over one axis -------------------------------------------------------------------------------------------
 struct FftLine : Op {
   static constexpr Module module = Module::fft;
+  static constexpr NewShape new_shape = NewShape::rows;
   std::optional<int64_t> n;
   int64_t dim;
   std::optional<Str> norm;
@@ -94,6 +95,7 @@ struct Ihfft : FftLine {
 // ---- over several axes ---------------------------------------------------------------------------------------
 struct FftGrid : Op {
   static constexpr Module module = Module::fft;
+  static constexpr NewShape new_shape = NewShape::rows;
   std::optional<Dims> s, dim;
   std::optional<Str> norm;
   static constexpr std::tuple fields{&FftGrid::s, &FftGrid::dim, &FftGrid::norm};
@@ -166,6 +168,7 @@ struct Fftshift : Op {
   static constexpr Signature signature = "fftshift(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
   static constexpr auto doc = "Frequencies in rising order: the negative ones before the others. All axes when dim is None.";
   static constexpr Module module = Module::fft;
+  static constexpr NewShape new_shape = NewShape::rows;
   static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;
   static constexpr std::tuple fields{&Fftshift::dim};
@@ -175,6 +178,7 @@ struct Ifftshift : Op {
   static constexpr Signature signature = "ifftshift(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
   static constexpr auto doc = "The inverse of fftshift.";
   static constexpr Module module = Module::fft;
+  static constexpr NewShape new_shape = NewShape::rows;
   static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;
   static constexpr std::tuple fields{&Ifftshift::dim};

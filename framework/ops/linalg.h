@@ -19,6 +19,7 @@ struct LinalgOp : Op {
   static constexpr GradientRule gradient{.holomorphic = false};
   static constexpr Layouts layouts = Layouts::apart;
   static constexpr OutRule out{Out::same};
+  static constexpr NewShape new_shape = NewShape::as_made;
 };
 
 /// What is said of a matrix without elements: PyTorch looks at its dtype in some functions only, and at half precision in fewer.

@@ -75,8 +75,7 @@ Tensor Cholesky::compose(Inputs in) const { return cholesky_ex(in[0], upper, tru
 Tensor OldCholesky::compose(Inputs in) const {
   warn_deprecated("cholesky", "linalg.cholesky");
   check_square("cholesky", in[0], "A", Nothing::of_any_dtype);
-  const Tensor L = in[0].numel() ? cholesky_ex(in[0], upper, true)[0] : clone(in[0]);
-  return by_rows ? contiguous_of(L) : L;
+  return in[0].numel() ? cholesky_ex(in[0], upper, true)[0] : clone(in[0]);
 }
 
 Tensor CholeskySolve::compose(Inputs in) const {
@@ -84,8 +83,7 @@ Tensor CholeskySolve::compose(Inputs in) const {
   check(in[1].ndim() >= 2, "u should have at least 2 dimensions, but has ", in[1].ndim(), " dimensions instead");
   check_pair("cholesky_solve", in[1], in[0], true);
   auto [L, B] = same_batch("cholesky_solve", in[1], in[0]);
-  const Tensor X = cholesky_apply(B, L, upper);
-  return by_rows ? contiguous_of(X) : X;
+  return cholesky_apply(B, L, upper);
 }
 
 Tensor SolveTriangular::compose(Inputs in) const {

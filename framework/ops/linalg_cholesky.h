@@ -94,10 +94,9 @@ struct OldCholesky : LinalgOp {
   static constexpr auto doc = "The Cholesky factor: the form before torch.linalg.";
   static constexpr Module module = Module::torch;
   static constexpr OutRule out{Out::cast};
+  static constexpr NewShape new_shape = NewShape::rows;
   bool upper;
   static constexpr std::tuple fields{&OldCholesky::upper};
-  bool by_rows = false;  // an out= of another shape takes rows, as in PyTorch, which copies into it
-  void take_out(Inputs, const Tensor&) { by_rows = true; }
   Tensor compose(Inputs in) const;
 };
 struct CholeskySolve : LinalgOp {
@@ -105,10 +104,9 @@ struct CholeskySolve : LinalgOp {
   static constexpr auto doc = "X with A X = input, for A's Cholesky factor input2.";
   static constexpr Module module = Module::torch;
   static constexpr OutRule out{Out::cast};
+  static constexpr NewShape new_shape = NewShape::rows;
   bool upper;
   static constexpr std::tuple fields{&CholeskySolve::upper};
-  bool by_rows = false;  // an out= of another shape takes rows, as in PyTorch, which copies into it
-  void take_out(Inputs, const Tensor&) { by_rows = true; }
   Tensor compose(Inputs in) const;
 };
 struct SolveTriangular : LinalgOp {

@@ -9,6 +9,7 @@ struct Cross : Op {
   static constexpr auto doc = "The cross product along an axis of size 3. Its derivatives are cross products too, and so cancel where PyTorch's do.";
   static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::linalg;
+  static constexpr NewShape new_shape = NewShape::as_made;
   static constexpr OutRule out{Out::exact};
   static constexpr Save saves{.inputs = 0b11, .factors = true};
   int64_t dim;
@@ -21,6 +22,7 @@ struct Vecdot : Op {
   static constexpr Signature signature = "linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor";
   static constexpr auto doc = "Sums of conj(x) * y along dim.";
   static constexpr Module module = Module::linalg;
+  static constexpr NewShape new_shape = NewShape::as_made;
   static constexpr Autocast autocast = Autocast::lower;
   static constexpr OutRule out{Out::same};
   int64_t dim;
@@ -32,6 +34,7 @@ struct MultiDot : Op {
   static constexpr Signature signature = "linalg_multi_dot(tensors: list[Tensor]) -> Tensor";
   static constexpr auto doc = "The product of several matrices in the cheapest order; the outer ones may be vectors.";
   static constexpr Module module = Module::linalg;
+  static constexpr NewShape new_shape = NewShape::as_made;
   static constexpr OutRule out{Out::exact};
   Tensor compose(Inputs in) const;
 };

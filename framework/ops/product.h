@@ -117,6 +117,7 @@ struct LinalgVander : Op {
   static constexpr Signature signature = "linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor";
   static constexpr auto doc = "Powers 0 to N - 1 of each element along a new last axis. Shape: (*, n, N), N = n unless told, at least 2.";
   static constexpr Module module = Module::linalg;
+  static constexpr NewShape new_shape = NewShape::as_made;
   static constexpr OutRule out{Out::none};
   static constexpr Autocast autocast = Autocast::opaque;
   std::optional<int64_t> N;
