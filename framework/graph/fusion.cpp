@@ -1,8 +1,7 @@
 // Groups element-wise nodes of one shape into fused nodes.
 #include <algorithm>
-#include <climits>
-#include <numeric>
 
+#include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
 #include "framework/op/fused.h"
 
@@ -31,40 +30,15 @@ bool broadcasts(const Dims& from, const Dims& to) {
 
 class Fusion {
  public:
-  explicit Fusion(const Graph& g)
-      : g_(g), group_(g.nodes.size(), -1), steps_(g.nodes.size()), replaced_(g.values.size(), INT_MAX), readers_(g.values.size()), shown_(g.values.size()) {
-    std::vector<int> now(g.buffers.size(), -1), count = versions(g);
-    for (size_t v = 0; v < g.values.size(); v++)
-      if (g.values[v].node < 0) now[g.values[v].buffer] = int(v);
-    for (size_t i = 0; i < g.nodes.size(); i++) {
-      for (const Use& u : g.nodes[i].in)
-        if (u.value >= 0) readers_[u.value].push_back(int(i));
-      for (const Use& u : g.nodes[i].out) {
-        int b = g.buffer_of(u);
-        if (now[b] >= 0) replaced_[now[b]] = int(i);
-        now[b] = u.value;
-        if (g.values[u.value].old >= 0) readers_[g.values[u.value].old].push_back(int(i));
-      }
-    }
-    for (const Use& u : g.results)
-      if (u.value >= 0) shown_[u.value] = true;
+  explicit Fusion(const Graph& g) : g_(g), grouping_(g), group_(g.nodes.size(), -1), steps_(g.nodes.size()) {
+    const std::vector<int> count = versions(g);
     for (size_t i = 0; i < g.nodes.size(); i++) fits_.push_back(fits(g.nodes[i], count, &steps_[i]));
   }
 
   Graph run() {
     for (size_t i = 0; i < g_.nodes.size(); i++)
       if (fits_[i]) place(int(i));
-    Graph r = g_;
-    std::vector<char> keep(g_.nodes.size(), true);
-    for (std::vector<int>& members : groups_) {
-      if (members.size() < 2) continue;
-      std::sort(members.begin(), members.end());
-      for (int m : members) keep[m] = m == members.back();
-      r.nodes[members.back()] = fused(members);
-    }
-    std::vector<int> same(g_.values.size());
-    std::iota(same.begin(), same.end(), 0);
-    return rebuilt(r, keep, same);
+    return with_groups(g_, groups_, [&](const std::vector<int>& members) { return fused(members); });
   }
 
  private:
@@ -95,7 +69,7 @@ class Fusion {
     std::vector<int> members = {i};
     for (const Use& u : g_.nodes[i].in) {
       int maker = u.value < 0 ? -1 : g_.values[u.value].node;
-      if (maker < 0 || group_[maker] < 0 || std::find(members.begin(), members.end(), maker) != members.end()) continue;
+      if (maker < 0 || group_[maker] < 0 || is_among(members, maker)) continue;
       std::vector<int> tried = members;
       tried.insert(tried.end(), groups_[group_[maker]].begin(), groups_[group_[maker]].end());
       if (may_be_one(tried, i)) members = tried;
@@ -106,31 +80,18 @@ class Fusion {
     groups_.push_back(members);
   }
 
-  // May these run as one at the place of `last`? Nobody between may need what they make or change what they read.
   bool may_be_one(const std::vector<int>& members, int last) const {
     if (members.size() > kMostSteps) return false;
-    auto is_member = [&](int node) { return std::find(members.begin(), members.end(), node) != members.end(); };
     const Use& shape = g_.nodes[last].out[0];
-    std::vector<int> inputs;
     for (int m : members) {
-      const Node& n = g_.nodes[m];
-      if (!same_layout_as(n.out[0], shape)) return false;
-      for (int r : readers_[n.out[0].value])
-        if (r <= last && !is_member(r)) return false;
-      for (const Use& u : n.in) {
-        if (u.value < 0) continue;
-        int maker = g_.values[u.value].node;
-        if (maker >= 0 && is_member(maker)) {
-          if (!same_layout_as(u, g_.nodes[maker].out[0]) || u.meta.dtype != g_.nodes[maker].out[0].meta.dtype) return false;
-        } else if (replaced_[u.value] <= last) {
-          return false;
-        } else {
-          inputs.push_back(u.value);
-        }
+      if (!same_layout_as(g_.nodes[m].out[0], shape)) return false;
+      for (const Use& u : g_.nodes[m].in) {
+        const int maker = u.value < 0 ? -1 : g_.values[u.value].node;
+        if (maker < 0 || !is_among(members, maker)) continue;
+        if (!same_layout_as(u, g_.nodes[maker].out[0]) || u.meta.dtype != g_.nodes[maker].out[0].meta.dtype) return false;
       }
     }
-    std::sort(inputs.begin(), inputs.end());
-    return size_t(std::unique(inputs.begin(), inputs.end()) - inputs.begin()) <= kMostInputs;
+    return grouping_.may_run_at(members, last) && grouping_.inputs(members).size() <= kMostInputs;
   }
 
   Node fused(const std::vector<int>& members) const {
@@ -146,7 +107,6 @@ class Fusion {
       node.in.push_back(u);
       return int(program->operands.size()) - 1;
     };
-    std::vector<int> last_read(members.size(), -1);
     for (size_t k = 0; k < members.size(); k++) {
       const Node& n = g_.nodes[members[k]];
       FusedStep step = steps_[members[k]];
@@ -155,8 +115,7 @@ class Fusion {
       else
         for (const Use& u : n.in) step.in.push_back(u.value < 0 ? -1 : operand_of(u));
       const Use& out = n.out[0];
-      bool outside = shown_[out.value];
-      for (int r : readers_[out.value]) outside = outside || std::find(members.begin(), members.end(), r) == members.end();
+      const bool outside = grouping_.is_seen_outside(out.value, members);
       step.out = int(program->operands.size());
       program->operands.push_back({out.meta.dtype, -1, outside ? int(node.out.size()) : -1, -1});
       if (outside) node.out.push_back(out);
@@ -196,11 +155,10 @@ class Fusion {
   }
 
   const Graph& g_;
-  std::vector<int> group_;                 // by node
+  const Grouping grouping_;
+  std::vector<int> group_;  // by node
   std::vector<FusedStep> steps_;
-  std::vector<int> replaced_;              // by value: the node that makes the next one of its buffer
-  std::vector<std::vector<int>> readers_;  // by value
-  std::vector<char> shown_, fits_;
+  std::vector<char> fits_;
   std::vector<std::vector<int>> groups_;
 };
 

@@ -125,6 +125,7 @@ Graph optimized(const Graph& g, const Options& options) {
   if (options.cast_scale) apply(with_pointwise_fused);
   apply(with_updates_early);
   if (options.memory_budget < std::numeric_limits<size_t>::max()) apply([&](const Graph& h) { return with_recomputation(h, options.memory_budget); });
+  if (options.cast_scale) apply([&](const Graph& h) { return with_row_blocks(h, options.row_blocks); });
   return r;
 }
 

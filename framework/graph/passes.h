@@ -22,6 +22,10 @@ Graph with_buffers_apart(const Graph& g);
 Graph with_batch_norm_relu(const Graph& g);
 /// Element-wise ops of one shape run tile by tile as one node: see fused.h.
 Graph with_pointwise_fused(const Graph& g);
+/// What reduces rows, or works along them, runs with its neighbours on a few rows at a time: see row_blocks.h.
+/// Of tensors of `least` bytes, below which one stays in a cache by itself; a block has `block` bytes of the largest.
+struct BlockSizes { size_t least = 256 << 10, block = 128 << 10; };
+Graph with_row_blocks(const Graph& g, const BlockSizes& sizes = {});
 /// Large parameters are updated as soon as their gradient is there and nobody reads them any more, so that gradients do not wait for
 /// each other.
 Graph with_updates_early(const Graph& g);
@@ -38,11 +42,12 @@ Graph with_channels_last(const Graph& g);
 /// ReLU behind a convolution join its pass over memory, which rounds where they end only.
 Graph with_weights_packed(const Graph& g, bool tails = true);
 /// Which fusions may be made: of what is added to an output and of the ReLU behind it (with_batch_norm_relu, tails of with_weights_packed), and of casts and scalings
-/// with their element-wise neighbours (with_pointwise_fused). What may be done with weights. And how much memory to keep to.
+/// with their neighbours (with_pointwise_fused, with_row_blocks). What may be done with weights. And how much memory to keep to.
 struct Options {
   bool add_to_output = true, cast_scale = true;
   bool freeze_weights = false;  // what depends on weights alone is computed now: casts, layouts
   size_t memory_budget = std::numeric_limits<size_t>::max();
+  BlockSizes row_blocks{};
 };
 /// All passes, with these options.
 Graph optimized(const Graph& g, const Options& options = {});

@@ -2,6 +2,7 @@
 
 #include "framework/graph/text_attributes.h"
 #include "framework/op/fused.h"
+#include "framework/op/row_blocks.h"
 
 namespace weir::graph {
 namespace {
@@ -60,7 +61,7 @@ class Writer {
   }
 
   void node(const Node& n) {
-    check(n.type != &op_type<Fused>(), "a graph with fused nodes has no text: write it as it was traced");
+    check(n.type != &op_type<Fused>() && n.type != &op_type<RowBlocks>(), "a graph with fused nodes has no text: write it as it was traced");
     std::vector<int> results, operands;
     std::string buffers, over;
     for (const Use& u : n.in)

@@ -16,24 +16,69 @@ constexpr int64_t kStreamed = 16 << 20;
 constexpr int64_t kFetched = 1 << 20;
 constexpr size_t kLine = 64;
 
+// Rows shorter than this are not worth a tile of their own: a tile has several, and what is broadcast is laid out for all of them. Rows of
+// fewer elements than the second number are not told apart.
+constexpr int64_t kLongRow = 256, kLeastRow = 8;
+
 // How an input comes to the loops.
 struct Source {
-  enum Kind { dense, number, other } kind = dense;
+  enum Kind { dense, number, per_row, in_each_row, other } kind = dense;  // per_row: one number for each; in_each_row: the same row for all
   const std::byte* data = nullptr;
   std::unique_ptr<InOrder> gather;
 };
 
-std::vector<Source> sources(Inputs in, const Tensor& shape) {
-  std::vector<Source> r;
+struct Sources {
+  std::vector<Source> inputs;
+  int64_t row = 0;  // elements of a row, where there are rows
+  bool shares_tiles() const { return row > 0 && row < kLongRow; }
+  int64_t tile() const { return shares_tiles() ? kTile / row * row : kTile; }
+};
+
+// Each of `count` elements of `item` bytes, `times` times.
+void spread(const std::byte* from, size_t item, int64_t count, int64_t times, std::byte* to) {
+  auto run = [&]<class T>(T) {
+    for (int64_t i = 0; i < count; i++) std::fill_n(reinterpret_cast<T*>(to) + i * times, times, reinterpret_cast<const T*>(from)[i]);
+  };
+  if (item == 1) run(uint8_t());
+  else if (item == 2) run(uint16_t());
+  else if (item == 4) run(uint32_t());
+  else run(uint64_t());
+}
+
+// The elements of a row at which `x` is broadcast to `shape`, which is row-major, along whole rows or to each of them; 0 where it is not so.
+int64_t row_of(const Tensor& x, const Tensor& shape, Source::Kind* kind) {
+  const int ahead = shape.ndim() - x.ndim();
+  auto is_repeated = [&](int d) { return d < ahead || x.sizes()[d - ahead] != shape.sizes()[d]; };
+  int64_t row = 1;
+  bool first = true, per_row = false, ended = false;
+  for (int d = shape.ndim(); d-- > 0;) {
+    if (shape.sizes()[d] == 1) continue;
+    if (std::exchange(first, false)) per_row = is_repeated(d);
+    if (is_repeated(d) != per_row) ended = true;
+    else if (ended) return 0;
+    else row *= shape.sizes()[d];
+  }
+  *kind = per_row ? Source::per_row : Source::in_each_row;
+  return x.is_contiguous() && shape.is_contiguous() && row >= kLeastRow ? row : 0;
+}
+
+Sources sources(Inputs in, const Tensor& shape) {
+  Sources r;
   for (const Tensor& x : in) {
     Source s;
     s.data = x.raw();
-    if (x.numel() == 1) s.kind = Source::number;
-    else if (!(x.sizes() == shape.sizes()) || !same_layout(shape.sizes(), x.strides(), shape.strides())) {
-      s.kind = Source::other;
-      s.gather = std::make_unique<InOrder>(x, shape);
+    if (x.numel() == 1) {
+      s.kind = Source::number;
+    } else if (!(x.sizes() == shape.sizes()) || !same_layout(shape.sizes(), x.strides(), shape.strides())) {
+      const int64_t row = row_of(x, shape, &s.kind);
+      if (row && (r.row == 0 || r.row == row)) {
+        r.row = row;
+      } else {
+        s.kind = Source::other;
+        s.gather = std::make_unique<InOrder>(x, shape);
+      }
     }
-    r.push_back(std::move(s));
+    r.inputs.push_back(std::move(s));
   }
   return r;
 }
@@ -74,10 +119,15 @@ void stream(const std::byte* from, std::byte* to, size_t bytes) {
   std::memcpy(to + i, from + i, bytes - i);
 }
 
-// Element i of the whole lies at base + i * item; a number or what a tile holds, at base.
+// Elements of the whole: from where on, and in which row and column that is.
+struct At { int64_t i, row, column; };
+
+// Where an element lies: `item` bytes for each one before it, `row_item` for each row, `column_item` for each in its row. A number or what a
+// tile holds lies at base.
 struct Memory {
   std::byte* base = nullptr;
-  int64_t item = 0;
+  int64_t item = 0, row_item = 0, column_item = 0;
+  std::byte* at(At a) const { return base + a.i * item + a.row * row_item + a.column * column_item; }
   std::byte* at(int64_t i) const { return base + i * item; }
 };
 
@@ -100,17 +150,18 @@ struct Call {
 // One thread's tiles: of what the steps hand on, of inputs in other layouts, of operands in the type of a loop, and of large results.
 class Tiles {
  public:
-  Tiles(const FusedProgram& p, const std::vector<Source>& in, Outputs out) : p_(p), in_(in), where_(p.operands.size()) {
+  Tiles(const FusedProgram& p, const Sources& from, Outputs out)
+      : p_(p), in_(from.inputs), row_(from.row), tile_(from.tile()), shares_tiles_(from.shares_tiles()), where_(p.operands.size()) {
     for (const FusedOperand& x : p.operands) item_ = std::max(item_, size_of(x.dtype));
     size_t others = 0, numbers = 0;
-    for (const Source& s : in) others += s.kind == Source::other;
+    for (const Source& s : in_) others += needs_tile(s);
     for (const FusedStep& s : p.steps) numbers += s.in.size();
     memory_ = new_storage((p.num_slots + kMaxOperands + others + out.size()) * tile_bytes() + numbers * kMaxItem);
     std::byte* next = memory_->data + (p.num_slots + kMaxOperands) * tile_bytes();
     auto tile_more = [&] { return std::exchange(next, next + tile_bytes()); };
-    std::vector<std::byte*> gathered(in.size());
-    for (size_t k = 0; k < in.size(); k++)
-      if (in[k].gather) gathers_.push_back({in[k].gather.get(), gathered[k] = tile_more()});
+    std::vector<std::byte*> gathered(in_.size());
+    for (size_t k = 0; k < in_.size(); k++)
+      if (in_[k].gather) gathers_.push_back({in_[k].gather.get(), gathered[k] = tile_more()});
     for (size_t o = 0; o < p.operands.size(); o++) {
       const FusedOperand& x = p.operands[o];
       const int64_t item = int64_t(size_of(x.dtype));
@@ -123,8 +174,11 @@ class Tiles {
         where_[o] = {tile(x.slot), 0};
       } else if (gathered[x.input]) {
         where_[o] = {gathered[x.input], 0};
+      } else if (needs_tile(in_[x.input])) {
+        where_[o] = {gathered[x.input] = tile_more(), 0};
+        lay_out_rows(in_[x.input], size_t(item), where_[o].base);
       } else {
-        where_[o] = {const_cast<std::byte*>(in[x.input].data), in[x.input].kind == Source::number ? 0 : item};
+        where_[o] = memory_of(in_[x.input], item);
         if (where_[o].item && out[0].numel() * item >= kFetched) fetched_.push_back(where_[o]);
       }
     }
@@ -134,17 +188,21 @@ class Tiles {
 
   /// Memory is kept busy while the formulas work: each step brings a share of the next tile and takes away one of the last.
   void run(int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; b += kTile) {
-      const int64_t n = std::min(kTile, end - b);
+    int64_t last = 0;  // elements of the tile before
+    for (int64_t b = begin, n; b < end; b += n) {
+      const At at = row_ ? At{b, b / row_, b % row_} : At{b, 0, 0};
+      n = std::min({tile_, end - b, row_ && !shares_tiles_ ? row_ - at.column : kTile});
       for (auto [gather, tile] : gathers_) gather->run(b, b + n, tile);
+      for (const Spread& s : spreads_) spread(s.from + size_t(at.row) * s.item, s.item, n / row_, row_, s.tile);
       for (size_t k = 0; k < calls_.size(); k++) {
-        fetch(b + kTile, end, k);
+        fetch(b + n, end, k);
         for (const Stream& s : streams_)
-          if (b > begin && k < s.writer) s.share(b - kTile, kTile, k, s.writer);
-        run(calls_[k], b, n);
+          if (b > begin && k < s.writer) s.share(b - last, last, k, s.writer);
+        run(calls_[k], at, n);
       }
       for (const Stream& s : streams_)
         if (s.writer == 0 || b + n == end) s.share(b, n, 0, 1);
+      last = n;
     }
 #ifdef __SSE__
     if (!streams_.empty()) _mm_sfence();
@@ -152,6 +210,24 @@ class Tiles {
   }
 
  private:
+  static Memory memory_of(const Source& s, int64_t item) {
+    std::byte* base = const_cast<std::byte*>(s.data);
+    switch (s.kind) {
+      case Source::number: return {base};
+      case Source::per_row: return {base, 0, item};
+      case Source::in_each_row: return {base, 0, 0, item};
+      default: return {base, item};
+    }
+  }
+
+  bool is_row(const Source& s) const { return s.kind == Source::per_row || s.kind == Source::in_each_row; }
+  bool needs_tile(const Source& s) const { return s.kind == Source::other || (shares_tiles_ && is_row(s)); }
+  // Of a tile of several rows: the same row in each place of it, once and for all, or each row's number in each tile anew.
+  void lay_out_rows(const Source& s, size_t item, std::byte* to) {
+    if (s.kind == Source::per_row) return void(spreads_.push_back({s.data, item, to}));
+    for (int64_t k = 0; k < tile_; k += row_) std::memcpy(to + size_t(k) * item, s.data, size_t(row_) * item);
+  }
+
   size_t tile_bytes() const { return kTile * item_; }
   std::byte* tile(int k) const { return memory_->data + size_t(k) * tile_bytes(); }
 
@@ -170,15 +246,14 @@ class Tiles {
       const bool number = x.input >= 0 && in_[x.input].kind == Source::number;
       Call::In& in = c.in[k];
       in.from = where_[step.in[k]];
-      if (number) c.fixed |= 1u << k;
-      if (kept_dtype(x) == made && (step.loop || number)) continue;
+      if (number || (x.input >= 0 && in_[x.input].kind == Source::per_row && !shares_tiles_)) c.fixed |= 1u << k;
+      if (kept_dtype(x) == made && step.loop) continue;
       in.cast = converter(kept_dtype(x), made);
       in.to = tile(p_.num_slots + int(k));
       if (!number) continue;
       in.cast(in.from.base, 0, *numbers, 1, 1);
-      in = {{std::exchange(*numbers, *numbers + kMaxItem), 0}, nullptr, nullptr};
+      in = {{std::exchange(*numbers, *numbers + kMaxItem)}, step.loop ? nullptr : converter(made, made), nullptr};
     }
-    if (!step.loop && c.fixed) c.in[0].cast = converter(made, made);
     return c;
   }
 
@@ -195,15 +270,15 @@ class Tiles {
     }
   }
 
-  static void run(const Call& c, int64_t begin, int64_t n) {
-    std::byte* out = c.out.at(begin);
+  static void run(const Call& c, At at, int64_t n) {
+    std::byte* out = c.out.at(at);
     if (!c.step->loop) {
-      c.in[0].cast(c.in[0].from.at(begin), c.fixed ? 0 : 1, out, 1, n);
+      c.in[0].cast(c.in[0].from.at(at), c.fixed ? 0 : 1, out, 1, n);
     } else {
       const void* in[kMaxOperands];
       for (size_t k = 0; k < c.step->in.size(); k++) {
-        in[k] = c.in[k].from.at(begin);
-        if (c.in[k].cast) c.in[k].cast(in[k], 1, c.in[k].to, 1, n), in[k] = c.in[k].to;
+        in[k] = c.in[k].from.at(at);
+        if (c.in[k].cast) c.in[k].cast(in[k], 1, c.in[k].to, 1, c.fixed >> k & 1 ? 1 : n), in[k] = c.in[k].to;
       }
       c.step->loop(c.step->op.data(), c.result ? c.result : out, in, c.fixed, n);
       if (c.narrow) c.narrow(c.result, 1, out, 1, n);
@@ -220,6 +295,7 @@ class Tiles {
   }
 
   struct Gather { const InOrder* from; std::byte* tile; };
+  struct Spread { const std::byte* from; size_t item; std::byte* tile; };
   struct Stream {
     Memory to;
     std::byte* tile;
@@ -233,19 +309,22 @@ class Tiles {
   };
   const FusedProgram& p_;
   const std::vector<Source>& in_;
+  const int64_t row_, tile_;  // elements; row_ 0: tiles heed no rows
+  const bool shares_tiles_;   // do tiles have several rows?
   size_t item_ = sizeof(float);
   StorageRef memory_;
   std::vector<Memory> where_;  // by operand
   std::vector<Memory> fetched_;
   std::vector<Gather> gathers_;
+  std::vector<Spread> spreads_;
   std::vector<Stream> streams_;
   std::vector<Call> calls_;
 };
 
 void fused(const Fused& op, Inputs in, Outputs out) {
-  std::vector<Source> from = sources(in, out[0]);
-  const int64_t n = out[0].numel(), tiles = (n + kTile - 1) / kTile;
-  parallel_for(tiles, kGrain / kTile, [&](int64_t b, int64_t e) { Tiles(*op.program, from, out).run(b * kTile, std::min(e * kTile, n)); });
+  const Sources from = sources(in, out[0]);
+  const int64_t n = out[0].numel(), tile = from.tile(), tiles = (n + tile - 1) / tile;
+  parallel_for(tiles, kGrain / tile, [&](int64_t b, int64_t e) { Tiles(*op.program, from, out).run(b * tile, std::min(e * tile, n)); });
 }
 
 bool find_loop(const OpType& type, const void* op, Inputs in, DType out, FusedStep* step) {

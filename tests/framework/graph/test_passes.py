@@ -105,6 +105,18 @@ def test_layouts_broadcasts_and_numbers():
         assert ops(check(f, x, weir.randn(65), weir.randn(33, 1), weir.randn(())))[-1] == "fused"
 
 
+@pytest.mark.parametrize("shape", [(700, 300), (3, 7, 2, 150), (2000, 8), (1500, 7), (9, 3001), (50, 20, 1)], ids=str)
+@pytest.mark.parametrize("dtype", [weir.float32, weir.bfloat16, weir.float64])
+def test_rows_and_columns(shape, dtype):
+    """A number for each row, and the same row for all, in one chain: of rows of any length, and beside another dtype."""
+    def f(x, row, column, planes):
+        y = (x * row + column).to(dtype) * 2 - row.to(dtype)
+        return y, (y.float() + planes) * column, row + column
+    for axis in range(1, len(shape)):
+        row, column = weir.randn(shape[axis:]), weir.randn(*shape[:axis], *[1] * (len(shape) - axis))
+        check(f, weir.randn(shape), row, column, weir.randn(shape[0], *[1] * (len(shape) - 1)))
+
+
 def test_channels_last():
     x = weir.randn(2, 8, 5, 5).contiguous(memory_format=weir.channels_last)
     assert ops(check(lambda x, s: (x * s).relu() + x, x, weir.randn(8, 1, 1))) == ["fused"]

@@ -41,7 +41,8 @@ class Program:
 
     def reduction(self, rng, x, y):
         return rng.choice([lambda: x.sum(0, keepdim=True).expand_as(x), lambda: x.softmax(-1), lambda: x.cumsum(0), lambda: x - x.mean(), lambda: x @ y.t(),
-                           lambda: weir.cat([x, y], 0), lambda: x.amax(1, keepdim=True) + x, lambda: x.sort(-1)[0]])()
+                           lambda: weir.cat([x, y], 0), lambda: x.amax(1, keepdim=True) + x, lambda: x.sort(-1)[0],
+                           lambda: x - x.mean(-1, keepdim=True), lambda: weir.layer_norm(x, x.shape[-1:], y[0])])()
 
     def write(self, rng, x, y):
         if 0 in x.stride():
@@ -80,7 +81,7 @@ def test_random_program(seed):
     program, twin = Program(seed, outside), Program(seed, eager_outside)
     with weir._trace.tracing() as trace:
         graph = trace.finish(program(*trace.arguments([a, b])))
-    plan = weir._C._Plan(graph)
+    plan = weir._C._Plan(graph, row_block=(None, 1, 40)[seed % 3])
     plan.graph.check()
     for run in range(2):
         weir.manual_seed(run)

@@ -1,0 +1,34 @@
+// Which nodes may run as one, at the place of the last of them, and the graph in which they do.
+#pragma once
+#include <algorithm>
+#include <functional>
+
+#include "framework/graph/graph.h"
+
+namespace weir::graph {
+
+class Grouping {
+ public:
+  explicit Grouping(const Graph& g);
+  /// Nobody else up to `last` needs what the members make, or changes what they read.
+  bool may_run_at(const std::vector<int>& members, int last) const;
+  /// Is the value a result, or read by others?
+  bool is_seen_outside(int value, const std::vector<int>& members) const;
+  /// The values that members read and others make, each once.
+  std::vector<int> inputs(const std::vector<int>& members) const;
+  /// The nodes that read a value or change it.
+  const std::vector<int>& readers(int value) const { return readers_[value]; }
+
+ private:
+  const Graph& g_;
+  std::vector<int> replaced_;              // by value: the node that makes the next one of its buffer
+  std::vector<std::vector<int>> readers_;  // by value
+  std::vector<char> shown_;                // by value
+};
+
+inline bool is_among(const std::vector<int>& members, int node) { return std::find(members.begin(), members.end(), node) != members.end(); }
+
+/// The graph in which the node that `made` gives stands for the members of each group of two or more.
+Graph with_groups(const Graph& g, std::vector<std::vector<int>> groups, const std::function<Node(const std::vector<int>& members)>& made);
+
+}  // namespace weir::graph
