@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "framework/graph/graph.h"
+#include "framework/op/fused.h"
+#include "framework/op/row_blocks.h"
 
 namespace weir::graph {
 namespace {
@@ -75,9 +77,20 @@ std::string type_text(const Meta& m) {
   return r;
 }
 
+template <class Steps> std::string names_of(const Steps& steps) {
+  std::string r;
+  for (const auto& s : steps) {
+    const std::string inner = attributes_of(*s.type, s.op.data());
+    r += (r.empty() ? "" : ", ") + std::string(s.type->signature->name) + (inner.starts_with("ops=") ? inner.substr(4) : "");
+  }
+  return "ops=[" + r + "]";
+}
+
 }  // namespace
 
 std::string attributes_of(const OpType& type, const void* op) {
+  if (&type == &op_type<Fused>()) return names_of(static_cast<const Fused*>(op)->program->steps);
+  if (&type == &op_type<RowBlocks>()) return names_of(static_cast<const RowBlocks*>(op)->program->steps);
   std::string r;
   const Signature& s = *type.signature;
   for (int i = 0; i < s.n; i++) {

@@ -54,17 +54,34 @@ Dims behind(const Dims& d, int n) {
   return r;
 }
 
-// How far one row lies from the next, in elements; nothing where rows do not lie at one distance.
-std::optional<int64_t> row_stride(const Meta& m, const Dims& lead) {
-  std::optional<int64_t> stride;
-  int64_t span = 0;
-  for (int i = lead.n; i-- > 0;) {
-    if (lead[i] == 1) continue;
-    if (!stride) stride = m.strides[i], span = m.strides[i] * lead[i];
-    else if (m.strides[i] != span) return {};
-    else span *= lead[i];
+// How far `u` moves with each of the axes `lead`, which are the first of tensors of `rank` axes; 0 where it is broadcast. Nothing where it has another size.
+std::optional<Dims> lead_strides(const Use& u, int rank, const Dims& lead) {
+  Dims r;
+  for (int i = 0; i < lead.n; i++) {
+    const int d = i - (rank - u.meta.sizes.n);
+    if (rank < u.meta.sizes.n || (d >= 0 && u.meta.sizes[d] != lead[i] && u.meta.sizes[d] != 1)) return {};
+    r.push(d < 0 || u.meta.sizes[d] != lead[i] ? 0 : u.meta.strides[d]);
   }
-  return stride;
+  return r;
+}
+
+// From which of the axes `lead` on all rows lie at one distance.
+int rows_from(const Dims& strides, const Dims& lead) {
+  int from = lead.n;
+  for (int64_t last = -1, span = 0; from > 0; from--) {
+    const int d = from - 1;
+    if (lead[d] == 1) continue;
+    if (last >= 0 && strides[d] != span) break;
+    last = strides[d], span = strides[d] * lead[d];
+  }
+  return from;
+}
+
+// Of the axis that counts rows from `from` on.
+int64_t row_stride(const Dims& strides, const Dims& lead, int from) {
+  for (int d = lead.n; d-- > from;)
+    if (lead[d] != 1) return strides[d];
+  return 0;
 }
 
 // Bytes of one row of a tensor that has all of them.
@@ -117,17 +134,14 @@ class RowGroups {
     return std::all_of(n.in.begin(), n.in.end(), [&](const Use& u) { return u.value < 0 ? !u.blank : can_read(n, u, rank, lead); });
   }
   bool can_read(const Node& n, const Use& u, int rank, const Dims& lead) const {
-    if (is_storage_only(u.meta.dtype)) return false;
+    if (is_storage_only(u.meta.dtype) || !lead_strides(u, rank, lead)) return false;
     if (is_shared(u, rank, lead)) return true;
-    if (u.meta.sizes.n != rank || !begins_with(u.meta.sizes, lead) || !row_stride(u.meta, lead)) return false;
-    return row_bytes(u, lead) <= kLongest && (n.type->layouts != Layouts::row_major || is_row_major(behind(u.meta.sizes, lead.n), behind(u.meta.strides, lead.n)));
+    const bool has_rows = u.meta.sizes.n == rank && begins_with(u.meta.sizes, lead), broadcast = n.type->notation.kind == Notation::pointwise || n.type == &op_type<Fused>();
+    return (has_rows || broadcast) && (n.type->layouts != Layouts::row_major || is_row_major(u.meta.sizes, u.meta.strides));
   }
   // Is it the same for all rows? `rank` is that of tensors that have rows.
   static bool is_shared(const Use& u, int rank, const Dims& lead) {
-    const int ahead = rank - u.meta.sizes.n;
-    if (ahead >= lead.n) return true;
-    if (ahead < 0 || begins_with(u.meta.sizes, lead)) return false;
-    return std::all_of(u.meta.sizes.begin(), u.meta.sizes.begin() + (lead.n - ahead), [](int64_t n) { return n == 1; });
+    return rank - u.meta.sizes.n >= lead.n || (!begins_with(u.meta.sizes, lead) && lead_strides(u, rank, lead) == Dims(lead.n, 0));
   }
   int rank_of(const Node& n) const { return is_line_by_line(n) ? n.in[0].meta.sizes.n : n.out[0].meta.sizes.n; }
 
@@ -163,18 +177,19 @@ class RowGroups {
       const Node& n = g_.nodes[m];
       for (const Use& u : n.in) {
         if (u.value < 0 || !is_among(members, g_.values[u.value].node)) continue;
-        if (is_shared(u, rank_of(n), lead) || !stays_in_row(u, lead)) return false;
+        if (u.meta.sizes.n != rank_of(n) || !begins_with(u.meta.sizes, lead) || !stays_in_row(u, lead)) return false;
       }
     }
     return grouping_.may_run_at(members, members.back()) && grouping_.inputs(members).size() <= kMostInputs;
   }
   // Does a row of `u` show elements of the same row of the value that it looks at, and of no other?
   bool stays_in_row(const Use& u, const Dims& lead) const {
+    const Dims strides = *lead_strides(u, u.meta.sizes.n, lead);
     for (const Use& made : g_.nodes[g_.values[u.value].node].out) {
       if (made.value != u.value) continue;
       const int64_t length = behind(made.meta.sizes, lead.n).product();
       const Extent e = extent(behind(u.meta.sizes, lead.n), behind(u.meta.strides, lead.n));
-      return u.meta.dtype == made.meta.dtype && row_stride(u.meta, lead) == length && u.meta.offset + e.low >= 0 && u.meta.offset + e.high < length;
+      return u.meta.dtype == made.meta.dtype && rows_from(strides, lead) == 0 && row_stride(strides, lead, 0) == length && u.meta.offset + e.low >= 0 && u.meta.offset + e.high < length;
     }
     return false;
   }
@@ -190,9 +205,10 @@ class RowGroups {
 
   Node blocks(const std::vector<int>& members, const Dims& lead) const {
     auto program = std::make_shared<RowProgram>();
-    program->axis = lead.n - 1;
-    program->count = lead.product();
-    program->per_block = std::clamp<int64_t>(int64_t(sizes_.block / longest(members, lead)), 1, program->count);
+    const int from = first_axis_of_rows(members, lead);
+    for (int d = 0; d < from; d++) program->outer.push(lead[d]);
+    program->rows = behind(lead, from).product();
+    program->per_block = std::clamp<int64_t>(int64_t(sizes_.block / longest(members, lead)), 1, program->rows);
     Node node;
     node.type = &op_type<RowBlocks>();
     node.place = g_.nodes[members.back()].place;
@@ -201,14 +217,14 @@ class RowGroups {
     for (int m : members)
       for (const Use& u : g_.nodes[m].out)
         if (grouping_.is_seen_outside(u.value, members)) outputs.push_back({u.value, int(node.out.size())}), node.out.push_back(u);
-    auto operand = [&](const Node& n, const Use& u) {
+    auto operand = [&](const Use& u, int rank) {
       RowOperand o;
       if (u.value < 0) return o;
       o.flags = u.flags;
       const auto seen = std::find_if(outputs.begin(), outputs.end(), [&](auto& p) { return p.first == u.value; });
       if (!is_among(members, g_.values[u.value].node)) {
         o.place = RowOperand::input, o.index = int(node.in.size());
-        o.whole = is_shared(u, rank_of(n), lead);
+        o.whole = is_shared(u, rank, lead);
         node.in.push_back(u);
         if (o.whole) return o;
       } else if (seen != outputs.end()) {
@@ -216,15 +232,14 @@ class RowGroups {
       } else {
         o.place = RowOperand::block, o.begin = size_t(places[u.value].offset);
       }
-      o.row_stride = *row_stride(u.meta, lead);
-      o.rows = rows_of(u, lead, *program, o.row_stride);
+      place_rows(o, u, rank, lead, from, program->per_block);
       return o;
     };
     for (int m : members) {
       const Node& n = g_.nodes[m];
       RowStep step{n.type, n.op, {}, {}, n.owner};
-      for (const Use& u : n.in) step.in.push_back(operand(n, u));
-      for (const Use& u : n.out) step.out.push_back(operand(n, u));
+      for (const Use& u : n.in) step.in.push_back(operand(u, rank_of(n)));
+      for (const Use& u : n.out) step.out.push_back(operand(u, u.meta.sizes.n));
       program->steps.push_back(std::move(step));
     }
     RowBlocks op;
@@ -241,7 +256,7 @@ class RowGroups {
       const Node& n = g_.nodes[m];
       for (const Use& u : n.out) bytes = std::max(bytes, row_bytes(u, lead));
       for (const Use& u : n.in)
-        if (u.value >= 0 && !is_shared(u, rank_of(n), lead)) bytes = std::max(bytes, row_bytes(u, lead));
+        if (u.value >= 0 && begins_with(u.meta.sizes, lead)) bytes = std::max(bytes, row_bytes(u, lead));
     }
     return bytes;
   }
@@ -259,13 +274,27 @@ class RowGroups {
     return places;
   }
 
-  static Meta rows_of(const Use& u, const Dims& lead, const RowProgram& p, int64_t stride) {
-    Meta m = u.meta;
-    for (int i = 0; i < lead.n; i++) {
-      m.sizes[i] = i == p.axis ? p.per_block : 1;
-      m.strides[i] = stride * (i == p.axis ? 1 : p.per_block);
+  // From which of the axes `lead` on every operand's rows lie at one distance. Axes in front of it are places of their own.
+  int first_axis_of_rows(const std::vector<int>& members, const Dims& lead) const {
+    int from = 0;
+    for (int m : members)
+      for (const Use& u : g_.nodes[m].in)
+        if (u.value >= 0) from = std::max(from, rows_from(*lead_strides(u, rank_of(g_.nodes[m]), lead), lead));
+    return from;
+  }
+
+  static void place_rows(RowOperand& o, const Use& u, int rank, const Dims& lead, int from, int64_t per_block) {
+    const Dims strides = *lead_strides(u, rank, lead);
+    const int ahead = rank - u.meta.sizes.n, last = lead.n - 1 - ahead;  // its own axis of the rows
+    o.row_stride = row_stride(strides, lead, from);
+    for (int d = 0; d < from; d++) o.outer.push(strides[d]);
+    o.rows = u.meta;
+    for (int d = from; d < lead.n; d++)
+      if (d >= ahead && lead[d] != 1 && u.meta.sizes[d - ahead] == lead[d]) o.axis = last;
+    for (int d = 0; d <= last; d++) {
+      o.rows.sizes[d] = d == o.axis ? per_block : 1;
+      o.rows.strides[d] = d == o.axis ? o.row_stride : o.row_stride * per_block;
     }
-    return m;
   }
 
   const Graph& g_;

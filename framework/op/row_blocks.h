@@ -14,8 +14,10 @@ struct RowOperand {
   size_t begin = 0;        // in a block's own memory, in bytes
   bool whole = false;      // an input that all rows share
   uint32_t flags = 0;
-  Meta rows;               // of one block, all rows in one axis; the offset is that of the first row
+  Meta rows;               // of one block; the offset is that of the first row of all
+  int axis = -1;           // in which a block's rows lie; -1: its rows share what is there
   int64_t row_stride = 0;  // in elements
+  Dims outer;              // strides of the program's outer axes, in elements
 };
 
 struct RowStep {
@@ -27,8 +29,8 @@ struct RowStep {
 
 struct RowProgram {
   std::vector<RowStep> steps;
-  int axis = 0;             // of the rows
-  int64_t count = 0;        // of all rows
+  Dims outer;               // sizes of axes in front of the rows, along which operands do not all move alike
+  int64_t rows = 0;         // at each place of the outer axes
   int64_t per_block = 1;
   size_t block_bytes = 0;   // what a block keeps for itself
 };

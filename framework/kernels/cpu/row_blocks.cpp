@@ -9,6 +9,8 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
+int64_t blocks_of_rows(const RowProgram& p) { return (p.rows + p.per_block - 1) / p.per_block; }
+
 // One thread's tensors: those of a block, which move on from one to the next.
 class Blocks {
  public:
@@ -20,9 +22,10 @@ class Blocks {
   }
 
   void run(int64_t begin, int64_t end) {
+    const int64_t in_a_row = blocks_of_rows(p_);
     for (int64_t b = begin; b < end; b++) {
-      const int64_t first = b * p_.per_block;
-      show(first, std::min(p_.per_block, p_.count - first));
+      const int64_t first = b % in_a_row * p_.per_block;
+      show(b / in_a_row, first, std::min(p_.per_block, p_.rows - first));
       size_t at = 0;
       for (const RowStep& s : p_.steps) {
         Inputs in(&tensors_[at], s.in.size());
@@ -46,17 +49,22 @@ class Blocks {
     moving_.push_back({tensors_.size() - 1, &o, offset});
   }
 
-  void show(int64_t first, int64_t rows) {
+  void show(int64_t place, int64_t first, int64_t rows) {
     for (const Moving& m : moving_) {
       Tensor& t = tensors_[m.tensor];
-      const int64_t offset = m.operand->place == RowOperand::block ? m.offset : m.offset + first * m.operand->row_stride;
-      if (rows == shown_) {
+      const RowOperand& o = *m.operand;
+      int64_t offset = m.offset;
+      if (o.place != RowOperand::block) {
+        offset += first * o.row_stride;
+        for (int64_t d = p_.outer.n, rest = place; d-- > 0; rest /= p_.outer[d]) offset += rest % p_.outer[d] * o.outer[d];
+      }
+      if (rows == shown_ || o.axis < 0) {
         t->offset = offset;
         continue;
       }
-      Dims sizes = m.operand->rows.sizes;
-      sizes[p_.axis] = rows;
-      set_geometry(t, sizes, m.operand->rows.strides, offset);
+      Dims sizes = o.rows.sizes;
+      sizes[o.axis] = rows;
+      set_geometry(t, sizes, o.rows.strides, offset);
     }
     shown_ = rows;
   }
@@ -70,7 +78,7 @@ class Blocks {
 
 void row_blocks(const RowBlocks& op, Inputs in, Outputs out) {
   const RowProgram& p = *op.program;
-  parallel_for((p.count + p.per_block - 1) / p.per_block, 1, [&](int64_t b, int64_t e) { Blocks(p, in, out).run(b, e); });
+  parallel_for(p.outer.product() * blocks_of_rows(p), 1, [&](int64_t b, int64_t e) { Blocks(p, in, out).run(b, e); });
 }
 
 const bool registered = [] {

@@ -86,12 +86,16 @@ def test_inputs_in_other_layouts():
 
 
 def test_what_only_some_rows_share():
-    """A mask of each batch, the same for its heads, belongs to neither one row nor all."""
+    """A mask of each batch, the same for its heads; one of each word, the same for all batches; and what lies between."""
     def attention(scores, mask):
         return softmax(scores * 0.125 + mask)
-    plans(attention, weir.randn(4, 8, 32, 64), weir.randn(4, 1, 1, 64))
-    assert plans(attention, weir.randn(4, 8, 32, 64), weir.randn(1, 1, 1, 64)) == ["row_blocks"]
-    assert plans(attention, weir.randn(4, 8, 32, 64), weir.randn(64)) == ["row_blocks"]
+    for shape in ((4, 1, 1, 64), (1, 1, 1, 64), (64,), (32, 64), (32, 1), (1, 8, 1, 1), (8, 1, 1), (4, 1, 32, 64), (1, 8, 32, 1), (4, 8, 1, 64), (4, 1, 32, 1), ()):
+        for block in (None, 1, 4096):
+            assert plans(attention, weir.randn(4, 8, 32, 64), weir.randn(shape), row_block=block) == ["row_blocks"], shape
+    for lead in ((1, 8, 32), (8, 1, 32), (8, 32, 1), (1, 1, 256)):
+        for shape in (lead, lead[1:], lead[2:]):
+            assert plans(attention, weir.randn(*lead, 64), weir.randn(*shape, 64), row_block=999) == ["row_blocks"], (lead, shape)
+    assert plans(attention, weir.randn(4, 8, 32, 64), weir.randn(4, 1, 1, 64).expand(4, 8, 1, 64)) == ["row_blocks"]
 
 
 def test_what_changes_between():
@@ -121,3 +125,12 @@ def test_errors_of_kernels_come_out():
 def test_blocks_of_any_size(block):
     assert plans(rms_norm, weir.randn(37, 11), weir.randn(11), row_block=block) == ["row_blocks"]
     plans(softmax, weir.randn(2, 3), row_block=block)
+
+
+def test_a_group_names_its_ops():
+    x, w = weir.randn(300, 300), weir.randn(300)
+    with weir._trace.tracing() as t:
+        graph = t.finish([rms_norm(*t.arguments([x, w]))])
+    plan = weir._C._Plan(graph)
+    assert plan.graph.node(0)["attributes"] == "ops=[mul, mean, fused[add, rsqrt], fused[mul, mul]]"
+    assert "row_blocks(" in str(plan.graph) and "ops=[mul, mean, " in str(plan.graph)
