@@ -38,19 +38,29 @@ def _gamma_gradient(concentration, x):
 
 class _StandardGamma(weir.autograd.Function):
     @staticmethod
-    def forward(ctx, concentration):
-        x = _gamma_draws(concentration)
+    def forward(ctx, concentration, generator):
+        x = _gamma_draws(concentration, generator=generator)
         ctx.save_for_backward(concentration, x)
         return x
 
     @staticmethod
     def backward(ctx, grad):
         concentration, x = ctx.saved_tensors
-        return grad * _gamma_gradient(concentration, x)
+        return grad * _gamma_gradient(concentration, x), None
 
 
-def _standard_gamma(concentration):
-    return _StandardGamma.apply(concentration)
+def _standard_gamma(input, generator=None):
+    """Draws of Gamma(input, 1). Shape: input's."""
+    return _StandardGamma.apply(input, generator)
+
+
+def _sample_dirichlet(input, generator=None):
+    """Shares along the last axis that sum to 1, of concentrations `input`. Shape: input's."""
+    # In double precision, and away from 0 and 1, which most draws of small concentrations round to. Source: PyTorch's sampler.
+    g = _floor(_standard_gamma(input.double(), generator))
+    shares = (g / g.sum(-1, keepdim=True)).to(input.dtype)
+    one = weir.ones((), dtype=input.dtype)
+    return shares.clamp(weir.finfo(input.dtype).tiny, weir.nextafter(one, one * 0).item())
 
 
 def _floor(x):
@@ -141,12 +151,7 @@ class Dirichlet(ExponentialFamily):
         return new
 
     def rsample(self, sample_shape=()):
-        # In double precision, and away from 0 and 1, which most draws of small concentrations round to. Source: PyTorch's sampler.
-        a = self.concentration.expand(self._extended_shape(sample_shape))
-        g = _floor(_standard_gamma(a.double()))
-        shares = (g / g.sum(-1, keepdim=True)).to(a.dtype)
-        one = weir.ones((), dtype=a.dtype)
-        return shares.clamp(weir.finfo(a.dtype).tiny, weir.nextafter(one, one * 0).item())
+        return _sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         if self._validate_args:

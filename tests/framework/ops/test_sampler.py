@@ -60,5 +60,6 @@ def test_a_seed_gives_pytorchs_numbers():
 
     for draw in (lambda t, r, n, p, a: t.poisson(r), lambda t, r, n, p, a: t.binomial(n, p), lambda t, r, n, p, a: t.poisson(r.double()),
                  lambda t, r, n, p, a: t.distributions.Gamma(a[1:6], t.ones(5)).sample((50,)), lambda t, r, n, p, a: t._standard_gamma(a),
-                 lambda t, r, n, p, a: t._standard_gamma(a.double())):
+                 lambda t, r, n, p, a: t._standard_gamma(a.double()), lambda t, r, n, p, a: t._sample_dirichlet(a[1:].expand(3, 119)),
+                 lambda t, r, n, p, a: t._sample_dirichlet(a[1:6], generator=t.Generator().manual_seed(3))):
         assert_same(lambda t, *x, d=draw: seeded(t, lambda t: d(t, *x)), rates, n, p, a, rtol=0, atol=0)
