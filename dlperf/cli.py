@@ -14,30 +14,27 @@ from weir_reports.console import run_app
 from weir_reports.dlperf_figures import run_throughput
 from weir_reports.records import save
 
-from . import mllog
+from . import inference, mllog
 from .frameworks import FRAMEWORKS
+from .inference import ENGINES
 from .models import MODELS
 from .plan import Plan
-from .runner import Runner, freeze
-from .table import LAYOUTS, show
+from .runner import TIMEOUT_S, Runner, cores, freeze
+from .table import LAYOUTS, answer_times, answers_code, show
 
 WIDTH = 160  # columns of the table in a file or pipe
 QUICK = {"blocks": 3, "steps": 3, "warmup": 1, "gate_steps": 3}
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="markdown", help=(
-    "Measures training throughput of whole models over several frameworks.\n\n"
+    "Measures training and inference of whole models over several frameworks.\n\n"
     "Examples:\n\n"
     "- `weir-dlperf run` compares weir with PyTorch's modes on ResNet50 and BERT, in fp32 and bf16\n"
     "- `weir-dlperf run --quick --models bert` takes minutes\n"
     "- `weir-dlperf run --preset tiny --frameworks torch-eager,torch-control` is a control that takes seconds\n"
     "- `weir-dlperf run --data real --json runs/real` trains on files through each framework's DataLoader\n"
-    "- `weir-dlperf run --models resnet50 --batch-sizes 4,8,16 --layout dlperf` sweeps, and prints DLPerf's tables too\n\n"
+    "- `weir-dlperf run --models resnet50 --batch-sizes 4,8,16 --layout dlperf` sweeps, and prints DLPerf's tables too\n"
+    "- `weir-dlperf infer` times answers of frozen graphs beside PyTorch and onnxruntime\n\n"
     "Exit codes: 0 measured, 1 usage, 2 a gate failed, 3 no ratio has an interval, 4 nothing measured.\n"))
-
-
-@app.callback()
-def _commands() -> None:
-    """Keeps `run` a command of its own although it is the only one."""
 
 
 @app.command()
@@ -76,6 +73,43 @@ def run(models: Annotated[str, typer.Option(help=f"Of {', '.join(MODELS)}.")] = 
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     console.print(f"plan {plan.plan_id[:12]}: {len(plan.order())} runs", highlight=False)
     return show(_carry_out(runner, json_dir, store), console, layout)
+
+
+@app.command()
+def infer(models: Annotated[str, typer.Option(help=f"Of {', '.join(MODELS)}.")] = "resnet50,bert",
+          engines: Annotated[str, typer.Option(help=f"Of {', '.join(ENGINES)}; the first is what the others are compared with.")] = ",".join(ENGINES),
+          batch_sizes: Annotated[str, typer.Option(help="Samples of one answer: 1,16.")] = "1,16",
+          threads: Annotated[int, typer.Option(min=1, help="Threads and cores of every engine.")] = Plan.threads,
+          launches: Annotated[int, typer.Option(min=1, help="Processes, each with every engine.")] = 3,
+          blocks: Annotated[int, typer.Option(min=1, help="Turns of every engine in a process.")] = 5,
+          block_ms: Annotated[float, typer.Option(min=0, help="About how long a turn takes; one answer at least.")] = 100,
+          preset: Annotated[str, typer.Option(help="full, or tiny: a smoke test that no claim may use.")] = "full",
+          seed: Annotated[int, typer.Option(help="Seed of weights, batch and order.")] = Plan.seed,
+          json_file: Annotated[Optional[Path], typer.Option("--json", help="Write every time here.")] = None) -> int:
+    """Times one answer, float32: every engine in turn, in one process. An engine whose answer is not PyTorch's is not timed."""
+    spec = {"engines": _choice("engine", engines, ENGINES), "threads": threads, "affinity": _cores(threads), "blocks": blocks, "block_ms": block_ms,
+            "preset": _choice("preset", preset, ("full", "tiny"))[0], "seed": seed}
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    found = []
+    for model in _choice("model", models, MODELS):
+        for size in _sizes(batch_sizes):
+            runs = []
+            for number, run in enumerate(inference.launches({**spec, "model": model, "batch_size": size}, launches, TIMEOUT_S), 1):
+                print(f"{model} batch {size}: launch {number} of {launches}", file=sys.stderr, flush=True)
+                runs.append(run)
+            found.append({"model": model, "batch_size": size, "threads": threads, "preset": preset, "launches": runs})
+            console.print(answer_times(found[-1]))
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(found, indent=1) + "\n")
+    return answers_code(found)
+
+
+def _cores(threads: int) -> list[int]:
+    try:
+        return cores(threads)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _carry_out(runner: Runner, json_dir: Path | None, store: str | None) -> list[dict]:

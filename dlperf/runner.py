@@ -23,15 +23,20 @@ EMPTY = {"version": None, "params": None, "weights_sha": None, "data_sha": None,
 LIBRARIES = ("jax", "jaxlib", "tensorflow", "tensorflow-cpu")  # of competitors
 
 
+def cores(threads: int) -> list[int]:
+    """Returns the cores of a run. Raises ValueError if there are fewer than threads."""
+    available = sorted(os.sched_getaffinity(0))
+    if threads > len(available):
+        raise ValueError(f"{threads} threads asked for, {len(available)} cores available")
+    return available[:threads]
+
+
 class Runner:
     """Carries out a plan; `progress` is told what runs. Weights and specs live in a folder that is removed."""
 
     def __init__(self, plan: Plan, progress=lambda text: None, timeout: float = TIMEOUT_S):
         self.plan, self.progress, self.timeout = plan, progress, timeout
-        available = sorted(os.sched_getaffinity(0))
-        if plan.threads > len(available):
-            raise ValueError(f"{plan.threads} threads asked for, {len(available)} cores available")
-        self.affinity = available[: plan.threads]
+        self.affinity = cores(plan.threads)
 
     def run(self):
         """Yields one sealed `weir.dlperf/v1` record per planned run, as each ends. No run is left out or repeated."""

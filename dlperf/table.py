@@ -3,10 +3,12 @@
 from collections import defaultdict
 from statistics import median
 
+import numpy as np
 from rich.console import Console
 from rich.table import Column, Table
 from weir_reports.console import GATE_FAILED, INCONCLUSIVE, NOTHING_MEASURED, OK
 from weir_reports.dlperf_figures import Workload, run_throughput, sweeps, workloads
+from weir_reports.intervals import two_level
 from weir_reports.site import interval, size
 
 DLPERF_SIZES = ((1, 1), (1, 4), (1, 8), (2, 8), (4, 8))  # nodes and devices of each, as DLPerf reports them
@@ -69,6 +71,31 @@ def _sweep(sweep: list[Workload]) -> Table:
         table.add_row(label, *("" if row is None else interval(row.throughput, "rate") if row.throughput else row.status
                                for row in found))
     return table
+
+
+def answer_times(found: dict) -> Table:
+    """The times of one workload of `weir-dlperf infer`, and how each engine's compares with the first one's."""
+    runs, labels = found["launches"], list(found["launches"][0])
+    smoke = "" if found["preset"] == "full" else f", {found['preset']} preset"
+    name = f"{found['model']} fp32 batch {found['batch_size']}, {found['threads']} threads{smoke}"
+    table = Table(name, Column("ms of an answer", justify="right"), Column(f"/ {labels[0]} [95%]", justify="right"), box=None, pad_edge=False)
+    for label in labels:
+        times = [run[label]["ns"] for run in runs]
+        if not all(times):
+            table.add_row(label, "", f"[red]{next(run[label]['reason'] for run in runs if run[label]['reason'])}[/]")
+            continue
+        base = [run[labels[0]]["ns"] for run in runs]
+        ratio = two_level([np.log(t) - np.log(b) for t, b in zip(times, base, strict=True)]).exp() if all(base) and label != labels[0] else None
+        table.add_row(label, f"{median(x for run in times for x in run) / 1e6:.3g}", interval(ratio) if ratio else "")
+    return table
+
+
+def answers_code(found: list[dict]) -> int:
+    """GATE_FAILED where the answer of one of weir's engines is not PyTorch's, NOTHING_MEASURED without a time, else OK."""
+    runs = [run for workload in found for run in workload["launches"]]
+    if any(engine["reason"] for run in runs for label, engine in run.items() if label.startswith("weir")):
+        return GATE_FAILED
+    return OK if any(engine["ns"] for run in runs for engine in run.values()) else NOTHING_MEASURED
 
 
 def dlperf_tables(records: list[dict]) -> list[str]:
