@@ -11,10 +11,9 @@ import random
 import types
 import warnings
 
-import numpy as np
-
 import weir
 from weir import _C
+from weir._lazy import np
 from weir._trace import ModuleGuard, PythonState, Structure, _simple, modes, tracing
 from weir.nn import Module
 

@@ -3,10 +3,9 @@
 import os
 import random
 
-import numpy as np
-
 import weir
 from weir import _C
+from weir._lazy import np
 
 _C._set_package_folder(os.path.dirname(os.path.abspath(__file__)) + os.sep)
 

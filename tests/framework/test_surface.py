@@ -4,6 +4,8 @@ import copy
 import importlib
 import os
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -229,3 +231,10 @@ def test_the_dtype_of_gradients_is_the_tensors():
             (x * 2).grad_dtype
     with pytest.raises(NotImplementedError):
         weir.ones(2, requires_grad=True).grad_dtype = weir.float64
+
+
+def test_importing_pays_for_nothing_that_is_not_used():
+    heavy = ("numpy", "scipy", "torch", "multiprocessing", "concurrent.futures", "zipfile", "tempfile", "weir._compile")
+    code = f"import sys, weir; sys.exit(str([m for m in {heavy} if m in sys.modules] or 0).strip('0') or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
