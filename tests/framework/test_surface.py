@@ -238,3 +238,11 @@ def test_importing_pays_for_nothing_that_is_not_used():
     code = f"import sys, weir; sys.exit(str([m for m in {heavy} if m in sys.modules] or 0).strip('0') or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_functions_may_be_marked_for_nvtx_but_not_called():
+    for t in (torch, weir):
+        marked = t.cuda.nvtx.range("step")(lambda: 1)
+        for begin in (marked, lambda: t.cuda.nvtx.range_push("step"), t.cuda.nvtx.range("step").__enter__):
+            with pytest.raises(RuntimeError, match="NVTX functions not installed"):
+                begin()
