@@ -1,4 +1,4 @@
-// Which nodes may run as one, at the place of the last of them, and the graph in which they do.
+// Who reads and who replaces a value; which nodes may run as one, at the place of the last of them; and the graph in which they do.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -18,10 +18,12 @@ class Grouping {
   std::vector<int> inputs(const std::vector<int>& members) const;
   /// The nodes that read a value or change it.
   const std::vector<int>& readers(int value) const { return readers_[value]; }
+  /// The node that makes the next value of its buffer; INT_MAX where none does.
+  int replaced_at(int value) const { return replaced_[value]; }
 
  private:
   const Graph& g_;
-  std::vector<int> replaced_;              // by value: the node that makes the next one of its buffer
+  std::vector<int> replaced_;              // by value
   std::vector<std::vector<int>> readers_;  // by value
   std::vector<char> shown_;                // by value
 };

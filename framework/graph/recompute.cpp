@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <optional>
 
+#include "framework/graph/grouping.h"
 #include "framework/graph/passes.h"
 #include "framework/op/fused.h"
 #include "framework/op/out.h"
@@ -64,19 +66,7 @@ class Recomputation {
 
   void study() {
     lives_ = lives(g_), count_ = versions(g_), shown_ = shown_buffers(g_);
-    readers_.assign(g_.values.size(), {}), replaced_.assign(g_.values.size(), int(g_.nodes.size()));
-    std::vector<int> now(g_.buffers.size(), -1);
-    for (size_t v = 0; v < g_.values.size(); v++)
-      if (g_.values[v].node < 0) now[g_.values[v].buffer] = int(v);
-    for (size_t i = 0; i < g_.nodes.size(); i++) {
-      for (const Use& u : g_.nodes[i].in)
-        if (u.value >= 0) readers_[u.value].push_back(int(i));
-      for (const Use& u : g_.nodes[i].out) {
-        int& before = now[g_.buffer_of(u)];
-        if (before >= 0) replaced_[before] = int(i);
-        before = u.value;
-      }
-    }
+    order_.emplace(g_);
   }
 
   // The first reader behind the peak of a value that only lies there over it; -1 for others.
@@ -84,7 +74,7 @@ class Recomputation {
     int b = g_.values[v].buffer, maker = g_.values[v].node;
     if (maker < 0 || maker >= peak || g_.buffers[b].kind != Kind::temporary || bytes_of(v) < kWorthwhile || count_[b] != 1 || shown_[b]) return -1;
     int next = -1;
-    for (int r : readers_[v]) {
+    for (int r : order_->readers(v)) {
       if (r == peak) return -1;
       if (r > peak && next < 0) next = r;
     }
@@ -106,7 +96,7 @@ class Recomputation {
   }
   bool is_there(const Use& u, int at) const {
     if (u.value < 0) return !u.blank;
-    if (replaced_[u.value] <= at) return false;
+    if (order_->replaced_at(u.value) <= at) return false;
     return g_.buffers[g_.buffer_of(u)].kind != Kind::temporary || lives_[g_.buffer_of(u)].last >= at;
   }
 
@@ -151,9 +141,9 @@ class Recomputation {
 
   Graph g_;
   std::vector<Life> lives_;
-  std::vector<int> count_, replaced_;      // by buffer; by value: the node that makes the next one of its buffer
-  std::vector<char> shown_;                // by buffer
-  std::vector<std::vector<int>> readers_;  // by value
+  std::vector<int> count_;   // by buffer
+  std::vector<char> shown_;  // by buffer
+  std::optional<Grouping> order_;
 };
 
 }  // namespace
