@@ -1,4 +1,5 @@
 // framework/op/registry.cpp: what registration makes of a signature.
+#include <algorithm>
 #include <set>
 
 #include "framework/ops/activation.h"
@@ -28,6 +29,16 @@ TEST(Registry, EveryOpHasItsOwnNameAndADoc) {
 TEST(Registry, EveryOpIsOfOneKind) {
   for (const OpType* t : registry())
     EXPECT_EQ((t->infer != nullptr) + (t->geometry != nullptr) + (t->compose != nullptr), 1) << t->signature->text;
+}
+
+// Forward mode, vmap and writes through views follow a view to the one tensor that it looks at.
+TEST(Registry, AViewLooksAtOneTensor) {
+  for (const OpType* t : registry()) {
+    if (!t->geometry) continue;
+    const Signature& s = *t->signature;
+    EXPECT_EQ(std::count_if(s.params.begin(), s.params.begin() + s.n, [](const Param& p) { return is_input(p.ty); }), 1) << s.text;
+    EXPECT_EQ(s.params[0].ty, Ty::tensor) << s.text;
+  }
 }
 
 TEST(Registry, WritesTheDefaultsOfTheSignature) {
