@@ -253,7 +253,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (Scalar held; type.calling.scalars && p.ty == Ty::f64 && PyLong_Check(o)) to_scalar(o, &held);  // OverflowError
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
   }
-  settle_large_numbers(c.inputs.all());
+  if (!type.calling.writes_number) settle_large_numbers(c.inputs.all());
   auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };
   if (!type.calling.only_numbers && !c.inputs.empty() && std::all_of(c.inputs.begin(), c.inputs.end(), is_plain_number))
     return why = function_name(type) + ": expected a Tensor among the arguments, got numbers only", false;

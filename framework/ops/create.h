@@ -32,6 +32,7 @@ struct ToDtype : Op {
 struct Fill : Op {
   static constexpr Signature signature = "fill(input: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "A tensor like input with every element set to value (0-d).";
+  static constexpr CallRule calling{.writes_number = true};
   static constexpr OutRule out{Out::none};
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   static constexpr Layouts layouts = Layouts::any;

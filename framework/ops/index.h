@@ -128,6 +128,7 @@ struct MaskedFill : Op {
   static constexpr Signature signature =
       "masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "value where mask holds, input elsewhere; value does not change the dtype.";
+  static constexpr CallRule calling{.writes_number = true};
   static constexpr OutRule out{Out::none};
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   bool over_itself = false;  // in place: elements that share memory are filled where the mask of any of them holds
