@@ -116,7 +116,8 @@ class Tensor {
   /// The first element's place. RuntimeError for a symbolic tensor: it has no values yet.
   std::byte* raw() const {
     if (p_->storage->symbolic) [[unlikely]] refuse_reading(*this);
-    return p_->storage->data + p_->offset * int64_t(size_of(p_->dtype));
+    // An empty tensor may begin beyond what bytes can count: nothing is read there, and the place may be any.
+    return reinterpret_cast<std::byte*>(uintptr_t(p_->storage->data) + uint64_t(p_->offset) * size_of(p_->dtype));
   }
   template <class T> T* data() const { return reinterpret_cast<T*>(raw()); }
 

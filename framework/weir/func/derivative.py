@@ -4,6 +4,7 @@ A function's inputs enter it as fresh aliases, so that derivatives nest: an inne
 goes through it. Results keep a history only where something outside requires grad.
 """
 import functools
+import threading
 
 import weir
 from _weir import _ForwardLevel, _tangents, _without_history
@@ -24,7 +25,12 @@ def _alias(tensor, fresh):
     return tensor.view_as(tensor)
 
 
-_alive: list = []  # leaves made by derivatives that still run: what outer ones differentiate by
+class _Running(threading.local):
+    """How many derivatives run on this thread: within one, results keep what outer ones differentiate by."""
+    count = 0
+
+
+_running = _Running()
 
 
 def _leaf_node(leaf):
@@ -56,7 +62,7 @@ def _released(tree, fresh):
         if not isinstance(t, Tensor):
             return t
         with weir.enable_grad():
-            keeps = not t.requires_grad or recording and (bool(_alive) or _outside(t, fresh))
+            keeps = not t.requires_grad or recording and (_running.count > 0 or _outside(t, fresh))
         released = t if keeps else _without_history(t)
         for level, tangent in _tangents(t):
             if tangent.requires_grad:
@@ -72,7 +78,7 @@ class _Recording:
         self.fresh = []
 
     def __enter__(self):
-        _alive.append(self)
+        _running.count += 1
         self._modes = weir.inference_mode(False), weir.enable_grad()
         for mode in self._modes:
             mode.__enter__()
@@ -81,7 +87,7 @@ class _Recording:
     def __exit__(self, *exc):
         for mode in reversed(self._modes):
             mode.__exit__(*exc)
-        _alive.remove(self)
+        _running.count -= 1
 
 
 def _pullback(output, inputs, cotangent):

@@ -1,5 +1,7 @@
 """torch.func and torch.autograd.functional against PyTorch."""
 
+import threading
+
 import pytest
 import torch
 import torch.func
@@ -44,6 +46,21 @@ def test_results_keep_history_of_what_is_outside_only():
     assert g.tolist() == [2.0, 2.0, 2.0]
     with weir.no_grad():
         assert weir.func.grad(lambda a: (a ** 2 * w).sum())(x).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_derivatives_of_other_threads_are_none_of_ours():
+    found = []
+
+    def meanwhile():
+        found.append(weir.func.grad(lambda a: (a ** 2).sum())(weir.ones(3)))
+
+    def slow(a):
+        other = threading.Thread(target=meanwhile)
+        other.start(), other.join()
+        return (a ** 2).sum()
+
+    weir.func.grad(slow)(weir.ones(3))
+    assert not found[0].requires_grad
 
 
 def test_functional_call_puts_the_parameters_back():
