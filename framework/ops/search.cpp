@@ -29,11 +29,19 @@ void check_searchable(const Tensor& edges, const Tensor& x) {
         "we got boundaries tensor ", edges.sizes(), " and input value tensor ", x.sizes());
 }
 
+// PyTorch looks for the ends of halves nowhere but in a range that is given, or where there are none.
+void check_loop(const Tensor& x, bool ends_known) {
+  const bool wide = x.dtype() == DType::float32 || x.dtype() == DType::float64;
+  check<NotImplemented>(wide || (is_reduced(x.dtype()) && (ends_known || x.numel() == 0)), "\"histogramdd\" not implemented for '", name_of(x.dtype()), "'");
+}
+
+Tensor in_loop(const Tensor& t) { return t && is_reduced(t.dtype()) ? cast_to(t, DType::float32) : t; }
+
 // Source of the order of checks: PyTorch's histogramdd.
 void check_points(const Tensor& x, const Tensor& weight, Inputs edges) {
   const char* op = "torch.histogramdd: ";
   check(x.ndim() >= 2, op, "input tensor should have at least 2 dimensions");
-  check<NotImplemented>(x.dtype() == DType::float32 || x.dtype() == DType::float64, "\"histogramdd\" not implemented for '", name_of(x.dtype()), "'");
+  check_loop(x, true);
   check(int64_t(edges.size()) == x.size(-1), "histogramdd: The size of bins must be equal to the innermost dimension of the input.");
   for (size_t d = 0; d < edges.size(); d++) {
     const Tensor& e = edges[d];
@@ -56,13 +64,14 @@ Tensors histogram_of(const Tensor& given, const Tensor& weight, Tensors edges, b
   Tensor points = fn::reshape(given, Dims{lead.product(), given.size(-1)});
   Tensors in{points, weight ? fn::reshape(weight, Dims{-1}) : weight};
   in.insert(in.end(), edges.begin(), edges.end());
-  edges.insert(edges.begin(), fn::histogram_counts.over(in, even, density)[0]);
+  for (Tensor& t : in) t = in_loop(t);
+  edges.insert(edges.begin(), cast_to(fn::histogram_counts.over(in, even, density)[0], given.dtype()));
   return edges;
 }
 
 Tensors even_histogram(const Tensor& x, const Tensor& weight, const Dims& bins, const std::optional<Floats>& range, bool density) {
   check(x.ndim() >= 2, "torch.histogramdd: input tensor should have at least 2 dimensions");
-  check<NotImplemented>(x.dtype() == DType::float32 || x.dtype() == DType::float64, "\"histogramdd\" not implemented for '", name_of(x.dtype()), "'");
+  check_loop(x, bool(range));
   check(bins.n == x.size(-1), "histogramdd: The size of bins must be equal to the innermost dimension of the input.");
   check(!range || range->n == 2 * bins.n, "torch.histogramdd: for a ", bins.n, "-dimensional histogram range should have ", 2 * bins.n,
         " elements, but got ", range ? range->n : 0);
@@ -87,7 +96,7 @@ Meta SearchSorted::infer(Inputs in) const {
   check(!sorter || sorter.dtype() == DType::int64, op, "sorter must be a tensor of long dtype but got dtype ", sorter ? name_of(sorter.dtype()) : "");
   check_searchable(edges, x);
   DType t = result_type(std::array{edges, x});
-  check<NotImplemented>(!is_complex(t) && t != DType::boolean, "\"searchsorted_out_cpu\" not implemented for '", name_of(t), "'");
+  check<NotImplemented>(x.numel() == 0 || (!is_complex(t) && t != DType::boolean), "\"searchsorted_out_cpu\" not implemented for '", name_of(t), "'");
   check(!out_int32 || edges.sizes().back() < std::numeric_limits<int32_t>::max(), op, "the size of boundaries' last dimension should be "
         "less than ", std::numeric_limits<int32_t>::max(), ", but we got ", edges.sizes().back());
   constexpr const char* names[] = {"the boundaries", "input", "sorter"};
