@@ -1,11 +1,13 @@
 #include "framework/ops/search.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "framework/core/warn.h"
 #include "framework/op/autocast.h"
 #include "framework/op/out.h"
+#include "framework/ops/check.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
@@ -65,8 +67,14 @@ Tensors histogram_of(const Tensor& given, const Tensor& weight, Tensors edges, b
   Tensors in{points, weight ? fn::reshape(weight, Dims{-1}) : weight};
   in.insert(in.end(), edges.begin(), edges.end());
   for (Tensor& t : in) t = in_loop(t);
-  edges.insert(edges.begin(), cast_to(fn::histogram_counts.over(in, even, density)[0], given.dtype()));
-  return edges;
+  Tensors r{cast_to(fn::histogram_counts.over(in, even, density)[0], given.dtype())};
+  // All results require grad where one argument does, and have no derivative.
+  Tensors sources{given};
+  if (weight) sources.push_back(weight);
+  sources.insert(sources.end(), edges.begin(), edges.end());
+  const bool recorded = std::any_of(sources.begin(), sources.end(), is_differentiated);
+  for (const Tensor& e : edges) r.push_back(recorded ? fn::underived(detach(e), sources, Str("histogram")) : e);
+  return r;
 }
 
 Tensors even_histogram(const Tensor& x, const Tensor& weight, const Dims& bins, const std::optional<Floats>& range, bool density) {
