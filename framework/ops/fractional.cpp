@@ -61,6 +61,7 @@ Tensors FractionalPool::compose(Inputs in) const {
   Dims size = output_size.value_or(Dims());
   for (int i = 0; i < n && !output_size; i++) size.push(int64_t(double(x.size(i - n)) * (*output_ratio)[i]));
   const bool single = x.ndim() == n + 1;
+  check(!is_complex(x.dtype()) || !is_differentiated(x), op, " does not support automatic differentiation for outputs with complex dtype.");
   if (single && x.size(0) == 0) return of_no_channels(op, x, kernel_size, size);
   const Tensor images = single ? fn::unsqueeze(x, int64_t(0)) : x;
   if (!samples) {

@@ -60,7 +60,7 @@ void check_points(const Tensor& x, const Tensor& weight, Inputs edges) {
         "excluding its innermost dimension, but got input with shape ", x.sizes(), ", and weight with shape ", weight.sizes());
 }
 
-Tensors histogram_of(const Tensor& given, const Tensor& weight, Tensors edges, bool even, bool density) {
+Tensors histogram_of(const Tensor& given, const Tensor& weight, Tensors edges, bool even, bool density, bool given_back = false) {
   check_points(given, weight, edges);
   Dims lead = without_last(given.sizes());
   Tensor points = fn::reshape(given, Dims{lead.product(), given.size(-1)});
@@ -68,11 +68,11 @@ Tensors histogram_of(const Tensor& given, const Tensor& weight, Tensors edges, b
   in.insert(in.end(), edges.begin(), edges.end());
   for (Tensor& t : in) t = in_loop(t);
   Tensors r{cast_to(fn::histogram_counts.over(in, even, density)[0], given.dtype())};
-  // All results require grad where one argument does, and have no derivative.
+  // All results require grad where one argument does, and have no derivative; but for lists of edges, which are given back themselves.
   Tensors sources{given};
   if (weight) sources.push_back(weight);
   sources.insert(sources.end(), edges.begin(), edges.end());
-  const bool recorded = std::any_of(sources.begin(), sources.end(), is_differentiated);
+  const bool recorded = !given_back && std::any_of(sources.begin(), sources.end(), is_differentiated);
   for (const Tensor& e : edges) r.push_back(recorded ? fn::underived(detach(e), sources, Str("histogram")) : e);
   return r;
 }
@@ -160,7 +160,7 @@ Tensors HistogramBins::compose(Inputs in) const {
 }
 Tensors Histogramdd::compose(Inputs in) const { return even_histogram(in[0], in[1], bins, range, density); }
 Tensors HistogramddEdges::compose(Inputs in) const {
-  return histogram_of(in[0], in[1], Tensors(in.begin() + 2, in.end()), false, density);
+  return histogram_of(in[0], in[1], Tensors(in.begin() + 2, in.end()), false, density, true);
 }
 
 static const SearchOps::Registration ops;
