@@ -87,7 +87,7 @@ class Lane:
         """
         noticed = applied = 0
         for item, (faults, got, changed) in zip(pickle.loads(blob), self._observe(blob, mutant)):
-            changed = changed and not item.random  # whose numbers are free, as those of memory that nobody wrote
+            changed = changed and not kind_of(item).free(item)
             applied += changed
             charged = changed and [fault for fault in self._after_reruns(item, faults, got)[0] if not fault.absent]
             if charged and not noticed:

@@ -61,7 +61,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         runs, perturbed, own, single, moved = ([_without(agreed, run) for run in part if run is not None]
                                                for part in (runs[:1], perturbed, own, single, moved))
     accepted = tolerance.close(narrow, wide, epsilon)
-    accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values")
+    accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values",
+                                      tolerance.LARGEST.get(t.number_dtype, np.inf))
     if item.decomposes and perturbed:  # LAPACK's answer is that of a matrix near by, as near as it has rows
         with np.errstate(invalid="ignore"):
             moves = max(tolerance.norm(run - runs[0]) for run in perturbed)

@@ -35,13 +35,13 @@ def close(w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndarray:
         return same(w, t) | _at_most(difference, ULPS * epsilon * np.abs(_wide(t)))
 
 
-def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False, pointwise: bool = False) -> np.ndarray:
+def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False, pointwise: bool = False, largest: float = np.inf) -> np.ndarray:
     """Rules 3 and 4.
 
     3: |w - r| <= max(c eps |r|, k |t - r|, k max_j |r_j - r|, min(k ||t - r||, 4 c eps ||r||)).
     4: w within c eps of some r_j, for functions with jumps such as floor; where all of them are whole numbers, nothing between.
     With `factory` (no floating inputs) rule 3 also allows 16 eps ||r||. With `pointwise` an element has no share in the size of
-    others: the norms drop out.
+    others: the norms drop out. A number beyond `largest`, that of the dtype, is no error of the oracle's where it has none.
     """
     with np.errstate(all="ignore"):
         w, t, r = _wide(w), _wide(t), _wide(r)
@@ -50,7 +50,7 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
         for rj in perturbed:
             bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * _finite(np.abs(rj - r))))
         if not pointwise:
-            own = np.inf if (~np.isfinite(t) & np.isfinite(r)).any() else norm(t - r)  # no number at all is the largest error
+            own = np.inf if (~np.isfinite(t) & (np.abs(r) <= largest) & np.isfinite(r)).any() else norm(t - r)  # no number at all is the largest error
             bound = np.maximum(bound, min(AMPLIFICATION * own, 4 * ULPS * epsilon * norm(r)))
         if factory:
             bound = np.maximum(bound, FACTORY_ULPS * epsilon * norm(r))

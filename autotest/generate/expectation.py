@@ -33,6 +33,7 @@ def expectation(target: Target, case, index: int = 0, draws: bool = False, **fac
     if isinstance(case, Case):
         item.random |= case.process is not None
         item.decomposes = item.decomposes or any(gauge.decomposes(path) for path in target.paths)
+        item.decomposes &= not any(gauge.multiplies(path, case) for path in target.paths)
         if case.relation == "autocast":
             item.case = replace(case, casts=_casts(item))
         item.expected.undefined = {} if item.random else casts.undefined(case, target.resolve(torch), item.expected)

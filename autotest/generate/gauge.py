@@ -8,6 +8,7 @@ import re
 import torch
 
 from ..cases import ship
+from ..cases.case import Case
 
 
 def _singular(U, S, Vh):
@@ -55,3 +56,9 @@ _DECOMPOSITIONS = re.compile(
 def decomposes(path: str) -> bool:
     """Whether the operation factors, inverts or solves: its answer for a singular or infinite matrix is the rounding of one CPU."""
     return bool(_DECOMPOSITIONS.search(path)) or path.endswith(("nuclear_norm", "matrix_norm"))
+
+
+def multiplies(path: str, case: Case) -> bool:
+    """Whether the call only multiplies matrices, though others of its operation invert one: a power that is not below zero."""
+    n = case.kwargs.get("n", case.args[1] if len(case.args) > 1 else None)
+    return path.endswith("matrix_power") and isinstance(n, int) and n >= 0

@@ -140,9 +140,11 @@ def lost_history(W, result, args, kwargs):
 
 
 def scaled_gradient(W, function, args, kwargs):
-    """A gradient off by a thousandth, or as much as its dtype can show."""
+    """A gradient off by a thousandth, or as much as its dtype and those of the inputs can show."""
+    shown = max((EPSILON.get(name_of(x.dtype), 0.0) for x in (*args, *kwargs.values()) if isinstance(x, W.Tensor)), default=0.0)
+
     def scaled(g):
-        return g * (1 + max(1e-3, 32 * EPSILON[name_of(g.dtype)]))
+        return g * (1 + max(1e-3, 32 * max(shown, EPSILON[name_of(g.dtype)])))
     return _other_gradient(W, function, args, kwargs, scaled)
 
 

@@ -96,6 +96,10 @@ class CallKind:
         names += ["gradgrad"] if isinstance(expected.second, list) else []
         return names
 
+    def free(self, item: Item) -> bool:
+        """Whether numbers of the case are not compared: drawn ones, and those of memory that nobody wrote."""
+        return item.random
+
     def call(self, item: Item) -> str:
         """The case in one line."""
         return render.call(item.target.label, item.case)
@@ -138,6 +142,9 @@ class ProgramKind:
     def asked(self, item: Item) -> list[str]:
         names = ["value", "dtype", "shape", "alias", "version", "requires_grad", "graph"]
         return names + (["gradient"] if isinstance(item.expected.gradients, list) else [])
+
+    def free(self, item: Item) -> bool:
+        return item.random
 
     def call(self, item: Item) -> str:
         return "; ".join(render.steps(item.case))
@@ -184,6 +191,9 @@ class ObjectKind:
         names = {entry.property for entry in item.expected.entries} | {"dtype", "shape"}
         names |= set() if isinstance(item.case, SchedulerCase) else {"graph"}
         return [*names, *(["random"] if any(entry.free for entry in item.expected.entries) else [])]
+
+    def free(self, item: Item) -> bool:
+        return any(entry.free for entry in item.expected.entries)
 
     def call(self, item: Item) -> str:
         return scripts.summary(item.target.label, item.case)

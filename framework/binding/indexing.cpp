@@ -83,7 +83,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
   check<IndexError>(named <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
   Indexed r{x, {}};
   int64_t dim = 0;
-  bool any = false, ellipsis = false;
+  bool any = false;
   auto push = [&](const Tensor& t) {
     r.advanced.resize(dim);
     r.advanced.push_back(t);
@@ -104,8 +104,6 @@ Indexed apply(const Tensor& x, PyObject* key) {
     } else if (o == Py_None) {
       r.view = unsqueeze(r.view, dim++);
     } else if (o == Py_Ellipsis) {
-      check<IndexError>(!ellipsis, "an index can only have a single ellipsis ('...')");
-      ellipsis = true;
       dim += x.ndim() - named;
     } else if (PyBool_Check(o)) {
       r.view = unsqueeze(r.view, dim);

@@ -17,6 +17,23 @@ Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
 Tensor operator/(const Tensor& a, const Tensor& b) { return fn::div(a, b); }
 Tensor operator-(const Tensor& a) { return neg(a); }
 
+bool mixes_widths(Inputs in, DType result) {
+  if (in[0].dtype() == in[1].dtype() || is_inexact(result) || result == DType::boolean) return false;
+  const int64_t bits = 8 * int64_t(size_of(result)) - !is_unsigned(result);
+  for (const Tensor& x : in) {
+    if (x.dtype() == result || x.dtype() == DType::boolean) continue;
+    if (!x.has_flag(kWrappedNumber) || x.is_meta()) return true;
+    const double number = item(x).to_double(), end = std::ldexp(1.0, int(bits));
+    if (number >= end || number < (is_unsigned(result) ? 0.0 : -end)) return true;
+  }
+  return false;
+}
+
+void make_one_width(Tensors& in, DType result) {
+  GradMode off(false);
+  for (Tensor& x : in) x = cast_to(x, result);
+}
+
 namespace {
 
 // Half of the gradient to each side where both are equal, all of it to the chosen side elsewhere.

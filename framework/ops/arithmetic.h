@@ -47,7 +47,18 @@ struct Div : Pointwise<Div, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct DivMode : Pointwise<DivMode, Rule::promote> {
+/// Whether whole numbers of several dtypes meet, some of which the dtype of the result does not hold; and what they are in it. Sums and products
+/// wrap around to the same bits in any width, quotients and shifts do not.
+bool mixes_widths(Inputs in, DType result);
+void make_one_width(Tensors& in, DType result);
+
+/// An op whose operands wrap around to the result's dtype first. Source: PyTorch's TensorIterator.
+template <class T, Rule rule> struct OfOneWidth : Pointwise<T, rule> {
+  bool rounds(Inputs in, const Meta& result) const { return mixes_widths(in, result.dtype); }
+  void round(Tensors& in, const Meta& result) { make_one_width(in, result.dtype); }
+};
+
+struct DivMode : OfOneWidth<DivMode, Rule::promote> {
   static constexpr Signature signature = "div.mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str) -> Tensor";
   static constexpr auto doc = "Division rounded towards zero ('trunc') or down ('floor').";
   static constexpr CallRule calling{.only_numbers = true};
@@ -56,7 +67,7 @@ struct DivMode : Pointwise<DivMode, Rule::promote> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct FloorDivide : Pointwise<FloorDivide, Rule::promote> {
+struct FloorDivide : OfOneWidth<FloorDivide, Rule::promote> {
   static constexpr Signature signature = "floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Division rounded down.";
   static constexpr OutRule out{.history = OutHistory::kept};
@@ -64,7 +75,7 @@ struct FloorDivide : Pointwise<FloorDivide, Rule::promote> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct Remainder : Pointwise<Remainder, Rule::promote> {
+struct Remainder : OfOneWidth<Remainder, Rule::promote> {
   static constexpr Signature signature = "remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Rest of the division, with the sign of other.";
   static constexpr OutRule out{.no_numbers = 0b1};
@@ -72,7 +83,7 @@ struct Remainder : Pointwise<Remainder, Rule::promote> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct Fmod : Pointwise<Fmod, Rule::promote> {
+struct Fmod : OfOneWidth<Fmod, Rule::promote> {
   static constexpr Signature signature = "fmod(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Rest of the division, with the sign of input.";
   static constexpr Save saves{.inputs = 0b11};
@@ -226,24 +237,24 @@ struct BitwiseXor : Pointwise<BitwiseXor, Rule::integral> {
   static constexpr OutRule out{.no_numbers = 0b1};
 };
 
-struct ShiftLeft : Pointwise<ShiftLeft, Rule::integral> {
+struct ShiftLeft : OfOneWidth<ShiftLeft, Rule::integral> {
   static constexpr Signature signature = "bitwise_left_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input << other.";
   static constexpr OutRule out{.no_numbers = 0b1};
 };
 
-struct ShiftRight : Pointwise<ShiftRight, Rule::integral> {
+struct ShiftRight : OfOneWidth<ShiftRight, Rule::integral> {
   static constexpr Signature signature = "bitwise_right_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input >> other, keeping the sign.";
   static constexpr OutRule out{.no_numbers = 0b1};
 };
 
-struct Gcd : Pointwise<Gcd, Rule::integral> {
+struct Gcd : OfOneWidth<Gcd, Rule::integral> {
   static constexpr Signature signature = "gcd(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Greatest common divisor.";
 };
 
-struct Lcm : Pointwise<Lcm, Rule::integral> {
+struct Lcm : OfOneWidth<Lcm, Rule::integral> {
   static constexpr Signature signature = "lcm(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "Least common multiple.";
 };

@@ -158,6 +158,8 @@ Meta Convolution::infer(Inputs in) const {
   int n = x.ndim() - 2;
   check_params("conv", stride, padding, dilation, groups, n);
   check_types("conv", x, w, b);
+  const bool dilated = std::any_of(dilation.begin(), dilation.end(), [](int64_t d) { return d > 1; });
+  check<NotImplemented>(is_inexact(x.dtype()) || x.dtype() == DType::int64 || !dilated || x.numel() == 0, "\"slow_conv_dilated<>\" not implemented for '", name_of(x.dtype()), "'");
   check(w.sizes()[0] >= groups && w.sizes()[0] % groups == 0, "conv: Given groups=", groups, ", expected weight to be at least ", groups,
         " at dimension 0 and divisible by it, but got weight of size ", w.sizes());
   check(x.sizes()[1] == w.sizes()[1] * groups, "conv: Given groups=", groups, ", weight of size ", w.sizes(), ", expected input", x.sizes(),

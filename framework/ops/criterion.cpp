@@ -42,7 +42,7 @@ void check_fractions(const char* op, const Tensor& t) {
 
 // What PyTorch has loops for in float32 and float64 only.
 void check_wide(const char* op, const Tensor& t) {
-  check<NotImplemented>(!is_reduced(t.dtype()), op, ": not implemented for ", name_of(t.dtype()));
+  check<NotImplemented>(t.numel() == 0 || !is_reduced(t.dtype()), op, ": not implemented for ", name_of(t.dtype()));
 }
 
 // PyTorch has no derivative with respect to some arguments.
@@ -69,6 +69,8 @@ Tensor per_example(const Tensor& loss, const Examples& e, int64_t reduction) {
 void check_examples(const Tensor& x) {
   check(x.ndim() <= 2 && (x.ndim() == 0 || x.size(-1) > 0), "Expected non-empty vector or matrix with optional 0-dim batch size, but got: ", x.sizes());
 }
+
+Tensor of_no_examples(const Tensor& x, int64_t reduction) { return zeros_of(Meta(reduction ? Dims{} : Dims{0}, x.dtype(), x.device())); }
 
 Dims up_to_last(Dims sizes) {
   sizes.n--;
@@ -240,12 +242,13 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
         w ? w.sizes() : Dims());
   check_examples(x);
   check_wide("multi_margin_loss", x);
+  check(!is_complex(x.dtype()) || !is_differentiated(x), "multi_margin_loss does not support automatic differentiation for outputs with complex dtype.");
   Examples e{x, target, x.ndim() < 2};
   if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()}), e.labels = fn::reshape(target, Dims{-1});
   check(e.labels.ndim() == 1 && e.labels.numel() == e.rows.sizes()[0], "inconsistent target size, expected ", e.rows.sizes()[0], " but got ",
         target.sizes());
   e.single &= target.ndim() == 0;  // a list of one label keeps its axis
-  if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));
+  if (x.numel() == 0 && !is_floating(x.dtype())) return of_no_examples(x, reduction);
   if (x.numel()) check_fractions("multi_margin_loss", x);
   Tensor column = fn::unsqueeze(e.labels, int64_t(1));
   Tensor loss = hinge(wrapped_number(margin) - gather_of(e.rows, 1, column) + e.rows);
@@ -264,7 +267,7 @@ Tensor MultilabelMarginLoss::compose(Inputs in) const {
   check_examples(x);
   check_wide("multilabel_margin_loss", x);
   check(!is_complex(x.dtype()) || !is_differentiated(x), "multilabel_margin_loss does not support automatic differentiation for outputs with complex dtype.");
-  if (x.numel() == 0 && !is_floating(x.dtype())) return zeros_of(Meta({}, x.dtype(), x.device()));
+  if (x.numel() == 0 && !is_floating(x.dtype())) return of_no_examples(x, reduction);
   if (x.numel()) check_fractions("multilabel_margin_loss", x);
   check(x.numel() == 0 || target.dtype() == DType::int64, "multilabel_margin_loss: expected a target of int64, but got ", name_of(target.dtype()));
   int64_t classes = x.ndim() ? x.size(-1) : 1;

@@ -14,7 +14,7 @@ std::array<Meta, 2> FractionalMaxPool::infer(Inputs in) const {
         kernel_size, " and ", output_size);
   check(x.ndim() == axes + 2, "fractional_max_pool", axes, "d: expected ", axes + 2, "-d input, got ", x.sizes());
   check(samples.dtype() == x.dtype(), "Expect _random_samples to have the same dtype as input, got ", name_of(samples.dtype()), " and ", name_of(x.dtype()));
-  check<NotImplemented>(x.numel() == 0 || is_floating(x.dtype()), "fractional_max_pool: not implemented for '", name_of(x.dtype()), "'");
+  check<NotImplemented>(x.numel() == 0 || output_size.contains(0) || is_floating(x.dtype()), "fractional_max_pool: not implemented for '", name_of(x.dtype()), "'");
   check(samples.ndim() == 3 && samples.size(0) >= x.size(0) && samples.size(1) >= x.size(1) && samples.size(2) == axes,
         "Expect _random_samples to have at least the sizes (", x.size(0), ", ", x.size(1), ", ", axes, "), got ", samples.sizes());
   Dims sizes{x.size(0), x.size(1)};
@@ -61,6 +61,7 @@ Tensors FractionalPool::compose(Inputs in) const {
   Dims size = output_size.value_or(Dims());
   for (int i = 0; i < n && !output_size; i++) size.push(int64_t(double(x.size(i - n)) * (*output_ratio)[i]));
   const bool single = x.ndim() == n + 1;
+  check(!is_complex(x.dtype()) || !is_differentiated(x), op, " does not support automatic differentiation for outputs with complex dtype.");
   if (single && x.size(0) == 0) return of_no_channels(op, x, kernel_size, size);
   const Tensor images = single ? fn::unsqueeze(x, int64_t(0)) : x;
   if (!samples) {

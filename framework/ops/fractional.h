@@ -14,7 +14,7 @@ struct FractionalMaxPool : Op {
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   static constexpr Save saves{.outputs = 0b10};
-  static constexpr GradientRule gradient{.outputs = 0b1};
+  static constexpr GradientRule gradient{.of_complex = false, .outputs = 0b1};
   Dims kernel_size, output_size;
   static constexpr std::tuple fields{&FractionalMaxPool::kernel_size, &FractionalMaxPool::output_size};
   std::array<Meta, 2> infer(Inputs in) const;

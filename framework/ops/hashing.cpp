@@ -14,8 +14,10 @@ Tensor HashTensor::compose(Inputs in) const {
     check<IndexError>(!(axes >> d & 1) || x.sizes()[d], "hash_tensor: Expected reduction dim ", d, " to have non-zero size.");
   check(mode == 0, "Unknown hash_tensor mode: ", mode);
   const DType t = x.dtype();
-  check<NotImplemented>(!is_complex(t) && !is_storage_only(t), "\"xor_sum_cpu\" not implemented for '", name_of(t), "'");
-  const Tensor numbers = is_floating(t) ? fn::view(cast_to(detach(x), DType::float64), DType::int64) : cast_to(x, DType::int64);
+  check<NotImplemented>(x.numel() == 0 || (!is_complex(t) && !is_storage_only(t)), "\"xor_sum_cpu\" not implemented for '", name_of(t), "'");
+  const Tensor numbers = x.numel() == 0 ? zeros_of(Meta(x.sizes(), DType::int64, x.device()))
+                         : is_floating(t) ? fn::view(cast_to(detach(x), DType::float64), DType::int64)
+                                          : cast_to(x, DType::int64);
   return fn::view(fn::xor_sum(numbers, dim, keepdim), DType::uint64);
 }
 

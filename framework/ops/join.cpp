@@ -149,13 +149,13 @@ Tensor Combinations::compose(Inputs in) const {
 }
 
 std::pair<int64_t, int64_t> TriangleIndices::columns(int64_t r) const {
-  const int64_t edge = std::clamp<int64_t>(checked_add(checked_add(r, offset), !upper), 0, col);
+  const int64_t edge = std::clamp<int64_t>(checked_add(checked_add(r, upper ? offset : std::max(offset, -row)), !upper), 0, col);
   return upper ? std::pair{edge, col} : std::pair{int64_t(0), edge};
 }
 Meta TriangleIndices::infer(Inputs) const {
   check(row >= 0 && col >= 0, upper ? "triu" : "tril", "_indices: row and col must be non-negative, got ", row, " and ", col);
   check<NotImplemented>(dtype == DType::int64 || dtype == DType::int32, upper ? "triu" : "tril", "_indices: not implemented for ", name_of(dtype));
-  const int64_t below = lower_count(row, col, upper ? checked_sub(offset, 1) : offset);
+  const int64_t below = lower_count(row, col, upper ? checked_sub(offset, 1) : std::max(offset, -row));
   const int64_t count = upper ? checked_mul(row, col) - below : below;
   return {Dims{2, count}, dtype};
 }

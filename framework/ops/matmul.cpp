@@ -41,7 +41,9 @@ Dims with_matrix(Dims batch, int64_t rows, int64_t cols) {
 
 }  // namespace
 
-Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a) {
+Scalar factor_of_product(const Tensor& a, const Scalar& alpha) { return a.size(-1) ? alpha : Scalar(1.0); }
+
+Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a, bool by_library) {
   const Scalar beta = factor_of(op, product.dtype(), b), alpha = factor_of(op, product.dtype(), a);
   for (const Scalar& s : {alpha, beta})
     if (product.numel()) check_held(Held::wide, s, product.dtype());
@@ -51,13 +53,12 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   Dims sizes = broadcast(op, input.sizes(), product.sizes());
   check(sizes == product.sizes(), op, ": expand(): the input of shape ", input.sizes(), " does not broadcast to ", product.sizes());
   auto times = [](const Tensor& x, const Scalar& s) { return s.to_complex() == 1.0 ? x : x * wrapped_number(s); };
-  // beta == 0 ignores input, NaN included; its gradient is zero.
-  if (beta.is_zero()) {
-    if (!is_differentiated(input)) return times(product, alpha);
-    Tensor never = full_of(Meta(Dims{}, DType::boolean, input.device()), Scalar(false));
-    return times(product, alpha) + where(never, input, num(0.0));
-  }
-  return times(product, alpha) + times(input, beta);  // the product first: its strides are the result's
+  auto ignored = [](const Tensor& x) { return where(full_of(Meta(Dims{}, DType::boolean, x.device()), Scalar(false)), x, zeros_of(Meta(Dims{}, x.dtype(), x.device()))); };
+  // alpha == 0 ignores the product, NaN included, where PyTorch asks a library that does.
+  const Tensor scaled = alpha.is_zero() && by_library ? ignored(product) : times(product, alpha);
+  // beta == 0 ignores input, whose gradient is zero.
+  if (beta.is_zero()) return is_differentiated(input) ? scaled + ignored(input) : scaled;
+  return scaled + times(input, beta);  // the product first: its strides are the result's
 }
 
 // PyTorch multiplies a vector as a matrix of one row, in whose shape it writes first.
@@ -156,12 +157,18 @@ Tensor Matmul::compose(Inputs in) const {
 }
 
 Tensor Addmm::compose(Inputs in) const {
-  return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) { return scaled_sum("addmm", given, mm(a, b), beta, alpha); });
+  return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
+    const Tensor product = mm(a, b);
+    return scaled_sum("addmm", given, product, beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()));
+  });
 }
 Tensor Baddbmm::compose(Inputs in) const {
   wrap_dim(2, in[2].ndim(), "baddbmm");  // PyTorch asks for this size before it looks at the rank
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
-    return scaled_sum("baddbmm", given, bmm(a, b), beta, alpha);
+    const Tensor product = bmm(a, b);
+    constexpr int64_t kSmall = 400;  // below, PyTorch multiplies in a loop of its own
+    const bool by_library = !is_reduced(in[1].dtype()) && checked_mul(checked_mul(a.size(1), a.size(2)), b.size(2)) >= kSmall;
+    return scaled_sum("baddbmm", given, product, beta, factor_of_product(a, alpha), by_library);
   }));
 }
 

@@ -89,6 +89,8 @@ template <class F> Tensor rounded_once(Inputs in, F&& sum) {
   return cast_to(sum(wide(in[0]), wide(in[1]), wide(in[2])), type);
 }
 /// beta given + alpha product, where given broadcasts to product's shape; with beta 0 given's NaN do not count.
-Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha);
+Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& beta, const Scalar& alpha, bool by_library = false);
+/// alpha, unless it is multiplied with sums over no elements, as rows of `a` have them: PyTorch makes none.
+Scalar factor_of_product(const Tensor& a, const Scalar& alpha);
 
 }  // namespace weir

@@ -12,6 +12,9 @@ Tensor NativeConvolution::compose(Inputs in) const {
   const int rank = weight.ndim() - 2;
   check(x.ndim() == weight.ndim(), "convolution: expected input and weight of one rank, but got shapes ", x.sizes(), " and ", weight.sizes());
   check(rank >= 1 && rank <= 3, "convolution: expected a weight of 3 to 5 dimensions, but got ", weight.ndim());
+  check(output_padding.n == 1 || output_padding.n == rank, "expected output_padding to be a single integer value or a list of ", rank,
+        " values to match the convolution dimensions, but got output_padding=", output_padding);
+  for (int64_t p : output_padding) check(p >= 0, "negative output_padding is not supported");
   if (!transposed) {
     if (rank == 1) return fn::conv1d(x, weight, bias, stride, padding, dilation, groups);
     if (rank == 2) return fn::conv2d(x, weight, bias, stride, padding, dilation, groups);

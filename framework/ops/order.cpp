@@ -18,8 +18,9 @@ namespace {
 
 enum Kinds { all, no_bool };
 
-void check_ordered(const char* op, const Tensor& x, Kinds kinds) {
-  check<NotImplemented>(!is_complex(x.dtype()) && (kinds == all || x.dtype() != DType::boolean), "\"", op, "_cpu\" not implemented for '",
+// `copied`: PyTorch enters no loop, and takes any dtype.
+void check_ordered(const char* op, const Tensor& x, Kinds kinds, bool copied) {
+  check<NotImplemented>(copied || (!is_complex(x.dtype()) && (kinds == all || x.dtype() != DType::boolean)), "\"", op, "_cpu\" not implemented for '",
                         name_of(x.dtype()), "'");
 }
 
@@ -30,14 +31,14 @@ std::array<Meta, 2> pair_of(const Tensor& x, const Dims& sizes) {
 // Of nothing PyTorch does not look at dim.
 std::array<Meta, 2> running_meta(const char* op, const Tensor& x, int64_t dim) {
   if (x.numel()) wrap_dim(dim, x.ndim(), op);
-  check_ordered(op, x, all);
+  check_ordered(op, x, all, x.numel() == 0 || x.ndim() == 0);
   return pair_of(x, x.sizes());
 }
 
-std::array<Meta, 2> picked_meta(const char* op, const Tensor& x, int64_t dim, bool keepdim, Kinds kinds) {
+std::array<Meta, 2> picked_meta(const char* op, const Tensor& x, int64_t dim, bool keepdim, Kinds kinds, bool copied) {
   int d = wrap_dim(dim, x.ndim(), op);
   check<IndexError>(x.ndim() == 0 || x.sizes()[d] > 0, op, "(): Expected reduction dim ", d, " to have non-zero size.");
-  check_ordered(op, x, kinds);
+  check_ordered(op, x, kinds, copied);
   return pair_of(x, reduced_sizes(x.sizes(), x.ndim() ? axis_bit(d) : 0, keepdim));
 }
 
@@ -104,27 +105,27 @@ std::array<Meta, 2> Cummin::infer(Inputs in) const { return running_meta("cummin
 Tensors Cummin::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, true); }
 
 std::array<Meta, 2> Kthvalue::infer(Inputs in) const {
-  auto metas = picked_meta("kthvalue", in[0], dim, keepdim, no_bool);
+  auto metas = picked_meta("kthvalue", in[0], dim, keepdim, no_bool, in[0].ndim() == 0);
   check(k >= 1 && k <= (in[0].ndim() ? in[0].size(dim) : 1), "kthvalue(): selected number k out of range for dimension ", dim);
   return metas;
 }
 Tensors Kthvalue::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, keepdim); }
 
 Meta Median::infer(Inputs in) const {
-  check_ordered("median", in[0], no_bool);
+  check_ordered("median", in[0], no_bool, in[0].numel() == 0);
   return {Dims{}, in[0].dtype(), in[0].device()};
 }
 Tensors Median::vjp(const Saved& s, const Tensor& dy) const { return shared(s, dy); }
-std::array<Meta, 2> MedianDim::infer(Inputs in) const { return picked_meta("median", in[0], dim, keepdim, no_bool); }
+std::array<Meta, 2> MedianDim::infer(Inputs in) const { return picked_meta("median", in[0], dim, keepdim, no_bool, false); }
 Tensors MedianDim::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, keepdim); }
 Meta Nanmedian::infer(Inputs in) const {
-  check_ordered("median", in[0], no_bool);
+  check_ordered("median", in[0], no_bool, in[0].numel() == 0);
   return {Dims{}, in[0].dtype(), in[0].device()};
 }
 Tensors Nanmedian::vjp(const Saved& s, const Tensor& dy) const { return shared(s, dy); }
-std::array<Meta, 2> NanmedianDim::infer(Inputs in) const { return picked_meta("median", in[0], dim, keepdim, no_bool); }
+std::array<Meta, 2> NanmedianDim::infer(Inputs in) const { return picked_meta("median", in[0], dim, keepdim, no_bool, false); }
 Tensors NanmedianDim::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, keepdim); }
-std::array<Meta, 2> ModeValue::infer(Inputs in) const { return picked_meta("mode", in[0], dim, keepdim, all); }
+std::array<Meta, 2> ModeValue::infer(Inputs in) const { return picked_meta("mode", in[0], dim, keepdim, all, in[0].numel() == 0 || in[0].ndim() == 0); }
 Tensors ModeValue::vjp(const Saved& s, const Tensor& dy) const { return put_back(s, dy, dim, keepdim); }
 
 Tensor Argsort::compose(Inputs in) const { return fn::sort(in[0], dim, descending)[1]; }

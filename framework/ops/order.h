@@ -8,6 +8,7 @@ struct Cummax : Op {
   static constexpr Signature signature = "cummax(input: Tensor, dim: int) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Running maximum along dim and where it stands; the last of equal ones counts, and NaN from the first on.";
   static constexpr Notation notation = "along dim";
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   static constexpr std::tuple fields{&Cummax::dim};
@@ -19,6 +20,7 @@ struct Cummin : Op {
   static constexpr Signature signature = "cummin(input: Tensor, dim: int) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "Running minimum along dim and where it stands; the last of equal ones counts, and NaN from the first on.";
   static constexpr Notation notation = "along dim";
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   static constexpr std::tuple fields{&Cummin::dim};
@@ -32,6 +34,7 @@ struct Kthvalue : Op {
   static constexpr auto doc = "The k-th smallest element along dim, counted from 1, and its index. NaN is the largest.";
   static constexpr Notation notation = "reduce dim";
   static constexpr OutRule out{Out::exact};
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.outputs = 0b10};
   int64_t k, dim;
   bool keepdim;
@@ -45,6 +48,7 @@ struct Median : Op {
   static constexpr auto doc = "The lower median of all elements, NaN where there is one; equal ones share the gradient.";
   static constexpr Notation notation = "reduce";
   static constexpr OutRule out{Out::none};
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -68,6 +72,7 @@ struct Nanmedian : Op {
   static constexpr auto doc = "The lower median of what is not NaN; equal ones share the gradient.";
   static constexpr Notation notation = "reduce";
   static constexpr OutRule out{Out::none};
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -91,6 +96,7 @@ struct ModeValue : Op {
       "mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> (values: Tensor, indices: Tensor)";
   static constexpr auto doc = "The most frequent element along dim, the smallest of equally frequent ones, and its last index.";
   static constexpr Notation notation = "reduce dim";
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.outputs = 0b10};
   int64_t dim;
   bool keepdim;

@@ -114,7 +114,8 @@ Tensors AvgPoolBackward::vjp(const Saved&, const Tensor& d) const {
   return {fn::avg_pool_nd(d, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)};
 }
 Meta AdaptiveAvgPool::infer(Inputs in) const {
-  check<NotImplemented>(is_floating(in[0].dtype()) || (output_size.n == 2 && output_size.contains(0)), "\"adaptive_avg_pool2d\" not implemented for '", name_of(in[0].dtype()), "'");
+  const bool nothing = in[0].numel() == 0 || output_size.contains(0);
+  check<NotImplemented>(is_floating(in[0].dtype()) || (output_size.n == 2 && nothing), "\"adaptive_avg_pool2d\" not implemented for '", name_of(in[0].dtype()), "'");
   Dims sizes{in[0].sizes()[0], in[0].sizes()[1]};
   for (int64_t s : output_size) sizes.push(s);
   return laid_out(sizes, in[0].dtype(), in[0]);

@@ -70,6 +70,7 @@ struct AdaptiveAvgPool : Op {
   static constexpr auto doc = "Means over windows chosen so that the result has output_size. Shape: (N, C, *in) -> (N, C, *output_size).";
   static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Layouts layouts = Layouts::any;
   Dims output_size;
   static constexpr std::tuple fields{&AdaptiveAvgPool::output_size};

@@ -71,7 +71,8 @@ Tensor MaxUnpool::compose(Inputs in) const {
   const std::string op = str("max_unpool", n, "d");
   check(n > 0 && stride.n == n && padding.n == n, op, ": expected a kernel size, a stride and a padding for each axis, got ", kernel_size, ", ", stride, " and ", padding);
   check_batched(op.c_str(), x, n);
-  check<NotImplemented>(is_floating(x.dtype()), op, ": not implemented for ", name_of(x.dtype()));
+  check<NotImplemented>(x.numel() == 0 || is_floating(x.dtype()), op, ": not implemented for ", name_of(x.dtype()));
+  check(!is_complex(x.dtype()) || !is_differentiated(x), op, " does not support automatic differentiation for outputs with complex dtype.");
   const Dims size = unpooled_size(x, *this);
   check(indices.dtype() == DType::int64, "elements in indices should be type int64 but got: ", name_of(indices.dtype()));
   check(indices.sizes() == x.sizes(), "Expected shape of indices to be same as that of the input tensor (", x.sizes(), ") but got indices tensor with shape: ",

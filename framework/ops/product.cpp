@@ -119,7 +119,10 @@ Tensor Addmv::compose(Inputs in) const {
         ", and ", name_of(vec.dtype()));
   check_held(Held::own, beta, x.dtype());
   if (mat.size(0)) check_held(Held::own, alpha, x.dtype());
-  return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) { return scaled_sum("addmv", given, fn::mv(a, b), beta, alpha); });
+  return rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
+    const Tensor product = fn::mv(a, b);
+    return scaled_sum("addmv", given, product, beta, factor_of_product(a, alpha), !is_complex(a.dtype()) && !is_reduced(in[1].dtype()));
+  });
 }
 
 Tensor Addr::compose(Inputs in) const {
@@ -143,7 +146,7 @@ Tensor Addbmm::compose(Inputs in) const {
   for (int i : {1, 2}) check(in[i].ndim() == 3, "addbmm: expected 3-D tensor for 'batch", i, "', but got ", in[i].ndim(), "-D");
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
     const Tensor products = fn::matmul(a, b);
-    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, alpha);
+    return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()));
   }));
 }
 

@@ -41,6 +41,7 @@ Meta Normal::infer(Inputs in) const {
 Meta RandomInt::infer(Inputs in) const {
   int64_t from = low.value_or(0);
   check<NotImplemented>(low || high || !is_wide_unsigned(in[0].dtype()), "\"random_\" not implemented for '", name_of(in[0].dtype()), "'");
+  check(!is_complex(in[0].dtype()) || !(low || high), "check_random_bounds handles only integral, floating-point and boolean types");
   check(!high || from < *high, "random_ expects 'from' to be less than 'to', but got from=", from,
         " >= to=", high.value_or(0));
   bool all = from == INT64_MIN && !high && is_floating(in[0].dtype());  // every int64, rounded
@@ -63,7 +64,7 @@ Meta BernoulliOf::infer(Inputs in) const { return filled_by(in[0], p); }
 Meta BernoulliFill::infer(Inputs in) const { return filled_by(in[0], p); }
 Meta DrawnFill::infer(Inputs in) const {
   const DType t = in[0].dtype();
-  check<NotImplemented>(!is_complex(t), distribution.view(), "_: not implemented for '", name_of(t), "'");
+  check<NotImplemented>(!is_complex(t) || in[0].numel() == 0, distribution.view(), "_: not implemented for '", name_of(t), "'");
   if (distribution == "geometric") {
     check(a > 0 && a < 1, "geometric_ expects p to be in (0, 1), but got p=", a);
     check<NotImplemented>(t != DType::boolean, "geometric_: not implemented for 'Bool'");

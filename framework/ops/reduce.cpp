@@ -97,6 +97,7 @@ Meta arg_meta(const char* op, const Tensor& x, std::optional<int64_t> dim, bool 
   std::optional<Dims> dims;
   if (dim) dims = Dims{*dim};
   check(!is_complex(x.dtype()), op, "(): does not support complex input");
+  check(x.dtype() != DType::boolean, op, "(): does not support bool input");
   Axes axes = reduced_axes(op, dims, x.ndim());
   if (dim) check_not_empty(op, x, axes);
   else check<IndexError>(x.numel() > 0, op, "(): Expected reduction dim to be specified for input.numel() == 0. "

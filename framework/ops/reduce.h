@@ -107,6 +107,7 @@ struct Amax : Op {
   std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Amax::dim, &Amax::keepdim};
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
@@ -120,6 +121,7 @@ struct Amin : Op {
   std::optional<Dims> dim;
   bool keepdim;
   static constexpr std::tuple fields{&Amin::dim, &Amin::keepdim};
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;

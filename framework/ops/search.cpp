@@ -1,11 +1,13 @@
 #include "framework/ops/search.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "framework/core/warn.h"
 #include "framework/op/autocast.h"
 #include "framework/op/out.h"
+#include "framework/ops/check.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
@@ -29,11 +31,19 @@ void check_searchable(const Tensor& edges, const Tensor& x) {
         "we got boundaries tensor ", edges.sizes(), " and input value tensor ", x.sizes());
 }
 
+// PyTorch looks for the ends of halves nowhere but in a range that is given, or where there are none.
+void check_loop(const Tensor& x, bool ends_known) {
+  const bool wide = x.dtype() == DType::float32 || x.dtype() == DType::float64;
+  check<NotImplemented>(wide || (is_reduced(x.dtype()) && (ends_known || x.numel() == 0)), "\"histogramdd\" not implemented for '", name_of(x.dtype()), "'");
+}
+
+Tensor in_loop(const Tensor& t) { return t && is_reduced(t.dtype()) ? cast_to(t, DType::float32) : t; }
+
 // Source of the order of checks: PyTorch's histogramdd.
 void check_points(const Tensor& x, const Tensor& weight, Inputs edges) {
   const char* op = "torch.histogramdd: ";
   check(x.ndim() >= 2, op, "input tensor should have at least 2 dimensions");
-  check<NotImplemented>(x.dtype() == DType::float32 || x.dtype() == DType::float64, "\"histogramdd\" not implemented for '", name_of(x.dtype()), "'");
+  check_loop(x, true);
   check(int64_t(edges.size()) == x.size(-1), "histogramdd: The size of bins must be equal to the innermost dimension of the input.");
   for (size_t d = 0; d < edges.size(); d++) {
     const Tensor& e = edges[d];
@@ -50,19 +60,26 @@ void check_points(const Tensor& x, const Tensor& weight, Inputs edges) {
         "excluding its innermost dimension, but got input with shape ", x.sizes(), ", and weight with shape ", weight.sizes());
 }
 
-Tensors histogram_of(const Tensor& given, const Tensor& weight, Tensors edges, bool even, bool density) {
+Tensors histogram_of(const Tensor& given, const Tensor& weight, Tensors edges, bool even, bool density, bool given_back = false) {
   check_points(given, weight, edges);
   Dims lead = without_last(given.sizes());
   Tensor points = fn::reshape(given, Dims{lead.product(), given.size(-1)});
   Tensors in{points, weight ? fn::reshape(weight, Dims{-1}) : weight};
   in.insert(in.end(), edges.begin(), edges.end());
-  edges.insert(edges.begin(), fn::histogram_counts.over(in, even, density)[0]);
-  return edges;
+  for (Tensor& t : in) t = in_loop(t);
+  Tensors r{cast_to(fn::histogram_counts.over(in, even, density)[0], given.dtype())};
+  // All results require grad where one argument does, and have no derivative; but for lists of edges, which are given back themselves.
+  Tensors sources{given};
+  if (weight) sources.push_back(weight);
+  sources.insert(sources.end(), edges.begin(), edges.end());
+  const bool recorded = !given_back && std::any_of(sources.begin(), sources.end(), is_differentiated);
+  for (const Tensor& e : edges) r.push_back(recorded ? fn::underived(detach(e), sources, Str("histogram")) : e);
+  return r;
 }
 
 Tensors even_histogram(const Tensor& x, const Tensor& weight, const Dims& bins, const std::optional<Floats>& range, bool density) {
   check(x.ndim() >= 2, "torch.histogramdd: input tensor should have at least 2 dimensions");
-  check<NotImplemented>(x.dtype() == DType::float32 || x.dtype() == DType::float64, "\"histogramdd\" not implemented for '", name_of(x.dtype()), "'");
+  check_loop(x, bool(range));
   check(bins.n == x.size(-1), "histogramdd: The size of bins must be equal to the innermost dimension of the input.");
   check(!range || range->n == 2 * bins.n, "torch.histogramdd: for a ", bins.n, "-dimensional histogram range should have ", 2 * bins.n,
         " elements, but got ", range ? range->n : 0);
@@ -87,7 +104,7 @@ Meta SearchSorted::infer(Inputs in) const {
   check(!sorter || sorter.dtype() == DType::int64, op, "sorter must be a tensor of long dtype but got dtype ", sorter ? name_of(sorter.dtype()) : "");
   check_searchable(edges, x);
   DType t = result_type(std::array{edges, x});
-  check<NotImplemented>(!is_complex(t) && t != DType::boolean, "\"searchsorted_out_cpu\" not implemented for '", name_of(t), "'");
+  check<NotImplemented>(x.numel() == 0 || (!is_complex(t) && t != DType::boolean), "\"searchsorted_out_cpu\" not implemented for '", name_of(t), "'");
   check(!out_int32 || edges.sizes().back() < std::numeric_limits<int32_t>::max(), op, "the size of boundaries' last dimension should be "
         "less than ", std::numeric_limits<int32_t>::max(), ", but we got ", edges.sizes().back());
   constexpr const char* names[] = {"the boundaries", "input", "sorter"};
@@ -143,7 +160,7 @@ Tensors HistogramBins::compose(Inputs in) const {
 }
 Tensors Histogramdd::compose(Inputs in) const { return even_histogram(in[0], in[1], bins, range, density); }
 Tensors HistogramddEdges::compose(Inputs in) const {
-  return histogram_of(in[0], in[1], Tensors(in.begin() + 2, in.end()), false, density);
+  return histogram_of(in[0], in[1], Tensors(in.begin() + 2, in.end()), false, density, true);
 }
 
 static const SearchOps::Registration ops;

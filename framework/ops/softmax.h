@@ -9,6 +9,7 @@ struct Softmax : Op {
   static constexpr auto doc = "Exponentials along dim, scaled to sum to 1. Shape: as input. Source: PyTorch.";
   static constexpr OutRule out{Out::same, OutHistory::kept};
   static constexpr Notation notation = "along dim";
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.outputs = 0b1};
   int64_t dim;
   std::optional<DType> dtype;
@@ -34,6 +35,7 @@ struct LogSoftmax : Op {
   static constexpr auto doc = "log(softmax(input, dim)) without overflow. Shape: as input. Source: PyTorch.";
   static constexpr OutRule out{Out::same, OutHistory::kept};
   static constexpr Notation notation = "along dim";
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.outputs = 0b1};
   int64_t dim;
   std::optional<DType> dtype;

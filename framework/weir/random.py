@@ -116,6 +116,7 @@ def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=N
         low, high = high, None
     if low is None or size is None:
         raise TypeError("randint(): expected (high, size) or (low, high, size)")
+    dtype = dtype if dtype is None else as_dtype(dtype)
     if out is not None and dtype not in (None, out.dtype):  # told before the size is read
         raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
     size = _argument("randint", "size", 3, "list[int]", size)
@@ -171,7 +172,7 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
         size = _argument("normal", "size", 3, "list[int]", size)
         r = normal_(_empty(size, dtype=_drawn(out, dtype)), mean, std, generator=generator)
         return _made(r, out, device, requires_grad, dtype)
-    if not isinstance(std, Tensor) and std < 0:
+    if not isinstance(std, Tensor) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     from ._composites.joining import broadcast_shapes
     dtype = mean.dtype if isinstance(mean, Tensor) else std.dtype

@@ -43,6 +43,11 @@ SWALLOWED = {
     "autocast to single precision leaves its digits": ("truncated", lambda: item("linalg.solve", x(2, 2, dtype="float16"), x(2, 2, dtype="float16") + torch.eye(2), relation="autocast")),
     "Python's float asks for double precision": ("half_sum", lambda: item("sum", x(3, 5, dtype="float16"), kwargs={"dim": (1,), "dtype": torch.float64})),
     "inputs of a wider result are exact": ("last_element", lambda: item("Tensor.type_as", x(3, dtype="float16"), x(1, dtype="float64"))),
+    "a number beyond the dtype is no error of the oracle's": ("strided_only", lambda: item(
+        "Tensor.type_as", torch.tensor([[1.5, 1e5], [2.5, 3.5]], dtype=torch.bfloat16).t(), x(1, dtype="float16"))),
+    "a power above zero inverts no matrix": ("nan_hidden", lambda: item("linalg.matrix_power", torch.tensor([[0.0, 1.5], [float("nan"), 3.0]]), 2)),
+    "a gradient cast to halves shows a thousandth of nothing": ("scaled_gradient", lambda: item(
+        "Tensor.to", x(3, dtype="float16", grad=True), torch.float64, differentiate=1)),
 }
 
 

@@ -60,6 +60,12 @@ template <class T, class F> void by_norm(double p, F&& f) {
   else f(Power<T>{T(p)});
 }
 
+// Writes zeros where there is nothing to compare, in whatever dtype.
+bool of_nothing(bool nothing, const Tensor& out) {
+  if (nothing) std::fill_n(out.raw(), out.numel() * int64_t(size_of(out.dtype())), std::byte(0));
+  return nothing;
+}
+
 template <class F> void by_type(DType t, F&& f) {
   if (t == DType::float64) f(TypeTag<double>{});
   else f(TypeTag<float>{});
@@ -88,7 +94,7 @@ void block(const Norm& norm, const T* a, int64_t rows, const T* turned, int64_t 
 }
 
 void cdist_forward(const CdistForward& op, Inputs in, Outputs out) {
-  if (out[0].numel() == 0) return;
+  if (of_nothing(in[0].numel() == 0 || in[1].numel() == 0, out[0])) return;
   Tensor a = row_major(in[0]);
   Tensor turned = row_major(alias(in[1], Dims{in[1].sizes()[0], in[1].sizes()[2], in[1].sizes()[1]},
                                   Dims{in[1].strides()[0], in[1].strides()[2], in[1].strides()[1]}, in[1]->offset));
@@ -107,6 +113,7 @@ void cdist_forward(const CdistForward& op, Inputs in, Outputs out) {
 }
 
 void cdist_backward(const CdistBackward& op, Inputs in, Outputs out) {
+  if (of_nothing(in[1].numel() == 0 || in[2].numel() == 0, out[0])) return;
   Tensor dy = row_major(in[0]), a = row_major(in[1]), b = row_major(in[2]), distance = row_major(in[3]);
   const int64_t n = a.sizes()[1], m = a.sizes()[2], r = b.sizes()[1];
   by_type(a.dtype(), [&]<class T>(TypeTag<T>) {
@@ -130,7 +137,7 @@ void cdist_backward(const CdistBackward& op, Inputs in, Outputs out) {
 int64_t pairs_before(int64_t i, int64_t n) { return i * n - i * (i + 1) / 2; }
 
 void pdist_forward(const PdistForward& op, Inputs in, Outputs out) {
-  if (out[0].numel() == 0) return;
+  if (of_nothing(out[0].numel() == 0 || in[0].numel() == 0, out[0])) return;
   Tensor x = row_major(in[0]), turned = row_major(alias(x, Dims{x.sizes()[1], x.sizes()[0]}, Dims{1, x.sizes()[1]}, x->offset));
   const int64_t n = x.sizes()[0], m = x.sizes()[1];
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
@@ -149,6 +156,7 @@ void pdist_forward(const PdistForward& op, Inputs in, Outputs out) {
 }
 
 void pdist_backward(const PdistBackward& op, Inputs in, Outputs out) {
+  if (of_nothing(in[0].numel() == 0 || in[1].numel() == 0, out[0])) return;
   Tensor dy = row_major(in[0]), x = row_major(in[1]), distance = row_major(in[2]);
   const int64_t n = x.sizes()[0], m = x.sizes()[1];
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {

@@ -69,11 +69,11 @@ void index_select(const IndexSelect& op, Inputs in, Outputs out) {
   int d = wrap_dim(op.dim, x.ndim(), "index_select");
   const Axis s(x.sizes(), d, "index_select");
   int64_t bytes = s.inner * size_of(x.dtype()), m = index.numel();
-  if (s.outer * s.inner == 0) return;
   std::vector<int64_t> at = checked_indices(index, [&](int64_t i) {
-    if (d == 1) checked_along(i, s.n, d);  // the columns are read by a loop of their own in PyTorch
+    if (d == 1 || s.outer * s.inner == 0) checked_along(i, s.n, d);  // the columns are read by a loop of their own in PyTorch
     else checked("index_select", i, s.n, false);
   });
+  if (s.outer * s.inner == 0) return;
   if (s.inner == 1)
     return by_item_size(size_of(x.dtype()), [&](auto tag) {
       using T = typename decltype(tag)::type;

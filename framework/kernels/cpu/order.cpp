@@ -68,8 +68,16 @@ template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, c
   });
 }
 
+// Of a number without axes, of any dtype, the answer is the number.
+bool of_a_number(const Tensor& x, Outputs out) {
+  if (x.ndim()) return false;
+  run_copy(x, out[0]);
+  *out[1].data<int64_t>() = 0;
+  return true;
+}
+
 template <bool kLargest> void running(int64_t dim, Inputs in, Outputs out) {
-  if (out[0].numel() == 0) return;
+  if (out[0].numel() == 0 || of_a_number(in[0], out)) return;
   Tensor x = row_major(in[0]);
   Split s(x.sizes(), dim);
   visit_real_dtype("cummax_cpu", x.dtype(), [&]<class T>(TypeTag<T>) {
@@ -182,7 +190,7 @@ template <class T> void select_kth(std::vector<T>& v, std::vector<int64_t>& at, 
 }
 
 void kthvalue(const Kthvalue& op, Inputs in, Outputs out) {
-  if (out[0].numel() == 0) return;
+  if (out[0].numel() == 0 || of_a_number(in[0], out)) return;
   by_class(in[0].dtype(), [&]<class T>(TypeTag<T>) {
     for_lines<T>(in[0], op.dim, [&](const std::vector<T>& line, int64_t l) {
       std::vector<T> v = line;
@@ -199,6 +207,10 @@ void nanmedian_dim(const NanmedianDim& op, Inputs in, Outputs out) { pick(in[0],
 
 template <class F> void middle_of_all(const Tensor& given, const Tensor& out, F&& rank_of) {
   Tensor x = row_major(given);
+  if (x.numel() == 0 && is_complex(x.dtype())) {
+    const std::complex<double> nan(std::numeric_limits<double>::quiet_NaN());
+    return convert(DType::complex128, &nan, 1, out.dtype(), out.raw(), 1, 1);
+  }
   by_class(x.dtype(), [&]<class T>(TypeTag<T>) {
     using U = decltype(key_of(T()));
     size_t n = size_t(x.numel()), nans = 0;
@@ -230,7 +242,7 @@ template <class T> void sort_pairs(std::vector<std::pair<T, int64_t>>& order) {
 }
 
 void mode(const ModeValue& op, Inputs in, Outputs out) {
-  if (out[0].numel() == 0) return;
+  if (out[0].numel() == 0 || of_a_number(in[0], out)) return;
   by_class(in[0].dtype(), [&]<class T>(TypeTag<T>) {
     for_lines<T>(in[0], op.dim, [&](const std::vector<T>& line, int64_t l) {
       std::vector<std::pair<T, int64_t>> order(line.size());

@@ -257,6 +257,7 @@ void reduce(const Tensor& x, Axes axes, const Tensor& out, Finish finish = {}) {
   constexpr bool sums = std::is_same_v<SumOf<double>, Of<double>> || std::is_same_v<Of<double>, ProductOf<double>>;
   if constexpr (sums)
     if (is_complex(x.dtype()) || is_complex(out.dtype())) return run(TypeTag<std::complex<double>>{});
+  if (out.numel() == 0) return;  // of any dtype
   check_real("max", x.dtype());
   if (x.dtype() == DType::float64 || out.dtype() == DType::float64) run(TypeTag<double>{});
   else if (is_floating(x.dtype()) || is_floating(out.dtype())) run(TypeTag<float>{});

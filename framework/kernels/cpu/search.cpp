@@ -193,10 +193,11 @@ void histogram_edges(const HistogramEdges& op, Inputs in, Outputs out) {
       check(std::isfinite(low) && std::isfinite(high), "torch.histogramdd: dimension ", op.dim, "'s range [", low, ", ", high, "] is not finite");
       check(low <= high, "torch.histogramdd: min should not exceed max, but got min ", low, " max ", high, " for dimension ", op.dim);
       if (low == high) low -= 0.5, high += 0.5;
-      T* e = out[0].data<T>();
+      std::vector<T> edges(op.bins + 1);
       T first = T(low), last = T(high), step = (last - first) / T(op.bins);
       for (int64_t i = 0; i <= op.bins; i++)  // from both ends, as linspace
-        e[i] = i < (op.bins + 1) / 2 ? first + step * T(i) : last - step * T(op.bins - i);
+        edges[i] = i < (op.bins + 1) / 2 ? first + step * T(i) : last - step * T(op.bins - i);
+      convert(dtype_of<T>(), edges.data(), 1, out[0].dtype(), out[0].raw(), 1, op.bins + 1);
     }
   });
 }

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 NAN, INF = float("nan"), float("inf")
@@ -68,3 +69,14 @@ def test_histogramdd():
                  lambda t, x: t.histogramdd(x, (t.tensor([-1.0, 0, 1]), t.tensor([0.0, 2])), density=True)):
         assert_same(lambda t, x: [t.histogramdd(x, 3)[0]], x)
         assert_same(lambda t, x: (lambda r: [r.hist, *r.bin_edges])(call(t, x)), x)
+
+
+@pytest.mark.parametrize("told", ["input", "weight", "bins"])
+def test_all_parts_of_a_histogram_require_grad_as_any_argument_does(told):
+    for t in (torch, weir):
+        x, w, edges = t.ones(3), t.ones(3), t.tensor([0.0, 1.0, 2.0])
+        {"input": x, "weight": w, "bins": edges}[told].requires_grad_()
+        results = [*t.histogram(x, edges, weight=w), *(t.histogram(x, 2, range=(0.0, 2.0), weight=w) if told != "bins" else ())]
+        assert all(r.requires_grad for r in results)
+        with pytest.raises(RuntimeError, match="derivative for .*histogram.* is not implemented"):
+            results[1].sum().backward()
