@@ -234,7 +234,7 @@ def test_the_dtype_of_gradients_is_the_tensors():
 
 
 def test_importing_pays_for_nothing_that_is_not_used():
-    heavy = ("numpy", "scipy", "torch", "multiprocessing", "concurrent.futures", "zipfile", "tempfile", "weir._compile")
+    heavy = ("numpy", "scipy", "torch", "multiprocessing", "concurrent.futures", "zipfile", "tempfile", "weir._compile", "weir.nn.graph")
     code = f"import sys, weir; sys.exit(str([m for m in {heavy} if m in sys.modules] or 0).strip('0') or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
