@@ -130,8 +130,7 @@ class RowGroups {
     } else if (!is_element_by_element(n)) {
       return false;
     }
-    const int rank = lines ? n.in[0].meta.sizes.n : n.out[0].meta.sizes.n;
-    return std::all_of(n.in.begin(), n.in.end(), [&](const Use& u) { return u.value < 0 ? !u.blank : can_read(n, u, rank, lead); });
+    return std::all_of(n.in.begin(), n.in.end(), [&](const Use& u) { return u.value < 0 ? !u.blank : can_read(n, u, rank_of(n), lead); });
   }
   bool can_read(const Node& n, const Use& u, int rank, const Dims& lead) const {
     if (is_storage_only(u.meta.dtype) || !lead_strides(u, rank, lead)) return false;
@@ -143,7 +142,7 @@ class RowGroups {
   static bool is_shared(const Use& u, int rank, const Dims& lead) {
     return rank - u.meta.sizes.n >= lead.n || (!begins_with(u.meta.sizes, lead) && lead_strides(u, rank, lead) == Dims(lead.n, 0));
   }
-  int rank_of(const Node& n) const { return is_line_by_line(n) ? n.in[0].meta.sizes.n : n.out[0].meta.sizes.n; }
+  static int rank_of(const Node& n) { return is_line_by_line(n) ? n.in[0].meta.sizes.n : n.out[0].meta.sizes.n; }
 
   std::vector<int> grown(int seed, const Dims& lead) const {
     std::vector<int> members = {seed};
