@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -65,22 +66,13 @@ class Launch:
         return model.to(memory_format=torch.channels_last), [t.to(memory_format=torch.channels_last) for t in tensors]
 
 
-def _torch(launch: Launch):
-    import torch
+def _eager(name: str, launch: Launch):
+    """The model as it is written, in a framework with PyTorch's API."""
+    torch = importlib.import_module(name)
     model, tensors = launch.inputs(torch, launch.model(torch))
 
     def answer():
         with torch.inference_mode():
-            return model(*tensors)
-    return answer
-
-
-def _weir(launch: Launch):
-    import weir
-    model, tensors = launch.inputs(weir, launch.model(weir))
-
-    def answer():
-        with weir.inference_mode():
             return model(*tensors)
     return answer
 
@@ -116,19 +108,20 @@ def _onnxruntime(launch: Launch):
     return lambda: session.run(None, feed)
 
 
-ENGINES = {e.label: e for e in (Engine("weir-graph", _weir_graph), Engine("weir", _weir), Engine("torch", _torch),
+ENGINES = {e.label: e for e in (Engine("weir-graph", _weir_graph), Engine("weir", partial(_eager, "weir")), Engine("torch", partial(_eager, "torch")),
                                 Engine("onnxruntime", _onnxruntime, needs=("onnxruntime", "onnx")))}
 
 
 def measure(spec: dict) -> dict:
     """Runs one launch; returns by engine the nanoseconds of an answer in each block, or why there are none."""
     launch = Launch(spec)
-    expected = _numbers(_torch(launch)())
+    reference = ENGINES["torch"].make(launch)
+    expected = _numbers(reference())
     answers, result = {}, {}
     for label in spec["engines"]:
         reason = ENGINES[label].missing
         if reason is None:
-            answer = ENGINES[label].make(launch)
+            answer = reference if label == "torch" else ENGINES[label].make(launch)
             reason = _difference(_numbers(answer()), expected)
         if reason is None:
             answers[label], result[label] = answer, {"ns": [], "reason": None}

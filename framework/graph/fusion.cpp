@@ -96,9 +96,7 @@ class Fusion {
 
   Node fused(const std::vector<int>& members) const {
     auto program = std::make_shared<FusedProgram>();
-    Node node;
-    node.type = &op_type<Fused>();
-    node.place = g_.nodes[members.back()].place;
+    Node node = node_running<Fused>(program, g_.nodes[members.back()].place);
     std::vector<std::pair<int, int>> made;  // values and their operands
     auto operand_of = [&](const Use& u) {
       for (auto [value, operand] : made)
@@ -123,11 +121,6 @@ class Fusion {
       program->steps.push_back(std::move(step));
     }
     assign_slots(*program);
-    Fused op;
-    op.program = program.get();
-    node.op.resize(sizeof op);
-    new (node.op.data()) Fused(op);
-    node.owner = program;
     return node;
   }
 

@@ -30,6 +30,19 @@ class Grouping {
 
 inline bool is_among(const std::vector<int>& members, int node) { return std::find(members.begin(), members.end(), node) != members.end(); }
 
+/// A node of op T that runs `program` and keeps it; its inputs and outputs are left to fill in.
+template <class T, class Program> Node node_running(const std::shared_ptr<Program>& program, const Place& place) {
+  T op;
+  op.program = program.get();
+  Node node;
+  node.type = &op_type<T>();
+  node.op.resize(sizeof op);
+  new (node.op.data()) T(op);
+  node.owner = program;
+  node.place = place;
+  return node;
+}
+
 /// The graph in which the node that `made` gives stands for the members of each group of two or more.
 Graph with_groups(const Graph& g, std::vector<std::vector<int>> groups, const std::function<Node(const std::vector<int>& members)>& made);
 

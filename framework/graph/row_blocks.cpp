@@ -208,9 +208,7 @@ class RowGroups {
     for (int d = 0; d < from; d++) program->outer.push(lead[d]);
     program->rows = behind(lead, from).product();
     program->per_block = std::clamp<int64_t>(int64_t(sizes_.block / longest(members, lead)), 1, program->rows);
-    Node node;
-    node.type = &op_type<RowBlocks>();
-    node.place = g_.nodes[members.back()].place;
+    Node node = node_running<RowBlocks>(program, g_.nodes[members.back()].place);
     const std::vector<Interval> places = memory_of_block(members, lead, *program);
     std::vector<std::pair<int, int>> outputs;  // values and which of the node's outputs they are
     for (int m : members)
@@ -241,11 +239,6 @@ class RowGroups {
       for (const Use& u : n.out) step.out.push_back(operand(u, u.meta.sizes.n));
       program->steps.push_back(std::move(step));
     }
-    RowBlocks op;
-    op.program = program.get();
-    node.op.resize(sizeof op);
-    new (node.op.data()) RowBlocks(op);
-    node.owner = program;
     return node;
   }
 

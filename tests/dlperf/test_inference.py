@@ -28,7 +28,7 @@ def test_engines_agree_and_take_turns(model, launch, monkeypatch):
 
 def test_a_wrong_answer_is_not_timed(launch, monkeypatch):
     def off(launch):
-        answer = inference._torch(launch)
+        answer = inference.ENGINES["torch"].make(launch)
         return lambda: answer() * 1.01
     monkeypatch.setitem(inference.ENGINES, "off", inference.Engine("off", off))
     monkeypatch.setitem(inference.ENGINES, "short", inference.Engine("short", lambda launch: lambda: np.zeros(3)))
