@@ -132,12 +132,26 @@ class Task {
     roots_.push_back(e.node);
   }
 
+  // May other gradients be added to this one where it lies?
+  static bool is_open(const Tensor& sum) { return !mode.grad && !sum.is_batched() && sum.unshared() && sum.is_contiguous(); }
+
+  // What `node` may add to itself: T slices of a tensor would else each make a gradient of the whole tensor's size. Listeners are shown
+  // what a node returns, and a plan takes its memory when it is compiled.
+  Tensor sum_for(const Node& node) {
+    if (node.next.size() != 1 || !node.next[0].node || !node.after.empty() || mode.anomaly) return {};
+    const auto& buffer = state_of(node.next[0].node).buffer;
+    const uint32_t index = node.next[0].index;
+    if (index >= buffer.size() || !buffer[index] || buffer[index]->storage->symbolic || !is_open(buffer[index])) return {};
+    return buffer[index];
+  }
+
   void add(State& s, uint32_t index, const Tensor& grad, const Node& from) {
+    if (index < s.buffer.size() && s.buffer[index].get() == grad.get()) return;  // it was added by the node itself
     if (s.buffer.size() <= index) s.buffer.resize(std::max<size_t>(index + 1, s.node->metas.size()));
     Tensor g = index < s.node->metas.size() ? fit(grad, s.node->metas[index], from) : grad;
     Tensor& sum = s.buffer[index];
     if (!sum) sum = std::move(g);
-    else if (!mode.grad && !sum.is_batched() && !g.is_batched() && sum.unshared() && sum.is_contiguous())
+    else if (!g.is_batched() && is_open(sum))
       grad_ops.add_into(sum, g);
     else sum = grad_ops.add(sum, g);
   }
@@ -208,7 +222,9 @@ class Task {
     for (size_t i = 0; i + 1 < captures.size(); i += 2)
       if (captures[i] < grads.size()) results_[captures[i + 1]] = grads[captures[i]];
     Tensors given = node->after.empty() ? Tensors() : grads;
+    if (!skip) node->sum = sum_for(*node);
     Tensors out = skip ? Tensors() : node->apply(std::move(grads));
+    node->sum = Tensor();
     grads.clear();
     if (!skip && mode.anomaly) check_numbers(*node, out);
     if (!skip)

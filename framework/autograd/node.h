@@ -33,6 +33,7 @@ struct Node {
   std::vector<Listener> before, after;  // before: (gradients of outputs, {}); after: (gradients of inputs, of outputs)
   std::shared_ptr<void> metadata;  // what Python hangs on the node
   std::string made_at;            // where in the user's program, under anomaly mode
+  Tensor sum;  // of the only input's gradient so far, while `apply` runs, which may add to it and return it
   // The engine's scratch: which task last used this node, and its slot there.
   uint64_t task = 0;
   uint32_t slot = 0;

@@ -78,6 +78,7 @@ struct OpNode final : Node, Saved {
   const Meta& input_meta(int i) const override { return inputs[i]; }
   int num_inputs() const override { return int(inputs.size()); }
   bool needs(int i) const override { return i < int(next.size()) && next[i].node; }
+  Tensor sum() const override { return Node::sum; }
   Tensor cotangent(int i) const override { return i < int(grads->size()) ? (*grads)[i] : Tensor(); }
 
   Tensors apply(Tensors&& g) override {

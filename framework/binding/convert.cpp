@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "framework/core/generator.h"
+#include "framework/core/storage_types.h"
 #include "framework/core/warn.h"
 #include "framework/graph/trace.h"
 
@@ -51,7 +52,10 @@ bool to_dtype(PyObject* o, DType* out) {
   return false;
 }
 
-PyObject* device_object(Device d) { return py::cast(d).release().ptr(); }
+PyObject* device_object(Device d) {
+  static PyObject* const cpu = py::cast(Device{}).release().ptr();  // every tensor's is asked for often
+  return d == Device{} ? Py_NewRef(cpu) : py::cast(d).release().ptr();
+}
 
 std::string_view text_of(PyObject* str) {
   Py_ssize_t n;
@@ -104,6 +108,38 @@ PyObject* scalar_object(const Scalar& s) {
 PyObject* item_object(const Tensor& t) {
   const Scalar s = item(t);  // which holds the larger half of uint64 roughly
   return t.dtype() == DType::uint64 ? PyLong_FromUnsignedLongLong(*t.data<uint64_t>()) : scalar_object(s);
+}
+
+namespace {
+
+template <class T> PyObject* number_object(T x) {
+  if constexpr (kIsComplex<T>) return PyComplex_FromDoubles(double(x.real()), double(x.imag()));
+  else if constexpr (std::is_same_v<T, bool>) return PyBool_FromLong(x);
+  else if constexpr (std::is_same_v<T, uint64_t>) return PyLong_FromUnsignedLongLong(x);
+  else if constexpr (std::is_integral_v<T>) return PyLong_FromLongLong(x);
+  else return PyFloat_FromDouble(double(x));
+}
+
+// The numbers of axes `d` and following from `at` on.
+template <class Stored> py::object lists_from(const Tensor& t, const Stored* at, int d) {
+  using T = typename Carrier<Stored>::type;
+  if (d < t.ndim()) {
+    const int64_t n = t.sizes()[d], step = t.strides()[d];
+    auto list = py::reinterpret_steal<py::object>(must(PyList_New(n)));
+    for (int64_t i = 0; i < n; i++) PyList_SET_ITEM(list.ptr(), i, lists_from(t, at + i * step, d + 1).release().ptr());
+    return list;
+  }
+  T x(*at);
+  if constexpr (kIsComplex<T>) if (t.has_flag(kConj)) x = std::conj(x);
+  if constexpr (!std::is_same_v<T, bool>) if (t.has_flag(kNeg)) x = T(-x);
+  return py::reinterpret_steal<py::object>(must(number_object(x)));
+}
+
+}  // namespace
+
+PyObject* lists_object(const Tensor& t) {
+  check<NotImplemented>(!t.is_meta(), "Cannot copy out of meta tensor; no data!");
+  return visit_any_dtype(t.dtype(), [&]<class Stored>(TypeTag<Stored>) { return lists_from(t, t.data<Stored>(), 0); }).release().ptr();
 }
 
 // Truth is no number here, as in PyTorch. OverflowError where the number is too large.

@@ -21,6 +21,8 @@ bool is_size(PyObject* o);
 PyObject* scalar_object(const Scalar& s);
 /// The only element as a Python number, exactly.
 PyObject* item_object(const Tensor& t);
+/// The numbers of a tensor as nested lists, one level for each axis.
+PyObject* lists_object(const Tensor& t);
 bool to_int(PyObject* o, int64_t* out);    // int, NumPy integer, 0-d integer tensor; not float, not bool-less types
 bool to_double(PyObject* o, double* out);
 /// A whole number from 2^63 on, of which Scalar has no kind, becomes a real one: tensors of integers refuse both. OverflowError from 2^64 on.

@@ -220,6 +220,9 @@ PyObject* m_numel(PyObject* o, PyObject*) { return PyLong_FromLongLong(unwrap(o)
 PyObject* m_item(PyObject* o, PyObject*) {
   return guarded([&] { return item_object(unwrap(o)); });
 }
+PyObject* m_tolist(PyObject* o, PyObject*) {
+  return guarded([&] { return lists_object(unwrap(o)); });
+}
 PyObject* m_storage_offset(PyObject* o, PyObject*) {
   return guarded([&] {
     graph::check_place_is_known(unwrap(o), "storage_offset() is asked of");
@@ -275,6 +278,7 @@ PyMethodDef methods[] = {
     {"numel", m_numel, METH_NOARGS, "Number of elements."},
     {"nelement", m_numel, METH_NOARGS, "Number of elements."},
     {"item", m_item, METH_NOARGS, "The only element as a Python number."},
+    {"tolist", m_tolist, METH_NOARGS, "Nested lists of Python numbers, or the number of a tensor without axes."},
     {"storage_offset", m_storage_offset, METH_NOARGS, "Offset of the first element, in elements."},
     {"element_size", m_element_size, METH_NOARGS, "Bytes of an element."},
     {"data_ptr", m_data_ptr, METH_NOARGS, "Address of the first element."},

@@ -73,6 +73,10 @@ template <class T> T formula(const Logit& op, T x) {
   if (op.eps) x = where(x < T(*op.eps), T(*op.eps), where(x > T(1 - *op.eps), T(1 - *op.eps), x));
   return log(x / (T(1) - x));
 }
+template <class T> T formula(const LogitBackward& op, T g, T x) {
+  const T low = T(op.eps ? *op.eps : 0.0), high = T(op.eps ? 1 - *op.eps : 1.0), beyond = T(op.eps ? 0.0 : double(NAN));
+  return where((x < low) | (x > high), beyond, g / (x * (T(1) - x)));
+}
 template <class T> T formula(const Deg2rad&, T x) { return x * T(0.017453292519943295769); }
 template <class T> T formula(const Rad2deg&, T x) { return x * T(57.295779513082320877); }
 template <class T> T formula(const Sinc&, T x) {
@@ -404,6 +408,15 @@ template <class T> T formula(const PreluKernel&, T x, T w) { return where(x > T(
 template <class T> T formula(const Bowl& op, T a, T b) {
   T d = abs(a - b), inside = where(d < T(op.width), d, T(op.width));
   return (T(0.5) * inside * inside + T(op.width) * (d - inside)) * T(op.scale);
+}
+template <class T> T formula(const BowlBackward& op, T g, T a, T b) {
+  T d = a - b, kept = where(d > T(op.width), T(op.width), where(d < T(-op.width), T(-op.width), d));  // NaN stays
+  return g * T(op.scale) * kept;
+}
+template <class T> T formula(const ThresholdBackward& op, T g, T x) { return where(x <= T(op.threshold), T(0), g); }
+template <class T> T formula(const BinaryCrossEntropyBackward&, T g, T p, T t) {
+  T spread = (T(1) - p) * p;
+  return g * (p - t) / where(spread < T(1e-12), T(1e-12), spread);
 }
 template <class T> T formula(const LogSigmoid&, T x) {
   return where(x < T(0), x, T(0)) - log1p(exp(-abs(x)));

@@ -71,6 +71,8 @@ class Saved {
   virtual int num_inputs() const = 0;
   virtual bool needs(int i) const = 0;      // is the gradient of input i asked for?
   virtual Tensor cotangent(int i) const = 0;  // the gradient of output i, undefined when none reached it
+  /// What other calls gave to the gradient of the only input, where `vjp` may add to it and return it; undefined elsewhere.
+  virtual Tensor sum() const { return {}; }
 };
 
 struct Geometry {

@@ -75,8 +75,10 @@ Meta Threshold::infer(Inputs in) const {
   return m;
 }
 Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
-  return {where(s.input(0) <= threshold, num(0.0), dy)};
+  const Tensor x = s.input(0);
+  return {fn::threshold_backward(dy, x, is_reduced(x.dtype()) ? rounded(threshold, x.dtype()) : threshold)};  // as a comparison rounds it
 }
+Tensors ThresholdBackward::vjp(const Saved& s, const Tensor& dy) const { return {fn::threshold_backward(dy, s.input(1), threshold), Tensor()}; }
 Tensors LogSigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::log_sigmoid_backward(dy, s.input(0))}; }
 
 Tensors ReluBackward::vjp(const Saved& s, const Tensor& dy) const {
@@ -133,7 +135,12 @@ Tensors PreluKernel::vjp(const Saved& s, const Tensor& dy) const {
   return {s.needs(0) ? where(above, dy, dy * w) : Tensor(), s.needs(1) ? where(above, num(0.0), dy * x) : Tensor()};
 }
 Tensors Bowl::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor d = cast_to(s.input(0), dy.dtype()) - cast_to(s.input(1), dy.dtype());
+  const Tensor x = cast_to(s.input(0), dy.dtype()), target = cast_to(s.input(1), dy.dtype());
+  if (!mode.grad) {
+    Tensor g = fn::bowl_backward(dy, x, target, width, scale);
+    return {g, s.needs(1) ? -g : Tensor()};
+  }
+  Tensor d = x - target;
   Tensor g = dy * scale * where(isnan(d), d, clamp(d, Scalar(-width), Scalar(width)));  // clamp's own gradient at NaN is 0
   return {g, s.needs(1) ? -g : Tensor()};
 }

@@ -317,11 +317,37 @@ struct Bowl : Pointwise<Bowl, Rule::real> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct BowlBackward : Pointwise<BowlBackward, Rule::real> {
+  static constexpr Signature signature = "bowl_backward(grad_output: Tensor, input: Tensor, target: Tensor, width: float, scale: float) -> Tensor";
+  static constexpr auto doc = "Gradient of bowl by input, where it is not differentiated itself.";
+  static constexpr Module module = Module::hidden;
+  double width;
+  double scale;
+  static constexpr std::tuple fields{&BowlBackward::width, &BowlBackward::scale};
+};
+
+struct ThresholdBackward : Pointwise<ThresholdBackward, Rule::real> {
+  static constexpr Signature signature = "threshold_backward(grad_output: Tensor, input: Tensor, threshold: float) -> Tensor";
+  static constexpr auto doc = "Gradient of threshold: where the input is above it.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b10};
+  double threshold;
+  static constexpr std::tuple fields{&ThresholdBackward::threshold};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct BinaryCrossEntropyBackward : Pointwise<BinaryCrossEntropyBackward, Rule::real> {
+  static constexpr Signature signature = "binary_cross_entropy_backward(grad_output: Tensor, input: Tensor, target: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of binary_cross_entropy_forward by input, where it is not differentiated itself.";
+  static constexpr Module module = Module::hidden;
+};
+
 /// The family, for registration and for the kernels.
 using ActivationOps = OpList<Relu, Hardtanh, LeakyRelu, Elu, Selu, Celu, Gelu, Silu, Mish, Softplus,
     Softshrink, Hardshrink, Hardsigmoid, Hardswish, Threshold, LogSigmoid, ReluBackward, GeluBackward,
     SiluBackward, SigmoidBackward, TanhBackward, EluBackward, HardtanhBackward, LeakyReluBackward, SoftplusBackward,
-    ShrinkBackward, HardsigmoidBackward, HardswishBackward, LogSigmoidBackward, PreluKernel, Bowl>;
+    ShrinkBackward, HardsigmoidBackward, HardswishBackward, LogSigmoidBackward, PreluKernel, Bowl, BowlBackward,
+    ThresholdBackward, BinaryCrossEntropyBackward>;
 
 namespace fn {
 inline constexpr Fn<Relu> relu;
@@ -355,6 +381,9 @@ inline constexpr Fn<HardswishBackward> hardswish_backward;
 inline constexpr Fn<LogSigmoidBackward> log_sigmoid_backward;
 inline constexpr Fn<PreluKernel> prelu_kernel;
 inline constexpr Fn<Bowl> bowl;
+inline constexpr Fn<BowlBackward> bowl_backward;
+inline constexpr Fn<ThresholdBackward> threshold_backward;
+inline constexpr Fn<BinaryCrossEntropyBackward> binary_cross_entropy_backward;
 }  // namespace fn
 
 }  // namespace weir

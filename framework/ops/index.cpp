@@ -232,7 +232,9 @@ Tensors IndexRows::vjp(const Saved& s, const Tensor& dy) const {
   for (int i = 0; i < index[0].ndim(); i++) order.push(lead + i);
   for (int i = 0; i < dy.ndim(); i++)
     if (!order.contains(i)) order.push(i);
-  return {fn::index_put_rows.over(joined({zeros_as(s, 0, dy), permute(dy, order)}, index), true)[0]};
+  Tensor whole = zeros_as(s, 0, dy);
+  fn::index_put_rows.into(whole, joined({whole, permute(dy, order)}, index), true);
+  return {whole};
 }
 Meta IndexPutRows::infer(Inputs in) const {
   check(in[1].sizes() == rows_shape(in[0], in.subspan(2)), "index_put_: shape mismatch: value tensor of shape ",

@@ -97,6 +97,7 @@ Tensors Trunc::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy
 Tensors Frac::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 Tensors Sigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::sigmoid_backward(dy, y_of(s))}; }
 Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
+  if (!mode.grad) return {fn::logit_backward(dy, x_of(s), eps)};
   Tensor x = x_of(s), g = dy / (x * (1.0 - x));
   if (!eps) return {where(x < 0.0, num(NAN), where(x > 1.0, num(NAN), g))};
   return {where(x < *eps, num(0.0), where(x > 1 - *eps, num(0.0), g))};

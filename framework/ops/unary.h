@@ -292,6 +292,15 @@ struct Logit : Pointwise<Logit, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct LogitBackward : Pointwise<LogitBackward, Rule::floating> {
+  static constexpr Signature signature = "logit_backward(grad_output: Tensor, input: Tensor, eps: float | None = None) -> Tensor";
+  static constexpr auto doc = "Gradient of logit, where it is not differentiated itself.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Held held = Held::own;
+  std::optional<double> eps;
+  static constexpr std::tuple fields{&LogitBackward::eps};
+};
+
 struct Deg2rad : Pointwise<Deg2rad, Rule::floating> {
   static constexpr Signature signature = "deg2rad(input: Tensor) -> Tensor";
   static constexpr auto doc = "Degrees to radians.";
@@ -391,7 +400,7 @@ struct Entr : Pointwise<Entr, Rule::floating> {
 /// The family, for registration and for the kernels.
 using UnaryOps = OpList<Neg, Abs, Sign, Square, Sqrt, Rsqrt, Reciprocal, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin,
     Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Erfinv, Lgamma, Digamma, Polygamma, Floor, Ceil, Round, Trunc, Frac,
-    Sigmoid, Logit, Deg2rad, Rad2deg, Sinc, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, Erfcx, Entr>;
+    Sigmoid, Logit, LogitBackward, Deg2rad, Rad2deg, Sinc, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, Erfcx, Entr>;
 
 namespace fn {
 inline constexpr Fn<Neg> neg;
@@ -433,6 +442,7 @@ inline constexpr Fn<Trunc> trunc;
 inline constexpr Fn<Frac> frac;
 inline constexpr Fn<Sigmoid> sigmoid;
 inline constexpr Fn<Logit> logit;
+inline constexpr Fn<LogitBackward> logit_backward;
 inline constexpr Fn<Deg2rad> deg2rad;
 inline constexpr Fn<Rad2deg> rad2deg;
 inline constexpr Fn<Sinc> sinc;

@@ -15,9 +15,13 @@ namespace {
 
 Geometry same(const Tensor& x) { return {x.sizes(), x.strides(), x->offset}; }
 
-// The gradient of a view that drops elements: zeros with dy written into the same view.
+// The gradient of a view that drops elements: zeros with dy written into the same view, or what other views gave with dy added there.
 template <class F> Tensors scatter_back(const Saved& s, const Tensor& dy, F&& view_of) {
   const Meta& m = s.input_meta(0);
+  if (const Tensor sum = s.sum(); sum && sum.sizes() == m.sizes && sum.dtype() == dy.dtype() && !dy.is_batched()) {
+    fn::add.inplace(view_of(sum), dy);
+    return {sum};
+  }
   Tensor whole = zeros_of(Meta(m.sizes, dy.dtype(), dy.device()));
   copy_into(view_of(whole), dy);
   return {whole};

@@ -52,6 +52,8 @@ def _same_order(t, order):
 
 def contiguous(self, memory_format=contiguous_format):
     """self when dense in the memory format, else a copy."""
+    if memory_format is contiguous_format and self._is_row_major():  # most calls
+        return self
     if memory_format is preserve_format:
         if not self.is_contiguous():
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
@@ -73,6 +75,7 @@ def suggested_format(self):
     return format
 
 
+_CPU = (Device("cpu"), "cpu")
 _PYTHON_DTYPES = {_python_bool: _bool, int: T.int64, float: T.float64, complex: T.complex128}
 
 
@@ -114,8 +117,12 @@ def _target(args, dtype, device, non_blocking, copy):
 
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """self in another dtype, device or memory format; self itself when nothing changes and copy is False."""
-    if len(args) == 1 and isinstance(args[0], DType) and dtype is None and device is None and memory_format is None and not (copy or non_blocking):
-        return self if args[0] is self.dtype else _to_dtype(self, args[0])  # most calls
+    if len(args) == 1 and dtype is device is memory_format is None and copy is False and isinstance(non_blocking, _python_bool):  # most calls
+        first = args[0]
+        if isinstance(first, DType):
+            return self if first is self.dtype else _to_dtype(self, first)
+        if isinstance(first, (str, Device)) and first in _CPU and self.device in _CPU:
+            return self
     dtype, device, non_blocking, copy = _target(args, dtype, device, non_blocking, copy)
     r = self
     if device is not None:
@@ -184,14 +191,6 @@ def __array_wrap__(self, array):
     whose parameters these are: NumPy 2 warns that it will want more of them."""
     from ._factories import from_numpy
     return from_numpy(array.astype("uint8") if array.dtype == "bool" else array)
-
-
-def tolist(self):
-    """Nested lists of Python numbers."""
-    t = self.detach().resolve_conj().resolve_neg()
-    if t.dtype in T.bits_of:
-        t = t.cfloat() if t.dtype.is_complex else t.float()
-    return _numpy(t, True).tolist()
 
 
 def requires_grad_(self, requires_grad=True):
@@ -419,7 +418,7 @@ def _number_first(f):
 _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
     is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
-    tolist=tolist, requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
+     requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
     register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,
     new_tensor=new_tensor,

@@ -8,7 +8,7 @@ from ._factories import _into, as_dtype, check_options
 
 default_generator = _default_generator()
 _torch, _hidden = ops["torch"], ops["hidden"]
-_empty = _torch["empty"]
+_empty, _empty_like = _torch["empty"], _torch["empty_like"]
 
 
 def manual_seed(seed):
@@ -91,15 +91,20 @@ def _whole(x):
 def _bounds(low, high):
     """The two bounds of integers, of which one alone is the upper one."""
     low, high = (0, low) if high is None else (low, high)
-    if isinstance(high, Tensor) and high.dim():
-        raise RuntimeError("randint: high must be a scalar tensor and on CPU")
-    low, high = (_whole(x) if isinstance(x, Tensor) else x for x in (low, high))
+    if isinstance(high, Tensor):
+        if high.dim():
+            raise RuntimeError("randint: high must be a scalar tensor and on CPU")
+        high = _whole(high)
+    if isinstance(low, Tensor):
+        low = _whole(low)
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     return low, high
 
 
 def _bound(name, x, kind="int"):
+    if x.__class__ is int:  # most calls; what is too large is refused where it is drawn
+        return x
     if isinstance(x, Tensor) and x.dim():
         raise RuntimeError(f"{name}: high must be a scalar tensor and on CPU")
     # In an op's overloads 0-d tensors stand for bounds of their own, of any dtype.
@@ -120,7 +125,9 @@ def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=N
     if out is not None and dtype not in (None, out.dtype):  # told before the size is read
         raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
     size = _argument("randint", "size", 3, "list[int]", size)
-    low, high = _bounds(*(_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else _bound("randint", x, "int | None") for x in (low, high)))
+    if low.__class__ is not int or high.__class__ is not int and high is not None:
+        low, high = (_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else _bound("randint", x, "int | None") for x in (low, high))
+    low, high = _bounds(low, high)
     r = _empty(size, dtype=dtype or T.int64)
     return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad, dtype)
 
@@ -139,10 +146,11 @@ def _like(fill, bounds=()):
     def like(input: Tensor, *args, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
              memory_format=None, generator=None, **kw):
         check_options(layout, pin_memory, requires_grad)
-        if len(args) > 1:  # two bounds are numbers, for which tensors of one element stand, whatever their axes
-            args = [_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else x for x in args]
-        args, kw = [_bound("randint_like", x) for x in args], {k: _bound("randint_like", x) if k in bounds else x for k, x in kw.items()}
-        target = _torch["empty_like"](input, dtype=dtype, memory_format=memory_format)
+        if args or kw:
+            if len(args) > 1:  # two bounds are numbers, for which tensors of one element stand, whatever their axes
+                args = [_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else x for x in args]
+            args, kw = [_bound("randint_like", x) for x in args], {k: _bound("randint_like", x) if k in bounds else x for k, x in kw.items()}
+        target = _empty_like(input, dtype=dtype, memory_format=memory_format)
         target = target if device is None else target.to(device)
         return fill(target, *args, generator=generator, **kw).requires_grad_(requires_grad)
     return like

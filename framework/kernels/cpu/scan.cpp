@@ -91,7 +91,10 @@ template <class T> void walk_parts(const T* x, T* y, int64_t n) {
   });
   for (int64_t p = 0; p < parts; p++) start[p + 1] += start[p];
   parallel_for(parts, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
-    walk<SumOf>(Lines(e - b, m), x + b * m, y + b * m, e - b, start + b);
+    for (int64_t p = b; p < e; p += Lines::kApart) {
+      const int64_t count = std::min(Lines::kApart, e - p);
+      walk<SumOf>(Lines(count, m), x + p * m, y + p * m, count, start + p);
+    }
   });
   for (int64_t k = parts * m; k < n; k++) y[k] = T(start[parts] += Total<T>(x[k]));
 }
