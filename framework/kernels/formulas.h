@@ -329,13 +329,13 @@ template <class T> T formula(const Hardtanh& op, T x) {
   return where(x < T(op.min_val), T(op.min_val), where(x > T(op.max_val), T(op.max_val), x));
 }
 template <class T> T formula(const LeakyRelu& op, T x) { return where(x > T(0), x, x * T(op.negative_slope)); }
-template <class T> T formula(const Elu& op, T x) { return where(x <= T(0), T(op.alpha) * expm1(x), x); }
+template <class T> T formula(const Elu& op, T x) { return where(x < T(0), T(op.alpha) * expm1(x), x); }
 template <class T> T formula(const Selu&, T x) {
   return T(1.0507009873554804934193349852946) *
-         where(x <= T(0), T(1.6732632423543772848170429916717) * expm1(x), x);
+         where(x < T(0), T(1.6732632423543772848170429916717) * expm1(x), x);
 }
 template <class T> T formula(const Celu& op, T x) {
-  return where(x <= T(0), T(op.alpha) * expm1(x * T(1 / op.alpha)), x);
+  return where(x < T(0), T(op.alpha) * expm1(x * T(1 / op.alpha)), x);
 }
 template <class T> T formula(const EluBackward& op, T g, T x) {
   T slope = T(op.alpha * op.scale * op.input_scale) * exp(x * T(op.input_scale));

@@ -115,12 +115,12 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
 
 double rounded(double x, DType t) { return t == DType::float16 ? double(Half(float(x))) : double(float(BFloat16(float(x)))); }
 
-bool mixes_halves(Inputs in) {
-  if (in[0].dtype() == in[1].dtype()) return false;
-  const DType t = result_type(in);
+bool mixes_halves(Inputs in, DType t, uint32_t kept) {
   if (!is_reduced(t)) return false;
-  for (const Tensor& x : in) {
-    if (x.dtype() == t) continue;
+  for (size_t k = 0; k < in.size(); k++) {
+    const Tensor& x = in[k];
+    if (!x || x.dtype() == t || kept >> k & 1) continue;
+    if (size_of(x.dtype()) == 1) continue;  // truth and bytes lose nothing
     if (!x.has_flag(kWrappedNumber) || x.is_meta()) return true;
     const double number = item(x).to_double();
     if (rounded(number, t) != number) return true;
@@ -128,10 +128,10 @@ bool mixes_halves(Inputs in) {
   return false;
 }
 
-void make_halves(Tensors& in) {
+void make_halves(Tensors& in, DType t, uint32_t kept) {
   GradMode off(false);
-  const DType t = result_type(in);
-  for (Tensor& x : in) x = cast_to(x, t);
+  for (size_t k = 0; k < in.size(); k++)
+    if (in[k] && !(kept >> k & 1)) in[k] = cast_to(in[k], t);
 }
 
 DType compute_dtype(const char* op, Rule rule, Inputs in) {
