@@ -28,8 +28,9 @@ bool to_scalar(PyObject* o, Scalar* out);
 bool is_number(PyObject* o);         // complex ones too
 /// A number as a 0-d tensor that is weak in promotion; undefined for anything else. OverflowError from 2^64 on.
 Tensor number_operand(PyObject* o);
-/// Turns whole numbers from 2^63 on among operands into what the tensors beside them take: fractions a real number, integers the bits.
-void settle_large_numbers(std::span<Tensor> operands);
+/// Turns whole numbers from 2^63 on among operands into what the tensors beside them take: fractions a real number, integers the bits, but where
+/// the result has fractions.
+void settle_large_numbers(const OpType& type, const void* op, std::span<Tensor> operands);
 bool is_complex_number(PyObject* o);
 bool to_dims(PyObject* o, Dims* out, bool accept_int);
 /// The UTF-8 text of a str. Raises Python's own error where it has none (a lone surrogate).

@@ -20,7 +20,7 @@ template <const char* kName> PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
     if (!in[0] || !in[1]) return ask_operand(kName, a, b);
-    settle_large_numbers(in);
+    settle_large_numbers(op_named<kName>(), op_named<kName>().defaults.data(), in);
     return call_inputs(op_named<kName>(), in);
   });
 }
@@ -28,7 +28,7 @@ template <const char* kName> PyObject* binary_inplace(PyObject* a, PyObject* b) 
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
     if (!in[1]) return ask_operand(kName + std::string("_"), a, b);
-    settle_large_numbers(in);
+    settle_large_numbers(op_named<kName>(), op_named<kName>().defaults.data(), in);
     return call_inputs(op_named<kName>(), in, true);
   });
 }
@@ -89,7 +89,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
     Tensor in[2] = {operand(a), operand(b)};
     if (op == Py_EQ && !in[1]) in[1] = numbers_of(b);  // in PyTorch too, of the comparisons this one alone
     if (!in[1]) return ask_operand(std::string(ops[op]->signature->name), a, b);
-    settle_large_numbers(in);
+    settle_large_numbers(*ops[op], ops[op]->defaults.data(), in);
     return call_inputs(*ops[op], in);
   });
 }
