@@ -221,6 +221,11 @@ Tensors Addcdiv::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(1), b = s.input(2);
   return {dy, s.needs(1) ? dy * times(fn::reciprocal(b), value) : Tensor(), s.needs(2) ? -dy * (times(a, value) / (b * b)) : Tensor()};
 }
+Meta Addcmul::infer(Inputs in) const {
+  const Meta m = Pointwise::infer(in);
+  check<NotImplemented>(m.dtype != DType::boolean, "addcmul: not implemented for 'bool'");
+  return m;
+}
 Meta Addcdiv::infer(Inputs in) const {
   check(is_inexact(in[1].dtype()) || is_inexact(in[2].dtype()), "Integer division with addcdiv is no longer supported, and in a future release addcdiv will "
         "perform a true division of tensor1 and tensor2.");
@@ -253,7 +258,7 @@ Meta Where::infer(Inputs in) const {
   const Meta m = pointwise_meta("where(", Rule::select, in);
   // Source: PyTorch, which makes a tensor of the result's dtype of a number; that of halves may be infinite.
   for (const Tensor& x : in.subspan(1))
-    if (x.has_flag(kWrappedNumber) && !x.is_meta() && is_inexact(m.dtype) && !is_reduced(m.dtype)) check_held(Held::own, item(x), m.dtype);
+    if (x.has_flag(kWrappedNumber) && !x.is_meta() && !is_reduced(m.dtype)) check_held(Held::own, item(x), m.dtype);
   return m;
 }
 Tensors Where::vjp(const Saved& s, const Tensor& dy) const {
@@ -265,6 +270,7 @@ Meta Clamp::infer(Inputs in) const {
   check(min || max, "clamp: At least one of 'min' or 'max' must not be None");
   Meta m = pointwise_meta("clamp(", Rule::promote, in);
   m.dtype = computes_in(in);
+  check<NotImplemented>(m.dtype != DType::boolean, "clamp: not implemented for 'bool'");
   for (const auto& bound : {min, max})
     if (!is_complex(m.dtype)) check_held(Held::own, bound, m.dtype);
   return m;

@@ -235,6 +235,7 @@ struct Addcmul : Pointwise<Addcmul, Rule::promote> {
   static constexpr Save saves{.inputs = 0b110, .factors = true};
   Scalar value;
   static constexpr std::tuple fields{&Addcmul::value};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
