@@ -342,6 +342,8 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
   }
 }
 
+bool has_length(std::string_view parameter) { return parameter == "kernel_size" || parameter == "output_size" || parameter == "bins"; }
+
 // What says how many elements, or where they begin, may be a tensor of one element. Source: the parameters of PyTorch's that are symbolic integers.
 bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter, std::string_view type) {
   constexpr std::string_view extents[] = {"C", "HxW", "end", "groups", "high", "ignore_index", "index", "k", "length", "low", "m", "minlength", "num_samples", "output_size",

@@ -48,6 +48,8 @@ Generator* to_generator(PyObject* o);  // null when it is none
 /// Writes a Python argument into the member at `at`. False when the type does not fit.
 bool store_argument(PyObject* o, Ty ty, void* at);
 
+/// Whether PyTorch's signatures give a list of this name a length, so that it may be one number, in a tensor too.
+bool has_length(std::string_view parameter);
 /// Is `o` a tensor with axes in the place of one integer that takes only tensors without?
 bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter, std::string_view type = "");
 

@@ -76,9 +76,6 @@ bool none_means_absent(const OpType& type, PyObject* key) {
   return false;
 }
 
-// Lists that have a length in PyTorch's signatures, and so may be one number, in a tensor too.
-bool is_window(std::string_view parameter) { return parameter == "kernel_size" || parameter == "output_size" || parameter == "bins"; }
-
 // The parsed call: inputs borrow the caller's references, numbers made into tensors are owned.
 struct Call {
   InputList inputs;
@@ -241,7 +238,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (!o) continue;
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
     if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, p.name, p.type)) return why = wrong_type(type, i, o), false;
-    if (p.type == "list[int]" && (is_tensor(o) ? !is_window(p.name) : type.calling.creates && PyLong_Check(o))) return why = wrong_type(type, i, o), false;
+    if (p.type == "list[int]" && (is_tensor(o) ? !has_length(p.name) : type.calling.creates && PyLong_Check(o))) return why = wrong_type(type, i, o), false;
     if (p.variadic && rest >= 0) {
       auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);
       ints.n = 0;
