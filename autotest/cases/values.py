@@ -105,7 +105,10 @@ def raw(tensor, dtype: str, W) -> bytes:
     """The bytes of a tensor that requires no gradient, in row-major order."""
     if dtype in dtypes.CARRIER:
         tensor = tensor.view(getattr(W, dtypes.CARRIER[dtype]))
-    return tensor.numpy().tobytes()
+    try:
+        return tensor.numpy().tobytes()
+    except ValueError as error:  # of an extent below zero, which PyTorch gives beside one of zero, or of more elements than there is memory
+        raise Unmappable(f"tensor of shape {tuple(tensor.shape)}, which NumPy refuses: {error}") from error
 
 
 def _materialised(tensor):

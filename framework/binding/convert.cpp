@@ -239,16 +239,21 @@ Tensor number_operand(PyObject* o) {
   return to_scalar(o, &s) ? wrapped_number(s) : Tensor();
 }
 
-void settle_large_numbers(std::span<Tensor> operands) {
+void settle_large_numbers(const OpType& type, const void* op, std::span<Tensor> operands) {
   for (Tensor& large : operands) {
     if (!large || large.dtype() != DType::uint64 || !large.has_flag(kWrappedNumber)) [[likely]] continue;
-    const uint64_t value = *large.data<uint64_t>();
-    for (const Tensor& t : operands) {
-      if (!t || t.has_flag(kWrappedNumber) || t.dtype() == DType::uint64) continue;
-      check(t.dtype() != DType::boolean, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote Bool and UInt64");
-      large = wrapped_number(is_inexact(t.dtype()) ? Scalar(double(value)) : Scalar(int64_t(value)));
-      break;
-    }
+    const Scalar value(double(*large.data<uint64_t>())), bits(int64_t(*large.data<uint64_t>()));
+    auto settles = [](const Tensor& t) { return t && !t.has_flag(kWrappedNumber) && t.dtype() != DType::uint64; };
+    auto beside = std::find_if(operands.begin(), operands.end(), [&](const Tensor& t) { return settles(t) && is_inexact(t.dtype()); });
+    if (beside == operands.end()) beside = std::find_if(operands.begin(), operands.end(), settles);
+    if (beside == operands.end()) continue;
+    const DType t = beside->dtype();
+    check(t != DType::boolean, "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote Bool and UInt64");
+    large = wrapped_number(is_inexact(t) ? value : bits);
+    if (is_inexact(t) || !type.infer) continue;
+    Meta metas[kMaxOutputs];
+    type.infer(op, operands, metas);
+    if (is_inexact(metas[0].dtype)) large = wrapped_number(value);  // as of a quotient of whole numbers
   }
 }
 
@@ -372,6 +377,8 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
     default: return false;
   }
 }
+
+bool has_length(std::string_view parameter) { return parameter == "kernel_size" || parameter == "output_size" || parameter == "bins"; }
 
 // What says how many elements, or where they begin, may be a tensor of one element. Source: the parameters of PyTorch's that are symbolic integers.
 bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter, std::string_view type) {

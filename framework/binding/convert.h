@@ -30,8 +30,9 @@ bool to_scalar(PyObject* o, Scalar* out);
 bool is_number(PyObject* o);         // complex ones too
 /// A number as a 0-d tensor that is weak in promotion; undefined for anything else. OverflowError from 2^64 on.
 Tensor number_operand(PyObject* o);
-/// Turns whole numbers from 2^63 on among operands into what the tensors beside them take: fractions a real number, integers the bits.
-void settle_large_numbers(std::span<Tensor> operands);
+/// Turns whole numbers from 2^63 on among operands into what the tensors beside them take: fractions a real number, integers the bits, but where
+/// the result has fractions.
+void settle_large_numbers(const OpType& type, const void* op, std::span<Tensor> operands);
 bool is_complex_number(PyObject* o);
 bool to_dims(PyObject* o, Dims* out, bool accept_int);
 /// The UTF-8 text of a str. Raises Python's own error where it has none (a lone surrogate).
@@ -49,6 +50,8 @@ Generator* to_generator(PyObject* o);  // null when it is none
 /// Writes a Python argument into the member at `at`. False when the type does not fit.
 bool store_argument(PyObject* o, Ty ty, void* at);
 
+/// Whether PyTorch's signatures give a list of this name a length, so that it may be one number, in a tensor too.
+bool has_length(std::string_view parameter);
 /// Is `o` a tensor with axes in the place of one integer that takes only tensors without?
 bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter, std::string_view type = "");
 

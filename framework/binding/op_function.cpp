@@ -238,7 +238,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (!o) continue;
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
     if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, p.name, p.type)) return why = wrong_type(type, i, o), false;
-    if (type.calling.creates && p.type == "list[int]" && PyLong_Check(o)) return why = wrong_type(type, i, o), false;
+    if (p.type == "list[int]" && (is_tensor(o) ? !has_length(p.name) : type.calling.creates && PyLong_Check(o))) return why = wrong_type(type, i, o), false;
     if (p.variadic && rest >= 0) {
       auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);
       ints.n = 0;
@@ -253,7 +253,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (Scalar held; type.calling.scalars && p.ty == Ty::f64 && PyLong_Check(o)) to_scalar(o, &held);  // OverflowError
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
   }
-  if (!type.calling.writes_number) settle_large_numbers(c.inputs.all());
+  if (!type.calling.writes_number) settle_large_numbers(type, c.op, c.inputs.all());
   auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };
   if (!type.calling.only_numbers && !c.inputs.empty() && std::all_of(c.inputs.begin(), c.inputs.end(), is_plain_number))
     return why = function_name(type) + ": expected a Tensor among the arguments, got numbers only", false;

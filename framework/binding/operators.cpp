@@ -20,7 +20,7 @@ template <const char* kName> PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
     if (!in[0] || !in[1]) return ask_operand(kName, a, b);
-    settle_large_numbers(in);
+    settle_large_numbers(op_named<kName>(), op_named<kName>().defaults.data(), in);
     return call_inputs(op_named<kName>(), in);
   });
 }
@@ -28,7 +28,7 @@ template <const char* kName> PyObject* binary_inplace(PyObject* a, PyObject* b) 
   return guarded([&]() -> PyObject* {
     Tensor in[2] = {operand(a), operand(b)};
     if (!in[1]) return ask_operand(kName + std::string("_"), a, b);
-    settle_large_numbers(in);
+    settle_large_numbers(op_named<kName>(), op_named<kName>().defaults.data(), in);
     return call_inputs(op_named<kName>(), in, true);
   });
 }
@@ -41,6 +41,7 @@ constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kDiv[] = "div", k
                kShr[] = "bitwise_right_shift", kEq[] = "eq", kNe[] = "ne", kLt[] = "lt", kLe[] = "le", kGt[] = "gt", kGe[] = "ge";
 constexpr char kReciprocal[] = "reciprocal";
 PyObject* true_divide(PyObject* a, PyObject* b) { return PyObject_TypeCheck(a, &TensorType) ? binary<kDiv>(a, b) : divide_in_order(b, a); }
+PyObject* multiply(PyObject* a, PyObject* b) { return PyObject_TypeCheck(a, &TensorType) ? binary<kMul>(a, b) : multiply_in_order(b, a); }
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
 PyObject* power_inplace(PyObject* a, PyObject* b, PyObject*) { return binary_inplace<kPow>(a, b); }
 PyObject* positive(PyObject* a) { return Py_NewRef(a); }
@@ -88,7 +89,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
     Tensor in[2] = {operand(a), operand(b)};
     if (op == Py_EQ && !in[1]) in[1] = numbers_of(b);  // in PyTorch too, of the comparisons this one alone
     if (!in[1]) return ask_operand(std::string(ops[op]->signature->name), a, b);
-    settle_large_numbers(in);
+    settle_large_numbers(*ops[op], ops[op]->defaults.data(), in);
     return call_inputs(*ops[op], in);
   });
 }
@@ -119,7 +120,7 @@ PyObject* multiply_in_order(PyObject* self, PyObject* other) { return binary<kMu
 void set_operators(PyTypeObject& type) {
   number.nb_add = binary<kAdd>;
   number.nb_subtract = binary<kSub>;
-  number.nb_multiply = binary<kMul>;
+  number.nb_multiply = multiply;
   number.nb_true_divide = true_divide;
   number.nb_floor_divide = binary<kFloorDivide>;
   number.nb_remainder = binary<kRemainder>;

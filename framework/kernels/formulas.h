@@ -105,7 +105,7 @@ template <class T> T formula(const Digamma&, T x) {
     double s = double(v), r = 0;
     if (s == 0) return v * 0 + decltype(v)(std::copysign(INFINITY, -s));
     if (s < 0) {
-      double whole = std::floor(s), part = s - whole;
+      const double part = s - std::nearbyint(s);  // exact, where the distance to the whole number below is not
       if (part == 0) return decltype(v)(NAN);
       r = -3.14159265358979323846 / std::tan(3.14159265358979323846 * part);
       s = 1 - s;
@@ -333,13 +333,13 @@ template <class T> T formula(const Hardtanh& op, T x) {
   return where(x < T(op.min_val), T(op.min_val), where(x > T(op.max_val), T(op.max_val), x));
 }
 template <class T> T formula(const LeakyRelu& op, T x) { return where(x > T(0), x, x * T(op.negative_slope)); }
-template <class T> T formula(const Elu& op, T x) { return where(x <= T(0), T(op.alpha) * expm1(x), x); }
+template <class T> T formula(const Elu& op, T x) { return where(x < T(0), T(op.alpha) * expm1(x), x); }
 template <class T> T formula(const Selu&, T x) {
   return T(1.0507009873554804934193349852946) *
-         where(x <= T(0), T(1.6732632423543772848170429916717) * expm1(x), x);
+         where(x < T(0), T(1.6732632423543772848170429916717) * expm1(x), x);
 }
 template <class T> T formula(const Celu& op, T x) {
-  return where(x <= T(0), T(op.alpha) * expm1(x * T(1 / op.alpha)), x);
+  return where(x < T(0), T(op.alpha) * expm1(x * T(1 / op.alpha)), x);
 }
 template <class T> T formula(const EluBackward& op, T g, T x) {
   T slope = T(op.alpha * op.scale * op.input_scale) * exp(x * T(op.input_scale));

@@ -37,7 +37,12 @@ Meta Relu::infer(Inputs in) const {
   return pointwise_meta("relu(", Rule::promote, in);
 }
 Tensors Relu::vjp(const Saved& s, const Tensor& dy) const { return {fn::relu_backward(dy, s.output())}; }
-Meta Hardtanh::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
+Meta Hardtanh::infer(Inputs in) const {
+  const DType t = in[0].dtype();
+  check(t != DType::boolean, "hardtanh: Bool inputs are not supported");
+  check(t != DType::uint8 || (min_val > -1 && max_val > -1), "hardtanh: cannot be done on an unsigned type with negative limits, got ", min_val, " and ", max_val);
+  return with_strides(Pointwise::infer(in), in[0]);
+}
 Tensors Hardtanh::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardtanh_backward(dy, s.input(0), min_val, max_val)}; }
 Tensors LeakyRelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::leaky_relu_backward(dy, s.input(0), negative_slope)}; }
 Tensors Elu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient(s, dy, alpha, 1, 1)}; }
@@ -70,6 +75,7 @@ Tensors Hardsigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::h
 Tensors Hardswish::vjp(const Saved& s, const Tensor& dy) const { return {fn::hardswish_backward(dy, s.input(0))}; }
 Meta Threshold::infer(Inputs in) const {
   const Meta m = Pointwise::infer(in);
+  check<NotImplemented>(m.dtype != DType::boolean, "threshold: not implemented for 'bool'");
   check_held(Held::wide, threshold, m.dtype);
   check_held(Held::own, value, m.dtype);
   return m;

@@ -7,6 +7,7 @@
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
 #include "framework/ops/unary.h"
+#include "framework/ops/view.h"
 
 namespace weir {
 using namespace fn;
@@ -32,6 +33,33 @@ bool mixes_widths(Inputs in, DType result) {
 void make_one_width(Tensors& in, DType result) {
   GradMode off(false);
   for (Tensor& x : in) x = cast_to(x, result);
+}
+
+// Two factors whose quotient a kernel computes exactly, infinities and the signs of zeros too.
+void divide_halves(Tensors& in, bool floors) {
+  GradMode off(false);
+  const Tensor a = in[0], b = in[1], plain = a / b;
+  Tensor q = fn::trunc(plain);
+  if (floors) {
+    const Tensor rest = fn::fmod(a, b), exact = (a - rest) / b;
+    const Tensor low = where(fn::logical_and(rest, fn::ne(b < 0.0, rest < 0.0)), exact - 1.0, exact), whole = fn::floor(low);
+    q = where(low - whole > 0.5, whole + 1.0, whole);
+    q = where(logical_not(low), fn::copysign(zeros_of(plain.meta()), plain), q);
+    q = where(logical_not(b), plain, q);
+  }
+  in = {q, cast_to(logical_not(isinf(q)), q.dtype())};  // infinite by zero
+}
+
+// By the bits, which are numbers with a sign, in the order of the halves. The kernel keeps what is to step towards itself.
+void Nextafter::round(Tensors& in, const Meta& m) {
+  Pointwise::round(in, m);
+  GradMode off(false);
+  const Tensor a = in[0], b = in[1], up = b > a, bits = fn::view(a, DType::int16);
+  const Tensor away = fn::eq(a > 0.0, up), least = where(up, num(int64_t(1)), num(int64_t(-32767)));
+  const Tensor step = where(away, bits + num(int64_t(1)), bits - num(int64_t(1)));
+  const Tensor moved = fn::view(cast_to(where(logical_not(a), least, step), DType::int16), m.dtype);
+  const Tensor next = where(fn::logical_or(isnan(a), isnan(b)), a + b, where(fn::eq(a, b), b, moved));
+  in = {next, next};
 }
 
 namespace {
@@ -118,13 +146,18 @@ Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   bool is_constant = e.has_flag(kWrappedNumber) && item(e).is_zero();
   // Python's False is no zero to PyTorch's formula: it multiplies.
   auto is_false = [](const Tensor& t) { return t.has_flag(kWrappedNumber) && t.dtype() == DType::boolean; };
-  if (s.needs(0) && is_false(e)) da = dy * (e * pow(x, plus(e, -1)));
-  else if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), dy * (e * pow(x, plus(e, -1))));
+  auto lowered = [&] {
+    Tensor power = pow(x, plus(e, -1));
+    return dy * (e.has_flag(kWrappedNumber) ? power * e : e * power);  // which beside halves are two things
+  };
+  if (s.needs(0) && is_false(e)) da = lowered();
+  else if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), lowered());
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.
     Tensor zero = fn::logical_and(logical_not(x), real(e) >= 0.0);
     if (is_complex(e.dtype())) zero = fn::logical_and(zero, logical_not(imag(e)));
-    Tensor base = is_complex(s.output().dtype()) && !is_complex(x.dtype()) ? cast_to(x, s.output().dtype()) : x;  // a negative one has a logarithm
+    const DType t = s.output().dtype();
+    Tensor base = !x.has_flag(kWrappedNumber) || (is_complex(t) && !is_complex(x.dtype())) ? cast_to(x, t) : x;  // a negative one may have a logarithm
     db = s.output() * log(base);
     db = dy * (is_false(x) ? db : where(zero, num(0.0), db));
   }
@@ -182,12 +215,16 @@ Tensors Lerp::vjp(const Saved& s, const Tensor& dy) const {
   return {-dy * rest, dy * w, s.needs(2) ? dy * (s.input(1) - s.input(0)) : Tensor()};
 }
 Tensors Addcmul::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor g = times(dy, value);
-  return {dy, s.needs(1) ? g * s.input(2) : Tensor(), s.needs(2) ? g * s.input(1) : Tensor()};
+  return {dy, s.needs(1) ? dy * times(s.input(2), value) : Tensor(), s.needs(2) ? dy * times(s.input(1), value) : Tensor()};
 }
 Tensors Addcdiv::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor a = s.input(1), b = s.input(2), g = times(dy, value);
-  return {dy, s.needs(1) ? g / b : Tensor(), s.needs(2) ? -g * (a / (b * b)) : Tensor()};
+  Tensor a = s.input(1), b = s.input(2);
+  return {dy, s.needs(1) ? dy * times(fn::reciprocal(b), value) : Tensor(), s.needs(2) ? -dy * (times(a, value) / (b * b)) : Tensor()};
+}
+Meta Addcmul::infer(Inputs in) const {
+  const Meta m = Pointwise::infer(in);
+  check<NotImplemented>(m.dtype != DType::boolean, "addcmul: not implemented for 'bool'");
+  return m;
 }
 Meta Addcdiv::infer(Inputs in) const {
   check(is_inexact(in[1].dtype()) || is_inexact(in[2].dtype()), "Integer division with addcdiv is no longer supported, and in a future release addcdiv will "
@@ -221,7 +258,7 @@ Meta Where::infer(Inputs in) const {
   const Meta m = pointwise_meta("where(", Rule::select, in);
   // Source: PyTorch, which makes a tensor of the result's dtype of a number; that of halves may be infinite.
   for (const Tensor& x : in.subspan(1))
-    if (x.has_flag(kWrappedNumber) && !x.is_meta() && is_inexact(m.dtype) && !is_reduced(m.dtype)) check_held(Held::own, item(x), m.dtype);
+    if (x.has_flag(kWrappedNumber) && !x.is_meta() && !is_reduced(m.dtype)) check_held(Held::own, item(x), m.dtype);
   return m;
 }
 Tensors Where::vjp(const Saved& s, const Tensor& dy) const {
@@ -233,6 +270,7 @@ Meta Clamp::infer(Inputs in) const {
   check(min || max, "clamp: At least one of 'min' or 'max' must not be None");
   Meta m = pointwise_meta("clamp(", Rule::promote, in);
   m.dtype = computes_in(in);
+  check<NotImplemented>(m.dtype != DType::boolean, "clamp: not implemented for 'bool'");
   for (const auto& bound : {min, max})
     if (!is_complex(m.dtype)) check_held(Held::own, bound, m.dtype);
   return m;

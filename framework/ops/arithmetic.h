@@ -14,8 +14,11 @@ struct Add : Pointwise<Add, Rule::promote> {
   Scalar alpha;
   static constexpr std::tuple fields{&Add::alpha};
   Meta infer(Inputs in) const;
-  bool rounds(Inputs, const Meta& result) const { return rounds_factor(alpha, result.dtype); }
-  void round(Tensors&, const Meta& result) { alpha = Scalar(rounded(alpha.d, result.dtype)); }
+  bool rounds(Inputs in, const Meta& m) const { return rounds_factor(alpha, m.dtype) || Pointwise::rounds(in, m); }
+  void round(Tensors& in, const Meta& m) {
+    if (rounds_factor(alpha, m.dtype)) alpha = Scalar(rounded(alpha.d, m.dtype));
+    Pointwise::round(in, m);
+  }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -26,8 +29,11 @@ struct Sub : Pointwise<Sub, Rule::promote> {
   Scalar alpha;
   static constexpr std::tuple fields{&Sub::alpha};
   Meta infer(Inputs in) const;
-  bool rounds(Inputs, const Meta& result) const { return rounds_factor(alpha, result.dtype); }
-  void round(Tensors&, const Meta& result) { alpha = Scalar(rounded(alpha.d, result.dtype)); }
+  bool rounds(Inputs in, const Meta& m) const { return rounds_factor(alpha, m.dtype) || Pointwise::rounds(in, m); }
+  void round(Tensors& in, const Meta& m) {
+    if (rounds_factor(alpha, m.dtype)) alpha = Scalar(rounded(alpha.d, m.dtype));
+    Pointwise::round(in, m);
+  }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -36,6 +42,7 @@ struct Mul : Pointwise<Mul, Rule::promote> {
   static constexpr auto doc = "input * other.";
   static constexpr CallRule calling{.only_numbers = true};
   static constexpr Save saves{.inputs = 0b11, .factors = true};
+  static uint32_t keeps(Inputs in) { return keeps_last(in); }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -44,6 +51,7 @@ struct Div : Pointwise<Div, Rule::floating> {
   static constexpr auto doc = "input / other, always true division.";
   static constexpr CallRule calling{.only_numbers = true};
   static constexpr Save saves{.inputs = 0b11};
+  static uint32_t keeps(Inputs in) { return keeps_last(in); }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -54,24 +62,43 @@ void make_one_width(Tensors& in, DType result);
 
 /// An op whose operands wrap around to the result's dtype first. Source: PyTorch's TensorIterator.
 template <class T, Rule rule> struct OfOneWidth : Pointwise<T, rule> {
-  bool rounds(Inputs in, const Meta& result) const { return mixes_widths(in, result.dtype); }
-  void round(Tensors& in, const Meta& result) { make_one_width(in, result.dtype); }
+  bool rounds(Inputs in, const Meta& m) const { return is_inexact(m.dtype) ? mixes_halves(in, m.dtype, T::keeps(in)) : mixes_widths(in, m.dtype); }
+  void round(Tensors& in, const Meta& m) { is_inexact(m.dtype) ? make_halves(in, m.dtype, T::keeps(in)) : make_one_width(in, m.dtype); }
 };
 
-struct DivMode : OfOneWidth<DivMode, Rule::promote> {
+/// What a kernel that divides makes the quotient of halves of.
+void divide_halves(Tensors& in, bool floors);
+
+/// A quotient that becomes a whole number. Source: PyTorch's kernels, which round each step of it to halves, but beside a single number.
+template <class T> struct Quotient : OfOneWidth<T, Rule::promote> {
+  using Base = OfOneWidth<T, Rule::promote>;
+  static uint32_t keeps(Inputs in) { return keeps_last(in); }
+  bool rounds(Inputs in, const Meta& m) const { return in_steps(in, m.dtype) || Base::rounds(in, m); }
+  void round(Tensors& in, const Meta& m) {
+    Base::round(in, m);
+    if (in_steps(in, m.dtype)) divide_halves(in, static_cast<const T*>(this)->floors());
+  }
+
+ private:
+  static bool in_steps(Inputs in, DType result) { return is_reduced(result) && in[1].numel() > 1; }
+};
+
+struct DivMode : Quotient<DivMode> {
   static constexpr Signature signature = "div.mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str) -> Tensor";
   static constexpr auto doc = "Division rounded towards zero ('trunc') or down ('floor').";
   static constexpr CallRule calling{.only_numbers = true};
   Str rounding_mode;
   static constexpr std::tuple fields{&DivMode::rounding_mode};
+  bool floors() const { return rounding_mode.v[0] == 'f'; }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct FloorDivide : OfOneWidth<FloorDivide, Rule::promote> {
+struct FloorDivide : Quotient<FloorDivide> {
   static constexpr Signature signature = "floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Division rounded down.";
   static constexpr OutRule out{.history = OutHistory::kept};
   static constexpr CallRule calling{.only_numbers = true};
+  static bool floors() { return true; }
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -151,6 +178,8 @@ struct Nextafter : Pointwise<Nextafter, Rule::real> {
   static constexpr Signature signature = "nextafter(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "The next representable number towards other.";
   static constexpr Save saves{.inputs = 0b11};
+  bool rounds(Inputs, const Meta& m) const { return is_reduced(m.dtype); }  // the kernel takes the steps of float32
+  void round(Tensors& in, const Meta& m);
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -195,6 +224,7 @@ struct Lerp : Pointwise<Lerp, Rule::real> {
   static constexpr auto doc = "input + weight * (end - input). end has input's dtype, and so has a weight with axes.";
   Meta infer(Inputs in) const;
   static constexpr Save saves{.inputs = 0b111};
+  static uint32_t keeps(Inputs in) { return in[2].has_flag(kWrappedNumber) ? 0b100 : 0; }  // no operand of PyTorch's
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -205,6 +235,7 @@ struct Addcmul : Pointwise<Addcmul, Rule::promote> {
   static constexpr Save saves{.inputs = 0b110, .factors = true};
   Scalar value;
   static constexpr std::tuple fields{&Addcmul::value};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -54,6 +54,16 @@ void check_types(const char* op, const Tensor& a, const Tensor& w, const Tensor&
   check<NotImplemented>(!is_complex(a.dtype()), op, ": not implemented for '", name_of(a.dtype()), "'");
 }
 
+/// Of a bias that is not compared with the input, but cast. Source: PyTorch, whose kernels add it to a result that has the input's dtype: as oneDNN does
+/// of bfloat16, as the product does of volumes that are convolved `back`, and as `+=` of nothing, and of what is convolved back.
+void check_cast(const char* op, const Tensor& x, const Tensor& bias, int n, bool back) {
+  if (!bias || bias.dtype() == x.dtype()) return;
+  const bool none = x.numel() == 0, strict = is_complex(x.dtype()) || (!none && (x.dtype() == DType::bfloat16 || (back && n == 3)));
+  check(!strict, op, ": Input type (", name_of(x.dtype()), ") and bias type (", name_of(bias.dtype()), ") should be the same");
+  const DType sum = promote_types(x.dtype(), bias.dtype());
+  check(!(none || back) || can_cast(sum, x.dtype()), op, ": result type ", name_of(sum), " can't be cast to the desired output type ", name_of(x.dtype()));
+}
+
 int64_t out_size(int64_t in, int64_t k, int64_t s, int64_t p, int64_t d) { return (in + 2 * p - d * (k - 1) - 1) / s + 1; }
 
 Dims spread(const Dims& d, int n) { return d.n == 1 ? Dims(n, d[0]) : d; }
@@ -88,6 +98,7 @@ template <int n, class Op> Tensor conv(const char* op, const Op& o, Inputs in, c
 
 template <int n, class Op> Tensor conv_text(const char* op, const Op& o, Inputs given) {
   // PyTorch compares the bias's dtype where padding is numbers, and casts it where padding is a word.
+  check_cast(op, given[0], given[2], n, false);
   const Tensor in[3] = {given[0], given[1], given[2] ? cast_to(given[2], given[0].dtype()) : Tensor()};
   if (o.padding == "valid") return conv<n>(op, o, in, Dims(n, 0));
   check(o.padding == "same", op, ": Invalid padding string: '", o.padding.view(), "'");
@@ -132,6 +143,7 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
       check(s > 0, op, ": Given input size per channel: ", x.sizes(), ". Calculated output size per channel: ", s, ". Output size is too small");
       size.push(s);
     }
+    check_cast(op, x, in[2], n, true);
     return by_parts(x, w, in[2], [&](const Tensor& input, const Tensor& weight, const Tensor& bias) {
       return fn::convolution_input(input, weight, bias, size, stride, padding, dilation, o.groups);
     });

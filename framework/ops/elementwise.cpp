@@ -34,7 +34,9 @@ Tensor FloatPower::compose(Inputs in) const {
 
 // By whole exponents a number keeps its dtype and moves in two steps, since 2 to the exponent may lie beyond any dtype where the result does not.
 Tensor Ldexp::compose(Inputs in) const {
-  const Tensor &x = in[0], &exponent = in[1];
+  const Tensor& x = in[0];
+  const bool narrow = x.dtype() == DType::float64 && in[1].ndim() == 0 && is_floating(in[1].dtype());
+  const Tensor exponent = narrow ? cast_to(in[1], x.dtype()) : in[1];  // a single one makes no power that is too large, as in PyTorch
   check<NotImplemented>(exponent.dtype() != DType::boolean || !is_floating(x.dtype()), "ldexp: not implemented for exponents of bool");
   if (!is_floating(x.dtype()) || is_inexact(exponent.dtype())) {
     // The gradients of nothing are added up after the powers, so that no power is there to be infinite; the base is a tensor, whose powers

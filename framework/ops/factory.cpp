@@ -37,7 +37,11 @@ Meta like(const Tensor& x, std::optional<DType> dtype, std::optional<Device> dev
 void Empty::take_out(Inputs, const Tensor&) const { check(!memory_format, "'memory_format' argument is incompatible with 'out' tensor argument"); }
 Meta Empty::infer(Inputs) const { return in_format({size, dtype.value_or(default_dtype()), placed(device)}, memory_format, "empty"); }
 Meta Sized::infer(Inputs) const { return {size, dtype.value_or(default_dtype()), placed(device)}; }
-Meta ScalarTensor::infer(Inputs) const { return {{}, dtype.value_or(default_dtype()), placed(device)}; }
+Meta ScalarTensor::infer(Inputs) const {
+  const DType t = dtype.value_or(default_dtype());
+  check_held(Held::wide, s, t);
+  return {{}, t, placed(device)};
+}
 
 Meta EmptyStrided::infer(Inputs) const {
   check(size.n == stride.n, "empty_strided: dimensionality of sizes (", size.n, ") must match dimensionality of strides (", stride.n, ")");

@@ -24,7 +24,7 @@ inline Tensor operator*(const Tensor& a, double b) { return a * num(b); }
 inline Tensor operator/(const Tensor& a, double b) { return a / num(b); }
 inline Tensor operator+(double a, const Tensor& b) { return num(a) + b; }
 inline Tensor operator-(double a, const Tensor& b) { return num(a) - b; }
-inline Tensor operator*(double a, const Tensor& b) { return num(a) * b; }
+inline Tensor operator*(double a, const Tensor& b) { return b * num(a); }  // which beside halves keeps the digits of a
 inline Tensor operator/(double a, const Tensor& b) { return num(a) / b; }
 inline Tensor operator>(const Tensor& a, double b) { return a > num(b); }
 inline Tensor operator<(const Tensor& a, double b) { return a < num(b); }

@@ -245,6 +245,7 @@ Tensor MatrixPower::compose(Inputs in) const {
   check(n >= 0 || is_inexact(A.dtype()), "linalg.matrix_power: Expected a floating point or complex tensor as input. Got ", name_of(A.dtype()));
   check(A.ndim() >= 2 && A.size(-1) == A.size(-2), "linalg.matrix_power: A must be batches of square matrices, but they are of shape ", A.sizes());
   if (n == INT64_MIN) return matmul(matrix_power(A, n + 1), inv(A));  // it has no opposite
+  if (n == -1) return inv(A);  // column by column, as it is
   if (n < 0) return matrix_power(inv(A), -n);
   if (n == 0) {  // a constant that depends on A, as in PyTorch
     const Tensor everywhere = full_of(Meta(A.sizes(), DType::boolean, A.device()), Scalar(true));

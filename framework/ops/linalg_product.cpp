@@ -21,6 +21,7 @@ Meta Cross::infer(Inputs in) const {
   const int64_t na = a.size(int(wrap_dim(dim, a.ndim(), "linalg.cross"))), nb = b.size(int(wrap_dim(dim, b.ndim(), "linalg.cross")));
   check(na == 3 && nb == 3, "linalg.cross: inputs dimension ", dim, " must have length 3. Got ", na, " and ", nb);
   check(a.dtype() == b.dtype(), "linalg.cross: expected scalar type ", name_of(a.dtype()), " but found ", name_of(b.dtype()));
+  check<NotImplemented>(a.dtype() != DType::boolean, "linalg.cross: not implemented for 'bool'");
   return {broadcast("linalg.cross", a.sizes(), b.sizes()), result_type(in), a.device()};
 }
 Tensors Cross::vjp(const Saved& s, const Tensor& dy) const {

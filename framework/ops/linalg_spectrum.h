@@ -93,6 +93,7 @@ struct Eigvalsh : LinalgOp {
 struct Eigvals : LinalgOp {
   static constexpr Signature signature = "linalg_eigvals(A: Tensor) -> Tensor";
   static constexpr auto doc = "The complex eigenvalues of square matrices. Shape: (*, n).";
+  static constexpr OutRule out{.history = OutHistory::dropped};
   Tensor compose(Inputs in) const;
 };
 struct Svd : LinalgOp {

@@ -104,8 +104,8 @@ Tensor IndexCopy::compose(Inputs in) const {
                     "dimensionality must match. Source dimensionality (", source.ndim(), "), destination dimensionality (", x.ndim(), ")");
   check(x.dtype() == source.dtype(), "index_copy_(): self and source expected to have the same dtype, but got (self) ", name_of(x.dtype()),
         " and (source) ", name_of(source.dtype()));
-  check(!source.ndim() || !x.ndim() || without(x.sizes(), d) == without(source.sizes(), d), "index_copy_(): Source/destination tensor must have "
-        "same slice shapes. Got ", without(x.sizes(), d), " and ", without(source.sizes(), d));
+  auto slice = [&](const Tensor& t) { return t.ndim() ? without(t.sizes(), d) : Dims(); };
+  check(slice(x) == slice(source), "index_copy_(): Source/destination tensor must have same slice shapes. Got ", slice(x), " and ", slice(source));
   check<IndexError>(!source.ndim() || source.size(d) == index.numel(), "index_copy_(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim) (", source.ndim() ? source.size(d) : 0, ")");
   if (x.numel() == 0) return clone_of(x) + nothing_of(source);  // no index can be wrong where nothing is written

@@ -34,7 +34,7 @@ struct IndexFill : Op {
   static constexpr Signature signature = "index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor";
   static constexpr auto doc = "A copy of input with the slices at index along dim set to value (a number, or 0-d).";
   static constexpr CallRule calling{.writes_number = true};
-  static constexpr InplaceRule inplace{.offered = true};
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   static constexpr OutRule out{Out::none};
   int64_t dim;
   static constexpr std::tuple fields{&IndexFill::dim};

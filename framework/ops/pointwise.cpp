@@ -22,7 +22,8 @@ DType combine(DType high, bool have_high, DType low, bool have_low) {
 
 // Strides of a result: those of the operands when they agree, else the order of axes that most suits them.
 // Source: TensorIterator's reorder_dimensions. Operands of another type than `computed` are cast first, and a cast tensor is dense.
-void result_strides(Meta& m, Inputs in, DType computed) {
+// A `condition` comes first and is not cast.
+void result_strides(Meta& m, Inputs in, DType computed, bool condition) {
   auto cast_dense = [&](const Tensor& x) {
     return x.dtype() != computed && x.ndim() > 0 && !is_non_overlapping_and_dense(x.sizes(), x.strides());
   };
@@ -31,7 +32,7 @@ void result_strides(Meta& m, Inputs in, DType computed) {
   const Dims* first_strides = nullptr;
   for (size_t i = 0; i < in.size(); i++) {
     if (!in[i]) continue;
-    strides_of[i] = cast_dense(in[i]) ? dense_strides(in[i].sizes(), std::array{in[i].strides()}) : in[i].strides();
+    strides_of[i] = (i > 0 || !condition) && cast_dense(in[i]) ? dense_strides(in[i].sizes(), std::array{in[i].strides()}) : in[i].strides();
     if (!first_strides) first_strides = &strides_of[i];
   }
   bool shapes = true, same = true, contiguous = true, channels_last = m.sizes.n == 4;
@@ -115,12 +116,12 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
 
 double rounded(double x, DType t) { return t == DType::float16 ? double(Half(float(x))) : double(float(BFloat16(float(x)))); }
 
-bool mixes_halves(Inputs in) {
-  if (in[0].dtype() == in[1].dtype()) return false;
-  const DType t = result_type(in);
+bool mixes_halves(Inputs in, DType t, uint32_t kept) {
   if (!is_reduced(t)) return false;
-  for (const Tensor& x : in) {
-    if (x.dtype() == t) continue;
+  for (size_t k = 0; k < in.size(); k++) {
+    const Tensor& x = in[k];
+    if (!x || x.dtype() == t || kept >> k & 1) continue;
+    if (size_of(x.dtype()) == 1) continue;  // truth and bytes lose nothing
     if (!x.has_flag(kWrappedNumber) || x.is_meta()) return true;
     const double number = item(x).to_double();
     if (rounded(number, t) != number) return true;
@@ -128,10 +129,10 @@ bool mixes_halves(Inputs in) {
   return false;
 }
 
-void make_halves(Tensors& in) {
+void make_halves(Tensors& in, DType t, uint32_t kept) {
   GradMode off(false);
-  const DType t = result_type(in);
-  for (Tensor& x : in) x = cast_to(x, t);
+  for (size_t k = 0; k < in.size(); k++)
+    if (in[k] && !(kept >> k & 1)) in[k] = cast_to(in[k], t);
 }
 
 DType compute_dtype(const char* op, Rule rule, Inputs in) {
@@ -161,7 +162,7 @@ Meta pointwise_meta(const char* op_text, Rule rule, Inputs in) {
   const DType computed = m.dtype = compute_dtype(op_text, rule, in);
   if (rule == Rule::compare || rule == Rule::predicate) m.dtype = DType::boolean;
   // Of row-major operands of several shapes only axes of size 1 can move, which decides what counts as channels_last.
-  if (!plain || (!same && m.sizes.n > 1 && std::find(m.sizes.begin(), m.sizes.end(), 1) != m.sizes.end())) result_strides(m, in, computed);
+  if (!plain || (!same && m.sizes.n > 1 && std::find(m.sizes.begin(), m.sizes.end(), 1) != m.sizes.end())) result_strides(m, in, computed, rule == Rule::select);
   return m;
 }
 

@@ -38,10 +38,19 @@ template <class T> void check_held(Held how, const std::optional<T>& x, DType t)
 
 /// `x` as a number of dtype `t`, which is float16 or bfloat16.
 double rounded(double x, DType t);
-/// Comparisons see operands of one dtype. Source: PyTorch's TensorIterator, which casts them to halves where one of them is of halves; arithmetic
-/// takes a number beside halves with all its digits. Whether that changes one of the operands, and what they are then.
-bool mixes_halves(Inputs in);
-void make_halves(Tensors& in);
+/// A kernel sees operands of one dtype, `t`. Source: PyTorch's TensorIterator, which casts them to it: to halves, also a number that loses digits.
+/// Whether that changes an operand, and what they are then; those of the mask `kept` stay what they are.
+bool mixes_halves(Inputs in, DType t, uint32_t kept);
+void make_halves(Tensors& in, DType t, uint32_t kept);
+/// Source: PyTorch's products and quotients of halves, which read a single element behind the sign in single precision.
+inline uint32_t keeps_last(Inputs in) { return in[1].numel() == 1 ? 0b10 : 0; }
+
+/// Whether operands of several dtypes may meet where halves are computed.
+template <class T> consteval bool meets_halves(Rule rule) {
+  int operands = 0;
+  for (int i = 0; i < T::signature.n; i++) operands += is_input(T::signature.params[i].ty);
+  return operands > 1 && rule != Rule::integral && rule != Rule::select && rule != Rule::wide;
+}
 
 DType default_dtype();
 void set_default_dtype(DType t);
@@ -60,14 +69,18 @@ struct Pointwise : Op {
   static constexpr Rule rule = kRule;
   static constexpr GradientRule gradient{.exists = kRule != Rule::compare && kRule != Rule::predicate && kRule != Rule::integral};
   static constexpr Held held = Held::any;
-  bool rounds(Inputs in, const Meta&) const requires(kRule == Rule::compare) { return mixes_halves(in); }
-  void round(Tensors& in, const Meta&) requires(kRule == Rule::compare) { make_halves(in); }
+  static uint32_t keeps(Inputs) { return 0; }  // the operands that are not cast to halves
+  bool rounds(Inputs in, const Meta& m) const requires(meets_halves<Self>(kRule)) { return mixes_halves(in, met(in, m), Self::keeps(in)); }
+  void round(Tensors& in, const Meta& m) requires(meets_halves<Self>(kRule)) { make_halves(in, met(in, m), Self::keeps(in)); }
   Meta infer(Inputs in) const {
     const Meta m = pointwise_meta(Self::signature.name.data(), kRule, in);
     if constexpr (Self::held != Held::any)
       std::apply([&](auto... field) { (check_held(Self::held, static_cast<const Self&>(*this).*field, m.dtype), ...); }, Self::fields);
     return m;
   }
+
+ private:
+  static DType met(Inputs in, const Meta& result) { return kRule == Rule::compare ? result_type(in) : result.dtype; }
 };
 
 }  // namespace weir

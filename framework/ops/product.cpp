@@ -65,6 +65,7 @@ Dims picked(const Tensor& x, const Dims& axes) {
 
 Tensor Trace::compose(Inputs in) const {
   check(in[0].ndim() == 2, "trace: expected a matrix, but got tensor with dim ", in[0].ndim());
+  check<NotImplemented>(in[0].dtype() != DType::boolean, "trace: not implemented for 'bool'");
   return fn::sum(fn::diagonal(in[0]));
 }
 

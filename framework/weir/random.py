@@ -200,6 +200,8 @@ def normal(mean, std=1.0, size=None, *, generator=None, out=None, dtype=None, la
         wanted = result_type(out, other)
         if not can_cast(wanted, dtype):
             raise RuntimeError(f"normal: result type {wanted} can't be cast to the desired output type {dtype}")
+    if (r.is_floating_point() or r.is_complex()) and not any(x.requires_grad for x in given):
+        return _made(r.mul_(std).add_(mean), out, device, requires_grad)  # in place, so row by row
     return _made((r * std + mean).to(dtype), out, device, requires_grad)
 
 

@@ -15,6 +15,7 @@ from weir_autotest.cases.render import code, script
 from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Value, to_value
 from weir_autotest.generate.expectation import expectation
+from weir_autotest.workers.trial import Trial
 
 
 def trip(tree):
@@ -80,6 +81,13 @@ def test_constants_travel_by_name():
 def test_what_cannot_travel_says_so(value):
     with pytest.raises(Unmappable):
         trip(value)
+
+
+def test_a_shape_that_numpy_has_not_is_no_exception_of_the_call():
+    """PyTorch expands to extents below zero beside one of zero."""
+    case = Case((TensorSpec(0, "float32", (0, 2), (2, 1), 0, 0, False), (-2, 0, 2)), {}, [("float32", b"")])
+    seen = Trial(torch, torch.Tensor.expand, case).run()
+    assert seen.raised is None and "NumPy refuses" in seen.unmappable
 
 
 def test_bfloat16_results_compare_as_numbers():

@@ -206,3 +206,22 @@ def test_gradients_may_go_to_another_of_equal_halves_only_where_the_operation_ch
                                        ("linalg.vector_norm", False), ("matmul", False), ("solve_me_not", False), ("detach", False)])
 def test_what_decomposes_a_matrix_is_told_by_its_name(path, yes):
     assert gauge.decomposes(path) is yes or path == "solve_me_not"
+
+
+def test_an_index_of_an_equal_value_is_excused_within_the_memory_around_an_out_and_nothing_beside_it():
+    storages = [("float32", np.array([2, 2, 1], np.float32).tobytes()), ("float32", np.zeros(1, np.float32).tobytes()), ("int64", np.full(4, 7, np.int64).tobytes())]
+    x, values, indices = TensorSpec(0, "float32", (3,), (1,), 0, 0, False), TensorSpec(1, "float32", (1,), (1,), 0, 1, False), TensorSpec(2, "int64", (1,), (2,), 1, 2, False)
+    case = Case((x, 1), {"out": (values, indices)}, storages, relation="out")
+    expected = observed(torch.topk, case)
+    chosen = expected.values[1].array()[0]
+    other, around = np.array([1 - chosen]), expected.written[-3].array().copy()
+    around[1] = other[0]
+
+    def named(around):
+        written = {**expected.written, 2: Value("int64", (1,), other.tobytes()), -3: Value("int64", (4,), around.tobytes())}
+        return replace(expected, values=[expected.values[0], Value("int64", (1,), other.tobytes())], written=written)
+
+    found = faults(case, expected, named(around), choosing=True)
+    assert found and all(fault.excuse == "equal values" for fault in found)
+    around[3] = 0
+    assert any(not fault.excuse for fault in faults(case, expected, named(around), choosing=True))

@@ -123,6 +123,18 @@ CALLS = {
        for sizes in ((0, 0, 0), (0, 3, 3), (2, 0, 0), (0, 2, 3))},
     "reduced by no indices": lambda t, v, m: t.scatter_reduce(v[:0], 0, v[:0], v[:0], "mean", include_self=False),
     "sum of no axes into a tensor": lambda t, v, m: t.sum(m, None, out=t.tensor(0.0)),
+    # whole numbers from 2^63 on
+    **{f"{name} by a large number": lambda t, v, m, f=f: f(t, m[0].byte(), 2**63) for name, f in {
+        "quotient": lambda t, x, n: x / n, "quotient of it": lambda t, x, n: t.div(n, x + 1), "true quotient": lambda t, x, n: t.true_divide(x, n),
+        "xlogy": lambda t, x, n: t.xlogy(x, n), "sign": lambda t, x, n: t.copysign(x, n)}.items()},
+    "a large number where": lambda t, v, m: t.where(m > 2, 2**63, m),
+    # layouts and elements met again
+    "where a row holds": lambda t, v, m: t.where((m[0, :3] > 1).expand(4, 3), m.t(), t.zeros(4, 3)), "inverse by a power": lambda t, v, m: t.linalg.matrix_power(
+        m[:, :3] + 9 * t.eye(3), -1),
+    "drawn around a stepped mean": lambda t, v, m: t.normal(m.reshape(3, 1, 4).as_strided((2, 2, 1, 2), (4, 1, 4, 2)), 0.0),
+    "filled rows of one memory": lambda t, v, m: m[0].clone().expand(2, 4).index_fill_(0, t.tensor([1, 1]), 7.0),
+    "a power in single precision": lambda t, v, m: t.ldexp(v.double(), t.tensor(900.5)), "a power of less": lambda t, v, m: t.ldexp(v.double(), t.tensor(0.3).half()),
+    "eigenvalues of what requires grad": lambda t, v, m: t.linalg.eigvals((m[:, :3] * 0 + t.eye(3)).requires_grad_(), out=t.empty(0, dtype=t.complex64)).real,
 }
 
 

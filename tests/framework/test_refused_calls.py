@@ -116,6 +116,36 @@ RULES = {
         m, None, None, m[0], v[0], False, 0.5, 1e-5), "one statistic": lambda t, v, m: t.native_batch_norm(m, v[0], None, None, m[0], True, 0.5, 1e-5),
     "pool of no power": lambda t, v, m: t.nn.LPPool1d(0.0, 2)(m), "pivot of no row": lambda t, v, m: t.lu_unpack(m[:, :3], t.tensor([1, 4, 3], dtype=t.int32)),
     "pivots of rows": lambda t, v, m: t.lu_unpack(m[:, :3], t.tensor([2, 2, 3], dtype=t.int32))[0],
+    # what truth has no kernel for
+    **{f"{name} of truth": lambda t, v, m, f=f: f(t, v > 0) for name, f in {
+        "floor": lambda t, b: t.clamp_min(b, True), "ceiling": lambda t, b: b.clamp(max=True), "limit by a number": lambda t, b: b.clamp(0, 1),
+        "trace": lambda t, b: t.trace(b.expand(2, 3)), "cross product": lambda t, b: t.linalg.cross(b, b), "product added": lambda t, b: t.addcmul(b, b, b),
+        "threshold": lambda t, b: t.nn.functional.threshold(b, 0, 1), "hardtanh": lambda t, b: t.nn.functional.hardtanh(b, 0, 1),
+        "relu6": lambda t, b: t.nn.functional.relu6(b)}.items()},
+    "hardtanh of bytes": lambda t, v, m: t.nn.functional.hardtanh(m.byte()), "hardtanh of bytes from zero": lambda t, v, m: t.nn.functional.hardtanh(m.byte(), 0, 2),
+    # numbers that a dtype cannot hold
+    **{f"where {x} of {dtype}": lambda t, v, m, x=x, dtype=dtype: t.where(v > 0, x, v.to(getattr(t, dtype)) if dtype != "uint8" else m[0, :3].byte())
+       for x, dtype in ((300, "uint8"), (-1, "uint8"), (300, "int8"), (2**63 - 1, "int32"), (1e6, "float16"), (2.5, "uint8"))},
+    **{f"scalar of {x}": lambda t, v, m, x=x, dtype=dtype: t.scalar_tensor(x, dtype=getattr(t, dtype))
+       for x, dtype in ((-1.5, "uint8"), (300, "uint8"), (-1, "uint8"), (1e39, "float32"), (1e6, "float16"), (float("nan"), "int32"))},
+    # a tensor is no list of whole numbers
+    **{f"{name} by a tensor": lambda t, v, m, f=f: f(t, m, t.tensor([4])) for name, f in {
+        "view_copy": lambda t, m, n: t.view_copy(m[0], n), "as_strided": lambda t, m, n: t.as_strided(m, n, (1,)), "steps": lambda t, m, n: t.empty_strided((2,), n) * 0,
+        "full": lambda t, m, n: t.full(n, 1.0), "permute_copy": lambda t, m, n: t.permute_copy(m[0], n * 0), "expand_copy": lambda t, m, n: t.expand_copy(m[0], n),
+        "broadcast_to": lambda t, m, n: t.broadcast_to(m[0], n), "layer_norm": lambda t, m, n: t.nn.functional.layer_norm(m, n),
+        "pad": lambda t, m, n: t.constant_pad_nd(m, n), "kernel": lambda t, m, n: t.nn.functional.avg_pool2d(m[None].expand(4, 3, 4), n - 2),
+        "x.view": lambda t, m, n: m[0].view(n), "sum": lambda t, m, n: m.sum(n - 4)}.items()},
+    # a bias of another dtype is added where it casts, and where no kernel of one dtype adds it
+    **{f"{name} of {dtype} by {other}": lambda t, v, m, f=f, dtype=dtype, other=other: f(t.nn.functional, t.ones(1, 2, 4).to(getattr(t, dtype)), t.ones(2, 2, 1).to(
+        getattr(t, dtype)), t.ones(2).to(getattr(t, other))) for name, f in {
+            "conv": lambda F, x, w, b: F.conv1d(x, w, b), "conv of a word": lambda F, x, w, b: F.conv1d(x, w, b, padding="same"),
+            "conv back": lambda F, x, w, b: F.conv_transpose1d(x, w, b), "planes back": lambda F, x, w, b: F.conv_transpose2d(x[..., None], w[..., None], b),
+            "volumes back": lambda F, x, w, b: F.conv_transpose3d(x[..., None, None], w[..., None, None], b),
+            "nothing back": lambda F, x, w, b: F.conv_transpose1d(x[:0], w, b)}.items()
+       for dtype, other in (("float32", "float64"), ("float32", "complex64"), ("float64", "uint8"), ("bfloat16", "float32"), ("int64", "float32"), ("complex64", "float32"))
+       if not (name == "conv of a word" and other == "complex64")},
+    "rows of another shape": lambda t, v, m: m.index_copy(0, t.tensor([0]), v[0]), "a row of one": lambda t, v, m: v.index_copy(0, t.tensor([0]), v[1]),
+    "one element of one axis more": lambda t, v, m: m[:1, :1].index_copy(0, t.tensor([0]), v[1]),
 }
 
 

@@ -128,21 +128,24 @@ class Function:
             if separate:
                 cls.setup_context(ctx, args, result)
         many = isinstance(result, (tuple, list))
-        outputs = list(result) if many else [result]
-        # An input handed back, or a tensor with a history of its own, must not be relabelled: show it as a view.
+        returned = list(result) if many else [result]
+        outputs = list(returned)
+        constant = [_among(t, ctx._non_differentiable) for t in outputs]
+        # An input handed back, or a tensor with a history of its own, must not be relabelled: show it as a view. Source of those that
+        # have no derivative though they were written to: PyTorch's set_history, which detaches them too.
         for i, t in enumerate(outputs):
-            if isinstance(t, Tensor) and _among(t, args) and not _among(t, ctx._dirty):
+            if isinstance(t, Tensor) and _among(t, args) and (constant[i] or not _among(t, ctx._dirty)):
                 outputs[i] = t.detach()
         for t in ctx._dirty:
             _bump_version(t)  # as for any write, beside those that forward made itself
-            if not _among(t, outputs):
+            if not _among(t, returned):
                 raise RuntimeError("Some elements marked as dirty during the forward method were not returned as output. The inputs that are "
                                    "modified inplace must all be outputs of the Function.")
         if not (is_grad_enabled() and any(ctx.needs_input_grad)):
             return type(result)(outputs) if type(result) in (tuple, list) else result if many else outputs[0], ctx
         backward = _backward_of(cls)
         ctx._keep(outputs)
-        recorded = [t if _differentiable(ctx, t) else None for t in outputs]
+        recorded = [None if fixed or not _differentiable(ctx, t) else t for t, fixed in zip(outputs, constant)]
         ctx._unrecorded = {i for i, t in enumerate(recorded) if t is None}
         shapes = [(t.shape, t.dtype) if isinstance(t, Tensor) else None for t in outputs]
 

@@ -325,3 +325,27 @@ def test_setup_context_sees_defaults(t):
     x = t.ones(2, requires_grad=True)
     Power.apply(x).sum().backward()
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("written", [False, True])
+@pytest.mark.parametrize("others", [0, 1])
+def test_an_input_that_is_a_constant_result_comes_back_detached(written, others):
+    def answers(t):
+        def forward(ctx, a):
+            more = [a + 1] * others
+            if written:
+                a.mul_(2)
+                ctx.mark_dirty(a)
+            ctx.mark_non_differentiable(a)
+            return (a, *more) if others else a
+
+        x = leaf(t)
+        given = x * 1
+        found = function(t, forward, lambda ctx, *grads: grads[-1] * 3)(given)
+        results = found if others else (found,)
+        if others:
+            results[1].sum().backward()
+        shown = [(r.tolist(), r.requires_grad, r.is_leaf, r.data_ptr() == given.data_ptr(), r is given) for r in results]
+        return shown, given.tolist(), given.requires_grad, x.grad is None or x.grad.tolist()
+
+    assert answers(weir) == answers(torch)

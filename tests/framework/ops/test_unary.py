@@ -22,3 +22,10 @@ def test_nan_to_num_in_a_graph_is_that_of_eager_mode():
             return weir.nan_to_num(x * 2) + 1
     x = weir.tensor(WILD.tolist(), dtype=weir.bfloat16)
     assert Graph()(x).tolist() == (weir.nan_to_num(x * 2) + 1).tolist()
+
+
+def test_digamma_keeps_its_digits_beside_a_pole():
+    """Beside zero it is -1 / x, but for Euler's constant."""
+    x = -torch.logspace(-12, -3, 40, dtype=torch.float64)
+    for near in (x, x - 1, x - 3):
+        assert_same(lambda t, x: t.digamma(x), near, rtol=1e-14 if near is x else 1e-12, atol=0)
