@@ -38,8 +38,8 @@ class CaseFigures:
 
     @property
     def name(self) -> str:
-        """Returns the display name, e.g. `conv2d 3x3`; the module that an op lives in is left out."""
-        return f"{self.case['op'].split('.')[-1]} {self.case['variant']}"
+        """Returns the display name, e.g. `conv2d 3x3`. A module stays, but for nn.functional: `masked.softmax` is not `softmax`."""
+        return f"{self.case['op'].removeprefix('nn.functional.')} {self.case['variant']}"
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,13 @@ class Task {
   // May other gradients be added to this one where it lies?
   static bool is_open(const Tensor& sum) { return !mode.grad && !sum.is_batched() && sum.unshared() && sum.is_contiguous(); }
 
+  // Shows a node the sum for as long as it runs, also where it raises.
+  struct Shown {
+    Node& node;
+    Shown(Node& n, Tensor sum) : node(n) { node.sum = std::move(sum); }
+    ~Shown() { node.sum = Tensor(); }
+  };
+
   // What `node` may add to itself: T slices of a tensor would else each make a gradient of the whole tensor's size. Listeners are shown
   // what a node returns, and a plan takes its memory when it is compiled.
   Tensor sum_for(const Node& node) {
@@ -222,9 +229,11 @@ class Task {
     for (size_t i = 0; i + 1 < captures.size(); i += 2)
       if (captures[i] < grads.size()) results_[captures[i + 1]] = grads[captures[i]];
     Tensors given = node->after.empty() ? Tensors() : grads;
-    if (!skip) node->sum = sum_for(*node);
-    Tensors out = skip ? Tensors() : node->apply(std::move(grads));
-    node->sum = Tensor();
+    Tensors out;
+    if (!skip) {
+      Shown shown{*node, sum_for(*node)};
+      out = node->apply(std::move(grads));
+    }
     grads.clear();
     if (!skip && mode.anomaly) check_numbers(*node, out);
     if (!skip)

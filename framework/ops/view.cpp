@@ -5,6 +5,7 @@
 #include "framework/core/alignment.h"
 #include "framework/graph/trace.h"
 #include "framework/op/copy.h"
+#include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/rearrange.h"
 

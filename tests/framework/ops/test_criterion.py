@@ -58,7 +58,7 @@ def test_a_word_is_no_number(name):
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum", "most"])
 def test_functional(name, reduction):
     call = lambda t, x, y: F[name](t.nn.functional, x, y, reduction=reduction)  # noqa: E731
-    assert_same(call, X, Y, what=name)
+    assert_same(call, X, Y, rtol=1e-3, what=name)  # the sine of a sum shows in which order it was added, which the instruction set decides
     assert_same(call, X, Y.detach().double(), what=name)
     assert_same(lambda t, x, y: call(t, x, y[:1]), X, Y, what=name)
 
