@@ -65,7 +65,6 @@ UNTESTED = {
     "autocast": "none yet",
     "autograd": _BINDING,
     "compare": _OP_DATABASE,
-    "convert": _BINDING,
     "indexing": _BINDING,
     "loops": _OP_DATABASE,
     "pad": _OP_DATABASE,

@@ -19,7 +19,7 @@ using uint8_t = unsigned char;
 
 namespace std {
 
-using ::copysign, ::erf, ::erfc, ::exp, ::fabs, ::floor, ::fmod, ::lgamma, ::log, ::log1p, ::pow, ::sin, ::sqrt, ::tan;
+using ::copysign, ::erf, ::erfc, ::exp, ::fabs, ::floor, ::fmod, ::lgamma, ::log, ::log1p, ::nearbyint, ::pow, ::sin, ::sqrt, ::tan;
 
 template <class T> struct optional {
   T value;

@@ -134,7 +134,7 @@ class Function:
         # An input handed back, or a tensor with a history of its own, must not be relabelled: show it as a view. Source of those that
         # have no derivative though they were written to: PyTorch's set_history, which detaches them too.
         for i, t in enumerate(outputs):
-            if isinstance(t, Tensor) and _among(t, args) and (constant[i] or not _among(t, ctx._dirty)):
+            if isinstance(t, Tensor) and _among(t, args) and (not _among(t, ctx._dirty) or constant[i] and t.requires_grad):
                 outputs[i] = t.detach()
         for t in ctx._dirty:
             _bump_version(t)  # as for any write, beside those that forward made itself

@@ -24,7 +24,8 @@ class PointwiseOp(NamedTuple):
 def pointwise_ops() -> list[PointwiseOp]:
     """Returns the pointwise ops whose structs the headers of ops/ declare and formulas.h has a formula for."""
     text = "\n".join(path.read_text() for path in sorted((FRAMEWORK / "ops").glob("*.h")))
-    found = re.findall(r"struct (\w+) : \w+<\1, Rule::(\w+)> \{\s*"
+    # A family that says its rule itself computes in every type.
+    found = re.findall(r"struct (\w+) : \w+<\1(?:, Rule::(\w+))?> \{\s*"
                        r'static constexpr Signature signature =\s*"([^(]+)\((.*?)\) -> Tensor";', text)
     with_formula = set(re.findall(r"formula\(const (\w+)&", (KERNELS / "formulas.h").read_text()))
     return [_op(*entry) for entry in found if entry[0] in with_formula]
