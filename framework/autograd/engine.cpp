@@ -153,7 +153,6 @@ class Task {
   }
 
   void add(State& s, uint32_t index, const Tensor& grad, const Node& from) {
-    if (index < s.buffer.size() && s.buffer[index].get() == grad.get()) return;  // it was added by the node itself
     if (s.buffer.size() <= index) s.buffer.resize(std::max<size_t>(index + 1, s.node->metas.size()));
     Tensor g = index < s.node->metas.size() ? fit(grad, s.node->metas[index], from) : grad;
     Tensor& sum = s.buffer[index];
@@ -230,10 +229,13 @@ class Task {
       if (captures[i] < grads.size()) results_[captures[i + 1]] = grads[captures[i]];
     Tensors given = node->after.empty() ? Tensors() : grads;
     Tensors out;
+    const TensorImpl* sum = nullptr;
     if (!skip) {
       Shown shown{*node, sum_for(*node)};
+      sum = node->sum.get();
       out = node->apply(std::move(grads));
     }
+    if (sum && !out.empty() && out[0].get() == sum) out[0] = Tensor();  // the node has added to it
     grads.clear();
     if (!skip && mode.anomaly) check_numbers(*node, out);
     if (!skip)

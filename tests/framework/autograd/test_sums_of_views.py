@@ -15,6 +15,7 @@ VIEWS = {
     "diagonal": lambda x, i: x.diagonal(i % 2),
     "whole": lambda x, i: x.t(),
     "product": lambda x, i: x * (i + 1),
+    "doubled": lambda x, i: x + x,
     "chunk": lambda x, i: x.chunk(2, 1)[i % 2],
 }
 
@@ -49,6 +50,15 @@ def test_as_pytorch(program, kind, seed):
     data = np.random.default_rng(seed).integers(-4, 5, (4, 6)).astype("float64")
     for ours, theirs in zip(gradients(weir, program, data, kind), gradients(torch, program, data, kind), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_one_gradient_for_two_operands_counts_twice():
+    for t in (weir, torch):
+        x = t.ones(2, requires_grad=True)
+        y = x * 1
+        (x + x).backward(t.ones(2))
+        (y + y).backward(t.ones(2))
+        assert x.grad.tolist() == [4, 4]
 
 
 def test_a_listener_is_shown_what_the_view_gave():
