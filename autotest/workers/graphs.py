@@ -118,21 +118,23 @@ def _gradients(W, found: list, asked: list, create_graph: bool = False) -> list:
     return list(W.autograd.grad(outputs, asked, [cotangent(t, W) for t in outputs], allow_unused=True, create_graph=create_graph))
 
 
-def _same_but_nans(a, b) -> bool:
-    """Whether two values differ in the bits of NaNs only: which of two operands gives its sign depends on their order."""
+def _same_numbers(a, b, signed_zeros: bool) -> bool:
+    """Whether two values differ in the bits of NaNs only, since which of two operands gives its sign depends on their order, and in the
+    sign of zeros where that is not asked for."""
     if a is None or b is None or (a.dtype, a.shape) != (b.dtype, b.shape) or a.number_dtype not in EPSILON:
         return False
     parts = [value.array().reshape(-1).view(value.array().real.dtype) for value in (a, b)]
-    return (np.isnan(parts[0]) == np.isnan(parts[1])).all() and np.nan_to_num(parts[0], posinf=np.inf, neginf=-np.inf).tobytes() == np.nan_to_num(
-        parts[1], posinf=np.inf, neginf=-np.inf).tobytes()
+    numbers = [np.nan_to_num(part, posinf=np.inf, neginf=-np.inf) + (-0.0 if signed_zeros else 0.0) for part in parts]
+    return (np.isnan(parts[0]) == np.isnan(parts[1])).all() and numbers[0].tobytes() == numbers[1].tobytes()
 
 
 def _other(what: str, traced: list, eager: list) -> str:
-    """Where two lists of values differ, "" for nowhere."""
+    """Where two lists of values differ, "" for nowhere. Eager mode adds gradients of views where they lie, a graph adds zeros elsewhere,
+    which takes the sign of a zero there."""
     if len(traced) != len(eager):
         return f"{len(traced)} {what}, eager {len(eager)}"
     for i, (a, b) in enumerate(zip(traced, eager)):
-        if a != b and not _same_but_nans(a, b):
+        if a != b and not _same_numbers(a, b, signed_zeros=what != "gradients"):
             same_kind = a is not None and b is not None and (a.dtype, a.shape) == (b.dtype, b.shape)
             return f"{what} {i}: " + ("other bits than eager" if same_kind else f"{a}, eager {b}")
     return ""

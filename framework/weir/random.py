@@ -103,7 +103,7 @@ def _bounds(low, high):
 
 
 def _bound(name, x, kind="int"):
-    if x.__class__ is int:  # most calls; what is too large is refused where it is drawn
+    if x.__class__ is int and -2**63 <= x < 2**63:  # most calls
         return x
     if isinstance(x, Tensor) and x.dim():
         raise RuntimeError(f"{name}: high must be a scalar tensor and on CPU")
@@ -125,9 +125,7 @@ def randint(low=None, high=None, size=None, *, generator=None, out=None, dtype=N
     if out is not None and dtype not in (None, out.dtype):  # told before the size is read
         raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
     size = _argument("randint", "size", 3, "list[int]", size)
-    if low.__class__ is not int or high.__class__ is not int and high is not None:
-        low, high = (_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else _bound("randint", x, "int | None") for x in (low, high))
-    low, high = _bounds(low, high)
+    low, high = _bounds(*(_number_of(x) if isinstance(x, Tensor) and x.numel() == 1 else _bound("randint", x, "int | None") for x in (low, high)))
     r = _empty(size, dtype=dtype or T.int64)
     return _made(r.random_range_(low, high, generator=generator), out, device, requires_grad, dtype)
 
