@@ -105,7 +105,7 @@ template <class T> T formula(const Digamma&, T x) {
     double s = double(v), r = 0;
     if (s == 0) return v * 0 + decltype(v)(std::copysign(INFINITY, -s));
     if (s < 0) {
-      const double part = s - std::nearbyint(s);  // exact, where the distance to the whole number below is not
+      const double part = s - std::floor(s + 0.5);  // exact, where the distance to the whole number below is not
       if (part == 0) return decltype(v)(NAN);
       r = -3.14159265358979323846 / std::tan(3.14159265358979323846 * part);
       s = 1 - s;

@@ -70,8 +70,8 @@ template <class T, Rule rule> struct OfOneWidth : Pointwise<T, rule> {
 void divide_halves(Tensors& in, bool floors);
 
 /// A quotient that becomes a whole number. Source: PyTorch's kernels, which round each step of it to halves, but beside a single number.
-template <class T> struct Quotient : OfOneWidth<T, Rule::promote> {
-  using Base = OfOneWidth<T, Rule::promote>;
+template <class T, Rule rule> struct Quotient : OfOneWidth<T, rule> {
+  using Base = OfOneWidth<T, rule>;
   static uint32_t keeps(Inputs in) { return keeps_last(in); }
   bool rounds(Inputs in, const Meta& m) const { return in_steps(in, m.dtype) || Base::rounds(in, m); }
   void round(Tensors& in, const Meta& m) {
@@ -83,7 +83,7 @@ template <class T> struct Quotient : OfOneWidth<T, Rule::promote> {
   static bool in_steps(Inputs in, DType result) { return is_reduced(result) && in[1].numel() > 1; }
 };
 
-struct DivMode : Quotient<DivMode> {
+struct DivMode : Quotient<DivMode, Rule::promote> {
   static constexpr Signature signature = "div.mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str) -> Tensor";
   static constexpr auto doc = "Division rounded towards zero ('trunc') or down ('floor').";
   static constexpr CallRule calling{.only_numbers = true};
@@ -93,7 +93,7 @@ struct DivMode : Quotient<DivMode> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct FloorDivide : Quotient<FloorDivide> {
+struct FloorDivide : Quotient<FloorDivide, Rule::promote> {
   static constexpr Signature signature = "floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "Division rounded down.";
   static constexpr OutRule out{.history = OutHistory::kept};

@@ -98,7 +98,7 @@ struct FrobeniusNorm : Op {
   Tensor compose(Inputs in) const;
 };
 struct NuclearNormDim : Op {
-  static constexpr Signature signature = "nuclear_norm.dim(input: Tensor, dim: list[int], keepdim: bool = False) -> Tensor";
+  static constexpr Signature signature = "nuclear_norm.dim(input: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor";
   static constexpr auto doc = "The sum of singular values of the matrices in two axes. Deprecated.";
   static constexpr Module module = Module::function;
   static constexpr OutRule out{Out::exact, OutHistory::kept};
