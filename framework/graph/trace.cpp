@@ -221,6 +221,7 @@ int Trace::buffer_for(const Tensor& t, bool written) {
   }
   if (s.trace == id_ && s.symbol == kForeign) refuse("the memory of an argument is reached by another way too");
   check(!(s.symbolic && s.trace != id_), "a tensor of shape ", t.sizes(), " was made by a traced program earlier and has no values");
+  check_has_values(t);
   int b = int(g_.buffers.size());
   current_.push_back(-1);
   g_.buffers.push_back({Kind::temporary, s.bytes, s.device, {}, -1});
@@ -238,7 +239,6 @@ int Trace::buffer_for(const Tensor& t, bool written) {
     }
     return b;
   }
-  check_has_values(t);
   g_.buffers[b].kind = Kind::external;
   g_.buffers[b].storage = t->storage;
   touch(t->storage, b);

@@ -97,7 +97,9 @@ def test_globals_closures_and_attributes_are_watched():
     (lambda x: (print("hello"), x * 2)[1], "prints"),
     (lambda x: (x * 2, object())[0:2], "returns a object"),
     (lambda x: x, "an argument as it is"),
-], ids=["branch", "mask", "python random", "print", "object", "argument"])
+    (lambda x: (x * 2, weir.ones(17, 1, device="meta").transpose(0, 1)), "meta device"),
+    (lambda x: (x * 2, weir.ones(17, 1, device="meta") + 1), "meta device"),
+], ids=["branch", "mask", "python random", "print", "object", "argument", "meta", "meta computed"])
 def test_what_cannot_be_traced_runs_in_eager_mode(function, reason):
     compiled = weir.compile(function)
     x = weir.randn(5)
