@@ -7,6 +7,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
+#include "framework/ops/factory.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
@@ -52,30 +53,6 @@ Meta Fill::infer(Inputs in) const {
 }
 Tensors Fill::vjp(const Saved& s, const Tensor& dy) const { return Copy().vjp(s, dy); }
 
-Meta Arange::infer(Inputs) const {
-  double a = start.to_double(), b = end.to_double(), s = step.to_double();
-  check<NotImplemented>(dtype != DType::boolean, "\"arange_cpu\" not implemented for 'Bool'");
-  check(s != 0, "arange: step must be nonzero");
-  check(std::isfinite(a) && std::isfinite(b), "arange: unsupported range: ", a, " -> ", b);
-  for (const Scalar& each : {start, end, step})
-    if (is_reduced(dtype) || is_integral(dtype)) check_held(Held::wide, each, dtype);
-  check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
-  bool exact = start.is_whole() && end.is_whole() && step.is_whole();
-  // PyTorch counts int64 elements, and no others, by the bounds without their fractions.
-  if (!exact && dtype != DType::int64) {
-    double count = std::ceil((b - a) / s);
-    check(count < 9.2e18, "arange: ", count, " elements are more than a tensor can hold");
-    return {Dims{int64_t(count)}, dtype};
-  }
-  const int64_t by = step.to_int();
-  check<ValueError>(by != 0, "arange: step must be nonzero");
-  // Without a sign the widest range fits, and so does what is divided by -1.
-  const uint64_t from = uint64_t(start.to_int()), to = uint64_t(end.to_int()), range = by > 0 ? to - from : from - to;
-  const uint64_t each = by > 0 ? uint64_t(by) : -uint64_t(by), count = range / each + (range % each != 0);
-  check(count <= uint64_t(INT64_MAX), "arange: ", count, " elements are more than a tensor can hold");
-  return {Dims{int64_t(count)}, dtype};
-}
-
 Meta Linspace::infer(Inputs) const {
   check<NotImplemented>(dtype != DType::boolean, "\"linspace_cpu\" not implemented for 'Bool'");
   check(steps >= 0, "linspace: number of steps must be non-negative");
@@ -110,7 +87,7 @@ Tensor full_of(const Meta& meta, const Scalar& value) {
   return t;
 }
 void fill_into(const Tensor& self, const Tensor& value) { fn::fill.inplace(self, value); }
-Tensor arange_of(int64_t n) { return fn::arange.over({}, Scalar(0), Scalar(n), Scalar(1), DType::int64)[0]; }
+Tensor arange_of(int64_t n) { return fn::arange(Scalar(0), Scalar(n)); }
 Tensor clone_of(const Tensor& t, std::optional<MemoryFormat> format) { return fn::clone(t, format); }
 Tensor cast_to(const Tensor& t, DType dtype) { return t.dtype() == dtype ? t : fn::to_dtype(t, dtype); }
 Tensor contiguous_of(const Tensor& t) { return t.is_contiguous() ? t : clone_of(t, MemoryFormat::contiguous); }

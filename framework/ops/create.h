@@ -41,17 +41,6 @@ struct Fill : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct Arange : Op {
-  static constexpr Signature signature = "arange(start: Number, end: Number, step: Number, dtype: dtype) -> Tensor";
-  static constexpr auto doc = "start, start + step, ... below end. The Python form fills in defaults.";
-  static constexpr Notation notation = "fill";
-  static constexpr Module module = Module::hidden;
-  Scalar start, end, step;
-  DType dtype;
-  static constexpr std::tuple fields{&Arange::start, &Arange::end, &Arange::step, &Arange::dtype};
-  Meta infer(Inputs in) const;
-};
-
 struct Linspace : Op {
   static constexpr Signature signature = "linspace_fill(start: Number, end: Number, steps: int, dtype: dtype) -> Tensor";
   static constexpr auto doc = "`steps` equally spaced numbers from start to end, both included.";
@@ -86,13 +75,12 @@ struct Triu : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using CreateOps = OpList<Clone, ToDtype, Fill, Arange, Linspace, Tril, Triu>;
+using CreateOps = OpList<Clone, ToDtype, Fill, Linspace, Tril, Triu>;
 
 namespace fn {
 inline constexpr Fn<Clone> clone;
 inline constexpr Fn<ToDtype> to_dtype;
 inline constexpr Fn<Fill> fill;
-inline constexpr Fn<Arange> arange;
 inline constexpr Fn<Linspace> linspace;
 inline constexpr Fn<Tril> tril;
 inline constexpr Fn<Triu> triu;

@@ -6,6 +6,9 @@
 
 namespace weir {
 
+/// Where a new tensor lies. AssertionError for a device that is not there.
+Device place_of_new(const std::optional<Device>& told, Device otherwise = {});
+
 struct Factory : Op {
   static constexpr CallRule calling{.creates = true};
   static constexpr GradientRule gradient{.exists = false};
@@ -34,6 +37,18 @@ struct EmptyStrided : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   static constexpr std::tuple fields{&EmptyStrided::size, &EmptyStrided::stride, &EmptyStrided::dtype, &EmptyStrided::device};
+  Meta infer(Inputs in) const;
+};
+
+struct EmptyPermuted : Factory {
+  static constexpr Signature signature =
+      "empty_permuted(size: list[int], physical_layout: list[int], *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "An uninitialised tensor whose axes lie in memory in the order of physical_layout, the outermost first.";
+  static constexpr OutRule out{Out::none};
+  Dims size, physical_layout;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&EmptyPermuted::size, &EmptyPermuted::physical_layout, &EmptyPermuted::dtype, &EmptyPermuted::device};
   Meta infer(Inputs in) const;
 };
 
@@ -95,6 +110,31 @@ struct Eye : Factory {
   std::optional<Device> device;
   static constexpr std::tuple fields{&Eye::n, &Eye::m, &Eye::dtype, &Eye::device};
   Meta infer(Inputs in) const;
+};
+
+struct Arange : Factory {
+  static constexpr Signature signature =
+      "arange.start_step(start: Number, end: Number, step: Number = 1, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc =
+      "start, start + step, ... below end: int64 unless one of the three has a fraction. RuntimeError where step leads away from end.";
+  static constexpr Notation notation = "fill";
+  static constexpr OutRule out{Out::row};
+  Scalar start, end, step;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&Arange::start, &Arange::end, &Arange::step, &Arange::dtype, &Arange::device};
+  Meta infer(Inputs in) const;
+};
+
+struct ArangeTo : Factory {
+  static constexpr Signature signature = "arange(end: Number, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "0, 1, ... below end.";
+  static constexpr OutRule out{Out::row};
+  Scalar end;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&ArangeTo::end, &ArangeTo::dtype, &ArangeTo::device};
+  Tensor compose(Inputs in) const;
 };
 
 struct Range : Factory {
@@ -168,6 +208,18 @@ struct NewEmpty : New {
   static constexpr Signature signature = "new_empty(input: Tensor, *size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "An uninitialised tensor of input's dtype and device.";
 };
+struct NewEmptyStrided : Factory {
+  static constexpr Signature signature = "new_empty_strided(input: Tensor, size: list[int], stride: list[int], *, dtype: dtype | None = None, "
+                                         "device: device | None = None) -> Tensor";
+  static constexpr auto doc = "An uninitialised tensor of the given strides, and of input's dtype and device.";
+  static constexpr Module module = Module::method;
+  static constexpr OutRule out{Out::none};
+  Dims size, stride;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&NewEmptyStrided::size, &NewEmptyStrided::stride, &NewEmptyStrided::dtype, &NewEmptyStrided::device};
+  Meta infer(Inputs in) const;
+};
 struct NewZeros : New {
   static constexpr Signature signature = "new_zeros(input: Tensor, *size: int, dtype: dtype | None = None, device: device | None = None) -> Tensor";
   static constexpr auto doc = "Zeros of input's dtype and device.";
@@ -193,8 +245,8 @@ struct NewFull : Factory {
   Meta infer(Inputs in) const;
 };
 
-using FactoryOps = OpList<Empty, EmptyStrided, Zeros, Ones, Full, ScalarTensor, Eye, Range, EmptyLike, ZerosLike, OnesLike, FullLike, NewEmpty,
-                          NewZeros, NewOnes, NewFull>;
+using FactoryOps = OpList<Empty, EmptyStrided, EmptyPermuted, Zeros, Ones, Full, ScalarTensor, Eye, ArangeTo, Arange, Range, EmptyLike, ZerosLike,
+                          OnesLike, FullLike, NewEmpty, NewEmptyStrided, NewZeros, NewOnes, NewFull>;
 
 namespace fn {
 inline constexpr Fn<Empty> empty;
@@ -203,6 +255,7 @@ inline constexpr Fn<Ones> ones;
 inline constexpr Fn<Full> full;
 inline constexpr Fn<ScalarTensor> scalar_tensor;
 inline constexpr Fn<Eye> eye;
+inline constexpr Fn<Arange> arange;
 inline constexpr Fn<EmptyLike> empty_like;
 inline constexpr Fn<ZerosLike> zeros_like;
 inline constexpr Fn<OnesLike> ones_like;

@@ -7,6 +7,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
+#include "framework/ops/factory.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pad.h"
 #include "framework/ops/pointwise.h"
@@ -283,15 +284,19 @@ Tensor Ifftshift::compose(Inputs in) const {
   return rolled(in[0], dim, [](int64_t n) { return (n + 1) / 2; });
 }
 
-Tensor Frequencies::compose(Inputs) const {
-  check<NotImplemented>(!is_complex(dtype), "fftfreq: not implemented for ", name_of(dtype));
-  auto from_to = [&](int64_t start, int64_t end) { return fn::arange(Scalar(start), Scalar(end), Scalar(int64_t(1)), dtype); };
-  const double step = 1 / (double(n) * d);
-  if (half) return from_to(0, n / 2 + 1) * step;
-  const Tensor whole = from_to(0, n);  // joined by a write, since autocast has no part in a factory, as it would in cat
-  copy_into(fn::slice(whole, int64_t(0), (n + 1) / 2, n, int64_t(1)), from_to(-(n / 2), 0));
-  return whole * step;
+// start, ... below end, of which frequencies are multiples.
+static Tensor whole_numbers(const char* op, const Frequencies& f, int64_t start, int64_t end) {
+  const DType t = f.dtype.value_or(default_dtype());
+  check(is_inexact(t), op, " requires a floating point or complex dtype");
+  check<NotImplemented>(!is_complex(t), op, ": not implemented for ", name_of(t));
+  return fn::arange(Scalar(start), Scalar(end), Scalar(int64_t(1)), t, f.device);
 }
+Tensor FftFreq::compose(Inputs) const {
+  const Tensor whole = whole_numbers("fftfreq", *this, 0, n);  // joined by a write, since autocast has no part in a factory, as it would in cat
+  copy_into(fn::slice(whole, int64_t(0), (n + 1) / 2, n, int64_t(1)), whole_numbers("fftfreq", *this, -(n / 2), 0));
+  return whole * (1 / (double(n) * d));
+}
+Tensor RfftFreq::compose(Inputs) const { return whole_numbers("rfftfreq", *this, 0, n / 2 + 1) * (1 / (double(n) * d)); }
 
 static const FftOps::Registration ops;
 

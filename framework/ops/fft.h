@@ -3,7 +3,7 @@
 // Three kernel ops do the work, complex to complex, real to half of the complex result, and back; they are each other's
 // gradients. All named transforms are composites that check, pad and choose the scale.
 #pragma once
-#include "framework/op/call.h"
+#include "framework/ops/factory.h"
 
 namespace weir {
 
@@ -185,21 +185,30 @@ struct Ifftshift : Op {
   Tensor compose(Inputs in) const;
 };
 
-struct Frequencies : Op {
-  static constexpr Signature signature = "frequencies(n: int, d: float, half: bool, dtype: dtype) -> Tensor";
-  static constexpr auto doc =
-      "The frequencies of n samples at distance d: [0, 1, ..., -2, -1] / (d n), and of `half`, which real input has, [0, 1, ..., n // 2] / (d n).";
-  static constexpr Module module = Module::hidden;
+/// What `fftfreq` and `rfftfreq` share.
+struct Frequencies : Factory {
+  static constexpr Module module = Module::fft;
   int64_t n;
   double d;
-  bool half;
-  DType dtype;
-  static constexpr std::tuple fields{&Frequencies::n, &Frequencies::d, &Frequencies::half, &Frequencies::dtype};
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&Frequencies::n, &Frequencies::d, &Frequencies::dtype, &Frequencies::device};
+};
+
+struct FftFreq : Frequencies {
+  static constexpr Signature signature = "fftfreq(n: int, d: float = 1.0, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "The frequencies of fft's results for n samples at distance d: [0, 1, ..., -2, -1] / (d n). Shape: (n,).";
+  Tensor compose(Inputs in) const;
+};
+
+struct RfftFreq : Frequencies {
+  static constexpr Signature signature = "rfftfreq(n: int, d: float = 1.0, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "The frequencies of rfft's results for n samples at distance d: [0, 1, ..., n // 2] / (d n). Shape: (n // 2 + 1,).";
   Tensor compose(Inputs in) const;
 };
 
 using FftOps = OpList<FftC2c, FftR2c, FftC2r, Fft, Ifft, Rfft, Irfft, Hfft, Ihfft, Fftn, Ifftn, Rfftn, Irfftn, Hfftn, Ihfftn,
-                      Fft2, Ifft2, Rfft2, Irfft2, Hfft2, Ihfft2, Fftshift, Ifftshift, Frequencies>;
+                      Fft2, Ifft2, Rfft2, Irfft2, Hfft2, Ihfft2, Fftshift, Ifftshift, FftFreq, RfftFreq>;
 
 namespace fn {
 inline constexpr Fn<FftC2c> fft_c2c;

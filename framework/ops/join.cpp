@@ -148,16 +148,17 @@ Tensor Combinations::compose(Inputs in) const {
   return index(x, {fn::combination_rows.over({}, x.numel(), r, with_replacement)[0]});
 }
 
-std::pair<int64_t, int64_t> TriangleIndices::columns(int64_t r) const {
+std::pair<int64_t, int64_t> TriangleIndices::columns(bool upper, int64_t r) const {
   const int64_t edge = std::clamp<int64_t>(checked_add(checked_add(r, upper ? offset : std::max(offset, -row)), !upper), 0, col);
   return upper ? std::pair{edge, col} : std::pair{int64_t(0), edge};
 }
-Meta TriangleIndices::infer(Inputs) const {
-  check(row >= 0 && col >= 0, upper ? "triu" : "tril", "_indices: row and col must be non-negative, got ", row, " and ", col);
-  check<NotImplemented>(dtype == DType::int64 || dtype == DType::int32, upper ? "triu" : "tril", "_indices: not implemented for ", name_of(dtype));
+Meta TriangleIndices::meta(bool upper) const {
+  const char* name = upper ? "triu_indices" : "tril_indices";
+  const DType t = dtype.value_or(DType::int64);
+  check(row >= 0 && col >= 0, name, ": row and col must be non-negative, got ", row, " and ", col);
+  check<NotImplemented>(t == DType::int64 || t == DType::int32, name, ": not implemented for ", name_of(t));
   const int64_t below = lower_count(row, col, upper ? checked_sub(offset, 1) : std::max(offset, -row));
-  const int64_t count = upper ? checked_mul(row, col) - below : below;
-  return {Dims{2, count}, dtype};
+  return {Dims{2, upper ? checked_mul(row, col) - below : below}, t, place_of_new(device)};
 }
 
 Tensors SplitWithSizes::compose(Inputs in) const { return fn::split(in[0], split_sizes, dim); }

@@ -1,6 +1,6 @@
 // Joining, repeating and laying tensors beside each other. Source of each: the PyTorch page of its name.
 #pragma once
-#include "framework/op/call.h"
+#include "framework/ops/factory.h"
 
 namespace weir {
 
@@ -114,19 +114,33 @@ struct Combinations : Op {
   Tensor compose(Inputs in) const;
 };
 
-struct TriangleIndices : Op {
-  static constexpr Signature signature = "triangle_indices(row: int, col: int, offset: int, dtype: dtype, upper: bool) -> Tensor";
-  static constexpr auto doc = "Row and column indices of a triangle, in order. Shape: (2, count).";
+/// What `tril_indices` and `triu_indices` share: the row and column indices of a triangle, in order.
+struct TriangleIndices : Factory {
+  static constexpr OutRule out{Out::none};
   static constexpr Notation notation = "fill";
-  static constexpr Module module = Module::hidden;
   int64_t row, col, offset;
-  DType dtype;
-  bool upper;
-  static constexpr std::tuple fields{&TriangleIndices::row, &TriangleIndices::col, &TriangleIndices::offset, &TriangleIndices::dtype,
-                                     &TriangleIndices::upper};
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&TriangleIndices::row, &TriangleIndices::col, &TriangleIndices::offset, &TriangleIndices::dtype, &TriangleIndices::device};
+  Meta meta(bool upper) const;
   /// The columns [begin, end) of row `r` that belong to the triangle.
-  std::pair<int64_t, int64_t> columns(int64_t r) const;
-  Meta infer(Inputs in) const;
+  std::pair<int64_t, int64_t> columns(bool upper, int64_t r) const;
+};
+
+struct TrilIndices : TriangleIndices {
+  static constexpr bool kUpper = false;
+  static constexpr Signature signature =
+      "tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Row and column indices of a matrix's lower triangle, in order. Shape: (2, count).";
+  Meta infer(Inputs) const { return meta(kUpper); }
+};
+
+struct TriuIndices : TriangleIndices {
+  static constexpr bool kUpper = true;
+  static constexpr Signature signature =
+      "triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Row and column indices of a matrix's upper triangle, in order. Shape: (2, count).";
+  Meta infer(Inputs) const { return meta(kUpper); }
 };
 
 struct SplitWithSizes : Op {
@@ -139,7 +153,7 @@ struct SplitWithSizes : Op {
 };
 
 using JoinOps = OpList<Hstack, Vstack, Dstack, ColumnStack, Atleast, Tile, BlockDiag, BroadcastTensors, BroadcastTo, Meshgrid, CartesianProd,
-                       CombinationRows, Combinations, TriangleIndices, SplitWithSizes>;
+                       CombinationRows, Combinations, TrilIndices, TriuIndices, SplitWithSizes>;
 
 namespace fn {
 inline constexpr Fn<Atleast> atleast;

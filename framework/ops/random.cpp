@@ -1,6 +1,10 @@
 #include "framework/ops/random.h"
 
+#include <algorithm>
+
+#include "framework/core/taken.h"
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/check.h"
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
@@ -34,7 +38,7 @@ Meta Uniform::infer(Inputs in) const {
   return like(in[0]);
 }
 Meta Normal::infer(Inputs in) const {
-  check(is_inexact(in[0].dtype()), "normal_: not implemented for '", name_of(in[0].dtype()), "'");
+  check<NotImplemented>(is_inexact(in[0].dtype()) || in[0].numel() == 0, "normal_: not implemented for '", name_of(in[0].dtype()), "'");
   check(std >= 0, "normal expects std >= 0.0, but found std ", std);
   return like(in[0]);
 }
@@ -100,6 +104,87 @@ Tensor Dropout::compose(Inputs in) const {
   if (!train || p == 0 || in[0].numel() == 0) return in[0];
   if (p == 1) return in[0] * num(int64_t(0));
   return Fn<DropoutWithMask>()(in[0], p)[0];
+}
+
+Tensor Rand::compose(Inputs) const {
+  Tensor r = fn::empty(size, dtype, device);
+  fn::uniform.inplace(r, 0.0, 1.0, generator);
+  return r;
+}
+Tensor Randn::compose(Inputs) const {
+  Tensor r = fn::empty(size, dtype, device);
+  fn::normal_fill.inplace(r, 0.0, 1.0, generator);
+  return r;
+}
+Tensor NormalSized::compose(Inputs) const {
+  Tensor r = fn::empty(size, dtype, device);
+  fn::normal_fill.inplace(r, mean, std, generator);
+  return r;
+}
+void NormalAround::take_out(Inputs in, const Tensor& out) {
+  into = out.meta();
+  for (const Tensor& x : in) {
+    if (x.has_flag(kWrappedNumber)) continue;
+    const DType wanted = result_type(std::array{out, x});
+    check(can_cast(wanted, out.dtype()), "normal: result type ", name_of(wanted), " can't be cast to the desired output type ", name_of(out.dtype()));
+  }
+}
+Tensor NormalAround::compose(Inputs in) const {
+  const Tensor &mean = in[0], &std = in[1];
+  const bool one_mean = mean.has_flag(kWrappedNumber), one_std = std.has_flag(kWrappedNumber);
+  check(!is_complex(std.dtype()), "normal expects standard deviation to be non-complex");
+  if (one_std) check(item(std).to_double() >= 0, "normal expects std >= 0.0, but found std ", item(std).to_double());
+  else fn::check_not_negative(detach(std), Str("normal: std"), Str("RuntimeError"));
+  const DType dtype = into ? into->dtype : one_mean ? std.dtype() : mean.dtype();
+  Dims shape = broadcast("normal", mean.sizes(), std.sizes());
+  if (into && one_std) shape = broadcast("normal", shape, into->sizes);
+  Tensor r = fn::empty(shape, dtype, one_mean ? std.device() : mean.device());
+  fn::normal_fill.inplace(r, 0.0, 1.0, generator);
+  if (one_mean && !is_inexact(std.dtype())) return r;
+  if (!is_inexact(dtype) || std::ranges::any_of(in, is_differentiated)) return cast_to(r * std + mean, dtype);
+  fn::mul.inplace(r, std);  // in place, so row by row
+  fn::add.inplace(r, mean);
+  return r;
+}
+Tensor RandInt::compose(Inputs in) const {
+  return RandIntFrom{{}, 0, high, size, generator, dtype, device}.compose(in);
+}
+Tensor RandIntFrom::compose(Inputs) const {
+  Tensor r = fn::empty(size, dtype.value_or(DType::int64), device);
+  fn::random_range.inplace(r, low, high, generator);
+  return r;
+}
+Tensor Permutation::compose(Inputs) const {
+  const DType t = dtype.value_or(DType::int64);
+  check<NotImplemented>(t != DType::boolean && !is_complex(t), "randperm: not implemented for ", name_of(t));
+  const int bits = t == DType::float16 ? 11 : t == DType::float32 ? 24 : t == DType::float64 ? 53 : 62;  // of whole numbers next to each other
+  check(n <= (int64_t(1) << bits) + 1, "randperm: n cannot be greater than ", (int64_t(1) << bits) + 1, " for ", name_of(t), ", got ", n);
+  check_fits(Scalar(std::max<int64_t>(n - 1, 0)), t);
+  if (device && device->type == DeviceType::meta) return fn::empty(Dims{n}, t, device);
+  return cast_to(fn::randperm_of(n, generator), t);
+}
+Tensor RandLike::compose(Inputs in) const {
+  Tensor r = fn::empty_like(in[0], dtype, device, memory_format);
+  fn::uniform.inplace(r, 0.0, 1.0, generator);
+  return r;
+}
+Tensor RandnLike::compose(Inputs in) const {
+  Tensor r = fn::empty_like(in[0], dtype, device, memory_format);
+  fn::normal_fill.inplace(r, 0.0, 1.0, generator);
+  return r;
+}
+Tensor RandIntLike::compose(Inputs in) const {
+  return RandIntLikeFrom{{}, 0, high, generator, dtype, device, memory_format}.compose(in);
+}
+Tensor RandIntLikeTensor::compose(Inputs in) const {
+  check(in[1].ndim() == 0, "high must be a scalar tensor and on CPU");
+  const auto taken = taken_number(in[1]);
+  return RandIntLikeFrom{{}, 0, (taken ? *taken : item(in[1])).to_int(), generator, dtype, device, memory_format}.compose(in);
+}
+Tensor RandIntLikeFrom::compose(Inputs in) const {
+  Tensor r = fn::empty_like(in[0], dtype, device, memory_format);
+  fn::random_range.inplace(r, low, high, generator);
+  return r;
 }
 
 static const RandomOps::Registration ops;

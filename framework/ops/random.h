@@ -1,6 +1,6 @@
 // Random numbers. The default generator is a mt19937 with PyTorch's draws.
 #pragma once
-#include "framework/op/call.h"
+#include "framework/ops/factory.h"
 
 namespace weir {
 
@@ -163,7 +163,155 @@ struct Dropout : Op {
   Tensor compose(Inputs in) const;
 };
 
-using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, BernoulliOf, BernoulliFill, DrawnFill, RReluNoise, RandPerm, DropoutWithMask, MaskScale, Dropout>;
+/// What `rand` and `randn` share: numbers drawn row by row.
+struct DrawnFactory : Factory {
+  Dims size;
+  Generator* generator;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&DrawnFactory::size, &DrawnFactory::generator, &DrawnFactory::dtype, &DrawnFactory::device};
+};
+
+struct Rand : DrawnFactory {
+  static constexpr Signature signature =
+      "rand(*size: int, generator: Generator | None = None, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Uniform numbers in [0, 1). Shape: size.";
+  Tensor compose(Inputs in) const;
+};
+
+struct Randn : DrawnFactory {
+  static constexpr Signature signature =
+      "randn(*size: int, generator: Generator | None = None, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Standard normal numbers. Shape: size.";
+  Tensor compose(Inputs in) const;
+};
+
+struct NormalSized : Factory {
+  static constexpr Signature signature = "normal.float_float(mean: float, std: float, size: list[int], *, generator: Generator | None = None, "
+                                         "dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Normal numbers of one mean and standard deviation. Shape: size.";
+  double mean, std;
+  Dims size;
+  Generator* generator;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&NormalSized::mean, &NormalSized::std, &NormalSized::size, &NormalSized::generator, &NormalSized::dtype, &NormalSized::device};
+  Tensor compose(Inputs in) const;
+};
+
+struct NormalAround : Op {
+  static constexpr Signature signature = "normal(mean: Tensor | Number, std: Tensor | Number = 1.0, *, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "Normal numbers of each mean and standard deviation, which broadcast. RuntimeError for a negative standard deviation.";
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr Autocast autocast = Autocast::opaque;
+  Generator* generator;
+  std::optional<Meta> into;  // an out=, in whose dtype is computed, and which has a say in the shape beside a number for std
+  static constexpr std::tuple fields{&NormalAround::generator};
+  void take_out(Inputs in, const Tensor& out);
+  Tensor compose(Inputs in) const;
+};
+
+struct RandInt : Factory {
+  static constexpr Signature signature = "randint(high: int, size: list[int], *, generator: Generator | None = None, "
+                                         "dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Integers in [0, high), int64 unless dtype says otherwise. Shape: size.";
+  int64_t high;
+  Dims size;
+  Generator* generator;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&RandInt::high, &RandInt::size, &RandInt::generator, &RandInt::dtype, &RandInt::device};
+  Tensor compose(Inputs in) const;
+};
+
+struct RandIntFrom : Factory {
+  static constexpr Signature signature = "randint.low(low: int, high: int, size: list[int], *, "
+                                         "generator: Generator | None = None, dtype: dtype | None = None, device: device | None = None) -> Tensor";
+  static constexpr auto doc = "Integers in [low, high), int64 unless dtype says otherwise. Shape: size.";
+  int64_t low, high;
+  Dims size;
+  Generator* generator;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&RandIntFrom::low, &RandIntFrom::high, &RandIntFrom::size, &RandIntFrom::generator, &RandIntFrom::dtype, &RandIntFrom::device};
+  Tensor compose(Inputs in) const;
+};
+
+struct Permutation : Factory {
+  static constexpr Signature signature = "randperm(n: int | Tensor, *, generator: Generator | None = None, dtype: dtype | None = None, "
+                                         "device: device | None = None) -> Tensor";
+  static constexpr auto doc = "A random permutation of 0 .. n - 1, int64 unless dtype says otherwise. Shape: (n,).";
+  int64_t n;
+  Generator* generator;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  static constexpr std::tuple fields{&Permutation::n, &Permutation::generator, &Permutation::dtype, &Permutation::device};
+  Tensor compose(Inputs in) const;
+};
+
+/// What `rand_like` and `randn_like` share: numbers drawn in the order of the new tensor's memory.
+struct DrawnLike : Factory {
+  static constexpr OutRule out{Out::none};
+  Generator* generator;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  std::optional<MemoryFormat> memory_format;
+  static constexpr std::tuple fields{&DrawnLike::generator, &DrawnLike::dtype, &DrawnLike::device, &DrawnLike::memory_format};
+};
+
+struct RandLike : DrawnLike {
+  static constexpr Signature signature = "rand_like(input: Tensor, *, generator: Generator | None = None, dtype: dtype | None = None, "
+                                         "device: device | None = None, memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "Uniform numbers in [0, 1), in input's shape, dtype and (when dense) strides.";
+  Tensor compose(Inputs in) const;
+};
+
+struct RandnLike : DrawnLike {
+  static constexpr Signature signature = "randn_like(input: Tensor, *, generator: Generator | None = None, dtype: dtype | None = None, "
+                                         "device: device | None = None, memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "Standard normal numbers, in input's shape, dtype and (when dense) strides.";
+  Tensor compose(Inputs in) const;
+};
+
+struct RandIntLike : Factory {
+  static constexpr Signature signature = "randint_like(input: Tensor, high: int, *, generator: Generator | None = None, dtype: dtype | None = None, "
+                                         "device: device | None = None, memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "Integers in [0, high), in input's shape, dtype and (when dense) strides.";
+  static constexpr OutRule out{Out::none};
+  int64_t high;
+  Generator* generator;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  std::optional<MemoryFormat> memory_format;
+  static constexpr std::tuple fields{&RandIntLike::high, &RandIntLike::generator, &RandIntLike::dtype, &RandIntLike::device, &RandIntLike::memory_format};
+  Tensor compose(Inputs in) const;
+};
+
+struct RandIntLikeTensor : DrawnLike {
+  static constexpr Signature signature = "randint_like.Tensor(input: Tensor, high: Tensor, *, generator: Generator | None = None, dtype: dtype | None = None, "
+                                         "device: device | None = None, memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "Integers in [0, high), in input's shape, dtype and (when dense) strides. high has no axes; its fraction is cut off.";
+  Tensor compose(Inputs in) const;
+};
+
+struct RandIntLikeFrom : Factory {
+  static constexpr Signature signature = "randint_like.low(input: Tensor, low: int, high: int, *, generator: Generator | None = None, "
+                                         "dtype: dtype | None = None, device: device | None = None, memory_format: memory_format | None = None) -> Tensor";
+  static constexpr auto doc = "Integers in [low, high), in input's shape, dtype and (when dense) strides.";
+  static constexpr OutRule out{Out::none};
+  int64_t low, high;
+  Generator* generator;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  std::optional<MemoryFormat> memory_format;
+  static constexpr std::tuple fields{&RandIntLikeFrom::low, &RandIntLikeFrom::high, &RandIntLikeFrom::generator, &RandIntLikeFrom::dtype, &RandIntLikeFrom::device,
+                                     &RandIntLikeFrom::memory_format};
+  Tensor compose(Inputs in) const;
+};
+
+using RandomOps = OpList<Uniform, Normal, RandomInt, Bernoulli, BernoulliOf, BernoulliFill, DrawnFill, RReluNoise, RandPerm, DropoutWithMask, MaskScale, Dropout, Rand, Randn, NormalAround, NormalSized,
+                         RandInt, RandIntFrom, Permutation, RandLike, RandnLike, RandIntLikeTensor, RandIntLike,
+                         RandIntLikeFrom>;
 
 namespace fn {
 inline constexpr Fn<Uniform> uniform;

@@ -7,6 +7,7 @@
 #include "framework/ops/check.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
+#include "framework/ops/factory.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
 #include "framework/ops/unary.h"
@@ -18,7 +19,7 @@ bool is_number(const Tensor& x) { return x.has_flag(kWrappedNumber); }
 
 /// The dtype of a range: as told, or the default one, complex where an end is. Raises where a told one is real and an end is not.
 DType checked_type(const char* op, Inputs ends, int64_t steps, const std::optional<DType>& told, const std::optional<Device>& device) {
-  check<AssertionError>(!device || device->type != DeviceType::cuda, "Torch not compiled with CUDA enabled");
+  place_of_new(device);
   for (int i = 0; i < 2; i++)
     check(ends[i].ndim() == 0, op, " only supports 0-dimensional start and end tensors, but got ", i ? "end" : "start", " with ", ends[i].ndim(),
           " dimension(s).");

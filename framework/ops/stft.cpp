@@ -37,7 +37,7 @@ Tensor padded(const char* op, const Tensor& x, int64_t by, const Str& mode) {
         by, ", ", by, ") of input ", x.sizes());
   check(mode.view() != "circular" || by <= n, op, ": Padding value causes wrapping around more than once.");
   if (constant) return fn::constant_pad_nd(x, Dims{by, by}, Scalar(0));
-  Tensor at = empty(Dims{n + 2 * by}, DType::int64);
+  Tensor at = weir::empty(Dims{n + 2 * by}, DType::int64);
   for (int64_t i = 0; i < n + 2 * by; i++) at.data<int64_t>()[i] = mirrored(mode, i - by, n);
   return fn::index_select(x, -1, at);
 }

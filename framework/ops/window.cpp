@@ -8,9 +8,7 @@ Meta window_meta(std::string_view name, int64_t length, std::optional<DType> dty
   const DType t = dtype.value_or(default_dtype());
   check(is_floating(t) || (is_complex(t) && length < 2), name, " expects floating point dtypes, got: ", name_of(t));
   check(length >= 0, name, " requires non-negative window_length, got window_length=", length);
-  Empty like;
-  like.size = Dims{length}, like.dtype = t, like.device = device;
-  return like.infer({});
+  return {Dims{length}, t, place_of_new(device)};
 }
 
 static const WindowOps::Registration ops;

@@ -8,7 +8,7 @@ from ._types import (Size, bfloat16, bool, cdouble, cfloat, chalf, channels_last
                      contiguous_format, double, finfo, float, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu,
                      float16, float32, float64, half, iinfo, int, int8, int16, int32, int64, long, preserve_format, short, uint8, uint16, uint32, uint64)
 from . import _absent_modules, _tensor, _tensor_str
-from ._factories import arange, as_tensor, asarray, frombuffer, from_numpy, tensor
+from ._factories import as_tensor, asarray, frombuffer, from_numpy, tensor
 
 __version__ = "0.1.0"
 
@@ -27,7 +27,7 @@ from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set
 
 from . import random as _random  # noqa: E402
 from .random import (default_generator, fork_rng, get_rng_state, initial_seed, manual_seed,  # noqa: E402
-                     normal, rand, rand_like, randint, randint_like, randn, randn_like, randperm, seed, set_rng_state)
+                     seed, set_rng_state)
 from . import amp, fft, linalg, masked, nn, optim, signal, special, utils  # noqa: E402
 from .amp import autocast, is_autocast_enabled  # noqa: E402
 from ._tensor_str import set_printoptions  # noqa: E402

@@ -1,69 +1,9 @@
-"""Functions that make tensors of ranges, sequences, arrays and other memory; factories by size are ops."""
-import builtins
+"""Functions that make tensors of sequences, arrays and other memory; what makes them by size or range are ops."""
 import warnings
 
-from _weir import (Tensor, _argument, _from_buffer, _from_capsule, _from_exporter, _is_numpy, _write_out, from_numpy, get_default_dtype,
-                   ops, tensor)
+from _weir import Tensor, _argument, _from_buffer, _from_capsule, _from_exporter, _is_numpy, from_numpy, get_default_dtype, tensor
 
-from . import _types as T
 from ._lazy import np
-
-_hidden = ops["hidden"]
-_PYTHON_TYPES = {builtins.float: T.float64, builtins.int: T.int64, builtins.bool: T.bool, builtins.complex: T.complex128}
-
-
-def _into(name, out, r, requires_grad=False):
-    """`out` with the size and numbers of r, in its own dtype, as one write."""
-    if out.requires_grad:
-        raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
-                           "the arguments requires grad.")
-    _write_out(name, out, r.detach().to(out.dtype), [], 0, False)
-    return out.requires_grad_() if requires_grad else out
-
-
-def check_options(layout, pin_memory, requires_grad=False):
-    """Raises for what a new tensor cannot have here: another layout, and pinned memory, which needs an accelerator."""
-    if layout is None and pin_memory is False and (requires_grad is False or requires_grad is True):  # most calls
-        return
-    if layout not in (None, "strided") and str(layout) != "torch.strided":
-        raise NotImplementedError(f"layout {layout} is not supported: weir tensors are strided")
-    for name, flag in (("pin_memory", pin_memory), ("requires_grad", requires_grad)):
-        if not isinstance(flag, builtins.bool) and flag is not None:
-            raise TypeError(f"argument '{name}' must be bool, not {type(flag).__name__}")
-    if pin_memory:
-        raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
-                           "is available on this system.")
-
-
-def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, device=None, requires_grad=False,
-           pin_memory=False):
-    """start, start + step, ... below end. int64 unless a bound is a float. ValueError-free; RuntimeError for a bad step."""
-    check_options(layout, pin_memory, requires_grad)
-    if end is None:
-        start, end = 0, start
-    dtype = as_dtype(dtype)
-    if dtype is not None and dtype.is_complex:
-        raise NotImplementedError(f"arange: not implemented for {dtype}")
-    if out is not None:
-        if dtype not in (None, out.dtype):
-            raise RuntimeError(f"arange: dtype {dtype} does not match dtype of out parameter ({out.dtype})")
-        if not out.is_floating_point() and builtins.int(step) == 0:
-            raise ValueError("arange: step must be nonzero")  # out's dtype rounds it
-        dtype = out.dtype
-    if dtype is None:
-        whole = all(not x.is_floating_point() if isinstance(x, Tensor) else hasattr(x, "__index__") for x in (start, end, step))
-        dtype = T.int64 if whole else get_default_dtype()
-    r = _hidden["arange"](start, end, step, dtype)
-    if device is not None:
-        r = r.to(device)
-    if out is not None:
-        return _into("arange", out, r.view(out.shape) if out.numel() == r.numel() else r, requires_grad)
-    return r.requires_grad_() if requires_grad else r
-
-
-def as_dtype(dtype):
-    """A dtype, or a Python type as the dtype that it stands for."""
-    return _PYTHON_TYPES.get(dtype, dtype)
 
 
 def as_tensor(data, dtype=None, device=None):

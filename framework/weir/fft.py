@@ -7,28 +7,3 @@ from _weir import ops
 globals().update(ops["fft"])
 
 from ._C import Tensor  # noqa: E402,F401
-from ._arguments import checked  # noqa: E402
-from ._factories import _into, as_dtype, check_options  # noqa: E402
-
-
-def _frequencies(name, n, d, half, out, dtype, layout, device, requires_grad):
-    from _weir import get_default_dtype
-    check_options(layout, False)
-    dtype = as_dtype(dtype) or (get_default_dtype() if out is None else out.dtype)
-    if not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(f"{name} requires a floating point or complex dtype")
-    r = ops["hidden"]["frequencies"](n, d, half, dtype)
-    r = r if device is None else r.to(device)
-    return r.requires_grad_(requires_grad) if out is None else _into("fftfreq", out, r, requires_grad)
-
-
-@checked
-def fftfreq(n: int, d: float = 1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """The frequencies of fft's results for n samples at distance d: [0, 1, ..., -2, -1] / (d n). Shape: (n,)."""
-    return _frequencies("fftfreq", n, d, False, out, dtype, layout, device, requires_grad)
-
-
-@checked
-def rfftfreq(n: int, d: float = 1.0, *, out=None, dtype=None, layout=None, device=None, requires_grad=False):
-    """The frequencies of rfft's results for n samples at distance d: [0, 1, ..., n // 2] / (d n). Shape: (n // 2 + 1,)."""
-    return _frequencies("rfftfreq", n, d, True, out, dtype, layout, device, requires_grad)

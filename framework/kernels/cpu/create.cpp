@@ -8,24 +8,6 @@ namespace {
 
 template <class Op> void copy_all(const Op&, Inputs in, Outputs out) { run_copy(in[0], out[0]); }
 
-void arange(const Arange& op, Inputs, Outputs out) {
-  Tensor& t = out[0];
-  visit_dtype(t.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* p = t.data<T>();
-    bool integers = !is_inexact(t.dtype());
-    double a = op.start.to_double(), s = op.step.to_double();
-    int64_t ia = op.start.to_int(), is = op.step.to_int();
-    parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) {
-      for (int64_t i = b; i < e; i++) {
-        if constexpr (kIsComplex<T>) p[i] = T(a + double(i) * s);
-        else if (integers) p[i] = T(ia + i * is);
-        else p[i] = T(float_cast<T>(a + double(i) * s));
-      }
-    });
-  });
-}
-
 void linspace(const Linspace& op, Inputs, Outputs out) {
   Tensor& t = out[0];
   int64_t n = t.numel();
@@ -65,7 +47,6 @@ static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<Clone, copy_all<Clone>>(cpu);
   set_kernel<ToDtype, copy_all<ToDtype>>(cpu);
-  set_kernel<Arange, arange>(cpu);
   set_kernel<Linspace, linspace>(cpu);
   set_kernel<Tril, triangle<true, Tril>>(cpu);
   set_kernel<Triu, triangle<false, Triu>>(cpu);

@@ -26,6 +26,21 @@ template <class Op> void ones(const Op&, Inputs, Outputs out) { fill(out[0], Sca
 template <class Op> void value(const Op& op, Inputs, Outputs out) { fill(out[0], op.fill_value); }
 void number(const ScalarTensor& op, Inputs, Outputs out) { fill(out[0], op.s); }
 
+void arange(const Arange& op, Inputs, Outputs out) {
+  visit_real_dtype("arange", out[0].dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* p = out[0].data<T>();
+    const double start = op.start.to_double(), step = op.step.to_double();
+    const int64_t first = op.start.to_int(), by = op.step.to_int();
+    parallel_for(out[0].numel(), kGrain, [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++) {
+        if constexpr (std::is_integral_v<T>) p[i] = T(first + i * by);
+        else p[i] = T(float_cast<T>(start + double(i) * step));
+      }
+    });
+  });
+}
+
 void range(const Range& op, Inputs, Outputs out) {
   visit_real_dtype("range", out[0].dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -59,10 +74,12 @@ static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<Empty, nothing<Empty>>(cpu);
   set_kernel<EmptyStrided, nothing<EmptyStrided>>(cpu);
+  set_kernel<EmptyPermuted, nothing<EmptyPermuted>>(cpu);
   set_kernel<EmptyLike, nothing<EmptyLike>>(cpu);
   set_kernel<Zeros, zeros<Zeros>>(cpu);
   set_kernel<ZerosLike, zeros<ZerosLike>>(cpu);
   set_kernel<NewEmpty, nothing<NewEmpty>>(cpu);
+  set_kernel<NewEmptyStrided, nothing<NewEmptyStrided>>(cpu);
   set_kernel<NewZeros, zeros<NewZeros>>(cpu);
   set_kernel<NewOnes, ones<NewOnes>>(cpu);
   set_kernel<NewFull, value<NewFull>>(cpu);
@@ -72,6 +89,7 @@ static const bool registered = [] {
   set_kernel<FullLike, value<FullLike>>(cpu);
   set_kernel<ScalarTensor, number>(cpu);
   set_kernel<Eye, eye>(cpu);
+  set_kernel<Arange, arange>(cpu);
   set_kernel<Range, range>(cpu);
   return true;
 }();

@@ -26,14 +26,14 @@ void combination_rows(const CombinationRows& op, Inputs, Outputs out) {
   }
 }
 
-void triangle_indices(const TriangleIndices& op, Inputs, Outputs out) {
+template <class Op> void triangle_indices(const Op& op, Inputs, Outputs out) {
   const int64_t count = out[0].size(1);
   auto write = [&](auto* to) {
     if (count == 0) return;
     for (int64_t r = 0; r < op.row; r++)
-      for (auto [c, end] = op.columns(r); c < end; c++, to++) to[0] = r, to[count] = c;
+      for (auto [c, end] = op.columns(Op::kUpper, r); c < end; c++, to++) to[0] = r, to[count] = c;
   };
-  if (op.dtype == DType::int64) write(out[0].data<int64_t>());
+  if (out[0].dtype() == DType::int64) write(out[0].data<int64_t>());
   else write(out[0].data<int32_t>());
 }
 
@@ -41,7 +41,8 @@ void triangle_indices(const TriangleIndices& op, Inputs, Outputs out) {
 
 static const bool registered = [] {
   set_kernel<CombinationRows, combination_rows>(DeviceType::cpu);
-  set_kernel<TriangleIndices, triangle_indices>(DeviceType::cpu);
+  set_kernel<TrilIndices, triangle_indices<TrilIndices>>(DeviceType::cpu);
+  set_kernel<TriuIndices, triangle_indices<TriuIndices>>(DeviceType::cpu);
   return true;
 }();
 
