@@ -71,62 +71,154 @@ template <class F> void by_type(DType t, F&& f) {
   else f(TypeTag<float>{});
 }
 
-constexpr int64_t kRows = 4, kColumns = 32;  // a block of results whose sums stay in registers
+constexpr int64_t kRows = 4, kLanes = 16;  // rows that are compared at once, and numbers that a loop of fixed length takes
 
-// Distances of up to kRows rows of `a` to r rows of b, which is given turned: (m, ld) of which r columns are meant.
-template <class T, class Norm>
-void block(const Norm& norm, const T* a, int64_t rows, const T* turned, int64_t m, int64_t ld, int64_t r, T* out) {
-  for (int64_t j = 0; j < r; j += kColumns) {
-    int64_t width = std::min(kColumns, r - j);
-    T sum[kRows][kColumns] = {};
-    if (rows == kRows && width == kColumns) {
-      for (int64_t k = 0; k < m; k++)
-        for (int64_t i = 0; i < kRows; i++)
-          for (int64_t c = 0; c < kColumns; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * ld + j + c], norm.p);
-    } else {
-      for (int64_t k = 0; k < m; k++)
-        for (int64_t i = 0; i < rows; i++)
-          for (int64_t c = 0; c < width; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * ld + j + c], norm.p);
+/// Rows turned, (batch, m, ld): number k of all rows side by side, and zeros up to a multiple of kLanes.
+template <class T> Tensor turned_rows(const Tensor& x) {
+  const int64_t batch = x.sizes()[0], r = x.sizes()[1], m = x.sizes()[2], ld = (r + kLanes - 1) / kLanes * kLanes;
+  Tensor rows = row_major(x), turned = unfilled(Meta(Dims{batch, m, ld}, x.dtype(), x.device()));
+  parallel_for(batch * m, std::max<int64_t>(1, kGrain / ld), [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) {
+      const T* from = rows.data<T>() + i / m * r * m + i % m;
+      T* to = turned.data<T>() + i * ld;
+      for (int64_t j = 0; j < r; j++) to[j] = from[j * m];
+      std::fill(to + r, to + ld, T(0));
     }
-    for (int64_t i = 0; i < rows; i++)
-      for (int64_t c = 0; c < width; c++) out[i * r + j + c] = norm.finish(sum[i][c]);
+  });
+  return turned;
+}
+
+// Distances of kCount rows of `a` to kWidth of the turned rows, of which `width` are wanted.
+template <int64_t kCount, int64_t kWidth, class T, class Norm>
+void block(const Norm& norm, const T* a, const T* turned, int64_t m, int64_t ld, int64_t width, T* out, int64_t row) {
+  T sum[kCount][kWidth] = {};
+  for (int64_t k = 0; k < m; k++)
+    for (int64_t i = 0; i < kCount; i++)
+      for (int64_t c = 0; c < kWidth; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * ld + c], norm.p);
+  for (int64_t i = 0; i < kCount; i++) {
+    for (int64_t c = 0; c < kWidth; c++) sum[i][c] = norm.finish(sum[i][c]);
+    std::copy_n(sum[i], width, out + i * row);
+  }
+}
+
+// Distances of `rows` rows of `a`, at most kRows, to the first r turned rows, into rows of `out` that are `row` numbers long.
+template <class T, class Norm>
+void strip(const Norm& norm, const T* a, int64_t rows, const T* turned, int64_t m, int64_t ld, int64_t r, T* out, int64_t row) {
+  constexpr int64_t kWide = 2 * kLanes;
+  for (int64_t j = 0; j < r;) {
+    const int64_t width = r - j >= kWide ? kWide : std::min(kLanes, r - j);
+    if (width == kWide && rows == kRows) block<kRows, kWide>(norm, a, turned + j, m, ld, width, out + j, row);
+    else if (rows == kRows) block<kRows, kLanes>(norm, a, turned + j, m, ld, std::min(kLanes, width), out + j, row);
+    else
+      for (int64_t i = 0; i < rows; i++) block<1, kLanes>(norm, a + i * m, turned + j, m, ld, std::min(kLanes, width), out + i * row + j, row);
+    j += width == kWide && rows == kRows ? kWide : std::min(kLanes, width);
   }
 }
 
 void cdist_forward(const CdistForward& op, Inputs in, Outputs out) {
   if (of_nothing(in[0].numel() == 0 || in[1].numel() == 0, out[0])) return;
-  Tensor a = row_major(in[0]);
-  Tensor turned = row_major(alias(in[1], Dims{in[1].sizes()[0], in[1].sizes()[2], in[1].sizes()[1]},
-                                  Dims{in[1].strides()[0], in[1].strides()[2], in[1].strides()[1]}, in[1]->offset));
-  const int64_t batch = a.sizes()[0], n = a.sizes()[1], m = a.sizes()[2], r = turned.sizes()[2], blocks = (n + kRows - 1) / kRows;
+  const Tensor a = row_major(in[0]);
+  const int64_t batch = a.sizes()[0], n = a.sizes()[1], m = a.sizes()[2], r = in[1].sizes()[1], strips = (n + kRows - 1) / kRows;
   by_type(a.dtype(), [&]<class T>(TypeTag<T>) {
+    const Tensor turned = turned_rows<T>(in[1]);
+    const int64_t ld = turned.sizes()[2];
     by_norm<T>(op.p, [&](auto norm) {
-      parallel_for(batch * blocks, std::max<int64_t>(1, kGrain / (kRows * r * std::max<int64_t>(m, 1))), [&](int64_t b, int64_t e) {
+      parallel_for(batch * strips, std::max<int64_t>(1, kGrain / (kRows * r * std::max<int64_t>(m, 1))), [&](int64_t b, int64_t e) {
         for (int64_t i = b; i < e; i++) {
-          int64_t which = i / blocks, first = i % blocks * kRows;
-          block(norm, a.data<T>() + (which * n + first) * m, std::min(kRows, n - first), turned.data<T>() + which * m * r, m, r, r,
-                out[0].data<T>() + (which * n + first) * r);
+          const int64_t which = i / strips, first = i % strips * kRows;
+          strip(norm, a.data<T>() + (which * n + first) * m, std::min(kRows, n - first), turned.data<T>() + which * m * ld, m, ld, r,
+                out[0].data<T>() + (which * n + first) * r, r);
         }
       });
     });
   });
 }
 
+// What the slopes of `count` distances have in common, and zeros behind them: what is no row pulls with no force.
+template <class T, class Norm> void factors(const Norm& norm, const T* distance, const T* dy, int64_t count, int64_t ld, T* d, T* factor) {
+  std::copy_n(distance, count, d);
+  std::copy_n(dy, count, factor);
+  std::fill(d + count, d + ld, T(0));
+  std::fill(factor + count, factor + ld, T(0));
+  for (int64_t j = 0; j < ld; j++) factor[j] = norm.factor(d[j], factor[j]);
+}
+
+// The gradients of kCount rows of x from their distances to the turned rows.
+template <int64_t kCount, class T, class Norm>
+void pull(const Norm& norm, const T* x, const T* turned, int64_t m, int64_t ld, const T* d, const T* factor, T* to) {
+  for (int64_t k = 0; k < m; k++) {
+    T sum[kCount][kLanes] = {};
+    for (int64_t j = 0; j < ld; j += kLanes)
+      for (int64_t i = 0; i < kCount; i++)
+        for (int64_t c = 0; c < kLanes; c++)
+          sum[i][c] += norm.slope(x[i * m + k] - turned[k * ld + j + c], d[i * ld + j + c], factor[i * ld + j + c]);
+    for (int64_t half = kLanes / 2; half; half /= 2)
+      for (int64_t i = 0; i < kCount; i++)
+        for (int64_t c = 0; c < half; c++) sum[i][c] += sum[i][c + half];
+    for (int64_t i = 0; i < kCount; i++) to[i * m + k] = sum[i][0];
+  }
+}
+
+// One number of each of kLanes rows, of which `count` are there.
+template <class T> void across(const T* from, int64_t step, int64_t count, T* to) {
+  if (count == kLanes) {
+    for (int64_t c = 0; c < kLanes; c++) to[c] = from[c * step];
+  } else {
+    for (int64_t c = 0; c < kLanes; c++) to[c] = c < count ? from[c * step] : T(0);
+  }
+}
+
+// The gradients of `count` turned rows, at most kLanes, from their distances to r others: that of row c to i stands at c * row + i * column.
+template <class T, class Norm>
+void pull_turned(const Norm& norm, const T* turned, int64_t ld, const T* others, int64_t m, int64_t r, int64_t count, const T* distance, const T* dy, int64_t row,
+                 int64_t column, T* sum, T* to) {
+  std::fill_n(sum, m * kLanes, T(0));
+  for (int64_t i = 0; i < r; i++) {
+    T d[kLanes], factor[kLanes];
+    across(distance + i * column, row, count, d);
+    across(dy + i * column, row, count, factor);
+    for (int64_t c = 0; c < kLanes; c++) factor[c] = norm.factor(d[c], factor[c]);
+    for (int64_t k = 0; k < m; k++)
+      for (int64_t c = 0; c < kLanes; c++) sum[k * kLanes + c] += norm.slope(turned[k * ld + c] - others[i * m + k], d[c], factor[c]);
+  }
+  for (int64_t c = 0; c < count; c++)
+    for (int64_t k = 0; k < m; k++) to[c * m + k] = sum[k * kLanes + c];
+}
+
+// Is x, (batch, n, r), a row-major (batch, r, n) that is shown turned?
+bool is_turned(const Tensor& x) {
+  const Dims &n = x.sizes(), &s = x.strides();
+  return n[2] > 1 && s[1] == 1 && s[2] == n[1] && (n[0] == 1 || s[0] == n[1] * n[2]);
+}
+
 void cdist_backward(const CdistBackward& op, Inputs in, Outputs out) {
   if (of_nothing(in[1].numel() == 0 || in[2].numel() == 0, out[0])) return;
-  Tensor dy = row_major(in[0]), a = row_major(in[1]), b = row_major(in[2]), distance = row_major(in[3]);
-  const int64_t n = a.sizes()[1], m = a.sizes()[2], r = b.sizes()[1];
+  const int64_t batch = in[1].sizes()[0], n = in[1].sizes()[1], m = in[1].sizes()[2], r = in[2].sizes()[1];
+  // In lanes go the rows whose gradients are asked for where the distances of several stand side by side, or there is little to compare
+  // each with; the others else.
+  const bool shown_turned = is_turned(in[0]) && is_turned(in[3]), turn = shown_turned || r < kLanes;
+  const Tensor dy = shown_turned ? in[0] : row_major(in[0]), a = row_major(in[1]), distance = shown_turned ? in[3] : row_major(in[3]);
   by_type(a.dtype(), [&]<class T>(TypeTag<T>) {
+    const Tensor turned = turned_rows<T>(turn ? a : in[2]), others = row_major(in[2]);
+    const int64_t ld = turned.sizes()[2], step = turn ? kLanes : kRows, parts = (n + step - 1) / step;
     by_norm<T>(op.p, [&](auto norm) {
-      parallel_for(a.sizes()[0] * n, std::max<int64_t>(1, kGrain / std::max<int64_t>(r * m, 1)), [&](int64_t begin, int64_t end) {
+      parallel_for(batch * parts, std::max<int64_t>(1, kGrain / std::max<int64_t>(step * r * m, 1)), [&](int64_t begin, int64_t end) {
+        std::vector<T> room(turn ? m * kLanes : 2 * kRows * ld);
         for (int64_t i = begin; i < end; i++) {
-          const T *x = a.data<T>() + i * m, *others = b.data<T>() + i / n * r * m;
-          T* to = out[0].data<T>() + i * m;
-          std::fill_n(to, m, T(0));
-          for (int64_t j = 0; j < r; j++) {
-            T d = distance.data<T>()[i * r + j], factor = norm.factor(d, dy.data<T>()[i * r + j]);
-            for (int64_t k = 0; k < m; k++) to[k] += norm.slope(x[k] - others[j * m + k], d, factor);
+          const int64_t which = i / parts, first = i % parts * step, count = std::min(step, n - first);
+          const int64_t row = shown_turned ? 1 : r, column = shown_turned ? n : 1, at = which * n * r + first * row;
+          const T *d = distance.data<T>() + at, *g = dy.data<T>() + at, *t = turned.data<T>() + which * m * ld;
+          T* to = out[0].data<T>() + (which * n + first) * m;
+          if (turn) {
+            pull_turned(norm, t + first, ld, others.data<T>() + which * r * m, m, r, count, d, g, row, column, room.data(), to);
+            continue;
           }
+          const T* x = a.data<T>() + (which * n + first) * m;
+          T *own = room.data(), *factor = own + kRows * ld;
+          for (int64_t c = 0; c < count; c++) factors(norm, d + c * r, g + c * r, r, ld, own + c * ld, factor + c * ld);
+          if (count == kRows) pull<kRows>(norm, x, t, m, ld, own, factor, to);
+          else
+            for (int64_t c = 0; c < count; c++) pull<1>(norm, x + c * m, t, m, ld, own + c * ld, factor + c * ld, to + c * m);
         }
       });
     });
@@ -138,17 +230,19 @@ int64_t pairs_before(int64_t i, int64_t n) { return i * n - i * (i + 1) / 2; }
 
 void pdist_forward(const PdistForward& op, Inputs in, Outputs out) {
   if (of_nothing(out[0].numel() == 0 || in[0].numel() == 0, out[0])) return;
-  Tensor x = row_major(in[0]), turned = row_major(alias(x, Dims{x.sizes()[1], x.sizes()[0]}, Dims{1, x.sizes()[1]}, x->offset));
+  const Tensor x = row_major(in[0]);
   const int64_t n = x.sizes()[0], m = x.sizes()[1];
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
+    const Tensor turned = turned_rows<T>(alias(x, Dims{1, n, m}, Dims{n * m, m, 1}, x->offset));
+    const int64_t ld = turned.sizes()[2];
     by_norm<T>(op.p, [&](auto norm) {
       parallel_for((n + kRows - 1) / kRows, std::max<int64_t>(1, kGrain / std::max<int64_t>(kRows * n * m, 1)), [&](int64_t b, int64_t e) {
-        std::vector<T> found(kRows * n);
+        std::vector<T> found(kRows * ld);
         for (int64_t first = b * kRows; first < std::min(e * kRows, n); first += kRows) {
-          const int64_t rows = std::min(kRows, n - first), columns = n - first;
-          block(norm, x.data<T>() + first * m, rows, turned.data<T>() + first, m, n, columns, found.data());
+          const int64_t rows = std::min(kRows, n - first), begin = first / kLanes * kLanes;
+          strip(norm, x.data<T>() + first * m, rows, turned.data<T>() + begin, m, ld, n - begin, found.data(), ld);
           for (int64_t i = 0; i < rows; i++)
-            std::copy_n(found.data() + i * columns + i + 1, columns - i - 1, out[0].data<T>() + pairs_before(first + i, n));
+            std::copy_n(found.data() + i * ld + (first - begin) + i + 1, n - first - i - 1, out[0].data<T>() + pairs_before(first + i, n));
         }
       });
     });
@@ -157,20 +251,23 @@ void pdist_forward(const PdistForward& op, Inputs in, Outputs out) {
 
 void pdist_backward(const PdistBackward& op, Inputs in, Outputs out) {
   if (of_nothing(in[0].numel() == 0 || in[1].numel() == 0, out[0])) return;
-  Tensor dy = row_major(in[0]), x = row_major(in[1]), distance = row_major(in[2]);
+  const Tensor dy = row_major(in[0]), x = row_major(in[1]), distance = row_major(in[2]);
   const int64_t n = x.sizes()[0], m = x.sizes()[1];
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
+    const Tensor turned = turned_rows<T>(alias(x, Dims{1, n, m}, Dims{n * m, m, 1}, x->offset));
+    const int64_t ld = turned.sizes()[2];
     by_norm<T>(op.p, [&](auto norm) {
       parallel_for(n, std::max<int64_t>(1, kGrain / std::max<int64_t>(n * m, 1)), [&](int64_t b, int64_t e) {
+        std::vector<T> room(4 * ld);
+        T *whole_d = room.data(), *whole_dy = whole_d + ld, *d = whole_dy + ld, *factor = d + ld;
         for (int64_t i = b; i < e; i++) {
-          T* to = out[0].data<T>() + i * m;
-          std::fill_n(to, m, T(0));
-          for (int64_t j = 0; j < n; j++) {
-            if (i == j) continue;
-            int64_t low = std::min(i, j), pair = pairs_before(low, n) + std::max(i, j) - low - 1;
-            T d = distance.data<T>()[pair], factor = norm.factor(d, dy.data<T>()[pair]);
-            for (int64_t k = 0; k < m; k++) to[k] += norm.slope(x.data<T>()[i * m + k] - x.data<T>()[j * m + k], d, factor);
+          for (int64_t j = 0; j < n; j++) {  // the row of the whole matrix of distances, which is zero to itself
+            const int64_t low = std::min(i, j), pair = pairs_before(low, n) + std::max(i, j) - low - 1;
+            whole_d[j] = i == j ? T(0) : distance.data<T>()[pair];
+            whole_dy[j] = i == j ? T(0) : dy.data<T>()[pair];
           }
+          factors(norm, whole_d, whole_dy, n, ld, d, factor);
+          pull<1>(norm, x.data<T>() + i * m, turned.data<T>(), m, ld, d, factor, out[0].data<T>() + i * m);
         }
       });
     });

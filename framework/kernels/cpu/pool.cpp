@@ -97,6 +97,35 @@ template <class T, class A> void best_of_columns(const Planes& p, const Window& 
     }
   });
 }
+// The same of a short row, column by column: too few for a loop over columns to pay. False where a number is NaN, which is left to that.
+constexpr int64_t kFew = 16;
+template <class T, class A> bool best_of_few(const Planes& p, const Window& w, const T* src, int64_t row, int64_t m, Best<A>& best) {
+  const int64_t s = w.s[2], d = w.d[2];
+  int64_t from[kFew], to[kFew];  // the part of each column's window that lies in the row
+  for (int64_t l = 0; l < m; l++) {
+    const int64_t first = l * s - w.p[2], left = p.in[2] - first;
+    from[l] = first < 0 ? (-first + d - 1) / d : 0;
+    to[l] = std::min(w.k[2], left > 0 ? (left + d - 1) / d : 0);
+  }
+  int unordered = 0;
+  // A window of nothing above the lowest number has its first place in the end, as an empty one has.
+  std::fill_n(best.value, m, std::numeric_limits<A>::has_infinity ? -std::numeric_limits<A>::infinity() : A(std::numeric_limits<T>::lowest()));
+  for_input_rows(p, w, row, [&](int64_t line) {
+    for (int64_t l = 0; l < m; l++) {
+      A most = best.value[l];
+      int32_t where = best.index[l], at = int32_t(line + l * s - w.p[2] + from[l] * d);
+      for (int64_t c = from[l]; c < to[l]; c++, at += int32_t(d)) {
+        const A v = A(src[at]);
+        where = v > most ? at : where;
+        most = v > most ? v : most;
+        unordered |= v != v;
+      }
+      best.value[l] = most;
+      best.index[l] = where;
+    }
+  });
+  return !unordered;
+}
 // Channels [lane, lane + m) of output column x where channels are dense.
 template <class T, class A> void best_of_channels(const Planes& p, const Window& w, const T* src, int64_t row, int64_t x, int64_t lane, int64_t m, Best<A>& best) {
   for_input_rows(p, w, row, [&](int64_t line) {
@@ -145,8 +174,13 @@ void max_pool(const MaxPool& op, Inputs in, Outputs out) {
         for (int64_t at = 0, m; at < width; at += m) {
           m = std::min(kLanes, line - at % line);
           std::fill_n(best.index, m, -1);
-          if (p.lanes == 1) best_of_columns(p, w, src, i % rows, at, m, best);
-          else best_of_channels(p, w, src, i % rows, at / p.lanes, at % p.lanes, m, best);
+          bool found = p.lanes == 1 && width <= kFew && best_of_few(p, w, src, i % rows, m, best);
+          if (!found && p.lanes == 1) {
+            std::fill_n(best.index, m, -1);
+            best_of_columns(p, w, src, i % rows, at, m, best);
+          } else if (!found) {
+            best_of_channels(p, w, src, i % rows, at / p.lanes, at % p.lanes, m, best);
+          }
           fill_empty_windows<T>(p, w, i % rows, at / p.lanes, p.lanes == 1, m, best);
           convert(dtype_of<A>(), best.value, 1, x.dtype(), out[0].data<T>() + i * width + at, 1, m);
           std::copy_n(best.index, m, out[1].data<int64_t>() + i * width + at);

@@ -11,6 +11,31 @@ namespace {
 struct Span { int64_t begin, end; };
 Span window(int64_t i, int64_t out, int64_t in) { return {i * in / out, ((i + 1) * in + out - 1) / out}; }
 
+// The largest number of a part of a row, if it is above `high`; a NaN wins over all before it, as in PyTorch. `best` is where it stands.
+template <class A, class T> void keep_largest(const T* plane, int64_t begin, int64_t end, A& high, int64_t& best) {
+  constexpr int64_t kLong = 16;  // from which on a look for the value alone, which runs in vectors, pays
+  if (end - begin >= kLong) {
+    A most = high;
+    int unordered = 0;
+#pragma omp simd reduction(max : most) reduction(| : unordered)
+    for (int64_t k = begin; k < end; k++) {
+      const A v = A(plane[k]);
+      most = v > most ? v : most;
+      unordered |= v != v;
+    }
+    if (!unordered) {
+      if (most > high) best = std::find_if(plane + begin, plane + end, [&](T v) { return A(v) == most; }) - plane, high = most;
+      return;
+    }
+  }
+  for (int64_t k = begin; k < end; k++) {
+    const A v = A(plane[k]);
+    const bool better = v > high || v != v;
+    high = better ? v : high;
+    best = better ? k : best;
+  }
+}
+
 void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
   Tensor x = row_major(in[0]);
@@ -28,12 +53,10 @@ void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
           int64_t best = (d.begin * from[1] + h.begin) * from[2] + w.begin;
           A high = A(plane[best]);
           for (int64_t i = d.begin; i < d.end; i++)
-            for (int64_t j = h.begin; j < h.end; j++)
-              for (int64_t k = w.begin; k < w.end; k++) {
-                int64_t at = (i * from[1] + j) * from[2] + k;
-                A v = A(plane[at]);
-                if (v > high || v != v) high = v, best = at;  // a NaN wins over all before it, as in PyTorch
-              }
+            for (int64_t j = h.begin; j < h.end; j++) {
+              const int64_t row = (i * from[1] + j) * from[2];
+              keep_largest(plane, row + w.begin, row + w.end, high, best);
+            }
           out[0].data<T>()[p * results + r] = plane[best];
           out[1].data<int64_t>()[p * results + r] = best;
         }
