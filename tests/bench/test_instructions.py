@@ -1,6 +1,7 @@
 """Instructions per call: counted where valgrind is, compared without tolerance for noise."""
 
 import io
+import os
 import shutil
 
 import pytest
@@ -52,6 +53,7 @@ def test_a_case_that_one_side_lacks_is_named():
 
 
 @pytest.mark.skipif(not shutil.which("vgdb"), reason="valgrind is not installed")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="valgrind runs no AddressSanitizer")
 def test_the_same_code_has_the_same_count_and_more_work_a_larger_one(tmp_path):
     found = []
     for name, steps in (("one", 100), ("again", 100), ("more", 200)):

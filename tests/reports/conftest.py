@@ -1,5 +1,6 @@
 """Gives the tests the tools by their installed names, the sample records of this folder, and a browser."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ def browser():
     for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,1000"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    session = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # a sanitizer is for us alone
+    session = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver, env=environment))
     yield session
     session.quit()
