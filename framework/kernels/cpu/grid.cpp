@@ -132,10 +132,11 @@ template <class T> Tensor wide(const Tensor& t) {
 }
 
 // The taps of up to kBlock points, tap by tap, so that a channel's values are gathered by vectors. What is outside has position 0.
-template <class T> struct Block {
+// Slopes are found where kSlopes says so.
+template <class T, bool kSlopes> struct Block {
   int taps = 0;
   int32_t at[kMostTaps][kBlock], inside[kMostTaps][kBlock];
-  T weight[kMostTaps][kBlock], slope[kMostTaps][3][kBlock];
+  T weight[kMostTaps][kBlock], slope[kSlopes ? kMostTaps : 1][3][kBlock];
 
   void find(const Geometry& g, const T* grid, int64_t count) {
     if (g.rank == 2 && g.mode == kBilinear && g.padding != kReflection) return corners(g, grid, count);
@@ -146,7 +147,7 @@ template <class T> struct Block {
         inside[j][k] = t.at[j] >= 0;
         at[j][k] = int32_t(std::max<int64_t>(t.at[j], 0));
         weight[j][k] = t.weight[j];
-        for (int d = 0; d < g.rank; d++) slope[j][d][k] = t.slope[j][d];
+        for (int d = 0; kSlopes && d < g.rank; d++) slope[j][d][k] = t.slope[j][d];
       }
     }
   }
@@ -162,7 +163,7 @@ template <class T> struct Block {
       for (int64_t k = 0; k < count; k++) {
         Place<T> p = g.unnormalised(grid[k * 2 + 1 - d], d);
         T kept = p.at > 0 ? (p.at < last ? p.at : last) : T(0);
-        s.slope[k] = border && !(p.at > 0 && p.at < last) ? T(0) : p.slope;
+        if constexpr (kSlopes) s.slope[k] = border && !(p.at > 0 && p.at < last) ? T(0) : p.slope;
         T at = border ? kept : p.at, below = std::floor(at);
         for (int up = 0; up < 2; up++) {
           T corner = below + T(up);
@@ -174,12 +175,16 @@ template <class T> struct Block {
       }
     }
     taps = 4;
+    const int32_t width = int32_t(g.size[1]);
     for (int j = 0; j < 4; j++) {
       const int v = j >> 1, h = j & 1;
       for (int64_t k = 0; k < count; k++) {
-        inside[j][k] = sides[0].inside[v][k] & sides[1].inside[h][k];
-        at[j][k] = inside[j][k] ? sides[0].at[v][k] * int32_t(g.size[1]) + sides[1].at[h][k] : 0;
+        const int32_t in = sides[0].inside[v][k] & sides[1].inside[h][k];
+        inside[j][k] = in;
+        at[j][k] = (sides[0].at[v][k] * width + sides[1].at[h][k]) & -in;
         weight[j][k] = sides[1].weight[h][k] * sides[0].weight[v][k];
+      }
+      for (int64_t k = 0; kSlopes && k < count; k++) {
         slope[j][0][k] = (v ? sides[0].slope[k] : -sides[0].slope[k]) * sides[1].weight[h][k];
         slope[j][1][k] = (h ? sides[1].slope[k] : -sides[1].slope[k]) * sides[0].weight[v][k];
       }
@@ -190,7 +195,7 @@ template <class T> struct Block {
 template <class T> void sample(const Geometry& g, const T* x, const T* grid, T* out, int64_t batch) {
   int64_t blocks = (g.points + kBlock - 1) / kBlock;
   parallel_for(batch * blocks, std::max<int64_t>(1, kGrain / 8 / (kBlock * std::max<int64_t>(g.channels, 1))), [&](int64_t b, int64_t e) {
-    Block<T> block;
+    Block<T, false> block;
     for (int64_t i = b; i < e; i++) {
       int64_t n = i / blocks, first = i % blocks * kBlock, count = std::min(kBlock, g.points - first);
       block.find(g, grid + (n * g.points + first) * g.rank, count);
@@ -233,7 +238,7 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
   const int64_t parts = work < kGrain / 8 ? 1 : std::clamp<int64_t>(num_threads() / batch, 1, g.channels);
   std::vector<T> others((parts - 1) * batch * picture);
   parallel_for(batch * parts, work < kGrain / 8 ? batch : 1, [&](int64_t b, int64_t e) {
-    Block<T> block;
+    Block<T, true> block;
     for (int64_t i = b; i < e; i++) {
       const int64_t n = i / parts, part = i % parts, from_channel = g.channels * part / parts, to_channel = g.channels * (part + 1) / parts;
       T* slopes = (part ? others.data() + (part - 1) * batch * picture : dgrid) + n * picture;
@@ -245,15 +250,18 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
           const T *from = x + (n * g.channels + c) * g.area, *d = dy + (n * g.channels + c) * g.points + first;
           T* to = dx + (n * g.channels + c) * g.area;
           for (int j = 0; j < block.taps; j++) {
-            for (int64_t k = 0; k < count; k++)
-              if (block.inside[j][k]) to[block.at[j][k]] += block.weight[j][k] * d[k];
+            T part[kBlock];
+            for (int64_t k = 0; k < count; k++) part[k] = block.inside[j][k] ? block.weight[j][k] * d[k] : T(0);
+            for (int64_t k = 0; k < count; k++) to[block.at[j][k]] += part[k];
             if (g.mode == kNearest) continue;
-            for (int64_t k = 0; k < count; k++) {
-              const bool in = block.inside[j][k];
-              T value = in ? from[block.at[j][k]] * d[k] : T(0);
-              // As in sampling: outside a plane, a slope that is NaN counts, outside a volume it does not.
-              for (int a = 0; a < 2; a++) sums[a][k] += in || g.rank == 2 ? value * block.slope[j][a][k] : T(0);
-              if (g.rank == 3) sums[2][k] += in ? value * block.slope[j][2][k] : T(0);
+            for (int64_t k = 0; k < count; k++) part[k] = block.inside[j][k] ? from[block.at[j][k]] * d[k] : T(0);
+            // As in sampling: outside a plane, a slope that is NaN counts, outside a volume it does not.
+            for (int a = 0; a < g.rank; a++) {
+              const T* slope = block.slope[j][a];
+              if (g.rank == 2)
+                for (int64_t k = 0; k < count; k++) sums[a][k] += part[k] * slope[k];
+              else
+                for (int64_t k = 0; k < count; k++) sums[a][k] += block.inside[j][k] ? part[k] * slope[k] : T(0);
             }
           }
         }

@@ -48,6 +48,13 @@ bool along_last(int64_t dim, const Tensor& t) { return t.ndim() > 0 && wrap_dim(
 
 // Raises unless every index lies in [0, limit).
 void check_all(const Tensor& index, int64_t limit, int d) {
+  if (index.is_contiguous()) {  // one row, until something is outside
+    std::atomic<bool> fits{true};
+    parallel_for(index.numel(), kGrain, [&](int64_t b, int64_t e) {
+      if (!in_range(index.data<int64_t>() + b, e - b, limit, false)) fits = false;
+    });
+    if (fits) return;
+  }
   const RowWalk walk(index.sizes(), index.strides(), index.strides(), index.strides());
   const int64_t step = walk.inner(0), n = step == 0 ? 1 : walk.sizes.back(), rows = index.numel() / walk.sizes.back();
   std::atomic<int64_t> first{rows};  // row with an index outside
@@ -70,6 +77,21 @@ void check_all(const Tensor& index, int64_t limit, int d) {
   for (int64_t j = 0; j < n; j++) checked_along(index.data<int64_t>()[row.offset[0] + j * step], limit, d);
 }
 
+// Where rows of `index` stand row below row, in it and under `other`, and the rows under `strides` are as far apart as this, whose elements
+// stand side by side; else -1.
+int64_t row_step(const Tensor& index, const Dims& strides, const Dims& other) {
+  const Dims& sizes = index.sizes();
+  int64_t apart = 0, rows = 1;
+  if (!index.is_contiguous() || strides[sizes.n - 1] != 1 || other[sizes.n - 1] != 1) return -1;
+  for (int i = sizes.n - 2; i >= 0; i--) {
+    if (sizes[i] == 1) continue;
+    if (rows == 1) apart = strides[i];
+    if (strides[i] != apart * rows || other[i] != index.size(-1) * rows) return -1;
+    rows *= sizes[i];
+  }
+  return apart;
+}
+
 // For every position of `index`, whose values are in range: f(position, offset under `strides` with index's value along dim,
 // offset under `other`). Threads share rows where f writes no position twice, which `parallel` says.
 template <class F>
@@ -77,6 +99,17 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
   if (index.numel() == 0) return;
   if (index.ndim() == 0) return f(0, 0, 0);
   int d = wrap_dim(dim, index.ndim(), op);
+  if (const int64_t apart = row_step(index, strides, other); d == index.ndim() - 1 && apart >= 0) {
+    const int64_t n = index.size(-1);
+    const int64_t* at = index.data<int64_t>();
+    auto run = [&](int64_t b, int64_t e) {
+      for (int64_t r = b; r < e; r++)
+        for (int64_t j = 0; j < n; j++) f(r * n + j, r * apart + at[r * n + j], r * n + j);
+    };
+    if (parallel) parallel_for(index.numel() / n, std::max<int64_t>(1, kGrain / 4 / n), run);
+    else run(0, index.numel() / n);
+    return;
+  }
   Dims fixed = strides;
   fixed[d] = 0;
   const RowWalk walk(index.sizes(), index.strides(), fixed, other);
