@@ -58,7 +58,9 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   const Tensor scaled = alpha.is_zero() && by_library ? ignored(product) : times(product, alpha);
   // beta == 0 ignores input, whose gradient is zero.
   if (beta.is_zero()) return is_differentiated(input) ? scaled + ignored(input) : scaled;
-  return scaled + times(input, beta);  // the product first: its strides are the result's
+  if (is_differentiated(scaled) || is_differentiated(input)) return scaled + times(input, beta);  // the product first: its strides are the result's
+  fn::add.inplace(scaled, times(input, beta));  // nobody else holds the product
+  return scaled;
 }
 
 // PyTorch multiplies a vector as a matrix of one row, in whose shape it writes first.

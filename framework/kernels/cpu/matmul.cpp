@@ -112,6 +112,43 @@ void gemv(const Gemv& g) {
   });
 }
 
+// At most kLines rows times as many columns, all dense along a long sum: every line is read once. Parts of it are as many as threads may
+// share, whatever their number, and are added in order.
+constexpr int64_t kLongSum = 1 << 14, kSumParts = 16;
+void few_dots(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
+  double sums[kSumParts][kLines][kLines] = {};
+  const int64_t m = (g.m / kSumParts + V::size - 1) / V::size * V::size;
+  parallel_for(kSumParts, std::max<int64_t>(1, kGrain / m), [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; part++) {
+      const int64_t first = std::min(part * m, g.m), last = part + 1 == kSumParts ? g.m : std::min(first + m, g.m);
+      const float *row[kLines], *column[kLines];
+      for (int64_t r = 0; r < kLines; r++) row[r] = a + std::min(r, g.n - 1) * g.a_strides[1], column[r] = w + std::min(r, g.p - 1) * g.w_strides[2];
+      V acc[kLines][kLines];
+      for (auto& line : acc) std::fill_n(line, kLines, V(0));
+      int64_t k = first;
+      for (; k + V::size <= last; k += V::size)
+#pragma GCC unroll 4
+        for (int64_t i = 0; i < kLines; i++) {
+          const V x = V::load(row[i] + k);
+#pragma GCC unroll 4
+          for (int64_t j = 0; j < kLines; j++) acc[i][j] = fma(x, V::load(column[j] + k), acc[i][j]);
+        }
+      for (int64_t i = 0; i < kLines; i++)
+        for (int64_t j = 0; j < kLines; j++) {
+          double sum = sum_lanes(acc[i][j]);
+          for (int64_t l = k; l < last; l++) sum += double(row[i][l]) * column[j][l];
+          sums[part][i][j] = sum;
+        }
+    }
+  });
+  for (int64_t i = 0; i < g.n; i++)
+    for (int64_t j = 0; j < g.p; j++) {
+      double sum = bias ? bias[j] : 0;
+      for (auto& part : sums) sum += part[i][j];
+      out[i * g.out_strides[1] + j * g.out_strides[2]] = float(sum);
+    }
+}
+
 // A column times a row, along whichever is longer.
 void outer_product(Gemm g, const float* a, const float* w, float* out) {
   if (g.p < g.n) {
@@ -170,6 +207,24 @@ void cached_product(const Gemm& g, const float* a, const float* w, const float* 
           product_block<kBlockRows, 2>(g, a + b * g.a_strides[0], w + b * g.w_strides[0], bias, out + b * g.out_strides[0],
                                        std::min(i, g.n - kBlockRows), std::min(j, g.p - columns));
   });
+}
+
+// At most kLines rows of few factors: along them, a few registers of columns of all rows at a time.
+constexpr int64_t kWide = 4 * Vec<float>::size;
+void few_rows(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
+  auto strip = [&]<int R>(std::integral_constant<int, R>) {
+    const int64_t blocks = g.p / kWide;
+    parallel_for(blocks, std::max<int64_t>(1, kGrain / (kWide * g.n)), [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; j++) product_block<R, 4>(g, a, w, bias, out, 0, j * kWide);
+      if (end == blocks && g.p % kWide) product_block<R, 4>(g, a, w, bias, out, 0, g.p - kWide);
+    });
+  };
+  switch (g.n) {
+    case 1: return strip(std::integral_constant<int, 1>{});
+    case 2: return strip(std::integral_constant<int, 2>{});
+    case 3: return strip(std::integral_constant<int, 3>{});
+    default: return strip(std::integral_constant<int, 4>{});
+  }
 }
 
 bool plain_layout(int64_t rows, int64_t cols, const Dims& s) {
@@ -313,18 +368,15 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     if (!plain_layout(g.m, g.p, canonical(Dims{g.batch, g.m, g.p}, three(w)))) w = fresh(w);
     g.a_strides = three(a), g.w_strides = three(w);
     if (bias) bias = row_major(bias);
+    if (g.batch == 1 && g.n <= kLines && g.p <= kLines && g.m >= kLongSum && g.a_strides[2] == 1 && g.w_strides[1] == 1 && type == DType::float32)
+      return few_dots(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
     if (g.batch == 1 && (g.n == 1 || g.p == 1) && type == DType::float32) {
       Gemv v(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
       if (v.dense()) return gemv(v);
     }
     // Few rows of few factors: oneDNN would pack more than it multiplies.
-    if (g.batch == 1 && g.n <= kLines && g.m <= 4 * kLines && g.w_strides[2] == 1 && type == DType::float32) {
-      const int64_t rows = g.n;
-      g.n = 1;
-      for (int64_t i = 0; i < rows; i++)
-        gemv(Gemv(g, a.data<float>() + i * g.a_strides[1], w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>() + i * g.out_strides[1]));
-      return;
-    }
+    if (g.batch == 1 && g.n <= kLines && g.m <= 4 * kLines && g.w_strides[2] == 1 && g.out_strides[2] == 1 && g.p >= kWide && type == DType::float32)
+      return few_rows(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
     if (type == DType::float32 && in_first_cache(g)) return cached_product(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
     if (type == DType::float32) {
       w = spaced(w, 0, g.n), a = spaced(a, 1, g.p);
