@@ -4,6 +4,14 @@
 
 namespace weir {
 
+struct EqualElements : Op {
+  static constexpr Signature signature = "equal_elements(input: Tensor, other: Tensor) -> Tensor";
+  static constexpr auto doc = "Are all elements of two tensors of one shape and dtype the same? NaN equals nothing. Stops at the first that differ. Shape: ().";
+  static constexpr Module module = Module::hidden;
+  static constexpr GradientRule gradient{.exists = false};
+  Meta infer(Inputs in) const { return {Dims{}, DType::boolean, in[0].device()}; }
+};
+
 struct Equal : Op {
   static constexpr Signature signature = "equal(input: Tensor, other: Tensor) -> bool";
   static constexpr auto doc = "Are shapes and elements the same?";
@@ -22,6 +30,6 @@ struct Allclose : Op {
   Tensor compose(Inputs in) const;
 };
 
-using VerdictOps = OpList<Equal, Allclose>;
+using VerdictOps = OpList<EqualElements, Equal, Allclose>;
 
 }  // namespace weir

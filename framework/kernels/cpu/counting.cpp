@@ -32,14 +32,21 @@ void nonzero(const Nonzero&, Inputs in, Outputs out) {
       }
       return;
     }
-    for (int64_t i = 0; i < n; i++) {
-      if (!is_nonzero(v[i])) continue;
-      int64_t rest = i;
-      for (int d = x.ndim(); d-- > 0;) {
-        p[d * column] = rest % x.sizes()[d];
-        rest /= x.sizes()[d];
+    if (count == 0) return;
+    const int last = x.ndim() - 1;
+    const int64_t width = last < 0 ? 1 : x.size(-1);
+    Dims at(std::max(last, 0), 0);  // the row's place
+    for (int64_t i = 0; i < n; i += width) {
+      for (int64_t k = 0; k < width; k++) {
+        if (!is_nonzero(v[i + k])) continue;
+        for (int d = 0; d < last; d++) p[d * column] = at[d];
+        if (last >= 0) p[last * column] = k;
+        p += row;
       }
-      p += row;
+      for (int d = last; d-- > 0;) {
+        if (++at[d] < x.sizes()[d]) break;
+        at[d] = 0;
+      }
     }
   });
 }
