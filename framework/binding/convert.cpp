@@ -129,6 +129,8 @@ template <class Stored> py::object lists_from(const Tensor& t, const Stored* at,
     for (int64_t i = 0; i < n; i++) PyList_SET_ITEM(list.ptr(), i, lists_from(t, at + i * step, d + 1).release().ptr());
     return list;
   }
+  if constexpr (std::is_same_v<T, bool>)  // another dtype's bytes may be seen as truth
+    return py::reinterpret_steal<py::object>(must(number_object(*reinterpret_cast<const uint8_t*>(at) != 0)));
   T x(*at);
   if constexpr (kIsComplex<T>) if (t.has_flag(kConj)) x = std::conj(x);
   if constexpr (!std::is_same_v<T, bool>) if (t.has_flag(kNeg)) x = T(-x);

@@ -5,6 +5,7 @@
 
 #include "framework/autograd/forward.h"
 #include "framework/binding/construct.h"
+#include "framework/binding/factory_options.h"
 #include "framework/binding/old_order.h"
 #include "framework/binding/results.h"
 #include "framework/binding/rules.h"
@@ -85,8 +86,6 @@ struct Call {
   bool has_out = false, requires_grad = false, factor_by_place = false;  // a factory's result requires grad; alpha stands behind a number
 };
 
-std::string function_name(const OpType& t) { return std::string(t.signature->name) + "()"; }
-
 std::string wrong_type(const OpType& type, int i, PyObject* o) {
   const Param& p = type.signature->params[i];
   return str(function_name(type), ": argument '", p.name, "' (position ", i + 1, ") must be ", p.type, ", not ", Py_TYPE(o)->tp_name);
@@ -123,24 +122,6 @@ bool lacks_dim(const OpType& type, PyObject* const* slot, bool out, std::string&
   };
   if (given("dim") || !((out && !rule.out_alone) || (!rule.keepdim_alone && given("keepdim")))) return false;
   return why = function_name(type) + " missing 1 required positional argument: 'dim'", true;
-}
-
-// The keywords that all factories share, beside those of their signature.
-bool parse_factory_option(const OpType& type, PyObject* key, PyObject* value, Call& c, std::string& why) {
-  std::string_view name = text_of(key);
-  if (name == "requires_grad" || name == "pin_memory") {
-    if (value != Py_None && !PyBool_Check(value))
-      return why = str(function_name(type), ": argument '", name, "' must be bool, not ", Py_TYPE(value)->tp_name), false;
-    if (name == "requires_grad") c.requires_grad = value == Py_True;
-    else check(value != Py_True, kNoPinnedMemory);
-    return true;
-  }
-  if (name != "layout") return why = str(function_name(type), " got an unexpected keyword argument '", name, "'"), false;
-  if (value == Py_None) return true;
-  auto text = py::reinterpret_steal<py::object>(must(PyObject_Str(value)));
-  std::string_view layout = text_of(text.ptr());
-  check<NotImplemented>(layout == "torch.strided" || layout == "strided", "layout ", layout, " is not supported: weir tensors are strided");
-  return true;
 }
 
 bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, std::string& why) {
@@ -205,7 +186,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
           continue;
         }
         if (type.calling.creates) {
-          if (!parse_factory_option(type, key, value, c, why)) return false;
+          if (!parse_factory_option(type, key, value, c.requires_grad, why)) return false;
           continue;
         }
         // div(x, y, rounding_mode=None) is div(x, y).
@@ -251,7 +232,10 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       continue;
     }
     if (Scalar held; type.calling.scalars && p.ty == Ty::f64 && PyLong_Check(o)) to_scalar(o, &held);  // OverflowError
-    if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) return why = wrong_type(type, i, o), false;
+    if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) {
+      if (type.calling.creates && p.ty == Ty::ints && PySequence_Check(o)) check_told_dtype(type, slot, c.out[0]);
+      return why = wrong_type(type, i, o), false;
+    }
   }
   if (!type.calling.writes_number) settle_large_numbers(type, c.op, c.inputs.all());
   auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };

@@ -62,7 +62,7 @@ Meta NewEmptyStrided::infer(Inputs in) const {
 
 Meta EmptyPermuted::infer(Inputs) const {
   check(size.n == physical_layout.n, "Number of dimensions in size does not match the length of the physical_layout; got ", size.n, " and ", physical_layout.n);
-  Meta m(size, dtype.value_or(default_dtype()), place_of_new(device));  // which checks the size
+  Dims strides(size.n, 0);
   int64_t step = 1;
   uint64_t seen = 0;
   for (int i = size.n - 1; i >= 0; i--) {
@@ -71,10 +71,10 @@ Meta EmptyPermuted::infer(Inputs) const {
           ").  NB: negative dims not currently supported; file an issue if you want it.");
     check(!(seen >> d & 1), "Duplicate dim not allowed");
     seen |= uint64_t(1) << d;
-    m.strides[int(d)] = step;
+    strides[int(d)] = step;
     step = checked_mul(step, std::max<int64_t>(size[int(d)], 1));
   }
-  return m;
+  return {size, strides, dtype.value_or(default_dtype()), place_of_new(device)};
 }
 
 Meta Full::infer(Inputs) const {

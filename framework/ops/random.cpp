@@ -124,13 +124,13 @@ Tensor NormalSized::compose(Inputs) const {
 void NormalAround::take_out(Inputs in, const Tensor& out) {
   into = out.meta();
   for (const Tensor& x : in) {
-    if (x.has_flag(kWrappedNumber)) continue;
+    if (!x || x.has_flag(kWrappedNumber)) continue;
     const DType wanted = result_type(std::array{out, x});
     check(can_cast(wanted, out.dtype()), "normal: result type ", name_of(wanted), " can't be cast to the desired output type ", name_of(out.dtype()));
   }
 }
 Tensor NormalAround::compose(Inputs in) const {
-  const Tensor &mean = in[0], &std = in[1];
+  const Tensor &mean = in[0], std = in[1] ? in[1] : wrapped_number(Scalar(1.0));
   const bool one_mean = mean.has_flag(kWrappedNumber), one_std = std.has_flag(kWrappedNumber);
   check(!is_complex(std.dtype()), "normal expects standard deviation to be non-complex");
   if (one_std) check(item(std).to_double() >= 0, "normal expects std >= 0.0, but found std ", item(std).to_double());
@@ -141,7 +141,7 @@ Tensor NormalAround::compose(Inputs in) const {
   Tensor r = fn::empty(shape, dtype, one_mean ? std.device() : mean.device());
   fn::normal_fill.inplace(r, 0.0, 1.0, generator);
   if (one_mean && !is_inexact(std.dtype())) return r;
-  if (!is_inexact(dtype) || std::ranges::any_of(in, is_differentiated)) return cast_to(r * std + mean, dtype);
+  if (!is_inexact(dtype) || is_differentiated(mean) || is_differentiated(std)) return cast_to(r * std + mean, dtype);
   fn::mul.inplace(r, std);  // in place, so row by row
   fn::add.inplace(r, mean);
   return r;

@@ -85,7 +85,7 @@ Tensors Erfc::vjp(const Saved& s, const Tensor& dy) const { return {dy * (-kTwoO
 Tensors Erfinv::vjp(const Saved& s, const Tensor& dy) const { return {dy * (exp(square(y_of(s))) / kTwoOverSqrtPi)}; }
 Tensors Lgamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * digamma(x_of(s))}; }
 Tensors Digamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(1, x_of(s))}; }
-Tensors Polygamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(n + 1, x_of(s))}; }
+Tensors Polygamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(int64_t(uint64_t(n) + 1), x_of(s))}; }
 Tensors Floor::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Ceil::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Meta Floor::infer(Inputs in) const { return rounded("floor(", Rule::promote, in); }

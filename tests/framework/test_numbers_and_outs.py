@@ -153,7 +153,7 @@ ODD = ["t.stft(v, 2, window=t.ones(2), onesided=True, align_to_window=2)", "t.st
        "F.pixel_shuffle(t.ones(2, 3, 4, 3), 2**63 - 1)",
        "t.native_batch_norm(t.ones(0, 2).long(), None, None, v[:2].long(), v[:2].long(), False, .1, .001)", "t.polygamma(2**31, v)",
        "t.polygamma(2**32 + 2, v)",
-       "t.polygamma(3, v - 1)", "v.resize(t.tensor([3]))",
+       "t.polygamma(3, v - 1)", "t.randint(-3, 5, [0, 3, 3.0], dtype=t.bfloat16, out=t.ones(0).double())", "v.resize(t.tensor([3]))",
        "m.resize(t.tensor([3, 3]))", "v[[0, 1.0]]", "v[[1, 1.9]]", "v[[True, 1]]",
        "(v.__setitem__(False, m), v._version)", "(v.__setitem__(True, 5.), v)", "v[:1].expand(4).__setitem__(True, .5)",
        "v.half().__setitem__(0, 1e39)", "v.__setitem__(0, 1e300)", "v[:0].half() / (1 + 2j)",

@@ -37,3 +37,7 @@ def test_what_is_on_the_device_already_is_not_copied(t):
     assert x.to("cpu", copy=True) is not x and x.to("meta").is_meta and t.ones(1, device="meta").is_meta
     with pytest.raises(NotImplementedError):
         t.ones(1, device="meta").to("cpu")
+
+
+def test_bytes_seen_as_truth_are_true_or_false():
+    assert weir.tensor([128, 0, 1, 255], dtype=weir.uint8).view(weir.bool).tolist() == [True, False, True, True]

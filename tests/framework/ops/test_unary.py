@@ -29,3 +29,10 @@ def test_digamma_keeps_its_digits_beside_a_pole():
     x = -torch.logspace(-12, -3, 40, dtype=torch.float64)
     for near in (x, x - 1, x - 3):
         assert_same(lambda t, x: t.digamma(x), near, rtol=1e-14 if near is x else 1e-12, atol=0)
+
+
+@pytest.mark.parametrize("t", [torch, weir])
+def test_the_order_of_polygamma_wraps_around_in_its_gradient(t):
+    y = t.polygamma(2**63 - 1, t.tensor([1.5], requires_grad=True))
+    with pytest.raises(RuntimeError, match="negative n"):
+        y.sum().backward()
