@@ -88,6 +88,10 @@ Tensors Digamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * poly
 Tensors Polygamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * polygamma(int64_t(uint64_t(n) + 1), x_of(s))}; }
 Tensors Floor::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Ceil::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
+Meta Polygamma::infer(Inputs in) const {
+  check(n >= 0, "polygamma(n, x) does not support negative n, got n=", n);
+  return pointwise_meta("polygamma", Rule::floating, in);
+}
 Meta Floor::infer(Inputs in) const { return rounded("floor(", Rule::promote, in); }
 Meta Ceil::infer(Inputs in) const { return rounded("ceil(", Rule::promote, in); }
 Meta Trunc::infer(Inputs in) const { return rounded("trunc(", Rule::promote, in); }

@@ -231,6 +231,7 @@ struct Polygamma : Pointwise<Polygamma, Rule::floating> {
   static constexpr Save saves{.inputs = 0b1};
   int64_t n;
   static constexpr std::tuple fields{&Polygamma::n};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
