@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "framework/autograd/nodes.h"
-#include "framework/core/taken.h"
 #include "framework/graph/passes.h"
 #include "framework/graph/spec.h"
 #include "framework/op/changes.h"
@@ -31,7 +30,6 @@ thread_local Trace* active = nullptr;
 
 const bool installed = [] {
   untraceable = [](Obstacle obstacle, const std::string& what) { refuse(what, obstacle); };
-  taken_number = [](const Tensor& t) { return t->storage->symbolic && active ? active->take_number(t) : std::nullopt; };
   return true;
 }();
 
@@ -185,8 +183,9 @@ std::optional<Scalar> Trace::take_number(const Tensor& t) {
 }
 
 Scalar number_of(const Tensor& t) {
-  const auto taken = taken_number(t);
-  return taken ? *taken : item(t);
+  if (t->storage->symbolic && active)
+    if (const auto number = active->take_number(t)) return *number;
+  return item(t);
 }
 
 void Trace::refuse_place(const std::string& what) {

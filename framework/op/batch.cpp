@@ -7,6 +7,7 @@
 #include "framework/op/batch_layout.h"
 #include "framework/op/changes.h"
 #include "framework/op/copy.h"
+#include "framework/op/out.h"
 
 namespace weir {
 namespace {
@@ -181,7 +182,8 @@ void run_batched(const OpType& type, Kernel kernel, const void* op, Inputs in, O
   const bool random = is_random(type);
   for (size_t i = 0; random && mode.axes && i < mode.axes->size(); i++) insert(axes, {(*mode.axes)[i].level, (*mode.axes)[i].size, 0});
   auto empty = [](const Tensor& t) { return !t || t.numel() == 0; };
-  if (count(axes) == 0 || (std::all_of(in.begin(), in.end(), empty) && std::all_of(out.begin(), out.end(), empty))) return;  // 2^40 times nothing
+  const bool reads_nothing = elementwise(type) || std::all_of(in.begin(), in.end(), empty);
+  if (count(axes) == 0 || (reads_nothing && std::all_of(out.begin(), out.end(), empty))) return;  // 2^40 times nothing
   for (const Tensor& y : out) make_own(type, y, axes);
   for (int i : changed_inputs(type, op, in))
     if (in[i]) make_own(type, in[i], axes);

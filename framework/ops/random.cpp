@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "framework/core/taken.h"
+#include "framework/graph/trace.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
 #include "framework/ops/create.h"
@@ -178,8 +178,7 @@ Tensor RandIntLike::compose(Inputs in) const {
 }
 Tensor RandIntLikeTensor::compose(Inputs in) const {
   check(in[1].ndim() == 0, "high must be a scalar tensor and on CPU");
-  const auto taken = taken_number(in[1]);
-  return RandIntLikeFrom{{}, 0, (taken ? *taken : item(in[1])).to_int(), generator, dtype, device, memory_format}.compose(in);
+  return RandIntLikeFrom{{}, 0, graph::number_of(in[1]).to_int(), generator, dtype, device, memory_format}.compose(in);
 }
 Tensor RandIntLikeFrom::compose(Inputs in) const {
   Tensor r = fn::empty_like(in[0], dtype, device, memory_format);

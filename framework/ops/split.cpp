@@ -9,7 +9,7 @@
 namespace weir {
 namespace {
 
-constexpr int64_t kMostSections = int64_t(1) << 31;
+constexpr int64_t kMostSections = int64_t(1) << 26;  // views, of which each takes some hundred bytes
 
 int axis_of(const Tensor& x, int64_t dim) {
   check(x.ndim() > 0, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ", x.ndim(), " dims");

@@ -278,3 +278,9 @@ def test_results_that_are_no_tensors_are_passed_on(t):
     assert shown[1:] == ("all", None)
     assert t.func.vmap(lambda x: x, out_dims=(1,))(t.ones(2, 3)).shape == (3, 2)
     assert t.func.vmap(lambda x: t.nn.functional.one_hot(x, 4))(t.tensor([[0, 3]])).shape == (1, 2, 4)
+
+
+def test_nothing_is_computed_for_many_examples_of_nothing():
+    many = weir.zeros(0, 3).expand(2**40, 0, 3)
+    for f in (lambda x: x + weir.tensor(2j), lambda x: weir.nn.functional.poisson_nll_loss(x, weir.tensor(1.5), reduction="none"), lambda x: x * weir.ones(3)):
+        assert weir.func.vmap(f)(many).shape == (2**40, 0, 3)

@@ -31,3 +31,9 @@ def test_as_pytorch(text):
 def test_into_more_parts_than_a_tensor_has_axes(call):
     ours, theirs = (call(t, t.arange(300.0), [3] * 100) for t in (weir, torch))
     assert [p.tolist() for p in ours] == [p.tolist() for p in theirs]
+
+
+def test_more_parts_than_memory_holds_are_refused_before_any_is_made():
+    for split in (lambda x: weir.hsplit(x, 2**31), lambda x: weir.tensor_split(x, 2**31 - 1, 1)):
+        with pytest.raises(RuntimeError, match="more than memory holds"):
+            split(weir.ones(4, 0))
