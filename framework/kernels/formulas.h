@@ -406,8 +406,8 @@ template <class T> T formula(const LogSigmoidBackward&, T g, T x) { return g / (
 template <class T> T formula(const PreluKernel&, T x, T w) { return where(x > T(0), x, w * x); }
 // d^2 / 2 inside +-width and its tangents outside, with finite gradients at infinity.
 template <class T> T formula(const Bowl& op, T a, T b) {
-  T d = abs(a - b), inside = where(d < T(op.width), d, T(op.width));
-  return (T(0.5) * inside * inside + T(op.width) * (d - inside)) * T(op.scale);
+  const T d = abs(a - b), width = T(op.width), slope = T(0.5) * width * width + width * (d - width);
+  return where(d < width, T(0.5) * d * d, slope) * T(op.scale);  // a width that is infinite in T leaves numbers inside
 }
 template <class T> T formula(const BowlBackward& op, T g, T a, T b) {
   T d = a - b, kept = where(d > T(op.width), T(op.width), where(d < T(-op.width), T(-op.width), d));  // NaN stays

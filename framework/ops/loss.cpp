@@ -69,7 +69,8 @@ Tensor NllLossNd::compose(Inputs in) const {
   int64_t batch = in[0].ndim() ? in[0].size(0) : 0, targets = in[1].ndim() ? in[1].size(0) : 0;
   check<ValueError>(in[0].ndim() < 2 || batch == targets, "Expected input batch_size (", batch,
                     ") to match target batch_size (", targets, ").");
-  Tensor target = in[1].dtype() == DType::uint8 ? cast_to(in[1], DType::int64) : in[1];
+  const bool bytes = in[1].dtype() == DType::uint8 && in[0].ndim() <= 2;  // Source: PyTorch, whose loss of pictures takes no bytes
+  Tensor target = bytes ? cast_to(in[1], DType::int64) : in[1];
   const Tensor r = fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];
   check(!in[2] || !mode.grad || !in[2].has_flag(kRequiresGrad), "nll_loss: not differentiable with respect to argument 'weight'. This input cannot have "
         "requires_grad True.");
