@@ -14,6 +14,8 @@ from ._factories import _into, as_dtype, check_options  # noqa: E402
 def _frequencies(name, n, d, half, out, dtype, layout, device, requires_grad):
     from _weir import get_default_dtype
     check_options(layout, False)
+    if out is not None and dtype is not None and as_dtype(dtype) != out.dtype:
+        raise RuntimeError(f"dtype {as_dtype(dtype)} does not match dtype of out parameter ({out.dtype})")
     dtype = as_dtype(dtype) or (get_default_dtype() if out is None else out.dtype)
     if not (dtype.is_floating_point or dtype.is_complex):
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
