@@ -58,7 +58,7 @@ def _made(r, out, device, requires_grad, dtype=None):
     if device is not None:
         r = r.to(device)
     if out is not None:
-        if dtype not in (None, out.dtype):
+        if dtype is not None and as_dtype(dtype) != out.dtype:
             raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
         return _into("random", out, r, requires_grad)
     return r.requires_grad_() if requires_grad else r
@@ -230,8 +230,8 @@ def bernoulli_(self, p=0.5, *, generator=None):
     """1 with probability p (a number or a tensor), else 0, in place."""
     if not isinstance(p, Tensor):
         return self.bernoulli_fill_(p, generator=generator)
-    if not self.numel():  # PyTorch does not look at p then
-        return self.zero_()
+    if not self.numel():  # PyTorch does not look at p then, which has a gradient all the same
+        return self.copy_((p.real if p.is_complex() else p).sum() * 0)
     check_floating("bernoulli_ with p", p)
     p = p if p.is_floating_point() else p.double()
     return self.copy_(_torch["bernoulli"](p.expand(self.shape), generator=generator))

@@ -73,3 +73,8 @@ def test_the_norm_of_a_single_number_is_its_size(p, dtype):
             assert_same(lambda t, x: t.linalg.vector_norm(x, p, dim, keepdim), x, rtol=0, atol=0, what=f"{p} {dtype}")
             call = lambda t, x: t.linalg.vector_norm(x, p, dim, keepdim).stride()  # noqa: E731
             assert call(weir, to_weir(x)) == call(torch, x)
+
+
+def test_a_single_number_has_the_gradient_of_a_norm():
+    for values in ([[INF, 0.0]], [[float("nan"), -2.0]]):
+        assert_same(lambda t, x: [t.linalg.vector_norm(x, p, 0) for p in (1, 2, 3, 0.5, INF)], torch.tensor(values, requires_grad=True), order=1)
