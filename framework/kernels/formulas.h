@@ -330,6 +330,7 @@ template <class T> T formula(const LogicalXor&, T a, T b) { return where((a != T
 template <class T> T formula(const Relu&, T x) { return where(x < T(0), T(0), x); }
 template <class T> T formula(const ReluBackward&, T g, T y) { return where(y <= T(0), T(0), g); }
 template <class T> T formula(const Hardtanh& op, T x) {
+  if (op.min_val != op.min_val || op.max_val != op.max_val) return T(op.min_val + op.max_val);  // a bound that is NaN is the result
   return where(x < T(op.min_val), T(op.min_val), where(x > T(op.max_val), T(op.max_val), x));
 }
 template <class T> T formula(const LeakyRelu& op, T x) { return where(x > T(0), x, x * T(op.negative_slope)); }

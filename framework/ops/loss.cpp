@@ -71,6 +71,7 @@ Tensor NllLossNd::compose(Inputs in) const {
                     ") to match target batch_size (", targets, ").");
   const bool bytes = in[1].dtype() == DType::uint8 && in[0].ndim() <= 2;  // Source: PyTorch, whose loss of pictures takes no bytes
   Tensor target = bytes ? cast_to(in[1], DType::int64) : in[1];
+  if (in[0].ndim() == 1 && target.ndim() == 1) target = reshape(target, Dims{});  // one example and its class, whose loss is a number
   const Tensor r = fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];
   check(!in[2] || !mode.grad || !in[2].has_flag(kRequiresGrad), "nll_loss: not differentiable with respect to argument 'weight'. This input cannot have "
         "requires_grad True.");

@@ -103,3 +103,11 @@ def test_a_huber_loss_with_no_straight_part(delta, dtype):
 def test_a_loss_of_pictures_takes_no_bytes_as_targets():
     for sizes in ((2, 3), (2, 3, 4), (2, 3, 4, 4)):
         assert_same(lambda t, x, y: t.nn.functional.nll_loss(x, y), torch.ones(sizes), torch.ones(sizes[:1] + sizes[2:], dtype=torch.uint8), what=f"{sizes}")
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("loss", ["nll_loss", "cross_entropy"])
+def test_the_loss_of_one_example_is_a_number(loss, reduction):
+    x = torch.tensor([1.0, 2, 3], requires_grad=True)
+    for y, given in ((torch.tensor([1]), {}), (torch.tensor(1), {}), (torch.tensor([1], dtype=torch.uint8), {}), (torch.tensor([1]), {"ignore_index": 1}), (torch.tensor([1, 1]), {})):
+        assert_same(lambda t, x, y: getattr(t.nn.functional, loss)(x, y, reduction=reduction, **given), x, y, what=f"{loss} {reduction} {given}")

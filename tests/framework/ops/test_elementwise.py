@@ -84,3 +84,9 @@ def test_strides_of_ldexp(dtypes):
                 except NotImplementedError:
                     strides.append("refused")
             assert strides[0] == strides[1], (one, other)
+
+
+@pytest.mark.parametrize("bounds", [(-1.0, 1.0), (float("nan"), 1.0), (-1.0, float("nan")), (float("nan"), float("nan"))])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_a_bound_of_hardtanh_that_is_nan(bounds, dtype):
+    assert_same(lambda t, x: t.nn.functional.hardtanh(x, *bounds), torch.tensor([-2.0, 0.5, 3.0, float("nan"), float("inf")], dtype=dtype, requires_grad=True), order=1)
