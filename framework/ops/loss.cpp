@@ -46,6 +46,7 @@ static Tensor at_indices(const CrossEntropy& op, const Tensor& x, const Tensor& 
   Tensor logp = log_softmax(x, axis);
   Tensor nll = fn::nll_loss_nd(logp, target, w, op.reduction, op.ignore_index);
   if (smoothing == 0) return nll;
+  check(x.ndim() != 1 || target.ndim() != 1, "output with shape [] doesn't match the broadcast shape [1]");  // a number's mask of one axis
   Dims shape(x.ndim(), 1);
   shape[int(axis)] = classes;
   Tensor smooth = -sum(w ? logp * reshape(w, shape) : logp, Dims{axis});

@@ -90,6 +90,7 @@ Tensors SelectScatter::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 Geometry SliceScatter::place(const Tensor& x) const {
+  check<IndexError>(x.ndim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   check(step > 0, "slice_scatter: slice step must be positive, got ", step);
   const int64_t n = x.size(dim);
   return seen<Slice>(x, dim, start.value_or(0), end.value_or(n), step);

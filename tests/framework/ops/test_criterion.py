@@ -111,3 +111,4 @@ def test_the_loss_of_one_example_is_a_number(loss, reduction):
     x = torch.tensor([1.0, 2, 3], requires_grad=True)
     for y, given in ((torch.tensor([1]), {}), (torch.tensor(1), {}), (torch.tensor([1], dtype=torch.uint8), {}), (torch.tensor([1]), {"ignore_index": 1}), (torch.tensor([1, 1]), {})):
         assert_same(lambda t, x, y: getattr(t.nn.functional, loss)(x, y, reduction=reduction, **given), x, y, what=f"{loss} {reduction} {given}")
+        assert_same(lambda t, x, y: t.nn.functional.cross_entropy(x, y, reduction=reduction, label_smoothing=0.1), x, y, what=f"smooth {reduction}")

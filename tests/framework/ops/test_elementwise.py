@@ -90,3 +90,9 @@ def test_strides_of_ldexp(dtypes):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_a_bound_of_hardtanh_that_is_nan(bounds, dtype):
     assert_same(lambda t, x: t.nn.functional.hardtanh(x, *bounds), torch.tensor([-2.0, 0.5, 3.0, float("nan"), float("inf")], dtype=dtype, requires_grad=True), order=1)
+
+
+@pytest.mark.parametrize("sizes, strides", [((2, 2, 1), (2, 1, 1)), ((2, 1), (1, 1)), ((2, 3), (3, 1)), ((2, 3), (1, 2)), ((2, 3), (6, 2)), ((3, 2), (0, 1)), ((), ()), ((0, 2), (2, 1))])
+def test_strides_of_isinf_of_complex_numbers(sizes, strides):
+    made = [t.isinf(t.ones(12, dtype=t.complex64).as_strided(sizes, strides)) for t in (torch, weir)]
+    assert made[0].stride() == made[1].stride() and not made[1].any()
