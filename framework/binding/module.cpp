@@ -59,9 +59,9 @@ void init_factories(py::module_& m) {
     check<TypeError>(all.size() == 2, "result_type() takes 2 arguments, got ", all.size());
     Tensors in;
     for (py::handle o : all) {
-      Scalar s;
+      Tensor number;
       if (is_tensor(o.ptr())) in.push_back(unwrap(o.ptr()));
-      else if (to_scalar(o.ptr(), &s)) in.push_back(wrapped_number(s));
+      else if ((number = number_operand(o.ptr()))) in.push_back(number);
       else throw TypeError("result_type(): arguments must be Tensors or Numbers");
     }
     return result_type(in);

@@ -330,6 +330,7 @@ template <class T> T formula(const LogicalXor&, T a, T b) { return where((a != T
 template <class T> T formula(const Relu&, T x) { return where(x < T(0), T(0), x); }
 template <class T> T formula(const ReluBackward&, T g, T y) { return where(y <= T(0), T(0), g); }
 template <class T> T formula(const Hardtanh& op, T x) {
+  if (op.min_val != op.min_val || op.max_val != op.max_val) return T(op.min_val + op.max_val);  // a bound that is NaN is the result
   return where(x < T(op.min_val), T(op.min_val), where(x > T(op.max_val), T(op.max_val), x));
 }
 template <class T> T formula(const LeakyRelu& op, T x) { return where(x > T(0), x, x * T(op.negative_slope)); }
@@ -406,8 +407,8 @@ template <class T> T formula(const LogSigmoidBackward&, T g, T x) { return g / (
 template <class T> T formula(const PreluKernel&, T x, T w) { return where(x > T(0), x, w * x); }
 // d^2 / 2 inside +-width and its tangents outside, with finite gradients at infinity.
 template <class T> T formula(const Bowl& op, T a, T b) {
-  T d = abs(a - b), inside = where(d < T(op.width), d, T(op.width));
-  return (T(0.5) * inside * inside + T(op.width) * (d - inside)) * T(op.scale);
+  const T d = abs(a - b), width = T(op.width), slope = T(0.5) * width * width + width * (d - width);
+  return where(d < width, T(0.5) * d * d, slope) * T(op.scale);  // a width that is infinite in T leaves numbers inside
 }
 template <class T> T formula(const BowlBackward& op, T g, T a, T b) {
   T d = a - b, kept = where(d > T(op.width), T(op.width), where(d < T(-op.width), T(-op.width), d));  // NaN stays

@@ -120,6 +120,13 @@ void resize_silently(const OpType& type, const Tensor& out, const Dims& sizes) {
   if (!kept && !(out.sizes() == sizes)) resize(out, sizes);
 }
 
+// Whether elements are copied over themselves, which they may be where several share memory too. Source: PyTorch's copy_, which returns early.
+bool copies_itself(const OpType& type, const Tensor& self, Inputs in) {
+  if (type.signature->name != "copy" || !in[1]) return false;
+  const Tensor& x = in[1];
+  return x->storage == self->storage && x->offset == self->offset && x.sizes() == self.sizes() && x.strides() == self.strides() && x.dtype() == self.dtype();
+}
+
 void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* out, const Meta* metas, int n) {
   bool direct = true;
   for (int i = 0; i < n; i++) direct = direct && (!out[i] || fits(type, out[i], metas[i], in));
@@ -139,7 +146,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
       out[i] = fresh[i];
     } else if (takes_nothing(type, i, out[i], metas)) {
       bump_version(out[i]);
-    } else if (type.inplace.may_repeat && out[i].sizes() == metas[i].sizes) {
+    } else if ((type.inplace.may_repeat || (repeats(out[i]) && copies_itself(type, out[i], in))) && out[i].sizes() == metas[i].sizes) {
       copy_elements(out[i], fresh[i]);
       bump_version(out[i]);
     } else {
@@ -154,7 +161,7 @@ void check_inplace(const OpType& type, const Tensor& self, const Meta& m, Inputs
     for (const Tensor& x : in.subspan(1))
       check(!x || overlap(self, x) != Overlap::partial, "unsupported operation: some elements of the input tensor and the written-to tensor "
             "refer to a single memory location. Please clone() the tensor before performing the operation.");
-  if (!type.inplace.may_repeat) check_no_repeats(self);
+  if (!type.inplace.may_repeat && !(repeats(self) && copies_itself(type, self, in))) check_no_repeats(self);
   check(self.sizes() == m.sizes, op_name(type), "_: output with shape ", self.sizes(),
         " doesn't match the broadcast shape ", m.sizes);
   check(!(is_complex(self.dtype()) && is_floating(m.dtype)), "In-place ", op_name(type), " is not supported for complex tensors.");
@@ -228,7 +235,8 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
             " can't be cast to the desired output type ", name_of(out[i].dtype()));
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
-      if (inplace && type.inplace.may_repeat && out[i].dtype() == r[i].dtype() && !(mode.grad && (out[i]->flags | r[i]->flags) & kRequiresGrad)) {
+      const bool plain = !((out[i]->flags | r[i]->flags) & (kMarks | (mode.grad ? kRequiresGrad : 0)));  // a conjugate view holds other numbers than it shows
+      if (inplace && type.inplace.may_repeat && out[i].dtype() == r[i].dtype() && plain) {
         copy_elements(out[i], r[i]);  // which a copy that is an op would refuse where elements repeat
         bump_version(out[i]);
         continue;

@@ -115,10 +115,18 @@ Meta Pow::infer(Inputs in) const {
   check(!e.has_flag(kWrappedNumber) || is_inexact(in[0].dtype()) || is_inexact(e.dtype()) || item(e).to_double() >= 0,
         "pow: Integers to negative integer powers are not allowed.");
   Meta m = pointwise_meta("pow(", Rule::promote, in);
+  check<NotImplemented>(m.dtype != DType::boolean || e.has_flag(kWrappedNumber), "pow: not implemented for 'bool'");
   if (in[0].has_flag(kWrappedNumber)) return {m.sizes, m.dtype, m.device};
-  if (e.has_flag(kWrappedNumber) && !e.is_meta() && is_reduced(m.dtype)) check_held(Held::own, item(e), m.dtype);
+  if (e.has_flag(kWrappedNumber) && !e.is_meta() && (is_reduced(m.dtype) || is_integral(m.dtype))) check_held(Held::own, item(e), m.dtype);
   if (e.has_flag(kWrappedNumber)) m.strides = pointwise_meta("pow(", Rule::promote, in.first(1)).strides;  // no operand of PyTorch's
   return m;
+}
+// Source: PyTorch's pow of a tensor to a number, which takes roots of all floating dtypes but float16: of -infinity they are NaN, of -0 -0.
+int Pow::root_of(Inputs in, const Meta& m) {
+  const Tensor& e = in[1];
+  if (!e.has_flag(kWrappedNumber) || e.is_meta() || !is_floating(m.dtype) || m.dtype == DType::float16) return 0;
+  const double number = item(e).to_double();
+  return number == 0.5 ? 1 : number == -0.5 ? -1 : 0;
 }
 Tensors Add::vjp(const Saved& s, const Tensor& dy) const {
   return {dy, s.needs(1) ? times(dy, alpha) : Tensor()};
@@ -287,7 +295,9 @@ Tensors Clamp::vjp(const Saved& s, const Tensor& dy) const {
 }
 Meta ClampTensor::infer(Inputs in) const {
   check(in[1].defined() || in[2].defined(), "clamp: At least one of 'min' or 'max' must not be None");
-  return pointwise_meta("clamp(", Rule::promote, in);
+  const Meta m = pointwise_meta("clamp(", Rule::promote, in);
+  check<NotImplemented>(m.dtype != DType::boolean || !in[1] || !in[2], "clamp: not implemented for 'bool'");  // one bound is a maximum or minimum
+  return m;
 }
 Tensors ClampTensor::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), low = s.input(1), high = s.input(2), zero = num(0.0), dx = dy, dlow, dhigh;

@@ -60,8 +60,13 @@ struct Div : Pointwise<Div, Rule::floating> {
 bool mixes_widths(Inputs in, DType result);
 void make_one_width(Tensors& in, DType result);
 
-/// An op whose operands wrap around to the result's dtype first. Source: PyTorch's TensorIterator.
+/// An op whose operands wrap around to the result's dtype first. Source: PyTorch's TensorIterator. None of its kernels takes truth values.
 template <class T, Rule rule> struct OfOneWidth : Pointwise<T, rule> {
+  Meta infer(Inputs in) const {
+    const Meta m = Pointwise<T, rule>::infer(in);
+    check<NotImplemented>(m.dtype != DType::boolean, NameIn{T::signature.name.data()}, ": not implemented for 'bool'");
+    return m;
+  }
   bool rounds(Inputs in, const Meta& m) const { return is_inexact(m.dtype) ? mixes_halves(in, m.dtype, T::keeps(in)) : mixes_widths(in, m.dtype); }
   void round(Tensors& in, const Meta& m) { is_inexact(m.dtype) ? make_halves(in, m.dtype, T::keeps(in)) : make_one_width(in, m.dtype); }
 };
@@ -121,6 +126,13 @@ struct Pow : Pointwise<Pow, Rule::promote> {
   static constexpr Signature signature = "pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input ** exponent.";
   static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
+  int root = 0;  // 1 where the exponent is the number 1/2, -1 where it is -1/2
+  static int root_of(Inputs in, const Meta& m);
+  bool rounds(Inputs in, const Meta& m) const { return root_of(in, m) != 0 || Pointwise::rounds(in, m); }
+  void round(Tensors& in, const Meta& m) {
+    root = root_of(in, m);
+    if (Pointwise::rounds(in, m)) Pointwise::round(in, m);
+  }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

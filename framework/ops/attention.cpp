@@ -40,7 +40,7 @@ Tensors gradients_in_parts(const Tensor& q, const Tensor& key, const Tensor& val
     Tensor keep = fn::tril(full_of(Meta(Dims{q.size(-2), k.size(-2)}, DType::boolean), Scalar(true)), int64_t(0));
     scores = fn::where(keep, scores, -INFINITY);
   }
-  if (mask) scores = scores + mask;
+  if (mask) scores = scores + cast_to(mask, scores.dtype());  // which the kernel reads in single precision
   Tensor p = fn::softmax(scores, int64_t(-1));
   p = fn::where(fn::isnan(p), 0.0, p);
   Tensor dp = fn::matmul(dy, turned(v)), ds = p * (dp - fn::sum(dp * p, Dims{-1}, true)) * scale;

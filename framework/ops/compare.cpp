@@ -20,7 +20,15 @@ Meta truth(const char* op, Inputs in) {
 Meta LogicalAnd::infer(Inputs in) const { return truth("logical_and", in); }
 Meta LogicalOr::infer(Inputs in) const { return truth("logical_or", in); }
 Meta LogicalXor::infer(Inputs in) const { return truth("logical_xor", in); }
-Meta Isinf::infer(Inputs in) const { return finiteness("isinf", in); }
+// Source: PyTorch, which asks real and imaginary parts, with gaps between them, and joins the answers.
+Meta Isinf::infer(Inputs in) const {
+  Meta m = finiteness("isinf", in);
+  if (!is_complex(in[0].dtype())) return m;
+  Dims strides = in[0].strides();
+  for (int64_t& s : strides) s *= 2;
+  m.strides = dense_strides(in[0].sizes(), std::array{strides});
+  return m;
+}
 Meta Isfinite::infer(Inputs in) const { return finiteness("isfinite", in); }
 
 Tensor operator>(const Tensor& a, const Tensor& b) { return fn::gt(a, b); }

@@ -104,7 +104,7 @@ struct ConjLazy : Op {
 struct ConjPhysical : Op {
   static constexpr Signature signature = "conj_physical(input: Tensor) -> Tensor";
   static constexpr auto doc = "The conjugate, computed; a real tensor itself.";
-  static constexpr OutRule out{Out::same};
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   static constexpr InplaceRule inplace{.offered = true};
   Tensor compose(Inputs in) const;
 };

@@ -23,6 +23,7 @@ Tensor ExpandCopy::compose(Inputs in) const { return copied(fn::expand(in[0], si
 Tensor PermuteCopy::compose(Inputs in) const { return copied(fn::permute(in[0], dims)); }
 Tensor SelectCopy::compose(Inputs in) const { return copied(fn::select(in[0], dim, index)); }
 Tensor SliceCopy::compose(Inputs in) const {
+  check<IndexError>(in[0].ndim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   check(step > 0, "slice step must be positive");
   return copied(fn::slice(in[0], dim, start.value_or(0), end.value_or(std::numeric_limits<int64_t>::max()), step));
 }

@@ -59,7 +59,9 @@ struct Tril : Op {
   static constexpr Notation notation = "move";
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   int64_t diagonal;
+  bool over_itself = false;  // in place: of elements that share memory all are zero where one of them is
   static constexpr std::tuple fields{&Tril::diagonal};
+  void take_out(Inputs in, const Tensor& out) { over_itself = out == in[0]; }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -70,7 +72,9 @@ struct Triu : Op {
   static constexpr Notation notation = "move";
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   int64_t diagonal;
+  bool over_itself = false;  // in place: of elements that share memory all are zero where one of them is
   static constexpr std::tuple fields{&Triu::diagonal};
+  void take_out(Inputs in, const Tensor& out) { over_itself = out == in[0]; }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -35,18 +35,20 @@ Tensor FloatPower::compose(Inputs in) const {
 // By whole exponents a number keeps its dtype and moves in two steps, since 2 to the exponent may lie beyond any dtype where the result does not.
 Tensor Ldexp::compose(Inputs in) const {
   const Tensor& x = in[0];
-  const bool narrow = x.dtype() == DType::float64 && in[1].ndim() == 0 && is_floating(in[1].dtype());
-  const Tensor exponent = narrow ? cast_to(in[1], x.dtype()) : in[1];  // a single one makes no power that is too large, as in PyTorch
+  const Tensor& exponent = in[1];
   check<NotImplemented>(exponent.dtype() != DType::boolean || !is_floating(x.dtype()), "ldexp: not implemented for exponents of bool");
   if (!is_floating(x.dtype()) || is_inexact(exponent.dtype())) {
-    // The gradients of nothing are added up after the powers, so that no power is there to be infinite; the base is a tensor, whose powers
-    // keep their exponent's strides. Source: PyTorch, where ldexp has a gradient of its own.
+    // The gradients of nothing are added up after the powers, so that no power is there to be infinite. Beside whole numbers and float32 the base is
+    // a number, whose powers are row-major and of the exponent's dtype, else a tensor of x's dtype. Source: PyTorch, where ldexp has a gradient of its own.
     const Dims sizes = broadcast("ldexp", x.sizes(), exponent.sizes());
-    const Tensor base = full_of(Meta(Dims{}, is_inexact(exponent.dtype()) ? exponent.dtype() : default_dtype(), exponent.device()), Scalar(2.0));
+    const bool number = !is_inexact(x.dtype()) || x.dtype() == DType::float32;
+    const Tensor base = number ? num(2.0) : full_of(Meta(Dims{}, x.dtype(), exponent.device()), Scalar(2.0));
+    check<NotImplemented>(result_type(std::array{base, exponent}) != DType::complex32, "ldexp: not implemented for powers of complex32");
     return x * fn::pow(base, sizes.product() ? exponent : fn::expand(exponent, sizes));
   }
   const Tensor whole = fn::clamp(cast_to(exponent, DType::float64), std::optional<Scalar>(-2046.0), std::optional<Scalar>(2046.0)), half = fn::trunc(whole * 0.5);
-  return cast_to(cast_to(x, DType::float64) * fn::pow(2.0, half) * fn::pow(2.0, whole - half), x.dtype());
+  const Tensor two = full_of(Meta(Dims{}, DType::float64, exponent.device()), Scalar(2.0));  // a tensor: its powers keep their exponent's strides
+  return cast_to(cast_to(x, DType::float64) * fn::pow(two, half) * fn::pow(two, whole - half), x.dtype());
 }
 
 std::array<Meta, 2> Frexp::infer(Inputs in) const {

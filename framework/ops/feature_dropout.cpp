@@ -19,6 +19,14 @@ bool kept(const Tensor& x, double p, bool train) {
   return !train || p == 0 || x.numel() == 0;
 }
 
+// What is scaled or shifted by a fraction cannot be whole.
+void check_fractions(const Tensor& x) {
+  check(is_inexact(x.dtype()), "result type float32 can't be cast to the desired output type ", name_of(x.dtype()));
+}
+
+/// Where everything is dropped.
+Tensor dropped(const Tensor& x) { return cast_to(x * num(int64_t(0)), x.dtype()); }
+
 /// A draw for each place of the first two axes.
 Tensor drawn_by_feature(const Tensor& x, double keep) {
   check(x.ndim() >= 2, "Feature dropout requires at least 2 dimensions in the input");
@@ -39,17 +47,14 @@ Tensor shifted(const Tensor& x, const Tensor& noise, double p) {
 
 Tensor FeatureDropout::compose(Inputs in) const {
   if (kept(in[0], p, train)) return in[0];
-  return p == 1 ? in[0] * num(int64_t(0)) : in[0] * (drawn_by_feature(in[0], 1 - p) / (1 - p));
-}
-
-// What is shifted by a fraction cannot be whole.
-static void check_fractions(const Tensor& x) {
-  check(is_inexact(x.dtype()), "result type float32 can't be cast to the desired output type ", name_of(x.dtype()));
+  if (p == 1) return dropped(in[0]);
+  check_fractions(in[0]);
+  return in[0] * (drawn_by_feature(in[0], 1 - p) / (1 - p));
 }
 
 Tensor AlphaDropout::compose(Inputs in) const {
   if (kept(in[0], p, train)) return in[0];
-  if (p == 1) return in[0] * num(int64_t(0));
+  if (p == 1) return dropped(in[0]);
   check_fractions(in[0]);
   Tensor noise = unfilled(with_strides(like(in[0]), in[0]));
   fn::bernoulli_fill.inplace(noise, 1 - p);
@@ -58,7 +63,7 @@ Tensor AlphaDropout::compose(Inputs in) const {
 
 Tensor FeatureAlphaDropout::compose(Inputs in) const {
   if (kept(in[0], p, train)) return in[0];
-  if (p == 1) return in[0] * num(int64_t(0));
+  if (p == 1) return dropped(in[0]);
   check_fractions(in[0]);
   return shifted(in[0], drawn_by_feature(in[0], 1 - p), p);
 }

@@ -108,10 +108,12 @@ Tensors LdlFactor::compose(Inputs in) const {
 }
 Tensor LdlSolve::compose(Inputs in) const {
   const Tensor& LD = in[0];
-  check<IndexError>(LD.ndim() < 2 || LD.size(-1) != LD.size(-2) || in[2].ndim() >= 2 || LD.dtype() != in[2].dtype(), "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
+  check<IndexError>(LD.ndim() < 2 || LD.size(-1) != LD.size(-2) || in[2].ndim() >= 2 || LD.dtype() != in[2].dtype() || !is_inexact(LD.dtype()), "torch.linalg.ldl_solve: Expected B to have at least 2 dimensions, but it has ", in[2].ndim(), " dimensions instead");
   check_square("torch.linalg.ldl_solve", in[0], "LD", Nothing::of_half);
   check_pair("torch.linalg.ldl_solve", in[0], in[2], true);
-  check(in[1].dtype() == DType::int32, "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", name_of(in[1].dtype()));
+  // Source: PyTorch, which takes any integers, and reads them as int32 where there are some.
+  check(in[1].dtype() == DType::int32 || (is_integral(in[1].dtype()) && !in[1].numel()),
+        "torch.linalg.ldl_solve: Expected pivots to be integers. Got ", name_of(in[1].dtype()));
   Dims counted = batch_of(in[0]);
   counted.push(in[0].size(-1));
   check(in[1].sizes() == counted, "torch.linalg.ldl_solve: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape ",
@@ -119,7 +121,7 @@ Tensor LdlSolve::compose(Inputs in) const {
   auto [A, B] = same_batch("torch.linalg.ldl_solve", LD, in[2]);
   Dims batch = batch_of(A);
   batch.push(A.size(-1));
-  return ldl_apply(A, expand(in[1], batch), B, hermitian);
+  return ldl_apply(A, expand(cast_to(in[1], DType::int32), batch), B, hermitian);
 }
 
 static const LinalgCholeskyOps::Registration ops;

@@ -132,6 +132,7 @@ struct LdlFactor : LinalgOp {
   static constexpr Signature signature = "linalg_ldl_factor(A: Tensor, *, hermitian: bool = False) -> (LD: Tensor, pivots: Tensor)";
   static constexpr auto doc = "ldl_factor_ex without info.";
   static constexpr Autocast autocast = Autocast::unchanged;
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   bool hermitian;
   static constexpr std::tuple fields{&LdlFactor::hermitian};
   Tensors compose(Inputs in) const;

@@ -221,7 +221,8 @@ Tensors SolveEx::compose(Inputs in) const {
   if (!left) X = resolve_conj(mH(X));
   if (vector) X = squeeze(X, std::optional<Dims>(Dims{-1}));
   if (vector && X.ndim() >= 2) X = column_major(X);  // PyTorch lays a batch of vectors as one matrix
-  return {X, own_batch(info, given, A.ndim() - 2)};
+  const bool none = given.product() && !info.numel();  // PyTorch has a flag for each matrix that was given, also where B has no batch for it
+  return {X, none ? zeros_of(Meta(given, info.dtype(), info.device())) : own_batch(info, given, A.ndim() - 2)};
 }
 Tensor Solve::compose(Inputs in) const { return solve_ex(in[0], in[1], left, true)[0]; }
 Tensor Inv::compose(Inputs in) const { return inv_ex(in[0], true)[0]; }

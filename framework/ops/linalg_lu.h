@@ -190,7 +190,7 @@ struct Logdet : LinalgOp {
 struct Tensorinv : LinalgOp {
   static constexpr Signature signature = "linalg_tensorinv(A: Tensor, ind: int = 2) -> Tensor";
   static constexpr auto doc = "The inverse of A seen as a matrix of its first `ind` axes by the others. Shape: the others, then the first.";
-  static constexpr OutRule out{Out::cast};
+  static constexpr OutRule out{Out::cast, OutHistory::kept};
   int64_t ind;
   static constexpr std::tuple fields{&Tensorinv::ind};
   Tensor compose(Inputs in) const;

@@ -141,9 +141,9 @@ Tensor MatrixNormWord::compose(Inputs in) const {
 Tensor MatrixNorm::compose(Inputs in) const {
   const double p = ord.to_double();
   const bool by_values = std::fabs(p) == 2;
+  check(by_values || std::fabs(p) == 1 || std::isinf(p), kNorm, ": Order ", p, " not supported.");
   const Matrix m = matrix_of(in[0], dim, dtype, by_values);
   if (by_values) return of_singular_values(m, p > 0 ? Of::largest : Of::least, keepdim);
-  check(std::fabs(p) == 1 || std::isinf(p), kNorm, ": Order ", p, " not supported.");
   const bool by_column = std::fabs(p) == 1;
   const Dims summed{by_column ? m.rows : m.columns}, reduced{by_column ? m.columns : m.rows}, both{m.rows, m.columns};
   const Tensor sums = sum(abs(m.A), summed, true);

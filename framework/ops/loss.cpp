@@ -46,6 +46,7 @@ static Tensor at_indices(const CrossEntropy& op, const Tensor& x, const Tensor& 
   Tensor logp = log_softmax(x, axis);
   Tensor nll = fn::nll_loss_nd(logp, target, w, op.reduction, op.ignore_index);
   if (smoothing == 0) return nll;
+  check(x.ndim() != 1 || target.ndim() != 1, "output with shape [] doesn't match the broadcast shape [1]");  // a number's mask of one axis
   Dims shape(x.ndim(), 1);
   shape[int(axis)] = classes;
   Tensor smooth = -sum(w ? logp * reshape(w, shape) : logp, Dims{axis});
@@ -69,7 +70,9 @@ Tensor NllLossNd::compose(Inputs in) const {
   int64_t batch = in[0].ndim() ? in[0].size(0) : 0, targets = in[1].ndim() ? in[1].size(0) : 0;
   check<ValueError>(in[0].ndim() < 2 || batch == targets, "Expected input batch_size (", batch,
                     ") to match target batch_size (", targets, ").");
-  Tensor target = in[1].dtype() == DType::uint8 ? cast_to(in[1], DType::int64) : in[1];
+  const bool bytes = in[1].dtype() == DType::uint8 && in[0].ndim() <= 2;  // Source: PyTorch, whose loss of pictures takes no bytes
+  Tensor target = bytes ? cast_to(in[1], DType::int64) : in[1];
+  if (in[0].ndim() == 1 && target.ndim() == 1) target = reshape(target, Dims{});  // one example and its class, whose loss is a number
   const Tensor r = fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];
   check(!in[2] || !mode.grad || !in[2].has_flag(kRequiresGrad), "nll_loss: not differentiable with respect to argument 'weight'. This input cannot have "
         "requires_grad True.");

@@ -52,6 +52,7 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
         " and ", name_of(product.dtype()));
   Dims sizes = broadcast(op, input.sizes(), product.sizes());
   check(sizes == product.sizes(), op, ": expand(): the input of shape ", input.sizes(), " does not broadcast to ", product.sizes());
+  if (product.dtype() == DType::boolean && !product.numel()) return product;  // of which PyTorch makes no whole numbers
   auto times = [](const Tensor& x, const Scalar& s) { return s.to_complex() == 1.0 ? x : x * wrapped_number(s); };
   auto ignored = [](const Tensor& x) { return where(full_of(Meta(Dims{}, DType::boolean, x.device()), Scalar(false)), x, zeros_of(Meta(Dims{}, x.dtype(), x.device()))); };
   // alpha == 0 ignores the product, NaN included, where PyTorch asks a library that does.

@@ -84,6 +84,7 @@ std::array<Meta, 3> BatchNormForward::infer(Inputs in) const {
   check_channel("running_mean", in[3], c), check_channel("running_var", in[4], c);
   check<ValueError>(bool(in[3]) == bool(in[4]), "running_mean and running_var must either both be None or neither be None");
   check(training || in[3], "batch_norm: running_mean and running_var must be defined in evaluation mode");
+  check_parameters("batch_norm", x, in.subspan(1, 4));
   Meta stat(Dims{training ? c : 0}, stat_type(x.dtype()), x.device());
   return {as_input(x), stat, stat};
 }
@@ -150,6 +151,7 @@ std::array<Meta, 3> LayerNormForward::infer(Inputs in) const {
   check(!in[2] || in[2].sizes() == normalized_shape, "layer_norm: Expected bias to be of same shape as normalized_shape, but got bias of shape ",
         in[2] ? in[2].sizes() : Dims(), " and normalized_shape = ", normalized_shape);
   check<NotImplemented>(is_floating(x.dtype()), "\"LayerNormKernelImpl\" not implemented for '", name_of(x.dtype()), "'");
+  check_parameters("layer_norm", x, in.subspan(1, 2));
   Dims stat;
   for (int i = 0; i < x.ndim(); i++) stat.push(i < lead ? x.sizes()[i] : 1);
   Meta m(stat, stat_type(x.dtype()), x.device());

@@ -77,8 +77,11 @@ Tensor IndexFill::compose(Inputs in) const {
   check<IndexError>(index.dtype() == DType::int64, "index_fill_(): Expected dtype int64 for index.");
   const int64_t d = wrap_dim(dim, x.ndim(), "index_fill_");
   check(index.ndim() <= 1, "index_fill_: Index has to be a vector/scalar");
+  check(is_complex(x.dtype()) || !is_complex(value.dtype()), "index_fill_(): Converting complex Scalar to non-complex type is not supported");
   const int64_t n = x.ndim() ? x.size(d) : 1;
-  check(n > 0 || index.numel() == 0, "index_fill_: dimension ", d, " of size 0 has no place for ", index.numel(), " indices");
+  // Source: PyTorch, which takes an axis out of the tensor to fill along it, and asks for its memory where nothing else is empty.
+  check(n > 0 || index.numel() == 0 || std::count(x.sizes().begin(), x.sizes().end(), 0) > 1, "index_fill_: dimension ", d,
+        " of size 0 has no place for ", index.numel(), " indices");
   if (x.numel() == 0) return clone_of(x);  // no index can be wrong where nothing is written
   Dims lines(std::max(x.ndim(), 1), 1);
   lines[int(d)] = n;

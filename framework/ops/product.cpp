@@ -28,8 +28,8 @@ void sum_partners(Tensor& a, Tensor& b, const Dims& left, const Dims& right) {
     check(m == n || m == 1 || n == 1, "tensordot: contracted dimensions need to match, but first has size ", m, " in dim ", left[i],
           " and second has size ", n, " in dim ", right[i]);
     if (m == n) continue;
-    if (n == 1) a = fn::sum(a, Dims{left[i]}, true);
-    else b = fn::sum(b, Dims{right[i]}, true);
+    if (n == 1) a = fn::sum(a, Dims{left[i]}, true, a.dtype());
+    else b = fn::sum(b, Dims{right[i]}, true, b.dtype());
   }
 }
 
@@ -145,6 +145,8 @@ Tensor Addr::compose(Inputs in) const {
 Tensor Addbmm::compose(Inputs in) const {
   wrap_dim(1, in[1].ndim(), "addbmm"), wrap_dim(2, in[2].ndim(), "addbmm");  // PyTorch asks for these sizes before it looks at the ranks
   for (int i : {1, 2}) check(in[i].ndim() == 3, "addbmm: expected 3-D tensor for 'batch", i, "', but got ", in[i].ndim(), "-D");
+  // Of no products PyTorch multiplies self by beta in place.
+  check(in[0].dtype() != DType::boolean || in[1].size(0) || beta.kind == Scalar::Kind::boolean, "addbmm: result type int64 can't be cast to the desired output type bool");
   return row_major_of(rounded_once(in, [&](const Tensor& given, const Tensor& a, const Tensor& b) {
     const Tensor products = fn::matmul(a, b);
     return scaled_sum("addbmm", given, fn::sum(products, std::optional<Dims>(Dims{0}), false, products.dtype()), beta, factor_of_product(a, alpha), !is_reduced(in[1].dtype()));

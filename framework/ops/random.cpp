@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "framework/core/warn.h"
 #include "framework/graph/trace.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
@@ -25,6 +26,14 @@ std::pair<int64_t, int64_t> whole_range(DType t) {
     case DType::float16: return {-65504, 65504};
     default: return {INT64_MIN, INT64_MAX};
   }
+}
+
+// Beyond a power of two a floating dtype holds some whole numbers only.
+void warn_of_gaps(const char* bound, int64_t value, DType t) {
+  if (!is_floating(t)) return;
+  const int digits = t == DType::float64 ? 53 : t == DType::float32 ? 24 : t == DType::float16 ? 11 : 8;
+  if (value < -(int64_t(1) << digits) || value > int64_t(1) << digits)
+    warn(str(bound, " is out of bounds [-(2^", digits, "), 2^", digits, "]: ", name_of(t), " has gaps between whole numbers there, and will refuse it in a later release."));
 }
 }  // namespace
 
@@ -52,6 +61,8 @@ Meta RandomInt::infer(Inputs in) const {
   auto [least, most] = whole_range(in[0].dtype());
   check(all || (least <= from && from <= most), "from is out of bounds for ", name_of(in[0].dtype()));
   check(!high || (least < *high && *high - 1 <= most), "to - 1 is out of bounds for ", name_of(in[0].dtype()));
+  if (low) warn_of_gaps("from", from, in[0].dtype());
+  if (high) warn_of_gaps("to - 1", *high - 1, in[0].dtype());
   return like(in[0]);
 }
 Meta Bernoulli::infer(Inputs in) const {
@@ -102,7 +113,7 @@ Tensors MaskScale::vjp(const Saved& s, const Tensor& dy) const { return {Fn<Mask
 Tensor Dropout::compose(Inputs in) const {
   check(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
   if (!train || p == 0 || in[0].numel() == 0) return in[0];
-  if (p == 1) return in[0] * num(int64_t(0));
+  if (p == 1) return cast_to(in[0] * num(int64_t(0)), in[0].dtype());
   return Fn<DropoutWithMask>()(in[0], p)[0];
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "framework/core/warn.h"
+#include "framework/op/out.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
@@ -89,6 +90,7 @@ Tensors SelectScatter::vjp(const Saved& s, const Tensor& dy) const {
 }
 
 Geometry SliceScatter::place(const Tensor& x) const {
+  check<IndexError>(x.ndim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   check(step > 0, "slice_scatter: slice step must be positive, got ", step);
   const int64_t n = x.size(dim);
   return seen<Slice>(x, dim, start.value_or(0), end.value_or(n), step);
@@ -99,9 +101,10 @@ Tensors SliceScatter::vjp(const Saved& s, const Tensor& dy) const {
           s.needs(1) ? fn::slice(dy, dim, start.value_or(0), end.value_or(dy.size(dim)), step) : Tensor()};
 }
 
+// Elements that share memory are copied into memory of their own first. Source: PyTorch's clone_preserve_strides.
 Geometry AsStridedScatter::place(const Tensor& x) const { return seen<AsStrided>(x, size, stride, storage_offset); }
 Meta AsStridedScatter::infer(Inputs in) const {
-  const Geometry g = place(in[0]);
+  const Geometry g = place(repeats(in[0]) ? unfilled(Meta(in[0].sizes(), in[0].dtype(), in[0].device())) : in[0]);
   for (int i = 0; i < g.sizes.n; i++)
     check(g.strides[i] != 0 || g.sizes[i] < 2, "as_strided_scatter: more than one element of the written-to tensor refers to a single memory location, "
           "by the stride of axis ", i);

@@ -40,7 +40,7 @@ struct DiagEmbed : Op {
 struct Diag : Op {
   static constexpr Signature signature = "diag(input: Tensor, diagonal: int = 0) -> Tensor";
   static constexpr auto doc = "The diagonal of a matrix, or the matrix with a vector on its diagonal.";
-  static constexpr OutRule out{Out::same};
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   int64_t diagonal;
   static constexpr std::tuple fields{&Diag::diagonal};
   Tensor compose(Inputs in) const;

@@ -53,7 +53,7 @@ Tensor Multinomial::compose(Inputs in) const {
   const Tensor p = fn::check_range(x, 0.0, std::numeric_limits<double>::max(), Str("multinomial: a probability"));
   fn::check_nonzero(fn::sum(p, Dims{-1}), Str("the probabilities' sum"));
   if (replacement && num_samples > 1) {
-    const Tensor drawn = fn::multinomial_draws(fn::reshape(p, Dims{-1, x.size(-1)}), num_samples, generator);
+    const Tensor drawn = fn::multinomial_draws(x.ndim() == 1 ? fn::unsqueeze(p, int64_t(0)) : p, num_samples, generator);
     return x.ndim() == 1 ? fn::reshape(drawn, Dims{-1}) : drawn;
   }
   // The largest of p / exponential is a draw from p; the k largest are draws without replacement.

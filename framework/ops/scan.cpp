@@ -44,10 +44,10 @@ void check_numbers(const char* op, const Tensor& t, const char* name) {
   check(t.dtype() != DType::boolean, op, ": received a bool input for `", name, "`, but bool is not supported");
 }
 
-Tensor step_of(const char* op, const Tensor& y, const Scalar& dx) {
+Tensor step_of(const char* op, const Tensor& y, const Scalar& dx, double share = 1) {
   check_numbers(op, y, "y");
   check(!is_complex(dx.dtype()) && dx.kind != Scalar::Kind::boolean, op, ": Currently, we only support dx as a real number.");
-  return wrapped_number(dx, y.device());
+  return wrapped_number(share == 1 ? dx : Scalar(dx.to_double() * share), y.device());
 }
 
 // The widths between the points x, laid along axis d of y.
@@ -143,7 +143,7 @@ Tensor CumulativeTrapezoidX::compose(Inputs in) const {
 Tensor CumulativeTrapezoid::compose(Inputs in) const {
   check_numbers("cumulative_trapezoid", in[0], "y");
   int d = checked_dim("cumulative_trapezoid", in[0], dim);
-  return fn::cumsum(heights(in[0], d) * (step_of("cumulative_trapezoid", in[0], dx) / 2.0), int64_t(d));
+  return fn::cumsum(heights(in[0], d) * step_of("cumulative_trapezoid", in[0], dx, 0.5), int64_t(d));
 }
 
 static const ScanOps::Registration ops;

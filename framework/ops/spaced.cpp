@@ -72,6 +72,11 @@ Tensor EvenlySpaced::compose(Inputs in) const {
 
 Tensor LogSpaced::compose(Inputs in) const {
   const DType t = checked_type("logspace", in, steps, dtype, device);
+  if (steps == 1 && is_integral(t) && is_number(in[0])) {  // Source: PyTorch, which fills with the power of the number as it is
+    const Scalar power(std::pow(base, item(in[0]).to_double()));
+    check_written(power, t);
+    return counted("logspace", placed(full_of(Meta(Dims{1}, t, Device{}), power), device), in, into_out);
+  }
   const Tensor exponents = between(in, steps, t, is_complex(t) ? DType::complex128 : DType::float64);
   return counted("logspace", placed(cast_to(fn::pow(base, exponents), t), device), in, into_out);
 }

@@ -24,6 +24,7 @@ Tensor CountNonzero::compose(Inputs in) const { return fn::sum(fn::ne(in[0], num
 
 Tensors Aminmax::compose(Inputs in) const {
   const Tensor& x = in[0];
+  check<NotImplemented>(!is_complex(x.dtype()), "aminmax: not implemented for '", name_of(x.dtype()), "'");
   check(dim || x.numel(), "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.");
   Dims axes;
   if (dim) axes.push(*dim);

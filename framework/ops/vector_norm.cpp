@@ -12,6 +12,7 @@
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/index.h"
+#include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/reduce.h"
 #include "framework/ops/unary.h"
@@ -39,6 +40,7 @@ Tensor wide_complex(const Tensor& x, DType t) {
 
 Tensor widened_for_norm(const char* op, const Tensor& x, DType dtype) {
   check(is_inexact(dtype), op, ": dtype should be floating point or complex, but got ", name_of(dtype));
+  check(is_complex(x.dtype()) || !is_complex(dtype), op, ": dtype should be real for real inputs, but got ", name_of(dtype));
   check(promote_types(x.dtype(), dtype) == dtype, op, ": the dtype of the input (", name_of(x.dtype()),
         ") should be convertible without narrowing to the specified dtype (", name_of(dtype), ")");
   return cast_to(x, dtype);
@@ -83,9 +85,11 @@ Tensor VectorNorm::compose(Inputs in) const {
   Dims axes;
   for (int d = 0; d < x.ndim(); d++)
     if (mask >> d & 1) axes.push(d);
-  bool single = p == 2 && x.numel() > 0;
+  // Source: PyTorch, whose norm of single numbers is their size, whatever the power, but has the gradient of a norm.
+  const bool squares = is_complex(x.dtype()) && p == 2;  // which may underflow
+  bool single = p != 0 && x.numel() > 0 && x.ndim() > 0 && x.dtype() != DType::complex32 && (squares || std::isnan(p) || !is_differentiated(x));
   for (int64_t d : axes) single &= x.sizes()[int(d)] == 1;
-  if (single && is_complex(x.dtype())) return keepdim || axes.empty() ? fn::abs(x) : fn::squeeze(fn::abs(x), axes);  // its square may underflow
+  if (single) return row_major_of(keepdim ? fn::abs(x) : fn::squeeze(fn::abs(x), axes));
   if (p == 2) return fn::norm2(x, axes, keepdim);
   // Powers are beyond them where the norm is not.
   if (is_reduced(x.dtype())) return cast_to(fn::vector_norm(cast_to(x, DType::float32), ord, axes, keepdim), x.dtype());

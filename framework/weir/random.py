@@ -64,8 +64,9 @@ def bernoulli_(self, p=0.5, *, generator=None):
     """1 with probability p (a number or a tensor), else 0, in place."""
     if not isinstance(p, Tensor):
         return self.bernoulli_fill_(p, generator=generator)
-    if self.numel():
-        check_floating("bernoulli_ with p", p)
+    if not self.numel():  # PyTorch does not look at p then, which has a gradient all the same
+        return self.copy_((p.real if p.is_complex() else p).sum() * 0)
+    check_floating("bernoulli_ with p", p)
     p = p if p.is_floating_point() else p.double()
     return self.copy_(ops["torch"]["bernoulli"](p.expand(self.shape), generator=generator))
 

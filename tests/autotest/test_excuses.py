@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from scipy.special import jv
 from scipy.special import y0 as bessel_y0
 
 from weir_autotest.campaign.run import run
@@ -192,6 +193,16 @@ def test_digits_that_scipy_has_and_the_oracle_has_not_are_right():
     item = _item("special.bessel_y0", Case((spec,), {}, storages), pointwise=True)
     assert _judged(item, "float32", coarse, true, [coarse] * 9) == {"oracle inexact"}
     assert _judged(item, "float32", coarse, wrong, [coarse] * 9) is None
+
+
+def test_the_digits_of_a_wave_are_known_beside_its_zeros_and_far_out():
+    at = np.array([8.6537279, 30.0, -2.4e6, 1e9])  # a zero of J0 first
+    spec, storages = tensor(at, "float64")
+    true, wave = jv(0, at), np.sqrt(2 / np.pi / np.abs(at))
+    item = _item("special.bessel_j0", Case((spec,), {}, storages), pointwise=True)
+    for error, excuses in ((1e-15, {"oracle inexact"}), (1e-13, None)):
+        assert _judged(item, "float64", true + 1e-8 * wave, true + error * wave, [true + 1e-8 * wave] * 9) == (None if excuses is None else frozenset(excuses))
+    assert _judged(item, "float64", true, true + 1e-15 * wave, [true] * 9) is None  # the oracle knows better
 
 
 @pytest.mark.parametrize("path, excuses", [("topk", {"equal values"}), ("amax", None)])

@@ -41,11 +41,20 @@ template <class R> ComplexVec<R> formula(const PowBelowZero&, ComplexVec<R> a, C
   return r;
 }
 
+// To the number 1/2, or -1/2.
+struct PowOfHalf : Pow {};
+template <class T> T formula(const PowOfHalf& op, T a, T) { return op.root > 0 ? sqrt(a) : T(1) / sqrt(a); }
+const Loops& root_loops() {
+  static const Loops loops = [] { Loops l; l.f32 = loop<PowOfHalf, float>, l.f64 = loop<PowOfHalf, double>; return l; }();
+  return loops;
+}
+
 static void power(const Pow& op, Inputs in, Outputs out) {
   static const Loops numbers = loops_of<Pow>();
   static const auto complex_by = [](auto loop) { Loops l = numbers; l.c128 = loop; return l; };
   static const Loops tensors = complex_by(loop<PowOfTensors, std::complex<double>>), one = complex_by(loop<PowOfOne, std::complex<double>>),
                      below = complex_by(loop<PowBelowZero, std::complex<double>>);
+  if (op.root) return run_pointwise("pow(", root_loops(), computes<Pow>(&op, in, out[0].dtype()), &op, in, out[0]);
   const bool of_one = in[0].has_flag(kWrappedNumber) && in[0].dtype() != DType::boolean && item(in[0]).to_complex() == 1.0;
   auto below_zero = [](const Scalar& e) { return e.to_complex().imag() == 0 && e.to_complex().real() < 0; };
   const Loops& loops = of_one ? one : !in[1].has_flag(kWrappedNumber) ? tensors : below_zero(item(in[1])) ? below : numbers;

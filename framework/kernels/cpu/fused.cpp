@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/ops/arithmetic.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -333,7 +335,9 @@ bool find_loop(const OpType& type, const void* op, Inputs in, DType out, FusedSt
   DType compute = known->second.computes(op, in, out);
   if (!is_floating(compute)) return false;  // loops of integers are chosen by values
   bool wide = compute == DType::float64;
-  step->loop = wide ? known->second.loops.f64 : known->second.loops.f32;
+  const bool root = type.kernels == kernel_slots<Pow> && static_cast<const Pow*>(op)->root;
+  const Loops& loops = root ? root_loops() : known->second.loops;
+  step->loop = wide ? loops.f64 : loops.f32;
   step->tile = wide ? DType::float64 : DType::float32;
   return step->loop != nullptr;
 }

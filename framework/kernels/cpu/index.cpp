@@ -164,6 +164,11 @@ void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   const Tensor &x = in[0], &y = out[0];
   const Tensors indices = all_row_major(in.subspan(1));
   const int k = int(indices.size()), lead = int(op.lead), behind = lead + in[1].ndim();
+  if (y.numel() == 0) {  // PyTorch looks at no index there, but for the sizes they are indices of
+    for (int i = 0; i < k; i++)
+      check<IndexError>(in[1].numel() == 0 || x.sizes()[i] > 0, "index is out of bounds for dimension with size 0");
+    return;
+  }
   const Dims outer = part(x.sizes(), k, k + lead), outer_x = part(x.strides(), k, k + lead), outer_y = part(y.strides(), 0, lead);
   const Dims row = tail(x.sizes(), k + lead), row_x = tail(x.strides(), k + lead), row_y = tail(y.strides(), behind);
   const Dims& places = in[1].sizes();
@@ -172,14 +177,12 @@ void index_rows(const IndexRows& op, Inputs in, Outputs out) {
   const int64_t step = spacing(places, places_y);
   auto place = [&](int64_t i) { return step ? i * step : offset_of(i, places, places_y); };
   const bool block = same_layout(row, row_x, row_y) && is_non_overlapping_and_dense(row, row_x);
-  // Indices are looked at even where nothing is copied.
   parallel_for(rows * std::max<int64_t>(repeats, 1), std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 4)), [&](int64_t b, int64_t e) {
     int64_t offsets[kRows];
     for (int64_t p = b, n; p < e; p += n) {
       const int64_t repeat = p / rows, first = p % rows;
       n = std::min({kRows, e - p, rows - first});
       row_offsets(x, indices, first, n, offsets);
-      if (repeats * width == 0) continue;
       const int64_t from = offset_of(repeat, outer, outer_x), to = offset_of(repeat, outer, outer_y);
       if (width == 1) {
         by_item_size(item, [&]<class T>(TypeTag<T>) {
@@ -206,6 +209,7 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
   Tensor values = row_major(in[1]);
   Dims sizes = tail(t.sizes(), k), strides = tail(t.strides(), k);
   int64_t rows = indices[0].numel(), width = sizes.product();
+  if (width == 0) return;
   visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* dst = t.data<T>();

@@ -25,13 +25,19 @@ inline bool in_range(const int64_t* at, int64_t n, int64_t limit, bool wrap) {
 }
 
 // dst += v in the type's own arithmetic (half types through float, bool as or).
-template <class T, class Alpha = double> void add_to(T& dst, T v, Alpha alpha = 1) {
+template <class T, class Alpha> void add_to(T& dst, T v, Alpha alpha) {
   if constexpr (kIsComplex<T>) dst += T(alpha) * v;
   else if constexpr (kIsComplex<Alpha>) add_to(dst, v, alpha.real());
   else if constexpr (std::is_same_v<T, bool>) dst = dst || v;
   else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) dst = T(float(dst) + float(alpha) * float(v));
   else if constexpr (std::is_integral_v<T>) dst = T(dst + T(alpha) * v);
   else dst += T(alpha) * v;
+}
+
+// Without a factor, which would make NaN of an infinity's other part.
+template <class T> void add_to(T& dst, T v) {
+  if constexpr (kIsComplex<T>) dst += v;
+  else add_to(dst, v, 1.0);
 }
 
 // A 0-d tensor counts as one of a single element.

@@ -215,6 +215,7 @@ template <class F> void middle_of_all(const Tensor& given, const Tensor& out, F&
     using U = decltype(key_of(T()));
     size_t n = size_t(x.numel()), nans = 0;
     T value = std::numeric_limits<T>::has_quiet_NaN ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::min();
+    if (x.dtype() == DType::int32) value = T(std::numeric_limits<int32_t>::min());  // what becomes of NaN
     if (n) {
       Tensor flat = x.dtype() == dtype_of<T>() ? x : copied(x, Meta(x.sizes(), dtype_of<T>()));
       const T* v = flat.data<T>();

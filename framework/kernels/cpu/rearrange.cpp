@@ -4,6 +4,7 @@
 
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/indexing.h"
+#include "framework/op/out.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -17,7 +18,7 @@ template <class T> void write_at_place(const T& op, Inputs in, Outputs out) {
 
 // Where in memory the window lies is said of input's whole storage, of which it need not show all.
 void as_strided_scatter(const AsStridedScatter& op, Inputs in, Outputs out) {
-  const Tensor& x = in[0];
+  const Tensor x = repeats(in[0]) ? copied(in[0], Meta(in[0].sizes(), in[0].dtype())) : in[0];
   if (x.numel() == 0) return;
   const Dims all{int64_t(x->storage->bytes / size_of(x.dtype()))};
   const Tensor memory = copied(alias(x, all, Dims{1}, 0), Meta(all, x.dtype()));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <unordered_map>
 #include <vector>
 
 #include "framework/kernels/cpu/axis.h"
@@ -185,15 +186,31 @@ void scatter_value(const ScatterValue& op, Inputs in, Outputs out) {
   });
 }
 
+// Adds `src` at `index` along dim. Halves are summed in single precision and rounded once, as in PyTorch: beside a large sum terms would be lost.
+template <class T> void add_along(const Tensor& to, int64_t dim, const Tensor& index, const Tensor& src) {
+  const T* values = src.data<T>();
+  T* dst = to.data<T>();
+  const bool rows = along_last(dim, index);
+  if constexpr (!std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
+    along("scatter_add", index, dim, to.strides(), src.strides(), rows, [=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
+  } else if (index.numel() >= to.numel() / 8) {
+    const Tensor wide = copied(to, Meta(to.sizes(), DType::float32));
+    float* sums = wide.data<float>();
+    along("scatter_add", index, dim, wide.strides(), src.strides(), rows, [=](int64_t, int64_t at, int64_t from) { sums[at] += float(values[from]); });
+    run_copy(wide, to);
+  } else {  // a few: not worth two passes over everything
+    std::unordered_map<int64_t, float> sums;
+    along("scatter_add", index, dim, to.strides(), src.strides(), false, [&](int64_t, int64_t at, int64_t from) {
+      sums.try_emplace(at, float(dst[at])).first->second += float(values[from]);
+    });
+    for (const auto& [at, sum] : sums) dst[at] = T(sum);
+  }
+}
+
 void scatter_add(const ScatterAdd& op, Inputs in, Outputs out) {
   Tensor index = checked_index(in[1], in[0], op.dim), src = one_axis(in[2]);
   scattered(in, out[0], false, [&](const Tensor& to) {
-    visit_dtype(src.dtype(), [&]<class T>(TypeTag<T>) {
-      T* dst = to.data<T>();
-      const T* values = src.data<T>();
-      along("scatter_add", index, op.dim, to.strides(), src.strides(), along_last(op.dim, index),
-            [=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
-    });
+    visit_dtype(src.dtype(), [&]<class T>(TypeTag<T>) { add_along<T>(to, op.dim, index, src); });
   });
 }
 
@@ -243,7 +260,7 @@ void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tenso
       T start = neutral<T>(how);
       each([=](int64_t, int64_t at, int64_t) { dst[at] = start; });
     }
-    if (how == "sum" || how == "mean") each([=](int64_t, int64_t at, int64_t from) { add_to(dst[at], values[from]); });
+    if (how == "sum" || how == "mean") add_along<T>(to, dim, index, src);
     else if (how == "prod") each([=](int64_t, int64_t at, int64_t from) { multiply_to(dst[at], values[from]); });
     else if (how == "amax") each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, true>(dst[at], values[from]); });
     else each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, false>(dst[at], values[from]); });

@@ -105,7 +105,9 @@ template <class T> class NumberSet {
 constexpr int64_t kFewTests = 8;  // as many comparisons are faster than a look into a table
 
 void isin(const Isin& op, Inputs in, Outputs out) {
-  const DType type = result_type(in);
+  // PyTorch sorts many tests beside the elements, in a row of both, where a number is an element like others.
+  const bool sorted = in[1].ndim() > 0 && in[1].numel() >= int64_t(10.0f * std::pow(double(in[0].numel()), 0.145));
+  const DType type = sorted ? promote_types(in[0].dtype(), in[1].dtype()) : result_type(in);
   by_class(type, [&]<class T>(TypeTag<T>) {
     Tensor elements = in_type<T>(in[0], type), tests = in_type<T>(in[1], type);
     const T *x = elements.data<T>(), *t = tests.data<T>();

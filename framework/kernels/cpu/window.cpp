@@ -49,8 +49,14 @@ void hamming(const HammingWindow& op, Inputs, Outputs out) {
 void kaiser(const KaiserWindow& op, Inputs, Outputs out) {
   const double beta = std::abs(op.beta);
   const V middle = formulas::i0_scaled(V(beta));
+  // Source: PyTorch, whose quotient of two Bessel functions has exponentials beyond the dtype in it.
+  const bool wide = out[0].dtype() == DType::float64;
+  const double top = std::log(wide ? std::numeric_limits<double>::max() : double(std::numeric_limits<float>::max()));
+  const bool beyond = beta > top, infinite = beta > (wide ? std::numeric_limits<double>::max() : double(std::numeric_limits<float>::max()));
   points(op, out[0], [&](V x) {
     const V t = x + x - V(1), inside = V(1) - t * t, a = V(beta) * sqrt(where(inside > V(0), inside, V(0)));
+    if (infinite) return V(NAN);
+    if (beyond) return where(a > V(top), V(NAN), V(0));
     return formulas::i0_scaled(a) / middle * exp(a - V(beta));
   });
 }

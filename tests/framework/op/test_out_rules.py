@@ -76,3 +76,14 @@ def test_an_out_that_the_oracle_records():
         with pytest.raises(RuntimeError, match="automatic differentiation"):
             t.argsort(B.requires_grad_(), stable=True, out=t.empty(0, dtype=t.int64))
         assert t.logsumexp(t.tensor([1 + 1j, 2j]), 0, out=t.empty(())).item() == pytest.approx(0.0512, abs=1e-4)
+
+
+@pytest.mark.parametrize("call, sizes", [("diag(x, out=out)", (3,)), ("conj_physical(x, out=out)", (3, 3)), ("linalg.tensorinv(x, ind=1, out=out)", (3, 3)),
+                                         ("linalg.ldl_factor(x, out=(out, t.empty(3, dtype=t.int32)))", (3, 3))])
+def test_an_out_that_keeps_a_history(call, sizes):
+    for t in (torch, weir):
+        x, out = t.eye(3).requires_grad_(), t.empty(sizes)
+        eval(f"t.{call}", {"t": t, "x": x, "out": out})
+        assert out.requires_grad and out.grad_fn is not None
+        with pytest.raises(RuntimeError, match="automatic differentiation|leaf Variable"):
+            eval(f"t.{call}", {"t": t, "x": t.eye(3), "out": t.empty(sizes).requires_grad_()})

@@ -68,3 +68,10 @@ def test_halves_outside_of_blocks_are_computed_in_single_precision(dtype, option
     mask = options.get("attn_mask")
     rest = {name: value for name, value in options.items() if name != "attn_mask"}
     assert_same(lambda t, q, k, v, mask: F(t)(q, k, v, mask, **rest), q, k, v, mask, order=1, strides=False, rtol=2e-2, atol=1e-4)
+
+
+@pytest.mark.parametrize("masked", ["bool", "numbers"])
+def test_second_derivatives_of_halves_under_a_mask(masked):
+    q, k, v = (torch.randn(1, 2, 3, 2, generator=torch.manual_seed(i)).bfloat16().requires_grad_() for i in range(3))
+    mask = torch.tensor([[True, False, True]]) if masked == "bool" else torch.tensor([[0.0, -1.0, 0.5]]).bfloat16()
+    assert_same(lambda t, q, k, v, m: F(t)(q, k, v, attn_mask=m), q, k, v, mask, rtol=0.1, atol=0.1)

@@ -91,3 +91,24 @@ def test_margins_of_classes(p, reduction):
 def test_targets_of_bools_count_as_numbers(name):
     x, hit = torch.randn(3, 4, requires_grad=True), torch.rand(3, 4) > 0.5
     assert_same(lambda t, x, y: getattr(t.nn.functional, name)(x, y), x, hit, order=1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("delta", [1e300, 1e39, INF, 2.0])
+def test_a_huber_loss_with_no_straight_part(delta, dtype):
+    for values in ([1.0, 2.0, -3.0], [INF, NAN, 0.5]):
+        assert_same(lambda t, x: t.nn.functional.huber_loss(x, t.zeros_like(x), delta=delta, reduction="none"), torch.tensor(values, dtype=dtype, requires_grad=True), order=1, rtol=1e-2)
+
+
+def test_a_loss_of_pictures_takes_no_bytes_as_targets():
+    for sizes in ((2, 3), (2, 3, 4), (2, 3, 4, 4)):
+        assert_same(lambda t, x, y: t.nn.functional.nll_loss(x, y), torch.ones(sizes), torch.ones(sizes[:1] + sizes[2:], dtype=torch.uint8), what=f"{sizes}")
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("loss", ["nll_loss", "cross_entropy"])
+def test_the_loss_of_one_example_is_a_number(loss, reduction):
+    x = torch.tensor([1.0, 2, 3], requires_grad=True)
+    for y, given in ((torch.tensor([1]), {}), (torch.tensor(1), {}), (torch.tensor([1], dtype=torch.uint8), {}), (torch.tensor([1]), {"ignore_index": 1}), (torch.tensor([1, 1]), {})):
+        assert_same(lambda t, x, y: getattr(t.nn.functional, loss)(x, y, reduction=reduction, **given), x, y, what=f"{loss} {reduction} {given}")
+        assert_same(lambda t, x, y: t.nn.functional.cross_entropy(x, y, reduction=reduction, label_smoothing=0.1), x, y, what=f"smooth {reduction}")

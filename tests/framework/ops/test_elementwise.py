@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 A, B = torch.randn(3, 4), torch.randn(4)
@@ -38,3 +39,60 @@ def test_ldexp_moves_by_whole_exponents_beyond_its_dtype(dtype):
     for exponent in (-1000, -140, -20, 0, 3, 15, 127, 128, 200, 1023, 1024, 2000):
         assert_same(lambda t, x: t.ldexp(x, t.tensor([exponent])), x, rtol=0, atol=0, what=f"{dtype} {exponent}")
     assert_same(lambda t, x: t.ldexp(t.ldexp(x, t.tensor(-120)), t.tensor([200])), x.float(), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64])
+@pytest.mark.parametrize("exponent", [0.5, -0.5, torch.tensor(0.5), torch.tensor([-0.5])])
+def test_a_power_to_the_number_one_half_is_a_root(dtype, exponent):
+    x = torch.tensor([0.0, -0.0, 4.0, -2.0, float("inf"), float("nan"), *([] if dtype.is_complex else [float("-inf")])], dtype=dtype)
+    assert_same(lambda t, x, e: [t.pow(x, e), x ** e, t.float_power(x, e), x.clone().pow_(e), 1 / t.pow(x, e)], x, exponent, atol=0, what=f"{dtype} {exponent}")
+
+
+def test_a_traced_power_to_one_half_is_a_root_too():
+    class Roots(weir.nn.Graph):
+        def build(self, x):
+            return (x * 2) ** 0.5 + 1, (x - 1) ** -0.5 * 3
+
+    x = weir.tensor([0.0, -0.0, 4.0, float("-inf"), -3.0])
+    for made, wanted in zip(Roots()(x), (weir.sqrt(x * 2) + 1, weir.rsqrt(x - 1) * 3)):
+        assert weir.equal(weir.isnan(made), weir.isnan(wanted)) and weir.equal(weir.nan_to_num(made), weir.nan_to_num(wanted))
+
+
+@pytest.mark.parametrize("call", [lambda t, x: t.pow(x, 128), lambda t, x: x ** -129, lambda t, x: t.pow(x, 127), lambda t, x: t.pow(300, x)])
+def test_an_exponent_of_whole_numbers_fits_their_dtype(call):
+    assert_same(call, torch.ones(3, dtype=torch.int8))
+
+
+@pytest.mark.parametrize("exponent", [torch.float16, torch.bfloat16, torch.float32, torch.int64])
+@pytest.mark.parametrize("base", [torch.complex64, torch.complex128, torch.bfloat16, torch.float64, torch.int64])
+@pytest.mark.parametrize("axes", [(1, 1), (1, 0), (0, 1), (0, 0)])
+def test_ldexp_has_powers_of_its_first_operands_dtype(base, exponent, axes):
+    x, e = torch.tensor([3.0]).to(base), torch.tensor([0.3]).to(exponent)
+    assert_same(lambda t, x, e: t.ldexp(x, e), x if axes[0] else x[0], e if axes[1] else e[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtypes", [(torch.float32, torch.float32), (torch.int64, torch.int64), (torch.float32, torch.int64), (torch.bool, torch.bool)])
+def test_strides_of_ldexp(dtypes):
+    layouts = [((2, 3), (3, 1)), ((2, 3), (1, 2)), ((2, 3), (0, 1)), ((1, 3), (3, 1)), ((3,), (2,)), ((), ())]
+    made = lambda t, layout, dtype: t.ones(12).to(dtype).as_strided(*layout)  # noqa: E731
+    for one in layouts:
+        for other in layouts:
+            strides = []
+            for t in (torch, weir):
+                try:
+                    strides.append(t.ldexp(*(made(t, at, getattr(t, str(d).split(".")[1])) for at, d in zip((one, other), dtypes))).stride())
+                except NotImplementedError:
+                    strides.append("refused")
+            assert strides[0] == strides[1], (one, other)
+
+
+@pytest.mark.parametrize("bounds", [(-1.0, 1.0), (float("nan"), 1.0), (-1.0, float("nan")), (float("nan"), float("nan"))])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_a_bound_of_hardtanh_that_is_nan(bounds, dtype):
+    assert_same(lambda t, x: t.nn.functional.hardtanh(x, *bounds), torch.tensor([-2.0, 0.5, 3.0, float("nan"), float("inf")], dtype=dtype, requires_grad=True), order=1)
+
+
+@pytest.mark.parametrize("sizes, strides", [((2, 2, 1), (2, 1, 1)), ((2, 1), (1, 1)), ((2, 3), (3, 1)), ((2, 3), (1, 2)), ((2, 3), (6, 2)), ((3, 2), (0, 1)), ((), ()), ((0, 2), (2, 1))])
+def test_strides_of_isinf_of_complex_numbers(sizes, strides):
+    made = [t.isinf(t.ones(12, dtype=t.complex64).as_strided(sizes, strides)) for t in (torch, weir)]
+    assert made[0].stride() == made[1].stride() and not made[1].any()

@@ -76,3 +76,11 @@ def test_random_factories_stand_in_the_schema():
 def test_factories_are_ops_without_inputs():
     ops = {op["name"]: op for op in weir.schema()}
     assert all(ops[name]["kind"] == "kernel" for name in ("zeros", "ones", "full", "eye", "empty", "zeros_like", "new_full"))
+
+
+@pytest.mark.parametrize("name", ["rand", "randn"])
+def test_an_out_of_the_dtype_that_a_type_of_pythons_names(name):
+    for t in (torch, weir):
+        assert getattr(t, name)([2], dtype=float, out=t.empty(2, dtype=t.float64)).dtype == t.float64
+        with pytest.raises(RuntimeError, match="does not match dtype of out"):
+            getattr(t, name)([2], dtype=float, out=t.empty(2))

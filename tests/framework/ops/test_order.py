@@ -62,3 +62,8 @@ def test_median_of_a_long_line_of_few_values():
     for dtype in (torch.int64, torch.float64, torch.float32):
         assert_same(lambda t, x: t.median(x), x.to(dtype))
         assert_same(lambda t, x: t.kthvalue(x, 2500, 0)[0], x.to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.float32])
+def test_the_median_of_nothing(dtype):
+    assert_same(lambda t, x: [t.median(x), t.nanmedian(x)], torch.ones(0, dtype=dtype))

@@ -57,3 +57,9 @@ def test_sums_of_halves_are_rounded_once(name, shapes, dtype):
     ours = torch.from_numpy(getattr(weir, name)(*halves, beta=8.2, alpha=-22.9).float().numpy()).double()
     step = exact.abs().log2().floor().exp2() * torch.finfo(getattr(torch, dtype)).eps
     assert ((ours - exact).abs() <= step * 0.51).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.float16])
+def test_an_axis_of_one_that_meets_another_size_keeps_its_dtype(dtype):
+    a, b = torch.ones(1, 1, 1, dtype=dtype), torch.ones(2, 1, 2, dtype=dtype)
+    assert_same(lambda t, a, b: [t.tensordot(a, b, 2), t.tensordot(b, a, dims=([0, 1], [1, 0]))], a, b)

@@ -63,3 +63,12 @@ def test_a_seed_gives_pytorchs_numbers():
                  lambda t, r, n, p, a: t._standard_gamma(a.double()), lambda t, r, n, p, a: t._sample_dirichlet(a[1:].expand(3, 119)),
                  lambda t, r, n, p, a: t._sample_dirichlet(a[1:6], generator=t.Generator().manual_seed(3))):
         assert_same(lambda t, *x, d=draw: seeded(t, lambda t: d(t, *x)), rates, n, p, a, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("sizes", [(3,), (2, 0), (1, 4, 5, 1)])
+def test_draws_into_nothing_do_not_look_at_the_probabilities(sizes):
+    for t in (torch, weir):
+        p, x = t.full(sizes, 2.0, requires_grad=True), t.ones(2, 0)
+        assert x.bernoulli_(p) is x and x._version == 1 and x.requires_grad
+        assert t.autograd.grad(x.sum(), p)[0].tolist() == t.zeros(sizes).tolist()
+        assert t.multinomial(t.ones(0, 0), 2, True).shape == (0, 2)

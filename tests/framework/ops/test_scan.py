@@ -55,3 +55,8 @@ def test_running_sums_of_long_lines_and_of_many():
             assert_same(lambda t, x, d=dim: t.cumsum(x, d), x, rtol=rtol, atol=1e-3, what=f"{shape} {dim} {dtype}")
     assert_same(lambda t, x: t.cumsum(x.t(), 0), torch.randn(40, 30, generator=g).requires_grad_())
     assert_same(lambda t, x: t.cumsum(x, 0), torch.tensor([1.0, INF, -INF, 2.0] * 2000))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128, torch.float16, torch.int64])
+def test_the_step_of_an_integral_keeps_its_digits(dtype):
+    assert_same(lambda t, x: [t.cumulative_trapezoid(x, dx=0.1), t.trapezoid(x, dx=0.1), t.cumulative_trapezoid(x, dx=3)], torch.tensor([1, 2, 4, 8]).to(dtype), rtol=1e-14)

@@ -9,6 +9,7 @@ X = torch.randn(4, 3, generator=torch.manual_seed(0), requires_grad=True)
 SRC = torch.randn(4, 3, generator=torch.manual_seed(1), requires_grad=True)
 INDEX = torch.tensor([[0, 1, 2], [2, 0, 0], [1, 1, 1]])
 LINE = torch.tensor([2, 0, 2, 1])
+INF = float("inf")
 REDUCE = ["sum", "prod", "mean", "amax", "amin", "most"]
 DTYPES = [torch.int64, torch.uint8, torch.bool, torch.float64, torch.bfloat16, torch.complex64]
 
@@ -56,3 +57,22 @@ def test_an_index_out_of_range_leaves_all_as_it_was():
         with pytest.raises(RuntimeError, match="out of bounds"):
             call()
         assert x.sum().item() == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("elements", [1, 5, 20_000])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_halves_are_summed_in_single_precision(dtype, elements, dim):
+    x, index, src = torch.ones(2, elements, dtype=dtype), torch.zeros(2, min(elements, 1000), dtype=torch.int64), torch.full((2, 1000), 0.3, dtype=dtype)
+    if dim == 0:
+        x, index, src = x.t(), torch.zeros(1000, 2, dtype=torch.int64), torch.full((1000, 2), 0.3, dtype=dtype)
+    for call in (lambda t, x, i, s: t.scatter_add(x, dim, i, s), lambda t, x, i, s: t.scatter(x, dim, i, 0.3, reduce="add"),
+                 lambda t, x, i, s: t.scatter_reduce(x, dim, i, s, "sum"), lambda t, x, i, s: t.scatter_reduce(x, dim, i, s, "mean", include_self=False)):
+        assert_same(call, x, index, src, rtol=0, atol=0, what=f"{dtype} {elements} {dim}")
+
+
+def test_an_infinite_part_leaves_the_other_one_alone():
+    x, i, s = torch.ones(2, dtype=torch.complex64), torch.tensor([0, 1]), torch.tensor([complex(INF, 1), complex(0, INF)])
+    for call in (lambda t, x, i, s: t.scatter_add(x, 0, i, s), lambda t, x, i, s: t.scatter(x, 0, i, INF, reduce="add"), lambda t, x, i, s: t.index_add(x, 0, i, s),
+                 lambda t, x, i, s: t.index_put(x, [i], s, accumulate=True)):
+        assert_same(call, x, i, s)

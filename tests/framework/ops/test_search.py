@@ -80,3 +80,9 @@ def test_all_parts_of_a_histogram_require_grad_as_any_argument_does(told):
         assert all(r.requires_grad for r in results)
         with pytest.raises(RuntimeError, match="derivative for .*histogram.* is not implemented"):
             results[1].sum().backward()
+
+
+@pytest.mark.parametrize("many", [1, 9, 10, 30])
+@pytest.mark.parametrize("number", [-2**63, 256, 0, 0.5])
+def test_a_number_beyond_the_bytes_it_is_looked_for_among(number, many):
+    assert_same(lambda t, x: [t.isin(number, x), t.isin(x, number), t.isin(number, x, assume_unique=True)], torch.zeros(many, dtype=torch.uint8))

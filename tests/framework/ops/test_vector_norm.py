@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_same
+from twins import assert_same, to_weir
 
 INF = float("inf")
 X = torch.randn(2, 3, 4, generator=torch.manual_seed(0), dtype=torch.float64)
@@ -62,3 +62,19 @@ def test_sums_of_powers_have_no_derivative():
         y = t.linalg._powsum(t.ones(2, requires_grad=True))
         with pytest.raises(RuntimeError, match="derivative for .*_powsum is not implemented"):
             y.backward()
+
+
+@pytest.mark.parametrize("p", [0, 0.5, 1, 2, 3, INF, -INF, float("nan"), -2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex128])
+def test_the_norm_of_a_single_number_is_its_size(p, dtype):
+    for x in (torch.tensor([3.0], dtype=dtype), torch.full((1, 5, 2), -3.0, dtype=dtype), torch.ones(5, 1, 2, dtype=dtype).transpose(0, 2)):
+        for keepdim in (False, True):
+            dim = x.shape.index(1)
+            assert_same(lambda t, x: t.linalg.vector_norm(x, p, dim, keepdim), x, rtol=0, atol=0, what=f"{p} {dtype}")
+            call = lambda t, x: t.linalg.vector_norm(x, p, dim, keepdim).stride()  # noqa: E731
+            assert call(weir, to_weir(x)) == call(torch, x)
+
+
+def test_a_single_number_has_the_gradient_of_a_norm():
+    for values in ([[INF, 0.0]], [[float("nan"), -2.0]]):
+        assert_same(lambda t, x: [t.linalg.vector_norm(x, p, 0) for p in (1, 2, 3, 0.5, INF)], torch.tensor(values, requires_grad=True), order=1)

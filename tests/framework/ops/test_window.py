@@ -56,3 +56,9 @@ def test_errors(name):
             given = {**arguments, **({"dtype": getattr(t, arguments["dtype"])} if "dtype" in arguments else {})}
             with pytest.raises(RuntimeError, match=f"{name} (requires non-negative window_length, got window_length=-1|expects floating point dtypes)"):
                 getattr(t, name)(**given)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("beta", [80.0, 90.0, 200.0, 700.0, 720.0, 1e39, 1e300, float("inf")])
+def test_a_kaiser_window_beyond_its_dtype(beta, dtype):
+    assert_same(lambda t, dtype: t.kaiser_window(8, True, beta, dtype=dtype), dtype, rtol=1e-5, atol=1e-30)
