@@ -76,6 +76,7 @@ constexpr int64_t kRows = 4, kLanes = 16;  // rows that are compared at once, an
 /// Rows turned, (batch, m, ld): number k of all rows side by side, and zeros up to a multiple of kLanes.
 template <class T> Tensor turned_rows(const Tensor& x) {
   const int64_t batch = x.sizes()[0], r = x.sizes()[1], m = x.sizes()[2], ld = (r + kLanes - 1) / kLanes * kLanes;
+  if (ld == r) return copied(alias(x, Dims{batch, m, r}, Dims{x.strides()[0], x.strides()[2], x.strides()[1]}, x->offset), Meta(Dims{batch, m, r}, x.dtype()));
   Tensor rows = row_major(x), turned = unfilled(Meta(Dims{batch, m, ld}, x.dtype(), x.device()));
   parallel_for(batch * m, std::max<int64_t>(1, kGrain / ld), [&](int64_t b, int64_t e) {
     for (int64_t i = b; i < e; i++) {
@@ -96,8 +97,12 @@ void block(const Norm& norm, const T* a, const T* turned, int64_t m, int64_t ld,
     for (int64_t i = 0; i < kCount; i++)
       for (int64_t c = 0; c < kWidth; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * ld + c], norm.p);
   for (int64_t i = 0; i < kCount; i++) {
-    for (int64_t c = 0; c < kWidth; c++) sum[i][c] = norm.finish(sum[i][c]);
-    std::copy_n(sum[i], width, out + i * row);
+    T* to = out + i * row;
+    if (width == kWidth) {  // a loop of fixed length
+      for (int64_t c = 0; c < kWidth; c++) to[c] = norm.finish(sum[i][c]);
+    } else {
+      for (int64_t c = 0; c < width; c++) to[c] = norm.finish(sum[i][c]);
+    }
   }
 }
 
