@@ -28,13 +28,17 @@ bool parse_factory_option(const OpType& type, PyObject* key, PyObject* value, bo
   return true;
 }
 
+void check_dtype_of_out(const OpType& type, const std::optional<DType>& told, const Tensor& out) {
+  check(!told || *told == out.dtype(), type.signature->name, ": dtype ", name_of(told.value_or(DType())), " does not match dtype of out parameter (",
+        name_of(out.dtype()), ")");
+}
+
 // PyTorch compares the dtype of a factory with that of out= before it reads the numbers of a size.
 void check_told_dtype(const OpType& type, PyObject* const* slot, const Tensor& out) {
   for (int i = 0; out && i < type.signature->n; i++) {
     std::optional<DType> told;
     if (type.signature->params[i].ty != Ty::opt_dtype || !slot[i] || !store_argument(slot[i], Ty::opt_dtype, reinterpret_cast<std::byte*>(&told))) continue;
-    check(!told || *told == out.dtype(), type.signature->name, ": dtype ", name_of(told.value_or(DType())), " does not match dtype of out parameter (",
-          name_of(out.dtype()), ")");
+    check_dtype_of_out(type, told, out);
   }
 }
 

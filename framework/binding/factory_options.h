@@ -10,7 +10,9 @@ namespace weir {
 std::string function_name(const OpType& type);
 /// Takes layout=, pin_memory= or requires_grad=. False, with `why`, for another keyword or a value of another type.
 bool parse_factory_option(const OpType& type, PyObject* key, PyObject* value, bool& requires_grad, std::string& why);
-/// Raises where the dtype among the arguments in `slot`, by parameter, is not that of out=, which may be none.
+/// Raises where the dtype that a factory was told is not that of out=.
+void check_dtype_of_out(const OpType& type, const std::optional<DType>& told, const Tensor& out);
+/// The same of the dtype among the arguments in `slot`, by parameter; out= may be none.
 void check_told_dtype(const OpType& type, PyObject* const* slot, const Tensor& out);
 
 }  // namespace weir

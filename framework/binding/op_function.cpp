@@ -271,8 +271,7 @@ void take_dtype_of_out(const OpType& type, Call& c) {
       Meta metas[kMaxOutputs];
       type.infer(c.op, c.inputs, metas);
     }
-    check(!type.calling.creates || !dtype || *dtype == c.out[0].dtype(), type.signature->name, ": dtype ", name_of(dtype.value_or(DType())),
-          " does not match dtype of out parameter (", name_of(c.out[0].dtype()), ")");
+    if (type.calling.creates) check_dtype_of_out(type, dtype, c.out[0]);
     check(!dtype || *dtype == c.out[0].dtype(), type.signature->name, ": Expected out tensor to have dtype ", name_of(dtype.value_or(DType())),
           ", but got ", name_of(c.out[0].dtype()), " instead");
     if (!dtype) dtype = c.out[0].dtype();

@@ -122,11 +122,7 @@ Tensor Rand::compose(Inputs) const {
   fn::uniform.inplace(r, 0.0, 1.0, generator);
   return r;
 }
-Tensor Randn::compose(Inputs) const {
-  Tensor r = fn::empty(size, dtype, device);
-  fn::normal_fill.inplace(r, 0.0, 1.0, generator);
-  return r;
-}
+Tensor Randn::compose(Inputs in) const { return NormalSized{{}, 0, 1, size, generator, dtype, device}.compose(in); }
 Tensor NormalSized::compose(Inputs) const {
   Tensor r = fn::empty(size, dtype, device);
   fn::normal_fill.inplace(r, mean, std, generator);

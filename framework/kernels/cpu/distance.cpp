@@ -111,12 +111,13 @@ template <class T, class Norm>
 void strip(const Norm& norm, const T* a, int64_t rows, const T* turned, int64_t m, int64_t ld, int64_t r, T* out, int64_t row) {
   constexpr int64_t kWide = 2 * kLanes;
   for (int64_t j = 0; j < r;) {
-    const int64_t width = r - j >= kWide ? kWide : std::min(kLanes, r - j);
-    if (width == kWide && rows == kRows) block<kRows, kWide>(norm, a, turned + j, m, ld, width, out + j, row);
-    else if (rows == kRows) block<kRows, kLanes>(norm, a, turned + j, m, ld, std::min(kLanes, width), out + j, row);
+    const bool wide = rows == kRows && r - j >= kWide;
+    const int64_t width = wide ? kWide : std::min(kLanes, r - j);
+    if (wide) block<kRows, kWide>(norm, a, turned + j, m, ld, width, out + j, row);
+    else if (rows == kRows) block<kRows, kLanes>(norm, a, turned + j, m, ld, width, out + j, row);
     else
-      for (int64_t i = 0; i < rows; i++) block<1, kLanes>(norm, a + i * m, turned + j, m, ld, std::min(kLanes, width), out + i * row + j, row);
-    j += width == kWide && rows == kRows ? kWide : std::min(kLanes, width);
+      for (int64_t i = 0; i < rows; i++) block<1, kLanes>(norm, a + i * m, turned + j, m, ld, width, out + i * row + j, row);
+    j += width;
   }
 }
 

@@ -174,12 +174,11 @@ void max_pool(const MaxPool& op, Inputs in, Outputs out) {
         for (int64_t at = 0, m; at < width; at += m) {
           m = std::min(kLanes, line - at % line);
           std::fill_n(best.index, m, -1);
-          bool found = p.lanes == 1 && width <= kFew && best_of_few(p, w, src, i % rows, m, best);
-          if (!found && p.lanes == 1) {
+          if (p.lanes != 1) {
+            best_of_channels(p, w, src, i % rows, at / p.lanes, at % p.lanes, m, best);
+          } else if (width > kFew || !best_of_few(p, w, src, i % rows, m, best)) {
             std::fill_n(best.index, m, -1);
             best_of_columns(p, w, src, i % rows, at, m, best);
-          } else if (!found) {
-            best_of_channels(p, w, src, i % rows, at / p.lanes, at % p.lanes, m, best);
           }
           fill_empty_windows<T>(p, w, i % rows, at / p.lanes, p.lanes == 1, m, best);
           convert(dtype_of<A>(), best.value, 1, x.dtype(), out[0].data<T>() + i * width + at, 1, m);
