@@ -91,6 +91,28 @@ def test_running_out_of_memory_raises(fill):
     assert done.returncode == 0 and done.stdout.startswith("raised 20.0"), (done.returncode, done.stderr[-500:])
 
 
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer itself takes more address space than the limit")
+@pytest.mark.parametrize("room", [50, 80, 130])
+def test_too_little_memory_for_linear_algebra_raises(room):
+    """OpenBLAS itself ends the process where there is no room for its buffers, when it is opened and later."""
+    done = run(f"""
+        import resource
+        x = weir.eye(40, dtype=weir.float64)
+        with open("/proc/self/statm") as f:
+            held = int(f.read().split()[0]) * resource.getpagesize()
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (held + ({room} << 20), before[1]))
+        try:
+            weir.linalg.inv(x)
+        except RuntimeError as error:
+            print("raised", error)
+        resource.setrlimit(resource.RLIMIT_AS, before)
+        print(weir.linalg.inv(x).sum().item())
+    """)
+    assert done.returncode == 0, (done.returncode, done.stderr[-500:])
+    assert "not enough memory" in done.stdout and done.stdout.endswith("40.0\n"), done.stdout
+
+
 def test_a_forked_child_runs_parallel_loops_and_products():
     done = run("""
         import os

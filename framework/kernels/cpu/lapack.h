@@ -4,7 +4,11 @@
 // threads are turned off: batches and strips of large products are shared among ours, and two pools would fight for the cores.
 #pragma once
 #include <dlfcn.h>
+#include <omp.h>
+#include <sys/mman.h>
 
+#include <array>
+#include <atomic>
 #include <climits>
 #include <string>
 #include <vector>
@@ -15,13 +19,50 @@
 namespace weir {
 namespace WEIR_ISA {
 
+constexpr size_t kBlasBuffer = 32 << 20;  // bytes that OpenBLAS works in for each call in flight, and keeps
+
+/// OpenBLAS ends the process where it finds no memory: what it is about to take is asked for first, where a lack is an error still.
+inline void check_room(size_t bytes) {
+  void* here = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  check<OutOfMemory>(here != MAP_FAILED, "linear algebra: not enough memory for OpenBLAS and its buffers, ", bytes, " bytes");
+  munmap(here, bytes);
+}
+
+/// Lets each thread of ours have its buffer now: a call makes one when it finds the others in use.
+inline void make_buffers(void* library, int threads) {
+  check_room(kBlasBuffer * size_t(threads));
+  using Solve = void (*)(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
+                         const int*, double*, const int*, size_t, size_t, size_t, size_t);
+  auto solve = reinterpret_cast<Solve>(dlsym(library, "scipy_dtrsm_"));
+  check<NotImplemented>(solve, "OpenBLAS has no dtrsm");
+  starting_pool();
+#pragma omp parallel num_threads(threads)
+  {
+    constexpr int n = 64;
+    std::array<double, n * n> a, b;
+    a.fill(1), b.fill(1);
+    const int size = n;
+    const double one = 1;
+#pragma omp barrier  // all at once, since a call takes the first buffer that is free
+    solve("L", "U", "N", "U", &size, &size, &one, a.data(), &size, b.data(), &size, 1, 1, 1, 1);
+  }
+}
+
 inline void* openblas() {
   static void* const library = [] {
+    constexpr size_t kLibrary = 48 << 20, kThread = 8 << 20;  // it starts a thread per core, and has a buffer, when it is opened
+    check_room(kLibrary + kBlasBuffer + kThread * size_t(omp_get_num_procs()));
     void* l = dlopen("libscipy_openblas.so", RTLD_NOW | RTLD_LOCAL);
     check<NotImplemented>(l, "linear algebra needs the package scipy-openblas32: ", l ? "" : dlerror());
     reinterpret_cast<void (*)(int)>(dlsym(l, "scipy_openblas_set_num_threads"))(1);
     return l;
   }();
+  static std::atomic<int> buffers{0};
+  const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
+  if (buffers.load(std::memory_order_relaxed) < threads) {
+    make_buffers(library, threads);
+    buffers.store(threads, std::memory_order_relaxed);
+  }
   return library;
 }
 
