@@ -132,7 +132,8 @@ void init_graph(py::module_& m) {
       put((x->flags & (kRequiresGrad | kInference | kMarks)) | (x->base ? 1 << 20 : 0));
       put(int(x.dtype()));
       put(int(x.device().type));
-      put(x->offset * int64_t(size_of(x.dtype())) - memory[k].base);
+      put(x->offset - memory[k].base / int64_t(size_of(x.dtype())));  // the place a trace gives it
+      put(memory[k].base % int64_t(size_of(x.dtype())));
       put(x.ndim());
       for (int64_t s : x.sizes()) put(s);
       for (int64_t s : x.strides()) put(s);

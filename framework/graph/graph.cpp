@@ -27,13 +27,18 @@ std::vector<int> Graph::written() const {
   return r;
 }
 
+int64_t first_byte(const Tensor& t) {
+  const int64_t size = int64_t(size_of(t.dtype()));
+  if (!t.numel()) return std::min(t->offset, int64_t(t->storage->bytes) / size) * size;
+  return (t->offset + extent(t.sizes(), t.strides()).low) * size;
+}
+
 std::vector<Argument> memory_of(Inputs args, bool whole) {
   std::vector<Argument> r;
   for (size_t i = 0; i < args.size(); i++) {
     const Tensor& t = args[i];
-    int64_t size = int64_t(size_of(t.dtype()));
-    Extent e = extent(t.sizes(), t.strides());
-    int64_t begin = (t->offset + e.low) * size, end = t.numel() ? (t->offset + e.high + 1) * size : begin;
+    int64_t begin = first_byte(t), end = begin;
+    if (t.numel()) end = (t->offset + extent(t.sizes(), t.strides()).high + 1) * int64_t(size_of(t.dtype()));
     auto same = std::find_if(r.begin(), r.end(), [&](const Argument& a) { return args[a.first]->storage == t->storage; });
     if (same == r.end()) {
       r.push_back({int(i), begin, 0, size_t(end - begin)});

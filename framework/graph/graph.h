@@ -68,6 +68,8 @@ struct Argument {
   int64_t lead = 0;   // from there to the first element of that argument, in bytes
   size_t bytes = 0;
 };
+/// Where in its storage the first byte of a tensor lies. One of no elements may say that it begins anywhere: within the storage then.
+int64_t first_byte(const Tensor& t);
 /// The arguments' memory, each piece once: what they reach, or the `whole` of it. Offsets in a graph count from its base.
 std::vector<Argument> memory_of(Inputs args, bool whole = false);
 

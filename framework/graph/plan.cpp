@@ -169,8 +169,7 @@ void Plan::begin(Inputs args) {
     check(a.first < int(args.size()), "a plan was given ", args.size(), " arguments");
     const Storage& s = *args[a.first]->storage;
     check(!s.symbolic, "an argument of a plan has no values");
-    const Tensor& first = args[a.first];
-    const int64_t begin = (first->offset + extent(first.sizes(), first.strides()).low) * int64_t(size_of(first.dtype())) - a.lead;
+    const int64_t begin = first_byte(args[a.first]) - a.lead;
     check(a.bytes == 0 || (begin >= 0 && size_t(begin) + a.bytes <= s.bytes), "a plan of ", a.bytes, " bytes of an argument was given ", s.bytes, " of them from ", begin);
     storages_[b]->data = s.data + begin;
   }

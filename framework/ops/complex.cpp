@@ -1,6 +1,7 @@
 #include "framework/ops/complex.h"
 
 #include "framework/core/warn.h"
+#include "framework/graph/trace.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
@@ -60,6 +61,7 @@ Geometry ViewAsComplex::geometry(Inputs in) const {
         "but got a tensor of scalar type: ", name_of(x.dtype()));
   check(x.ndim() > 0 && x.sizes().back() == 2, "view_as_complex: Tensor must have a last dimension of size 2");
   check(x.strides().back() == 1, "view_as_complex: Tensor must have a last dimension with stride 1");
+  graph::check_place_is_known(x, "view_as_complex asks for the place of");
   check(x->offset % 2 == 0, "view_as_complex: Tensor must have a storage_offset divisible by 2");
   Geometry g = same(x);
   g.sizes.n--, g.strides.n--;

@@ -95,6 +95,24 @@ def test_the_place_of_an_argument_in_its_memory(memory):
     assert program.num_plans == 1
 
 
+def test_complex_numbers_that_would_begin_between_two_are_refused_as_in_eager_mode():
+    program = Program(lambda x: weir.view_as_complex(x) * 1)
+    whole = weir.arange(9.)
+    assert program(whole[2:6].view(2, 2)).tolist() == [2 + 3j, 4 + 5j]
+    with pytest.raises(RuntimeError, match="storage_offset divisible by 2"):
+        program(whole[1:5].view(2, 2))
+
+
+def test_nothing_beyond_all_memory():
+    """Bytes before an argument of no elements are not counted where it says that it begins."""
+    x = weir.ones(4, dtype=weir.float64)
+    program = Program(lambda x, y: (x.sum() + y * 2, x * 2))
+    for place in (0, 2**62, 2**60 + 1):
+        nothing = x.as_strided((0,), (1,), place)
+        total, none = program(nothing, x)
+        assert total.tolist() == [2.0] * 4 and none.shape == (0,)
+
+
 def test_another_place_makes_another_plan():
     program = Program(lambda x: x.as_strided((2,), (3,), 1) * 1)
     whole = weir.arange(12.)
