@@ -73,7 +73,7 @@ bool is(const Node& n, std::string_view name);
 template <class T> T attribute(const Node& n, std::string_view name) {
   T value{};
   for (int i = 0; i < n.type->signature->n; i++)
-    if (n.type->signature->params[i].name == name) std::memcpy(&value, n.op.data() + n.type->fields[i].offset, sizeof value);
+    if (n.type->signature->params[i].name == name) std::memcpy(static_cast<void*>(&value), n.op.data() + n.type->fields[i].offset, sizeof value);
   return value;
 }
 /// Is the node the sum of two tensors, neither scaled?

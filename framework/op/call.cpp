@@ -122,7 +122,7 @@ void resize_silently(const OpType& type, const Tensor& out, const Dims& sizes) {
 
 // Whether elements are copied over themselves, which they may be where several share memory too. Source: PyTorch's copy_, which returns early.
 bool copies_itself(const OpType& type, const Tensor& self, Inputs in) {
-  if (type.signature->name != "copy" || !in[1]) return false;
+  if (!type.inplace.copies || !in[1]) return false;
   const Tensor& x = in[1];
   return x->storage == self->storage && x->offset == self->offset && x.sizes() == self.sizes() && x.strides() == self.strides() && x.dtype() == self.dtype();
 }
@@ -235,7 +235,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
             " can't be cast to the desired output type ", name_of(out[i].dtype()));
       check(!inplace || out[i].sizes() == r[i].sizes(), op_name(type), "_: output with shape ", out[i].sizes(),
             " doesn't match the broadcast shape ", r[i].sizes());
-      const bool plain = !((out[i]->flags | r[i]->flags) & (kMarks | (mode.grad ? kRequiresGrad : 0)));  // a conjugate view holds other numbers than it shows
+      const bool plain = !((out[i]->flags | r[i]->flags) & (kMarks | (mode.grad ? uint32_t(kRequiresGrad) : 0)));  // a conjugate view holds other numbers than it shows
       if (inplace && type.inplace.may_repeat && out[i].dtype() == r[i].dtype() && plain) {
         copy_elements(out[i], r[i]);  // which a copy that is an op would refuse where elements repeat
         bump_version(out[i]);

@@ -10,7 +10,7 @@ struct Copy : Op {
   static constexpr auto doc =
       "other broadcast to input's shape and cast to its dtype. `copy_` writes it into input. Source: PyTorch.";
   static constexpr Module module = Module::method;
-  static constexpr InplaceRule inplace{.offered = true, .into_integers = false};
+  static constexpr InplaceRule inplace{.offered = true, .into_integers = false, .copies = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr Notation notation = "move";
   bool non_blocking;

@@ -88,6 +88,7 @@ struct InplaceRule {
   bool keeps_history = false;  // a tensor's history stays as if nothing had been written
   bool into_integers = true;   // recorded in a tensor of integers too, as in PyTorch
   bool may_repeat = false;     // an axis of the tensor may repeat one element, as in PyTorch
+  bool copies = false;         // what is written is the second input: the tensor itself, whose elements may then repeat too, as in PyTorch
 };
 
 /// What autograd makes of an op's results.
