@@ -124,9 +124,10 @@ Call bind_to(const OpType& type, const Json& c, const Tensors& tensors) {
   return call;
 }
 
-// "Tensor.add_" and "nn.functional.relu" are add, in place, and relu.
+// "Tensor.add_" and "nn.functional.relu" are add, in place, and relu; "linalg.inv" is linalg_inv.
 std::string op_name(const Json& c) {
-  std::string path = c["op"];
+  const std::string path = c["op"], module = "linalg.";
+  if (path.starts_with(module)) return "linalg_" + path.substr(module.size());
   return path.substr(path.rfind('.') + 1);
 }
 

@@ -74,4 +74,12 @@ Tensors make_inputs(const Json& c) {
   return made;
 }
 
+Tensor random_like(const Tensor& t) {
+  std::mt19937 engine(0);
+  const bool dense = is_non_overlapping_and_dense(t.sizes(), t.strides());
+  const Tensor made = empty(dense ? Meta(t.sizes(), t.strides(), t.dtype(), t.device()) : Meta(t.sizes(), t.dtype(), t.device()));
+  fill(made, draw_of("normal"), engine);
+  return made;
+}
+
 }  // namespace weir::gbench
