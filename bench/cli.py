@@ -19,6 +19,7 @@ from .compare import CONFIRM, SCREEN, Comparison
 from .compare import compare as compare_sides
 from .instructions import NoValgrind
 from .instructions import count as count_instructions
+from .instructions import record as instructions_record
 from .lockstep import CannotStart, Plan, Session
 from .notes import notes as release_notes
 from .process import WorkerDied
@@ -66,11 +67,7 @@ def run(group: GroupOption = "all", peer: Annotated[str, typer.Option(help="Modu
             record = session.run()
         except CannotStart as error:
             raise typer.BadParameter(str(error)) from None
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(record))
-    if store is not None:
-        save(record, store)
+    _write(record, json_file, store)
     return show(record, console)
 
 
@@ -142,11 +139,7 @@ def trust(
     for slow_down, cases in found.cases.items():
         what = f"slowed down by {slow_down:.0%}" if slow_down else "unchanged"
         print(f"{what}: {found.slower[slow_down]} of {cases} cases called slower, in {found.alarmed[slow_down]} of {found.runs[slow_down]} runs")
-    record = seal(trust_record(found, side, group, threads))
-    if json_file is not None:
-        json_file.write_text(json.dumps(record, indent=1))
-    if store is not None:
-        save(record, store)
+    _write(seal(trust_record(found, side, group, threads)), json_file, store)
     return OK
 
 
@@ -156,6 +149,8 @@ def instructions(
     b: Annotated[str, typer.Argument(help="After.")],
     module: Annotated[str, typer.Option(help="The module to import from both.")] = "weir",
     group: GroupOption = "overhead", case: CaseOption = "",
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+    store: Annotated[Optional[str], typer.Option(help="Append the record to this store (path or URL), for the report.")] = None,
 ) -> int:
     """Counts instructions per call of both sides under valgrind: free of noise, for cases that are all call path.
 
@@ -170,6 +165,7 @@ def instructions(
     except (NoValgrind, WorkerDied) as error:
         print(error, file=sys.stderr)
         return NOTHING_MEASURED
+    _write(seal(instructions_record(*found, cases, module)), json_file, store)
     return show_instructions(*found, cases, Console(width=None if sys.stdout.isatty() else WIDTH))
 
 
@@ -214,6 +210,14 @@ def _compared(a: str, b: str, module: str, cases: list, threads: int, quick: boo
             return compare_sides(*sides, cases, *_plans(threads, quick, seed), progress)
     except CannotStart as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def _write(record: dict, json_file: Path | None, store: str | None) -> None:
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(record))
+    if store is not None:
+        save(record, store)
 
 
 def _keep(found: Comparison, json_file: Path | None, store: str | None) -> None:

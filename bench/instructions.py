@@ -11,13 +11,14 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .case import case_id
+from weir_reports.records import new_run
+
+from .case import case_id, display_name
 from .inputs import write_inputs
 from .process import Missing, Refused, Worker
 from .sides import Side
 
 WARM, CALLS = 30, 100  # calls before counting, and counted
-NOTABLE = 0.01  # more than that is a change of the code
 
 
 class NoValgrind(RuntimeError):
@@ -51,6 +52,17 @@ def count(side: Side, cases: list[dict], progress=lambda text: None) -> Counts:
         finally:
             process.close()
     return found
+
+
+def record(before: Counts, after: Counts, cases: list[dict], module: str) -> dict:
+    """The record of what two sides need, unsealed."""
+    entries = []
+    for case in cases:
+        key = case_id(case)
+        entries.append({"case_id": key, "name": display_name(case), "before": before.calls.get(key), "after": after.calls.get(key),
+                        "reason": before.reasons.get(key) or after.reasons.get(key)})
+    sides = {name: counts.side.as_dict() for name, counts in (("before", before), ("after", after))}
+    return new_run("weir.instructions/v1") | {"subject": {"name": module, "version": None}, **sides, "cases": entries}
 
 
 class _Counting:

@@ -2,12 +2,13 @@
 
 from rich.console import Console
 from rich.table import Column, Table
+from weir_reports.bench_figures import NOTABLE
 from weir_reports.console import GATE_FAILED, INCONCLUSIVE, NOTHING_MEASURED, OK
 from weir_reports.site import duration, interval, percent
 
 from .case import case_id, display_name
 from .compare import Comparison
-from .instructions import NOTABLE, Counts
+from .instructions import Counts
 from .stats import case_figures, group_figures
 
 STYLE = {"faster": "green", "slower": "red", "WRONG": "bold red", "ERROR": "bold red", "MISSING": "yellow",

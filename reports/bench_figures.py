@@ -9,6 +9,7 @@ from .intervals import Interval, geometric_mean, two_level
 MIN_LAUNCHES = 3  # an interval over fewer launches says nothing about the next launch
 MIN_VALID = 0.5  # with more than half of the rounds voided, what is left is not a fair sample
 OVER = 1.05  # of a roofline: calibration kernels scatter by less
+NOTABLE = 0.01  # more instructions than that are a change of the code
 SAME = 0.03  # a whole interval within 3% of 1 is called the same speed
 
 
@@ -50,6 +51,17 @@ class GroupFigures:
     cases: list
     mean: Interval | None
     worst: CaseFigures | None
+
+
+def instruction_figures(record: dict) -> dict:
+    """Returns what a page shows of a `weir.instructions/v1` record: its cases, those that grew most first, each with its share of `more`."""
+    cases = []
+    for entry in record["cases"]:
+        both = entry["before"] and entry["after"] is not None
+        cases.append({**entry, "more": entry["after"] / entry["before"] - 1 if both else None})
+    cases.sort(key=lambda c: (c["more"] is None, -(c["more"] or 0.0), c["name"]))
+    return {"run_id": record["run_id"], "subject": record["subject"]["name"], "before": record["before"]["label"], "after": record["after"]["label"],
+            "cases": cases, "notable": NOTABLE, "grown": sum((c["more"] or 0.0) > NOTABLE for c in cases)}
 
 
 def case_figures(entry: dict, run_id: str = "") -> CaseFigures:

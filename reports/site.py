@@ -62,6 +62,7 @@ def figures(records: list[dict]) -> dict:
     return {"records": records, "conformances": conformances, "campaigns": campaigns, "references": references, "bench": groups, "workloads": workloads,
             "claims": judged, "tally": Counter(c.state for c in judged), "machines": _machines(records), "history": history.series(records),
             "mutations": _newest(kinds.get("weir.mutation/v1", [])), "trusts": _newest(kinds.get("weir.trust/v1", [])),
+            "instructions": [bench_figures.instruction_figures(r) for r in _newest(kinds.get("weir.instructions/v1", []))],
             "answers": overview.answers(conformances, campaigns, groups, workloads), "changed": overview.changes(records)}
 
 

@@ -59,6 +59,15 @@ def trust() -> dict:
                  "group": "overhead", "threads": 1, "provenance": PROVENANCE, "rates": rates})
 
 
+def instructions() -> dict:
+    """A record of instructions per call: one case that grew, one that shrank, one that a side lacks."""
+    cases = [{"case_id": digest(name), "name": f"overhead/{name}", "before": before, "after": after, "reason": reason}
+             for name, before, after, reason in (("view", 900.0, 891.0, None), ("add", 1000.0, 1050.0, None), ("item", 700.0, None, "no item"))]
+    sides = {name: {"label": label, "module": "weir", "slow_down": 0.0} for name, label in (("before", "v0.3"), ("after", "v0.4"))}
+    return seal({"schema": "weir.instructions/v1", "started": "2026-01-01T10:55:00+00:00", "subject": {"name": "weir", "version": None},
+                 "provenance": PROVENANCE, **sides, "cases": cases})
+
+
 def bench(subject: str = "weir", ratio: float = 2.0, launches: int = 6, started: str = "2026-01-01T11:00:00.000+00:00") -> dict:
     """A bench record: two timed cases at about `ratio`, one wrong, one missing."""
     rng = random.Random(7)
@@ -117,5 +126,5 @@ def dlperf_runs(weir_ms: float = 500, plan: str = "a") -> list[dict]:
 
 def everything() -> list[dict]:
     """One of each, oldest first as a store returns them."""
-    return sorted([conformance(), campaign(), mutation(), trust(), bench(), bench("torch", 1.0), *dlperf_runs()],
+    return sorted([conformance(), campaign(), mutation(), trust(), instructions(), bench(), bench("torch", 1.0), *dlperf_runs()],
                   key=lambda r: (r["started"], r["run_id"]))

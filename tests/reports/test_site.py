@@ -72,6 +72,13 @@ def test_planted_faults_and_the_trust_in_comparisons_are_published(site):
     assert "66.6%" in (site / "bench.html").read_text()
 
 
+def test_instructions_per_call_are_published_those_that_grew_first(site):
+    page = (site / "bench.html").read_text()
+    section = page[page.index('id="instructions"'):]
+    assert "v0.3" in section and "1 of 3 cases need over 1.0% more" in section and "no item" in section
+    assert section.index("+5.0%") < section.index("-1.0%") < section.index("no item")
+
+
 def test_other_frameworks_are_published_and_answer_for_nobody(tmp_path):
     numpy = {**samples.campaign(), "subject": {"name": "weir_autotest.subjects.numpy_arrays", "version": "2.4"}}
     del numpy["run_id"]
