@@ -164,7 +164,8 @@ def test_a_file_packs_its_weights(tmp_path):
     graph = Forward(model, False)
     graph.save(tmp_path / "p.weir", x)
     loaded = nn.graph.load(tmp_path / "p.weir")
-    assert weir.equal(loaded(x), model(x))
+    # The second picture lies channels last, which oneDNN sums in another order on CPUs without AVX-512.
+    assert weir.allclose(loaded(x), model(x), rtol=1e-6, atol=1e-6)
     names = [loaded.graph.node(i)["op"] for i in range(len(loaded.graph))]
     assert names.count("convolution_packed") == 2
 
