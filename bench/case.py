@@ -29,7 +29,7 @@ def case(group: str, op: str, variant: str, inputs: list, args: list | None = No
     """Returns a case for one thread.
 
     `op` is a dotted name under the framework module. `args` refer to inputs as {"input": i}, {"inputs": [i, j]}
-    (a list of them, half open), {"slice": [start, stop, step]} and {"dtype": name}; without `args`, all inputs are
+    (a list of them, half open), {"slice": [start, stop, step]}, {"float": "inf"} and {"dtype": name}; without `args`, all inputs are
     passed in order. `out` is the number of elements written, by default as many as the first input has.
     `bytes` counts each input once and the output once, unless `traffic` gives it; `reads` says that nearly all of it
     is read, where the bound is a faster one than a copy's. `mode`: fwd; bwd (the gradient

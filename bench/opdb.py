@@ -63,43 +63,64 @@ def make() -> tuple[list[dict], dict]:
     for number, op in enumerate(op_db, 1):
         print(f"\r{number} of {len(op_db)} entries", end="", file=sys.stderr, flush=True)
         label = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
-        cases = _in_a_child(lambda op=op, label=label: _cases_of(torch, op, label))
-        if isinstance(cases, str):
-            left_out[label] = cases
-        else:
-            found += cases
+        cases, reason = _in_a_child(lambda op=op: _cases_of(torch, op))
+        found += cases
+        if not cases:
+            left_out[label] = reason
     return found, left_out
 
 
 def _in_a_child(work):
-    """What `work` returns, or in words why it returned nothing: a sample may hang, die or take all memory."""
+    """What `work` yields until it ends, and in words why it yielded no more: a sample may hang, die or take all memory."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
 
     def run():
         try:
-            sender.send(work())
+            for item in work():
+                sender.send(item)
         except Exception as error:  # whatever the database does is a reason to go on without the op
             sender.send(f"{type(error).__name__}: {error}"[:200])
 
     child = context.Process(target=run)
     child.start()
     sender.close()
+    found, reason, end = [], "ended its process", time.monotonic() + PATIENCE_S
     try:
-        return receiver.recv() if receiver.poll(PATIENCE_S) else f"took more than {PATIENCE_S} s"
+        while receiver.poll(max(0.0, end - time.monotonic())):
+            item = receiver.recv()
+            if isinstance(item, str):
+                return found, item
+            found.append(item)
+        reason = f"took more than {PATIENCE_S} s"
     except EOFError:
-        return "ended its process"
+        pass
     finally:
         child.kill()
         child.join()
+    return found, reason
 
 
-def _cases_of(torch, op, label: str) -> list[dict]:
-    path = _path(torch, op)
+def _cases_of(torch, op):
+    """Yields the cases of an op, by the first of its public names that takes the samples as they come: the database itself calls
+    `polygamma(n, x)` by way of a function that turns the two around, and so does `Tensor.polygamma`."""
     dtype = next((t for t in (torch.float32, torch.int64) if t in op.supported_dtypes("cpu")), None)
     if dtype is None:
         raise NotData("takes neither float32 nor int64")
-    made: dict[tuple, dict] = {}
+    paths = _paths(torch, op)
+    if not paths:
+        raise NotData("has no public name")
+    for path in paths:
+        found = False
+        for found in _cases_by(torch, op, path, dtype):
+            yield found
+        if found:
+            return
+    raise NotData("no sample is data that PyTorch takes")
+
+
+def _cases_by(torch, op, path: str, dtype):
+    made = set()
     samples = op.sample_inputs("cpu", dtype)
     for _, sample in zip(range(SAMPLES), samples):
         try:
@@ -115,21 +136,21 @@ def _cases_of(torch, op, label: str) -> list[dict]:
                     continue
                 call = scaled.case(path, f"{op.variant_test_name} {size}{' backward' * (mode == 'bwd')}".strip(), mode)
                 if check := _checked(torch, call):
-                    made[size, mode] = {**call, "check": check}
-    if not made:
-        raise NotData("no sample is data that PyTorch takes")
-    return list(made.values())
+                    made.add((size, mode))
+                    yield {**call, "check": check}
 
 
-def _path(torch, op) -> str:
-    """Where users find the op."""
-    for path in (op.name, f"Tensor.{op.name}"):
+def _paths(torch, op) -> list[str]:
+    """Where users may find the op: a function, a method, one that writes into its tensor, an attribute."""
+    short = op.name.rsplit(".", 1)[-1]
+    paths = []
+    for path in (op.name, f"Tensor.{short}", f"Tensor.{short}_", f"Tensor.{short}.__get__"):
         found = torch
         for part in path.split("."):
             found = getattr(found, part, None)
-        if callable(found):
-            return path
-    raise NotData("has no public name")
+        if callable(found) and not (path.endswith("__get__") and callable(getattr(torch.Tensor, short))):
+            paths.append(path)
+    return paths
 
 
 class _Template:
@@ -148,7 +169,9 @@ class _Template:
             return [self._data(v) for v in value]
         if isinstance(value, self._torch.dtype):
             return {"dtype": str(value).split(".")[-1]}
-        if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
+        if isinstance(value, float) and not math.isfinite(value):
+            return {"float": str(value)}  # JSON has none
+        if value is None or isinstance(value, (bool, int, str, float)):
             return value
         raise NotData(type(value).__name__)
 

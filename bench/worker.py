@@ -124,6 +124,8 @@ class FrameworkWorker:
                 return self.tensors[index]
             case {"inputs": [start, stop]}:
                 return self.tensors[start:stop]
+            case {"float": text}:
+                return float(text)
             case {"slice": bounds}:
                 return slice(*bounds)
             case {"dtype": name}:

@@ -1,5 +1,7 @@
 """Cases derived from PyTorch's op database: scaled consistently, and only what PyTorch takes."""
 
+import time
+
 import pytest
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
@@ -12,7 +14,7 @@ OPS = {op.name: op for op in op_db if not op.variant_test_name}
 
 @pytest.fixture(scope="module", params=["add", "nn.functional.linear", "cumsum", "gather", "bitwise_and"])
 def made(request):
-    return request.param, opdb._cases_of(torch, OPS[request.param], request.param)
+    return request.param, list(opdb._cases_of(torch, OPS[request.param]))
 
 
 def test_an_op_is_timed_in_three_sizes_both_ways(made):
@@ -29,7 +31,7 @@ def test_extents_that_belong_together_grow_together(made):
 
 
 def test_answers_that_pytorch_does_not_repeat_are_compared_by_shape():
-    checks = {name: {c["check"] for c in opdb._cases_of(torch, OPS[name], name) if c["mode"] == "fwd"} for name in ("add", "cumsum", "bernoulli")}
+    checks = {name: {c["check"] for c in opdb._cases_of(torch, OPS[name]) if c["mode"] == "fwd"} for name in ("add", "cumsum", "bernoulli")}
     assert checks == {"add": {"values"}, "cumsum": {"values"}, "bernoulli": {"shape"}}
 
 
@@ -40,7 +42,7 @@ def test_the_cases_run(made):
 
 def test_the_group_is_read_from_what_was_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = opdb._cases_of(torch, OPS["exp"], "exp")
+    made = list(opdb._cases_of(torch, OPS["exp"]))
 
     def write(command, check):
         import json
@@ -48,6 +50,25 @@ def test_the_group_is_read_from_what_was_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(opdb.subprocess, "run", write)
     assert {c["op"] for c in select("opdb")} == {"exp"}
     assert select("opdb", "cache") and not select("all", "opdb/exp")
+
+
+@pytest.mark.parametrize("name, path", [("polygamma", "Tensor.polygamma"), ("where", "Tensor.where"), ("cauchy", "Tensor.cauchy_"), ("mT", "Tensor.mT.__get__")])
+def test_an_op_is_found_where_it_takes_the_samples_as_they_come(name, path):
+    op = next(op for op in op_db if op.name == name)
+    assert {c["op"] for c in opdb._cases_of(torch, op)} == {path}
+
+
+def test_what_was_found_before_a_call_hangs_is_kept(monkeypatch):
+    def work():
+        yield {"op": "add"}
+        time.sleep(60)
+    monkeypatch.setattr(opdb, "PATIENCE_S", 0.2)
+    assert opdb._in_a_child(work) == ([{"op": "add"}], "took more than 0.2 s")
+
+
+def test_numbers_that_json_has_not_are_data():
+    template = opdb._Template(torch, (torch.ones(2), float("inf")), {})
+    assert template.args[1] == {"float": "inf"}
 
 
 def test_what_cannot_be_data_is_left_out():
