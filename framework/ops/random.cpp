@@ -137,20 +137,24 @@ void NormalAround::take_out(Inputs in, const Tensor& out) {
   }
 }
 Tensor NormalAround::compose(Inputs in) const {
-  const Tensor &mean = in[0], std = in[1] ? in[1] : wrapped_number(Scalar(1.0));
+  auto plain = [](const Tensor& x) { return is_differentiated(x) ? detach(x) : x; };
+  const Tensor mean = plain(in[0]), std = in[1] ? plain(in[1]) : wrapped_number(Scalar(1.0));
   const bool one_mean = mean.has_flag(kWrappedNumber), one_std = std.has_flag(kWrappedNumber);
   check(!is_complex(std.dtype()), "normal expects standard deviation to be non-complex");
   if (one_std) check(item(std).to_double() >= 0, "normal expects std >= 0.0, but found std ", item(std).to_double());
-  else fn::check_not_negative(detach(std), Str("normal: std"), Str("RuntimeError"));
+  else fn::check_not_negative(std, Str("normal: std"), Str("RuntimeError"));
   const DType dtype = into ? into->dtype : one_mean ? std.dtype() : mean.dtype();
   Dims shape = broadcast("normal", mean.sizes(), std.sizes());
   if (into && one_std) shape = broadcast("normal", shape, into->sizes);
   Tensor r = fn::empty(shape, dtype, one_mean ? std.device() : mean.device());
   fn::normal_fill.inplace(r, 0.0, 1.0, generator);
   if (one_mean && !is_inexact(std.dtype())) return r;
-  if (!is_inexact(dtype) || is_differentiated(mean) || is_differentiated(std)) return cast_to(r * std + mean, dtype);
+  if (!is_inexact(dtype)) return cast_to(r * std + mean, dtype);
   fn::mul.inplace(r, std);  // in place, so row by row
   fn::add.inplace(r, mean);
+  // The result has a history, and gradients of zero: what is drawn is no function of its mean. Source: PyTorch's derivatives.yaml.
+  for (const Tensor& x : in)
+    if (x && is_differentiated(x)) r = fn::where(full_of(Meta(Dims{}, DType::boolean), Scalar(true)), r, cast_to(x, dtype));
   return r;
 }
 Tensor RandInt::compose(Inputs in) const {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 import weir
-from twins import to_numpy
+from twins import assert_same, to_numpy
 
 DTYPES = ["float32", "float64", "bfloat16", "float16"]
 
@@ -103,6 +103,17 @@ def test_truncated_normal_far_from_its_mean_ends(mean, std, a, b, expected):
 def test_truncated_normal_between_two_numbers_of_the_dtype_ends():
     x = weir.nn.init.trunc_normal_(weir.empty(4, dtype=weir.bfloat16), 1001.0, 0.001, 1000.9997, 1001.0003)
     assert x.tolist() == [1000.0] * 4
+
+
+@pytest.mark.parametrize("mean, std", [("tensor", "tensor"), ("tensor", "number"), ("number", "tensor")])
+def test_normal_numbers_have_a_history_and_gradients_of_zero(mean, std):
+    """As in PyTorch: what is drawn is no function of its mean."""
+    x = torch.tensor([[1.0, 0.5, float("inf")]], requires_grad=True), torch.tensor([[2.0], [3.0]], requires_grad=True)
+
+    def call(t, a, b):
+        return t.normal(a if mean == "tensor" else 2.0, b if std == "tensor" else 2.0) * 3
+    torch.manual_seed(0), weir.manual_seed(0)
+    assert_same(call, *x, order=1)
 
 
 def test_refusals():

@@ -57,3 +57,8 @@ def test_renorm_writes_in_place(norm):
 def test_one_hot(classes):
     for x in (I, I.view(2, 3), I[:0], I[0], torch.tensor([-1]), I.int()):
         assert_same(lambda t, x: t.nn.functional.one_hot(x, classes), x)
+
+
+def test_the_old_order_of_arguments_is_taken_with_a_warning():
+    with pytest.warns(UserWarning, match="Argument order of nn.functional.embedding_bag was changed"):
+        assert_same(lambda t, w, i, p: t.nn.functional.embedding_bag(w, i.view(2, 3), mode="sum", per_sample_weights=p.view(2, 3)), W.detach(), I, P)

@@ -1,5 +1,7 @@
 """Linear maps and table look-ups."""
 
+import warnings
+
 import weir
 from weir._ops import op
 
@@ -35,6 +37,10 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, mode="mean",
                   sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None):
     """Sum, mean or max of embedding rows per bag. A 2-d input is one bag a row; a 1-d one is cut at `offsets`."""
+    if weight.dtype == weir.int64 and input.is_floating_point():  # as the two were called once
+        warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` is deprecated, "
+                      "and should now be `embedding_bag(input, weight, ...)`.", stacklevel=2)
+        weight, input = input, weight
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
