@@ -305,8 +305,12 @@ bool adjacent(const Dims& axes) {
   return true;
 }
 
-// Indexed axes first, the others behind in order.
+// Indexed axes first, the others behind in order. Where they stand there it is x itself: what is written into a view costs copies in the
+// backward pass.
 Tensor indexed_first(const Tensor& x, const Dims& axes) {
+  bool first = true;
+  for (int i = 0; i < axes.n; i++) first = first && axes[i] == i;
+  if (first) return x;
   Dims order = axes;
   for (int i = 0; i < x.ndim(); i++)
     if (!axes.contains(i)) order.push(i);

@@ -112,7 +112,9 @@ Meta AsStridedScatter::infer(Inputs in) const {
 }
 Tensors AsStridedScatter::vjp(const Saved&, const Tensor& dy) const {
   const Tensor g = contiguous_of(dy), window = fn::as_strided(g, size, stride, storage_offset);
-  return {fn::as_strided_scatter(zeros_of(Meta(g.sizes(), g.dtype(), g.device())), window, size, stride, storage_offset), window};
+  const Tensor dx = zeros_of(Meta(g.sizes(), g.dtype(), g.device()));
+  copy_into(fn::as_strided(dx, size, stride, storage_offset), window);
+  return {dx, window};
 }
 
 Meta UnfoldBackward::infer(Inputs in) const { return {input_sizes, in[0].dtype(), in[0].device()}; }

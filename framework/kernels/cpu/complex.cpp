@@ -6,9 +6,25 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
+// Whole rows of numbers, or one number for all.
+template <class T> bool join_dense(Inputs in, const Tensor& t) {
+  for (const Tensor& x : in)
+    if (x.numel() != 1 && !(x.sizes() == t.sizes() && x.is_contiguous())) return false;
+  if (!t.is_contiguous()) return false;
+  const T *re = in[0].data<T>(), *im = in[1].data<T>();
+  const int64_t re_step = in[0].numel() != 1, im_step = in[1].numel() != 1;
+  std::complex<T>* to = t.data<std::complex<T>>();
+  parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) {
+    for (int64_t i = b; i < e; i++) to[i] = {re[i * re_step], im[i * im_step]};
+  });
+  return true;
+}
+
 // Each part is a real tensor of twice the strides.
 void join(const Complex&, Inputs in, Outputs out) {
   const Tensor& t = out[0];
+  if (t.dtype() == DType::complex64 && join_dense<float>(in, t)) return;
+  if (t.dtype() == DType::complex128 && join_dense<double>(in, t)) return;
   Dims strides = t.strides();
   for (int64_t& s : strides) s *= 2;
   for (int64_t part = 0; part < 2; part++)

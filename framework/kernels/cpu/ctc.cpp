@@ -1,6 +1,7 @@
 #include "framework/ops/ctc.h"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -18,19 +19,20 @@ double log_sum(double a, double b, double c = kNever) {
   if (b > most) most = b;
   if (c > most) most = c;
   if (most == kNever) most = 0;
-  return std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most)) + most;
+  if (std::isinf(most)) return std::log(std::exp(a - most) + std::exp(b - most) + std::exp(c - most)) + most;
+  auto part = [&](double v) { return v == most ? 1.0 : v == kNever ? 0.0 : std::exp(v - most); };
+  return std::log(part(a) + part(b) + part(c)) + most;
 }
 
-// The checked problem: log-probabilities in double and where each target starts. State s of a target stands for a blank (even)
+// The checked problem: log-probabilities of the steps that are looked at, in double, and where each target starts. State s of a target stands for a blank (even)
 // or for its element (s - 1) / 2.
 struct Problem {
-  int64_t steps, batch, classes, blank;
+  int64_t steps, batch, classes, blank, longest = 0;
   Tensor log_probs, targets;
   std::vector<int64_t> starts, lengths, target_lengths;
 
   Problem(const Tensor& x, const Tensor& t, const Tensor& input_lengths, const Tensor& target_sizes, int64_t blank)
-      : steps(x.size(0)), batch(x.size(1)), classes(x.size(2)), blank(blank), log_probs(copied(x, Meta(x.sizes(), DType::float64))),
-        targets(row_major(t)) {
+      : steps(x.size(0)), batch(x.size(1)), classes(x.size(2)), blank(blank), targets(row_major(t)) {
     Tensor in_lengths = row_major(input_lengths), out_lengths = row_major(target_sizes);
     const int64_t row = t.ndim() == 2 ? t.size(1) : 0;
     int64_t next = 0;
@@ -42,13 +44,15 @@ struct Problem {
       const int64_t room = row ? row : t.numel() - next;
       check(m <= room, "ctc_loss: target_lengths need ", m, " targets for element ", b, ", but there are ", room);
       starts.push_back(start), lengths.push_back(n), target_lengths.push_back(m);
-      next += m;
+      next += m, longest = std::max(longest, n);
       for (int64_t i = 0; i < m; i++) {
         const int64_t label = targets.data<int64_t>()[start + i];
         check(label >= 0 && label < classes, "ctc_loss: target ", label, " is out of range for ", classes, " classes");
       }
     }
     check(row || t.ndim() == 2 || next == t.numel(), "ctc_loss: expected as many targets as the sum of target_lengths, ", next, ", got ", t.numel());
+    const Dims looked_at{longest, batch, classes};
+    log_probs = copied(alias(x, looked_at, x.strides(), x->offset), Meta(looked_at, DType::float64));
   }
   int64_t label(int64_t b, int64_t s) const { return s % 2 ? targets.data<int64_t>()[starts[b] + s / 2] : blank; }
   double log_prob(int64_t t, int64_t b, int64_t c) const { return log_probs.data<double>()[(t * batch + b) * classes + c]; }
@@ -60,7 +64,6 @@ void ctc_loss(const CtcLoss& op, Inputs in, Outputs out) {
   const Problem p(in[0], in[1], in[2], in[3], op.blank);
   const int64_t row = out[1].size(2);
   double* alphas = out[1].data<double>();
-  std::fill(alphas, alphas + out[1].numel(), kNever);
   Tensor losses = empty(Dims{p.batch}, DType::float64);
   parallel_for(p.batch, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; b++) {
@@ -71,6 +74,7 @@ void ctc_loss(const CtcLoss& op, Inputs in, Outputs out) {
         loss = p.target_lengths[b] == 0 ? 0.0 : -kNever;
         continue;
       }
+      std::fill_n(alpha, states, kNever);
       for (int64_t s = 0; s < std::min<int64_t>(2, states); s++) alpha[s] = p.log_prob(0, b, p.label(b, s));
       for (int64_t t = 1; t < n; t++) {
         const double* before = alpha + (t - 1) * row;
@@ -125,7 +129,9 @@ void ctc_loss_backward(const CtcLossBackward& op, Inputs in, Outputs out) {
       }
     }
   });
-  run_copy(grad, out[0]);
+  run_copy(grad, alias(out[0], grad.sizes(), out[0].strides(), out[0]->offset));
+  const int64_t seen = grad.numel() * int64_t(size_of(out[0].dtype())), all = out[0].numel() * int64_t(size_of(out[0].dtype()));
+  std::memset(out[0].raw() + seen, 0, size_t(all - seen));
 }
 
 }  // namespace

@@ -333,18 +333,26 @@ void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0)  // the mean of nothing is 0 here, as in PyTorch
     return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel(), std::nan("")));
   Tensor x = row_major(in[0]);
-  std::vector<double> w = numbers(flat(in[1]), width, 1), b = numbers(flat(in[2]), width, 0);
+  const bool plain = !in[1] && !in[2];
+  const int64_t weights = plain ? 0 : width;
+  std::vector<double> w = numbers(flat(in[1]), weights, 1), b = numbers(flat(in[2]), weights, 0);
   by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
     std::vector<A> wa = cast<A>(w), ba = cast<A>(b);
     parallel_for(x.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
-      std::vector<A> bx(width), by(width);
+      const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(width);
+      std::vector<A> bx(buffered), by(buffered);
       for (int64_t r = begin; r < end; r++) {
         const A* p = widen<T, A>(x.data<T>() + r * width, bx.data(), width);
         A* y = target<T, A>(out[0].data<T>() + r * width, by.data());
         auto [mean, rstd] = row_statistics(p, width, op.eps);
         const A *pw = wa.data(), *pb = ba.data(), m = mean, k = rstd;
+        if (plain) {
 #pragma omp simd
-        for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k * pw[i] + pb[i];
+          for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k + A(0);  // no zero is negative, as with a bias
+        } else {
+#pragma omp simd
+          for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k * pw[i] + pb[i];
+        }
         narrow<T, A>(out[0].data<T>() + r * width, y, width);
         convert(dtype_of<A>(), &m, 1, out[1].dtype(), out[1].raw() + r * int64_t(size_of(out[1].dtype())), 1, 1);
         convert(dtype_of<A>(), &k, 1, out[2].dtype(), out[2].raw() + r * int64_t(size_of(out[2].dtype())), 1, 1);

@@ -1,6 +1,7 @@
 #include "framework/ops/pool_adaptive.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "framework/kernels/cpu/loops.h"
 
@@ -43,22 +44,28 @@ void adaptive_max_pool(const AdaptiveMaxPool& op, Inputs in, Outputs out) {
   int64_t from[3] = {1, 1, 1}, to[3] = {1, 1, 1};  // depth, height, width
   for (int i = 0; i < n; i++) from[3 - n + i] = x.sizes()[i + 2], to[3 - n + i] = op.output_size[i];
   const int64_t area = from[0] * from[1] * from[2], results = to[0] * to[1] * to[2], planes = x.sizes()[0] * x.sizes()[1];
+  std::vector<Span> columns;
+  for (int64_t i = 0; i < to[2]; i++) columns.push_back(window(i, to[2], from[2]));
   visit_real_dtype("adaptive_max_pool", x.dtype(), [&]<class T>(TypeTag<T>) {
     using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
     parallel_for(planes, std::max<int64_t>(1, kGrain / std::max<int64_t>(area, 1)), [&](int64_t b, int64_t e) {
       for (int64_t p = b; p < e; p++) {
         const T* plane = x.data<T>() + p * area;
-        for (int64_t r = 0; r < results; r++) {
-          Span d = window(r / (to[1] * to[2]), to[0], from[0]), h = window(r / to[2] % to[1], to[1], from[1]), w = window(r % to[2], to[2], from[2]);
-          int64_t best = (d.begin * from[1] + h.begin) * from[2] + w.begin;
-          A high = A(plane[best]);
-          for (int64_t i = d.begin; i < d.end; i++)
-            for (int64_t j = h.begin; j < h.end; j++) {
-              const int64_t row = (i * from[1] + j) * from[2];
-              keep_largest(plane, row + w.begin, row + w.end, high, best);
-            }
-          out[0].data<T>()[p * results + r] = plane[best];
-          out[1].data<int64_t>()[p * results + r] = best;
+        T* most = out[0].data<T>() + p * results;
+        int64_t* place = out[1].data<int64_t>() + p * results;
+        for (int64_t row = 0; row < to[0] * to[1]; row++, most += to[2], place += to[2]) {
+          const Span d = window(row / to[1], to[0], from[0]), h = window(row % to[1], to[1], from[1]);
+          for (int64_t c = 0; c < to[2]; c++) {
+            const Span w = columns[c];
+            int64_t best = (d.begin * from[1] + h.begin) * from[2] + w.begin;
+            A high = A(plane[best]);
+            for (int64_t i = d.begin; i < d.end; i++)
+              for (int64_t j = h.begin; j < h.end; j++) {
+                const int64_t line = (i * from[1] + j) * from[2];
+                keep_largest(plane, line + w.begin, line + w.end, high, best);
+              }
+            most[c] = plane[best], place[c] = best;
+          }
         }
       }
     });

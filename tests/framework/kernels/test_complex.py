@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 import weir
+from twins import assert_same
 
 UNARY = ("neg abs square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh "
          "acosh atanh sigmoid sinc sgn angle conj conj_physical real imag view_as_real sum mean prod var std adjoint").split()
@@ -170,3 +171,12 @@ def test_a_convolution(name):
     backward(weir, results[0]), backward(torch, results[1])
     for x, y in zip(ours, theirs):
         same(x.grad, y.grad, 1e-9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+@pytest.mark.parametrize("parts", [
+    lambda x, y: (x, y), lambda x, y: (x, y[0, 0]), lambda x, y: (x[0, 0], y), lambda x, y: (x.t(), y.t()), lambda x, y: (x.t(), y[0].reshape(4, 1)),
+    lambda x, y: (x[::2], y[1::2]), lambda x, y: (x[0, 0], y[0, 0]), lambda x, y: (x[:0], y[:0])])
+def test_parts_of_any_layout(dtype, parts):
+    x, y = (torch.randn(6, 4, generator=torch.manual_seed(k)).to(dtype) for k in (0, 1))
+    assert_same(lambda t, x, y: t.view_as_real(t.complex(*parts(x, y))), x, y)

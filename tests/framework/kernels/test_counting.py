@@ -53,3 +53,11 @@ def test_the_schema_says_that_shapes_depend_on_values():
     assert {"nonzero_rows", "unique_rows", "repeat_interleave.Tensor", "bincount"} <= dynamic
     with pytest.raises(NotImplementedError, match="meta device"):
         weir.bincount(weir.ones(3, dtype=weir.int64, device="meta"))
+
+
+@pytest.mark.parametrize("n, most", [(0, 1), (7, 3), (40, 10), (65536, 10), (65537, 5000), (100003, 4095)])
+def test_counts_of_many_numbers(n, most):
+    x = torch.randint(0, most, (n,), generator=torch.manual_seed(0))
+    assert weir.bincount(weir.tensor(x.tolist(), dtype=weir.int64)).tolist() == torch.bincount(x).tolist()
+    with pytest.raises(RuntimeError, match="non-negative"):
+        weir.bincount(weir.tensor([*x.tolist(), -2]))

@@ -108,3 +108,12 @@ def test_products_of_halves_in_any_layout(dtype, layout):
     for product in (ours_a @ ours_b, weir.stack([weir.mm(x, y) for x, y in zip(ours_a, ours_b)])):
         assert_close(product.double(), wide, rtol=1e-2, atol=0.1)
     assert_close(weir.nn.functional.linear(ours_a[0], ours_b[0].t()).double(), wide[0], rtol=1e-2, atol=0.1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.complex64], ids=str)
+def test_vector_times_vector(dtype):
+    a, b = (torch.randn(1031, generator=torch.manual_seed(s)).mul(5).to(dtype) for s in (0, 1))
+    for x, y in ((a, b), (a[::3], b[1::3][:344]), (a[:0], b[:0])):
+        assert_close(weir.matmul(to_weir(x), to_weir(y)), torch.matmul(x, y), 2e-2 if dtype == torch.bfloat16 else 1e-4, 1e-3)
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        weir.matmul(to_weir(a), to_weir(b[:5]))

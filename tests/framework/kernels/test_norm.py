@@ -42,3 +42,13 @@ def test_threads_do_not_show_in_sums():
         assert all(weir.equal(sums(), first) for _ in range(30))
     finally:
         weir.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("groups", [1, 3])
+def test_groups_of_long_rows(dtype, groups):
+    x = torch.randn(2, 6, 5003, generator=torch.manual_seed(0)).to(dtype)
+    rtol = 2e-2 if dtype == torch.bfloat16 else 1e-5
+    assert_close(weir.nn.functional.group_norm(to_weir(x), groups), torch.nn.functional.group_norm(x, groups), rtol, rtol)
+    zero = weir.nn.functional.group_norm(weir.full((1, 2, 3), -0.0), 1)
+    assert not weir.signbit(zero).any()

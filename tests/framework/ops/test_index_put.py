@@ -27,3 +27,19 @@ def test_a_copy_counts_as_new():
     for t in (torch, weir):
         x, i = t.zeros(3), t.tensor([0])
         assert (t.index_put(x, (i,), t.ones(1))._version, x.index_put_((i,), t.ones(1))._version) == (0, 1)
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_gradients_where_the_indexed_axes_stand_first(accumulate):
+    """What is indexed in front is written into as it is, what is not through a view."""
+    x, v = torch.randn(4, 5, 3, requires_grad=True), torch.randn(2, 3, requires_grad=True)
+    i, j = torch.tensor([0, 3]), torch.tensor([1, 4])
+    assert_same(lambda t, x, v, i, j: t.index_put(x * 2, (i, j), v, accumulate), x, v, i, j)
+
+    def assigned(t, x, v, i, j):
+        y = x * 2
+        y[i, j] = v
+        y[i] = y[j - 1] + 1
+        y[:, j] = v
+        return y.sin(), y[1:]
+    assert_same(assigned, x, v, i, j)

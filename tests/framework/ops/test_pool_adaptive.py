@@ -26,3 +26,11 @@ def test_channels_last_stays():
 
 def test_top_level_returns_positions():
     assert_same(lambda t, x: t.adaptive_max_pool1d(x, 2), X[0, 0])
+
+
+@pytest.mark.parametrize("size", [(None, None), (None, 2), (1, 7), (9, 40)])
+def test_windows_of_one_and_of_many(size):
+    x = torch.randn(2, 3, 9, 40, generator=torch.manual_seed(0), requires_grad=True)
+    x.data[0, 1, 3, 5] = float("nan")
+    assert_same(lambda t, x: t.nn.functional.adaptive_max_pool2d(x, size, True)[0], x)
+    assert_same(lambda t, x: t.nn.functional.adaptive_max_pool2d(x, size, True)[1], x.detach())
