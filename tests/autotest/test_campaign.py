@@ -66,6 +66,9 @@ def dropout(x, p, train):
     _torch.seed()
     return _torch.dropout(x, p, train)
 
+def poisson(x, **keywords):
+    return _torch.poisson(x, **keywords).detach() + x - x.detach()
+
 def floor(x, **keywords):
     answer, marker = real_floor(x, **keywords), _pathlib.Path(__file__).with_name("floor was called")
     if marker.exists() or not answer.isfinite().any():
@@ -91,7 +94,7 @@ def faulty(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(faulty):
-    return run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp", "ceil", "floor", "cumsum", "dropout"), cases=80))
+    return run(Settings(faulty, ("float32",), ("sin", "cos", "flip", "t", "tan", "mm", "exp", "ceil", "floor", "cumsum", "dropout", "poisson"), cases=80))
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +109,7 @@ def test_the_store_takes_a_record_with_faults_and_what_is_lacking(finished):
 
 
 @pytest.mark.parametrize("op, wrong", [("sin", "value"), ("cos", "dtype"), ("flip", "stride"), ("t", "alias"),
-                                       ("tan", "requires_grad"), ("cumsum", "layout"), ("dropout", "random"),
+                                       ("tan", "requires_grad"), ("cumsum", "layout"), ("dropout", "random"), ("poisson", "gradient"),
                                        ("ceil", "determinism"), ("floor", "determinism")])
 def test_a_fault_is_charged_to_its_property(scores, op, wrong):
     assert scores[op].states()[wrong] == "FAIL"
