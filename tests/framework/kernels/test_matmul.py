@@ -117,3 +117,8 @@ def test_vector_times_vector(dtype):
         assert_close(weir.matmul(to_weir(x), to_weir(y)), torch.matmul(x, y), 2e-2 if dtype == torch.bfloat16 else 1e-4, 1e-3)
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         weir.matmul(to_weir(a), to_weir(b[:5]))
+
+
+def test_vector_times_vector_is_a_product_to_autocast():
+    with weir.autocast("cpu", dtype=weir.bfloat16), torch.autocast("cpu", dtype=torch.bfloat16):
+        assert str(weir.matmul(weir.ones(3), weir.ones(3)).dtype) == str(torch.matmul(torch.ones(3), torch.ones(3)).dtype)
