@@ -16,7 +16,7 @@ constexpr size_t kWorthwhile = 64 << 10;  // bytes
 
 // A pass over memory or little more, and the same bits each time.
 bool is_cheap(const Node& n) {
-  return n.type == &op_type<Fused>() || elementwise(*n.type) || is(n, "layer_norm_forward") || is(n, "batch_norm_forward") ||
+  return n.type == &op_type<Fused>() || elementwise(*n.type) || is(n, "layer_norm_forward") || is(n, "group_norm_forward") || is(n, "batch_norm_forward") ||
          is(n, "batch_norm_relu") || is(n, "batch_norm_apply") || is(n, "clone") || is(n, "to_dtype");
 }
 

@@ -1,5 +1,6 @@
 #include "framework/ops/norm.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -217,27 +218,71 @@ void check_statistics(const Tensor& mean, const Tensor& var) {
           t == mean ? "running_mean" : "running_var", "'. This input cannot have requires_grad True.");
 }
 
-Tensor GroupNorm::compose(Inputs in) const {
-  const Tensor& x = in[0];
+static void check_groups(const Tensor& x, Inputs parameters, int64_t groups) {
   check(x.ndim(), "group_norm: Expected at least 2 dimensions for input tensor but received 0");
   check<NotImplemented>(is_floating(x.dtype()), "group_norm: not implemented for '", name_of(x.dtype()), "'");
-  int64_t c = x.size(1);
-  check(num_groups > 0, "group_norm: Expected num groups to be greater than 0, got ", num_groups);
-  check(c % num_groups == 0, "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ", x.sizes(),
-        " and num_groups=", num_groups);
-  check_parameters("group_norm", x, in.subspan(1, 2));
-  for (int i : {1, 2})
-    check(!in[i] || (in[i].ndim() == 1 && in[i].numel() == c), "group_norm: Expected ", i == 1 ? "weight" : "bias",
-          " to be a vector of size equal to the number of channels in input, but got it of shape ", in[i] ? in[i].sizes() : Dims(), " and input of shape ", x.sizes());
-  Tensor y;
-  if (x.numel() == 0) {
-    y = x * 1.0;
-  } else {
-    int64_t rest = x.numel() / (x.sizes()[0] * num_groups);
-    Tensor flat[3] = {reshape(x, Dims{x.sizes()[0], num_groups, rest}), Tensor(), Tensor()};
-    y = reshape(fn::layer_norm_forward.over(flat, Dims{rest}, eps)[0], x.sizes());
+  const int64_t c = x.size(1);
+  check(groups > 0, "group_norm: Expected num groups to be greater than 0, got ", groups);
+  check(c % groups == 0, "group_norm: Expected number of channels in input to be divisible by num_groups, but got input of shape ", x.sizes(),
+        " and num_groups=", groups);
+  check_parameters("group_norm", x, parameters);
+  for (int i = 0; i < 2; i++)
+    check(!parameters[i] || (parameters[i].ndim() == 1 && parameters[i].numel() == c), "group_norm: Expected ", i ? "bias" : "weight",
+          " to be a vector of size equal to the number of channels in input, but got it of shape ", parameters[i] ? parameters[i].sizes() : Dims(),
+          " and input of shape ", x.sizes());
+}
+
+std::array<Meta, 3> GroupNormForward::infer(Inputs in) const {
+  const Tensor& x = in[0];
+  check_groups(x, in.subspan(1, 2), num_groups);
+  const Meta m(Dims{x.size(0), num_groups}, stat_type(x.dtype()), x.device());
+  return {Meta(x.sizes(), x.dtype(), x.device()), m, m};
+}
+Tensors GroupNormForward::vjp(const Saved& s, const Tensor& dy) const {
+  auto g = fn::group_norm_backward(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), num_groups, eps);
+  return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
+}
+std::array<Meta, 3> GroupNormBackward::infer(Inputs in) const {
+  const Tensor &x = in[1], none;
+  check_groups(x, std::array{in[4], none}, num_groups);
+  check(in[0].sizes() == x.sizes(), "group_norm_backward: expected a gradient of input's shape ", x.sizes(), ", but got ", in[0].sizes());
+  for (int i : {2, 3})
+    check(in[i].numel() == checked_mul(x.size(0), num_groups), "group_norm_backward: expected statistics of ", x.size(0), " * ", num_groups, " groups, but got ", in[i].sizes());
+  const Meta p(Dims{x.size(1)}, in[4] ? in[4].dtype() : x.dtype(), x.device());
+  return {Meta(x.sizes(), x.dtype(), x.device()), p, p};
+}
+Tensors GroupNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
+  const Tensor x = s.input(1), w = s.input(4);
+  const int64_t c = x.size(1), each = c / num_groups, rest = x.numel() / (x.size(0) * c);
+  const Dims parts{x.size(0), num_groups, each, rest}, channel{1, num_groups, each, 1}, group{x.size(0), num_groups, 1, 1}, within{2, 3};
+  const double n = double(each * rest);
+  const bool narrow = n <= double(kShortRow) && x.dtype() == DType::float32;
+  auto shaped = [&](const Tensor& t, const Dims& sizes) { return t ? reshape(narrow ? cast_to(t, DType::float64) : t, sizes) : t; };
+  const Tensor v = shaped(x, parts);
+  Tensor mean = shaped(s.input(2), group), rstd = shaped(s.input(3), group);
+  if (narrow) {
+    mean = over(v, within) / n;
+    rstd = rsqrt(over((v - mean) * (v - mean), within) / n + eps);
   }
-  return pictured_as(x, by_channel(y, in[1], in[2]));
+  Tensors r = double_backward(shaped(ddx, parts), shaped(s.cotangent(1), channel), shaped(s.cotangent(2), channel), shaped(s.input(0), parts), v, mean, rstd,
+                              shaped(w, channel), within, Dims{0, 3}, n, true);
+  for (int i : {0, 1})
+    if (r[i]) r[i] = reshape(r[i], x.sizes());
+  if (r[4]) r[4] = reshape(r[4], Dims{c});
+  return r;
+}
+
+Tensor GroupNorm::compose(Inputs in) const {
+  const Tensor& x = in[0];
+  check_groups(x, in.subspan(1, 2), num_groups);
+  if (x.numel() == 0) return pictured_as(x, by_channel(x * 1.0, in[1], in[2]));
+  if (std::none_of(in.begin(), in.end(), [](const Tensor& t) { return t && t.is_batched(); })) {
+    const Tensor parts[] = {contiguous_of(x), in[1], in[2]};
+    return pictured_as(x, fn::group_norm_forward.over(parts, num_groups, eps)[0]);
+  }
+  const int64_t rest = x.numel() / (x.sizes()[0] * num_groups);  // a layer norm takes a whole batch of examples at once
+  const Tensor flat[] = {reshape(x, Dims{x.sizes()[0], num_groups, rest}), Tensor(), Tensor()};
+  return pictured_as(x, by_channel(reshape(fn::layer_norm_forward.over(flat, Dims{rest}, eps)[0], x.sizes()), in[1], in[2]));
 }
 
 Tensor InstanceNorm::compose(Inputs in) const {

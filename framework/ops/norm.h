@@ -127,6 +127,34 @@ struct LayerNorm : Op {
 /// The one dtype of the parameters that are given, else x's. RuntimeError unless it is x's or, of halves, float32.
 DType check_parameters(const char* op, const Tensor& x, Inputs parameters);
 
+struct GroupNormForward : Op {
+  static constexpr Signature signature =
+      "group_norm_forward(input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float) -> (output: Tensor, mean: Tensor, rstd: Tensor)";
+  static constexpr Module module = Module::hidden;
+  static constexpr auto doc = "group_norm in one pass, and its statistics. Shapes: input (N, C, *), row-major; weight and bias (C); mean and rstd (N, num_groups).";
+  static constexpr Save saves{.inputs = 0b11, .outputs = 0b110};
+  static constexpr GradientRule gradient{.outputs = 0b1};
+  static constexpr OutRule out{Out::none};
+  int64_t num_groups;
+  double eps;
+  static constexpr std::tuple fields{&GroupNormForward::num_groups, &GroupNormForward::eps};
+  std::array<Meta, 3> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct GroupNormBackward : Op {
+  static constexpr Signature signature =
+      "group_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, num_groups: int, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+  static constexpr auto doc = "Gradients of group_norm_forward.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11111};
+  int64_t num_groups;
+  double eps;
+  static constexpr std::tuple fields{&GroupNormBackward::num_groups, &GroupNormBackward::eps};
+  std::array<Meta, 3> infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct GroupNorm : Op {
   static constexpr Signature signature =
       "group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-05, cudnn_enabled: bool = True) -> Tensor";
@@ -167,8 +195,8 @@ struct RmsNorm : Op {
   Tensor compose(Inputs in) const;
 };
 
-using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm, GroupNorm,
-                       InstanceNorm, RmsNorm>;
+using NormOps = OpList<BatchNormForward, BatchNormRelu, BatchNormApply, BatchNormBackward, BatchNorm, LayerNormForward, LayerNormBackward, LayerNorm, GroupNormForward,
+                       GroupNormBackward, GroupNorm, InstanceNorm, RmsNorm>;
 
 namespace fn {
 inline constexpr Fn<BatchNormForward> batch_norm_forward;
@@ -177,6 +205,8 @@ inline constexpr Fn<BatchNorm> batch_norm;
 inline constexpr Fn<LayerNormForward> layer_norm_forward;
 inline constexpr Fn<LayerNormBackward> layer_norm_backward;
 inline constexpr Fn<LayerNorm> layer_norm;
+inline constexpr Fn<GroupNormForward> group_norm_forward;
+inline constexpr Fn<GroupNormBackward> group_norm_backward;
 inline constexpr Fn<GroupNorm> group_norm;
 inline constexpr Fn<InstanceNorm> instance_norm;
 inline constexpr Fn<RmsNorm> rms_norm;

@@ -400,6 +400,84 @@ void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
   write(out[1], dw), write(out[2], db);
 }
 
+// ---- group norm: rows of channels that have their own weights, of `each` numbers -----------------------------------
+
+struct Groups {
+  int64_t rows, groups, channels, each, width;  // channels: of one group
+  Groups(const Tensor& x, int64_t groups) : rows(x.sizes()[0] * groups), groups(groups), channels(x.sizes()[1] / groups), each(x.numel() / (rows * channels)), width(channels * each) {}
+  int64_t channel(int64_t row, int64_t d) const { return row % groups * channels + d; }
+};
+
+void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
+  if (out[0].numel() == 0) return write(out[1], std::vector<double>(out[1].numel())), write(out[2], std::vector<double>(out[2].numel()));
+  const Tensor x = row_major(in[0]);
+  const Groups s(x, op.num_groups);
+  const std::vector<double> w = numbers(flat(in[1]), x.sizes()[1], 1), b = numbers(flat(in[2]), x.sizes()[1], 0);
+  std::vector<double> mean(s.rows), rstd(s.rows);
+  by_count(x.dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    parallel_for(s.rows, std::max<int64_t>(1, kGrain / s.width), [&](int64_t begin, int64_t end) {
+      const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(s.width);
+      std::vector<A> bx(buffered), by(buffered);
+      for (int64_t r = begin; r < end; r++) {
+        const A* p = widen<T, A>(x.data<T>() + r * s.width, bx.data(), s.width);
+        A* y = target<T, A>(out[0].data<T>() + r * s.width, by.data());
+        const auto [m, k] = row_statistics(p, s.width, op.eps);
+        mean[r] = double(m), rstd[r] = double(k);
+        const A center = m, scale = k;
+        for (int64_t d = 0; d < s.channels; d++) {
+          const A pw = A(w[s.channel(r, d)]), pb = A(b[s.channel(r, d)]);
+#pragma omp simd
+          for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) y[i] = (p[i] - center) * scale * pw + pb;
+        }
+        narrow<T, A>(out[0].data<T>() + r * s.width, y, s.width);
+      }
+    });
+  });
+  write(out[1], mean), write(out[2], rstd);
+}
+
+void group_norm_backward(const GroupNormBackward& op, Inputs in, Outputs out) {
+  const int64_t C = out[1].numel();
+  std::vector<double> dw(C), db(C);
+  if (out[0].numel() == 0) return write(out[1], dw), write(out[2], db);
+  const Tensor dy = in[0].dtype() == in[1].dtype() ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), in[1].dtype())), x = row_major(in[1]);
+  const Groups s(x, op.num_groups);
+  const std::vector<double> mean = numbers(flat(in[2]), s.rows, 0), rstd = numbers(flat(in[3]), s.rows, 1), w = numbers(flat(in[4]), C, 1);
+  std::vector<double> dots(s.rows * s.channels), sums(s.rows * s.channels);  // of each channel of each row: dy * xhat, and dy
+  by_count(x.dtype(), s.width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
+    parallel_for(s.rows, std::max<int64_t>(1, kGrain / s.width), [&](int64_t begin, int64_t end) {
+      const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(s.width);
+      std::vector<A> bx(buffered), bg(buffered), bo(buffered);
+      for (int64_t r = begin; r < end; r++) {
+        const A *p = widen<T, A>(x.data<T>() + r * s.width, bx.data(), s.width), *g = widen<T, A>(dy.data<T>() + r * s.width, bg.data(), s.width);
+        A* dx = target<T, A>(out[0].data<T>() + r * s.width, bo.data());
+        const std::pair<A, A> known{A(mean[r]), A(rstd[r])};
+        const auto [m, k] = s.width > kShortRow ? known : row_statistics(p, s.width, op.eps);  // what was saved has float32's digits
+        const A center = m, scale = k;
+        double a = 0, b = 0;  // means over the row of g = dy * w, and of g * xhat
+        for (int64_t d = 0; d < s.channels; d++) {
+          double &sum = sums[r * s.channels + d], &dot = dots[r * s.channels + d];
+          for (int64_t i = 0; i < s.each; i += kTile)
+            line_sums(center, p + d * s.each + i, g + d * s.each + i, std::min(kTile, s.each - i), sum, dot,
+                      [](auto c, auto v, auto h, auto& first, auto& second) { first = first + h, second = second + h * (v - c); });
+          dot *= double(scale);
+          a += w[s.channel(r, d)] * sum / double(s.width), b += w[s.channel(r, d)] * dot / double(s.width);
+        }
+        const A shift = A(a), slope = A(b);
+        for (int64_t d = 0; d < s.channels; d++) {
+          const A pw = A(w[s.channel(r, d)]);
+#pragma omp simd
+          for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) dx[i] = scale * (g[i] * pw - shift - (p[i] - center) * scale * slope);
+        }
+        narrow<T, A>(out[0].data<T>() + r * s.width, dx, s.width);
+      }
+    });
+  });
+  for (int64_t r = 0; r < s.rows; r++)
+    for (int64_t d = 0; d < s.channels; d++) dw[s.channel(r, d)] += dots[r * s.channels + d], db[s.channel(r, d)] += sums[r * s.channels + d];
+  write(out[1], dw), write(out[2], db);
+}
+
 }  // namespace
 
 static const bool registered = [] {
@@ -410,6 +488,8 @@ static const bool registered = [] {
   set_kernel<BatchNormBackward, batch_norm_backward>(cpu);
   set_kernel<LayerNormForward, layer_norm>(cpu);
   set_kernel<LayerNormBackward, layer_norm_backward>(cpu);
+  set_kernel<GroupNormForward, group_norm>(cpu);
+  set_kernel<GroupNormBackward, group_norm_backward>(cpu);
   return true;
 }();
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_close, to_weir
+from twins import assert_close, assert_same, to_weir
 
 LAYOUTS = {"row-major": torch.contiguous_format, "channels_last": torch.channels_last}
 
@@ -52,3 +52,25 @@ def test_groups_of_long_rows(dtype, groups):
     assert_close(weir.nn.functional.group_norm(to_weir(x), groups), torch.nn.functional.group_norm(x, groups), rtol, rtol)
     zero = weir.nn.functional.group_norm(weir.full((1, 2, 3), -0.0), 1)
     assert not weir.signbit(zero).any()
+
+
+@pytest.mark.parametrize("shape, groups", [((2, 6, 5), 3), ((3, 4, 2), 4), ((2, 8, 9, 7), 2), ((1, 3, 5000), 1), ((2, 4), 2)])
+def test_group_norm_and_its_derivatives(shape, groups):
+    """Rows of a few numbers, of many, and of channels longer than a tile."""
+    x, w, b = (torch.randn(s, dtype=torch.float64, generator=torch.manual_seed(i), requires_grad=True) for i, s in enumerate((shape, shape[1], shape[1])))
+    for given in ((x, w, b), (x, w, None), (x, None, b), (x, None, None)):
+        def call(t, x, *weights):
+            weights = iter(weights)
+            return t.nn.functional.group_norm(x, groups, *(None if g is None else next(weights) for g in given[1:]))
+        assert_same(call, *(t for t in given if t is not None), rtol=1e-7, atol=1e-9)
+
+
+def test_group_norm_of_halves_rounds_once():
+    x, w, b = torch.randn(2, 8, 40, generator=torch.manual_seed(0)), torch.rand(8) + 0.5, torch.randn(8)
+    for dtype in (torch.bfloat16, torch.float16):
+        for weights in (dtype, torch.float32):
+            given = x.to(dtype), 4, w.to(weights), b.to(weights)
+            got = weir.nn.functional.group_norm(to_weir(given[0]), 4, *map(to_weir, given[2:]))
+            assert_close(got, torch.nn.functional.group_norm(*given), 1e-2, 1e-2)
+            exact = torch.nn.functional.group_norm(given[0].double(), 4, given[2].double(), given[3].double())
+            assert_close(got.double(), exact.to(dtype).double(), 4e-3 if dtype == torch.bfloat16 else 6e-4, 1e-3)
