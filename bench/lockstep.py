@@ -65,9 +65,12 @@ class Session:
             try:
                 for launch in range(self.plan.launches):
                     self._launch(launch)
+            except KeyboardInterrupt:  # of a person, or of a time limit: what was measured is kept
+                if not any(entry["samples"] for entry in self.entries.values()):
+                    raise
             finally:
                 self._stop(*list(self.workers))
-        entries = list(self.entries.values())
+        entries = [entry for entry in self.entries.values() if entry["samples"] or entry["state"] != "OK"]
         named = {role: {"name": side.label, "version": self.versions[role]["version"]} for role, side in self.sides.items()}
         return seal({**record, **named, "cases": entries, "plan": {
             **asdict(self.plan), "cases": list(self.entries), "sides": {role: side.as_dict() for role, side in self.sides.items()}}})

@@ -96,3 +96,20 @@ def test_export_and_list(tmp_path):
 def test_importing_the_tool_loads_no_framework():
     code = "import sys, weir_bench.cli; sys.exit('torch' in sys.modules or 'weir' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ).returncode == 0
+
+
+def test_what_was_measured_before_an_interrupt_is_kept():
+    cases, seen = select("overhead", "add 64")[:1] + select("overhead", "matmul")[:1], []
+
+    def progress(text):
+        seen.append(text)
+        if len(seen) == at:
+            raise KeyboardInterrupt
+    for at, launches in ((2, [1]), (4, [1, 2])):
+        seen.clear()
+        record = Session("torch", "torch", cases, Plan(launches=3, rounds=1, block_ms=0.05), progress).run()
+        assert sorted(len(entry["samples"]) for entry in record["cases"]) == launches and {entry["state"] for entry in record["cases"]} == {"OK"}
+    at = 1
+    seen.clear()
+    with pytest.raises(KeyboardInterrupt):
+        Session("torch", "torch", cases, Plan(launches=3, rounds=1, block_ms=0.05), progress).run()
