@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "framework/core/warn.h"
@@ -35,6 +36,12 @@ void check_channel(const char* name, const Tensor& t, int64_t channels) {
 
 // Gradients of the backward ops come from their own formula, written in ops over (outer, axis, inner) shapes.
 Tensor over(const Tensor& t, const Dims& axes) { return axes.n ? sum(t, axes, true) : t; }  // to sum, no axes are all
+
+// Mean and 1 / standard deviation of n numbers each, over `axes`.
+std::pair<Tensor, Tensor> statistics_over(const Tensor& x, const Dims& axes, double n, double eps) {
+  const Tensor mean = over(x, axes) / n;
+  return {mean, rsqrt(over((x - mean) * (x - mean), axes) / n + eps)};
+}
 
 // d of a normalisation's input gradient: g = w * r * (dy - mean(dy) - xhat * mean(dy * xhat)), all means over `axes`.
 Tensors double_backward(const Tensor& ddx, const Tensor& ddw, const Tensor& ddb, const Tensor& dy, const Tensor& x, const Tensor& mean,
@@ -181,10 +188,7 @@ Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   auto wide = [&](const Tensor& t) { return t && narrow ? cast_to(t, DType::float64) : t; };
   Tensor mean = s.input(2), rstd = s.input(3);
   dy = wide(dy), x = wide(x), w = wide(w);
-  if (narrow) {
-    mean = over(x, axes) / n;
-    rstd = rsqrt(over((x - mean) * (x - mean), axes) / n + eps);
-  }
+  if (narrow) std::tie(mean, rstd) = statistics_over(x, axes, n, eps);
   Tensors r = double_backward(wide(ddx), wide(s.cotangent(1)), wide(s.cotangent(2)), dy, x, mean, rstd, w, axes, lead, n, true);
   if (r[4] && w) r[4] = sum_to(r[4], w.sizes());
   return r;
@@ -260,10 +264,7 @@ Tensors GroupNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   auto shaped = [&](const Tensor& t, const Dims& sizes) { return t ? reshape(narrow ? cast_to(t, DType::float64) : t, sizes) : t; };
   const Tensor v = shaped(x, parts);
   Tensor mean = shaped(s.input(2), group), rstd = shaped(s.input(3), group);
-  if (narrow) {
-    mean = over(v, within) / n;
-    rstd = rsqrt(over((v - mean) * (v - mean), within) / n + eps);
-  }
+  if (narrow) std::tie(mean, rstd) = statistics_over(v, within, n, eps);
   Tensors r = double_backward(shaped(ddx, parts), shaped(s.cotangent(1), channel), shaped(s.cotangent(2), channel), shaped(s.input(0), parts), v, mean, rstd,
                               shaped(w, channel), within, Dims{0, 3}, n, true);
   for (int i : {0, 1})

@@ -17,6 +17,9 @@ def run(code, timeout=60):
                           timeout=timeout)
 
 
+under_a_limit = pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""),
+                                   reason="AddressSanitizer itself takes more address space than the limit")
+
 REFUSED = {
     "resize_ beyond 64 bits": ("weir.ones(16).resize_(2**62)", "RuntimeError"),
     "resize_ whose bytes wrap": ("weir.ones(16).resize_(2**61)", "RuntimeError"),
@@ -74,7 +77,7 @@ def test_is_refused_with_an_error(case):
     assert error in done.stderr.splitlines()[-1] or f"\n{error}: " in done.stderr, done.stderr
 
 
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer itself takes more address space than the limit")
+@under_a_limit
 @pytest.mark.parametrize("fill", ["weir.ones(1000)", "x[1:]", "weir.ones(1)", "x.view(2, 5)", "x.detach()"])
 def test_running_out_of_memory_raises(fill):
     done = run(f"""
@@ -91,7 +94,7 @@ def test_running_out_of_memory_raises(fill):
     assert done.returncode == 0 and done.stdout.startswith("raised 20.0"), (done.returncode, done.stderr[-500:])
 
 
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer itself takes more address space than the limit")
+@under_a_limit
 @pytest.mark.parametrize("room", [50, 80, 130])
 def test_too_little_memory_for_linear_algebra_raises(room):
     """OpenBLAS itself ends the process where there is no room for its buffers, when it is opened and later."""
