@@ -5,6 +5,7 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 VENV="${WEIR_VENV:-$ROOT/.venv}"
 BUILD="$ROOT/build/release"
 MIN_GCC=12
+JOBS="${WEIR_JOBS:-$(nproc)}"
 cd "$ROOT"
 
 say() { printf '\n== %s\n' "$*" >&2; }
@@ -25,4 +26,13 @@ enter() {
   CXX="$(find_compiler)"
   export CXX VIRTUAL_ENV="$VENV" PATH="$VENV/bin:$PATH"
   unset PYTHONHOME
+}
+
+# Sets `tests` to pytest's arguments: what is named or, of all tests, a process per core (at most eight), each of which takes over
+# what another has not begun.
+choose_tests() {
+  tests=("$@")
+  [ $# = 0 ] || return 0
+  tests=(-n "$((JOBS < 8 ? JOBS : 8))" --dist worksteal tests)
+  export OMP_WAIT_POLICY=passive  # waiting threads of one process must not keep another's from working
 }
