@@ -31,6 +31,7 @@ def record(result: Result) -> dict:
         "oracle": {"name": "torch", "version": result.oracle_version},
         "provenance": provenance(),
         "dtype": settings.dtype,
+        "unfinished": result.unfinished,
         "totals": totals(result.cells),
         "cells": [{"op": cell.op, "variant": cell.variant,
                    **{phase: cell.states[phase] for phase in PHASES}, "reason": cell.reason}
@@ -53,6 +54,7 @@ def campaign_record(campaign: Campaign, scripts: dict | None = None) -> dict:
         "provenance": provenance(),
         "settings": asdict(campaign.settings),
         "seconds": campaign.seconds,
+        "unfinished": campaign.unfinished,
         "scores": [{"overload": score.overload, "path": score.path, "dtype": score.dtype, "states": score.states(),
                     "made": score.made, "valid": score.valid, "cases": score.cases, "unsupported": score.unsupported,
                     "asked": dict(score.asked), "absent": dict(score.absent), "failed": dict(score.failed), "lacking": score.lacking,
@@ -100,7 +102,8 @@ def merged(records: list[dict]) -> dict:
     scores = sorted((score for r in records for score in r["scores"]), key=lambda s: (s["overload"], s["dtype"]))
     return _sealed({**records[0], "started": min(r["started"] for r in records),
                     "settings": {**records[0]["settings"], "shard": [0, 1]},
-                    "seconds": max(r["seconds"] for r in records), "scores": scores})
+                    "seconds": max(r["seconds"] for r in records),
+                    "unfinished": sum(r.get("unfinished", 0) for r in records), "scores": scores})
 
 
 def _sealed(content: dict) -> dict:

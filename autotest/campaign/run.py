@@ -14,13 +14,14 @@ from .tasks import Settings, UsageError, tasks_of
 
 @dataclass
 class Campaign:
-    """A finished campaign."""
+    """A campaign: finished, or ended early by an interrupt."""
 
     settings: Settings
     subject_version: str
     oracle_version: str
     scores: list[Score]
     seconds: float
+    unfinished: int = 0  # rows that an interrupt left out
     started: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
 
 
@@ -37,6 +38,6 @@ def run(settings: Settings, on_start=lambda count: None, on_score=lambda score: 
             tasks = tasks_of(lanes[0].universe(), settings)
             on_start(len(tasks))
             scores = share(lanes, tasks, on_score, together=lambda task: task[0].kin)
-            return Campaign(settings, version, oracle_version, scores, time.monotonic() - started)
+            return Campaign(settings, version, oracle_version, scores, time.monotonic() - started, len(tasks) - len(scores))
     except WorkerLost as lost:
         raise UsageError(f"a worker did not start: {lost}") from None

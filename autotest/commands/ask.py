@@ -17,7 +17,7 @@ from ..opdb.run import Settings
 from ..record import record
 from ..suites import compare as comparing
 from ..tiers import NIGHTLY, TIERS
-from .common import (FELL, CasesFolder, Dtype, Jobs, MaxSamples, Ops, Subject, Tier, Timeout, campaign_of, config, jobs_of, names,
+from .common import (FELL, CasesFolder, Dtype, Jobs, MaxSamples, Ops, Subject, Tier, Timeout, campaign_of, config, ended, jobs_of, names,
                      recorded, replayed_by, run_of, settings_of, shard_of, show)
 from .look import search_for
 from .records import console, write
@@ -47,7 +47,9 @@ def accept(
                              tolerances=config().tolerances))
     view.table(result.cells, verbose, console())
     view.summary(result.cells, console())
-    write(json_file, record(result))
+    made = record(result)
+    write(json_file, made)
+    ended(made)
 
 
 @app.command()
@@ -122,6 +124,7 @@ def run_generated(
     view.failures(made, verbose, console())
     view.campaign_summary(made, console())
     write(json_file, made)
+    ended(made)
 
 
 @app.command()

@@ -18,7 +18,7 @@ from ..opdb.run import Result, Settings, run
 from ..record import campaign_record
 from ..tiers import NIGHTLY, TIERS
 
-COMPLETED, USAGE, FELL = 0, 1, 2  # exit codes
+COMPLETED, USAGE, FELL, INTERRUPTED = 0, 1, 2, 130  # exit codes
 
 Subject = Annotated[str, typer.Option(help="Module under test; `torch` is the control.")]
 Dtype = Annotated[str, typer.Option(help="dtype of the samples, by name.")]
@@ -70,7 +70,7 @@ def recorded(settings: tasks.Settings, with_scripts: bool = False) -> dict:
     """The record of a run of generated calls, if asked for with a small script for each failure."""
     finished = campaign_of(settings)
     scripts = {}
-    if with_scripts:
+    if with_scripts and not finished.unfinished:
         for shrunk in shrinking.shrink_all(settings, [score for score in finished.scores if score.failed]):
             failure = shrunk.failure
             scripts[failure.overload, failure.dtype, failure.property] = shrunk.script
@@ -106,6 +106,13 @@ def show(shrunk: shrinking.Shrunk, cases_folder: Path | None) -> None:
     typer.echo(shrunk.script + "\n")
     if cases_folder:
         typer.echo(f"# {database.save(cases_folder, shrunk.item, shrunk.failure)}\n")
+
+
+def ended(made: dict) -> None:
+    """Ends a command whose run an interrupt ended early: what was done is in its record, and is not the whole."""
+    if made.get("unfinished"):
+        typer.echo(f"interrupted: {made['unfinished']} of the rows asked for were not run", err=True)
+        raise typer.Exit(INTERRUPTED)
 
 
 def names(text: str) -> tuple:

@@ -12,7 +12,7 @@ from .. import junit as junit_xml
 from ..cases import database
 from ..opdb.run import Settings
 from ..record import CAMPAIGN_SCHEMA, SCHEMA, record
-from .common import (FELL, CasesFolder, Dtype, Jobs, Ops, Subject, Timeout, config, jobs_of, names, recorded, replayed_by, run_of,
+from .common import (FELL, CasesFolder, Dtype, Jobs, Ops, Subject, Timeout, config, ended, jobs_of, names, recorded, replayed_by, run_of,
                      settings_of)
 from .records import load_record, read
 
@@ -53,6 +53,7 @@ def gate(
     else:
         made = record(run_of(Settings(subject, dtype, names(ops), jobs_of(jobs), timeout=timeout, errors=config().errors,
                                       tolerances=config().tolerances)))
+    ended(made)
     after = ratchet.table(made)
     found = ratchet.compare(after, before, partial=bool(ops))
     found.fell[:0] = [ratchet.Change(done.entry.name, done.entry.property, "PASS", "FAIL", failure.reason)

@@ -36,12 +36,13 @@ class Settings:
 
 @dataclass
 class Result:
-    """A finished run."""
+    """A run: finished, or ended early by an interrupt."""
 
     settings: Settings
     subject_version: str
     oracle_version: str
     cells: list[Cell]
+    unfinished: int = 0  # entries that an interrupt left out
     started: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat(timespec="seconds"))
 
 
@@ -100,7 +101,8 @@ def run(settings: Settings, on_start=lambda count: None, on_cell=lambda cell: No
             oracle_version = lanes[0].oracle.start()[1]
             keys = _select(lanes[0].keys(), settings.ops)
             on_start(len(keys))
-            return Result(settings, version, oracle_version, share(lanes, keys, on_cell))
+            cells = share(lanes, keys, on_cell)
+            return Result(settings, version, oracle_version, cells, len(keys) - len(cells))
     except WorkerLost as lost:
         raise UsageError(f"a worker did not start: {lost}") from None
 

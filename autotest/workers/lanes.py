@@ -11,11 +11,13 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
 
     While a lane finishes a task (`lane.finish(prepared)`), its oracle prepares the next (`lane.prepare(task)`). Neighbours
     of the same `together(task)` go to the same lane, whose oracle then does what they share once; the longest such group
-    is begun first.
+    is begun first. An interrupt (of a person, or of a time limit) ends it early: the results are those of the tasks that were
+    done, if there are any.
     """
     groups = [list(group) for _, group in groupby(enumerate(tasks), lambda pair: together(pair[1]))]
     queue, lock = iter(sorted(groups, key=len, reverse=True)), threading.Lock()
-    results: list = [None] * len(tasks)
+    stopped = threading.Event()
+    results: dict = {}
 
     def drive(lane) -> None:
         mine: deque = deque()
@@ -29,7 +31,7 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
                 return position, ahead.submit(lane.prepare, task)
 
             pending = take()
-            while pending:
+            while pending and not stopped.is_set():
                 position, prepared = pending[0], pending[1].result()
                 pending = take()
                 results[position] = lane.finish(prepared)
@@ -37,6 +39,11 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
                     on_done(results[position])
 
     with ThreadPoolExecutor(len(lanes)) as pool:
-        for future in [pool.submit(drive, lane) for lane in lanes]:
-            future.result()
-    return results
+        try:
+            for future in [pool.submit(drive, lane) for lane in lanes]:
+                future.result()
+        except KeyboardInterrupt:
+            stopped.set()
+            if not results:
+                raise
+    return [results[position] for position in sorted(results)]

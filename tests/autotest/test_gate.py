@@ -121,6 +121,8 @@ def test_exit_codes(command, tmp_path):
     assert mistyped.returncode == 1 and "no such baseline" in mistyped.stderr
     fallen = command("gate", "--baseline", "b.json", "--from", "bad.json")
     assert fallen.returncode == 2 and "FELL  add bwd: PASS -> FAIL" in fallen.stdout
+    (tmp_path / "part.json").write_text(json.dumps(run_of(add=GOOD) | {"unfinished": 3}))
+    assert command("gate", "--baseline", "b.json", "--from", "part.json").returncode == 130
     assert command("gate", "--from", "absent.json").returncode == 1
     assert command("gate", "--no-such-option").returncode == 1
 

@@ -1,5 +1,8 @@
 """A campaign that machines share: its parts are disjoint, complete, and merge to what one machine finds."""
 
+import signal
+import threading
+
 import pytest
 
 from weir_autotest.campaign.run import run
@@ -95,3 +98,32 @@ def test_the_longest_group_is_begun_first():
 
     share([Lane()], [1, 2, 3, 3, 3, 2], lambda result: None, together=lambda task: task)
     assert seen == [3, 3, 3, 1, 2, 2]
+
+
+def test_an_interrupt_keeps_what_was_done():
+    class Lane:
+        def __init__(self):
+            self.finished = 0
+
+        def prepare(self, task):
+            return task
+
+        def finish(self, prepared):
+            self.finished += 1
+            if self.finished == 3:
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+                assert interrupted.wait(60)
+            return prepared * 10
+
+    interrupted, before = threading.Event(), signal.getsignal(signal.SIGINT)
+
+    def handler(*_):
+        interrupted.set()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, handler)
+    try:
+        assert share([Lane()], list(range(1000)), lambda result: None)[:3] == [0, 10, 20]
+        assert interrupted.is_set()
+    finally:
+        signal.signal(signal.SIGINT, before)
