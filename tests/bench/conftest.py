@@ -1,10 +1,6 @@
-"""Gives the tests the tools by their installed names, and the fake framework of this folder to the workers."""
+"""Gives the workers the fake framework of this folder."""
 
 import os
-import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-PACKAGES = HERE.parents[1] / "build" / "release" / "python"
-sys.path[:0] = [str(PACKAGES)]
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGES), str(HERE), os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(Path(__file__).resolve().parent)]))

@@ -1,14 +1,6 @@
-"""Gives the tests the tools by their installed names."""
-
-import os
-import sys
-from pathlib import Path
+"""Runs of tiny models, in this process, and the gate's judgement of them."""
 
 import pytest
-
-PACKAGES = Path(__file__).resolve().parents[2] / "build" / "release" / "python"
-sys.path[:0] = [str(PACKAGES)]
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGES), os.environ.get("PYTHONPATH")]))
 
 
 @pytest.fixture(scope="session")

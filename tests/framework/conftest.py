@@ -1,9 +1,6 @@
-"""Gives the tests `weir` (of the environment, else of the release build) and `twins`, in every folder below."""
+"""Gives the tests `twins`, in every folder below."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-if importlib.util.find_spec("_weir") is None:
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "build" / "release" / "python"))

@@ -1,4 +1,4 @@
-"""Gives the tests the tools by their installed names, the sample records of this folder, and a browser."""
+"""Gives the tests the sample records of this folder, and a browser."""
 
 import os
 import shutil
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "build" / "release" / "python")]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 
 @pytest.fixture(scope="session")
