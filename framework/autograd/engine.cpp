@@ -1,6 +1,7 @@
 #include "framework/autograd/engine.h"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
@@ -135,7 +136,7 @@ class Task {
   // May other gradients be added to this one where it lies?
   static bool is_open(const Tensor& sum) { return !mode.grad && !sum.is_batched() && sum.unshared() && sum.is_contiguous(); }
 
-  // Shows a node the sum for as long as it runs, also where it raises.
+  // Shows a node the sum for as long as it runs, also where it raises. A node without one is not written to: passes of other threads share leaves.
   struct Shown {
     Node& node;
     Shown(Node& n, Tensor sum) : node(n) { node.sum = std::move(sum); }
@@ -229,13 +230,14 @@ class Task {
       if (captures[i] < grads.size()) results_[captures[i + 1]] = grads[captures[i]];
     Tensors given = node->after.empty() ? Tensors() : grads;
     Tensors out;
-    const TensorImpl* sum = nullptr;
+    Tensor sum = skip ? Tensor() : sum_for(*node);
+    const TensorImpl* const lent = sum.get();
     if (!skip) {
-      Shown shown{*node, sum_for(*node)};
-      sum = node->sum.get();
+      std::optional<Shown> shown;
+      if (sum) shown.emplace(*node, std::move(sum));
       out = node->apply(std::move(grads));
     }
-    if (sum && !out.empty() && out[0].get() == sum) out[0] = Tensor();  // the node has added to it
+    if (lent && !out.empty() && out[0].get() == lent) out[0] = Tensor();  // the node has added to it
     grads.clear();
     if (!skip && mode.anomaly) check_numbers(*node, out);
     if (!skip)
