@@ -10,17 +10,17 @@ from typing import Annotated, Optional
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from weir_reports.console import run_app
+from weir_reports.console import NOTHING_MEASURED, run_app
 from weir_reports.dlperf_figures import run_throughput
-from weir_reports.records import save
+from weir_reports.records import save, seal
 
-from . import inference, mllog
+from . import inference, mllog, side_by_side
 from .frameworks import FRAMEWORKS
 from .inference import ENGINES
 from .models import MODELS
 from .plan import Plan
 from .runner import TIMEOUT_S, Runner, cores, freeze
-from .table import LAYOUTS, answer_times, answers_code, show
+from .table import LAYOUTS, answer_times, answers_code, show, show_programs
 
 WIDTH = 160  # columns of the table in a file or pipe
 QUICK = {"blocks": 3, "steps": 3, "warmup": 1, "gate_steps": 3}
@@ -33,7 +33,8 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
     "- `weir-dlperf run --preset tiny --frameworks torch-eager,torch-control` is a control that takes seconds\n"
     "- `weir-dlperf run --data real --json runs/real` trains on files through each framework's DataLoader\n"
     "- `weir-dlperf run --models resnet50 --batch-sizes 4,8,16 --layout dlperf` sweeps, and prints DLPerf's tables too\n"
-    "- `weir-dlperf infer` times answers of frozen graphs beside PyTorch and onnxruntime\n\n"
+    "- `weir-dlperf infer` times answers of frozen graphs beside PyTorch and onnxruntime\n"
+    "- `weir-dlperf programs train.py` runs a program of yours under weir and under PyTorch\n\n"
     "Exit codes: 0 measured, 1 usage, 2 a gate failed, 3 no ratio has an interval, 4 nothing measured.\n"))
 
 
@@ -103,6 +104,37 @@ def infer(models: Annotated[str, typer.Option(help=f"Of {', '.join(MODELS)}.")] 
         json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps(found, indent=1) + "\n")
     return answers_code(found)
+
+
+@app.command(name="programs")
+def run_programs(paths: Annotated[list[Path], typer.Argument(help=f"Programs, or folders of them; {side_by_side.TOLERANCES} beside them says by how much numbers may differ.")],
+                 rounds: Annotated[int, typer.Option(min=1, help="How often each runs under both.")] = 3,
+                 threads: Annotated[int, typer.Option(min=1, help="Threads and cores of every run.")] = 1,
+                 timeout: Annotated[float, typer.Option(min=1, help="Seconds that a run may take.")] = side_by_side.TIMEOUT_S,
+                 seed: Annotated[int, typer.Option(help="Seed of the order.")] = Plan.seed,
+                 json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
+                 store: Annotated[Optional[str], typer.Option(help="Append the record to this store (path or URL).")] = None) -> int:
+    """Runs programs written for PyTorch, unchanged, under weir and under PyTorch: what they print, their time and memory.
+
+    Example: `weir-dlperf programs tests/programs --rounds 5`
+    """
+    _cores(threads)
+    try:
+        wanted = side_by_side.find(paths)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    try:
+        found, startup = side_by_side.compare(wanted, rounds, threads, seed, lambda text: print(text, file=sys.stderr, flush=True), timeout)
+    except RuntimeError as error:
+        print(error, file=sys.stderr)
+        return NOTHING_MEASURED
+    record = seal(side_by_side.record(found, startup, threads))
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(record, indent=1) + "\n")
+    if store is not None:
+        save(record, store)
+    return show_programs(record, Console(width=None if sys.stdout.isatty() else WIDTH))
 
 
 def _cores(threads: int) -> list[int]:

@@ -5,11 +5,13 @@ from statistics import median
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Column, Table
 from weir_reports.console import GATE_FAILED, INCONCLUSIVE, NOTHING_MEASURED, OK
 from weir_reports.dlperf_figures import Workload, run_throughput, sweeps, workloads
 from weir_reports.intervals import two_level
-from weir_reports.site import interval, size
+from weir_reports.program_figures import programs
+from weir_reports.site import duration, interval, percent, size
 
 DLPERF_SIZES = ((1, 1), (1, 4), (1, 8), (2, 8), (4, 8))  # nodes and devices of each, as DLPerf reports them
 LAYOUTS = ("weir", "dlperf")
@@ -40,6 +42,19 @@ def show(records: list[dict], console: Console, layout: str = "weir") -> int:
         return GATE_FAILED
     ratios = [ratio for workload in found for ratio in workload.ratios.values()]
     return INCONCLUSIVE if ratios and all(r.low is None for r in ratios) else OK
+
+
+def show_programs(record: dict, console: Console) -> int:
+    """Prints a line per program, those that differ first; GATE_FAILED where one does, else OK."""
+    found = programs(record)
+    table = Table("program", "prints", *(Column(n, justify="right") for n in ("torch", "weir", "torch/weir [95%]", "with start-up", "memory")), box=None, pad_edge=False)
+    for row in found.rows:
+        times = ("" if s is None else duration(s * 1e9) for s in (row.peer_s, row.subject_s))
+        table.add_row(row.name, "the same" if row.reason is None else f"[red]{escape(row.reason)}[/]", *times, interval(row.work) if row.work else "too short",
+                      interval(row.whole) if row.whole else "", percent(row.memory))
+    console.print(table)
+    console.print(f"{found.same} of {len(found.rows)} programs print the same; times are those behind `import torch` and a first optimizer, whose own ratio is {interval(found.startup)}", highlight=False)
+    return OK if found.same == len(found.rows) else GATE_FAILED
 
 
 def _table(workload: Workload) -> Table:

@@ -35,7 +35,7 @@ class Claim:
     metric: Metric | None = None
 
 
-def metrics(conformances, campaigns, bench_groups, workloads) -> list[Metric]:
+def metrics(conformances, campaigns, bench_groups, workloads, programs=()) -> list[Metric]:
     """Returns every figure that a target may speak about. Smoke presets get ids that no target matches."""
     found = []
     for c in conformances:
@@ -56,6 +56,8 @@ def metrics(conformances, campaigns, bench_groups, workloads) -> list[Metric]:
         found += _bench_metrics(pair, groups)
     for workload in workloads:
         found += _dlperf_metrics(workload)
+    for each in programs:
+        found += _program_metrics(each)
     return found
 
 
@@ -137,6 +139,15 @@ def _dlperf_metrics(workload) -> list[Metric]:
             memory = Interval(row.rss_peak / peers[0].rss_peak)
             found.append(Metric(f"{kind}.memory.{name}", f"{where} (against {workload.best_peer})", memory, "x",
                                 "dlperf.html", ids))
+    return found
+
+
+def _program_metrics(programs) -> list[Metric]:
+    ids, page = [programs.record["run_id"]], "dlperf.html#programs"
+    found = [Metric("programs.same", f"{len(programs.rows)} programs", Interval(programs.same / len(programs.rows)), "%", page, ids)] if programs.rows else []
+    if programs.timed:
+        slowest = programs.timed[0]
+        found.append(Metric("programs.slowest", f"{slowest.name}, of {len(programs.timed)} that work for long enough", slowest.work, "x", page, ids))
     return found
 
 

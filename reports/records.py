@@ -13,7 +13,7 @@ from .provenance import provenance
 
 SCHEMA_DIR = Path(__file__).parent / "schemas"
 KINDS = ("weir.conformance/v1", "weir.campaign/v1", "weir.bench/v1", "weir.dlperf/v1", "weir.mutation/v1", "weir.trust/v1",
-         "weir.instructions/v1")
+         "weir.instructions/v1", "weir.programs/v1")
 
 
 class RecordError(ValueError):

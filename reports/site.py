@@ -10,7 +10,7 @@ from pathlib import Path
 
 import jinja2
 
-from . import bench_figures, campaign_figures, conformance_figures, dlperf_figures, history, overview
+from . import bench_figures, campaign_figures, conformance_figures, dlperf_figures, history, overview, program_figures
 from .claims import claims, metrics
 from .intervals import Interval
 from .svg import forest, line, sweep, track
@@ -58,8 +58,10 @@ def figures(records: list[dict]) -> dict:
     campaigns, references = campaign_figures.parted(campaign_figures.latest(kinds.get("weir.campaign/v1", [])))
     groups = bench_groups(kinds.get("weir.bench/v1", []))
     workloads = dlperf_figures.workloads(kinds.get("weir.dlperf/v1", []))
-    judged = claims(metrics(conformances, campaigns, groups, workloads))
+    programs = [program_figures.programs(r) for r in _newest(kinds.get("weir.programs/v1", []))]
+    judged = claims(metrics(conformances, campaigns, groups, workloads, programs))
     return {"records": records, "conformances": conformances, "campaigns": campaigns, "references": references, "bench": groups, "workloads": workloads,
+            "programs": programs,
             "claims": judged, "tally": Counter(c.state for c in judged), "machines": _machines(records), "history": history.series(records),
             "mutations": _newest(kinds.get("weir.mutation/v1", [])), "trusts": _newest(kinds.get("weir.trust/v1", [])),
             "instructions": [bench_figures.instruction_figures(r) for r in _newest(kinds.get("weir.instructions/v1", []))],

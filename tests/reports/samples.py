@@ -68,6 +68,18 @@ def instructions() -> dict:
                  "provenance": PROVENANCE, **sides, "cases": cases})
 
 
+def programs() -> dict:
+    """A record of programs: one twice as fast, one slower, one too short to say, one that prints something else."""
+    def rounds(subject, peer):
+        return [{"subject": {"seconds": 0.5 + subject * d, "cpu": subject, "rss": 100 << 20}, "peer": {"seconds": 2.5 + peer * d, "cpu": peer, "rss": 250 << 20}} for d in (0.99, 1.0, 1.01)]
+
+    entries = [("half", None, rounds(2.0, 4.0)), ("slow", None, rounds(3.0, 2.0)), ("short", None, rounds(0.01, 0.02)), ("other", "line 1: 1.0, PyTorch prints 2.0", [])]
+    return seal({"schema": "weir.programs/v1", "started": "2026-01-01T10:57:00+00:00", "subject": {"name": "weir", "version": None},
+                 "peer": {"name": "torch", "version": "2.13.0"}, "provenance": PROVENANCE, "threads": 1, "startup": rounds(1e-6, 1e-6),
+                 "programs": [{"name": name, "sha": digest(name), "rtol": 1e-3, "atol": 1e-4, "same": reason is None, "reason": reason, "rounds": runs}
+                              for name, reason, runs in entries]})
+
+
 def bench(subject: str = "weir", ratio: float = 2.0, launches: int = 6, started: str = "2026-01-01T11:00:00.000+00:00") -> dict:
     """A bench record: two timed cases at about `ratio`, one wrong, one missing."""
     rng = random.Random(7)
@@ -126,5 +138,5 @@ def dlperf_runs(weir_ms: float = 500, plan: str = "a") -> list[dict]:
 
 def everything() -> list[dict]:
     """One of each, oldest first as a store returns them."""
-    return sorted([conformance(), campaign(), mutation(), trust(), instructions(), bench(), bench("torch", 1.0), *dlperf_runs()],
+    return sorted([conformance(), campaign(), mutation(), trust(), instructions(), programs(), bench(), bench("torch", 1.0), *dlperf_runs()],
                   key=lambda r: (r["started"], r["run_id"]))

@@ -1,5 +1,6 @@
 """The site: complete, honest when empty, reproducible, and usable in a real browser from file://."""
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -77,6 +78,15 @@ def test_instructions_per_call_are_published_those_that_grew_first(site):
     section = page[page.index('id="instructions"'):]
     assert "v0.3" in section and "1 of 3 cases need over 1.0% more" in section and "no item" in section
     assert section.index("+5.0%") < section.index("-1.0%") < section.index("no item")
+
+
+def test_programs_are_published_those_that_differ_first_and_the_slowest_next(site):
+    page = (site / "dlperf.html").read_text()
+    section = page[page.index('id="programs"'):]
+    assert "3 of 4 programs print" in section and "too short" in section and "line 1: 1.0, PyTorch prints 2.0" in section
+    assert section.index(">other<") < section.index(">slow<") < section.index(">half<") < section.index(">short<")
+    said = {c["metric"]["id"]: c["state"] for c in json.loads((site / "figures.json").read_text())["claims"] if c["metric"]}
+    assert said["programs.same"] == said["programs.slowest"] == "fails"
 
 
 def test_other_frameworks_are_published_and_answer_for_nobody(tmp_path):

@@ -1,0 +1,175 @@
+"""Runs programs written for PyTorch under weir and under PyTorch, in turn: do both print the same, in what time and memory?"""
+
+import json
+import math
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from weir_reports.hashing import digest
+from weir_reports.records import new_run
+from weir_reports.workers import worker_environment
+
+from .runner import cores
+
+SIDES = {"subject": ("-m", "weir"), "peer": ()}  # how Python is told to run a program
+TIMEOUT_S = 600
+TOLERANCES = "tolerances.json"  # beside the programs: {"name": [rtol, atol]}
+STARTUP = "import torch\ntorch.optim.SGD([torch.zeros(1)], lr=0.1)\n"  # PyTorch loads its compiler with the first optimizer
+USUAL = (5e-3, 2e-3)  # sums in another order, amplified by some steps of training
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)")
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, and by how much the numbers that it prints may differ."""
+
+    path: Path
+    rtol: float
+    atol: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended. Seconds are of the clock and of the processor, `rss` is the largest resident size in bytes."""
+
+    printed: str
+    seconds: float
+    cpu: float
+    rss: int
+    failed: str | None
+
+    def costs(self) -> dict:
+        """What a record keeps."""
+        return {"seconds": self.seconds, "cpu": self.cpu, "rss": self.rss}
+
+
+@dataclass
+class Found:
+    """What the rounds of a program came to: `reason` says how the two differ, None where they print the same."""
+
+    program: Program
+    reason: str | None = None
+    rounds: list[dict] = field(default_factory=list)
+
+
+def find(paths: list[Path]) -> list[Program]:
+    """The programs at `paths`: files, or all Python files of a folder but its tests. Raises ValueError where there are none."""
+    found = []
+    for path in paths:
+        files = sorted(p for p in path.glob("*.py") if not p.stem.startswith("test_") and p.stem != "conftest") if path.is_dir() else [path]
+        if not files or not all(p.is_file() for p in files):
+            raise ValueError(f"expected a Python file, or a folder of them, got {path}")
+        allowed = files[0].parent / TOLERANCES
+        allowed = json.loads(allowed.read_text()) if allowed.exists() else {}
+        found += [Program(p, *allowed.get(p.stem, USUAL)) for p in files]
+    return found
+
+
+def compare(programs: list[Program], rounds: int, threads: int, seed: int = 1, progress=lambda text: None, timeout: float = TIMEOUT_S) -> tuple[list[Found], list[dict]]:
+    """Every program under both, `rounds` times, the two in random order; and as many runs of `STARTUP`.
+
+    A program that has differed is not run again.
+    """
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="weir-programs-") as folder:
+        empty = Path(folder) / "startup.py"
+        empty.write_text(STARTUP)
+        found, startup = [Found(program) for program in programs], Found(Program(empty, 0, 0))
+        for number in range(rounds):
+            for one in (startup, *found):
+                if one.reason is None:
+                    progress(f"round {number + 1} of {rounds}: {one.program.path.stem}")
+                    _round(one, chance, threads, timeout)
+    if startup.reason:
+        raise RuntimeError(f"{STARTUP!r}: {startup.reason}")
+    return found, startup.rounds
+
+
+def _round(found: Found, chance: random.Random, threads: int, timeout: float) -> None:
+    runs = {side: run(found.program.path, side, threads, timeout) for side in chance.sample(list(SIDES), len(SIDES))}
+    failed = [f"{'PyTorch' if side == 'peer' else 'weir'}: {runs[side].failed}" for side in SIDES if runs[side].failed]
+    found.reason = "; ".join(failed) or difference(runs["subject"].printed, runs["peer"].printed, found.program)
+    if not failed:
+        found.rounds.append({side: runs[side].costs() for side in SIDES})
+
+
+def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S) -> Run:
+    """One run in a process of its own, on as many cores as threads."""
+    affinity = cores(threads)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        start = time.perf_counter()
+        process = subprocess.Popen([sys.executable, *SIDES[side], str(program.absolute())], stdin=subprocess.DEVNULL, stdout=out, stderr=errors,
+                                   env=worker_environment(threads), start_new_session=True, preexec_fn=lambda: os.sched_setaffinity(0, affinity))
+        late = threading.Timer(timeout, _end, [process.pid])
+        late.start()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:  # an interrupt leaves nothing running
+            _end(process.pid)
+            raise
+        finally:
+            over = not late.is_alive()
+            late.cancel()
+        seconds, process.returncode = time.perf_counter() - start, os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        errors.seek(0)
+        failed = None
+        if process.returncode:
+            last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+            failed = f"no end in {timeout:g} s" if over else f"exit code {process.returncode}" + (f", {last[0][:200]}" if last else "")
+        return Run(out.read().decode(errors="replace"), seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, failed)
+
+
+def _end(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def difference(ours: str, theirs: str, program: Program) -> str | None:
+    """How the two texts differ: whole numbers and words must be equal, other numbers within the program's tolerance."""
+    mine, expected = ours.splitlines(), theirs.splitlines()
+    if len(mine) != len(expected):
+        return f"{len(mine)} lines, PyTorch prints {len(expected)}"
+    for number, (a, b) in enumerate(zip(mine, expected), 1):
+        if NUMBER.sub("#", a) != NUMBER.sub("#", b):
+            return f"line {number}: {a[:80]!r}, PyTorch prints {b[:80]!r}"
+        for x, y in _pairs(a, b):
+            if not _close(x, y, program):
+                return f"line {number}: {x}, PyTorch prints {y} (rtol {program.rtol:g}, atol {program.atol:g})"
+    return None
+
+
+def _pairs(a: str, b: str) -> Iterator[tuple[str, str]]:
+    return zip(NUMBER.findall(a), NUMBER.findall(b))
+
+
+def _close(x: str, y: str, program: Program) -> bool:
+    if x == y:
+        return True
+    if not any(mark in x + y for mark in ".en"):  # whole numbers
+        return False
+    a, b = float(x), float(y)
+    return abs(a - b) <= program.atol + program.rtol * abs(b) if math.isfinite(a - b) else a == b
+
+
+def record(found: list[Found], startup: list[dict], threads: int) -> dict:
+    """The record of a comparison, unsealed."""
+    from weir.version import __version__ as ours
+
+    return new_run("weir.programs/v1") | {
+        "subject": {"name": "weir", "version": ours}, "peer": {"name": "torch", "version": metadata.version("torch")},
+        "threads": threads, "startup": startup,
+        "programs": [{"name": one.program.path.stem, "sha": digest(one.program.path.read_text()), "rtol": one.program.rtol, "atol": one.program.atol,
+                      "same": one.reason is None, "reason": one.reason, "rounds": one.rounds} for one in found]}

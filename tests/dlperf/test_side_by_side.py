@@ -1,0 +1,84 @@
+"""Programs under weir and under PyTorch: what counts as the same, what a failure says, and the record."""
+
+import json
+
+import pytest
+from rich.console import Console
+from weir_dlperf.side_by_side import Program, compare, difference, find, record, run
+from weir_dlperf.table import show_programs
+from weir_reports.console import GATE_FAILED, OK
+from weir_reports.program_figures import programs
+from weir_reports.records import seal
+
+
+def close(ours, theirs, rtol=1e-3, atol=1e-6):
+    return difference(ours, theirs, Program(None, rtol, atol))
+
+
+@pytest.mark.parametrize("ours, theirs", [
+    ("loss 1.0001", "loss 1.0"), ("[1e-05, -2.5]", "[1.0001e-5, -2.5]"), ("nan", "nan"), ("a\nb 3", "a\nb 3"), ("-inf", "-inf"), ("x=.5", "x=.50001")])
+def test_the_same(ours, theirs):
+    assert close(ours, theirs) is None
+
+
+@pytest.mark.parametrize("ours, theirs, says", [
+    ("loss 1.01", "loss 1.0", "line 1: 1.01, PyTorch prints 1.0"), ("epoch 2", "epoch 3", "line 1: 2, PyTorch prints 3"), ("a", "a\nb", "1 lines, PyTorch prints 2"),
+    ("cat 1.0", "dog 1.0", "'cat 1.0', PyTorch prints 'dog 1.0'"), ("1.0", "nan", "line 1"), ("x\n1.0 2.0", "x\n1.0", "line 2"), ("inf", "-inf", "line 1"), ("1.0", "inf", "line 1")])
+def test_a_difference_is_named(ours, theirs, says):
+    assert says in close(ours, theirs)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in {
+        "right": "import torch\nprint(torch.ones(3).sum().item())\n",
+        "wrong": "import sys, torch\nprint(1.0 if 'weir' in sys.modules else 2.0)\n",
+        "lost": "import sys, torch\nif 'weir' in sys.modules: raise SystemExit('no such op')\n",
+        "near": "import sys, torch\nprint(1.0 if 'weir' in sys.modules else 1.1)\n",
+        "test_not_one": "raise SystemExit(9)\n",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    (tmp_path / "tolerances.json").write_text(json.dumps({"near": [0.2, 0.0]}))
+    return tmp_path
+
+
+def test_programs_of_a_folder(folder):
+    assert {p.path.stem: p.rtol for p in find([folder])} == {"right": 5e-3, "wrong": 5e-3, "lost": 5e-3, "near": 0.2}
+    assert [p.path.stem for p in find([folder / "near.py"])] == ["near"]
+    with pytest.raises(ValueError, match="absent"):
+        find([folder / "absent"])
+
+
+def test_a_comparison_becomes_a_record_and_figures(folder):
+    made = seal(record(*compare(find([folder]), rounds=1, threads=1), threads=1))
+    assert {p["name"]: p["same"] for p in made["programs"]} == {"right": True, "near": True, "wrong": False, "lost": False}
+    reasons = {p["name"]: p["reason"] for p in made["programs"]}
+    assert reasons["lost"] == "weir: exit code 1, no such op" and "1.0, PyTorch prints 2.0" in reasons["wrong"]
+    assert len(made["startup"]) == 1 and made["startup"][0]["peer"]["rss"] > made["startup"][0]["subject"]["rss"] > 1 << 20
+    found = programs(made)
+    assert found.same == 2 and [row.name for row in found.rows[:2]] == ["lost", "wrong"]
+    assert found.timed == [], "a few milliseconds behind an import of seconds tell nothing"
+    with Console(file=open(folder / "shown", "w"), width=200) as console:
+        assert show_programs(made, console) == GATE_FAILED
+    assert "2 of 4 programs print the same" in (folder / "shown").read_text()
+
+
+def test_ratios_are_those_of_the_work():
+    costs = {side: {"cpu": 1.0, "rss": rss} for side, rss in (("subject", 100), ("peer", 400))}
+    rounds = [{"subject": {**costs["subject"], "seconds": 1.5 + d}, "peer": {**costs["peer"], "seconds": 4.0 + 2 * d}} for d in (0.0, 0.1, -0.1)]
+    startup = [{"subject": {**costs["subject"], "seconds": 0.5}, "peer": {**costs["peer"], "seconds": 2.0}}]
+    made = {"startup": startup, "programs": [{"name": "a", "reason": None, "rounds": rounds}]}
+    row, = programs(made).timed
+    assert row.work.value == pytest.approx(2.0) and row.memory == 0.25 and (row.subject_s, row.peer_s) == (1.0, 2.0)
+    assert row.work.low <= 2.0 <= row.work.high and row.whole.value == pytest.approx(4 / 1.5, rel=0.01)
+
+
+def test_a_program_that_does_not_end_is_ended(tmp_path):
+    (tmp_path / "loop.py").write_text("import time\ntime.sleep(600)\n")
+    assert run(tmp_path / "loop.py", "peer", 1, timeout=1).failed == "no end in 1 s"
+
+
+def test_all_the_same_is_ok(folder):
+    made = seal(record(*compare(find([folder / "right.py"]), rounds=1, threads=1), threads=1))
+    with Console(file=open(folder / "shown", "w"), width=200) as console:
+        assert show_programs(made, console) == OK
