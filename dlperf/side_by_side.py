@@ -2,17 +2,12 @@
 
 import json
 import math
-import os
 import random
 import re
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -24,6 +19,7 @@ from weir_reports.workers import worker_environment
 from .runner import cores
 
 SIDES = {"subject": ("-m", "weir"), "peer": ()}  # how Python is told to run a program
+MEASURED = str(Path(__file__).with_name("measured.py"))
 TIMEOUT_S = 600
 TOLERANCES = "tolerances.json"  # beside the programs: {"name": [rtol, atol]}
 STARTUP = "import torch\ntorch.optim.SGD([torch.zeros(1)], lr=0.1)\n"  # PyTorch loads its compiler with the first optimizer
@@ -80,18 +76,23 @@ def find(paths: list[Path]) -> list[Program]:
 def compare(programs: list[Program], rounds: int, threads: int, seed: int = 1, progress=lambda text: None, timeout: float = TIMEOUT_S) -> tuple[list[Found], list[dict]]:
     """Every program under both, `rounds` times, the two in random order; and as many runs of `STARTUP`.
 
-    A program that has differed is not run again.
+    A program that has differed is not run again. An interrupt ends it early: what was run is kept, if there is anything.
     """
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="weir-programs-") as folder:
         empty = Path(folder) / "startup.py"
         empty.write_text(STARTUP)
         found, startup = [Found(program) for program in programs], Found(Program(empty, 0, 0))
-        for number in range(rounds):
-            for one in (startup, *found):
-                if one.reason is None:
-                    progress(f"round {number + 1} of {rounds}: {one.program.path.stem}")
-                    _round(one, chance, threads, timeout)
+        try:
+            for number in range(rounds):
+                for one in (startup, *found):
+                    if one.reason is None:
+                        progress(f"round {number + 1} of {rounds}: {one.program.path.stem}")
+                        _round(one, chance, threads, timeout)
+        except KeyboardInterrupt:
+            found = [one for one in found if one.rounds or one.reason]
+            if not found:
+                raise
     if startup.reason:
         raise RuntimeError(f"{STARTUP!r}: {startup.reason}")
     return found, startup.rounds
@@ -107,34 +108,22 @@ def _round(found: Found, chance: random.Random, threads: int, timeout: float) ->
 
 def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S) -> Run:
     """One run in a process of its own, on as many cores as threads."""
-    affinity = cores(threads)
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        start = time.perf_counter()
-        process = subprocess.Popen([sys.executable, *SIDES[side], str(program.absolute())], stdin=subprocess.DEVNULL, stdout=out, stderr=errors,
-                                   env=worker_environment(threads), start_new_session=True, preexec_fn=lambda: os.sched_setaffinity(0, affinity))
-        late = threading.Timer(timeout, _end, [process.pid])
-        late.start()
+    with tempfile.TemporaryDirectory(prefix="weir-run-") as folder, open(f"{folder}/out", "w+b") as out, open(f"{folder}/errors", "w+b") as errors:
+        result = Path(folder) / "result.json"
+        command = [sys.executable, "-I", "-S", MEASURED, str(result), str(timeout), ",".join(map(str, cores(threads))), sys.executable, *SIDES[side], str(program.absolute())]
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=worker_environment(threads))
         try:
-            _, status, usage = os.wait4(process.pid, 0)
+            process.wait()
         except BaseException:  # an interrupt leaves nothing running
-            _end(process.pid)
+            process.terminate()
+            process.wait()
             raise
-        finally:
-            over = not late.is_alive()
-            late.cancel()
-        seconds, process.returncode = time.perf_counter() - start, os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        errors.seek(0)
-        failed = None
-        if process.returncode:
-            last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
-            failed = f"no end in {timeout:g} s" if over else f"exit code {process.returncode}" + (f", {last[0][:200]}" if last else "")
-        return Run(out.read().decode(errors="replace"), seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, failed)
-
-
-def _end(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
+        if not result.exists():
+            raise RuntimeError(f"{program}: {Path(errors.name).read_text(errors='replace')[-200:]}")
+        cost = json.loads(result.read_text())
+        last = Path(errors.name).read_text(errors="replace").strip().splitlines()[-1:]
+        failed = f"no end in {timeout:g} s" if cost["late"] else f"exit code {cost['code']}" + (f", {last[0][:200]}" if last else "")
+        return Run(Path(out.name).read_text(errors="replace"), cost["seconds"], cost["cpu"], cost["rss"], failed if cost["code"] else None)
 
 
 def difference(ours: str, theirs: str, program: Program) -> str | None:

@@ -73,6 +73,17 @@ def test_ratios_are_those_of_the_work():
     assert row.work.low <= 2.0 <= row.work.high and row.whole.value == pytest.approx(4 / 1.5, rel=0.01)
 
 
+def test_an_interrupt_keeps_what_was_run(folder):
+    def interrupted(text):
+        if "2 of 2" in text:
+            raise KeyboardInterrupt
+
+    found, startup = compare(find([folder / "right.py"]), rounds=2, threads=1, progress=interrupted)
+    assert len(found[0].rounds) == len(startup) == 1
+    with pytest.raises(KeyboardInterrupt):
+        compare(find([folder / "right.py"]), rounds=1, threads=1, progress=lambda text: interrupted("2 of 2: startup"))
+
+
 def test_a_program_that_does_not_end_is_ended(tmp_path):
     (tmp_path / "loop.py").write_text("import time\ntime.sleep(600)\n")
     assert run(tmp_path / "loop.py", "peer", 1, timeout=1).failed == "no end in 1 s"
