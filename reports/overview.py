@@ -60,9 +60,13 @@ def _fast(bench) -> Answer:
     for (subject, peer), groups in bench.items():
         if subject == peer or peer != "torch":
             continue
-        cases = [c for g in groups for c in g.cases if c.ratio is not None and c.verdict != "inconclusive"]
+        timed = [c for g in groups for c in g.cases if c.ratio is not None]
+        cases = [c for c in timed if c.verdict != "inconclusive"]
         slow = slower_than(cases, TOO_SLOW)
         derived = [g for g in groups if g.group == "opdb" and g.mean]
+        if timed and not cases:
+            mean = math.exp(sum(math.log(c.ratio.value) for c in timed) / len(timed))
+            return Answer("Fast?", "unknown", f"{mean:.2f}× over {len(timed):,} cases, each timed too seldom to be sure of", "bench.html")
         if not cases:
             continue
         first = (f"{derived[0].mean.value:.2f}× over {sum(c.ratio is not None for c in derived[0].cases)} cases that nobody picked; " if derived else "")

@@ -22,6 +22,11 @@ def test_wrong_and_missing_are_two_answers():
     assert answers([samples.campaign(stride="PASS")])["Correct?"].state == "yes"
 
 
+def test_times_too_few_to_be_sure_of_are_told_as_such():
+    fast = answers([samples.bench(launches=1)])["Fast?"]
+    assert fast.state == "unknown" and "over 2 cases, each timed too seldom to be sure of" in fast.text
+
+
 def test_a_control_answers_nothing():
     record = {**samples.campaign(), "subject": {"name": "torch", "version": "2.13.0"}}
     del record["run_id"]
