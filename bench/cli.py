@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from weir_reports.console import NOTHING_MEASURED, OK, run_app
-from weir_reports.records import save, seal
+from weir_reports.records import keep, save, seal
 
 from . import cases as catalogue
 from .case import case_id, display_name
@@ -67,7 +67,7 @@ def run(group: GroupOption = "all", peer: Annotated[str, typer.Option(help="Modu
             record = session.run()
         except CannotStart as error:
             raise typer.BadParameter(str(error)) from None
-    _write(record, json_file, store)
+    keep(record, json_file, store)
     return show(record, console)
 
 
@@ -139,7 +139,7 @@ def trust(
     for slow_down, cases in found.cases.items():
         what = f"slowed down by {slow_down:.0%}" if slow_down else "unchanged"
         print(f"{what}: {found.slower[slow_down]} of {cases} cases called slower, in {found.alarmed[slow_down]} of {found.runs[slow_down]} runs")
-    _write(seal(trust_record(found, side, group, threads)), json_file, store)
+    keep(seal(trust_record(found, side, group, threads)), json_file, store)
     return OK
 
 
@@ -165,7 +165,7 @@ def instructions(
     except (NoValgrind, WorkerDied) as error:
         print(error, file=sys.stderr)
         return NOTHING_MEASURED
-    _write(seal(instructions_record(*found, cases, module)), json_file, store)
+    keep(seal(instructions_record(*found, cases, module)), json_file, store)
     return show_instructions(*found, cases, Console(width=None if sys.stdout.isatty() else WIDTH))
 
 
@@ -210,14 +210,6 @@ def _compared(a: str, b: str, module: str, cases: list, threads: int, quick: boo
             return compare_sides(*sides, cases, *_plans(threads, quick, seed), progress)
     except CannotStart as error:
         raise typer.BadParameter(str(error)) from None
-
-
-def _write(record: dict, json_file: Path | None, store: str | None) -> None:
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(record))
-    if store is not None:
-        save(record, store)
 
 
 def _keep(found: Comparison, json_file: Path | None, store: str | None) -> None:

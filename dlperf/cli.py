@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from weir_reports.console import NOTHING_MEASURED, run_app
 from weir_reports.dlperf_figures import run_throughput
-from weir_reports.records import save, seal
+from weir_reports.records import keep, save, seal
 
 from . import inference, mllog, side_by_side
 from .frameworks import FRAMEWORKS
@@ -129,11 +129,7 @@ def run_programs(paths: Annotated[list[Path], typer.Argument(help=f"Programs, or
         print(error, file=sys.stderr)
         return NOTHING_MEASURED
     record = seal(side_by_side.record(found, startup, threads))
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(record, indent=1) + "\n")
-    if store is not None:
-        save(record, store)
+    keep(record, json_file, store)
     return show_programs(record, Console(width=None if sys.stdout.isatty() else WIDTH))
 
 

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -38,17 +37,11 @@ class Program:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has ended. Seconds are of the clock and of the processor, `rss` is the largest resident size in bytes."""
+    """A run that has ended. Its costs are seconds of the clock and of the processor (`cpu`), and the largest resident size in bytes (`rss`)."""
 
     printed: str
-    seconds: float
-    cpu: float
-    rss: int
+    costs: dict
     failed: str | None
-
-    def costs(self) -> dict:
-        """What a record keeps."""
-        return {"seconds": self.seconds, "cpu": self.cpu, "rss": self.rss}
 
 
 @dataclass
@@ -103,7 +96,7 @@ def _round(found: Found, chance: random.Random, threads: int, timeout: float) ->
     failed = [f"{'PyTorch' if side == 'peer' else 'weir'}: {runs[side].failed}" for side in SIDES if runs[side].failed]
     found.reason = "; ".join(failed) or difference(runs["subject"].printed, runs["peer"].printed, found.program)
     if not failed:
-        found.rounds.append({side: runs[side].costs() for side in SIDES})
+        found.rounds.append({side: runs[side].costs for side in SIDES})
 
 
 def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S) -> Run:
@@ -123,7 +116,7 @@ def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S) -> R
         cost = json.loads(result.read_text())
         last = Path(errors.name).read_text(errors="replace").strip().splitlines()[-1:]
         failed = f"no end in {timeout:g} s" if cost["late"] else f"exit code {cost['code']}" + (f", {last[0][:200]}" if last else "")
-        return Run(Path(out.name).read_text(errors="replace"), cost["seconds"], cost["cpu"], cost["rss"], failed if cost["code"] else None)
+        return Run(Path(out.name).read_text(errors="replace"), {name: cost[name] for name in ("seconds", "cpu", "rss")}, failed if cost["code"] else None)
 
 
 def difference(ours: str, theirs: str, program: Program) -> str | None:
@@ -134,14 +127,10 @@ def difference(ours: str, theirs: str, program: Program) -> str | None:
     for number, (a, b) in enumerate(zip(mine, expected), 1):
         if NUMBER.sub("#", a) != NUMBER.sub("#", b):
             return f"line {number}: {a[:80]!r}, PyTorch prints {b[:80]!r}"
-        for x, y in _pairs(a, b):
+        for x, y in zip(NUMBER.findall(a), NUMBER.findall(b)):
             if not _close(x, y, program):
                 return f"line {number}: {x}, PyTorch prints {y} (rtol {program.rtol:g}, atol {program.atol:g})"
     return None
-
-
-def _pairs(a: str, b: str) -> Iterator[tuple[str, str]]:
-    return zip(NUMBER.findall(a), NUMBER.findall(b))
 
 
 def _close(x: str, y: str, program: Program) -> bool:

@@ -66,6 +66,15 @@ def save(record: dict, store: str | None = None) -> str:
     return sealed["run_id"]
 
 
+def keep(record: dict, json_file: Path | None, store: str | None) -> None:
+    """Writes a sealed record where a command's options `--json` and `--store` say."""
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(record))
+    if store is not None:
+        save(record, store)
+
+
 @cache
 def _validator(kind) -> Draft202012Validator:
     return Draft202012Validator(json.loads(_schema_file(kind).read_text()))
