@@ -123,12 +123,8 @@ def run_programs(paths: Annotated[list[Path], typer.Argument(help=f"Programs, or
         wanted = side_by_side.find(paths)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    try:
-        found, startup = side_by_side.compare(wanted, rounds, threads, seed, lambda text: print(text, file=sys.stderr, flush=True), timeout)
-    except RuntimeError as error:
-        print(error, file=sys.stderr)
-        return NOTHING_MEASURED
-    record = seal(side_by_side.record(found, startup, threads))
+    found = side_by_side.compare(wanted, rounds, threads, seed, lambda text: print(text, file=sys.stderr, flush=True), timeout)
+    record = seal(side_by_side.record(found, threads))
     keep(record, json_file, store)
     return show_programs(record, Console(width=None if sys.stdout.isatty() else WIDTH))
 

@@ -18,10 +18,9 @@ from weir_reports.workers import worker_environment
 from .runner import cores
 
 SIDES = {"subject": ("-m", "weir"), "peer": ()}  # how Python is told to run a program
-MEASURED = str(Path(__file__).with_name("measured.py"))
+MEASURED, BEGUN = (str(Path(__file__).with_name(name)) for name in ("measured.py", "begun.py"))
 TIMEOUT_S = 600
 TOLERANCES = "tolerances.json"  # beside the programs: {"name": [rtol, atol]}
-STARTUP = "import torch\ntorch.optim.SGD([torch.zeros(1)], lr=0.1)\n"  # PyTorch loads its compiler with the first optimizer
 USUAL = (5e-3, 2e-3)  # sums in another order, amplified by some steps of training
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf)")
 
@@ -37,7 +36,8 @@ class Program:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has ended. Its costs are seconds of the clock and of the processor (`cpu`), and the largest resident size in bytes (`rss`)."""
+    """A run that has ended. Its costs are seconds of the clock, for the whole process and for the program's own `work`, and of the processor (`cpu`), and
+    the largest resident size in bytes (`rss`)."""
 
     printed: str
     costs: dict
@@ -66,29 +66,23 @@ def find(paths: list[Path]) -> list[Program]:
     return found
 
 
-def compare(programs: list[Program], rounds: int, threads: int, seed: int = 1, progress=lambda text: None, timeout: float = TIMEOUT_S) -> tuple[list[Found], list[dict]]:
-    """Every program under both, `rounds` times, the two in random order; and as many runs of `STARTUP`.
+def compare(programs: list[Program], rounds: int, threads: int, seed: int = 1, progress=lambda text: None, timeout: float = TIMEOUT_S) -> list[Found]:
+    """Every program under both, `rounds` times, the two in random order.
 
     A program that has differed is not run again. An interrupt ends it early: what was run is kept, if there is anything.
     """
-    chance = random.Random(seed)
-    with tempfile.TemporaryDirectory(prefix="weir-programs-") as folder:
-        empty = Path(folder) / "startup.py"
-        empty.write_text(STARTUP)
-        found, startup = [Found(program) for program in programs], Found(Program(empty, 0, 0))
-        try:
-            for number in range(rounds):
-                for one in (startup, *found):
-                    if one.reason is None:
-                        progress(f"round {number + 1} of {rounds}: {one.program.path.stem}")
-                        _round(one, chance, threads, timeout)
-        except KeyboardInterrupt:
-            found = [one for one in found if one.rounds or one.reason]
-            if not found:
-                raise
-    if startup.reason:
-        raise RuntimeError(f"{STARTUP!r}: {startup.reason}")
-    return found, startup.rounds
+    chance, found = random.Random(seed), [Found(program) for program in programs]
+    try:
+        for number in range(rounds):
+            for one in found:
+                if one.reason is None:
+                    progress(f"round {number + 1} of {rounds}: {one.program.path.stem}")
+                    _round(one, chance, threads, timeout)
+    except KeyboardInterrupt:
+        found = [one for one in found if one.rounds or one.reason]
+        if not found:
+            raise
+    return found
 
 
 def _round(found: Found, chance: random.Random, threads: int, timeout: float) -> None:
@@ -102,8 +96,9 @@ def _round(found: Found, chance: random.Random, threads: int, timeout: float) ->
 def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S) -> Run:
     """One run in a process of its own, on as many cores as threads."""
     with tempfile.TemporaryDirectory(prefix="weir-run-") as folder, open(f"{folder}/out", "w+b") as out, open(f"{folder}/errors", "w+b") as errors:
-        result = Path(folder) / "result.json"
-        command = [sys.executable, "-I", "-S", MEASURED, str(result), str(timeout), ",".join(map(str, cores(threads))), sys.executable, *SIDES[side], str(program.absolute())]
+        result, notes = Path(folder) / "result.json", Path(folder) / "notes"
+        command = [sys.executable, "-I", "-S", MEASURED, str(result), str(timeout), ",".join(map(str, cores(threads))),
+                   sys.executable, *SIDES[side], BEGUN, str(notes), str(program.absolute())]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=worker_environment(threads))
         try:
             process.wait()
@@ -116,7 +111,15 @@ def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S) -> R
         cost = json.loads(result.read_text())
         last = Path(errors.name).read_text(errors="replace").strip().splitlines()[-1:]
         failed = f"no end in {timeout:g} s" if cost["late"] else f"exit code {cost['code']}" + (f", {last[0][:200]}" if last else "")
-        return Run(Path(out.name).read_text(errors="replace"), {name: cost[name] for name in ("seconds", "cpu", "rss")}, failed if cost["code"] else None)
+        costs = {name: cost[name] for name in ("seconds", "cpu", "rss")} | {"work": _work(notes, cost)}
+        return Run(Path(out.name).read_text(errors="replace"), costs, failed if cost["code"] else None)
+
+
+def _work(notes: Path, cost: dict) -> float:
+    """Seconds that the program itself took; to the end of the process where it ended by no exception."""
+    times = [float(line) for line in notes.read_text().split()] if notes.exists() else []
+    began, ended = (*times, cost["began"] + cost["seconds"])[:2] if times else (0.0, 0.0)
+    return ended - began
 
 
 def difference(ours: str, theirs: str, program: Program) -> str | None:
@@ -142,12 +145,12 @@ def _close(x: str, y: str, program: Program) -> bool:
     return abs(a - b) <= program.atol + program.rtol * abs(b) if math.isfinite(a - b) else a == b
 
 
-def record(found: list[Found], startup: list[dict], threads: int) -> dict:
+def record(found: list[Found], threads: int) -> dict:
     """The record of a comparison, unsealed."""
     from weir.version import __version__ as ours
 
     return new_run("weir.programs/v1") | {
         "subject": {"name": "weir", "version": ours}, "peer": {"name": "torch", "version": metadata.version("torch")},
-        "threads": threads, "startup": startup,
+        "threads": threads,
         "programs": [{"name": one.program.path.stem, "sha": digest(one.program.path.read_text()), "rtol": one.program.rtol, "atol": one.program.atol,
                       "same": one.reason is None, "reason": one.reason, "rounds": one.rounds} for one in found]}

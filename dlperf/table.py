@@ -53,7 +53,8 @@ def show_programs(record: dict, console: Console) -> int:
         table.add_row(row.name, "the same" if row.reason is None else f"[red]{escape(row.reason)}[/]", *times, interval(row.work) if row.work else "" if row.reason else "too short",
                       interval(row.whole) if row.whole else "", percent(row.memory))
     console.print(table)
-    console.print(f"{found.same} of {len(found.rows)} programs print the same; times are those behind `import torch` and a first optimizer, whose own ratio is {interval(found.startup)}", highlight=False)
+    startup = f", whose own ratio is {interval(found.startup)}" if found.startup else ""
+    console.print(f"{found.same} of {len(found.rows)} programs print the same; times are of their own work, behind `import torch` and a first optimizer{startup}", highlight=False)
     return OK if found.same == len(found.rows) else GATE_FAILED
 
 

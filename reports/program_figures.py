@@ -6,13 +6,13 @@ from statistics import median
 
 from .intervals import Interval, of_mean
 
-LEAST_S = 0.2  # of work behind the start-up: what is shorter tells nothing of speed
+LEAST_S = 0.02  # of work: what is shorter tells nothing of speed
 
 
 @dataclass(frozen=True)
 class ProgramRow:
-    """A program. `whole` is the ratio of PyTorch's time to weir's, `work` that of what follows the import; `memory` is weir's share of PyTorch's
-    largest resident size. Seconds are medians of the rounds, without the start-up."""
+    """A program. `whole` is the ratio of PyTorch's time to weir's, `work` that of the program's own work; `memory` is weir's share of PyTorch's
+    largest resident size. Seconds are medians of the rounds, of the work."""
 
     name: str
     reason: str | None
@@ -44,23 +44,19 @@ class Programs:
 
 def programs(record: dict) -> Programs:
     """The figures of a record."""
-    startup = record["startup"]
-    imports = {side: median(r[side]["seconds"] for r in startup) if startup else 0.0 for side in ("subject", "peer")}
-    rows = [_row(entry, imports) for entry in record["programs"]]
-    rows.sort(key=lambda row: (row.reason is None, row.work.value if row.work else math.inf, row.name))
-    return Programs(record, rows, _ratio([(r["peer"]["seconds"], r["subject"]["seconds"]) for r in startup]))
+    rows = sorted(map(_row, record["programs"]), key=lambda row: (row.reason is None, row.work.value if row.work else math.inf, row.name))
+    startup = _ratio([tuple(r[side]["seconds"] - r[side]["work"] for side in ("peer", "subject")) for entry in record["programs"] for r in entry["rounds"]])
+    return Programs(record, rows, startup)
 
 
-def _row(entry: dict, imports: dict) -> ProgramRow:
+def _row(entry: dict) -> ProgramRow:
     rounds = entry["rounds"]
     if entry["reason"] or not rounds:  # the time of a wrong answer is none
         return ProgramRow(entry["name"], entry["reason"], None, None, None, None, None)
-    work = [{side: r[side]["seconds"] - imports[side] for side in imports} for r in rounds]
-    subject, peer = (median(r[side] for r in work) for side in ("subject", "peer"))
-    enough = all(r[side] > 0 for r in work for side in imports) and min(subject, peer) >= LEAST_S
-    return ProgramRow(entry["name"], entry["reason"], _ratio([(r["peer"]["seconds"], r["subject"]["seconds"]) for r in rounds]),
-                      _ratio([(r["peer"], r["subject"]) for r in work]) if enough else None,
-                      median(r["subject"]["rss"] for r in rounds) / median(r["peer"]["rss"] for r in rounds), subject, peer)
+    pairs = {name: [(r["peer"][name], r["subject"][name]) for r in rounds] for name in ("seconds", "work", "rss")}
+    peer, subject = (median(times) for times in zip(*pairs["work"]))
+    memory = median(r for _, r in pairs["rss"]) / median(r for r, _ in pairs["rss"])
+    return ProgramRow(entry["name"], entry["reason"], _ratio(pairs["seconds"]), _ratio(pairs["work"]) if min(subject, peer) >= LEAST_S else None, memory, subject, peer)
 
 
 def _ratio(pairs: list[tuple[float, float]]) -> Interval | None:

@@ -50,11 +50,12 @@ def test_programs_of_a_folder(folder):
 
 
 def test_a_comparison_becomes_a_record_and_figures(folder):
-    made = seal(record(*compare(find([folder]), rounds=1, threads=1), threads=1))
+    made = seal(record(compare(find([folder]), rounds=1, threads=1), threads=1))
     assert {p["name"]: p["same"] for p in made["programs"]} == {"right": True, "near": True, "wrong": False, "lost": False}
     reasons = {p["name"]: p["reason"] for p in made["programs"]}
     assert reasons["lost"] == "weir: exit code 1, no such op" and "1.0, PyTorch prints 2.0" in reasons["wrong"]
-    assert len(made["startup"]) == 1 and made["startup"][0]["peer"]["rss"] > made["startup"][0]["subject"]["rss"] > 1 << 20
+    round, = next(p["rounds"] for p in made["programs"] if p["name"] == "right")
+    assert round["peer"]["rss"] > round["subject"]["rss"] > 1 << 20 and all(0 < side["work"] < side["seconds"] for side in round.values())
     found = programs(made)
     assert found.same == 2 and [row.name for row in found.rows[:2]] == ["lost", "wrong"]
     with Console(file=open(folder / "shown", "w"), width=200) as console:
@@ -63,14 +64,24 @@ def test_a_comparison_becomes_a_record_and_figures(folder):
 
 
 def test_ratios_are_those_of_the_work():
-    costs = {side: {"cpu": 1.0, "rss": rss} for side, rss in (("subject", 100), ("peer", 400))}
-    rounds = [{"subject": {**costs["subject"], "seconds": 1.5 + d}, "peer": {**costs["peer"], "seconds": 4.0 + 2 * d}} for d in (0.0, 0.1, -0.1)]
-    startup = [{"subject": {**costs["subject"], "seconds": 0.5}, "peer": {**costs["peer"], "seconds": 2.0}}]
-    short = [{side: {**costs[side], "seconds": startup[0][side]["seconds"] + 0.1} for side in costs}]
-    made = {"startup": startup, "programs": [{"name": "a", "reason": None, "rounds": rounds}, {"name": "too short to tell", "reason": None, "rounds": short}]}
-    row, = programs(made).timed
+    def rounds(*works):
+        return [{"subject": {"cpu": 1.0, "rss": 100, "seconds": 0.5 + ours, "work": ours}, "peer": {"cpu": 1.0, "rss": 400, "seconds": 2.0 + theirs, "work": theirs}}
+                for ours, theirs in works]
+
+    made = {"programs": [{"name": "a", "reason": None, "rounds": rounds((1.0, 2.0), (1.1, 2.2), (0.9, 1.8))},
+                         {"name": "too short to tell", "reason": None, "rounds": rounds((0.01, 0.1))}]}
+    found = programs(made)
+    row, = found.timed
     assert row.work.value == pytest.approx(2.0) and row.memory == 0.25 and (row.subject_s, row.peer_s) == (1.0, 2.0)
-    assert row.work.low <= 2.0 <= row.work.high and row.whole.value == pytest.approx(4 / 1.5, rel=0.01)
+    assert row.work.low <= 2.0 <= row.work.high and row.whole.value == pytest.approx(4 / 1.5, rel=0.01) and found.startup.value == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("end", ["", "raise SystemExit(0)", "import sys, os; sys.stdout.flush(); os._exit(0)"])
+def test_the_work_is_timed_without_the_start_and_the_end_of_the_process(tmp_path, end):
+    (tmp_path / "p.py").write_text(f"import atexit, sys, time\natexit.register(time.sleep, 0.5)\nprint(sys.argv[0].endswith('p.py'), __name__)\ntime.sleep(0.3)\n{end}\n")
+    found = run(tmp_path / "p.py", "subject", 1)
+    assert found.failed is None and found.printed == "True __main__\n"
+    assert 0.3 <= found.costs["work"] < found.costs["seconds"] and (found.costs["seconds"] - found.costs["work"] > 0.5 or "os._exit" in end)
 
 
 def test_an_interrupt_keeps_what_was_run(folder):
@@ -78,10 +89,10 @@ def test_an_interrupt_keeps_what_was_run(folder):
         if "2 of 2" in text:
             raise KeyboardInterrupt
 
-    found, startup = compare(find([folder / "right.py"]), rounds=2, threads=1, progress=interrupted)
-    assert len(found[0].rounds) == len(startup) == 1
+    found, = compare(find([folder / "right.py"]), rounds=2, threads=1, progress=interrupted)
+    assert len(found.rounds) == 1
     with pytest.raises(KeyboardInterrupt):
-        compare(find([folder / "right.py"]), rounds=1, threads=1, progress=lambda text: interrupted("2 of 2: startup"))
+        compare(find([folder / "right.py"]), rounds=1, threads=1, progress=lambda text: interrupted("2 of 2: right"))
 
 
 def test_a_program_that_does_not_end_is_ended(tmp_path):
@@ -90,6 +101,6 @@ def test_a_program_that_does_not_end_is_ended(tmp_path):
 
 
 def test_all_the_same_is_ok(folder):
-    made = seal(record(*compare(find([folder / "right.py"]), rounds=1, threads=1), threads=1))
+    made = seal(record(compare(find([folder / "right.py"]), rounds=1, threads=1), threads=1))
     with Console(file=open(folder / "shown", "w"), width=200) as console:
         assert show_programs(made, console) == OK
