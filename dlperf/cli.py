@@ -10,7 +10,7 @@ from typing import Annotated, Optional
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from weir_reports.console import NOTHING_MEASURED, run_app
+from weir_reports.console import run_app
 from weir_reports.dlperf_figures import run_throughput
 from weir_reports.records import keep, save, seal
 

@@ -14,8 +14,7 @@ import time
 
 
 def main(result: str, timeout: str, cores: str, *command: str) -> None:
-    """Writes {"code", "late", "began", "seconds", "cpu", "rss"} as JSON into the file `result`; a code below zero is a signal's number, `began` is of
-    `time.perf_counter`, one clock for all processes."""
+    """Writes {"code", "late", "seconds", "cpu", "rss"} as JSON into the file `result`; a code below zero is a signal's number."""
     os.sched_setaffinity(0, {int(core) for core in cores.split(",")})
     start = time.perf_counter()
     pid = os.fork()
@@ -39,7 +38,7 @@ def main(result: str, timeout: str, cores: str, *command: str) -> None:
     signal.setitimer(signal.ITIMER_REAL, float(timeout))
     _, status, usage = os.wait4(pid, 0)
     with open(result, "w") as file:
-        json.dump({"code": os.waitstatus_to_exitcode(status), "late": any(late), "began": start, "seconds": time.perf_counter() - start,
+        json.dump({"code": os.waitstatus_to_exitcode(status), "late": any(late), "seconds": time.perf_counter() - start,
                    "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss * 1024}, file)
 
 

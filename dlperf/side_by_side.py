@@ -36,8 +36,8 @@ class Program:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has ended. Its costs are seconds of the clock, for the whole process and for the program's own `work`, and of the processor (`cpu`), and
-    the largest resident size in bytes (`rss`)."""
+    """A process that has ended. Its costs are seconds of the clock, for a process that runs the program once (`seconds`) and for running it once more
+    (`work`, None where that was not asked for or fails), and of the processor (`cpu`), and the largest resident size in bytes (`rss`)."""
 
     printed: str
     costs: dict
@@ -86,19 +86,19 @@ def compare(programs: list[Program], rounds: int, threads: int, seed: int = 1, p
 
 
 def _round(found: Found, chance: random.Random, threads: int, timeout: float) -> None:
-    runs = {side: run(found.program.path, side, threads, timeout) for side in chance.sample(list(SIDES), len(SIDES))}
+    runs = {side: run(found.program.path, side, threads, timeout, times=2) for side in chance.sample(list(SIDES), len(SIDES))}
     failed = [f"{'PyTorch' if side == 'peer' else 'weir'}: {runs[side].failed}" for side in SIDES if runs[side].failed]
     found.reason = "; ".join(failed) or difference(runs["subject"].printed, runs["peer"].printed, found.program)
     if not failed:
         found.rounds.append({side: runs[side].costs for side in SIDES})
 
 
-def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S) -> Run:
-    """One run in a process of its own, on as many cores as threads."""
+def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S, times: int = 1) -> Run:
+    """Once, or twice, in a process of its own, on as many cores as threads."""
     with tempfile.TemporaryDirectory(prefix="weir-run-") as folder, open(f"{folder}/out", "w+b") as out, open(f"{folder}/errors", "w+b") as errors:
         result, notes = Path(folder) / "result.json", Path(folder) / "notes"
         command = [sys.executable, "-I", "-S", MEASURED, str(result), str(timeout), ",".join(map(str, cores(threads))),
-                   sys.executable, *SIDES[side], BEGUN, str(notes), str(program.absolute())]
+                   sys.executable, *SIDES[side], BEGUN, str(notes), str(times), str(program.absolute())]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, env=worker_environment(threads))
         try:
             process.wait()
@@ -111,15 +111,10 @@ def run(program: Path, side: str, threads: int, timeout: float = TIMEOUT_S) -> R
         cost = json.loads(result.read_text())
         last = Path(errors.name).read_text(errors="replace").strip().splitlines()[-1:]
         failed = f"no end in {timeout:g} s" if cost["late"] else f"exit code {cost['code']}" + (f", {last[0][:200]}" if last else "")
-        costs = {name: cost[name] for name in ("seconds", "cpu", "rss")} | {"work": _work(notes, cost)}
+        again = [json.loads(line) for line in notes.read_text().splitlines()][1:] if notes.exists() else []
+        cost["seconds"] -= sum(ended - began for began, ended, *_ in again)
+        costs = {name: cost[name] for name in ("seconds", "cpu", "rss")} | {"work": next((ended - began for began, ended, *error in again if not error), None)}
         return Run(Path(out.name).read_text(errors="replace"), costs, failed if cost["code"] else None)
-
-
-def _work(notes: Path, cost: dict) -> float:
-    """Seconds that the program itself took; to the end of the process where it ended by no exception."""
-    times = [float(line) for line in notes.read_text().split()] if notes.exists() else []
-    began, ended = (*times, cost["began"] + cost["seconds"])[:2] if times else (0.0, 0.0)
-    return ended - began
 
 
 def difference(ours: str, theirs: str, program: Program) -> str | None:

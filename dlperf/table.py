@@ -47,14 +47,13 @@ def show(records: list[dict], console: Console, layout: str = "weir") -> int:
 def show_programs(record: dict, console: Console) -> int:
     """Prints a line per program, those that differ first; GATE_FAILED where one does, else OK."""
     found = programs(record)
-    table = Table("program", "prints", *(Column(n, justify="right") for n in ("torch", "weir", "torch/weir [95%]", "with start-up", "memory")), box=None, pad_edge=False)
+    table = Table("program", "prints", *(Column(n, justify="right") for n in ("torch", "weir", "torch/weir [95%]", "whole", "memory")), box=None, pad_edge=False)
     for row in found.rows:
         times = ("" if s is None else duration(s * 1e9) for s in (row.peer_s, row.subject_s))
-        table.add_row(row.name, "the same" if row.reason is None else f"[red]{escape(row.reason)}[/]", *times, interval(row.work) if row.work else "" if row.reason else "too short",
+        table.add_row(row.name, "the same" if row.reason is None else f"[red]{escape(row.reason)}[/]", *times, interval(row.work) if row.work else "" if row.reason else "no second run" if None in (row.peer_s, row.subject_s) else "too short",
                       interval(row.whole) if row.whole else "", percent(row.memory))
     console.print(table)
-    startup = f", whose own ratio is {interval(found.startup)}" if found.startup else ""
-    console.print(f"{found.same} of {len(found.rows)} programs print the same; times are of their own work, behind `import torch` and a first optimizer{startup}", highlight=False)
+    console.print(f"{found.same} of {len(found.rows)} programs print the same; times are those of a second run in the process, `whole` is a process that runs the program once", highlight=False)
     return OK if found.same == len(found.rows) else GATE_FAILED
 
 

@@ -6,12 +6,12 @@ from statistics import median
 
 from .intervals import Interval, of_mean
 
-LEAST_S = 0.02  # of work: what is shorter tells nothing of speed
+LEAST_S = 0.01  # of work: what is shorter tells nothing of speed
 
 
 @dataclass(frozen=True)
 class ProgramRow:
-    """A program. `whole` is the ratio of PyTorch's time to weir's, `work` that of the program's own work; `memory` is weir's share of PyTorch's
+    """A program. `whole` is the ratio of PyTorch's time to weir's for a process, `work` that of running it once more there (None where it cannot, or is over too soon); `memory` is weir's share of PyTorch's
     largest resident size. Seconds are medians of the rounds, of the work."""
 
     name: str
@@ -29,7 +29,6 @@ class Programs:
 
     record: dict
     rows: list[ProgramRow]
-    startup: Interval | None
 
     @property
     def same(self) -> int:
@@ -45,8 +44,7 @@ class Programs:
 def programs(record: dict) -> Programs:
     """The figures of a record."""
     rows = sorted(map(_row, record["programs"]), key=lambda row: (row.reason is None, row.work.value if row.work else math.inf, row.name))
-    startup = _ratio([tuple(r[side]["seconds"] - r[side]["work"] for side in ("peer", "subject")) for entry in record["programs"] for r in entry["rounds"]])
-    return Programs(record, rows, startup)
+    return Programs(record, rows)
 
 
 def _row(entry: dict) -> ProgramRow:
@@ -54,9 +52,10 @@ def _row(entry: dict) -> ProgramRow:
     if entry["reason"] or not rounds:  # the time of a wrong answer is none
         return ProgramRow(entry["name"], entry["reason"], None, None, None, None, None)
     pairs = {name: [(r["peer"][name], r["subject"][name]) for r in rounds] for name in ("seconds", "work", "rss")}
-    peer, subject = (median(times) for times in zip(*pairs["work"]))
+    peer, subject = (None if None in times else median(times) for times in zip(*pairs["work"]))
+    enough = None not in (peer, subject) and min(peer, subject) >= LEAST_S
     memory = median(r for _, r in pairs["rss"]) / median(r for r, _ in pairs["rss"])
-    return ProgramRow(entry["name"], entry["reason"], _ratio(pairs["seconds"]), _ratio(pairs["work"]) if min(subject, peer) >= LEAST_S else None, memory, subject, peer)
+    return ProgramRow(entry["name"], entry["reason"], _ratio(pairs["seconds"]), _ratio(pairs["work"]) if enough else None, memory, subject, peer)
 
 
 def _ratio(pairs: list[tuple[float, float]]) -> Interval | None:

@@ -65,23 +65,30 @@ def test_a_comparison_becomes_a_record_and_figures(folder):
 
 def test_ratios_are_those_of_the_work():
     def rounds(*works):
-        return [{"subject": {"cpu": 1.0, "rss": 100, "seconds": 0.5 + ours, "work": ours}, "peer": {"cpu": 1.0, "rss": 400, "seconds": 2.0 + theirs, "work": theirs}}
+        return [{"subject": {"cpu": 1.0, "rss": 100, "seconds": 0.5 + (ours or 0), "work": ours}, "peer": {"cpu": 1.0, "rss": 400, "seconds": 2.0 + (theirs or 0), "work": theirs}}
                 for ours, theirs in works]
 
     made = {"programs": [{"name": "a", "reason": None, "rounds": rounds((1.0, 2.0), (1.1, 2.2), (0.9, 1.8))},
-                         {"name": "too short to tell", "reason": None, "rounds": rounds((0.01, 0.1))}]}
+                         {"name": "too short to tell", "reason": None, "rounds": rounds((0.001, 0.1))}, {"name": "once only", "reason": None, "rounds": rounds((None, None))}]}
     found = programs(made)
     row, = found.timed
     assert row.work.value == pytest.approx(2.0) and row.memory == 0.25 and (row.subject_s, row.peer_s) == (1.0, 2.0)
-    assert row.work.low <= 2.0 <= row.work.high and row.whole.value == pytest.approx(4 / 1.5, rel=0.01) and found.startup.value == pytest.approx(4.0)
+    assert row.work.low <= 2.0 <= row.work.high and row.whole.value == pytest.approx(4 / 1.5, rel=0.01) 
 
 
-@pytest.mark.parametrize("end", ["", "raise SystemExit(0)", "import sys, os; sys.stdout.flush(); os._exit(0)"])
-def test_the_work_is_timed_without_the_start_and_the_end_of_the_process(tmp_path, end):
-    (tmp_path / "p.py").write_text(f"import atexit, sys, time\natexit.register(time.sleep, 0.5)\nprint(sys.argv[0].endswith('p.py'), __name__)\ntime.sleep(0.3)\n{end}\n")
-    found = run(tmp_path / "p.py", "subject", 1)
+@pytest.mark.parametrize("end", ["", "raise SystemExit(0)"])
+def test_the_work_is_a_second_run_that_prints_nothing(tmp_path, end):
+    (tmp_path / "p.py").write_text(f"import sys, time\nprint(sys.argv[0].endswith('p.py'), __name__)\ntime.sleep(0.1 if hasattr(sys, 'ran') else 1)\nsys.ran = 1\n{end}\n")
+    found = run(tmp_path / "p.py", "subject", 1, times=2)
     assert found.failed is None and found.printed == "True __main__\n"
-    assert 0.3 <= found.costs["work"] < found.costs["seconds"] and (found.costs["seconds"] - found.costs["work"] > 0.5 or "os._exit" in end)
+    assert 0.1 <= found.costs["work"] and found.costs["seconds"] > 1
+
+
+@pytest.mark.parametrize("line", ["", "os._exit(0)"])
+def test_a_program_that_runs_only_once_has_no_second_time(tmp_path, line):
+    (tmp_path / "p.py").write_text(f"import os, sys\nif not hasattr(sys, 'first'):\n    sys.first = 1\nelse:\n    raise ValueError\nprint(1, flush=True)\n{line}\n")
+    found = run(tmp_path / "p.py", "subject", 1, times=2)
+    assert found.failed is None and found.printed == "1\n" and found.costs["work"] is None
 
 
 def test_an_interrupt_keeps_what_was_run(folder):

@@ -74,7 +74,7 @@ def programs() -> dict:
         return [{side: {"seconds": start + work * d, "work": work * d, "cpu": work, "rss": rss << 20}
                  for side, start, work, rss in (("subject", 0.5, subject, 100), ("peer", 2.5, peer, 250))} for d in (0.99, 1.0, 1.01)]
 
-    entries = [("half", None, rounds(2.0, 4.0)), ("slow", None, rounds(3.0, 2.0)), ("short", None, rounds(0.01, 0.02)), ("other", "line 1: 1.0, PyTorch prints 2.0", [])]
+    entries = [("half", None, rounds(2.0, 4.0)), ("slow", None, rounds(3.0, 2.0)), ("short", None, rounds(0.001, 0.002)), ("other", "line 1: 1.0, PyTorch prints 2.0", [])]
     return seal({"schema": "weir.programs/v1", "started": "2026-01-01T10:57:00+00:00", "subject": {"name": "weir", "version": None},
                  "peer": {"name": "torch", "version": "2.13.0"}, "provenance": PROVENANCE, "threads": 1,
                  "programs": [{"name": name, "sha": digest(name), "rtol": 1e-3, "atol": 1e-4, "same": reason is None, "reason": reason, "rounds": runs}
