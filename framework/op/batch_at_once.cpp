@@ -23,6 +23,8 @@ class AtOnce {
       case Notation::elements: return alike() && element_by_element();
       case Notation::fill: return type_.inplace.offered && element_by_element();
       case Notation::move:
+        if (has("pad")) return axes_in_front();  // which counts its axes from the last
+        [[fallthrough]];
       case Notation::gather:
       case Notation::scatter: return has("dim") && axes_in_front();
       case Notation::along:

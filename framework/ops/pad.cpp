@@ -57,10 +57,8 @@ Tensors PadConstant::vjp(const Saved&, const Tensor& dy) const {
 }
 
 Tensor PadAxes::compose(Inputs in) const {
-  Tensor x = in[0];
-  for (int i = 0; i < pad.n / 2; i++)
-    if (pad[2 * i] || pad[2 * i + 1]) x = fn::pad_border(x, -1 - i, pad[2 * i], pad[2 * i + 1], mode);
-  return x == in[0] ? fn::clone(x) : x;
+  const bool any = std::any_of(pad.begin(), pad.end(), [](int64_t n) { return n != 0; });
+  return any ? fn::pad_border(in[0], pad, mode) : fn::clone(in[0]);
 }
 
 Tensor Pad::compose(Inputs in) const {

@@ -1,4 +1,4 @@
-// Padding: with a constant, or with the tensor's own elements (pad_border of resample.h, one axis after the other).
+// Padding: with a constant, or with the tensor's own elements (pad_border of resample.h).
 #pragma once
 #include "framework/op/call.h"
 
@@ -29,7 +29,7 @@ struct PadConstant : Op {
 
 struct PadAxes : Op {
   static constexpr Signature signature = "pad_axes(input: Tensor, pad: list[int], mode: str) -> Tensor";
-  static constexpr auto doc = "pad_border of the last axes; `pad` holds (before, after) pairs from the last axis on.";
+  static constexpr auto doc = "pad_border, or a copy where nothing is added.";
   static constexpr Module module = Module::hidden;
   Dims pad;
   Str mode;

@@ -34,23 +34,36 @@ void check_mode(const char* op, const Str& mode, std::initializer_list<std::stri
 
 Meta PadBorder::infer(Inputs in) const {
   const Tensor& x = in[0];
-  int d = axis_of("pad", x, dim);
-  int64_t n = x.sizes()[d], total = checked_add(checked_add(n, before), after);
   check_mode("pad", mode, {"reflect", "replicate", "circular"});
-  check(!(mode == "reflect") || (before < n && after < n), "pad: Padding size should be less than the corresponding input dimension, but got: padding (",
-        before, ", ", after, ") at dimension ", d, " of input ", x.sizes());
-  check(!(mode == "circular") || (before <= n && after <= n), "pad: Padding value causes wrapping around more than once.");
-  check(n > 0 && total >= 0, "pad: input (size: ", n, ") at dimension ", d, " is too small for padding (", before, ", ", after, ")");
-  return with_axis(x, d, total);
+  check(pad.n % 2 == 0 && pad.n / 2 <= x.ndim(), "pad: expected a pair of numbers for each of at most ", x.ndim(), " axes, got ", pad);
+  Dims sizes = x.sizes();
+  for (int i = 0; i < pad.n / 2; i++) {
+    const int64_t before = pad[2 * i], after = pad[2 * i + 1];
+    if (before == 0 && after == 0) continue;
+    const int d = x.ndim() - 1 - i;
+    const int64_t n = sizes[d];
+    sizes[d] = checked_add(checked_add(n, before), after);
+    check(!(mode == "reflect") || (before < n && after < n), "pad: Padding size should be less than the corresponding input dimension, but got: padding (",
+          before, ", ", after, ") at dimension ", d, " of input ", x.sizes());
+    check(!(mode == "circular") || (before <= n && after <= n), "pad: Padding value causes wrapping around more than once.");
+    check(n > 0 && sizes[d] >= 0, "pad: input (size: ", n, ") at dimension ", d, " is too small for padding (", before, ", ", after, ")");
+  }
+  return {sizes, x.dtype(), x.device()};
 }
 Tensors PadBorder::vjp(const Saved& s, const Tensor& dy) const {
-  int n = s.input_meta(0).sizes.n;
-  return {pictured_as(dy, fn::pad_border_backward(dy, dim, s.input_meta(0).sizes[wrap_dim(dim, n, "pad")], before, mode))};
+  Tensor g = dy;
+  const Dims& sizes = s.input_meta(0).sizes;
+  for (int i = pad.n / 2; i-- > 0;)
+    if (pad[2 * i] || pad[2 * i + 1]) g = fn::pad_border_backward(g, int64_t(-1 - i), sizes[sizes.n - 1 - i], pad[2 * i], mode);
+  return {pictured_as(dy, g)};
 }
 Meta PadBorderBackward::infer(Inputs in) const { return with_axis(in[0], axis_of("pad_border_backward", in[0], dim), size); }
 Tensors PadBorderBackward::vjp(const Saved& s, const Tensor& g) const {
-  int64_t total = s.input_meta(0).sizes[wrap_dim(dim, g.ndim(), "pad")];
-  return {fn::pad_border(g, dim, before, total - size - before, mode)};
+  const int d = wrap_dim(dim, g.ndim(), "pad");
+  Dims pad;
+  for (int i = g.ndim() - 1; i > d; i--) pad.push(0), pad.push(0);
+  pad.push(before), pad.push(s.input_meta(0).sizes[d] - size - before);
+  return {fn::pad_border(g, pad, mode)};
 }
 
 Meta Resample::infer(Inputs in) const {

@@ -1,26 +1,27 @@
-// Maps along one axis: each result is a weighted sum of a few elements. Padding by reflection, replication and wrapping
-// round, and interpolation in all modes, one axis after the other.
+// Maps along axes: each result is a weighted sum of a few elements. Padding by reflection, replication and wrapping round, and interpolation
+// in all modes, one axis after the other.
 #pragma once
 #include "framework/op/call.h"
 
 namespace weir {
 
 struct PadBorder : Op {
-  static constexpr Signature signature = "pad_border(input: Tensor, dim: int, before: int, after: int, mode: str) -> Tensor";
-  static constexpr auto doc = "dim with `before` and `after` further elements, or fewer where negative; mode: reflect, replicate or circular.";
-  static constexpr Notation notation = "along dim";
+  static constexpr Signature signature = "pad_border(input: Tensor, pad: list[int], mode: str) -> Tensor";
+  static constexpr auto doc =
+      "The last axes with further elements, or fewer where negative: `pad` holds (before, after) pairs from the last axis on; mode: reflect, replicate or circular.";
+  static constexpr Notation notation = "move";
   static constexpr Module module = Module::hidden;
   static constexpr OutRule out{Out::none};
-  int64_t dim, before, after;
+  Dims pad;
   Str mode;
-  static constexpr std::tuple fields{&PadBorder::dim, &PadBorder::before, &PadBorder::after, &PadBorder::mode};
+  static constexpr std::tuple fields{&PadBorder::pad, &PadBorder::mode};
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct PadBorderBackward : Op {
   static constexpr Signature signature = "pad_border_backward(grad_output: Tensor, dim: int, size: int, before: int, mode: str) -> Tensor";
-  static constexpr auto doc = "The gradient of pad_border: what each of `size` elements was copied to, summed.";
+  static constexpr auto doc = "The gradient of pad_border along one axis: what each of `size` elements was copied to, summed.";
   static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
   static constexpr OutRule out{Out::none};

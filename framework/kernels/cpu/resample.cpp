@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "framework/kernels/cpu/axis.h"
@@ -16,17 +17,49 @@ struct Taps {
   std::vector<int64_t> begin{0}, from;
   std::vector<double> weight;
   bool copies = true;  // every place has one old one, with weight one
+  int64_t each = -1;   // how many old ones every place has, 0 where that differs
 
   void add(int64_t source, double w) {
     from.push_back(source);
     weight.push_back(w);
   }
   void close() {
-    copies = copies && int64_t(from.size()) == begin.back() + 1 && weight.back() == 1;
+    const int64_t n = int64_t(from.size()) - begin.back();
+    copies = copies && n == 1 && weight.back() == 1;
+    each = each < 0 || each == n ? n : 0;
     begin.push_back(int64_t(from.size()));
   }
   int64_t size() const { return int64_t(begin.size()) - 1; }
+
+  /// For each of `old` places, which new ones were made of it.
+  Taps transposed(int64_t old) const {
+    std::vector<std::vector<int64_t>> taps(old);  // of this one, by old place
+    std::vector<int64_t> place;
+    for (int64_t j = 0; j < size(); j++)
+      for (int64_t k = begin[j]; k < begin[j + 1]; k++) {
+        taps[from[k]].push_back(k);
+        place.push_back(j);
+      }
+    Taps t;
+    for (const auto& mine : taps) {
+      for (int64_t k : mine) t.add(place[k], weight[k]);
+      t.close();
+    }
+    return t;
+  }
 };
+
+// copy_n without a call for few elements: pieces of 32 bytes, the last of which may overlap the one before.
+template <class T> void copy_elements(const T* from, int64_t n, T* to) {
+  constexpr int64_t kPiece = std::max<int64_t>(1, 32 / int64_t(sizeof(T)));
+  if (n < kPiece || n > 16 * kPiece) {
+    if (n < kPiece) for (int64_t i = 0; i < n; i++) to[i] = from[i];
+    else std::copy_n(from, n, to);
+    return;
+  }
+  for (int64_t i = 0; i < n - kPiece; i += kPiece) std::memcpy(to + i, from + i, kPiece * sizeof(T));
+  std::memcpy(to + n - kPiece, from + n - kPiece, kPiece * sizeof(T));
+}
 
 // Places of an axis that are copies of old ones: those whose neighbours stay neighbours go as one.
 struct Run { int64_t to, from, n; };
@@ -34,6 +67,19 @@ struct Runs : std::vector<Run> {
   void add(int64_t to, int64_t from, int64_t n = 1) {
     if (!empty() && from == back().from + back().n && to == back().to + back().n) back().n += n;
     else push_back({to, from, n});
+  }
+  /// One line along the axis, of elements of `inner` numbers each.
+  template <class T> void copy(const T* from, T* to, int64_t inner) const {
+    for (const Run& run : *this)
+      if (run.n * inner == 1) to[run.to] = from[run.from];
+      else copy_elements(from + run.from * inner, run.n * inner, to + run.to * inner);
+  }
+  /// The old place of each of `made` new ones.
+  std::vector<int64_t> places(int64_t made) const {
+    std::vector<int64_t> from(made);
+    for (const Run& run : *this)
+      for (int64_t k = 0; k < run.n; k++) from[run.to + k] = run.from + k;
+    return from;
   }
 };
 
@@ -165,27 +211,48 @@ template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T
   });
 }
 
+// Sums of K neighbours along lines of single numbers.
+template <int K, class T> void sum_lines(const Taps& t, const std::vector<T>& weight, const Axis& x, const T* in, T* out) {
+  const int64_t made = t.size();
+  const std::vector<int32_t> place(t.from.begin(), t.from.end());  // half of what is read beside the numbers
+  parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
+    for (int64_t o = b; o < e; o++) {
+      const T *from = in + o * x.n, *w = weight.data();
+      const int32_t* p = place.data();
+      T* to = out + o * made;
+      for (int64_t j = 0; j < made; j++, p += K, w += K) {
+        T sum = w[0] * from[p[0]];
+        for (int k = 1; k < K; k++) sum += w[k] * from[p[k]];
+        to[j] = sum;
+      }
+    }
+  });
+}
+
 template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T* out) {
   int64_t made = t.size();
   std::vector<T> weight(t.weight.begin(), t.weight.end());
-  parallel_for(x.outer, rows_per_share(made * x.inner), [&](int64_t b, int64_t e) {
-    for (int64_t o = b; o < e; o++) {
-      const T* from = in + o * x.n * x.inner;
-      T* to = out + o * made * x.inner;
-      for (int64_t j = 0; j < made; j++, to += x.inner) {
-        int64_t first = t.begin[j], last = t.begin[j + 1];
-        if (x.inner == 1) {
-          T sum = 0;
-          for (int64_t k = first; k < last; k++) sum += weight[k] * from[t.from[k]];
-          *to = sum;
-          continue;
-        }
-        const T* row = from + t.from[first] * x.inner;
-        for (int64_t i = 0; i < x.inner; i++) to[i] = weight[first] * row[i];
-        for (int64_t k = first + 1; k < last; k++) {
-          row = from + t.from[k] * x.inner;
-          for (int64_t i = 0; i < x.inner; i++) to[i] += weight[k] * row[i];
-        }
+  if (x.inner == 1 && x.n <= INT32_MAX) {
+    if (t.each == 1) return sum_lines<1>(t, weight, x, in, out);
+    if (t.each == 2) return sum_lines<2>(t, weight, x, in, out);
+    if (t.each == 4) return sum_lines<4>(t, weight, x, in, out);
+  }
+  parallel_for(x.outer * made, rows_per_share(x.inner * std::max<int64_t>(t.begin.back() / made, 1)), [&](int64_t b, int64_t e) {
+    for (int64_t r = b; r < e; r++) {
+      const int64_t j = r % made, first = t.begin[j], last = t.begin[j + 1];
+      const T* from = in + r / made * x.n * x.inner;
+      T* to = out + r * x.inner;
+      if (x.inner == 1) {
+        T sum = 0;
+        for (int64_t k = first; k < last; k++) sum += weight[k] * from[t.from[k]];
+        *to = sum;
+        continue;
+      }
+      if (first == last) std::fill_n(to, x.inner, T(0));
+      for (int64_t k = first; k < last; k++) {
+        const T* row = from + t.from[k] * x.inner;
+        if (k == first) for (int64_t i = 0; i < x.inner; i++) to[i] = weight[k] * row[i];
+        else for (int64_t i = 0; i < x.inner; i++) to[i] += weight[k] * row[i];
       }
     }
   });
@@ -212,28 +279,6 @@ void sum_bytes(const Taps& t, const Axis& x, const uint8_t* in, uint8_t* out) {
         std::transform(sums.begin(), sums.end(), out + (o * made + j) * x.inner, byte);
       }
   });
-}
-
-// The transpose of both: what a new place was made of gets its gradient back. Shares never meet: they split `outer`, or,
-// where that is one, `inner`.
-template <class T> void spread(const Taps& t, const Axis& x, const T* grad, T* out) {
-  int64_t made = t.size();
-  std::fill_n(out, x.outer * x.n * x.inner, T(0));
-  std::vector<T> weight(t.weight.begin(), t.weight.end());
-  auto rows = [&](int64_t o, int64_t begin, int64_t end) {
-    const T* from = grad + o * made * x.inner;
-    T* to = out + o * x.n * x.inner;
-    for (int64_t j = 0; j < made; j++, from += x.inner)
-      for (int64_t k = t.begin[j]; k < t.begin[j + 1]; k++) {
-        T* row = to + t.from[k] * x.inner;
-        for (int64_t i = begin; i < end; i++) row[i] += weight[k] * from[i];
-      }
-  };
-  if (x.outer > 1)
-    return parallel_for(x.outer, rows_per_share(made * x.inner), [&](int64_t b, int64_t e) {
-      for (int64_t o = b; o < e; o++) rows(o, 0, x.inner);
-    });
-  parallel_for(x.inner, rows_per_share(made), [&](int64_t b, int64_t e) { rows(0, b, e); });
 }
 
 void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const Tensor& out) {
@@ -272,12 +317,41 @@ template <class F> void run_backward(const char* op, const Tensor& given, int64_
 
 int64_t along(const Tensor& t, int64_t dim) { return t.sizes()[wrap_dim(dim, t.ndim(), "interpolate")]; }
 
+// Lines along the innermost axis that is padded, each of which is written once.
 void pad_border(const PadBorder& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0) return;
   const Tensor x = row_major(in[0]);
-  const int64_t made = along(out[0], op.dim);
-  const Runs runs = border(op.mode, along(x, op.dim), op.before, made);
-  by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) { copy_runs(runs, made, Axis(x.sizes(), op.dim, "pad"), x.data<T>(), out[0].data<T>()); });
+  int last = 0, first = op.pad.n / 2 - 1;
+  while (op.pad[2 * last] == 0 && op.pad[2 * last + 1] == 0) last++;
+  while (op.pad[2 * first] == 0 && op.pad[2 * first + 1] == 0) first--;
+  auto runs_of = [&](int i) { return border(op.mode, x.size(-1 - i), op.pad[2 * i], out[0].size(-1 - i)); };
+  const Runs runs = runs_of(last);
+  const Axis line(x.sizes(), -1 - last, "pad");
+  const int64_t made = out[0].size(-1 - last);
+  struct Outer { std::vector<int64_t> places; int64_t old; };
+  std::vector<Outer> outer;
+  for (int i = last + 1; i <= first; i++) outer.push_back({runs_of(i).places(out[0].size(-1 - i)), x.size(-1 - i)});
+  by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) {
+    parallel_for(out[0].numel() / (made * line.inner), rows_per_share(made * line.inner), [&](int64_t b, int64_t e) {
+      Dims at;
+      int64_t rest = b;
+      for (const Outer& axis : outer) {
+        at.push(rest % int64_t(axis.places.size()));
+        rest /= int64_t(axis.places.size());
+      }
+      for (int64_t r = b; r < e; r++) {
+        int64_t from = 0, step = 1;
+        for (size_t i = 0; i < outer.size(); i++) {
+          from += outer[i].places[at[int(i)]] * step;
+          step *= outer[i].old;
+        }
+        runs.copy(x.data<T>() + (from + rest * step) * line.n * line.inner, out[0].data<T>() + r * made * line.inner, line.inner);
+        size_t i = 0;
+        while (i < outer.size() && ++at[int(i)] == int64_t(outer[i].places.size())) at[int(i++)] = 0;
+        if (i == outer.size()) rest++;
+      }
+    });
+  });
 }
 void pad_border_backward(const PadBorderBackward& op, Inputs in, Outputs out) {
   const int64_t made = along(in[0], op.dim);
@@ -288,8 +362,13 @@ void resample(const Resample& op, Inputs in, Outputs out) {
   run("interpolate", grid(op.grid(), along(in[0], op.dim), op.size, in[0].dtype()), in[0], op.dim, out[0]);
 }
 void resample_backward(const ResampleBackward& op, Inputs in, Outputs out) {
-  const Taps t = grid(op.grid(), op.size, along(in[0], op.dim), in[0].dtype());
-  run_backward("interpolate", in[0], op.dim, out[0], [&](const Axis& x, const auto* grad, auto* sum) { spread(t, x, grad, sum); });
+  const int64_t made = along(in[0], op.dim);
+  const Taps t = grid(op.grid(), op.size, made, in[0].dtype()).transposed(op.size);
+  run_backward("interpolate", in[0], op.dim, out[0], [&](const Axis& x, const auto* grad, auto* sum) {
+    Axis lines = x;
+    lines.n = made;
+    sum_places(t, lines, grad, sum);
+  });
 }
 
 const bool bound = [] {
