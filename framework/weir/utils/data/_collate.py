@@ -33,6 +33,15 @@ def set_worker_info(info) -> None:
     _worker_info = info
 
 
+_slots = None  # of this process, if it is a worker that has shared memory for its batches
+
+
+def set_slots(slots) -> None:
+    """From now on tensors are stacked in the slots of this worker."""
+    global _slots
+    _slots = slots
+
+
 def _mapping_like(old, new):
     """The dict `new` as a mapping of old's kind, with what else that carries; a dict where its class allows neither."""
     try:
@@ -103,6 +112,11 @@ def collate_tensor_fn(batch, *, collate_fn_map=None):
     if batch[0].layout != weir.strided:
         raise RuntimeError("Batches of sparse tensors are not currently supported by the default collate_fn; please provide a custom collate_fn "
                            "to handle them appropriately.")
+    first = batch[0]
+    if _slots is not None and all(type(t) is Tensor and t.dtype == first.dtype and t.shape == first.shape and not t.requires_grad for t in batch):
+        out = _slots.empty((len(batch), *first.shape), first.dtype)
+        if out is not None:
+            return weir.stack(list(batch), 0, out=out)
     return weir.stack(list(batch), 0)
 
 

@@ -1,7 +1,7 @@
 """Worker processes of a DataLoader.
 
-Each worker has a pipe of tasks; results come back on one queue and are put in order here. Tensors travel as
-pickled arrays: simple, and right for batches that a training step reads once.
+Each worker has a pipe of tasks; results come back on one queue and are put in order here. Large tensors lie in memory
+that both processes map (`_slots.py`), the rest is pickled.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ import traceback
 import weir
 from weir._lazy import np
 
-from . import _collate
+from . import _collate, _slots
 
 _STOP, _RESTART = "stop", "restart"
 _ORPHAN_SECONDS = 5.0  # how often an idle worker looks whether its parent still lives
@@ -57,6 +57,8 @@ def _work(worker, loader, seed, tasks, results):
     random.seed(seed + worker)
     weir.manual_seed(seed + worker)
     np.random.seed(_generate_state(seed, worker))
+    slots = _slots.Slots() if _slots.possible() else None
+    _collate.set_slots(slots)
     _collate.set_worker_info(_collate.WorkerInfo(worker, loader.num_workers, seed + worker, loader.dataset))
     try:
         if loader.worker_init_fn is not None:
@@ -70,17 +72,23 @@ def _work(worker, loader, seed, tasks, results):
             if not parent.is_alive():  # the pipe does not end with it: later workers hold its other end too
                 results.cancel_join_thread()
                 return
-        kind, number, index = tasks.recv()
+        kind, number, index, news = tasks.recv()
         if kind == _STOP:
             return
         if kind == _RESTART:
             fetch = Fetcher(loader)
             continue
+        if slots is not None:
+            slots.begin(*news)
         try:
             value = fetch(index) if fetch is not None else failure
         except Exception as error:
             value = End() if isinstance(error, StopIteration) and fetch.streams else _Failure(worker)
-        results.put((number, worker, pickle.dumps(value)))
+        try:
+            sent = slots.dumps(value) if slots is not None else (pickle.dumps(value), [], [])
+        except Exception:  # of the batch's own reduction
+            sent = pickle.dumps(_Failure(worker)), [], []
+        results.put((number, worker, *sent))
 
 
 def _end_of(process):
@@ -102,6 +110,8 @@ class WorkerPool:
             for i, (tasks, _) in enumerate(pipes)]
         for process in self.processes:
             process.start()
+            _slots.received[process.pid] = _slots.Received()
+        self._slots = [_slots.received[process.pid] for process in self.processes]
         for tasks, _ in pipes:
             tasks.close()
         self._epochs = 0
@@ -111,7 +121,9 @@ class WorkerPool:
         """An epoch over `indices`, the first `prefetch_factor` batches per worker asked for at once."""
         if self._epochs:
             for tasks in self._tasks:
-                tasks.send((_RESTART, None, None))
+                tasks.send((_RESTART, None, None, None))
+            for worker, text, sent, gone in self._ready.values():
+                self._slots[worker].drop(sent, gone)
         self._epochs += 1
         self._indices, self._due = indices, self._sent
         self._alive, self._turn = set(range(len(self._tasks))), 0
@@ -128,11 +140,14 @@ class WorkerPool:
             if not (self._waiting or self._ready):
                 return End()
             while not self._ready or (self._loader.in_order and self._due not in self._ready):
-                number, worker, text = self._receive()
-                if self._waiting.pop(number, None) is not None:  # else: left over from an epoch that was broken off
-                    self._ready[number] = worker, text
-            worker, text = self._ready.pop(self._due if self._loader.in_order else next(iter(self._ready)))
+                number, worker, text, sent, gone = self._receive()
+                if self._waiting.pop(number, None) is not None:
+                    self._ready[number] = worker, text, sent, gone
+                else:  # left over from an epoch that was broken off
+                    self._slots[worker].drop(sent, gone)
+            worker, text, _, gone = self._ready.pop(self._due if self._loader.in_order else next(iter(self._ready)))
             self._due += 1
+            self._slots[worker].forget(gone)
             value = pickle.loads(text)
             if isinstance(value, _Failure):
                 self._ask()
@@ -150,7 +165,7 @@ class WorkerPool:
             except StopIteration:
                 self._indices = None
                 return
-            self._tasks[worker].send(("task", self._sent, index))
+            self._tasks[worker].send(("task", self._sent, index, self._slots[worker].news()))
             self._waiting[self._sent] = worker
             self._sent += 1
 
@@ -187,10 +202,11 @@ class WorkerPool:
         for process, tasks in zip(self.processes, self._tasks):
             if process.is_alive():
                 with contextlib.suppress(BrokenPipeError):  # it ended just now
-                    tasks.send((_STOP, None, None))
+                    tasks.send((_STOP, None, None, None))
         for process in self.processes:
             process.join(timeout=_STOP_SECONDS)
             if process.is_alive():
                 process.terminate()
+            _slots.received.pop(process.pid, None)
         self._results.cancel_join_thread()
         self._results.close()
