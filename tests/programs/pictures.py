@@ -16,18 +16,18 @@ def encoded(i):
 
 
 class Pictures(Dataset):
-    """`n` pictures of 256 x 256, of which 224 x 224 are seen, mirrored at random."""
+    """`n` pictures of 256 x 256, of 24 different ones, of which 224 x 224 are seen, mirrored at random."""
 
     mean, std = torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1), torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
 
     def __init__(self, n):
-        self.files = [encoded(i) for i in range(n)]
+        self.n, self.files = n, [encoded(i) for i in range(24)]
 
     def __len__(self):
-        return len(self.files)
+        return self.n
 
     def __getitem__(self, i):
-        x = torch.from_numpy(np.array(Image.open(io.BytesIO(self.files[i])).convert("RGB"))).permute(2, 0, 1).float() / 255
+        x = torch.from_numpy(np.array(Image.open(io.BytesIO(self.files[i % 24])).convert("RGB"))).permute(2, 0, 1).float() / 255
         top, left = torch.randint(0, 33, (2,)).tolist()
         x = x[:, top:top + 224, left:left + 224]
         if torch.rand(()) < 0.5:
@@ -37,7 +37,7 @@ class Pictures(Dataset):
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    loader = DataLoader(Pictures(192), batch_size=32, shuffle=True, num_workers=2)
+    loader = DataLoader(Pictures(384), batch_size=32, shuffle=True, num_workers=2)
     for epoch in range(2):
         means, labels = [], torch.zeros(10, dtype=torch.int64)
         for x, y in loader:
