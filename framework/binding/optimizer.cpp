@@ -21,24 +21,62 @@ std::vector<std::byte> filled(const OpType& type, const py::dict& options) {
   return op;
 }
 
-// One step of the op `name` for all `runs` of tensors that it takes, those of a dtype in one call; the positions of the others.
-py::list update(const std::string& name, const std::vector<Tensors>& runs, const Tensor& rate, const py::dict& options) {
+// What an optimizer keeps of parameters under one name: {parameter: {name: tensor}}.
+struct Source {
+  py::dict entries;
+  py::str name;
+  // The tensor of a parameter; none where there is none yet.
+  std::optional<Tensor> of(PyObject* param) const {
+    PyObject* entry = PyDict_GetItemWithError(entries.ptr(), param);
+    if (!entry && PyErr_Occurred()) throw py::error_already_set();
+    if (!entry) return std::nullopt;
+    check<TypeError>(PyDict_Check(entry), "optimizer: expected a dict as the state of a parameter, got ", Py_TYPE(entry)->tp_name);
+    PyObject* value = PyDict_GetItemWithError(entry, name.ptr());
+    if (!value && PyErr_Occurred()) throw py::error_already_set();
+    if (!value || value == Py_None) return std::nullopt;
+    check<TypeError>(is_tensor(value), "optimizer: expected a tensor as ", std::string(name), ", got ", Py_TYPE(value)->tp_name);
+    return unwrap(value);
+  }
+};
+
+// One step of the op `name` for all parameters that it takes, those of a dtype in one call; the positions of the others. Where something of
+// their state is not there yet nothing is done: (positions of those parameters, None).
+py::tuple update(const std::string& name, const py::list& params, const std::vector<std::pair<py::dict, py::str>>& kept, const Tensor& rate, const py::dict& options) {
   const OpType* type = find_op(name);
   check<ValueError>(type, name, " is no op");
   std::vector<std::byte> op = filled(*type, options);
   std::optional<UpdateLayout> layout = layout_of_update(*type, op.data());
   check<ValueError>(layout.has_value(), name, " updates no parameters");
-  py::list left;
+  check<ValueError>(int(kept.size()) + 2 == layout->width(), name, ": expected ", layout->width(), " tensors per parameter, got ", kept.size() + 2);
+  std::vector<Source> sources;
+  for (const auto& [entries, key] : kept) sources.push_back({entries, key});
+  py::list left, lacking;
   Tensors taken[2];  // float32, float64
-  for (size_t i = 0; i < runs.size(); i++) {
-    check<ValueError>(int(runs[i].size()) == layout->width(), name, ": expected ", layout->width(), " tensors per parameter, got ", runs[i].size());
-    if (!takes_update(*layout, runs[i])) {
+  static PyObject* const grad = PyUnicode_InternFromString("grad");
+  for (size_t i = 0; i < params.size(); i++) {
+    const py::object param = params[i];
+    const py::object slope = py::getattr(param, grad);
+    check<TypeError>(is_tensor(param.ptr()) && is_tensor(slope.ptr()), name, ": expected tensors with gradients, got ", Py_TYPE(param.ptr())->tp_name, " with ",
+                     Py_TYPE(slope.ptr())->tp_name);
+    Tensors run{unwrap(param.ptr()), unwrap(slope.ptr())};
+    if (is_complex(run[0].dtype())) {
       left.append(i);
       continue;
     }
-    Tensors& list = taken[runs[i][0].dtype() == DType::float64];
-    list.insert(list.end(), runs[i].begin(), runs[i].end());
+    for (const Source& source : sources)
+      if (std::optional<Tensor> t = source.of(param.ptr())) run.push_back(std::move(*t));
+    if (int(run.size()) < layout->width()) {
+      lacking.append(i);
+      continue;
+    }
+    if (!takes_update(*layout, run)) {
+      left.append(i);
+      continue;
+    }
+    Tensors& list = taken[run[0].dtype() == DType::float64];
+    list.insert(list.end(), run.begin(), run.end());
   }
+  if (!lacking.empty()) return py::make_tuple(lacking, py::none());
   py::gil_scoped_release nogil;
   GradMode off(false);
   for (Tensors& list : taken) {
@@ -50,14 +88,16 @@ py::list update(const std::string& name, const std::vector<Tensors>& runs, const
       if (k) bump_version(list[size_t(k)]);
   }
   clear_autocast_cache();
-  return left;
+  py::gil_scoped_acquire gil;
+  return py::make_tuple(lacking, left);
 }
 
 }  // namespace
 
 void init_optimizer(py::module_& m) {
-  m.def("_optimizer_update", [](const std::string& name, const std::vector<Tensors>& runs, const Tensor& rate, const py::dict& options) { return update(name, runs, rate, options); },
-        "One step of an update op in place, with parameter, gradient, numbers and state in each run; returns the positions of runs it does not take.");
+  m.def("_optimizer_update", &update,
+        "One step of an update op in place for all `params`, whose state lies in `kept`, pairs of {parameter: {name: tensor}} and name, in the op's order. "
+        "Returns (positions of parameters that lack state, None) before any work, or ([], positions of those that the op does not take).");
 }
 
 }  // namespace weir

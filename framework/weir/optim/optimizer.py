@@ -1,8 +1,8 @@
 """Optimizer: parameter groups, state, hooks; a subclass writes the update of one parameter."""
 
-import functools
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
+from functools import partial, wraps
 from itertools import chain
 
 import weir
@@ -33,7 +33,7 @@ def register_optimizer_step_post_hook(hook):
 
 def _hooked(step):
     """`step` between the hooks of its optimizer; a `step` that calls its base's runs them once."""
-    @functools.wraps(step)
+    @wraps(step)
     def between(*args, **kwargs):
         self, *_ = args
         self._opt_called = True  # schedules ask for it
@@ -239,21 +239,28 @@ class Optimizer:
     def _start(self, p, state, group) -> None:
         """Makes the state of a parameter where it is not there yet."""
 
-    def _state_for_op(self, p, names) -> list:
-        return [self.state[p][name] for name in names]
+    def _kept(self, names) -> list:
+        """Where the op finds those tensors of a parameter, in its order: pairs of {parameter: {name: tensor}} and name."""
+        return [(self.state, name) for name in names]
 
     def _update_many(self, params, group, rate) -> list:
         """One call of the core for all parameters; returns those it does not take. `rate`: a number, or a tensor of one."""
-        real = [p for p in params if not p.is_complex()]
         names, options = self._op_arguments(group)
-        with paused():
-            for p in real if names else ():
-                self._start(p, self.state[p], group)
-            if not isinstance(rate, Tensor):
+        if not isinstance(rate, Tensor):
+            with paused():
                 rate = weir.tensor(float(rate), dtype=weir.float64)
-            runs = [[p, p.grad, *self._state_for_op(p, names)] for p in real]
-        left = {id(real[i]) for i in weir._C._optimizer_update(self._op, runs, rate, options)}
-        return [p for p in params if p.is_complex() or id(p) in left]
+        call = partial(weir._C._optimizer_update, self._op, params, self._kept(names), rate, options)
+        lacking, left = call()
+        if lacking:
+            with paused():
+                for i in lacking:
+                    self._start(params[i], self.state[params[i]], group)
+            lacking, left = call()
+            if lacking:
+                held = self.state[params[lacking[0]]]
+                raise TypeError(f"{type(self).__name__}: expected tensors in the state of a parameter, got "
+                                + ", ".join(f"{name}: {weir.typename(held.get(name))}" for name in names))
+        return [params[i] for i in left]
 
     #: Whether `_update` can be traced, which takes the rate and the step count as tensors then. What has an op can be.
     _traces = False

@@ -30,20 +30,23 @@ class SGD(Optimizer):
         if group["momentum"]:
             self._momentum(p)
 
-    def _state_for_op(self, p, names):
-        return list(reversed(self._momentum(p))) if names else []
+    def _kept(self, names):
+        return [(self._marks, "first"), *super()._kept(names)] if names else []
+
+    @property
+    def _marks(self):
+        """By parameter a bool tensor that holds until the first step has filled its buffer."""
+        return self.__dict__.setdefault("_first", {})
 
     def _momentum(self, p):
-        """The buffer, and a bool tensor that holds until the first step has filled it."""
+        """The buffer and its mark."""
         state = self.state[p]
         empty = state.get("momentum_buffer") is None
         if empty:
             state["momentum_buffer"] = weir.zeros_like(p)
-        known = self.__dict__.setdefault("_unfilled", {})
-        buffer = state["momentum_buffer"]
-        if empty or id(buffer) not in known:
-            known[id(buffer)] = (buffer, weir.tensor(empty))
-        return known[id(buffer)]
+        if empty or p not in self._marks:
+            self._marks[p] = {"first": weir.tensor(empty)}
+        return state["momentum_buffer"], self._marks[p]["first"]
 
     def _update_sparse(self, p, grad, state, group):
         if group["weight_decay"]:
