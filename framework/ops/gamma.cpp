@@ -18,6 +18,9 @@ Tensors slope(const char* op, const Saved& s, const Tensor& dy) {
 Tensors Igamma::vjp(const Saved& s, const Tensor& dy) const { return slope("igamma", s, dy); }
 Tensors Igammac::vjp(const Saved& s, const Tensor& dy) const { return slope("igammac", s, -dy); }
 
+Tensors StandardGammaGrad::vjp(const Saved&, const Tensor&) const { throw NotImplemented("the derivative for '_standard_gamma_grad' is not implemented."); }
+Tensors DirichletGrad::vjp(const Saved&, const Tensor&) const { throw NotImplemented("the derivative for '_dirichlet_grad' is not implemented."); }
+
 static const GammaOps::Registration ops;
 
 }  // namespace weir

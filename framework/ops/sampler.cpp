@@ -7,6 +7,7 @@
 #include "framework/ops/check.h"
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
+#include "framework/ops/gamma.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pointwise.h"
 #include "framework/ops/random.h"
@@ -21,9 +22,26 @@ Meta Poisson::infer(Inputs in) const {
 }
 Tensors Poisson::vjp(const Saved&, const Tensor& dy) const { return {zeros_of(Meta(dy.sizes(), dy.dtype(), dy.device()))}; }
 
-Meta GammaDraws::infer(Inputs in) const {
+Meta StandardGamma::infer(Inputs in) const {
   check<NotImplemented>(is_floating(in[0].dtype()), "\"gamma_cpu\" not implemented for '", name_of(in[0].dtype()), "'");
   return {in[0].sizes(), in[0].dtype(), in[0].device()};
+}
+Tensors StandardGamma::vjp(const Saved& s, const Tensor& dy) const { return {dy * fn::standard_gamma_grad(s.input(0), s.output())}; }
+
+Meta MovingShares::infer(Inputs in) const { return {in[0].sizes(), in[1].dtype(), in[0].device()}; }
+Tensors MovingShares::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor a = s.input(0), x = s.input(1);
+  return {fn::dirichlet_grad(x, a, fn::sum(a, Dims{-1}, true)) * (dy - fn::sum(x * dy, Dims{-1}, true)), Tensor()};
+}
+
+// In double precision, and away from 0 and 1, which most draws of small concentrations round to. Source: PyTorch's sampler.
+Tensor SampleDirichlet::compose(Inputs in) const {
+  const Tensor a = detach(in[0]);
+  check<NotImplemented>(is_floating(a.dtype()), "\"dirichlet\" not implemented for '", name_of(a.dtype()), "'");
+  const double normal = std::numeric_limits<double>::min(), least = a.dtype() == DType::float64 ? normal : a.dtype() == DType::float16 ? 0x1p-14 : 0x1p-126;
+  const Tensor g = fn::clamp(fn::standard_gamma(cast_to(a, DType::float64), generator), normal, std::nullopt);
+  const Tensor shares = fn::clamp(cast_to(g / fn::sum(g, Dims{-1}, true), a.dtype()), least, 1 - epsilon_of(a.dtype()) / 2);
+  return fn::moving_shares(in[0], shares);
 }
 
 Meta Binomial::infer(Inputs in) const {

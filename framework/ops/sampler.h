@@ -25,15 +25,38 @@ struct Binomial : Op {
   Meta infer(Inputs in) const;
 };
 
-struct GammaDraws : Op {
-  static constexpr Signature signature = "gamma_draws(input: Tensor, generator: Generator | None = None) -> Tensor";
-  static constexpr auto doc = "Draws of gamma distributions of rate 1 and of the concentrations in input. Source: Marsaglia and Tsang 2000.";
+struct StandardGamma : Op {
+  static constexpr Signature signature = "_standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "Draws of gamma distributions of rate 1 and of the concentrations in input, which they move with. Source: Marsaglia and Tsang 2000.";
+  static constexpr Notation notation = "elements";
+  static constexpr Module module = Module::function;
+  static constexpr OutRule out{Out::none};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
+  Generator* generator;
+  static constexpr std::tuple fields{&StandardGamma::generator};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct MovingShares : Op {
+  static constexpr Signature signature = "moving_shares(input: Tensor, shares: Tensor) -> Tensor";
+  static constexpr auto doc = "The shares, drawn with the concentrations in input, whose gradients they pass on.";
   static constexpr Notation notation = "elements";
   static constexpr Module module = Module::hidden;
-  static constexpr GradientRule gradient{.exists = false};
-  Generator* generator;
-  static constexpr std::tuple fields{&GammaDraws::generator};
+  static constexpr OutRule out{Out::none};
+  static constexpr Save saves{.inputs = 0b11};
   Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct SampleDirichlet : Op {
+  static constexpr Signature signature = "_sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor";
+  static constexpr auto doc = "Shares along the last axis that sum to 1, of the concentrations in input. Shape: input's.";
+  static constexpr Module module = Module::function;
+  static constexpr OutRule out{Out::none};
+  Generator* generator;
+  static constexpr std::tuple fields{&SampleDirichlet::generator};
+  Tensor compose(Inputs in) const;
 };
 
 struct MultinomialDraws : Op {
@@ -61,11 +84,13 @@ struct Multinomial : Op {
   Tensor compose(Inputs in) const;
 };
 
-using SamplerOps = OpList<Poisson, Binomial, GammaDraws, MultinomialDraws, Multinomial>;
+using SamplerOps = OpList<Poisson, Binomial, StandardGamma, MovingShares, SampleDirichlet, MultinomialDraws, Multinomial>;
 
 namespace fn {
 inline constexpr Fn<Poisson> poisson;
 inline constexpr Fn<Binomial> binomial;
+inline constexpr Fn<StandardGamma> standard_gamma;
+inline constexpr Fn<MovingShares> moving_shares;
 inline constexpr Fn<MultinomialDraws> multinomial_draws;
 }  // namespace fn
 

@@ -45,7 +45,6 @@ _HOLDS = {
         ShortStorage CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage Storage is_storage""",
     "_conditions": """_assert _check _check_with _check_index _check_value _check_type _check_not_implemented _check_is_size
         _check_tensor_all _is_all_true _is_any_true _shape_as_tensor""",
-    "distributions.gamma_family": "_standard_gamma _sample_dirichlet",
     "_higher_order_ops": "cond while_loop",
     "_compile": "compile",
     "amp": "GradScaler",

@@ -87,6 +87,88 @@ inline double decided(double a, double x) {
   return a != a || x != x ? NAN : -1;
 }
 
+// A number and its derivative by the concentration.
+struct Dual {
+  double v, d = 0;
+  Dual(double v, double d = 0) : v(v), d(d) {}
+  friend Dual operator+(Dual a, Dual b) { return {a.v + b.v, a.d + b.d}; }
+  friend Dual operator-(Dual a, Dual b) { return {a.v - b.v, a.d - b.d}; }
+  friend Dual operator*(Dual a, Dual b) { return {a.v * b.v, a.d * b.v + a.v * b.d}; }
+  friend Dual operator/(Dual a, Dual b) { return {a.v / b.v, (a.d - a.v / b.v * b.d) / b.v}; }
+};
+
+// A continued fraction 1 / (b + a(1) / (b(1) + ...)) by Lentz's way, as the product of its steps; `next(n)` is the pair a(n), b(n).
+template <class F> Dual fraction(Dual first, F&& next) {
+  constexpr double tiny = 1e-300;
+  auto kept = [](Dual x) { return std::abs(x.v) < tiny ? Dual(tiny) : x; };
+  Dual c(1 / tiny), d = Dual(1) / kept(first), h = d;
+  for (int n = 1; n < kMostTerms; n++) {
+    const auto [a, b] = next(n);
+    d = Dual(1) / kept(a * d + b);
+    c = kept(b + a / c);
+    const Dual step = c * d;
+    h = h * step;
+    if (std::abs(step.v - 1) < std::numeric_limits<double>::epsilon() && std::abs(step.d) <= 1e-14 * std::abs(h.d)) break;
+  }
+  return h;
+}
+
+// digamma of x > 0: recurrence to 10, Stirling's series there.
+inline double digamma(double x) {
+  double below = 0;
+  for (; x < 10; x++) below += 1 / x;
+  const double f = 1 / (x * x);
+  return std::log(x) - 0.5 / x - f * (1.0 / 12 - f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f * (1.0 / 132 - f * 691 / 32760))))) - below;
+}
+
+// The derivative of a gamma draw: that of the series (DLMF 8.7.1) or of the fraction (8.9.2), whose common factor is the density.
+inline double gamma_slope(double a, double x) {
+  if (!(a > 0) || x != x) return NAN;
+  if (x <= 0) return 0;
+  if (a > 1e8 || std::isinf(x)) return 0.5 + 0.5 * x / a;  // a nearly normal draw, a + z sqrt(a)
+  if (x < a + 1) {  // a times the series, which is 1 + x / (a + 1) + ...
+    Dual term(1), sum(1);
+    for (int n = 1; n < kMostTerms; n++) {
+      term = term * (Dual(x) / Dual(a + n, 1));
+      sum = sum + term;
+      if (std::abs(term.v) <= 1e-17 * sum.v && std::abs(term.d) <= 1e-17 * std::abs(sum.d)) break;
+    }
+    return -x / a * (sum.v * (std::log(x) - digamma(a + 1)) + sum.d);
+  }
+  const Dual h = fraction(Dual(x + 1 - a, -1), [&](int n) { return std::pair(Dual(-n * (n - a), n), Dual(x + 1 - a + 2 * n, -1)); });
+  return x * (h.v * (std::log(x) - digamma(a)) + h.d);
+}
+
+// The fraction of the incomplete beta function, F = x^a (1 - x)^b / (a B(a, b)) times it. Source: DLMF 8.17.22.
+inline Dual beta_fraction(Dual a, Dual b, double x) {
+  const Dual sum = a + b;
+  return fraction(Dual(1), [&](int k) {
+    const double m = k / 2;
+    const Dual twice = a + Dual(2 * m);
+    const Dual part = k % 2 ? Dual(-x) * (a + Dual(m)) * (sum + Dual(m)) / (twice * (twice + Dual(1))) : Dual(m * x) * (b - Dual(m)) / ((twice - Dual(1)) * twice);
+    return std::pair(part, Dual(1));
+  });
+}
+
+// The derivative of a share x by its concentration a, over 1 - x, b being the other concentrations' sum; from the nearer end.
+inline double share_slope(double x, double a, double b) {
+  if (!(a > 0) || !(b > 0) || !(x >= 0) || x > 1) return NAN;
+  if (x == 0) return 0;
+  if (x < (a + 1) / (a + b + 2)) {
+    const Dual h = beta_fraction(Dual(a, 1), Dual(b), x);
+    return -x / a * (h.v * (std::log(x) - digamma(a + 1) + digamma(a + b)) + h.d);
+  }
+  const Dual h = beta_fraction(Dual(b), Dual(a, 1), 1 - x);
+  return x / b * (h.v * (std::log(x) - digamma(a) + digamma(a + b)) + h.d);
+}
+
+template <class T> T formula(const StandardGammaGrad&, T a, T x) {
+  return per_lanes(a, x, [](auto p, auto q) -> decltype(p) { return decltype(p)(gamma_slope(double(p), double(q))); });
+}
+template <class T> T formula(const DirichletGrad&, T x, T alpha, T total) {
+  for (int i = 0; i < T::size; i++) x.v[i] = decltype(x.v[0] + 0)(share_slope(double(x.v[i]), double(alpha.v[i]), double(total.v[i]) - double(alpha.v[i])));
+  return x;
+}
 template <class T> T formula(const Igamma&, T a, T x) {
   return per_lanes(a, x, [](auto p, auto q) -> decltype(p) {
     double known = decided(double(p), double(q));

@@ -100,7 +100,7 @@ void binomial(const Binomial& op, Inputs in, Outputs out) {
   });
 }
 
-void gamma_draws(const GammaDraws& op, Inputs in, Outputs out) {
+void gamma_draws(const StandardGamma& op, Inputs in, Outputs out) {
   const Tensor concentrations = doubles(in[0], out[0].sizes());
   const bool single = in[0].dtype() != DType::float64;
   const double least = !single ? std::numeric_limits<double>::min() : in[0].dtype() == DType::float16 ? 0x1p-14
@@ -124,6 +124,8 @@ void gamma_draws(const GammaDraws& op, Inputs in, Outputs out) {
     }
   });
 }
+
+void shares(const MovingShares&, Inputs in, Outputs out) { run_copy(in[1], out[0]); }
 
 // Source: PyTorch's kernel, draw by draw: the first place whose running sum is not below a uniform number.
 template <class T> void draw_rows(const Tensor& x, Generator& g, int64_t* to, int64_t samples) {
@@ -155,7 +157,8 @@ void multinomial(const MultinomialDraws& op, Inputs in, Outputs out) {
 const bool bound = [] {
   set_kernel<Poisson, poisson>(DeviceType::cpu);
   set_kernel<Binomial, binomial>(DeviceType::cpu);
-  set_kernel<GammaDraws, gamma_draws>(DeviceType::cpu);
+  set_kernel<StandardGamma, gamma_draws>(DeviceType::cpu);
+  set_kernel<MovingShares, shares>(DeviceType::cpu);
   set_kernel<MultinomialDraws, multinomial>(DeviceType::cpu);
   return true;
 }();

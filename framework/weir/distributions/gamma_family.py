@@ -1,67 +1,15 @@
 """Distributions whose draws come from gamma draws: Gamma, Chi2, Beta, Dirichlet, Student's t, Fisher-Snedecor and kin.
 
-A draw's gradient by its concentration is implicit: d x / d a = -(d F / d a) / (d F / d x), F being the distribution function,
-whose derivative by a is taken as a difference in double precision (PyTorch approximates it to about 1e-3).
+A draw's gradient by its concentration is implicit: d x / d a = -(d F / d a) / (d F / d x), F being the distribution function.
 """
 import math
 
 import weir
 from weir import Size
-from weir._ops import op
 
-from .._lazy import LazyModule, np
 from . import constraints
 from .distribution import Distribution, ExponentialFamily
 from .utils import _standard_normal, broadcast_all
-
-_special = LazyModule("scipy.special")
-_gamma_draws = op("hidden", "gamma_draws")
-
-
-def _gamma_gradient(concentration, x):
-    """d x / d concentration at a draw x of rate 1."""
-    a, value = concentration.detach().double().numpy(), x.detach().double().numpy()
-    step = 1e-4 * np.maximum(a, 1e-2)
-    step = np.minimum(step, a / 2)
-    # The lower tail's logarithm: 1 - F is lost there, and above the median F is near 1, where its complement is used.
-    upper = _special.gammaincc(a + step, value) - _special.gammaincc(a - step, value)
-    lower = _special.gammainc(a + step, value) - _special.gammainc(a - step, value)
-    slope = np.where(value < a, lower, -upper) / (2 * step)
-    with np.errstate(all="ignore"):
-        log_density = (a - 1) * np.log(value) - value - _special.gammaln(a)
-        gradient = -slope / np.exp(log_density)
-        tail = value * (
-            _special.digamma(a + 1) - np.log(np.maximum(value, 1e-300))) / a  # for x -> 0, where F ~ x**a / gamma(a + 1)
-    small = (value < 1e-6 * a) | ~np.isfinite(gradient)
-    return weir.from_numpy(np.asarray(np.where(small, tail, gradient))).reshape(x.shape).to(x.dtype)
-
-
-class _StandardGamma(weir.autograd.Function):
-    @staticmethod
-    def forward(ctx, concentration, generator):
-        x = _gamma_draws(concentration, generator=generator)
-        ctx.save_for_backward(concentration, x)
-        return x
-
-    @staticmethod
-    def backward(ctx, grad):
-        concentration, x = ctx.saved_tensors
-        return grad * _gamma_gradient(concentration, x), None
-
-
-def _standard_gamma(input, generator=None):
-    """Draws of Gamma(input, 1). Shape: input's."""
-    return _StandardGamma.apply(input, generator)
-
-
-def _sample_dirichlet(input, generator=None):
-    """Shares along the last axis that sum to 1, of concentrations `input`. Shape: input's."""
-    # In double precision, and away from 0 and 1, which most draws of small concentrations round to. Source: PyTorch's sampler.
-    g = _floor(_standard_gamma(input.double(), generator))
-    shares = (g / g.sum(-1, keepdim=True)).to(input.dtype)
-    one = weir.ones((), dtype=input.dtype)
-    return shares.clamp(weir.finfo(input.dtype).tiny, weir.nextafter(one, one * 0).item())
-
 
 def _floor(x):
     return x.clamp(min=weir.finfo(x.dtype).tiny)
@@ -89,7 +37,7 @@ class Gamma(ExponentialFamily):
 
     def rsample(self, sample_shape=Size()):
         shape = self._extended_shape(sample_shape)
-        return _floor(_standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape))
+        return _floor(weir._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape))
 
     def log_prob(self, value):
         value = weir.as_tensor(value, dtype=self.rate.dtype)
@@ -99,11 +47,10 @@ class Gamma(ExponentialFamily):
                 - weir.lgamma(self.concentration))
 
     def cdf(self, value):
-        """The distribution function; no gradients."""
+        """The distribution function, with a gradient by the value."""
         if self._validate_args:
             self._validate_sample(value)
-        found = _special.gammainc(self.concentration.detach().double().numpy(), (self.rate * value).detach().double().numpy())
-        return weir.from_numpy(np.asarray(found)).to(self.rate.dtype)
+        return weir.special.gammainc(self.concentration, self.rate * value)
 
     def entropy(self):
         a = self.concentration
@@ -151,7 +98,7 @@ class Dirichlet(ExponentialFamily):
         return new
 
     def rsample(self, sample_shape=()):
-        return _sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
+        return weir._sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value):
         if self._validate_args:

@@ -29,3 +29,49 @@ def test_the_upper_function_keeps_its_digits_where_the_lower_one_is_nearly_all(a
     expected = special.gammaincc(np.array(a)[:, None], x)
     given = weir.igammac(weir.tensor(a, dtype=weir.float64)[:, None], weir.tensor(x))
     np.testing.assert_allclose(given.numpy(), expected, rtol=2e-14)
+
+
+def test_draws_move_as_the_inverse_of_their_distribution_does():
+    """Against differences of SciPy's quantiles, which PyTorch's approximation meets to about 1e-3."""
+    from scipy.special import betainc, betaincinv, gammainc, gammaincinv
+    a, u = np.meshgrid([0.05, 0.5, 1.0, 3.7, 25.0, 300.0, 1e4], [0.05, 0.3, 0.5, 0.9, 0.99])
+    x = gammaincinv(a, u)
+    expected = (gammaincinv(a * (1 + 1e-5), gammainc(a, x)) - gammaincinv(a * (1 - 1e-5), gammainc(a, x))) / (2e-5 * a)
+    found = weir._standard_gamma_grad(weir.from_numpy(a), weir.from_numpy(x))
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5, atol=1e-12)
+    a, b, u = (v.ravel() for v in np.meshgrid([0.5, 2.0, 15.0, 200.0], [0.7, 3.0, 40.0], [0.05, 0.3, 0.5, 0.9, 0.99]))
+    x = betaincinv(a, b, u)
+    moved = (betaincinv(a * (1 + 1e-5), b, betainc(a, b, x)) - betaincinv(a * (1 - 1e-5), b, betainc(a, b, x))) / (2e-5 * a)
+    found = weir._dirichlet_grad(*map(weir.from_numpy, (x, a, a + b)))
+    np.testing.assert_allclose(found.numpy() * (1 - x), moved, rtol=2e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_draws_move_as_pytorch_says(dtype):
+    def gradients(t):
+        t.manual_seed(0)
+        a, b = (t.tensor([15.0, 2.0, 0.5, 1.0], dtype=getattr(t, dtype), requires_grad=True) for _ in range(2))
+        c = t.tensor([[2.0, 3.0, 0.5], [15.0, 1.0, 7.0]], dtype=getattr(t, dtype), requires_grad=True)
+        y = t.distributions.Dirichlet(c).rsample()
+        (t.distributions.Beta(a, b).rsample().sum() + t.distributions.Gamma(a, b).rsample().sum() + (y * y).sum()).backward()
+        return [x.grad.tolist() for x in (a, b, c)]
+
+    for mine, theirs in zip(gradients(weir), gradients(torch)):
+        np.testing.assert_allclose(mine, theirs, rtol=2e-3, atol=1e-6)
+
+
+def test_draws_at_the_ends():
+    nan = float("nan")
+    moves = weir._standard_gamma_grad(weir.tensor([1.0, -1.0, nan, 1e10, 2.0]), weir.tensor([0.0, 1.0, 1.0, 1e10, float("inf")]))
+    assert moves[[0, 3, 4]].tolist() == [0.0, 1.0, float("inf")] and moves[1:3].isnan().all()
+    shares = weir._dirichlet_grad(weir.tensor([0.0, 1.0, -0.1, 0.5]), weir.tensor([2.0, 2.0, 2.0, 0.0]), weir.tensor([5.0, 5.0, 5.0, 5.0]))
+    assert shares[0] == 0 and shares[1].isfinite() and shares[2:].isnan().all()
+
+
+def test_they_have_no_second_derivative():
+    for t in (weir, torch):
+        a = t.tensor([2.0, 3.0], requires_grad=True)
+        for draw in (t._standard_gamma, lambda a: t.distributions.Dirichlet(a).rsample()):
+            g, = t.autograd.grad(draw(a)[0], a, create_graph=True)
+            with pytest.raises((RuntimeError, NotImplementedError)):
+                t.autograd.grad(g.sum(), a)
