@@ -77,7 +77,7 @@ class Draw:
         if "None" in text and self.chance(0.3):
             return None
         if "list[Tensor]" in text:
-            return [self.tensor() for _ in range(self.choice((0, 1, 2, 3)))]
+            return [self.tensor()] * 40 if self.chance(0.15) else [self.tensor() for _ in range(self.choice((0, 1, 2, 3)))]
         if "Tensor" in text:
             return self.tensor() if "Number" not in text or self.chance(0.6) else self.number()
         if "list[int]" in text:

@@ -312,7 +312,7 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     }
   }
   if ((type.geometry || type.out.takes == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
-  for (size_t i = 0; c.has_out && i < c.inputs.size(); i++)
+  for (size_t i = 0; c.has_out && type.out.no_numbers && i < c.inputs.size(); i++)
     check<TypeError>(!(type.out.no_numbers >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
                      s.params[i].name, "' must be Tensor where out= is given, not a number");
   if ((c.has_out && type.out.takes != Out::same) || inplace) take_dtype_of_out(type, c);
