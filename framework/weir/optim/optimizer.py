@@ -258,8 +258,8 @@ class Optimizer:
             lacking, left = call()
             if lacking:
                 held = self.state[params[lacking[0]]]
-                raise TypeError(f"{type(self).__name__}: expected tensors in the state of a parameter, got "
-                                + ", ".join(f"{name}: {weir.typename(held.get(name))}" for name in names))
+                wanting = next(name for name in names if held.get(name) is None)
+                raise TypeError(f"{type(self).__name__}: expected a tensor as {wanting}, got None") if wanting in held else KeyError(wanting)
         return [params[i] for i in left]
 
     #: Whether `_update` can be traced, which takes the rate and the step count as tensors then. What has an op can be.

@@ -226,3 +226,33 @@ def test_a_line_search_ends_with_the_evaluations_that_are_allowed(max_eval):
     theirs, ours = search(torch), search(weir)
     assert ours[1] == theirs[1]
     assert_close(ours[0], theirs[0], rtol=1e-3)
+
+
+def test_an_option_that_needs_state_which_is_not_there():
+    for t in (torch, weir):
+        p = t.nn.Parameter(t.ones(3))
+        p.grad = t.ones(3)
+        optimizer = t.optim.Adam([p])
+        optimizer.step()
+        optimizer.param_groups[0]["amsgrad"] = True
+        with pytest.raises(KeyError, match="max_exp_avg_sq"):
+            optimizer.step()
+        optimizer.state.clear()  # begun anew
+        optimizer.step()
+        assert float(optimizer.state[p]["step"]) == 1
+
+
+def test_momentum_goes_on_with_a_buffer_that_the_program_gives():
+    seen = []
+    for t in (torch, weir):
+        p = t.nn.Parameter(t.ones(3))
+        optimizer = t.optim.SGD([p], lr=0.1, momentum=0.9, dampening=0.5)
+        for step in range(4):
+            p.grad = t.full((3,), float(step + 1))
+            optimizer.step()
+            if step == 1:
+                optimizer.state[p]["momentum_buffer"] = t.full((3,), 7.0)
+            if step == 2:
+                del optimizer.state[p]["momentum_buffer"]
+        seen.append(p.tolist())
+    assert seen[0] == pytest.approx(seen[1])
