@@ -64,12 +64,14 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     """Gradients of the sum of `outputs` with respect to `inputs`, as a tuple. Source: torch.autograd.grad.
 
     With is_grads_batched, every tensor of grad_outputs holds gradients one below the other, of shape (batch, *output), and so do
-    the results. RuntimeError when an input was not used and allow_unused is False.
+    the results. RuntimeError when an input was not used and allow_unused is False, and for no inputs.
     """
-    if is_grads_batched:
-        return _each_grad(_tuple(outputs), _tuple(inputs), _tuple(grad_outputs), _retain(retain_graph, create_graph),
-                          create_graph=create_graph, allow_unused=allow_unused, materialize_grads=materialize_grads)
     outputs, inputs = _tuple(outputs), _tuple(inputs)
+    if not inputs:
+        raise RuntimeError("grad: the argument 'inputs' cannot be empty")
+    if is_grads_batched:
+        return _each_grad(outputs, inputs, _tuple(grad_outputs), _retain(retain_graph, create_graph),
+                          create_graph=create_graph, allow_unused=allow_unused, materialize_grads=materialize_grads)
     retain = _retain(retain_graph, create_graph)
     results = _backward(outputs, _grads(outputs, grad_outputs), inputs, retain, create_graph, False)
     if materialize_grads:

@@ -186,3 +186,11 @@ def test_sums_of_numbers_as_integers_are_refused_and_casts_are_not():
         with pytest.raises(RuntimeError, match="Autograd not support dtype"):
             call()
     assert not x.long().requires_grad and not x.to(weir.int8).sum().requires_grad and not x.argmax().requires_grad
+
+
+def test_gradients_by_nothing_are_refused():
+    for t in (torch, weir):
+        x = t.ones(2, requires_grad=True)
+        for call in (lambda: t.autograd.grad(x.sum(), []), lambda: t.autograd.backward(x.sum(), inputs=[]), lambda: t.autograd.grad(x.sum(), iter(()))):
+            with pytest.raises(RuntimeError, match="cannot be empty"):
+                call()
