@@ -125,7 +125,10 @@ inline double digamma(double x) {
 inline double gamma_slope(double a, double x) {
   if (!(a > 0) || x != x) return NAN;
   if (x <= 0) return 0;
-  if (a > 1e8 || std::isinf(x)) return 0.5 + 0.5 * x / a;  // a nearly normal draw, a + z sqrt(a)
+  if (a > 1e5 || std::isinf(x)) {  // a nearly normal draw, by Cornish and Fisher's expansion and its inverse: the series would take a thousand steps
+    const double root = std::sqrt(a), u = (x - a) / root, z = u - (u * u - 1) / (3 * root) + (7 * u * u - 1) * u / (36 * a);
+    return std::isinf(x) ? x : 1 + z / (2 * root) - (z * z - 7) * z / (72 * a * root);
+  }
   if (x < a + 1) {  // a times the series, which is 1 + x / (a + 1) + ...
     Dual term(1), sum(1);
     for (int n = 1; n < kMostTerms; n++) {
