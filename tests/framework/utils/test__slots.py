@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,6 +43,7 @@ def test_memory_is_taken_again():
     for x, numbers in loader(Numbers(80)):
         places.append(x.data_ptr())
         assert weir.equal(x[:, 0, 0], numbers.float())
+        assert "weir_batch" in Path("/proc/self/maps").read_text()
         del x
     assert len(set(places)) <= 10 < len(places)
 
@@ -142,6 +144,12 @@ def no_such_call(worker):
 @pytest.mark.parametrize("short", [few_files, no_memory])
 def test_where_files_or_memory_are_used_up_batches_are_pickled(short):
     assert right(list(loader(worker_init_fn=short)))
+
+
+def test_where_processes_may_not_look_at_each_other_batches_are_pickled(monkeypatch):
+    monkeypatch.setattr("weir.utils.data._slots.possible", lambda pid: False)
+    batches = list(loader())
+    assert right(batches)
 
 
 def test_other_errors_are_told():

@@ -23,9 +23,12 @@ _MOST_IDLE = 8    # slots that a worker keeps for later
 _FULL = (errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.EFBIG)
 
 
-def possible() -> bool:
-    """Can processes map each other's anonymous files here?"""
-    return hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")
+def possible(pid) -> bool:
+    """May this process map the anonymous files of process `pid`?"""
+    try:
+        return hasattr(os, "memfd_create") and bool(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:  # no /proc, or one that hides processes from each other
+        return False
 
 
 def _mapped(fd, size):

@@ -57,8 +57,7 @@ def _work(worker, loader, seed, tasks, results):
     random.seed(seed + worker)
     weir.manual_seed(seed + worker)
     np.random.seed(_generate_state(seed, worker))
-    slots = _slots.Slots() if _slots.possible() else None
-    _collate.set_slots(slots)
+    slots = _slots.Slots()
     _collate.set_worker_info(_collate.WorkerInfo(worker, loader.num_workers, seed + worker, loader.dataset))
     try:
         if loader.worker_init_fn is not None:
@@ -78,14 +77,15 @@ def _work(worker, loader, seed, tasks, results):
         if kind == _RESTART:
             fetch = Fetcher(loader)
             continue
-        if slots is not None:
+        if news is not None:
             slots.begin(*news)
+        _collate.set_slots(slots if news is not None else None)
         try:
             value = fetch(index) if fetch is not None else failure
         except Exception as error:
             value = End() if isinstance(error, StopIteration) and fetch.streams else _Failure(worker)
         try:
-            sent = slots.dumps(value) if slots is not None else (pickle.dumps(value), [], [])
+            sent = slots.dumps(value) if news is not None else (pickle.dumps(value), [], [])
         except Exception:  # of the batch's own reduction
             sent = pickle.dumps(_Failure(worker)), [], []
         results.put((number, worker, *sent))
@@ -112,6 +112,7 @@ class WorkerPool:
             process.start()
             _slots.received[process.pid] = _slots.Received()
         self._slots = [_slots.received[process.pid] for process in self.processes]
+        self._shares = all(_slots.possible(process.pid) for process in self.processes)
         for tasks, _ in pipes:
             tasks.close()
         self._epochs = 0
@@ -165,7 +166,7 @@ class WorkerPool:
             except StopIteration:
                 self._indices = None
                 return
-            self._tasks[worker].send(("task", self._sent, index, self._slots[worker].news()))
+            self._tasks[worker].send(("task", self._sent, index, self._slots[worker].news() if self._shares else None))
             self._waiting[self._sent] = worker
             self._sent += 1
 
