@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include "framework/kernels/cpu/axis.h"
@@ -49,18 +48,6 @@ struct Taps {
   }
 };
 
-// copy_n without a call for few elements: pieces of 32 bytes, the last of which may overlap the one before.
-template <class T> void copy_elements(const T* from, int64_t n, T* to) {
-  constexpr int64_t kPiece = std::max<int64_t>(1, 32 / int64_t(sizeof(T)));
-  if (n < kPiece || n > 16 * kPiece) {
-    if (n < kPiece) for (int64_t i = 0; i < n; i++) to[i] = from[i];
-    else std::copy_n(from, n, to);
-    return;
-  }
-  for (int64_t i = 0; i < n - kPiece; i += kPiece) std::memcpy(to + i, from + i, kPiece * sizeof(T));
-  std::memcpy(to + n - kPiece, from + n - kPiece, kPiece * sizeof(T));
-}
-
 // Places of an axis that are copies of old ones: those whose neighbours stay neighbours go as one.
 struct Run { int64_t to, from, n; };
 struct Runs : std::vector<Run> {
@@ -72,7 +59,7 @@ struct Runs : std::vector<Run> {
   template <class T> void copy(const T* from, T* to, int64_t inner) const {
     for (const Run& run : *this)
       if (run.n * inner == 1) to[run.to] = from[run.from];
-      else copy_elements(from + run.from * inner, run.n * inner, to + run.to * inner);
+      else std::copy_n(from + run.from * inner, run.n * inner, to + run.to * inner);
   }
   /// The old place of each of `made` new ones.
   std::vector<int64_t> places(int64_t made) const {
@@ -211,18 +198,18 @@ template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T
   });
 }
 
-// Sums of K neighbours along lines of single numbers.
-template <int K, class T> void sum_lines(const Taps& t, const std::vector<T>& weight, const Axis& x, const T* in, T* out) {
+// Lines of single numbers, of which every place sums K, or as many as it has where K is 0.
+template <int K, class T> void sum_lines(const Taps& t, const T* weight, const Axis& x, const T* in, T* out) {
   const int64_t made = t.size();
-  const std::vector<int32_t> place(t.from.begin(), t.from.end());  // half of what is read beside the numbers
+  const int64_t *place = t.from.data(), *begin = t.begin.data();
   parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
     for (int64_t o = b; o < e; o++) {
-      const T *from = in + o * x.n, *w = weight.data();
-      const int32_t* p = place.data();
+      const T* from = in + o * x.n;
       T* to = out + o * made;
-      for (int64_t j = 0; j < made; j++, p += K, w += K) {
-        T sum = w[0] * from[p[0]];
-        for (int k = 1; k < K; k++) sum += w[k] * from[p[k]];
+      for (int64_t j = 0; j < made; j++) {
+        const int64_t first = K ? j * K : begin[j], last = K ? first + K : begin[j + 1];
+        T sum = K ? weight[first] * from[place[first]] : T(0);
+        for (int64_t k = first + (K > 0); k < last; k++) sum += weight[k] * from[place[k]];
         to[j] = sum;
       }
     }
@@ -232,22 +219,15 @@ template <int K, class T> void sum_lines(const Taps& t, const std::vector<T>& we
 template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T* out) {
   int64_t made = t.size();
   std::vector<T> weight(t.weight.begin(), t.weight.end());
-  if (x.inner == 1 && x.n <= INT32_MAX) {
-    if (t.each == 1) return sum_lines<1>(t, weight, x, in, out);
-    if (t.each == 2) return sum_lines<2>(t, weight, x, in, out);
-    if (t.each == 4) return sum_lines<4>(t, weight, x, in, out);
+  if (x.inner == 1) {
+    const auto lines = t.each == 1 ? sum_lines<1, T> : t.each == 2 ? sum_lines<2, T> : t.each == 4 ? sum_lines<4, T> : sum_lines<0, T>;
+    return lines(t, weight.data(), x, in, out);
   }
   parallel_for(x.outer * made, rows_per_share(x.inner * std::max<int64_t>(t.begin.back() / made, 1)), [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       const int64_t j = r % made, first = t.begin[j], last = t.begin[j + 1];
       const T* from = in + r / made * x.n * x.inner;
       T* to = out + r * x.inner;
-      if (x.inner == 1) {
-        T sum = 0;
-        for (int64_t k = first; k < last; k++) sum += weight[k] * from[t.from[k]];
-        *to = sum;
-        continue;
-      }
       if (first == last) std::fill_n(to, x.inner, T(0));
       for (int64_t k = first; k < last; k++) {
         const T* row = from + t.from[k] * x.inner;
@@ -333,22 +313,15 @@ void pad_border(const PadBorder& op, Inputs in, Outputs out) {
   for (int i = last + 1; i <= first; i++) outer.push_back({runs_of(i).places(out[0].size(-1 - i)), x.size(-1 - i)});
   by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) {
     parallel_for(out[0].numel() / (made * line.inner), rows_per_share(made * line.inner), [&](int64_t b, int64_t e) {
-      Dims at;
-      int64_t rest = b;
-      for (const Outer& axis : outer) {
-        at.push(rest % int64_t(axis.places.size()));
-        rest /= int64_t(axis.places.size());
-      }
       for (int64_t r = b; r < e; r++) {
-        int64_t from = 0, step = 1;
-        for (size_t i = 0; i < outer.size(); i++) {
-          from += outer[i].places[at[int(i)]] * step;
-          step *= outer[i].old;
+        int64_t from = 0, step = 1, rest = r;
+        for (const Outer& axis : outer) {
+          const int64_t n = int64_t(axis.places.size());
+          from += axis.places[rest % n] * step;
+          rest /= n;
+          step *= axis.old;
         }
         runs.copy(x.data<T>() + (from + rest * step) * line.n * line.inner, out[0].data<T>() + r * made * line.inner, line.inner);
-        size_t i = 0;
-        while (i < outer.size() && ++at[int(i)] == int64_t(outer[i].places.size())) at[int(i++)] = 0;
-        if (i == outer.size()) rest++;
       }
     });
   });
