@@ -53,9 +53,39 @@ inline double upper_gamma(double a, double x) {
   const double log_x = std::log(x);
   return -std::expm1(a * log_x - log_gamma_of_next(a)) - std::exp(a * log_x - std::lgamma(a)) * sum;
 }
+// A number and its derivative by the concentration.
+struct Dual {
+  double v, d = 0;
+  Dual(double v, double d = 0) : v(v), d(d) {}
+  friend Dual operator+(Dual a, Dual b) { return {a.v + b.v, a.d + b.d}; }
+  friend Dual operator-(Dual a, Dual b) { return {a.v - b.v, a.d - b.d}; }
+  friend Dual operator*(Dual a, Dual b) { return {a.v * b.v, a.d * b.v + a.v * b.d}; }
+  friend Dual operator/(Dual a, Dual b) { return {a.v / b.v, (a.d - a.v / b.v * b.d) / b.v}; }
+};
+inline double value_of(double x) { return x; }
+inline double value_of(Dual x) { return x.v; }
+inline bool derivative_stays(double, double) { return true; }
+inline bool derivative_stays(Dual step, Dual h) { return std::abs(step.d) <= 1e-14 * std::abs(h.d); }
+
+// A continued fraction 1 / (b + a(1) / (b(1) + ...)) by Lentz's way, as the product of its steps; `next(n)` is the pair a(n), b(n).
+template <class N, class F> N fraction(N first, F&& next) {
+  constexpr double eps = std::numeric_limits<double>::epsilon(), tiny = 1e-300;
+  auto kept = [](N x) { return std::abs(value_of(x)) < tiny ? N(tiny) : x; };
+  N c(1 / tiny), d = N(1) / first, h = d;
+  for (int n = 1; n < kMostTerms; n++) {
+    const auto [a, b] = next(n);
+    d = N(1) / kept(a * d + b);
+    c = kept(b + a / c);
+    const N step = d * c;
+    h = h * step;
+    if (std::abs(value_of(step) - 1) < eps && derivative_stays(step, h)) break;
+  }
+  return h;
+}
+
 // P and Q of a > 0 and x > 0, both finite: the series below a + 1, Lentz's continued fraction above.
 inline std::pair<double, double> incomplete_gamma(double a, double x) {
-  constexpr double eps = std::numeric_limits<double>::epsilon(), tiny = 1e-300;
+  constexpr double eps = std::numeric_limits<double>::epsilon();
   if (a > kLarge) return uniform_gamma(a, x);
   double scale = std::exp(a * std::log(x) - x - std::lgamma(a));
   if (x < a + 1) {
@@ -63,17 +93,8 @@ inline std::pair<double, double> incomplete_gamma(double a, double x) {
     for (int n = 1; n < kMostTerms && std::abs(term) > std::abs(sum) * eps; n++) sum += term *= x / (a + n);
     return {sum * scale, a <= 1 && x <= 1.1 ? upper_gamma(a, x) : 1 - sum * scale};
   }
-  double b = x + 1 - a, c = 1 / tiny, d = 1 / b, h = d;
-  for (int n = 1; n < kMostTerms; n++) {
-    double an = -n * (n - a);
-    b += 2;
-    d = an * d + b, d = std::abs(d) < tiny ? tiny : d;
-    c = b + an / c, c = std::abs(c) < tiny ? tiny : c;
-    d = 1 / d;
-    double step = d * c;
-    h *= step;
-    if (std::abs(step - 1) < eps) break;
-  }
+  double b = x + 1 - a;
+  const double h = fraction(b, [&](int n) { return std::pair(-n * (n - a), b += 2); });
   return {1 - scale * h, scale * h};
 }
 
@@ -85,32 +106,6 @@ inline double decided(double a, double x) {
   if (std::isinf(a)) return std::isinf(x) ? NAN : 0;
   if (std::isinf(x)) return 1;
   return a != a || x != x ? NAN : -1;
-}
-
-// A number and its derivative by the concentration.
-struct Dual {
-  double v, d = 0;
-  Dual(double v, double d = 0) : v(v), d(d) {}
-  friend Dual operator+(Dual a, Dual b) { return {a.v + b.v, a.d + b.d}; }
-  friend Dual operator-(Dual a, Dual b) { return {a.v - b.v, a.d - b.d}; }
-  friend Dual operator*(Dual a, Dual b) { return {a.v * b.v, a.d * b.v + a.v * b.d}; }
-  friend Dual operator/(Dual a, Dual b) { return {a.v / b.v, (a.d - a.v / b.v * b.d) / b.v}; }
-};
-
-// A continued fraction 1 / (b + a(1) / (b(1) + ...)) by Lentz's way, as the product of its steps; `next(n)` is the pair a(n), b(n).
-template <class F> Dual fraction(Dual first, F&& next) {
-  constexpr double tiny = 1e-300;
-  auto kept = [](Dual x) { return std::abs(x.v) < tiny ? Dual(tiny) : x; };
-  Dual c(1 / tiny), d = Dual(1) / kept(first), h = d;
-  for (int n = 1; n < kMostTerms; n++) {
-    const auto [a, b] = next(n);
-    d = Dual(1) / kept(a * d + b);
-    c = kept(b + a / c);
-    const Dual step = c * d;
-    h = h * step;
-    if (std::abs(step.v - 1) < std::numeric_limits<double>::epsilon() && std::abs(step.d) <= 1e-14 * std::abs(h.d)) break;
-  }
-  return h;
 }
 
 // digamma of x > 0: recurrence to 10, Stirling's series there.
