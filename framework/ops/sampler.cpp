@@ -38,9 +38,8 @@ Tensors MovingShares::vjp(const Saved& s, const Tensor& dy) const {
 Tensor SampleDirichlet::compose(Inputs in) const {
   const Tensor a = detach(in[0]);
   check<NotImplemented>(is_floating(a.dtype()), "\"dirichlet\" not implemented for '", name_of(a.dtype()), "'");
-  const double normal = std::numeric_limits<double>::min(), least = a.dtype() == DType::float64 ? normal : a.dtype() == DType::float16 ? 0x1p-14 : 0x1p-126;
-  const Tensor g = fn::clamp(fn::standard_gamma(cast_to(a, DType::float64), generator), normal, std::nullopt);
-  const Tensor shares = fn::clamp(cast_to(g / fn::sum(g, Dims{-1}, true), a.dtype()), least, 1 - epsilon_of(a.dtype()) / 2);
+  const Tensor g = fn::clamp(fn::standard_gamma(cast_to(a, DType::float64), generator), least_normal(DType::float64), std::nullopt);
+  const Tensor shares = fn::clamp(cast_to(g / fn::sum(g, Dims{-1}, true), a.dtype()), least_normal(a.dtype()), 1 - epsilon_of(a.dtype()) / 2);
   return fn::moving_shares(in[0], shares);
 }
 

@@ -4,6 +4,9 @@
 
 namespace weir {
 
+/// The least positive number of a dtype that has all its digits; of bfloat16 float32's, which is its own.
+constexpr double least_normal(DType t) { return t == DType::float64 ? 0x1p-1022 : t == DType::float16 ? 0x1p-14 : 0x1p-126; }
+
 struct Poisson : Op {
   static constexpr Signature signature = "poisson(input: Tensor, generator: Generator | None = None) -> Tensor";
   static constexpr auto doc = "Counts of Poisson distributions of the rates in input. Shape: input's. RuntimeError for a negative rate.";

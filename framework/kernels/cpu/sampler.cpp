@@ -103,8 +103,7 @@ void binomial(const Binomial& op, Inputs in, Outputs out) {
 void gamma_draws(const StandardGamma& op, Inputs in, Outputs out) {
   const Tensor concentrations = doubles(in[0], out[0].sizes());
   const bool single = in[0].dtype() != DType::float64;
-  const double least = !single ? std::numeric_limits<double>::min() : in[0].dtype() == DType::float16 ? 0x1p-14
-                                                                                             : double(std::numeric_limits<float>::min());
+  const double least = least_normal(in[0].dtype());
   drawn(op.generator, out[0], [&](Generator& g, int64_t i) {
     double a = concentrations.data<double>()[i], scale = 1;
     if (!(a > 0)) return least;
