@@ -21,35 +21,35 @@ std::vector<std::byte> filled(const OpType& type, const py::dict& options) {
   return op;
 }
 
-// What an optimizer keeps of parameters under one name: {parameter: {name: tensor}}.
-struct Source {
-  py::dict entries;
-  py::str name;
-  // The tensor of a parameter; none where there is none yet.
-  std::optional<Tensor> of(PyObject* param) const {
-    PyObject* entry = PyDict_GetItemWithError(entries.ptr(), param);
-    if (!entry && PyErr_Occurred()) throw py::error_already_set();
-    if (!entry) return std::nullopt;
-    check<TypeError>(PyDict_Check(entry), "optimizer: expected a dict as the state of a parameter, got ", Py_TYPE(entry)->tp_name);
-    PyObject* value = PyDict_GetItemWithError(entry, name.ptr());
-    if (!value && PyErr_Occurred()) throw py::error_already_set();
-    if (!value || value == Py_None) return std::nullopt;
-    check<TypeError>(is_tensor(value), "optimizer: expected a tensor as ", std::string(name), ", got ", Py_TYPE(value)->tp_name);
-    return unwrap(value);
-  }
-};
+// What an optimizer keeps of parameters under one name: {parameter: {name: tensor}} and the name.
+using Source = std::pair<py::dict, py::str>;
+
+PyObject* found(PyObject* dict, PyObject* key) {  // borrowed, null where it is not there
+  PyObject* value = PyDict_GetItemWithError(dict, key);
+  if (!value && PyErr_Occurred()) throw py::error_already_set();
+  return value;
+}
+
+// The tensor of a parameter; none where there is none yet.
+std::optional<Tensor> kept_of(const Source& source, PyObject* param) {
+  PyObject* entry = found(source.first.ptr(), param);
+  if (!entry) return std::nullopt;
+  check<TypeError>(PyDict_Check(entry), "optimizer: expected a dict as the state of a parameter, got ", Py_TYPE(entry)->tp_name);
+  PyObject* value = found(entry, source.second.ptr());
+  if (!value || value == Py_None) return std::nullopt;
+  check<TypeError>(is_tensor(value), "optimizer: expected a tensor as ", std::string(source.second), ", got ", Py_TYPE(value)->tp_name);
+  return unwrap(value);
+}
 
 // One step of the op `name` for all parameters that it takes, those of a dtype in one call; the positions of the others. Where something of
 // their state is not there yet nothing is done: (positions of those parameters, None).
-py::tuple update(const std::string& name, const py::list& params, const std::vector<std::pair<py::dict, py::str>>& kept, const Tensor& rate, const py::dict& options) {
+py::tuple update(const std::string& name, const py::list& params, const std::vector<Source>& kept, const Tensor& rate, const py::dict& options) {
   const OpType* type = find_op(name);
   check<ValueError>(type, name, " is no op");
   std::vector<std::byte> op = filled(*type, options);
   std::optional<UpdateLayout> layout = layout_of_update(*type, op.data());
   check<ValueError>(layout.has_value(), name, " updates no parameters");
   check<ValueError>(int(kept.size()) + 2 == layout->width(), name, ": expected ", layout->width(), " tensors per parameter, got ", kept.size() + 2);
-  std::vector<Source> sources;
-  for (const auto& [entries, key] : kept) sources.push_back({entries, key});
   py::list left, lacking;
   Tensors taken[2];  // float32, float64
   static PyObject* const grad = PyUnicode_InternFromString("grad");
@@ -63,8 +63,8 @@ py::tuple update(const std::string& name, const py::list& params, const std::vec
       left.append(i);
       continue;
     }
-    for (const Source& source : sources)
-      if (std::optional<Tensor> t = source.of(param.ptr())) run.push_back(std::move(*t));
+    for (const Source& source : kept)
+      if (std::optional<Tensor> t = kept_of(source, param.ptr())) run.push_back(std::move(*t));
     if (int(run.size()) < layout->width()) {
       lacking.append(i);
       continue;
