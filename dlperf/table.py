@@ -50,7 +50,7 @@ def show_programs(record: dict, console: Console) -> int:
     table = Table("program", "prints", *(Column(n, justify="right") for n in ("torch", "weir", "torch/weir [95%]", "whole", "memory")), box=None, pad_edge=False)
     for row in found.rows:
         times = ("" if s is None else duration(s * 1e9) for s in (row.peer_s, row.subject_s))
-        table.add_row(row.name, "the same" if row.reason is None else f"[red]{escape(row.reason)}[/]", *times, interval(row.work) if row.work else "" if row.reason else "no second run" if None in (row.peer_s, row.subject_s) else "too short",
+        table.add_row(row.name, "the same" if row.reason is None else f"[red]{escape(row.reason)}[/]", *times, interval(row.work) if row.work else row.untimed,
                       interval(row.whole) if row.whole else "", percent(row.memory))
     console.print(table)
     console.print(f"{found.same} of {len(found.rows)} programs print the same; times are those of a second run in the process, `whole` is a process that runs the program once", highlight=False)

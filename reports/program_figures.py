@@ -11,8 +11,8 @@ LEAST_S = 0.01  # of work: what is shorter tells nothing of speed
 
 @dataclass(frozen=True)
 class ProgramRow:
-    """A program. `whole` is the ratio of PyTorch's time to weir's for a process, `work` that of running it once more there (None where it cannot, or is over too soon); `memory` is weir's share of PyTorch's
-    largest resident size. Seconds are medians of the rounds, of the work."""
+    """A program. `whole` is the ratio of PyTorch's time to weir's for a process, `work` that of running it once more there; `memory` is weir's share
+    of PyTorch's largest resident size. Seconds are medians of the rounds, of the work."""
 
     name: str
     reason: str | None
@@ -21,6 +21,13 @@ class ProgramRow:
     memory: float | None
     subject_s: float | None
     peer_s: float | None
+
+    @property
+    def untimed(self) -> str:
+        """Why there is no ratio of the work; empty where there is one, or what is printed differs."""
+        if self.work or self.reason:
+            return ""
+        return "no second run" if None in (self.peer_s, self.subject_s) else "too short"
 
 
 @dataclass(frozen=True)

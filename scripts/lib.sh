@@ -12,6 +12,10 @@ say() { printf '\n== %s\n' "$*" >&2; }
 warn() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; }
 die() { warn "$@"; exit 1; }
 
+hash_of() { cat "$@" | sha256sum | cut -d' ' -f1; }
+# A stamp holds what a step was done for, so that the step runs again exactly when that changes.
+done_for() { [ -f "$1" ] && [ "$(cat "$1")" = "$2" ]; }
+
 gcc_is_new_enough() { [ "$("$1" -dumpversion 2>/dev/null | cut -d. -f1)" -ge "$MIN_GCC" ] 2>/dev/null; }
 find_compiler() {
   for candidate in ${CXX:-g++ g++-15 g++-14 g++-13 g++-12}; do
