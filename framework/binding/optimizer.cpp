@@ -1,6 +1,7 @@
 // Optimizer steps as one function over lists of tensors.
 #include "framework/ops/optimizer.h"
 
+#include "framework/autograd/variable.h"
 #include "framework/binding/convert.h"
 #include "framework/op/autocast.h"
 #include "framework/op/changes.h"
@@ -30,15 +31,37 @@ PyObject* found(PyObject* dict, PyObject* key) {  // borrowed, null where it is 
   return value;
 }
 
-// The tensor of a parameter; none where there is none yet.
-std::optional<Tensor> kept_of(const Source& source, PyObject* param) {
-  PyObject* entry = found(source.first.ptr(), param);
-  if (!entry) return std::nullopt;
-  check<TypeError>(PyDict_Check(entry), "optimizer: expected a dict as the state of a parameter, got ", Py_TYPE(entry)->tp_name);
-  PyObject* value = found(entry, source.second.ptr());
-  if (!value || value == Py_None) return std::nullopt;
-  check<TypeError>(is_tensor(value), "optimizer: expected a tensor as ", std::string(source.second), ", got ", Py_TYPE(value)->tp_name);
-  return unwrap(value);
+// Appends to `run` what is kept of a parameter. Nothing where some of it is not there yet.
+void append_kept(const std::vector<Source>& kept, PyObject* param, Tensors& run) {
+  PyObject *dict = nullptr, *entry = nullptr;
+  for (const Source& source : kept) {
+    if (source.first.ptr() != dict) entry = found(dict = source.first.ptr(), param);
+    if (!entry) continue;
+    check<TypeError>(PyDict_Check(entry), "optimizer: expected a dict as the state of a parameter, got ", Py_TYPE(entry)->tp_name);
+    PyObject* value = found(entry, source.second.ptr());
+    if (!value || value == Py_None) continue;
+    check<TypeError>(is_tensor(value), "optimizer: expected a tensor as ", std::string(source.second), ", got ", Py_TYPE(value)->tp_name);
+    run.push_back(unwrap(value));
+  }
+}
+
+// The gradient of a parameter, without an object for it unless a class has a `grad` of its own.
+Tensor gradient_of(PyObject* param) {
+  static PyObject* const name = PyUnicode_InternFromString("grad");
+  static PyObject* const ours = _PyType_Lookup(&TensorType, name);
+  if (is_tensor(param) && _PyType_Lookup(Py_TYPE(param), name) == ours) return grad_of(unwrap(param));
+  const py::object slope = py::getattr(param, name);
+  check<TypeError>(is_tensor(slope.ptr()) || slope.is_none(), "optimizer: expected a tensor as a gradient, got ", Py_TYPE(slope.ptr())->tp_name);
+  return slope.is_none() ? Tensor() : unwrap(slope.ptr());
+}
+
+py::list with_gradients(const py::list& params) {
+  py::list found;
+  for (size_t i = 0; i < params.size(); i++) {
+    const py::object param = params[i];
+    if (gradient_of(param.ptr())) found.append(param);
+  }
+  return found;
 }
 
 // One step of the op `name` for all parameters that it takes, those of a dtype in one call; the positions of the others. Where something of
@@ -52,19 +75,17 @@ py::tuple update(const std::string& name, const py::list& params, const std::vec
   check<ValueError>(int(kept.size()) + 2 == layout->width(), name, ": expected ", layout->width(), " tensors per parameter, got ", kept.size() + 2);
   py::list left, lacking;
   Tensors taken[2];  // float32, float64
-  static PyObject* const grad = PyUnicode_InternFromString("grad");
+  Tensors run;
   for (size_t i = 0; i < params.size(); i++) {
     const py::object param = params[i];
-    const py::object slope = py::getattr(param, grad);
-    check<TypeError>(is_tensor(param.ptr()) && is_tensor(slope.ptr()), name, ": expected tensors with gradients, got ", Py_TYPE(param.ptr())->tp_name, " with ",
-                     Py_TYPE(slope.ptr())->tp_name);
-    Tensors run{unwrap(param.ptr()), unwrap(slope.ptr())};
+    check<TypeError>(is_tensor(param.ptr()), name, ": expected tensors, got ", Py_TYPE(param.ptr())->tp_name);
+    run.assign({unwrap(param.ptr()), gradient_of(param.ptr())});
+    check<TypeError>(run[1].defined(), name, ": expected tensors with gradients, got one without");
     if (is_complex(run[0].dtype())) {
       left.append(i);
       continue;
     }
-    for (const Source& source : kept)
-      if (std::optional<Tensor> t = kept_of(source, param.ptr())) run.push_back(std::move(*t));
+    append_kept(kept, param.ptr(), run);
     if (int(run.size()) < layout->width()) {
       lacking.append(i);
       continue;
@@ -74,7 +95,8 @@ py::tuple update(const std::string& name, const py::list& params, const std::vec
       continue;
     }
     Tensors& list = taken[run[0].dtype() == DType::float64];
-    list.insert(list.end(), run.begin(), run.end());
+    if (list.empty()) list.reserve((params.size() - i) * run.size() + 1);
+    std::move(run.begin(), run.end(), std::back_inserter(list));
   }
   if (!lacking.empty()) return py::make_tuple(lacking, py::none());
   py::gil_scoped_release nogil;
@@ -95,6 +117,7 @@ py::tuple update(const std::string& name, const py::list& params, const std::vec
 }  // namespace
 
 void init_optimizer(py::module_& m) {
+  m.def("_with_gradients", &with_gradients, "Those of the parameters that have a gradient.");
   m.def("_optimizer_update", &update,
         "One step of an update op in place for all `params`, whose state lies in `kept`, pairs of {parameter: {name: tensor}} and name, in the op's order. "
         "Returns (positions of parameters that lack state, None) before any work, or ([], positions of those that the op does not take).");

@@ -14,13 +14,14 @@ bool is_number(const Tensor& t) {
 bool takes_update(const UpdateLayout& layout, Inputs run) {
   const Tensor& p = run[0];
   if ((p.dtype() != DType::float32 && p.dtype() != DType::float64) || p.device().type != DeviceType::cpu) return false;
-  if (!is_non_overlapping_and_dense(p.sizes(), p.strides())) return false;
+  const bool rows = p.is_contiguous();
+  if (!rows && !is_non_overlapping_and_dense(p.sizes(), p.strides())) return false;
   for (int i = 0; i < layout.width(); i++) {
     const Tensor& t = run[i];
     if (!t || t->flags & kMarks || t.device().type != DeviceType::cpu) return false;
     if (i >= 2 && i < 2 + layout.numbers) {
       if (!is_number(t)) return false;
-    } else if (t.dtype() != p.dtype() || !(t.sizes() == p.sizes()) || !same_layout(p.sizes(), t.strides(), p.strides())) {
+    } else if (t.dtype() != p.dtype() || !(t.sizes() == p.sizes()) || !((rows && t.is_contiguous()) || same_layout(p.sizes(), t.strides(), p.strides()))) {
       return false;
     }
   }

@@ -8,9 +8,8 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-double number(const Tensor& t) { return item(t).to_double(); }
-
 // Numbers are float32, bool, or float64 where the state of a float64 parameter was loaded; each keeps its precision.
+double number(const Tensor& t) { return t.dtype() == DType::boolean ? *t.data<bool>() : t.dtype() == DType::float64 ? *t.data<double>() : *t.data<float>(); }
 void set_number(const Tensor& t, double x) {
   if (t.dtype() == DType::boolean) *t.data<bool>() = x != 0;
   else if (t.dtype() == DType::float64) *t.data<double>() = x;
@@ -219,24 +218,30 @@ template <class T, class Rule> struct Job {
 // Elements b to e of a job, vector by vector; the rest in one padded vector. A rule that sums is told how many lanes count.
 template <int k, class T, class Rule> void sweep(const Job<T, Rule>& job, int64_t b, int64_t e) {
   using V = Vec<T>;
-  V x[5];
+  constexpr int64_t kAhead = 512 / sizeof(T);  // of memory, which streams stop asking for at each page: a tenth faster where nothing is cached
+  const Rule rule = job.rule;  // a copy, and the pointers too: what is stored is known not to change them
+  T* p[k];
+  std::copy_n(job.p, k, p);
+  V x[5];  // as many as the longest rule names
   auto apply = [&](int64_t lanes) {
-    if constexpr (std::is_invocable_v<Rule, V*, int64_t>) job.rule(x, lanes);
-    else job.rule(x);
+    if constexpr (std::is_invocable_v<Rule, V*, int64_t>) rule(x, lanes);
+    else rule(x);
   };
   int64_t i = b;
   for (; i + V::size <= e; i += V::size) {
-    for (int j = 0; j < k; j++) x[j] = V::load(job.p[j] + i);
+#pragma GCC unroll 5
+    for (int j = 0; j < k; j++) x[j] = V::load(p[j] + i), __builtin_prefetch(p[j] + i + kAhead);
     apply(V::size);
+#pragma GCC unroll 5
     for (int j = 0; j < k; j++)
-      if (j != 1) x[j].store(job.p[j] + i);  // the gradient is only read
+      if (j != 1) x[j].store(p[j] + i);  // the gradient is only read
   }
   if (i == e) return;
   T pad[k][V::size] = {};
-  for (int j = 0; j < k; j++) std::copy(job.p[j] + i, job.p[j] + e, pad[j]), x[j] = V::load(pad[j]);
+  for (int j = 0; j < k; j++) std::copy(p[j] + i, p[j] + e, pad[j]), x[j] = V::load(pad[j]);
   apply(e - i);
   for (int j = 0; j < k; j++)
-    if (j != 1) x[j].store(pad[j]), std::copy(pad[j], pad[j] + (e - i), job.p[j] + i);
+    if (j != 1) x[j].store(pad[j]), std::copy(pad[j], pad[j] + (e - i), p[j] + i);
 }
 
 template <int k, class T, class Rule> void run_jobs(const std::vector<Job<T, Rule>>& jobs) {
@@ -252,6 +257,7 @@ template <class T, class Op> void update_all(const Op& o, Inputs in) {
   const double rate = number(in.back());
   using Rule = decltype(rule<T>(o, rate, in));
   std::vector<Job<T, Rule>> jobs;
+  jobs.reserve(in.size() / width);
   int64_t total = 0;
   for (size_t i = 0; i + 1 < in.size(); i += width) {
     Job<T, Rule> job{rule<T>(o, rate, in.subspan(i + 2, size_t(layout.numbers))), {in[i].data<T>(), in[i + 1].data<T>()}, total, total + in[i].numel()};
@@ -313,11 +319,15 @@ template <class T> void update_all(const LambUpdate& o, Inputs in) {
 }
 
 template <class Op> void update(const Op& o, Inputs in, Outputs out) {
-  Tensors tensors(in.begin(), in.end());
-  if (in[0].raw() != out[0].raw()) run_copy(in[0], out[0]);  // not given in place: the others are, always
-  tensors[0] = out[0];
-  if (in[0].dtype() == DType::float64) update_all<double>(o, tensors);
-  else update_all<float>(o, tensors);
+  Tensors moved;
+  if (in[0].raw() != out[0].raw()) {  // not given in place: the others are, always
+    run_copy(in[0], out[0]);
+    moved.assign(in.begin(), in.end());
+    moved[0] = out[0];
+    in = moved;
+  }
+  if (in[0].dtype() == DType::float64) update_all<double>(o, in);
+  else update_all<float>(o, in);
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ class Optimizer:
             with weir.enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            params = [p for p in group["params"] if p.grad is not None]
+            params = weir._C._with_gradients(group["params"])
             if params and group.get("capturable"):
                 raise AssertionError("If capturable=True, params and state must be on an accelerator, and there is none.")
             if group.get("fused") and not all(p.is_floating_point() for p in params):

@@ -256,3 +256,19 @@ def test_momentum_goes_on_with_a_buffer_that_the_program_gives():
                 del optimizer.state[p]["momentum_buffer"]
         seen.append(p.tolist())
     assert seen[0] == pytest.approx(seen[1])
+
+
+def test_a_class_may_have_gradients_of_its_own():
+    """The step asks the parameter for its gradient, as programs do that keep it elsewhere."""
+    def stepped(torch):
+        class Elsewhere(torch.nn.Parameter):
+            @property
+            def grad(self):
+                return self.__dict__.get("kept")
+
+        params = [Elsewhere(torch.ones(3)) for _ in range(2)]
+        params[0].kept = torch.arange(3.0)
+        torch.optim.SGD(params, lr=0.5, foreach=False).step()
+        return [p.tolist() for p in params]
+
+    assert stepped(weir) == stepped(torch) == [[1.0, 0.5, 0.0], [1.0, 1.0, 1.0]]
