@@ -45,6 +45,26 @@ float read_all(const char* src, size_t bytes, long iters, int threads) {
   return total;
 }
 
+/* Updates dst in place from src `iters` times, each thread its own part. */
+void update(char* dst, const char* src, size_t bytes, long iters, int threads) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int t = 0; t < threads; t++) {
+    size_t count = bytes / threads / sizeof(vec) / 4 * 4, from = bytes / threads / sizeof(vec) * t;
+    vec* to = (vec*)dst + from;
+    const vec* by = (const vec*)src + from;
+    for (long i = 0; i < iters; i++) {
+      for (size_t j = 0; j < count; j += 4)
+#pragma GCC unroll 4
+        for (int c = 0; c < 4; c++) {
+          __builtin_prefetch(by + j + c + 512 / sizeof(vec));
+          __builtin_prefetch(to + j + c + 512 / sizeof(vec));
+          to[j + c] = to[j + c] * 0.5f + by[j + c];
+        }
+      __asm__ volatile("" ::: "memory");
+    }
+  }
+}
+
 /* Multiply-adds in independent chains, enough of them to hide the latency of the unit. */
 float flops(long iters, int threads) {
   float total = 0;

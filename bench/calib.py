@@ -1,4 +1,4 @@
-"""The calibration worker: copy bandwidth of each cache level and of memory, and peak multiply-add rate."""
+"""The calibration worker: bandwidth of each cache level and of memory (copies, reads, updates in place), and peak multiply-add rate."""
 
 import ctypes
 import shutil
@@ -26,15 +26,16 @@ def tiers(caches: dict) -> dict[str, int]:
 
 
 def kernels_for(case: dict, caches: dict) -> list[str]:
-    """Returns the kernels that bound `case`: a copy, or a read where little is written, at the level that holds its
-    bytes, and the multiply-adds.
+    """Returns the kernels that bound `case`: a copy, a read where little is written, or an update where a step writes
+    over what it read, at the level that holds its bytes; and the multiply-adds.
 
     Returns none for a product of other dtypes than float32, whose units have a different peak.
     """
     if case["flops"] and any(t["dtype"] != "float32" for t in case["inputs"]):
         return []
     fitting = [level for level, size in tiers(caches).items() if case["bytes"] <= 2 * size]
-    memory = f"{'read' if case['reads'] else 'copy'}_{(fitting or ['dram'])[0]}"
+    kind = "update" if case["mode"] == "step" else "read" if case["reads"] else "copy"
+    memory = f"{kind}_{(fitting or ['dram'])[0]}"
     return ([memory] if case["bytes"] else []) + (["flops"] if case["flops"] else [])
 
 
@@ -83,8 +84,9 @@ class CalibrationWorker:
         return max(1, time.monotonic_ns() - start)
 
     def _work(self, name: str) -> int:
-        if name != "flops":
-            return self.sizes[name.partition("_")[2]]
+        kind, _, level = name.partition("_")
+        if level:
+            return self.sizes[level] // 2 * {"copy": 2, "read": 2, "update": 3}[kind]
         return 2 * 512**3 if self.library is None else self.library.flops_per_iter() * self.threads
 
     def _buffers(self, level: str) -> list:
@@ -111,6 +113,15 @@ class CalibrationWorker:
             return
         for _ in range(2 * iters):
             source.view(np.uint64).max()
+
+    def _update(self, level: str, iters: int) -> None:
+        """Writes over what it reads, which no copy does: lines come into the cache once, for both."""
+        target, source = self._buffers(level)
+        if self.library is not None:
+            self.library.update(_pointer(target), _pointer(source), ctypes.c_size_t(target.nbytes), ctypes.c_long(iters), self.threads)
+            return
+        for _ in range(iters):
+            np.maximum(target, source, out=target)
 
     def _flops(self, level: str, iters: int) -> None:
         if self.library is not None:

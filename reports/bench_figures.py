@@ -125,7 +125,7 @@ def _roofline(case: dict, rounds) -> tuple[float | None, str | None]:
     """Returns (fraction, bound): the time the calibration kernels of the same rounds allow, over the time taken."""
     fractions, bounds = [], []
     for r in rounds:
-        needs = {"memory": _needed_ns(case["bytes"], r["calib"], ("copy_", "read_")),
+        needs = {"memory": _needed_ns(case["bytes"], r["calib"], ("copy_", "read_", "update_")),
                  "compute": _needed_ns(case["flops"], r["calib"], ("flops",))}
         bound = max(needs, key=needs.get)
         if needs[bound] > 0:

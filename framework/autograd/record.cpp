@@ -204,7 +204,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   check(type.gradient.of_complex || !is_complex(out[0].dtype()), std::string(type.signature->name), " does not support automatic differentiation for "
         "outputs with complex dtype.");
   for (int i = 0; i < n; i++) {
-    const bool taken = out[i] && (out[i].ndim() > 1 || !untaken(type, i, out[i].sizes(), out[0].sizes()));  // an empty matrix is no statistic
+    const bool taken = out[i] && (out[i].ndim() > 1 || !(out[0].numel() && untaken(type, i, out[i].sizes())));  // an empty matrix is no statistic
     if (taken && is_inexact(out[i].dtype()) && type.gradient.outputs >> i & 1) set_history(out[i], ref, i);
   }
 }

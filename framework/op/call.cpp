@@ -111,7 +111,7 @@ void run_kernel(const OpType& type, const void* op, Inputs in, Tensor* out, int 
 
 // An out= of no elements, for statistics that are not taken: nothing goes into nothing, of whatever dtype.
 bool takes_nothing(const OpType& type, int i, const Tensor& out, const Meta* metas) {
-  return out.numel() == 0 && untaken(type, i, metas[i].sizes, metas[0].sizes);
+  return out.numel() == 0 && metas[0].sizes.product() && untaken(type, i, metas[i].sizes);
 }
 
 // An out= of a factory takes its shape without a warning, as in PyTorch.
@@ -213,6 +213,11 @@ void forget_parts(Inputs in, Tensors& results) {
   }
 }
 
+// Whether an out= for statistics that are not taken stays as it is: one of no elements, or, beside no elements to take them of, any. Of whatever dtype.
+bool leaves_untaken(const OpType& type, int i, const Tensor& out, const Tensors& results) {
+  return untaken(type, i, results[size_t(i)].sizes()) && (out.numel() == 0 || results[0].numel() == 0);
+}
+
 void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (type.inplace.may_repeat && !in.empty() && out[0] && out[0] == in[0] && repeats(out[0]))
     warn(str("Use of ", op_name(type), "_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation."));
@@ -221,7 +226,7 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
   if (!type.gradient.of_complex) check_derivable(type, r);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
     if (!out[i]) out[i] = std::move(r[i]);
-    else if (out[i].numel() == 0 && untaken(type, int(i), r[i].sizes(), out[0].sizes())) bump_version(out[i]);  // of any dtype
+    else if (leaves_untaken(type, int(i), out[i], r)) bump_version(out[i]);
     else if (out[i].get() != r[i].get()) {
       bool inplace = type.inplace.offered && !in.empty() && out[i] == in[0];
       if (inplace && !type.inplace.may_repeat) check_no_repeats(out[i]);

@@ -83,11 +83,8 @@ inline Tensor unfilled(const Meta& m) {
   if (mode.axes) [[unlikely]] return unfilled_batch(m, *mode.axes);
   return mode.recorder && m.device.type == DeviceType::cpu ? symbolic(m) : empty(m);
 }
-/// Whether output `i`, of these `sizes` beside the `first` output's, holds statistics for backward that this call did not
-/// take, as batch_norm in evaluation: it is empty, and the first is not.
-inline bool untaken(const OpType& type, int i, const Dims& sizes, const Dims& first) {
-  return i > 0 && type.saves.outputs >> i & 1 && sizes.product() == 0 && first.product() > 0;
-}
+/// Whether output `i`, of these `sizes`, holds statistics for backward that this call did not take, as batch_norm in evaluation: it is empty.
+inline bool untaken(const OpType& type, int i, const Dims& sizes) { return i > 0 && type.saves.outputs >> i & 1 && sizes.product() == 0; }
 /// Continues with the layers inside `above`; for interpreters.
 void call_below(Layer above, const OpType& type, const void* op, Inputs in, Tensor* out);
 /// As call, for ops with any number of results (composites that return a list).

@@ -100,7 +100,7 @@ Tensor SafeSoftmax::compose(Inputs in) const {
 
 Tensors NativeDropout::compose(Inputs in) const {
   const Tensor& x = in[0];
-  if (x.numel() == 0) return {x, fn::empty_like(x)};
+  if (x.numel() == 0) return {x->flags & kMarks ? fn::clone(x) : x, fn::empty_like(x)};  // PyTorch resolves conjugate views before it looks
   const std::optional<DType> mask_type = DType::boolean;
   if (!train.value_or(true)) return {fn::clone(x), fn::ones_like(x, mask_type)};
   const Tensor mask = fn::empty_like(x, mask_type);

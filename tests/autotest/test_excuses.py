@@ -131,8 +131,9 @@ def _item(path, case, **facts):
 
 def _judged(item, dtype, expected, got, runs, phase="values"):
     def value(numbers):
-        array = np.array(numbers, dtype)
-        return Value(dtype, array.shape, array.tobytes())
+        array = np.array(numbers, "float32" if dtype == "bfloat16" else dtype)
+        data = array.view("uint16")[1::2].tobytes() if dtype == "bfloat16" else array.tobytes()
+        return Value(dtype, array.shape, data)
 
     item.expected = Observation(**{phase: [value(expected)]})
     reruns = [Observation(**{phase: [value(run)]}) for run in runs]
@@ -193,6 +194,14 @@ def test_digits_that_scipy_has_and_the_oracle_has_not_are_right():
     item = _item("special.bessel_y0", Case((spec,), {}, storages), pointwise=True)
     assert _judged(item, "float32", coarse, true, [coarse] * 9) == {"oracle inexact"}
     assert _judged(item, "float32", coarse, wrong, [coarse] * 9) is None
+
+
+def test_the_last_step_among_denormals_is_a_rounding():
+    spec, storages = tensor([1e-40, 0.25])
+    args = tuple(replace(spec, size=(1,), stride=(1,), offset=at) for at in (0, 1))
+    item = _item("igammac", Case(args, {}, storages), pointwise=True)  # 1.04e-40
+    least = 2.0**-133  # of bfloat16, 9.2e-41
+    assert _judged(item, "bfloat16", [3 * least], [2 * least], [[3 * least]] * 9) == {"oracle inexact"}
 
 
 def test_the_digits_of_a_wave_are_known_beside_its_zeros_and_far_out():

@@ -143,6 +143,13 @@ def test_a_gradient_that_is_not_that_of_the_values_wavers(path, args, wavering):
     assert any(fault.phase == "gradients" for fault in found) == wavering
 
 
+def test_an_oracle_that_slips_by_half_a_percent_or_warns_of_no_out_wavers():
+    x, by = TensorSpec(0, "float32", (1,), (1,), 0, 0, True), TensorSpec(1, "int64", (2,), (1,), 0, 1, False)
+    storages = [("float32", np.ones(1, "float32").tobytes()), ("int64", np.array([8, -1]).tobytes())]
+    found = wavers(expect(Target("torch.ldexp", ["ldexp"]), Case((x, by), {}, storages, differentiate=1)))  # in the gradient 2 to the power of -1 is 0
+    assert {("gradient", "gradients"), ("warning", "")} <= {(fault.property, fault.phase) for fault in found}
+
+
 @pytest.mark.parametrize("stride, wavering", [((1, 4, 4, 4, 8), True), ((2, 2, 2, 1, 1), False)])
 def test_an_oracle_that_writes_elsewhere_into_out_wavers(stride, wavering):
     storages = [("int64", np.arange(n, dtype="int64").tobytes()) for n in (240, 12)]

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from rich.console import Console
+from weir_bench.calib import CalibrationWorker, compile_kernels, kernels_for
 from weir_bench.cases import all_cases, select
 from weir_bench.lockstep import Plan, Session, void_reason
 from weir_bench.table import show
@@ -67,6 +68,17 @@ def test_both_sides_lead_equally_often_and_calibration_is_in_every_round():
     assert leads.count("subject") == leads.count("peer") == 2
     for sample in entry["samples"]:
         assert {name.partition("_")[0] for name in sample["calib"]} == {"copy", "flops"}
+
+
+def test_steps_are_bounded_by_updates_in_place(tmp_path):
+    """They write over what they read, which a copy does not: its bound would be one that they pass."""
+    step = select("optimizer", "optim.SGD 100 small")[0]
+    caches = {"L1": 32 << 10, "L2": 512 << 10, "L3": 32 << 20}
+    assert kernels_for(step, caches) == ["update_L3"]
+    for library in (compile_kernels(tmp_path), ""):
+        worker = CalibrationWorker(library, 1)
+        ran = {kind: worker.kernel(f"{kind}_L2", 1.0) for kind in ("copy", "update")}
+        assert ran["update"]["work"] == 1.5 * ran["copy"]["work"] and ran["update"]["wall_ns"] > 0
 
 
 def weir_bench(*args):

@@ -58,3 +58,19 @@ def test_running_statistics_are_written():
     mean, var = weir.zeros(4), weir.ones(4)
     weir._native_batch_norm_legit(weir.ones(2, 4), None, None, mean, var, True, 0.5, 1e-5)
     assert mean.tolist() == [0.5] * 4 and var.tolist() == [0.5] * 4
+
+
+@pytest.mark.parametrize("dtype, size", [("int64", 0), ("float64", 2), ("float32", 1)])
+def test_statistics_of_nothing_leave_their_out_alone(dtype, size):
+    seen = []
+    for t in (torch, weir):
+        x, w, saved = t.ones(0, 2, 3), t.ones(2), t.full((size,), 7, dtype=getattr(t, dtype))
+        t.native_batch_norm(x, w, None, t.zeros(2), w, False, 0.5, 1e-3, out=(t.empty(0, 2, 3), saved, t.empty(0)))
+        seen.append((str(saved.dtype).split(".")[1], saved.tolist()))
+    assert seen[0] == seen[1] == (dtype, [7] * size)
+
+
+def test_dropout_of_no_conjugate_numbers_is_another_tensor():
+    for t in (torch, weir):
+        x = t.ones(0, dtype=t.complex64)
+        assert t.native_dropout(x, 0.5, True)[0] is x and t.native_dropout(x.conj(), 0.5, True)[0].is_conj() is False
