@@ -318,7 +318,7 @@ class Optimizer:
         return result
 
     def load_state_dict(self, state_dict: dict) -> None:
-        """Takes over state and options. Raises ValueError when the groups do not match."""
+        """Takes over state and options; tensors are shared with `state_dict`, not copied. Raises ValueError when the groups do not match."""
         state_dict = dict(state_dict)
         for hook in self._hooks["load_pre"].values():
             replaced = hook(self, state_dict)
@@ -365,13 +365,13 @@ class Optimizer:
 
 
 def _cast(p, value, key=None):
-    """State as the parameter wants it: its dtype for floating tensors, but `step` stays float32."""
+    """State as the parameter wants it: its dtype for floating tensors, but `step` stays as it is. Tensors are shared where nothing changes."""
     if isinstance(value, Tensor):
-        if key == "step":
-            return value.clone()
-        return value.to(p.dtype).clone() if p.is_floating_point() else value.clone()
+        return value.to(p.dtype) if key != "step" and p.is_floating_point() else value
     if isinstance(value, dict):
         return {k: _cast(p, v, k) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return type(value)(_cast(p, v) for v in value)
     return value
 
 

@@ -272,3 +272,36 @@ def test_a_class_may_have_gradients_of_its_own():
         return [p.tolist() for p in params]
 
     assert stepped(weir) == stepped(torch) == [[1.0, 0.5, 0.0], [1.0, 1.0, 1.0]]
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad", "ASGD"])
+def test_loaded_state_is_shared(name):
+    """Two optimizers go on with the same tensors, unless a program copies them."""
+    def stepped(torch):
+        params = [torch.nn.Parameter(torch.ones(3)) for _ in range(2)]
+        options = {"momentum": 0.9} if name == "SGD" else {}
+        first, second = (getattr(torch.optim, name)([p], lr=0.1, **options) for p in params)
+        for step in range(4):
+            for p, optimizer in zip(params, (first, second)):
+                p.grad = torch.full((3,), step + 1.0)
+                optimizer.step()
+            if step == 0:
+                state = first.state_dict()
+                state["state"][0]["other"] = [torch.zeros(2), (torch.zeros(1), "text")]
+                second.load_state_dict(state)
+                second.state[params[1]]["other"][0].fill_(5)
+        return [p.tolist() for p in params], state["state"][0]["other"][0].tolist()
+
+    for ours, theirs in zip(stepped(weir)[0], stepped(torch)[0]):
+        assert ours == pytest.approx(theirs)
+    assert stepped(weir)[1] == stepped(torch)[1]
+
+
+def test_loaded_state_takes_the_parameters_dtype():
+    for t in (torch, weir):
+        p = t.nn.Parameter(t.ones(3, dtype=t.float16))
+        optimizer = t.optim.Adam([p])
+        saved = {"step": t.tensor(3.0), "exp_avg": t.ones(3), "exp_avg_sq": t.ones(3, dtype=t.int64)}
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": {0: saved}})
+        assert {name: str(value.dtype).split(".")[1] for name, value in optimizer.state[p].items()} == {
+            "step": "float32", "exp_avg": "float16", "exp_avg_sq": "float16"}
