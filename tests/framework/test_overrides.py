@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -152,3 +154,30 @@ def test_a_tensor_of_pytorchs_is_no_type_with_a_rule_of_its_own():
 
     assert weir.add(Ruled(), 1) == "asked"  # functions ask from here on
     assert weir.from_dlpack(torch.ones(2)).tolist() == [1, 1]
+
+
+TABLE_FROM_BEFORE = """
+import torch
+
+TABLE = {torch.Tensor.matmul: "matmul", torch.Tensor.add: "add", torch.Tensor.mul: "mul"}
+
+class Operator:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return TABLE.get(func)
+
+def asked():
+    x = torch.ones(2, 2)
+    return [x @ Operator(), x + Operator(), x * Operator(), x.add(Operator())]
+
+before = asked()
+torch.eye(2).to_sparse()
+print(before == asked() == ["matmul", "add", "mul", "add"], torch.Tensor.add in TABLE)
+"""
+
+
+@pytest.mark.parametrize("subject", ["weir", "torch"])
+def test_tables_from_before_the_first_sparse_tensor_hold(subject):
+    """With which methods begin to ask whether an argument is sparse."""
+    done = subprocess.run([sys.executable, "-c", TABLE_FROM_BEFORE.replace("import torch\n", f"import {subject} as torch\n")], capture_output=True, text=True)
+    assert done.stdout.split() == ["True", "True"], done.stderr

@@ -2,6 +2,8 @@
 
 Nothing here runs in a program without sparse tensors: `activate` joins the package with the first of them.
 """
+from types import MethodType
+
 import weir
 from weir import overrides
 from weir._C import Tensor, _add_method
@@ -116,18 +118,27 @@ def activate():
     overrides.ask_for_rules()
     _gradients.join()
     for name in _MIXED:
-        _add_method(name, _mixed(name, getattr(Tensor, name)))
+        _add_method(name, _Mixed(name, getattr(Tensor, name)))
     for operator, name in (("__iadd__", "add_"), ("__isub__", "sub_"), ("__imul__", "mul_")):
-        setattr(Tensor, operator, _mixed(name, getattr(Tensor, operator)))
+        setattr(Tensor, operator, _Mixed(name, getattr(Tensor, operator)))
 
 
-def _mixed(name, dense):
-    from ._tensor import is_sparse
+class _Mixed(overrides._Asking):
+    """A method of dense tensors that sees sparse ones. It equals the method, which tables of programs may hold from before."""
 
-    def method(self, *args, **kwargs):
-        if any(map(is_sparse, args)) or kwargs and any(map(is_sparse, kwargs.values())):
-            return call(name, (self, *args), kwargs)
-        return dense(self, *args, **kwargs)
-    method.__name__, method.__doc__ = name, getattr(dense, "__doc__", None)
-    return method
+    def __init__(self, name, dense):
+        from ._tensor import is_sparse
+        super().__init__(dense)
+        self.__name__, self._is_sparse = name, is_sparse
+
+    def __get__(self, tensor, owner=None):
+        return self if tensor is None else MethodType(self, tensor)
+
+    def __call__(self, tensor, *args, **kwargs):
+        if any(map(self._is_sparse, args)) or kwargs and any(map(self._is_sparse, kwargs.values())):
+            return call(self.__name__, (tensor, *args), kwargs)
+        return self._function(tensor, *args, **kwargs)
+
+    def __reduce__(self):
+        return getattr, (Tensor, self.__name__)
 
