@@ -1,6 +1,7 @@
 #include "framework/ops/create.h"
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/spaced.h"
 #include "framework/op/out.h"
 
 namespace weir {
@@ -15,6 +16,8 @@ void linspace(const Linspace& op, Inputs, Outputs out) {
   visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = t.data<T>();
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      if (n > 1) return spaced(p, op.start.to<T>(), op.end.to<T>(), n);
     using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
     const Wide start = op.start.to<Wide>(), end = op.end.to<Wide>(), step = n > 1 ? (end - start) / double(n - 1) : Wide(0);
     // From both ends, so that the last one is exact.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/spaced.h"
 #include "framework/ops/pointwise.h"
 
 namespace weir {
@@ -196,9 +197,7 @@ void histogram_edges(const HistogramEdges& op, Inputs in, Outputs out) {
       check(low <= high, "torch.histogramdd: min should not exceed max, but got min ", low, " max ", high, " for dimension ", op.dim);
       if (low == high) low -= 0.5, high += 0.5;
       std::vector<T> edges(op.bins + 1);
-      T first = T(low), last = T(high), step = (last - first) / T(op.bins);
-      for (int64_t i = 0; i <= op.bins; i++)  // from both ends, as linspace
-        edges[i] = i < (op.bins + 1) / 2 ? first + step * T(i) : last - step * T(op.bins - i);
+      spaced(edges.data(), T(low), T(high), op.bins + 1);
       convert(dtype_of<T>(), edges.data(), 1, out[0].dtype(), out[0].raw(), 1, op.bins + 1);
     }
   });
