@@ -91,6 +91,11 @@ Tensor Interpolate::compose(Inputs in) const {
   for (int i = 0; i < size.n; i++)
     check(size[i] > 0 && given.sizes()[2 + i] > 0, "interpolate: Input and output sizes should be greater than 0, but got input ",
           given.sizes(), " and output ", size);
+  // So is what there is no memory for: the tables of one axis may take all that there is.
+  constexpr int64_t kLarge = 1 << 30;
+  Meta made(given.sizes(), given.dtype(), given.device());
+  for (int i = 0; i < size.n; i++) made.sizes[2 + i] = size[i];
+  if (checked_mul(numel_of(made.sizes), size_of(made.dtype)) > kLarge && !weir::mode.recorder) empty(made);
   bool sums = !mode.view().starts_with("nearest");
   check<NotImplemented>(!sums || is_floating(given.dtype()) || given.dtype() == DType::uint8, "interpolate: ", mode.view(),
                         " is not implemented for ", name_of(given.dtype()));
