@@ -116,18 +116,18 @@ def activate():
     _active = True
     from . import _gradients
     overrides.ask_for_rules()
+    from ._tensor import is_sparse
     _gradients.join()
     for name in _MIXED:
-        _add_method(name, _Mixed(name, getattr(Tensor, name)))
+        _add_method(name, _Mixed(name, getattr(Tensor, name), is_sparse))
     for operator, name in (("__iadd__", "add_"), ("__isub__", "sub_"), ("__imul__", "mul_")):
-        setattr(Tensor, operator, _Mixed(name, getattr(Tensor, operator)))
+        setattr(Tensor, operator, _Mixed(name, getattr(Tensor, operator), is_sparse))
 
 
 class _Mixed(overrides._Asking):
     """A method of dense tensors that sees sparse ones. It equals the method, which tables of programs may hold from before."""
 
-    def __init__(self, name, dense):
-        from ._tensor import is_sparse
+    def __init__(self, name, dense, is_sparse):
         super().__init__(dense)
         self.__name__, self._is_sparse = name, is_sparse
 
@@ -141,4 +141,3 @@ class _Mixed(overrides._Asking):
 
     def __reduce__(self):
         return getattr, (Tensor, self.__name__)
-
