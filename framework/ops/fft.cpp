@@ -22,15 +22,20 @@ int64_t axis_of(const char* op, const Tensor& x, int64_t dim) {
   check<IndexError>(x.ndim() > 0, op, ": Dimension specified as ", dim, " but tensor has no dimensions");
   return wrap_dim(dim, x.ndim(), op);
 }
-Tensor resized(Tensor x, int64_t dim, int64_t n) {
-  int64_t have = x.size(dim);
-  if (n < have) return slice(x, dim, int64_t(0), n, int64_t(1));
-  if (n == have) return x;
+// Cut to or padded with zeros to n[i] along dim[i]: padded once, so that what no memory holds is refused before any of it is made.
+Tensor resized(Tensor x, const Dims& dim, const Dims& n) {
   Dims pad;  // from the last axis backwards
-  for (int d = x.ndim() - 1; d >= wrap_dim(dim, x.ndim(), "fft"); d--) pad.push(0), pad.push(0);
-  pad.back() = n - have;
-  return fn::constant_pad_nd(x, pad, Scalar(0));
+  for (int i = 0; i < dim.n; i++) {
+    const int d = wrap_dim(dim[i], x.ndim(), "fft");
+    if (n[i] < x.size(d)) x = slice(x, int64_t(d), int64_t(0), n[i], int64_t(1));
+    if (n[i] <= x.size(d)) continue;
+    const int place = 2 * (x.ndim() - 1 - d) + 1;
+    while (pad.n <= place) pad.push(0);
+    pad[place] = n[i] - x.size(d);
+  }
+  return pad.n ? fn::constant_pad_nd(x, pad, Scalar(0)) : x;
 }
+Tensor resized(const Tensor& x, int64_t dim, int64_t n) { return resized(x, Dims{dim}, Dims{n}); }
 
 void check_size(int64_t n) { check(n >= 1, "Invalid number of data points (", n, ") specified"); }
 
@@ -116,8 +121,9 @@ Grid real_grid_of(const char* op, const FftGrid& o, const Tensor& x) {
   return g;
 }
 Tensor resized(Tensor x, const Grid& g, bool half) {
-  for (int k = 0; k < g.dim.n; k++) x = resized(x, g.dim[k], half && k + 1 == g.dim.n ? g.sizes[k] / 2 + 1 : g.sizes[k]);
-  return x;
+  Dims sizes = g.sizes;
+  if (half && sizes.n) sizes.back() = sizes.back() / 2 + 1;
+  return resized(std::move(x), g.dim, sizes);
 }
 Dims without_last(Dims d) {
   d.n--;

@@ -52,6 +52,7 @@ REFUSED = {
     "absurd interpolate": ("weir.nn.functional.interpolate(weir.ones(1, 1, 3), size=2**31 * 1000)", "RuntimeError"),
     "absurd interpolate of two axes": ("weir.nn.functional.interpolate(weir.ones(1, 1, 2, 2), size=2**31)", "RuntimeError"),
     "interpolate whose picture no memory holds": ("weir.nn.functional.interpolate(weir.ones(1, 1, 2, 2), size=2**26, mode='bicubic')", "RuntimeError"),
+    "absurd transform of two axes": ("weir.fft.fftn(weir.ones(2, 2), s=(2**31, 2**31))", "RuntimeError"),
     "absurd padding": ("weir.nn.ReplicationPad1d(2**40)(weir.ones(1, 1, 3))", "RuntimeError"),
     "absurd adaptive pooling": ("weir.nn.functional.adaptive_max_pool1d(weir.ones(2, 2), 2**62)", "RuntimeError"),
     "attention over no heads": ("weir.nn.functional.scaled_dot_product_attention(weir.ones(1, 2, 3, 4), weir.ones(1, 0, 3, 4), "
