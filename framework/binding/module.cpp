@@ -98,6 +98,15 @@ void guard_keywords(PyObject* dict) {
 }  // namespace
 }  // namespace weir
 
+// The first two protocols of pickle make an object by calling the first base class that Python has not made, which for classes of pybind11
+// is one that ends the process. The third makes it by the class itself.
+void pickle_by_class() {
+  py::handle base(py::detail::get_internals().instance_base);
+  base.attr("__reduce_ex__") = py::cpp_function([](py::handle self, int protocol) {
+    return py::module_::import("builtins").attr("object").attr("__reduce_ex__")(self, std::max(protocol, 2));
+  }, py::is_method(base));
+}
+
 PYBIND11_MODULE(_weir, m) {
   using namespace weir;
   m.doc() = "The C++ core of weir; use `import weir`.";
@@ -118,6 +127,7 @@ PYBIND11_MODULE(_weir, m) {
   m.def("_warn_once", &warn_once);
   m.def("_keep_operators", [](const py::type& made) { keep_operators(*reinterpret_cast<PyTypeObject*>(made.ptr())); });
   m.def("_warn_always", [](bool on) { WarnOnce::always = on; });
+  pickle_by_class();
   init_types(m);
   init_size(m);
   init_tensor_type(m);

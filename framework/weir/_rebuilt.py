@@ -2,7 +2,8 @@
 
 import weir
 from weir._C import Tensor
-from weir._pickle_reader import LoadError
+from weir._pickle_reader import Allowed, LoadError
+from weir._tensor import set_state
 
 _STORAGE_OF = {"float32": "FloatStorage", "float64": "DoubleStorage", "float16": "HalfStorage",
                "bfloat16": "BFloat16Storage", "int64": "LongStorage", "int32": "IntStorage", "int16": "ShortStorage",
@@ -93,6 +94,29 @@ def _rebuild_parameter(data, requires_grad=True, hooks=None):
     return weir.nn.Parameter(data, requires_grad)
 
 
+def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
+    return _written(_rebuild_parameter(data, requires_grad, hooks), state)
+
+
+def _rebuild_from_type_v2(make, kind, args, state):
+    """A tensor of a class, or with attributes that a program wrote on it."""
+    kind = kind.make if isinstance(kind, Allowed) else kind
+    if not isinstance(make, Allowed) or make.make not in _MAKERS or not isinstance(args, tuple):
+        raise LoadError("a tensor that no function of tensors makes")
+    if not isinstance(kind, type) or not issubclass(kind, Tensor):
+        raise LoadError(f"a tensor of a class that is none: {kind!r:.80}")
+    made = make.make(*args)
+    return _written(made if type(made) is kind else weir._C._make_subclass(kind, made, made.requires_grad), state)
+
+
+def _written(t, state):
+    parts = state if isinstance(state, tuple) else (state, None)
+    if len(parts) != 2 or not all(part is None or type(part) is dict and all(isinstance(name, str) for name in part) for part in parts):
+        raise LoadError("a tensor whose attributes are no table of names")
+    set_state(t, (parts[0] or {}, parts[1] or {}))
+    return t
+
+
 class _Layout(str):
     """A layout that the file names."""
 
@@ -113,3 +137,6 @@ def _rebuild_sparse_tensor(layout, parts):
         return rebuild(layout.removeprefix("torch."), parts)
     except (RuntimeError, TypeError, IndexError) as error:
         raise LoadError(f"a sparse tensor that cannot be made: {error}") from None
+
+
+_MAKERS = (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_sparse_tensor)  # what a tensor with attributes may begin as

@@ -1,4 +1,7 @@
 """Tensor methods written in Python. They join the C type, so `Tensor` stays one type without a Python subclass."""
+import copy
+import copyreg
+
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
                    _keep_in_place, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
@@ -329,7 +332,7 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 
 def _copy_over_memory(self, memo):
     """A copy in self's geometry; tensors that share memory share its copy."""
-    if self.is_meta or self.is_conj() or self.is_neg() or not self.numel():
+    if self.is_meta or self.is_conj() or self.is_neg():
         return self.detach().clone()
     from .storage import copied_memory, numbers_in, untyped_storage
     whole = numbers_in(copied_memory(untyped_storage(self), memo), self.dtype)
@@ -346,28 +349,65 @@ def __deepcopy__(self, memo):
     if type_of(self) is not Tensor:
         from _weir import _make_subclass
         r = _make_subclass(type_of(self), r, self.requires_grad)
-        r.__dict__.update({k: v for k, v in self.__dict__.items()})
     else:
         r.requires_grad_(self.requires_grad)
     if self.grad is not None:
         r.grad = _copy_over_memory(self.grad, memo)
+    if self.__dict__:
+        r.__dict__.update(copy.deepcopy(self.__dict__, memo))
     memo[id(self)] = r
     return r
 
 
 def __reduce_ex__(self, protocol):
-    from ._factories import from_numpy
-    bits = self.detach().resolve_conj().resolve_neg().contiguous()
-    if self.dtype in T.bits_of:
-        bits = bits.view(T.bits_of[self.dtype])
-    return _rebuild, (_numpy(bits, True).copy(), self.dtype.name, self.requires_grad)
+    """By its whole storage, which `copy.copy` shares. Each tensor of a pickle holds a storage of its own, as PyTorch's; `weir.save` keeps
+    views of one memory together."""
+    if self.is_meta:
+        made = _rebuild_meta, (self.dtype, tuple(self.shape), self.stride(), self.requires_grad)
+    else:
+        from .storage import untyped_storage
+        made = _rebuild, (untyped_storage(self), self.dtype, self.storage_offset(), tuple(self.shape), self.stride(), self.requires_grad,
+                          self.is_conj(), self.is_neg())
+    state = written_on(self)
+    return made if type_of(self) is Tensor and not state else (_rebuild_with_state, (*made, type_of(self), state))
 
 
-def _rebuild(array, dtype, requires_grad):
-    from ._factories import from_numpy
-    t = from_numpy(array)
-    t = t.view(getattr(T, dtype))
-    return t.requires_grad_(requires_grad)
+def written_on(self):
+    """What the program wrote on a tensor: its attributes, beside them those in slots, as copyreg has them."""
+    slots = {name: getattr(self, name) for name in copyreg._slotnames(type_of(self)) if hasattr(self, name)}
+    return (self.__dict__, slots) if slots else self.__dict__
+
+
+def _rebuild(storage, dtype, offset, size, stride, requires_grad, conj, neg):
+    t = Tensor().to(dtype).set_(storage, offset, size, stride)
+    t = _torch["_conj"](t) if conj else t
+    t = _torch["_neg_view"](t) if neg else t
+    return t.detach().requires_grad_(requires_grad)
+
+
+def _rebuild_meta(dtype, size, stride, requires_grad):
+    from ._factories import empty_strided
+    return empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
+
+
+def _rebuild_with_state(make, args, kind, state):
+    t = make(*args)
+    if kind is not type_of(t):
+        from _weir import _make_subclass
+        t = _make_subclass(kind, t, t.requires_grad)
+    if hasattr(kind, "__setstate__"):
+        t.__setstate__(state)
+    else:
+        set_state(t, state)
+    return t
+
+
+def set_state(t, state):
+    """Writes on a tensor what `written_on` told."""
+    attributes, slots = state if isinstance(state, tuple) else (state, {})
+    t.__dict__.update(attributes or {})
+    for name, value in slots.items():
+        setattr(t, name, value)
 
 
 def __contains__(self, element):

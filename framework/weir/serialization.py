@@ -24,8 +24,9 @@ from weir._C import Tensor
 from weir import _trusted_pickles
 from weir._atomic import replacing
 from weir._pickle_reader import Allowed, LoadError, Reader
-from weir._rebuilt import (_BY_BYTES, _DTYPE_OF, _STORAGE_OF, _Storages, _layout, _rebuild_parameter, _rebuild_sparse_tensor,
-                           _rebuild_tensor_v2, _rebuild_tensor_v3, _turned)
+from weir._tensor import written_on
+from weir._rebuilt import (_BY_BYTES, _DTYPE_OF, _STORAGE_OF, _Storages, _layout, _rebuild_from_type_v2, _rebuild_parameter,
+                           _rebuild_parameter_with_state, _rebuild_sparse_tensor, _rebuild_tensor_v2, _rebuild_tensor_v3)
 
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable, weir.device, str, dict]]  # what load's `map_location` may be
 FILE_LIKE = typing.Union[str, os.PathLike, typing.BinaryIO, typing.IO[bytes]]
@@ -53,11 +54,10 @@ class _Pickler(pickle._Pickler):
     The Python pickler, because names such as `torch FloatStorage` must be written without importing them.
     """
 
-    def __init__(self, file, reaches=None):
-        super().__init__(file, _PROTOCOL)
-        self.storages = {}  # key -> all of its elements that a tensor shows, as a 1-d tensor
-        self.reaches = {}   # storage -> how many of its elements some tensor shows
-        self._known, self._keys = reaches, {}
+    def __init__(self, file, protocol=_PROTOCOL):
+        super().__init__(file, protocol)
+        self.storages = {}  # key -> its bytes, as a 1-d tensor
+        self._keys = {}
         self._alive = []    # addresses tell storages apart only while they live
 
     def _named(self, module, name):
@@ -102,16 +102,24 @@ class _Pickler(pickle._Pickler):
             layout = _Call(_Named("torch.serialization", "_get_layout"), (str(t.layout),))
             self._alive.append(t)
             return self.save_reduce(_Named("torch._utils", "_rebuild_sparse_tensor"), (layout, t._parts()), obj=t)
+        kind, state = type(t), written_on(t)
+        if kind is weir.nn.Buffer:  # which PyTorch marks, and has no class for
+            kind, state = Tensor, {**state, "_is_buffer": True}
+        self._alive.append(t)
         if isinstance(t, weir.nn.Parameter):
             args = (t.detach(), t.requires_grad, OrderedDict())
-            return self.save_reduce(_Named("torch._utils", "_rebuild_parameter"), args, obj=t)
+            name = _Named("torch._utils", "_rebuild_parameter_with_state" if state else "_rebuild_parameter")
+            return self.save_reduce(name, (*args, state) if state else args, obj=t)
         args = (_StorageRef(self._storage(t)), t.storage_offset(), tuple(t.shape), tuple(t.stride()),
                 bool(t.requires_grad), OrderedDict())
         marks = {name: True for name, marked in (("conj", t.is_conj()), ("neg", t.is_neg())) if marked}
         new = t.dtype.name in _BY_BYTES
         args += (t.dtype, marks) if new and marks else (t.dtype,) if new else (marks,) if marks else ()
-        self._alive.append(t)
-        self.save_reduce(_Named("torch._utils", "_rebuild_tensor_v3" if new else "_rebuild_tensor_v2"), args, obj=t)
+        make = _Named("torch._utils", "_rebuild_tensor_v3" if new else "_rebuild_tensor_v2")
+        if kind is Tensor and not state:
+            return self.save_reduce(make, args, obj=t)
+        kind = _Named("torch", "Tensor") if kind is Tensor else kind
+        self.save_reduce(_Named("torch._tensor", "_rebuild_from_type_v2"), (make, kind, args, state), obj=t)
 
     def persistent_id(self, obj):
         return obj.description if isinstance(obj, _StorageRef) else None
@@ -119,16 +127,12 @@ class _Pickler(pickle._Pickler):
     def _storage(self, t):
         if t.device.type != "cpu":
             t = t.detach().cpu()
-        reach = _reach(t)
-        storage = (t._storage_ptr(), t.dtype.name) if reach else ("empty", id(t))
-        self.reaches[storage] = max(reach, self.reaches.get(storage, 0))
-        count = self._known[storage] if self._known else self.reaches[storage]
-        if storage not in self._keys:
-            self._keys[storage] = str(len(self._keys))
-            self._alive.append(t)
-        key = self._keys[storage]
-        if reach == count:
-            self.storages[key] = _turned(t.detach().as_strided((count,), (1,), 0), t.is_conj(), t.is_neg())
+        memory = weir._C._storage_as_bytes(t)
+        count = memory.numel() // t.itemsize
+        storage = (t._storage_ptr(), t.dtype.name) if count else ("empty", id(t))
+        self._alive.append(t)
+        key = self._keys.setdefault(storage, str(len(self._keys)))
+        self.storages[key] = memory[:count * t.itemsize]
         if t.dtype.name in _BY_BYTES:
             return "storage", _Named("torch.storage", "UntypedStorage"), key, "cpu", count * t.itemsize
         return "storage", _Named("torch", _STORAGE_OF[t.dtype.name]), key, "cpu", count
@@ -139,15 +143,8 @@ class _StorageRef:
         self.description = description
 
 
-def _reach(t):
-    """How many elements of its storage, from the first on, a tensor shows or passes over."""
-    if t.numel() == 0:
-        return 0
-    return t.storage_offset() + 1 + sum((n - 1) * s for n, s in zip(t.shape, t.stride()))
-
-
 def _bytes_of(flat):
-    return memoryview(_numpy(flat.view(weir.uint8), True))
+    return memoryview(_numpy(flat, True))
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=_PROTOCOL, _use_new_zipfile_serialization=True) -> None:
@@ -159,10 +156,8 @@ def save(obj, f, pickle_module=None, pickle_protocol=_PROTOCOL, _use_new_zipfile
     if _is_safetensors(f):
         from .io_safetensors import save_file
         return save_file(obj, f)
-    scout = _Pickler(io.BytesIO())  # finds how much of each storage all tensors together show
-    scout.dump(obj)
     data = io.BytesIO()
-    pickler = _Pickler(data, scout.reaches)
+    pickler = _Pickler(data, pickle_protocol)
     pickler.dump(obj)
     if not isinstance(f, (str, os.PathLike)):
         return _write_archive(f, "archive", data.getvalue(), pickler.storages)
@@ -230,6 +225,8 @@ _KNOWN = {
     ("torch._utils", "_rebuild_tensor_v2"): Allowed(_rebuild_tensor_v2),
     ("torch._utils", "_rebuild_tensor_v3"): Allowed(_rebuild_tensor_v3),
     ("torch._utils", "_rebuild_parameter"): Allowed(_rebuild_parameter),
+    ("torch._utils", "_rebuild_parameter_with_state"): Allowed(_rebuild_parameter_with_state),
+    ("torch._tensor", "_rebuild_from_type_v2"): Allowed(_rebuild_from_type_v2),
     ("torch._utils", "_rebuild_sparse_tensor"): Allowed(_rebuild_sparse_tensor),
     ("torch.serialization", "_get_layout"): Allowed(_layout),
     ("_codecs", "encode"): Allowed(_latin1),
@@ -245,6 +242,8 @@ def _find(module, name):
         return _DTYPE_OF[name]
     if (module, name) == ("torch.storage", "UntypedStorage"):
         return "uint8"
+    if (module, name) == ("torch", "Tensor"):
+        return Tensor
     if module == "torch" and isinstance(getattr(weir, name, None), weir.dtype):
         return getattr(weir, name)
     found = _KNOWN.get((module, name)) or _safe_globals.get((module, name))

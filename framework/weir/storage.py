@@ -3,6 +3,7 @@
 Source: torch.storage. Making a storage smaller and sharing it between processes raise NotImplementedError.
 """
 import weir
+from _weir import _numpy
 from weir import Tensor, _C
 
 
@@ -124,6 +125,9 @@ class UntypedStorage(_Storage):
     def __deepcopy__(self, memo):
         return copied_memory(self, memo)
 
+    def __reduce__(self):
+        return _of_bytes, (bytes(memoryview(_numpy(self._flat, True))),)
+
     def __eq__(self, other):
         return isinstance(other, UntypedStorage) and self.data_ptr() == other.data_ptr() and self.nbytes() == other.nbytes()
 
@@ -132,6 +136,10 @@ class UntypedStorage(_Storage):
 
     def __repr__(self):
         return " " + "\n ".join(map(str, self)) + f"\n[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
+
+
+def _of_bytes(data):
+    return UntypedStorage(wrap_tensor=_C._from_buffer(bytearray(data), weir.uint8, len(data), 0) if data else None)
 
 
 def numbers_in(storage, dtype):

@@ -2,6 +2,7 @@
 
 import weir
 from weir import Tensor
+from weir._tensor import set_state, written_on
 from weir._tensor_str import tensor_repr
 
 
@@ -31,7 +32,7 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + tensor_repr(self)
 
     def __reduce_ex__(self, protocol):
-        return _rebuild_parameter, (self.detach(), self.requires_grad)
+        return _rebuild_parameter, (self.detach(), self.requires_grad, written_on(self))
 
 
 class Buffer(Tensor):
@@ -111,5 +112,7 @@ def is_lazy(param):
     return isinstance(param, UninitializedTensorMixin)
 
 
-def _rebuild_parameter(data, requires_grad):
-    return Parameter(data, requires_grad)
+def _rebuild_parameter(data, requires_grad, state):
+    made = Parameter(data, requires_grad)
+    set_state(made, state)
+    return made

@@ -1,4 +1,4 @@
-"""A file changes nothing but the objects it makes: a hundred files that try otherwise, or are broken, are refused."""
+"""A file changes nothing but the objects it makes: over a hundred files that try otherwise, or are broken, are refused."""
 
 import io
 import pickle
@@ -72,6 +72,20 @@ TENSORS = {
     "bools of seven": tensor(storage("BoolStorage", key="7s"), size=b"(K\x04t"), "one storage as two types":
         P + b"(" + tensor()[2:-1] + tensor(storage("IntStorage"))[2:-1] + b"t.",
     "too many dimensions": tensor(size=b"(" + b"K\x01" * 70 + b"t", stride=b"(" + b"K\x01" * 70 + b"t"),
+}
+
+
+def with_state(make=glob("torch._utils", "_rebuild_tensor_v2"), kind=glob("torch", "Tensor"), args=tensor()[len(P + glob("torch._utils", "_rebuild_tensor_v2")):-2],
+               state=b"}"):
+    return P + glob("torch._tensor", "_rebuild_from_type_v2") + b"(" + make + kind + args + state + b"tR."
+
+
+TENSORS |= {
+    "a tensor made by another function": with_state(make=glob("collections", "OrderedDict"), args=b")"),
+    "a tensor made by no function": with_state(make=text("x")), "a tensor made of no arguments": with_state(args=text("x")),
+    "a class of text": with_state(kind=text("Tensor")), "a class of a dtype": with_state(kind=glob("torch", "float32")),
+    "a class of another kind": with_state(kind=glob("collections", "OrderedDict")), "attributes in a list": with_state(state=b"]"),
+    "an attribute without a name": with_state(state=b"}K\x01K\x02s"), "three tables of attributes": with_state(state=b"(}}}t"),
 }
 
 
