@@ -179,3 +179,33 @@ def test_containers(F):
     assert len(list(values.parameters())) == 2 and list(values.state_dict()) == ["0", "1"]
     named = F.nn.ParameterDict({"w": F.zeros(2)})
     assert isinstance(named["w"], F.nn.Parameter) and list(named.keys()) == ["w"]
+
+
+@FRAMEWORKS
+def test_a_state_that_does_not_fit_is_told_whole(F):
+    """What fits is loaded, a parameter that takes over another keeps its own requires_grad, and None is no place to load into."""
+    model = F.nn.Linear(2, 2, bias=False)
+    with pytest.raises(RuntimeError, match="bias"):
+        model.load_state_dict({"weight": F.ones(2, 2), "bias": F.ones(2)})
+    assert (model.weight == 1).all()
+    model.load_state_dict({"weight": F.nn.Parameter(F.zeros(2, 2), requires_grad=False)}, assign=True)
+    assert model.weight.requires_grad
+    with pytest.raises(TypeError, match="dict-like"):
+        model.load_state_dict([("weight", F.ones(2, 2))])
+    frozen = F.nn.Linear(2, 2, bias=False, device="meta")
+    with pytest.warns(UserWarning, match="no-op"):
+        frozen.load_state_dict({"weight": F.ones(2, 2)})
+
+
+@FRAMEWORKS
+def test_containers_at_their_edges(F):
+    modules = F.nn.ModuleList([F.nn.ReLU()])
+    modules.insert(3, F.nn.Tanh())
+    assert [name for name, _ in modules.named_children()] == ["0", "3"]
+    parameters = F.nn.ParameterDict({"a": F.ones(1)})
+    for wrong in (lambda: parameters[3], lambda: parameters.pop(slice(1))):
+        with pytest.raises(TypeError, match="not a string"):
+            wrong()
+    parameters.popitem()
+    with pytest.raises(KeyError):
+        parameters.popitem()

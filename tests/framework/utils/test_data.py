@@ -34,6 +34,7 @@ def test_order_and_batches_agree(options):
     lambda F, d: F.utils.data.RandomSampler(range(9)),
     lambda F, d: F.utils.data.RandomSampler(range(9), replacement=True, num_samples=40),
     lambda F, d: F.utils.data.RandomSampler(range(9), num_samples=20),
+    lambda F, d: F.utils.data.RandomSampler(range(9), True, 40, F.Generator().manual_seed(1)),
     lambda F, d: F.utils.data.SubsetRandomSampler([3, 1, 4, 1, 5]),
     lambda F, d: F.utils.data.WeightedRandomSampler([0.1, 0.9, 3.0], 8),
     lambda F, d: F.utils.data.BatchSampler(F.utils.data.SequentialSampler(range(7)), 3, False),
@@ -44,7 +45,7 @@ def test_samplers_agree(make):
     for F in (weir, torch):
         F.manual_seed(7)
         sampler = make(F, None)
-        drawn.append((list(sampler), len(sampler)))
+        drawn.append((list(sampler), list(sampler), len(sampler)))
     assert drawn[0] == drawn[1]
 
 

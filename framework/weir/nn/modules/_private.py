@@ -1,17 +1,17 @@
 """Private names of PyTorch's modules that libraries import or subclass."""
 import copy
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 
 import weir
 from weir.nn import _reduction as _Reduction  # noqa: F401
 from weir.nn import functional as F
 
 from ._hooks import _shared
+from ._state import _IncompatibleKeys  # noqa: F401
 from .batchnorm import _InstanceNorm  # noqa: F401
 from .container import ModuleList
 from .dropout import Dropout
 
-_IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 _grad_t = weir.Tensor
 _DropoutNd = next((c for c in Dropout.__mro__[1:] if "Dropout" in c.__name__), Dropout)

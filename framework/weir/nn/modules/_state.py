@@ -1,7 +1,9 @@
 """Saving a module's state and putting it back, under PyTorch's names."""
 
+import warnings
 import weakref
 from collections import OrderedDict, namedtuple
+from collections.abc import Mapping
 from itertools import chain
 
 import weir
@@ -12,7 +14,7 @@ from weir.utils.hooks import add_hook
 _EXTRA_STATE = "_extra_state"
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What `load_state_dict(strict=False)` could not match."""
 
     __slots__ = ()
@@ -80,7 +82,7 @@ class StateMixin:
         `assign` takes over the given tensors themselves. Returns (missing_keys, unexpected_keys). Raises
         TypeError for no mapping and RuntimeError for wrong shapes, or for unmatched names when `strict`.
         """
-        if not hasattr(state_dict, "keys"):
+        if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         missing, unexpected, errors = [], [], []
         metadata = getattr(state_dict, "_metadata", None)
@@ -95,7 +97,7 @@ class StateMixin:
         if errors:
             text = "\n\t".join(errors)
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{text}")
-        return IncompatibleKeys(missing, unexpected)
+        return _IncompatibleKeys(missing, unexpected)
 
     def _load_tree(self, state_dict, metadata, prefix, strict, assign, missing, unexpected, errors):
         local = dict(metadata.get(prefix[:-1], {}))
@@ -106,9 +108,9 @@ class StateMixin:
             if child is None:
                 continue
             inner = f"{prefix}{name}."
-            part = OrderedDict((k, v) for k, v in state_dict.items() if k.startswith(inner))
+            part = {k: v for k, v in state_dict.items() if k.startswith(inner)}
             child._load_tree(part, metadata, inner, strict, assign, missing, unexpected, errors)
-        keys = IncompatibleKeys(missing, unexpected)
+        keys = _IncompatibleKeys(missing, unexpected)
         for hook in self._table("load_state_dict_post").values():
             if hook(self, keys) is not None:
                 raise AssertionError("load_state_dict post hooks change the keys in place and return None")
@@ -117,10 +119,8 @@ class StateMixin:
         for hook in self._table("load_state_dict_pre").values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         assign = local_metadata.get("assign_to_params_buffers", False)
-        state = {**self._parameters, **self._persistent_buffers()}
+        state = {k: v for k, v in {**self._parameters, **self._persistent_buffers()}.items() if v is not None}
         for name, tensor in state.items():
-            if tensor is None:
-                continue
             key = prefix + name
             if key in state_dict:
                 self._load_tensor(name, tensor, key, state_dict[key], assign, error_msgs)
@@ -133,7 +133,7 @@ class StateMixin:
 
     def _knows(self, name, state):
         head, dot, _ = name.partition(".")
-        return name in state if not dot else head in self._modules and self._modules[head] is not None
+        return name in state if not dot else head in self._modules
 
     def _load_extra(self, state_dict, key, strict, missing_keys, unexpected_keys):
         if _overrides(self, "set_extra_state"):
@@ -155,13 +155,18 @@ class StateMixin:
             error_msgs.append(f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, "
                               f"the shape in current model is {tensor.shape}.")
             return
-        with weir.no_grad():
-            if assign:
-                if isinstance(tensor, Parameter) and not isinstance(value, Parameter):
-                    value = Parameter(value, requires_grad=tensor.requires_grad)
-                setattr(self, name, value)
-            else:
-                tensor.copy_(value)
+        if tensor.is_meta and not value.is_meta and not assign:
+            warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is "
+                          "a no-op. (Did you mean to pass `assign=True`?)", stacklevel=2)
+        try:
+            with weir.no_grad():
+                if assign:
+                    setattr(self, name, _taken_over(tensor, value))
+                else:
+                    tensor.copy_(value)
+        except Exception as error:  # told with the others, once all that fits is loaded
+            error_msgs.append(f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and '
+                              f"whose dimensions in the checkpoint are {value.size()}, an exception occurred : {error.args}.")
 
     def register_state_dict_post_hook(self, hook):
         """`hook(module, state_dict, prefix, local_metadata)` runs after this module was saved, changes state_dict in place and returns None."""
@@ -204,6 +209,13 @@ class _OfModule:
 
     def __setstate__(self, state):
         self.__init__(state["hook"], state["module"])
+
+
+def _taken_over(tensor, value):
+    """`value` as what stands in the place of a module's `tensor`: a parameter stays one, and requires grad where it did."""
+    if not isinstance(tensor, Parameter):
+        return value
+    return value.requires_grad_(tensor.requires_grad) if isinstance(value, Parameter) else Parameter(value, requires_grad=tensor.requires_grad)
 
 
 def _overrides(module, name):

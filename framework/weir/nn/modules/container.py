@@ -62,10 +62,10 @@ class _Ordered(Module):
         return self
 
     def insert(self, index: int, module):
-        """Puts a module before position `index`."""
-        modules = list(self._modules.values())
-        modules.insert(index, module)
-        self._renumber(modules)
+        """Puts a module before position `index`; past the end it is named by the number given, and names between are left out."""
+        for i in range(len(self._modules), index, -1):
+            self._modules[str(i)] = self._modules[str(i - 1)]
+        self._modules[str(index)] = module
 
     def extend(self, modules):
         """Appends every module of an iterable. Returns self."""
@@ -102,7 +102,7 @@ class Sequential(_Ordered):
             raise AssertionError(f"module should be of type: {Module}")
         if not -len(self) <= index <= len(self):
             raise IndexError(f"Index out of range: {index}")
-        super().insert(index, module)
+        super().insert(index + len(self) if index < 0 else index, module)
         return self
 
     def forward(self, input):

@@ -68,6 +68,13 @@ class ParameterList(Module):
         return "\n".join("  " + _describe(i, value, lambda t: t.dtype) for i, value in enumerate(self))
 
 
+def _name(key):
+    if not isinstance(key, str):
+        raise TypeError("Index given to ParameterDict cannot be used as a key as it is not a string "
+                        f"(type is '{type(key).__name__}'). Open an issue on github if you need non-string keys.")
+    return key
+
+
 class ParameterDict(Module):
     """A dictionary of parameters; tensors put in become Parameters."""
 
@@ -78,15 +85,17 @@ class ParameterDict(Module):
             self.update(parameters)
 
     def __getitem__(self, key):
-        return getattr(self, str(key))
+        return getattr(self, _name(key))
 
     def __setitem__(self, key, value):
-        self._keys[str(key)] = None
-        setattr(self, str(key), _as_parameter(value))
+        name = _name(key)
+        self._keys[name] = None
+        setattr(self, name, _as_parameter(value))
 
     def __delitem__(self, key):
-        del self._keys[key]
-        delattr(self, key)
+        name = _name(key)
+        del self._keys[name]
+        delattr(self, name)
 
     def __len__(self):
         return len(self._keys)
@@ -121,7 +130,8 @@ class ParameterDict(Module):
 
     def popitem(self):
         """Takes the pair that came last."""
-        key = next(reversed(self._keys))
+        key, _ = self._keys.popitem()  # KeyError where there is none
+        self._keys[key] = None
         return key, self.pop(key)
 
     def setdefault(self, key, default=None):

@@ -59,11 +59,9 @@ class RandomSampler(Sampler):
     def __iter__(self):
         size, generator = len(self.data_source), _generator_or_seeded(self.generator)
         if self.replacement:
-            left = self.num_samples
-            while left > 0:
-                drawn = weir.randint(0, size, (self._CHUNK,), dtype=weir.int64, generator=generator).tolist()
-                yield from drawn[:left]
-                left -= self._CHUNK
+            whole, rest = divmod(self.num_samples, self._CHUNK)
+            for count in [self._CHUNK] * whole + [rest]:
+                yield from weir.randint(0, size, (count,), dtype=weir.int64, generator=generator).tolist()
             return
         for _ in range(self.num_samples // size):
             yield from weir.randperm(size, generator=generator).tolist()
