@@ -147,16 +147,17 @@ DType compute_dtype(const char* op, Rule rule, Inputs in) {
 Meta pointwise_meta(const char* op_text, Rule rule, Inputs in) {
   Meta m;
   const Tensor* shape = nullptr;
-  bool plain = true, same = true;
+  bool plain = true, same = true, numbers = true;  // numbers: so far all are 0-d tensors on the CPU, which go with any device
   for (const Tensor& x : in) {
     if (!x) continue;
+    const bool number = x.ndim() == 0 && x.device().type == DeviceType::cpu;
     if (!shape) m.sizes = x.sizes(), m.device = x.device(), shape = &x;
     else if (!(x.sizes() == m.sizes)) m.sizes = broadcast(op_text, m.sizes, x.sizes()), same = false;
     if (x.device().type != m.device.type) {
-      check(x.ndim() == 0 || m.sizes.n == 0, NameIn{op_text},
-            ": Expected all tensors to be on the same device");
-      if (x.ndim() > 0 || x.is_meta()) m.device = x.device();
+      check(number || numbers, NameIn{op_text}, ": Expected all tensors to be on the same device");
+      if (!number) m.device = x.device();
     }
+    numbers &= number;
     plain &= x.is_contiguous();
   }
   const DType computed = m.dtype = compute_dtype(op_text, rule, in);
