@@ -158,7 +158,3 @@ def _gradients(W, results, inputs, again):
     starts = [W.ones_like(r) for r in outputs]
     found = W.autograd.grad(outputs, inputs, starts, allow_unused=True, retain_graph=again)
     return [*found, *(W.autograd.grad(outputs, inputs, starts, allow_unused=True) if again else ())]
-
-
-#: By path, as targets name them.
-FUNCTIONS = {"recording.function": function, "recording.hooks": hooks, "recording.module_hooks": module_hooks, "recording.parameters": parameters}

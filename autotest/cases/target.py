@@ -3,12 +3,12 @@
 import functools
 from dataclasses import dataclass, field
 
-from . import recording, ship
+from . import plans, ship
 
 
 @dataclass
 class Target:
-    """Dotted `paths` below the framework, or of `recording`, tried in order; or a `shipped` function."""
+    """Dotted `paths` below the framework, or of `plans`, tried in order; or a `shipped` function."""
 
     label: str
     paths: list = field(default_factory=list)
@@ -20,8 +20,8 @@ class Target:
             return ship.build(self.shipped, W)
         missing = []
         for path in self.paths:
-            if path in recording.FUNCTIONS:
-                return functools.partial(recording.FUNCTIONS[path], W)
+            if path in plans.FUNCTIONS:
+                return functools.partial(plans.FUNCTIONS[path], W)
             try:
                 return ship.walk(W, path)
             except ship.Unresolved as error:

@@ -15,7 +15,7 @@ from ..check.properties import WAYS
 from ..workers import draws, repeat
 from ..workers.kinds import kind_of
 from ..workers.trial import Trial
-from . import arguments, classes, fill, gauge, grow, objects, odd, recording, samples, surface, vary
+from . import arguments, classes, fill, gauge, grow, objects, odd, plans, samples, surface, vary
 from .choices import Choices
 from .expectation import expectation
 from .signature import Overload
@@ -45,7 +45,7 @@ class Author:
     """Makes batches. The same overload, dtype and index always give the same case."""
 
     def __init__(self):
-        self._overloads = {overload.name: overload for overload in (*overloads(), *surface.overloads(), *classes.overloads(), *recording.overloads(), PROGRAM)}
+        self._overloads = {overload.name: overload for overload in (*overloads(), *surface.overloads(), *classes.overloads(), *plans.overloads(), PROGRAM)}
         self._pool = grow.pool(list(overloads()))
 
     def universe(self) -> list[Overload]:
@@ -87,7 +87,7 @@ class Author:
         overload = self._overloads[name]
         if overload is PROGRAM:
             return grow.grow(self._pool, dtype, choices, index)
-        if overload.family not in ("", surface.FAMILY, recording.FAMILY):
+        if overload.family not in ("", surface.FAMILY, plans.FAMILY):
             return [objects.item(overload, dtype, choices, index)]
         return [self.item(overload, dtype, choices, index)]
 
@@ -102,14 +102,14 @@ class Author:
             target = Target(f"torch.{overload.inplace}", [overload.inplace])
         if relation == "out":
             case = _with_out(case, target.resolve(torch), choices)
-        case = odd.oddly(case, choices) if overload.family != recording.FAMILY else case  # whose plans are no arguments
+        case = odd.oddly(case, choices) if overload.family != plans.FAMILY else case  # whose plans are no arguments
         return expectation(target, case, index, draws=overload.random, choices=tuple(choices.made),
                            pointwise=overload.pointwise, decomposes=gauge.decomposes(overload.path))
 
     def _call(self, overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
         """A call by the signature, or a sample of the op database with some changes."""
-        if overload.family == recording.FAMILY:
-            return recording.make(overload, dtype, choices, grad)
+        if overload.family == plans.FAMILY:
+            return plans.make(overload, dtype, choices, grad)
         if overload.family == surface.FAMILY:
             return surface.make(overload, dtype, choices, grad)
         known = samples.samples_of(overload, dtype)

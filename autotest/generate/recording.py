@@ -1,31 +1,13 @@
 """Plans of custom Functions, hooks and Parameters (`cases/recording.py`): which passes, which marks, which hooks where."""
 
-from ..cases.case import Case
-from ..cases.recording import BACKWARD, BINARY, FUNCTIONS, UNARY
-from . import arguments
+from ..cases.recording import BACKWARD, BINARY, UNARY
 from .choices import Choices
-from .signature import Overload, Parameter
 
-FAMILY = "recording"
-_TENSORS = {"recording.function": ("x", "y"), "recording.module_hooks": ("x", "weight")}
 _PLACES = ("leaf", "middle", "last")
 _HOOKS = ("log", "double", "zero", "accumulated", "sum", "write")
 _MODULE_HOOKS = (("forward", "before", "backward", "before backward"), ("log", "double", "one"))
 _USES = ("iterate", "index", "slice", "data", "detach", "clone", "in place", "data in place", "view", "deepcopy", "length", "contains", "reversed",
          "double", "wrapped", "frozen", "write", "unbind", "repr")
-
-
-def overloads() -> tuple[Overload, ...]:
-    """One for each function of `cases/recording.py`."""
-    return tuple(Overload(path, path, tuple(Parameter(name, "Tensor", False, False) for name in _TENSORS.get(path, ("x",))), family=FAMILY)
-                 for path in sorted(FUNCTIONS))
-
-
-def make(overload: Overload, dtype: str, choices: Choices, grad: float) -> Case:
-    """A call: tensors as any operation's, and a plan."""
-    case = arguments.make(overload, dtype, choices, max(grad, 0.5))
-    case.kwargs = {name: value for name, value in _PLANS[overload.path](choices).items() if choices.chance(0.6)}
-    return case
 
 
 def _function(choices: Choices) -> dict:
@@ -53,4 +35,4 @@ def _some(choices: Choices, options: tuple, counts: tuple) -> tuple:
     return tuple(choices.pick(options) for _ in range(choices.pick(counts)))
 
 
-_PLANS = {"recording.function": _function, "recording.hooks": _hooks, "recording.module_hooks": _module_hooks, "recording.parameters": _parameters}
+PLANS = {"recording.function": _function, "recording.hooks": _hooks, "recording.module_hooks": _module_hooks, "recording.parameters": _parameters}

@@ -26,7 +26,7 @@ class Overload:
 
     `path` is where users find it; `inplace` the path of its in-place twin, "" if it has none; `out` the dtype-carrying
     outputs that an `out=` variant takes, 0 if it has none. `family` is the kind of case where that is no plain call:
-    program, module, optimizer, scheduler; surface or recording.
+    program, module, optimizer, scheduler; surface or plan.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Overload:
 
     def takes(self, dtype: str) -> bool:
         """Whether cases of `dtype` can be made: objects hold floating parameters."""
-        return self.family in ("", "program", "surface", "recording") or dtype in dtypes.EPSILON
+        return self.family in ("", "program", "surface", "plan") or dtype in dtypes.EPSILON
 
     def __str__(self) -> str:
         return self.name

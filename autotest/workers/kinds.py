@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..cases import render, scripts
+from ..cases import plans, render, scripts
 from ..cases.case import Case
 from ..cases.layout import is_plain, plain
 from ..cases.objects import CASES, SchedulerCase
@@ -49,7 +49,7 @@ class CallKind:
 
     def traced(self, W, item: Item, got) -> list[Fault]:
         """What differs where the case runs as a graph."""
-        return graphs.faults(W, item, item.target.resolve(W), got)
+        return graphs.faults(W, item, item.target.resolve(W), got) if _of_tensors(item) else []
 
     def reruns(self, W, item: Item, more: bool = False) -> list:
         """Observations in double precision, exact inputs first, then perturbed ones. What is to be added to them where they do not
@@ -87,8 +87,9 @@ class CallKind:
         if expected.raised:
             return ["error"]
         if item.case.relation != "call":
-            return [item.case.relation, "graph"]
-        names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "graph", "warning"]
+            return [item.case.relation, *(["graph"] if _of_tensors(item) else [])]
+        names = ["value", "dtype", "shape", "stride", "alias", "version", "requires_grad", "warning"]
+        names += ["graph"] if _of_tensors(item) else []
         names += ["random"] if item.draws else []
         names += ["determinism"] if repeat.repeats(item) else []
         names += ["layout"] if not is_plain(item.case) else []
@@ -203,6 +204,10 @@ class ObjectKind:
 
     def plain(self, item: Item) -> None:
         return None
+
+
+def _of_tensors(item: Item) -> bool:
+    return all(plans.on_tensors(path) for path in item.target.paths)
 
 
 _KINDS = {Case: CallKind(), Program: ProgramKind(), **dict.fromkeys(CASES.values(), ObjectKind())}
