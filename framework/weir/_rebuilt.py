@@ -1,5 +1,7 @@
 """Storages and tensors as files describe them: what the names `torch._utils._rebuild_tensor_v2` and its kin stand for."""
 
+import copyreg
+
 import weir
 from weir._C import Tensor
 from weir._pickle_reader import Allowed, LoadError
@@ -113,6 +115,8 @@ def _written(t, state):
     parts = state if isinstance(state, tuple) else (state, None)
     if len(parts) != 2 or not all(part is None or type(part) is dict and all(isinstance(name, str) for name in part) for part in parts):
         raise LoadError("a tensor whose attributes are no table of names")
+    if set(parts[1] or {}) - set(copyreg._slotnames(type(t))):
+        raise LoadError(f"a {type(t).__name__} with slots that its class does not have")
     set_state(t, (parts[0] or {}, parts[1] or {}))
     return t
 
@@ -139,4 +143,4 @@ def _rebuild_sparse_tensor(layout, parts):
         raise LoadError(f"a sparse tensor that cannot be made: {error}") from None
 
 
-_MAKERS = (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_sparse_tensor)  # what a tensor with attributes may begin as
+_MAKERS = (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter)  # what a tensor with attributes may begin as

@@ -288,7 +288,7 @@ def safe_globals(safe_globals: list):
 
 
 #: What reading a broken archive raises, whichever part of it is broken.
-_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, LookupError, OverflowError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, *((zipfile.lzma.LZMAError,) if zipfile.lzma else ()), EOFError, NotImplementedError, ValueError, LookupError, OverflowError)
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, **pickle_load_args):
@@ -312,6 +312,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
     except (LoadError, *_BROKEN) as error:
         raise LoadError(f"load: {name}: {error}") from None
     except OSError as error:
+        if error.errno is None:  # not the system's: a decompressor's, of an entry that says it is compressed
+            raise LoadError(f"load: {name}: {error}") from None
         if error.errno != errno.EINVAL:
             raise
         raise LoadError(f"load: {name}: an entry begins before the file does") from None  # where zipfile would have to look
