@@ -78,8 +78,9 @@ def _step(W, x, made, kind, step, number):
 
 def _contents(W, made) -> list:
     """Names and classes of all inside, what is kept of it, and how it is printed."""
-    return [len(made), [f"{name}:{type(m).__name__}" for name, m in made.named_modules()], [f"{name}:{tuple(p.shape)}:{p.requires_grad}" for name, p in
-            made.named_parameters(remove_duplicate=False)], list(made.state_dict()), repr(made)]
+    modules = [f"{name}:{type(m).__name__}" for name, m in made.named_modules()]
+    parameters = [f"{name}:{tuple(p.shape)}:{p.requires_grad}" for name, p in made.named_parameters(remove_duplicate=False)]
+    return [len(made), modules, parameters, list(made.state_dict()), repr(made)]
 
 
 def _said(W, answer) -> list:
@@ -91,7 +92,7 @@ def _said(W, answer) -> list:
 # Data.
 
 def _data(W, x, data, size, numbers, random):
-    sets = W.utils.data
+    sets, own = W.utils.data, [random] if random else []
     rows = W.arange(size)
 
     class Map(sets.Dataset):
@@ -108,7 +109,7 @@ def _data(W, x, data, size, numbers, random):
     plain = sets.TensorDataset(rows, rows * 2)
     made = {"tensors": lambda: plain, "list": lambda: list(range(size)), "map": Map, "stream": Stream, "of x": lambda: x.detach(),
             "both": lambda: sets.ConcatDataset([plain, sets.TensorDataset(rows, -rows)]), "some": lambda: sets.Subset(plain, list(numbers)),
-            "split": lambda: sets.random_split(plain, list(numbers), *([random] if random else []))[0], "parts": lambda: sets.random_split(plain, [0.7, 0.3], *([random] if random else []))[-1],
+            "split": lambda: sets.random_split(plain, list(numbers), *own)[0], "parts": lambda: sets.random_split(plain, [0.7, 0.3], *own)[-1],
             "stacked": lambda: sets.StackDataset(rows=plain, numbers=list(range(size))), "chain": lambda: sets.ChainDataset([Stream(), Stream()])}
     return made[data]()
 

@@ -1,4 +1,4 @@
-"""Other subjects: NumPy behind its adapter, the template of a new one, and the harness as a package of its own."""
+"""Other subjects: NumPy, JAX and MLX behind their adapters, the template of a new one, and the harness as a package of its own."""
 
 import subprocess
 import sys
@@ -38,14 +38,15 @@ def test_what_numpy_lacks_is_unsupported(scores):
         assert scores["exp", "float32"][name] == "UNSUPPORTED"
 
 
-@pytest.mark.parametrize("adapter", ["numpy_arrays.py", "jax_arrays.py"])
+@pytest.mark.parametrize("adapter", ["numpy_arrays.py", "jax_arrays.py", "mlx_arrays.py"])
 def test_the_adapters_stay_short(adapter):
-    assert len(Path(numpy_arrays.__file__).with_name(adapter).read_text().splitlines()) <= 106
+    assert len(Path(numpy_arrays.__file__).with_name(adapter).read_text().splitlines()) < 100
 
 
-def test_jax_is_right_differentiates_and_lacks_what_it_lacks():
-    pytest.importorskip("jax")
-    finished = run(Settings("weir_autotest.subjects.jax_arrays", ("float32",), ("exp", "sum", "permute"), cases=10))
+@pytest.mark.parametrize("library, adapter", [("jax", "jax_arrays"), ("mlx.core", "mlx_arrays")])
+def test_what_differentiates_functions_is_right_and_lacks_what_it_lacks(library, adapter):
+    pytest.importorskip(library)
+    finished = run(Settings(f"weir_autotest.subjects.{adapter}", ("float32",), ("exp", "sum", "permute"), cases=10))
     states = {score.overload: score.states() for score in finished.scores}
     assert states["exp"]["value"] == "PASS" and states["exp"]["gradient"] == "PASS"
     assert states["exp"]["gradgrad"] == "UNSUPPORTED" and states["exp"]["stride"] == "UNSUPPORTED"
