@@ -34,7 +34,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="
     "Times ops of two frameworks in lockstep, answers checked first.\n\n"
     "Examples:\n\n"
     "- `weir-bench run --group overhead --peer torch` compares weir with PyTorch on small tensors\n"
-    "- `weir-bench run --group norm --case softmax --launches 12 --rounds 20 --block-ms 10` looks closely\n"
+    "- `weir-bench run --group norm --case softmax --launches 16 --rounds 60` looks closely\n"
     "- `weir-bench run --subject torch --peer torch` is the control: every ratio must cover 1\n"
     "- `weir-bench list --group matmul` shows what would be timed\n\n"
     "- `weir-bench compare main~5 main` says what became slower between two revisions\n"
@@ -49,8 +49,8 @@ ThreadsOption = Annotated[int, typer.Option(min=1, help="Threads of every worker
 def run(group: GroupOption = "all", peer: Annotated[str, typer.Option(help="Module to compare with.")] = "torch",
         subject: Annotated[str, typer.Option(help="Module under test.")] = "weir", threads: ThreadsOption = 1,
         launches: Annotated[int, typer.Option(min=1, help="Times that all workers are restarted.")] = 10,
-        rounds: Annotated[int, typer.Option(min=1, help="Rounds of a case per launch.")] = 4,
-        block_ms: Annotated[float, typer.Option(min=0.01, help="Milliseconds of one side in one round.")] = 5.0,
+        rounds: Annotated[int, typer.Option(min=1, help="Rounds of a case per launch; fewer where one call is longer than a block.")] = Plan.rounds,
+        block_ms: Annotated[float, typer.Option(min=0.01, help="Milliseconds of one side in one round.")] = Plan.block_ms,
         case: CaseOption = "", seed: Annotated[int, typer.Option(help="Seed of every random order.")] = 0,
         json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
         store: Annotated[Optional[str], typer.Option(help="Append the record to this store (path or URL).")] = None
@@ -193,7 +193,7 @@ def _side(text: str, module: str):
 
 def _plans(threads: int, quick: bool, seed: int) -> tuple:
     share = 0.2 if quick else 1.0
-    return tuple(replace(plan, block_ms=plan.block_ms * share, threads=threads, seed=plan.seed + seed) for plan in (SCREEN, CONFIRM))
+    return tuple(replace(plan, rounds=round(plan.rounds * share), threads=threads, seed=plan.seed + seed) for plan in (SCREEN, CONFIRM))
 
 
 @contextmanager

@@ -1,25 +1,25 @@
 """Two builds of one framework, in lockstep: is the new one slower anywhere?
 
-Screen, then confirm. All cases are timed on a small budget; those that look slower (Benjamini-Hochberg, one case in ten wrong)
-are timed again, by fresh processes and on a large one. What is slower there too (Holm, 5% over all) and by at least 3% has
+Screen, then confirm. All cases are timed on a small budget; those that look slower (as one equal case in a hundred does) are timed again,
+by fresh processes and on a large one. What is slower there too (Holm, 5% over all) and by at least 3% has
 regressed. Nothing that the first look said enters the second, so a case is not confirmed by the noise that chose it.
 The same is done, the other way round, for what became faster.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy import stats
 from weir_reports.bench_figures import MIN_LAUNCHES, MIN_VALID, CaseFigures, case_figures, log_ratios
-from weir_reports.intervals import resample
 
 from .lockstep import Plan, Session
 from .sides import Side
 
-SCREENED = 0.10  # share of wrong ones among the cases that are looked at again
+SCREENED = 0.01  # share of equal cases that are looked at again
 CONFIRMED = 0.05  # chance that any case is confirmed wrongly
 LEAST = 0.03  # smaller changes are left alone, whatever their certainty
-DRAWS = 20000  # of the bootstrap: the smallest chance it can tell is one in so many
-SCREEN, CONFIRM = Plan(launches=12, rounds=4, block_ms=5.0), Plan(launches=12, rounds=20, block_ms=10.0)
+SCREEN, CONFIRM = Plan(launches=12, rounds=10), Plan(launches=16, rounds=60)
+MANY, FEW_LAUNCHES = 1000, 5  # of more cases than that, a launch takes minutes (loading, not timing): the first look has so few
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,14 @@ class Comparison:
 def compare(a: Side, b: Side, cases: list[dict], screen: Plan = SCREEN, confirm: Plan = CONFIRM,
             progress=lambda text: None) -> Comparison:
     """Times `cases` in A and B. Raises lockstep.CannotStart."""
-    found = Comparison(a, b, Session(b, a, cases, screen, progress, calibrate=False).run())
+    first = replace(screen, launches=min(screen.launches, FEW_LAUNCHES)) if len(cases) > MANY else screen
+    found = Comparison(a, b, Session(b, a, cases, first, progress, calibrate=False).run())
     chances = {entry["case_id"]: chance(entry) for entry in found.screen["cases"]}
-    again = set(_fewest_wrong(chances, 0)) | set(_fewest_wrong(chances, 1))
+    again = {key for key, pair in chances.items() if pair and min(pair) <= SCREENED}
     if not again:
         return found
     by_id = {entry["case_id"]: entry["case"] for entry in found.screen["cases"]}
-    fresh = Plan(confirm.launches, confirm.rounds, confirm.block_ms, confirm.threads, confirm.seed + 1)
+    fresh = replace(confirm, seed=confirm.seed + 1)
     found.confirm = Session(b, a, [by_id[key] for key in by_id if key in again], fresh, progress, calibrate=False).run()
     chances = {entry["case_id"]: chance(entry) for entry in found.confirm["cases"]}
     figures = {entry["case_id"]: case_figures(entry, found.confirm["run_id"]) for entry in found.confirm["cases"]}
@@ -79,21 +80,17 @@ def compare(a: Side, b: Side, cases: list[dict], screen: Plan = SCREEN, confirm:
 def chance(entry: dict) -> tuple[float, float] | None:
     """How likely as slow, and as fast, a result is between equal builds; None where too little was measured.
 
-    Source: a two-level bootstrap, launches first, as the intervals of a session.
+    Student's t of the launches' medians. Rounds of one launch share its memory layout, so a launch is one observation; and chances of one in a
+    million, which a bootstrap of so few cannot tell, are needed to find one case among thousands.
     """
     valid = [r for r in entry["samples"] if r["void"] is None]
     logs = log_ratios(valid)
     if len(logs) < MIN_LAUNCHES or len(valid) < MIN_VALID * len(entry["samples"]):
         return None
-    drawn = resample(logs, np.random.default_rng(int(entry["case_id"][:8], 16)), DRAWS)
-    return float((1 + np.sum(drawn >= 0)) / (1 + DRAWS)), float((1 + np.sum(drawn <= 0)) / (1 + DRAWS))
-
-
-def _fewest_wrong(chances: dict, side: int) -> list[str]:
-    """Benjamini and Hochberg's choice: of those chosen, a share of `SCREENED` is wrong on average."""
-    ordered = sorted((pair[side], key) for key, pair in chances.items() if pair)
-    last = max((i for i, (p, _) in enumerate(ordered, 1) if p <= SCREENED * i / len(ordered)), default=0)
-    return [key for _, key in ordered[:last]]
+    medians = [np.median(launch) for launch in logs]
+    spread = np.std(medians, ddof=1) / np.sqrt(len(medians))
+    lead = np.mean(medians) / spread if spread else np.sign(np.mean(medians)) * np.inf if np.mean(medians) else 0.0
+    return float(stats.t.cdf(lead, len(medians) - 1)), float(stats.t.sf(lead, len(medians) - 1))
 
 
 def _none_wrong(chances: dict, side: int) -> list[str]:

@@ -26,13 +26,20 @@ AUDIT = 0.05
 SETTLE_S = 0.005
 
 
+LEAST_ROUNDS = 4  # of a case whose one call is longer than a block
+
+
 @dataclass(frozen=True)
 class Plan:
-    """The budget of a session. A case takes about launches * rounds * 2.5 * block_ms, and the workers' starts."""
+    """The budget of a session. A case takes about launches * rounds * 2.5 * block_ms, and the workers' starts.
+
+    Blocks are short, and many: a machine shared with others changes its speed within tens of milliseconds, and only what runs close together
+    runs at one speed. A case whose calls are longer than a block gets as many rounds fewer, but `LEAST_ROUNDS`.
+    """
 
     launches: int = 10
-    rounds: int = 4
-    block_ms: float = 5.0
+    rounds: int = 20
+    block_ms: float = 1.0
     threads: int = 1
     seed: int = 0
 
@@ -52,6 +59,7 @@ class Session:
                         for c in cases}
         self.caches = machine()["caches"]
         self.iters: dict[tuple[str, str], int] = {}
+        self.block_ns: dict[tuple[str, str], float] = {}  # what a block takes of those iterations
         self.workers: dict[str, Worker] = {}
         self.versions: dict[str, dict] = {}
 
@@ -104,9 +112,13 @@ class Session:
         if not self.calibrate:
             alike = min(self.iters[role, entry["case_id"]] for role in order)
             self.iters.update({(role, entry["case_id"]): alike for role in order})
-        for r in range(self.plan.rounds):
+        for r in range(self._rounds(entry["case_id"])):
             first = order[(r + 1) // 2 % 2]  # A B, B A, B A, A B: each side leads as often as the other
             entry["samples"].append(self._round(entry, launch, r, first))
+
+    def _rounds(self, key: str) -> int:
+        longest = max(self.block_ns[role, key] for role in self.sides)
+        return min(self.plan.rounds, max(LEAST_ROUNDS, round(self.plan.rounds * self.plan.block_ms * 2e6 / longest)))
 
     def _check(self, entry: dict) -> None:
         """Raises _Failure unless the subject's outputs are the peer's. The peer is asked first: it is the oracle."""
@@ -130,6 +142,7 @@ class Session:
             iters *= 4
         wall = min(wall, self._ask(role, "run", iters=iters)["wall_ns"])
         self.iters[role, key] = max(1, round(iters * target / wall))
+        self.block_ns[role, key] = self.iters[role, key] * wall / iters
 
     def _round(self, entry: dict, launch: int, number: int, first: str) -> dict:
         second = "peer" if first == "subject" else "subject"

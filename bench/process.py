@@ -1,6 +1,7 @@
 """Worker processes and the pipe protocol: one JSON line asks, one answers."""
 
 import json
+import os
 import select
 import subprocess
 import sys
@@ -36,6 +37,8 @@ class Worker:
                 environment["WEIR_BENCH_FROM"] = side.path
         self._process = subprocess.Popen([*wrap, side.python if side else sys.executable, "-m", module, arg, str(threads)],
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment)
+        # All workers on the same cores: two cores of a shared machine are not equally fast from one moment to the next.
+        os.sched_setaffinity(self._process.pid, sorted(os.sched_getaffinity(0))[-threads:])
 
     @property
     def pid(self) -> int:
