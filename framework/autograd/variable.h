@@ -69,6 +69,7 @@ struct GradOps {
   void (*add_into)(const Tensor& a, const Tensor& b);
   Tensor (*zeros)(const Meta& meta);
   Tensor (*clone)(const Tensor& t);
+  Tensor (*row_major)(const Tensor& t);  // a copy in that order
   Tensor (*shown_as)(const Tensor& whole, const Geometry& view);
   Tensor (*conj)(const Tensor& t);
   Tensor (*expand)(const Tensor& t, const Dims& sizes);

@@ -101,6 +101,7 @@ static const bool installed = [] {
       [](const Tensor& a, const Tensor& b) { fn::add.inplace(a, b); },
       zeros_of,
       [](const Tensor& t) { return clone_of(t); },
+      [](const Tensor& t) { return clone_of(t, MemoryFormat::contiguous); },
       shown_as,
       conj,
       [](const Tensor& t, const Dims& sizes) { return fn::expand(t, sizes); },

@@ -194,3 +194,13 @@ def test_gradients_by_nothing_are_refused():
         for call in (lambda: t.autograd.grad(x.sum(), []), lambda: t.autograd.backward(x.sum(), inputs=[]), lambda: t.autograd.grad(x.sum(), iter(()))):
             with pytest.raises(RuntimeError, match="cannot be empty"):
                 call()
+
+
+@pytest.mark.parametrize("F", [weir, torch], ids=["weir", "torch"])
+def test_a_retained_gradient_is_a_row_major_copy(F):
+    x = F.ones(2, 3, requires_grad=True)
+    y = x.clone().t()
+    y.retain_grad()
+    x.register_hook(lambda g: g.mul_(2))
+    y.backward(F.ones(2, 3).t())
+    assert y.grad.stride() == (2, 1) and (y.grad == 1).all() and (x.grad == 2).all()
