@@ -128,7 +128,7 @@ class Author:
 
 def _sought(overload: Overload, dtype: str, missing: set) -> list[str]:
     """Those of the properties that calls of the overload may ask for."""
-    if overload.family not in ("", surface.FAMILY):
+    if overload.family not in ("", surface.FAMILY, plans.FAMILY):
         return []
     ways = set(_relations(overload))
     can = {**{way: way in ways for way in WAYS}, "random": overload.random,
