@@ -288,7 +288,8 @@ def safe_globals(safe_globals: list):
 
 
 #: What reading a broken archive raises, whichever part of it is broken.
-_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, *((zipfile.lzma.LZMAError,) if zipfile.lzma else ()), EOFError, NotImplementedError, ValueError, LookupError, OverflowError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, ValueError, LookupError, OverflowError,
+           *((zipfile.lzma.LZMAError,) if zipfile.lzma else ()))
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, **pickle_load_args):
