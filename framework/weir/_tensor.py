@@ -3,7 +3,7 @@ import copy
 import copyreg
 
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _keep_in_place, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
+                   _keep_in_place, _make_subclass, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -339,6 +339,11 @@ def _copy_over_memory(self, memo):
     return whole.as_strided(self.shape, self.stride(), self.storage_offset()).detach()
 
 
+def of_class(kind, t, requires_grad):
+    """A new leaf over t's memory of the class `kind`; t itself where that is Tensor."""
+    return t.requires_grad_(requires_grad) if kind is Tensor else _make_subclass(kind, t, requires_grad)
+
+
 def __deepcopy__(self, memo):
     if not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "
@@ -346,11 +351,7 @@ def __deepcopy__(self, memo):
     if id(self) in memo:
         return memo[id(self)]
     r = _copy_over_memory(self, memo)
-    if type_of(self) is not Tensor:
-        from _weir import _make_subclass
-        r = _make_subclass(type_of(self), r, self.requires_grad)
-    else:
-        r.requires_grad_(self.requires_grad)
+    r = of_class(type_of(self), r, self.requires_grad)
     if self.grad is not None:
         r.grad = _copy_over_memory(self.grad, memo)
     if self.__dict__:
@@ -392,9 +393,7 @@ def _rebuild_meta(dtype, size, stride, requires_grad):
 
 def _rebuild_with_state(make, args, kind, state):
     t = make(*args)
-    if kind is not type_of(t):
-        from _weir import _make_subclass
-        t = _make_subclass(kind, t, t.requires_grad)
+    t = of_class(kind, t, t.requires_grad)
     if hasattr(kind, "__setstate__"):
         t.__setstate__(state)
     else:

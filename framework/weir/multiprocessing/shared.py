@@ -8,6 +8,7 @@ from multiprocessing.reduction import ForkingPickler
 import weir
 from weir import Tensor, _C
 from weir._lazy import np
+from weir._tensor import of_class
 
 _files: dict = {}   # start of the mapped memory -> (file, bytes)
 _owned: list = []   # files that this process made
@@ -91,20 +92,14 @@ def reduce_tensor(tensor):
                             tensor.storage_offset(), tensor.requires_grad)
 
 
-def _typed(kind, t, requires_grad):
-    if kind is Tensor:
-        return t.requires_grad_(requires_grad)
-    return _C._make_subclass(kind, t, requires_grad)
-
-
 def _rebuild_empty(kind, shape, dtype, requires_grad):
-    return _typed(kind, weir.empty(shape, dtype=getattr(weir, dtype)), requires_grad)
+    return of_class(kind, weir.empty(shape, dtype=getattr(weir, dtype)), requires_grad)
 
 
 def rebuild_tensor(kind, name, nbytes, dtype, shape, stride, offset, requires_grad):
     """The tensor of another process over the same memory."""
     flat = _map(name, nbytes).view(getattr(weir, dtype))
-    return _typed(kind, flat.as_strided(shape, stride, offset).detach(), requires_grad)
+    return of_class(kind, flat.as_strided(shape, stride, offset).detach(), requires_grad)
 
 
 def init_reductions():
