@@ -91,7 +91,7 @@ class Lane:
             applied += changed
             charged = changed and [fault for fault in self._after_reruns(item, faults, got)[0] if not fault.absent]
             if charged and not noticed:
-                charged = self._doubted(Score("", "", ""), item, charged, "wavers")
+                charged = self._doubted(Score("", "", ""), item, charged, "wavers", got)
             noticed += bool(charged)
         return noticed, applied
 
@@ -193,7 +193,7 @@ class Lane:
                 left, excuses = self._after_reruns(items[i], faults, got)
                 for excuse in excuses:
                     score.excuse(excuse, kind_of(items[i]).call(items[i]))
-                self._charge(score, items[i], left)
+                self._charge(score, items[i], left, got)
             except HarnessFailed as error:
                 self._fail(score, items[i], Fault("crash", f"the harness {error}"))
 
@@ -202,18 +202,18 @@ class Lane:
         wanted = self._settings.properties
         return not wanted or fault.property in wanted or fault.property == "unsupported" or (bool(fault.phase) and "layout" in wanted)
 
-    def _charge(self, score: Score, item, faults: list[Fault]) -> None:
-        """Charges what reruns left of a case's faults, but for what the oracle has no single answer to."""
+    def _charge(self, score: Score, item, faults: list[Fault], got=None) -> None:
+        """Charges what reruns left of the faults of `got`, but for what the oracle has no single answer to."""
         if any(not fault.absent for fault in faults):
-            faults = self._doubted(score, item, faults, "wavers")
+            faults = self._doubted(score, item, faults, "wavers", got)
         for fault in self._steady(score, item, self._by_layout(item, faults)):
             self._fail(score, item, fault)
 
-    def _doubted(self, score: Score, item, faults: list[Fault], doubt: str) -> list[Fault]:
+    def _doubted(self, score: Score, item, faults: list[Fault], doubt: str, *given) -> list[Fault]:
         """The faults less those in what PyTorch answers differently at times, as where it reads unset memory. A doubt that
         cannot be settled, since the oracle dies of it, excuses nothing."""
         try:
-            wavering = self.ask(doubt, item)
+            wavering = self.ask(doubt, item, *given)
         except WorkerLost:
             return faults
         certain = [fault for fault in faults if fault.absent or not _wavers(fault, wavering)]

@@ -28,7 +28,7 @@ def promoted(case: Case, rng: np.random.Generator | None = None, shown: float = 
     own = max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=0.0)
     return replace(
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
-        storages=[_promote_storage(dtype, data, rng, floor or min(shown, dtypes.EPSILON.get(dtype, 0.0))) for dtype, data in case.storages],
+        storages=_promote_storages(case.storages, rng, lambda dtype: floor or min(shown, dtypes.EPSILON[dtype])),
         sway=rng and _sway(rng, floor or min(shown, own)))
 
 
@@ -75,12 +75,14 @@ def nudged(case, rng: np.random.Generator):
     def moved(values, epsilon: float):
         return values * (1 + epsilon * rng.choice((-1, 0, 1) if np.shape(values) else (-1, 1), np.shape(values)))
 
-    def storage(dtype: str, data: bytes) -> tuple:
-        if dtype not in ("float32", "float64"):
+    still = labels(case.storages)
+
+    def storage(at: int, dtype: str, data: bytes) -> tuple:
+        if dtype not in ("float32", "float64") or at in still:
             return dtype, data
         return dtype, moved(np.frombuffer(data, dtype), dtypes.EPSILON[dtype]).astype(dtype).tobytes()
 
-    made = replace(case, storages=[storage(dtype, data) for dtype, data in case.storages])
+    made = replace(case, storages=[storage(at, *stored) for at, stored in enumerate(case.storages)])
     if not isinstance(case, Case):
         return made
     epsilon = max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=dtypes.EPSILON["float32"])
@@ -101,12 +103,12 @@ def promoted_program(program: Program, rng: np.random.Generator | None = None) -
     """As `promoted`, for all steps."""
     steps = [replace(step, args=map_tree(_promote_leaf, step.args), kwargs=map_tree(_promote_leaf, step.kwargs))
              for step in program.steps]
-    return Program([_promote_storage(dtype, data, rng, 0.0) for dtype, data in program.storages], steps)
+    return Program(_promote_storages(program.storages, rng), steps)
 
 
 def promoted_object(case, rng: np.random.Generator | None = None):
     """As `promoted`, for a case about an object."""
-    return mapped(_promote_leaf, case, [_promote_storage(dtype, data, rng, 0.0) for dtype, data in case.storages])
+    return mapped(_promote_leaf, case, _promote_storages(case.storages, rng))
 
 
 def working_epsilon(case: Case) -> float:
@@ -150,11 +152,26 @@ def _in_other_dtypes(names: dict, leaf):
 _promote_leaf = partial(_in_other_dtypes, dtypes.REFERENCE)
 
 
-def _promote_storage(dtype: str, data: bytes, rng, floor: float) -> tuple:
-    if dtype not in dtypes.REFERENCE:
-        return dtype, data
-    wide = dtypes.REFERENCE[dtype]
-    values = dtypes.to_array(data, dtype).astype(wide)
-    if rng is not None:
-        values = values * (1 + (floor or dtypes.EPSILON[dtype]) * rng.uniform(-1, 1, values.shape))
-    return wide, values.astype(wide).tobytes()
+def _promote_storages(storages: list, rng, epsilon=dtypes.EPSILON.__getitem__) -> list:
+    """Storages widened and, with `rng`, moved by up to `epsilon` of their dtype, but for labels."""
+    still = labels(storages)
+
+    def promoted_numbers(at: int, dtype: str, data: bytes) -> tuple:
+        if dtype not in dtypes.REFERENCE:
+            return dtype, data
+        wide = dtypes.REFERENCE[dtype]
+        values = dtypes.to_array(data, dtype).astype(wide)
+        if rng is not None:
+            noise = epsilon(dtype) * rng.uniform(-1, 1, values.shape)  # drawn for labels too, so that the others move as they would
+            values = values if at in still else values * (1 + noise)
+        return wide, values.astype(wide).tobytes()
+
+    return [promoted_numbers(at, dtype, data) for at, (dtype, data) in enumerate(storages)]
+
+
+def labels(storages: list) -> set:
+    """Which floating storages hold nothing but -1, 0 and 1, if others hold more. They are taken for labels, and not moved: what asks whether one is 1
+    has no answer near 1, so that any would do."""
+    floating = {at: dtypes.to_array(data, dtype) for at, (dtype, data) in enumerate(storages) if dtype in dtypes.EPSILON}
+    found = {at for at, values in floating.items() if np.isin(values, (-1, 0, 1)).all()}
+    return found if len(found) < len(floating) else set()

@@ -46,6 +46,9 @@ SWALLOWED = {
     "a number beyond the dtype is no error of the oracle's": ("strided_only", lambda: item(
         "Tensor.type_as", torch.tensor([[1.5, 1e5], [2.5, 3.5]], dtype=torch.bfloat16).t(), x(1, dtype="float16"))),
     "a power above zero inverts no matrix": ("nan_hidden", lambda: item("linalg.matrix_power", torch.tensor([[0.0, 1.5], [float("nan"), 3.0]]), 2)),
+    "PyTorch's own wrong place in an out= is no leave for another": ("out_as_whole", lambda: item(
+        "narrow_copy", x(4, 6), 1, 1, 2, kwargs={"out": torch.zeros(2, 4).t()}, relation="out")),
+    "labels have no neighbours": ("zeroed", lambda: item("cosine_embedding_loss", x(3), x(2, 3)[1], torch.tensor(1.0))),
     "a gradient cast to halves shows a thousandth of nothing": ("scaled_gradient", lambda: item(
         "Tensor.to", x(3, dtype="float16", grad=True), torch.float64, differentiate=1)),
 }
