@@ -271,6 +271,8 @@ def _reduce_op(op):
         for name, value in table.items():
             if value is op:
                 return op_named, (module, name)
+    if getattr(Tensor, op.__name__, None) is op:  # one that has another name as a method
+        return getattr, (Tensor, op.__name__)
     raise TypeError(f"cannot pickle {op!r}: it is no op of the core")
 
 

@@ -78,8 +78,20 @@ def test_default_device_is_a_scope():
     assert weir.ones(2).device.type == "cpu"
 
 
-def test_ops_are_copied_and_pickled_by_name():
-    assert copy.deepcopy(weir.relu) is weir.relu and pickle.loads(pickle.dumps(weir.relu)) is weir.relu
+@pytest.mark.parametrize("op", [weir.relu, weir.Tensor.normal_, weir.Tensor.subtract])
+def test_ops_are_copied_and_pickled_by_name(op):
+    assert copy.deepcopy(op) is op and pickle.loads(pickle.dumps(op)) is op
+
+
+def _scaled(x, by: float, less: int = 1):
+    return x * by - less
+
+
+@pytest.mark.parametrize("W", [torch, weir])
+def test_scripted_functions_take_whole_numbers_as_the_floats_they_ask_for(W):
+    scaled = W.jit.script(_scaled)
+    assert scaled(W.tensor([1]), 2).dtype == scaled(W.tensor([1]), by=2).dtype == W.float32
+    assert _scaled(W.tensor([1]), 2).dtype == W.int64
 
 
 def test_compiled_module_keeps_pytorchs_names():

@@ -1,9 +1,11 @@
-"""TorchScript's names. Nothing is compiled: a scripted or traced function is the Python function, and so computes the same.
+"""TorchScript's names. Nothing is compiled: a scripted or traced function runs as Python, and so computes the same.
 
 Saving and loading scripted programs raises NotImplementedError.
 """
 import contextlib as _contextlib
 import functools as _functools
+import inspect as _inspect
+import types as _types
 from typing import Any as _Any, Final  # noqa: F401
 
 from weir._absent import PassThrough as _PassThrough, absent as _absent
@@ -52,10 +54,29 @@ _get_trace_graph = _absent("jit._get_trace_graph", "weir has no TorchScript")
 
 
 def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
-    """obj itself: a function, module or class. It runs as Python."""
+    """obj itself: a function, module or class. It runs as Python, but that a function takes whole numbers as floats where its parameters
+    say `float`."""
     if obj is None:
         return script
-    return obj
+    return _taking_floats(obj) if type(obj) is _types.FunctionType else obj
+
+
+def _taking_floats(function):
+    parameters = _inspect.signature(function).parameters
+    wanted = [(at, name) for at, (name, parameter) in enumerate(parameters.items()) if parameter.annotation in (float, "float")]
+    if not wanted:
+        return function
+
+    @_functools.wraps(function)
+    def scripted(*args, **kwargs):
+        for at, name in wanted:
+            if at < len(args) and type(args[at]) is int:
+                args = (*args[:at], float(args[at]), *args[at + 1:])
+            elif type(kwargs.get(name)) is int:
+                kwargs[name] = float(kwargs[name])
+        return function(*args, **kwargs)
+
+    return scripted
 
 
 def trace(func=None, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-5,
