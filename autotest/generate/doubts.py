@@ -229,12 +229,14 @@ def _slopes_differ(function, case: Case, storage: int, gradient: np.ndarray) -> 
 def _reads_elsewhere(kind, item: Item) -> list[Fault]:
     """Which numbers change with what is none of the call's business: the memory behind an input's storage, or, where
     each element stands for itself, the elements beside it."""
-    if not isinstance(item.case, Case) or item.expected.raised:
+    if not isinstance(item.case, Case):
         return []
     others = []
     for junk in _JUNK:
         longer = [(dtype, data + junk) for dtype, data in item.case.storages]
         others.append(kind.observe(torch, replace(item, case=replace(item.case, storages=longer))))
+    if item.expected.raised:
+        return [Fault(ANYTHING, "raised by what lies behind an input")] if not all(got.raised for got in others) else []
     if item.pointwise:
         others += [kind.observe(torch, item, partial(one_by_one, company)) for company in (0, _COMPANY)]
     numbers = [replace(item.expected, values=got.values, gradients=got.gradients, second=got.second)
@@ -297,7 +299,7 @@ def _reads_by_other_strides(kind, item: Item) -> list[Fault]:
 _INTERNAL = re.compile(r"INTERNAL ASSERT FAILED|DispatchKey \w+ doesn't correspond to a device")
 _MOST_STEPS = 64  # elements of an input that are moved one by one
 _BY_MEMORY = re.compile(r"strided|storage|resize|set_|empty|view")  # whose answer is one of the memory
-_JUNK = b"A" * 1024, b"\xc1" * 1024  # behind a storage: large numbers, above and below most others
+_JUNK = b"A" * 1024, b"\xc1" * 1024, b"\1\0\0\0" * 256  # behind a storage: large numbers, above and below most others, and ones of int32
 _COMPANY = 63  # elements beside one, enough for the loops over vectors
 
 

@@ -120,6 +120,9 @@ def test_an_oracle_that_answers_with_the_neighbour_wavers():
 def test_an_oracle_that_reads_behind_its_input_wavers():
     twice = TensorSpec(0, "int64", (2,), (0,), 0, 0, False)  # nanmedian takes the second element from behind it
     assert wavers(expect(Target("torch.nanmedian", ["nanmedian"]), Case((twice, 0), storages=[("int64", bytes([2] + [0] * 7))])))
+    matrix, pivots = TensorSpec(0, "float32", (4, 5), (5, 1), 0, 0, False), TensorSpec(1, "int32", (3,), (1,), 0, 1, False)  # a pivot too few
+    assert wavers(expect(Target("torch.lu_unpack", ["lu_unpack"]), Case((matrix, pivots), storages=[
+        ("float32", np.ones(20, "float32").tobytes()), ("int32", np.ones(3, "int32").tobytes())])))
 
 
 @pytest.mark.parametrize("path, args, wavering", [
