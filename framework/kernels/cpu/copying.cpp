@@ -154,7 +154,7 @@ void run_copy(const Tensor& src, const Tensor& dst) {
     });
   if (in_blocks(s))
     return parallel_for(dst.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) {
-      for_blocks(s, b, e, [&](const int64_t* offset, int64_t rows) {
+      for_blocks(s, 1, b, e, [&](const int64_t* offset, int64_t rows) {
         for (int64_t j = 0; j < inner; j++)
           run(from.data + (offset[1] + j * from.strides[in]) * from_item, from.strides[in - 1], to.data + (offset[0] + j * to.strides[in]) * to_item,
               to.strides[in - 1], rows);

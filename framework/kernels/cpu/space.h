@@ -1,5 +1,5 @@
 // The walk over strided operands: axes in the order of the output's memory, merged where they can be, in runs of the innermost axis or in
-// blocks of the two innermost.
+// blocks of the innermost few.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -59,10 +59,10 @@ inline Space make_space(std::span<const Tensor> in, const Tensor& out) {
   return s;
 }
 
-/// Offsets of position `row` of all axes but the innermost.
-inline void offsets_of_row(const Space& s, int64_t row, int64_t* offset) {
+/// Offsets of position `row` of all axes but the `whole` innermost.
+inline void offsets_of_row(const Space& s, int64_t row, int64_t* offset, int whole = 1) {
   for (int k = 0; k < s.count; k++) offset[k] = 0;
-  for (int d = s.n - 1; d-- > 0; row /= s.sizes[d])
+  for (int d = s.n - whole; d-- > 0; row /= s.sizes[d])
     for (int k = 0; k < s.count; k++) offset[k] += row % s.sizes[d] * s.ops[k].strides[d];
 }
 
@@ -91,13 +91,19 @@ constexpr int64_t kShortRun = 32;  // shorter innermost axes are walked several 
 /// per run would cost more than its elements.
 inline bool in_blocks(const Space& s) { return s.n > 1 && s.sizes[s.n - 1] < kShortRun && s.sizes[s.n - 2] >= std::max<int64_t>(8, 128 / s.sizes[s.n - 1]); }
 
-/// Of all positions of the other axes, walks those from `begin` to `end`: `visit(offsets per operand, rows)`, rows being positions along the
-/// axis before the innermost one that fill a tile at most.
-template <class Visit> void for_blocks(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
-  const int64_t across = s.sizes[s.n - 2], most = kTile / s.sizes[s.n - 1];
+inline int64_t volume_of(const Space& s, int axes) {
+  int64_t volume = 1;
+  for (int d = s.n - axes; d < s.n; d++) volume *= s.sizes[d];
+  return volume;
+}
+
+/// Walks positions `begin` to `end` of all axes but the `whole` innermost: `visit(offsets per operand, rows)`, rows being positions along the
+/// axis before those, as many as fill a tile at most.
+template <class Visit> void for_blocks(const Space& s, int whole, int64_t begin, int64_t end, Visit&& visit) {
+  const int64_t across = s.sizes[s.n - whole - 1], most = kTile / volume_of(s, whole);
   while (begin < end) {
     int64_t offset[kMaxOperands];
-    offsets_of_row(s, begin, offset);
+    offsets_of_row(s, begin, offset, whole);
     const int64_t rows = std::min({most, across - begin % across, end - begin});
     visit(offset, rows);
     begin += rows;
