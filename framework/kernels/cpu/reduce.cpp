@@ -140,8 +140,10 @@ class Reducer {
   void run(T* out) const {
     int64_t n = plan_.kept.count, m = plan_.reduced.count;
     if (n == 1 && m > kGrain) return whole(out);
-    bool columns = plan_.kept.n && plan_.reduced.n && plan_.kept.inner_stride() == 1 && plan_.reduced.inner_stride() != 1 &&
-                   plan_.kept.inner_size() >= 8;
+    if (rows_are_narrow()) return over_narrow_rows(out);
+    const bool dense = plan_.kept.inner_stride() == 1 && plan_.reduced.n && plan_.reduced.inner_stride() != 1;
+    const bool brief = m < (direct_ && plan_.reduced.inner_stride() == 1 ? Vec<T>::size : kBrief);
+    bool columns = plan_.kept.n && plan_.kept.inner_size() >= 8 && (dense || brief);
     int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(m, 1));
     if (columns) return parallel_for(n, std::max<int64_t>(grain, Vec<T>::size), [&](int64_t b, int64_t e) { over_columns(out, b, e); });
     bool lines = direct_ && plan_.kept.n <= 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == 1 && m <= kBlock;
@@ -154,6 +156,8 @@ class Reducer {
  private:
   using Acc = Total<T>;
   static constexpr int64_t kBlock = 2048, kRows = 64;
+  static constexpr int64_t kBrief = 32;   // fewer numbers than these are joined for many results at once, however they lie
+  static constexpr int64_t kNarrow = 32;  // results or fewer in dense rows, which vectors cross
 
   const std::byte* at(int64_t offset) const { return x_.raw() + offset * int64_t(item_); }
 
@@ -198,9 +202,44 @@ class Reducer {
     *out = T(total);
   }
 
-  // Kept positions [b, e) whose innermost axis is dense: whole rows are combined at once.
+  bool rows_are_narrow() const {
+    const int64_t n = plan_.kept.inner_size();
+    return direct_ && n < kNarrow && plan_.kept.n && plan_.kept.inner_stride() == 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == n &&
+           plan_.reduced.count >= 4 * Vec<T>::size;
+  }
+
+  // Dense rows of a few numbers, joined down the columns: the numbers of every `n` vectors belong to the same columns.
+  void over_narrow_rows(T* out) const {
+    const int64_t n = plan_.kept.inner_size(), m = plan_.reduced.count, groups = plan_.kept.count / n;
+    const int64_t shares = groups > 1 ? 1 : std::clamp<int64_t>(m * n / kGrain, 1, omp_get_max_threads());
+    std::vector<Acc> part(shares * n * groups, Acc(Of<T>::start));
+    parallel_for(shares * groups, std::max<int64_t>(1, groups > 1 ? kGrain / (m * n) : 1), [&](int64_t from, int64_t to) {
+      for (int64_t i = from; i < to; i++) {
+        const int64_t group = i / shares, share = i % shares;
+        join_narrow(part.data() + i * n, n, x_.data<T>() + plan_.kept.offset(group * n), m * share / shares, m * (share + 1) / shares);
+      }
+    });
+    for (int64_t i = n; i < shares * n; i++) part[i % n] = Of<Acc>::join(part[i % n], part[i]);
+    for (int64_t i = 0; i < groups * n; i++) out[i] = T(part[i]);
+  }
+  static void join_narrow(Acc* total, int64_t n, const T* rows, int64_t row, int64_t end) {
+    constexpr int64_t w = Vec<T>::size;
+    while (row + w <= end) {
+      alignas(64) T sum[kNarrow * w];
+      std::fill(sum, sum + n * w, Of<T>::start);
+      const int64_t times = std::min((end - row) / w, kRows);
+      join_rows(sum, rows + row * n, n * w, times, n * w);
+      row += times * w;
+      for (int64_t i = 0; i < w; i++)
+        for (int64_t j = 0; j < n; j++) total[j] = Of<Acc>::join(total[j], Acc(sum[i * n + j]));
+    }
+    for (; row < end; row++)
+      for (int64_t j = 0; j < n; j++) total[j] = Of<Acc>::join(total[j], Acc(lifted<Of<T>>(rows[row * n + j])));
+  }
+
+  // Kept positions [b, e), many along their innermost axis: of those the numbers are joined at once.
   void over_columns(T* out, int64_t b, int64_t e) const {
-    int64_t inner = plan_.kept.inner_size();
+    const int64_t inner = plan_.kept.inner_size(), stride = plan_.kept.inner_stride();
     alignas(64) T tile[kTile], block[kTile];
     alignas(64) Acc total[kTile];
     while (b < e) {
@@ -209,11 +248,15 @@ class Reducer {
       for (int64_t row = 0; row < plan_.reduced.count; row += kRows) {
         std::fill(block, block + n, Of<T>::start);
         int64_t stop = std::min(row + kRows, plan_.reduced.count);
-        for (int64_t r = row; r < stop; r++) {
-          const std::byte* p = at(base + plan_.reduced.offset(r));
-          const T* src = reinterpret_cast<const T*>(p);
-          if (!direct_) convert(x_.dtype(), p, 1, dtype_of<T>(), tile, 1, n), src = tile;
-          join_rows(block, src, n);
+        if (direct_ && stride == 1 && plan_.reduced.n == 1) {
+          join_rows(block, x_.data<T>() + base + row * plan_.reduced.inner_stride(), plan_.reduced.inner_stride(), stop - row, n);
+        } else {
+          for (int64_t r = row; r < stop; r++) {
+            const std::byte* p = at(base + plan_.reduced.offset(r));
+            const T* src = reinterpret_cast<const T*>(p);
+            if (!direct_ || stride != 1) convert(x_.dtype(), p, stride, dtype_of<T>(), tile, 1, n), src = tile;
+            join_rows(block, src, 0, 1, n);
+          }
         }
         for (int64_t i = 0; i < n; i++) total[i] = Of<Acc>::join(total[i], Acc(block[i]));
       }
@@ -221,11 +264,22 @@ class Reducer {
       b += n;
     }
   }
-  static void join_rows(T* acc, const T* src, int64_t n) {
+  // `rows` rows of n numbers, `step` apart, joined to `acc`: four at a time, between which nothing is stored.
+  static void join_rows(T* acc, const T* src, int64_t step, int64_t rows, int64_t n) {
     constexpr int w = Vec<T>::size;
-    int64_t i = 0;
-    for (; i + w <= n; i += w) Of<T>::join(Vec<T>::load(acc + i), lifted<Of<T>>(Vec<T>::load(src + i))).store(acc + i);
-    for (; i < n; i++) acc[i] = Of<T>::join(acc[i], lifted<Of<T>>(src[i]));
+    auto joined = [](auto total, auto... x) { return ((total = Of<T>::join(total, lifted<Of<T>>(x))), ...); };
+    for (int64_t r = 0; r < rows; r += rows - r >= 4 ? 4 : 1) {
+      const T* p = src + r * step;
+      int64_t i = 0;
+      if (rows - r >= 4) {
+        for (; i + w <= n; i += w)
+          joined(Vec<T>::load(acc + i), Vec<T>::load(p + i), Vec<T>::load(p + step + i), Vec<T>::load(p + 2 * step + i), Vec<T>::load(p + 3 * step + i)).store(acc + i);
+        for (; i < n; i++) acc[i] = joined(acc[i], p[i], p[step + i], p[2 * step + i], p[3 * step + i]);
+      } else {
+        for (; i + w <= n; i += w) joined(Vec<T>::load(acc + i), Vec<T>::load(p + i)).store(acc + i);
+        for (; i < n; i++) acc[i] = joined(acc[i], p[i]);
+      }
+    }
   }
 
   const Tensor& x_;
@@ -372,6 +426,18 @@ void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
       for (int64_t i = b; i < e; i++) {
         const int64_t c = i % strips * kStrip, to = i / strips * columns + c;
         find_in_columns<kLargest>(x.data<T>() + plan.kept.offset(to), std::min(kStrip, columns - c), m, stride, values ? values + to : nullptr, indices + to);
+      }
+    });
+  }
+  if (m <= kTile / kStrip && reduced.n <= 1 && columns >= 8) {  // a few numbers each: gathered for many results at once
+    const int64_t strips = (columns + kStrip - 1) / kStrip;
+    return parallel_for(plan.kept.count / columns * strips, std::max<int64_t>(1, kGrain / (m * kStrip)), [&](int64_t b, int64_t e) {
+      T tile[kTile];
+      for (int64_t i = b; i < e; i++) {
+        const int64_t c = i % strips * kStrip, to = i / strips * columns + c, n = std::min(kStrip, columns - c), base = plan.kept.offset(to);
+        for (int64_t r = 0; r < m; r++)
+          convert(x.dtype(), x.raw() + (base + r * stride) * int64_t(size_of(x.dtype())), plan.kept.inner_stride(), dtype_of<T>(), tile + r * kStrip, 1, n);
+        find_in_columns<kLargest>(tile, n, m, kStrip, values ? values + to : nullptr, indices + to);
       }
     });
   }
