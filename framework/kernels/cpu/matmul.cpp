@@ -7,6 +7,7 @@
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
+#include "framework/kernels/cpu/small_product.h"
 #include "framework/kernels/cpu/tiles.h"
 #include "framework/ops/matmul.h"
 
@@ -97,6 +98,17 @@ void gemv_columns(const Gemv& g, const float* x, int64_t begin, int64_t end) {
   }
 }
 
+// Rows of a few numbers, which the compiler counts.
+template <int N> void gemv_short(const Gemv& g, const float* x, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
+    float sum = g.bias_at(i);
+    for (int k = 0; k < N; k++) sum += g.m[i * g.row_stride + k] * x[k];
+    g.y[i * g.y_stride] = sum;
+  }
+}
+using GemvPart = void (*)(const Gemv&, const float*, int64_t, int64_t);
+constexpr GemvPart kShortRows[] = {gemv_short<1>, gemv_short<2>, gemv_short<3>, gemv_short<4>, gemv_short<5>, gemv_short<6>, gemv_short<7>, gemv_short<8>};
+
 void gemv(const Gemv& g) {
   std::vector<float> dense;
   const float* x = g.x;
@@ -105,11 +117,8 @@ void gemv(const Gemv& g) {
     convert(DType::float32, g.x, g.x_stride, DType::float32, dense.data(), 1, g.cols);
     x = dense.data();
   }
-  bool dots = g.col_stride == 1;
-  parallel_for(g.rows, std::max<int64_t>(16, kGrain / g.cols), [&](int64_t b, int64_t e) {
-    if (dots) gemv_dots(g, x, b, e);
-    else gemv_columns(g, x, b, e);
-  });
+  const GemvPart part = g.col_stride != 1 ? gemv_columns : g.cols <= int64_t(std::size(kShortRows)) ? kShortRows[g.cols - 1] : gemv_dots;
+  parallel_for(g.rows, std::max<int64_t>(16, kGrain / g.cols), [&](int64_t b, int64_t e) { part(g, x, b, e); });
 }
 
 // At most kLines rows times as many columns, all dense along a long sum: every line is read once. Parts of it are as many as threads may
@@ -362,6 +371,11 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
   if (!small && type == DType::float32 && g.batch == 1 && g.m == 1 && !bias) {
     g.a_strides = three(a), g.w_strides = three(w);
     return outer_product(g, a.data<float>(), w.data<float>(), out.data<float>());
+  }
+  if (!small && (type == DType::float32 || type == DType::float64) && !bias && g.m > 0 && is_small_product(g)) {
+    g.a_strides = three(a), g.w_strides = three(w);
+    if (type == DType::float32) return small_products(g, a.data<float>(), w.data<float>(), out.data<float>());
+    return small_products(g, a.data<double>(), w.data<double>(), out.data<double>());
   }
   if (!small && (type == DType::float32 || type == DType::bfloat16) && g.m > 0) {
     if (!plain_layout(g.n, g.m, canonical(Dims{g.batch, g.n, g.m}, three(a)))) a = fresh(a);
