@@ -15,7 +15,11 @@ struct Layout {
     if (s.n > 1) n = s[0];
     for (int i = 2; i < s.n; i++) inner *= s[i];
   }
-  int64_t at(int64_t i, int64_t c) const { return (i / inner * classes + c) * inner + i % inner; }
+  /// Calls f(number of a target, where its sample's log-probability of the class 0 lies); those of others lie `inner` apart.
+  template <class F> void each_target(F&& f) const {
+    for (int64_t sample = 0; sample < n; sample++)
+      for (int64_t j = 0; j < inner; j++) f(sample * inner + j, sample * classes * inner + j);
+  }
 };
 
 Tensor as_double(const Tensor& t) { return copied(t, Meta(t.sizes(), DType::float64)); }
@@ -45,17 +49,17 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
   bool each = op.reduction == "none";
   double sum = 0, total = 0;
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
-    for (int64_t i = 0, n = target.numel(); i < n; i++) {
-      int64_t t = target.data<int64_t>()[i];
+    l.each_target([&](int64_t i, int64_t first) {
+      const int64_t t = target.data<int64_t>()[i];
       if (t == op.ignore_index) {
         if (each) out[0].data<T>()[i] = T(0.0f);
-        continue;
+        return;
       }
       checked(t, l.classes);
-      double weight = w ? w.data<double>()[t] : 1, v = -weight * double(x.data<T>()[l.at(i, t)]);
+      const double weight = w ? w.data<double>()[t] : 1, v = -weight * double(x.data<T>()[first + t * l.inner]);
       if (each) out[0].data<T>()[i] = T(float_cast<T>(v));
       sum += v, total += weight;
-    }
+    });
   });
   if (!each) put(out[0], 0, op.reduction == "mean" ? sum / total : sum);
   put(out[1], 0, each ? 0 : total);
@@ -68,13 +72,13 @@ void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
   bool each = op.reduction == "none";
   double scale = op.reduction == "mean" ? 1 / read(in[3], 0) : 1;
   by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {
-    for (int64_t i = 0, n = target.numel(); i < n; i++) {
-      int64_t t = target.data<int64_t>()[i];
-      if (t == op.ignore_index) continue;
+    l.each_target([&](int64_t i, int64_t first) {
+      const int64_t t = target.data<int64_t>()[i];
+      if (t == op.ignore_index) return;
       checked(t, l.classes);
-      double weight = w ? w.data<double>()[t] : 1, g = double(dy.data<T>()[each ? i : 0]);
-      out[0].data<T>()[l.at(i, t)] = T(float_cast<T>(-weight * scale * g));
-    }
+      const double weight = w ? w.data<double>()[t] : 1, g = double(dy.data<T>()[each ? i : 0]);
+      out[0].data<T>()[first + t * l.inner] = T(float_cast<T>(-weight * scale * g));
+    });
   });
 }
 

@@ -207,6 +207,7 @@ constexpr int kBlockRows = kVecBytes == 64 ? 8 : 6;
 bool in_first_cache(const Gemm& g) {
   return g.n >= kBlockRows && g.p >= 2 * Vec<float>::size && g.w_strides[2] == 1 && g.out_strides[2] == 1 && g.n * g.m * g.p <= 80 * 80 * 80 && g.m * g.p <= 6400;
 }
+bool in_first_cache_if_copied(Gemm g) { return g.batch > 1 && (g.w_strides[2] = 1, in_first_cache(g)); }
 void cached_product(const Gemm& g, const float* a, const float* w, const float* bias, float* out) {
   constexpr int64_t columns = 2 * Vec<float>::size;
   parallel_for(g.batch, std::max<int64_t>(1, kGrain * 8 / (g.n * g.m * g.p)), [&](int64_t begin, int64_t end) {
@@ -372,10 +373,10 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     g.a_strides = three(a), g.w_strides = three(w);
     return outer_product(g, a.data<float>(), w.data<float>(), out.data<float>());
   }
-  if (!small && (type == DType::float32 || type == DType::float64) && !bias && g.m > 0 && is_small_product(g)) {
-    g.a_strides = three(a), g.w_strides = three(w);
-    if (type == DType::float32) return small_products(g, a.data<float>(), w.data<float>(), out.data<float>());
-    return small_products(g, a.data<double>(), w.data<double>(), out.data<double>());
+  g.a_strides = three(a), g.w_strides = three(w);
+  if (!small && !bias && is_small_product(g)) {
+    if (type == DType::float32 && !in_first_cache(g)) return small_products(g, a.data<float>(), w.data<float>(), out.data<float>());
+    if (type == DType::float64) return small_products(g, a.data<double>(), w.data<double>(), out.data<double>());
   }
   if (!small && (type == DType::float32 || type == DType::bfloat16) && g.m > 0) {
     if (!plain_layout(g.n, g.m, canonical(Dims{g.batch, g.n, g.m}, three(a)))) a = fresh(a);
@@ -391,6 +392,7 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     // Few rows of few factors: oneDNN would pack more than it multiplies.
     if (g.batch == 1 && g.n <= kLines && g.m <= 4 * kLines && g.w_strides[2] == 1 && g.out_strides[2] == 1 && g.p >= kWide && type == DType::float32)
       return few_rows(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
+    if (type == DType::float32 && g.w_strides[2] != 1 && in_first_cache_if_copied(g)) w = fresh(w), g.w_strides = three(w);
     if (type == DType::float32 && in_first_cache(g)) return cached_product(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
     if (type == DType::float32) {
       w = spaced(w, 0, g.n), a = spaced(a, 1, g.p);

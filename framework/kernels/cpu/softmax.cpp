@@ -55,42 +55,71 @@ template <class T, class F> void map_columns(const T* x, const T* s, T* y, int64
   for_registers<T>(columns, [&](int64_t i, int count) { store(f(load(x + i, count), load(s + i, count)), y + i, count); });
 }
 
-template <class T, bool kLog> bool forward_columns(const Tensor& x, int64_t dim, const Tensor& y) {
-  return for_panels(y, dim, x.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>(), [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
-    const T* from = x.data<T>() + at;
-    T *to = y.data<T>() + at, top[kPanel], total[kPanel] = {};
-    std::fill(top, top + columns, -std::numeric_limits<T>::infinity());
-    for (int64_t r = 0; r < n; r++)
-      map_columns(from + r * stride, top, top, columns, [](auto v, auto t) { return where((v > t) | (v != v), v, t); });
-    for (int64_t r = 0; r < n; r++) {
-      map_columns(from + r * stride, top, to + r * stride, columns, [](auto v, auto t) { return exp(v - t); });
-      for (int64_t c = 0; c < columns; c++) total[c] += to[r * stride + c];
-    }
-    if (kLog) {
-      map_columns(total, top, total, columns, [](auto v, auto) { return log(v); });
-      for (int64_t r = 0; r < n; r++) {
-        map_columns(from + r * stride, top, to + r * stride, columns, [](auto v, auto t) { return v - t; });
-        for (int64_t c = 0; c < columns; c++) to[r * stride + c] -= total[c];
-      }
-    } else {
-      for (int64_t c = 0; c < columns; c++) total[c] = T(1) / total[c];
-      for (int64_t r = 0; r < n; r++)
-        for (int64_t c = 0; c < columns; c++) to[r * stride + c] *= total[c];
+// Short dense lines, a panel of them turned at a time: `f(the inputs, the result, columns)`, each as n rows of kPanel numbers.
+constexpr int64_t kShortLine = 24;
+template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[N], int64_t dim, const Tensor& y, F&& f) {
+  const Axis axis(y.sizes(), dim, "softmax");
+  const int64_t n = axis.n;
+  if (axis.inner != 1 || n > kShortLine || axis.outer < 8 || y.numel() == 0) return false;
+  const int64_t panels = (axis.outer + kPanel - 1) / kPanel;
+  auto place = [](const Tensor& t, int64_t at) { return t.raw() + at * int64_t(size_of(t.dtype())); };
+  parallel_for(panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
+    T turned[N + 1][kShortLine * kPanel];
+    for (int64_t p = b; p < e; p++) {
+      const int64_t first = p * kPanel, columns = std::min(kPanel, axis.outer - first);
+      for (size_t k = 0; k < N; k++)
+        for (int64_t r = 0; r < n; r++) convert(in[k].dtype(), place(in[k], first * n + r), n, dtype_of<T>(), turned[k] + r * kPanel, 1, columns);
+      f(turned, turned[N], columns, n);
+      for (int64_t r = 0; r < n; r++) convert(dtype_of<T>(), turned[N] + r * kPanel, 1, y.dtype(), place(y, first * n + r), n, columns);
     }
   });
+  return true;
+}
+
+// n rows of neighbouring columns, `stride` apart.
+template <class T, bool kLog> void forward_panel(const T* from, T* to, int64_t columns, int64_t n, int64_t stride) {
+  T top[kPanel], total[kPanel] = {};
+  std::fill(top, top + columns, -std::numeric_limits<T>::infinity());
+  for (int64_t r = 0; r < n; r++)
+    map_columns(from + r * stride, top, top, columns, [](auto v, auto t) { return where((v > t) | (v != v), v, t); });
+  for (int64_t r = 0; r < n; r++) {
+    map_columns(from + r * stride, top, to + r * stride, columns, [](auto v, auto t) { return exp(v - t); });
+    for (int64_t c = 0; c < columns; c++) total[c] += to[r * stride + c];
+  }
+  if (kLog) {
+    map_columns(total, top, total, columns, [](auto v, auto) { return log(v); });
+    for (int64_t r = 0; r < n; r++) {
+      map_columns(from + r * stride, top, to + r * stride, columns, [](auto v, auto t) { return v - t; });
+      for (int64_t c = 0; c < columns; c++) to[r * stride + c] -= total[c];
+    }
+  } else {
+    for (int64_t c = 0; c < columns; c++) total[c] = T(1) / total[c];
+    for (int64_t r = 0; r < n; r++)
+      for (int64_t c = 0; c < columns; c++) to[r * stride + c] *= total[c];
+  }
+}
+template <class T, bool kLog> bool forward_columns(const Tensor& x, int64_t dim, const Tensor& y) {
+  return for_panels(y, dim, x.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>(), [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
+    forward_panel<T, kLog>(x.data<T>() + at, y.data<T>() + at, columns, n, stride);
+  }) || for_turned_panels<T>({x}, dim, y, [](const auto& in, T* out, int64_t columns, int64_t n) { forward_panel<T, kLog>(in[0], out, columns, n, kPanel); });
+}
+
+template <class T, bool kLog> void backward_panel(const T* g, const T* v, T* to, int64_t columns, int64_t n, int64_t stride) {
+  T total[kPanel] = {}, line[kPanel];
+  for (int64_t r = 0; r < n; r++)
+    for (int64_t c = 0; c < columns; c++) total[c] += kLog ? g[r * stride + c] : g[r * stride + c] * v[r * stride + c];
+  for (int64_t r = 0; r < n; r++) {
+    const T *gr = g + r * stride, *vr = v + r * stride;
+    if (kLog) map_columns(vr, total, line, columns, [](auto e, auto s) { return exp(e) * s; });
+    for (int64_t c = 0; c < columns; c++) to[r * stride + c] = kLog ? gr[c] - line[c] : vr[c] * (gr[c] - total[c]);
+  }
 }
 template <class T, bool kLog> bool backward_columns(const Tensor& dy, const Tensor& y, int64_t dim, const Tensor& dx) {
   bool direct = dy.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>() && dx.dtype() == dtype_of<T>();
   return for_panels(dx, dim, direct, [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
-    const T *g = dy.data<T>() + at, *v = y.data<T>() + at;
-    T *to = dx.data<T>() + at, total[kPanel] = {}, line[kPanel];
-    for (int64_t r = 0; r < n; r++)
-      for (int64_t c = 0; c < columns; c++) total[c] += kLog ? g[r * stride + c] : g[r * stride + c] * v[r * stride + c];
-    for (int64_t r = 0; r < n; r++) {
-      const T *gr = g + r * stride, *vr = v + r * stride;
-      if (kLog) map_columns(vr, total, line, columns, [](auto e, auto s) { return exp(e) * s; });
-      for (int64_t c = 0; c < columns; c++) to[r * stride + c] = kLog ? gr[c] - line[c] : vr[c] * (gr[c] - total[c]);
-    }
+    backward_panel<T, kLog>(dy.data<T>() + at, y.data<T>() + at, dx.data<T>() + at, columns, n, stride);
+  }) || for_turned_panels<T>({dy, y}, dim, dx, [](const auto& in, T* out, int64_t columns, int64_t n) {
+    backward_panel<T, kLog>(in[0], in[1], out, columns, n, kPanel);
   });
 }
 
