@@ -9,6 +9,7 @@ import numpy as np
 
 LEVEL = 1e-7  # a test of the same distribution fails this often
 _FEW = 50  # distinct numbers up to which a column is discrete
+_ROUNDING = 1e-6  # of a number: less sets no two categories apart
 _RARE = 10  # occurrences in both tables below which categories are pooled
 _CROWD = 20  # numbers at an end of the support
 _HARD = 0.05  # of the way from the median: an end where the crowd takes less is hard
@@ -50,7 +51,8 @@ def chi_square(e: np.ndarray, g: np.ndarray) -> float:
     """The level at which the frequencies of the two samples differ."""
     from scipy.special import chdtrc
     kinds, which = np.unique(np.concatenate([e, g]), return_inverse=True)
-    counts = np.stack([np.bincount(part, minlength=len(kinds)) for part in (which[:len(e)], which[len(e):])])
+    which = np.concatenate([[0], np.cumsum(np.diff(kinds) > _ROUNDING * np.abs(kinds[1:]))]).astype(int)[which]
+    counts = np.stack([np.bincount(part, minlength=which.max() + 1) for part in (which[:len(e)], which[len(e):])])
     rare = counts.sum(0) < _RARE
     counts = np.column_stack([counts[:, ~rare], counts[:, rare].sum(1)])
     counts = counts[:, counts.sum(0) > 0]

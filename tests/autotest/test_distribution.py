@@ -56,6 +56,12 @@ def test_a_wrong_distribution_is_noticed(right, wrong):
     assert difference(np.float64(table(right, 1)), np.float64(table(wrong, 2)))
 
 
+def test_rounding_sets_no_categories_apart():
+    column = np.random.default_rng(0).choice([-1.0, 0.0, 0.3, np.inf], (ROWS, 1))
+    assert difference(column, column * (1 + 1e-15)) is None
+    assert difference(column, np.where(column == 0.3, 0.3001, column)) is not None
+
+
 def test_numbers_beyond_a_hard_end_are_noticed():
     wrong = table(lambda rng: rng.random((ROWS, 1)), 2)
     wrong[0] = 1.2
