@@ -19,17 +19,19 @@ def difference(expected: np.ndarray, got: np.ndarray) -> str | None:
     """What tells the distributions apart; None if nothing does."""
     if expected.shape != got.shape:
         return f"draws have {got.shape[1] - 1} places, expected {expected.shape[1] - 1}"
+    summed = np.abs(expected[:, :-1], where=np.isfinite(expected[:, :-1]), out=np.zeros_like(expected[:, :-1])).max(initial=0.0)
     for column, (e, g) in enumerate(zip(_finite(expected).T, _finite(got).T)):
-        where = "the mean" if column == expected.shape[1] - 1 else f"place {column}"
-        found = _column(e, g)
+        mean = column == expected.shape[1] - 1
+        where = "the mean" if mean else f"place {column}"
+        found = _column(e, g, summed if mean else 0.0)
         if found:
             return f"{where} of {len(g)} draws: {found}"
     return None
 
 
-def _column(e: np.ndarray, g: np.ndarray) -> str | None:
+def _column(e: np.ndarray, g: np.ndarray, summed: float) -> str | None:
     if len(np.unique(np.concatenate([e, g]))) <= _FEW:
-        level = chi_square(e, g)
+        level = chi_square(e, g, summed)
         return f"chi-square test at {level:.1e}" if level < LEVEL else None
     level = kolmogorov_smirnov(e, g)
     if level < LEVEL:
@@ -47,8 +49,8 @@ def kolmogorov_smirnov(e: np.ndarray, g: np.ndarray) -> float:
     return float(kolmogorov(np.abs(gap).max() * np.sqrt(len(e) * len(g) / (len(e) + len(g)))))
 
 
-def chi_square(e: np.ndarray, g: np.ndarray) -> float:
-    """The level at which the frequencies of the two samples differ."""
+def chi_square(e: np.ndarray, g: np.ndarray, summed: float = 0.0) -> float:
+    """The level at which the frequencies of the two samples differ, which have the rounding of their own numbers, and of `summed`."""
     from scipy.special import chdtrc
     kinds, which = np.unique(np.concatenate([e, g]), return_inverse=True)
     which = np.concatenate([[0], np.cumsum(np.diff(kinds) > _ROUNDING * np.abs(kinds[1:]))]).astype(int)[which]
