@@ -13,10 +13,12 @@ namespace {
 template <class T> int factored(const Matrices& m, T* lu, int* pivots) {
   if (m.rows == 0 || m.cols == 0) return 0;
   if (Small<T>::fits(m.rows, m.cols)) {
-    Small<T> small = Small<T>::columns(lu, m.rows, m.cols, m.ld);
-    const int info = small_lu(m.rows, m.cols, small, pivots);
-    small.to_columns(lu, m.rows, m.cols, m.ld);
-    return info;
+    return by_length(m.rows, m.cols, [&]<int N>(std::integral_constant<int, N>) {
+      auto small = Small<T, N>::columns(lu, m.rows, m.cols, m.ld);
+      const int info = small_lu(m.rows, m.cols, small, pivots);
+      small.to_columns(lu, m.rows, m.cols, m.ld);
+      return info;
+    });
   }
   int info = 0;
   lapack<"getrf", T>(&m.rows, &m.cols, lu, &m.ld, pivots, &info);
@@ -73,9 +75,11 @@ void lu_order(const LuOrder& op, Inputs in, Outputs out) {
 template <class T> void substituted(const Matrices& a, const T* lu, const int* pivots, char turn, const Matrices& b, T* x) {
   if (b.rows == 0 || b.cols == 0) return;
   if (turn == 'N' && Small<T>::fits(b.rows, b.cols)) {
-    Small<T> solutions = Small<T>::columns(x, b.rows, b.cols, b.ld);
-    small_solve(a.rows, Small<T>::columns(lu, a.rows, a.cols, a.ld), pivots, solutions, b.cols);
-    return solutions.to_columns(x, b.rows, b.cols, b.ld);
+    return by_length(b.rows, b.cols, [&]<int N>(std::integral_constant<int, N>) {
+      auto solutions = Small<T, N>::columns(x, b.rows, b.cols, b.ld);
+      small_solve(a.rows, Small<T, N>::columns(lu, a.rows, a.cols, a.ld), pivots, solutions, b.cols);
+      solutions.to_columns(x, b.rows, b.cols, b.ld);
+    });
   }
   int info = 0;
   lapack<"getrs", T>(&turn, &a.rows, &b.cols, lu, &a.ld, pivots, x, &b.ld, &info);
@@ -120,15 +124,16 @@ void inv(const InvEx& op, Inputs in, Outputs out) {
       int& info = out[1].data<int>()[i] = 0;
       if (m.rows == 0) return;
       T* a = m.at<T>(out[0], i);
-      if (m.rows <= kSmall) {
-        int pivots[kSmall];
-        Small<T> lu = Small<T>::columns(a, m.rows, m.rows, m.ld), inverse;
+      if (m.rows <= kSmall) return by_length(m.rows, m.rows, [&]<int N>(std::integral_constant<int, N>) {
+        int pivots[N];
+        auto lu = Small<T, N>::columns(a, m.rows, m.rows, m.ld);
         info = small_lu(m.rows, m.rows, lu, pivots);
         if (info) return lu.to_columns(a, m.rows, m.rows, m.ld);  // as PyTorch, the factors are left for those who did not ask for an error
+        Small<T, N> inverse;
         for (int k = 0; k < m.rows; k++) inverse[k][k] = T(1);
         small_solve(m.rows, lu, pivots, inverse, m.rows);
-        return inverse.to_columns(a, m.rows, m.rows, m.ld);
-      }
+        inverse.to_columns(a, m.rows, m.rows, m.ld);
+      });
       std::vector<int> pivots(m.rows);
       info = factored<T>(m, a, pivots.data());
       if (info) return;

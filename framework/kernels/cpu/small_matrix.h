@@ -9,13 +9,13 @@
 namespace weir {
 namespace WEIR_ISA {
 
-constexpr int kSmall = 16;
+constexpr int kSmall = 16, kTiny = 4;
 
-/// A matrix as lines that are its columns, or its rows.
-template <class T> struct Small {
-  alignas(64) T line[kSmall][kSmall] = {};
+/// A matrix as lines that are its columns, or its rows, of N numbers.
+template <class T, int N = kSmall> struct Small {
+  alignas(64) T line[N][N] = {};
 
-  static bool fits(int rows, int cols) { return rows <= kSmall && cols <= kSmall; }
+  static bool fits(int rows, int cols) { return rows <= N && cols <= N; }
   static Small columns(const T* a, int rows, int cols, int64_t ld) {
     Small m;
     for (int c = 0; c < cols; c++) std::copy_n(a + c * ld, rows, m.line[c]);
@@ -34,9 +34,15 @@ template <class T> struct Small {
   const T* operator[](int i) const { return line[i]; }
 };
 
+/// Calls f with the length of lines that a matrix of so many rows and columns needs.
+template <class F> auto by_length(int rows, int cols, F&& f) {
+  if (std::max(rows, cols) <= kTiny) return f(std::integral_constant<int, kTiny>{});
+  return f(std::integral_constant<int, kSmall>{});
+}
+
 // to -= from * factor where first <= i < end.
-template <class T> void take_off(T* to, const T* from, T factor, int first, int end) {
-  for (int i = 0; i < kSmall; i++) to[i] = i >= first && i < end ? to[i] - from[i] * factor : to[i];
+template <int N, class T> void take_off(T* to, const T* from, T factor, int first, int end) {
+  for (int i = 0; i < N; i++) to[i] = i >= first && i < end ? to[i] - from[i] * factor : to[i];
 }
 
 // LAPACK's measure of a pivot.
@@ -44,7 +50,7 @@ template <class R> R size_of_pivot(std::complex<R> x) { return std::abs(x.real()
 template <class R> R size_of_pivot(R x) { return std::abs(x); }
 
 /// LU of columns, in place. Returns the place of the first zero on U's diagonal, or 0. The largest pivot divides by its reciprocal.
-template <class T> int small_lu(int rows, int cols, Small<T>& a, int* pivots) {
+template <class T, int N> int small_lu(int rows, int cols, Small<T, N>& a, int* pivots) {
   int info = 0;
   for (int j = 0; j < std::min(rows, cols); j++) {
     T* column = a[j];
@@ -59,21 +65,21 @@ template <class T> int small_lu(int rows, int cols, Small<T>& a, int* pivots) {
     if (p != j)
       for (int k = 0; k < cols; k++) std::swap(a[k][j], a[k][p]);
     const T inverse = T(1) / column[j];
-    for (int i = 0; i < kSmall; i++) column[i] = i > j ? column[i] * inverse : column[i];
-    for (int k = j + 1; k < cols; k++) take_off(a[k], column, a[k][j], j + 1, rows);
+    for (int i = 0; i < N; i++) column[i] = i > j ? column[i] * inverse : column[i];
+    for (int k = j + 1; k < cols; k++) take_off<N>(a[k], column, a[k][j], j + 1, rows);
   }
   return info;
 }
 /// The columns of x become the solutions.
-template <class T> void small_solve(int n, const Small<T>& lu, const int* pivots, Small<T>& x, int columns) {
+template <class T, int N> void small_solve(int n, const Small<T, N>& lu, const int* pivots, Small<T, N>& x, int columns) {
   for (int j = 0; j < n; j++)
     for (int c = 0; c < columns && pivots[j] != j + 1; c++) std::swap(x[c][j], x[c][pivots[j] - 1]);
   for (int j = 0; j < n; j++)
-    for (int c = 0; c < columns; c++) take_off(x[c], lu[j], x[c][j], j + 1, n);
+    for (int c = 0; c < columns; c++) take_off<N>(x[c], lu[j], x[c][j], j + 1, n);
   for (int j = n; j-- > 0;)
     for (int c = 0; c < columns; c++) {
       x[c][j] /= lu[j][j];
-      take_off(x[c], lu[j], x[c][j], 0, j);
+      take_off<N>(x[c], lu[j], x[c][j], 0, j);
     }
 }
 
