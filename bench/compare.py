@@ -19,7 +19,7 @@ SCREENED = 0.01  # share of equal cases that are looked at again
 CONFIRMED = 0.05  # chance that any case is confirmed wrongly
 LEAST = 0.03  # smaller changes are left alone, whatever their certainty
 SCREEN, CONFIRM = Plan(launches=12, rounds=10), Plan(launches=16, rounds=60)
-MANY, FEW_LAUNCHES = 1000, 5  # of more cases than that, a launch takes minutes (loading, not timing): the first look has so few
+MANY, FEW_LAUNCHES = 1000, 4  # of more cases than that, a launch takes minutes (loading, not timing): the first look has so few
 
 
 @dataclass(frozen=True)

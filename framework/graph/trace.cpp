@@ -37,7 +37,7 @@ const bool installed = [] {
 bool only_fills(const OpType& type) {
   std::string_view name = type.signature->name;
   if (!type.inplace.offered) return false;
-  if (name == "copy" || name == "fill") return true;
+  if (name == "copy" || name == "fill" || name == "zero") return true;
   return name == "uniform" || name == "normal_fill" || name == "random_range" || name == "bernoulli_fill" || name == "drawn_fill";
 }
 

@@ -53,6 +53,9 @@ Meta Fill::infer(Inputs in) const {
 }
 Tensors Fill::vjp(const Saved& s, const Tensor& dy) const { return Copy().vjp(s, dy); }
 
+Meta Zero::infer(Inputs in) const { return with_strides({in[0].sizes(), in[0].dtype(), in[0].device()}, in[0]); }
+Tensors Zero::vjp(const Saved&, const Tensor& dy) const { return {fn::zero(dy)}; }
+
 Meta Linspace::infer(Inputs) const {
   check<NotImplemented>(dtype != DType::boolean, "\"linspace_cpu\" not implemented for 'Bool'");
   check(steps >= 0, "linspace: number of steps must be non-negative");

@@ -41,6 +41,18 @@ struct Fill : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct Zero : Op {
+  static constexpr Signature signature = "zero(input: Tensor) -> Tensor";
+  static constexpr auto doc = "A tensor like input of zeros.";
+  static constexpr Module module = Module::method;
+  static constexpr OutRule out{Out::none};
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
+  static constexpr Layouts layouts = Layouts::any;
+  static constexpr Notation notation = "fill";
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct Linspace : Op {
   static constexpr Signature signature = "linspace_fill(start: Number, end: Number, steps: int, dtype: dtype) -> Tensor";
   static constexpr auto doc = "`steps` equally spaced numbers from start to end, both included.";
@@ -79,12 +91,13 @@ struct Triu : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-using CreateOps = OpList<Clone, ToDtype, Fill, Linspace, Tril, Triu>;
+using CreateOps = OpList<Clone, ToDtype, Fill, Zero, Linspace, Tril, Triu>;
 
 namespace fn {
 inline constexpr Fn<Clone> clone;
 inline constexpr Fn<ToDtype> to_dtype;
 inline constexpr Fn<Fill> fill;
+inline constexpr Fn<Zero> zero;
 inline constexpr Fn<Linspace> linspace;
 inline constexpr Fn<Tril> tril;
 inline constexpr Fn<Triu> triu;

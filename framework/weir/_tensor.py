@@ -230,11 +230,6 @@ def register_post_accumulate_grad_hook(self, hook):
     return _handle(self, _add_post_accumulate_hook(self, hook), hook, "accumulated")
 
 
-def zero_(self):
-    """Zeros in place."""
-    return self.fill_(0)
-
-
 def resize_(self, *size, memory_format=None):
     """Changes the shape in place, and the strides to a memory format's; elements beyond the old ones are undefined."""
     if len(size) == 1 and isinstance(size[0], Tensor) and size[0].numel() != 1:
@@ -458,7 +453,7 @@ _methods = dict(
     polygamma=_number_first(_torch["polygamma"]), polygamma_=_number_first(Tensor.polygamma_),
     is_contiguous=is_contiguous, contiguous=contiguous, to=to, type=type, numpy=numpy, __array__=__array__, __array_wrap__=__array_wrap__,
     requires_grad_=requires_grad_, backward=backward, register_hook=register_hook,
-    register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, zero_=zero_, resize_=resize_,
+    register_post_accumulate_grad_hook=register_post_accumulate_grad_hook, resize_=resize_,
     set_=set_, T=property(T_), mT=property(mT), H=property(H), mH=property(lambda self: self.adjoint()), where=where,
     new_tensor=new_tensor,
     __deepcopy__=__deepcopy__, __reduce_ex__=__reduce_ex__, __format__=__format__,

@@ -1,5 +1,7 @@
 #include "framework/op/copy.h"
 
+#include <cstring>
+
 #include "framework/kernels/cpu/loops.h"
 #include "framework/ops/create.h"
 
@@ -8,9 +10,24 @@ namespace WEIR_ISA {
 namespace {
 void copy(const Copy&, Inputs in, Outputs out) { run_copy(in[1], out[0]); }
 void fill(const Fill&, Inputs in, Outputs out) { run_copy(in[1], out[0]); }
+void zero(const Zero&, Inputs, Outputs out) {
+  const Tensor& y = out[0];
+  if (y.numel() == 0) return;
+  if (!is_non_overlapping_and_dense(y.sizes(), y.strides())) {
+    const Tensor one = empty(Dims{}, y.dtype());
+    std::memset(one.raw(), 0, size_of(y.dtype()));
+    return run_copy(one, y);
+  }
+  parallel_for(y.numel() * int64_t(size_of(y.dtype())), 16 * kGrain, [&](int64_t begin, int64_t end) { std::memset(y.raw() + begin, 0, end - begin); });
+}
 }  // namespace
 
-static const bool registered = (set_kernel<Copy, copy>(DeviceType::cpu), set_kernel<Fill, fill>(DeviceType::cpu), true);
+static const bool registered = [] {
+  set_kernel<Copy, copy>(DeviceType::cpu);
+  set_kernel<Fill, fill>(DeviceType::cpu);
+  set_kernel<Zero, zero>(DeviceType::cpu);
+  return true;
+}();
 
 }  // namespace WEIR_ISA
 }  // namespace weir

@@ -127,11 +127,29 @@ InOrder::~InOrder() = default;
 void InOrder::run(int64_t begin, int64_t end, void* to) const {
   const Space& s = impl_->space;
   const Operand& from = s.ops[1];
-  int64_t item = int64_t(size_of(from.dtype));
-  for_runs(s, begin, end, [&](const int64_t* offset, int64_t n) {
-    convert(from.dtype, from.data + offset[1] * item, from.strides[s.n - 1], from.dtype, to, 1, n);
-    to = static_cast<std::byte*>(to) + n * item;
+  const size_t item = size_of(from.dtype);
+  std::byte* next = static_cast<std::byte*>(to);
+  auto runs = [&](int64_t b, int64_t e) {
+    for_runs(s, b, e, [&](const int64_t* offset, int64_t n) {
+      convert(from.dtype, from.data + offset[1] * int64_t(item), from.strides[s.n - 1], from.dtype, next, 1, n);
+      next += n * item;
+    });
+  };
+  const int whole = short_axes(s);
+  if (!whole) return runs(begin, end);
+  const int64_t volume = volume_of(s, whole), first = (begin + volume - 1) / volume, last = end / volume;
+  if (first >= last) return runs(begin, end);
+  const Blocks blocks(s, whole);
+  const Converter copy = converter(from.dtype, from.dtype);
+  runs(begin, first * volume);
+  for_blocks(s, whole, first, last, [&](const int64_t* offset, int64_t rows) {
+    blocks.each_line(1, offset[1], rows, [&](int64_t at, int64_t step, int64_t place, int64_t tile_step, int64_t n) {
+      copy(from.data + at * int64_t(item), step, next + place * int64_t(item), tile_step, n);
+    });
+    blocks.repeat(1, rows, next, item);
+    next += rows * volume * item;
   });
+  runs(last * volume, end);
 }
 
 void run_copy(const Tensor& src, const Tensor& dst) {

@@ -225,10 +225,13 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
   });
 }
 
-// A number and where it stood, as unsigned integers in the order of the numbers: NaN is the largest, -0 equals 0.
+// A number and where it stood, as unsigned integers in the order of the numbers: NaN is the largest, -0 equals 0. The two are one integer
+// of twice the width, whose upper half is the number.
 template <class T> struct Ranked {
   using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-  U key, index;
+  using Both = std::conditional_t<sizeof(T) == 4, uint64_t, unsigned __int128>;
+  static_assert(std::endian::native == std::endian::little);
+  U index, key;
 
   Ranked() = default;
   Ranked(T x, size_t i, bool descending) : index(U(i)) {
@@ -241,7 +244,7 @@ template <class T> struct Ranked {
     }
     if (descending) key = ~key;
   }
-  bool operator<(const Ranked& o) const { return key < o.key || (key == o.key && index < o.index); }
+  bool operator<(const Ranked& o) const { return std::bit_cast<Both>(*this) < std::bit_cast<Both>(o); }
 };
 
 constexpr size_t kShortLine = 256;  // below, comparing is faster than counting
@@ -323,12 +326,21 @@ void topk(const Topk& op, Inputs in, Outputs out) {
 }
 
 void embedding(const Embedding&, Inputs in, Outputs out) {
-  Tensor w = row_major(in[0]), index = row_major(in[1]);
-  int64_t bytes = w.size(1) * size_of(w.dtype());
-  parallel_for(index.numel(), std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++)
-      std::memcpy(out[0].raw() + i * bytes, w.raw() + checked("embedding", index_at(index, i), w.size(0), false) * bytes, bytes);
-  });
+  const Tensor w = row_major(in[0]), index = row_major(in[1]);
+  const int64_t bytes = w.size(1) * size_of(w.dtype());
+  auto rows_of = [&](auto size) {  // in bytes; of short rows the compiler knows it
+    parallel_for(index.numel(), std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e; i++)
+        std::memcpy(out[0].raw() + i * size, w.raw() + checked("embedding", index_at(index, i), w.size(0), false) * size, size);
+    });
+  };
+  switch (bytes) {
+    case 16: return rows_of(std::integral_constant<int64_t, 16>{});
+    case 32: return rows_of(std::integral_constant<int64_t, 32>{});
+    case 64: return rows_of(std::integral_constant<int64_t, 64>{});
+    case 128: return rows_of(std::integral_constant<int64_t, 128>{});
+    default: return rows_of(bytes);
+  }
 }
 
 void embedding_backward(const EmbeddingBackward& op, Inputs in, Outputs out) {

@@ -1,7 +1,6 @@
 #include "framework/kernels/cpu/loops.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/space.h"
@@ -11,28 +10,20 @@ namespace WEIR_ISA {
 namespace {
 
 // How many of the innermost axes are computed whole, in blocks of them and rows of the axis before: short ones, since a call per run would cost
-// more than its elements, and longer ones where it would cost more than copying them, or where an input repeats one row, which is copied once for
+// more than its elements, and a longer one where it would cost more than copying it, or where an input repeats one row, which is copied once for
 // many. 0: none, but runs one by one.
 int axes_of_blocks(const Space& s) {
   const int in = s.n - 1;
-  if (s.n < 2) return 0;
-  if (s.sizes[in] >= kShortRun) {
-    bool repeats = s.sizes[in] < kTile / 16;
-    for (int k = 1; k < s.count; k++) repeats |= s.ops[k].data && s.ops[k].strides[in - 1] == 0 && s.ops[k].strides[in] != 0;
-    return repeats && s.sizes[in] <= kTile / 4 && s.sizes[in - 1] >= 8;
-  }
-  for (int whole = 1; whole < s.n; whole++) {
-    const int64_t volume = volume_of(s, whole);
-    if (volume > kTile / 4) return 0;
-    if (s.sizes[in - whole] >= std::max<int64_t>(8, 128 / volume)) return whole;
-  }
-  return 0;
+  if (s.n < 2 || s.sizes[in] < kShortRun) return short_axes(s);
+  bool repeats = s.sizes[in] < kTile / 16;
+  for (int k = 1; k < s.count; k++) repeats |= s.ops[k].data && s.ops[k].strides[in - 1] == 0 && s.ops[k].strides[in] != 0;
+  return repeats && s.sizes[in] <= kTile / 4 && s.sizes[in - 1] >= 8;
 }
 
 class Tiles {
  public:
   Tiles(const Space& s, int whole, DType compute, Loop loop, const void* op)
-      : s_(s), whole_(whole), compute_(compute), item_(size_of(compute)), loop_(loop), op_(op) {
+      : s_(s), whole_(whole), blocks_(s, whole), compute_(compute), item_(size_of(compute)), loop_(loop), op_(op) {
     const int64_t inner = s.sizes[s.n - 1];
     for (int k = 0; k < s.count; k++) {
       if (!s.ops[k].data) continue;
@@ -63,57 +54,11 @@ class Tiles {
 
  private:
   void prepare_blocks() {
-    for (int d = s_.n - 1, step = 1; d >= s_.n - 1 - whole_; step *= int(s_.sizes[d--])) tile_step_[d] = step;
     for (int k = 0; k < s_.count; k++) {
       const Operand& o = s_.ops[k];
       if (!o.data) continue;
       convert_[k] = k ? converter(o.dtype, compute_) : converter(compute_, o.dtype);
-      direct_block_[k] = direct_[k];
-      for (int d = s_.n - 1 - whole_; d < s_.n; d++) direct_block_[k] &= o.strides[d] == tile_step_[d];
-    }
-  }
-
-  // Whether a tile is filled for each position of axis d: of one along which the operand repeats itself the first is copied, but for the
-  // innermost.
-  bool walks(int k, int d) const { return k == 0 || d == s_.n - 1 || s_.ops[k].strides[d] != 0; }
-
-  // Positions in a block of `rows` along axes first to last, but `along`, that operand k walks: `visit(offset, place in the tile)`.
-  template <class Visit> void each_place(int k, int64_t offset, int64_t rows, int last, int along, Visit&& visit) const {
-    const int first = s_.n - 1 - whole_;
-    int64_t place[kMaxDims] = {}, to = 0;
-    for (;;) {
-      visit(offset, to);
-      int d = last;
-      for (; d >= first; d--) {
-        if (d == along || !walks(k, d)) continue;
-        const int64_t size = d == first ? rows : s_.sizes[d], from_step = s_.ops[k].strides[d], step = tile_step_[d];
-        offset += from_step, to += step;
-        if (++place[d] < size) break;
-        offset -= size * from_step, to -= size * step, place[d] = 0;
-      }
-      if (d < first) return;
-    }
-  }
-
-  // Lines between an operand and its tile, `move(first number, step, place in the tile, step there, count)`: of short runs along the longest axis.
-  template <class Move> void each_line(int k, int64_t offset, int64_t rows, Move&& move) const {
-    const int last = s_.n - 1, first = last - whole_;
-    auto size = [&](int d) { return d == first ? rows : s_.sizes[d]; };
-    int along = last;
-    for (int d = first; size(last) < kShortRun && d < last; d++)
-      if (walks(k, d) && size(d) > size(along)) along = d;
-    each_place(k, offset, rows, last, along, [&](int64_t from, int64_t to) { move(at(k, from), s_.ops[k].strides[along], to, tile_step_[along], size(along)); });
-  }
-
-  // What an operand repeats along the other axes.
-  void repeat(int k, int64_t rows) {
-    for (int d = s_.n - 2; d >= s_.n - 1 - whole_; d--) {
-      if (walks(k, d)) continue;
-      const size_t bytes = tile_step_[d] * item_, count = d == s_.n - 1 - whole_ ? rows : s_.sizes[d];
-      each_place(k, 0, rows, d - 1, d, [&](int64_t, int64_t to) {
-        std::byte* p = tile_[k] + to * item_;
-        for (size_t done = 1; done < count; done *= 2) std::memcpy(p + done * bytes, p, std::min(done, count - done) * bytes);
-      });
+      direct_block_[k] = direct_[k] && blocks_.is_dense(k);
     }
   }
 
@@ -121,21 +66,20 @@ class Tiles {
   void block_of(const int64_t* offset, int64_t rows) {
     const void* in[kMaxOperands] = {};
     for (int k = 1; k < s_.count; k++) {
-      const Operand& o = s_.ops[k];
-      if (!o.data) continue;
+      if (!s_.ops[k].data) continue;
       in[k - 1] = direct_block_[k] ? at(k, offset[k]) : tile_[k];
       if (direct_block_[k] || constant_ >> k & 1) continue;
-      if (o.strides[s_.n - 1 - whole_] == 0 && offset[k] == filled_at_[k] && rows <= filled_rows_[k]) continue;  // the same row, again
+      if (blocks_.repeats_rows(k) && offset[k] == filled_at_[k] && rows <= filled_rows_[k]) continue;  // the same row, again
       filled_at_[k] = offset[k], filled_rows_[k] = rows;
-      each_line(k, offset[k], rows, [&](const std::byte* from, int64_t step, int64_t at, int64_t tile_step, int64_t n) {
-        convert_[k](from, step, tile_[k] + at * item_, tile_step, n);
+      blocks_.each_line(k, offset[k], rows, [&](int64_t from, int64_t step, int64_t to, int64_t tile_step, int64_t n) {
+        convert_[k](at(k, from), step, tile_[k] + to * item_, tile_step, n);
       });
-      repeat(k, rows);
+      blocks_.repeat(k, rows, tile_[k], item_);
     }
     loop_(op_, direct_block_[0] ? const_cast<std::byte*>(at(0, offset[0])) : tile_[0], in, constant_ >> 1, rows * volume_of(s_, whole_));
     if (direct_block_[0]) return;
-    each_line(0, offset[0], rows, [&](const std::byte* to, int64_t step, int64_t at, int64_t tile_step, int64_t n) {
-      convert_[0](tile_[0] + at * item_, tile_step, const_cast<std::byte*>(to), step, n);
+    blocks_.each_line(0, offset[0], rows, [&](int64_t to, int64_t step, int64_t from, int64_t tile_step, int64_t n) {
+      convert_[0](tile_[0] + from * item_, tile_step, const_cast<std::byte*>(at(0, to)), step, n);
     });
   }
 
@@ -204,6 +148,7 @@ class Tiles {
 
   const Space& s_;
   int whole_;
+  Blocks blocks_;
   DType compute_;
   size_t item_;
   Loop loop_;
@@ -211,7 +156,6 @@ class Tiles {
   bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {};
   int64_t filled_at_[kMaxOperands] = {}, filled_rows_[kMaxOperands] = {};  // what the tiles hold of operands that repeat a row
   Converter convert_[kMaxOperands] = {};  // of each operand, where runs are short
-  int64_t tile_step_[kMaxDims];  // of the axes of a block
   bool by_run_, plain_ = true;
   uint32_t constant_ = 0, fixed_run_ = 0;  // a bit per operand: one number for all, or for a run
   alignas(64) std::byte tile_[kMaxOperands][kTile * kMaxItem];

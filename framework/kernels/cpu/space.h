@@ -2,6 +2,7 @@
 // blocks of the innermost few.
 #pragma once
 #include <algorithm>
+#include <cstring>
 #include <span>
 
 #include "framework/kernels/cpu/loops.h"
@@ -96,6 +97,82 @@ inline int64_t volume_of(const Space& s, int axes) {
   for (int d = s.n - axes; d < s.n; d++) volume *= s.sizes[d];
   return volume;
 }
+
+/// How many of the innermost axes are short enough that blocks of them, and rows of a longer axis before, are walked at once; 0: none.
+inline int short_axes(const Space& s) {
+  if (s.sizes[s.n - 1] >= kShortRun) return 0;
+  for (int whole = 1; whole < s.n; whole++) {
+    const int64_t volume = volume_of(s, whole);
+    if (volume > kTile / 4) return 0;
+    if (s.sizes[s.n - 1 - whole] >= std::max<int64_t>(8, 128 / volume)) return whole;
+  }
+  return 0;
+}
+
+/// Blocks of the `whole` innermost axes, and of rows of the axis before, between operands and row-major tiles.
+class Blocks {
+ public:
+  Blocks(const Space& s, int whole) : s_(s), first_(s.n - 1 - whole) {
+    int64_t step = 1;
+    for (int d = s.n - 1; d >= first_; step *= s.sizes[d--]) step_[d] = step;
+  }
+
+  /// Whether a block of operand k lies as its tile would.
+  bool is_dense(int k) const {
+    for (int d = first_; d < s_.n; d++)
+      if (s_.ops[k].strides[d] != step_[d]) return false;
+    return true;
+  }
+  bool repeats_rows(int k) const { return s_.ops[k].strides[first_] == 0; }
+
+  /// Lines between an operand and its tile, `move(offset, step, place in the tile, step there, count)`: of short runs along the longest axis.
+  /// Axes along which an input repeats itself, but the innermost, are left to repeat().
+  template <class Move> void each_line(int k, int64_t offset, int64_t rows, Move&& move) const {
+    const int last = s_.n - 1;
+    int along = last;
+    for (int d = first_; s_.sizes[last] < kShortRun && d < last; d++)
+      if (walks(k, d) && size(d, rows) > size(along, rows)) along = d;
+    each_place(k, offset, rows, last, along,
+               [&](int64_t from, int64_t to) { move(from, s_.ops[k].strides[along], to, step_[along], size(along, rows)); });
+  }
+
+  /// Fills the rest of a tile of `item` bytes a number.
+  void repeat(int k, int64_t rows, std::byte* tile, size_t item) const {
+    for (int d = s_.n - 2; d >= first_; d--) {
+      if (walks(k, d)) continue;
+      const size_t bytes = step_[d] * item, count = size(d, rows);
+      each_place(k, 0, rows, d - 1, d, [&](int64_t, int64_t to) {
+        std::byte* p = tile + to * item;
+        for (size_t done = 1; done < count; done *= 2) std::memcpy(p + done * bytes, p, std::min(done, count - done) * bytes);
+      });
+    }
+  }
+
+ private:
+  int64_t size(int d, int64_t rows) const { return d == first_ ? rows : s_.sizes[d]; }
+  bool walks(int k, int d) const { return k == 0 || d == s_.n - 1 || s_.ops[k].strides[d] != 0; }
+
+  // Positions along axes first_ to `last`, but `along`, that operand k walks: `visit(offset, place in the tile)`.
+  template <class Visit> void each_place(int k, int64_t offset, int64_t rows, int last, int along, Visit&& visit) const {
+    int64_t place[kMaxDims] = {}, to = 0;
+    for (;;) {
+      visit(offset, to);
+      int d = last;
+      for (; d >= first_; d--) {
+        if (d == along || !walks(k, d)) continue;
+        const int64_t stride = s_.ops[k].strides[d];
+        offset += stride, to += step_[d];
+        if (++place[d] < size(d, rows)) break;
+        offset -= place[d] * stride, to -= place[d] * step_[d], place[d] = 0;
+      }
+      if (d < first_) return;
+    }
+  }
+
+  const Space& s_;
+  int first_;
+  int64_t step_[kMaxDims];
+};
 
 /// Walks positions `begin` to `end` of all axes but the `whole` innermost: `visit(offsets per operand, rows)`, rows being positions along the
 /// axis before those, as many as fill a tile at most.
