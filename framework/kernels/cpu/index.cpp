@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/kernels/cpu/axis.h"
+#include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/indexing.h"
 
 namespace weir {
@@ -248,10 +249,20 @@ template <class T> struct Ranked {
 };
 
 constexpr size_t kShortLine = 256;  // below, comparing is faster than counting
+constexpr size_t kInsertion = 8;
+template <class T> void insertion_sort(std::vector<Ranked<T>>& line) {
+  for (size_t i = 1; i < line.size(); i++) {
+    const Ranked<T> r = line[i];
+    size_t at = i;
+    for (; at > 0 && r < line[at - 1]; at--) line[at] = line[at - 1];
+    line[at] = r;
+  }
+}
 constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
 
 // Sorts by counting digits, the least first; `other` is room for as many. Equal keys keep their order.
 template <class T> void radix_sort(std::vector<Ranked<T>>& line, std::vector<Ranked<T>>& other) {
+  if (line.size() <= kInsertion) return insertion_sort(line);
   if (line.size() < kShortLine) return std::sort(line.begin(), line.end());
   for (int shift = 0; shift < int(8 * sizeof(T)); shift += kDigitBits) {
     uint32_t place[kDigits] = {}, sum = 0;
@@ -293,21 +304,24 @@ void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, boo
   int64_t step = x.ndim() ? x.strides()[d] : 1;
   if (x.ndim()) rest_sizes.erase(d), rest_strides.erase(d);
   int64_t lines = n ? x.numel() / n : 0;
+  int64_t* const places = indices.data<int64_t>();
+  const Converter read = converter(x.dtype(), dtype_of<T>()), write = converter(dtype_of<T>(), values.dtype());
   parallel_for(lines, std::max<int64_t>(1, 2048 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
     std::vector<T> line(n), top(keep);
     std::vector<Ranked<T>> order(n), other(n);
     for (int64_t l = b; l < e; l++) {
-      convert(x.dtype(), x.raw() + offset_of(l, rest_sizes, rest_strides) * int64_t(size_of(x.dtype())), step, dtype_of<T>(), line.data(), 1, n);
+      const int64_t from = x.is_contiguous() ? axis.line(l) : offset_of(l, rest_sizes, rest_strides);
+      read(x.raw() + from * int64_t(size_of(x.dtype())), step, line.data(), 1, n);
       for (int64_t i = 0; i < n; i++) order[i] = Ranked<T>(line[i], i, descending);
       if (!ordered) select_unordered(order, keep);
       else if (keep < n / 8) select_first(order, keep);
       else radix_sort(order, other);
       int64_t first = l / inner * keep * inner + l % inner;
       for (int64_t i = 0; i < keep; i++) {
-        indices.data<int64_t>()[first + i * inner] = order[i].index;
+        places[first + i * inner] = order[i].index;
         top[i] = line[order[i].index];
       }
-      convert(dtype_of<T>(), top.data(), 1, values.dtype(), values.raw() + first * int64_t(size_of(values.dtype())), inner, keep);
+      write(top.data(), 1, values.raw() + first * int64_t(size_of(values.dtype())), inner, keep);
     }
   });
 }
@@ -328,10 +342,12 @@ void topk(const Topk& op, Inputs in, Outputs out) {
 void embedding(const Embedding&, Inputs in, Outputs out) {
   const Tensor w = row_major(in[0]), index = row_major(in[1]);
   const int64_t bytes = w.size(1) * size_of(w.dtype());
+  const std::byte* from = w.raw();
+  std::byte* to = out[0].raw();
+  const int64_t rows = w.size(0);
   auto rows_of = [&](auto size) {  // in bytes; of short rows the compiler knows it
     parallel_for(index.numel(), std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
-      for (int64_t i = b; i < e; i++)
-        std::memcpy(out[0].raw() + i * size, w.raw() + checked("embedding", index_at(index, i), w.size(0), false) * size, size);
+      for (int64_t i = b; i < e; i++) std::memcpy(to + i * size, from + checked("embedding", index_at(index, i), rows, false) * size, size);
     });
   };
   switch (bytes) {

@@ -72,14 +72,12 @@ template <class T> struct ProductOf {
   static std::complex<double> join(std::complex<double> a, std::complex<double> b) { return times(a, b); }
 };
 template <class T> struct LargestOf {
-  static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                                  : std::numeric_limits<T>::lowest();
+  static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
   static Vec<T> join(Vec<T> a, Vec<T> b) { return where((a > b) | (a != a), a, b); }
   static T join(T a, T b) { return a > b || a != a ? a : b; }
 };
 template <class T> struct SmallestOf {
-  static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
-                                                                  : std::numeric_limits<T>::max();
+  static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   static Vec<T> join(Vec<T> a, Vec<T> b) { return where((a < b) | (a != a), a, b); }
   static T join(T a, T b) { return a < b || a != a ? a : b; }
 };
@@ -292,9 +290,7 @@ void check_real(const char* op, DType t) {
   check<NotImplemented>(!is_complex(t), op, ": not implemented for '", name_of(t), "'");
 }
 
-struct Keep {
-  template <class T> T operator()(T x) const { return x; }
-};
+struct Keep { template <class T> T operator()(T x) const { return x; } };
 
 // Results come in the compute type, go through `finish` and are cast to the output's in one go.
 template <template <class> class Of, class Finish = Keep>
@@ -362,12 +358,8 @@ void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_befor
 void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
   reduce<ProductOf>(cast_before(in[0], op.dtype), reduced_axes("prod", Dims{op.dim}, in[0].ndim()), out[0]);
 }
-void max_all(const MaxAll&, Inputs in, Outputs out) {
-  reduce<LargestOf>(in[0], reduced_axes("max", {}, in[0].ndim()), out[0]);
-}
-void min_all(const MinAll&, Inputs in, Outputs out) {
-  reduce<SmallestOf>(in[0], reduced_axes("min", {}, in[0].ndim()), out[0]);
-}
+void max_all(const MaxAll&, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("max", {}, in[0].ndim()), out[0]); }
+void min_all(const MinAll&, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("min", {}, in[0].ndim()), out[0]); }
 void amax(const Amax& op, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("amax", op.dim, in[0].ndim()), out[0]); }
 void amin(const Amin& op, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("amin", op.dim, in[0].ndim()), out[0]); }
 
@@ -483,7 +475,6 @@ template <bool kLargest, class Op> void extreme_with_index(const Op& op, Inputs 
 }
 
 }  // namespace
-
 
 static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
