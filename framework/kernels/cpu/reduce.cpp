@@ -154,8 +154,9 @@ class Reducer {
  private:
   using Acc = Total<T>;
   static constexpr int64_t kBlock = 2048, kRows = 64;
-  static constexpr int64_t kBrief = 32;   // fewer numbers than these are joined for many results at once, however they lie
-  static constexpr int64_t kNarrow = 32;  // results or fewer in dense rows, which vectors cross
+  static constexpr int64_t kBrief = 32;  // fewer numbers than these are joined for many results at once, however they lie
+  static constexpr int64_t kNarrow = 32;  // fewer results than these lie in dense rows that vectors cross
+  static constexpr int64_t kShares = 16;  // parts of long columns, whatever the number of threads
 
   const std::byte* at(int64_t offset) const { return x_.raw() + offset * int64_t(item_); }
 
@@ -190,7 +191,7 @@ class Reducer {
   // One result: the threads share the elements.
   void whole(T* out) const {
     int64_t m = plan_.reduced.count;
-    int shares = int(std::min<int64_t>(omp_get_max_threads(), m / kGrain + 1));
+    const int64_t shares = std::min(kShares, m / kGrain + 1);
     std::vector<Acc> part(shares, Acc(Of<T>::start));
     parallel_for(shares, 1, [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) part[i] = over_run(0, m * i / shares, m * (i + 1) / shares);
@@ -209,7 +210,7 @@ class Reducer {
   // Dense rows of a few numbers, joined down the columns: the numbers of every `n` vectors belong to the same columns.
   void over_narrow_rows(T* out) const {
     const int64_t n = plan_.kept.inner_size(), m = plan_.reduced.count, groups = plan_.kept.count / n;
-    const int64_t shares = groups > 1 ? 1 : std::clamp<int64_t>(m * n / kGrain, 1, omp_get_max_threads());
+    const int64_t shares = groups > 1 ? 1 : std::clamp<int64_t>(m * n / kGrain, 1, kShares);
     std::vector<Acc> part(shares * n * groups, Acc(Of<T>::start));
     parallel_for(shares * groups, std::max<int64_t>(1, groups > 1 ? kGrain / (m * n) : 1), [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; i++) {
