@@ -113,13 +113,13 @@ def _bare(case: Case) -> Case:
 
 
 def _third_answers(kind, item: Item, got: Observation | None) -> set[int]:
-    """Which results `got` of a call with `out=` are not what the oracle gives without, where that is one answer: that it misplaces its own is
+    """Which results `got` of a call with `out=` are not what the oracle gives without, where that does not waver: that it misplaces its own is
     no leave to write anything."""
     if getattr(item.case, "relation", "") != "out" or item.random or item.expected.raised or got is None or got.raised:
         return set()
     bare = replace(item, case=_bare(item.case))
     bare = replace(bare, expected=kind.observe(torch, bare))
-    if bare.expected.raised or kind.repeated(torch, bare, bare.expected):
+    if bare.expected.raised or wavers(bare):
         return set()
     alike = {i for i, (e, b) in enumerate(zip(item.expected.values, bare.expected.values)) if e and b and (e.dtype, e.shape) == (b.dtype, b.shape)}
     reruns = kind.reruns(torch, bare) + kind.reruns(torch, bare, more=True)
