@@ -14,9 +14,9 @@ void zero(const Zero&, Inputs, Outputs out) {
   const Tensor& y = out[0];
   if (y.numel() == 0) return;
   if (!is_non_overlapping_and_dense(y.sizes(), y.strides())) {
-    const Tensor one = empty(Dims{}, y.dtype());
-    std::memset(one.raw(), 0, size_of(y.dtype()));
-    return run_copy(one, y);
+    const Tensor number = empty(Dims{}, y.dtype());
+    std::memset(number.raw(), 0, size_of(y.dtype()));
+    return run_copy(number, y);
   }
   parallel_for(y.numel() * int64_t(size_of(y.dtype())), 16 * kGrain, [&](int64_t begin, int64_t end) { std::memset(y.raw() + begin, 0, end - begin); });
 }

@@ -157,7 +157,7 @@ void run_copy(const Tensor& src, const Tensor& dst) {
   Space s = make_space(std::span(&src, 1), dst);
   const Operand &to = s.ops[0], &from = s.ops[1];
   int in = s.n - 1;
-  if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4 && (s.sizes[in] > 8 || !in_blocks(s)))
+  if (to.strides[in] == 1 && from.strides[in] > 1 && s.sizes[in] >= 4 && (s.sizes[in] > 8 || short_axes(s) != 1))
     for (int d = 0; d < in; d++)
       if (from.strides[d] == 1 && s.sizes[d] >= 4) {
         const int64_t strips = dst.numel() / s.sizes[d] / s.sizes[in] * ((s.sizes[in] + kSquare - 1) / kSquare);
@@ -170,7 +170,7 @@ void run_copy(const Tensor& src, const Tensor& dst) {
     return by_item_size(size_t(to_item), [&]<class T>(TypeTag<T>) {
       parallel_for(dst.numel() / inner, std::max<int64_t>(1, kGrain / inner), [&](int64_t b, int64_t e) { copy_rows<T>(s, b, e); });
     });
-  if (in_blocks(s))
+  if (short_axes(s) == 1)
     return parallel_for(dst.numel() / inner, kGrain / inner, [&](int64_t b, int64_t e) {
       for_blocks(s, 1, b, e, [&](const int64_t* offset, int64_t rows) {
         for (int64_t j = 0; j < inner; j++)

@@ -161,9 +161,8 @@ void few_dots(const Gemm& g, const float* a, const float* w, const float* bias, 
 // A column times a row, along whichever is longer.
 void outer_product(Gemm g, const float* a, const float* w, float* out) {
   if (g.p < g.n) {
-    std::swap(a, w), std::swap(g.n, g.p);
-    std::swap(g.out_strides[1], g.out_strides[2]);
-    std::swap(g.a_strides[1], g.w_strides[2]);
+    std::swap(a, w);
+    g = turned(g);
   }
   const int64_t across = g.out_strides[2], step = g.w_strides[2];
   parallel_for(g.n, std::max<int64_t>(1, kGrain / g.p), [&](int64_t b, int64_t e) {
@@ -369,11 +368,9 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     gemm(as_type(a, DType::float32), as_type(w, DType::float32), bias ? as_type(bias, DType::float32) : bias, wide);
     return run_copy(wide, out);
   }
-  if (!small && type == DType::float32 && g.batch == 1 && g.m == 1 && !bias) {
-    g.a_strides = three(a), g.w_strides = three(w);
-    return outer_product(g, a.data<float>(), w.data<float>(), out.data<float>());
-  }
   g.a_strides = three(a), g.w_strides = three(w);
+  if (!small && type == DType::float32 && g.batch == 1 && g.m == 1 && !bias)
+    return outer_product(g, a.data<float>(), w.data<float>(), out.data<float>());
   if (!small && !bias && is_small_product(g)) {
     if (type == DType::float32 && !in_first_cache(g)) return small_products(g, a.data<float>(), w.data<float>(), out.data<float>());
     if (type == DType::float64) return small_products(g, a.data<double>(), w.data<double>(), out.data<double>());
@@ -411,7 +408,6 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
       blas_product<T>(g, a.data<T>(), w.data<T>(), bias ? bias.data<T>() : nullptr, out.data<T>());
     });
   }
-  g.a_strides = three(a), g.w_strides = three(w);
   if (bias) bias = row_major(bias);
   auto run = [&]<class T, class Acc>(TypeTag<T>, TypeTag<Acc>) {
     plain_gemm<T, Acc>(g, a.data<T>(), w.data<T>(), bias ? bias.data<T>() : nullptr, out.data<T>());

@@ -413,24 +413,16 @@ void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
     if (axes >> d & 1) reduced.add(x.sizes()[d], x.strides()[d]);
   const int64_t m = reduced.count, inner = reduced.inner_size(), stride = reduced.inner_stride(), columns = plan.kept.inner_size();
   const bool same = x.dtype() == dtype_of<T>(), direct = same && stride == 1;
-  if (same && !direct && reduced.n == 1 && plan.kept.inner_stride() == 1 && columns >= Vec<T>::size && m < (1 << 30)) {
-    const int64_t strips = (columns + kStrip - 1) / kStrip;
-    return parallel_for(plan.kept.count / columns * strips, std::max<int64_t>(1, kGrain / (m * kStrip)), [&](int64_t b, int64_t e) {
-      for (int64_t i = b; i < e; i++) {
-        const int64_t c = i % strips * kStrip, to = i / strips * columns + c;
-        find_in_columns<kLargest>(x.data<T>() + plan.kept.offset(to), std::min(kStrip, columns - c), m, stride, values ? values + to : nullptr, indices + to);
-      }
-    });
-  }
-  if (m <= kTile / kStrip && reduced.n <= 1 && columns >= 8) {  // a few numbers each: gathered for many results at once
+  const bool beside = same && !direct && reduced.n == 1 && plan.kept.inner_stride() == 1 && columns >= Vec<T>::size && m < (1 << 30);
+  if (beside || (m <= kTile / kStrip && reduced.n <= 1 && columns >= 8)) {  // or a few numbers each: gathered for many results at once
     const int64_t strips = (columns + kStrip - 1) / kStrip;
     return parallel_for(plan.kept.count / columns * strips, std::max<int64_t>(1, kGrain / (m * kStrip)), [&](int64_t b, int64_t e) {
       T tile[kTile];
       for (int64_t i = b; i < e; i++) {
         const int64_t c = i % strips * kStrip, to = i / strips * columns + c, n = std::min(kStrip, columns - c), base = plan.kept.offset(to);
-        for (int64_t r = 0; r < m; r++)
+        for (int64_t r = 0; !beside && r < m; r++)
           convert(x.dtype(), x.raw() + (base + r * stride) * int64_t(size_of(x.dtype())), plan.kept.inner_stride(), dtype_of<T>(), tile + r * kStrip, 1, n);
-        find_in_columns<kLargest>(tile, n, m, kStrip, values ? values + to : nullptr, indices + to);
+        find_in_columns<kLargest>(beside ? x.data<T>() + base : tile, n, m, beside ? stride : kStrip, values ? values + to : nullptr, indices + to);
       }
     });
   }

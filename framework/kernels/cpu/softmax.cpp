@@ -11,11 +11,13 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
+template <class T> void convert_line(const Tensor& x, int64_t offset, int64_t stride, T* buffer, int64_t n) {
+  convert(x.dtype(), x.raw() + offset * int64_t(size_of(x.dtype())), stride, dtype_of<T>(), buffer, 1, n);
+}
 // A line along dim as contiguous numbers of the compute type: the tensor's own memory when it is that already.
 template <class T> const T* read_line(const Tensor& x, int64_t offset, int64_t stride, T* buffer, int64_t n) {
-  const std::byte* p = x.raw() + offset * int64_t(size_of(x.dtype()));
-  if (stride == 1 && x.dtype() == dtype_of<T>()) return reinterpret_cast<const T*>(p);
-  convert(x.dtype(), p, stride, dtype_of<T>(), buffer, 1, n);
+  if (stride == 1 && x.dtype() == dtype_of<T>()) return x.data<T>() + offset;
+  convert_line(x, offset, stride, buffer, n);
   return buffer;
 }
 template <class T> void write_line(const Tensor& y, int64_t offset, int64_t stride, const T* line, int64_t n) {
@@ -62,15 +64,14 @@ template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[
   const int64_t n = axis.n;
   if (axis.inner != 1 || n > kShortLine || axis.outer < 8 || y.numel() == 0) return false;
   const int64_t panels = (axis.outer + kPanel - 1) / kPanel;
-  auto place = [](const Tensor& t, int64_t at) { return t.raw() + at * int64_t(size_of(t.dtype())); };
   parallel_for(panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
     T turned[N + 1][kShortLine * kPanel];
     for (int64_t p = b; p < e; p++) {
       const int64_t first = p * kPanel, columns = std::min(kPanel, axis.outer - first);
       for (size_t k = 0; k < N; k++)
-        for (int64_t r = 0; r < n; r++) convert(in[k].dtype(), place(in[k], first * n + r), n, dtype_of<T>(), turned[k] + r * kPanel, 1, columns);
+        for (int64_t r = 0; r < n; r++) convert_line(in[k], first * n + r, n, turned[k] + r * kPanel, columns);
       f(turned, turned[N], columns, n);
-      for (int64_t r = 0; r < n; r++) convert(dtype_of<T>(), turned[N] + r * kPanel, 1, y.dtype(), place(y, first * n + r), n, columns);
+      for (int64_t r = 0; r < n; r++) write_line(y, first * n + r, n, turned[N] + r * kPanel, columns);
     }
   });
   return true;

@@ -88,17 +88,14 @@ void for_runs(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
 
 constexpr int64_t kShortRun = 32;  // shorter innermost axes are walked several runs at a time
 
-/// Whether the innermost axis is short and the one before it is not: then blocks of both are walked column by column, since a call
-/// per run would cost more than its elements.
-inline bool in_blocks(const Space& s) { return s.n > 1 && s.sizes[s.n - 1] < kShortRun && s.sizes[s.n - 2] >= std::max<int64_t>(8, 128 / s.sizes[s.n - 1]); }
-
 inline int64_t volume_of(const Space& s, int axes) {
   int64_t volume = 1;
   for (int d = s.n - axes; d < s.n; d++) volume *= s.sizes[d];
   return volume;
 }
 
-/// How many of the innermost axes are short enough that blocks of them, and rows of a longer axis before, are walked at once; 0: none.
+/// How many of the innermost axes are short enough that blocks of them, and rows of a longer axis before, are walked at once, since a call per run
+/// would cost more than its elements; 0: none.
 inline int short_axes(const Space& s) {
   if (s.sizes[s.n - 1] >= kShortRun) return 0;
   for (int whole = 1; whole < s.n; whole++) {
