@@ -4,6 +4,7 @@
 
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/space.h"
+#include "framework/kernels/cpu/transpose.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -18,6 +19,42 @@ int axes_of_blocks(const Space& s) {
   bool repeats = s.sizes[in] < kTile / 16;
   for (int k = 1; k < s.count; k++) repeats |= s.ops[k].data && s.ops[k].strides[in - 1] == 0 && s.ops[k].strides[in] != 0;
   return repeats && s.sizes[in] <= kTile / 4 && s.sizes[in - 1] >= 8;
+}
+
+// An axis along which an input is dense that is spread out along the innermost one, -1 where there is none: read by lines of the innermost, each
+// number would cost a line of the cache.
+int turned_axis(const Space& s) {
+  const int in = s.n - 1;
+  for (int k = 1; k < s.count; k++)
+    for (int d = 0; d < in; d++)
+      if (s.ops[k].data && s.ops[k].strides[d] == 1 && std::abs(s.ops[k].strides[in]) >= 8 && s.sizes[d] >= 8 && s.sizes[in] >= kSquare) return d;
+  return -1;
+}
+// The first columns of the innermost axis, a multiple of kSquare, in squares of rows of axis `d`, which comes before the innermost.
+Space in_squares(const Space& s, int d) {
+  const int in = s.n - 1;
+  Space r;
+  r.n = s.n + 1, r.count = s.count;
+  auto axis = [&](int to, int from, int64_t size, int64_t step) {
+    r.sizes[to] = size;
+    for (int k = 0; k < s.count; k++) r.ops[k].strides[to] = s.ops[k].strides[from] * step;
+  };
+  for (int k = 0; k < s.count; k++) r.ops[k].data = s.ops[k].data, r.ops[k].dtype = s.ops[k].dtype;
+  for (int from = 0, to = 0; from < in; from++)
+    if (from != d) axis(to++, from, s.sizes[from], 1);
+  axis(in - 1, in, s.sizes[in] / kSquare, kSquare);
+  axis(in, d, s.sizes[d], 1);
+  axis(in + 1, in, kSquare, 1);
+  return r;
+}
+// What in_squares() leaves.
+Space beside_squares(Space s) {
+  const int in = s.n - 1;
+  const int64_t first = s.sizes[in] / kSquare * kSquare;
+  for (int k = 0; k < s.count; k++)
+    if (s.ops[k].data) s.ops[k].data += first * s.ops[k].strides[in] * int64_t(size_of(s.ops[k].dtype));
+  s.sizes[in] -= first;
+  return s;
 }
 
 class Tiles {
@@ -59,6 +96,9 @@ class Tiles {
       if (!o.data) continue;
       convert_[k] = k ? converter(o.dtype, compute_) : converter(compute_, o.dtype);
       direct_block_[k] = direct_[k] && blocks_.is_dense(k);
+      const int in = s_.n - 1;
+      turned_[k] = k && whole_ == 1 && s_.sizes[in] == kSquare && s_.ops[k].strides[in - 1] == 1 && s_.ops[k].strides[in] != 1 &&
+                   o.dtype == compute_ && (item_ == 4 || item_ == 8);
     }
   }
 
@@ -71,6 +111,12 @@ class Tiles {
       if (direct_block_[k] || constant_ >> k & 1) continue;
       if (blocks_.repeats_rows(k) && offset[k] == filled_at_[k] && rows <= filled_rows_[k]) continue;  // the same row, again
       filled_at_[k] = offset[k], filled_rows_[k] = rows;
+      if (turned_[k]) {
+        const int64_t line = s_.ops[k].strides[s_.n - 1];
+        if (item_ == 4) transpose_square<uint32_t>(at(k, offset[k]), line, tile_[k], rows, kSquare);
+        else transpose_square<uint64_t>(at(k, offset[k]), line, tile_[k], rows, kSquare);
+        continue;
+      }
       blocks_.each_line(k, offset[k], rows, [&](int64_t from, int64_t step, int64_t to, int64_t tile_step, int64_t n) {
         convert_[k](at(k, from), step, tile_[k] + to * item_, tile_step, n);
       });
@@ -153,7 +199,7 @@ class Tiles {
   size_t item_;
   Loop loop_;
   const void* op_;
-  bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {};
+  bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {}, turned_[kMaxOperands] = {};
   int64_t filled_at_[kMaxOperands] = {}, filled_rows_[kMaxOperands] = {};  // what the tiles hold of operands that repeat a row
   Converter convert_[kMaxOperands] = {};  // of each operand, where runs are short
   bool by_run_, plain_ = true;
@@ -205,6 +251,21 @@ Loop pick(const char* text, const Loops& loops, DType compute, std::span<const T
   return loop;
 }
 
+void run_space(const Space& space, DType tile, Loop loop, const void* op) {
+  auto in_blocks = [&](const Space& s, int whole) {
+    const int64_t volume = volume_of(s, whole);
+    parallel_for(volume_of(s, s.n) / volume, kGrain / volume, [&](int64_t b, int64_t e) { Tiles(s, whole, tile, loop, op).run_blocks(b, e); });
+  };
+  if (const int turned = turned_axis(space); turned >= 0) {
+    in_blocks(in_squares(space, turned), 1);
+    if (space.sizes[space.n - 1] % kSquare) run_space(beside_squares(space), tile, loop, op);
+  } else if (const int whole = axes_of_blocks(space)) {
+    in_blocks(space, whole);
+  } else {
+    parallel_for(volume_of(space, space.n), kGrain, [&](int64_t b, int64_t e) { Tiles(space, 0, tile, loop, op).run(b, e); });
+  }
+}
+
 }  // namespace
 
 std::unordered_map<const void*, PointwiseOp>& pointwise_ops() {
@@ -245,11 +306,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
       loop(op, out.raw() + b * item, at, fixed, e - b);
     });
   }
-  Space space = make_space(in, out);
-  const int whole = axes_of_blocks(space);
-  if (!whole) return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) { Tiles(space, 0, tile, loop, op).run(b, e); });
-  const int64_t volume = volume_of(space, whole);
-  parallel_for(out.numel() / volume, kGrain / volume, [&](int64_t b, int64_t e) { Tiles(space, whole, tile, loop, op).run_blocks(b, e); });
+  run_space(make_space(in, out), tile, loop, op);
 }
 
 }  // namespace WEIR_ISA

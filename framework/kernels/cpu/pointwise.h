@@ -1,6 +1,7 @@
 // From a formula to a kernel: the contiguous loops that loops.h drives.
 #pragma once
 #include "framework/kernels/cpu/formulas_complex.h"
+#include "framework/kernels/cpu/halves.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -42,22 +43,6 @@ using ShortOps = OpList<Div, Relu, ReluBackward, Sqrt, Reciprocal, Fmax, Fmin, C
 
 /// Formulas of a few long chains, of which the machine sees two at once if they stand side by side.
 using ChainOps = OpList<Erf, Gelu>;
-
-/// A register of floats from as many numbers in bfloat16, and back, rounded to even; NaN becomes the quiet one.
-inline Vec<float> widened(const BFloat16* p) {
-  typedef uint16_t Half16 __attribute__((vector_size(kVecBytes / 2)));
-  typedef uint32_t Bits __attribute__((vector_size(kVecBytes)));
-  Half16 h;
-  std::memcpy(&h, p, sizeof h);
-  return Vec<float>((Vec<float>::V)(__builtin_convertvector(h, Bits) << 16));
-}
-inline void narrow(Vec<float> x, BFloat16* p) {
-  typedef uint16_t Half16 __attribute__((vector_size(kVecBytes / 2)));
-  typedef uint32_t Bits __attribute__((vector_size(kVecBytes)));
-  const Bits u = (Bits)x.v, rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16, quiet = Bits{} + 0x7fc0;
-  const Half16 h = __builtin_convertvector(x.v == x.v ? rounded : quiet, Half16);
-  std::memcpy(p, &h, sizeof h);
-}
 
 /// How many vectors a turn of the loop takes: several where the formula is so short that the loop around it would take as long.
 template <class Op> constexpr int kTurn = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}) ? 4 : contains<Op>(ChainOps{}) ? 2 : 1;
@@ -146,14 +131,17 @@ template <class Op> void half_loop(const void* p, void* out_data, const void* co
     in[j] = static_cast<const BFloat16*>(in_data[j]);
     x[j] = Vec<float>(!in_data[j] ? missing<Op, float>(j) : fixed >> j & 1 ? *static_cast<const float*>(in_data[j]) : 0.0f);
   }
-  auto step = [&](BFloat16* to, int64_t i) {
+  auto step = [&](int64_t i) {
     for (int j = 0; j < k; j++)
       if (!(fixed >> j & 1)) x[j] = widened(in[j] + i);
-    narrow(evaluate(op, x), to);
+    return evaluate(op, x);
   };
   int64_t i = 0;
-  for (; i + 2 * w <= n; i += 2 * w) step(out + i, i), step(out + i + w, i + w);
-  for (; i + w <= n; i += w) step(out + i, i);
+  for (; i + 2 * w <= n; i += 2 * w) {
+    const Vec<float> low = step(i), high = step(i + w);
+    narrow(low, high, out + i);
+  }
+  for (; i + w <= n; i += w) narrow(step(i), out + i);
   if (i == n) return;
   BFloat16 pad[k][w] = {}, last[w];
   for (int j = 0; j < k; j++) {
@@ -161,7 +149,7 @@ template <class Op> void half_loop(const void* p, void* out_data, const void* co
     std::copy_n(in[j] + i, n - i, pad[j]);
     in[j] = pad[j];
   }
-  step(last, 0);
+  narrow(step(0), last);
   std::copy_n(last, n - i, out + i);
 }
 

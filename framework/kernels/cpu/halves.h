@@ -1,0 +1,40 @@
+// Registers of floats from numbers in bfloat16, and back, rounded to even; NaN becomes the quiet one.
+#pragma once
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "framework/kernels/cpu/vec.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+typedef uint16_t Half16 __attribute__((vector_size(kVecBytes / 2)));
+typedef uint32_t FloatBits __attribute__((vector_size(kVecBytes)));
+
+inline Vec<float> widened(const BFloat16* p) {
+  Half16 h;
+  std::memcpy(&h, p, sizeof h);
+  return Vec<float>((Vec<float>::V)(__builtin_convertvector(h, FloatBits) << 16));
+}
+// The upper halves, in the lower ones.
+inline FloatBits narrowed(Vec<float> x) {
+  const FloatBits u = (FloatBits)x.v, rounded = (u + 0x7fff + (u >> 16 & 1)) >> 16, quiet = FloatBits{} + 0x7fc0;
+  return x.v == x.v ? rounded : quiet;
+}
+inline void narrow(Vec<float> x, BFloat16* p) {
+  const Half16 h = __builtin_convertvector(narrowed(x), Half16);
+  std::memcpy(p, &h, sizeof h);
+}
+/// Two registers to numbers side by side.
+inline void narrow(Vec<float> low, Vec<float> high, BFloat16* p) {
+#if defined(__AVX2__) && !defined(__AVX512F__)  // packing works on halves of a register, which are put in order behind it
+  const __m256i packed = _mm256_packus_epi32((__m256i)narrowed(low), (__m256i)narrowed(high));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(packed, 0xd8));
+#else
+  narrow(low, p), narrow(high, p + Vec<float>::size);
+#endif
+}
+
+}  // namespace WEIR_ISA
+}  // namespace weir
