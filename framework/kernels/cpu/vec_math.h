@@ -1,4 +1,4 @@
-// exp, log, log1p, tanh and erf of float lanes: polynomials on reduced arguments, within 1.5 ulp of the true value. libmvec's are off by
+// exp, expm1, log, log1p, tanh and erf of float lanes: polynomials on reduced arguments, within 1.5 ulp of the true value. libmvec's are off by
 // up to 4. Also powers of negative bases and log-gamma, which it has not. Included by vec.h, which has the others.
 //
 // The steps are fused multiply-adds where the machine has them; without, the last bit of a result may differ.
@@ -78,16 +78,17 @@ inline F32 scaled(F32 p, F32 n) {
 #endif
 }
 
-/// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2: gives exp(r), n, and n as the low bits of a number. Coefficients: Cephes expf.
-inline F32 exp_reduced(F32 x, F32* n, I32* low) {
+/// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2: gives exp(r) - 1, n, and n as the low bits of a number. Coefficients: Cephes expf.
+inline F32 expm1_reduced(F32 x, F32* n, I32* low) {
   const F32 magic(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
   const F32 y = fma(x, F32(1.44269504088896341f), magic);
   *low = bits(y), *n = y - magic;
   F32 r = fma(*n, F32(-0.693145751953125f), x);
   r = fma(*n, F32(-1.42860682030941723e-6f), r);
   F32 p = polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
-  return fma(p, r * r, r) + F32(1);
+  return fma(p, r * r, r);
 }
+inline F32 exp_reduced(F32 x, F32* n, I32* low) { return expm1_reduced(x, n, low) + F32(1); }
 /// exp(x) for x in [-104, 89].
 inline F32 exp_within(F32 x) {
   F32 n;
@@ -153,6 +154,16 @@ using lanes::any, lanes::fma;
 
 inline Vec<float> exp(Vec<float> x) { return lanes::exp_within(lanes::clamped(x, -104.0f, 89.0f)); }
 
+/// 2^n (exp(r) - 1 + (1 - 2^-n)), where nothing cancels that r was rounded to.
+inline Vec<float> expm1(Vec<float> x) {
+  using F = Vec<float>;
+  F n;
+  lanes::I32 low;
+  const F e = lanes::expm1_reduced(lanes::clamped(x, -20.0f, 89.0f), &n, &low);
+  const F least = where(n > F(30), F(0), lanes::of_bits(lanes::minus(lanes::I32(127 << 23), lanes::I32(low.v << 23))));
+  return copysign(lanes::scaled(e + (F(1) - least), n), x);
+}
+
 inline Vec<float> log(Vec<float> x) {
   using F = Vec<float>;
   F e, m = lanes::mantissa(x, &e), y = lanes::log_of(e, m - F(1));
@@ -197,12 +208,23 @@ inline Vec<float> erf(Vec<float> x) {
 #endif
 }
 // libmvec takes lanes of negative bases one by one, so they go there without their sign.
-template <class T> requires kReal<T> Vec<T> pow(Vec<T> x, Vec<T> y) {
+template <class T> requires kReal<T> Vec<T> signed_pow(Vec<T> x, Vec<T> y) {
   const Vec<T> size = pow_of_positive(abs(x), y);
   if (!lanes::any(copysign(Vec<T>(1), x) < Vec<T>(0))) return size;
   const Mask<T> whole = y == trunc(y), odd = whole & (y * Vec<T>(0.5) != trunc(y * Vec<T>(0.5)));
   const Mask<T> nowhere = (x < Vec<T>(0)) & (x >= -largest(x)) & !whole;
   return where(nowhere, Vec<T>(NAN), where(odd, copysign(size, x), size));
+}
+// Small whole exponents are products. Each lane is asked for itself, so that a number's power does not hang on its neighbours'.
+template <class T> requires kReal<T> Vec<T> pow(Vec<T> x, Vec<T> y) {
+  using V = Vec<T>;
+  const Mask<T> two = y == V(2);
+  const V square = x * x;
+  if (!lanes::any(!two)) return square;
+  const Mask<T> three = y == V(3), one = y == V(1), below = (y == V(-1)) | (y == V(-2)), product = one | two | three | below;
+  if (!lanes::any(product)) return signed_pow(x, y);
+  const V up = where(three, square * x, where(one | (y == V(-1)), x, square)), power = lanes::any(below) ? where(below, V(1) / up, up) : up;
+  return lanes::any(!product) ? where(product, power, signed_pow(x, y)) : power;
 }
 
 // By Stirling's series from 7 on, with the product that leads there, and the reflection formula below 1/2.

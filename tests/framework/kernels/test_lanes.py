@@ -25,7 +25,7 @@ def ulps(actual, exact):
         return np.where(special, np.where(same, 0, np.inf), distance)
 
 
-@pytest.mark.parametrize("name", ["exp", "log", "log1p", "erf", "tanh"])
+@pytest.mark.parametrize("name", ["exp", "expm1", "log", "log1p", "erf", "tanh"])
 def test_functions_are_within_one_and_a_half_units_of_the_last_place(name):
     x = every_so_many_floats()
     exact = getattr(torch, name)(torch.from_numpy(x.astype(np.float64))).numpy()
@@ -129,6 +129,21 @@ def test_powers_of_any_sign(dtype):
     base = torch.tensor([-float("inf"), -3.5, -2.0, -1.0, -1e-40, -0.0, 0.0, 0.5, 2.0, 7.0, float("inf"), float("nan")], dtype=dtype)
     power = torch.tensor([-float("inf"), -3.0, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 2.0, 3.0, 17.0, 2.5e9, 1e30, float("inf"), float("nan")], dtype=dtype)
     assert_same(lambda t, a, b: t.pow(a, b), base.repeat_interleave(len(power)), power.repeat(len(base)), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_small_whole_powers_are_products_whatever_stands_beside_them(dtype):
+    x = np.array([0.0, -0.0, 1.5, -1.5, 1e-20, -3e25, np.inf, -np.inf, np.nan, 7.1, -0.3], dtype)
+    with np.errstate(all="ignore"):
+        products = {1: x, 2: x * x, 3: x * x * x, -1: 1 / x, -2: 1 / (x * x)}
+    for power, product in products.items():
+        np.testing.assert_array_equal(weir.from_numpy(x).pow(power).numpy(), product)
+        assert_same(to_weir(torch.from_numpy(x)) ** power, torch.from_numpy(x) ** power)
+    powers = np.repeat(np.array([*products, 0.5, 2.5, -3], dtype), len(x))
+    mixed = weir.from_numpy(np.tile(x, len(powers) // len(x))).pow(weir.from_numpy(powers)).numpy().reshape(-1, len(x))
+    for row, (power, product) in enumerate(products.items()):
+        np.testing.assert_array_equal(mixed[row], product, err_msg=str(power))
+    np.testing.assert_array_equal(mixed[-2], weir.from_numpy(x).pow(weir.tensor(2.5, dtype=weir.from_numpy(x).dtype)).numpy())
 
 
 def test_log_gamma_of_floats():
