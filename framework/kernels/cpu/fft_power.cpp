@@ -75,8 +75,8 @@ template <class R> struct Line {
   std::complex<R>* p;
   bool turn;
   Vec<R> scale = Vec<R>(R(1));
-  Complex<R> load(int64_t j) const { return turned(Complex<R>::load(p + j), turn); }
-  void store(int64_t j, Complex<R> x) const { turned<R>({x.re * scale, x.im * scale}, turn).store(p + j); }
+  Complex<R> load(int64_t j) const { return turned(Complex<R>::load_in_order(p + j), turn); }
+  void store(int64_t j, Complex<R> x) const { turned<R>({x.re * scale, x.im * scale}, turn).store_in_order(p + j); }
 };
 template <class R> struct Columns {
   std::complex<R>* p;
@@ -85,16 +85,16 @@ template <class R> struct Columns {
   Vec<R> scale = Vec<R>(R(1));
   Complex<R> load(int64_t j) const {
     std::complex<R>* at = p + j / kLanes<R> * stride;
-    if (count == kLanes<R>) return turned(Complex<R>::load(at), turn);
+    if (count == kLanes<R>) return turned(Complex<R>::load_in_order(at), turn);
     std::complex<R> pad[kLanes<R>] = {};
     std::copy_n(at, count, pad);
-    return turned(Complex<R>::load(pad), turn);
+    return turned(Complex<R>::load_in_order(pad), turn);
   }
   void store(int64_t j, Complex<R> x) const {
     std::complex<R>*at = p + j / kLanes<R> * stride, pad[kLanes<R>];
     const Complex<R> y = turned<R>({x.re * scale, x.im * scale}, turn);
-    if (count == kLanes<R>) return y.store(at);
-    y.store(pad);
+    if (count == kLanes<R>) return y.store_in_order(at);
+    y.store_in_order(pad);
     std::copy_n(pad, count, at);
   }
 };
@@ -239,7 +239,7 @@ template <class R> void rfft_line(const R* x, std::complex<R>* y, int64_t n, R s
   for_inner<R>(n, [&](int64_t k) {
     const Complex<R> a = z.load(k), b = mirrored<R>(z, n - k), w = {Vec<R>::load(&plan.halves_re[k]), Vec<R>::load(&plan.halves_im[k])};
     const Complex<R> sum = a + b, odd = w * (a - b);
-    Complex<R>{sum.re * half + odd.re * factor, sum.im * half + odd.im * factor}.store(y + k);
+    Complex<R>{sum.re * half + odd.re * factor, sum.im * half + odd.im * factor}.store_in_order(y + k);
   });
   y[0] = {(z.re[0] + z.im[0]) * scale, 0}, y[n] = {(z.re[0] - z.im[0]) * scale, 0};
 }

@@ -326,24 +326,32 @@ Tensor cast_before(const Tensor& x, const std::optional<DType>& dtype) {
   return r;
 }
 
-void sum(const Sum& op, Inputs in, Outputs out) { reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("sum", op.dim, in[0].ndim()), out[0]); }
-void nansum(const Nansum& op, Inputs in, Outputs out) {
-  reduce<NumbersOf>(cast_before(in[0], op.dtype), reduced_axes("nansum", op.dim, in[0].ndim()), out[0]);
-}
-void mean(const Mean& op, Inputs in, Outputs out) {
-  double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
-  double scale = n == 0 ? NAN : 1 / n;
-  reduce<SumOf>(cast_before(in[0], op.dtype), reduced_axes("mean", op.dim, in[0].ndim()), out[0], [scale](auto sum) {
-    if constexpr (requires { sum.imag(); }) return times(sum, decltype(sum)(scale));
-    else return sum * scale;
-  });
-}
-// The parts of complex numbers are one more axis to reduce.
+// Complex numbers as pairs: one more axis of two.
 Tensor with_parts(const Tensor& x) {
   Dims sizes = x.sizes(), strides = x.strides();
   for (int64_t& s : strides) s *= 2;
   sizes.push(2), strides.push(1);
   return alias(x->storage, real_type(x.dtype()), sizes, strides, 2 * x->offset);
+}
+// Sums of complex numbers are those of their parts.
+void sum_of(const Tensor& x, Axes axes, const Tensor& out) {
+  const bool parts = is_complex(x.dtype()) && x.dtype() == out.dtype() && x.ndim() < kMaxDims;
+  reduce<SumOf>(parts ? with_parts(x) : x, axes, parts ? with_parts(out) : out);
+}
+void sum(const Sum& op, Inputs in, Outputs out) { sum_of(cast_before(in[0], op.dtype), reduced_axes("sum", op.dim, in[0].ndim()), out[0]); }
+void nansum(const Nansum& op, Inputs in, Outputs out) {
+  reduce<NumbersOf>(cast_before(in[0], op.dtype), reduced_axes("nansum", op.dim, in[0].ndim()), out[0]);
+}
+void mean(const Mean& op, Inputs in, Outputs out) {
+  double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
+  const double scale = n == 0 ? NAN : 1 / n;
+  const Tensor x = cast_before(in[0], op.dtype);
+  const Axes axes = reduced_axes("mean", op.dim, x.ndim());
+  if (!is_complex(out[0].dtype())) return reduce<SumOf>(x, axes, out[0], [scale](auto sum) { return sum * scale; });
+  sum_of(x, axes, out[0]);
+  auto scaled = [&]<class T>(T* p) { for (int64_t i = 0; i < out[0].numel(); i++) p[i] = T(times(std::complex<double>(p[i]), {scale, 0})); };
+  if (out[0].dtype() == DType::complex64) scaled(out[0].data<std::complex<float>>());
+  else scaled(out[0].data<std::complex<double>>());
 }
 void norm2(const Norm2& op, Inputs in, Outputs out) {
   Axes axes = reduced_axes("norm2", op.dim, in[0].ndim());

@@ -180,3 +180,29 @@ def test_a_convolution(name):
 def test_parts_of_any_layout(dtype, parts):
     x, y = (torch.randn(6, 4, generator=torch.manual_seed(k)).to(dtype) for k in (0, 1))
     assert_same(lambda t, x, y: t.view_as_real(t.complex(*parts(x, y))), x, y)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 16, 31, 64, 257])
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_numbers_keep_their_places(n, dtype):
+    """Registers hold them in an order of their own."""
+    x, y = numbers(n, dtype), numbers(n, dtype, 1)
+    (a, b), _ = ([F.from_numpy(v.copy()) for v in (x, y)] for F in (weir, torch))
+    tolerance = TOLERANCE[dtype]
+    np.testing.assert_allclose((a * b).numpy(), x * y, tolerance)
+    np.testing.assert_allclose((a / b).numpy(), x / y, tolerance)
+    np.testing.assert_allclose(weir.where(a.real > 0, a, b).numpy(), np.where(x.real > 0, x, y), tolerance)
+    np.testing.assert_allclose(a.exp().numpy(), np.exp(x), tolerance)
+    np.testing.assert_array_equal((a == a.conj()).numpy(), x == x.conj())
+    np.testing.assert_allclose(a.add(b, alpha=2j).abs().numpy(), abs(x + 2j * y), tolerance)
+
+
+@pytest.mark.parametrize("shape, dim", [((7, 300), 1), ((7, 300), 0), ((300, 3), 0), ((300, 3), 1), ((4, 5, 6), (0, 2)), ((70000,), None), ((3, 0), 1), ((), None)])
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_sums_of_any_axes(shape, dim, dtype):
+    x = np.asarray(numbers(shape, dtype))
+    for call in (lambda t: t.sum(dim), lambda t: t.mean(dim), lambda t: t.conj().sum(dim), lambda t: t.mT.sum(dim) if len(shape) == 2 else t.sum(),
+                 lambda t: t[..., ::2].mean(dim) if shape else t):
+        ours, theirs = call(weir.from_numpy(x)), call(torch.from_numpy(x))
+        assert ours.shape == theirs.shape and str(ours.dtype) == str(theirs.dtype)
+        np.testing.assert_allclose(ours.resolve_conj().numpy(), theirs.resolve_conj().numpy(), TOLERANCE[dtype], 1e-3 if dtype == np.complex64 else 1e-9)
