@@ -48,3 +48,20 @@ def test_a_bias_with_steps_between_its_numbers(dtype):
     x2, w2 = to_weir((x, w))
     for b2 in (to_weir(torch.randn(4).to(x.dtype)) for _ in range(6)):  # into memory that was used before
         assert_close(weir.conv2d(x2, w2, b2[::2]), torch.conv2d(x, w, torch.tensor(b2.tolist(), dtype=x.dtype)[::2]), rtol=2e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("stride, padding, dilation", [(1, 0, 1), (2, 3, 1), (1, 4, 2)])
+@pytest.mark.parametrize("channels, multiplier", [(32, 1), (24, 2)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_lines_of_channels_by_themselves(channels, multiplier, stride, padding, dilation, dtype):
+    torch.manual_seed(0)
+    x, w, b = torch.randn(3, channels, 60, dtype=dtype), torch.randn(channels * multiplier, 1, 5, dtype=dtype), torch.randn(channels * multiplier, dtype=dtype)
+    results = []
+    for F, (x, w, b) in ((torch, [t.clone().requires_grad_() for t in (x, w, b)]), (weir, [to_weir(t).requires_grad_() for t in (x, w, b)])):
+        y = F.nn.functional.conv1d(x, w, b, stride, padding, dilation, channels)
+        y.square().sum().backward()
+        up = F.nn.functional.conv_transpose1d(y, w, None, stride, padding, 0, channels, dilation)
+        results.append([y, x.grad, w.grad, b.grad, up, F.nn.functional.conv1d(x.transpose(0, 2).contiguous().transpose(0, 2), w, groups=channels)])
+    for expected, got in zip(*results):
+        scale = expected.detach().abs().max().item()
+        assert_close(got, expected, **(dict(rtol=2e-2, atol=2e-2 * scale) if dtype == torch.bfloat16 else dict(rtol=1e-4, atol=1e-5 * scale)))
