@@ -102,12 +102,20 @@ Tensor Interpolate::compose(Inputs in) const {
   // Pictures of bytes are rounded after each axis, the last one first, as PyTorch does.
   const bool bytes = sums && given.dtype() == DType::uint8 && size.n == 2;
   Tensor x = sums && !bytes && (is_reduced(given.dtype()) || !is_floating(given.dtype())) ? cast_to(given, DType::float32) : given;
+  // Pictures with channels last are taken as their memory lies, with the channels as the innermost axis.
+  const bool last = suggests_channels_last(given.sizes(), given.strides());
+  Dims there{0}, back{0, given.ndim() - 1};
+  for (int i = 2; i < given.ndim(); i++) there.push(i), back.push(i - 1);
+  there.push(1);
+  const Tensor laid = last ? fn::permute(x, there) : x;
+  x = laid;
   for (int k = 0; k < size.n; k++) {
-    const int i = bytes ? size.n - 1 - k : k;
-    if (size[i] != x.sizes()[2 + i] || (!bytes && (steps[i] != 1 || antialias)))
-      x = fn::resample(x, int64_t(2 + i), size[i], steps[i], mode, align_corners, antialias);
+    const int i = bytes ? size.n - 1 - k : k, axis = (last ? 1 : 2) + i;
+    if (size[i] != x.sizes()[axis] || (!bytes && (steps[i] != 1 || antialias)))
+      x = fn::resample(x, int64_t(axis), size[i], steps[i], mode, align_corners, antialias);
   }
-  if (x == given) return fn::clone(given);
+  if (x == laid) return fn::clone(given);
+  if (last) x = fn::permute(x, back);
   if (x.dtype() != given.dtype() && !is_floating(given.dtype())) x = fn::clamp(fn::round(x), 0.0, 255.0);
   x = cast_to(x, given.dtype());
   return pictured_as(given, x);

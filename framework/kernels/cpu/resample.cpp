@@ -216,6 +216,24 @@ template <int K, class T> void sum_lines(const Taps& t, const T* weight, const A
   });
 }
 
+// The same of lines of rows.
+template <int K, class T> void sum_rows(const Taps& t, const T* weight, const Axis& x, const T* in, T* out) {
+  const int64_t made = t.size(), inner = x.inner;
+  parallel_for(x.outer * made, rows_per_share(inner * K), [&](int64_t b, int64_t e) {
+    for (int64_t r = b, o = b / made, j = b % made; r < e; r++, j++) {
+      if (j == made) j = 0, o++;
+      const T *row[K], *w = weight + j * K;
+      for (int k = 0; k < K; k++) row[k] = in + (o * x.n + t.from[j * K + k]) * inner;
+      T* __restrict to = out + r * inner;
+      for (int64_t i = 0; i < inner; i++) {
+        T sum = w[0] * row[0][i];
+        for (int k = 1; k < K; k++) sum += w[k] * row[k][i];
+        to[i] = sum;
+      }
+    }
+  });
+}
+
 template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T* out) {
   int64_t made = t.size();
   std::vector<T> weight(t.weight.begin(), t.weight.end());
@@ -223,6 +241,8 @@ template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T*
     const auto lines = t.each == 1 ? sum_lines<1, T> : t.each == 2 ? sum_lines<2, T> : t.each == 4 ? sum_lines<4, T> : sum_lines<0, T>;
     return lines(t, weight.data(), x, in, out);
   }
+  if (t.each == 2) return sum_rows<2>(t, weight.data(), x, in, out);
+  if (t.each == 4) return sum_rows<4>(t, weight.data(), x, in, out);
   parallel_for(x.outer * made, rows_per_share(x.inner * std::max<int64_t>(t.begin.back() / made, 1)), [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       const int64_t j = r % made, first = t.begin[j], last = t.begin[j + 1];

@@ -94,3 +94,26 @@ def test_pictures_of_bytes_are_pytorchs_to_the_last_level(mode, antialias, shape
         want, got = (t.nn.functional.interpolate(v, size, mode=mode, antialias=antialias, align_corners=align_corners) for t, v in ((torch, x), (weir, ours)))
         np.testing.assert_array_equal(got.numpy(), want.numpy())
         assert got.stride() == want.stride()
+
+
+@pytest.mark.parametrize("mode", ["nearest", "bilinear", "bicubic", "trilinear"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "uint8"])
+def test_channels_last_stay_last(mode, dtype):
+    volumes = mode == "trilinear"
+    if volumes and dtype == "uint8":
+        dtype = "float64"
+    layout = "channels_last_3d" if volumes else "channels_last"
+    x = torch.randn(2, 5, *([3] if volumes else []), 6, 7, generator=torch.manual_seed(0)).mul(40).to(getattr(torch, dtype))
+    results = []
+    for F, x in ((torch, x), (weir, weir.from_dlpack(x))):
+        x = x.contiguous(memory_format=getattr(F, layout))
+        same = F.nn.functional.interpolate(x, size=x.shape[2:], mode=mode)
+        assert same.data_ptr() != x.data_ptr()
+        x.requires_grad_(dtype != "uint8")
+        y = F.nn.functional.interpolate(x, scale_factor=2, mode=mode)
+        if x.requires_grad:
+            y.square().sum().backward()
+        results.append([same, y] + ([x.grad] if x.requires_grad else []))
+    for expected, got in zip(*results):
+        assert got.stride() == expected.stride() and not got._is_view()
+        np.testing.assert_allclose(got.detach().double().numpy(), expected.detach().double().numpy(), rtol=2e-2 if dtype == "bfloat16" else 1e-4, atol=1e-3)
