@@ -272,18 +272,29 @@ template <class T> void radix_sort(std::vector<Ranked<T>>& line, std::vector<Ran
     std::swap(line, other);
   }
 }
-// The first `keep` in order: a heap whose top is the last of them.
-template <class T> void select_first(std::vector<Ranked<T>>& line, int64_t keep) {
+// The first `keep` of a line in order: a heap whose top is the last of them. Numbers that cannot enter it are passed over by the block.
+template <class T> void select_first(const std::vector<T>& line, bool descending, std::vector<Ranked<T>>& first, int64_t keep) {
   if (keep == 0) return;
-  auto end = line.begin() + keep;
-  std::make_heap(line.begin(), end);
-  for (auto r = end; r != line.end(); ++r) {
-    if (!(r->key < line.front().key)) continue;  // an equal one stood before
-    std::pop_heap(line.begin(), end);
-    end[-1] = *r;
-    std::push_heap(line.begin(), end);
+  constexpr int64_t kBlock = 16;
+  const int64_t n = int64_t(line.size());
+  const auto begin = first.begin(), end = begin + keep;
+  for (int64_t i = 0; i < keep; i++) first[i] = Ranked<T>(line[i], i, descending);
+  std::make_heap(begin, end);
+  for (int64_t i = keep; i < n;) {
+    const int64_t stop = std::min(i + kBlock, n);
+    const T last = line[first[0].index];
+    int may_enter = stop - i < kBlock;
+    if (!may_enter) for (int64_t k = i; k < i + kBlock; k++) may_enter |= !(descending ? line[k] <= last : line[k] >= last);  // NaN may
+    for (; may_enter && i < stop; i++) {
+      const Ranked<T> r(line[i], i, descending);
+      if (!(r.key < first[0].key)) continue;  // an equal one stood before
+      std::pop_heap(begin, end);
+      end[-1] = r;
+      std::push_heap(begin, end);
+    }
+    i = stop;
   }
-  std::sort_heap(line.begin(), end);
+  std::sort_heap(begin, end);
 }
 
 // The first `keep` in whatever order the selection leaves them: PyTorch's own, who selects by the same algorithm.
@@ -312,10 +323,13 @@ void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, boo
     for (int64_t l = b; l < e; l++) {
       const int64_t from = x.is_contiguous() ? axis.line(l) : offset_of(l, rest_sizes, rest_strides);
       read(x.raw() + from * int64_t(size_of(x.dtype())), step, line.data(), 1, n);
-      for (int64_t i = 0; i < n; i++) order[i] = Ranked<T>(line[i], i, descending);
-      if (!ordered) select_unordered(order, keep);
-      else if (keep < n / 8) select_first(order, keep);
-      else radix_sort(order, other);
+      if (ordered && keep < n / 8) {
+        select_first(line, descending, order, keep);
+      } else {
+        for (int64_t i = 0; i < n; i++) order[i] = Ranked<T>(line[i], i, descending);
+        if (ordered) radix_sort(order, other);
+        else select_unordered(order, keep);
+      }
       int64_t first = l / inner * keep * inner + l % inner;
       for (int64_t i = 0; i < keep; i++) {
         places[first + i * inner] = order[i].index;

@@ -35,17 +35,28 @@ template <class T> bool is_nan(T x) {
 constexpr int64_t kColumns = 256;  // columns that run down together
 
 template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, const Split& s) {
-  auto overtakes = [](auto v, auto best) { return is_nan(v) || (!is_nan(best) && (kLargest ? v >= best : v <= best)); };
+  auto overtakes = [](auto v, auto best) { return is_nan(v) | (!is_nan(best) & (kLargest ? v >= best : v <= best)); };
   if (s.inner == 1) {
+    constexpr int64_t kBlock = 16;  // numbers of which mostly none overtakes
     parallel_for(s.outer, std::max<int64_t>(1, kGrain / s.n), [&](int64_t b, int64_t e) {
-      for (int64_t o = b; o < e; o++) {
-        T best = x[o * s.n];
+      for (int64_t line = b * s.n; line < e * s.n; line += s.n) {
+        T best = x[line];
         int64_t where = 0;
-        for (int64_t i = 0; i < s.n; i++) {
-          T v = x[o * s.n + i];
-          if (overtakes(number(v), number(best))) best = v, where = i;
-          y[o * s.n + i] = best;
-          at[o * s.n + i] = where;
+        for (int64_t i = 0, stop; i < s.n; i = stop) {
+          stop = std::min(i + kBlock, s.n);
+          if (stop - i == kBlock) {
+            int any = 0;
+            for (int64_t k = 0; k < kBlock; k++) any += overtakes(number(x[line + i + k]), number(best));
+            if (!any) {
+              std::fill_n(y + line + i, kBlock, best), std::fill_n(at + line + i, kBlock, where);
+              continue;
+            }
+          }
+          for (int64_t k = i; k < stop; k++) {
+            const bool better = overtakes(number(x[line + k]), number(best));
+            y[line + k] = best = better ? x[line + k] : best;
+            at[line + k] = where = better ? k : where;
+          }
         }
       }
     });

@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from twins import assert_same
+import weir
+from twins import assert_same, to_weir
 
 NAN = float("nan")
 INPUTS = {
@@ -67,3 +68,14 @@ def test_median_of_a_long_line_of_few_values():
 @pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.float32])
 def test_the_median_of_nothing(dtype):
     assert_same(lambda t, x: [t.median(x), t.nanmedian(x)], torch.ones(0, dtype=dtype))
+
+
+@pytest.mark.parametrize("lines", [1, 3, 4, 9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64])
+def test_running_extremes_of_some_lines(lines, dtype):
+    x = torch.randn(lines, 50, generator=torch.manual_seed(lines)).mul(5).to(dtype)
+    if dtype.is_floating_point:
+        x[0, 7], x[-1, 30] = NAN, -float("inf")
+    for name in ("cummax", "cummin"):
+        for dim in (0, 1):
+            assert_same(getattr(weir, name)(to_weir(x), dim), getattr(torch, name)(x, dim))
