@@ -14,35 +14,35 @@ namespace {
 // is the same for all differences of a pair.
 template <class T> struct Zero {
   T p;
-  static T add(T sum, T d, T) { return d != d ? d : sum + (d != 0 ? T(1) : T(0)); }
+  static Vec<T> add(Vec<T> sum, Vec<T> d, Vec<T>) { return where(d != d, d, sum + where(d != Vec<T>(0), Vec<T>(1), Vec<T>(0))); }
   T finish(T sum) const { return sum; }
   T factor(T, T) const { return T(0); }
   T slope(T, T, T) const { return T(0); }
 };
 template <class T> struct One {
   T p;
-  static T add(T sum, T d, T) { return sum + std::abs(d); }
+  static Vec<T> add(Vec<T> sum, Vec<T> d, Vec<T>) { return sum + abs(d); }
   T finish(T sum) const { return sum; }
   T factor(T, T dy) const { return dy; }
   T slope(T d, T, T factor) const { return d > 0 ? factor : d < 0 ? -factor : T(0); }
 };
 template <class T> struct Two {
   T p;
-  static T add(T sum, T d, T) { return sum + d * d; }
+  static Vec<T> add(Vec<T> sum, Vec<T> d, Vec<T>) { return fma(d, d, sum); }
   T finish(T sum) const { return std::sqrt(sum); }
   T factor(T distance, T dy) const { return distance == 0 ? T(0) : dy / distance; }
   T slope(T d, T, T factor) const { return factor * d; }
 };
 template <class T> struct Most {
   T p;
-  static T add(T sum, T d, T) { return std::abs(d) > sum || d != d ? std::abs(d) : sum; }
+  static Vec<T> add(Vec<T> sum, Vec<T> d, Vec<T>) { return where((abs(d) > sum) | (d != d), abs(d), sum); }
   T finish(T sum) const { return sum; }
   T factor(T, T dy) const { return dy; }
   T slope(T d, T distance, T factor) const { return std::abs(d) == distance ? (d > 0 ? factor : d < 0 ? -factor : T(0)) : T(0); }
 };
 template <class T> struct Power {
   T p;
-  static T add(T sum, T d, T p) { return sum + std::pow(std::abs(d), p); }
+  static Vec<T> add(Vec<T> sum, Vec<T> d, Vec<T> p) { return sum + pow(abs(d), p); }
   T finish(T sum) const { return std::pow(sum, 1 / p); }
   T factor(T distance, T dy) const { return distance == 0 ? T(0) : dy / std::pow(distance, p - 1); }
   T slope(T d, T, T factor) const {
@@ -76,48 +76,46 @@ constexpr int64_t kRows = 4, kLanes = 16;  // rows that are compared at once, an
 /// Rows turned, (batch, m, ld): number k of all rows side by side, and zeros up to a multiple of kLanes.
 template <class T> Tensor turned_rows(const Tensor& x) {
   const int64_t batch = x.sizes()[0], r = x.sizes()[1], m = x.sizes()[2], ld = (r + kLanes - 1) / kLanes * kLanes;
-  if (ld == r) return copied(alias(x, Dims{batch, m, r}, Dims{x.strides()[0], x.strides()[2], x.strides()[1]}, x->offset), Meta(Dims{batch, m, r}, x.dtype()));
-  Tensor rows = row_major(x), turned = unfilled(Meta(Dims{batch, m, ld}, x.dtype(), x.device()));
-  parallel_for(batch * m, std::max<int64_t>(1, kGrain / ld), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) {
-      const T* from = rows.data<T>() + i / m * r * m + i % m;
-      T* to = turned.data<T>() + i * ld;
-      for (int64_t j = 0; j < r; j++) to[j] = from[j * m];
-      std::fill(to + r, to + ld, T(0));
-    }
-  });
+  const Tensor turned = unfilled(Meta(Dims{batch, m, ld}, x.dtype(), x.device()));
+  const Dims sizes{batch, m, r};
+  run_copy(alias(x, sizes, Dims{x.strides()[0], x.strides()[2], x.strides()[1]}, x->offset), alias(turned, sizes, turned.strides(), turned->offset));
+  for (int64_t i = 0; ld > r && i < batch * m; i++) std::fill_n(turned.data<T>() + i * ld + r, ld - r, T(0));
   return turned;
 }
 
-// Distances of kCount rows of `a` to kWidth of the turned rows, of which `width` are wanted.
-template <int64_t kCount, int64_t kWidth, class T, class Norm>
+// Distances of kCount rows of `a` to the turned rows that kRegisters hold, of which `width` are wanted.
+template <int kCount, int kRegisters, class T, class Norm>
 void block(const Norm& norm, const T* a, const T* turned, int64_t m, int64_t ld, int64_t width, T* out, int64_t row) {
-  T sum[kCount][kWidth] = {};
+  using V = Vec<T>;
+  const V p(norm.p);
+  V sum[kCount][kRegisters];
+  for (auto& of_row : sum) std::fill_n(of_row, kRegisters, V(0));
   for (int64_t k = 0; k < m; k++)
-    for (int64_t i = 0; i < kCount; i++)
-      for (int64_t c = 0; c < kWidth; c++) sum[i][c] = Norm::add(sum[i][c], a[i * m + k] - turned[k * ld + c], norm.p);
-  for (int64_t i = 0; i < kCount; i++) {
-    T* to = out + i * row;
-    if (width == kWidth) {  // a loop of fixed length
-      for (int64_t c = 0; c < kWidth; c++) to[c] = norm.finish(sum[i][c]);
-    } else {
-      for (int64_t c = 0; c < width; c++) to[c] = norm.finish(sum[i][c]);
+    for (int c = 0; c < kRegisters; c++) {
+      const V y = V::load(turned + k * ld + c * V::size);
+      for (int i = 0; i < kCount; i++) sum[i][c] = Norm::add(sum[i][c], V(a[i * m + k]) - y, p);
     }
+  for (int i = 0; i < kCount; i++) {
+    alignas(64) T all[kRegisters * V::size];
+    for (int c = 0; c < kRegisters; c++) sum[i][c].store(all + c * V::size);
+    for (T& x : all) x = norm.finish(x);
+    std::copy_n(all, width, out + i * row);
   }
 }
 
 // Distances of `rows` rows of `a`, at most kRows, to the first r turned rows, into rows of `out` that are `row` numbers long.
 template <class T, class Norm>
 void strip(const Norm& norm, const T* a, int64_t rows, const T* turned, int64_t m, int64_t ld, int64_t r, T* out, int64_t row) {
-  constexpr int64_t kWide = 2 * kLanes;
-  for (int64_t j = 0; j < r;) {
-    const bool wide = rows == kRows && r - j >= kWide;
-    const int64_t width = wide ? kWide : std::min(kLanes, r - j);
-    if (wide) block<kRows, kWide>(norm, a, turned + j, m, ld, width, out + j, row);
-    else if (rows == kRows) block<kRows, kLanes>(norm, a, turned + j, m, ld, width, out + j, row);
+  constexpr int64_t w = Vec<T>::size;
+  for (int64_t j = 0, width; j < r; j += width) {
+    const bool two = ld - j >= 2 * w;
+    width = std::min(two ? 2 * w : w, r - j);
+    if (rows == kRows && two) block<kRows, 2>(norm, a, turned + j, m, ld, width, out + j, row);
+    else if (rows == kRows) block<kRows, 1>(norm, a, turned + j, m, ld, width, out + j, row);
     else
-      for (int64_t i = 0; i < rows; i++) block<1, kLanes>(norm, a + i * m, turned + j, m, ld, width, out + i * row + j, row);
-    j += width;
+      for (int64_t i = 0; i < rows; i++)
+        if (two) block<1, 2>(norm, a + i * m, turned + j, m, ld, width, out + i * row + j, row);
+        else block<1, 1>(norm, a + i * m, turned + j, m, ld, width, out + i * row + j, row);
   }
 }
 
