@@ -5,7 +5,7 @@ from math import prod
 from weir_reports.hashing import digest
 
 ITEMSIZE = {"float32": 4, "float64": 8, "bfloat16": 2, "int32": 4, "int64": 8, "bool": 1, "complex64": 8}
-LAYOUTS = ("contiguous", "transposed", "channels_last", "expanded")
+LAYOUTS = ("contiguous", "transposed", "channels_last", "expanded", "spaced")
 # What names a case for people; renaming or regrouping must not cut a case off from its history.
 DISPLAY_FIELDS = ("group", "variant")
 
@@ -15,7 +15,8 @@ def tensor(*shape: int, dtype: str = "float32", layout: str = "contiguous", requ
     """Returns the description of an input tensor.
 
     `layout`: contiguous; transposed (last two dimensions swapped in memory); channels_last (N, C, H, W stored as
-    N, H, W, C); expanded (one row repeated along dimension 0 with stride 0). `grad` also gives it a `.grad`.
+    N, H, W, C); expanded (one row repeated along dimension 0 with stride 0); spaced (every other number of the last
+    dimension of memory). `grad` also gives it a `.grad`.
     `fill`: normal, positive (0.5 to 1.5), distinct (no two alike), bool, definite (symmetric matrices of eigenvalues from 1), below:N (integers) or
     between:LOW:HIGH. `repeat` makes that
     many alike.
@@ -58,10 +59,10 @@ def display_name(case: dict) -> str:
 
 def strides(shape, layout: str) -> list[int]:
     """Returns the strides, in elements, of a tensor of `shape` stored in `layout`."""
-    order = {"contiguous": range(len(shape)), "expanded": range(len(shape)),
+    order = {"contiguous": range(len(shape)), "expanded": range(len(shape)), "spaced": range(len(shape)),
              "transposed": [*range(len(shape) - 2), len(shape) - 1, len(shape) - 2],
              "channels_last": [0, 2, 3, 1]}[layout]
-    result, step = [0] * len(shape), 1
+    result, step = [0] * len(shape), 2 if layout == "spaced" else 1
     for dim in reversed(list(order)):
         result[dim], step = step, step * shape[dim]
     if layout == "expanded":

@@ -31,6 +31,8 @@ def memory_shape(spec: dict) -> list[int]:
         return [*shape[:-2], shape[-1], shape[-2]]
     if spec["layout"] == "channels_last":
         return [shape[0], shape[2], shape[3], shape[1]]
+    if spec["layout"] == "spaced":
+        return [*shape[:-1], 2 * shape[-1]]
     return [1, *shape[1:]] if spec["layout"] == "expanded" else shape
 
 
@@ -83,6 +85,8 @@ def _tensor(torch, spec: dict, array: np.ndarray):
         x = x.permute(0, 3, 1, 2)
     elif spec["layout"] == "expanded":
         x = x.expand(*spec["shape"])
+    elif spec["layout"] == "spaced":
+        x = x[..., ::2]
     assert prod(x.shape) == prod(spec["shape"])
     if spec["requires_grad"]:
         x.requires_grad_()
