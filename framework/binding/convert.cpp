@@ -120,28 +120,29 @@ template <class T> PyObject* number_object(T x) {
   else return PyFloat_FromDouble(double(x));
 }
 
-// The numbers of axes `d` and following from `at` on.
-template <class Stored> py::object lists_from(const Tensor& t, const Stored* at, int d) {
+template <class Stored> PyObject* number_at(const Tensor& t, const Stored* at) {
   using T = typename Carrier<Stored>::type;
-  if (d < t.ndim()) {
-    const int64_t n = t.sizes()[d], step = t.strides()[d];
-    auto list = py::reinterpret_steal<py::object>(must(PyList_New(n)));
-    for (int64_t i = 0; i < n; i++) PyList_SET_ITEM(list.ptr(), i, lists_from(t, at + i * step, d + 1).release().ptr());
-    return list;
-  }
-  if constexpr (std::is_same_v<T, bool>)  // another dtype's bytes may be seen as truth
-    return py::reinterpret_steal<py::object>(must(number_object(*reinterpret_cast<const uint8_t*>(at) != 0)));
+  if constexpr (std::is_same_v<T, bool>) return must(number_object(*reinterpret_cast<const uint8_t*>(at) != 0));  // another dtype's bytes may be seen as truth
   T x(*at);
   if constexpr (kIsComplex<T>) if (t.has_flag(kConj)) x = std::conj(x);
   if constexpr (!std::is_same_v<T, bool>) if (t.has_flag(kNeg)) x = T(-x);
-  return py::reinterpret_steal<py::object>(must(number_object(x)));
+  return must(number_object(x));
+}
+// The numbers of axes `d` and following from `at` on.
+template <class Stored> PyObject* lists_from(const Tensor& t, const Stored* at, int d) {
+  if (d == t.ndim()) return number_at(t, at);
+  const int64_t n = t.sizes()[d], step = t.strides()[d];
+  auto list = py::reinterpret_steal<py::object>(must(PyList_New(n)));
+  const bool numbers = d + 1 == t.ndim();
+  for (int64_t i = 0; i < n; i++, at += step) PyList_SET_ITEM(list.ptr(), i, numbers ? number_at(t, at) : lists_from(t, at, d + 1));
+  return list.release().ptr();
 }
 
 }  // namespace
 
 PyObject* lists_object(const Tensor& t) {
   check<NotImplemented>(!t.is_meta(), "Cannot copy out of meta tensor; no data!");
-  return visit_any_dtype(t.dtype(), [&]<class Stored>(TypeTag<Stored>) { return lists_from(t, t.data<Stored>(), 0); }).release().ptr();
+  return visit_any_dtype(t.dtype(), [&]<class Stored>(TypeTag<Stored>) { return lists_from(t, t.data<Stored>(), 0); });
 }
 
 // Truth is no number here, as in PyTorch. OverflowError where the number is too large.

@@ -84,7 +84,7 @@ template <class T> void copy_some_rows(const Rows<T>& r, int64_t rows, int64_t n
   }
   const size_t bytes = size_t(n) * sizeof(T);
   if (r.from_step == 1 && r.to_step == 1) {
-    if (bytes >= 4096) {
+    if (bytes >= 1024) {
       for (int64_t i = 0; i < rows; i++) std::memcpy(r.to + i * r.to_row, r.from + i * r.from_row, bytes);
     } else if (bytes >= 64) {
       copy_dense_rows<64>(r, rows, n);

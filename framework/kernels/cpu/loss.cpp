@@ -47,7 +47,7 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
   Layout l(x.sizes());
   bool each = op.reduction == "none";
-  double sum = 0, total = 0;
+  double sums[4] = {}, totals[4] = {};  // by turns, since each addition waits for the one before it
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
     l.each_target([&](int64_t i, int64_t first) {
       const int64_t t = target.data<int64_t>()[i];
@@ -58,9 +58,10 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
       checked(t, l.classes);
       const double weight = w ? w.data<double>()[t] : 1, v = -weight * double(x.data<T>()[first + t * l.inner]);
       if (each) out[0].data<T>()[i] = T(float_cast<T>(v));
-      sum += v, total += weight;
+      sums[i % 4] += v, totals[i % 4] += weight;
     });
   });
+  const double sum = sums[0] + sums[1] + (sums[2] + sums[3]), total = totals[0] + totals[1] + (totals[2] + totals[3]);
   if (!each) put(out[0], 0, op.reduction == "mean" ? sum / total : sum);
   put(out[1], 0, each ? 0 : total);
 }
