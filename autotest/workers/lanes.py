@@ -16,10 +16,11 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
     """
     groups = [list(group) for _, group in groupby(enumerate(tasks), lambda pair: together(pair[1]))]
     queue, lock = iter(sorted(groups, key=len, reverse=True)), threading.Lock()
-    stopped = threading.Event()
+    begun, stopped = threading.Event(), threading.Event()
     results: dict = {}
 
     def drive(lane) -> None:
+        begun.wait()  # for an interrupt amid the submissions, of which the pool may not know the last, nothing is under way
         mine: deque = deque()
         with ThreadPoolExecutor(1) as ahead:
             def take():
@@ -30,7 +31,7 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
                 position, task = mine.popleft()
                 return position, ahead.submit(lane.prepare, task)
 
-            pending = take()
+            pending = None if stopped.is_set() else take()
             while pending and not stopped.is_set():
                 position, prepared = pending[0], pending[1].result()
                 pending = take()
@@ -40,10 +41,13 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
 
     with ThreadPoolExecutor(len(lanes)) as pool:
         try:
-            for future in [pool.submit(drive, lane) for lane in lanes]:
+            futures = [pool.submit(drive, lane) for lane in lanes]
+            begun.set()
+            for future in futures:
                 future.result()
         except KeyboardInterrupt:
             stopped.set()
+            begun.set()
             if not results:
                 raise
     return [results[position] for position in sorted(results)]
