@@ -66,7 +66,6 @@ UNTESTED = {
     "autograd": _BINDING,
     "compare": _OP_DATABASE,
     "indexing": _BINDING,
-    "loops": _OP_DATABASE,
     "pad": _OP_DATABASE,
     "softmax": _OP_DATABASE,
     "tensor_object": _BINDING,

@@ -29,26 +29,24 @@ template <> bool cast<bool, double>(double x) { return x != 0; }
 
 #ifdef __F16C__  // GCC converts _Float16 one by one
 inline void widen(const Half* __restrict src, float* __restrict dst, int64_t n) {
+  constexpr int w = Vec<float>::size;
   int64_t i = 0;
-  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(dst + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(src + i))));
+  for (; i + w <= n; i += w) widened(src + i).store(dst + i);
   for (; i < n; i++) dst[i] = float(src[i]);
-}
-inline void narrow(const float* __restrict src, Half* __restrict dst, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(dst + i), _mm256_cvtps_ph(_mm256_loadu_ps(src + i), _MM_FROUND_TO_NEAREST_INT));
-  for (; i < n; i++) dst[i] = Half(src[i]);
 }
 #endif
 #ifdef __AVX2__
-inline void narrow(const float* __restrict src, BFloat16* __restrict dst, int64_t n) {
+template <class H> void narrow(const float* __restrict src, H* __restrict dst, int64_t n) {
   using F = Vec<float>;
   constexpr int w = F::size;
   int64_t i = 0;
   for (; i + 2 * w <= n; i += 2 * w) WEIR_ISA::narrow(F::load(src + i), F::load(src + i + w), dst + i);
-  for (; i < n; i++) dst[i] = BFloat16(src[i]);
+  for (; i < n; i++) dst[i] = H(src[i]);
 }
 #endif
+
+template <class T> constexpr bool kIsHalf = std::is_same_v<T, Half>;
+constexpr int64_t kSome = 256;  // numbers that go through another type at a time
 
 template <class From, class To>
 void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int64_t ds, int64_t n) {
@@ -61,6 +59,13 @@ void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int
       widen(src, dst, n);
     } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) {
       narrow(src, dst, n);
+    } else if constexpr (kIsHalf<From> || kIsHalf<To>) {
+      float some[kSome];
+      for (int64_t i = 0; i < n; i += kSome) {
+        const int64_t m = std::min(kSome, n - i);
+        convert_run<From, float>(src + i, 1, some, 1, m);
+        convert_run<float, To>(some, 1, dst + i, 1, m);
+      }
 #endif
 #ifdef __AVX2__
     } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>) {
@@ -101,7 +106,6 @@ template <class From, class To> void each_as(const From* src, int64_t ss, To* ds
 template <class From, class To> void convert_carried(const void* p, int64_t ss, void* q, int64_t ds, int64_t n) {
   using Wide = typename Carrier<From>::type;
   using Made = typename Carrier<To>::type;
-  constexpr int64_t kSome = 256;
   Wide in[kSome];
   Made out[kSome];
   const From* src = static_cast<const From*>(p);

@@ -1,4 +1,4 @@
-// Registers of floats from numbers in bfloat16, and back, rounded to even; NaN becomes the quiet one.
+// Registers of floats from numbers in bfloat16 or float16, and back, rounded to even; NaN becomes the quiet one.
 #pragma once
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -35,6 +35,24 @@ inline void narrow(Vec<float> low, Vec<float> high, BFloat16* p) {
   narrow(low, p), narrow(high, p + Vec<float>::size);
 #endif
 }
+
+#ifdef __F16C__
+inline Vec<float> widened(const Half* p) {
+#ifdef __AVX512F__
+  return Vec<float>((Vec<float>::V)_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+#else
+  return Vec<float>((Vec<float>::V)_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+#endif
+}
+inline void narrow(Vec<float> x, Half* p) {
+#ifdef __AVX512F__
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtps_ph((__m512)x.v, _MM_FROUND_TO_NEAREST_INT));
+#else
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph((__m256)x.v, _MM_FROUND_TO_NEAREST_INT));
+#endif
+}
+inline void narrow(Vec<float> low, Vec<float> high, Half* p) { narrow(low, p), narrow(high, p + Vec<float>::size); }
+#endif
 
 }  // namespace WEIR_ISA
 }  // namespace weir

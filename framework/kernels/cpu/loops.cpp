@@ -22,12 +22,14 @@ int axes_of_blocks(const Space& s) {
 }
 
 // An axis along which an input is dense that is spread out along the innermost one, -1 where there is none: read by lines of the innermost, each
-// number would cost a line of the cache.
+// number would cost a line of the cache. Bytes are few, and of pairs of doubles a line holds four.
 int turned_axis(const Space& s) {
   const int in = s.n - 1;
   for (int k = 1; k < s.count; k++)
     for (int d = 0; d < in; d++)
-      if (s.ops[k].data && s.ops[k].strides[d] == 1 && std::abs(s.ops[k].strides[in]) >= 8 && s.sizes[d] >= 8 && s.sizes[in] >= kSquare) return d;
+      if (s.ops[k].data && s.ops[k].strides[d] == 1 && std::abs(s.ops[k].strides[in]) >= 8 && s.sizes[d] >= 8 && s.sizes[in] >= kSquare &&
+          size_of(s.ops[k].dtype) > 1 && size_of(s.ops[k].dtype) <= 8)
+        return d;
   return -1;
 }
 // The first columns of the innermost axis, a multiple of kSquare, in squares of rows of axis `d`, which comes before the innermost.
@@ -99,6 +101,20 @@ class Tiles {
       const int in = s_.n - 1;
       turned_[k] = k && whole_ == 1 && s_.sizes[in] == kSquare && s_.ops[k].strides[in - 1] == 1 && s_.ops[k].strides[in] != 1 &&
                    o.dtype == compute_ && (item_ == 4 || item_ == 8);
+      by_rows_ |= turned_[k] && direct_[0];
+    }
+  }
+
+  // Some rows of a square, of which only what does not lie as the result does is in tiles.
+  void square_rows(const int64_t* offset, int64_t rows) {
+    const int across = s_.n - 2;
+    for (int64_t r = 0; r < rows; r++) {
+      const void* in[kMaxOperands] = {};
+      for (int k = 1; k < s_.count; k++) {
+        if (!s_.ops[k].data) continue;
+        in[k - 1] = direct_[k] ? at(k, offset[k] + r * s_.ops[k].strides[across]) : tile_[k] + (constant_ >> k & 1 ? 0 : r * kSquare * int64_t(item_));
+      }
+      loop_(op_, const_cast<std::byte*>(at(0, offset[0] + r * s_.ops[0].strides[across])), in, constant_ >> 1, kSquare);
     }
   }
 
@@ -106,7 +122,7 @@ class Tiles {
   void block_of(const int64_t* offset, int64_t rows) {
     const void* in[kMaxOperands] = {};
     for (int k = 1; k < s_.count; k++) {
-      if (!s_.ops[k].data) continue;
+      if (!s_.ops[k].data || (by_rows_ && direct_[k])) continue;
       in[k - 1] = direct_block_[k] ? at(k, offset[k]) : tile_[k];
       if (direct_block_[k] || constant_ >> k & 1) continue;
       if (blocks_.repeats_rows(k) && offset[k] == filled_at_[k] && rows <= filled_rows_[k]) continue;  // the same row, again
@@ -122,6 +138,7 @@ class Tiles {
       });
       blocks_.repeat(k, rows, tile_[k], item_);
     }
+    if (by_rows_) return square_rows(offset, rows);
     loop_(op_, direct_block_[0] ? const_cast<std::byte*>(at(0, offset[0])) : tile_[0], in, constant_ >> 1, rows * volume_of(s_, whole_));
     if (direct_block_[0]) return;
     blocks_.each_line(0, offset[0], rows, [&](int64_t to, int64_t step, int64_t from, int64_t tile_step, int64_t n) {
@@ -202,7 +219,7 @@ class Tiles {
   bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {}, turned_[kMaxOperands] = {};
   int64_t filled_at_[kMaxOperands] = {}, filled_rows_[kMaxOperands] = {};  // what the tiles hold of operands that repeat a row
   Converter convert_[kMaxOperands] = {};  // of each operand, where runs are short
-  bool by_run_, plain_ = true;
+  bool by_run_, plain_ = true, by_rows_ = false;
   uint32_t constant_ = 0, fixed_run_ = 0;  // a bit per operand: one number for all, or for a run
   alignas(64) std::byte tile_[kMaxOperands][kTile * kMaxItem];
 };
@@ -282,8 +299,8 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   const void* data[kMaxOperands] = {};
   alignas(kMaxItem) std::byte number[kMaxOperands][kMaxItem];
   uint32_t fixed = 0;
-  const bool halves = loops.bf16 && tile == DType::float32 && out.dtype() == DType::bfloat16;
-  const DType stored = halves ? DType::bfloat16 : tile;
+  const Loop halves = tile != DType::float32 ? nullptr : out.dtype() == DType::bfloat16 ? loops.bf16 : out.dtype() == DType::float16 ? loops.f16 : nullptr;
+  const DType stored = halves ? out.dtype() : tile;
   bool simple = out.dtype() == stored && out.is_contiguous();
   for (size_t k = 0; simple && k < in.size(); k++) {
     if (!in[k]) continue;
@@ -298,7 +315,7 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
   }
   if (simple) {
     size_t item = size_of(stored);
-    if (halves) loop = loops.bf16;
+    if (halves) loop = halves;
     return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) {
       const void* at[kMaxOperands] = {};
       for (size_t k = 0; k < in.size(); k++)

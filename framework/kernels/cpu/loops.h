@@ -26,7 +26,7 @@ struct Loops {
   Loop c64 = nullptr, c128 = nullptr;  // complex64 goes through c128 where it has no loop of its own
   // Where the low bits of the result need the low bits of the operands only: int32 and, for tensors of one type, the types below.
   Loop i32 = nullptr, i16 = nullptr, i8 = nullptr, u8 = nullptr;
-  Loop bf16 = nullptr;  // computes in float; what is fixed is a float too
+  Loop bf16 = nullptr, f16 = nullptr;  // compute in float; what is fixed is a float too
 };
 
 /// The element-wise ops by their kernel slots, for those who run several at once. `computes` says what the op computes in.

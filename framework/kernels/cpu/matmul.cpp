@@ -1,6 +1,7 @@
 #include "framework/kernels/cpu/matmul.h"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "framework/kernels/cpu/arithmetic.h"
@@ -21,13 +22,27 @@ constexpr int64_t kSmallProduct = 24 * 24 * 24;  // multiplications; below, sett
 // wider than T: small products are cheap and should be right.
 template <class T, class Acc>
 void plain_gemm(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
+  if (g.w_strides[2] != 1 && g.n > 4 && g.p > 4) {  // lines of w side by side first
+    const auto lines = std::make_unique<T[]>(size_t(g.m * g.p));
+    Gemm one = g;
+    one.batch = 1, one.w_strides = Dims{g.m * g.p, g.p, 1};
+    for (int64_t i = 0; i < g.batch; i++) {
+      for (int64_t k = 0; k < g.m; k++) convert(dtype_of<T>(), w + i * g.w_strides[0] + k * g.w_strides[1], g.w_strides[2], dtype_of<T>(), &lines[k * g.p], 1, g.p);
+      plain_gemm<T, Acc>(one, a + i * g.a_strides[0], lines.get(), bias, out + i * g.out_strides[0]);
+    }
+    return;
+  }
   parallel_for(g.batch * g.n, std::max<int64_t>(1, kGrain / std::max<int64_t>(g.m * g.p, 1)), [&](int64_t b, int64_t e) {
     std::vector<Acc> row(g.p);
     for (int64_t i = b; i < e; i++) {
       const T* x = a + i / g.n * g.a_strides[0] + i % g.n * g.a_strides[1];
       const T* y = w + i / g.n * g.w_strides[0];
       for (int64_t j = 0; j < g.p; j++) row[j] = bias ? Acc(bias[j]) : Acc(0);
-      for (int64_t k = 0; k < g.m; k++) {
+      if (g.p == 1 && g.a_strides[2] == 1 && g.w_strides[1] == 1) {  // a loop that the compiler makes vectors of
+        Acc sum = row[0];
+        for (int64_t k = 0; k < g.m; k++) sum += Acc(x[k]) * Acc(y[k]);
+        row[0] = sum;
+      } else for (int64_t k = 0; k < g.m; k++) {
         Acc s = Acc(x[k * g.a_strides[2]]);
         const T* line = y + k * g.w_strides[1];
         if (g.w_strides[2] == 1) for (int64_t j = 0; j < g.p; j++) row[j] += s * Acc(line[j]);
@@ -417,9 +432,9 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     case DType::bfloat16: return run(TypeTag<BFloat16>{}, TypeTag<float>{});
     case DType::int64: return run(TypeTag<int64_t>{}, TypeTag<int64_t>{});
     case DType::int32: return run(TypeTag<int32_t>{}, TypeTag<int32_t>{});
-    case DType::int16: return run(TypeTag<int16_t>{}, TypeTag<int64_t>{});
-    case DType::int8: return run(TypeTag<int8_t>{}, TypeTag<int64_t>{});
-    case DType::uint8: return run(TypeTag<uint8_t>{}, TypeTag<int64_t>{});
+    case DType::int16: return run(TypeTag<int16_t>{}, TypeTag<int32_t>{});
+    case DType::int8: return run(TypeTag<int8_t>{}, TypeTag<int32_t>{});
+    case DType::uint8: return run(TypeTag<uint8_t>{}, TypeTag<int32_t>{});
     default: throw NotImplemented(str("\"addmm_impl_cpu_\" not implemented for '", name_of(type), "'"));
   }
 }

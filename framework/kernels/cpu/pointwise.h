@@ -33,13 +33,13 @@ template <class Op, class T> T missing(int input) {
 
 /// Ops whose low bits depend on the low bits of their operands only, or that compare or choose: arithmetic of small integers
 /// gives what int64 gives, faster and without casts.
-using NarrowOps = OpList<Neg, Abs, Sign, Square, LogicalNot, BitwiseNotInt, Add, Sub, Mul, Maximum, Minimum, BitwiseAnd, BitwiseOr,
-    BitwiseXor, Where, Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
+using NarrowOps = OpList<Neg, Abs, Sign, Sgn, Square, LogicalNot, BitwiseNotInt, Floor, Ceil, Trunc, Isnan, Isinf, Isfinite, Signbit, Relu, Add, Sub, Mul,
+    Maximum, Minimum, Fmax, Fmin, BitwiseAnd, BitwiseOr, BitwiseXor, Where, Addcmul, Clamp, ClampTensor, Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
 
 template <class Op, class... Ops> constexpr bool contains(OpList<Ops...>) { return (std::is_same_v<Op, Ops> || ...); }
 
 /// Formulas of an instruction or two for floating point too.
-using ShortOps = OpList<Div, Relu, ReluBackward, Sqrt, Reciprocal, Fmax, Fmin, Clamp, Lerp, Addcmul, Addcdiv>;
+using ShortOps = OpList<Div, ReluBackward, Sqrt, Reciprocal, Round, Lerp, Addcdiv>;
 
 /// Formulas of a few long chains, of which the machine sees two at once if they stand side by side.
 using ChainOps = OpList<Erf, Gelu>;
@@ -119,16 +119,16 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
   std::memcpy(out + i, last, (n - i) * sizeof(T));
 }
 
-// The same of bfloat16: tiles of floats on the way would be written and read once more than the numbers themselves.
-template <class Op> void half_loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
+// The same of H, bfloat16 or float16: tiles of floats on the way would be written and read once more than the numbers themselves.
+template <class Op, class H> void half_loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
   constexpr int k = arity<Op>(), w = Vec<float>::size;
   const Op op = *static_cast<const Op*>(p);
-  BFloat16* out = static_cast<BFloat16*>(out_data);
-  const BFloat16* in[k];
+  H* out = static_cast<H*>(out_data);
+  const H* in[k];
   Vec<float> x[k];
   for (int j = 0; j < k; j++) {
     if (!in_data[j]) fixed |= 1u << j;
-    in[j] = static_cast<const BFloat16*>(in_data[j]);
+    in[j] = static_cast<const H*>(in_data[j]);
     x[j] = Vec<float>(!in_data[j] ? missing<Op, float>(j) : fixed >> j & 1 ? *static_cast<const float*>(in_data[j]) : 0.0f);
   }
   auto step = [&](int64_t i) {
@@ -143,7 +143,7 @@ template <class Op> void half_loop(const void* p, void* out_data, const void* co
   }
   for (; i + w <= n; i += w) narrow(step(i), out + i);
   if (i == n) return;
-  BFloat16 pad[k][w] = {}, last[w];
+  H pad[k][w] = {}, last[w];
   for (int j = 0; j < k; j++) {
     if (fixed >> j & 1) continue;
     std::copy_n(in[j] + i, n - i, pad[j]);
@@ -158,7 +158,12 @@ template <class Op> Loops loops_of() {
   constexpr Rule rule = Op::rule;
   if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
   if constexpr (rule != Rule::real && rule != Rule::floating && rule != Rule::wide) l.i64 = loop<Op, int64_t>;
-  if constexpr (rule != Rule::integral && (contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}))) l.bf16 = half_loop<Op>;
+  if constexpr (rule != Rule::integral && (contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}))) {
+    l.bf16 = half_loop<Op, BFloat16>;
+#ifdef __F16C__
+    l.f16 = half_loop<Op, Half>;
+#endif
+  }
   if constexpr (contains<Op>(NarrowOps{})) {
     l.i32 = loop<Op, int32_t>, l.i16 = loop<Op, int16_t>;
     l.i8 = loop<Op, int8_t>, l.u8 = loop<Op, uint8_t>;

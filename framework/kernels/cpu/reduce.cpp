@@ -306,13 +306,15 @@ void reduce(const Tensor& x, Axes axes, const Tensor& out, Finish finish = {}) {
     if (!direct) convert(dtype_of<T>(), result, 1, out.dtype(), out.raw(), 1, out.numel());
   };
   constexpr bool sums = std::is_same_v<SumOf<double>, Of<double>> || std::is_same_v<Of<double>, ProductOf<double>>;
+  constexpr bool extremes = std::is_same_v<LargestOf<double>, Of<double>> || std::is_same_v<SmallestOf<double>, Of<double>>;
   if constexpr (sums)
     if (is_complex(x.dtype()) || is_complex(out.dtype())) return run(TypeTag<std::complex<double>>{});
   if (out.numel() == 0) return;  // of any dtype
   check_real("max", x.dtype());
   if (x.dtype() == DType::float64 || out.dtype() == DType::float64) run(TypeTag<double>{});
   else if (is_floating(x.dtype()) || is_floating(out.dtype())) run(TypeTag<float>{});
-  else run(TypeTag<int64_t>{});
+  else if (!extremes || x.dtype() == DType::int64) run(TypeTag<int64_t>{});
+  else if constexpr (extremes) size_of(x.dtype()) == 1 && x.dtype() != DType::int8 ? run(TypeTag<uint8_t>{}) : run(TypeTag<int32_t>{});
 }
 
 // With dtype= each element is cast before it is added up, which shows where the cast loses something.
@@ -343,15 +345,13 @@ void nansum(const Nansum& op, Inputs in, Outputs out) {
   reduce<NumbersOf>(cast_before(in[0], op.dtype), reduced_axes("nansum", op.dim, in[0].ndim()), out[0]);
 }
 void mean(const Mean& op, Inputs in, Outputs out) {
-  double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1));
-  const double scale = n == 0 ? NAN : 1 / n;
+  const double n = double(in[0].numel()) / double(std::max<int64_t>(out[0].numel(), 1)), scale = n == 0 ? NAN : 1 / n;
   const Tensor x = cast_before(in[0], op.dtype);
   const Axes axes = reduced_axes("mean", op.dim, x.ndim());
   if (!is_complex(out[0].dtype())) return reduce<SumOf>(x, axes, out[0], [scale](auto sum) { return sum * scale; });
   sum_of(x, axes, out[0]);
   auto scaled = [&]<class T>(T* p) { for (int64_t i = 0; i < out[0].numel(); i++) p[i] = T(times(std::complex<double>(p[i]), {scale, 0})); };
-  if (out[0].dtype() == DType::complex64) scaled(out[0].data<std::complex<float>>());
-  else scaled(out[0].data<std::complex<double>>());
+  out[0].dtype() == DType::complex64 ? scaled(out[0].data<std::complex<float>>()) : scaled(out[0].data<std::complex<double>>());
 }
 void norm2(const Norm2& op, Inputs in, Outputs out) {
   Axes axes = reduced_axes("norm2", op.dim, in[0].ndim());

@@ -82,7 +82,11 @@ template <class T> struct Vec {
 };
 
 template <class T> Vec<T> where(Mask<T> m, Vec<T> a, Vec<T> b) { return m.v ? a.v : b.v; }
-template <class T> Vec<T> scalar(Vec<T>, const Scalar& s) { return Vec<T>(s.to<T>()); }
+/// An attribute, which the op has checked to be a real number where T is: nothing that can throw stands in a loop.
+template <class T> Vec<T> scalar(Vec<T>, const Scalar& s) {
+  if constexpr (std::is_arithmetic_v<T>) return Vec<T>(s.is_whole() ? T(s.i) : T(s.d));
+  else return Vec<T>(s.to<T>());
+}
 template <class T> Vec<T> largest(Vec<T>) { return Vec<T>(std::numeric_limits<T>::max()); }
 
 /// join(lane 0, lane 1, ...): halves joined to halves, so `join` takes and gives vectors.
@@ -90,7 +94,7 @@ template <class T, class F> T across_lanes(Vec<T> x, F join) {
   typename Mask<T>::V lane;
   for (int i = 0; i < Vec<T>::size; i++) lane[i] = i;
 #pragma GCC unroll 8  // the compiler leaves a loop of shuffles through memory otherwise
-  for (int half = Vec<T>::size / 2; half > 0; half /= 2) x = join(x, Vec<T>(__builtin_shuffle(x.v, lane ^ half)));
+  for (int half = Vec<T>::size / 2; half > 0; half /= 2) x = join(x, Vec<T>(__builtin_shuffle(x.v, lane ^ typename LaneInt<sizeof(T)>::type(half))));
   return x.v[0];
 }
 template <class T> T sum_lanes(Vec<T> x) {
@@ -163,15 +167,20 @@ template <> inline Vec<float> sqrt(Vec<float> x) {
 template <class T> Vec<T> floor(Vec<T> x) { return rounded(x, [](T v) { return std::floor(v); }); }
 template <class T> Vec<T> ceil(Vec<T> x) { return rounded(x, [](T v) { return std::ceil(v); }); }
 template <class T> Vec<T> trunc(Vec<T> x) { return rounded(x, [](T v) { return std::trunc(v); }); }
-template <class T> Vec<T> nearbyint(Vec<T> x) { return rounded(x, [](T v) { return std::rint(v); }); }  // rint: the same, and vectorised
+template <class T> Vec<T> nearbyint(Vec<T> x) { return rounded(x, [](T v) { return std::rint(v); }); }  // rint: the same, and vectorised, but of doubles
 template <class T> Vec<T> copysign(Vec<T> x, Vec<T> y) {
   if constexpr (kReal<T>) {
     using I = typename Mask<T>::V;
     const I magnitude = I{} + std::numeric_limits<typename LaneInt<sizeof(T)>::type>::max();
     return (typename Vec<T>::V)(((I)x.v & magnitude) | ((I)y.v & ~magnitude));
   } else {
-    return per_lanes(x, y, [](T a, T b) { return T(std::copysign(a, b)); });
+    const Vec<T> size = abs(x);
+    return where(y < Vec<T>(0), -size, size);
   }
+}
+template <> inline Vec<double> nearbyint(Vec<double> x) {
+  const Vec<double> whole(0x1p52), size = abs(x);  // from which on there are no fractions
+  return where(size < whole, copysign(size + whole - whole, x), x);
 }
 // Of finite numbers: their bits, read as whole numbers with a sign, are in their order, and the next number has the next bits.
 template <class T> Vec<T> nextafter(Vec<T> x, Vec<T> y) {

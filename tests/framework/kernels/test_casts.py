@@ -26,6 +26,18 @@ def test_every_dtype_to_every_other(source):
             np.testing.assert_array_equal(bits(to_weir(x).t().to(there).contiguous()), bits(x.t().to(target).contiguous()))
 
 
+@pytest.mark.parametrize("half", [torch.float16, torch.bfloat16])
+def test_halves_of_every_size(half):
+    x = torch.randn(700, generator=torch.manual_seed(0)).mul(50).to(half)
+    x[::9], x[1::9] = torch.inf, torch.nan
+    for target in DTYPES:
+        there = getattr(weir, str(target).removeprefix("torch."))
+        of = x if target.is_floating_point or target.is_complex or target == torch.bool else x[x.isfinite()].abs()
+        np.testing.assert_array_equal(bits(to_weir(of).to(there)), bits(of.to(target)))
+        back = of.nan_to_num(3, 4, 5).to(target)
+        np.testing.assert_array_equal(bits(to_weir(back).to(to_weir(half))), bits(back.to(half)))
+
+
 def test_rounding_to_half_precision():
     pattern = np.arange(0, 1 << 32, 65_521, dtype=np.uint32)
     ties = (np.arange(0, 1 << 16, 7, dtype=np.uint32) << 16) | 0x8000

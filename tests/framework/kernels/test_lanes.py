@@ -64,7 +64,7 @@ def test_remainders_floored_quotients_and_neighbours_are_pytorchs(name, dtype, p
 
 SMALL = [torch.uint8, torch.int8, torch.int16, torch.bool]
 OPS = ["add", "sub", "mul", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor", "eq", "ne", "lt", "le", "gt", "ge",
-       "logical_and", "logical_or", "logical_xor"]
+       "logical_and", "logical_or", "logical_xor", "fmax", "fmin"]
 
 
 @pytest.mark.parametrize("dtype", SMALL)
@@ -81,17 +81,39 @@ def test_small_integers_wrap_and_compare_as_pytorchs(name, dtype):
         assert_same(lambda f, x, y: getattr(f, name)(x, y, alpha=3), a, b, order=0)
 
 
-@pytest.mark.parametrize("name", ["neg", "abs", "sign", "square", "logical_not", "bitwise_not"])
-@pytest.mark.parametrize("dtype", SMALL[:3])
+@pytest.mark.parametrize("name", ["neg", "abs", "sign", "sgn", "square", "logical_not", "bitwise_not", "relu", "floor", "ceil", "trunc", "round", "isnan",
+                                  "isinf", "isfinite", "signbit"])
+@pytest.mark.parametrize("dtype", SMALL[:3] + [torch.int32])
 def test_small_integers_one_by_one(name, dtype):
-    assert_same(lambda f, x: getattr(f, name)(x), torch.arange(-300, 300).to(dtype), order=0)
+    assert_same(lambda f, x: getattr(f, name)(x), torch.cat([torch.arange(-300, 300), torch.tensor([2**31 - 1, -(2**31)])]).to(dtype), order=0)
+
+
+@pytest.mark.parametrize("dtype", SMALL[:3] + [torch.int32])
+def test_small_integers_within_bounds_and_in_sums_of_products(dtype):
+    a, b = torch.arange(-300, 300).to(dtype), torch.arange(0, 600).mul(37).to(dtype)
+    assert_same(lambda f, x: (x.clamp(3, 90), x.clamp(min=5), x.clamp(max=7), x[::2].clamp(9, 4)), a, order=0)
+    assert_same(lambda f, x, y: (x.clamp(y), x.clamp(max=y), x.clamp(y, x + 9), x.clamp(y[3], y[4])), a, b, order=0)
+    assert_same(lambda f, x, y: (f.addcmul(x, y, x), f.addcmul(x, y, x, value=3), f.addcmul(x, y, y[5])), a, b, order=0)
+    for wrong in (300, -1.5, 2**40):
+        assert_same(lambda f, x: f.add(x.clamp(min=wrong) if wrong != 300 or dtype != torch.int32 else x, 0), a, order=0)
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 40, 1029])
-@pytest.mark.parametrize("name", ["add", "mul", "exp"])
-def test_half_precision_of_any_length(name, n):
-    a = torch.linspace(-5, 5, n).half()
-    assert_same(lambda f, x: getattr(f, name)(x, *[x][: name != "exp"]), a, order=0, rtol=1e-3)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", ["add", "mul", "div", "maximum", "lt", "exp", "neg", "abs", "relu", "floor", "round", "trunc", "signbit", "isfinite", "sqrt"])
+def test_half_precision_of_any_length(name, dtype, n):
+    a = torch.linspace(-5, 5, n).to(dtype)
+    a[n // 3], a[-1] = float("nan"), float("inf")
+    assert_same(lambda f, x: getattr(f, name)(x, *[x.flip(0)][: name in ("add", "mul", "div", "maximum", "lt")]), a, order=0, rtol=1e-3)
+    if name == "add":
+        assert_same(lambda f, x: (x + 2.5, 3 - x, x.clamp(-1, 2), f.lerp(x, x.flip(0), 0.25)), a, order=0, rtol=1e-2)
+
+
+def test_doubles_are_rounded_to_even():
+    x = torch.cat([torch.arange(-9, 9, 0.25, dtype=torch.float64), torch.tensor([2.0**52 - 0.5, -(2.0**52) + 0.5, 2.0**53 + 2, 1e300, -0.0, -0.3, float("inf"), float("nan")], dtype=torch.float64)])
+    ours = weir.round(to_weir(x)).numpy()
+    np.testing.assert_array_equal(ours, torch.round(x).numpy())
+    np.testing.assert_array_equal(np.signbit(ours), np.signbit(torch.round(x).numpy()))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 16, 17])

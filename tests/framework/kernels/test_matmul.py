@@ -1,10 +1,11 @@
 """Products with a vector in every layout of the matrix, against PyTorch in float64; products where a size is nothing."""
 
-import pytest
 import os
 import subprocess
 import sys
 
+import numpy as np
+import pytest
 import torch
 import weir
 from twins import assert_close, to_weir
@@ -122,3 +123,21 @@ def test_vector_times_vector(dtype):
 def test_vector_times_vector_is_a_product_to_autocast():
     with weir.autocast("cpu", dtype=weir.bfloat16), torch.autocast("cpu", dtype=torch.bfloat16):
         assert str(weir.matmul(weir.ones(3), weir.ones(3)).dtype) == str(torch.matmul(torch.ones(3), torch.ones(3)).dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("n, m, p", [(3, 4, 5), (20, 30, 25), (70, 90, 65), (9, 200, 1), (1, 200, 9)])
+def test_whole_numbers_in_every_layout(n, m, p, dtype):
+    draw = torch.manual_seed(0)
+    a, b = (torch.randint(-(2**31), 2**31, sizes, generator=draw).to(dtype) for sizes in ((2, n, m), (2, m, p)))
+    for x in (a, a.mT.contiguous().mT, a.repeat_interleave(2, -1)[..., ::2]):
+        for y in (b, b.mT.contiguous().mT, b[:1]):
+            ours = weir.matmul(laid(x), laid(y))
+            np.testing.assert_array_equal(ours.numpy(), torch.matmul(x, y).numpy())
+
+
+def laid(t):
+    """A torch tensor's numbers in weir, in the strides it has."""
+    memory = torch.empty(t.untyped_storage().nbytes() // t.element_size(), dtype=t.dtype)
+    memory.set_(t.untyped_storage(), 0, memory.shape, memory.stride())
+    return to_weir(memory).as_strided(t.shape, t.stride(), t.storage_offset())

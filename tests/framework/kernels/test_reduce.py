@@ -134,3 +134,16 @@ def test_a_histogram_of_six_axes():
         x = (t.arange(24.0) / 24).reshape(4, 6)
         return t.histogramdd(x, [2] * 6, range=[0.0, 1.0] * 6)[0].sum().item()
     assert run(weir) == run(torch) == 4
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.bool])
+@pytest.mark.parametrize("shape", [(7,), (300, 70), (5, 3, 41), (40, 2), (100_000,)])
+def test_extremes_of_small_integers(shape, dtype):
+    x = torch.randint(-(2**31), 2**31, shape, generator=torch.manual_seed(0)).to(torch.int32)
+    x = (x % 3 == 0) if dtype == torch.bool else x.to(dtype)
+    for view in (lambda t: t, lambda t: t.mT if t.dim() > 1 else t[::2], lambda t: t[..., 1::3]):
+        ours, theirs = view(to_weir(x)), view(x)
+        for dim in (None, *range(x.dim())):
+            for name in ("amax", "amin", "any", "all"):
+                call = [getattr(t, name)() if dim is None else getattr(t, name)(dim) for t in (ours, theirs)]
+                assert_close(call[0], call[1], 0, 0, f"{name} {dim}")
