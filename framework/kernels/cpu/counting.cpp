@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/ranked.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -83,13 +84,11 @@ template <class T> std::vector<int64_t> ordered(const Rows<T>& rows, int64_t n) 
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rows.less(a, b); });
     return order;
   }
-  // Values beside their places: sorting them touches no other memory.
-  std::vector<std::pair<T, int64_t>> items(n);
-  for (int64_t i = 0; i < n; i++) items[i] = {rows.data[i], i};
-  std::sort(items.begin(), items.end(), [](const auto& a, const auto& b) {
-    return before(a.first, b.first) || (!before(b.first, a.first) && a.second < b.second);
-  });
-  for (int64_t i = 0; i < n; i++) order[i] = items[i].second;
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, T, int64_t>;
+  std::vector<Ranked<Wide>> items(n), other(n);
+  for (int64_t i = 0; i < n; i++) items[i] = Ranked<Wide>(Wide(rows.data[i]), size_t(i), false);
+  radix_sort(items, other);
+  for (int64_t i = 0; i < n; i++) order[i] = int64_t(items[i].index);
   return order;
 }
 
@@ -130,7 +129,7 @@ template <class T> bool distinct_by_hash(const T* v, int64_t n, DType t, Outputs
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return values[a] < values[b]; });
   out[2] = empty(Dims{count}, DType::int64);
   out[0] = empty(Dims{count}, t);
-  T* sorted = out[0].data<T>();
+  T* sorted = reinterpret_cast<T*>(out[0].raw());
   for (int64_t k = 0; k < count; k++) {
     rank[order[k]] = k;
     sorted[k] = values[order[k]];
@@ -147,8 +146,18 @@ void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
   visit_dtype(wide, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (!kIsComplex<T> && !std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
-      if constexpr (!std::is_same_v<T, bool>)
-        if (!op.consecutive && x.ndim() == 1 && wide == given && distinct_by_hash(x.data<T>(), n, wide, out)) return;
+      using Hashed = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+      const Hashed* numbers = reinterpret_cast<const Hashed*>(x.raw());
+      std::vector<uint8_t> truths;
+      if constexpr (std::is_same_v<T, bool>) {  // of any bytes
+        truths.resize(size_t(n));
+        std::transform(numbers, numbers + n, truths.begin(), [](uint8_t byte) { return byte != 0; });
+        numbers = truths.data();
+      }
+      if (!op.consecutive && x.ndim() == 1 && distinct_by_hash(numbers, n, wide, out)) {
+        if (wide != given) out[0] = copied(out[0], Meta(out[0].sizes(), given));
+        return;
+      }
       Rows<T> rows{x.data<T>(), width};
       std::vector<int64_t> order;
       if (!op.consecutive) order = ordered(rows, n);

@@ -1,5 +1,6 @@
 """Indexing kernels against PyTorch: every dim, strided tensors, indices of one column, refused indices."""
 
+import numpy as np
 import pytest
 import torch
 import weir
@@ -84,3 +85,18 @@ def test_topk(k, largest):
     ours, theirs = weir.topk(to_weir(x), k, largest=largest), torch.topk(x, k, largest=largest)
     assert ours[1].tolist() == theirs[1].tolist()
     assert_close(ours[0], theirs[0])
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int16, torch.int64, torch.float32])
+@pytest.mark.parametrize("n", [5, 300, 2000])
+def test_sorting_numbers_of_few_digits(n, dtype):
+    x = torch.randint(-3, 60, (3, n), generator=torch.manual_seed(n)).to(dtype)
+    x = x - 2**40 if dtype == torch.int64 else x
+    results = []
+    for F, t in ((torch, x), (weir, to_weir(x))):
+        values, places = F.sort(t, dim=1, stable=True)
+        results.append([values, places, *F.unique(t, return_inverse=True, return_counts=True)])
+        if dtype != torch.bool:
+            results[-1] += [F.topk(t.float(), 4).values, F.topk(t.float(), 4, largest=False).values]
+    for expected, got in zip(*results):
+        np.testing.assert_array_equal(got.numpy(), expected.numpy())
