@@ -4,7 +4,7 @@ from math import prod
 
 from weir_reports.hashing import digest
 
-ITEMSIZE = {"float32": 4, "float64": 8, "bfloat16": 2, "int32": 4, "int64": 8, "bool": 1, "complex64": 8}
+ITEMSIZE = {"float32": 4, "float64": 8, "bfloat16": 2, "float16": 2, "uint8": 1, "int32": 4, "int64": 8, "bool": 1, "complex64": 8}
 LAYOUTS = ("contiguous", "transposed", "channels_last", "expanded", "spaced")
 # What names a case for people; renaming or regrouping must not cut a case off from its history.
 DISPLAY_FIELDS = ("group", "variant")
