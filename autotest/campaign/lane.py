@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..cases.values import Raised
 from ..check import rounding
 from ..check.excuses import Excuse
-from ..check.properties import ANYTHING, PROPERTIES, WAYS, Fault
+from ..check.properties import ANYTHING, PROPERTIES, WAYS, Fault, lacks_call
 from ..workers.kinds import kind_of
 from ..workers.worker import Worker, WorkerLost
 from .score import Failure, Score
@@ -282,11 +282,9 @@ class Lane:
         return any(paths & set(t.ops) and rounding.within(fault, item, got, t.rtol, t.atol) for t in self._settings.tolerances)
 
     def _fail(self, score: Score, item, fault: Fault) -> None:
-        if fault.property == "unsupported":
-            return score.lacks("unsupported", fault.reason, kind_of(item).asked(item))
+        if fault.property == "unsupported" or (fault.absent and self._wanted(fault)):
+            return score.lacks(fault.property, fault.reason, kind_of(item).asked(item) if lacks_call(fault) else [])
         if not self._wanted(fault):
             return
-        if fault.absent:
-            return score.lacks(fault.property, fault.reason, [])
         score.add(Failure(score.overload, score.dtype, item.index, fault.property, fault.reason, kind_of(item).call(item),
                           item.choices, fault.lenient))

@@ -70,13 +70,12 @@ class Score:
         return "EXCUSED" if any(of == name for of, _ in self.excused) else "PASS"
 
     def lacks(self, name: str, reason: str, asked: list) -> None:
-        """Counts a case that the subject does not claim to answer: one property of it, or with "unsupported" all that were asked."""
+        """Counts a case that the subject does not claim to answer: one property of it, with all others that were `asked`."""
         if name == "unsupported":
             self.unsupported = self.unsupported or reason
-            self.absent.update({name, *asked} | ({UNANSWERED} if "graph" in asked else set()))
         else:
             self.lacking.setdefault(name, reason)
-            self.absent[name] += 1
+        self.absent.update({name, *asked} | ({UNANSWERED} if "graph" in asked else set()))
 
     def excuse(self, excuse: Excuse, call: str) -> None:
         """Counts an excuse; the first of each property and kind is kept with its call."""

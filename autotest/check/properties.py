@@ -52,6 +52,11 @@ def unsupported(reason: str, case) -> Fault:
     return Fault(relation if relation in WAYS else "unsupported", reason, absent=True)
 
 
+def lacks_call(fault: Fault) -> bool:
+    """Whether the fault is one of `unsupported`: nothing else was asked then, the graph neither."""
+    return fault.absent and fault.property in ("unsupported", *WAYS)
+
+
 def faults(case: Case, expected: Observation, got: Observation, random: bool = False, choosing: bool = False) -> list[Fault]:
     """What is wrong with `got`; the oracle observed `expected`. `choosing`: its indices may name any of several equal values."""
     if got.raised and got.raised.names[0] in UNSUPPORTED:

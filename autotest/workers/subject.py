@@ -12,7 +12,7 @@ import warnings
 
 from ..cases import ship
 from ..cases.values import STANDS_FOR
-from ..check.properties import unsupported
+from ..check.properties import lacks_call, unsupported
 from .kinds import kind_of
 from .mutants import Plant
 from .worker import connect, rest_collector
@@ -52,7 +52,7 @@ class Judge:
         found = kind.faults(item, got)
         if not found and not mutant and "repeat" in self._checks:
             found = kind.repeated(W, item, got)
-        if not mutant and "graph" in self._checks and not any(fault.property == "unsupported" for fault in found):
+        if not mutant and "graph" in self._checks and not any(map(lacks_call, found)):
             found = found + kind.traced(W, item, got)
         return found, got if any(fault.phase for fault in found) else None, planted.applied and mutant not in kind.unseen
 

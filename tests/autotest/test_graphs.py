@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import weir
 
-from weir_autotest.campaign.score import UNANSWERED
+from weir_autotest.campaign.score import UNANSWERED, Score
 from weir_autotest.cases.case import Case, TensorSpec
 from weir_autotest.cases.values import Value
 from weir_autotest.check.properties import Fault
@@ -84,6 +84,14 @@ def test_a_subject_without_graphs_lacks_the_property():
     import torch
     (fault,) = asked(lambda x: x + 1, torch)
     assert fault.absent
+
+
+def test_what_lacks_a_way_of_calling_has_no_graph_of_it():
+    """A subject without `out=` and without graphs once had graphs that equal eager mode."""
+    score = Score("exp", "exp", "float32")
+    score.asked.update(["out", "graph"])
+    score.lacks("out", "no attribute 'exp'", ["out", "graph"])
+    assert score.states()["graph"] == score.states()["out"] == "UNSUPPORTED" and score.absent[UNANSWERED] == 1
 
 
 def test_totals_count_what_stands_apart():
