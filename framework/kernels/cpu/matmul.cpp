@@ -55,31 +55,31 @@ void plain_gemm(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
 }
 
 // A matrix times a vector: y[i] = sum_k m[i, k] * x[k] + bias[i]. All time goes into reading m once, which oneDNN's
-// product, made for reuse, does at a third of the memory's speed.
-struct Gemv {
+// product, made for reuse, does at a third of the memory's speed, and OpenBLAS's at half of it.
+template <class T> struct Gemv {
   int64_t rows, cols, row_stride, col_stride, x_stride, y_stride, bias_stride;
-  const float *m, *x, *bias;  // bias may be null
-  float* y;
+  const T *m, *x, *bias;  // bias may be null
+  T* y;
 
   /// The product `g` as one: a row vector times a matrix is the transposed matrix times a column.
-  Gemv(const Gemm& g, const float* a, const float* w, const float* b, float* out) : bias(b), y(out) {
+  Gemv(const Gemm& g, const T* a, const T* w, const T* b, T* out) : bias(b), y(out) {
     if (g.n == 1) rows = g.p, row_stride = g.w_strides[2], col_stride = g.w_strides[1], m = w, x = a, x_stride = g.a_strides[2];
     else rows = g.n, row_stride = g.a_strides[1], col_stride = g.a_strides[2], m = a, x = w, x_stride = g.w_strides[1];
     cols = g.m, y_stride = g.out_strides[g.n == 1 ? 2 : 1], bias_stride = g.n == 1 ? 1 : 0;
   }
   bool dense() const { return row_stride == 1 || col_stride == 1; }
-  float bias_at(int64_t i) const { return bias ? bias[i * bias_stride] : 0; }
+  T bias_at(int64_t i) const { return bias ? bias[i * bias_stride] : 0; }
 };
 
-using V = Vec<float>;
 constexpr int64_t kLines = 4;    // lines of the matrix read side by side
 constexpr int64_t kPart = 1024;  // outputs that stay in the first-level cache while lines are added
 
 // Rows are dense: kLines dot products at a time share the loads of x.
-void gemv_dots(const Gemv& g, const float* x, int64_t begin, int64_t end) {
+template <class T> void gemv_dots(const Gemv<T>& g, const T* x, int64_t begin, int64_t end) {
+  using V = Vec<T>;
   for (int64_t i = begin; i < end; i += kLines) {
     int64_t n = std::min(kLines, end - i), k = 0;
-    const float* line[kLines];
+    const T* line[kLines];
     V acc[kLines];
     for (int64_t r = 0; r < kLines; r++) line[r] = g.m + (i + std::min(r, n - 1)) * g.row_stride, acc[r] = V(0);
     for (; k + V::size <= g.cols; k += V::size) {
@@ -87,7 +87,7 @@ void gemv_dots(const Gemv& g, const float* x, int64_t begin, int64_t end) {
       for (int64_t r = 0; r < kLines; r++) acc[r] = acc[r] + V::load(line[r] + k) * v;
     }
     for (int64_t r = 0; r < n; r++) {
-      float sum = sum_lanes(acc[r]);
+      T sum = sum_lanes(acc[r]);
       for (int64_t j = k; j < g.cols; j++) sum += line[r][j] * x[j];
       g.y[(i + r) * g.y_stride] = sum + g.bias_at(i + r);
     }
@@ -95,15 +95,15 @@ void gemv_dots(const Gemv& g, const float* x, int64_t begin, int64_t end) {
 }
 
 // Columns are dense: a part of y stays in cache while kLines columns at a time are added to it.
-void gemv_columns(const Gemv& g, const float* x, int64_t begin, int64_t end) {
-  float part[kPart];
+template <class T> void gemv_columns(const Gemv<T>& g, const T* x, int64_t begin, int64_t end) {
+  T part[kPart];
   for (int64_t b = begin; b < end; b += kPart) {
     int64_t n = std::min(kPart, end - b), k = 0;
     for (int64_t i = 0; i < n; i++) part[i] = g.bias_at(b + i);
-    const float* m = g.m + b;
+    const T* m = g.m + b;
     for (; k + kLines <= g.cols; k += kLines) {
-      const float *c0 = m + k * g.col_stride, *c1 = c0 + g.col_stride, *c2 = c1 + g.col_stride, *c3 = c2 + g.col_stride;
-      float x0 = x[k], x1 = x[k + 1], x2 = x[k + 2], x3 = x[k + 3];
+      const T *c0 = m + k * g.col_stride, *c1 = c0 + g.col_stride, *c2 = c1 + g.col_stride, *c3 = c2 + g.col_stride;
+      const T x0 = x[k], x1 = x[k + 1], x2 = x[k + 2], x3 = x[k + 3];
 #pragma omp simd
       for (int64_t i = 0; i < n; i++) part[i] += (c0[i] * x0 + c1[i] * x1) + (c2[i] * x2 + c3[i] * x3);
     }
@@ -114,27 +114,29 @@ void gemv_columns(const Gemv& g, const float* x, int64_t begin, int64_t end) {
 }
 
 // Rows of a few numbers, which the compiler counts.
-template <int N> void gemv_short(const Gemv& g, const float* x, int64_t begin, int64_t end) {
+template <int N, class T> void gemv_short(const Gemv<T>& g, const T* x, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
-    float sum = g.bias_at(i);
+    T sum = g.bias_at(i);
     for (int k = 0; k < N; k++) sum += g.m[i * g.row_stride + k] * x[k];
     g.y[i * g.y_stride] = sum;
   }
 }
-using GemvPart = void (*)(const Gemv&, const float*, int64_t, int64_t);
-constexpr GemvPart kShortRows[] = {gemv_short<1>, gemv_short<2>, gemv_short<3>, gemv_short<4>, gemv_short<5>, gemv_short<6>, gemv_short<7>, gemv_short<8>};
 
-void gemv(const Gemv& g) {
-  std::vector<float> dense;
-  const float* x = g.x;
+template <class T> void gemv(const Gemv<T>& g) {
+  using Part = void (*)(const Gemv<T>&, const T*, int64_t, int64_t);
+  constexpr Part kShortRows[] = {gemv_short<1, T>, gemv_short<2, T>, gemv_short<3, T>, gemv_short<4, T>, gemv_short<5, T>, gemv_short<6, T>, gemv_short<7, T>, gemv_short<8, T>};
+  std::vector<T> dense;
+  const T* x = g.x;
   if (g.x_stride != 1) {
     dense.resize(g.cols);
-    convert(DType::float32, g.x, g.x_stride, DType::float32, dense.data(), 1, g.cols);
+    convert(dtype_of<T>(), g.x, g.x_stride, dtype_of<T>(), dense.data(), 1, g.cols);
     x = dense.data();
   }
-  const GemvPart part = g.col_stride != 1 ? gemv_columns : g.cols <= int64_t(std::size(kShortRows)) ? kShortRows[g.cols - 1] : gemv_dots;
+  const Part part = g.col_stride != 1 ? gemv_columns<T> : g.cols <= int64_t(std::size(kShortRows)) ? kShortRows[g.cols - 1] : gemv_dots<T>;
   parallel_for(g.rows, std::max<int64_t>(16, kGrain / g.cols), [&](int64_t b, int64_t e) { part(g, x, b, e); });
 }
+
+using V = Vec<float>;
 
 // At most kLines rows times as many columns, all dense along a long sum: every line is read once. Parts of it are as many as threads may
 // share, whatever their number, and are added in order.
@@ -398,7 +400,7 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     if (g.batch == 1 && g.n <= kLines && g.p <= kLines && g.m >= kLongSum && g.a_strides[2] == 1 && g.w_strides[1] == 1 && type == DType::float32)
       return few_dots(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
     if (g.batch == 1 && (g.n == 1 || g.p == 1) && type == DType::float32) {
-      Gemv v(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
+      const Gemv v(g, a.data<float>(), w.data<float>(), bias ? bias.data<float>() : nullptr, out.data<float>());
       if (v.dense()) return gemv(v);
     }
     // Few rows of few factors: oneDNN would pack more than it multiplies.
@@ -419,6 +421,10 @@ void gemm(Tensor a, Tensor w, Tensor bias, const Tensor& out) {
     if (!dense_side(g.m, g.p, three(w))) w = fresh(w);
     g.a_strides = three(a), g.w_strides = three(w);
     if (bias) bias = row_major(bias);
+    if (!small && type == DType::float64 && g.batch == 1 && (g.n == 1 || g.p == 1) && g.m > 0) {
+      const Gemv v(g, a.data<double>(), w.data<double>(), bias ? bias.data<double>() : nullptr, out.data<double>());
+      if (v.dense()) return gemv(v);
+    }
     return visit_lapack_dtype("matmul", type, [&]<class T>(TypeTag<T>) {
       blas_product<T>(g, a.data<T>(), w.data<T>(), bias ? bias.data<T>() : nullptr, out.data<T>());
     });

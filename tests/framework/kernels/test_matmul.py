@@ -16,10 +16,11 @@ def check(ours, theirs):
 
 
 @pytest.mark.parametrize("n, m", [(300, 257), (130, 1100), (1100, 130), (20000, 1), (3, 9001)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
-def test_matrix_times_vector(n, m, layout):
+def test_matrix_times_vector(n, m, layout, dtype):
     torch.manual_seed(0)
-    a, x, y = torch.randn(n, m), torch.randn(m), torch.randn(n)
+    a, x, y = torch.randn(n, m, dtype=dtype), torch.randn(m, dtype=dtype), torch.randn(n, dtype=dtype)
     ours = to_weir(a)
     if layout == "columns":
         ours = to_weir(a.t()).t()
@@ -45,8 +46,9 @@ def test_products_within_the_first_cache(n, m, p):
 
 
 @pytest.mark.parametrize("rows, outputs", [(1, 300), (400, 1)])
-def test_linear_with_a_vector(rows, outputs):
-    x, w, b = torch.randn(rows, 200), torch.randn(outputs, 200), torch.randn(outputs)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_linear_with_a_vector(rows, outputs, dtype):
+    x, w, b = torch.randn(rows, 200, dtype=dtype), torch.randn(outputs, 200, dtype=dtype), torch.randn(outputs, dtype=dtype)
     check(weir.nn.functional.linear(to_weir(x), to_weir(w), to_weir(b)), x.double() @ w.double().t() + b.double())
 
 
