@@ -6,6 +6,7 @@ in one dtype with a letter per property. More calls find more, so tiers do not c
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -84,15 +85,14 @@ def load(path: Path) -> dict:
     return {group: {row: _spell(states) for row, states in rows.items()} for group, rows in baseline["groups"].items()}
 
 
-def compare(now: Table, baseline: dict, partial: bool = False) -> Verdict:
+def compare(now: Table, baseline: dict, asked: Callable[[str], bool] = lambda row: True) -> Verdict:
     """Compares a run with the baseline.
 
-    A row of the baseline that the run lacks has fallen, since leaving out may not raise a score; with `partial` (the
-    run was asked for some ops only) it is ignored.
+    A row of the baseline that the run was `asked` for and lacks has fallen, since leaving out may not raise a score.
     """
     before = baseline.get(now.group, {})
     verdict = Verdict()
-    for row in [*now.rows, *(row for row in before if row not in now.rows and not partial)]:
+    for row in [*now.rows, *(row for row in before if row not in now.rows and asked(row))]:
         old = before.get(row, [None] * len(now.columns))
         new = now.rows.get(row, [ABSENT] * len(now.columns))
         for column, was, state in zip(now.columns, old, new):

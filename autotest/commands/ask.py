@@ -17,7 +17,7 @@ from ..opdb.run import Settings
 from ..record import record
 from ..suites import compare as comparing
 from ..tiers import NIGHTLY, TIERS
-from .common import (FELL, CasesFolder, Dtype, Jobs, MaxSamples, Ops, Subject, Tier, Timeout, campaign_of, config, ended, jobs_of, names,
+from .common import (FELL, CasesFolder, Dtype, Jobs, MaxSamples, Ops, Shard, Subject, Tier, Timeout, campaign_of, config, ended, jobs_of, names,
                      recorded, replayed_by, run_of, settings_of, shard_of, show)
 from .look import search_for
 from .records import console, write
@@ -98,7 +98,7 @@ def run_generated(
     dtypes: Annotated[str, typer.Option("--dtypes", help="dtypes of the tensors, as a,b,c, in place of the tier's.")] = "",
     cases: Annotated[int, typer.Option(help="Calls per overload and dtype, in place of the tier's.")] = 0,
     first: Annotated[int, typer.Option(help="Index of the first call: other indices are other calls.")] = 0,
-    shard: Annotated[str, typer.Option(help="Only this part of the rows, as I/N with I from 0; `slurm` reads the array task.")] = "",
+    shard: Shard = "",
     jobs: Jobs = 0, timeout: Annotated[float, typer.Option(help="Seconds for the calls of one overload.")] = 20.0,
     json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the record here.")] = None,
     scripts: Annotated[bool, typer.Option(help="Shrink failures and keep a script of each in the record.")] = False,

@@ -27,6 +27,7 @@ Jobs = Annotated[int, typer.Option(help="Pairs of oracle and subject processes; 
 MaxSamples = Annotated[int, typer.Option(help="Samples per op, evenly spread; 0: all.")]
 CasesFolder = Annotated[Path, typer.Option("--folder", help="The failure database, a folder of JSON files.")]
 Timeout = Annotated[float, typer.Option(help="Seconds the subject may take per op.")]
+Shard = Annotated[str, typer.Option(help="Only this part of the rows, as I/N with I from 0; `slurm` reads the array task.")]
 Tier = Annotated[str, typer.Option(help="How much: " + "; ".join(f"{name}: {t.promise}" for name, t in TIERS.items()) + f"; {NIGHTLY}: search for --minutes, file the cases.")]
 
 _config = [Config({})]

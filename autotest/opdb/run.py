@@ -30,6 +30,7 @@ class Settings:
     timeout: float = 60.0  # seconds of the subject per entry
     graph: bool = False  # every sample traced by nn.Graph and compared with eager mode too
     memory_gb: int = 8  # writable memory of the subject; 0: no limit
+    shard: tuple = (0, 1)  # as in tasks.Settings
     errors: tuple = ()  # as in tasks.Settings
     tolerances: tuple = ()
 
@@ -99,7 +100,7 @@ def run(settings: Settings, on_start=lambda count: None, on_cell=lambda cell: No
             if state != "ready":
                 raise UsageError(f"cannot import {settings.subject}: {version}")
             oracle_version = lanes[0].oracle.start()[1]
-            keys = _select(lanes[0].keys(), settings.ops)
+            keys = [key for key in _select(lanes[0].keys(), settings.ops) if tasks.in_shard(str(key), settings.shard)]
             on_start(len(keys))
             cells = share(lanes, keys, on_cell)
             return Result(settings, version, oracle_version, cells, len(keys) - len(cells))
