@@ -15,7 +15,7 @@ CASES = [
     dtypes("signbit", "512x500 int32", [LABELS], traffic=5 * 512 * 500),
     dtypes("matmul", "128x256x128 int32", [tensor(128, 256, dtype="int32", fill="below:50"), tensor(256, 128, dtype="int32", fill="below:50")], out=128 * 128,
            flops=2 * 128 * 256 * 128),
-    dtypes("sort", "64x2000 int64 below 50", [ROWS], out=2 * 64 * 2000),
+    dtypes("sort", "64x2000 int64 below 50, stable", [ROWS], out=2 * 64 * 2000, stable=True),
     dtypes("unique", "512x500 bool", [TRUTHS], out=2),
     dtypes("add", "512x500 float16", [HALF, HALF]),
     dtypes("Tensor.to", "512x500 float16 to bfloat16", [HALF], [{"input": 0}, {"dtype": "bfloat16"}]),

@@ -4,7 +4,6 @@
 
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/space.h"
-#include "framework/kernels/cpu/transpose.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -19,44 +18,6 @@ int axes_of_blocks(const Space& s) {
   bool repeats = s.sizes[in] < kTile / 16;
   for (int k = 1; k < s.count; k++) repeats |= s.ops[k].data && s.ops[k].strides[in - 1] == 0 && s.ops[k].strides[in] != 0;
   return repeats && s.sizes[in] <= kTile / 4 && s.sizes[in - 1] >= 8;
-}
-
-// An axis along which an input is dense that is spread out along the innermost one, -1 where there is none: read by lines of the innermost, each
-// number would cost a line of the cache. Bytes are few, and of pairs of doubles a line holds four.
-int turned_axis(const Space& s) {
-  const int in = s.n - 1;
-  for (int k = 1; k < s.count; k++)
-    for (int d = 0; d < in; d++)
-      if (s.ops[k].data && s.ops[k].strides[d] == 1 && std::abs(s.ops[k].strides[in]) >= 8 && s.sizes[d] >= 8 && s.sizes[in] >= kSquare &&
-          size_of(s.ops[k].dtype) > 1 && size_of(s.ops[k].dtype) <= 8)
-        return d;
-  return -1;
-}
-// The first columns of the innermost axis, a multiple of kSquare, in squares of rows of axis `d`, which comes before the innermost.
-Space in_squares(const Space& s, int d) {
-  const int in = s.n - 1;
-  Space r;
-  r.n = s.n + 1, r.count = s.count;
-  auto axis = [&](int to, int from, int64_t size, int64_t step) {
-    r.sizes[to] = size;
-    for (int k = 0; k < s.count; k++) r.ops[k].strides[to] = s.ops[k].strides[from] * step;
-  };
-  for (int k = 0; k < s.count; k++) r.ops[k].data = s.ops[k].data, r.ops[k].dtype = s.ops[k].dtype;
-  for (int from = 0, to = 0; from < in; from++)
-    if (from != d) axis(to++, from, s.sizes[from], 1);
-  axis(in - 1, in, s.sizes[in] / kSquare, kSquare);
-  axis(in, d, s.sizes[d], 1);
-  axis(in + 1, in, kSquare, 1);
-  return r;
-}
-// What in_squares() leaves.
-Space beside_squares(Space s) {
-  const int in = s.n - 1;
-  const int64_t first = s.sizes[in] / kSquare * kSquare;
-  for (int k = 0; k < s.count; k++)
-    if (s.ops[k].data) s.ops[k].data += first * s.ops[k].strides[in] * int64_t(size_of(s.ops[k].dtype));
-  s.sizes[in] -= first;
-  return s;
 }
 
 class Tiles {
@@ -98,23 +59,6 @@ class Tiles {
       if (!o.data) continue;
       convert_[k] = k ? converter(o.dtype, compute_) : converter(compute_, o.dtype);
       direct_block_[k] = direct_[k] && blocks_.is_dense(k);
-      const int in = s_.n - 1;
-      turned_[k] = k && whole_ == 1 && s_.sizes[in] == kSquare && s_.ops[k].strides[in - 1] == 1 && s_.ops[k].strides[in] != 1 &&
-                   o.dtype == compute_ && (item_ == 4 || item_ == 8);
-      by_rows_ |= turned_[k] && direct_[0];
-    }
-  }
-
-  // Some rows of a square, of which only what does not lie as the result does is in tiles.
-  void square_rows(const int64_t* offset, int64_t rows) {
-    const int across = s_.n - 2;
-    for (int64_t r = 0; r < rows; r++) {
-      const void* in[kMaxOperands] = {};
-      for (int k = 1; k < s_.count; k++) {
-        if (!s_.ops[k].data) continue;
-        in[k - 1] = direct_[k] ? at(k, offset[k] + r * s_.ops[k].strides[across]) : tile_[k] + (constant_ >> k & 1 ? 0 : r * kSquare * int64_t(item_));
-      }
-      loop_(op_, const_cast<std::byte*>(at(0, offset[0] + r * s_.ops[0].strides[across])), in, constant_ >> 1, kSquare);
     }
   }
 
@@ -122,23 +66,16 @@ class Tiles {
   void block_of(const int64_t* offset, int64_t rows) {
     const void* in[kMaxOperands] = {};
     for (int k = 1; k < s_.count; k++) {
-      if (!s_.ops[k].data || (by_rows_ && direct_[k])) continue;
+      if (!s_.ops[k].data) continue;
       in[k - 1] = direct_block_[k] ? at(k, offset[k]) : tile_[k];
       if (direct_block_[k] || constant_ >> k & 1) continue;
       if (blocks_.repeats_rows(k) && offset[k] == filled_at_[k] && rows <= filled_rows_[k]) continue;  // the same row, again
       filled_at_[k] = offset[k], filled_rows_[k] = rows;
-      if (turned_[k]) {
-        const int64_t line = s_.ops[k].strides[s_.n - 1];
-        if (item_ == 4) transpose_square<uint32_t>(at(k, offset[k]), line, tile_[k], rows, kSquare);
-        else transpose_square<uint64_t>(at(k, offset[k]), line, tile_[k], rows, kSquare);
-        continue;
-      }
       blocks_.each_line(k, offset[k], rows, [&](int64_t from, int64_t step, int64_t to, int64_t tile_step, int64_t n) {
         convert_[k](at(k, from), step, tile_[k] + to * item_, tile_step, n);
       });
       blocks_.repeat(k, rows, tile_[k], item_);
     }
-    if (by_rows_) return square_rows(offset, rows);
     loop_(op_, direct_block_[0] ? const_cast<std::byte*>(at(0, offset[0])) : tile_[0], in, constant_ >> 1, rows * volume_of(s_, whole_));
     if (direct_block_[0]) return;
     blocks_.each_line(0, offset[0], rows, [&](int64_t to, int64_t step, int64_t from, int64_t tile_step, int64_t n) {
@@ -216,10 +153,10 @@ class Tiles {
   size_t item_;
   Loop loop_;
   const void* op_;
-  bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {}, turned_[kMaxOperands] = {};
+  bool direct_[kMaxOperands] = {}, direct_block_[kMaxOperands] = {};
   int64_t filled_at_[kMaxOperands] = {}, filled_rows_[kMaxOperands] = {};  // what the tiles hold of operands that repeat a row
   Converter convert_[kMaxOperands] = {};  // of each operand, where runs are short
-  bool by_run_, plain_ = true, by_rows_ = false;
+  bool by_run_, plain_ = true;
   uint32_t constant_ = 0, fixed_run_ = 0;  // a bit per operand: one number for all, or for a run
   alignas(64) std::byte tile_[kMaxOperands][kTile * kMaxItem];
 };
@@ -268,19 +205,17 @@ Loop pick(const char* text, const Loops& loops, DType compute, std::span<const T
   return loop;
 }
 
-void run_space(const Space& space, DType tile, Loop loop, const void* op) {
-  auto in_blocks = [&](const Space& s, int whole) {
-    const int64_t volume = volume_of(s, whole);
-    parallel_for(volume_of(s, s.n) / volume, kGrain / volume, [&](int64_t b, int64_t e) { Tiles(s, whole, tile, loop, op).run_blocks(b, e); });
-  };
-  if (const int turned = turned_axis(space); turned >= 0) {
-    in_blocks(in_squares(space, turned), 1);
-    if (space.sizes[space.n - 1] % kSquare) run_space(beside_squares(space), tile, loop, op);
-  } else if (const int whole = axes_of_blocks(space)) {
-    in_blocks(space, whole);
-  } else {
-    parallel_for(volume_of(space, space.n), kGrain, [&](int64_t b, int64_t e) { Tiles(space, 0, tile, loop, op).run(b, e); });
-  }
+// Whether along the result's lines every number of t is on another line of the cache, while another axis of t is dense: then a copy, which turns squares
+// and reads whole lines, costs less than to read it so. Bytes are few, a line holds four pairs of doubles, and large copies take memory.
+bool lies_across(const Tensor& t, const Tensor& out) {
+  constexpr int64_t kApart = 8, kLarge = 64 << 20;
+  const int in = out.ndim() - 1;
+  if (in < 1 || !(t.sizes() == out.sizes()) || out.strides()[in] != 1 || out.sizes()[in] < kShortRun || std::abs(t.strides()[in]) < kApart) return false;
+  const size_t item = size_of(t.dtype());
+  if (item < 2 || item > 8 || t.numel() * int64_t(item) > kLarge) return false;
+  for (int d = 0; d < in; d++)
+    if (t.strides()[d] == 1 && t.sizes()[d] >= kApart) return true;
+  return false;
 }
 
 }  // namespace
@@ -323,7 +258,17 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
       loop(op, out.raw() + b * item, at, fixed, e - b);
     });
   }
-  run_space(make_space(in, out), tile, loop, op);
+  auto across = [&](const Tensor& t) { return t && lies_across(t, out); };
+  if (std::any_of(in.begin(), in.end(), across)) {
+    Tensor laid[kMaxOperands];
+    for (size_t k = 0; k < in.size(); k++) laid[k] = across(in[k]) ? copied(in[k], Meta(out.sizes(), in[k].dtype())) : in[k];
+    return run_pointwise(name, loops, compute, op, std::span<const Tensor>(laid, in.size()), out);
+  }
+  Space space = make_space(in, out);
+  const int whole = axes_of_blocks(space);
+  if (!whole) return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) { Tiles(space, 0, tile, loop, op).run(b, e); });
+  const int64_t volume = volume_of(space, whole);
+  parallel_for(out.numel() / volume, kGrain / volume, [&](int64_t b, int64_t e) { Tiles(space, whole, tile, loop, op).run_blocks(b, e); });
 }
 
 }  // namespace WEIR_ISA

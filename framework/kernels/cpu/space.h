@@ -122,15 +122,13 @@ class Blocks {
   }
   bool repeats_rows(int k) const { return s_.ops[k].strides[first_] == 0; }
 
-  /// Lines between an operand and its tile, `move(offset, step, place in the tile, step there, count)`: of short runs along the longest axis,
-  /// of others along one that is dense.
+  /// Lines between an operand and its tile, `move(offset, step, place in the tile, step there, count)`: of short runs along the longest axis.
   /// Axes along which an input repeats itself, but the innermost, are left to repeat().
   template <class Move> void each_line(int k, int64_t offset, int64_t rows, Move&& move) const {
     const int last = s_.n - 1;
     int along = last;
-    auto denser = [&](int d) { return s_.ops[k].strides[d] == 1 && s_.ops[k].strides[along] != 1; };
-    for (int d = first_; d < last; d++)
-      if (walks(k, d) && (s_.sizes[last] < kShortRun ? size(d, rows) > size(along, rows) : denser(d))) along = d;
+    for (int d = first_; s_.sizes[last] < kShortRun && d < last; d++)
+      if (walks(k, d) && size(d, rows) > size(along, rows)) along = d;
     each_place(k, offset, rows, last, along,
                [&](int64_t from, int64_t to) { move(from, s_.ops[k].strides[along], to, step_[along], size(along, rows)); });
   }

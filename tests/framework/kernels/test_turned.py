@@ -1,4 +1,4 @@
-"""Operands that lie in another order than the result, which are read in squares, against PyTorch. Source: framework/kernels/cpu/loops.cpp."""
+"""Operands that lie in another order than the result, which are copied first, against PyTorch. Source: framework/kernels/cpu/loops.cpp."""
 
 import pytest
 import torch
