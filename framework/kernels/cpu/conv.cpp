@@ -342,15 +342,16 @@ Tensor bias_for(const Tensor& x, const Tensor& b) {
   return b.dtype() == x.dtype() ? row_major(b) : copied(b, Meta(b.sizes(), x.dtype()));
 }
 
-// oneDNN's kernels of channels by themselves are for planes: a line is one of height 1.
 template <class Op> bool is_plane_of_one_row(const Op& op, const Tensor& x) { return x.ndim() == 3 && op.groups > 1 && op.groups == x.sizes()[1]; }
 Tensor as_plane(const Tensor& t) {
   const Dims &n = t.sizes(), &s = t.strides();
   return alias(t, Dims{n[0], n[1], 1, n[2]}, Dims{s[0], s[1], n[2] * s[2], s[2]}, t->offset);
 }
-template <class Op> Op over_planes(Op op) {
+// run(op, a, b, c) of a convolution of `x`. oneDNN's kernels of channels by themselves are for planes: lines of such become planes of height 1.
+template <class Op, class Run> void in_planes(Op op, const Tensor& x, const Tensor& a, const Tensor& b, const Tensor& c, Run&& run) {
+  if (!is_plane_of_one_row(op, x)) return run(op, a, b, c);
   op.stride = Dims{1, op.stride[0]}, op.padding = Dims{0, op.padding[0]}, op.dilation = Dims{1, op.dilation[0]};
-  return op;
+  run(op, as_plane(a), as_plane(b), as_plane(c));
 }
 
 bool fuses_bias(DType t) { return t != DType::float16; }  // there PyTorch rounds before it adds
@@ -363,9 +364,7 @@ void conv(const Convolution& op, Inputs in, Outputs out) {
   dispatch(in[0], in[1], out[0], out[0], in[1],
       [&](const Tensor& x, const Tensor& w, const Tensor& y) {
         Tensor b = fused ? bias_for(x, in[2]) : Tensor();
-        auto run = [&](const Convolution& op, const Tensor& x, const Tensor& w, const Tensor& y) { forward(op, x, w, plain_weights(w, op.groups), b, y); };
-        if (is_plane_of_one_row(op, x)) run(over_planes(op), as_plane(x), as_plane(w), as_plane(y));
-        else run(op, x, w, y);
+        in_planes(op, x, x, w, y, [&](const Convolution& op, const Tensor& x, const Tensor& w, const Tensor& y) { forward(op, x, w, plain_weights(w, op.groups), b, y); });
         with_bias = bool(b);
       },
       [&] {
@@ -463,8 +462,7 @@ void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
   // oneDNN multiplies numbers that are not there by weights of volumes.
   if (in[0].ndim() == 5 && in[0].numel() && out[0].numel() && is_floating(in[1].dtype()) && !all_finite(in[1])) reference();
   else dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) {
-    if (is_plane_of_one_row(op, dx)) backward_input(over_planes(op), as_plane(laid_as(dy, dx)), as_plane(w), as_plane(dx));
-    else backward_input(op, laid_as(dy, dx), w, dx);
+    in_planes(op, dx, laid_as(dy, dx), w, dx, backward_input);
   }, reference);
   add_bias(out[0], in[2]);
 }
@@ -474,8 +472,7 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
     return conv_weight(without_padding(op), std::array{with_border(in[0], op.padding), in[1]}, out);
   dispatch(in[0], in[1], out[0], in[1], out[0],
       [&](const Tensor& x, const Tensor& dy, const Tensor& dw) {
-        if (is_plane_of_one_row(op, x)) backward_weight(over_planes(op), as_plane(laid_as(x, dw)), as_plane(laid_as(dy, dw)), as_plane(dw));
-        else backward_weight(op, laid_as(x, dw), laid_as(dy, dw), dw);
+        in_planes(op, x, laid_as(x, dw), laid_as(dy, dw), dw, backward_weight);
       },
       [&] {
         accumulate(in[0], in[1], out[0], [&](auto add) {

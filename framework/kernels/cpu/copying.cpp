@@ -53,13 +53,14 @@ bool trails_its_stores(const void* from, const void* to) {
   const size_t ahead = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % 4096;
   return ahead > 0 && ahead < 2048;
 }
-// So many bytes in moves of one size, of which the last overlaps the one before it: a call of memcpy would cost more than short rows.
+// So many bytes in moves of one size, of which the last overlaps the one before it: for short rows a call of memcpy would cost more.
 template <size_t kMove> void copy_by(const std::byte* from, std::byte* to, size_t bytes) {
   if (bytes >= 512 && trails_its_stores(from, to)) {
     for (size_t i = bytes; i >= kMove; i -= kMove) __builtin_memcpy(to + i - kMove, from + i - kMove, kMove);
     __builtin_memcpy(to, from, kMove);
     return;
   }
+  if (bytes >= 1024) return void(std::memcpy(to, from, bytes));
   for (size_t i = 0; i + kMove <= bytes; i += kMove) __builtin_memcpy(to + i, from + i, kMove);
   __builtin_memcpy(to + bytes - kMove, from + bytes - kMove, kMove);
 }
@@ -95,14 +96,7 @@ template <class T> void copy_some_rows(const Rows<T>& r, int64_t rows, int64_t n
   }
   const size_t bytes = size_t(n) * sizeof(T);
   if (r.from_step == 1 && r.to_step == 1) {
-    if (bytes >= 1024) {
-      for (int64_t i = 0; i < rows; i++) {
-        const T* from = r.from + i * r.from_row;
-        T* to = r.to + i * r.to_row;
-        if (trails_its_stores(from, to)) copy_by<64>(reinterpret_cast<const std::byte*>(from), reinterpret_cast<std::byte*>(to), bytes);
-        else std::memcpy(to, from, bytes);
-      }
-    } else if (bytes >= 64) {
+    if (bytes >= 64) {
       copy_dense_rows<64>(r, rows, n);
     } else if (bytes >= 16) {
       copy_dense_rows<16>(r, rows, n);
