@@ -146,17 +146,17 @@ void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
   visit_dtype(wide, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (!kIsComplex<T> && !std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
-      using Hashed = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
-      const Hashed* numbers = reinterpret_cast<const Hashed*>(x.raw());
-      std::vector<uint8_t> truths;
-      if constexpr (std::is_same_v<T, bool>) {  // of any bytes
-        truths.resize(size_t(n));
-        std::transform(numbers, numbers + n, truths.begin(), [](uint8_t byte) { return byte != 0; });
-        numbers = truths.data();
-      }
-      if (!op.consecutive && x.ndim() == 1 && distinct_by_hash(numbers, n, wide, out)) {
-        if (wide != given) out[0] = copied(out[0], Meta(out[0].sizes(), given));
-        return;
+      if (!op.consecutive && x.ndim() == 1) {
+        bool done;
+        if constexpr (std::is_same_v<T, bool>) {  // of any bytes
+          std::vector<uint8_t> truths(n);
+          std::transform(x.raw(), x.raw() + n, truths.begin(), [](std::byte byte) { return byte != std::byte(0); });
+          done = distinct_by_hash(truths.data(), n, wide, out);
+        } else {
+          done = distinct_by_hash(x.data<T>(), n, wide, out);
+        }
+        if (done && wide != given) out[0] = copied(out[0], Meta(out[0].sizes(), given));
+        if (done) return;
       }
       Rows<T> rows{x.data<T>(), width};
       std::vector<int64_t> order;
