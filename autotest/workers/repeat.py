@@ -24,13 +24,13 @@ def faults(item: Item, function, W, got: Observation) -> list[Fault]:
     """What differs between runs of one call in the framework `W`, of which `got` was the first."""
     if item.draws and not item.expected.raised:
         runs = [_run(item, function, W) for _ in range(2)]
-        if _bits(runs[0]) != _bits(runs[1]):
+        if bits(runs[0]) != bits(runs[1]):
             return [Fault("random", "the same seed draws other numbers")]
         return _distribution(item, function, W) if item.drawn is not None else []
     if not repeats(item):
         return []
     for threads in _THREADS:
-        if _bits(_run(item, function, W, threads)) != _bits(got):
+        if bits(_run(item, function, W, threads)) != bits(got):
             return [Fault("determinism", f"with {threads} threads other bits than before with one")]
     return []
 
@@ -52,6 +52,7 @@ def _run(item: Item, function, W, threads: int = 1) -> Observation:
             W.set_num_threads(1)
 
 
-def _bits(observation: Observation) -> list:
+def bits(observation: Observation) -> list:
+    """The bytes of all values and gradients."""
     gradients = observation.gradients if isinstance(observation.gradients, list) else []
     return [value and value.data for value in (*observation.values, *gradients)]

@@ -18,7 +18,7 @@ from weir_autotest.generate import arguments
 from weir_autotest.generate.arguments import make
 from weir_autotest.generate.author import Author
 from weir_autotest.generate.choices import Choices
-from weir_autotest.generate.doubts import one_by_one, wavers
+from weir_autotest.generate.doubts import one_by_one, restless, wavers
 from weir_autotest.generate.samples import samples_of
 from weir_autotest.generate.service import expect
 from weir_autotest.generate.universe import overloads
@@ -137,6 +137,15 @@ def test_an_oracle_that_reads_behind_its_input_wavers():
     matrix, pivots = TensorSpec(0, "float32", (4, 5), (5, 1), 0, 0, False), TensorSpec(1, "int32", (3,), (1,), 0, 1, False)  # a pivot too few
     assert wavers(expect(Target("torch.lu_unpack", ["lu_unpack"]), Case((matrix, pivots), storages=[
         ("float32", np.ones(20, "float32").tobytes()), ("int32", np.ones(3, "int32").tobytes())])))
+
+
+def test_an_oracle_that_changes_its_last_digits_at_times_is_restless():
+    """`lstsq` of a matrix of equal columns takes pivots that nobody set, and with them other ways to the same numbers."""
+    matrix, right = TensorSpec(0, "float32", (2, 3), (3, 0), 0, 0, False), TensorSpec(1, "float32", (2, 4), (4, 1), 0, 1, False)
+    numbers = [np.array([0.428, 0, 0, 0.915], "float32"), np.array([2, -2, 0, -3, -1, -3, 3, 0], "float32")]
+    case = Case((matrix, right, 0.01), storages=[("float32", array.tobytes()) for array in numbers])
+    assert "determinism" in {fault.property for fault in restless(expect(Target("torch.linalg.lstsq", ["linalg.lstsq"]), case))}
+    assert not restless(_item("sin", [0.5, 1.0]))
 
 
 @pytest.mark.parametrize("path, args, wavering", [
