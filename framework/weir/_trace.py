@@ -218,10 +218,12 @@ class _Paths:
             finally:
                 _C._set_module_path(before)
         self._plain = plain
-        weir.nn.Module.__call__ = call
+        if paths:  # to set it makes Python forget what it knows of all modules' classes
+            weir.nn.Module.__call__ = call
 
     def __exit__(self, *exception):
-        weir.nn.Module.__call__ = self._plain
+        if self._paths:
+            weir.nn.Module.__call__ = self._plain
         _C._set_module_path("")
 
 

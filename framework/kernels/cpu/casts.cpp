@@ -45,6 +45,46 @@ template <class H> void narrow(const float* __restrict src, H* __restrict dst, i
 }
 #endif
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// What only AVX-512 has instructions for: whole numbers of 64 bits as doubles and back, four at a time.
+typedef int64_t Four __attribute__((vector_size(32)));
+using FourDoubles = Vec<double>::V;
+
+// The upper half beside 2^84, the lower beside 2^52, each the last digits of such a number: one sum rounds.
+inline FourDoubles doubles_of(Four x) {
+  const Four low = (x & 0xffffffff) | 0x4330000000000000, high = ((x >> 32) & 0xffffffff) ^ 0x4530000080000000;
+  return ((FourDoubles)high - 0x1.00000801p84) + (FourDoubles)low;
+}
+inline bool fits_doubles(Four x) { return !lanes::any(Mask<double>{((x + (int64_t(1) << 53)) & ~((int64_t(1) << 54) - 1)) != 0}); }
+
+template <class F> void widths_apart(const int64_t* __restrict src, F* __restrict dst, int64_t n) {
+  typedef F To __attribute__((vector_size(4 * sizeof(F))));
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    Four x;
+    std::memcpy(&x, src + i, sizeof x);
+    To y = __builtin_convertvector(doubles_of(x), To);
+    if (sizeof(F) < 8 && !fits_doubles(x)) y = To{F(x[0]), F(x[1]), F(x[2]), F(x[3])};  // else rounded twice
+    std::memcpy(dst + i, &y, sizeof y);
+  }
+  for (; i < n; i++) dst[i] = F(src[i]);
+}
+template <class F> void widths_apart(const F* __restrict src, int64_t* __restrict dst, int64_t n) {
+  typedef F From __attribute__((vector_size(4 * sizeof(F))));
+  const Vec<double> most(0x1p51), magic(0x1.8p52);  // beside which a whole number is the last digits
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    From x;
+    std::memcpy(&x, src + i, sizeof x);
+    const Vec<double> wide = __builtin_convertvector(x, FourDoubles);
+    Four y = (Four)(trunc(wide) + magic).v - (Four)magic.v;
+    if (lanes::any(!(abs(wide) < most))) y = Four{int64_t(x[0]), int64_t(x[1]), int64_t(x[2]), int64_t(x[3])};
+    std::memcpy(dst + i, &y, sizeof y);
+  }
+  for (; i < n; i++) dst[i] = int64_t(src[i]);
+}
+#endif
+
 template <class T> constexpr bool kIsHalf = std::is_same_v<T, Half>;
 constexpr int64_t kSome = 256;  // numbers that go through another type at a time
 
@@ -59,7 +99,7 @@ void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int
       widen(src, dst, n);
     } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) {
       narrow(src, dst, n);
-    } else if constexpr (kIsHalf<From> || kIsHalf<To>) {
+    } else if constexpr (kIsHalf<From> || kIsHalf<To> || (std::is_same_v<From, BFloat16> && std::is_same_v<To, int64_t>) || (std::is_same_v<From, int64_t> && std::is_same_v<To, BFloat16>)) {
       float some[kSome];
       for (int64_t i = 0; i < n; i += kSome) {
         const int64_t m = std::min(kSome, n - i);
@@ -70,6 +110,10 @@ void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int
 #ifdef __AVX2__
     } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, BFloat16>) {
       narrow(src, dst, n);
+#endif
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    } else if constexpr ((std::is_same_v<From, int64_t> && std::is_floating_point_v<To>) || (std::is_same_v<To, int64_t> && std::is_floating_point_v<From>)) {
+      widths_apart(src, dst, n);
 #endif
     } else if constexpr (std::is_same_v<From, bool>) {  // as bytes: loops over bool are not vectorised
       convert_run(reinterpret_cast<const uint8_t*>(src), 1, dst, 1, n);

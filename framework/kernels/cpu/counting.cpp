@@ -197,7 +197,7 @@ void repeat_index(const RepeatIndex& op, Inputs in, Outputs out) {
 }
 
 // How often each number below `size` is among n. Equal numbers that follow each other would wait for one sum: four take turns.
-void count(const int64_t* at, int64_t n, int64_t size, int64_t* sum) {
+template <class I> void count(const I* at, int64_t n, int64_t size, int64_t* sum) {
   constexpr int64_t kTables = 4, kSmall = 1 << 12;
   int64_t i = 0;
   if (size <= kSmall && n >= kTables * size) {
@@ -211,30 +211,34 @@ void count(const int64_t* at, int64_t n, int64_t size, int64_t* sum) {
   for (; i < n; i++) sum[at[i]]++;
 }
 
-template <class T> Tensor counts_of(const Tensor& places, const T* weights, int64_t size, DType t) {
+template <class T, class I> Tensor counts_of(const Tensor& places, const T* weights, int64_t size, DType t) {
   Tensor r = empty(Dims{size}, t);
   T* sum = r.data<T>();
   std::fill_n(sum, size, T(0));
-  const int64_t* at = places.data<int64_t>();
+  const I* at = places.data<I>();
   if constexpr (std::is_same_v<T, int64_t>) count(at, places.numel(), size, sum);
   else
     for (int64_t i = 0; i < places.numel(); i++) sum[at[i]] += weights[i];
   return r;
 }
 
-void bincount(const Bincount& op, Inputs in, Outputs out) {
-  Tensor places = as_int64(in[0]);
-  int64_t least = 0, largest = -1;
-  const int64_t* v = places.data<int64_t>();
+template <class I> Tensor counted(const Tensor& places, const Tensor& weights, int64_t minlength) {
+  I least = 0, largest = 0;
+  const I* v = places.data<I>();
 #pragma omp simd reduction(min : least) reduction(max : largest)
   for (int64_t i = 0; i < places.numel(); i++) least = std::min(least, v[i]), largest = std::max(largest, v[i]);
-  check(least >= 0, "bincount only supports 1-d non-negative integral inputs, got ", least);
-  int64_t size = std::max(checked_add(largest, 1), op.minlength);
+  check(least >= 0, "bincount only supports 1-d non-negative integral inputs, got ", int64_t(least));
+  const int64_t size = std::max(places.numel() ? checked_add(largest, 1) : 0, minlength);
   // Without elements there is nothing to weigh: the result counts.
-  if (!in[1] || places.numel() == 0) return void(out[0] = counts_of<int64_t>(places, nullptr, size, DType::int64));
-  DType t = in[1].dtype() == DType::float32 ? DType::float32 : DType::float64;
-  Tensor w = in[1].dtype() == t ? row_major(in[1]) : copied(in[1], Meta(in[1].sizes(), t));
-  out[0] = t == DType::float32 ? counts_of(places, w.data<float>(), size, t) : counts_of(places, w.data<double>(), size, t);
+  if (!weights || places.numel() == 0) return counts_of<int64_t, I>(places, nullptr, size, DType::int64);
+  const DType t = weights.dtype() == DType::float32 ? DType::float32 : DType::float64;
+  const Tensor w = weights.dtype() == t ? row_major(weights) : copied(weights, Meta(weights.sizes(), t));
+  return t == DType::float32 ? counts_of<float, I>(places, w.data<float>(), size, t) : counts_of<double, I>(places, w.data<double>(), size, t);
+}
+
+void bincount(const Bincount& op, Inputs in, Outputs out) {
+  const bool bytes = in[0].dtype() == DType::uint8;
+  out[0] = bytes ? counted<uint8_t>(row_major(in[0]), in[1], op.minlength) : counted<int64_t>(as_int64(in[0]), in[1], op.minlength);
 }
 
 const bool bound = [] {

@@ -13,9 +13,16 @@ typedef uint16_t Half16 __attribute__((vector_size(kVecBytes / 2)));
 typedef uint32_t FloatBits __attribute__((vector_size(kVecBytes)));
 
 inline Vec<float> widened(const BFloat16* p) {
+#if defined(__AVX512F__)
+  const FloatBits bits = (FloatBits)_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+#elif defined(__AVX2__)
+  const FloatBits bits = (FloatBits)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+#else
   Half16 h;
   std::memcpy(&h, p, sizeof h);
-  return Vec<float>((Vec<float>::V)(__builtin_convertvector(h, FloatBits) << 16));
+  const FloatBits bits = __builtin_convertvector(h, FloatBits);
+#endif
+  return Vec<float>((Vec<float>::V)(bits << 16));
 }
 // The upper halves, in the lower ones.
 inline FloatBits narrowed(Vec<float> x) {
@@ -52,6 +59,12 @@ inline void narrow(Vec<float> x, Half* p) {
 #endif
 }
 inline void narrow(Vec<float> low, Vec<float> high, Half* p) { narrow(low, p), narrow(high, p + Vec<float>::size); }
+#else
+inline Vec<float> widened(const Half* p) {
+  Vec<float> x;
+  for (int i = 0; i < Vec<float>::size; i++) x.v[i] = float(p[i]);
+  return x;
+}
 #endif
 
 }  // namespace WEIR_ISA

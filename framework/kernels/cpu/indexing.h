@@ -28,7 +28,7 @@ inline bool in_range(const int64_t* at, int64_t n, int64_t limit, bool wrap) {
 template <class T, class Alpha> void add_to(T& dst, T v, Alpha alpha) {
   if constexpr (kIsComplex<T>) dst += T(alpha) * v;
   else if constexpr (kIsComplex<Alpha>) add_to(dst, v, alpha.real());
-  else if constexpr (std::is_same_v<T, bool>) dst = dst || v;
+  else if constexpr (std::is_same_v<T, bool>) dst = dst | v;  // no branch
   else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) dst = T(float(dst) + float(alpha) * float(v));
   else if constexpr (std::is_integral_v<T>) dst = T(dst + T(alpha) * v);
   else dst += T(alpha) * v;

@@ -177,7 +177,7 @@ Loop pick_integers(const Loops& loops, DType compute, std::span<const Tensor> in
     auto is = [&](DType t, const Tensor& x) { return x && x.dtype() == t; };
     auto number = [](const Tensor& x) { return x && x.dtype() == DType::int64 && x.ndim() == 0; };
     for (auto [type, loop] : small) {
-      if (compute != type && (compute != DType::boolean || type != DType::uint8)) continue;
+      if (!loop || (compute != type && (compute != DType::boolean || type != DType::uint8))) continue;
       bool decided = std::any_of(in.begin(), in.end(), [&](const Tensor& x) { return is(compute, x); });
       if (decided && std::all_of(in.begin(), in.end(), [&](const Tensor& x) { return !x || is(compute, x) || is(DType::boolean, x) || number(x); }))
         return *tile = type, loop;

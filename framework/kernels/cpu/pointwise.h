@@ -33,13 +33,17 @@ template <class Op, class T> T missing(int input) {
 
 /// Ops whose low bits depend on the low bits of their operands only, or that compare or choose: arithmetic of small integers
 /// gives what int64 gives, faster and without casts.
-using NarrowOps = OpList<Neg, Abs, Sign, Sgn, Square, LogicalNot, BitwiseNotInt, Floor, Ceil, Trunc, Isnan, Isinf, Isfinite, Signbit, Relu, Add, Sub, Mul,
+using NarrowOps = OpList<Neg, Abs, Sign, Sgn, Square, LogicalNot, BitwiseNotInt, Floor, Ceil, Trunc, Round, Isnan, Isinf, Isfinite, Signbit, Relu, Add, Sub, Mul,
     Maximum, Minimum, Fmax, Fmin, BitwiseAnd, BitwiseOr, BitwiseXor, Where, Addcmul, Clamp, ClampTensor, Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor>;
+
+/// Ops of whole numbers that divide: of small integers as well in small ones, though by longer formulas. Divisors of the least number wrap around, as
+/// PyTorch's do.
+using DividingOps = OpList<DivMode, FloorDivide, Remainder, Fmod, Gcd>;
 
 template <class Op, class... Ops> constexpr bool contains(OpList<Ops...>) { return (std::is_same_v<Op, Ops> || ...); }
 
 /// Formulas of an instruction or two for floating point too.
-using ShortOps = OpList<Div, ReluBackward, Sqrt, Reciprocal, Round, Lerp, Addcdiv>;
+using ShortOps = OpList<Div, ReluBackward, Sqrt, Reciprocal, Lerp, Addcdiv, Copysign>;
 
 /// Formulas of a few long chains, of which the machine sees two at once if they stand side by side.
 using ChainOps = OpList<Erf, Gelu>;
@@ -153,18 +157,31 @@ template <class Op, class H> void half_loop(const void* p, void* out_data, const
   std::copy_n(last, n - i, out + i);
 }
 
+// What changes at most the sign of a half, its highest bit, in whole numbers.
+template <class Op> struct SignOf : Op {};
+inline Vec<int16_t> formula(const SignOf<Neg>&, Vec<int16_t> x) { return x ^ Vec<int16_t>(INT16_MIN); }
+inline Vec<int16_t> formula(const SignOf<Abs>&, Vec<int16_t> x) { return x & Vec<int16_t>(INT16_MAX); }
+template <class Op> constexpr int kTurn<SignOf<Op>> = kTurn<Op>;
+
+template <class Op, class H> void loop_of_halves(const void* p, void* out, const void* const* in, uint32_t fixed, int64_t n) {
+  if constexpr (std::is_same_v<Op, Neg> || std::is_same_v<Op, Abs>)
+    if (!fixed) return loop<SignOf<Op>, int16_t>(p, out, in, fixed, n);
+  half_loop<Op, H>(p, out, in, fixed, n);
+}
+
 template <class Op> Loops loops_of() {
   Loops l;
   constexpr Rule rule = Op::rule;
   if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
   if constexpr (rule != Rule::real && rule != Rule::floating && rule != Rule::wide) l.i64 = loop<Op, int64_t>;
   if constexpr (rule != Rule::integral && (contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}))) {
-    l.bf16 = half_loop<Op, BFloat16>;
+    l.bf16 = loop_of_halves<Op, BFloat16>;
 #ifdef __F16C__
-    l.f16 = half_loop<Op, Half>;
+    l.f16 = loop_of_halves<Op, Half>;
 #endif
   }
-  if constexpr (contains<Op>(NarrowOps{})) {
+  if constexpr (std::is_same_v<Op, Lcm>) l.i32 = loop<Op, int32_t>;  // in which PyTorch multiplies what is smaller
+  if constexpr (contains<Op>(NarrowOps{}) || contains<Op>(DividingOps{})) {
     l.i32 = loop<Op, int32_t>, l.i16 = loop<Op, int16_t>;
     l.i8 = loop<Op, int8_t>, l.u8 = loop<Op, uint8_t>;
   }

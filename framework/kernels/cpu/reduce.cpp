@@ -5,137 +5,27 @@
 #include <vector>
 
 #include "framework/kernels/cpu/loops.h"
-#include "framework/kernels/cpu/vec_complex.h"
+#include "framework/kernels/cpu/reduction.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-// The kept and the reduced axes of an input, merged where possible, outermost first.
-struct Extents {
-  int64_t sizes[kMaxDims], strides[kMaxDims];
-  int n = 0;
-  int64_t count = 1;
-
-  void add(int64_t size, int64_t stride) {
-    if (size == 1) return;
-    count *= size;
-    if (n && strides[n - 1] == stride * size) {
-      sizes[n - 1] *= size;
-      strides[n - 1] = stride;
-      return;
-    }
-    sizes[n] = size;
-    strides[n++] = stride;
-  }
-  /// Element offset of the i-th position.
-  int64_t offset(int64_t i) const {
-    int64_t o = 0;
-    for (int d = n; d-- > 0;) {
-      o += i % sizes[d] * strides[d];
-      i /= sizes[d];
-    }
-    return o;
-  }
-  int64_t inner_size() const { return n ? sizes[n - 1] : 1; }
-  int64_t inner_stride() const { return n ? strides[n - 1] : 1; }
-};
-
-struct Plan {
-  Extents kept, reduced;
-  Plan(const Tensor& x, Axes axes) {
-    for (int d = 0; d < x.ndim(); d++) (axes >> d & 1 ? reduced : kept).add(x.sizes()[d], x.strides()[d]);
-    // The order of reduced axes is free: the densest innermost.
-    for (int i = 0; i < reduced.n; i++)
-      for (int j = i + 1; j < reduced.n; j++)
-        if (reduced.strides[j] > reduced.strides[i]) {
-          std::swap(reduced.strides[i], reduced.strides[j]);
-          std::swap(reduced.sizes[i], reduced.sizes[j]);
-        }
-  }
-};
-
-template <class T> struct SumOf {
-  static constexpr T start = T(0);
-  template <class V> static V join(V a, V b) { return a + b; }
-};
-template <class T> struct SquaresOf : SumOf<T> {
-  template <class V> static V lift(V x) { return x * x; }
-};
-template <class T> struct NumbersOf : SumOf<T> {
-  template <class R> static Vec<R> lift(Vec<R> x) { return where(x == x, x, Vec<R>(R(0))); }
-  static T lift(T x) { return x == x ? x : T(0); }
-};
-template <class T> struct ProductOf {
-  static constexpr T start = T(1);
-  template <class V> static V join(V a, V b) { return a * b; }
-  static std::complex<double> join(std::complex<double> a, std::complex<double> b) { return times(a, b); }
-};
-template <class T> struct LargestOf {
-  static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-  static Vec<T> join(Vec<T> a, Vec<T> b) { return where((a > b) | (a != a), a, b); }
-  static T join(T a, T b) { return a > b || a != a ? a : b; }
-};
-template <class T> struct SmallestOf {
-  static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
-  static Vec<T> join(Vec<T> a, Vec<T> b) { return where((a < b) | (a != a), a, b); }
-  static T join(T a, T b) { return a < b || a != a ? a : b; }
-};
-
 // Sums of float run in float over blocks and in double across them: the error of a block is that of a short sum.
 template <class T> using Total = std::conditional_t<std::is_same_v<T, float>, double, T>;  // complex64 comes as complex128
 
-// What an element contributes, before contributions are joined.
-template <class Of, class V> V lifted(V x) {
-  if constexpr (requires { Of::lift(x); }) return Of::lift(x);
-  else return x;
-}
-
-// The larger or smaller one, in one instruction that passes NaN over: whether there is any is found beside it, in half the time.
-template <bool kLargest, class T> T extreme_of_block(const T* p, int64_t n) {
-  constexpr int w = Vec<T>::size;
-  auto better = [](Vec<T> x, Vec<T> best) { return kLargest ? where(x > best, x, best) : where(x < best, x, best); };
-  const Vec<T> start = Vec<T>(kLargest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity());
-  Vec<T> best[4] = {start, start, start, start};
-  Mask<T> lost = {};
-  int64_t i = 0;
-  for (; i + 4 * w <= n; i += 4 * w)
-    for (int k = 0; k < 4; k++) {
-      const Vec<T> x = Vec<T>::load(p + i + k * w);
-      best[k] = better(x, best[k]), lost = lost | (x != x);
-    }
-  for (; i + w <= n; i += w) {
-    const Vec<T> x = Vec<T>::load(p + i);
-    best[0] = better(x, best[0]), lost = lost | (x != x);
-  }
-  T r = across_lanes(better(better(best[0], best[1]), better(best[2], best[3])), better);
-  bool nan = any(lost);
-  for (; i < n; i++) r = (kLargest ? p[i] > r : p[i] < r) ? p[i] : r, nan |= p[i] != p[i];
-  return nan ? std::numeric_limits<T>::quiet_NaN() : r;
-}
-
-template <class T, template <class> class Of> T reduce_block(const T* p, int64_t n) {
-  if constexpr (std::is_floating_point_v<T> && std::is_same_v<Of<T>, LargestOf<T>>) return extreme_of_block<true>(p, n);
-  if constexpr (std::is_floating_point_v<T> && std::is_same_v<Of<T>, SmallestOf<T>>) return extreme_of_block<false>(p, n);
-  constexpr int w = Vec<T>::size;
-  Vec<T> acc[4] = {Vec<T>(Of<T>::start), Vec<T>(Of<T>::start), Vec<T>(Of<T>::start), Vec<T>(Of<T>::start)};
-  int64_t i = 0;
-  for (; i + 4 * w <= n; i += 4 * w)
-    for (int k = 0; k < 4; k++) acc[k] = Of<T>::join(acc[k], lifted<Of<T>>(Vec<T>::load(p + i + k * w)));
-  for (; i + w <= n; i += w) acc[0] = Of<T>::join(acc[0], lifted<Of<T>>(Vec<T>::load(p + i)));
-  Vec<T> all = Of<T>::join(Of<T>::join(acc[0], acc[1]), Of<T>::join(acc[2], acc[3]));
-  T r = across_lanes(all, [](Vec<T> a, Vec<T> b) { return Of<T>::join(a, b); });
-  for (; i < n; i++) r = Of<T>::join(r, lifted<Of<T>>(p[i]));
-  return r;
-}
-
-template <class T, template <class> class Of>
+// `From` is what vectors of T are made of where the input has that type: T itself or a narrower one. Truths are added as bytes, as many as a byte
+// can count, and those sums as int64.
+template <class T, template <class> class Of, class From = T>
 class Reducer {
+  static constexpr bool kTruths = std::is_same_v<From, bool>;
+
  public:
-  Reducer(const Tensor& x, Axes axes) : x_(x), plan_(x, axes), item_(size_of(x.dtype())), direct_(x.dtype() == dtype_of<T>()) {}
+  using Result = std::conditional_t<kTruths, int64_t, T>;
+  Reducer(const Tensor& x, Axes axes) : x_(x), plan_(x, axes), item_(size_of(x.dtype())), direct_(x.dtype() == dtype_of<From>()) {}
 
   /// Fills out[i], in the compute type, for all kept positions.
-  void run(T* out) const {
+  void run(Result* out) const {
     int64_t n = plan_.kept.count, m = plan_.reduced.count;
     if (n == 1 && m > kGrain) return whole(out);
     if (rows_are_narrow()) return over_narrow_rows(out);
@@ -147,13 +37,13 @@ class Reducer {
     bool lines = direct_ && plan_.kept.n <= 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == 1 && m <= kBlock;
     parallel_for(n, grain, [&](int64_t b, int64_t e) {
       if (lines) return over_lines(out, b, e);
-      for (int64_t i = b; i < e; i++) out[i] = T(over_run(plan_.kept.offset(i), 0, m));
+      for (int64_t i = b; i < e; i++) out[i] = Result(over_run(plan_.kept.offset(i), 0, m));
     });
   }
 
  private:
-  using Acc = Total<T>;
-  static constexpr int64_t kBlock = 2048, kRows = 64;
+  using Acc = std::conditional_t<kTruths, int64_t, Total<T>>;
+  static constexpr int64_t kBlock = kTruths ? 255 : 2048, kRows = 64;
   static constexpr int64_t kBrief = 32;  // fewer numbers than these are joined for many results at once, however they lie
   static constexpr int64_t kNarrow = 32;  // fewer results than these lie in dense rows that vectors cross
   static constexpr int64_t kShares = 16;  // parts of long columns, whatever the number of threads
@@ -171,9 +61,9 @@ class Reducer {
       int64_t n = std::min(e - b, inner - in_row), offset = base + r.offset(b);
       if (direct_ && stride == 1) {
         n = std::min(n, kBlock);
-        total = Of<Acc>::join(total, Acc(reduce_block<T, Of>(reinterpret_cast<const T*>(at(offset)), n)));
+        total = Of<Acc>::join(total, Acc(reduce_block<T, Of>(reinterpret_cast<const From*>(at(offset)), n)));
       } else {
-        n = std::min(n, kTile);
+        n = std::min(n, std::min(kTile, kBlock));
         convert(x_.dtype(), at(offset), stride, dtype_of<T>(), tile, 1, n);
         total = Of<Acc>::join(total, Acc(reduce_block<T, Of>(tile, n)));
       }
@@ -183,13 +73,13 @@ class Reducer {
   }
 
   // Short dense lines at one distance: offsets need no division.
-  void over_lines(T* out, int64_t b, int64_t e) const {
-    const T* line = x_.data<T>();
+  void over_lines(Result* out, int64_t b, int64_t e) const {
+    const From* line = x_.data<From>();
     for (int64_t i = b; i < e; i++) out[i] = reduce_block<T, Of>(line + i * plan_.kept.inner_stride(), plan_.reduced.count);
   }
 
   // One result: the threads share the elements.
-  void whole(T* out) const {
+  void whole(Result* out) const {
     int64_t m = plan_.reduced.count;
     const int64_t shares = std::min(kShares, m / kGrain + 1);
     std::vector<Acc> part(shares, Acc(Of<T>::start));
@@ -198,7 +88,7 @@ class Reducer {
     });
     Acc total = Acc(Of<T>::start);
     for (Acc p : part) total = Of<Acc>::join(total, p);
-    *out = T(total);
+    *out = Result(total);
   }
 
   bool rows_are_narrow() const {
@@ -208,20 +98,20 @@ class Reducer {
   }
 
   // Dense rows of a few numbers, joined down the columns: the numbers of every `n` vectors belong to the same columns.
-  void over_narrow_rows(T* out) const {
+  void over_narrow_rows(Result* out) const {
     const int64_t n = plan_.kept.inner_size(), m = plan_.reduced.count, groups = plan_.kept.count / n;
     const int64_t shares = groups > 1 ? 1 : std::clamp<int64_t>(m * n / kGrain, 1, kShares);
     std::vector<Acc> part(shares * n * groups, Acc(Of<T>::start));
     parallel_for(shares * groups, std::max<int64_t>(1, groups > 1 ? kGrain / (m * n) : 1), [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; i++) {
         const int64_t group = i / shares, share = i % shares;
-        join_narrow(part.data() + i * n, n, x_.data<T>() + plan_.kept.offset(group * n), m * share / shares, m * (share + 1) / shares);
+        join_narrow(part.data() + i * n, n, x_.data<From>() + plan_.kept.offset(group * n), m * share / shares, m * (share + 1) / shares);
       }
     });
     for (int64_t i = n; i < shares * n; i++) part[i % n] = Of<Acc>::join(part[i % n], part[i]);
-    for (int64_t i = 0; i < groups * n; i++) out[i] = T(part[i]);
+    for (int64_t i = 0; i < groups * n; i++) out[i] = Result(part[i]);
   }
-  static void join_narrow(Acc* total, int64_t n, const T* rows, int64_t row, int64_t end) {
+  static void join_narrow(Acc* total, int64_t n, const From* rows, int64_t row, int64_t end) {
     constexpr int64_t w = Vec<T>::size;
     while (row + w <= end) {
       alignas(64) T sum[kNarrow * w];
@@ -233,11 +123,11 @@ class Reducer {
         for (int64_t j = 0; j < n; j++) total[j] = Of<Acc>::join(total[j], Acc(sum[i * n + j]));
     }
     for (; row < end; row++)
-      for (int64_t j = 0; j < n; j++) total[j] = Of<Acc>::join(total[j], Acc(lifted<Of<T>>(rows[row * n + j])));
+      for (int64_t j = 0; j < n; j++) total[j] = Of<Acc>::join(total[j], Acc(lifted<Of<T>>(T(rows[row * n + j]))));
   }
 
   // Kept positions [b, e), many along their innermost axis: of those the numbers are joined at once.
-  void over_columns(T* out, int64_t b, int64_t e) const {
+  void over_columns(Result* out, int64_t b, int64_t e) const {
     const int64_t inner = plan_.kept.inner_size(), stride = plan_.kept.inner_stride();
     alignas(64) T tile[kTile], block[kTile];
     alignas(64) Acc total[kTile];
@@ -248,62 +138,62 @@ class Reducer {
         std::fill(block, block + n, Of<T>::start);
         int64_t stop = std::min(row + kRows, plan_.reduced.count);
         if (direct_ && stride == 1 && plan_.reduced.n == 1) {
-          join_rows(block, x_.data<T>() + base + row * plan_.reduced.inner_stride(), plan_.reduced.inner_stride(), stop - row, n);
+          join_rows(block, x_.data<From>() + base + row * plan_.reduced.inner_stride(), plan_.reduced.inner_stride(), stop - row, n);
         } else {
           for (int64_t r = row; r < stop; r++) {
             const std::byte* p = at(base + plan_.reduced.offset(r));
-            const T* src = reinterpret_cast<const T*>(p);
-            if (!direct_ || stride != 1) convert(x_.dtype(), p, stride, dtype_of<T>(), tile, 1, n), src = tile;
-            join_rows(block, src, 0, 1, n);
+            if (direct_ && stride == 1) {
+              join_rows(block, reinterpret_cast<const From*>(p), 0, 1, n);
+            } else {
+              convert(x_.dtype(), p, stride, dtype_of<T>(), tile, 1, n);
+              join_rows(block, tile, 0, 1, n);
+            }
           }
         }
         for (int64_t i = 0; i < n; i++) total[i] = Of<Acc>::join(total[i], Acc(block[i]));
       }
-      for (int64_t i = 0; i < n; i++) out[b + i] = T(total[i]);
+      for (int64_t i = 0; i < n; i++) out[b + i] = Result(total[i]);
       b += n;
     }
   }
   // `rows` rows of n numbers, `step` apart, joined to `acc`: four at a time, between which nothing is stored.
-  static void join_rows(T* acc, const T* src, int64_t step, int64_t rows, int64_t n) {
+  template <class Number> static void join_rows(T* acc, const Number* src, int64_t step, int64_t rows, int64_t n) {
     constexpr int w = Vec<T>::size;
     auto joined = [](auto total, auto... x) { return ((total = Of<T>::join(total, lifted<Of<T>>(x))), ...); };
     for (int64_t r = 0; r < rows; r += rows - r >= 4 ? 4 : 1) {
-      const T* p = src + r * step;
+      const Number* p = src + r * step;
       int64_t i = 0;
       if (rows - r >= 4) {
         for (; i + w <= n; i += w)
-          joined(Vec<T>::load(acc + i), Vec<T>::load(p + i), Vec<T>::load(p + step + i), Vec<T>::load(p + 2 * step + i), Vec<T>::load(p + 3 * step + i)).store(acc + i);
-        for (; i < n; i++) acc[i] = joined(acc[i], p[i], p[step + i], p[2 * step + i], p[3 * step + i]);
+          joined(Vec<T>::load(acc + i), vector_of<T>(p + i), vector_of<T>(p + step + i), vector_of<T>(p + 2 * step + i), vector_of<T>(p + 3 * step + i)).store(acc + i);
+        for (; i < n; i++) acc[i] = joined(acc[i], T(p[i]), T(p[step + i]), T(p[2 * step + i]), T(p[3 * step + i]));
       } else {
-        for (; i + w <= n; i += w) joined(Vec<T>::load(acc + i), Vec<T>::load(p + i)).store(acc + i);
-        for (; i < n; i++) acc[i] = joined(acc[i], p[i]);
+        for (; i + w <= n; i += w) joined(Vec<T>::load(acc + i), vector_of<T>(p + i)).store(acc + i);
+        for (; i < n; i++) acc[i] = joined(acc[i], T(p[i]));
       }
     }
   }
 
   const Tensor& x_;
-  Plan plan_;
+  Reduction plan_;
   size_t item_;
   bool direct_;
 };
-
-void check_real(const char* op, DType t) {
-  check<NotImplemented>(!is_complex(t), op, ": not implemented for '", name_of(t), "'");
-}
 
 struct Keep { template <class T> T operator()(T x) const { return x; } };
 
 // Results come in the compute type, go through `finish` and are cast to the output's in one go.
 template <template <class> class Of, class Finish = Keep>
 void reduce(const Tensor& x, Axes axes, const Tensor& out, Finish finish = {}) {
-  auto run = [&]<class T>(TypeTag<T>) {
-    bool direct = out.dtype() == dtype_of<T>();
-    std::vector<T> buffer(direct ? 0 : out.numel());
-    T* result = direct ? out.data<T>() : buffer.data();
-    Reducer<T, Of>(x, axes).run(result);
+  auto run = [&]<class T, class From = T>(TypeTag<T>, TypeTag<From> = {}) {
+    using R = typename Reducer<T, Of, From>::Result;
+    bool direct = out.dtype() == dtype_of<R>();
+    std::vector<R> buffer(direct ? 0 : out.numel());
+    R* result = direct ? out.data<R>() : buffer.data();
+    Reducer<T, Of, From>(x, axes).run(result);
     if constexpr (!std::is_same_v<Finish, Keep>)
-      for (int64_t i = 0; i < out.numel(); i++) result[i] = T(finish(result[i]));
-    if (!direct) convert(dtype_of<T>(), result, 1, out.dtype(), out.raw(), 1, out.numel());
+      for (int64_t i = 0; i < out.numel(); i++) result[i] = R(finish(result[i]));
+    if (!direct) convert(dtype_of<R>(), result, 1, out.dtype(), out.raw(), 1, out.numel());
   };
   constexpr bool sums = std::is_same_v<SumOf<double>, Of<double>> || std::is_same_v<Of<double>, ProductOf<double>>;
   constexpr bool extremes = std::is_same_v<LargestOf<double>, Of<double>> || std::is_same_v<SmallestOf<double>, Of<double>>;
@@ -312,6 +202,9 @@ void reduce(const Tensor& x, Axes axes, const Tensor& out, Finish finish = {}) {
   if (out.numel() == 0) return;  // of any dtype
   check_real("max", x.dtype());
   if (x.dtype() == DType::float64 || out.dtype() == DType::float64) run(TypeTag<double>{});
+  else if (std::is_same_v<Of<double>, SumOf<double>> && x.dtype() == DType::boolean && !is_floating(out.dtype())) run(TypeTag<uint8_t>{}, TypeTag<bool>{});
+  else if (x.dtype() == DType::bfloat16) run(TypeTag<float>{}, TypeTag<BFloat16>{});
+  else if (x.dtype() == DType::float16) run(TypeTag<float>{}, TypeTag<Half>{});
   else if (is_floating(x.dtype()) || is_floating(out.dtype())) run(TypeTag<float>{});
   else if (!extremes || x.dtype() == DType::int64) run(TypeTag<int64_t>{});
   else if constexpr (extremes) size_of(x.dtype()) == 1 && x.dtype() != DType::int8 ? run(TypeTag<uint8_t>{}) : run(TypeTag<int32_t>{});
@@ -372,109 +265,6 @@ void min_all(const MinAll&, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], 
 void amax(const Amax& op, Inputs in, Outputs out) { reduce<LargestOf>(in[0], reduced_axes("amax", op.dim, in[0].ndim()), out[0]); }
 void amin(const Amin& op, Inputs in, Outputs out) { reduce<SmallestOf>(in[0], reduced_axes("amin", op.dim, in[0].ndim()), out[0]); }
 
-// The first of n numbers that is `x`, or NaN where x is; one of them is.
-template <class T> int64_t first_of(const T* p, int64_t n, T x) {
-  auto is = [x](T v) { return (v == x) | ((v != v) & (x != x)); };
-  constexpr int64_t block = 4 * Vec<T>::size;
-  int64_t i = 0;
-  for (; i + block <= n; i += block) {
-    typename LaneInt<sizeof(T)>::type found = 0;
-    for (int64_t k = 0; k < block; k++) found += is(p[i + k]);
-    if (found) break;
-  }
-  while (!is(p[i])) i++;
-  return i;
-}
-
-constexpr int64_t kStrip = 64;  // columns that a thread takes at a time
-
-// Neighbouring columns of m rows, `stride` apart, side by side: their extremes and the rows of them.
-template <bool kLargest, class T> void find_in_columns(const T* p, int64_t columns, int64_t m, int64_t stride, T* values, int64_t* indices) {
-  constexpr int64_t block = 4 * Vec<T>::size;
-  using Row = typename LaneInt<sizeof(T)>::type;
-  for (int64_t c = 0; c < columns; c += block) {
-    const int64_t n = std::min(block, columns - c);
-    T top[block] = {};
-    Row best[block] = {};
-    std::copy_n(p + c, n, top);
-    for (int64_t r = 1; r < m; r++) {
-      const T* row = p + r * stride + c;
-      auto join = [&](int64_t k) {
-        const bool better = ((kLargest ? row[k] > top[k] : row[k] < top[k]) | (row[k] != row[k])) & (top[k] == top[k]);
-        top[k] = better ? row[k] : top[k], best[k] = better ? Row(r) : best[k];
-      };
-      if (n == block) for (int64_t k = 0; k < block; k++) join(k);
-      else for (int64_t k = 0; k < n; k++) join(k);
-    }
-    std::copy_n(best, n, indices + c);
-    if (values) std::copy_n(top, n, values + c);
-  }
-}
-
-// First position of the largest (or smallest) element; NaN is larger and smaller than anything.
-template <bool kLargest, class T>
-void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
-  Plan plan(x, axes);
-  // Positions count in the input's own order, so the reduced axes keep it.
-  Extents reduced;
-  for (int d = 0; d < x.ndim(); d++)
-    if (axes >> d & 1) reduced.add(x.sizes()[d], x.strides()[d]);
-  const int64_t m = reduced.count, inner = reduced.inner_size(), stride = reduced.inner_stride(), columns = plan.kept.inner_size();
-  const bool same = x.dtype() == dtype_of<T>(), direct = same && stride == 1;
-  const bool beside = same && !direct && reduced.n == 1 && plan.kept.inner_stride() == 1 && columns >= Vec<T>::size && m < (1 << 30);
-  if (beside || (m <= kTile / kStrip && reduced.n <= 1 && columns >= 8)) {  // or a few numbers each: gathered for many results at once
-    const int64_t strips = (columns + kStrip - 1) / kStrip;
-    return parallel_for(plan.kept.count / columns * strips, std::max<int64_t>(1, kGrain / (m * kStrip)), [&](int64_t b, int64_t e) {
-      T tile[kTile];
-      for (int64_t i = b; i < e; i++) {
-        const int64_t c = i % strips * kStrip, to = i / strips * columns + c, n = std::min(kStrip, columns - c), base = plan.kept.offset(to);
-        for (int64_t r = 0; !beside && r < m; r++)
-          convert(x.dtype(), x.raw() + (base + r * stride) * int64_t(size_of(x.dtype())), plan.kept.inner_stride(), dtype_of<T>(), tile + r * kStrip, 1, n);
-        find_in_columns<kLargest>(beside ? x.data<T>() + base : tile, n, m, beside ? stride : kStrip, values ? values + to : nullptr, indices + to);
-      }
-    });
-  }
-  parallel_for(plan.kept.count, std::max<int64_t>(1, kGrain / m), [&](int64_t b, int64_t e) {
-    T tile[kTile];
-    for (int64_t i = b; i < e; i++) {
-      int64_t base = plan.kept.offset(i), best = 0;
-      T top{};
-      for (int64_t r = 0; r < m;) {
-        const int64_t at = base + reduced.offset(r), n = direct ? std::min(m - r, inner - r % inner) : std::min({m - r, inner - r % inner, kTile});
-        if (!direct) convert(x.dtype(), x.raw() + at * int64_t(size_of(x.dtype())), stride, dtype_of<T>(), tile, 1, n);
-        const T* p = direct ? x.data<T>() + at : tile;
-        const T t = kLargest ? reduce_block<T, LargestOf>(p, n) : reduce_block<T, SmallestOf>(p, n);
-        if (r == 0 || (top == top && ((kLargest ? t > top : t < top) || t != t))) top = t, best = r + first_of(p, n, t);
-        r += n;
-      }
-      indices[i] = best;
-      if (values) values[i] = top;
-    }
-  });
-}
-
-template <bool kLargest>
-void find_into(const Tensor& x, Axes axes, const Tensor* values, const Tensor& indices) {
-  auto run = [&]<class T>(TypeTag<T>) {
-    std::vector<T> top(values ? indices.numel() : 0);
-    find<kLargest, T>(x, axes, values ? top.data() : nullptr, indices.data<int64_t>());
-    if (values) convert(dtype_of<T>(), top.data(), 1, values->dtype(), values->raw(), 1, values->numel());
-  };
-  check_real("max", x.dtype());
-  if (x.dtype() == DType::float64) run(TypeTag<double>{});
-  else if (is_floating(x.dtype())) run(TypeTag<float>{});
-  else run(TypeTag<int64_t>{});
-}
-
-template <bool kLargest, class Op> void arg_extreme(const Op& op, Inputs in, Outputs out) {
-  std::optional<Dims> dim;
-  if (op.dim) dim = Dims{*op.dim};
-  find_into<kLargest>(in[0], reduced_axes("argmax", dim, in[0].ndim()), nullptr, out[0]);
-}
-template <bool kLargest, class Op> void extreme_with_index(const Op& op, Inputs in, Outputs out) {
-  find_into<kLargest>(in[0], reduced_axes("max", Dims{op.dim}, in[0].ndim()), &out[0], out[1]);
-}
-
 }  // namespace
 
 static const bool registered = [] {
@@ -489,10 +279,6 @@ static const bool registered = [] {
   set_kernel<MinAll, min_all>(cpu);
   set_kernel<Amax, amax>(cpu);
   set_kernel<Amin, amin>(cpu);
-  set_kernel<Argmax, arg_extreme<true, Argmax>>(cpu);
-  set_kernel<Argmin, arg_extreme<false, Argmin>>(cpu);
-  set_kernel<MaxDim, extreme_with_index<true, MaxDim>>(cpu);
-  set_kernel<MinDim, extreme_with_index<false, MinDim>>(cpu);
   return true;
 }();
 

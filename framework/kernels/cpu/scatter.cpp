@@ -101,21 +101,24 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
   if (index.ndim() == 0) return f(0, 0, 0);
   int d = wrap_dim(dim, index.ndim(), op);
   if (const int64_t apart = row_step(index, strides, other); d == index.ndim() - 1 && apart >= 0) {
-    const int64_t n = index.size(-1);
-    const int64_t* at = index.data<int64_t>();
+    const int64_t columns = index.size(-1);
     auto run = [&](int64_t b, int64_t e) {
+      const auto each = f;  // copies: what is stored through a pointer to bytes might else have changed them
+      const int64_t n = columns, step = apart;
+      const int64_t* at = index.data<int64_t>();
       for (int64_t r = b; r < e; r++)
-        for (int64_t j = 0; j < n; j++) f(r * n + j, r * apart + at[r * n + j], r * n + j);
+        for (int64_t j = 0; j < n; j++) each(r * n + j, r * step + at[r * n + j], r * n + j);
     };
-    if (parallel) parallel_for(index.numel() / n, std::max<int64_t>(1, kGrain / 4 / n), run);
-    else run(0, index.numel() / n);
+    if (parallel) parallel_for(index.numel() / columns, std::max<int64_t>(1, kGrain / 4 / columns), run);
+    else run(0, index.numel() / columns);
     return;
   }
   Dims fixed = strides;
   fixed[d] = 0;
   const RowWalk walk(index.sizes(), index.strides(), fixed, other);
-  int64_t n = walk.sizes.back(), is = walk.inner(0), fs = walk.inner(1), os = walk.inner(2), step = strides[d];
   auto run = [&](int64_t b, int64_t e) {
+    const auto each = f;
+    const int64_t n = walk.sizes.back(), is = walk.inner(0), fs = walk.inner(1), os = walk.inner(2), step = strides[d];
     std::vector<int64_t> copy(is == 1 ? 0 : n);
     RowWalk row = walk;
     row.start(b);
@@ -127,12 +130,12 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
       }
       int64_t to = r * n, base = row.offset[1], from = row.offset[2];
       if (fs == 0 && step == 1 && os == 1)
-        for (int64_t j = 0; j < n; j++) f(to + j, base + at[j], from + j);
+        for (int64_t j = 0; j < n; j++) each(to + j, base + at[j], from + j);
       else
-        for (int64_t j = 0; j < n; j++) f(to + j, base + j * fs + at[j] * step, from + j * os);
+        for (int64_t j = 0; j < n; j++) each(to + j, base + j * fs + at[j] * step, from + j * os);
     }
   };
-  int64_t rows = index.numel() / n;
+  const int64_t n = walk.sizes.back(), rows = index.numel() / n;
   if (parallel) parallel_for(rows, std::max<int64_t>(1, kGrain / 4 / n), run);
   else run(0, rows);
 }

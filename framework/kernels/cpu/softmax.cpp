@@ -77,6 +77,28 @@ template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[
   return true;
 }
 
+// Columns of numbers in another type than they are computed in, a panel of them converted at a time; `f` as above.
+template <class T, size_t N, class F> bool for_converted_panels(const Tensor (&in)[N], int64_t dim, const Tensor& y, F&& f) {
+  constexpr int64_t kLongest = 1024;  // a panel of as many rows still fits into the second-level cache
+  const Axis axis(y.sizes(), dim, "softmax");
+  const int64_t n = axis.n;
+  if (axis.inner < 8 || n > kLongest) return false;
+  const int64_t panels = (axis.inner + kPanel - 1) / kPanel;
+  parallel_for(axis.outer * panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
+    std::vector<T> converted((N + 1) * n * kPanel);
+    T* rows[N + 1];
+    for (size_t k = 0; k <= N; k++) rows[k] = converted.data() + k * n * kPanel;
+    for (int64_t p = b; p < e; p++) {
+      const int64_t column = p % panels * kPanel, columns = std::min(kPanel, axis.inner - column), at = p / panels * n * axis.inner + column;
+      for (size_t k = 0; k < N; k++)
+        for (int64_t r = 0; r < n; r++) convert_line(in[k], at + r * axis.inner, 1, rows[k] + r * kPanel, columns);
+      f(rows, rows[N], columns, n);
+      for (int64_t r = 0; r < n; r++) write_line(y, at + r * axis.inner, 1, rows[N] + r * kPanel, columns);
+    }
+  });
+  return true;
+}
+
 // n rows of neighbouring columns, `stride` apart.
 template <class T, bool kLog> void forward_panel(const T* from, T* to, int64_t columns, int64_t n, int64_t stride) {
   T top[kPanel], total[kPanel] = {};
@@ -100,9 +122,10 @@ template <class T, bool kLog> void forward_panel(const T* from, T* to, int64_t c
   }
 }
 template <class T, bool kLog> bool forward_columns(const Tensor& x, int64_t dim, const Tensor& y) {
+  auto panel = [](const auto& in, T* out, int64_t columns, int64_t n) { forward_panel<T, kLog>(in[0], out, columns, n, kPanel); };
   return for_panels(y, dim, x.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>(), [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
     forward_panel<T, kLog>(x.data<T>() + at, y.data<T>() + at, columns, n, stride);
-  }) || for_turned_panels<T>({x}, dim, y, [](const auto& in, T* out, int64_t columns, int64_t n) { forward_panel<T, kLog>(in[0], out, columns, n, kPanel); });
+  }) || for_turned_panels<T>({x}, dim, y, panel) || for_converted_panels<T>({x}, dim, y, panel);
 }
 
 template <class T, bool kLog> void backward_panel(const T* g, const T* v, T* to, int64_t columns, int64_t n, int64_t stride) {
@@ -117,11 +140,10 @@ template <class T, bool kLog> void backward_panel(const T* g, const T* v, T* to,
 }
 template <class T, bool kLog> bool backward_columns(const Tensor& dy, const Tensor& y, int64_t dim, const Tensor& dx) {
   bool direct = dy.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>() && dx.dtype() == dtype_of<T>();
+  auto panel = [](const auto& in, T* out, int64_t columns, int64_t n) { backward_panel<T, kLog>(in[0], in[1], out, columns, n, kPanel); };
   return for_panels(dx, dim, direct, [&](int64_t at, int64_t columns, int64_t n, int64_t stride) {
     backward_panel<T, kLog>(dy.data<T>() + at, y.data<T>() + at, dx.data<T>() + at, columns, n, stride);
-  }) || for_turned_panels<T>({dy, y}, dim, dx, [](const auto& in, T* out, int64_t columns, int64_t n) {
-    backward_panel<T, kLog>(in[0], in[1], out, columns, n, kPanel);
-  });
+  }) || for_turned_panels<T>({dy, y}, dim, dx, panel) || for_converted_panels<T>({dy, y}, dim, dx, panel);
 }
 
 template <class T, bool kLog> void forward(const Tensor& in, int64_t dim, const Tensor& y) {

@@ -226,10 +226,55 @@ inline Vec<int64_t> pow(Vec<int64_t> x, Vec<int64_t> y) { return per_lanes(x, y,
 namespace weir {
 namespace WEIR_ISA {
 
-// Integer division raises where the hardware would trap.
-template <class T> T checked_quotient(T a, T b) {
-  check(b != 0, "ZeroDivisionError");
-  return b == -1 ? T(-uint64_t(a)) : a / b;
+// Whole numbers of twice as many bytes.
+template <class T> struct TwiceAsWide;
+template <> struct TwiceAsWide<int8_t> { using type = int16_t; };
+template <> struct TwiceAsWide<uint8_t> { using type = uint16_t; };
+template <> struct TwiceAsWide<int16_t> { using type = int32_t; };
+template <> struct TwiceAsWide<uint16_t> { using type = uint32_t; };
+
+// Rounded towards zero; no y is zero, and the least number by -1 wraps around. Numbers of up to 32 bits are divided as floating ones that hold
+// them: a quotient that is not whole is further from the next whole number than such a division rounds. Those of 8 and 16 bits are lanes of
+// twice the width, first every other and then the rest.
+template <std::integral T> Vec<T> whole_quotient(Vec<T> a, Vec<T> b) {
+  if constexpr (sizeof(T) == 8) {
+    return per_lanes(a, b, [](T x, T y) { return y == -1 ? T(-uint64_t(x)) : x / y; });
+  } else if constexpr (sizeof(T) == 4) {
+    constexpr int n = Vec<double>::size;
+    typedef T Some __attribute__((vector_size(n * sizeof(T))));
+    Vec<T> quotients;
+    for (int at = 0; at < Vec<T>::size; at += n) {
+      Some x, y;
+      std::memcpy(&x, reinterpret_cast<const T*>(&a.v) + at, sizeof x);
+      std::memcpy(&y, reinterpret_cast<const T*>(&b.v) + at, sizeof y);
+      const Vec<double> q = __builtin_convertvector(x, Vec<double>::V) / __builtin_convertvector(y, Vec<double>::V);
+      x = __builtin_convertvector(where(q > Vec<double>(2147483647.0), Vec<double>(-2147483648.0), q).v, Some);
+      std::memcpy(reinterpret_cast<T*>(&quotients.v) + at, &x, sizeof x);
+    }
+    return quotients;
+  } else {
+    using Wide = typename TwiceAsWide<T>::type;
+    using W = typename Vec<Wide>::V;
+    using Bits = std::make_unsigned_t<Wide>;
+    typedef Bits B __attribute__((vector_size(kVecBytes)));
+    constexpr int bits = 8 * sizeof(T);
+    auto even = [](Vec<T> x) { return Vec<Wide>(W((B)x.v << bits) >> bits); };
+    auto odd = [](Vec<T> x) { return Vec<Wide>((W)x.v >> bits); };
+    auto divide = [](Vec<Wide> x, Vec<Wide> y) {
+      if constexpr (sizeof(T) == 1) return whole_quotient(x, y);
+      else {
+        using F = typename Vec<float>::V;
+        return Vec<Wide>(__builtin_convertvector(__builtin_convertvector(x.v, F) / __builtin_convertvector(y.v, F), W));
+      }
+    };
+    const B low = (B)divide(even(a), even(b)).v, high = (B)divide(odd(a), odd(b)).v;
+    return (typename Vec<T>::V)((low << bits >> bits) | (high << bits));
+  }
+}
+// Raises where the hardware would trap.
+template <std::integral T> Vec<T> checked_quotient(Vec<T> a, Vec<T> b) {
+  check(!lanes::any(b == Vec<T>(T(0))), "ZeroDivisionError");
+  return whole_quotient(a, b);
 }
 // Of whole quotients up to 2^22, x / y is off by at most one, upwards, and the fused multiply-add rounds nothing away.
 template <class T> Vec<T> fmod(Vec<T> a, Vec<T> b) {
@@ -241,12 +286,12 @@ template <class T> Vec<T> fmod(Vec<T> a, Vec<T> b) {
 #endif
     return per_lanes(a, b, [](T x, T y) { return std::fmod(x, y); });
   } else {
-    return per_lanes(a, b, [](T x, T y) { return y == -1 ? T(0) : T(x - checked_quotient(x, y) * y); });
+    return a - checked_quotient(a, b) * b;
   }
 }
 template <class T> Vec<T> div_trunc(Vec<T> a, Vec<T> b) {
   if constexpr (kReal<T>) return trunc(a / b);
-  else return per_lanes(a, b, [](T x, T y) { return checked_quotient(x, y); });
+  else return checked_quotient(a, b);
 }
 // Floored division through the remainder, as Python's: rounding a / b would be off by one for some quotients.
 template <std::floating_point T> Vec<T> floor_quotient(Vec<T> a, Vec<T> b) {
@@ -258,12 +303,12 @@ template <std::floating_point T> Vec<T> floor_quotient(Vec<T> a, Vec<T> b) {
   return where(b == zero, plain, where(div == zero, copysign(zero, plain), f));
 }
 template <class T> Vec<T> div_floor(Vec<T> a, Vec<T> b) {
-  if constexpr (kReal<T>) return floor_quotient(a, b);
-  else
-    return per_lanes(a, b, [](T x, T y) {
-      T q = checked_quotient(x, y);
-      return T(q - ((x % (y == -1 ? 1 : y) != 0) && ((x < 0) != (y < 0))));
-    });
+  if constexpr (kReal<T>) {
+    return floor_quotient(a, b);
+  } else {
+    const Vec<T> zero(T(0)), q = checked_quotient(a, b);
+    return where((q * b != a) & ((a < zero) ^ (b < zero)), q - Vec<T>(T(1)), q);
+  }
 }
 
 }  // namespace WEIR_ISA

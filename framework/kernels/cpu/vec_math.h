@@ -148,6 +148,15 @@ inline bool any(Mask<double> m) {
   return _mm_movemask_pd((WideRegister)m.v);
 #endif
 }
+template <std::integral T> bool any(Mask<T> m) {
+#if defined(__AVX512F__)
+  return _mm512_movepi8_mask((__m512i)m.v);
+#elif defined(__AVX2__)
+  return _mm256_movemask_epi8((__m256i)m.v);
+#else
+  return _mm_movemask_epi8((__m128i)m.v);
+#endif
+}
 
 }  // namespace lanes
 using lanes::any, lanes::fma;

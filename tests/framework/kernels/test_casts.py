@@ -38,6 +38,20 @@ def test_halves_of_every_size(half):
         np.testing.assert_array_equal(bits(to_weir(back).to(to_weir(half))), bits(back.to(half)))
 
 
+def test_whole_numbers_of_every_size_to_floats_and_back():
+    near = [s * (1 << e) + d for e in range(64) for d in (-2, -1, 0, 1, 2) for s in (1, -1)]
+    near += [(1 << 53) + (1 << 29) + 1, (1 << 62) + (1 << 38) + 1]  # which a double on the way would round twice
+    whole = np.array([n for n in near if -(1 << 63) <= n < 1 << 63], np.int64)
+    for name in ("float32", "float64", "bfloat16", "float16"):
+        for n in (len(whole), 7):
+            given = torch.from_numpy(whole[-n:].copy())
+            np.testing.assert_array_equal(bits(to_weir(given).to(getattr(weir, name))), bits(given.to(getattr(torch, name))))
+    fractions = np.concatenate([whole.astype(np.float64) + d for d in (-0.75, -0.5, 0, 0.25)] + [[np.inf, -np.inf, np.nan, 0.1, -0.9]])
+    for name in ("float32", "float64", "bfloat16"):
+        given = torch.from_numpy(fractions).to(getattr(torch, name))
+        np.testing.assert_array_equal(bits(to_weir(given).long()), bits(given.long()))
+
+
 def test_rounding_to_half_precision():
     pattern = np.arange(0, 1 << 32, 65_521, dtype=np.uint32)
     ties = (np.arange(0, 1 << 16, 7, dtype=np.uint32) << 16) | 0x8000

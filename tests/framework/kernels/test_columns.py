@@ -12,6 +12,14 @@ def test_reductions_of_columns(name, shape, dim):
     assert_same(lambda f, x: getattr(f, name)(x, dim), x, order=2)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("shape, dim", [((5, 9), 0), ((3, 70, 130), 1), ((200, 64), 0), ((1100, 10), 0), ((2, 3, 7), 1)])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_columns_of_halves(name, shape, dim, dtype):
+    x = torch.randn(shape, generator=torch.manual_seed(0)).mul(3).to(dtype).requires_grad_()
+    assert_same(lambda f, x: getattr(f, name)(x, dim), x, order=1, rtol=2e-2, atol=2e-2)
+
+
 def test_columns_of_infinities_have_no_softmax():
     x = torch.randn(6, 20)
     x[:, 3], x[2, 5], x[1, 7] = -float("inf"), float("inf"), float("nan")

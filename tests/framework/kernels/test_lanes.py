@@ -171,3 +171,42 @@ def test_small_whole_powers_are_products_whatever_stands_beside_them(dtype):
 def test_log_gamma_of_floats():
     x = torch.cat([torch.linspace(-30, 30, 4001), torch.tensor([0.0, -0.0, 1.0, 2.0, 1 + 2**-20, 2 - 2**-20, -1.0, 1e-30, -1e-30, 1e30, 3e38, float("inf"), float("-inf"), float("nan")])])
     assert_same(lambda t, x: t.lgamma(x.double()).float() if t is torch else t.lgamma(x), x, rtol=3e-7, atol=0)
+
+
+DIVIDING = {"floor": lambda f, x, y: f.div(x, y, rounding_mode="floor"), "trunc": lambda f, x, y: f.div(x, y, rounding_mode="trunc"),
+            "floor_divide": lambda f, x, y: f.floor_divide(x, y), "remainder": lambda f, x, y: f.remainder(x, y), "fmod": lambda f, x, y: f.fmod(x, y),
+            "gcd": lambda f, x, y: f.gcd(x, y), "lcm": lambda f, x, y: f.lcm(x, y)}
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
+@pytest.mark.parametrize("name", DIVIDING)
+def test_whole_quotients(name, dtype):
+    """Of all bytes, and of wider numbers near every power of two. Quotients of the least number by -1 trap in PyTorch, or wrap around."""
+    bits = torch.iinfo(dtype)
+    if bits.bits == 8:
+        numbers = range(bits.min, bits.max + 1)
+    else:
+        numbers = sorted({n for e in range(bits.bits) for d in (-1, 0, 1) for n in ((1 << e) + d, -(1 << e) + d) if bits.min <= n <= bits.max})
+    numbers = torch.tensor(list(numbers), dtype=dtype)
+    x, y = (t.flatten().contiguous() for t in torch.meshgrid(numbers, numbers, indexing="ij"))
+    if dtype != torch.uint8:
+        trap = (x == bits.min) if name == "lcm" else (x == bits.min) & (y == -1)
+        x, y = x[~trap], y[~trap]
+    if name not in ("gcd", "lcm"):
+        x, y = x[y != 0], y[y != 0]
+    ours, theirs = DIVIDING[name](weir, to_weir(x), to_weir(y)).numpy(), DIVIDING[name](torch, x, y).numpy()
+    differ = ours != theirs
+    assert not differ.any(), (name, x[differ][:5], y[differ][:5], ours[differ][:5], theirs[differ][:5])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
+def test_a_zero_among_divisors_is_refused_wherever_it_stands(dtype):
+    for at in (0, 5, 99):
+        x, y = weir.ones(100, dtype=getattr(weir, dtype)), weir.ones(100, dtype=getattr(weir, dtype))
+        y[at] = 0
+        for call in (weir.floor_divide, weir.remainder, weir.fmod):
+            with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+                call(x, y)
+    least = weir.full((40,), weir.iinfo(getattr(weir, dtype)).min, dtype=getattr(weir, dtype))
+    if dtype != "uint8":
+        assert (least // -1 == least).all() and (least % -1 == 0).all()

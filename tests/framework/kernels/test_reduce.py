@@ -70,21 +70,23 @@ def test_norm_of_nothing_is_zero():
     assert weir.linalg.vector_norm(weir.zeros(0, 3), dim=0).tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int32, torch.bfloat16])
-@pytest.mark.parametrize("shape, dim", [((5, 3), 1), ((70, 37), 0), ((70, 37), 1), ((3, 130, 65), 1), ((3, 5000), 1), ((4, 6, 9, 33), 2), ((9,), 0)])
-def test_places_of_extremes(dtype, shape, dim):
-    torch.manual_seed(0)
-    x = torch.randint(-9, 9, shape).to(dtype)  # ties: the first of them counts
-    if dtype.is_floating_point:
-        x.view(-1)[torch.randperm(x.numel())[:3]] = float("nan")
-        x.view(-1)[-1] = -float("inf")
-    for laid_out in (x, x.transpose(0, -1).contiguous().transpose(0, -1), torch.stack([x, x], -1)[..., 0]):
-        ours = weir.empty_strided(laid_out.shape, laid_out.stride(), dtype=to_weir(x).dtype).copy_(to_weir(x))
-        for name in ("max", "min"):
-            found, expected = getattr(weir, name)(ours, dim), getattr(torch, name)(laid_out, dim)
-            assert_close(found[0], expected[0])
-            assert_close(found[1], expected[1])
-        assert_close(weir.argmax(ours, dim), torch.argmax(laid_out, dim))
+@pytest.mark.parametrize("half", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(1,), (9,), (7, 41), (400, 33), (300, 3), (5, 6, 70), (3, 20_000), (100_000,)])
+def test_halves(shape, half):
+    """They are added as single precision, whatever the layout, and rounded once."""
+    x = torch.randn(shape, generator=torch.manual_seed(0)).to(half)
+    lost = x.clone()
+    lost.view(-1)[-1] = float("nan")
+    for view in (lambda t: t, lambda t: t.mT if t.dim() > 1 else t[::2], lambda t: t[..., ::3]):
+        ours, theirs = view(to_weir(x)), view(x)
+        for dim in (None, *range(x.dim())):
+            def call(name, t):
+                return getattr(t, name)() if dim is None else getattr(t, name)(dim=dim)
+            for name in ("sum", "mean", "norm"):
+                assert_close(call(name, ours), call(name, theirs.double()).to(half), 1e-2 if half == torch.bfloat16 else 2e-3, 1e-2, f"{name} {dim}")
+            for name in ("amax", "amin"):
+                assert_close(call(name, ours), call(name, theirs), 0, 0, f"{name} {dim}")
+                assert_close(call(name, view(to_weir(lost))), call(name, view(lost)), 0, 0, f"{name} {dim}")
 
 
 AXES = 40  # of which two have more than one element, the last and one beyond 32
@@ -147,3 +149,15 @@ def test_extremes_of_small_integers(shape, dtype):
             for name in ("amax", "amin", "any", "all"):
                 call = [getattr(t, name)() if dim is None else getattr(t, name)(dim) for t in (ours, theirs)]
                 assert_close(call[0], call[1], 0, 0, f"{name} {dim}")
+
+
+@pytest.mark.parametrize("shape", [(7,), (300, 70), (700, 5), (5, 3, 41), (40, 2), (100_000,), (3, 70_000), (70_000, 3)])
+def test_truths_are_counted(shape):
+    x = torch.rand(shape, generator=torch.manual_seed(0)) < 0.9  # more than a byte can count
+    for view in (lambda t: t, lambda t: t.mT if t.dim() > 1 else t[::2], lambda t: t[..., ::3]):
+        ours, theirs = view(to_weir(x)), view(x)
+        for dim in (None, *range(x.dim())):
+            assert_close(ours.sum(dim), theirs.sum(dim), 0, 0, dim)
+            assert_close(ours.sum(dim, dtype=weir.int16), theirs.sum(dim, dtype=torch.int16), 0, 0, dim)
+            assert_close(ours.sum(dim, dtype=weir.float32), theirs.sum(dim, dtype=torch.float32), 0, 0, dim)
+            assert_close(weir.count_nonzero(ours, dim), torch.count_nonzero(theirs, dim), 0, 0, dim)
