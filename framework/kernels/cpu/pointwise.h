@@ -161,10 +161,14 @@ template <class Op, class H> void half_loop(const void* p, void* out_data, const
 template <class Op> struct SignOf : Op {};
 inline Vec<int16_t> formula(const SignOf<Neg>&, Vec<int16_t> x) { return x ^ Vec<int16_t>(INT16_MIN); }
 inline Vec<int16_t> formula(const SignOf<Abs>&, Vec<int16_t> x) { return x & Vec<int16_t>(INT16_MAX); }
+inline Vec<int16_t> formula(const SignOf<Copysign>&, Vec<int16_t> x, Vec<int16_t> y) {
+  return (x & Vec<int16_t>(INT16_MAX)) | (y & Vec<int16_t>(INT16_MIN));
+}
 template <class Op> constexpr int kTurn<SignOf<Op>> = kTurn<Op>;
+using SignOps = OpList<Neg, Abs, Copysign>;
 
 template <class Op, class H> void loop_of_halves(const void* p, void* out, const void* const* in, uint32_t fixed, int64_t n) {
-  if constexpr (std::is_same_v<Op, Neg> || std::is_same_v<Op, Abs>)
+  if constexpr (contains<Op>(SignOps{}))
     if (!fixed) return loop<SignOf<Op>, int16_t>(p, out, in, fixed, n);
   half_loop<Op, H>(p, out, in, fixed, n);
 }

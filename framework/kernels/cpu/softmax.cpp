@@ -101,20 +101,19 @@ template <class T, size_t N, class F> bool for_converted_panels(const Tensor (&i
 
 // n rows of neighbouring columns, `stride` apart.
 template <class T, bool kLog> void forward_panel(const T* from, T* to, int64_t columns, int64_t n, int64_t stride) {
-  T top[kPanel], total[kPanel] = {};
+  T top[kPanel], total[kPanel] = {}, line[kPanel];
   std::fill(top, top + columns, -std::numeric_limits<T>::infinity());
   for (int64_t r = 0; r < n; r++)
     map_columns(from + r * stride, top, top, columns, [](auto v, auto t) { return where((v > t) | (v != v), v, t); });
   for (int64_t r = 0; r < n; r++) {
-    map_columns(from + r * stride, top, to + r * stride, columns, [](auto v, auto t) { return exp(v - t); });
-    for (int64_t c = 0; c < columns; c++) total[c] += to[r * stride + c];
+    T* exps = kLog ? line : to + r * stride;
+    map_columns(from + r * stride, top, exps, columns, [](auto v, auto t) { return exp(v - t); });
+    for (int64_t c = 0; c < columns; c++) total[c] += exps[c];
   }
   if (kLog) {
     map_columns(total, top, total, columns, [](auto v, auto) { return log(v); });
-    for (int64_t r = 0; r < n; r++) {
-      map_columns(from + r * stride, top, to + r * stride, columns, [](auto v, auto t) { return v - t; });
-      for (int64_t c = 0; c < columns; c++) to[r * stride + c] -= total[c];
-    }
+    for (int64_t r = 0; r < n; r++)
+      for (int64_t c = 0; c < columns; c++) to[r * stride + c] = from[r * stride + c] - top[c] - total[c];
   } else {
     for (int64_t c = 0; c < columns; c++) total[c] = T(1) / total[c];
     for (int64_t r = 0; r < n; r++)
