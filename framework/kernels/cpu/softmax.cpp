@@ -82,7 +82,7 @@ template <class T, size_t N, class F> bool for_converted_panels(const Tensor (&i
   constexpr int64_t kLongest = 1024;  // a panel of as many rows still fits into the second-level cache
   const Axis axis(y.sizes(), dim, "softmax");
   const int64_t n = axis.n;
-  if (axis.inner < 8 || n > kLongest) return false;
+  if (axis.inner < 8 || n > kLongest || y.numel() == 0) return false;
   const int64_t panels = (axis.inner + kPanel - 1) / kPanel;
   parallel_for(axis.outer * panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
     std::vector<T> converted((N + 1) * n * kPanel);

@@ -13,7 +13,7 @@ def test_reductions_of_columns(name, shape, dim):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("shape, dim", [((5, 9), 0), ((3, 70, 130), 1), ((200, 64), 0), ((1100, 10), 0), ((2, 3, 7), 1)])
+@pytest.mark.parametrize("shape, dim", [((5, 9), 0), ((3, 70, 130), 1), ((200, 64), 0), ((1100, 10), 0), ((2, 3, 7), 1), ((0, 4, 3), 0), ((2, 0, 9), 1)])
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
 def test_columns_of_halves(name, shape, dim, dtype):
     x = torch.randn(shape, generator=torch.manual_seed(0)).mul(3).to(dtype).requires_grad_()
