@@ -20,4 +20,10 @@ CASES = [
     dtypes("add", "512x500 float16", [HALF, HALF]),
     dtypes("Tensor.to", "512x500 float16 to bfloat16", [HALF], [{"input": 0}, {"dtype": "bfloat16"}]),
     dtypes("round", "512x500 float64", [tensor(512, 500, dtype="float64")]),
+    dtypes("floor_divide", "512x500 uint8 by 7", [PIXELS], [{"input": 0}, 7]),
+    dtypes("remainder", "512x500 int32", [LABELS], [{"input": 0}, 7]),
+    dtypes("sum", "512x500 bool dim 1", [TRUTHS], [{"input": 0}, 1], out=512),
+    dtypes("sum", "512x500 float16 dim 0", [HALF], [{"input": 0}, 0], out=500),
+    dtypes("softmax", "512x500 float16 dim 0", [HALF], [{"input": 0}, 0]),
+    dtypes("Tensor.to", "64x2000 int64 to float32", [ROWS], [{"input": 0}, {"dtype": "float32"}], traffic=12 * 64 * 2000),
 ]
