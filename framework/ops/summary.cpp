@@ -46,7 +46,9 @@ Tensor Renorm::compose(Inputs in) const {
   const DType wide = is_reduced(x.dtype()) ? DType::float32 : x.dtype();  // half precision has no 1e-7 beside a norm
   const Tensor most = wrapped_number(maxnorm);
   auto norms = [&](const Tensor& t) { return fn::vector_norm(t, p, std::optional<Dims>(axes), true, std::optional<DType>(wide)); };
-  const Tensor within = fn::logical_not(norms(detach(x)) > most);
+  const Tensor lengths = norms(detach(x)), within = fn::logical_not(lengths > most);
+  if (!is_differentiated(x) && !is_complex(x.dtype()))  // a complex infinity times 1 is another
+    return row_major_of(x * fn::where(within, 1.0, cast_to(most / (lengths + 1e-7), x.dtype())));
   // What stays as it is has no part in the norms that are differentiated: those of NaN or zeros would give NaN times zero.
   const Tensor scaled = fn::masked_fill(x, within, 0.0);
   return row_major_of(fn::where(within, x, scaled * cast_to(most / (norms(scaled) + 1e-7), x.dtype())));

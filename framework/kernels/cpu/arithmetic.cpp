@@ -41,6 +41,13 @@ template <class R> ComplexVec<R> formula(const PowBelowZero&, ComplexVec<R> a, C
   return r;
 }
 
+// To the number 2 or 3: products, in the dtype itself.
+struct PowOfProducts : Pow {};
+template <class R> ComplexVec<R> formula(const PowOfProducts&, ComplexVec<R> a, ComplexVec<R> b) {
+  const ComplexVec<R> square = a * a;
+  return b.re.v[0] == 2 ? square : square * a;
+}
+
 // To the number 1/2, or -1/2.
 struct PowOfHalf : Pow {};
 template <class T> T formula(const PowOfHalf& op, T a, T) { return op.root > 0 ? sqrt(a) : T(1) / sqrt(a); }
@@ -53,12 +60,19 @@ static void power(const Pow& op, Inputs in, Outputs out) {
   static const Loops numbers = loops_of<Pow>();
   static const auto complex_by = [](auto loop) { Loops l = numbers; l.c128 = loop; return l; };
   static const Loops tensors = complex_by(loop<PowOfTensors, std::complex<double>>), one = complex_by(loop<PowOfOne, std::complex<double>>),
-                     below = complex_by(loop<PowBelowZero, std::complex<double>>);
+                     below = complex_by(loop<PowBelowZero, std::complex<double>>), products = [] {
+                       Loops l;
+                       l.c64 = loop<PowOfProducts, std::complex<float>>, l.c128 = loop<PowOfProducts, std::complex<double>>;
+                       return l;
+                     }();
   if (op.root) return run_pointwise("pow(", root_loops(), computes<Pow>(&op, in, out[0].dtype()), &op, in, out[0]);
   const bool of_one = in[0].has_flag(kWrappedNumber) && in[0].dtype() != DType::boolean && item(in[0]).to_complex() == 1.0;
   auto below_zero = [](const Scalar& e) { return e.to_complex().imag() == 0 && e.to_complex().real() < 0; };
+  const DType compute = computes<Pow>(&op, in, out[0].dtype());
+  auto of_products = [](const Scalar& e) { return e.to_complex() == 2.0 || e.to_complex() == 3.0; };
+  if (is_complex(compute) && in[1].has_flag(kWrappedNumber) && !of_one && of_products(item(in[1]))) return run_pointwise("pow(", products, compute, &op, in, out[0]);
   const Loops& loops = of_one ? one : !in[1].has_flag(kWrappedNumber) ? tensors : below_zero(item(in[1])) ? below : numbers;
-  run_pointwise("pow(", loops, computes<Pow>(&op, in, out[0].dtype()), &op, in, out[0]);
+  run_pointwise("pow(", loops, compute, &op, in, out[0]);
 }
 
 static const PointwiseKernels<ArithmeticOps> kernels;

@@ -21,7 +21,8 @@ template <class R> ComplexVec<R> formula(const NanToNum& op, ComplexVec<R> x) {
   return {formula(op, x.re), formula(op, x.im)};
 }
 template <class R> ComplexVec<R> formula(const Sgn&, ComplexVec<R> x) {
-  return where(x == ComplexVec<R>(0), ComplexVec<R>(0), x / abs(x));
+  const auto size = hypot(x.re, x.im), zero = decltype(size)(R(0));
+  return {where(size == zero, zero, x.re / size), where(size == zero, zero, x.im / size)};
 }
 template <class R> ComplexVec<R> formula(const Angle&, ComplexVec<R> x) { return ComplexVec<R>(atan2(x.im, x.re)); }
 template <class R> ComplexVec<R> formula(const Conjugate&, ComplexVec<R> x) { return {x.re, -x.im}; }
@@ -45,11 +46,11 @@ template <class R> ComplexVec<R> formula(const Logaddexp&, ComplexVec<R> a, Comp
 }
 
 /// Ops with a loop per complex dtype: those whose arithmetic is that of vectors, or whose limits are the dtype's own.
-using FastComplexOps = OpList<Neg, Abs, Square, Reciprocal, Isnan, Isinf, Isfinite, LogicalNot, NanToNum, Conjugate, Add, Sub,
+using FastComplexOps = OpList<Neg, Abs, Square, Reciprocal, Isnan, Isinf, Isfinite, LogicalNot, NanToNum, Conjugate, Sgn, Add, Sub,
     Mul, Div, Where, Addcmul, Addcdiv, Lerp, Eq, Ne>;
 /// Ops whose complex64 numbers go through the complex128 loop.
 using ComplexOps = OpList<Sqrt, Rsqrt, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh,
-    Tanh, Asinh, Acosh, Atanh, Sigmoid, Sinc, Sgn, Angle, Pow, Logaddexp, LogicalAnd, LogicalOr, LogicalXor, SigmoidBackward,
+    Tanh, Asinh, Acosh, Atanh, Sigmoid, Sinc, Angle, Pow, Logaddexp, LogicalAnd, LogicalOr, LogicalXor, SigmoidBackward,
     TanhBackward, Silu, SiluBackward>;
 
 }  // namespace formulas
