@@ -57,17 +57,21 @@ constexpr int64_t kLanes = 64;
 template <class A> struct Best {
   alignas(64) A value[kLanes];
   alignas(64) int32_t index[kLanes];  // 32-bit positions: as wide as float, so one vector holds both; -1 before the first
+  void clear() {
+    for (int64_t l = 0; l < kLanes; l++) index[l] = -1;  // all of them, in a few stores
+  }
 };
 
 // Lanes [b, e) see src[l * step], which stands at position at + l * move. `step` may be a compile-time constant.
 template <class T, class A, class Step>
 void keep_larger(const T* src, Step step, int32_t at, int32_t move, int64_t b, int64_t e, Best<A>& best) {
+  const int32_t first = int32_t(b), end = int32_t(e);  // as wide as a position, so that both are counted in the same lanes
 #pragma omp simd
-  for (int64_t l = b; l < e; l++) {
+  for (int32_t l = first; l < end; l++) {
     A v = A(src[l * step]);
     bool better = best.index[l] < 0 || v > best.value[l] || v != v;
     best.value[l] = better ? v : best.value[l];
-    best.index[l] = better ? at + int32_t(l) * move : best.index[l];
+    best.index[l] = better ? at + l * move : best.index[l];
   }
 }
 template <class T, class A> void keep_larger_strided(const T* src, int64_t step, int32_t at, int64_t b, int64_t e, Best<A>& best) {
@@ -140,9 +144,9 @@ template <class T, class A> void best_of_channels(const Planes& p, const Window&
 // Windows that dilation leads past every element: the lowest number, at PyTorch's index, the first place not before the input,
 // which may lie behind it. `first` is the column of lane 0, `move` how far the next lane's is.
 template <class T, class A> void fill_empty_windows(const Planes& p, const Window& w, int64_t row, int64_t first, int64_t move, int64_t m, Best<A>& best) {
-  bool none = true;
-  for (int64_t l = 0; l < m; l++) none &= best.index[l] >= 0;
-  if (none) return;
+  int32_t signs = 0;
+  for (int64_t l = 0; l < m; l++) signs |= best.index[l];
+  if (signs >= 0) return;
   auto start = [&](int axis, int64_t o) {
     int64_t at = o * w.s[axis] - w.p[axis];
     return at < 0 ? at + (-at + w.d[axis] - 1) / w.d[axis] * w.d[axis] : at;
@@ -173,11 +177,13 @@ void max_pool(const MaxPool& op, Inputs in, Outputs out) {
         int64_t line = p.lanes == 1 ? width : p.lanes;
         for (int64_t at = 0, m; at < width; at += m) {
           m = std::min(kLanes, line - at % line);
-          std::fill_n(best.index, m, -1);
+          best.clear();
           if (p.lanes != 1) {
             best_of_channels(p, w, src, i % rows, at / p.lanes, at % p.lanes, m, best);
-          } else if (width > kFew || !best_of_few(p, w, src, i % rows, m, best)) {
-            std::fill_n(best.index, m, -1);
+          } else if (width > kFew) {
+            best_of_columns(p, w, src, i % rows, at, m, best);
+          } else if (!best_of_few(p, w, src, i % rows, m, best)) {
+            best.clear();
             best_of_columns(p, w, src, i % rows, at, m, best);
           }
           fill_empty_windows<T>(p, w, i % rows, at / p.lanes, p.lanes == 1, m, best);
