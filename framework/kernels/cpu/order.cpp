@@ -23,10 +23,6 @@ struct Split {
   }
 };
 
-template <class T> auto number(T x) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return float(x);
-  else return x;
-}
 template <class T> bool is_nan(T x) {
   if constexpr (std::is_floating_point_v<T>) return x != x;
   else return false;
@@ -46,14 +42,14 @@ template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, c
           stop = std::min(i + kBlock, s.n);
           if (stop - i == kBlock) {
             int any = 0;
-            for (int64_t k = 0; k < kBlock; k++) any += overtakes(number(x[line + i + k]), number(best));
+            for (int64_t k = 0; k < kBlock; k++) any += overtakes(x[line + i + k], best);
             if (!any) {
               std::fill_n(y + line + i, kBlock, best), std::fill_n(at + line + i, kBlock, where);
               continue;
             }
           }
           for (int64_t k = i; k < stop; k++) {
-            const bool better = overtakes(number(x[line + k]), number(best));
+            const bool better = overtakes(x[line + k], best);
             y[line + k] = best = better ? x[line + k] : best;
             at[line + k] = where = better ? k : where;
           }
@@ -71,7 +67,7 @@ template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, c
       for (int64_t i = 1; i < s.n; i++, base += s.inner)
         for (int64_t k = base; k < base + width; k++) {
           T v = x[k + s.inner];
-          bool better = overtakes(number(v), number(y[k]));
+          bool better = overtakes(v, y[k]);
           y[k + s.inner] = better ? v : y[k];
           at[k + s.inner] = better ? i : at[k];
         }
@@ -89,10 +85,15 @@ bool of_a_number(const Tensor& x, Outputs out) {
 
 template <bool kLargest> void running(int64_t dim, Inputs in, Outputs out) {
   if (out[0].numel() == 0 || of_a_number(in[0], out)) return;
+  if (is_reduced(in[0].dtype())) {  // halves are compared as floats, which are halves again
+    Tensor wide = copied(in[0], Meta(in[0].sizes(), DType::float32)), found[2] = {empty(out[0].sizes(), DType::float32), out[1]};
+    running<kLargest>(dim, Inputs(&wide, 1), Outputs(found, 2));
+    return run_copy(found[0], out[0]);
+  }
   Tensor x = row_major(in[0]);
   Split s(x.sizes(), dim);
   visit_real_dtype("cummax_cpu", x.dtype(), [&]<class T>(TypeTag<T>) {
-    if constexpr (!kIsComplex<T>) run_down<T, kLargest>(x.data<T>(), out[0].data<T>(), out[1].data<int64_t>(), s);
+    if constexpr (std::is_arithmetic_v<T>) run_down<T, kLargest>(x.data<T>(), out[0].data<T>(), out[1].data<int64_t>(), s);
   });
 }
 void cummax(const Cummax& op, Inputs in, Outputs out) { running<true>(op.dim, in, out); }
