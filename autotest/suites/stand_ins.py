@@ -29,7 +29,7 @@ CALLS = """backends.disable_global_flags cpu._is_avx2_supported _scaled_mm _scal
     _C._ExcludeDispatchKeyGuard _ops.HigherOrderOperator _C.DispatchKey _C.DispatchKeySet _dynamo.allow_in_graph
     _functorch.deprecated.make_fx _functorch.vmap.restore_vmap _functorch.utils.enable_single_level_autograd_function
     _functorch.eager_transforms._slice_argnums _functorch.make_functional.functional_init
-    _functorch.make_functional.functional_init_with_buffers""".split()
+    _functorch.make_functional.functional_init_with_buffers _inductor.codecache.CppCodeCache""".split()
 ANSWERS = {"_nnpack_available": lambda: False, "_utils._is_privateuse1_backend_available": lambda *a: False, "_C._get_cpu_capability": lambda: "AVX2",
            "_C._get_privateuse1_backend_name": lambda: "privateuseone", "backends.mkldnn.is_available": lambda: False,
            "backends.python_native": types.SimpleNamespace(available_dsls=[]), "_C._get_all_dtypes": lambda: [],
@@ -83,9 +83,9 @@ class StandIn:
 
 
 class _Module(types.ModuleType):
-    """A module in which every name is a stand-in; those of classes are classes, since one may inherit from them."""
+    """A module in which every name is a stand-in, and none is public; those of classes are classes, since one may inherit from them."""
 
-    __path__ = []
+    __path__, __all__ = [], []
 
     def __getattr__(self, name):
         if name.startswith("__"):

@@ -92,6 +92,8 @@ class _Namespace:
 class _Aten:
     """`torch.ops.aten.name`: the package's function of that name."""
 
+    tags: list = []  # none is known
+
     def __init__(self, function, name):
         self._function, self.__name__ = function, name
 

@@ -10,7 +10,9 @@ from weir_autotest.suites import compare
 
 TESTS = """
 from torch.testing._internal.common_utils import TestCase, run_tests
-from torch.testing._internal.common_device_type import dtypes, instantiate_device_type_tests
+from torch.testing._internal.common_device_type import dtypes, instantiate_device_type_tests, ops
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.inductor_utils import HAS_CPU
 import torch
 
 class TestSums(TestCase):
@@ -21,6 +23,10 @@ class TestSums(TestCase):
     def test_refused(self, device):
         with self.assertRaisesRegex(RuntimeError, "words that nobody writes" if "weir" in torch.__version__ else "must match"):
             torch.ones(2) + torch.ones(3)
+
+    @ops([op for op in op_db if op.name == "sum" and torch.Tag.reduction in torch.ops.aten.sum.default.tags], dtypes=[torch.float32])
+    def test_operations_that_only_pytorch_names(self, device, dtype, op):
+        self.assertEqual(op(torch.ones(3)), 3)
 
     def test_worse(self, device):
         self.assertNotIn("weir", torch.__version__)
@@ -38,10 +44,12 @@ def folder(tmp_path_factory):
 
 def test_a_file_runs_under_both_frameworks(folder):
     found = compare.compare("weir", folder, "test_sums.py", 300, 60)
-    assert not found.trouble and found.total == 4 and found.passed == 3
-    (kind, tests), = found.kinds()
-    assert "weir" in kind and tests[0][0] == "TestSumsCPU.test_worse_cpu" and tests[0][1].startswith("test_sums.py:")
-    assert "3 passed of 4, 1 that PyTorch passes do not" in compare.show(found)
+    assert not found.trouble and found.total == 5 and found.passed == 3
+    failed = {tests[0][0]: (kind, tests[0][1]) for kind, tests in found.kinds()}
+    kind, place = failed["TestSumsCPU.test_worse_cpu"]
+    assert "weir" in kind and place.startswith("test_sums.py:")
+    assert "TestSumsCPU.test_operations_that_only_pytorch_names_sum_cpu_float32" in failed
+    assert "3 passed of 5, 2 that PyTorch passes do not" in compare.show(found)
 
 
 def test_a_file_that_cannot_be_loaded_says_why(folder):
