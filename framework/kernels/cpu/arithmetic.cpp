@@ -56,23 +56,28 @@ const Loops& root_loops() {
   return loops;
 }
 
+// Loops that also run complex numbers, by a formula of their own.
+template <class Other> Loops with_complex(Loops l) {
+  l.c128 = loop<Other, std::complex<double>>;
+  return l;
+}
+template <> Loops with_complex<PowOfProducts>(Loops l) {
+  l.c64 = loop<PowOfProducts, std::complex<float>>, l.c128 = loop<PowOfProducts, std::complex<double>>;
+  return l;
+}
+
 static void power(const Pow& op, Inputs in, Outputs out) {
-  static const Loops numbers = loops_of<Pow>();
-  static const auto complex_by = [](auto loop) { Loops l = numbers; l.c128 = loop; return l; };
-  static const Loops tensors = complex_by(loop<PowOfTensors, std::complex<double>>), one = complex_by(loop<PowOfOne, std::complex<double>>),
-                     below = complex_by(loop<PowBelowZero, std::complex<double>>), products = [] {
-                       Loops l;
-                       l.c64 = loop<PowOfProducts, std::complex<float>>, l.c128 = loop<PowOfProducts, std::complex<double>>;
-                       return l;
-                     }();
-  if (op.root) return run_pointwise("pow(", root_loops(), computes<Pow>(&op, in, out[0].dtype()), &op, in, out[0]);
-  const bool of_one = in[0].has_flag(kWrappedNumber) && in[0].dtype() != DType::boolean && item(in[0]).to_complex() == 1.0;
-  auto below_zero = [](const Scalar& e) { return e.to_complex().imag() == 0 && e.to_complex().real() < 0; };
-  const DType compute = computes<Pow>(&op, in, out[0].dtype());
-  auto of_products = [](const Scalar& e) { return e.to_complex() == 2.0 || e.to_complex() == 3.0; };
-  if (is_complex(compute) && in[1].has_flag(kWrappedNumber) && !of_one && of_products(item(in[1]))) return run_pointwise("pow(", products, compute, &op, in, out[0]);
-  const Loops& loops = of_one ? one : !in[1].has_flag(kWrappedNumber) ? tensors : below_zero(item(in[1])) ? below : numbers;
-  run_pointwise("pow(", loops, compute, &op, in, out[0]);
+  static const Loops numbers = loops_of<Pow>(), tensors = with_complex<PowOfTensors>(numbers), one = with_complex<PowOfOne>(numbers),
+                     below = with_complex<PowBelowZero>(numbers), products = with_complex<PowOfProducts>(numbers);
+  auto is_number = [&](int i) { return in[i].has_flag(kWrappedNumber); };
+  auto pick = [&]() -> const Loops& {
+    if (op.root) return root_loops();
+    if (is_number(0) && in[0].dtype() != DType::boolean && item(in[0]).to_complex() == 1.0) return one;
+    if (!is_number(1)) return tensors;
+    const std::complex<double> e = item(in[1]).to_complex();
+    return e == 2.0 || e == 3.0 ? products : e.imag() == 0 && e.real() < 0 ? below : numbers;
+  };
+  run_pointwise("pow(", pick(), computes<Pow>(&op, in, out[0].dtype()), &op, in, out[0]);
 }
 
 static const PointwiseKernels<ArithmeticOps> kernels;
