@@ -21,7 +21,7 @@ template <class R> ComplexVec<R> formula(const NanToNum& op, ComplexVec<R> x) {
   return {formula(op, x.re), formula(op, x.im)};
 }
 template <class R> ComplexVec<R> formula(const Sgn&, ComplexVec<R> x) {
-  const auto size = hypot(x.re, x.im), zero = decltype(size)(R(0));
+  const auto size = length(x.re, x.im), zero = decltype(size)(R(0));
   return {where(size == zero, zero, x.re / size), where(size == zero, zero, x.im / size)};
 }
 template <class R> ComplexVec<R> formula(const Angle&, ComplexVec<R> x) { return ComplexVec<R>(atan2(x.im, x.re)); }

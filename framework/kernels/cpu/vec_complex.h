@@ -73,6 +73,19 @@ template <class R> ComplexVec<R> where(Mask<R> m, ComplexVec<R> a, ComplexVec<R>
   return {where(m, a.re, b.re), where(m, a.im, b.im)};
 }
 /// The modulus, as a complex number.
+/// The length of each, whose last digit is right for floats: their squares are exact in double precision, and none overflows.
+inline Vec<double> length(Vec<double> x, Vec<double> y) { return hypot(x, y); }
+inline Vec<float> length(Vec<float> x, Vec<float> y) {
+  constexpr int half = Vec<double>::size;
+  Vec<float> r;
+  for (int from = 0; from < Vec<float>::size; from += half) {
+    Vec<double> a, b;
+    for (int i = 0; i < half; i++) a.v[i] = x.v[from + i], b.v[i] = y.v[from + i];
+    a = sqrt(a * a + b * b);
+    for (int i = 0; i < half; i++) r.v[from + i] = float(a.v[i]);
+  }
+  return r;
+}
 template <class R> ComplexVec<R> abs(ComplexVec<R> x) { return ComplexVec<R>(hypot(x.re, x.im)); }
 
 template <class R, class F> ComplexVec<R> per_lane(ComplexVec<R> x, F f) {

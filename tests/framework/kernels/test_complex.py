@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 import weir
-from twins import assert_same
+from twins import assert_close, assert_same, to_weir
 
 UNARY = ("neg abs square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh "
          "acosh atanh sigmoid sinc sgn angle conj conj_physical real imag view_as_real sum mean prod var std adjoint").split()
@@ -206,3 +206,17 @@ def test_sums_of_any_axes(shape, dim, dtype):
         ours, theirs = call(weir.from_numpy(x)), call(torch.from_numpy(x))
         assert ours.shape == theirs.shape and str(ours.dtype) == str(theirs.dtype)
         np.testing.assert_allclose(ours.resolve_conj().numpy(), theirs.resolve_conj().numpy(), TOLERANCE[dtype], 1e-3 if dtype == np.complex64 else 1e-9)
+
+
+@pytest.mark.parametrize("name", ["complex64", "complex128"])
+def test_signs_and_small_powers(name):
+    """Right to the last digits, also where a square would overflow or vanish: derivatives of a sign are what its digits leave."""
+    x = torch.randn(4099, dtype=getattr(torch, name), generator=torch.manual_seed(0))
+    x[:3] = torch.tensor([0, 1e38 + 1e38j, 1e-40j])
+    exact = x.numpy().astype(np.clongdouble)
+    length = np.abs(exact)
+    exact = np.where(length == 0, 0, exact / np.where(length == 0, 1, length))
+    found = to_weir(x).sgn().numpy()
+    assert np.abs(found - exact).max() <= (2e-7 if name == "complex64" else 4e-16)
+    for power in (2, 3):
+        assert_close(to_weir(x[3:]) ** power, x[3:] ** power, 1e-6, 1e-6)
