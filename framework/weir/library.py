@@ -92,10 +92,8 @@ class _Namespace:
 class _Aten:
     """`torch.ops.aten.name`: the package's function of that name."""
 
-    tags: list = []  # none is known
-
     def __init__(self, function, name):
-        self._function, self.__name__ = function, name
+        self._function, self.__name__, self.tags = function, name, []  # no tags are known
 
     def __call__(self, *args, **kwargs):
         return self._function(*args, **kwargs)
