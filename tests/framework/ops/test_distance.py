@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 A = torch.randn(2, 7, 5, generator=torch.manual_seed(0), requires_grad=True)
@@ -33,3 +34,16 @@ def test_second_derivative_of_euclidean_distances():
 @pytest.mark.parametrize("mode", ["use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist", "other"])
 def test_compute_mode(mode):
     assert_same(lambda t, a, b: t.cdist(a, b, compute_mode=mode), A, B, order=0)
+
+
+@pytest.mark.parametrize("shape, dtype", [((0,), "float32"), ((5,), "float32"), ((2, 3), "float64"), ((2, 3), "int64")])
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+def test_normalize_divides_into_out(shape, dtype):
+    def run(t):
+        out = t.empty(shape, dtype=getattr(t, dtype))
+        try:
+            assert t.nn.functional.normalize(t.arange(6.0).view(2, 3), out=out) is out
+        except RuntimeError:
+            return "refused"
+        return out.double().numpy().round(6).tolist()
+    assert run(weir) == run(torch)

@@ -10,5 +10,5 @@ pdist, cosine_similarity, pairwise_distance = op("nn.functional", "pdist"), op("
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """input / max(|input|_p, eps) along dim. Shape: as input."""
-    result = input / weir.linalg.vector_norm(input, p, dim, True).clamp_min(eps).expand_as(input)
-    return result if out is None else out.copy_(result)
+    length = weir.linalg.vector_norm(input, p, dim, True).clamp_min(eps).expand_as(input)
+    return input / length if out is None else weir.div(input, length, out=out)
