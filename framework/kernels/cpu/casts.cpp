@@ -86,6 +86,10 @@ template <class F> void widths_apart(const F* __restrict src, int64_t* __restric
 #endif
 
 template <class T> constexpr bool kIsHalf = std::is_same_v<T, Half>;
+// Whether one is int64 and the other of the types that `Other` names.
+template <class From, class To, template <class> class Other>
+constexpr bool kInt64And = (std::is_same_v<From, int64_t> && Other<To>::value) || (std::is_same_v<To, int64_t> && Other<From>::value);
+template <class T> using IsBFloat16 = std::is_same<T, BFloat16>;
 constexpr int64_t kSome = 256;  // numbers that go through another type at a time
 
 template <class From, class To>
@@ -99,7 +103,7 @@ void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int
       widen(src, dst, n);
     } else if constexpr (std::is_same_v<From, float> && std::is_same_v<To, Half>) {
       narrow(src, dst, n);
-    } else if constexpr (kIsHalf<From> || kIsHalf<To> || (std::is_same_v<From, BFloat16> && std::is_same_v<To, int64_t>) || (std::is_same_v<From, int64_t> && std::is_same_v<To, BFloat16>)) {
+    } else if constexpr (kIsHalf<From> || kIsHalf<To> || kInt64And<From, To, IsBFloat16>) {
       float some[kSome];
       for (int64_t i = 0; i < n; i += kSome) {
         const int64_t m = std::min(kSome, n - i);
@@ -112,7 +116,7 @@ void convert_run(const From* __restrict src, int64_t ss, To* __restrict dst, int
       narrow(src, dst, n);
 #endif
 #if defined(__AVX2__) && !defined(__AVX512F__)
-    } else if constexpr ((std::is_same_v<From, int64_t> && std::is_floating_point_v<To>) || (std::is_same_v<To, int64_t> && std::is_floating_point_v<From>)) {
+    } else if constexpr (kInt64And<From, To, std::is_floating_point>) {
       widths_apart(src, dst, n);
 #endif
     } else if constexpr (std::is_same_v<From, bool>) {  // as bytes: loops over bool are not vectorised

@@ -180,6 +180,10 @@ class Reducer {
   bool direct_;
 };
 
+void check_real(const char* op, DType t) {
+  check<NotImplemented>(!is_complex(t), op, ": not implemented for '", name_of(t), "'");
+}
+
 struct Keep { template <class T> T operator()(T x) const { return x; } };
 
 // Results come in the compute type, go through `finish` and are cast to the output's in one go.

@@ -137,9 +137,5 @@ template <class T, template <class> class Of, class From> T reduce_block(const F
   return r;
 }
 
-inline void check_real(const char* op, DType t) {
-  check<NotImplemented>(!is_complex(t), op, ": not implemented for '", name_of(t), "'");
-}
-
 }  // namespace WEIR_ISA
 }  // namespace weir

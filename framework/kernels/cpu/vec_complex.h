@@ -72,7 +72,6 @@ template <class R> using ComplexVec = Vec<std::complex<R>>;
 template <class R> ComplexVec<R> where(Mask<R> m, ComplexVec<R> a, ComplexVec<R> b) {
   return {where(m, a.re, b.re), where(m, a.im, b.im)};
 }
-/// The modulus, as a complex number.
 /// The length of each, whose last digit is right for floats: their squares are exact in double precision, and none overflows.
 inline Vec<double> length(Vec<double> x, Vec<double> y) { return hypot(x, y); }
 inline Vec<float> length(Vec<float> x, Vec<float> y) {
@@ -86,6 +85,7 @@ inline Vec<float> length(Vec<float> x, Vec<float> y) {
   }
   return r;
 }
+/// The modulus, as a complex number.
 template <class R> ComplexVec<R> abs(ComplexVec<R> x) { return ComplexVec<R>(hypot(x.re, x.im)); }
 
 template <class R, class F> ComplexVec<R> per_lane(ComplexVec<R> x, F f) {
