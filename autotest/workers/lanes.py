@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import groupby
 
 
@@ -41,10 +41,13 @@ def share(lanes: list, tasks: list, on_done, together=id) -> list:
 
     with ThreadPoolExecutor(len(lanes)) as pool:
         try:
-            futures = [pool.submit(drive, lane) for lane in lanes]
+            busy = {pool.submit(drive, lane) for lane in lanes}
             begun.set()
-            for future in futures:
-                future.result()
+            while busy:
+                # not for ever: a signal just before the wait would be heard at its end only
+                done, busy = wait(busy, timeout=1)
+                for future in done:
+                    future.result()
         except KeyboardInterrupt:
             stopped.set()
             begun.set()
