@@ -230,7 +230,8 @@ class Decoder:
         if isinstance(value, TensorSpec) and value.numpy:
             if value.id not in self._arrays:
                 dtype, data = self._storages[value.storage]
-                self._arrays[value.id] = seen(np.frombuffer(bytearray(data), dtypes.numpy_dtype(dtype)), value)
+                numbers = dtypes.to_array(data, dtype) if dtype == "bool" else np.frombuffer(bytearray(data), dtypes.numpy_dtype(dtype))
+                self._arrays[value.id] = seen(numbers, value)
             return self._arrays[value.id]
         if isinstance(value, TensorSpec):
             if value.id not in self.tensors:
@@ -287,6 +288,8 @@ class Decoder:
         return self._W.as_strided(base, spec.size, spec.stride, spec.offset)
 
     def _from_numpy(self, array: np.ndarray, dtype: str):
+        if dtypes.shows_bytes(array, dtype):
+            return self._W.from_numpy(array.view(np.uint8)).view(self._W.bool)
         tensor = self._W.from_numpy(array)
         return tensor.view(getattr(self._W, dtype)) if dtype in dtypes.CARRIER else tensor
 

@@ -47,12 +47,19 @@ def is_known(dtype: str) -> bool:
     return dtype in NATIVE or dtype in CARRIER
 
 
+def shows_bytes(data, dtype: str) -> bool:
+    """Whether these truths are bytes of another dtype, seen as truths."""
+    return dtype == "bool" and np.frombuffer(data, np.uint8).max(initial=0) > 1
+
+
 def to_array(data: bytes, dtype: str) -> np.ndarray:
     """A 1-d array of comparable numbers from raw bytes.
 
-    bfloat16 widens to float32 and complex32 to complex64, both exactly; float8 stays as bits.
+    bfloat16 widens to float32 and complex32 to complex64, both exactly; float8 stays as bits. A truth may be any byte but 0.
     """
     raw = np.frombuffer(data, dtype=numpy_dtype(dtype))
+    if dtype == "bool":
+        return raw.view(np.uint8) != 0
     if dtype == "bfloat16":
         return (raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
     if dtype == "complex32":

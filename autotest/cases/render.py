@@ -97,10 +97,13 @@ def rebuilt(spec: TensorSpec, case) -> str:
     """The tensor with its layout: a flat tensor of its storage, seen through its strides."""
     dtype, data = case.storages[spec.storage]
     flat = dtypes.to_array(data, dtype)
+    made, shown = spec.dtype, ""
+    if dtypes.shows_bytes(data, dtype):
+        flat, made, shown = np.frombuffer(data, np.uint8), "uint8", ".view(torch.bool)"
     grad = (".conj()" if spec.conj else "") + (".numpy()" if spec.numpy else "") + (".requires_grad_()" if spec.requires_grad else "")
     if _dense(spec) and flat.size == prod(spec.size):
-        return f"torch.tensor({_literal(flat.reshape(spec.size))}, dtype=torch.{spec.dtype}){_sized(spec)}{grad}"
-    return (f"torch.tensor({_literal(flat)}, dtype=torch.{spec.dtype})"
+        return f"torch.tensor({_literal(flat.reshape(spec.size))}, dtype=torch.{made}){_sized(spec)}{shown}{grad}"
+    return (f"torch.tensor({_literal(flat)}, dtype=torch.{made}){shown}"
             f".as_strided({spec.size}, {spec.stride}, {spec.offset}){grad}")
 
 

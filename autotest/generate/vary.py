@@ -144,10 +144,14 @@ def _rebuilt(spec: TensorSpec, values: np.ndarray, dtype: str, storages: list, c
 def _other_values(values: np.ndarray, dtype: str, choices: Choices) -> np.ndarray:
     """Floating numbers of another kind; integers and flags are rolled, since they may be indices."""
     if dtype not in dtypes.EPSILON or values.size > fill.LONGEST:
-        return np.roll(values, choices.between(1, 3))
+        rolled = np.roll(values, choices.between(1, 3))
+        return rolled if dtype != "bool" else (rolled.view(np.uint8) * choices.pick(_TRUE)).view(bool)
     kind = choices.pick(fill.FLOATING)
     data = fill.data(dtype, kind, fill.where(choices), values.size)
     return np.frombuffer(data, dtypes.numpy_dtype(dtype)).reshape(values.shape)
+
+
+_TRUE = np.array([1, 1, 1, 2, 255], np.uint8)  # bytes that are true, the last two as bytes of another dtype
 
 
 def _other_extent(values: np.ndarray, choices: Choices) -> np.ndarray:

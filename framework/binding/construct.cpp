@@ -168,10 +168,14 @@ void release_buffer(void* context) {
 
 Tensor over_foreign(void* start, size_t bytes, DType t, const Dims& sizes, const Dims& strides, void (*release)(void*), void* context) {
   StorageRef theirs = borrow_storage(start, bytes, release, context);
-  if (bytes == 0 || is_aligned_for(t, start)) return alias(std::move(theirs), t, sizes, strides, 0);
-  StorageRef ours = new_storage(bytes);
-  std::memcpy(ours->data, start, bytes);
-  return alias(std::move(ours), t, sizes, strides, 0);
+  StorageRef held = theirs;
+  if (bytes && !is_aligned_for(t, start)) {
+    held = new_storage(bytes);
+    std::memcpy(held->data, start, bytes);
+  }
+  Tensor r = alias(std::move(held), t, sizes, strides, 0);
+  mark_truths(r);
+  return r;
 }
 void warn_of_copy(const Tensor& t) {
   if (!t->storage->release)
@@ -309,6 +313,7 @@ void init_construct(py::module_& m) {
   m.def("_from_buffer", &from_buffer);
   m.def("_is_numpy", [](py::handle o) { return is_numpy_array(o.ptr()) || is_numpy_scalar(o.ptr()); });
   m.def("_storage_as_bytes", &storage_bytes);
+  m.def("_mark_truths", &mark_truths, "Says of truths over another dtype's bytes whether all are 0 or 1, as they are now.");
 }
 
 }  // namespace weir

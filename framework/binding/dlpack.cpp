@@ -80,7 +80,7 @@ template <class Managed> py::capsule exported(Exported* e, Managed& managed, con
 }
 
 py::capsule to_dlpack(const Tensor& t, bool versioned) {
-  check(!(t->flags & kMarks), "__dlpack__: expected a tensor without the conjugate or negative bit, whose bytes are its numbers: resolve_conj(), resolve_neg()");
+  check(!(t->flags & kTurned), "__dlpack__: expected a tensor without the conjugate or negative bit, whose bytes are its numbers: resolve_conj(), resolve_neg()");
   check(t.device().type == DeviceType::cpu, "__dlpack__: expected a tensor on the CPU, got ", name_of(t.device().type));
   keep_in_place(t);
   auto* e = new Exported{alias(t, t.sizes(), t.strides(), t->offset), t.sizes(), t.strides()};

@@ -125,15 +125,25 @@ Scalar item(const Tensor& t) {
   return visit_any_dtype(t.dtype(), [&](auto tag) -> Scalar {
     using Stored = typename decltype(tag)::type;
     using T = typename Carrier<Stored>::type;
+    if constexpr (std::is_same_v<T, bool>) return Scalar(*t.data<uint8_t>() != 0);
     T x(*t.data<Stored>());
     if constexpr (kIsComplex<T>) if (t.has_flag(kConj)) x = std::conj(x);
     if constexpr (!std::is_same_v<T, bool>) if (t.has_flag(kNeg)) x = T(-x);
     if constexpr (kIsComplex<T>) return Scalar(std::complex<double>(x));
-    else if constexpr (std::is_same_v<T, bool>) return Scalar(x);
     else if constexpr (std::is_same_v<T, uint64_t>) return int64_t(x) < 0 ? Scalar(double(x)) : Scalar(int64_t(x));
     else if constexpr (std::is_integral_v<T>) return Scalar(int64_t(x));
     else return Scalar(double(x));
   });
+}
+
+void mark_truths(const Tensor& t) {
+  if (t.dtype() != DType::boolean || t.is_meta()) return;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(t.raw());
+  const Extent reach = extent(t.sizes(), t.strides());
+  uint8_t seen = 0;
+  if (t.numel())
+    for (int64_t i = reach.low; i <= reach.high; i++) seen |= bytes[i];
+  t->flags = seen > 1 ? t->flags | kAnyByte : t->flags & ~kAnyByte;
 }
 
 Extent extent(const Dims& sizes, const Dims& strides) {

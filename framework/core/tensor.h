@@ -45,8 +45,10 @@ enum Flag : uint32_t {
   kConj = 1 << 4,           // its numbers are the conjugates of its bytes
   kNeg = 1 << 5,            // its numbers are the negatives of its bytes
   kDual = 1 << 6,           // has a tangent, which ops push on; see autograd/forward.h
+  kAnyByte = 1 << 10,       // its truths are bytes of another dtype: true is what is not 0, not 1 alone
 };
-constexpr uint32_t kMarks = kConj | kNeg;
+constexpr uint32_t kTurned = kConj | kNeg;            // it shows other numbers than its bytes are
+constexpr uint32_t kMarks = kTurned | kAnyByte;       // kernels take it without
 
 struct AutogradData {  // what autograd attaches; see autograd/variable.h
   virtual ~AutogradData() = default;
@@ -150,6 +152,8 @@ void set_geometry(const Tensor& t, const Dims& sizes, const Dims& strides, int64
 /// A 0-d complex128, float64, int64 or bool tensor marked as a Python number: weak in promotion.
 Tensor wrapped_number(const Scalar& s, Device device = {});
 Scalar item(const Tensor& t);
+/// Marks truths (kAnyByte) whose memory, as it is now, holds other bytes than 0 and 1; other truths lose the mark.
+void mark_truths(const Tensor& t);
 
 /// Smallest and largest element offset that sizes and strides reach, both 0 when empty.
 struct Extent { int64_t low, high; };

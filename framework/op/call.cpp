@@ -345,8 +345,14 @@ Tensor unmarked(const Tensor& t) {
 
 // The numbers of a marked tensor in a tensor without marks.
 Tensor resolved(const Tensor& t) {
-  static const OpType *conj = find_op("conjugate"), *neg = find_op("neg");
+  static const OpType *conj = find_op("conjugate"), *neg = find_op("neg"), *ne = find_op("ne");
   Tensor r = unmarked(t);
+  if (t.has_flag(kAnyByte)) {
+    r->dtype = DType::uint8;
+    Tensor truths = unfilled(with_strides({r.sizes(), DType::boolean, r.device()}, r));
+    call_kernel_layer(*ne, ne->defaults.data(), std::array{r, wrapped_number(Scalar(int64_t(0)))}, &truths);
+    return truths;
+  }
   for (auto [mark, op] : {std::pair(kConj, conj), std::pair(kNeg, neg)}) {
     if (!t.has_flag(mark)) continue;
     // As a clone: axes of size 1 keep their strides.

@@ -79,7 +79,7 @@ struct Geometry {
   Dims sizes, strides;
   int64_t offset;                // in elements of the view
   std::optional<DType> dtype{};  // where the view shows its bytes as another type
-  uint32_t marks = 0;            // kConj, kNeg: those of the input that are turned over
+  uint32_t marks = 0;            // of kMarks: those of the input that are turned over
 };
 
 /// The form of an op that writes into its first input, `name_`.

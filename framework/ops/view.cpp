@@ -105,9 +105,11 @@ Geometry ViewDtype::geometry(Inputs in) const {
   Geometry g = same(x);
   g.dtype = dtype;
   if (dtype == x.dtype() && !x.has_flag(kConj)) return g;
-  check(!(x->flags & kMarks), "torch.Tensor.view is not supported for ", x.has_flag(kConj) ? "conjugate view tensors" : "tensors with negative bit set",
+  check(!(x->flags & kTurned), "torch.Tensor.view is not supported for ", x.has_flag(kConj) ? "conjugate view tensors" : "tensors with negative bit set",
         " when converting to a different dtype.");
   check(is_aligned_for(dtype, x->storage->data), "the tensor's memory, which is not ours, is not aligned to elements of ", name_of(dtype), ": view a clone() of it");
+  // Marked once, unmarked as soon as the bytes are shown as themselves again.
+  if ((dtype == DType::boolean) != x.has_flag(kAnyByte)) g.marks = kAnyByte;
   const int64_t from = int64_t(size_of(x.dtype())), to = int64_t(size_of(dtype));
   if (from == to) return g;
   graph::check_place_is_known(x, "a view of another element size asks for the place of");

@@ -28,7 +28,7 @@ Tensors Model::run(const Tensors& args) {
     check<ValueError>(args[i] && args[i].dtype() == m.dtype && args[i].sizes() == m.sizes, "Model::run: argument ", i, ": expected ",
                       name_of(m.dtype), " of ", m.sizes, args[i] ? str(", got ", name_of(args[i].dtype()), " of ", args[i].sizes()) : "");
     in.push_back(args[i]);
-    if (same_layout(m.sizes, args[i].strides(), m.strides)) continue;
+    if (same_layout(m.sizes, args[i].strides(), m.strides) && !(args[i]->flags & kMarks)) continue;
     in.back() = empty(Meta(m.sizes, m.strides, m.dtype, m.device));
     copy_into(in.back(), args[i]);
   }

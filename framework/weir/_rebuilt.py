@@ -33,8 +33,6 @@ class _Storage:
         if count == 0:
             self.flat = weir.empty(0, dtype=dtype)
             return
-        if dtype is weir.bool and bytes(memory).strip(b"\0\1"):
-            raise LoadError("a storage of bools holds bytes other than 0 and 1")
         self.flat = weir._C._from_buffer(memory, dtype, count, 0)
 
 
@@ -87,6 +85,7 @@ def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtyp
     whole = storage.flat[:storage.flat.numel() // dtype.itemsize * dtype.itemsize]
     typed = _Storage.__new__(_Storage)
     typed.flat = whole.view(dtype) if whole.numel() else weir.empty(0, dtype=dtype)
+    weir._C._mark_truths(typed.flat)
     return _rebuild_tensor_v2(typed, offset, size, stride, requires_grad, hooks, metadata)
 
 

@@ -3,7 +3,7 @@ import copy
 import copyreg
 
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _keep_in_place, _make_subclass, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
+                   _keep_in_place, _make_subclass, _mark_truths, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -331,6 +331,7 @@ def _copy_over_memory(self, memo):
         return self.detach().clone()
     from .storage import copied_memory, numbers_in, untyped_storage
     whole = numbers_in(copied_memory(untyped_storage(self), memo), self.dtype)
+    _mark_truths(whole)
     return whole.as_strided(self.shape, self.stride(), self.storage_offset()).detach()
 
 

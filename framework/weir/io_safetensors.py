@@ -2,7 +2,7 @@
 
 import numpy as np
 import weir
-from _weir import _numpy
+from _weir import _mark_truths, _numpy
 from weir._atomic import replacing
 from weir._pickle_reader import LoadError
 
@@ -59,4 +59,6 @@ def _tensor(item):
     if 0 in item["shape"]:
         return weir.empty(item["shape"], dtype=dtype)
     memory = weir.from_numpy(np.frombuffer(bytearray(item["data"]), np.uint8))
-    return memory.view(dtype).reshape(item["shape"])
+    typed = memory.view(dtype)
+    _mark_truths(typed)
+    return typed.reshape(item["shape"])

@@ -1,8 +1,10 @@
 #include "framework/ops/counting.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -139,6 +141,30 @@ template <class T> bool distinct_by_hash(const T* v, int64_t n, DType t, Outputs
   return true;
 }
 
+/// As distinct_by_hash, of numbers of one byte: every one has a place of its own.
+template <class T> void distinct_bytes(const T* v, int64_t n, DType t, Outputs out) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(v);
+  std::array<std::array<int64_t, 256>, 4> counts{};  // four: counting the same number twice in turn would wait for the first count
+  for (int64_t i = 0; i < n; i++) counts[i % 4][bytes[i]]++;
+  std::array<int64_t, 256> total{}, rank{};
+  for (const auto& some : counts)
+    for (int b = 0; b < 256; b++) total[b] += some[b];
+  const int64_t count = 256 - std::count(total.begin(), total.end(), 0);
+  out[0] = empty(Dims{count}, t);
+  out[1] = empty(Dims{n}, DType::int64);
+  out[2] = empty(Dims{count}, DType::int64);
+  int64_t k = 0;
+  for (int x = std::numeric_limits<T>::min(); x <= std::numeric_limits<T>::max(); x++) {
+    const uint8_t b = uint8_t(x);
+    if (!total[b]) continue;
+    out[0].data<T>()[k] = T(x);
+    out[2].data<int64_t>()[k] = total[b];
+    rank[b] = k++;
+  }
+  int64_t* inverse = out[1].data<int64_t>();
+  for (int64_t i = 0; i < n; i++) inverse[i] = rank[bytes[i]];
+}
+
 void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
   DType given = in[0].dtype(), wide = is_reduced(given) ? DType::float32 : given;
   Tensor x = wide == given ? row_major(in[0]) : copied(in[0], Meta(in[0].sizes(), wide));
@@ -147,14 +173,8 @@ void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
     using T = typename decltype(tag)::type;
     if constexpr (!kIsComplex<T> && !std::is_same_v<T, Half> && !std::is_same_v<T, BFloat16>) {
       if (!op.consecutive && x.ndim() == 1) {
-        bool done;
-        if constexpr (std::is_same_v<T, bool>) {  // of any bytes
-          std::vector<uint8_t> truths(n);
-          std::transform(x.raw(), x.raw() + n, truths.begin(), [](std::byte byte) { return byte != std::byte(0); });
-          done = distinct_by_hash(truths.data(), n, wide, out);
-        } else {
-          done = distinct_by_hash(x.data<T>(), n, wide, out);
-        }
+        if constexpr (sizeof(T) == 1) return distinct_bytes(x.data<T>(), n, wide, out);
+        const bool done = distinct_by_hash(x.data<T>(), n, wide, out);
         if (done && wide != given) out[0] = copied(out[0], Meta(out[0].sizes(), given));
         if (done) return;
       }

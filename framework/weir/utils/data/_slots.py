@@ -37,7 +37,9 @@ def _mapped(fd, size):
 
 def _tensor(array, dtype, shape):
     dtype = getattr(weir, dtype)
-    return weir.from_numpy(array)[:weir.Size(shape).numel() * dtype.itemsize].view(dtype).view(shape)
+    typed = weir.from_numpy(array)[:weir.Size(shape).numel() * dtype.itemsize].view(dtype)
+    weir._C._mark_truths(typed)
+    return typed.view(shape)
 
 
 @dataclass
