@@ -41,7 +41,7 @@ def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
         found += kind.faults(item, _answer_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]))
     third = _third_answers(kind, item, got)
     found = [fault for fault in found if fault.property != "out" or fault.phase != "values" or fault.position not in third]
-    return found + _in_out(item, found)
+    return found + _where_written(item, found)
 
 
 def _breaks(item: Item) -> list[Fault]:
@@ -131,16 +131,17 @@ def _third_answers(kind, item: Item, got: Observation | None) -> set[int]:
             if fault.phase == "values" and fault.position in alike and kind.excuses_for(fault, bare, got, reruns) is None}
 
 
-def _in_out(item: Item, found: list[Fault]) -> list[Fault]:
-    """The numbers that `found` doubts, where they were written: in `out=` and the memory around it."""
-    case, doubted = item.case, {fault.position for fault in found if fault.property == "out" and fault.phase == "values"}
-    if getattr(case, "relation", "") != "out" or item.expected.raised:
+def _where_written(item: Item, found: list[Fault]) -> list[Fault]:
+    """The numbers that `found` doubts, where they were written: in `out=` and the memory around it, in the tensor that an in-place call changes."""
+    case, relation = item.case, getattr(item.case, "relation", "")
+    doubted = {fault.position for fault in found if fault.property == relation and fault.phase == "values"}
+    if relation not in ("out", "inplace") or item.expected.raised:
         return []
-    outs = case.kwargs.get("out")
+    outs = case.kwargs.get("out") if relation == "out" else ()
     outs = outs if isinstance(outs, tuple) else (outs,)
-    return [Fault("out", "written from doubted numbers", "written", key) for i in doubted if (e := item.expected.values[i])
+    return [Fault(relation, "written from doubted numbers", "written", key) for i in doubted if (e := item.expected.values[i])
             for key, value in item.expected.written.items()
-            if value and (value.shape, value.data) == (e.shape, e.data) or i < len(outs) and outs[i] and key == -1 - outs[i].id]
+            if relation == "inplace" or value and (value.shape, value.data) == (e.shape, e.data) or i < len(outs) and outs[i] and key == -1 - outs[i].id]
 
 
 def _refuses_its_result(item: Item) -> list[Fault]:

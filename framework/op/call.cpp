@@ -363,14 +363,22 @@ Tensor resolved(const Tensor& t) {
   return r;
 }
 
-// Kernels know no marks: they get the numbers themselves, and what they wrote for a marked tensor is turned over into its bytes.
+// A tensor of the same memory whose truths are 0 and 1 from now on.
+Tensor settled(const Tensor& t) {
+  const Tensor plain = unmarked(t);
+  copy_elements(plain, resolved(t));
+  return plain;
+}
+
+// Kernels know no marks: they get the numbers themselves, and what they wrote for a turned tensor is turned over into its bytes.
 void call_resolved(const OpType& type, const void* op, Inputs in, Tensor* out) {
   auto marked = [](const Tensor& t) { return t && t->flags & kMarks; };
+  auto turned = [](const Tensor& t) { return t && t->flags & kTurned; };
   const int n = type.signature->num_outputs;
   Tensor plain[kMaxOutputs];
   for (int i = 0; i < n; i++) {
-    if (marked(out[i])) check_no_repeats(out[i]);
-    plain[i] = marked(out[i]) ? resolved(out[i]) : out[i];
+    if (turned(out[i])) check_no_repeats(out[i]);
+    plain[i] = turned(out[i]) ? resolved(out[i]) : marked(out[i]) ? settled(out[i]) : out[i];
   }
   Tensors inputs;
   inputs.reserve(in.size());
@@ -382,9 +390,10 @@ void call_resolved(const OpType& type, const void* op, Inputs in, Tensor* out) {
       continue;
     }
     if (!(out[i].sizes() == plain[i].sizes())) resize(out[i], plain[i].sizes());  // `plain` was resized as out= is
-    Tensor turned = unmarked(plain[i]);
-    turned->flags |= out[i]->flags & kMarks;
-    copy_elements(unmarked(out[i]), resolved(turned));
+    if (!turned(out[i])) continue;
+    Tensor shown = unmarked(plain[i]);
+    shown->flags |= out[i]->flags & kMarks;
+    copy_elements(unmarked(out[i]), resolved(shown));
     bump_version(out[i]);
   }
 }

@@ -1,6 +1,7 @@
 """Cases survive the trip between processes: layout, sharing, dtypes, functions."""
 
 import pickle
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ from weir_autotest.campaign.score import Failure
 from weir_autotest.cases import database, ship
 from weir_autotest.cases.case import Case, Decoder, Encoder, TensorSpec, Unmappable, _Memory
 from weir_autotest.cases.layout import plain
-from weir_autotest.cases.render import code, script
+from weir_autotest.cases.render import code, rebuilt, script
 from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Value, to_value
 from weir_autotest.generate.expectation import expectation
@@ -171,6 +172,18 @@ def test_a_conjugate_view_is_rebuilt_as_one_and_its_plain_twin_is_not():
     (lazy,), (copied,) = (Decoder(torch, c.storages).decode(c.args) for c in (case, plain(case)))
     assert lazy.is_conj() and not copied.is_conj() and torch.equal(lazy, copied)
     assert database.decode(database.encode(case)) == case
+
+
+@pytest.mark.parametrize("stride", [(1,), (2,)])
+def test_truths_that_are_bytes_of_another_dtype_are_rebuilt_as_such(stride):
+    given = bytes([2, 0, 255]) if stride == (1,) else bytes([2, 7, 0, 0, 255])
+    spec = TensorSpec(0, "bool", (3,), stride, 0, 0, False)
+    case = Case((spec,), storages=[("bool", given)])
+    for made in (Decoder(torch, case.storages).decode(spec), eval(rebuilt(spec, case))):
+        assert made.dtype is torch.bool and made.stride() == stride and made.view(torch.uint8).tolist() == [2, 0, 255]
+        assert to_value(made, torch).array().tolist() == [True, False, True]
+    array = Decoder(torch, case.storages).decode(replace(spec, numpy=True))
+    assert array.view(np.uint8).tolist() == [1, 0, 1]  # NumPy's own truths are 0 and 1
 
 
 @pytest.mark.parametrize("path, unfilled", [("empty_like", True), ("Tensor.new_empty_strided", True), ("Tensor.resize_as_", True),

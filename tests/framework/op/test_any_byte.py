@@ -35,6 +35,7 @@ CALLS = {
     "another dtype": lambda w, t, x: [t.to(d) for d in (w.float32, w.int64, w.bfloat16, w.uint8, w.complex64)],
     "written to": lambda w, t, x: (t.logical_not_(), t, t.logical_and_(x > 0), t.fill_(True), t.masked_fill_(x > 0, False), t),
     "out=": lambda w, t, x: (w.logical_xor(x, x, out=t), t, w.eq(x, x, out=t[:, ::2].resize_(1, 6))),
+    "all at once": lambda w, t, x: (t.expand(3, 6).fill_(1), t),
     "a view of itself": lambda w, t, x: (t[:, 1:].logical_or_(t[:, :1].clone()), t),
     "copied": lambda w, t, x: (t.clone(), copy.deepcopy(t), w.empty_like(t).copy_(t), t.contiguous()),
     "Python": lambda w, t, x: (t[0, 0].item(), bool(t[0, 1]), int(t[0, 2]), t.tolist(), repr(t).replace("weir", "torch")),
