@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "framework/kernels/cpu/lapack.h"
+#include "framework/kernels/cpu/matrix_lanes.h"
 #include "framework/kernels/cpu/small_matrix.h"
 
 namespace weir {
@@ -43,10 +43,16 @@ struct Trouble {
 
 void lu_factor(const LuFactorEx& op, Inputs in, Outputs out) {
   if (in[0].numel() == 0) return void(std::fill_n(out[2].data<int>(), out[2].numel(), 0));
-  run_copy(in[0], out[0]);
   Matrices m(out[0]);
   const int k = std::min(m.rows, m.cols);
   visit_lapack_dtype("linalg.lu_factor", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    const bool done = in_lanes<T>(in[0], m, cube(m), [&](const auto& lu, int64_t first, int64_t count) {
+      lu.store_factors(m.at<T>(out[0], first), count);
+      lu.store_pivots(out[1].data<int>() + first * k, count);
+      lu.store_info(out[2].data<int>() + first, count);
+    });
+    if (done) return;
+    run_copy(in[0], out[0]);
     each_matrix(m.batch, cube(m), [&](int64_t i) {
       out[2].data<int>()[i] = factored<T>(m, m.at<T>(out[0], i), out[1].data<int>() + i * k);
     });
@@ -103,9 +109,16 @@ void lu_apply(const LuApply& op, Inputs in, Outputs out) {
 void solve_lu(const SolveLu& op, Inputs in, Outputs out) {
   if (in[0].numel() == 0) return void(std::fill_n(out[3].data<int>(), out[3].numel(), 0));
   run_copy(in[1], out[0]);
-  run_copy(in[0], out[1]);
   Matrices a(out[1]), b(out[0]);
   visit_lapack_dtype("linalg.solve", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    const bool done = in_lanes<T>(in[0], a, cube(a) + double(a.each) * b.cols, [&](const auto& lu, int64_t first, int64_t count) {
+      lu.store_factors(a.at<T>(out[1], first), count);
+      lu.store_pivots(out[2].data<int>() + first * a.rows, count);
+      lu.store_info(out[3].data<int>() + first, count);
+      lu.solve(b.at<T>(out[0], first), b.cols, count);
+    });
+    if (done) return;
+    run_copy(in[0], out[1]);
     each_matrix(a.batch, cube(a) + double(a.each) * b.cols, [&](int64_t i) {
       int* pivots = out[2].data<int>() + i * a.rows;
       out[3].data<int>()[i] = factored<T>(a, a.at<T>(out[1], i), pivots);
@@ -117,9 +130,14 @@ void solve_lu(const SolveLu& op, Inputs in, Outputs out) {
 }
 
 void inv(const InvEx& op, Inputs in, Outputs out) {
-  run_copy(in[0], out[0]);
   Matrices m(out[0]);
   visit_lapack_dtype("linalg.inv", out[0].dtype(), [&]<class T>(TypeTag<T>) {
+    const bool done = in_lanes<T>(in[0], m, 3 * cube(m), [&](const auto& lu, int64_t first, int64_t count) {
+      lu.store_inverse(m.at<T>(out[0], first), count);
+      lu.store_info(out[1].data<int>() + first, count);
+    });
+    if (done) return;
+    run_copy(in[0], out[0]);
     each_matrix(m.batch, 3 * cube(m), [&](int64_t i) {
       int& info = out[1].data<int>()[i] = 0;
       if (m.rows == 0) return;
@@ -153,6 +171,16 @@ void inv(const InvEx& op, Inputs in, Outputs out) {
 
 // f(i, U's diagonal element by element, whether the exchanges turn the sign) for each matrix.
 template <class T, class F> void each_lu(const Tensor& A, F&& f) {
+  const Matrices shape(A);
+  const bool done = in_lanes<T>(A, shape, cube(shape), [&](const auto& lu, int64_t first, int64_t count) {
+    const auto factors = lu.numbers();
+    for (int64_t m = 0; m < count; m++) {
+      bool odd = false;
+      for (int j = 0; j < shape.rows; j++) odd ^= factors.pivot[j][m] != T(j);
+      f(first + m, [&](int j) { return factors.diagonal[j][m]; }, shape.rows, odd);
+    }
+  });
+  if (done) return;
   Tensor lu = columns_of(A);
   Matrices m(lu);
   each_matrix(m.batch, cube(m), [&](int64_t i) {

@@ -93,8 +93,8 @@ class Reducer {
 
   bool rows_are_narrow() const {
     const int64_t n = plan_.kept.inner_size();
-    return direct_ && n < kNarrow && plan_.kept.n && plan_.kept.inner_stride() == 1 && plan_.reduced.n == 1 && plan_.reduced.inner_stride() == n &&
-           plan_.reduced.count >= 4 * Vec<T>::size;
+    return direct_ && n < kNarrow && n % Vec<T>::size && plan_.kept.n && plan_.kept.inner_stride() == 1 && plan_.reduced.n == 1 &&
+           plan_.reduced.inner_stride() == n && plan_.reduced.count >= 8;
   }
 
   // Dense rows of a few numbers, joined down the columns: the numbers of every `n` vectors belong to the same columns.
@@ -105,25 +105,52 @@ class Reducer {
     parallel_for(shares * groups, std::max<int64_t>(1, groups > 1 ? kGrain / (m * n) : 1), [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; i++) {
         const int64_t group = i / shares, share = i % shares;
-        join_narrow(part.data() + i * n, n, x_.data<From>() + plan_.kept.offset(group * n), m * share / shares, m * (share + 1) / shares);
+        const From* rows = x_.data<From>() + plan_.kept.offset(group * n);
+        const int64_t row = m * share / shares, end = m * (share + 1) / shares;
+        Vec<T>::size % n ? join_narrow(part.data() + i * n, n, rows, row, end) : join_packed(part.data() + i * n, n, rows + row * n, (end - row) * n);
       }
     });
     for (int64_t i = n; i < shares * n; i++) part[i % n] = Of<Acc>::join(part[i % n], part[i]);
     for (int64_t i = 0; i < groups * n; i++) out[i] = Result(part[i]);
   }
-  static void join_narrow(Acc* total, int64_t n, const From* rows, int64_t row, int64_t end) {
-    constexpr int64_t w = Vec<T>::size;
-    while (row + w <= end) {
-      alignas(64) T sum[kNarrow * w];
-      std::fill(sum, sum + n * w, Of<T>::start);
-      const int64_t times = std::min((end - row) / w, kRows);
-      join_rows(sum, rows + row * n, n * w, times, n * w);
-      row += times * w;
-      for (int64_t i = 0; i < w; i++)
-        for (int64_t j = 0; j < n; j++) total[j] = Of<Acc>::join(total[j], Acc(sum[i * n + j]));
+  // Of rows of which a vector holds several: `count` numbers.
+  static void join_packed(Acc* total, int64_t n, const From* p, int64_t count) {
+    constexpr int64_t w = Vec<T>::size, block = 2048;
+    for (; count > 0; count -= block, p += block) {
+      const int64_t now = std::min(count, block), whole = now / w * w;
+      alignas(64) T lane[w];
+      reduce_lanes<T, Of>(p, whole).store(lane);
+      for (int64_t i = whole; i < now; i++) lane[i - whole] = Of<T>::join(lane[i - whole], lifted<Of<T>>(T(p[i])));
+      int64_t held = w;
+      for (; !kTruths && held > n; held /= 2)
+        for (int64_t i = 0; i < held / 2; i++) lane[i] = Of<T>::join(lane[i], lane[i + held / 2]);
+      for (int64_t i = 0; i < held; i++) {
+        Acc& t = total[kTruths ? i % n : i];
+        t = Of<Acc>::join(t, Acc(lane[i]));
+      }
     }
-    for (; row < end; row++)
-      for (int64_t j = 0; j < n; j++) total[j] = Of<Acc>::join(total[j], Acc(lifted<Of<T>>(T(rows[row * n + j]))));
+  }
+  // As many rows at a time as fill some vectors, so that one does not wait for the other; those left over are added to the first of them.
+  static void join_narrow(Acc* total, int64_t n, const From* rows, int64_t row, int64_t end) {
+    constexpr int64_t w = Vec<T>::size, kVectors = 8;
+    const int64_t high = w * std::max<int64_t>(1, kVectors / n);
+    alignas(64) T sum[std::max(kNarrow, kVectors) * w];
+    while (row < end) {
+      const int64_t times = std::min((end - row) / high, kRows), rest = times == (end - row) / high ? (end - row) % high : 0;
+      int64_t held = times ? high : rest;
+      std::fill(sum, sum + held * n, Of<T>::start);
+      join_rows(sum, rows + row * n, n * high, times, n * high);
+      join_rows(sum, rows + (row + times * high) * n, 0, rest != 0, n * rest);
+      for (; !kTruths && held > 1; held = (held + 1) / 2) fold(sum, sum + (held + 1) / 2 * n, held / 2 * n);
+      for (int64_t i = 0; i < held; i++)
+        for (int64_t j = 0; j < n; j++) total[j] = Of<Acc>::join(total[j], Acc(sum[i * n + j]));
+      row += times * high + rest;
+    }
+  }
+  static void fold(T* acc, const T* more, int64_t n) {
+    int64_t i = 0;
+    for (; i + Vec<T>::size <= n; i += Vec<T>::size) Of<T>::join(Vec<T>::load(acc + i), Vec<T>::load(more + i)).store(acc + i);
+    for (; i < n; i++) acc[i] = Of<T>::join(acc[i], more[i]);
   }
 
   // Kept positions [b, e), many along their innermost axis: of those the numbers are joined at once.
@@ -156,21 +183,37 @@ class Reducer {
       b += n;
     }
   }
-  // `rows` rows of n numbers, `step` apart, joined to `acc`: four at a time, between which nothing is stored.
+  // `rows` rows of n numbers, `step` apart, joined to `acc`: four at a time, which wait for the total once. Few columns of many rows are
+  // walked one after the other, others side by side: in which order a column's numbers are joined does not depend on it.
   template <class Number> static void join_rows(T* acc, const Number* src, int64_t step, int64_t rows, int64_t n) {
     constexpr int w = Vec<T>::size;
-    auto joined = [](auto total, auto... x) { return ((total = Of<T>::join(total, lifted<Of<T>>(x))), ...); };
-    for (int64_t r = 0; r < rows; r += rows - r >= 4 ? 4 : 1) {
-      const Number* p = src + r * step;
+    auto vector = [](const Number* p) { return lifted<Of<T>>(vector_of<T>(p)); };
+    auto single = [](const Number* p) { return lifted<Of<T>>(T(*p)); };
+    auto join = [](auto a, auto b) { return Of<T>::join(a, b); };
+    auto four = [&](auto total, const Number* p, auto number) {
+      return join(total, join(join(number(p), number(p + step)), join(number(p + 2 * step), number(p + 3 * step))));
+    };
+    const int64_t fours = rows / 4 * 4;
+    if (n <= 8 * w && rows >= 8) {
+      auto column = [&](auto total, const Number* p, auto number) {
+        for (int64_t r = 0; r < fours; r += 4) total = four(total, p + r * step, number);
+        for (int64_t r = fours; r < rows; r++) total = join(total, number(p + r * step));
+        return total;
+      };
       int64_t i = 0;
-      if (rows - r >= 4) {
-        for (; i + w <= n; i += w)
-          joined(Vec<T>::load(acc + i), vector_of<T>(p + i), vector_of<T>(p + step + i), vector_of<T>(p + 2 * step + i), vector_of<T>(p + 3 * step + i)).store(acc + i);
-        for (; i < n; i++) acc[i] = joined(acc[i], T(p[i]), T(p[step + i]), T(p[2 * step + i]), T(p[3 * step + i]));
-      } else {
-        for (; i + w <= n; i += w) joined(Vec<T>::load(acc + i), vector_of<T>(p + i)).store(acc + i);
-        for (; i < n; i++) acc[i] = joined(acc[i], T(p[i]));
-      }
+      for (; i + w <= n; i += w) column(Vec<T>::load(acc + i), src + i, vector).store(acc + i);
+      for (; i < n; i++) acc[i] = column(acc[i], src + i, single);
+      return;
+    }
+    for (int64_t r = 0; r < fours; r += 4, src += 4 * step) {
+      int64_t i = 0;
+      for (; i + w <= n; i += w) four(Vec<T>::load(acc + i), src + i, vector).store(acc + i);
+      for (; i < n; i++) acc[i] = four(acc[i], src + i, single);
+    }
+    for (int64_t r = fours; r < rows; r++, src += step) {
+      int64_t i = 0;
+      for (; i + w <= n; i += w) join(Vec<T>::load(acc + i), vector(src + i)).store(acc + i);
+      for (; i < n; i++) acc[i] = join(acc[i], single(src + i));
     }
   }
 

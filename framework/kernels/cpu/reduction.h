@@ -121,19 +121,23 @@ template <class T, bool kLargest, class From> T extreme_of_block(const From* p, 
   return nan ? std::numeric_limits<T>::quiet_NaN() : r;
 }
 
-/// n numbers joined as T.
-template <class T, template <class> class Of, class From> T reduce_block(const From* p, int64_t n) {
-  if constexpr (std::is_floating_point_v<T> && std::is_same_v<Of<T>, LargestOf<T>>) return extreme_of_block<T, true>(p, n);
-  if constexpr (std::is_floating_point_v<T> && std::is_same_v<Of<T>, SmallestOf<T>>) return extreme_of_block<T, false>(p, n);
+/// As many of n numbers as fill vectors, joined lane by lane.
+template <class T, template <class> class Of, class From> Vec<T> reduce_lanes(const From* p, int64_t n) {
   constexpr int w = Vec<T>::size;
   Vec<T> acc[4] = {Vec<T>(Of<T>::start), Vec<T>(Of<T>::start), Vec<T>(Of<T>::start), Vec<T>(Of<T>::start)};
   int64_t i = 0;
   for (; i + 4 * w <= n; i += 4 * w)
     for (int k = 0; k < 4; k++) acc[k] = Of<T>::join(acc[k], lifted<Of<T>>(vector_of<T>(p + i + k * w)));
   for (; i + w <= n; i += w) acc[0] = Of<T>::join(acc[0], lifted<Of<T>>(vector_of<T>(p + i)));
-  Vec<T> all = Of<T>::join(Of<T>::join(acc[0], acc[1]), Of<T>::join(acc[2], acc[3]));
-  T r = across_lanes(all, [](Vec<T> a, Vec<T> b) { return Of<T>::join(a, b); });
-  for (; i < n; i++) r = Of<T>::join(r, lifted<Of<T>>(T(p[i])));
+  return Of<T>::join(Of<T>::join(acc[0], acc[1]), Of<T>::join(acc[2], acc[3]));
+}
+
+/// n numbers joined as T.
+template <class T, template <class> class Of, class From> T reduce_block(const From* p, int64_t n) {
+  if constexpr (std::is_floating_point_v<T> && std::is_same_v<Of<T>, LargestOf<T>>) return extreme_of_block<T, true>(p, n);
+  if constexpr (std::is_floating_point_v<T> && std::is_same_v<Of<T>, SmallestOf<T>>) return extreme_of_block<T, false>(p, n);
+  T r = across_lanes(reduce_lanes<T, Of>(p, n), [](Vec<T> a, Vec<T> b) { return Of<T>::join(a, b); });
+  for (int64_t i = n / Vec<T>::size * Vec<T>::size; i < n; i++) r = Of<T>::join(r, lifted<Of<T>>(T(p[i])));
   return r;
 }
 
