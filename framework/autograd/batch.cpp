@@ -77,7 +77,7 @@ void lift_edges(Node& node, Inputs in, Inputs batched) {
     lift->sizes = in[i].sizes();
     std::swap(lift->sequence, node.sequence);  // the engine counts on what lies behind a node having a smaller number
     lift->next = {edge};
-    lift->metas = {in[i].meta()};
+    lift->metas.emplace_back(in[i].meta());
     edge = {ref, 0};
   }
 }

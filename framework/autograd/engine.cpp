@@ -116,7 +116,7 @@ class Task {
   }
 
   void seed(const Edge& e, const Tensor& grad) {
-    const Meta& root = e.node->metas.at(e.index);
+    const Meta root = e.node->metas.at(e.index).meta();
     Tensor g = grad;
     if (!g) {
       check(root.sizes.product() == 1, "grad can be implicitly created only for scalar outputs");
@@ -155,7 +155,7 @@ class Task {
 
   void add(State& s, uint32_t index, const Tensor& grad, const Node& from) {
     if (s.buffer.size() <= index) s.buffer.resize(std::max<size_t>(index + 1, s.node->metas.size()));
-    Tensor g = index < s.node->metas.size() ? fit(grad, s.node->metas[index], from) : grad;
+    Tensor g = index < s.node->metas.size() ? fit(grad, s.node->metas[index].meta(), from) : grad;
     Tensor& sum = s.buffer[index];
     if (!sum) sum = std::move(g);
     else if (!g.is_batched() && is_open(sum))

@@ -61,7 +61,7 @@ struct Called final : Saved {
   }
   Tensor input(int i) const override { return i < int(in.size()) ? in[i] : Tensor(); }
   Tensor output(int i) const override { return out[i]; }
-  const Meta& input_meta(int i) const override { return metas[i]; }
+  Meta input_meta(int i) const override { return metas[i]; }
   int num_inputs() const override { return int(in.size()); }
   bool needs(int i) const override { return i < int(wanted.size()) && wanted[i]; }
   Tensor cotangent(int i) const override { return i < int(grads->size()) ? (*grads)[i] : Tensor(); }

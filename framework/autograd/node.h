@@ -25,7 +25,7 @@ struct Node {
   std::atomic<int32_t> refs{1};
   uint64_t sequence;            // later calls have larger numbers and run first in backward
   std::vector<Edge> next;       // per forward input
-  std::vector<Meta> metas;      // per forward output: what a gradient must look like
+  std::vector<KeptMeta> metas;  // per forward output: what a gradient must look like
   struct TensorHook { uint32_t index; uint64_t id; Hook fn; };
   std::vector<TensorHook> hooks;  // run on a gradient before this node sees it
   using NodeHook = std::function<Tensors(const Tensors& first, const Tensors& second)>;  // may return nothing, or replacements

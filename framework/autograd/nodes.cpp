@@ -60,7 +60,7 @@ void Node::destroy(Node* n) {
   running = false;
 }
 
-AccumulateGrad::AccumulateGrad(const Tensor& t) : leaf(t) { metas = {t.meta()}; }
+AccumulateGrad::AccumulateGrad(const Tensor& t) : leaf(t) { metas.emplace_back(t.meta()); }
 
 NodeRef AccumulateGrad::of(const Tensor& leaf) {
   std::lock_guard lock(accumulators);
@@ -69,7 +69,7 @@ NodeRef AccumulateGrad::of(const Tensor& leaf) {
     int32_t refs = node->refs.load();
     while (refs > 0 && !node->refs.compare_exchange_weak(refs, refs + 1)) {}
     if (refs > 0) {
-      if (!(node->metas[0].sizes == leaf.sizes())) node->metas = {leaf.meta()};  // `set_` has given it another shape
+      if (!(node->metas[0].sizes() == leaf.sizes())) node->metas[0] = leaf.meta();  // `set_` has given it another shape
       return NodeRef(node);
     }
   }

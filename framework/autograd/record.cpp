@@ -24,7 +24,7 @@ struct Kept {
 
   Kept() = default;
   Kept(const Tensor& t) {
-    if (t && saved_hooks && !t.has_flag(kWrappedNumber)) {
+    if (t && mode.packs && saved_hooks && !t.has_flag(kWrappedNumber)) {
       if (requires_grad(t)) edge = gradient_edge(t);
       GradMode off(false);
       packed = saved_hooks->pack(t);
@@ -46,22 +46,24 @@ struct Kept {
 
 struct OpNode final : Node, Saved {
   const OpType* type;
-  std::unique_ptr<std::byte[]> op;
-  std::vector<Meta> inputs;
+  std::vector<KeptMeta> inputs;
   std::vector<Kept> kept_inputs, kept_outputs;
   const Tensors* grads = nullptr;  // during apply
   bool released = false;
 
-  OpNode(const OpType& t, const void* o) : type(&t), op(new std::byte[t.size]) { std::memcpy(op.get(), o, t.size); }
+  OpNode(const OpType& t, const void* o) : type(&t), large_(t.size > sizeof small_ ? new std::byte[t.size] : nullptr) {
+    std::memcpy(large_ ? large_.get() : small_, o, t.size);
+  }
+  const void* op() const { return large_ ? large_.get() : small_; }
 
   Tensor unpack(const Kept& k) const {
     check(!released, "Trying to backward through the graph a second time (or directly access saved tensors after "
           "they have already been freed). Specify retain_graph=True if you need to backward through the graph a "
           "second time.");
     if (k.packed) return k.unpacked();
-    check(k.tensor.defined(), std::string(type->signature->name), ": backward asks for a tensor that was not saved");
+    check(k.tensor.defined(), type->signature->name, ": backward asks for a tensor that was not saved");
     check(k.tensor.version() == k.version, "one of the variables needed for gradient computation has been modified "
-          "by an inplace operation: ", std::string(type->signature->name), " saved a tensor of shape ",
+          "by an inplace operation: ", type->signature->name, " saved a tensor of shape ",
           k.tensor.sizes(), " at version ", k.version, ", it is at version ", k.tensor.version(), " now");
     return k.tensor;
   }
@@ -75,34 +77,39 @@ struct OpNode final : Node, Saved {
     put_at(t, {NodeRef::share(const_cast<OpNode*>(this)), uint32_t(i)});  // for higher orders
     return t;
   }
-  const Meta& input_meta(int i) const override { return inputs[i]; }
+  Meta input_meta(int i) const override { return inputs[i].meta(); }
   int num_inputs() const override { return int(inputs.size()); }
   bool needs(int i) const override { return i < int(next.size()) && next[i].node; }
   Tensor sum() const override { return Node::sum; }
   Tensor cotangent(int i) const override { return i < int(grads->size()) ? (*grads)[i] : Tensor(); }
 
+  Tensor zeros_of_input(size_t i) const {
+    const Meta m = inputs[i].meta();
+    return grad_ops.zeros(Meta(m.sizes, m.dtype, m.device));
+  }
+
   Tensors apply(Tensors&& g) override {
     check(!released || !(type->saves.inputs | type->saves.outputs), "Trying to backward through the graph a second time (or directly "
           "access saved tensors after they have already been freed). Specify retain_graph=True if you need to backward through the "
           "graph a second time.");
-    check<NotImplemented>(type->vjp || !type->gradient.exists, "derivative for ", std::string(type->signature->name), " is not implemented");
+    check<NotImplemented>(type->vjp || !type->gradient.exists, "derivative for ", type->signature->name, " is not implemented");
     bool any = false;
     for (const Tensor& x : g) any |= x.defined();
     if (!any) return Tensors(next.size());
     if (!type->gradient.exists) {  // recorded only in place: what was there no longer counts
       Tensors zeros(next.size());
       for (size_t i = 0; i < next.size(); i++)
-        if (needs(int(i))) zeros[i] = grad_ops.zeros(Meta(inputs[i].sizes, inputs[i].dtype, inputs[i].device));
+        if (needs(int(i))) zeros[i] = zeros_of_input(i);
       return zeros;
     }
     g.resize(type->signature->num_outputs);
-    if (!g[0]) g[0] = grad_ops.zeros(metas[0]);  // only further outputs were used: a vjp may count on the first one's
+    if (!g[0]) g[0] = grad_ops.zeros(metas[0].meta());  // only further outputs were used: a vjp may count on the first one's
     grads = &g;
-    Tensors r = pulled_back(*type, op.get(), *this, g);
+    Tensors r = pulled_back(*type, op(), *this, g);
     grads = nullptr;
     // A gradient that was asked for and is none is zero: the input has no part in the derivative.
     for (size_t i = 0; i < r.size() && i < inputs.size(); i++)
-      if (!r[i] && needs(int(i)) && inputs[i].sizes.product()) r[i] = grad_ops.zeros(Meta(inputs[i].sizes, inputs[i].dtype, inputs[i].device));
+      if (!r[i] && needs(int(i)) && inputs[i].sizes().product()) r[i] = zeros_of_input(i);
     return r;
   }
   void keep_tangents(int i, const Tensor& t) override {
@@ -120,12 +127,16 @@ struct OpNode final : Node, Saved {
     std::erase(n, '_');
     return n + "Backward0";
   }
+
+ private:
+  alignas(std::max_align_t) std::byte small_[64];  // of most ops the struct
+  std::unique_ptr<std::byte[]> large_;
 };
 
 // The saved tensors pin their storages until backward, so only what `saves` names is kept.
 void save_inputs(OpNode& node, Inputs in, bool inplace) {
   node.inputs.reserve(in.size());
-  for (const Tensor& x : in) node.inputs.push_back(x ? x.meta() : Meta());
+  for (const Tensor& x : in) node.inputs.emplace_back(x ? x.meta() : Meta());
   uint8_t wanted = node.type->saves.inputs;
   if (!wanted) return;
   node.kept_inputs.resize(in.size());
@@ -169,7 +180,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   if (inplace) check_inplace_allowed(std::string(type.signature->name) + "_", out[0]);
   else
     for (int i = 0; i < n; i++)
-      check(!out[i] || !requires_grad(out[i]), std::string(type.signature->name), "(): functions with out=... "
+      check(!out[i] || !requires_grad(out[i]), type.signature->name, "(): functions with out=... "
             "arguments don't support automatic differentiation, but one of the arguments requires grad.");
 
   bool given = out[0].defined();
@@ -184,7 +195,7 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   }
   lift_edges(*node, in, in);
   bool recorded = any || (inplace && requires_grad(out[0]));
-  check(!given || inplace || !any || type.out.history != OutHistory::refused, std::string(type.signature->name),
+  check(!given || inplace || !any || type.out.history != OutHistory::refused, type.signature->name,
         "(): functions with out=... arguments don't support automatic differentiation, but one of the arguments "
         "requires grad.");
   if (given && !inplace && any && type.out.history == OutHistory::kept) return record_into_out(type, op, in, out);
@@ -199,9 +210,9 @@ void autograd(const OpType& type, const void* op, Inputs in, Tensor* out) {
   }
   if (inplace) return rebase_history(out[0], ref);
   // Casts are hidden ops: numbers may be turned into integers, but not be summed as such.
-  check(is_inexact(out[0].dtype()) || !of_numbers || !(type.gradient.outputs & 1) || type.module == Module::hidden, std::string(type.signature->name), ": Autograd not support dtype: ",
+  check(is_inexact(out[0].dtype()) || !of_numbers || !(type.gradient.outputs & 1) || type.module == Module::hidden, type.signature->name, ": Autograd not support dtype: ",
         name_of(out[0].dtype()));
-  check(type.gradient.of_complex || !is_complex(out[0].dtype()), std::string(type.signature->name), " does not support automatic differentiation for "
+  check(type.gradient.of_complex || !is_complex(out[0].dtype()), type.signature->name, " does not support automatic differentiation for "
         "outputs with complex dtype.");
   for (int i = 0; i < n; i++) {
     const bool taken = out[i] && (out[i].ndim() > 1 || !(out[0].numel() && untaken(type, i, out[i].sizes())));  // an empty matrix is no statistic

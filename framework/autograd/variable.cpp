@@ -73,7 +73,8 @@ void set_history(const Tensor& t, const NodeRef& node, uint32_t nr) {
 void rebase_history(const Tensor& t, const NodeRef& node) {
   if (!t.is_view()) return set_history(t, node, 0);
   Tensor base(t->base);
-  node->metas = {t.meta()};
+  node->metas.clear();
+  node->metas.emplace_back(t.meta());
   NodeRef slices(new CopySlices(base, t, node));
   set_history(base, slices, 0);
   if (Variable* v = variable_or_null(t)) v->grad_fn.reset();

@@ -206,6 +206,7 @@ void init_autograd(py::module_& m) {
         return py::tuple(out);
       });
   m.def("_set_saved_hooks", [](py::object pack, py::object unpack) {
+    mode.packs = !pack.is_none();
     if (pack.is_none()) saved_hooks.reset();
     else push_saved_hooks(py::function(pack), py::function(unpack));
   });

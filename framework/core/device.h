@@ -14,9 +14,7 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-constexpr std::string_view name_of(DeviceType t) {
-  constexpr std::string_view names[] = {"cpu", "cuda", "meta"};
-  return names[int(t)];
-}
+inline constexpr std::string_view kDeviceNames[] = {"cpu", "cuda", "meta"};
+constexpr std::string_view name_of(DeviceType t) { return kDeviceNames[int(t)]; }
 
 }  // namespace weir

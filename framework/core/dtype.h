@@ -29,17 +29,14 @@ struct BFloat16 {
   operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
 };
 
-constexpr size_t size_of(DType t) {
-  constexpr uint8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 4, 8, 1, 1, 1, 1, 1, 2, 2, 4, 8, 4, 8, 16};
-  return sizes[int(t)];
-}
-constexpr std::string_view name_of(DType t) {
-  constexpr std::string_view names[] = {
-      "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
-      "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu", "float16", "bfloat16", "float32", "float64",
-      "complex32", "complex64", "complex128"};
-  return names[int(t)];
-}
+// Not within the functions: a table of theirs would be copied to the stack by every call.
+inline constexpr uint8_t kDTypeSizes[] = {1, 1, 1, 2, 4, 8, 2, 4, 8, 1, 1, 1, 1, 1, 2, 2, 4, 8, 4, 8, 16};
+inline constexpr std::string_view kDTypeNames[] = {
+    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+    "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e8m0fnu", "float16", "bfloat16", "float32", "float64",
+    "complex32", "complex64", "complex128"};
+constexpr size_t size_of(DType t) { return kDTypeSizes[int(t)]; }
+constexpr std::string_view name_of(DType t) { return kDTypeNames[int(t)]; }
 constexpr bool is_float8(DType t) { return t >= DType::float8_e5m2 && t <= DType::float8_e8m0fnu; }
 /// uint16, uint32 and uint64, which promote to no other integers.
 constexpr bool is_wide_unsigned(DType t) { return t >= DType::uint16 && t <= DType::uint64; }

@@ -216,8 +216,8 @@ void Storage::destroy(Storage* s) {
   else std::free(s);
 }
 
-thread_local uint32_t current_trace = 0;
-thread_local uint64_t storages_made = 0;
+constinit thread_local uint32_t current_trace = 0;
+constinit thread_local uint64_t storages_made = 0;
 std::atomic<int64_t> batches{0};
 
 StorageRef symbolic_storage(size_t bytes, Device device) {

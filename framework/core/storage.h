@@ -91,10 +91,10 @@ StorageRef batched_storage(size_t bytes, Batch batch);
 bool spread(Storage& storage, std::vector<BatchAxis> axes);
 /// How many batched storages there are: where none is, no call looks for one.
 extern std::atomic<int64_t> batches;
-extern thread_local uint64_t storages_made;
+extern constinit thread_local uint64_t storages_made;
 
 /// The trace that is being made on this thread, 0: none. Storages made meanwhile carry its number.
-extern thread_local uint32_t current_trace;
+extern constinit thread_local uint32_t current_trace;
 
 /// Storage without memory, whose values exist when the traced program runs.
 StorageRef symbolic_storage(size_t bytes, Device device);

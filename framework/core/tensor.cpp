@@ -136,6 +136,28 @@ Scalar item(const Tensor& t) {
   });
 }
 
+KeptMeta::KeptMeta(const Meta& m) : offset_(m.offset), dtype_(m.dtype), device_(m.device), axes_(int8_t(m.sizes.n)), row_major_(m.row_major()) {
+  if (axes_ > kInline) many_.reset(new int64_t[size_t(2 * axes_)]);
+  int64_t* to = many_ ? many_.get() : few_;
+  std::copy_n(m.sizes.v, axes_, to);
+  if (!row_major_) std::copy_n(m.strides.v, axes_, to + axes_);
+}
+Dims KeptMeta::sizes() const {
+  Dims d;
+  d.n = axes_;
+  std::copy_n(numbers(), axes_, d.v);
+  return d;
+}
+Meta KeptMeta::meta() const {
+  Meta m;
+  m.sizes.n = axes_;
+  std::copy_n(numbers(), axes_, m.sizes.v);
+  m.strides.n = row_major_ ? -1 : axes_;
+  if (!row_major_) std::copy_n(numbers() + axes_, axes_, m.strides.v);
+  m.dtype = dtype_, m.device = device_, m.offset = offset_;
+  return m;
+}
+
 void mark_truths(const Tensor& t) {
   if (t.dtype() != DType::boolean || t.is_meta()) return;
   const auto* bytes = reinterpret_cast<const uint8_t*>(t.raw());

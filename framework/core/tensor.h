@@ -34,6 +34,29 @@ struct Meta {
   }
 };
 
+/// A Meta that is kept: in the room that its own axes take, where Dims have room for the most there may be.
+class KeptMeta {
+ public:
+  KeptMeta() = default;
+  KeptMeta(const Meta& m);
+  KeptMeta(const KeptMeta& o) : KeptMeta(o.meta()) {}
+  KeptMeta(KeptMeta&&) = default;
+  KeptMeta& operator=(KeptMeta&&) = default;
+  Meta meta() const;
+  Dims sizes() const;
+
+ private:
+  static constexpr int kInline = 4;  // axes for whose sizes and strides no memory is taken
+  const int64_t* numbers() const { return many_ ? many_.get() : few_; }
+
+  int64_t few_[2 * kInline], offset_ = 0;
+  std::unique_ptr<int64_t[]> many_;
+  DType dtype_ = DType::float32;
+  Device device_;
+  int8_t axes_ = 0;
+  bool row_major_ = true;
+};
+
 /// Why a call may need more than infer and a kernel. The door tests all flags of all inputs at once.
 enum Flag : uint32_t {
   kRequiresGrad = 1 << 0,   // takes part in autograd

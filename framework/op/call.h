@@ -42,6 +42,7 @@ struct Mode {
   const BatchLevel* level = nullptr;             // the innermost vmap in force
   const std::vector<BatchAxis>* axes = nullptr;  // those that results of the running call get
   uint64_t pass = UINT64_MAX;                    // storages_made when the outermost backward pass began
+  bool packs = false;    // what is saved for backward goes through `saved_hooks`
   bool anomaly = false;  // nodes remember where they were made, and backward looks for NaN
 };
 extern constinit thread_local Mode mode;  // constinit: no call asks whether it was made

@@ -67,7 +67,7 @@ class Saved {
   virtual ~Saved() = default;
   virtual Tensor input(int i) const = 0;    // only those named in `saves`
   virtual Tensor output(int i = 0) const = 0;
-  virtual const Meta& input_meta(int i) const = 0;
+  virtual Meta input_meta(int i) const = 0;
   virtual int num_inputs() const = 0;
   virtual bool needs(int i) const = 0;      // is the gradient of input i asked for?
   virtual Tensor cotangent(int i) const = 0;  // the gradient of output i, undefined when none reached it
