@@ -33,7 +33,7 @@ constexpr int64_t kColumns = 256;  // columns that run down together
 template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, const Split& s) {
   auto overtakes = [](auto v, auto best) { return is_nan(v) | (!is_nan(best) & (kLargest ? v >= best : v <= best)); };
   if (s.inner == 1) {
-    constexpr int64_t kBlock = 16;  // numbers of which mostly none overtakes
+    constexpr int64_t kBlock = Vec<T>::size;  // numbers of which mostly none overtakes
     parallel_for(s.outer, std::max<int64_t>(1, kGrain / s.n), [&](int64_t b, int64_t e) {
       for (int64_t line = b * s.n; line < e * s.n; line += s.n) {
         T best = x[line];
@@ -41,10 +41,10 @@ template <class T, bool kLargest> void run_down(const T* x, T* y, int64_t* at, c
         for (int64_t i = 0, stop; i < s.n; i = stop) {
           stop = std::min(i + kBlock, s.n);
           if (stop - i == kBlock) {
-            int any = 0;
-            for (int64_t k = 0; k < kBlock; k++) any += overtakes(x[line + i + k], best);
-            if (!any) {
-              std::fill_n(y + line + i, kBlock, best), std::fill_n(at + line + i, kBlock, where);
+            const Vec<T> v = Vec<T>::load(x + line + i), all(best);
+            if (!any((v != v) | (kLargest ? v >= all : v <= all))) {
+              all.store(y + line + i);
+              for (int64_t k = 0; k < kBlock; k++) at[line + i + k] = where;
               continue;
             }
           }
@@ -93,7 +93,8 @@ template <bool kLargest> void running(int64_t dim, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]);
   Split s(x.sizes(), dim);
   visit_real_dtype("cummax_cpu", x.dtype(), [&]<class T>(TypeTag<T>) {
-    if constexpr (std::is_arithmetic_v<T>) run_down<T, kLargest>(x.data<T>(), out[0].data<T>(), out[1].data<int64_t>(), s);
+    using Number = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    if constexpr (std::is_arithmetic_v<T>) run_down<Number, kLargest>(x.data<Number>(), out[0].data<Number>(), out[1].data<int64_t>(), s);
   });
 }
 void cummax(const Cummax& op, Inputs in, Outputs out) { running<true>(op.dim, in, out); }

@@ -73,12 +73,18 @@ template <class T> struct ProductOf {
 };
 template <class T> struct LargestOf {
   static constexpr T start = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
-  static Vec<T> join(Vec<T> a, Vec<T> b) { return where((a > b) | (a != a), a, b); }
+  static Vec<T> join(Vec<T> a, Vec<T> b) {
+    if constexpr (std::is_integral_v<T>) return where(a > b, a, b);
+    else return where((a > b) | (a != a), a, b);
+  }
   static T join(T a, T b) { return a > b || a != a ? a : b; }
 };
 template <class T> struct SmallestOf {
   static constexpr T start = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
-  static Vec<T> join(Vec<T> a, Vec<T> b) { return where((a < b) | (a != a), a, b); }
+  static Vec<T> join(Vec<T> a, Vec<T> b) {
+    if constexpr (std::is_integral_v<T>) return where(a < b, a, b);
+    else return where((a < b) | (a != a), a, b);
+  }
   static T join(T a, T b) { return a < b || a != a ? a : b; }
 };
 

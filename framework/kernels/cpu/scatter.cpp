@@ -93,10 +93,12 @@ int64_t row_step(const Tensor& index, const Dims& strides, const Dims& other) {
   return apart;
 }
 
-// For every position of `index`, whose values are in range: f(position, offset under `strides` with index's value along dim,
-// offset under `other`). Threads share rows where f writes no position twice, which `parallel` says.
-template <class F>
-void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides, const Dims& other, bool parallel, F&& f) {
+struct AsItIs { int64_t operator()(int64_t at) const { return at; } };
+
+// For every position of `index`, whose values, or what `value` makes of them, are in range: f(position, offset under `strides` with index's value
+// along dim, offset under `other`). Threads share rows where f writes no position twice, which `parallel` says.
+template <class F, class Value = AsItIs>
+void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides, const Dims& other, bool parallel, F&& f, Value value = {}) {
   if (index.numel() == 0) return;
   if (index.ndim() == 0) return f(0, 0, 0);
   int d = wrap_dim(dim, index.ndim(), op);
@@ -107,7 +109,7 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
       const int64_t n = columns, step = apart;
       const int64_t* at = index.data<int64_t>();
       for (int64_t r = b; r < e; r++)
-        for (int64_t j = 0; j < n; j++) each(r * n + j, r * step + at[r * n + j], r * n + j);
+        for (int64_t j = 0; j < n; j++) each(r * n + j, r * step + value(at[r * n + j]), r * n + j);
     };
     if (parallel) parallel_for(index.numel() / columns, std::max<int64_t>(1, kGrain / 4 / columns), run);
     else run(0, index.numel() / columns);
@@ -130,9 +132,9 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
       }
       int64_t to = r * n, base = row.offset[1], from = row.offset[2];
       if (fs == 0 && step == 1 && os == 1)
-        for (int64_t j = 0; j < n; j++) each(to + j, base + at[j], from + j);
+        for (int64_t j = 0; j < n; j++) each(to + j, base + value(at[j]), from + j);
       else
-        for (int64_t j = 0; j < n; j++) each(to + j, base + j * fs + at[j] * step, from + j * os);
+        for (int64_t j = 0; j < n; j++) each(to + j, base + j * fs + value(at[j]) * step, from + j * os);
     }
   };
   const int64_t n = walk.sizes.back(), rows = index.numel() / n;
@@ -143,14 +145,22 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
 void gather(const Gather& op, Inputs in, Outputs out) {
   if (in[1].numel() == 0) return;
   Tensor x = one_axis(in[0]), index = one_axis(as_int64(in[1]));
-  int64_t limit = size_along(x, op.dim);
-  check_all(index, limit, wrap_dim(op.dim, x.ndim(), "gather"));
+  const int64_t limit = size_along(x, op.dim);
+  // Into memory that nobody else sees indices are checked as they are read, and what was written is given up where one is outside.
+  const bool seen = !out[0].unshared();
+  if (seen || limit == 0) check_all(index, limit, wrap_dim(op.dim, x.ndim(), "gather"));
+  std::atomic<bool> outside{false};
   by_item_size(size_of(x.dtype()), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* src = x.data<T>();
     T* dst = out[0].data<T>();
-    along("gather", index, op.dim, x.strides(), x.strides(), true, [=](int64_t i, int64_t at, int64_t) { dst[i] = src[at]; });
+    along("gather", index, op.dim, x.strides(), x.strides(), true, [=](int64_t i, int64_t at, int64_t) { dst[i] = src[at]; }, [&outside, limit](int64_t at) {
+      if (uint64_t(at) < uint64_t(limit)) [[likely]] return at;
+      outside.store(true, std::memory_order_relaxed);
+      return int64_t(0);
+    });
   });
+  if (outside) check_all(index, limit, wrap_dim(op.dim, x.ndim(), "gather"));
 }
 
 Tensor checked_index(const Tensor& given, const Tensor& self, int64_t dim) {

@@ -12,7 +12,7 @@ def numbers(*size, dtype="float32"):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("n, m, p", [(1, 1, 1), (2, 3, 4), (4, 4, 4), (4, 4, 1), (1, 5, 9), (16, 3, 2), (3, 2, 16), (5, 7, 16), (40, 3, 2), (2, 3, 40)])
+@pytest.mark.parametrize("n, m, p", [(1, 1, 1), (2, 3, 4), (4, 4, 4), (4, 4, 1), (8, 8, 8), (16, 16, 16), (3, 3, 1), (9, 8, 7), (1, 5, 9), (16, 3, 2), (3, 2, 16), (5, 7, 16), (40, 3, 2), (2, 3, 40)])
 def test_products_of_all_orders_of_size(dtype, n, m, p):
     a, w = numbers(BATCH, n, m, dtype=dtype), numbers(BATCH, m, p, dtype=dtype)
     got = (weir.from_numpy(a) @ weir.from_numpy(w)).numpy()

@@ -76,3 +76,12 @@ def test_an_infinite_part_leaves_the_other_one_alone():
     for call in (lambda t, x, i, s: t.scatter_add(x, 0, i, s), lambda t, x, i, s: t.scatter(x, 0, i, INF, reduce="add"), lambda t, x, i, s: t.index_add(x, 0, i, s),
                  lambda t, x, i, s: t.index_put(x, [i], s, accumulate=True)):
         assert_same(call, x, i, s)
+
+
+def test_gather_with_an_index_outside_writes_into_nothing_that_is_seen():
+    x, index = weir.arange(6.0).view(2, 3), weir.tensor([[0, 2, 1], [0, 3, 0]])
+    out = weir.zeros(2, 3)
+    for call in (lambda: x.gather(1, index), lambda: weir.gather(x, 1, index, out=out), lambda: x.gather(1, -index), lambda: weir.empty(2, 0).gather(1, index * 0)):
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            call()
+    assert out.tolist() == [[0.0] * 3] * 2
