@@ -32,18 +32,22 @@ struct Taps {
 
   /// For each of `old` places, which new ones were made of it.
   Taps transposed(int64_t old) const {
-    std::vector<std::vector<int64_t>> taps(old);  // of this one, by old place
-    std::vector<int64_t> place;
+    Taps t;
+    t.begin.assign(old + 1, 0), t.from.resize(from.size()), t.weight.resize(from.size());
+    for (int64_t i : from) t.begin[i + 1]++;
+    t.copies = true, t.each = old ? t.begin[1] : -1;
+    for (int64_t i = 0; i < old; i++) {
+      t.copies = t.copies && t.begin[i + 1] == 1;
+      if (t.begin[i + 1] != t.each) t.each = 0;
+      t.begin[i + 1] += t.begin[i];
+    }
+    std::vector<int64_t> next(t.begin.begin(), t.begin.end() - 1);
     for (int64_t j = 0; j < size(); j++)
       for (int64_t k = begin[j]; k < begin[j + 1]; k++) {
-        taps[from[k]].push_back(k);
-        place.push_back(j);
+        const int64_t to = next[from[k]]++;
+        t.from[to] = j, t.weight[to] = weight[k];
+        t.copies = t.copies && weight[k] == 1;
       }
-    Taps t;
-    for (const auto& mine : taps) {
-      for (int64_t k : mine) t.add(place[k], weight[k]);
-      t.close();
-    }
     return t;
   }
 };
@@ -130,17 +134,20 @@ Taps grid(const Grid& g, int64_t old, int64_t made, DType type) {
   auto rounded = [single](double x) { return single ? double(float(x)) : x; };
   double step = rounded(g.step);
   auto at = [old](int64_t i) { return std::clamp<int64_t>(i, 0, old - 1); };
+  const bool nearest = g.mode == "nearest" || g.mode == "nearest-exact", linear = g.mode == "linear";
+  const double shift = g.mode == "nearest" ? 0 : 0.5;
+  const int64_t most = made * (nearest ? 1 : linear ? 2 : 4);
+  t.begin.reserve(made + 1), t.from.reserve(most), t.weight.reserve(most);
   auto add = [&](int64_t i, double w) {
     if (bytes && int64_t(t.from.size()) > t.begin.back() && t.from.back() == at(i)) t.weight.back() += w;
     else t.add(at(i), w);
   };
   for (int64_t j = 0; j < made; j++) {
-    if (g.mode == "nearest" || g.mode == "nearest-exact") {
-      double shift = g.mode == "nearest" ? 0 : 0.5;
+    if (nearest) {
       t.add(at(int64_t(std::floor(rounded((double(j) + shift) * step)))), 1);
     } else {
       double centre = g.align_corners ? rounded(step * double(j)) : rounded(rounded(step * (double(j) + 0.5)) - 0.5);
-      if (g.mode == "linear") {
+      if (linear) {
         centre = std::max(centre, 0.0);
         int64_t first = at(int64_t(centre));
         double part = std::clamp(centre - double(first), 0.0, 1.0);
@@ -258,6 +265,21 @@ template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T*
   });
 }
 
+// Lines of single numbers, each of which is added to the places that it was made of: for a few lines that is less work than to turn `t` over,
+// where not many wait for one sum.
+constexpr int64_t kFewLines = 8, kFewSummands = 4;
+template <class T> void add_lines(const Taps& t, const Axis& x, const T* grad, T* out) {
+  const int64_t made = t.size();
+  parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
+    for (int64_t o = b; o < e; o++) {
+      T* to = out + o * x.n;
+      std::fill_n(to, x.n, T(0));
+      for (int64_t j = 0; j < made; j++)
+        for (int64_t k = t.begin[j]; k < t.begin[j + 1]; k++) to[t.from[k]] += T(t.weight[k]) * grad[o * made + j];
+    }
+  });
+}
+
 // Bytes are summed in whole numbers, with weights of 16 bits, and rounded once per axis. Source: PyTorch's, after Pillow-SIMD.
 void sum_bytes(const Taps& t, const Axis& x, const uint8_t* in, uint8_t* out) {
   const double largest = *std::max_element(t.weight.begin(), t.weight.end());
@@ -356,11 +378,12 @@ void resample(const Resample& op, Inputs in, Outputs out) {
 }
 void resample_backward(const ResampleBackward& op, Inputs in, Outputs out) {
   const int64_t made = along(in[0], op.dim);
-  const Taps t = grid(op.grid(), op.size, made, in[0].dtype()).transposed(op.size);
+  const Taps t = grid(op.grid(), op.size, made, in[0].dtype());
   run_backward("interpolate", in[0], op.dim, out[0], [&](const Axis& x, const auto* grad, auto* sum) {
+    if (x.inner == 1 && x.outer <= kFewLines && made <= kFewSummands * x.n) return add_lines(t, x, grad, sum);
     Axis lines = x;
     lines.n = made;
-    sum_places(t, lines, grad, sum);
+    sum_places(t.transposed(op.size), lines, grad, sum);
   });
 }
 

@@ -117,3 +117,10 @@ def test_channels_last_stay_last(mode, dtype):
     for expected, got in zip(*results):
         assert got.stride() == expected.stride() and not got._is_view()
         np.testing.assert_allclose(got.detach().double().numpy(), expected.detach().double().numpy(), rtol=2e-2 if dtype == "bfloat16" else 1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("mode", ["linear", "nearest", "nearest-exact"])
+@pytest.mark.parametrize("lines", [2, 9])  # few are added to their places, many are summed by place
+@pytest.mark.parametrize("old, made", [(400, 300), (300, 800), (3, 500), (500, 3), (7, 7)])
+def test_gradients_of_long_lines(mode, lines, old, made):
+    check(lambda F, x: F.interpolate(x, size=made, mode=mode), (1, lines, old))
