@@ -35,7 +35,8 @@ def _pool(dtype: str, kind) -> np.ndarray:
     if isinstance(kind, tuple):
         return rng.integers(0, max(kind[1], 1), size).astype(dtypes.numpy_dtype(dtype))
     if dtype == "bool":
-        return rng.integers(0, 2, size).astype(bool) if kind != "special" else (rng.integers(0, 2, size) * rng.integers(1, 256, size)).astype(np.uint8).view(bool)
+        truths = rng.integers(0, 2, size)
+        return (truths * rng.integers(1, 256, size) if kind == "special" else truths).astype(np.uint8).view(bool)
     numbers = _numbers(rng, kind, size)
     if dtype.startswith("complex"):
         with np.errstate(invalid="ignore"):

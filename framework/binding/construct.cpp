@@ -313,7 +313,10 @@ void init_construct(py::module_& m) {
   m.def("_from_buffer", &from_buffer);
   m.def("_is_numpy", [](py::handle o) { return is_numpy_array(o.ptr()) || is_numpy_scalar(o.ptr()); });
   m.def("_storage_as_bytes", &storage_bytes);
-  m.def("_mark_truths", &mark_truths, "Says of truths over another dtype's bytes whether all are 0 or 1, as they are now.");
+  m.def("_mark_truths", [](const Tensor& t) {
+    mark_truths(t);
+    return t;
+  }, "The tensor itself; of truths over another dtype's bytes it knows now whether all are 0 or 1.");
 }
 
 }  // namespace weir

@@ -149,12 +149,10 @@ Dims KeptMeta::sizes() const {
   return d;
 }
 Meta KeptMeta::meta() const {
-  Meta m;
-  m.sizes.n = axes_;
-  std::copy_n(numbers(), axes_, m.sizes.v);
+  Meta m(sizes(), dtype_, device_);
   m.strides.n = row_major_ ? -1 : axes_;
   if (!row_major_) std::copy_n(numbers() + axes_, axes_, m.strides.v);
-  m.dtype = dtype_, m.device = device_, m.offset = offset_;
+  m.offset = offset_;
   return m;
 }
 

@@ -84,8 +84,7 @@ def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtyp
         raise LoadError("a tensor without a storage of bytes or a dtype")
     whole = storage.flat[:storage.flat.numel() // dtype.itemsize * dtype.itemsize]
     typed = _Storage.__new__(_Storage)
-    typed.flat = whole.view(dtype) if whole.numel() else weir.empty(0, dtype=dtype)
-    weir._C._mark_truths(typed.flat)
+    typed.flat = weir._C._mark_truths(whole.view(dtype)) if whole.numel() else weir.empty(0, dtype=dtype)
     return _rebuild_tensor_v2(typed, offset, size, stride, requires_grad, hooks, metadata)
 
 

@@ -330,8 +330,7 @@ def _copy_over_memory(self, memo):
     if self.is_meta or self.is_conj() or self.is_neg():
         return self.detach().clone()
     from .storage import copied_memory, numbers_in, untyped_storage
-    whole = numbers_in(copied_memory(untyped_storage(self), memo), self.dtype)
-    _mark_truths(whole)
+    whole = _mark_truths(numbers_in(copied_memory(untyped_storage(self), memo), self.dtype))
     return whole.as_strided(self.shape, self.stride(), self.storage_offset()).detach()
 
 

@@ -59,6 +59,4 @@ def _tensor(item):
     if 0 in item["shape"]:
         return weir.empty(item["shape"], dtype=dtype)
     memory = weir.from_numpy(np.frombuffer(bytearray(item["data"]), np.uint8))
-    typed = memory.view(dtype)
-    _mark_truths(typed)
-    return typed.reshape(item["shape"])
+    return _mark_truths(memory.view(dtype)).reshape(item["shape"])

@@ -98,13 +98,12 @@ template <class T, int N> struct LuLanes {
     const Vec<T> kept = x;
     x = where(m, y, x), y = where(m, kept, y);
   }
-  static Vec<T> size_of_pivot(Vec<T> x) { return where(x < Vec<T>(T(0)), -x, x); }
 
   void step(int j) {
-    Vec<T> largest = size_of_pivot(a[j][j]);
+    Vec<T> largest = abs(a[j][j]);
     pivot[j] = Vec<T>(T(j));
     for (int i = j + 1; i < N; i++) {
-      const Vec<T> size = size_of_pivot(a[j][i]);
+      const Vec<T> size = abs(a[j][i]);
       const auto larger = size > largest;
       largest = where(larger, size, largest), pivot[j] = where(larger, Vec<T>(T(i)), pivot[j]);
     }

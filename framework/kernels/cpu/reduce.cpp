@@ -122,8 +122,7 @@ class Reducer {
       reduce_lanes<T, Of>(p, whole).store(lane);
       for (int64_t i = whole; i < now; i++) lane[i - whole] = Of<T>::join(lane[i - whole], lifted<Of<T>>(T(p[i])));
       int64_t held = w;
-      for (; !kTruths && held > n; held /= 2)
-        for (int64_t i = 0; i < held / 2; i++) lane[i] = Of<T>::join(lane[i], lane[i + held / 2]);
+      for (; !kTruths && held > n; held /= 2) fold(lane, lane + held / 2, held / 2);
       for (int64_t i = 0; i < held; i++) {
         Acc& t = total[kTruths ? i % n : i];
         t = Of<Acc>::join(t, Acc(lane[i]));

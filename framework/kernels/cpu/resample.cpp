@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "framework/kernels/cpu/axis.h"
@@ -15,38 +16,36 @@ namespace {
 struct Taps {
   std::vector<int64_t> begin{0}, from;
   std::vector<double> weight;
-  bool copies = true;  // every place has one old one, with weight one
-  int64_t each = -1;   // how many old ones every place has, 0 where that differs
 
   void add(int64_t source, double w) {
     from.push_back(source);
     weight.push_back(w);
   }
-  void close() {
-    const int64_t n = int64_t(from.size()) - begin.back();
-    copies = copies && n == 1 && weight.back() == 1;
-    each = each < 0 || each == n ? n : 0;
-    begin.push_back(int64_t(from.size()));
-  }
+  void close() { begin.push_back(int64_t(from.size())); }
   int64_t size() const { return int64_t(begin.size()) - 1; }
+  /// How many old ones every place has, 0 where that differs.
+  int64_t each() const {
+    const int64_t n = size() ? begin[1] : 0;
+    for (int64_t j = 1; j < size(); j++)
+      if (begin[j + 1] - begin[j] != n) return 0;
+    return n;
+  }
+  /// Whether every place has one old one, with weight one.
+  bool copies() const {
+    return each() == 1 && std::all_of(weight.begin(), weight.end(), [](double w) { return w == 1; });
+  }
 
   /// For each of `old` places, which new ones were made of it.
   Taps transposed(int64_t old) const {
     Taps t;
     t.begin.assign(old + 1, 0), t.from.resize(from.size()), t.weight.resize(from.size());
     for (int64_t i : from) t.begin[i + 1]++;
-    t.copies = true, t.each = old ? t.begin[1] : -1;
-    for (int64_t i = 0; i < old; i++) {
-      t.copies = t.copies && t.begin[i + 1] == 1;
-      if (t.begin[i + 1] != t.each) t.each = 0;
-      t.begin[i + 1] += t.begin[i];
-    }
+    std::partial_sum(t.begin.begin(), t.begin.end(), t.begin.begin());
     std::vector<int64_t> next(t.begin.begin(), t.begin.end() - 1);
     for (int64_t j = 0; j < size(); j++)
       for (int64_t k = begin[j]; k < begin[j + 1]; k++) {
         const int64_t to = next[from[k]]++;
         t.from[to] = j, t.weight[to] = weight[k];
-        t.copies = t.copies && weight[k] == 1;
       }
     return t;
   }
@@ -242,14 +241,14 @@ template <int K, class T> void sum_rows(const Taps& t, const T* weight, const Ax
 }
 
 template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T* out) {
-  int64_t made = t.size();
+  const int64_t made = t.size(), each = t.each();
   std::vector<T> weight(t.weight.begin(), t.weight.end());
   if (x.inner == 1) {
-    const auto lines = t.each == 1 ? sum_lines<1, T> : t.each == 2 ? sum_lines<2, T> : t.each == 4 ? sum_lines<4, T> : sum_lines<0, T>;
+    const auto lines = each == 1 ? sum_lines<1, T> : each == 2 ? sum_lines<2, T> : each == 4 ? sum_lines<4, T> : sum_lines<0, T>;
     return lines(t, weight.data(), x, in, out);
   }
-  if (t.each == 2) return sum_rows<2>(t, weight.data(), x, in, out);
-  if (t.each == 4) return sum_rows<4>(t, weight.data(), x, in, out);
+  if (each == 2) return sum_rows<2>(t, weight.data(), x, in, out);
+  if (each == 4) return sum_rows<4>(t, weight.data(), x, in, out);
   parallel_for(x.outer * made, rows_per_share(x.inner * std::max<int64_t>(t.begin.back() / made, 1)), [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       const int64_t j = r % made, first = t.begin[j], last = t.begin[j + 1];
@@ -307,7 +306,7 @@ void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const 
   if (out.numel() == 0) return;
   Tensor x = row_major(given);
   Axis split(x.sizes(), dim, op);
-  if (t.copies)
+  if (t.copies())
     return by_item_size(size_of(x.dtype()), [&](auto tag) {
       using T = typename decltype(tag)::type;
       copy_places(t, split, x.data<T>(), out.data<T>());

@@ -37,9 +37,7 @@ def _mapped(fd, size):
 
 def _tensor(array, dtype, shape):
     dtype = getattr(weir, dtype)
-    typed = weir.from_numpy(array)[:weir.Size(shape).numel() * dtype.itemsize].view(dtype)
-    weir._C._mark_truths(typed)
-    return typed.view(shape)
+    return weir._C._mark_truths(weir.from_numpy(array)[:weir.Size(shape).numel() * dtype.itemsize].view(dtype)).view(shape)
 
 
 @dataclass
