@@ -199,10 +199,10 @@ template <class T> T formula(const Erfinv&, T x) {
 }
 template <class T> T formula(const Ndtri&, T p) { return normal_quantile(p - T(0.5), where(p < T(0.5), p, T(1) - p)); }
 // exp overflows in the dtype itself, before the product does, as in PyTorch.
-template <class T> T formula(const I0e&, T x) { return in_double(x, [](auto v) { return i0_scaled(abs(v)); }); }
+template <class T> T formula(const I0e&, T x) { return in_double(x, [](auto v) { return i0_scaled<kUnseen<T>>(abs(v)); }); }
 template <class T> T formula(const I0&, T x) { return formula(I0e(), x) * exp(abs(x)); }
 template <class T> T formula(const I1e&, T x) {
-  return in_double(x, [](auto v) { auto y = i1_scaled(abs(v)); return where(v < decltype(v)(0.0), -y, y); });
+  return in_double(x, [](auto v) { auto y = i1_scaled<kUnseen<T>>(abs(v)); return where(v < decltype(v)(0.0), -y, y); });
 }
 template <class T> T formula(const I1&, T x) { return formula(I1e(), x) * exp(abs(x)); }
 template <class T> T formula(const BesselJ0&, T x) { return in_double(x, [](auto v) { return j0_of(abs(v)); }); }
@@ -211,10 +211,10 @@ template <class T> T formula(const BesselJ1&, T x) {
 }
 template <class T> T formula(const BesselY0&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, y0_of(abs(v))); }); }
 template <class T> T formula(const BesselY1&, T x) { return in_double(x, [](auto v) { return of_second_kind(v, y1_of(abs(v))); }); }
-template <class T> T formula(const BesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled(v) * exp(-v); }); }
-template <class T> T formula(const BesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled(v) * exp(-v); }); }
-template <class T> T formula(const ScaledBesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled(v); }); }
-template <class T> T formula(const ScaledBesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled(v); }); }
+template <class T> T formula(const BesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled<kUnseen<T>>(v) * exp(-v); }); }
+template <class T> T formula(const BesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled<kUnseen<T>>(v) * exp(-v); }); }
+template <class T> T formula(const ScaledBesselK0&, T x) { return in_double(x, [](auto v) { return k0_scaled<kUnseen<T>>(v); }); }
+template <class T> T formula(const ScaledBesselK1&, T x) { return in_double(x, [](auto v) { return k1_scaled<kUnseen<T>>(v); }); }
 template <class T> T formula(const AiryAi&, T x) { return in_double(x, [](auto v) { return airy(v); }); }
 template <class T> T formula(const BesselI0&, T x) { return formula(I0(), x); }
 template <class T> T formula(const BesselI1&, T x) { return formula(I1(), x); }
@@ -223,8 +223,8 @@ template <class T> T formula(const SphericalBesselJ0&, T x) { return where(x == 
 template <class T> T formula(const Ndtr&, T x) {
   return T(0.5) * (T(1) + in_double(x * T(0.70710678118654752440), [](auto v) { return erf(v); }));
 }
-template <class T> T formula(const Erfcx&, T x) { return in_double(x, [](auto v) { return erfcx_anywhere(v); }); }
-template <class T> T formula(const LogNdtr&, T x) { return in_double(x, [](auto v) { return log_normal_cdf(v); }); }
+template <class T> T formula(const Erfcx&, T x) { return in_double(x, [](auto v) { return erfcx_anywhere<kUnseen<T>>(v); }); }
+template <class T> T formula(const LogNdtr&, T x) { return in_double(x, [](auto v) { return log_normal_cdf<kUnseen<T>>(v); }); }
 inline double zeta(double s, double q) {
   if (s == 1) return INFINITY;
   if (s < 1 || q != q) return NAN;

@@ -137,8 +137,24 @@ inline constexpr double ai_q_left[] = {
     6.596710595977435e-15, -1.116833216041688e-15, 2.0551350158850327e-16, -4.0680056098438254e-17, 8.589182631392619e-18};
 
 // ---- functions --------------------------------------------------------------------------------------------------
-/// c[0] T0(t) + c[1] T1(t) + ..., by Clenshaw's recurrence.
-template <class D, int n> D chebyshev(D t, const double (&c)[n]) {
+/// What is below 2 to this power is not seen of a series near 1 whose sum is rounded to T.
+template <class T> inline constexpr int kUnseen = -1000;
+template <> inline constexpr int kUnseen<float> = -34;
+template <template <class> class V> inline constexpr int kUnseen<V<float>> = kUnseen<float>;
+
+/// c[0] T0(t) + c[1] T1(t) + ..., by Clenshaw's recurrence. The last terms are left out that are below 2^unseen together.
+template <auto& c, int unseen> constexpr int terms() {
+  int n = sizeof c / sizeof c[0];
+  double least = 1;
+  for (int i = unseen; i < 0; i++) least *= 0.5;
+  for (double rest = 0; n > 2; n--) {
+    rest += c[n - 1] < 0 ? -c[n - 1] : c[n - 1];
+    if (rest > least) break;
+  }
+  return n;
+}
+template <auto& c, int unseen = kUnseen<double>, class D> D chebyshev(D t) {
+  constexpr int n = terms<c, unseen>();
   D b(c[n - 1]), before(0.0), twice = t + t;
   for (int k = n - 2; k > 0; k--) {
     D next = fma(twice, b, D(c[k]) - before);
@@ -156,12 +172,12 @@ template <class M, class F, class G> auto choose(M mask, F near, G far) {
 }
 
 /// exp(-a) I0(a) and exp(-a) I1(a) of a >= 0.
-template <class D> D i0_scaled(D a) {
-  return choose(a <= D(8.0), [&] { return chebyshev(a * D(0.25) - D(1.0), i0_near); }, [&] { return chebyshev(D(16.0) / a - D(1.0), i0_far) / sqrt(a); });
+template <int unseen = kUnseen<double>, class D> D i0_scaled(D a) {
+  return choose(a <= D(8.0), [&] { return chebyshev<i0_near, unseen>(a * D(0.25) - D(1.0)); }, [&] { return chebyshev<i0_far, unseen>(D(16.0) / a - D(1.0)) / sqrt(a); });
 }
-template <class D> D i1_scaled(D a) {
-  return choose(a <= D(8.0), [&] { return a * chebyshev(a * D(0.25) - D(1.0), i1_near); },
-                [&] { return chebyshev(D(16.0) / a - D(1.0), i1_far) / sqrt(a); });
+template <int unseen = kUnseen<double>, class D> D i1_scaled(D a) {
+  return choose(a <= D(8.0), [&] { return a * chebyshev<i1_near, unseen>(a * D(0.25) - D(1.0)); },
+                [&] { return chebyshev<i1_far, unseen>(D(16.0) / a - D(1.0)) / sqrt(a); });
 }
 
 /// `y` where x > 0 and finite; NaN below zero, infinity at it.
@@ -170,51 +186,51 @@ template <class D> D of_positive(D x, D y) {
   return where(x > D(0.0), y, where(x == D(0.0), D(INFINITY), D(NAN)));
 }
 /// exp(x) K0(x) and exp(x) K1(x).
-template <class D> D k0_scaled(D x) {
+template <int unseen = kUnseen<double>, class D> D k0_scaled(D x) {
   auto near = [&] {
     D e = exp(x);
-    return e * (chebyshev(D(0.5) * x * x - D(1.0), k0_near) - log(D(0.5) * x) * e * i0_scaled(x));
+    return e * (chebyshev<k0_near, unseen>(D(0.5) * x * x - D(1.0)) - log(D(0.5) * x) * e * i0_scaled<unseen>(x));
   };
-  return of_positive(x, choose(x <= D(2.0), near, [&] { return chebyshev(D(4.0) / x - D(1.0), k0_far) / sqrt(x); }));
+  return of_positive(x, choose(x <= D(2.0), near, [&] { return chebyshev<k0_far, unseen>(D(4.0) / x - D(1.0)) / sqrt(x); }));
 }
-template <class D> D k1_scaled(D x) {
+template <int unseen = kUnseen<double>, class D> D k1_scaled(D x) {
   auto near = [&] {
     D e = exp(x);
-    return e * (chebyshev(D(0.5) * x * x - D(1.0), k1_near) / x + log(D(0.5) * x) * e * i1_scaled(x));
+    return e * (chebyshev<k1_near, unseen>(D(0.5) * x * x - D(1.0)) / x + log(D(0.5) * x) * e * i1_scaled<unseen>(x));
   };
-  return of_positive(x, choose(x <= D(2.0), near, [&] { return chebyshev(D(4.0) / x - D(1.0), k1_far) / sqrt(x); }));
+  return of_positive(x, choose(x <= D(2.0), near, [&] { return chebyshev<k1_far, unseen>(D(4.0) / x - D(1.0)) / sqrt(x); }));
 }
 
 /// x^2 - z^2 of a zero z = high + low: exact to the last bits beside it.
 template <class D> D from_zero(D x, double high, double low) { return ((x - D(high)) - D(low)) * (x + D(high)); }
 /// Beyond 8: sqrt(2 / (pi a)) times the cosine and sine of the phase, of which a pair of tables says how much.
-template <class D> struct Wave {
+template <auto& cosines, auto& sines, class D> struct Wave {
   D cosine, sine, amplitude, p, q;
-  template <int n, int m> Wave(D a, const double (&cosines)[n], const double (&sines)[m]) : cosine(cos(a)), sine(sin(a)),
-      amplitude(D(0.56418958354775628695) / sqrt(a)), p(chebyshev(D(128.0) / (a * a) - D(1.0), cosines)), q(chebyshev(D(128.0) / (a * a) - D(1.0), sines) / a) {}
+  explicit Wave(D a) : cosine(cos(a)), sine(sin(a)),
+      amplitude(D(0.56418958354775628695) / sqrt(a)), p(chebyshev<cosines>(D(128.0) / (a * a) - D(1.0))), q(chebyshev<sines>(D(128.0) / (a * a) - D(1.0)) / a) {}
 };
 /// Bessel functions of a >= 0: below 8 by series in a^2, beyond as waves.
 template <class D> D j0_of(D a) {
   auto near = [&] {
     return from_zero(a, 2.404825557695773, -1.176691651530894e-16) * from_zero(a, 5.520078110286311, 8.088597146146722e-17) *
-           chebyshev(a * a * D(1.0 / 32) - D(1.0), j0_near);
+           chebyshev<j0_near>(a * a * D(1.0 / 32) - D(1.0));
   };
-  return choose(a <= D(8.0), near, [&] { Wave<D> w(a, p0_far, q0_far); return w.amplitude * (w.p * (w.cosine + w.sine) - w.q * (w.sine - w.cosine)); });
+  return choose(a <= D(8.0), near, [&] { Wave<p0_far, q0_far, D> w(a); return w.amplitude * (w.p * (w.cosine + w.sine) - w.q * (w.sine - w.cosine)); });
 }
 template <class D> D j1_of(D a) {
   auto near = [&] {
     return a * (from_zero(a, 3.8317059702075125, -1.5269184090088067e-16) * from_zero(a, 7.015586669815619, -9.414165653410389e-17) *
-                chebyshev(a * a * D(1.0 / 32) - D(1.0), j1_near));
+                chebyshev<j1_near>(a * a * D(1.0 / 32) - D(1.0)));
   };
-  return choose(a <= D(8.0), near, [&] { Wave<D> w(a, p1_far, q1_far); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.sine + w.cosine)); });
+  return choose(a <= D(8.0), near, [&] { Wave<p1_far, q1_far, D> w(a); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.sine + w.cosine)); });
 }
 template <class D> D y0_of(D a) {
-  auto near = [&] { return chebyshev(a * a * D(1.0 / 32) - D(1.0), y0_near) + D(0.63661977236758134308) * log(a) * j0_of(a); };
-  return choose(a <= D(8.0), near, [&] { Wave<D> w(a, p0_far, q0_far); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.cosine + w.sine)); });
+  auto near = [&] { return chebyshev<y0_near>(a * a * D(1.0 / 32) - D(1.0)) + D(0.63661977236758134308) * log(a) * j0_of(a); };
+  return choose(a <= D(8.0), near, [&] { Wave<p0_far, q0_far, D> w(a); return w.amplitude * (w.p * (w.sine - w.cosine) + w.q * (w.cosine + w.sine)); });
 }
 template <class D> D y1_of(D a) {
-  auto near = [&] { return a * chebyshev(a * a * D(1.0 / 32) - D(1.0), y1_near) + D(0.63661977236758134308) * (log(a) * j1_of(a) - D(1.0) / a); };
-  return choose(a <= D(8.0), near, [&] { Wave<D> w(a, p1_far, q1_far); return w.amplitude * (w.q * (w.sine - w.cosine) - w.p * (w.sine + w.cosine)); });
+  auto near = [&] { return a * chebyshev<y1_near>(a * a * D(1.0 / 32) - D(1.0)) + D(0.63661977236758134308) * (log(a) * j1_of(a) - D(1.0) / a); };
+  return choose(a <= D(8.0), near, [&] { Wave<p1_far, q1_far, D> w(a); return w.amplitude * (w.q * (w.sine - w.cosine) - w.p * (w.sine + w.cosine)); });
 }
 /// `y` of x > 0; NaN below zero, -infinity at it.
 template <class D> D of_second_kind(D x, D y) { return where(x == D(0.0), D(-INFINITY), where(x < D(0.0), D(NAN), y)); }
@@ -223,24 +239,24 @@ template <class D> D of_second_kind(D x, D y) { return where(x == D(0.0), D(-INF
 template <class D> D airy(D x) {
   D a = abs(x), z = D(2.0 / 3) * a * sqrt(a), root = D(0.56418958354775628695) / sqrt(sqrt(a));
   auto left = [&] {
-    D part = D(7.4535599249992989880) / z, t = D(2.0) * part * part - D(1.0), p = chebyshev(t, ai_p_left), q = chebyshev(t, ai_q_left) / z;
+    D part = D(7.4535599249992989880) / z, t = D(2.0) * part * part - D(1.0), p = chebyshev<ai_p_left>(t), q = chebyshev<ai_q_left>(t) / z;
     D cosine = cos(z), sine = sin(z);
     return D(0.70710678118654752440) * root * (p * (cosine + sine) + q * (sine - cosine));
   };
-  auto right = [&] { return D(0.5) * root * exp(-z) * chebyshev(D(3.7712361663282534) / z - D(1.0), ai_right); };
-  auto not_left = [&] { return choose(x > D(2.0), right, [&] { return chebyshev((x + D(1.5)) / D(3.5), ai_near); }); };
+  auto right = [&] { return D(0.5) * root * exp(-z) * chebyshev<ai_right>(D(3.7712361663282534) / z - D(1.0)); };
+  auto not_left = [&] { return choose(x > D(2.0), right, [&] { return chebyshev<ai_near>((x + D(1.5)) / D(3.5)); }); };
   return where(a <= largest(a), choose(x < D(-5.0), left, not_left), D(NAN));
 }
 
 /// exp(x^2) erfc(x) of x >= 0. Substitution: Shepherd and Laframboise 1981.
-template <class D> D erfcx_of_positive(D x) { return chebyshev(D(1.0) - D(7.5) / (x + D(3.75)), erfcx_all) / (D(1.0) + x + x); }
-template <class D> D erfcx_anywhere(D x) {
-  D right = erfcx_of_positive(abs(x));
+template <int unseen = kUnseen<double>, class D> D erfcx_of_positive(D x) { return chebyshev<erfcx_all, unseen>(D(1.0) - D(7.5) / (x + D(3.75))) / (D(1.0) + x + x); }
+template <int unseen = kUnseen<double>, class D> D erfcx_anywhere(D x) {
+  D right = erfcx_of_positive<unseen>(abs(x));
   return choose(x < D(0.0), [&] { return D(2.0) * exp(x * x) - right; }, [&] { return right; });
 }
 /// log of the normal distribution function: through erfcx where the tail is thin.
-template <class D> D log_normal_cdf(D x) {
-  D s = x * D(0.70710678118654752440), right = erfcx_of_positive(abs(s));
+template <int unseen = kUnseen<double>, class D> D log_normal_cdf(D x) {
+  D s = x * D(0.70710678118654752440), right = erfcx_of_positive<unseen>(abs(s));
   return choose(s < D(-1.0), [&] { return log(D(0.5) * right) - s * s; }, [&] {
     D tail = D(0.5) * exp(-s * s) * right;
     return log1p(where(s < D(0.0), tail - D(1.0), -tail));

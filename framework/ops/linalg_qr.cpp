@@ -29,16 +29,12 @@ Tensor tall_qr_gradient(const Tensor& Q, const Tensor& R, const Tensor& gQ, cons
   return solve_triangular(mH(R), gQ + matmul(Q, middle), false, false);
 }
 
-// Q B, or Q^H B, for Q = H_1 H_2 ... with H_i = I - tau_i v_i v_i^H; v_i are A's columns.
-Tensor reflected(const Tensor& A, const Tensor& tau, Tensor B, bool adjoint) {
-  Tensor vectors = with_diagonal(tril(A, int64_t(-1)), num(1.0));
-  const int64_t count = tau.size(-1);
-  for (int64_t k = 0; k < count; k++) {
-    const int64_t i = adjoint ? k : count - 1 - k;
-    Tensor v = slice(vectors, int64_t(-1), i, i + 1, int64_t(1)), t = column(slice(tau, int64_t(-1), i, i + 1, int64_t(1)));
-    B = B - (adjoint ? conj(t) : t) * matmul(v, matmul(mH(v), B));
-  }
-  return B;
+// Q B, or Q^H B, for Q = H_1 H_2 ... with H_i = I - tau_i v_i v_i^H; v_i are A's columns. Q = I - V T V^H with T = (I + D U)^-1 D, where D holds
+// tau and U is what of V^H V is above the diagonal. Source: Schreiber & Van Loan 1989; the inverse says the same as its recurrence for T.
+Tensor reflected(const Tensor& A, const Tensor& tau, const Tensor& B, bool adjoint) {
+  const Tensor V = up_to(with_diagonal(tril(A, int64_t(-1)), num(1.0)), -1, tau.size(-1)), D = column(tau);
+  const Tensor unit = D * matmul(mH(V), V), parts = matmul(mH(V), B);
+  return B - matmul(V, adjoint ? conj(D) * solve_triangular(mH(unit), parts, false, true, true) : solve_triangular(unit, D * parts, true, true, true));
 }
 
 }  // namespace

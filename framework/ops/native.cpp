@@ -1,9 +1,11 @@
 #include "framework/ops/native.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/create.h"
 #include "framework/ops/factory.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
@@ -73,6 +75,12 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
   check<NotImplemented>(is_floating(x.dtype()), "native_group_norm: not implemented for '", name_of(x.dtype()), "'");
   check(x.is_contiguous() || is_channels_last(x.sizes(), x.strides()), "native_group_norm: expected a contiguous input, but got strides ", x.strides());
   check_parameters("native_group_norm", x, in.subspan(1, 2));
+  const Dims channels{N, C, 1}, groups{N, group};
+  if (std::none_of(in.begin(), in.end(), [](const Tensor& t) { return t && (is_differentiated(t) || t.is_batched()); })) {
+    auto line = [&](const Tensor& t) { return t ? fn::reshape(t, Dims{C}) : t; };
+    const auto r = fn::group_norm_forward(contiguous_of(fn::reshape(x, Dims{N, C, HxW})), group, line(in[1]), line(in[2]), eps);
+    return shown({fn::reshape(r[0], x.sizes()), r[1], r[2]}, in[1] ? in[1].dtype() : x.dtype());
+  }
   // Infinities meet as in PyTorch: y = x * scale + shift.
   const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x, parts = fn::reshape(wide, Dims{N, group, C / group * HxW});
   const Tensor plain = fn::mean(parts, Dims{2}, true), mean = plain + (plain - plain);  // NaN for an infinity, as by Welford's steps
@@ -81,7 +89,6 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
   scale = in[1] ? scale * fn::reshape(in[1], Dims{group, C / group}) : scale;
   shift = shift * scale;
   if (in[2]) shift = shift + fn::reshape(in[2], Dims{group, C / group});
-  const Dims channels{N, C, 1}, groups{N, group};
   const Tensor y = fn::reshape(wide, Dims{N, C, HxW}) * fn::reshape(scale, channels) + fn::reshape(shift, channels);
   // All three require grad where any input does. Gradients pass through the mean and the deviation too, as in PyTorch where both have one.
   Tensor none = nothing_of(x);

@@ -245,6 +245,13 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
       for (int64_t first = 0; first < g.points; first += kBlock) {
         const int64_t count = std::min(kBlock, g.points - first);
         block.find(g, grid + n * picture + first * g.rank, count);
+        // Adding zeros for what is outside would make each wait for the one before it.
+        int inside[kMostTaps][kBlock], many[kMostTaps] = {};
+        for (int j = 0; j < block.taps; j++)
+          for (int k = 0; k < int(count); k++) {
+            inside[j][many[j]] = k;
+            many[j] += block.inside[j][k];
+          }
         T sums[3][kBlock] = {};
         for (int64_t c = from_channel; c < to_channel; c++) {
           const T *from = x + (n * g.channels + c) * g.area, *d = dy + (n * g.channels + c) * g.points + first;
@@ -252,7 +259,7 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
           for (int j = 0; j < block.taps; j++) {
             T part[kBlock];
             for (int64_t k = 0; k < count; k++) part[k] = block.inside[j][k] ? block.weight[j][k] * d[k] : T(0);
-            for (int64_t k = 0; k < count; k++) to[block.at[j][k]] += part[k];
+            for (int m = 0; m < many[j]; m++) to[block.at[j][inside[j][m]]] += part[inside[j][m]];
             if (g.mode == kNearest) continue;
             for (int64_t k = 0; k < count; k++) part[k] = block.inside[j][k] ? from[block.at[j][k]] * d[k] : T(0);
             // As in sampling: outside a plane, a slope that is NaN counts, outside a volume it does not.
@@ -278,10 +285,12 @@ void backward(const GridSampleBackward& op, Inputs in, Outputs out) {
   Geometry g(op, in[1], in[2], true);
   auto run = [&]<class T>(TypeTag<T>) {
     Tensor dy = wide<T>(in[0]), x = wide<T>(in[1]), grid = wide<T>(in[2]);
-    Tensor dx = empty(x.sizes(), dtype_of<T>()), dgrid = empty(grid.sizes(), dtype_of<T>());
+    const bool direct = out[0].dtype() == dtype_of<T>() && out[1].dtype() == dtype_of<T>() && out[0].is_contiguous() && out[1].is_contiguous();
+    Tensor dx = direct ? out[0] : empty(x.sizes(), dtype_of<T>()), dgrid = direct ? out[1] : empty(grid.sizes(), dtype_of<T>());
     std::fill_n(dx.data<T>(), dx.numel(), T(0));
     std::fill_n(dgrid.data<T>(), dgrid.numel(), T(0));
     if (dy.numel()) spread(g, dy.data<T>(), x.data<T>(), grid.data<T>(), dx.data<T>(), dgrid.data<T>(), x.sizes()[0]);
+    if (direct) return;
     run_copy(dx, out[0]);
     run_copy(dgrid, out[1]);
   };

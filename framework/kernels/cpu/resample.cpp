@@ -12,43 +12,47 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-/// For each new place of an axis, which old ones it sums with which weights. One weight of one is a copy.
+/// For each new place of an axis, which old ones it sums with which weights. Its lists are tensors, whose memory is at hand again the next time.
 struct Taps {
-  std::vector<int64_t> begin{0}, from;
-  std::vector<double> weight;
+  /// As many old ones as `each` for every place: to be filled in by hand.
+  static Taps of_each(int64_t made, int64_t each) { return Taps(made, each, made * each); }
+  /// By `add` and `close`, `most` in all.
+  static Taps of_some(int64_t made, int64_t most) { return Taps(made, 0, most); }
 
-  void add(int64_t source, double w) {
-    from.push_back(source);
-    weight.push_back(w);
-  }
-  void close() { begin.push_back(int64_t(from.size())); }
-  int64_t size() const { return int64_t(begin.size()) - 1; }
-  /// How many old ones every place has, 0 where that differs.
-  int64_t each() const {
-    const int64_t n = size() ? begin[1] : 0;
-    for (int64_t j = 1; j < size(); j++)
-      if (begin[j + 1] - begin[j] != n) return 0;
-    return n;
-  }
-  /// Whether every place has one old one, with weight one.
-  bool copies() const {
-    return each() == 1 && std::all_of(weight.begin(), weight.end(), [](double w) { return w == 1; });
-  }
+  void add(int64_t source, double w) { from[filled] = source, weight[filled++] = w; }
+  void close() { begin[++closed] = filled; }
+  int64_t first(int64_t j) const { return each ? j * each : begin[j]; }
+  int64_t count() const { return first(made); }
 
   /// For each of `old` places, which new ones were made of it.
   Taps transposed(int64_t old) const {
-    Taps t;
-    t.begin.assign(old + 1, 0), t.from.resize(from.size()), t.weight.resize(from.size());
-    for (int64_t i : from) t.begin[i + 1]++;
-    std::partial_sum(t.begin.begin(), t.begin.end(), t.begin.begin());
-    std::vector<int64_t> next(t.begin.begin(), t.begin.end() - 1);
-    for (int64_t j = 0; j < size(); j++)
-      for (int64_t k = begin[j]; k < begin[j + 1]; k++) {
+    Taps t = of_some(old, count());
+    int64_t* next = t.begin + 1;  // where the next one of a place goes; in the end, where those of the place end
+    std::fill_n(t.begin, old + 1, 0);
+    for (int64_t k = 0; k < count(); k++)
+      if (from[k] + 1 < old) next[from[k] + 1]++;
+    std::partial_sum(next, next + old, next);
+    for (int64_t j = 0; j < made; j++)
+      for (int64_t k = first(j); k < first(j + 1); k++) {
         const int64_t to = next[from[k]]++;
         t.from[to] = j, t.weight[to] = weight[k];
       }
     return t;
   }
+
+  int64_t made, each;
+  int64_t *begin, *from;  // `begin` of lists of different lengths only
+  double* weight;
+  bool copies = false;  // every place has one old one, with weight one
+
+ private:
+  Taps(int64_t made, int64_t each, int64_t most) : made(made), each(each), begins(integers(each ? 0 : made + 1)), froms(integers(most)), weights(empty(Dims{most}, DType::float64)) {
+    begin = begins.data<int64_t>(), from = froms.data<int64_t>(), weight = weights.data<double>();
+    if (!each) begin[0] = 0;
+  }
+  static Tensor integers(int64_t n) { return empty(Dims{n}, DType::int64); }
+  Tensor begins, froms, weights;
+  int64_t filled = 0, closed = 0;
 };
 
 // Places of an axis that are copies of old ones: those whose neighbours stay neighbours go as one.
@@ -104,12 +108,14 @@ double cubic(double x, double a) {
 }
 
 // Weights of a window as wide as the old elements that a new one covers. Source: PIL's resampling, as in PyTorch.
-void antialiased(Taps& t, const Grid& g, int64_t old, int64_t made) {
-  double support = (g.mode == "linear" ? 1 : 2) * std::max(g.step, 1.0), scale = g.step > 1 ? 1 / g.step : 1;
+Taps antialiased(const Grid& g, int64_t old, int64_t made) {
+  const double support = (g.mode == "linear" ? 1 : 2) * std::max(g.step, 1.0), scale = g.step > 1 ? 1 / g.step : 1;
+  Taps t = Taps::of_some(made, made * std::min(old, int64_t(2 * support) + 2));
+  std::vector<double> w;
   for (int64_t j = 0; j < made; j++) {
     double centre = g.step * (double(j) + 0.5);
     int64_t low = std::max<int64_t>(int64_t(centre - support + 0.5), 0), high = std::min<int64_t>(int64_t(centre + support + 0.5), old);
-    std::vector<double> w;
+    w.clear();
     double sum = 0;
     for (int64_t i = low; i < high; i++) {
       double x = (double(i) - centre + 0.5) * scale;
@@ -119,47 +125,62 @@ void antialiased(Taps& t, const Grid& g, int64_t old, int64_t made) {
     for (int64_t i = low; i < high; i++) t.add(i, sum == 0 ? 0 : w[i - low] / sum);
     t.close();
   }
+  return t;
 }
 
-// Places are computed in float32 but for float64, as PyTorch does; which of two neighbours is nearest can hang on it. The sums of
-// bytes have places in float64 too, and one weight for each old place.
-Taps grid(const Grid& g, int64_t old, int64_t made, DType type) {
-  Taps t;
-  if (g.antialias) {
-    antialiased(t, g, old, made);
-    return t;
-  }
-  const bool bytes = type == DType::uint8 && !g.mode.view().starts_with("nearest"), single = type != DType::float64 && !bytes;
-  auto rounded = [single](double x) { return single ? double(float(x)) : x; };
-  double step = rounded(g.step);
-  auto at = [old](int64_t i) { return std::clamp<int64_t>(i, 0, old - 1); };
-  const bool nearest = g.mode == "nearest" || g.mode == "nearest-exact", linear = g.mode == "linear";
-  const double shift = g.mode == "nearest" ? 0 : 0.5;
-  const int64_t most = made * (nearest ? 1 : linear ? 2 : 4);
-  t.begin.reserve(made + 1), t.from.reserve(most), t.weight.reserve(most);
-  auto add = [&](int64_t i, double w) {
-    if (bytes && int64_t(t.from.size()) > t.begin.back() && t.from.back() == at(i)) t.weight.back() += w;
-    else t.add(at(i), w);
-  };
-  for (int64_t j = 0; j < made; j++) {
-    if (nearest) {
-      t.add(at(int64_t(std::floor(rounded((double(j) + shift) * step)))), 1);
-    } else {
-      double centre = g.align_corners ? rounded(step * double(j)) : rounded(rounded(step * (double(j) + 0.5)) - 0.5);
-      if (linear) {
-        centre = std::max(centre, 0.0);
-        int64_t first = at(int64_t(centre));
-        double part = std::clamp(centre - double(first), 0.0, 1.0);
-        add(first, 1 - part);
-        add(first + 1, part);
-      } else {
-        double first = std::floor(centre), part = centre - first;
-        for (int k = -1; k < 3; k++) add(int64_t(first) + k, cubic(part - k, -0.75));
-      }
+// The weights of bytes, of which an old place that comes several times has one.
+Taps joined(const Taps& all) {
+  Taps t = Taps::of_some(all.made, all.count());
+  for (int64_t j = 0; j < all.made; j++) {
+    for (int64_t k = all.first(j), last = all.first(j + 1); k < last;) {
+      const int64_t place = all.from[k];
+      double w = 0;
+      for (; k < last && all.from[k] == place; k++) w += all.weight[k];
+      t.add(place, w);
     }
     t.close();
   }
   return t;
+}
+
+// Places are computed in float32 but for float64, as PyTorch does; which of two neighbours is nearest can hang on it. The sums of
+// bytes have places in float64 too, and one weight for each old place. The loops are such as the compiler turns into vectors.
+template <bool single> Taps plain_grid(const Grid& g, int64_t old, int64_t made) {
+  auto rounded = [](double x) { return single ? double(float(x)) : x; };
+  auto at = [old](int64_t i) { return std::clamp<int64_t>(i, 0, old - 1); };
+  const double step = rounded(g.step), half = g.align_corners ? 0 : 0.5;
+  auto centre = [=](int64_t j) { return rounded(rounded(step * (double(j) + half)) - half); };
+  if (g.mode == "nearest" || g.mode == "nearest-exact") {
+    Taps t = Taps::of_each(made, 1);
+    const double shift = g.mode == "nearest" ? 0 : 0.5;
+    for (int64_t j = 0; j < made; j++) t.from[j] = at(int64_t(std::floor(rounded((double(j) + shift) * step))));
+    std::fill_n(t.weight, made, 1);
+    t.copies = true;
+    return t;
+  }
+  if (g.mode == "linear") {
+    Taps t = Taps::of_each(made, 2);
+    for (int64_t j = 0; j < made; j++) {
+      const double c = std::max(centre(j), 0.0);
+      const int64_t first = at(int64_t(c));
+      const double part = std::clamp(c - double(first), 0.0, 1.0);
+      t.from[2 * j] = first, t.from[2 * j + 1] = at(first + 1);
+      t.weight[2 * j] = 1 - part, t.weight[2 * j + 1] = part;
+    }
+    return t;
+  }
+  Taps t = Taps::of_each(made, 4);
+  for (int64_t j = 0; j < made; j++) {
+    const double c = centre(j), first = std::floor(c), part = c - first;
+    for (int k = 0; k < 4; k++) t.from[4 * j + k] = at(int64_t(first) + k - 1), t.weight[4 * j + k] = cubic(part - (k - 1), -0.75);
+  }
+  return t;
+}
+Taps grid(const Grid& g, int64_t old, int64_t made, DType type) {
+  if (g.antialias) return antialiased(g, old, made);
+  const bool bytes = type == DType::uint8 && !g.mode.view().starts_with("nearest");
+  if (bytes) return joined(plain_grid<false>(g, old, made));
+  return type == DType::float64 ? plain_grid<false>(g, old, made) : plain_grid<true>(g, old, made);
 }
 
 int64_t rows_per_share(int64_t row) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(row, 1)); }
@@ -194,7 +215,7 @@ template <class T> void add_runs(const Runs& runs, int64_t made, const Axis& x, 
 }
 
 template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T* out) {
-  const int64_t made = t.size();
+  const int64_t made = t.made;
   Runs runs;
   for (int64_t j = 0; j < made; j++) runs.add(j, t.from[j]);
   if (x.inner > 1 || int64_t(runs.size()) * 4 <= made) return copy_runs(runs, made, x, in, out);
@@ -206,8 +227,7 @@ template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T
 
 // Lines of single numbers, of which every place sums K, or as many as it has where K is 0.
 template <int K, class T> void sum_lines(const Taps& t, const T* weight, const Axis& x, const T* in, T* out) {
-  const int64_t made = t.size();
-  const int64_t *place = t.from.data(), *begin = t.begin.data();
+  const int64_t made = t.made, *place = t.from, *begin = t.begin;
   parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
     for (int64_t o = b; o < e; o++) {
       const T* from = in + o * x.n;
@@ -224,7 +244,7 @@ template <int K, class T> void sum_lines(const Taps& t, const T* weight, const A
 
 // The same of lines of rows.
 template <int K, class T> void sum_rows(const Taps& t, const T* weight, const Axis& x, const T* in, T* out) {
-  const int64_t made = t.size(), inner = x.inner;
+  const int64_t made = t.made, inner = x.inner;
   parallel_for(x.outer * made, rows_per_share(inner * K), [&](int64_t b, int64_t e) {
     for (int64_t r = b, o = b / made, j = b % made; r < e; r++, j++) {
       if (j == made) j = 0, o++;
@@ -241,17 +261,19 @@ template <int K, class T> void sum_rows(const Taps& t, const T* weight, const Ax
 }
 
 template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T* out) {
-  const int64_t made = t.size(), each = t.each();
-  std::vector<T> weight(t.weight.begin(), t.weight.end());
+  const int64_t made = t.made, each = t.each;
+  const Tensor rounded = empty(Dims{t.count()}, dtype_of<T>());
+  T* weight = rounded.data<T>();
+  std::copy_n(t.weight, t.count(), weight);
   if (x.inner == 1) {
     const auto lines = each == 1 ? sum_lines<1, T> : each == 2 ? sum_lines<2, T> : each == 4 ? sum_lines<4, T> : sum_lines<0, T>;
-    return lines(t, weight.data(), x, in, out);
+    return lines(t, weight, x, in, out);
   }
-  if (each == 2) return sum_rows<2>(t, weight.data(), x, in, out);
-  if (each == 4) return sum_rows<4>(t, weight.data(), x, in, out);
-  parallel_for(x.outer * made, rows_per_share(x.inner * std::max<int64_t>(t.begin.back() / made, 1)), [&](int64_t b, int64_t e) {
+  if (each == 2) return sum_rows<2>(t, weight, x, in, out);
+  if (each == 4) return sum_rows<4>(t, weight, x, in, out);
+  parallel_for(x.outer * made, rows_per_share(x.inner * std::max<int64_t>(t.count() / made, 1)), [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
-      const int64_t j = r % made, first = t.begin[j], last = t.begin[j + 1];
+      const int64_t j = r % made, first = t.first(j), last = t.first(j + 1);
       const T* from = in + r / made * x.n * x.inner;
       T* to = out + r * x.inner;
       if (first == last) std::fill_n(to, x.inner, T(0));
@@ -268,32 +290,33 @@ template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T*
 // where not many wait for one sum.
 constexpr int64_t kFewLines = 8, kFewSummands = 4;
 template <class T> void add_lines(const Taps& t, const Axis& x, const T* grad, T* out) {
-  const int64_t made = t.size();
-  parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
+  parallel_for(x.outer, rows_per_share(t.made), [&](int64_t b, int64_t e) {
     for (int64_t o = b; o < e; o++) {
+      const T* g = grad + o * t.made;
       T* to = out + o * x.n;
       std::fill_n(to, x.n, T(0));
-      for (int64_t j = 0; j < made; j++)
-        for (int64_t k = t.begin[j]; k < t.begin[j + 1]; k++) to[t.from[k]] += T(t.weight[k]) * grad[o * made + j];
+      if (t.copies) for (int64_t j = 0; j < t.made; j++) to[t.from[j]] += g[j];
+      else for (int64_t j = 0; j < t.made; j++)
+        for (int64_t k = t.first(j); k < t.first(j + 1); k++) to[t.from[k]] += T(t.weight[k]) * g[j];
     }
   });
 }
 
 // Bytes are summed in whole numbers, with weights of 16 bits, and rounded once per axis. Source: PyTorch's, after Pillow-SIMD.
 void sum_bytes(const Taps& t, const Axis& x, const uint8_t* in, uint8_t* out) {
-  const double largest = *std::max_element(t.weight.begin(), t.weight.end());
+  const double largest = *std::max_element(t.weight, t.weight + t.count());
   int bits = 0;
   while (bits < 22 && int(0.5 + largest * (1 << (bits + 1))) < 1 << 15) bits++;
   std::vector<int32_t> weight;
-  for (double w : t.weight) weight.push_back(int32_t((w < 0 ? -0.5 : 0.5) + w * (1 << bits)));
-  const int64_t made = t.size();
+  for (int64_t k = 0; k < t.count(); k++) weight.push_back(int32_t((t.weight[k] < 0 ? -0.5 : 0.5) + t.weight[k] * (1 << bits)));
+  const int64_t made = t.made;
   auto byte = [bits](int32_t sum) { return uint8_t(std::clamp(sum >> bits, 0, 255)); };
   parallel_for(x.outer, rows_per_share(made * x.inner), [&](int64_t b, int64_t e) {
     std::vector<int32_t> sums(x.inner);
     for (int64_t o = b; o < e; o++)
       for (int64_t j = 0; j < made; j++) {
         std::fill(sums.begin(), sums.end(), bits ? 1 << (bits - 1) : 0);
-        for (int64_t k = t.begin[j]; k < t.begin[j + 1]; k++) {
+        for (int64_t k = t.first(j); k < t.first(j + 1); k++) {
           const uint8_t* row = in + (o * x.n + t.from[k]) * x.inner;
           for (int64_t i = 0; i < x.inner; i++) sums[i] += weight[k] * row[i];
         }
@@ -306,7 +329,7 @@ void run(const char* op, const Taps& t, const Tensor& given, int64_t dim, const 
   if (out.numel() == 0) return;
   Tensor x = row_major(given);
   Axis split(x.sizes(), dim, op);
-  if (t.copies())
+  if (t.copies)
     return by_item_size(size_of(x.dtype()), [&](auto tag) {
       using T = typename decltype(tag)::type;
       copy_places(t, split, x.data<T>(), out.data<T>());

@@ -3,6 +3,8 @@
 // GCC's vector extension gives the arithmetic, glibc's libmvec the transcendental functions (at most 4 ulp).
 // This file is compiled once per instruction set; WEIR_ISA names the namespace, so builds never mix.
 #pragma once
+#include <array>
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -133,8 +135,8 @@ template <class T, class F> Vec<T> per_lanes(Vec<T> x, Vec<T> y, F f) {
   extern "C" Vec<double>::V WEIR_F64(vv, name)(Vec<double>::V, Vec<double>::V);           \
   inline Vec<float> ours(Vec<float> x, Vec<float> y) { return WEIR_F32(vv, name)(x.v, y.v); } \
   inline Vec<double> ours(Vec<double> x, Vec<double> y) { return WEIR_F64(vv, name)(x.v, y.v); }
-WEIR_DOUBLE1(exp) WEIR_DOUBLE1(expm1) WEIR_DOUBLE1(log) WEIR_DOUBLE1(log1p) WEIR_DOUBLE1(erf) WEIR_DOUBLE1(tanh)  // of floats: vec_math.h
-WEIR_MATH1(exp2) WEIR_MATH1(log2) WEIR_MATH1(log10) WEIR_MATH1(sin) WEIR_MATH1(cos) WEIR_MATH1(tan)
+WEIR_DOUBLE1(exp) WEIR_DOUBLE1(exp2) WEIR_DOUBLE1(expm1) WEIR_DOUBLE1(log) WEIR_DOUBLE1(log1p) WEIR_DOUBLE1(erf) WEIR_DOUBLE1(tanh)  // of floats: vec_math.h
+WEIR_MATH1(log2) WEIR_MATH1(log10) WEIR_MATH1(sin) WEIR_MATH1(cos) WEIR_MATH1(tan)
 WEIR_MATH1(asin) WEIR_MATH1(acos) WEIR_MATH1(atan) WEIR_MATH1(sinh) WEIR_MATH1(cosh) WEIR_MATH1(asinh)
 WEIR_MATH1(acosh) WEIR_MATH1(atanh) WEIR_MATH1(erfc)
 WEIR_MATH2(pow_of_positive, pow) WEIR_MATH2(atan2, atan2) WEIR_MATH2(hypot, hypot)
@@ -200,12 +202,10 @@ template <class T> Vec<T> nextafter(Vec<T> x, Vec<T> y) {
 /// f of the same numbers as doubles, rounded back.
 template <class F> Vec<double> in_double(Vec<double> x, F f) { return f(x); }
 template <class F> Vec<float> in_double(Vec<float> x, F f) {
-  constexpr int half = Vec<double>::size;
-  Vec<double> a, b;
-  for (int i = 0; i < half; i++) a.v[i] = x.v[i], b.v[i] = x.v[half + i];
-  a = f(a), b = f(b);
-  for (int i = 0; i < half; i++) x.v[i] = float(a.v[i]), x.v[half + i] = float(b.v[i]);
-  return x;
+  typedef float Half __attribute__((vector_size(kVecBytes / 2)));
+  auto halves = std::bit_cast<std::array<Half, 2>>(x.v);
+  for (Half& half : halves) half = __builtin_convertvector(f(Vec<double>(__builtin_convertvector(half, Vec<double>::V))).v, Half);
+  return std::bit_cast<Vec<float>::V>(halves);
 }
 inline int64_t int_pow(int64_t base, int64_t e) {
   if (e < 0) return base == 1 ? 1 : base == -1 ? (e % 2 ? -1 : 1) : 0;

@@ -1,4 +1,4 @@
-// exp, expm1, log, log1p, tanh and erf of float lanes: polynomials on reduced arguments, within 1.5 ulp of the true value. libmvec's are off by
+// exp, exp2, expm1, log, log1p, tanh and erf of float lanes: polynomials on reduced arguments, within 1.5 ulp of the true value. libmvec's are off by
 // up to 4. Also powers of negative bases and log-gamma, which it has not. Included by vec.h, which has the others.
 //
 // The steps are fused multiply-adds where the machine has them; without, the last bit of a result may differ.
@@ -78,15 +78,18 @@ inline F32 scaled(F32 p, F32 n) {
 #endif
 }
 
-/// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2: gives exp(r) - 1, n, and n as the low bits of a number. Coefficients: Cephes expf.
-inline F32 expm1_reduced(F32 x, F32* n, I32* low) {
-  const F32 magic(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
-  const F32 y = fma(x, F32(1.44269504088896341f), magic);
-  *low = bits(y), *n = y - magic;
-  F32 r = fma(*n, F32(-0.693145751953125f), x);
-  r = fma(*n, F32(-1.42860682030941723e-6f), r);
+constexpr float kRounding = 12582912.0f;  // 1.5 * 2^23: adding it rounds to a whole number
+/// exp(r) - 1 of |r| <= ln(2) / 2. Coefficients: Cephes expf.
+inline F32 expm1_small(F32 r) {
   F32 p = polynomial(r, {1.9875691500e-4f, 1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f});
   return fma(p, r * r, r);
+}
+/// exp(x) = 2^n exp(r) with |r| <= ln(2) / 2: gives exp(r) - 1, n, and n as the low bits of a number.
+inline F32 expm1_reduced(F32 x, F32* n, I32* low) {
+  const F32 y = fma(x, F32(1.44269504088896341f), F32(kRounding));
+  *low = bits(y), *n = y - F32(kRounding);
+  F32 r = fma(*n, F32(-0.693145751953125f), x);
+  return expm1_small(fma(*n, F32(-1.42860682030941723e-6f), r));
 }
 inline F32 exp_reduced(F32 x, F32* n, I32* low) { return expm1_reduced(x, n, low) + F32(1); }
 /// exp(x) for x in [-104, 89].
@@ -162,6 +165,12 @@ template <std::integral T> bool any(Mask<T> m) {
 using lanes::any, lanes::fma;
 
 inline Vec<float> exp(Vec<float> x) { return lanes::exp_within(lanes::clamped(x, -104.0f, 89.0f)); }
+inline Vec<float> exp2(Vec<float> x) {
+  using F = Vec<float>;
+  x = lanes::clamped(x, -151.0f, 129.0f);
+  const F n = x + F(lanes::kRounding) - F(lanes::kRounding);
+  return lanes::scaled(lanes::expm1_small((x - n) * F(0.693147180559945309f)) + F(1), n);
+}
 
 /// 2^n (exp(r) - 1 + (1 - 2^-n)), where nothing cancels that r was rounded to.
 inline Vec<float> expm1(Vec<float> x) {
