@@ -12,6 +12,7 @@
 
 #include "framework/core/dims.h"
 #include "framework/core/error.h"
+#include "framework/core/scratch.h"
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif
@@ -204,6 +205,9 @@ Storage* new_object() {
 }
 
 }  // namespace
+
+std::byte* scratch_block(size_t bytes) { return allocate(bytes); }
+void return_scratch(std::byte* p, size_t bytes) noexcept { deallocate(p, bytes); }
 
 void Storage::destroy(Storage* s) {
   if (s->batch) {

@@ -4,6 +4,7 @@
 
 #include "framework/core/warn.h"
 #include "framework/op/autocast.h"
+#include "framework/op/copy.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/pad.h"
@@ -83,6 +84,16 @@ Tensor BlockDiag::compose(Inputs in) const {
   }
   if (blocks.empty()) return zeros_of(Meta(Dims{1, 0}, default_dtype()));
   const DType type = result_type(blocks);
+  if (std::none_of(blocks.begin(), blocks.end(), [](const Tensor& b) { return is_differentiated(b) || b.is_batched(); })) {
+    int64_t rows = 0, row = 0;
+    for (const Tensor& b : blocks) rows = checked_add(rows, b.size(0));
+    const Tensor r = zeros_of(Meta(Dims{rows, columns}, type, blocks[0].device()));
+    for (const Tensor& b : blocks) {
+      copy_into(fn::narrow(fn::narrow(r, int64_t(0), row, b.size(0)), int64_t(1), before, b.size(1)), b);
+      row += b.size(0), before += b.size(1);
+    }
+    return r;
+  }
   for (Tensor& b : blocks) {
     const int64_t width = b.size(1);
     b = fn::constant_pad_nd(cast_to(b, type), Dims{before, columns - before - width});

@@ -56,12 +56,14 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   if (product.dtype() == DType::boolean && !product.numel()) return product;  // of which PyTorch makes no whole numbers
   auto times = [](const Tensor& x, const Scalar& s) { return s.to_complex() == 1.0 ? x : x * wrapped_number(s); };
   auto ignored = [](const Tensor& x) { return where(full_of(Meta(Dims{}, DType::boolean, x.device()), Scalar(false)), x, zeros_of(Meta(Dims{}, x.dtype(), x.device()))); };
+  const bool recorded = is_differentiated(product) || is_differentiated(input);
   // alpha == 0 ignores the product, NaN included, where PyTorch asks a library that does.
-  const Tensor scaled = alpha.is_zero() && by_library ? ignored(product) : times(product, alpha);
+  if (!recorded && !alpha.is_zero() && alpha.to_complex() != 1.0) fn::mul.inplace(product, wrapped_number(alpha));  // nobody else holds it
+  const Tensor scaled = alpha.is_zero() && by_library ? ignored(product) : recorded ? times(product, alpha) : product;
   // beta == 0 ignores input, whose gradient is zero.
   if (beta.is_zero()) return is_differentiated(input) ? scaled + ignored(input) : scaled;
-  if (is_differentiated(scaled) || is_differentiated(input)) return scaled + times(input, beta);  // the product first: its strides are the result's
-  fn::add.inplace(scaled, times(input, beta));  // nobody else holds the product
+  if (recorded) return scaled + times(input, beta);  // the product first: its strides are the result's
+  fn::add.inplace(scaled, input, beta);
   return scaled;
 }
 

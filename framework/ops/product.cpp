@@ -129,7 +129,11 @@ Tensor Addmv::compose(Inputs in) const {
 Tensor Addr::compose(Inputs in) const {
   const bool inexact = is_inexact(in[0].dtype()) || is_inexact(in[1].dtype()) || is_inexact(in[2].dtype());
   check(inexact || (beta.is_whole() && alpha.is_whole()), "For integral input tensors, arguments alpha and beta must not be floating point numbers.");
-  const Tensor product = fn::outer(in[1], in[2]);
+  // A product of matrices, whose gradients are products with vectors.
+  auto is_line = [&](int i) { return in[i].ndim() == 1 && in[i].numel() && in[i].dtype() == DType::float32; };
+  const bool recorded = is_differentiated(in[1]) || is_differentiated(in[2]);
+  const Tensor product = recorded && is_line(1) && is_line(2) && !mode.autocast ? fn::mm(fn::unsqueeze(in[1], int64_t(1)), fn::unsqueeze(in[2], int64_t(0)))
+                                                                               : fn::outer(in[1], in[2]);
   const DType type = result_type(std::array{in[0], product});
   const Tensor self = fn::expand(in[0], product.sizes());
   // Of truth values the factors are such too.

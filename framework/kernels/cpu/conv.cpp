@@ -5,6 +5,7 @@
 
 #include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/arithmetic.h"
+#include "framework/kernels/cpu/conv_product.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
 #include "framework/op/packing.h"
@@ -23,6 +24,7 @@ struct Entry {
   dnnl::primitive primitive;
   Md src, weights, dst, bias, scratch;
   Md channel, other;  // of what follows: a number for each channel, what is added
+  Move move_src, move_weights, move_dst, move_other;
 };
 
 // What a convolution's own pass does to its result, in this order.
@@ -77,28 +79,26 @@ Md plain_weights(const Tensor& w, int64_t groups) {
 // Memory in the layout the primitive wants: the tensor's own, or a reordered temporary.
 class Operand {
  public:
-  Operand(const Md& have, const Md& want, const Tensor& t, bool read) : have_(have), tensor_(t) {
+  Operand(const Md& have, const Md& want, const Tensor& t, bool read, Move& move) : have_(have), want_(want), tensor_(t), move_(move) {
     if (have == want) {
       memory = wrap_memory(want, t);
       return;
     }
     temporary_ = empty(Dims{int64_t(want.get_size())}, DType::uint8);
     memory = wrap_memory(want, temporary_);
-    if (!read) return;
-    dnnl::memory from = wrap_memory(have, t);
-    dnnl::reorder(from, memory).execute(onednn_stream(), from, memory);
+    if (read) move.run(have, wrap_memory(have, t), want, memory);
   }
   /// Brings a result back into the tensor's layout.
   void finish() {
-    if (!temporary_) return;
-    dnnl::memory to = wrap_memory(have_, tensor_);
-    dnnl::reorder(memory, to).execute(onednn_stream(), memory, to);
+    if (temporary_) move_.run(want_, memory, have_, wrap_memory(have_, tensor_));
   }
   dnnl::memory memory;
 
  private:
   Md have_;
+  const Md& want_;
   Tensor tensor_, temporary_;
+  Move& move_;
 };
 
 template <class Op> Key key_of(char kind, const Op& op, const Tensor& a, const Tensor& b, const Tensor& c, bool bias) {
@@ -146,7 +146,7 @@ struct Steps {
 };
 
 // Of `w` and `then` only shapes, dtypes and which are there count.
-const Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor& w, bool b, const Tensor& out, const Then& then) {
+Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor& w, bool b, const Tensor& out, const Then& then) {
   Key key = key_of('f', op, x, w, out, b);
   key << int64_t(bool(then.scale) + 2 * bool(then.other) + 4 * then.relu);
   return cached<Entry>(key, [&] {
@@ -165,18 +165,18 @@ const Entry& forward_entry(const Convolution& op, const Tensor& x, const Tensor&
 
 // `layout` is that of w's memory.
 void forward(const Convolution& op, const Tensor& x, const Tensor& w, const Md& layout, const Tensor& b, const Tensor& out, const Then& then = {}) {
-  const Entry& e = forward_entry(op, x, w, bool(b), out, then);
-  Operand src(plain(x), e.src, x, true), wei(layout, e.weights, w, true), dst(plain(out), e.dst, out, false);
+  Entry& e = forward_entry(op, x, w, bool(b), out, then);
+  Operand src(plain(x), e.src, x, true, e.move_src), wei(layout, e.weights, w, true, e.move_weights), dst(plain(out), e.dst, out, false, e.move_dst);
   Tensor scratch = scratch_of(e);
-  std::unordered_map<int, dnnl::memory> args{{DNNL_ARG_SRC, src.memory}, {DNNL_ARG_WEIGHTS, wei.memory}, {DNNL_ARG_DST, dst.memory},
-                                             {DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch)}};
-  if (b) args[DNNL_ARG_BIAS] = wrap_memory(e.bias, b);
+  Arguments args;
+  args.add(DNNL_ARG_SRC, src.memory).add(DNNL_ARG_WEIGHTS, wei.memory).add(DNNL_ARG_DST, dst.memory).add(DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch));
+  if (b) args.add(DNNL_ARG_BIAS, wrap_memory(e.bias, b));
   int step = 0;
   if (then.scale)
-    for (const Tensor& t : {then.scale, then.shift}) args[Steps::argument(step++)] = wrap_memory(e.channel, t);
+    for (const Tensor& t : {then.scale, then.shift}) args.add(Steps::argument(step++), wrap_memory(e.channel, t));
   std::optional<Operand> other;
-  if (then.other) args[Steps::argument(step)] = other.emplace(plain(then.other), e.other, then.other, true).memory;
-  e.primitive.execute(onednn_stream(), args);
+  if (then.other) args.add(Steps::argument(step), other.emplace(plain(then.other), e.other, then.other, true, e.move_other).memory);
+  args.run(e.primitive);
   dst.finish();
 }
 
@@ -194,10 +194,12 @@ void backward_input(const ConvolutionInput& op, const Tensor& dy, const Tensor& 
                                                  hint(op, src, wei, dst), attributes());
     return Entry{convolution_backward_data(pd), pd.diff_src_desc(), pd.weights_desc(), pd.diff_dst_desc(), Md(), pd.scratchpad_desc()};
   });
-  Operand src(plain(dx), e.src, dx, false), wei(plain_weights(w, op.groups), e.weights, w, true), dst(plain(dy), e.dst, dy, true);
+  Operand src(plain(dx), e.src, dx, false, e.move_src), wei(plain_weights(w, op.groups), e.weights, w, true, e.move_weights),
+      dst(plain(dy), e.dst, dy, true, e.move_dst);
   Tensor scratch = scratch_of(e);
-  e.primitive.execute(onednn_stream(), {{DNNL_ARG_DIFF_SRC, src.memory}, {DNNL_ARG_WEIGHTS, wei.memory}, {DNNL_ARG_DIFF_DST, dst.memory},
-                                        {DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch)}});
+  Arguments args;
+  args.add(DNNL_ARG_DIFF_SRC, src.memory).add(DNNL_ARG_WEIGHTS, wei.memory).add(DNNL_ARG_DIFF_DST, dst.memory).add(DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch));
+  args.run(e.primitive);
   src.finish();
 }
 
@@ -220,10 +222,12 @@ void backward_weight(const ConvolutionWeight& op, const Tensor& x, const Tensor&
                                                     hint(op, src, wei, dst), attributes());
     return Entry{convolution_backward_weights(pd), pd.src_desc(), pd.diff_weights_desc(), pd.diff_dst_desc(), Md(), pd.scratchpad_desc()};
   });
-  Operand src(plain(x), e.src, x, true), wei(plain_weights(dw, op.groups), e.weights, dw, false), dst(plain(dy), e.dst, dy, true);
+  Operand src(plain(x), e.src, x, true, e.move_src), wei(plain_weights(dw, op.groups), e.weights, dw, false, e.move_weights),
+      dst(plain(dy), e.dst, dy, true, e.move_dst);
   Tensor scratch = scratch_of(e);
-  e.primitive.execute(onednn_stream(), {{DNNL_ARG_SRC, src.memory}, {DNNL_ARG_DIFF_WEIGHTS, wei.memory}, {DNNL_ARG_DIFF_DST, dst.memory},
-                                        {DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch)}});
+  Arguments args;
+  args.add(DNNL_ARG_SRC, src.memory).add(DNNL_ARG_DIFF_WEIGHTS, wei.memory).add(DNNL_ARG_DIFF_DST, dst.memory).add(DNNL_ARG_SCRATCHPAD, scratch_memory(e, scratch));
+  args.run(e.primitive);
   wei.finish();
 }
 
@@ -276,11 +280,6 @@ void fill_zero(const Tensor& out) {
   *zero.data<float>() = 0;
   run_copy(zero, out);
 }
-
-constexpr int64_t kFewProducts = 2048;  // are done in the time it takes to describe them to oneDNN
-
-// Products in all: every weight meets every position of the output `y`.
-int64_t products(const Tensor& y, const Tensor& w) { return w.numel() / w.sizes()[0] * y.numel(); }
 
 // The reference runs float64, what is small, and what oneDNN refuses.
 template <class Run, class Reference>
@@ -359,6 +358,10 @@ bool fuses_bias(DType t) { return t != DType::float16; }  // there PyTorch round
 void conv(const Convolution& op, Inputs in, Outputs out) {
   if (in[0].numel() && out[0].numel() && multiplies_padding(op.padding, in[0], in[1], products(out[0], in[1])))
     return conv(without_padding(op), std::array{with_border(in[0], op.padding), in[1], in[2]}, out);
+  if (mixes_few(op, in[0], in[1], out[0])) {
+    mix_channels(in[0], in[1], out[0]);
+    return add_bias(out[0], in[2]);
+  }
   const bool fused = fuses_bias(out[0].dtype());
   bool with_bias = false;
   dispatch(in[0], in[1], out[0], out[0], in[1],
@@ -426,8 +429,7 @@ Packed pack(const void* p, Inputs in, const Tensor& out, const Tail& tail) {
   const Md have = plain_weights(w, op.groups);
   if (have == layout && type == out.dtype() && !tail) return {};
   Tensor data = empty(Dims{int64_t(layout.get_size())}, DType::uint8);
-  dnnl::memory from = wrap_memory(have, w), to = wrap_memory(layout, data);
-  dnnl::reorder(from, to).execute(onednn_stream(), from, to);
+  Move().run(have, wrap_memory(have, w), layout, wrap_memory(layout, data));
   ConvolutionPacked packed;
   packed.weight_size = w.sizes(), packed.stride = op.stride, packed.padding = op.padding, packed.dilation = op.dilation;
   packed.groups = op.groups, packed.threads = threads, packed.relu = tail.relu;
@@ -462,6 +464,7 @@ void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
   // oneDNN multiplies numbers that are not there by weights of volumes.
   if (in[0].ndim() == 5 && in[0].numel() && out[0].numel() && is_floating(in[1].dtype()) && !all_finite(in[1])) reference();
   else dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) {
+    if (is_plain(dy, w, dx) && has_few_columns(op, dy, w)) return spread_windows(op, dy, w, dx);
     in_planes(op, dx, laid_as(dy, dx), w, dx, backward_input);
   }, reference);
   add_bias(out[0], in[2]);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/ranked.h"
 
@@ -79,15 +80,15 @@ template <class T> struct Rows {
 };
 
 // The rows in order, equal ones in the order they came.
-template <class T> std::vector<int64_t> ordered(const Rows<T>& rows, int64_t n) {
-  std::vector<int64_t> order(n);
+template <class T> Scratch<int64_t> ordered(const Rows<T>& rows, int64_t n) {
+  Scratch<int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   if (rows.width != 1) {
     std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return rows.less(a, b); });
     return order;
   }
   using Wide = std::conditional_t<std::is_floating_point_v<T>, T, int64_t>;
-  std::vector<Ranked<Wide>> items(n), other(n);
+  Scratch<Ranked<Wide>> items(n), other(n);
   for (int64_t i = 0; i < n; i++) items[i] = Ranked<Wide>(Wide(rows.data[i]), size_t(i), false);
   radix_sort(items, other);
   for (int64_t i = 0; i < n; i++) order[i] = int64_t(items[i].index);
@@ -106,7 +107,7 @@ template <class T> uint64_t scrambled(T x) {
 /// false, where so many differ that sorting all is quicker; NaN, which equals nothing, is left to the sort as well.
 template <class T> bool distinct_by_hash(const T* v, int64_t n, DType t, Outputs out) {
   const int64_t most = std::max<int64_t>(16, n / 8), room = int64_t(std::bit_ceil(uint64_t(most) * 4));
-  std::vector<int64_t> slots(room, -1);  // number of the value that is there
+  Scratch<int64_t> slots(room, -1);  // number of the value that is there
   std::vector<T> values;
   std::vector<int64_t> counts;
   out[1] = empty(Dims{n}, DType::int64);
@@ -179,7 +180,7 @@ void unique_rows(const UniqueRows& op, Inputs in, Outputs out) {
         if (done) return;
       }
       Rows<T> rows{x.data<T>(), width};
-      std::vector<int64_t> order;
+      Scratch<int64_t> order;
       if (!op.consecutive) order = ordered(rows, n);
       auto at = [&](int64_t i) { return op.consecutive ? i : order[i]; };
       std::vector<int64_t> starts;

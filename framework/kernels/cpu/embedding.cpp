@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -14,7 +15,7 @@ enum Modes { kSum, kMean, kMax };
 
 Tensor as_int64(const Tensor& t) { return t.dtype() == DType::int64 ? row_major(t) : copied(t, Meta(t.sizes(), DType::int64)); }
 
-void write_int64(const std::vector<int64_t>& values, const Tensor& out) {
+void write_int64(const Scratch<int64_t>& values, const Tensor& out) {
   convert(DType::int64, values.data(), 1, out.dtype(), out.raw(), 1, int64_t(values.size()));
 }
 
@@ -85,7 +86,7 @@ void forward(const EmbeddingBagForward& op, Inputs in, Outputs out) {
   if (count) ends.back() = n;
   const bool direct = op.mode != kMax && op.padding_idx < 0 && in[0].dtype() != DType::float64 && in[0].strides()[1] == 1 &&
                       (!in[3] || in[3].strides()[0] == 1);
-  std::vector<int64_t> bag(n, count), size(count), which(op.mode == kMax ? count * width : 0);
+  Scratch<int64_t> bag(n, count), size(count, 0), which(op.mode == kMax ? count * width : 0, 0);
   // Of a matrix the last bag has all that follow, but only as many as the matrix has rows are counted. Source: PyTorch.
   if (direct && count && !op.include_last_offset) bounds.back() = n;
   for (int64_t b = 0; b < count; b++)
@@ -110,11 +111,11 @@ void forward(const EmbeddingBagForward& op, Inputs in, Outputs out) {
 
 // What a row's gradient is divided by. Source: PyTorch, which takes for the u-th distinct index the count of the u-th smallest
 // index, repeats included, and not its own.
-std::vector<double> frequencies(const int64_t* index, int64_t n, int64_t rows) {
-  std::vector<int64_t> sorted(index, index + n), count(rows);
+Scratch<double> frequencies(const int64_t* index, int64_t n, int64_t rows) {
+  Scratch<int64_t> sorted(index, index + n), count(rows, 0);
   std::sort(sorted.begin(), sorted.end());
   for (int64_t i : sorted) count[i]++;
-  std::vector<double> divisor(rows, 1.0);
+  Scratch<double> divisor(rows, 1.0);
   for (int64_t i = 0, distinct = 0; i < n; i++)
     if (i == 0 || sorted[i] != sorted[i - 1]) divisor[sorted[i]] = double(count[sorted[distinct++]]);
   return divisor;
@@ -125,11 +126,11 @@ void backward(const EmbeddingBagBackward& op, Inputs in, Outputs out) {
   Tensor scale = in[5] ? row_major(in[5]) : Tensor();
   const int64_t n = indices.numel(), width = dy.sizes()[1], count = dy.sizes()[0];
   const int64_t *index = indices.data<int64_t>(), *bag = bags.data<int64_t>(), *size = sizes.data<int64_t>(), *which = largest.data<int64_t>();
-  std::vector<double> divisor;
+  Scratch<double> divisor;
   if (op.scale_grad_by_freq) divisor = frequencies(index, n, op.num_weights);
   by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {
     using A = Wide<T>;
-    std::vector<A> wide(std::is_same_v<A, T> ? 0 : out[0].numel());
+    Scratch<A> wide(std::is_same_v<A, T> ? 0 : out[0].numel());
     A* to;
     if constexpr (std::is_same_v<A, T>) to = out[0].data<T>();
     else to = wide.data();
@@ -158,7 +159,7 @@ void backward(const EmbeddingBagBackward& op, Inputs in, Outputs out) {
 void renorm(const EmbeddingRenorm& op, Inputs in, Outputs out) {
   if (!(out[0]->storage == in[0]->storage)) run_copy(in[0], out[0]);
   Tensor indices = as_int64(in[1]);
-  std::vector<int64_t> rows(indices.data<int64_t>(), indices.data<int64_t>() + indices.numel());
+  Scratch<int64_t> rows(indices.data<int64_t>(), indices.data<int64_t>() + indices.numel());
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   const int64_t n = out[0].sizes()[0], width = out[0].sizes()[1], step = out[0].strides()[1];

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -236,7 +237,7 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
   // Where there are fewer pictures than threads, they share the channels of each; what they find for the grid is summed behind.
   const int64_t picture = g.points * g.rank, work = batch * g.channels * g.points;
   const int64_t parts = work < kGrain / 8 ? 1 : std::clamp<int64_t>(num_threads() / batch, 1, g.channels);
-  std::vector<T> others((parts - 1) * batch * picture);
+  Scratch<T> others((parts - 1) * batch * picture);
   parallel_for(batch * parts, work < kGrain / 8 ? batch : 1, [&](int64_t b, int64_t e) {
     Block<T, true> block;
     for (int64_t i = b; i < e; i++) {

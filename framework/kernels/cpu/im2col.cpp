@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/indexing.h"
 
 namespace weir {
@@ -52,7 +53,7 @@ void col2im(const Col2im& op, Inputs in, Outputs out) {
     using A = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
     // A thread owns whole pictures, so that sums keep their order.
     parallel_for(out[0].numel() / (height * width), std::max<int64_t>(1, kGrain / std::max<int64_t>(taps * length, 1)), [&](int64_t b, int64_t e) {
-      std::vector<A> sums(static_cast<size_t>(height * width));
+      Scratch<A> sums(height * width);
       for (int64_t p = b; p < e; p++) {
         T* to = out[0].data<T>() + p * height * width;
         std::fill(sums.begin(), sums.end(), A(0));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/casts.h"
 #include "framework/kernels/cpu/indexing.h"
@@ -60,8 +61,8 @@ void flip(const Flip& op, Inputs in, Outputs out) {
 }
 
 // The indices along dim, each of them checked.
-std::vector<int64_t> checked_indices(const Tensor& index, const std::function<void(int64_t)>& check_one) {
-  std::vector<int64_t> at(index.numel());
+Scratch<int64_t> checked_indices(const Tensor& index, const std::function<void(int64_t)>& check_one) {
+  Scratch<int64_t> at(index.numel());
   for (int64_t i = 0; i < index.numel(); i++) check_one(at[i] = index_at(index, i));
   return at;
 }
@@ -70,7 +71,7 @@ void index_select(const IndexSelect& op, Inputs in, Outputs out) {
   int d = wrap_dim(op.dim, x.ndim(), "index_select");
   const Axis s(x.sizes(), d, "index_select");
   int64_t bytes = s.inner * size_of(x.dtype()), m = index.numel();
-  std::vector<int64_t> at = checked_indices(index, [&](int64_t i) {
+  Scratch<int64_t> at = checked_indices(index, [&](int64_t i) {
     if (d == 1 || s.outer * s.inner == 0) checked_along(i, s.n, d);  // the columns are read by a loop of their own in PyTorch
     else checked("index_select", i, s.n, false);
   });
@@ -96,7 +97,7 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
   int64_t m = index.numel();
   if (in[0].ndim() > 1 && in[0].numel() == 0) return;  // nor is the index looked at, as in PyTorch
   bool scatters = in[0].ndim() > 1 && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
-  std::vector<int64_t> at = checked_indices(index, [&](int64_t i) {
+  Scratch<int64_t> at = checked_indices(index, [&](int64_t i) {
     if (scatters) checked_along(i, s.n, int(op.dim));
     else checked("index_add", i, s.n, false);
   });
@@ -227,7 +228,7 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
 }
 
 // The first `keep` of a line in order: a heap whose top is the last of them. Numbers that cannot enter it are passed over by the block.
-template <class T> void select_first(const std::vector<T>& line, bool descending, std::vector<Ranked<T>>& first, int64_t keep) {
+template <class T> void select_first(const Scratch<T>& line, bool descending, Scratch<Ranked<T>>& first, int64_t keep) {
   if (keep == 0) return;
   constexpr int64_t kBlock = 16;
   const int64_t n = int64_t(line.size());
@@ -252,7 +253,7 @@ template <class T> void select_first(const std::vector<T>& line, bool descending
 }
 
 // The first `keep` in whatever order the selection leaves them: PyTorch's own, who selects by the same algorithm.
-template <class T> void select_unordered(std::vector<Ranked<T>>& line, int64_t keep) {
+template <class T> void select_unordered(Scratch<Ranked<T>>& line, int64_t keep) {
   auto before = [](const Ranked<T>& a, const Ranked<T>& b) { return a.key < b.key; };
   if (keep * 64 <= int64_t(line.size())) std::partial_sort(line.begin(), line.begin() + keep, line.end(), before);
   else std::nth_element(line.begin(), line.begin() + keep - 1, line.end(), before);
@@ -272,8 +273,8 @@ void sort_lines(const Tensor& x, int64_t dim, bool descending, int64_t keep, boo
   int64_t* const places = indices.data<int64_t>();
   const Converter read = converter(x.dtype(), dtype_of<T>()), write = converter(dtype_of<T>(), values.dtype());
   parallel_for(lines, std::max<int64_t>(1, 2048 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
-    std::vector<T> line(n), top(keep);
-    std::vector<Ranked<T>> order(n), other(n);
+    Scratch<T> line(n), top(keep);
+    Scratch<Ranked<T>> order(n), other(n);
     for (int64_t l = b; l < e; l++) {
       const int64_t from = x.is_contiguous() ? axis.line(l) : offset_of(l, rest_sizes, rest_strides);
       read(x.raw() + from * int64_t(size_of(x.dtype())), step, line.data(), 1, n);
@@ -331,7 +332,7 @@ void embedding_backward(const EmbeddingBackward& op, Inputs in, Outputs out) {
   Tensor dy = row_major(in[0]), index = row_major(in[1]);
   std::memset(out[0].raw(), 0, out[0].numel() * size_of(out[0].dtype()));
   int64_t width = dy.size(-1), n = index.numel();
-  std::vector<int64_t> count(op.scale_grad_by_freq ? op.num_weights : 0);
+  Scratch<int64_t> count(op.scale_grad_by_freq ? op.num_weights : 0, 0);
   for (int64_t i = 0; i < n && op.scale_grad_by_freq; i++) count[index_at(index, i)]++;
   visit_dtype(dy.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/vec.h"
 
@@ -152,7 +153,7 @@ void ldl_factor(const LdlFactorEx& op, Inputs in, Outputs out) {
       };
       run(&size, &query);
       int length = work_size(size);
-      std::vector<T> work(length);
+      Scratch<T> work(length);
       run(work.data(), &length);
     });
   });

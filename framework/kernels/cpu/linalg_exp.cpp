@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
 
 namespace weir {
@@ -19,13 +20,13 @@ template <class T> struct Exponential {
   using R = Part<T>;
   int n;
   size_t size;
-  std::vector<T> a2, a4, a6, u, v, w;
+  Scratch<T> a2, a4, a6, u, v, w;
 
   explicit Exponential(int n) : n(n), size(size_t(n) * n), a2(size), a4(size), a6(size), u(size), v(size), w(size) {}
 
   void product(const T* a, const T* b, T* c) { blas_gemm<T>('N', 'N', n, n, n, T(1), a, n, b, n, T(0), c, n); }
   // to = p6 A^6 + p4 A^4 + p2 A^2 + p0 I
-  void even(std::vector<T>& to, double p6, double p4, double p2, double p0) {
+  void even(Scratch<T>& to, double p6, double p4, double p2, double p0) {
     for (size_t i = 0; i < size; i++) to[i] = T(R(p6)) * a6[i] + T(R(p4)) * a4[i] + T(R(p2)) * a2[i];
     for (int i = 0; i < n; i++) to[i * size_t(n + 1)] += T(R(p0));
   }
@@ -67,7 +68,7 @@ void matrix_exp(const MatrixExpParts&, Inputs in, Outputs out) {
       if (m.rows == 1) return void(a[0] = std::exp(a[0]));
       // Squaring multiplies what rounding lost: in double, float32 comes out with all its digits.
       using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
-      std::vector<Wide> wide(a, a + m.each);
+      Scratch<Wide> wide(a, a + m.each);
       Exponential<Wide>(m.rows).run(wide.data());
       for (int64_t k = 0; k < m.each; k++) a[k] = T(wide[size_t(k)]);
     });

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/matrix_lanes.h"
 #include "framework/kernels/cpu/small_matrix.h"
 
@@ -159,7 +160,7 @@ void inv(const InvEx& op, Inputs in, Outputs out) {
       T size{};
       lapack<"getri", T>(&m.rows, a, &m.ld, pivots.data(), &size, &query, &ignored);
       int length = std::max(work_size(size), m.rows);
-      std::vector<T> work(length);
+      Scratch<T> work(length);
       lapack<"getri", T>(&m.rows, a, &m.ld, pivots.data(), work.data(), &length, &ignored);
     });
   });

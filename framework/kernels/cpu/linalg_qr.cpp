@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/small_matrix.h"
 
@@ -17,7 +18,7 @@ template <class T, class F> void with_work(F&& run) {
   T size{};
   run(&size, &query);
   int length = work_size(size);
-  std::vector<T> work(length);
+  Scratch<T> work(length);
   run(work.data(), &length);
 }
 
@@ -143,7 +144,7 @@ template <class T> int least_squares(std::string_view driver, const Matrices& m,
     };
     run(&size, &query, &real_size, &wholes);
     int length = work_size(size);
-    std::vector<T> work(length);
+    Scratch<T> work(length);
     std::vector<R> scratch(work_size(real_size));
     std::vector<int> places(std::max(wholes, 1));
     run(work.data(), &length, scratch.data(), places.data());

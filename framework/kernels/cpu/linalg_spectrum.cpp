@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/small_matrix.h"
 
@@ -67,7 +68,7 @@ template <class T> int hermitian_spectrum(const Matrices& m, T* a, Part<T>* valu
   };
   run(&size, &query, &real_size, &real_query, &whole_size, &whole_query);
   int length = work_size(size), reals_length = work_size(real_size), wholes_length = std::max(1, whole_size);
-  std::vector<T> work(length);
+  Scratch<T> work(length);
   std::vector<Part<T>> reals(reals_length);
   std::vector<int> wholes(wholes_length);
   run(work.data(), &length, reals.data(), &reals_length, wholes.data(), &wholes_length);
@@ -117,16 +118,17 @@ template <class T> int spectrum(const Matrices& m, T* a, std::complex<Part<T>>* 
     };
     run(&size, &query);
     int length = work_size(size);
-    std::vector<T> work(length);
+    Scratch<T> work(length);
     run(work.data(), &length);
   } else {
-    std::vector<T> re(n), im(n), right(vectors ? m.each : 1);
+    std::vector<T> re(n), im(n);
+    Scratch<T> right(vectors ? m.each : 1);
     auto run = [&](T* work, int* length) {
       lapack<"geev", T>(&none, &job, &n, a, &m.ld, re.data(), im.data(), &unused, &one, right.data(), vectors ? &m.ld : &one, work, length, &info);
     };
     run(&size, &query);
     int length = work_size(size);
-    std::vector<T> work(length);
+    Scratch<T> work(length);
     run(work.data(), &length);
     for (int j = 0; j < n; j++) values[j] = C(re[j], im[j]);
     for (int64_t j = 0; vectors && j < n; j++) {
@@ -171,7 +173,7 @@ template <class T> int singular(const Matrices& m, char job, T* a, Part<T>* s, T
   };
   run(&size, &query);
   int length = work_size(size);
-  std::vector<T> work(length);
+  Scratch<T> work(length);
   run(work.data(), &length);
   return info;
 }
@@ -240,7 +242,7 @@ void pinv(const PinvParts& op, Inputs in, Outputs out) {
       const Part<T> absolute = Part<T>(atol.data<double>()[i]), relative = Part<T>(rtol.data<double>()[i]) * largest;
       const Part<T> limit = std::isnan(absolute) || absolute > relative ? absolute : relative;  // a NaN stays, and no value is above it
       T* u = op.hermitian ? a : left.data();
-      std::vector<T> scaled(u, u + size_t(m.rows) * k);
+      Scratch<T> scaled(u, u + size_t(m.rows) * k);
       for (int j = 0; j < k; j++) {
         Part<T> factor = std::abs(s[j]) > limit ? 1 / s[j] : 0;
         for (int r = 0; r < m.rows; r++) scaled[r + size_t(j) * m.ld] *= factor;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/arithmetic.h"
 #include "framework/kernels/cpu/lapack.h"
 #include "framework/kernels/cpu/loops.h"
@@ -23,12 +24,12 @@ constexpr int64_t kSmallProduct = 24 * 24 * 24;  // multiplications; below, sett
 template <class T, class Acc>
 void plain_gemm(const Gemm& g, const T* a, const T* w, const T* bias, T* out) {
   if (g.w_strides[2] != 1 && g.n > 4 && g.p > 4) {  // lines of w side by side first
-    const auto lines = std::make_unique<T[]>(size_t(g.m * g.p));
+    Scratch<T> lines(g.m * g.p);
     Gemm one = g;
     one.batch = 1, one.w_strides = Dims{g.m * g.p, g.p, 1};
     for (int64_t i = 0; i < g.batch; i++) {
       for (int64_t k = 0; k < g.m; k++) convert(dtype_of<T>(), w + i * g.w_strides[0] + k * g.w_strides[1], g.w_strides[2], dtype_of<T>(), &lines[k * g.p], 1, g.p);
-      plain_gemm<T, Acc>(one, a + i * g.a_strides[0], lines.get(), bias, out + i * g.out_strides[0]);
+      plain_gemm<T, Acc>(one, a + i * g.a_strides[0], lines.data(), bias, out + i * g.out_strides[0]);
     }
     return;
   }
@@ -287,11 +288,11 @@ void onednn_gemm(const Gemm& g, DType type, const void* a, const void* w, const 
     e.primitive = dnnl::matmul(pd);
     return e;
   });
-  std::unordered_map<int, dnnl::memory> args{{DNNL_ARG_SRC, wrap_memory(entry.a, const_cast<void*>(a))},
-                                             {DNNL_ARG_WEIGHTS, wrap_memory(entry.w, const_cast<void*>(w))},
-                                             {DNNL_ARG_DST, wrap_memory(entry.out, out)}};
-  if (bias) args[DNNL_ARG_BIAS] = wrap_memory(entry.bias, const_cast<void*>(bias));
-  entry.primitive.execute(onednn_stream(), args);
+  Arguments args;
+  args.add(DNNL_ARG_SRC, wrap_memory(entry.a, const_cast<void*>(a))).add(DNNL_ARG_WEIGHTS, wrap_memory(entry.w, const_cast<void*>(w)));
+  args.add(DNNL_ARG_DST, wrap_memory(entry.out, out));
+  if (bias) args.add(DNNL_ARG_BIAS, wrap_memory(entry.bias, const_cast<void*>(bias)));
+  args.run(entry.primitive);
 }
 
 // oneDNN copies W across its rows, and A across its columns where these are dense, at half its speed where such lines lie multiples of 2 KiB

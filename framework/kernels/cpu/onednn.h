@@ -84,5 +84,40 @@ template <class Entry, class Make> Entry& cached(const Key& key, Make&& make) {
 inline dnnl::memory wrap_memory(const Md& md, void* data) { return dnnl::memory(md, onednn_engine(), data); }
 inline dnnl::memory wrap_memory(const Md& md, const Tensor& t) { return wrap_memory(md, t.numel() ? t.raw() : nullptr); }
 
+/// One run of a primitive. oneDNN's own C++ interface makes two hash tables for each.
+class Arguments {
+ public:
+  Arguments& add(int which, dnnl::memory memory) {
+    all_[n_] = {which, memory.get()};
+    kept_[n_++] = std::move(memory);
+    return *this;
+  }
+  void run(const dnnl::primitive& p) const {
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(p.get(), onednn_stream().get(), n_, all_), "could not execute a primitive");
+  }
+
+ private:
+  static constexpr int kMost = 10;
+  dnnl::memory kept_[kMost];
+  dnnl_exec_arg_t all_[kMost];
+  int n_ = 0;
+};
+
+/// The copy from one layout into another, made again only where these change: looking oneDNN's own up takes longer than a small copy.
+class Move {
+ public:
+  void run(const Md& from, dnnl::memory source, const Md& to, dnnl::memory target) {
+    if (!primitive_ || from != from_ || to != to_) {
+      primitive_ = dnnl::reorder({onednn_engine(), from, onednn_engine(), to});
+      from_ = from, to_ = to;
+    }
+    Arguments().add(DNNL_ARG_FROM, std::move(source)).add(DNNL_ARG_TO, std::move(target)).run(primitive_);
+  }
+
+ private:
+  Md from_, to_;
+  dnnl::reorder primitive_;
+};
+
 }  // namespace WEIR_ISA
 }  // namespace weir

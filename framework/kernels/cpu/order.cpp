@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -114,7 +115,7 @@ template <class T> auto key_of(T x) {
 constexpr size_t kFewKeys = 512;  // below, comparing is faster than counting
 
 /// The k-th smallest key, from 0: buckets of the leading digits are counted, and only the bucket that holds it is looked into.
-template <class U> U kth_key(std::vector<U>& keys, size_t k) {
+template <class U> U kth_key(Scratch<U>& keys, size_t k) {
   constexpr int kDigit = 11;
   for (int shift = int(8 * sizeof(U)) - kDigit; keys.size() > kFewKeys && shift > -kDigit; shift -= kDigit) {
     int low = std::max(shift, 0);
@@ -137,7 +138,7 @@ template <class T, class F> void for_lines(const Tensor& given, int64_t dim, F&&
   Tensor x = row_major(given);
   Split s(x.sizes(), dim);
   parallel_for(s.outer * s.inner, std::max<int64_t>(1, kGrain / 8 / s.n), [&](int64_t b, int64_t e) {
-    std::vector<T> line(s.n);
+    Scratch<T> line(s.n);
     for (int64_t l = b; l < e; l++) {
       int64_t first = l / s.inner * s.n * s.inner + l % s.inner;
       convert(x.dtype(), x.raw() + first * int64_t(size_of(x.dtype())), s.inner, dtype_of<T>(), line.data(), 1, s.n);
@@ -157,12 +158,12 @@ template <class F> void pick(const Tensor& x, int64_t dim, Outputs out, F&& rank
   if (out[0].numel() == 0) return;
   by_class(x.dtype(), [&]<class T>(TypeTag<T>) {
     using U = decltype(key_of(T()));
-    for_lines<T>(x, dim, [&](const std::vector<T>& line, int64_t l) {
-      std::vector<U> keys(line.size());
+    for_lines<T>(x, dim, [&](const Scratch<T>& line, int64_t l) {
+      Scratch<U> keys(line.size());
       size_t nans = 0;
       for (size_t i = 0; i < line.size(); i++) keys[i] = key_of(line[i]), nans += is_nan(line[i]);
       size_t rank = rank_of(line.size(), nans);
-      std::vector<U> work = keys;
+      Scratch<U> work = keys;
       U key = kth_key(work, rank);
       for (U other : keys) rank -= other < key;
       size_t i = 0;
@@ -177,7 +178,7 @@ size_t middle(size_t n, size_t nans) { return nans ? n - nans : (n - 1) / 2; }
 size_t middle_of_numbers(size_t n, size_t nans) { return nans == n ? 0 : (n - nans - 1) / 2; }
 
 // Hoare's selection with the median of three as pivot, so that of equal numbers the index is PyTorch's. Source: ATen/native/SortingUtils.h.
-template <class T> void select_kth(std::vector<T>& v, std::vector<int64_t>& at, int64_t k) {
+template <class T> void select_kth(Scratch<T>& v, Scratch<int64_t>& at, int64_t k) {
   auto above = [&](T a, T b) { return (is_nan(a) && !is_nan(b)) || a > b; };
   auto exchange = [&](int64_t i, int64_t j) { std::swap(v[i], v[j]), std::swap(at[i], at[j]); };
   for (int64_t low = 0, high = int64_t(v.size()) - 1; high > low;) {
@@ -205,9 +206,9 @@ template <class T> void select_kth(std::vector<T>& v, std::vector<int64_t>& at, 
 void kthvalue(const Kthvalue& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0 || of_a_number(in[0], out)) return;
   by_class(in[0].dtype(), [&]<class T>(TypeTag<T>) {
-    for_lines<T>(in[0], op.dim, [&](const std::vector<T>& line, int64_t l) {
-      std::vector<T> v = line;
-      std::vector<int64_t> at(line.size());
+    for_lines<T>(in[0], op.dim, [&](const Scratch<T>& line, int64_t l) {
+      Scratch<T> v = line;
+      Scratch<int64_t> at(line.size());
       std::iota(at.begin(), at.end(), int64_t(0));
       select_kth(v, at, op.k - 1);
       out[1].data<int64_t>()[l] = at[op.k - 1];
@@ -232,7 +233,7 @@ template <class F> void middle_of_all(const Tensor& given, const Tensor& out, F&
     if (n) {
       Tensor flat = x.dtype() == dtype_of<T>() ? x : copied(x, Meta(x.sizes(), dtype_of<T>()));
       const T* v = flat.data<T>();
-      std::vector<U> keys(n);
+      Scratch<U> keys(n);
       for (size_t i = 0; i < n; i++) keys[i] = key_of(v[i]), nans += is_nan(v[i]);
       U key = kth_key(keys, rank_of(n, nans));
       constexpr U sign = U(1) << (8 * sizeof(U) - 1);
@@ -247,7 +248,7 @@ void nanmedian(const Nanmedian&, Inputs in, Outputs out) { middle_of_all(in[0], 
 
 // Sorts by < alone, as PyTorch does: a NaN equals nothing and stays among its neighbours. Of long lines that is no order, and
 // NaN go to the end.
-template <class T> void sort_pairs(std::vector<std::pair<T, int64_t>>& order) {
+template <class T> void sort_pairs(Scratch<std::pair<T, int64_t>>& order) {
   constexpr size_t kByInsertion = 16;  // what std::sort sorts by insertion, which needs no strict order
   auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
   auto nan = [](const auto& a) { return is_nan(a.first); };
@@ -258,8 +259,8 @@ template <class T> void sort_pairs(std::vector<std::pair<T, int64_t>>& order) {
 void mode(const ModeValue& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0 || of_a_number(in[0], out)) return;
   by_class(in[0].dtype(), [&]<class T>(TypeTag<T>) {
-    for_lines<T>(in[0], op.dim, [&](const std::vector<T>& line, int64_t l) {
-      std::vector<std::pair<T, int64_t>> order(line.size());
+    for_lines<T>(in[0], op.dim, [&](const Scratch<T>& line, int64_t l) {
+      Scratch<std::pair<T, int64_t>> order(line.size());
       for (size_t i = 0; i < line.size(); i++) order[i] = {line[i], int64_t(i)};
       sort_pairs(order);
       size_t best = 0, most = 0, run = 0;

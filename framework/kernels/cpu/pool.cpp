@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -202,7 +203,7 @@ void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
   auto inside = [&](int64_t place) { return uint64_t(place) < uint64_t(p.in_area); };  // the place of an empty window need not be
   by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {
     parallel_for(p.count, 1, [&](int64_t b, int64_t e) {
-      std::vector<Acc<T>> sum(std::is_same_v<Acc<T>, T> ? 0 : p.in_area * p.lanes);
+      Scratch<Acc<T>> sum(std::is_same_v<Acc<T>, T> ? 0 : p.in_area * p.lanes);
       for (int64_t plane = b; plane < e; plane++) {
         T* dx = out[0].data<T>() + plane * p.in_area * p.lanes;
         Acc<T>* acc;
@@ -356,7 +357,7 @@ template <class SpansOf> void average(const Tensor& input, const Tensor& out, bo
   int64_t rows = p.out[0] * p.out[1], width = p.out[2] * p.lanes, work = std::max(p.in_area * p.lanes / rows, width);
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
     parallel_for(p.count * rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(work, 1)), [&](int64_t b, int64_t e) {
-      std::vector<Acc<T>> sums(p.lanes == 1 ? p.in[2] : p.lanes);
+      Scratch<Acc<T>> sums(p.lanes == 1 ? p.in[2] : p.lanes, 0);
       for (int64_t i = b, plane = b / rows, r = b % rows; i < e; i++, r++) {
         if (r == rows) r = 0, plane++;
         OutputRow row(p, spans, r);
@@ -409,7 +410,7 @@ template <class SpansOf> void spread(const Tensor& grad, const Tensor& dx, Spans
   by_type(dx.dtype(), [&]<class T>(TypeTag<T>) {
     constexpr bool direct = std::is_same_v<Acc<T>, T>;
     parallel_for(p.count, std::max<int64_t>(1, kGrain / std::max<int64_t>(size, 1)), [&](int64_t b, int64_t e) {
-      std::vector<Acc<T>> line(p.in[2]), sums(direct ? 0 : size);
+      Scratch<Acc<T>> line(p.in[2], 0), sums(direct ? 0 : size);
       for (int64_t plane = b; plane < e; plane++) {
         T* to = dx.data<T>() + plane * size;
         Acc<T>* sum;

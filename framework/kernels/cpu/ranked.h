@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/vec.h"
 
 namespace weir {
@@ -36,7 +37,7 @@ template <class T> struct Ranked {
 
 constexpr size_t kShortLine = 256;  // below, comparing is faster than counting
 constexpr size_t kInsertion = 8;
-template <class T> void insertion_sort(std::vector<Ranked<T>>& line) {
+template <class T> void insertion_sort(Scratch<Ranked<T>>& line) {
   for (size_t i = 1; i < line.size(); i++) {
     const Ranked<T> r = line[i];
     size_t at = i;
@@ -47,7 +48,7 @@ template <class T> void insertion_sort(std::vector<Ranked<T>>& line) {
 constexpr int kDigitBits = 11, kDigits = 1 << kDigitBits;
 
 // Sorts by counting digits, the least first; `other` is room for as many. Equal keys keep their order.
-template <class T> void radix_sort(std::vector<Ranked<T>>& line, std::vector<Ranked<T>>& other) {
+template <class T> void radix_sort(Scratch<Ranked<T>>& line, Scratch<Ranked<T>>& other) {
   if (line.size() <= kInsertion) return insertion_sort(line);
   if (line.size() < kShortLine) return std::sort(line.begin(), line.end());
   for (int shift = 0; shift < int(8 * sizeof(T)); shift += kDigitBits) {

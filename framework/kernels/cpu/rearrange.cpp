@@ -21,6 +21,7 @@ void as_strided_scatter(const AsStridedScatter& op, Inputs in, Outputs out) {
   const Tensor x = repeats(in[0]) ? copied(in[0], Meta(in[0].sizes(), in[0].dtype())) : in[0];
   if (x.numel() == 0) return;
   const Dims all{int64_t(x->storage->bytes / size_of(x.dtype()))};
+  if (x.is_contiguous() && all[0] == x.numel() && out[0].is_contiguous()) return write_at_place(op, std::array{x, in[1]}, out);
   const Tensor memory = copied(alias(x, all, Dims{1}, 0), Meta(all, x.dtype()));
   const Geometry g = op.place(x);
   if (g.sizes.product()) run_copy(in[1], alias(memory, g.sizes, g.strides, g.offset));

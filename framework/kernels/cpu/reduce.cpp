@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/reduction.h"
 
@@ -234,7 +235,7 @@ void reduce(const Tensor& x, Axes axes, const Tensor& out, Finish finish = {}) {
   auto run = [&]<class T, class From = T>(TypeTag<T>, TypeTag<From> = {}) {
     using R = typename Reducer<T, Of, From>::Result;
     bool direct = out.dtype() == dtype_of<R>();
-    std::vector<R> buffer(direct ? 0 : out.numel());
+    Scratch<R> buffer(direct ? 0 : out.numel());
     R* result = direct ? out.data<R>() : buffer.data();
     Reducer<T, Of, From>(x, axes).run(result);
     if constexpr (!std::is_same_v<Finish, Keep>)
@@ -395,7 +396,7 @@ void find(const Tensor& x, Axes axes, T* values, int64_t* indices) {
 template <bool kLargest>
 void find_into(const Tensor& x, Axes axes, const Tensor* values, const Tensor& indices) {
   auto run = [&]<class T>(TypeTag<T>) {
-    std::vector<T> top(values ? indices.numel() : 0);
+    Scratch<T> top(values ? indices.numel() : 0);
     find<kLargest, T>(x, axes, values ? top.data() : nullptr, indices.data<int64_t>());
     if (values) convert(dtype_of<T>(), top.data(), 1, values->dtype(), values->raw(), 1, values->numel());
   };

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/indexing.h"
 
@@ -12,7 +13,7 @@ namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-/// For each new place of an axis, which old ones it sums with which weights. Its lists are tensors, whose memory is at hand again the next time.
+/// For each new place of an axis, which old ones it sums with which weights.
 struct Taps {
   /// As many old ones as `each` for every place: to be filled in by hand.
   static Taps of_each(int64_t made, int64_t each) { return Taps(made, each, made * each); }
@@ -27,8 +28,7 @@ struct Taps {
   /// For each of `old` places, which new ones were made of it.
   Taps transposed(int64_t old) const {
     Taps t = of_some(old, count());
-    int64_t* next = t.begin + 1;  // where the next one of a place goes; in the end, where those of the place end
-    std::fill_n(t.begin, old + 1, 0);
+    int64_t* next = t.begin.data() + 1;  // where the next one of a place goes; in the end, where those of the place end
     for (int64_t k = 0; k < count(); k++)
       if (from[k] + 1 < old) next[from[k] + 1]++;
     std::partial_sum(next, next + old, next);
@@ -41,17 +41,12 @@ struct Taps {
   }
 
   int64_t made, each;
-  int64_t *begin, *from;  // `begin` of lists of different lengths only
-  double* weight;
+  Scratch<int64_t> begin, from;  // `begin` of lists of different lengths only
+  Scratch<double> weight;
   bool copies = false;  // every place has one old one, with weight one
 
  private:
-  Taps(int64_t made, int64_t each, int64_t most) : made(made), each(each), begins(integers(each ? 0 : made + 1)), froms(integers(most)), weights(empty(Dims{most}, DType::float64)) {
-    begin = begins.data<int64_t>(), from = froms.data<int64_t>(), weight = weights.data<double>();
-    if (!each) begin[0] = 0;
-  }
-  static Tensor integers(int64_t n) { return empty(Dims{n}, DType::int64); }
-  Tensor begins, froms, weights;
+  Taps(int64_t made, int64_t each, int64_t most) : made(made), each(each), begin(each ? 0 : made + 1, 0), from(most), weight(most) {}
   int64_t filled = 0, closed = 0;
 };
 
@@ -154,7 +149,7 @@ template <bool single> Taps plain_grid(const Grid& g, int64_t old, int64_t made)
     Taps t = Taps::of_each(made, 1);
     const double shift = g.mode == "nearest" ? 0 : 0.5;
     for (int64_t j = 0; j < made; j++) t.from[j] = at(int64_t(std::floor(rounded((double(j) + shift) * step))));
-    std::fill_n(t.weight, made, 1);
+    std::fill_n(t.weight.begin(), made, 1);
     t.copies = true;
     return t;
   }
@@ -227,7 +222,7 @@ template <class T> void copy_places(const Taps& t, const Axis& x, const T* in, T
 
 // Lines of single numbers, of which every place sums K, or as many as it has where K is 0.
 template <int K, class T> void sum_lines(const Taps& t, const T* weight, const Axis& x, const T* in, T* out) {
-  const int64_t made = t.made, *place = t.from, *begin = t.begin;
+  const int64_t made = t.made, *place = t.from.data(), *begin = t.begin.data();
   parallel_for(x.outer, rows_per_share(made), [&](int64_t b, int64_t e) {
     for (int64_t o = b; o < e; o++) {
       const T* from = in + o * x.n;
@@ -262,15 +257,13 @@ template <int K, class T> void sum_rows(const Taps& t, const T* weight, const Ax
 
 template <class T> void sum_places(const Taps& t, const Axis& x, const T* in, T* out) {
   const int64_t made = t.made, each = t.each;
-  const Tensor rounded = empty(Dims{t.count()}, dtype_of<T>());
-  T* weight = rounded.data<T>();
-  std::copy_n(t.weight, t.count(), weight);
+  const Scratch<T> weight(t.weight.begin(), t.weight.begin() + t.count());
   if (x.inner == 1) {
     const auto lines = each == 1 ? sum_lines<1, T> : each == 2 ? sum_lines<2, T> : each == 4 ? sum_lines<4, T> : sum_lines<0, T>;
-    return lines(t, weight, x, in, out);
+    return lines(t, weight.data(), x, in, out);
   }
-  if (each == 2) return sum_rows<2>(t, weight, x, in, out);
-  if (each == 4) return sum_rows<4>(t, weight, x, in, out);
+  if (each == 2) return sum_rows<2>(t, weight.data(), x, in, out);
+  if (each == 4) return sum_rows<4>(t, weight.data(), x, in, out);
   parallel_for(x.outer * made, rows_per_share(x.inner * std::max<int64_t>(t.count() / made, 1)), [&](int64_t b, int64_t e) {
     for (int64_t r = b; r < e; r++) {
       const int64_t j = r % made, first = t.first(j), last = t.first(j + 1);
@@ -304,7 +297,7 @@ template <class T> void add_lines(const Taps& t, const Axis& x, const T* grad, T
 
 // Bytes are summed in whole numbers, with weights of 16 bits, and rounded once per axis. Source: PyTorch's, after Pillow-SIMD.
 void sum_bytes(const Taps& t, const Axis& x, const uint8_t* in, uint8_t* out) {
-  const double largest = *std::max_element(t.weight, t.weight + t.count());
+  const double largest = *std::max_element(t.weight.begin(), t.weight.begin() + t.count());
   int bits = 0;
   while (bits < 22 && int(0.5 + largest * (1 << (bits + 1))) < 1 << 15) bits++;
   std::vector<int32_t> weight;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "framework/core/generator.h"
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -129,7 +130,7 @@ void shares(const MovingShares&, Inputs in, Outputs out) { run_copy(in[1], out[0
 // Source: PyTorch's kernel, draw by draw: the first place whose running sum is not below a uniform number.
 template <class T> void draw_rows(const Tensor& x, Generator& g, int64_t* to, int64_t samples) {
   const int64_t n = x.size(1);
-  std::vector<T> sums(size_t(n), 0);
+  Scratch<T> sums(n);
   for (int64_t r = 0; r < x.size(0); r++) {
     const T* p = x.data<T>() + r * n;
     T sum = 0;

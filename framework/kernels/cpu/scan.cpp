@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/vec_complex.h"
@@ -220,7 +221,7 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
       if constexpr (!std::is_integral_v<T>)
         if (axis.outer * axis.inner == 1 && axis.n >= 256 * Lines::kMost && divided(*dy, x, dx, axis.n)) return;
       lines.each([&](int64_t first, int64_t count) {
-        std::vector<Total<T>> front(lines.n * count);
+        Scratch<Total<T>> front(lines.n * count);
         Total<T> product[Lines::kMost];
         bool whole[Lines::kMost] = {};  // has `front` all the other factors already?
         std::fill_n(product, Lines::kMost, Total<T>(1));
@@ -280,7 +281,7 @@ void logcumsumexp(const Logcumsumexp& op, Inputs in, Outputs out) {
   auto run = [&]<class T>(TypeTag<T>) {
     const int64_t item = int64_t(size_of(x.dtype()));
     parallel_for(x.numel() / n, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t b, int64_t e) {
-      std::vector<T> line(n);
+      Scratch<T> line(n);
       for (int64_t l = b; l < e; l++) {
         int64_t at = axis.line(l) * item;
         convert(x.dtype(), x.raw() + at, inner, dtype_of<T>(), line.data(), 1, n);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/indexing.h"
 
@@ -121,7 +122,7 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
   auto run = [&](int64_t b, int64_t e) {
     const auto each = f;
     const int64_t n = walk.sizes.back(), is = walk.inner(0), fs = walk.inner(1), os = walk.inner(2), step = strides[d];
-    std::vector<int64_t> copy(is == 1 ? 0 : n);
+    Scratch<int64_t> copy(is == 1 ? 0 : n);
     RowWalk row = walk;
     row.start(b);
     for (int64_t r = b; r < e; r++, row.next()) {
@@ -278,7 +279,7 @@ void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tenso
     else if (how == "amax") each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, true>(dst[at], values[from]); });
     else each([=](int64_t, int64_t at, int64_t from) { extreme_to<T, false>(dst[at], values[from]); });
     if (how != "mean") return;
-    std::vector<int64_t> counts(to.numel(), include_self);
+    Scratch<int64_t> counts(to.numel(), include_self);
     int64_t* count = counts.data();
     each([=](int64_t, int64_t at, int64_t) { count[at]++; });
     for (int64_t i = 0; i < to.numel(); i++)

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/spaced.h"
 #include "framework/ops/pointwise.h"
@@ -221,7 +222,7 @@ void histogram_counts(const HistogramCounts& op, Inputs in, Outputs out) {
       Tensors edges;
       for (const Tensor& e : in.subspan(2)) edges.push_back(row_major(e));
       const int dims = int(edges.size());
-      std::vector<double> sums(out[0].numel());
+      Scratch<double> sums(out[0].numel(), 0);
       for (int64_t i = 0, n = dims ? x.sizes()[0] : 0; i < n; i++) {
         int64_t at = 0;
         for (int d = 0; d < dims && at >= 0; d++) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/registers.h"
@@ -30,7 +31,7 @@ template <class T, class F> void for_lines(const Tensor& x, int64_t dim, const T
   const Axis axis(x.sizes(), dim, "softmax");
   const int64_t n = axis.n, inner = axis.inner;
   parallel_for(y.numel() / n, std::max<int64_t>(1, kGrain / 8 / n), [&](int64_t b, int64_t e) {
-    std::vector<T> one(n), two(n);
+    Scratch<T> one(n), two(n);
     for (int64_t l = b; l < e; l++) {
       f(axis.line(l), inner, n, one.data(), two.data());
     }
@@ -85,7 +86,7 @@ template <class T, size_t N, class F> bool for_converted_panels(const Tensor (&i
   if (axis.inner < 8 || n > kLongest || y.numel() == 0) return false;
   const int64_t panels = (axis.inner + kPanel - 1) / kPanel;
   parallel_for(axis.outer * panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
-    std::vector<T> converted((N + 1) * n * kPanel);
+    Scratch<T> converted((N + 1) * n * kPanel);
     T* rows[N + 1];
     for (size_t k = 0; k <= N; k++) rows[k] = converted.data() + k * n * kPanel;
     for (int64_t p = b; p < e; p++) {
