@@ -36,22 +36,13 @@ Scalar as_end(const Tensor& x, DType t) {
   const Scalar s = item(x);
   return is_integral(t) && s.is_real() && std::isfinite(s.d) ? Scalar(s.to_int()) : s;
 }
-Tensor as_wide_end(const Tensor& x, DType t, DType wide) {
-  if (is_number(x)) return full_of(Meta({}, wide, x.device()), as_end(x, t));
-  const Tensor end = cast_to(detach(x), wide);
-  return is_integral(t) ? fn::trunc(end) : end;
-}
-
 /// linspace in dtype `made` between ends of dtype `t`, of which tensors may hold one each: their values are not read.
 Tensor between(Inputs ends, int64_t steps, DType t, DType made) {
   for (const Tensor& x : ends.first(steps > 1 ? 2 : steps))
     if (steps > 1 || is_integral(t)) check_written(x, t);
   if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(ends[0], t), as_end(ends[1], t), steps, made);
-  const DType wide = is_complex(made) ? DType::complex128 : DType::float64;
-  const Tensor start = as_wide_end(ends[0], t, wide), end = as_wide_end(ends[1], t, wide), i = fn::linspace(Scalar(0), Scalar(steps - 1), steps, DType::float64);
-  const Tensor step = (end - start) / double(std::max<int64_t>(steps - 1, 1));
-  // From both ends, so that the last one is exact.
-  return cast_to(fn::where(i < double(std::max<int64_t>(steps / 2, 1)), start + step * i, end - step * (double(steps - 1) - i)), made);
+  auto as_tensor = [](const Tensor& x) { return is_number(x) ? full_of(Meta({}, x.dtype(), x.device()), item(x)) : detach(x); };
+  return fn::linspace_between(as_tensor(ends[0]), as_tensor(ends[1]), steps, is_integral(t), made);
 }
 
 Tensor placed(const Tensor& r, const std::optional<Device>& device) {
@@ -64,6 +55,8 @@ Tensor counted(const char* op, const Tensor& r, Inputs ends, bool into_out) {
 }
 
 }  // namespace
+
+Meta SpacedBetween::infer(Inputs) const { return {Dims{steps}, dtype}; }
 
 Tensor EvenlySpaced::compose(Inputs in) const {
   const DType t = checked_type("linspace", in, steps, dtype, device);

@@ -40,6 +40,22 @@ struct LogSpaced : Op {
   Tensor compose(Inputs in) const;
 };
 
-using SpacedOps = OpList<EvenlySpaced, LogSpaced>;
+struct SpacedBetween : Op {
+  static constexpr Signature signature = "linspace_between(start: Tensor, end: Tensor, steps: int, whole: bool, dtype: dtype) -> Tensor";
+  static constexpr auto doc = "`steps` equally spaced numbers between the values of two tensors without axes, which lose their fractions first if `whole`.";
+  static constexpr GradientRule gradient{.exists = false};
+  static constexpr Module module = Module::hidden;
+  int64_t steps;
+  bool whole;
+  DType dtype;
+  static constexpr std::tuple fields{&SpacedBetween::steps, &SpacedBetween::whole, &SpacedBetween::dtype};
+  Meta infer(Inputs in) const;
+};
+
+using SpacedOps = OpList<EvenlySpaced, LogSpaced, SpacedBetween>;
+
+namespace fn {
+inline constexpr Fn<SpacedBetween> linspace_between;
+}  // namespace fn
 
 }  // namespace weir

@@ -71,12 +71,7 @@ def from_file(filename, shared=None, size=0, *, dtype=None, layout=None, device=
 
 
 embedding_renorm_ = weir._C.ops["hidden"]["embedding_renorm_"]
-
-
-def resize_as_(input, the_template, *, memory_format=None):
-    """input resized in place to the_template's shape."""
-    return input.resize_(the_template.shape, memory_format=memory_format)
-
+zero_ = weir._C.ops["method"]["zero_"]
 
 _histogramdd, _histogramdd_edges = weir._C.ops["hidden"]["histogramdd"], weir._C.ops["hidden"]["histogramdd_edges"]
 

@@ -10,24 +10,7 @@ namespace {
 
 template <class Op> void copy_all(const Op&, Inputs in, Outputs out) { run_copy(in[0], out[0]); }
 
-void linspace(const Linspace& op, Inputs, Outputs out) {
-  Tensor& t = out[0];
-  int64_t n = t.numel();
-  visit_dtype(t.dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* p = t.data<T>();
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-      if (n > 1) return spaced(p, op.start.to<T>(), op.end.to<T>(), n);
-    using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
-    const Wide start = op.start.to<Wide>(), end = op.end.to<Wide>(), step = n > 1 ? (end - start) / double(n - 1) : Wide(0);
-    // From both ends, so that the last one is exact.
-    for (int64_t i = 0; i < n; i++) {
-      Wide x = i < n / 2 || n == 1 ? start + step * double(i) : end - step * double(n - 1 - i);
-      if constexpr (kIsComplex<T>) p[i] = T(x);
-      else p[i] = T(float_cast<T>(x));
-    }
-  });
-}
+void linspace(const Linspace& op, Inputs, Outputs out) { fill_spaced(out[0], op.start, op.end); }
 
 // `x`, but zero where any element that shares its memory lies outside the triangle: PyTorch writes zeros in place, one by one.
 template <bool kLower> void shared_triangle(const Tensor& x, int64_t diagonal, const Tensor& out) {

@@ -235,9 +235,9 @@ struct Span {
 };
 struct Spans {
   std::vector<std::pair<Span, Span>> rows;  // depth and height of every output row
-  std::vector<Span> columns;
+  Scratch<Span> columns;
 
-  explicit Spans(const std::vector<Span> (&axes)[3]) : columns(axes[2]) {
+  explicit Spans(Scratch<Span> (&axes)[3]) : columns(std::move(axes[2])) {
     for (const Span& z : axes[0])
       for (const Span& y : axes[1]) rows.emplace_back(z, y);
   }
@@ -246,7 +246,7 @@ struct Spans {
 // Windows clipped to the input; the divisor counts padding, does not, or is a given number.
 template <class Op> Spans window_spans(const Op& op, const Planes& p) {
   Window w(op);
-  std::vector<Span> axes[3];
+  Scratch<Span> axes[3];
   for (int a = 0; a < 3; a++)
     for (int64_t i = 0; i < p.out[a]; i++) {
       int64_t b = i * w.s[a] - w.p[a], e = std::min(b + w.k[a], p.in[a] + w.p[a]);
@@ -259,7 +259,7 @@ template <class Op> Spans window_spans(const Op& op, const Planes& p) {
 }
 // Window i of n over a size: [floor(i * size / n), ceil((i + 1) * size / n)).
 Spans adaptive_spans(const Planes& p) {
-  std::vector<Span> axes[3];
+  Scratch<Span> axes[3];
   for (int a = 0; a < 3; a++)
     for (int64_t i = 0, n = p.out[a]; i < n; i++) {
       int64_t b = i * p.in[a] / n, e = ((i + 1) * p.in[a] + n - 1) / n;
@@ -272,7 +272,7 @@ Spans adaptive_spans(const Planes& p) {
 struct OutputRow {
   const Planes& p;
   const Span &z, &y;
-  const std::vector<Span>& columns;
+  const Scratch<Span>& columns;
   OutputRow(const Planes& planes, const Spans& spans, int64_t row)
       : p(planes), z(spans.rows[row].first), y(spans.rows[row].second), columns(spans.columns) {}
 
@@ -282,6 +282,7 @@ struct OutputRow {
     for (int64_t i = z.begin; i < z.end; i++)
       for (int64_t j = y.begin; j < y.end; j++) f((i * p.in[1] + j) * p.in[2]);
   }
+  bool has_one_input_row() const { return z.end - z.begin == 1 && y.end - y.begin == 1; }
   /// Calls f(position, length) for the runs under the only output of the row. Short full rows make one run; long ones
   /// stay apart, so that a sum of runs adds few numbers in a row.
   template <class F> void for_runs(F&& f) const {
@@ -326,15 +327,19 @@ template <class T> void average_columns(const OutputRow& row, const T* src, Acc<
     *dst = mean_of<T>(total, row.divisor(row.columns[0]));
     return;
   }
+  auto average = [&](const auto* from) {
+    for (const Span& x : row.columns) {
+      Acc<T> sum = 0;
+      for (int64_t i = x.begin; i < x.end; i++) sum = plus(sum, Acc<T>(from[i]));
+      *dst++ = mean_of<T>(sum, row.divisor(x));
+    }
+  };
+  if (row.has_one_input_row()) return row.for_input_rows([&](int64_t at) { average(src + at); });
   std::fill_n(line, row.p.in[2], Acc<T>(0));
   row.for_input_rows([&](int64_t at) {
     for (int64_t x = 0; x < row.p.in[2]; x++) line[x] = plus(line[x], Acc<T>(src[at + x]));
   });
-  for (const Span& x : row.columns) {
-    Acc<T> sum = 0;
-    for (int64_t i = x.begin; i < x.end; i++) sum = plus(sum, line[i]);
-    *dst++ = mean_of<T>(sum, row.divisor(x));
-  }
+  average(line);
 }
 template <class T> void average_channels(const OutputRow& row, const T* src, Acc<T>* sum, T* dst) {
   int64_t lanes = row.p.lanes;
@@ -379,11 +384,15 @@ template <class T> void spread_columns(const OutputRow& row, const T* grad, Acc<
     });
     return;
   }
+  auto spread = [&](Acc<T>* to) {
+    for (const Span& x : row.columns) {
+      Acc<T> v = Acc<T>(double(Acc<T>(*grad++)) / row.divisor(x));
+      for (int64_t i = x.begin; i < x.end; i++) to[i] += v;
+    }
+  };
+  if (row.has_one_input_row()) return row.for_input_rows([&](int64_t at) { spread(dx + at); });
   std::fill_n(line, row.p.in[2], Acc<T>(0));
-  for (const Span& x : row.columns) {
-    Acc<T> v = Acc<T>(double(Acc<T>(*grad++)) / row.divisor(x));
-    for (int64_t i = x.begin; i < x.end; i++) line[i] += v;
-  }
+  spread(line);
   row.for_input_rows([&](int64_t at) {
     for (int64_t x = 0; x < row.p.in[2]; x++) dx[at + x] += line[x];
   });

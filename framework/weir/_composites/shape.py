@@ -24,12 +24,6 @@ _slice.__name__ = "slice"
 composite(_slice, method=False)
 
 
-@composite(method=False, out=None)
-def zero_(input: Tensor):
-    """Zeros in place."""
-    return input.zero_()
-
-
 @composite(out=None)
 def resize_as_(input: Tensor, the_template, *, memory_format=None):
     """Resized in place to the_template's shape; new elements are undefined."""
