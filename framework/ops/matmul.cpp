@@ -58,8 +58,9 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   auto ignored = [](const Tensor& x) { return where(full_of(Meta(Dims{}, DType::boolean, x.device()), Scalar(false)), x, zeros_of(Meta(Dims{}, x.dtype(), x.device()))); };
   const bool recorded = is_differentiated(product) || is_differentiated(input);
   // alpha == 0 ignores the product, NaN included, where PyTorch asks a library that does.
-  if (!recorded && !alpha.is_zero() && alpha.to_complex() != 1.0) fn::mul.inplace(product, wrapped_number(alpha));  // nobody else holds it
-  const Tensor scaled = alpha.is_zero() && by_library ? ignored(product) : recorded ? times(product, alpha) : product;
+  const bool without = alpha.is_zero() && by_library;
+  if (!recorded && !without && alpha.to_complex() != 1.0) fn::mul.inplace(product, wrapped_number(alpha));  // nobody else holds it
+  const Tensor scaled = without ? ignored(product) : recorded ? times(product, alpha) : product;
   // beta == 0 ignores input, whose gradient is zero.
   if (beta.is_zero()) return is_differentiated(input) ? scaled + ignored(input) : scaled;
   if (recorded) return scaled + times(input, beta);  // the product first: its strides are the result's

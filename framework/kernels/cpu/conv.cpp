@@ -8,6 +8,7 @@
 #include "framework/kernels/cpu/conv_product.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
+#include "framework/kernels/cpu/weight_pairs.h"
 #include "framework/op/packing.h"
 
 namespace weir {
@@ -75,31 +76,6 @@ Md plain_weights(const Tensor& w, int64_t groups) {
   Dims strides = last ? channels_last_strides(w.sizes()) : contiguous_strides(w.sizes());
   return describe(grouped(w.sizes(), groups), grouped_strides(w.sizes(), strides, groups), w.dtype());
 }
-
-// Memory in the layout the primitive wants: the tensor's own, or a reordered temporary.
-class Operand {
- public:
-  Operand(const Md& have, const Md& want, const Tensor& t, bool read, Move& move) : have_(have), want_(want), tensor_(t), move_(move) {
-    if (have == want) {
-      memory = wrap_memory(want, t);
-      return;
-    }
-    temporary_ = empty(Dims{int64_t(want.get_size())}, DType::uint8);
-    memory = wrap_memory(want, temporary_);
-    if (read) move.run(have, wrap_memory(have, t), want, memory);
-  }
-  /// Brings a result back into the tensor's layout.
-  void finish() {
-    if (temporary_) move_.run(want_, memory, have_, wrap_memory(have_, tensor_));
-  }
-  dnnl::memory memory;
-
- private:
-  Md have_;
-  const Md& want_;
-  Tensor tensor_, temporary_;
-  Move& move_;
-};
 
 template <class Op> Key key_of(char kind, const Op& op, const Tensor& a, const Tensor& b, const Tensor& c, bool bias) {
   Key k(kind);
@@ -475,7 +451,9 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
     return conv_weight(without_padding(op), std::array{with_border(in[0], op.padding), in[1]}, out);
   dispatch(in[0], in[1], out[0], in[1], out[0],
       [&](const Tensor& x, const Tensor& dy, const Tensor& dw) {
-        in_planes(op, x, laid_as(x, dw), laid_as(dy, dw), dw, backward_weight);
+        const Tensor a = laid_as(x, dw), b = laid_as(dy, dw);
+        if (sum_by_pairs(op, a, b, dw)) return;
+        in_planes(op, x, a, b, dw, backward_weight);
       },
       [&] {
         accumulate(in[0], in[1], out[0], [&](auto add) {

@@ -119,5 +119,30 @@ class Move {
   dnnl::reorder primitive_;
 };
 
+/// Memory in the layout the primitive wants: the tensor's own, or a reordered temporary.
+class Operand {
+ public:
+  Operand(const Md& have, const Md& want, const Tensor& t, bool read, Move& move) : have_(have), want_(want), tensor_(t), move_(move) {
+    if (have == want) {
+      memory = wrap_memory(want, t);
+      return;
+    }
+    temporary_ = empty(Dims{int64_t(want.get_size())}, DType::uint8);
+    memory = wrap_memory(want, temporary_);
+    if (read) move.run(have, wrap_memory(have, t), want, memory);
+  }
+  /// Brings a result back into the tensor's layout.
+  void finish() {
+    if (temporary_) move_.run(want_, memory, have_, wrap_memory(have_, tensor_));
+  }
+  dnnl::memory memory;
+
+ private:
+  Md have_;
+  const Md& want_;
+  Tensor tensor_, temporary_;
+  Move& move_;
+};
+
 }  // namespace WEIR_ISA
 }  // namespace weir
