@@ -32,6 +32,7 @@ Tensor tall_qr_gradient(const Tensor& Q, const Tensor& R, const Tensor& gQ, cons
 // Q B, or Q^H B, for Q = H_1 H_2 ... with H_i = I - tau_i v_i v_i^H; v_i are A's columns. Q = I - V T V^H with T = (I + D U)^-1 D, where D holds
 // tau and U is what of V^H V is above the diagonal. Source: Schreiber & Van Loan 1989; the inverse says the same as its recurrence for T.
 Tensor reflected(const Tensor& A, const Tensor& tau, const Tensor& B, bool adjoint) {
+  if (tau.size(-1) == 0) return B;
   const Tensor V = up_to(with_diagonal(tril(A, int64_t(-1)), num(1.0)), -1, tau.size(-1)), D = column(tau);
   const Tensor unit = D * matmul(mH(V), V), parts = matmul(mH(V), B);
   return B - matmul(V, adjoint ? conj(D) * solve_triangular(mH(unit), parts, false, true, true) : solve_triangular(unit, D * parts, true, true, true));

@@ -64,7 +64,7 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   // beta == 0 ignores input, whose gradient is zero.
   if (beta.is_zero()) return is_differentiated(input) ? scaled + ignored(input) : scaled;
   if (recorded) return scaled + times(input, beta);  // the product first: its strides are the result's
-  fn::add.inplace(scaled, input, beta);
+  fn::add.inplace(scaled, input, beta.kind == Scalar::Kind::boolean && product.dtype() != DType::boolean ? Scalar(int64_t(1)) : beta);  // not zero
   return scaled;
 }
 

@@ -426,6 +426,9 @@ void group_norm(const GroupNormForward& op, Inputs in, Outputs out) {
         const A center = m, scale = k;
         for (int64_t d = 0; d < s.channels; d++) {
           const A pw = A(w[s.channel(r, d)]), pb = A(b[s.channel(r, d)]);
+          const A factor = scale * pw, shift = pb - center * factor;
+          if (!std::isfinite(factor)) for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) y[i] = p[i] * factor + shift;  // NaN as PyTorch's are
+          else
 #pragma omp simd
           for (int64_t i = d * s.each; i < (d + 1) * s.each; i++) y[i] = (p[i] - center) * scale * pw + pb;
         }

@@ -143,3 +143,13 @@ def laid(t):
     memory = torch.empty(t.untyped_storage().nbytes() // t.element_size(), dtype=t.dtype)
     memory.set_(t.untyped_storage(), 0, memory.shape, memory.stride())
     return to_weir(memory).as_strided(t.shape, t.stride(), t.storage_offset())
+
+
+@pytest.mark.parametrize("beta, alpha", [(1, 1), (0, 1), (1, 0), (2, -3), (0, 0), (True, 4), (2, False)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64], ids=str)
+def test_factors_of_a_sum_with_a_product(dtype, beta, alpha):
+    draw = torch.Generator().manual_seed(0)
+    given, a, b = ((torch.randn(s, generator=draw) * 4).to(dtype) for s in ((3, 5), (3, 2), (2, 5)))
+    for call in (lambda t, x, a, b: t.addmm(x, a, b, beta=beta, alpha=alpha), lambda t, x, a, b: t.baddbmm(x[None], a[None], b[None], beta=beta, alpha=alpha)):
+        assert_close(call(weir, *map(to_weir, (given, a, b))), call(torch, given, a, b))
+    assert_close(to_weir(given), given)

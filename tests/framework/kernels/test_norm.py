@@ -65,6 +65,13 @@ def test_group_norm_and_its_derivatives(shape, groups):
         assert_same(call, *(t for t in given if t is not None), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["group_norm", "native_group_norm"])
+def test_an_infinite_weight_is_multiplied_before_the_mean_is_taken_off(name):
+    x, w = torch.randn(2, 4, 3, generator=torch.manual_seed(0)), torch.tensor([1.0, float("inf"), 2.0, -float("inf")])
+    call = {"group_norm": lambda t, x, w: t.nn.functional.group_norm(x, 2, w), "native_group_norm": lambda t, x, w: t.native_group_norm(x, w, None, 2, 4, 3, 2, 1e-5)[0]}[name]
+    assert_close(call(weir, to_weir(x), to_weir(w)), call(torch, x, w), 1e-5, 1e-5)
+
+
 def test_group_norm_of_halves_rounds_once():
     x, w, b = torch.randn(2, 8, 40, generator=torch.manual_seed(0)), torch.rand(8) + 0.5, torch.randn(8)
     for dtype in (torch.bfloat16, torch.float16):

@@ -50,3 +50,12 @@ def test_rounded_as_pytorch(dtype):
         assert spaced[0] == spaced[1]
         edges = [t.histogram(t.zeros(3, dtype=getattr(t, dtype)), n, range=(low, high))[1].tolist() for t in (weir, torch)]
         assert edges[0] == edges[1]
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 9])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "complex64"])
+def test_between_tensors_as_between_their_numbers(dtype, steps):
+    ends = weir.tensor(-2.75), weir.tensor(7.5, dtype=weir.float64)
+    kind = getattr(weir, dtype)
+    assert weir.equal(weir.linspace(*ends, steps, dtype=kind), weir.linspace(-2.75, 7.5, steps, dtype=kind))
+    assert weir.equal(weir.linspace(ends[0], 7.5, steps, dtype=kind), weir.linspace(-2.75, ends[1], steps, dtype=kind))
