@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"

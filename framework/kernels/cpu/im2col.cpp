@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/indexing.h"

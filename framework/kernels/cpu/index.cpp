@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"

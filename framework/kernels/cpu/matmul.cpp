@@ -1,7 +1,6 @@
 #include "framework/kernels/cpu/matmul.h"
 
 #include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "framework/core/scratch.h"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/vec.h"

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <limits>
 #include <unordered_map>
-#include <vector>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"

@@ -1,7 +1,6 @@
 #include "framework/ops/softmax.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"

@@ -9,7 +9,6 @@
 #endif
 
 #include <algorithm>
-#include <cstring>
 
 #include "framework/core/parallel.h"
 #include "framework/core/scratch.h"
