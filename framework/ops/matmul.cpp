@@ -22,8 +22,9 @@ void check_types(const char* op, const Tensor& a, const Tensor& b) {
 }
 Tensor flipped(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1)); }
 
-/// A factor of tensors of `dtype`: that of integers is truncated to one.
+/// A factor of tensors of `dtype`: that of integers is truncated to one, and of numbers a truth is 0 or 1.
 Scalar factor_of(const char* op, DType dtype, const Scalar& s) {
+  if (s.kind == Scalar::Kind::boolean && dtype != DType::boolean) return Scalar(s.to_int());
   if (is_inexact(dtype) || s.is_whole()) return s;
   check(std::fabs(s.to_double()) < 0x1p63, op, ": value cannot be converted to type int64_t without overflow");
   return Scalar(s.to_int());
@@ -64,7 +65,7 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   // beta == 0 ignores input, whose gradient is zero.
   if (beta.is_zero()) return is_differentiated(input) ? scaled + ignored(input) : scaled;
   if (recorded) return scaled + times(input, beta);  // the product first: its strides are the result's
-  fn::add.inplace(scaled, input, beta.kind == Scalar::Kind::boolean && product.dtype() != DType::boolean ? Scalar(int64_t(1)) : beta);  // not zero
+  fn::add.inplace(scaled, input, beta);
   return scaled;
 }
 

@@ -72,7 +72,12 @@ Tensor Trace::compose(Inputs in) const {
 Tensor Outer::compose(Inputs in) const {
   check_vector("outer", "self", in[0]);
   check_vector("outer", "vec2", in[1]);
-  return fn::unsqueeze(in[0], int64_t(1)) * in[1];
+  const Tensor column = fn::unsqueeze(in[0], int64_t(1));
+  auto is_single = [](const Tensor& t) { return t.numel() && t.dtype() == DType::float32; };
+  // Of a product of matrices the gradients are products with vectors.
+  const bool recorded = is_differentiated(in[0]) || is_differentiated(in[1]);
+  if (recorded && is_single(in[0]) && is_single(in[1]) && !mode.autocast) return fn::mm(column, fn::unsqueeze(in[1], int64_t(0)));
+  return column * in[1];
 }
 
 Meta Dot::infer(Inputs in) const {
@@ -129,11 +134,7 @@ Tensor Addmv::compose(Inputs in) const {
 Tensor Addr::compose(Inputs in) const {
   const bool inexact = is_inexact(in[0].dtype()) || is_inexact(in[1].dtype()) || is_inexact(in[2].dtype());
   check(inexact || (beta.is_whole() && alpha.is_whole()), "For integral input tensors, arguments alpha and beta must not be floating point numbers.");
-  // A product of matrices, whose gradients are products with vectors.
-  auto is_line = [&](int i) { return in[i].ndim() == 1 && in[i].numel() && in[i].dtype() == DType::float32; };
-  const bool recorded = is_differentiated(in[1]) || is_differentiated(in[2]);
-  const Tensor product = recorded && is_line(1) && is_line(2) && !mode.autocast ? fn::mm(fn::unsqueeze(in[1], int64_t(1)), fn::unsqueeze(in[2], int64_t(0)))
-                                                                               : fn::outer(in[1], in[2]);
+  const Tensor product = fn::outer(in[1], in[2]);
   const DType type = result_type(std::array{in[0], product});
   const Tensor self = fn::expand(in[0], product.sizes());
   // Of truth values the factors are such too.

@@ -31,16 +31,11 @@ DType checked_type(const char* op, Inputs ends, int64_t steps, const std::option
   return told.value_or(usual);
 }
 
-/// A number as one of dtype `t`: an integer dtype cuts its fraction off before distances are divided.
-Scalar as_end(const Tensor& x, DType t) {
-  const Scalar s = item(x);
-  return is_integral(t) && s.is_real() && std::isfinite(s.d) ? Scalar(s.to_int()) : s;
-}
 /// linspace in dtype `made` between ends of dtype `t`, of which tensors may hold one each: their values are not read.
 Tensor between(Inputs ends, int64_t steps, DType t, DType made) {
   for (const Tensor& x : ends.first(steps > 1 ? 2 : steps))
     if (steps > 1 || is_integral(t)) check_written(x, t);
-  if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(ends[0], t), as_end(ends[1], t), steps, made);
+  if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(item(ends[0]), is_integral(t)), as_end(item(ends[1]), is_integral(t)), steps, made);
   auto as_tensor = [](const Tensor& x) { return is_number(x) ? full_of(Meta({}, x.dtype(), x.device()), item(x)) : detach(x); };
   return fn::linspace_between(as_tensor(ends[0]), as_tensor(ends[1]), steps, is_integral(t), made);
 }

@@ -1,8 +1,13 @@
 // Numbers at equal distances, and powers at equal ratios. Source of each: the PyTorch page of its name.
 #pragma once
+#include <cmath>
+
 #include "framework/op/call.h"
 
 namespace weir {
+
+/// An end of a range of integers loses its fraction before distances are divided.
+inline Scalar as_end(const Scalar& s, bool whole) { return whole && s.is_real() && std::isfinite(s.to_double()) ? Scalar(s.to_int()) : s; }
 
 struct EvenlySpaced : Op {
   static constexpr Signature signature = "linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, dtype: dtype | None = None, "

@@ -5,27 +5,22 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/indexing.h"
+#include "framework/kernels/cpu/window_axes.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
-/// f(picture row, first picture column, first window, windows) of the parts of one line of columns that lie in the picture: for each
-/// row of windows one.
-template <class F> void for_rows(const Window& w, int64_t ky, int64_t kx, int64_t height, int64_t width, F&& f) {
-  const int64_t rows = w.starts(height, 0), columns = w.starts(width, 1);
-  const int64_t shift = kx * w.dilation[1] - w.padding[1], step = w.stride[1];
-  const int64_t first = shift < 0 ? (-shift + step - 1) / step : 0, end = std::min(columns, shift >= width ? 0 : (width - 1 - shift) / step + 1);
-  for (int64_t r = 0; r < rows; r++) {
-    const int64_t y = r * w.stride[0] + ky * w.dilation[0] - w.padding[0];
-    if (y >= 0 && y < height && first < end) f(y, first * step + shift, r * columns + first, end - first);
-  }
+WindowAxes axes_of(const Window& w, int64_t height, int64_t width) {
+  auto axis = [&](int i, int64_t places) { return WindowAxis{w.kernel[i], w.starts(places, i), places, w.stride[i], w.padding[i], w.dilation[i]}; };
+  return {{}, axis(0, height), axis(1, width)};
 }
 
 void im2col(const Im2col& op, Inputs in, Outputs out) {
   const Tensor x = row_major(in[0]);
   const Window w = op.window();
   const int64_t height = x.size(-2), width = x.size(-1), length = out[0].size(-1), taps = w.kernel.product();
+  const WindowAxes axes = axes_of(w, height, width);
   by_item_size(size_of(x.dtype()), [&]<class T>(TypeTag<T>) {
     // A line of the result: one channel seen through one point of the window.
     parallel_for(length ? out[0].numel() / length : 0, std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1)), [&](int64_t b, int64_t e) {
@@ -33,8 +28,8 @@ void im2col(const Im2col& op, Inputs in, Outputs out) {
         const T* from = x.data<T>() + line / taps * height * width;
         T* to = out[0].data<T>() + line * length;
         std::memset(static_cast<void*>(to), 0, size_t(length) * sizeof(T));
-        for_rows(w, line % taps / w.kernel[1], line % w.kernel[1], height, width, [&](int64_t y, int64_t c, int64_t at, int64_t n) {
-          const T* row = from + y * width + c;
+        axes.for_rows(line % taps, [&](int64_t place, int64_t at, int64_t n) {
+          const T* row = from + place;
           if (w.stride[1] == 1) std::memcpy(static_cast<void*>(to + at), row, size_t(n) * sizeof(T));
           else for (int64_t i = 0; i < n; i++) to[at + i] = row[i * w.stride[1]];
         });
@@ -47,6 +42,7 @@ void col2im(const Col2im& op, Inputs in, Outputs out) {
   const Tensor x = row_major(in[0]);
   const Window w = op.window();
   const int64_t height = out[0].size(-2), width = out[0].size(-1), length = x.size(-1), taps = w.kernel.product();
+  const WindowAxes axes = axes_of(w, height, width);
   visit_dtype(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
@@ -58,9 +54,9 @@ void col2im(const Col2im& op, Inputs in, Outputs out) {
         std::fill(sums.begin(), sums.end(), A(0));
         for (int64_t k = 0; k < taps; k++) {
           const T* from = x.data<T>() + (p * taps + k) * length;
-          for_rows(w, k / w.kernel[1], k % w.kernel[1], height, width, [&](int64_t y, int64_t c, int64_t at, int64_t n) {
+          axes.for_rows(k, [&](int64_t place, int64_t at, int64_t n) {
             for (int64_t i = 0; i < n; i++) {
-              auto&& sum = sums[size_t(y * width + c + i * w.stride[1])];
+              auto&& sum = sums[size_t(place + i * w.stride[1])];
               sum = A(sum + A(from[at + i]));
             }
           });

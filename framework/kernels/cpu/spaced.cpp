@@ -1,7 +1,5 @@
 #include "framework/kernels/cpu/spaced.h"
 
-#include <cmath>
-
 #include "framework/op/op.h"
 #include "framework/ops/spaced.h"
 
@@ -9,11 +7,7 @@ namespace weir {
 namespace WEIR_ISA {
 
 static void between(const SpacedBetween& op, Inputs in, Outputs out) {
-  auto end = [&](int i) {
-    const Scalar s = item(in[i]);
-    return op.whole && s.is_real() && std::isfinite(s.to_double()) ? Scalar(s.to_int()) : s;
-  };
-  fill_spaced(out[0], end(0), end(1));
+  fill_spaced(out[0], as_end(item(in[0]), op.whole), as_end(item(in[1]), op.whole));
 }
 
 static const bool bound = [] {

@@ -33,8 +33,8 @@ class WeightPairs {
   }
 
   WeightPairs(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) : x_(x.data<BFloat16>()), dy_(dy.data<BFloat16>()), dw_(dw),
-      images_(x.sizes()[0]), in_(x.sizes()[1]), out_(dw.sizes()[0]), down_{dw.sizes()[2], dy.sizes()[2], x.sizes()[2], op.stride[0], op.padding[0], op.dilation[0]},
-      across_{dw.sizes()[3], dy.sizes()[3], x.sizes()[3], op.stride[1], op.padding[1], op.dilation[1]} {
+      images_(x.sizes()[0]), in_(x.sizes()[1]), out_(dw.sizes()[0]), down_(axes_of(op, dw.sizes(), dy.sizes(), x.sizes()).y),
+      across_(axes_of(op, dw.sizes(), dy.sizes(), x.sizes()).x) {
     if (is_pointwise(op, dw)) flatten();
     steps_ = (across_.windows + 1) / 2;
     places_ = across_.taps == 1 ? steps_ : (steps_ - 1) * 2 * across_.stride + (across_.taps - 1) * across_.dilation + 1;
@@ -130,6 +130,15 @@ class WeightPairs {
     }
   }
 
+  // s[r] += the products of pair r of `a` with two registers of pairs.
+  WEIR_PAIRS [[gnu::always_inline]] static void multiply(__m512 (&s)[kRows][2], const uint32_t* a, __m512i x0, __m512i x1) {
+#pragma GCC unroll 13
+    for (int r = 0; r < kRows; r++) {
+      const __m512bh g = __m512bh(_mm512_set1_epi32(int(a[r])));
+      s[r][0] = _mm512_dpbf16_ps(s[r][0], __m512bh(x0), g), s[r][1] = _mm512_dpbf16_ps(s[r][1], __m512bh(x1), g);
+    }
+  }
+
   // sums[r][c] += the products of all windows of `count` images.
   WEIR_PAIRS void add(const Room& room, int64_t left, int64_t right, int64_t tap_y, int64_t tap_x, int64_t count, float* sums) const {
     __m512 s[kRows][2];
@@ -142,23 +151,11 @@ class WeightPairs {
         if (!down_.covers(line)) continue;
         const uint32_t* a = &room.left[((left * together_ + i) * down_.windows + row) * steps_ * kLeft];
         const uint32_t* b = &room.right[(((right * together_ + i) * down_.places + line) * places_ + tap_x * across_.dilation) * kLanes];
-        for (int64_t m = 0; m < whole; m++, a += kLeft, b += step) {
-          const __m512bh x0 = __m512bh(_mm512_loadu_si512(b)), x1 = __m512bh(_mm512_loadu_si512(b + 16));
-#pragma GCC unroll 13
-          for (int r = 0; r < kRows; r++) {
-            const __m512bh g = __m512bh(_mm512_set1_epi32(int(a[r])));
-            s[r][0] = _mm512_dpbf16_ps(s[r][0], x0, g), s[r][1] = _mm512_dpbf16_ps(s[r][1], x1, g);
-          }
-        }
+        for (int64_t m = 0; m < whole; m++, a += kLeft, b += step) multiply(s, a, _mm512_loadu_si512(b), _mm512_loadu_si512(b + 16));
         if (whole == steps_) continue;
         // The last window has no partner; what stands beside it is not multiplied by zero, since it may be infinite.
         const __m512i one = _mm512_set1_epi32(0xffff);
-        const __m512bh x0 = __m512bh(_mm512_and_si512(_mm512_loadu_si512(b), one)), x1 = __m512bh(_mm512_and_si512(_mm512_loadu_si512(b + 16), one));
-#pragma GCC unroll 13
-        for (int r = 0; r < kRows; r++) {
-          const __m512bh g = __m512bh(_mm512_set1_epi32(int(a[r])));
-          s[r][0] = _mm512_dpbf16_ps(s[r][0], x0, g), s[r][1] = _mm512_dpbf16_ps(s[r][1], x1, g);
-        }
+        multiply(s, a, _mm512_and_si512(_mm512_loadu_si512(b), one), _mm512_and_si512(_mm512_loadu_si512(b + 16), one));
       }
 #pragma GCC unroll 13
     for (int r = 0; r < kRows; r++) _mm512_storeu_ps(sums + r * kLanes, s[r][0]), _mm512_storeu_ps(sums + r * kLanes + 16, s[r][1]);
