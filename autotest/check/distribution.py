@@ -9,29 +9,29 @@ import numpy as np
 
 LEVEL = 1e-7  # a test of the same distribution fails this often
 _FEW = 50  # distinct numbers up to which a column is discrete
-_ROUNDING = 1e-6  # of a number: less sets no two categories apart
+_ROUNDING = 1e-6  # of the largest number: less sets no two categories apart
+_ROUNDINGS = 4.0  # or so many of the numbers' own roundings
 _RARE = 10  # occurrences in both tables below which categories are pooled
 _CROWD = 20  # numbers at an end of the support
 _HARD = 0.05  # of the way from the median: an end where the crowd takes less is hard
 
 
-def difference(expected: np.ndarray, got: np.ndarray) -> str | None:
-    """What tells the distributions apart; None if nothing does."""
+def difference(expected: np.ndarray, got: np.ndarray, epsilon: float = 0.0) -> str | None:
+    """What tells the distributions apart of numbers that were computed with a rounding of `epsilon`; None if nothing does."""
     if expected.shape != got.shape:
         return f"draws have {got.shape[1] - 1} places, expected {expected.shape[1] - 1}"
-    summed = np.abs(expected[:, :-1], where=np.isfinite(expected[:, :-1]), out=np.zeros_like(expected[:, :-1])).max(initial=0.0)
+    summed = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected)).max(initial=0.0)
     for column, (e, g) in enumerate(zip(_finite(expected).T, _finite(got).T)):
-        mean = column == expected.shape[1] - 1
-        where = "the mean" if mean else f"place {column}"
-        found = _column(e, g, summed if mean else 0.0)
+        where = "the mean" if column == expected.shape[1] - 1 else f"place {column}"
+        found = _column(e, g, max(_ROUNDING, _ROUNDINGS * epsilon) * summed)
         if found:
             return f"{where} of {len(g)} draws: {found}"
     return None
 
 
-def _column(e: np.ndarray, g: np.ndarray, summed: float) -> str | None:
+def _column(e: np.ndarray, g: np.ndarray, rounding: float) -> str | None:
     if len(np.unique(np.concatenate([e, g]))) <= _FEW:
-        level = chi_square(e, g, summed)
+        level = chi_square(e, g, rounding)
         return f"chi-square test at {level:.1e}" if level < LEVEL else None
     level = kolmogorov_smirnov(e, g)
     if level < LEVEL:
@@ -49,11 +49,11 @@ def kolmogorov_smirnov(e: np.ndarray, g: np.ndarray) -> float:
     return float(kolmogorov(np.abs(gap).max() * np.sqrt(len(e) * len(g) / (len(e) + len(g)))))
 
 
-def chi_square(e: np.ndarray, g: np.ndarray, summed: float = 0.0) -> float:
-    """The level at which the frequencies of the two samples differ, which have the rounding of their own numbers, and of `summed`."""
+def chi_square(e: np.ndarray, g: np.ndarray, rounding: float = 0.0) -> float:
+    """The level at which the frequencies of the two samples differ. Numbers within a `rounding` of their neighbour are one category."""
     from scipy.special import chdtrc
     kinds, which = np.unique(np.concatenate([e, g]), return_inverse=True)
-    which = np.concatenate([[0], np.cumsum(np.diff(kinds) > _ROUNDING * np.abs(kinds[1:]))]).astype(int)[which]
+    which = np.concatenate([[0], np.cumsum(np.diff(kinds) > rounding)]).astype(int)[which]
     counts = np.stack([np.bincount(part, minlength=which.max() + 1) for part in (which[:len(e)], which[len(e):])])
     rare = counts.sum(0) < _RARE
     counts = np.column_stack([counts[:, ~rare], counts[:, rare].sum(1)])

@@ -21,7 +21,7 @@ from .signature import Overload, Parameter
 _DIMS = {"dim", "dim0", "dim1", "dim2", "axis", "axis0", "axis1", "source", "destination", "start_dim", "end_dim",
          "dimension", "dims"}
 _INDEX_TENSORS = {"index", "indices", "repeats", "batch_sizes", "pivots", "LU_pivots"}
-_MASKS = {"mask", "condition"}
+_MASKS = {"mask", "input_mask", "other_mask", "condition"}
 _CONJUGATED = 0.2  # of complex tensors
 _PER_DIMENSION = {"space": "Hx Wx Dx", "kernel": "k h k", "ones": "1 1 1"}
 _OMITTED = ("Generator", "Stream")
@@ -80,7 +80,7 @@ class Call:
                 continue
             value = self._value(parameter)
             positional = not parameter.keyword_only and not kwargs and len(args) == self._overload.parameters.index(parameter)
-            alias = _ALIASES.get(parameter.name, "") if args and not self._overload.family and self._choices.chance(_ALIASED) else ""
+            alias = _ALIASES.get(parameter.name, "") if args and not self._overload.family and not self._overload.written and self._choices.chance(_ALIASED) else ""
             if positional and not alias and (not optional or self._choices.chance(0.5)):
                 args.append(value)
             else:
@@ -356,7 +356,6 @@ _TEXTS = {"reduce": ("sum", "prod", "mean", "amax", "amin"), "interpolation": ("
           "side": ("left", "right"), "driver": ("gels", "gelsd"), "p": ("fro", "nuc"), "pad_mode": ("reflect", "constant"),
           ("pad", "mode"): ("constant", "reflect", "replicate", "circular"), ("linalg_qr", "mode"): ("reduced", "complete", "r"),
           ("scatter", "reduce"): ("add", "multiply"), "reduction": ("mean", "sum", "none"), "nonlinearity": ("tanh", "relu"),
-          ("nn.Upsample", "mode"): ("nearest", "bilinear", "bicubic", "nearest-exact"),
           ("nn.EmbeddingBag", "mode"): ("mean", "sum", "max"), "activation": ("relu", "gelu"), "padding_mode": ("zeros", "reflect", "replicate", "circular"),
           "equation": ("i->i", "ij->ji", "ij,jk->ik", "i,i->", "ii->i", "...i->...")}
 _SCALARS = {"int": Call._int, "float": Call._float, "number": Call._number, "bool": Call._bool,

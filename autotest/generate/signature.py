@@ -38,6 +38,7 @@ class Overload:
     backend: bool = False
     pointwise: bool = False  # each element of the result comes from the elements at its own place
     family: str = ""
+    written: bool = False  # in Python, which knows parameters by their own names alone
 
     @property
     def operation(self) -> str:

@@ -5,11 +5,13 @@ leaves the list because it is hard to test; what the oracle itself cannot run he
 """
 
 import re
+import types
 from dataclasses import replace
 from functools import lru_cache, reduce
 
 import torch
 
+from . import functions
 from .signature import Overload, Parameter
 
 #: How aten spells the members of PyTorch's submodules.
@@ -52,7 +54,15 @@ def overloads() -> tuple[Overload, ...]:
         path = f"Tensor.{schema.name[6:]}"
         if _only_inplace(schema) and path not in twins:
             found[_label(schema)] = replace(_overload(schema, path, outs, mutating), inplace=path)
+    for overload in functions.overloads(_reached(found.values())):
+        found.setdefault(overload.name, overload)
     return tuple(found[name] for name in sorted(found))
+
+
+def _reached(found) -> set:
+    """The functions of `torch.nn.functional` that an overload stands for, under whatever name it is found."""
+    paths = {overload.path for overload in found}
+    return paths | {f"nn.functional.{path.split('.')[-1]}" for path in paths}
 
 
 def _overload(schema, path: str, outs: dict, mutating: set) -> Overload:
@@ -126,6 +136,13 @@ def _tags(schema):
     return getattr(overload, "tags", [])
 
 
+@lru_cache(maxsize=1)
+def _renamed() -> dict:
+    """The public names of functions that `torch.nn.functional` takes from C++ under other names."""
+    return {value.__name__: name for name, value in vars(torch.nn.functional).items()
+            if isinstance(value, types.BuiltinFunctionType) and name[0] != "_" and value.__name__ != name}
+
+
 def _public_path(name: str) -> str:
     for prefix, module in _PREFIXES.items():
         if name.startswith(prefix) and hasattr(getattr(torch, module), name[len(prefix):]):
@@ -133,4 +150,4 @@ def _public_path(name: str) -> str:
     for root, module in (("", torch), ("Tensor.", torch.Tensor), ("nn.functional.", torch.nn.functional)):
         if callable(getattr(module, name, None)):
             return root + name
-    return ""
+    return f"nn.functional.{_renamed()[name]}" if name in _renamed() else ""

@@ -3,10 +3,12 @@
 Numbers that are drawn differ between frameworks, but not in how they are distributed.
 """
 
+from ..cases import dtypes
 from ..cases.observed import Observation
 from ..cases.protocol import Item
 from ..check import distribution
 from ..check.properties import Fault
+from ..check.reference import floating_inputs
 from . import draws
 from .seeding import seed
 from .trial import Trial
@@ -37,7 +39,8 @@ def faults(item: Item, function, W, got: Observation) -> list[Fault]:
 
 def _distribution(item: Item, function, W) -> list[Fault]:
     table = draws.drawn(W, function, item.case, draws.SUBJECT_SEED)
-    found = distribution.difference(item.drawn, table) if table is not None else "no numbers were drawn"
+    epsilon = max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(item.case)), default=0.0)
+    found = distribution.difference(item.drawn, table, epsilon) if table is not None else "no numbers were drawn"
     return [Fault("random", found)] if found else []
 
 

@@ -349,9 +349,18 @@ Tensor resolved(const Tensor& t) {
   Tensor r = unmarked(t);
   if (t.has_flag(kAnyByte)) {
     r->dtype = DType::uint8;
-    Tensor truths = unfilled(with_strides({r.sizes(), DType::boolean, r.device()}, r));
+    // A repeated axis stays one: it has no say in the order of a result's axes.
+    const Dims sizes = r.sizes(), strides = r.strides();
+    Dims once = sizes;
+    for (int i = 0; i < sizes.n; i++)
+      if (strides[i] == 0 && sizes[i] > 1) once[i] = 1;
+    r = alias(r, once, strides, r->offset);
+    Tensor truths = unfilled(with_strides({once, DType::boolean, r.device()}, r));
     call_kernel_layer(*ne, ne->defaults.data(), std::array{r, wrapped_number(Scalar(int64_t(0)))}, &truths);
-    return truths;
+    Dims shown = truths.strides();
+    for (int i = 0; i < sizes.n; i++)
+      if (!(once[i] == sizes[i])) shown[i] = 0;
+    return alias(truths, sizes, shown, truths->offset);
   }
   for (auto [mark, op] : {std::pair(kConj, conj), std::pair(kNeg, neg)}) {
     if (!t.has_flag(mark)) continue;

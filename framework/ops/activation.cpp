@@ -85,6 +85,11 @@ Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
   return {fn::threshold_backward(dy, x, is_reduced(x.dtype()) ? rounded(threshold, x.dtype()) : threshold)};  // as a comparison rounds it
 }
 Tensors ThresholdBackward::vjp(const Saved& s, const Tensor& dy) const { return {fn::threshold_backward(dy, s.input(1), threshold), Tensor()}; }
+// Row-major, however the input lies. Source: PyTorch's log_sigmoid_forward, which resizes its results.
+Meta LogSigmoid::infer(Inputs in) const {
+  const Meta m = Pointwise::infer(in);
+  return {m.sizes, m.dtype, m.device};
+}
 Tensors LogSigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::log_sigmoid_backward(dy, s.input(0))}; }
 
 Tensors ReluBackward::vjp(const Saved& s, const Tensor& dy) const {
@@ -136,6 +141,7 @@ Tensors LogSigmoidBackward::vjp(const Saved& s, const Tensor& dy) const {
   Tensor g = s.input(0), x = s.input(1), y = sigmoid(x);
   return {fn::log_sigmoid_backward(dy, x), -(dy * g * (y * (1.0 - y)))};
 }
+Meta PreluKernel::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
 Tensors PreluKernel::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), w = s.input(1), above = x > 0.0;
   return {s.needs(0) ? where(above, dy, dy * w) : Tensor(), s.needs(1) ? where(above, num(0.0), dy * x) : Tensor()};

@@ -175,6 +175,7 @@ struct LogSigmoid : Pointwise<LogSigmoid, Rule::real> {
   static constexpr OutRule out{Out::same};
   static constexpr Module module = Module::functional;
   static constexpr Save saves{.inputs = 0b1};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -303,6 +304,7 @@ struct PreluKernel : Pointwise<PreluKernel, Rule::real> {
   static constexpr auto doc = "x above 0, weight x below, with weight in a shape that broadcasts.";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11};
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

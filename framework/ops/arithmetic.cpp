@@ -191,8 +191,8 @@ Tensors Hypot::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * (s.input(0) / length), dy * (s.input(1) / length)};
 }
 Tensors Copysign::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor a = s.input(0), b = s.input(1);
-  return {dy * where(logical_not(a), num(0.0), fn::copysign(a, b) / a), zeros_of(dy.meta())};
+  const Tensor a = s.input(0);
+  return {dy * where(logical_not(a), num(0.0), s.output() / a), zeros_of(dy.meta())};
 }
 // Source: PyTorch, which lets the step count as a constant, and gives nothing where there is none.
 Tensors Nextafter::vjp(const Saved& s, const Tensor& dy) const {

@@ -182,7 +182,7 @@ struct Hypot : Pointwise<Hypot, Rule::real> {
 struct Copysign : Pointwise<Copysign, Rule::floating> {
   static constexpr Signature signature = "copysign(input: Tensor, other: Tensor | Number) -> Tensor";
   static constexpr auto doc = "|input| with the sign of other.";
-  static constexpr Save saves{.inputs = 0b11};
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

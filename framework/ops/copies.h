@@ -130,7 +130,7 @@ struct UnfoldCopy : CopyOfView {
 struct ViewAsRealCopy : CopyOfView {
   static constexpr Signature signature = "view_as_real_copy(input: Tensor) -> Tensor";
   static constexpr auto doc = "A copy of `view_as_real`.";
-  static constexpr OutRule out{Out::exact, OutHistory::refused};
+  static constexpr OutRule out{Out::exact, OutHistory::kept};
   Tensor compose(Inputs in) const;
 };
 

@@ -74,7 +74,7 @@ Tensor RepeatInterleave::compose(Inputs in) const {
   joined[d] = total;
   // A few repeats are as many passes over x: a broadcast copy would take its innermost loop by twos and threes.
   constexpr int64_t kFew = 16;
-  if (repeats > 0 && repeats <= kFew) return fn::reshape(fn::stack(Tensors(repeats, x), d + 1), joined);
+  if (repeats > 1 && repeats <= kFew) return fn::reshape(fn::stack(Tensors(repeats, x), d + 1), joined);
   return fn::reshape(fn::clone(fn::expand(fn::unsqueeze(x, d + 1), sizes), MemoryFormat::contiguous), joined);
 }
 

@@ -146,7 +146,9 @@ static Tensor with_logits(const Tensor& x, const Tensor& t, const Tensor& pos_we
   }
   Dims sizes = broadcast("mul", kept.sizes(), x.sizes());  // PyTorch multiplies in place
   check(sizes == kept.sizes(), "output with shape ", kept.sizes(), " doesn't match the broadcast shape ", sizes);
-  return kept * x - log_sigmoid;
+  fn::mul.inplace(kept, x);
+  fn::sub.inplace(kept, log_sigmoid);
+  return kept;
 }
 
 Tensor BceWithLogits::compose(Inputs in) const {
@@ -186,7 +188,7 @@ Tensor PoissonNllLoss::compose(Inputs in) const {
   Tensor loss = log_input ? fn::exp(x) - t * x : x - t * fn::log(x + eps);
   if (full) {
     Tensor stirling = t * fn::log(t) - t + 0.5 * fn::log(t * (2 * M_PI));
-    loss = cast_to(loss + fn::masked_fill(stirling, t <= 1.0, 0.0), loss.dtype());
+    fn::add.inplace(loss, fn::masked_fill(stirling, t <= 1.0, 0.0));
   }
   return reduced(loss, reduction);
 }

@@ -32,20 +32,10 @@ std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::option
   const int64_t left = reduced_sizes(x.sizes(), axes, false).product();
   if (double(x.numel() / std::max<int64_t>(1, left)) <= correction)
     warn(str(op, "(): no degree of freedom is left: correction should be less than the number of elements that go into one result."));
-  return fn::var_mean_forward(x, list, correction, keepdim, !dim || dim->empty());
+  const bool whole = !dim || dim->empty();
+  return op[0] == 's' ? fn::std_mean_forward(x, list, correction, keepdim, whole) : fn::var_mean_forward(x, list, correction, keepdim, whole);
 }
 
-/// A root whose gradient is 0, not infinite, at 0: what PyTorch defines for std.
-Tensor safe_sqrt(const Tensor& x) {
-  if (!is_differentiated(x)) return fn::sqrt(x);
-  const Tensor zero = fn::eq(x, num(0.0));
-  return fn::masked_fill(fn::sqrt(fn::masked_fill(x, zero, 1.0)), zero, 0.0);
-}
-
-/// `x` in a precision that holds its variance, which half precision does not where it holds the deviation.
-Tensor wide(const Tensor& x) { return is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x; }
-Tensor root(const std::array<Tensor, 2>& both, DType type) { return cast_to(safe_sqrt(both[0]), real_type(type)); }
-Tensors with_root(const std::array<Tensor, 2>& both, DType type) { return {root(both, type), cast_to(both[1], type)}; }
 Tensors listed(const std::array<Tensor, 2>& both) { return {both[0], both[1]}; }
 
 }  // namespace
@@ -58,13 +48,13 @@ std::array<Meta, 2> VarMeanForward::infer(Inputs in) const {
   return {Meta(sizes, real_type(x.dtype()), x.device()), Meta(sizes, x.dtype(), x.device())};
 }
 // The slope is written down, as in PyTorch: that of the parts passes through the mean, which an infinity spoils for all.
-Tensors VarMeanForward::vjp(const Saved& s, const Tensor&) const {
+Tensors VarMeanForward::spread_back(const Saved& s, const Tensor& dvar) const {
   const Dims sizes = s.input_meta(0).sizes;
   Dims kept = sizes;
   for (int64_t d : dim) kept[int(d)] = 1;
   const int64_t n = count_of(sizes, dim);
   const double freedom = double(n) - correction;
-  const Tensor dvar = s.cotangent(0), dmean = s.cotangent(1);
+  const Tensor dmean = s.cotangent(1);
   Tensor dx;
   if (dvar) {
     // The mean once more, which the running one is not where an infinity stands.
@@ -78,6 +68,15 @@ Tensors VarMeanForward::vjp(const Saved& s, const Tensor&) const {
     dx = dx ? dx + share : share;
   }
   return {dx};
+}
+
+Tensors VarMeanForward::vjp(const Saved& s, const Tensor&) const { return spread_back(s, s.cotangent(0)); }
+// At 0 the gradient is 0, not infinite: so PyTorch defines it.
+Tensors StdMeanForward::vjp(const Saved& s, const Tensor&) const {
+  const Tensor dstd = s.cotangent(0);
+  if (!dstd) return spread_back(s, dstd);
+  const Tensor deviation = s.output(0);
+  return spread_back(s, fn::masked_fill(dstd / (deviation * 2.0), fn::eq(deviation, num(0.0)), 0.0));
 }
 
 std::array<Tensor, 2> ByCorrection::both(const char* op, const Tensor& x) const {
@@ -100,15 +99,15 @@ void ByDimUnbiased::take_out(Inputs in, const Tensor& out) const { take_deviatio
 Tensor Var::compose(Inputs in) const { return both("var", in[0])[0]; }
 Tensor VarUnbiased::compose(Inputs in) const { return both("var", in[0])[0]; }
 Tensor VarDimUnbiased::compose(Inputs in) const { return both("var", in[0])[0]; }
-Tensor Std::compose(Inputs in) const { return root(both("std", wide(in[0])), in[0].dtype()); }
-Tensor StdUnbiased::compose(Inputs in) const { return root(both("std", wide(in[0])), in[0].dtype()); }
-Tensor StdDimUnbiased::compose(Inputs in) const { return root(both("std", wide(in[0])), in[0].dtype()); }
+Tensor Std::compose(Inputs in) const { return both("std", in[0])[0]; }
+Tensor StdUnbiased::compose(Inputs in) const { return both("std", in[0])[0]; }
+Tensor StdDimUnbiased::compose(Inputs in) const { return both("std", in[0])[0]; }
 Tensors VarMean::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
 Tensors VarMeanUnbiased::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
 Tensors VarMeanDimUnbiased::compose(Inputs in) const { return listed(both("var_mean", in[0])); }
-Tensors StdMean::compose(Inputs in) const { return with_root(both("std_mean", wide(in[0])), in[0].dtype()); }
-Tensors StdMeanUnbiased::compose(Inputs in) const { return with_root(both("std_mean", wide(in[0])), in[0].dtype()); }
-Tensors StdMeanDimUnbiased::compose(Inputs in) const { return with_root(both("std_mean", wide(in[0])), in[0].dtype()); }
+Tensors StdMean::compose(Inputs in) const { return listed(both("std_mean", in[0])); }
+Tensors StdMeanUnbiased::compose(Inputs in) const { return listed(both("std_mean", in[0])); }
+Tensors StdMeanDimUnbiased::compose(Inputs in) const { return listed(both("std_mean", in[0])); }
 
 static const DeviationOps::Registration ops;
 

@@ -21,6 +21,16 @@ struct VarMeanForward : Op {
   static constexpr std::tuple fields{&VarMeanForward::dim, &VarMeanForward::correction, &VarMeanForward::keepdim, &VarMeanForward::whole};
   std::array<Meta, 2> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
+  /// Of x for a gradient of the variance, if there is one.
+  Tensors spread_back(const Saved& s, const Tensor& dvar) const;
+};
+
+struct StdMeanForward : VarMeanForward {
+  static constexpr Signature signature =
+      "std_mean_forward(input: Tensor, dim: list[int], correction: float, keepdim: bool, whole: bool) -> (std: Tensor, mean: Tensor)";
+  static constexpr auto doc = "var_mean_forward with the root of the variance, which a dtype holds where it does not hold the variance.";
+  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 // The three ways to say what is reduced and by how much the count is corrected.
@@ -124,11 +134,12 @@ struct StdMeanDimUnbiased : ByDimUnbiased {
   Tensors compose(Inputs in) const;
 };
 
-using DeviationOps = OpList<VarMeanForward, VarUnbiased, VarDimUnbiased, Var, StdUnbiased, StdDimUnbiased, Std, VarMeanUnbiased,
+using DeviationOps = OpList<VarMeanForward, StdMeanForward, VarUnbiased, VarDimUnbiased, Var, StdUnbiased, StdDimUnbiased, Std, VarMeanUnbiased,
                             VarMeanDimUnbiased, VarMean, StdMeanUnbiased, StdMeanDimUnbiased, StdMean>;
 
 namespace fn {
 inline constexpr Fn<VarMeanForward> var_mean_forward;
+inline constexpr Fn<StdMeanForward> std_mean_forward;
 inline constexpr Fn<Var, VarUnbiased, VarDimUnbiased> var;
 inline constexpr Fn<Std, StdUnbiased, StdDimUnbiased> std;
 }  // namespace fn

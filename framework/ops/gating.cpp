@@ -1,5 +1,6 @@
 #include "framework/ops/gating.h"
 
+#include "framework/core/warn.h"
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
@@ -28,6 +29,7 @@ Tensor Tanhshrink::compose(Inputs in) const { return in[0] - fn::tanh(in[0]); }
 
 Tensor GumbelSoftmax::compose(Inputs in) const {
   const Tensor& x = in[0];
+  if (eps != 1e-10) warn("`eps` parameter is deprecated and has no effect.");
   const Tensor noise = -fn::log(fn::drawn_fill(unfilled(Meta(x.sizes(), x.dtype(), x.device())), Str("exponential"), 1.0));
   const Tensor soft = fn::softmax((x + noise) / tau, dim);
   if (!hard) return soft;

@@ -83,7 +83,7 @@ Tensor BlockDiag::compose(Inputs in) const {
     columns = checked_add(columns, blocks.back().size(1));
   }
   if (blocks.empty()) return zeros_of(Meta(Dims{1, 0}, default_dtype()));
-  const DType type = result_type(blocks);
+  const DType type = result_type(in);  // of which a tensor without axes decides less than a matrix
   if (std::none_of(blocks.begin(), blocks.end(), [](const Tensor& b) { return is_differentiated(b) || b.is_batched(); })) {
     int64_t rows = 0, row = 0;
     for (const Tensor& b : blocks) rows = checked_add(rows, b.size(0));

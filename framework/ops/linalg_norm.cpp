@@ -51,7 +51,7 @@ Tensor of_singular_values(const Matrix& m, Of which, bool keepdim) {
              : which == Of::largest && !values.size(-1) ? sum(detach(values), Dims{-1})  // over nothing the largest is 0
              : which == Of::largest                      ? amax(values, Dims{-1})
                                                          : amin(values, Dims{-1});
-  return keepdim ? unsqueeze(unsqueeze(r, int64_t(std::min(m.rows, m.columns))), int64_t(std::max(m.rows, m.columns))) : r;
+  return keepdim ? movedim(unsqueeze(unsqueeze(r, int64_t(-1)), int64_t(-1)), Dims{-2, -1}, Dims{m.rows, m.columns}) : r;
 }
 
 bool is_one_axis(const Tensor& A, const std::optional<Dims>& dim) { return (dim ? dim->n : A.ndim()) != 2; }

@@ -103,7 +103,7 @@ Tensor LinearCrossEntropy::compose(Inputs in) const {
   Dims logits = outputs;
   if (x.ndim() == 2) logits.insert(0, x.size(0));
   check(!ignore_index || !(target.sizes() == logits), "ignore_index cannot be specified when target contains probabilities");
-  const Tensor y = fn::linear(x, reshape(w, Dims{-1, w.size(-1)}), bias ? reshape(bias, Dims{-1}) : Tensor());
+  const Tensor y = fn::linear(x, reshape(w, Dims{outputs.product(), w.size(-1)}), bias ? reshape(bias, Dims{outputs.product()}) : Tensor());
   return fn::cross_entropy(reshape(y, logits), target, in[4], ignore_index.value_or(-100), reduction, label_smoothing);
 }
 

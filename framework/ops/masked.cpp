@@ -59,8 +59,8 @@ Scalar limit(const Tensor& x, bool highest) {
   const int64_t top = bits >= 63 ? INT64_MAX : (int64_t(1) << bits) - 1;
   return Scalar(highest ? top : is_unsigned(t) ? int64_t(0) : -top - 1);
 }
-Tensor at_least(const Tensor& x, const Tensor& mask) { return filled(x, mask, limit(x, false)); }
-Tensor at_most(const Tensor& x, const Tensor& mask) { return filled(x, mask, limit(x, true)); }
+Tensor at_least(const Tensor& x, const Tensor& mask) { return mask ? filled(x, mask, limit(x, false)) : x; }
+Tensor at_most(const Tensor& x, const Tensor& mask) { return mask ? filled(x, mask, limit(x, true)) : x; }
 
 DType summed_type(const Tensor& x, const std::optional<DType>& told) { return told.value_or(is_inexact(x.dtype()) ? x.dtype() : DType::int64); }
 Tensor total(const Tensor& x, const Tensor& mask, const Dims& axes, bool keepdim, DType t) { return fn::sum(filled(x, mask, Scalar(int64_t(0))), axes, keepdim, t); }
@@ -80,7 +80,7 @@ Tensor norm_of(const Tensor& x, const Tensor& mask, const std::optional<Scalar>&
 Tensor MaskedSum::compose(Inputs in) const { return total(in[0], in[1], axes_of(dim, in[0]), keepdim.value_or(false), summed_type(in[0], dtype)); }
 Tensor MaskedProd::compose(Inputs in) const {
   Tensor r = cast_to(filled(in[0], in[1], Scalar(int64_t(1))), summed_type(in[0], dtype));
-  const Dims axes = axes_of(dim, in[0]);
+  const Dims axes = dim && dim->empty() ? Dims{} : axes_of(dim, in[0]);  // of no axes there is nothing to multiply
   for (int i = axes.n; i-- > 0;) r = fn::prod(r, axes[i], keepdim.value_or(false));
   return r;
 }

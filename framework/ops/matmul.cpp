@@ -156,8 +156,8 @@ Tensor Matmul::compose(Inputs in) const {
       Tensor e = batch_of(x) == batch ? x : expand(x, with_matrix(batch, x.size(-2), x.size(-1)));
       return reshape(e, Dims{batch.product(), x.size(-2), x.size(-1)});
     };
-    // Of one row PyTorch computes the transpose, as one product, where it has a gradient: it shows in the row's stride.
-    const bool turned = n == 1 && a.ndim() == 2 && a.has_flag(kRequiresGrad);
+    // Of one row or column PyTorch computes the transpose, as one product, where it has a gradient: it shows in the strides.
+    const bool turned = (n == 1 || p == 1) && a.ndim() == 2 && a.has_flag(kRequiresGrad);
     r = turned ? flipped(reshape(bmm(flat(a), flat(b)), with_matrix(batch, p, n))) : reshape(bmm(flat(a), flat(b)), with_matrix(batch, n, p));
   }
   if (column) r = squeeze(r, std::optional<Dims>(Dims{-1}));

@@ -46,6 +46,7 @@ Tensor merged(Tensor mask, Tensor padding, int64_t batch, int64_t heads) {
 Tensors MultiHeadAttention::compose(Inputs in) const {
   Tensor x[3] = {in[0], in[1], in[2]}, padding = in[12];
   const bool batched = x[0].ndim() == 3;
+  check(num_heads > 0, "multi_head_attention: num_heads must be positive, got ", num_heads);
   for (Tensor& t : x) t = batched ? t : fn::unsqueeze(t, int64_t(1));
   if (!batched && padding) padding = fn::unsqueeze(padding, int64_t(0));
   const int64_t batch = x[0].sizes()[1];
@@ -73,7 +74,7 @@ Tensors MultiHeadAttention::compose(Inputs in) const {
     heads = fn::scaled_dot_product_attention(q, k, v, mask, dropout_p);
   } else {
     const Tensor scores = fn::matmul(q * (1 / std::sqrt(double(q.size(-1)))), fn::transpose(k, int64_t(-2), int64_t(-1)));
-    attention = fn::dropout(fn::softmax(mask ? scores + mask : scores, int64_t(-1)), dropout_p, dropout_p > 0);
+    attention = fn::dropout(fn::softmax(mask ? scores + cast_to(mask, scores.dtype()) : scores, int64_t(-1)), dropout_p, dropout_p > 0);
     heads = fn::matmul(attention, v);
   }
   Tensor output = fn::linear(fn::flatten(fn::permute(heads, Dims{2, 0, 1, 3}), int64_t(2)), in[10], in[11]);

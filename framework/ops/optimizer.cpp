@@ -35,6 +35,7 @@ Meta infer_update(const OpType& type, const UpdateLayout& layout, Inputs in) {
     check<NotImplemented>(takes_update(layout, in.subspan(i, width)) && in[i].dtype() == in[0].dtype(), type.signature->name,
                           ": takes float32 or float64 tensors of one dense layout on the CPU");
   check(in.back() && in.back().numel() == 1, type.signature->name, ": the rate is one number");
+  check(!is_complex(in.back().dtype()), type.signature->name, ": the rate is a real number, got one of dtype ", name_of(in.back().dtype()));
   return {in[0].sizes(), in[0].strides(), in[0].dtype(), in[0].device()};  // written in place: as it lies
 }
 

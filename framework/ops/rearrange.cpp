@@ -52,7 +52,7 @@ Tensor Rot90::compose(Inputs in) const {
   switch ((k % 4 + 4) % 4) {
     case 1: return fn::transpose(fn::flip(x, Dims{b}), a, b);
     case 2: return fn::flip(x, Dims{a, b});
-    case 3: return fn::flip(fn::transpose(x, a, b), Dims{b});
+    case 3: return fn::transpose(fn::flip(x, Dims{a}), a, b);
     default: return clone_of(x, MemoryFormat::contiguous);
   }
 }

@@ -125,7 +125,8 @@ Meta Isin::infer(Inputs in) const {
   const int64_t few = int64_t(10.0f * std::pow(double(in[0].numel()), 0.145));
   if (in[0].numel() == 0 || in[1].numel() == 0 || in[1].ndim() == 0) return {in[0].sizes(), DType::boolean, in[0].device()};
   if (in[1].numel() >= few) check_joinable("isin", in[0].dtype());
-  else check(bool(view_strides(in[1], Dims{in[1].numel()})), "isin: view size is not compatible with test_elements of size ", in[1].sizes(), " and strides ", in[1].strides());
+  else if (in[1].dtype() == result_type(in))
+    check(bool(view_strides(in[1], Dims{in[1].numel()})), "isin: view size is not compatible with test_elements of size ", in[1].sizes(), " and strides ", in[1].strides());
   return {in[0].sizes(), DType::boolean, in[0].device()};
 }
 

@@ -338,7 +338,7 @@ Geometry Unfold::geometry(Inputs in) const {
 }
 Tensors Unfold::vjp(const Saved& s, const Tensor& dy) const {
   const Meta& m = s.input_meta(0);
-  if (m.sizes.n == 0) return {reshape(dy, Dims{})};
+  if (m.sizes.n == 0) return {size ? reshape(dy, Dims{}) : zeros_of(m)};
   return {fn::unfold_backward(dy, m.sizes, wrap_dim(dimension, m.sizes.n, "unfold"), size, step)};
 }
 

@@ -61,6 +61,11 @@ def fill_diagonal_(self, fill_value: Number, wrap: bool = False):
     if self.dim() > 2:
         self.as_strided((height,), (sum(self.stride()),), self.storage_offset()).fill_(fill_value)
         return self
+    if wrap and height > width + 1 and self.is_contiguous():  # the squares' diagonals are one line through the rows
+        line, square = self.view(-1), width * (width + 1)
+        for part in line[:square:width + 1], line[square::width + 1]:
+            part.fill_(fill_value)
+        return self
     for start in range(0, height if wrap else 1, width + 1):
         self[start:start + width].diagonal().fill_(fill_value)
     return self

@@ -62,6 +62,13 @@ def test_rounding_sets_no_categories_apart():
     assert difference(column, np.where(column == 0.3, 0.3001, column)) is not None
 
 
+def test_rounding_is_that_of_the_largest_number_and_of_the_dtype():
+    column = np.random.default_rng(0).choice([-1.0, 0.0, 1e-9, 0.3], (ROWS, 1))
+    assert difference(column, np.where(column == 1e-9, -1e-8, column)) is None  # what is left where larger terms cancel
+    assert difference(column, np.where(column == 0.3, 0.3001, column), epsilon=2.0**-10) is None
+    assert difference(column, np.where(column == 0.3, 0.31, column), epsilon=2.0**-10) is not None
+
+
 def test_numbers_beyond_a_hard_end_are_noticed():
     wrong = table(lambda rng: rng.random((ROWS, 1)), 2)
     wrong[0] = 1.2

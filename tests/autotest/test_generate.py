@@ -265,4 +265,25 @@ def test_singular_vectors_are_compared_by_what_is_determined(author):
 
 def test_few_operations_need_a_rule_of_their_own():
     rules = json.loads((Path(arguments.__file__).parent / "shapes.json").read_text())
-    assert len(rules) <= 40
+    assert len(rules) <= 0.04 * len(overloads())
+
+
+@pytest.mark.parametrize("path, parameters", [
+    ("nn.functional.cross_entropy", {"input": "Tensor", "weight": "Optional[Tensor]", "reduction": "str", "label_smoothing": "float"}),
+    ("nn.functional.lp_pool2d", {"norm_type": "number", "kernel_size": "List[int]", "stride": "Optional[List[int]]", "ceil_mode": "bool"}),
+    ("nn.functional.interpolate", {"input": "Tensor", "scale_factor": "Optional[List[float]]", "mode": "str"}),
+    ("nn.functional.logsigmoid", {"self": "Tensor"}),  # by a schema of another name
+    ("masked.var", {"dim": "Optional[List[int]]", "dtype": "Optional[ScalarType]", "mask": "Optional[Tensor]"}),
+    ("signal.windows.kaiser", {"M": "int", "beta": "float", "sym": "bool"}),
+])
+def test_functions_written_in_python_have_signatures_too(path, parameters):
+    found = [{p.name: p.type for p in overload.parameters} for overload in overloads() if overload.path == path]
+    assert len(found) == 1 and parameters.items() <= found[0].items()
+
+
+def test_every_function_of_nn_functional_is_tried():
+    tried = {overload.path.split(".")[-1] for overload in overloads()}
+    public = {name for name, value in vars(torch.nn.functional).items() if callable(value) and getattr(value, "__module__", "") in (
+        "torch.nn.functional", "torch._jit_internal", None) and name[0] != "_" and not isinstance(value, type)}
+    left = {name for name in public - tried if not name.endswith(("_", "_with_indices", "_mm")) and not name.startswith(("assert_", "has_", "handle_", "boolean"))}
+    assert not left

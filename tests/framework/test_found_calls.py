@@ -135,6 +135,36 @@ CALLS = {
     "filled rows of one memory": lambda t, v, m: m[0].clone().expand(2, 4).index_fill_(0, t.tensor([1, 1]), 7.0),
     "a power in single precision": lambda t, v, m: t.ldexp(v.double(), t.tensor(900.5)), "a power of less": lambda t, v, m: t.ldexp(v.double(), t.tensor(0.3).half()),
     "eigenvalues of what requires grad": lambda t, v, m: t.linalg.eigvals((m[:, :3] * 0 + t.eye(3)).requires_grad_(), out=t.empty(0, dtype=t.complex64)).real,
+    # spreads that a dtype holds where it does not hold their squares
+    **{f"{name} of numbers of {size}": lambda t, v, m, name=name, size=size: getattr(t, name)(t.stack([v, v * 2, v * 3]) * size, 0) for name in ("std", "std_mean")
+       for size in (1e23, 1.0, 1e-23)},
+    "std of halves": lambda t, v, m: t.std(m.half().requires_grad_() * 5000, 1), "std of equal numbers": lambda t, v, m: t.std((m.requires_grad_() * 0).double(), 1),
+    # signs, taken in place of what they are taken from
+    "copysign of itself": lambda t, v, m: (lambda x: x.copysign_(x))(v.requires_grad_() * 2), "copysign into itself": lambda t, v, m: (v.requires_grad_() * 2).copysign_(-v.detach()),
+    # dtypes, in which a tensor without axes has no say
+    "blocks of a number": lambda t, v, m: t.block_diag(t.tensor(0.5, dtype=t.float64), v), "blocks of complex and a number": lambda t, v, m: t.block_diag(
+        t.tensor(0.5, dtype=t.float64), t.complex(v, v)).abs(),
+    # no elements, and none to take
+    "windows of a number": lambda t, v, m: t.tensor(1.0, requires_grad=True).unfold(0, 0, 3).sum() + 1, "window of a number": lambda t, v, m: t.tensor(2.0, requires_grad=True).unfold(0, 1, 1),
+    "taken by no truths": lambda t, v, m: t.take_along_dim(m, m[:0] > 0), "taken by truths": lambda t, v, m: t.take_along_dim(m, m > 0),
+    "taken along by no truths": lambda t, v, m: t.take_along_dim(m, m[:, :0] > 0, 1),
+    "runs by position": lambda t, v, m: t.unique_consecutive(v.long(), True, dim=0), "runs with both": lambda t, v, m: t.unique_consecutive(v.long(), True, True, dim=0),
+    "among others, cast": lambda t, v, m: t.isin(m.long(), t.arange(6, dtype=t.uint8).as_strided((2, 3, 2), (0, 2, 1))),
+    "among others that no view joins": lambda t, v, m: t.isin(m.long(), t.arange(20).as_strided((2, 3, 2), (6, 0, 1))),
+    # functions that PyTorch writes in Python
+    "product over no axes": lambda t, v, m: t.masked.prod(m, []), "product over no axes, masked": lambda t, v, m: t.masked.prod(m, [], mask=m > 3),
+    "exponentials of truths": lambda t, v, m: t.masked.logaddexp(v, v > 0), "loss of no features": lambda t, v, m: t.nn.functional.linear_cross_entropy(
+        m[:, :0], t.ones(2, 0), t.tensor([0, 1, 0])),
+    **{f"a causal hint, weights {needed}": lambda t, v, m, needed=needed: t.nn.functional.multi_head_attention_forward(
+        m, m[:2], m[:2], 4, 2, m.repeat(4, 1) / 12, None, None, None, False, 0.0, t.eye(4), None, training=False, need_weights=needed,
+        attn_mask=t.tensor([[False, True], [True, False], [False, False]]), is_causal=True)[0] for needed in (True, False)},
+    **{f"{heads} heads": lambda t, v, m, heads=heads: t.nn.functional.multi_head_attention_forward(
+        m, m, m, 4, heads, m.repeat(4, 1), None, None, None, False, 0.0, t.eye(4), None)[0] for heads in (3, -2**63, 0)},
+    "no weights": lambda t, v, m: t.nn.functional.multi_head_attention_forward(m, m, m, 4, 1, None, None, None, None, False, 0.0, t.eye(4), None)[0],
+    "separate weights that are not there": lambda t, v, m: t.nn.functional.multi_head_attention_forward(
+        m, m, m, 4, 1, None, None, None, None, False, 0.0, t.eye(4), None, use_separate_proj_weight=True)[0],
+    **{f"a rate of {dtype}": lambda t, v, m, dtype=dtype: (lambda p: ([setattr(p, "grad", p.detach() * 0 + 1), t.optim.SGD([p], lr=t.tensor(0.25).to(getattr(t, dtype))).step()],
+                                                              p.detach())[1])(v.double().requires_grad_()) for dtype in ("float16", "bfloat16", "float32", "float64", "int64")},
 }
 
 

@@ -46,12 +46,13 @@ template <class A> double running_mean(const A* x, int64_t n) {
   return sum / double(n);
 }
 
-double over(double squares, double freedom) { return squares / std::max(0.0, freedom); }
+double spread(const VarMeanForward& op, double squares, int64_t n) { return squares / std::max(0.0, double(n) - op.correction); }
+double spread(const StdMeanForward& op, double squares, int64_t n) { return std::sqrt(spread(static_cast<const VarMeanForward&>(op), squares, n)); }
 
 constexpr int64_t kBlock = 4096;  // numbers whose moments are found together: they stay in the first-level cache
 
 /// `lines` row-major rows of n numbers, as numbers of type A.
-template <class A> void rows(const Tensor& x, int64_t lines, int64_t n, double correction, Outputs out) {
+template <class A, class Op> void rows(const Tensor& x, int64_t lines, int64_t n, const Op& op, Outputs out) {
   const int64_t blocks = (n + kBlock - 1) / kBlock, item = size_of(x.dtype());
   auto numbers = [&](int64_t at, int64_t count, A* buffer) -> const A* {
     if (x.dtype() == dtype_of<A>()) return x.data<A>() + at;
@@ -74,14 +75,14 @@ template <class A> void rows(const Tensor& x, int64_t lines, int64_t n, double c
       std::vector<A> line(size_t(n), 0);
       all.mean = running_mean(numbers(l * n, n, line.data()), n);
     }
-    var[size_t(l)] = over(all.squares, double(n) - correction), mean[size_t(l)] = all.mean;
+    var[size_t(l)] = spread(op, all.squares, n), mean[size_t(l)] = all.mean;
   }
   convert(DType::float64, var.data(), 1, out[0].dtype(), out[0].raw(), 1, lines);
   convert(DType::float64, mean.data(), 1, out[1].dtype(), out[1].raw(), 1, lines);
 }
 
 /// Columns of a row-major (n, lines) matrix, a strip of them at a time.
-template <class A> void columns(const Tensor& x, int64_t outer, int64_t n, int64_t inner, double correction, Outputs out) {
+template <class A, class Op> void columns(const Tensor& x, int64_t outer, int64_t n, int64_t inner, const Op& op, Outputs out) {
   constexpr int64_t kStrip = 64;
   const int64_t strips = (inner + kStrip - 1) / kStrip, item = size_of(x.dtype());
   parallel_for(outer * strips, std::max<int64_t>(1, kGrain / std::max<int64_t>(n * kStrip, 1)), [&](int64_t b, int64_t e) {
@@ -111,7 +112,7 @@ template <class A> void columns(const Tensor& x, int64_t outer, int64_t n, int64
         for (int64_t i = 0; i < width; i++) squares[i] += (double(p[i]) - mean[i]) * (double(p[i]) - mean[i]);
       }
       for (int64_t i = 0; i < width; i++) {
-        squares[i] = over(squares[i], double(n) - correction);
+        squares[i] = spread(op, squares[i], n);
         if (spoiled[i]) mean[i] = std::nan("");
       }
       convert(DType::float64, squares, 1, out[0].dtype(), out[0].raw() + (o * inner + c) * int64_t(size_of(out[0].dtype())), 1, width);
@@ -120,7 +121,7 @@ template <class A> void columns(const Tensor& x, int64_t outer, int64_t n, int64
   });
 }
 
-template <class T> void complex_rows(const Tensor& x, int64_t lines, int64_t n, double correction, Outputs out) {
+template <class T, class Op> void complex_rows(const Tensor& x, int64_t lines, int64_t n, const Op& op, Outputs out) {
   using R = typename T::value_type;
   for (int64_t l = 0; l < lines; l++) {
     const T* p = x.data<T>() + l * n;
@@ -133,12 +134,12 @@ template <class T> void complex_rows(const Tensor& x, int64_t lines, int64_t n, 
     }
     const std::complex<double> mean(met ? std::nan("") : sum.real() / double(n), met_too ? std::nan("") : sum.imag() / double(n));
     for (int64_t i = 0; i < n; i++) squares += std::norm(std::complex<double>(p[i]) - mean);
-    out[0].data<R>()[l] = R(over(squares, double(n) - correction));
+    out[0].data<R>()[l] = R(spread(op, squares, n));
     out[1].data<T>()[l] = T(mean);
   }
 }
 
-void var_mean(const VarMeanForward& op, Inputs in, Outputs out) {
+template <class Op> void var_mean(const Op& op, Inputs in, Outputs out) {
   const Tensor& x = in[0];
   Dims order, reduced;
   int64_t n = 1, lines = 1;
@@ -160,23 +161,24 @@ void var_mean(const VarMeanForward& op, Inputs in, Outputs out) {
   for (int d = reduced.empty() ? x.ndim() : int(reduced.back()) + 1; d < x.ndim(); d++) inner *= x.sizes()[d];
   const bool direct = x.is_contiguous() && (reduced.empty() || together);
   if (direct && inner > 1 && !reduced.empty() && !is_complex(x.dtype())) {
-    if (x.dtype() == DType::float64) return columns<double>(x, lines / inner, n, inner, op.correction, out);
-    return columns<float>(x, lines / inner, n, inner, op.correction, out);
+    if (x.dtype() == DType::float64) return columns<double>(x, lines / inner, n, inner, op, out);
+    return columns<float>(x, lines / inner, n, inner, op, out);
   }
   Dims sizes, strides;
   for (int64_t d : reduced) order.push(d);
   for (int64_t d : order) sizes.push(x.sizes()[int(d)]), strides.push(x.strides()[int(d)]);
   const Tensor lined = row_major(alias(x, sizes, strides, x->offset));
-  if (lined.dtype() == DType::complex64) return complex_rows<std::complex<float>>(lined, lines, n, op.correction, out);
-  if (lined.dtype() == DType::complex128) return complex_rows<std::complex<double>>(lined, lines, n, op.correction, out);
-  if (lined.dtype() == DType::float64) return rows<double>(lined, lines, n, op.correction, out);
-  rows<float>(lined, lines, n, op.correction, out);
+  if (lined.dtype() == DType::complex64) return complex_rows<std::complex<float>>(lined, lines, n, op, out);
+  if (lined.dtype() == DType::complex128) return complex_rows<std::complex<double>>(lined, lines, n, op, out);
+  if (lined.dtype() == DType::float64) return rows<double>(lined, lines, n, op, out);
+  rows<float>(lined, lines, n, op, out);
 }
 
 }  // namespace
 
 static const bool registered = [] {
-  set_kernel<VarMeanForward, var_mean>(DeviceType::cpu);
+  set_kernel<VarMeanForward, var_mean<VarMeanForward>>(DeviceType::cpu);
+  set_kernel<StdMeanForward, var_mean<StdMeanForward>>(DeviceType::cpu);
   return true;
 }();
 

@@ -9,7 +9,11 @@ namespace WEIR_ISA {
 namespace {
 
 // Numbers are float32, bool, or float64 where the state of a float64 parameter was loaded; each keeps its precision.
-double number(const Tensor& t) { return t.dtype() == DType::boolean ? *t.data<bool>() : t.dtype() == DType::float64 ? *t.data<double>() : *t.data<float>(); }
+double number(const Tensor& t) {
+  double x;
+  convert(t.dtype(), t.raw(), 1, DType::float64, &x, 1, 1);
+  return x;
+}
 void set_number(const Tensor& t, double x) {
   if (t.dtype() == DType::boolean) *t.data<bool>() = x != 0;
   else if (t.dtype() == DType::float64) *t.data<double>() = x;

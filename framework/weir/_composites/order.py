@@ -27,7 +27,7 @@ def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_coun
     shown = (return_inverse or (len(flags) > 1 and flags[1]),
              flags[0] if flags and return_counts is None else bool(return_counts))
     values, inverse, counts = unique_consecutive(input, True, True, flags[2] if len(flags) > 2 else dim)
-    if dim is None and len(flags) < 3:
+    if (dim is None and len(flags) < 3) or input.dim() == 1:
         inverse, counts = inverse if inverse_made else inverse.new_empty(0), counts if counts_made else counts.new_empty(0)
     return _optional(values, inverse, counts, *shown)
 

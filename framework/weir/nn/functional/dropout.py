@@ -32,11 +32,13 @@ def _feature_dropout(input, p, training, inplace, batched):
     _check_probability(p)
     if inplace and not batched and input.requires_grad and input.is_leaf:  # PyTorch unsqueezes it in place
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    if not training or p == 0.0 or input.numel() == 0:
+    kept = not training or p == 0.0 or input.numel() == 0
+    if kept and (batched or inplace):
         return input
     if batched:
         return _features[bool(inplace)](input, p, training)
-    result = _features[False](input.unsqueeze(0), p, training).squeeze(0)
+    examples = input.unsqueeze(0)
+    result = (examples if kept else _features[False](examples, p, training)).squeeze(0)
     return input.copy_(result) if inplace else result
 
 

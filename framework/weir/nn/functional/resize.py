@@ -31,10 +31,12 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
 
 
 def upsample_nearest(input, size=None, scale_factor=None):
-    """`interpolate` with mode nearest."""
+    """Deprecated name of `interpolate` with mode nearest."""
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, "nearest")
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
-    """`interpolate` with mode bilinear and aligned corners."""
+    """Deprecated name of `interpolate` with mode bilinear and aligned corners."""
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, "bilinear", True)

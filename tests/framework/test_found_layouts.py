@@ -1,0 +1,59 @@
+"""Calls that generated cases found different from PyTorch in how their results lie in memory, or in what they write."""
+
+import pytest
+import torch
+import weir
+from twins import assert_same
+
+V, M = torch.tensor([0.5, -1.0, 2.0]), torch.arange(48.0).reshape(4, 12)
+LAYOUTS = [((2, 2, 1), (1, 2, 4)), ((3, 1), (1, 5)), ((2, 3), (1, 2)), ((2, 1, 2), (1, 2, 2)), ((2, 3, 2), (0, 2, 1)), ((1, 1), (7, 5))]
+
+
+def laid(t, m, at):
+    return t.as_strided(m / 48, *LAYOUTS[at])
+
+
+EACH = range(len(LAYOUTS))
+CALLS = {
+    **{f"{name} of layout {at}": lambda t, v, m, at=at, name=name: getattr(t.nn.functional, name)(laid(t, m, at)) for at in EACH
+       for name in ("logsigmoid", "softsign", "tanhshrink", "softplus")},
+    **{f"prelu of layout {at}": lambda t, v, m, at=at: t.prelu(laid(t, m, at) - 0.5, v[0]) for at in EACH},
+    **{f"{name} of layout {at}, turned {turned}": lambda t, v, m, at=at, name=name, turned=turned: getattr(t.nn.functional, name)(
+        *(laid(t, m, at), t.ones(LAYOUTS[at][0]) / 2)[::-1 if turned else 1], reduction="none") for at in EACH for turned in (False, True)
+       if not (turned and LAYOUTS[at][0][-1] == 1 and at in (1, 5)) for name in ("binary_cross_entropy_with_logits", "poisson_nll_loss")},
+    **{f"full poisson of layout {at}": lambda t, v, m, at=at: t.poisson_nll_loss(t.ones(LAYOUTS[at][0]), laid(t, m, at), False, True, 1e-5, 0) for at in EACH},
+    **{f"turned {k} times, layout {at}": lambda t, v, m, at=at, k=k: t.rot90(laid(t, m, at), k) for at in EACH for k in (1, 2, 3, 4)},
+    **{f"repeated {n} times": lambda t, v, m, n=n: t.repeat_interleave(m.reshape(1, 2, 2, 3, 4).to(memory_format=t.channels_last_3d), n, 1) for n in (1, 2)},
+    **{f"truths of any bytes, op {op}": lambda t, v, m, op=op: getattr(t, op)(
+        t.arange(16, dtype=t.uint8).view(t.bool).as_strided((2, 2, 2, 2), (8, 0, 2, 1)), (m > 3).as_strided((2, 2, 2, 2), (8, 1, 4, 2)))
+       for op in ("gt", "maximum", "logical_xor")},
+    **{f"matmul of {a} and {b}": lambda t, v, m, a=a, b=b: t.matmul(t.ones(a, requires_grad=True), t.ones(b))
+       for a in ((5, 4), (1, 4)) for b in ((3, 4, 1), (3, 4, 2), (2, 3, 4, 1))},
+    **{f"norm {p} over {dim}": lambda t, v, m, p=p, dim=dim: t.linalg.matrix_norm(m.reshape(4, 3, 4), p, dim, True)
+       for p in ("nuc", "fro", 2, -2, 1) for dim in ((0, 1), (2, 0), (-2, -1))},
+    **{f"dropout{n}d of {size}, kept": lambda t, v, m, n=n, size=size: getattr(t.nn.functional, f"dropout{n}d")(m[:3, :size], training=False) * 1
+       for n in (1,) for size in (2, 0)},
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.filterwarnings("ignore")
+def test_as_pytorch(name):
+    assert_same(CALLS[name], V, M, rtol=1e-5, order=0, what=name)
+
+
+@pytest.mark.parametrize("t", (torch, weir))
+def test_features_that_are_kept_are_a_view_of_the_input(t):
+    x = t.ones(2, 3)
+    for n in (1, 3):
+        kept = getattr(t.nn.functional, f"dropout{n}d")(x if n == 1 else t.ones(2, 1, 1, 3), training=False)
+        assert kept is not x and kept._is_view()
+
+
+@pytest.mark.parametrize("sizes", [(257, 24), (24, 257), (6, 2), (7, 7), (3, 1)])
+@pytest.mark.parametrize("wrap", (True, False))
+def test_diagonals_are_filled_as_by_pytorch(sizes, wrap):
+    filled = [t.zeros(*sizes).fill_diagonal_(3, wrap=wrap) for t in (torch, weir)]
+    assert filled[0].tolist() == filled[1].tolist() and filled[0]._version == filled[1]._version
+    turned = [t.zeros(*sizes[::-1]).t().fill_diagonal_(3, wrap=False) for t in (torch, weir)]
+    assert turned[0].tolist() == turned[1].tolist()
