@@ -25,6 +25,8 @@ Meta pivots_of(const Tensor& A) {
   return {sizes, DType::int32, A.device()};
 }
 Tensor none_like(const Tensor& t) { return empty(Meta(Dims{0}, t.dtype(), t.device())); }
+// A result of no elements that was not asked for: it has t's history all the same.
+Tensor none_of(const Tensor& t) { return is_differentiated(t) ? slice(reshape(t, Dims{t.numel()}), int64_t(0), int64_t(0), int64_t(0)) : none_like(t); }
 Tensor permutation(const Tensor& pivots, int64_t rows, DType dtype) {
   return cast_to(eq(row(lu_order(pivots, rows)), unsqueeze(arange_of(rows), int64_t(-1))), dtype);
 }
@@ -162,7 +164,7 @@ Tensors LuUnpack::compose(Inputs in) const {
   check(!unpack_pivots || (pivots.ndim() > 0 && pivots.size(-1) >= rank), "torch.lu_unpack: expected ", rank, " pivots for each matrix, got ", pivots.sizes());
   auto checked = [&] { return cast_to(fn::check_range(cast_to(pivots, DType::float64), 1.0, double(LU.size(-2)), Str("lu_unpack: a pivot")), DType::int32); };
   Tensor P = unpack_pivots ? permutation(checked(), LU.size(-2), LU.dtype()) : none_like(LU);
-  if (!unpack_data) return {P, none_like(LU), none_like(LU)};
+  if (!unpack_data) return {P, none_of(LU), none_of(LU)};
   auto [L, U] = unpacked(LU);
   return {P, L, U};
 }

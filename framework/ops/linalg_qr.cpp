@@ -176,6 +176,8 @@ Tensors Lstsq::compose(Inputs in) const {
   if (!(by == "gels")) rank = own_batch(rank, given, A.ndim() - 2);
   if (by == "gelsd" || by == "gelss") values = own_batch(values, given, A.ndim() - 2);
   if (vector) X = squeeze(X, std::optional<Dims>(Dims{-1}));
+  // Of a matrix without columns this driver says in PyTorch that nothing is left over.
+  if (A.size(-1) == 0 && by == "gels" && residuals.numel()) residuals = zeros_of(Meta(residuals.sizes(), residuals.dtype(), residuals.device()));
   return {X, residuals, rank, values};
 }
 

@@ -125,7 +125,8 @@ Tensor MaskedScatter::compose(Inputs in) const {
         name_of(source.dtype()));
   const Dims sizes = broadcast("masked_scatter", in[0].sizes(), in[1].sizes());
   const Tensor x = fn::expand(in[0], sizes), mask = fn::expand(in[1], sizes), at = fn::mask_positions(mask, source.numel());
-  if (source.numel() == 0) return row_major_of(fn::where(mask, nothing_of(source), x));  // nothing is taken; the gradient reaches both
+  // Nothing is taken; the gradient reaches both. The positions have no say, but a graph keeps what counts them.
+  if (source.numel() == 0) return row_major_of(fn::where(mask, fn::where(at >= 0.0, nothing_of(source), x), x));
   return row_major_of(fn::where(mask, fn::index_rows.over(Tensors{flat(source), at}, int64_t(0))[0], x));
 }
 

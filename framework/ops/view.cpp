@@ -368,6 +368,7 @@ Tensor Unflatten::compose(Inputs in) const {
   const Tensor& x = in[0];
   check(sizes.n > 0, "unflatten: sizes must be non-empty");
   int d = wrap_dim(dim, x.ndim(), "unflatten");
+  check(x.ndim() > 0, "unflatten: Dimension specified as ", dim, " but tensor has no dimensions");
   Dims part = infer_size("unflatten", sizes, x.sizes()[d]), out;
   for (int i = 0; i < d; i++) out.push(x.sizes()[i]);
   for (int64_t s : part) out.push(s);

@@ -165,6 +165,10 @@ CALLS = {
         m, m, m, 4, 1, None, None, None, None, False, 0.0, t.eye(4), None, use_separate_proj_weight=True)[0],
     **{f"a rate of {dtype}": lambda t, v, m, dtype=dtype: (lambda p: ([setattr(p, "grad", p.detach() * 0 + 1), t.optim.SGD([p], lr=t.tensor(0.25).to(getattr(t, dtype))).step()],
                                                               p.detach())[1])(v.double().requires_grad_()) for dtype in ("float16", "bfloat16", "float32", "float64", "int64")},
+    "unflattened number": lambda t, v, m: t.unflatten(v[0], 0, [-1]), "unpacked without data": lambda t, v, m: t.lu_unpack(
+        m.requires_grad_()[:, :3], t.tensor([1, 2, 3], dtype=t.int32), False, False)[1].sum() + 1,
+    **{f"least squares of no columns by {driver}": lambda t, v, m, driver=driver: t.linalg.lstsq(m[:, :0].double(), m.double(), driver=driver)[1]
+       for driver in ("gels", "gelsd", "gelsy", "gelss")},
 }
 
 

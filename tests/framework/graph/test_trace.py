@@ -220,3 +220,14 @@ def test_gradients_of_an_argument_whose_elements_repeat(function, size):
 
     expected, (_, got) = gradient(x), traced(gradient, x)
     assert weir.equal(got, expected) and got.stride() == expected.stride() == weir.empty_like(x).stride()
+
+
+def test_a_count_that_nothing_depends_on_is_still_checked():
+    @weir.compile
+    def scattered(x, mask, source):
+        return x.masked_scatter(mask, source)
+
+    x, none = weir.tensor([1.0, 2.0]), weir.zeros(0)
+    assert scattered(x, weir.tensor([False, False]), none).tolist() == [1, 2]
+    with pytest.raises(RuntimeError, match="at least the number of ones in mask, got 0 and 2"):
+        scattered(x, weir.tensor([True, True]), none)
