@@ -56,7 +56,7 @@ py::object argument(const std::string& function, const std::string& name, int po
     const Kind* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return k.type == type; });
     if (kind == std::end(kKinds)) throw std::logic_error("no such type of arguments: " + type);
     if (kind->ty == Ty::number && PyLong_Check(o)) return number_operand(o) ? given : py::object();  // to 2^64, beyond what Scalar holds
-    if (is_tensor(o) && (requires_grad(unwrap(o)) || unwrap(o).ndim() > 0)) return {};  // as in op_function.cpp
+    if (is_tensor(o) && (requires_grad(unwrap(o)) || has_axes_beside(o, kind->ty, function, name, type))) return {};  // as in op_function.cpp
     alignas(16) std::byte at[sizeof(Dims) + 64] = {};
     return store_argument(o, kind->ty, at) ? plain(kind->ty, at, given) : py::object();
   };

@@ -383,15 +383,17 @@ bool store_argument(PyObject* o, Ty ty, void* at) {
 
 bool has_length(std::string_view parameter) { return parameter == "kernel_size" || parameter == "output_size" || parameter == "bins"; }
 
-// What says how many elements, or where they begin, may be a tensor of one element. Source: the parameters of PyTorch's that are symbolic integers.
-bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter, std::string_view type) {
-  constexpr std::string_view extents[] = {"C", "HxW", "end", "groups", "high", "ignore_index", "index", "k", "length", "low", "m", "minlength", "num_samples", "output_size",
-                                          "size", "split_size", "step", "storage_offset"};
+// What says how many elements, or where they begin, may be a tensor of one element: PyTorch's schema calls it a symbolic integer, but that of
+// a few ops calls it a plain one. Source: PyTorch's native_functions.yaml.
+bool has_axes_beside(PyObject* o, Ty ty, std::string_view op, std::string_view parameter, std::string_view type) {
+  constexpr std::string_view extents[] = {"C", "HxW", "N", "end", "groups", "high", "ignore_index", "index", "k", "length", "low", "m", "minlength", "num_samples",
+                                          "output_size", "padding_idx", "size", "split_size", "step", "storage_offset"};
+  constexpr std::string_view plain[] = {"embedding_bag", "istft", "rot90", "unfold", "unfold_copy", "vander"};
   if (!is_tensor(o) || unwrap(o).ndim() == 0 || type.starts_with("int | Tensor")) return false;
   // Lists of no length of their own, or one int.
   if (ty == Ty::ints || ty == Ty::opt_ints) return parameter == "source" || parameter == "destination" || type.starts_with("list[int] | int");
   if (ty != Ty::i64 && ty != Ty::opt_i64) return false;
-  return !std::binary_search(std::begin(extents), std::end(extents), parameter);
+  return !std::binary_search(std::begin(extents), std::end(extents), parameter) || std::binary_search(std::begin(plain), std::end(plain), op);
 }
 
 void init_types(py::module_& m) {

@@ -52,8 +52,8 @@ bool store_argument(PyObject* o, Ty ty, void* at);
 
 /// Whether PyTorch's signatures give a list of this name a length, so that it may be one number, in a tensor too.
 bool has_length(std::string_view parameter);
-/// Is `o` a tensor with axes in the place of one integer that takes only tensors without?
-bool has_axes_beside(PyObject* o, Ty ty, std::string_view parameter, std::string_view type = "");
+/// Is `o` a tensor with axes in the place of one integer of `op` that takes only tensors without?
+bool has_axes_beside(PyObject* o, Ty ty, std::string_view op, std::string_view parameter, std::string_view type = "");
 
 void init_types(pybind11::module_& m);
 void init_arguments(pybind11::module_& m);

@@ -218,7 +218,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     }
     if (!o) continue;
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
-    if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, p.name, p.type)) return why = wrong_type(type, i, o), false;
+    if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, s.name, p.name, p.type)) return why = wrong_type(type, i, o), false;
     if (p.type == "list[int]" && (is_tensor(o) ? !has_length(p.name) : type.calling.creates && PyLong_Check(o))) return why = wrong_type(type, i, o), false;
     if (p.variadic && rest >= 0) {
       auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);

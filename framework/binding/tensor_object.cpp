@@ -202,7 +202,7 @@ PyObject* sizes_or_one(const char* name, PyObject* o, PyObject* dim, bool stride
   const Tensor& t = unwrap(o);
   if (dim && dim != Py_None) {
     int64_t d;
-    check<TypeError>(!has_axes_beside(dim, Ty::i64, "dim") && store_argument(dim, Ty::i64, &d), name, "(): argument 'dim' must be int, not ",
+    check<TypeError>(!has_axes_beside(dim, Ty::i64, name, "dim") && store_argument(dim, Ty::i64, &d), name, "(): argument 'dim' must be int, not ",
                      Py_TYPE(dim)->tp_name);
     check<IndexError>(t.ndim() > 0, "Dimension specified as ", d, " but tensor has no dimensions");
     return PyLong_FromLongLong((strides ? t.strides() : t.sizes())[wrap_dim(d, t.ndim(), name)]);

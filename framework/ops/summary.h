@@ -16,7 +16,7 @@ struct Nanmean : Op {
 };
 
 struct CountNonzero : Op {
-  static constexpr Signature signature = "count_nonzero(input: Tensor, dim: int | list[int] | None = None) -> Tensor";
+  static constexpr Signature signature = "count_nonzero(input: Tensor, dim: list[int] | int | None = None) -> Tensor";
   static constexpr auto doc = "How many elements over dim are not zero, int64.";
   static constexpr OutRule out{Out::none};
   std::optional<Dims> dim;

@@ -88,7 +88,10 @@ STANDS = ["t.squeeze(x, i)", "t.squeeze_copy(x, i)", "x.sum(i)", "x.mean(i)", "t
           "t.narrow_copy(x, 0, i, 2)", "t.triu(x, i)", "t.tril(x, i)", "t.diagonal(x, i)", "x.clone().random_(i)", "x.unsqueeze(i)",
           "t.fft.fft(x, i)", "t.fft.fft(x, None, i)", "t.eye(i)",
           "t.randperm(i)", "t.randint_like(x, i, i + 3)", "t.randint_like(x, i + 3)", "x.chunk(i)", "t.bincount(t.tensor([1, 2]), minlength=i)",
-          "t.topk(x, i, 0)", "t.slice_copy(x, 0, i)"]
+          "t.topk(x, i, 0)", "t.slice_copy(x, 0, i)", "t.rot90(x, i)", "x.unfold(0, i, 1)", "x.unfold(0, 1, i)", "t.unfold_copy(x, 0, i, 1)", "t.count_nonzero(x, i)",
+          "t.count_nonzero(x, dim=i)", "t.vander(x[:, 0, 0, 0], i)", "t.linalg.vander(x, N=i)", "t.embedding(x[:, 0, :, 0], t.tensor([1]), padding_idx=i)",
+          "t.istft(t.ones(3, 5).cfloat(), 4, window=t.ones(4), length=i)", "t.native_group_norm(x[:1], None, None, i, 1, 5, 1, 1e-5)",
+          "t.convolution(x, t.ones(1, 1, 1, 1), None, [1, 1], [0, 0], [1, 1], False, [0, 0], i)", "t.fft.rfftn(x, dim=i)"]
 
 
 @pytest.mark.parametrize("call", STANDS)
