@@ -2,10 +2,14 @@
 
 #include <string>
 
+#include "framework/autograd/variable.h"
 #include "framework/binding/tensor_object.h"
 #include "framework/core/warn.h"
 
 namespace weir {
+
+// A number, or one in a tensor without axes beside the one factor of an op of two operands.
+static bool stands_for_factor(PyObject* o, bool one) { return !is_tensor(o) || (one && unwrap(o).ndim() == 0 && !requires_grad(unwrap(o))); }
 
 bool in_old_order(const OpType& type, std::string_view name, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, OldOrder* to) {
   const Signature& s = *type.signature;
@@ -26,7 +30,7 @@ bool in_old_order(const OpType& type, std::string_view name, PyObject* const* ar
   std::vector<PyObject*> given;
   for (Py_ssize_t i = 0, k = 0; i < nargs; i++) {
     const bool factor = k < numbers && i == places[k];
-    if (factor != !is_tensor(args[i])) return false;
+    if (!(factor ? stands_for_factor(args[i], one) : is_tensor(args[i]) || (i > 0 && s.params[i - k].number_ok && is_number(args[i])))) return false;
     (factor ? given : to->args).push_back(args[i]);
     k += factor;
   }

@@ -84,6 +84,7 @@ struct Call {
   Tensor out[kMaxOutputs];
   Tensors list_out;  // of an op that returns a list
   bool has_out = false, requires_grad = false, factor_by_place = false;  // a factory's result requires grad; alpha stands behind a number
+  bool takes_places = true;  // alpha may stand there
 };
 
 std::string wrong_type(const OpType& type, int i, PyObject* o) {
@@ -157,7 +158,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
   for (; positional < nargs; positional++) {
     // Source: PyTorch's overloads with a number for `other` take `alpha` by position too.
     auto stands_for_number = [](PyObject* o) { return is_tensor(o) ? unwrap(o).ndim() == 0 && !requires_grad(unwrap(o)) : is_number(o); };
-    bool after_number = positional > 0 && positional < s.n && s.params[positional].name == "alpha" && stands_for_number(args[positional - 1]);
+    bool after_number = c.takes_places && positional > 0 && positional < s.n && s.params[positional].name == "alpha" && stands_for_number(args[positional - 1]);
     c.factor_by_place |= after_number;
     if (positional >= s.n || (s.params[positional].keyword_only && !s.params[positional].variadic && !after_number)) {
       int most = 0;
@@ -290,9 +291,6 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     return list_of(r);
   }
   if (inplace) {
-    if (c.inputs[0].has_flag(kWrappedNumber))
-      throw TypeError(str("descriptor '", s.name, "_' for 'torch._C.TensorBase' objects doesn't apply to a '",
-                          is_complex(c.inputs[0].dtype()) ? "complex" : is_floating(c.inputs[0].dtype()) ? "float" : "int", "' object"));
     c.out[0] = c.inputs[0];
     // A view op in place changes the tensor's own geometry.
     if (type.geometry) {
@@ -330,12 +328,14 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
   const std::vector<OpType*>& overloads = *function.overloads;
   const bool inplace = function.inplace;
   return guarded([&]() -> PyObject* {
+    if (inplace && nargs && is_number(args[0]))
+      throw TypeError(str("descriptor '", text_of(function.name), "' for 'torch._C.TensorBase' objects doesn't apply to a '", Py_TYPE(args[0])->tp_name, "' object"));
     std::string why, all;
     for (OpType* type : overloads) {
       Call c;
+      c.takes_places = !function.takes_no_places;
       if (parse(*type, args, nargs, kwnames, c, why)) {
-        if (c.factor_by_place && c.has_out && !function.takes_no_places) throw TypeError(str(text_of(function.name), "() takes alpha by name where out= is given"));
-        if (c.factor_by_place && function.takes_no_places) warn_once("This overload of " + std::string(text_of(function.name)) + " is deprecated: give alpha by name");
+        if (c.factor_by_place && c.has_out) throw TypeError(str(text_of(function.name), "() takes alpha by name where out= is given"));
         return run(*type, c, inplace);
       }
       all += "\n * " + std::string(type->signature->text) + ": " + why;
