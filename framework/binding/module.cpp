@@ -40,15 +40,17 @@ void init_factories(py::module_& m) {
   });
   m.def("_owns_memory", [](const Tensor& t) { return !t->storage->release; });
   m.def("_same_storage", [](const Tensor& a, const Tensor& b) { return a->storage == b->storage; });
-  m.def("_write_out", [](const std::string& op, py::object out, py::handle value, const Tensors& in, int rule, bool recorded) {
+  m.def("_write_out", [](const std::string& op, py::object out, py::handle value, const Tensors& in, int rule, bool recorded, bool quiet) {
     if (!is_tensor(value.ptr())) throw TypeError(op + "(): argument 'out' must be tuple of Tensors, not Tensor");
     if (!is_tensor(out.ptr())) throw TypeError(op + "(): argument 'out' must be Tensor, not " + Py_TYPE(out.ptr())->tp_name);
     const Tensor &target = unwrap(out.ptr()), &result = unwrap(value.ptr());
     if (!recorded) check_out_history(op.c_str(), target, result);
     check_out(op.c_str(), Out(rule), false, target, result.meta(), in);
+    if (quiet && !(target.sizes() == result.sizes())) resize(target, result.sizes());
     write_out(op.c_str(), target, result);
     return out;
-  });
+  }, py::arg("op"), py::arg("out"), py::arg("value"), py::arg("inputs"), py::arg("rule"), py::arg("recorded"), py::arg("quiet") = false,
+     "Writes a result into an out=, whose shape it takes: without a warning where `quiet`.");
   m.def("result_type", [](py::args args, py::kwargs named) {
     std::vector<py::handle> all(args.begin(), args.end());
     for (auto [name, value] : named) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "framework/autograd/variable.h"
+#include "framework/core/warn.h"
 #include "framework/op/copy.h"
 #include "framework/ops/index.h"
 #include "framework/ops/like.h"
@@ -114,6 +115,20 @@ Meta Arange::infer(Inputs) const {
   return {Dims{int64_t(count)}, t, place_of_new(device)};
 }
 Tensor ArangeTo::compose(Inputs) const { return fn::arange(Scalar(0), end, Scalar(1), dtype, device); }
+
+// Alone among factories, PyTorch's arange warns when it gives an out= another size.
+void Arange::take_out(Inputs in, const Tensor& out) const {
+  if (!out || out.numel() == 0) return;
+  const int64_t count = infer(in).sizes[0];
+  if (out.numel() != count)
+    warn(str("The number of elements in the out tensor of shape ", out.sizes(), " is ", out.numel(), " which does not match the computed number of elements ", count,
+             ": it is resized."));
+}
+void ArangeTo::take_out(Inputs in, const Tensor& out) const {
+  Arange from_zero;
+  from_zero.start = Scalar(0), from_zero.end = end, from_zero.step = Scalar(1), from_zero.dtype = dtype, from_zero.device = device;
+  from_zero.take_out(in, out);
+}
 
 Meta Range::infer(Inputs) const {
   const DType t = dtype.value_or(default_dtype());

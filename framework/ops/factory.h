@@ -123,6 +123,7 @@ struct Arange : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   static constexpr std::tuple fields{&Arange::start, &Arange::end, &Arange::step, &Arange::dtype, &Arange::device};
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
 };
 
@@ -134,6 +135,7 @@ struct ArangeTo : Factory {
   std::optional<DType> dtype;
   std::optional<Device> device;
   static constexpr std::tuple fields{&ArangeTo::end, &ArangeTo::dtype, &ArangeTo::device};
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

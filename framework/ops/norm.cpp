@@ -315,7 +315,7 @@ Tensor RmsNorm::compose(Inputs in) const {
   for (int i = 0; fits && i < axes; i++) fits = x.sizes()[lead + i] == normalized_shape[i];
   check(fits, "Given normalized_shape=", normalized_shape, ", expected input with shape ending in it, but got input of size ", x.sizes());
   check<NotImplemented>(is_inexact(x.dtype()), "\"rms_norm\" not implemented for '", name_of(x.dtype()), "'");
-  if (weight && weight.dtype() != x.dtype())
+  if (weight && weight.dtype() != x.dtype() && !is_complex(x.dtype()))  // no kernel of PyTorch's fuses complex numbers
     warn_once(str("Mismatch dtype between input and weight: input dtype = ", name_of(x.dtype()), ", weight dtype = ", name_of(weight.dtype())));
   const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x;
   Dims last;

@@ -242,14 +242,16 @@ Tensor Logsumexp::compose(Inputs in) const {
   Tensor x = is_inexact(in[0].dtype()) ? in[0] : cast_to(in[0], default_dtype());
   reduced_axes("logsumexp", dim, x.ndim());
   if (x.ndim() == 0 && !is_complex(x.dtype())) return x * 1.0;
-  if (x.numel() == 0) return log(sum(exp(x), dim, keepdim));
+  const bool as_reals = into_reals && is_complex(x.dtype());
+  if (x.numel() == 0) return log(sum(exp(as_reals ? fn::real(x) : x), dim, keepdim));
   Tensor r;
   {
     GradMode off(false);
     Tensor top = amax(fn::real(x), dim, true);
     top = where(abs(top) < std::numeric_limits<double>::infinity(), top, num(0.0));
     const Tensor terms = sum(exp(x - top), dim, true);
-    r = log(into_reals && is_complex(x.dtype()) ? fn::real(terms) : terms) + top;
+    if (as_reals) warn_of_lost_parts(x.dtype(), real_type(x.dtype()), terms.numel());
+    r = log(as_reals ? fn::real(terms) : terms) + top;
   }
   if (is_differentiated(x)) r = fn::logsumexp_of(x, r);
   return keepdim ? r : squeeze(r, std::optional<Dims>(dim.empty() ? std::optional<Dims>() : dim));

@@ -232,7 +232,7 @@ struct Logsumexp : Op {
   Dims dim;
   bool keepdim;
   static constexpr std::tuple fields{&Logsumexp::dim, &Logsumexp::keepdim};
-  bool into_reals = false;  // a real out= takes the real parts of the complex sum, without a word, as in PyTorch, which sums into it
+  bool into_reals = false;  // a real out= takes the real parts of the complex sum, as in PyTorch, which sums into it
   void take_out(Inputs, const Tensor& out) { into_reals = out && is_floating(out.dtype()); }
   Tensor compose(Inputs in) const;
 };

@@ -115,6 +115,8 @@ OUTS = ["t.matmul(v, m, out=t.empty(3))", "t.matmul(v, m, out=t.empty(0))", "t.m
         "t.linalg.matrix_rank(m[:0, :0].half())", "t.binomial(m, t.ones(1, 3, 3))", "t.binomial(t.ones(1), t.ones(3, 3, 2, 1).transpose(1, 2))",
         "t.inner(t.tensor(2.), m, out=m.double())", "t.inner(v, m, out=v.double())", "t.hann_window(4, out=t.ones(4))",
         "t.hamming_window(2**63, out=t.ones(4))", "t.stack([v] * 40, out=t.empty(40, 3))", "t.cat([m] * 40, 1, out=t.empty(0))",
+        "t.arange(1, out=t.ones(2))", "t.arange(1, out=t.ones(0))", "t.arange(4, out=t.ones(2, 2))", "t.arange(0, 5, 2, out=t.ones(2))", "t.linspace(0, 1, 4, out=t.ones(2))",
+        "t.logsumexp(m.cfloat(), 1, out=t.ones(3))", "t.logsumexp(m[:0].cfloat(), 0, out=t.ones(3))", "t.ones(4).addbmm_(t.ones(3, 1, 2), t.ones(3, 2, 4))",
         "t.block_diag(*[v] * 40)", "t.hstack([v] * 40, out=t.empty(120))",
         *[f"t.{name}(m.{dtype}(), {dim}, out=t.ones({sizes}).to(t.{into}))" for name in ("var", "std") for dtype in ("half",
         "float") for dim, sizes in ((None, ()), (0, 3), ([0, 1], ()))
