@@ -73,6 +73,8 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
 def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
     """Mean over classes i != t of weight[t] max(0, margin - x_t + x_i)^p. Shapes: (N, C), (N)."""
     reduction = legacy_reduction(size_average, reduce, reduction)
+    if p != 1 and p != 2:
+        raise ValueError("only p == 1 and p == 2 supported")
     return _multi_margin(input, target, p, margin, weight, number(reduction))
 
 
