@@ -139,6 +139,16 @@ Tensors by_axis(const Indexed& r) {
 
 }  // namespace
 
+// Source: PyTorch's valueToTensor, which makes a tensor of the dtype of a number before it looks at the index. Halves take numbers beyond
+// their largest as infinite.
+static Tensor assigned(PyObject* value, DType t) {
+  if (int64_t whole; PyLong_Check(value) && !PyBool_Check(value)) store_argument(value, Ty::i64, &whole);  // ValueError beyond 64 bits
+  Tensor v = operand(value);
+  if (!v || !v.has_flag(kWrappedNumber)) return v;
+  check_written(item(v), is_reduced(t) ? DType::float64 : t);
+  return is_complex(v.dtype()) && !is_complex(t) ? full_of(Meta(Dims{}, t), t == DType::boolean ? item(v) : Scalar(item(v).d)) : v;
+}
+
 PyObject* get_item(PyObject* self, PyObject* key) {
   return guarded([&] {
     const Tensor& x = unwrap(self);
@@ -157,10 +167,8 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     const std::string_view type = Py_TYPE(value)->tp_name;
     check<TypeError>(type != "numpy.ndarray" && (!type.starts_with("numpy.float") || PyFloat_Check(value)), "can't assign a ", type, " to a torch.",
                      name_of(x.dtype()), " tensor");
-    Tensor v = operand(value);
+    Tensor v = assigned(value, x.dtype());
     check<TypeError>(v.defined(), "can't assign a ", Py_TYPE(value)->tp_name, " to a torch.", name_of(x.dtype()), " tensor");
-    check(!v.has_flag(kWrappedNumber) || !is_complex(v.dtype()) || is_complex(x.dtype()), "value cannot be converted to type ", name_of(x.dtype()),
-          " without overflow");
     if (key == Py_False) return Py_NewRef(Py_None);  // without a look at the value's shape, as in PyTorch
     Indexed r = apply(x, key == Py_True ? Py_None : key);
     // Leading axes of size 1 in the value are dropped, as NumPy and PyTorch do.

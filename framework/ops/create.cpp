@@ -48,8 +48,9 @@ Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // 
 Meta Fill::infer(Inputs in) const {
   check(in[1].ndim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", in[1].ndim(),
         " dimensions.");
-  if (in[1].has_flag(kWrappedNumber) && !in[1].is_meta()) check_written(item(in[1]), in[0].dtype());
-  return Copy().infer(in);
+  if (!in[1].has_flag(kWrappedNumber)) return Copy().infer(in);
+  if (!in[1].is_meta()) check_written(item(in[1]), in[0].dtype());
+  return with_strides({in[0].sizes(), in[0].dtype(), in[0].device()}, in[0]);  // a number that is real loses nothing
 }
 Tensors Fill::vjp(const Saved& s, const Tensor& dy) const { return Copy().vjp(s, dy); }
 
@@ -82,7 +83,7 @@ Tensor zeros_of(const Meta& meta) {
   return t;
 }
 Tensor full_of(const Meta& meta, const Scalar& value) {
-  check_fits(value, meta.dtype);
+  if (meta.dtype != DType::boolean) check_fits(value, meta.dtype);
   Tensor t = unfilled(apart(meta));
   GradMode off(false);
   copy_into(t, wrapped_number(value, meta.device));

@@ -98,7 +98,7 @@ Meta Arange::infer(Inputs) const {
   check(s != 0, "arange: step must be nonzero");
   check(std::isfinite(a) && std::isfinite(b), "arange: unsupported range: ", a, " -> ", b);
   for (const Scalar& each : {start, end, step})
-    if (is_reduced(t) || is_integral(t)) check_held(Held::wide, each, t);
+    if (is_reduced(t) || is_integral(t)) check_written(each, is_integral(t) ? DType::int64 : DType::float32);  // what steps are taken in
   check((s > 0 && b >= a) || (s < 0 && b <= a), "arange: upper bound and lower bound inconsistent with step sign");
   // PyTorch counts int64 elements, and no others, by the bounds without their fractions.
   if (!whole && t != DType::int64) {

@@ -9,6 +9,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
 #include "framework/ops/compare.h"
+#include "framework/ops/complex.h"
 #include "framework/ops/counting.h"
 #include "framework/ops/create.h"
 #include "framework/ops/like.h"
@@ -355,11 +356,18 @@ static Tensor only_mask(const Tensors& given) {
   return only;
 }
 
+// A number that check_written let pass: without a word of imaginary parts, which are zero where the dtype is real.
+static Tensor number_of_type(const Tensor& number, DType t) {
+  const bool real = is_complex(number.dtype()) && !is_complex(t) && t != DType::boolean;
+  return cast_to(real ? fn::real(number) : number, t);
+}
+
 void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool accumulate) {
   const Tensor mask = values.numel() == 1 && !accumulate ? only_mask(given) : Tensor();
   if (mask) {  // PyTorch fills there: with a number of any dtype, but not where bytes are the mask
     check(mask.dtype() == DType::boolean, "masked_fill_ only supports boolean masks, but got mask with dtype uint8");
-    check(!is_complex(values.dtype()) || is_complex(x.dtype()), "value cannot be converted to type ", name_of(x.dtype()), " without overflow");
+    check_written(values, x.dtype());
+    if (repeats(x)) warn_once("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
   }
   for (int i = 0; i < std::min(int(given.size()), x.ndim()); i++)
     check<IndexError>(!given[i] || given[i].numel() == 0 || x.sizes()[i] > 0, "index is out of bounds for dimension with size 0");
@@ -377,13 +385,13 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   check(fits, "shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", placed);
   check(mask || x.dtype() == values.dtype(), "Index put requires the source and destination dtypes match, got ", name_of(x.dtype()),
         " for the destination and ", name_of(values.dtype()), " for the source.");
-  Tensor v = expand(cast_to(values, x.dtype()), placed);
+  Tensor v = expand(mask ? number_of_type(values, x.dtype()) : cast_to(values, x.dtype()), placed);
   v = permute(v, result_order(rows.n, ix.indices[0].ndim(), ix.axes, true));
   fn::index_put_rows.into(view, joined({view, v}, ix.indices), accumulate);
 }
 
 void check_written(const Tensor& number, DType t) {
-  const bool any_fits = !number.has_flag(kWrappedNumber) && largest_number(number.dtype()) <= largest_number(t) && (is_inexact(t) || !is_inexact(number.dtype()));
+  const bool any_fits = !number.has_flag(kWrappedNumber) && largest_number(number.dtype()) <= largest_number(t) && is_complex(number.dtype()) <= is_complex(t) && (is_inexact(t) || !is_inexact(number.dtype()));
   if (any_fits || number.is_meta()) return;
   if (mode.recorder && !number.has_flag(kWrappedNumber)) fn::check_number(number, t);  // a plan looks in its runs
   else check_written(item(number), t);
@@ -405,7 +413,7 @@ Tensor MaskedFill::compose(Inputs in) const {
   check(!mode.grad || !in[2].has_flag(kRequiresGrad) || is_inexact(in[0].dtype()), "masked_fill: Autograd not support dtype: ", name_of(in[0].dtype()));
   // Row-major always, as PyTorch's.
   const Tensor mask = over_itself ? shared_mask(in[0], in[1]) : in[1];
-  return row_major_of(where(contiguous_of(mask), cast_to(in[2], in[0].dtype()), contiguous_of(in[0])));
+  return row_major_of(where(contiguous_of(mask), number_of_type(in[2], in[0].dtype()), contiguous_of(in[0])));
 }
 
 Tensor MaskedSelect::compose(Inputs in) const {

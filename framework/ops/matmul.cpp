@@ -25,6 +25,7 @@ Tensor flipped(const Tensor& x) { return transpose(x, int64_t(-2), int64_t(-1));
 /// A factor of tensors of `dtype`: that of integers is truncated to one, and of numbers a truth is 0 or 1.
 Scalar factor_of(const char* op, DType dtype, const Scalar& s) {
   if (s.kind == Scalar::Kind::boolean && dtype != DType::boolean) return Scalar(s.to_int());
+  if (s.is_complex() && s.imag == 0 && !is_complex(dtype)) return factor_of(op, dtype, Scalar(s.to_double()));
   if (is_inexact(dtype) || s.is_whole()) return s;
   check(std::fabs(s.to_double()) < 0x1p63, op, ": value cannot be converted to type int64_t without overflow");
   return Scalar(s.to_int());
@@ -47,7 +48,7 @@ Scalar factor_of_product(const Tensor& a, const Scalar& alpha) { return a.size(-
 
 Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, const Scalar& b, const Scalar& a, bool by_library) {
   const Scalar beta = factor_of(op, product.dtype(), b), alpha = factor_of(op, product.dtype(), a);
-  for (const Scalar& s : {alpha, beta})
+  for (const Scalar& s : {a, b})  // before integers lose their fractions
     if (product.numel()) check_held(Held::wide, s, product.dtype());
   Tensor input = mode.autocast && is_floating(given.dtype()) ? cast_to(given, product.dtype()) : given;
   check(input.dtype() == product.dtype(), op, ": self and mat2 must have the same dtype, but got ", name_of(input.dtype()),

@@ -82,10 +82,10 @@ Tensor IndexFill::compose(Inputs in) const {
   // Source: PyTorch, which takes an axis out of the tensor to fill along it, and asks for its memory where nothing else is empty.
   check(n > 0 || index.numel() == 0 || std::count(x.sizes().begin(), x.sizes().end(), 0) > 1, "index_fill_: dimension ", d,
         " of size 0 has no place for ", index.numel(), " indices");
-  if (x.numel() == 0) return clone_of(x);  // no index can be wrong where nothing is written
   Dims lines(std::max(x.ndim(), 1), 1);
   lines[int(d)] = n;
   check_written(value, x.dtype());
+  if (x.numel() == 0) return clone_of(x);  // no index can be wrong where nothing is written
   const Tensor none = zeros_of(Meta(Dims{n}, DType::boolean, x.device()));
   const Tensor written = fn::reshape(fn::scatter(none, int64_t(0), fn::check_index(flat(index), n, true, Str("index_fill_")), true), lines);
   const Tensor number = value.has_flag(kWrappedNumber) ? full_of(Meta(Dims{}, x.dtype(), x.device()), item(value)) : cast_to(value, x.dtype());

@@ -168,6 +168,7 @@ Meta ScatterValueReduced::infer(Inputs in) const {
   check_word(reduce);
   wrap_dim(dim, in[0].ndim(), "scatter");
   check_along("scatter", in[0], dim, in[1], nullptr);
+  if (in[1].numel()) check_held(Held::own, value, in[0].dtype());
   return like(in[0]);
 }
 

@@ -71,6 +71,57 @@ def test_numbers_that_are_written_do_not_wrap_around(call, dtype):
         assert answer(weir) == answer(torch), v
 
 
+#: Where a number is written; z is it in a tensor.
+WRITTEN = ["x.fill_(v)", "t.full_like(x, v)", "t.full((2,), v, dtype=x.dtype)", "x.masked_fill(m, v)", "x.masked_fill(m, z)", "x.masked_fill_(m, z)", "x[:0].index_fill(0, i[:0], v)",
+           "x.__setitem__(0, v) or x", "x.__setitem__(m, v) or x", "x.__setitem__(m, z) or x", "x.__setitem__(i, v) or x", "x.__setitem__((0, 0), v)",
+           "x.scatter(0, i, v)", "x.scatter(0, i, v, reduce='add')", "t.constant_pad_nd(x, (1, 0), v)", "x.fill_diagonal_(v)",
+           "t.addmm(x.expand(2, 2), x.expand(2, 2), x.expand(2, 2), beta=v)", "t.addmm(x.expand(2, 2), x.expand(2, 2), x.expand(2, 2), alpha=v)"]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "float16", "float32"])
+@pytest.mark.parametrize("call", WRITTEN)
+def test_numbers_are_converted_as_pytorchs(call, dtype):
+    """Any number is a truth; a complex one is real where its imaginary part is zero; one beyond the dtype is refused before anything else is looked at."""
+    for v in (300, -0.5, 1e39, float("nan"), 2 + 0j, 300 + 0j, 2 + 1j, 2**63, -2**63 - 1, 2**70):
+        seen = []
+        for t in (torch, weir):
+            names = {"t": t, "v": v, "x": t.ones(2).to(getattr(t, dtype)), "m": t.tensor([True, False]), "i": t.tensor([1]), "z": t.tensor(v) if abs(v) < 2**63 else v}
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                try:
+                    r = str(eval(call, names).tolist())
+                except Exception as error:
+                    r = type(error).__name__
+            seen.append((r, len(said)))
+        assert seen[0] == seen[1], v
+
+
+@pytest.mark.parametrize("call", ["t.add(x, 1.5, 2)", "t.add(x, 2, 1.5)", "t.add(x, True, 2)", "t.add(x, 2, True)", "x.add_(2, 3)", "t.sub(x, 2, 3)", "t.sub(x, 1.5, 2)",
+                                  "t.subtract(x, 2, 3)", "t.add(x, t.tensor(2), 3)", "t.add(x, 2, x, out=x)", "t.add(x, 2, 3, out=x)", "t.rsub(x, 2, 3)"])
+def test_alpha_before_a_number(call):
+    """add(x, 2, 3) is x + 2 * 3 in PyTorch's old order of arguments, in which the first number is alpha."""
+    def answer(t):
+        try:
+            r = eval(call, {"t": t, "x": t.tensor([1, 4])})
+            return str(r.dtype), r.tolist()
+        except Exception as error:
+            return type(error).__name__
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert answer(torch) == answer(weir)
+
+
+@pytest.mark.parametrize("call", ["t.arange(298, 302, dtype=t.uint8)", "t.arange(-0.1, 2, dtype=t.uint8)", "t.arange(0, 2, 300, dtype=t.uint8)", "t.arange(70000, 70002, dtype=t.int16)",
+                                  "t.arange(1e30, 1e30, dtype=t.uint8)", "t.arange(-1.5, 2, dtype=t.int32)"])
+def test_steps_of_integers_are_taken_in_64_bits(call):
+    def answer(t):
+        try:
+            return eval(call, {"t": t}).tolist()
+        except Exception as error:
+            return type(error).__name__
+    assert answer(torch) == answer(weir)
+
+
 @pytest.mark.parametrize("call", ["hardtanh(x, max_val=v)", "hardtanh(x, -v)", "leaky_relu(x, v)", "elu(x, v)", "celu(x, v)", "softplus(x, v)", "softplus(x, 1, v)",
                                   "softshrink(x, v)", "hardshrink(x, v)", "threshold(x, 0, v)"])
 def test_whole_numbers_beyond_64_bits(call):

@@ -13,7 +13,7 @@ void fill(const Tensor& t, const Scalar& value) {
   visit_dtype(t.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = t.data<T>();
-    const T x = value.to<T>();
+    const T x = std::is_same_v<T, bool> ? T(!value.is_zero()) : value.to<T>();
     parallel_for(t.numel(), kGrain, [&](int64_t b, int64_t e) { std::fill(p + b, p + e, x); });
   });
 }

@@ -21,7 +21,7 @@ void pad_constant(const PadConstant& op, Inputs in, Outputs out) {
   Tensor x = in[0], inside = out[0];
   if (inside.numel() == 0) return;
   const Tensor number = empty(Meta(Dims{}, x.dtype()));
-  visit_any_dtype(x.dtype(), [&]<class T>(TypeTag<T>) { *number.data<T>() = op.value.to<T>(); });
+  visit_any_dtype(x.dtype(), [&]<class T>(TypeTag<T>) { *number.data<T>() = std::is_same_v<T, bool> ? T(!op.value.is_zero()) : op.value.to<T>(); });
   for (int i = op.pad.n / 2; i-- > 0;) {
     const int d = x.ndim() - 1 - i;
     const int64_t before = op.pad[2 * i], after = op.pad[2 * i + 1], left = std::max<int64_t>(before, 0), right = std::max<int64_t>(after, 0);

@@ -183,7 +183,7 @@ void scatter(const Scatter& op, Inputs in, Outputs out) {
 }
 
 template <class T> T value_of(const Scalar& s) {
-  if constexpr (std::is_same_v<T, bool>) return s.to_double() != 0;
+  if constexpr (std::is_same_v<T, bool>) return !s.is_zero();
   else if constexpr (std::is_integral_v<T>) return T(s.to_int());
   else if constexpr (kIsComplex<T>) return s.to<T>();
   else return T(float_cast<T>(s.to_double()));

@@ -19,6 +19,8 @@ t.linalg.matrix_rank(f(2,2),rtol=f(2,2)) | t.linalg.matrix_rank(f(2,2),rtol=f(()
 t.diagonal_scatter(f(5,3),f(1).cfloat(),2) | t.select_scatter(f(2,3),f(3).cfloat(),0,1) | t.slice_scatter(f(2,3),f(2,3).cfloat()) | t.as_strided_scatter(f(3),f(2).cfloat(),(2,),(1,))
 t.searchsorted(f(4,2).T,f(4,2).T) | t.searchsorted(f(2,4),f(4,2).T) | t.ger(f(3),f(2),out=E(3,2)) | t.ger(f(3),f(2)) | t.outer(f(3),f(2),out=E(3,2))
 t.linalg.vector_norm(f(2).cfloat(),0.) | t.linalg.vector_norm(f(1).cfloat(),0.) | t.linalg.vector_norm(f(2).cfloat(),2.) | t.cholesky(f(1,1),out=E(1,1)) | t.sub(f(2),t.tensor(1),2)
+E(1).expand(3).__setitem__(f(3)>0,2) | E(1).expand(3).__setitem__(f(3)>0,f(3)) | E(1,1).expand(3,3).__setitem__((f(3)>0,0),2) | E(1).expand(3).index_put_((f(3)>0,),t.tensor(1.))
+t.rms_norm(f(3).cfloat(),(3,),f(3)) | t.rms_norm(f(3),(3,),f(3).double()) | f(4).masked_fill(f(4)>0,t.tensor(1+0j)) | f(4).fill_(1+0j) | t.logsumexp(f(3,2).cfloat(),1,out=f(3))
 """
 
 
