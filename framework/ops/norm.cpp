@@ -293,7 +293,10 @@ Tensor InstanceNorm::compose(Inputs in) const {
   Dims together = x.sizes();
   together[0] = 1, together[1] = checked_mul(samples, channels);
   auto repeated = [&](const Tensor& t) { return t ? repeat(t, Dims{samples}) : t; };
-  Tensor parts[] = {reshape(contiguous_of(x), together), repeated(in[1]), repeated(in[2]), repeated(in[3]), repeated(in[4])};
+  // Statistics of another dtype are taken as of input's.
+  const bool fit = !in[3] || !in[4] || in[3].dtype() != in[4].dtype() || (is_reduced(x.dtype()) && in[3].dtype() == DType::float32);
+  auto statistics = [&](const Tensor& t) { return t && !fit && is_floating(x.dtype()) ? cast_to(repeated(t), x.dtype()) : repeated(t); };
+  Tensor parts[] = {reshape(contiguous_of(x), together), repeated(in[1]), repeated(in[2]), statistics(in[3]), statistics(in[4])};
   Tensor y = fn::batch_norm.over(parts, use_input_stats, momentum, eps)[0];
   for (int i : {3, 4})
     if (in[i] && use_input_stats) {

@@ -9,10 +9,13 @@ namespace weir {
 
 Tensor SegmentReduce::compose(Inputs in) const {
   const Tensor &data = in[0], &lengths = in[1], &offsets = in[3];
-  check(!in[2], "segment_reduce(): indices based reduction is not supported yet.");
-  check(reduce == "sum" || reduce == "mean" || reduce == "max" || reduce == "min" || reduce == "prod",
-        "segment_reduce(): reduce argument must be either sum, prod, mean, max or min, got ", reduce.view());
+  check(!offsets || !offsets.has_flag(kRequiresGrad), "The function 'segment_reduce' is not differentiable with respect to argument 'offsets'. This input cannot "
+        "have requires_grad True.");
   const int d = wrap_dim(axis, data.ndim(), "segment_reduce");
+  check(!in[2], "segment_reduce(): indices based reduction is not supported yet.");
+  const Str kind = reduce == "amax" ? Str("max") : reduce == "amin" ? Str("min") : reduce;
+  check(kind == "sum" || kind == "mean" || kind == "max" || kind == "min" || kind == "prod",
+        "segment_reduce(): reduce argument must be either sum, prod, mean, amax, max, amin or min, got ", reduce.view());
   check(lengths || offsets, "segment_reduce(): Either lengths or offsets must be defined.");
   const Tensor& bounds = lengths ? lengths : offsets;
   const char* name = lengths ? "lengths" : "offsets";
@@ -22,11 +25,11 @@ Tensor SegmentReduce::compose(Inputs in) const {
   check<NotImplemented>(is_floating(data.dtype()), "\"_segment_reduce_cpu\" not implemented for '", name_of(data.dtype()), "'");
   check<NotImplemented>(bounds.dtype() == DType::int64 || bounds.dtype() == DType::int32, "\"segment_reduce\" not implemented for ", name, " of '",
                         name_of(bounds.dtype()), "'");
-  if (!lengths) return fn::segment_forward(data, cast_to(bounds, DType::int64), reduce, !unsafe, initial);
+  if (!lengths) return fn::segment_forward(data, cast_to(bounds, DType::int64), kind, !unsafe, initial);
   Dims first = bounds.sizes();
   first[d] = 1;
   const Tensor ends = fn::cumsum(bounds, int64_t(d)), begin = zeros_of(Meta(first, ends.dtype(), ends.device()));
-  return fn::segment_forward(data, fn::cat(Tensors{begin, ends}, int64_t(d)), reduce, !unsafe, initial);
+  return fn::segment_forward(data, fn::cat(Tensors{begin, ends}, int64_t(d)), kind, !unsafe, initial);
 }
 
 Meta SegmentForward::infer(Inputs in) const {
