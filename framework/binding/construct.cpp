@@ -92,7 +92,9 @@ double real_number(PyObject* o) {
 // The object as a number of T, or an error: nothing wraps, and no fraction of an int is invented.
 template <class T> T number(PyObject* o, DType t) {
   if constexpr (std::is_same_v<T, bool>) {
-    if (is_tensor(o) || is_numpy_array(o)) return whole_number(o) != 0;  // as for integers: a fraction is no truth
+    const std::string_view type = Py_TYPE(o)->tp_name;
+    const bool fraction = (type.starts_with("numpy.float") && !PyFloat_Check(o)) || type == "numpy.complex64";
+    if (is_tensor(o) || is_numpy_array(o) || fraction) return whole_number(o) != 0;  // as for integers: a fraction is no truth
     return truth_of(o);
   } else if constexpr (kIsComplex<T>) {
     Py_complex c = PyComplex_AsCComplex(o);

@@ -260,8 +260,8 @@ void settle_large_numbers(const OpType& type, const void* op, std::span<Tensor> 
   }
 }
 
-// A number of a list, of which PyTorch looks only at the first whether it is one: True behind it counts as 1.
-static bool to_listed_int(PyObject* o, Py_ssize_t place, int64_t* out) {
+/// A number of a list, of which PyTorch looks only at the first whether it is one: True behind it counts as 1.
+bool to_listed_int(PyObject* o, Py_ssize_t place, int64_t* out) {
   if (place > 0 && PyBool_Check(o)) return *out = o == Py_True, true;
   try {
     return to_int(o, out);

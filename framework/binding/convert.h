@@ -47,6 +47,8 @@ inline PyObject* must(PyObject* o) {
 bool to_memory_format(PyObject* o, MemoryFormat* out);
 Generator* to_generator(PyObject* o);  // null when it is none
 
+/// The number at `place` of a list: TypeError where it is too large, as in PyTorch.
+bool to_listed_int(PyObject* o, Py_ssize_t place, int64_t* out);
 /// Writes a Python argument into the member at `at`. False when the type does not fit.
 bool store_argument(PyObject* o, Ty ty, void* at);
 

@@ -52,12 +52,18 @@ int specified(PyObject* const* items, Py_ssize_t n) {
   return count;
 }
 
-Tensor take_slice(const Tensor& x, int64_t dim, PyObject* s) {
-  Py_ssize_t start, stop, step;
-  if (PySlice_Unpack(s, &start, &stop, &step) < 0) throw py::error_already_set();
+int64_t step_of(PyObject* s, Py_ssize_t* start, Py_ssize_t* stop) {
+  Py_ssize_t step;
+  if (PySlice_Unpack(s, start, stop, &step) < 0) throw py::error_already_set();
   check<ValueError>(step > 0, "step must be greater than zero");
+  return step;
+}
+
+Tensor take_slice(const Tensor& x, int64_t dim, PyObject* s) {
+  Py_ssize_t start, stop;
+  const int64_t step = step_of(s, &start, &stop);
   if (start == 0 && step == 1 && stop >= x.size(dim)) return x;
-  return slice(x, dim, int64_t(start), int64_t(stop), int64_t(step));
+  return slice(x, dim, int64_t(start), int64_t(stop), step);
 }
 
 struct Indexed {
@@ -80,6 +86,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
     n = PyTuple_GET_SIZE(key);
   }
   int named = specified(items, n);
+  if (Py_ssize_t start, stop; n == 1 && named > x.ndim() && PySlice_Check(items[0])) step_of(items[0], &start, &stop);  // its own error comes first
   check<IndexError>(named <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
   Indexed r{x, {}};
   int64_t dim = 0;
@@ -94,7 +101,7 @@ Indexed apply(const Tensor& x, PyObject* key) {
     PyObject* o = items[i];
     if (is_int(o)) {
       int64_t k;
-      check<IndexError>(to_int(o, &k), "an index must be an integer, got ", Py_TYPE(o)->tp_name);
+      check<IndexError>(store_argument(o, Ty::i64, &k), "an index must be an integer, got ", Py_TYPE(o)->tp_name);
       int64_t size = r.view.ndim() ? r.view.size(dim) : 0;
       check<IndexError>(r.view.ndim() > 0, "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor to a number");
       check<IndexError>(k >= -size && k < size, "index ", k, " is out of bounds for dimension ", dim, " with size ", size);

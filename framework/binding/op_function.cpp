@@ -96,7 +96,9 @@ bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
   if (o == Py_None) return true;
   if (type.out.takes == Out::none && !type.geometry) return why = function_name(type) + " got an unexpected keyword argument 'out'", false;
   c.has_out = true;
-  const bool list = type.signature->returns == "list[Tensor]", sequence = PyTuple_Check(o) || PyList_Check(o);
+  const bool list = type.signature->returns == "list[Tensor]";
+  if (list && !takes_list_out(type)) return why = function_name(type) + " got an unexpected keyword argument 'out'", false;
+  const bool sequence = PyTuple_Check(o) || PyList_Check(o);
   if (list && !sequence) return why = str(function_name(type), ": argument 'out' must be tuple of Tensors, not ", Py_TYPE(o)->tp_name), false;
   if (is_tensor(o)) return c.out[0] = unwrap(o), true;
   if (!sequence) return why = function_name(type) + ": argument 'out' must be Tensor or tuple of Tensors", false;
@@ -227,7 +229,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       int64_t x;
       for (Py_ssize_t k = rest; k < nargs; k++) {
         const bool has_axes = p.name == "dims" && is_tensor(args[k]) && unwrap(args[k]).ndim() > 0;  // an axis is one number
-        if (has_axes || !to_int(args[k], &x)) return why = wrong_type(type, i, args[k]), false;
+        if (has_axes || !to_listed_int(args[k], k - rest, &x)) return why = wrong_type(type, i, args[k]), false;
         ints.push(x);
       }
       continue;
@@ -283,7 +285,6 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
   const Signature& s = *type.signature;
   if (s.returns == "list[Tensor]") {
     if (c.has_out) {
-      if (!takes_list_out(type)) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
       call_list_into(type, c.op, c.inputs, c.list_out);
       Py_RETURN_NONE;
     }

@@ -48,6 +48,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=None):
         raise ValueError("can't alias tensor: another dtype or device needs a copy")
     if copy and r is t:
         r = t.clone()
+    if requires_grad is None and t.requires_grad and not (r.is_floating_point() or r.is_complex()):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if requires_grad is None and r.requires_grad:
         warnings.warn("asarray: requires_grad was not given, and so is that of the given tensor.", UserWarning, stacklevel=2)
     if requires_grad is None or r.requires_grad == requires_grad:

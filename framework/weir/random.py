@@ -1,6 +1,6 @@
 """Random tensors and the seed. The default generator draws as PyTorch's CPU generator does."""
 
-from _weir import Tensor, _default_generator, _renamed, ops
+from _weir import Tensor, _argument, _default_generator, _renamed, ops
 
 from ._composites._check import check_floating
 
@@ -67,6 +67,8 @@ def bernoulli_(self, p=0.5, *, generator=None):
     if not self.numel():  # PyTorch does not look at p then, which has a gradient all the same
         return self.copy_((p.real if p.is_complex() else p).sum() * 0)
     check_floating("bernoulli_ with p", p)
+    if self.is_complex():
+        raise NotImplementedError(f"bernoulli_ with p: not implemented for {self.dtype}")
     p = p if p.is_floating_point() else p.double()
     return self.copy_(ops["torch"]["bernoulli"](p.expand(self.shape), generator=generator))
 
@@ -78,6 +80,7 @@ def exponential_(self, lambd=1.0, *, generator=None):
 
 def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
     """Cauchy numbers in place. RuntimeError unless sigma > 0 and self holds floating numbers."""
+    median, sigma = _argument("cauchy_", "median", 1, "float", median), _argument("cauchy_", "sigma", 2, "float", sigma)
     if not self.is_floating_point():
         raise RuntimeError(f"Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you specified {self.dtype}")
     return self.drawn_fill_("cauchy", median, sigma, generator=generator)

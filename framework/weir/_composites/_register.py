@@ -21,14 +21,14 @@ completed: set = set()  # names of the core's that calls pass through Python for
 OUT_CAST, OUT_APART, OUT_EXACT, OUT_JOINED, _, OUT_SAME = range(6)
 
 
-def composite(function=None, *, method=True, public=True, out=OUT_CAST):
+def composite(function=None, *, method=True, public=True, out=OUT_CAST, numpy_names=True):
     """Enters a function as `weir.<name>`, and as Tensor method.
 
-    It gains `out=`, and a TypeError when its first parameter is annotated Tensor and gets something else.
+    It gains `out=`, NumPy's names of parameters, and a TypeError when its first parameter is annotated Tensor and gets something else.
     """
     if function is None:
-        return functools.partial(composite, method=method, public=public, out=out)
-    wrapped = with_out(function, out) if out is not None else _with_first(function)
+        return functools.partial(composite, method=method, public=public, out=out, numpy_names=numpy_names)
+    wrapped = with_out(function, out) if out is not None else _with_first(function, numpy_names)
     if public:
         functions.setdefault(function.__name__, wrapped)
     if method:
@@ -122,7 +122,7 @@ def with_out(function, rule=OUT_CAST, recorded=False):
     return wrapped
 
 
-def _with_first(function):
+def _with_first(function, numpy_names=True):
     """`function`, with a TypeError where its first parameter is annotated Tensor and gets something else."""
     first = next(iter(inspect.signature(function).parameters.values()), None)
     if first is None:
@@ -137,7 +137,7 @@ def _with_first(function):
         if args and not isinstance(args[0], Tensor):
             raise TypeError(f"{name}(): argument '{first.name}' (position 1) must be Tensor, "
                             f"not {type(args[0]).__name__}")
-        return function(*args, **(_by_our_names(kwargs, names) if kwargs else kwargs))
+        return function(*args, **(_by_our_names(kwargs, names) if kwargs and numpy_names else kwargs))
 
     return wrapped
 

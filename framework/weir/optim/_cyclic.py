@@ -84,6 +84,9 @@ class OneCycleLR(_MomentumSchedule):
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
                 raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
+            for name, count in (("epochs", epochs), ("steps_per_epoch", steps_per_epoch)):
+                if count <= 0 or not isinstance(count, int):
+                    raise ValueError(f"Expected positive integer {name}, but got {count}")
             total_steps = epochs * steps_per_epoch
         if total_steps <= 0 or not isinstance(total_steps, int):
             raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
