@@ -130,6 +130,7 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
           " at dimension 0, but got weight of size ", w.sizes());
     check(x.sizes()[1] == w.sizes()[0], op, ": Given transposed=1, weight of size ", w.sizes(), ", expected input", x.sizes(), " to have ",
           w.sizes()[0], " channels, but got ", x.sizes()[1], " channels instead");
+    for (int64_t each : extra) check(each >= 0, op, ": negative output_padding is not supported");
     if (w.numel() == 0) {
       check<IndexError>(x.sizes()[0] > 0, op, ": index 0 is out of range for an input of no samples");  // PyTorch looks at the first
       check(false, op, ": non-empty weight tensor expected, but got: ", w.sizes());
@@ -138,7 +139,6 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
           " values to match the convolution dimensions, but got ", extra);
     Dims size{x.sizes()[0], w.sizes()[1] * o.groups};
     for (int i = 0; i < n; i++) {
-      check(extra[i] >= 0, op, ": negative output_padding is not supported");
       check(!x.numel() || extra[i] < stride[i] || extra[i] < dilation[i], op, ": output padding must be smaller than either stride or dilation, but got output_padding ",
             extra, ", stride ", stride, ", dilation ", dilation);
       int64_t s = checked_sub(checked_mul(x.sizes()[i + 2] - 1, stride[i]), checked_mul(2, padding[i]));

@@ -131,6 +131,8 @@ Tensor BinaryCrossEntropy::compose(Inputs in) const {
   check<ValueError>(in[0].sizes() == in[1].sizes(), "Using a target size (", in[1].sizes(), ") that is different to the input size (",
                     in[0].sizes(), ") is deprecated. Please ensure they have the same size.");
   check_constant("binary_cross_entropy", "weight", in[2]);
+  check(!in[2] || broadcast("binary_cross_entropy", in[0].sizes(), in[2].sizes()) == in[0].sizes(), "binary_cross_entropy: output with shape ", in[0].sizes(),
+        " doesn't match the broadcast shape of a weight of ", in[2] ? in[2].sizes() : Dims());
   Tensor loss = fn::binary_cross_entropy_forward(in[0], in[1]);
   return reduced(in[2] ? loss * in[2] : loss, reduction);
 }
@@ -245,6 +247,7 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
         w ? w.sizes() : Dims());
   check_examples(x);
   check_wide("multi_margin_loss", x);
+  check(target.dtype() == DType::int64 || x.numel() == 0, "multi_margin_loss: expected scalar type Long but found ", name_of(target.dtype()));
   check(!is_complex(x.dtype()) || !is_differentiated(x), "multi_margin_loss does not support automatic differentiation for outputs with complex dtype.");
   Examples e{x, target, x.ndim() < 2};
   if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()}), e.labels = fn::reshape(target, Dims{-1});

@@ -68,6 +68,7 @@ Tensors FractionalPool::compose(Inputs in) const {
     samples = unfilled(Meta(Dims{images.size(0), images.size(1), axes}, x.dtype(), x.device()));
     fn::uniform.inplace(samples, 0.0, 1.0);
   }
+  check(samples.ndim() != 3 || samples.size(1) == images.size(1), op, ": Expect _random_samples.size(1) equals to input channel size.");
   const auto r = fn::fractional_max_pool(images, samples, kernel_size, size);
   return single ? Tensors{fn::squeeze(r[0], Dims{0}), fn::squeeze(r[1], Dims{0})} : Tensors{r[0], r[1]};
 }

@@ -180,6 +180,7 @@ Tensor LuSolve::compose(Inputs in) const {
   check_matrices("linalg.lu_solve", B, "B", Nothing::of_half);
   check(LU.dtype() == B.dtype(), "linalg.lu_solve: Expected LU and B to have the same dtype, but found ", name_of(LU.dtype()), " and ", name_of(B.dtype()));
   check(pivots.dtype() == DType::int32, "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32");
+  check<IndexError>(pivots.ndim() > 0, "linalg.lu_solve: Dimension specified as -1 but tensor has no dimensions");
   check(pivots.size(-1) == LU.size(-1), "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix");
   Dims counted = batch_of(LU);
   counted.push(LU.size(-1));

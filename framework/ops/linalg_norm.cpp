@@ -233,7 +233,7 @@ Tensor MatrixRank::compose(Inputs in) const { return rank_of(in[0], number_of(to
 
 Tensor PinvTensors::compose(Inputs in) const { return pinv_of(in[0], in[1], in[2], hermitian); }
 Tensor PinvNumbers::compose(Inputs in) const {
-  check<IndexError>(in[0].ndim() >= 2 || (!atol && !rtol), "linalg.pinv: Dimension out of range for a tensor of ", in[0].ndim(), " axes, -2");
+  check<IndexError>(in[0].ndim() >= 2 || !atol || rtol, "linalg.pinv: Dimension out of range for a tensor of ", in[0].ndim(), " axes, -2");
   return pinv_of(in[0], number_of(atol), number_of(rtol), hermitian);
 }
 Tensor PinvTensor::compose(Inputs in) const { return pinv_of(in[0], {}, in[1], hermitian); }

@@ -126,10 +126,11 @@ Tensor Ormqr::compose(Inputs in) const {
   const Tensor &A = in[0], &tau = in[1], &other = in[2];
   check(A.ndim() >= 2, "torch.ormqr: input must have at least 2 dimensions.");
   check(other.ndim() >= 2, "torch.ormqr: other must have at least 2 dimensions.");
-  check<IndexError>(tau.ndim() > 0, "torch.ormqr: Dimension specified as -1 but tensor has no dimensions");
-  check_matrices("torch.ormqr", A, "input");
   const int64_t rows = other.size(left ? -2 : -1);
   const char* side = left ? "-2" : "-1";
+  check(tau.ndim() > 0 || A.size(-2) == rows, "torch.ormqr: other.shape[", side, "] must be equal to input.shape[-2]");
+  check<IndexError>(tau.ndim() > 0, "torch.ormqr: Dimension specified as -1 but tensor has no dimensions");
+  check_matrices("torch.ormqr", A, "input");
   check(tau.ndim() == A.ndim() - 1, "torch.ormqr: Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.ndim(),
         " and input.ndim is equal to ", A.ndim());
   check(tau.size(-1) <= rows, "torch.ormqr: other.shape[", side, "] must be greater than or equal to tau.shape[-1]");

@@ -30,6 +30,16 @@ Tensor nothing_of(const Tensor& t) {
   return fn::sum(fn::masked_fill(t, full_of(Meta(t.sizes(), DType::boolean, t.device()), Scalar(true)), num(int64_t(0))), std::nullopt, false, t.dtype());
 }
 
+/// RuntimeError where `written` has elements that share memory, or shares it with what is read.
+void check_apart(const Tensor& written, Inputs read) {
+  check_no_repeats(written);
+  for (const Tensor& x : read) {
+    const Overlap met = overlap(written, x);
+    check(met != Overlap::full && met != Overlap::partial, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+          "memory location. Please clone() the tensor before performing the operation.");
+  }
+}
+
 Dims without(Dims sizes, int64_t dim) {
   if (sizes.n) sizes.erase(int(dim));
   return sizes;
@@ -94,9 +104,12 @@ Tensor IndexFill::compose(Inputs in) const {
 
 // In place PyTorch looks at the memory before the shapes.
 void IndexCopy::take_out(Inputs in, const Tensor& out) const {
-  const Overlap met = out == in[0] ? overlap(out, in[2]) : Overlap::none;
-  check(met != Overlap::full && met != Overlap::partial, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
-        "memory location. Please clone() the tensor before performing the operation.");
+  if (!(out == in[0])) return;
+  wrap_dim(dim, in[0].ndim(), "index_copy_");
+  check_apart(out, in.subspan(1));
+}
+void Put::take_out(Inputs in, const Tensor& out) const {
+  if (out == in[0] && in[1].dtype() == DType::int64 && in[0].dtype() == in[2].dtype() && in[1].numel() == in[2].numel()) check_apart(out, in.subspan(1));
 }
 Tensor IndexCopy::compose(Inputs in) const {
   const Tensor &x = in[0], &index = in[1], &source = in[2];
@@ -105,6 +118,7 @@ Tensor IndexCopy::compose(Inputs in) const {
   check<IndexError>(source.ndim() || index.numel() == 1, "index_copy_(): When source is scalar, index should have one element (got ", index.numel(), ")");
   check<IndexError>(!source.ndim() || !x.ndim() || source.ndim() == x.ndim(), "index_copy_(): When source and destination are not scalars, their "
                     "dimensionality must match. Source dimensionality (", source.ndim(), "), destination dimensionality (", x.ndim(), ")");
+  check(index.dtype() == DType::int64, "index_copy_(): Expected a long tensor for index, but got ", name_of(index.dtype()));
   check(x.dtype() == source.dtype(), "index_copy_(): self and source expected to have the same dtype, but got (self) ", name_of(x.dtype()),
         " and (source) ", name_of(source.dtype()));
   auto slice = [&](const Tensor& t) { return t.ndim() ? without(t.sizes(), d) : Dims(); };
@@ -112,9 +126,8 @@ Tensor IndexCopy::compose(Inputs in) const {
   check<IndexError>(!source.ndim() || source.size(d) == index.numel(), "index_copy_(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim) (", source.ndim() ? source.size(d) : 0, ")");
   if (x.numel() == 0) return clone_of(x) + nothing_of(source);  // no index can be wrong where nothing is written
-  check(index.dtype() == DType::int64 || index.dtype() == DType::int32, "index_copy_(): Expected a long tensor for index, but got ", name_of(index.dtype()));
   const Tensor self = one_axis(x);
-  const Tensor at = fn::check_index(cast_to(flat(index), DType::int64), self.size(d), false, Str("index_copy_")), rows = slices(at, self.sizes(), d);
+  const Tensor at = fn::check_index(flat(index), self.size(d), false, Str("index_copy_")), rows = slices(at, self.sizes(), d);
   return fn::reshape(fn::scatter(self, d, rows, fn::reshape(source, rows.sizes())), x.sizes());
 }
 

@@ -18,6 +18,7 @@ struct Put : Op {
   static constexpr OutRule out{Out::none};
   bool accumulate;
   static constexpr std::tuple fields{&Put::accumulate};
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 

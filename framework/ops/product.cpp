@@ -173,6 +173,8 @@ Tensor TensordotAxes::compose(Inputs in) const {
   Tensor a = in[0], b = in[1];
   check(a.dtype() == b.dtype(), "tensordot: both inputs should have same dtype, got ", name_of(a.dtype()), " and ", name_of(b.dtype()));
   check(dims_self.n == dims_other.n, "tensordot: both dimension lists should have same length");
+  for (int64_t d : dims_self) wrap_dim(d, a.ndim(), "tensordot");  // all of them, before it matters whether they repeat
+  for (int64_t d : dims_other) wrap_dim(d, b.ndim(), "tensordot");
   const Dims left = wrapped_axes(dims_self, a.ndim()), right = wrapped_axes(dims_other, b.ndim());
   sum_partners(a, b, left, right);
   const Dims free_a = others(left, a.ndim()), free_b = others(right, b.ndim());

@@ -73,6 +73,7 @@ struct SelectScatter : Op {
   static constexpr Signature signature = "select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor";
   static constexpr auto doc = "A copy of input with src as its slice `index` along dim.";
   static constexpr Notation notation = "move";
+  static constexpr GradientRule gradient{.of_complex = false};
   static constexpr OutRule out{Out::none};
   static constexpr Layouts layouts = Layouts::apart;
   int64_t dim, index;

@@ -68,12 +68,12 @@ void check_not_empty(const char* op, const Tensor& x, Axes axes) {
 }
 
 Meta extreme_meta(const char* op, const Tensor& x, const std::optional<Dims>& dim, bool keepdim) {
-  Axes axes = reduced_axes(op, dim, x.ndim());
   if (x.numel() == 0) {
     check(dim && !dim->empty(), op, "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
           "with the 'dim' argument.");
-    check_not_empty(op, x, axes);
+    for (int64_t d : *dim) check_not_empty(op, x, axis_bit(wrap_dim(d, x.ndim(), op)));  // before it matters whether they repeat
   }
+  Axes axes = reduced_axes(op, dim, x.ndim());
   return {reduced_sizes(x.sizes(), axes, keepdim), x.dtype(), x.device()};
 }
 
@@ -153,8 +153,10 @@ Meta Sum::infer(Inputs in) const { return reduced("sum", in[0], dim, keepdim, su
 Tensors Sum::vjp(const Saved& s, const Tensor& dy) const { return {spread(s, dy, dim, keepdim)}; }
 
 Meta Nansum::infer(Inputs in) const {
+  const Meta m = reduced("nansum", in[0], dim, keepdim, sum_type(dtype, in[0]));
   check(!is_complex(in[0].dtype()), "nansum on CPU does not support complex inputs");
-  return reduced("nansum", in[0], dim, keepdim, sum_type(dtype, in[0]));
+  check<NotImplemented>(!is_complex(m.dtype), "\"nansum_cpu\" not implemented for '", name_of(m.dtype), "'");
+  return m;
 }
 Tensors Nansum::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);

@@ -136,6 +136,8 @@ Tensor Trapezoid::compose(Inputs in) const {
   return (fn::sum(y, Dims{d}) - ends * 0.5) * step_of("trapezoid", y, dx);
 }
 Tensor CumulativeTrapezoidX::compose(Inputs in) const {
+  wrap_dim(dim, in[0].ndim(), "cumulative_trapezoid");
+  check(in[0].dtype() != DType::boolean && in[1].dtype() != DType::boolean, "cumulative_trapezoid: received a bool input for `x` or `y`, but bool is not supported");
   int d = checked_dim("cumulative_trapezoid", in[0], dim);
   Tensor w = widths("cumulative_trapezoid", in[0], in[1], d);
   return fn::cumsum(heights(in[0], d) * w, int64_t(d)) / 2.0;

@@ -124,6 +124,7 @@ Tensor CosineSimilarity::compose(Inputs in) const {
   const DType type = result_type(both);
   check(is_floating(type), "expected common dtype to be floating point, yet common dtype is ", name_of(type));
   check_held(Held::wide, eps, type);
+  check(eps >= 0, "eps must be non-negative, got: ", eps);
   auto unit = [&](const Tensor& t) {  // in its own precision
     Tensor x = is_floating(t.dtype()) ? t : cast_to(t, type), norm = fn::norm2(x, Dims{dim}, true), fixed = detach(norm);
     return x / (norm + (fn::clamp(fixed, Scalar(std::min(eps, largest_number(x.dtype())))) - fixed));  // as in PyTorch, the clamp passes the gradient of the norm

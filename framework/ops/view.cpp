@@ -366,8 +366,8 @@ Tensor Flatten::compose(Inputs in) const {
 
 Tensor Unflatten::compose(Inputs in) const {
   const Tensor& x = in[0];
-  check(sizes.n > 0, "unflatten: sizes must be non-empty");
   int d = wrap_dim(dim, x.ndim(), "unflatten");
+  check(sizes.n > 0, "unflatten: sizes must be non-empty");
   check(x.ndim() > 0, "unflatten: Dimension specified as ", dim, " but tensor has no dimensions");
   Dims part = infer_size("unflatten", sizes, x.sizes()[d]), out;
   for (int i = 0; i < d; i++) out.push(x.sizes()[i]);

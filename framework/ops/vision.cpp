@@ -114,10 +114,10 @@ Tensor Bilinear::compose(Inputs in) const {
   auto has_axes = [](const Tensor& t, int64_t dim) { check<IndexError>(t.ndim() > 0, "bilinear(): Dimension specified as ", dim, " but tensor has no dimensions"); };
   has_axes(a, -1), has_axes(w, 1);
   const int64_t rows = w.size(1);
-  if (bias) has_axes(bias, 0);
   check(a.size(-1) == rows, "bilinear(): input1 size does not match weight size: got ", a.size(-1), " but expected ", rows);
   const int64_t columns = w.size(2), outputs = w.size(0);
   check(b.size(-1) == columns, "bilinear(): input2 size does not match weight size: got ", b.size(-1), " but expected ", columns);
+  if (bias) has_axes(bias, 0);
   check(!bias || bias.size(0) == outputs, "bilinear(): bias size does not match weight size: got ", bias ? bias.size(0) : 0, " but expected ", outputs);
   Dims sizes = a.sizes();
   sizes[a.ndim() - 1] = outputs;
