@@ -35,8 +35,9 @@ Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, co
                    double eps) {
   check_statistics(mean, var);
   wrap_dim(1, x.ndim(), "native_batch_norm");
-  check<ValueError>(bool(mean) == bool(var), "running_mean and running_var must either both be None or neither be None");
   check<NotImplemented>(is_inexact(x.dtype()), "\"batch_norm\" not implemented for '", name_of(x.dtype()), "'");
+  check<ValueError>(bool(mean) == bool(var), "running_mean and running_var must either both be None or neither be None");
+  check<NotImplemented>(training || !is_complex(x.dtype()), "\"batch_norm\" not implemented for '", name_of(x.dtype()), "'");
   check(!training || x.numel(), "native_batch_norm: input tensor must have at least one element, but got input_sizes = ", x.sizes());
   for (const Tensor& p : {mean, var}) check(!p || p.ndim() == 1, "native_batch_norm: expected statistics of one dimension, but got ", p ? p.sizes() : Dims());
   const DType t = check_parameters("native_batch_norm", x, std::array{weight, bias, mean, var});

@@ -33,7 +33,8 @@ def _unique_consecutive(input: Tensor, *flags, return_inverse=False, return_coun
     it was asked for or dim is given: the first one stands for return_counts there, the second for return_inverse."""
     named = return_counts is not _NOT_GIVEN
     counted = return_counts if named else False
-    _check_flags("unique_consecutive", return_inverse=return_inverse, return_counts=counted)
+    for flag in (*flags[:2], return_inverse):
+        _check_flags("unique_consecutive", return_inverse=flag, return_counts=counted)
     inverse_made, counts_made = (*flags[:2], *(return_inverse, counted)[len(flags):])
     shown = (return_inverse or (len(flags) > 1 and flags[1]), flags[0] if flags and not named else counted)
     values, inverse, counts = unique_consecutive(input, True, True, flags[2] if len(flags) > 2 else dim)
