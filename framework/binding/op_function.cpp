@@ -234,6 +234,12 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       }
       continue;
     }
+    py::object number;
+    if (type.calling.truthy) {
+      const bool flag = p.ty == Ty::boolean || p.ty == Ty::opt_boolean;
+      if (flag && (o != Py_None || p.ty == Ty::boolean)) o = truth_of(o) ? Py_True : Py_False;
+      else if (!flag && PyBool_Check(o)) number = py::int_(o == Py_True), o = number.ptr();
+    }
     if (Scalar held; type.calling.scalars && p.ty == Ty::f64 && PyLong_Check(o)) to_scalar(o, &held);  // OverflowError
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) {
       if (type.calling.creates && p.ty == Ty::ints && PySequence_Check(o)) check_told_dtype(type, slot, c.out[0]);

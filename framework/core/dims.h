@@ -1,5 +1,6 @@
 // Dims: up to kMaxDims sizes or strides, stored inline so that shapes never touch the heap.
 #pragma once
+#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -54,8 +55,9 @@ struct Dims {
   int64_t* end() { return v + n; }
   const int64_t* begin() const { return v; }
   const int64_t* end() const { return v + n; }
-  int64_t& operator[](int i) { return v[i]; }
-  int64_t operator[](int i) const { return v[i]; }
+  // Sanitized builds check that the axis is there; a release build reads what stands behind the last one.
+  int64_t& operator[](int i) { return assert(i >= 0 && i < n), v[i]; }
+  int64_t operator[](int i) const { return assert(i >= 0 && i < n), v[i]; }
   int64_t& back() { return v[n - 1]; }
   int64_t back() const { return v[n - 1]; }
   bool empty() const { return n == 0; }

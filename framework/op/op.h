@@ -111,6 +111,7 @@ struct CallRule {
   bool creates = false;       // a factory: takes layout=, pin_memory= and requires_grad=, and is no method
   bool only_numbers = false;  // takes "Tensor | Number" without one tensor among them
   bool numpy_names = true;    // takes axis=, keepdims= and the like, as all but PyTorch's Python functions do
+  bool truthy = false;        // a flag may be anything that is true or not, and True a number, as in those that pass neither on to C++
   bool keepdim_alone = true, out_alone = true;  // takes keepdim=, and out=, without dim; else they belong to PyTorch's other overload
   bool writes_number = false;  // a number is written as it is: one from 2^63 on does not wrap around beside integers, as where they are computed with
   bool scalars = false;       // its float parameters are c10::Scalars in PyTorch, which hold no whole number beyond 64 bits

@@ -189,6 +189,7 @@ struct GaussianNllLoss : Op {
       "Negative log-likelihood of normal distributions with means input and variances var, at least eps; the gradient of var ignores that bound. "
       "var is a number, or as input, or lacks its last axis or has 1 there. ValueError for another shape and for negative variances.";
   static constexpr Module module = Module::hidden;
+  static constexpr CallRule calling{.numpy_names = false, .truthy = true};
   bool full;
   double eps;
   int64_t reduction;

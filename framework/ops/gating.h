@@ -37,6 +37,7 @@ struct GumbelSoftmax : Op {
   static constexpr auto doc =
       "A sample of the Gumbel-softmax distribution; `hard` gives one-hot values with the soft gradient. `eps` changes nothing. Source: Jang et al. 2016.";
   static constexpr Module module = Module::functional;
+  static constexpr CallRule calling{.numpy_names = false, .truthy = true};
   static constexpr OutRule out{Out::none};
   double tau;
   bool hard;

@@ -9,6 +9,7 @@ namespace weir {
 struct MaskedOp : Op {
   static constexpr Module module = Module::hidden;
   static constexpr OutRule out{Out::none};
+  static constexpr CallRule calling{.numpy_names = false, .truthy = true};
 };
 
 /// Over any axes, all of them for None and none.
