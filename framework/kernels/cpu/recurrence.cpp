@@ -9,8 +9,8 @@ namespace weir {
 namespace formulas {
 namespace {
 
-// a b - c, rounded once, which is what PyTorch's kernels do; of float64 twice.
-template <class T> T product_less(T a, T b, T c) { return T(double(a) * double(b) - double(c)); }
+// a b - c, rounded once, as in PyTorch's kernels: beside a zero of a polynomial the second rounding takes digits.
+template <class T> T product_less(T a, T b, T c) { return std::fma(a, b, -c); }
 
 // Degrees above this take seconds an element, at 2^61 centuries: NaN, as Hermite polynomials have it, where PyTorch does not end.
 constexpr double kMostSteps = 0x1p28;
@@ -163,7 +163,7 @@ namespace WEIR_ISA {
 
 // As those of single numbers; found by the formulas through their arguments.
 [[maybe_unused]] static Vec<float> product_less(Vec<float> a, Vec<float> b, Vec<float> c) { return lanes::fma(a, b, -c); }
-[[maybe_unused]] static Vec<double> product_less(Vec<double> a, Vec<double> b, Vec<double> c) { return a * b - c; }
+[[maybe_unused]] static Vec<double> product_less(Vec<double> a, Vec<double> b, Vec<double> c) { return lanes::fma(a, b, -c); }
 
 static const PointwiseKernels<RecurrenceOps> kernels;
 

@@ -39,3 +39,14 @@ def test_what_is_no_degree_and_what_has_no_polynomials():
 def test_a_degree_of_centuries_ends_at_once(name):  # PyTorch's laguerre and legendre do not end
     x = weir.tensor([0.5, 1.5])
     assert getattr(weir.special, name)(x, 2 ** 61).shape == x.shape
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_float64_is_rounded_as_torchs(name):  # beside a zero of a polynomial a step that rounds its product too shows
+    torch.manual_seed(0)
+    x, degrees = torch.cat([torch.rand(300, dtype=torch.float64) * 4 - 2, torch.tensor([0.7071067811865475, 0.5])]), torch.arange(12)
+    for n in degrees.tolist():
+        expected = getattr(torch.special, name)(x, n)
+        for part, wanted in ((x, expected), (x[:3], expected[:3])):  # vectors, and what is left of one
+            got = getattr(weir.special, name)(to_weir(part), n)
+            assert got.numpy().tobytes() == wanted.numpy().tobytes(), n
