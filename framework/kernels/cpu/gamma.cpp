@@ -14,9 +14,21 @@ constexpr int kMostTerms = 100000;  // of the order of the root of the largest a
 
 constexpr double kLarge = 1e6;  // from here the factor before the series is a difference of numbers too large for its own digits
 
+// m - log(1 + m), whose leading terms cancel where m is small.
+inline double less_log1p(double m) { return std::abs(m) < 1e-3 ? m * m * (0.5 - m * (1.0 / 3 - m * (0.25 - m / 5))) : m - std::log1p(m); }
+
+// x^a exp(-x) / gamma(a). By Stirling's series, from 16 on, where the exponents are large and nearly cancel. Source: DLMF 5.11.1.
+inline double gamma_density(double a, double x) {
+  if (a < 8 || (a < 16 && x < a / 2)) return std::exp(a * std::log(x) - x - std::lgamma(a));
+  double below = 1;
+  for (; a < 16; a++) below *= a / x;
+  const double f = 1 / (a * a), stirling = (1.0 / 12 - f * (1.0 / 360 - f * (1.0 / 1260 - f * (1.0 / 1680 - f * (1.0 / 1188 - f * 691 / 360360))))) / a;
+  return below * std::sqrt(a / 6.283185307179586) * std::exp(-a * less_log1p((x - a) / a) - stirling);
+}
+
 // P and Q of a large `a`, by the first two terms of the uniform expansion: the next is below a^-3/2. Source: DLMF 8.12.
 inline std::pair<double, double> uniform_gamma(double a, double x) {
-  double m = x / a - 1, half = std::abs(m) < 1e-3 ? m * m * (0.5 - m * (1.0 / 3 - m * (0.25 - m / 5))) : m - std::log1p(m);
+  double m = x / a - 1, half = less_log1p(m);
   if (!std::isfinite(half)) return {m > 0, m <= 0};
   double eta = std::copysign(std::sqrt(2 * half), m), c0 = std::abs(eta) < 1e-4 ? -1.0 / 3 + eta / 12 : 1 / m - 1 / eta;
   double rest = std::exp(-a * half) / std::sqrt(6.283185307179586 * a) * c0, y = eta * std::sqrt(a / 2);
@@ -83,19 +95,31 @@ template <class N, class F> N fraction(N first, F&& next) {
   return h;
 }
 
-// P and Q of a > 0 and x > 0, both finite: the series below a + 1, Lentz's continued fraction above.
+constexpr double kFractionFrom = 0.75;  // below it takes hundreds of steps, and the series keeps most digits
+
+// The fraction 1 / (b - 1 (1 - a) / (b + 2 - 2 (2 - a) / (b + 4 - ...))) of b = x + 1 - a. From its far end where that is known, since what is rounded
+// there fades on the way: from the near end it grows, where x is small. Source: DLMF 8.9.2, 3.10.
+inline double upper_fraction(double a, double x) {
+  double b = x + 1 - a;
+  if (a > 2) return fraction(b, [&](int n) { return std::pair(-n * (n - a), b += 2); });
+  const int steps = int(120 / x) + 10;
+  double h = b + 2 * steps;
+  for (int n = steps; n > 0; n--) h = b + 2 * (n - 1) - n * (n - a) / h;
+  return 1 / h;
+}
+
+// P and Q of a > 0 and x > 0, both finite: the series below a + 1, a continued fraction above and where Q is the small one.
 inline std::pair<double, double> incomplete_gamma(double a, double x) {
   constexpr double eps = std::numeric_limits<double>::epsilon();
   if (a > kLarge) return uniform_gamma(a, x);
-  double scale = std::exp(a * std::log(x) - x - std::lgamma(a));
-  if (x < a + 1) {
+  double scale = gamma_density(a, x);
+  if (x < a + 1 && (x <= kFractionFrom || a > 1)) {
     double term = 1 / a, sum = term;
     for (int n = 1; n < kMostTerms && std::abs(term) > std::abs(sum) * eps; n++) sum += term *= x / (a + n);
-    return {sum * scale, a <= 1 && x <= 1.1 ? upper_gamma(a, x) : 1 - sum * scale};
+    return {sum * scale, a <= 1 ? upper_gamma(a, x) : 1 - sum * scale};
   }
-  double b = x + 1 - a;
-  const double h = fraction(b, [&](int n) { return std::pair(-n * (n - a), b += 2); });
-  return {1 - scale * h, scale * h};
+  const double q = scale * upper_fraction(a, x);
+  return {1 - q, q};
 }
 
 // The lower function where it is decided by its arguments alone, as in PyTorch; -1 elsewhere.

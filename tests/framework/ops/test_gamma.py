@@ -75,3 +75,11 @@ def test_they_have_no_second_derivative():
             g, = t.autograd.grad(draw(a)[0], a, create_graph=True)
             with pytest.raises((RuntimeError, NotImplementedError)):
                 t.autograd.grad(g.sum(), a)
+
+
+@pytest.mark.parametrize("a, x", [(0.21, 1.26), (0.49, 1.0), (0.31, 1.2), (0.88, 3.0), (14.9, 11.4), (18.4, 21.2), (67.7, 77.0), (958.0, 977.0), (12.0, 1.5)])
+def test_both_functions_keep_their_digits(a, x):
+    mpmath = pytest.importorskip("mpmath")
+    for call, ends in ((weir.igamma, (0, x)), (weir.igammac, (x, mpmath.inf))):
+        true = float(mpmath.gammainc(a, *ends, regularized=True))
+        assert abs(call(weir.tensor(a, dtype=weir.float64), weir.tensor(x, dtype=weir.float64)).item() / true - 1) < 32 * 2.0**-52
