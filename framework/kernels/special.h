@@ -257,10 +257,11 @@ template <int unseen = kUnseen<double>, class D> D erfcx_anywhere(D x) {
 /// log of the normal distribution function: through erfcx where the tail is thin.
 template <int unseen = kUnseen<double>, class D> D log_normal_cdf(D x) {
   D s = x * D(0.70710678118654752440), right = erfcx_of_positive<unseen>(abs(s));
-  return choose(s < D(-1.0), [&] { return log(D(0.5) * right) - s * s; }, [&] {
-    D tail = D(0.5) * exp(-s * s) * right;
-    return log1p(where(s < D(0.0), tail - D(1.0), -tail));
-  });
+  auto not_right = [&] {  // beside 0 half an error function is a small part of the sum, and its error too
+    auto middle = choose(s < D(-1.0), [&] { return D(0.5) * right; }, [&] { return D(0.5) + D(0.5) * erf(s); });
+    return log(middle) - where(s < D(-1.0), s * s, D(0.0));
+  };
+  return choose(s > D(0.5), [&] { return log1p(D(-0.5) * exp(-s * s) * right); }, not_right);
 }
 
 }  // namespace formulas

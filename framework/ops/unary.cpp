@@ -139,8 +139,10 @@ Tensors Ndtri::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * (std::sqrt(2 * M_PI) * exp(square(y_of(s)) * 0.5))};
 }
 Tensors LogNdtr::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = x_of(s);
-  return {dy / erfcx(x * -M_SQRT1_2) * std::sqrt(2 / M_PI)};
+  // By the quotient of density and function, which to the right is 0 in all derivatives. Where the square is no number, NaN, as PyTorch's.
+  Tensor x = x_of(s), half = square(x) * 0.5, right = fn::logical_or(x > 0.0, fn::isinf(half));
+  Tensor density = exp(-where(right, y_of(s) + half, num(0.0))) * (0.5 * M_2_SQRTPI * M_SQRT1_2);
+  return {dy * where(right, density, std::sqrt(2 / M_PI) / erfcx(where(right, num(0.0), x) * -M_SQRT1_2))};
 }
 Tensors Erfcx::vjp(const Saved& s, const Tensor& dy) const { return {dy * (2.0 * x_of(s) * y_of(s) - kTwoOverSqrtPi)}; }
 Tensors Entr::vjp(const Saved& s, const Tensor& dy) const { return {dy * (-log(x_of(s)) - 1.0)}; }

@@ -7,6 +7,7 @@ import torch
 import weir
 from twins import assert_same
 
+INF = float("inf")
 X = torch.tensor([0.0, 1e-30, 1e-9, 0.1, 0.5, 1.0, 1.9, 2.0, 2.1, 3.7, 5.0, 5.1, 8.0, 17.5, 60.0, 300.0, float("inf"), float("nan"), -0.3, -4.0, -50.0, float("-inf")],
                  dtype=torch.float64)
 
@@ -58,3 +59,14 @@ def test_all_digits_are_right(name):
     fits = np.abs(true) < np.finfo(np.float32).max
     last_bit = np.spacing(np.abs(true[fits]).astype(np.float32)).astype(np.float64)
     assert (np.abs(found - true)[fits] <= last_bit * (3 if name in ("i0", "i1") else 0.51)).all() and np.isinf(found[~fits]).all()
+
+
+def test_the_logarithm_of_the_normal_distribution_keeps_its_digits_beside_zero():
+    x = np.concatenate([np.linspace(-1.5, 0.5, 41), [1e-4, -1e-9]])
+    true = np.array([float(mpmath.log(mpmath.ncdf(mpmath.mpf(v)))) for v in x])
+    assert np.abs(weir.special.log_ndtr(weir.tensor(x)).numpy() / true - 1).max() < 4 * 2.0**-52
+
+
+def test_the_derivatives_of_the_logarithm_of_the_normal_distribution_vanish_far_right():
+    x = torch.tensor([-3.0, -0.1, 0.0, 0.5, 5.0, 40.0, 1e3, 1e200, INF, -INF], dtype=torch.float64, requires_grad=True)
+    assert_same(lambda t, x: t.special.log_ndtr(x), x, order=2)
