@@ -165,8 +165,9 @@ Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
     Tensor zero = fn::logical_and(logical_not(x), real(e) >= 0.0);
     if (is_complex(e.dtype())) zero = fn::logical_and(zero, logical_not(imag(e)));
     const DType t = s.output().dtype();
-    Tensor base = !x.has_flag(kWrappedNumber) || (is_complex(t) && !is_complex(x.dtype())) ? cast_to(x, t) : x;  // a negative one may have a logarithm
-    db = s.output() * log(base);
+    // A number stays one, in double precision, beside halves too; a negative one may have a complex logarithm.
+    const bool is_real_number = x.has_flag(kWrappedNumber) && !is_complex(x.dtype()) && !is_complex(t);
+    db = s.output() * (is_real_number ? num(std::log(item(x).to_double())) : log(cast_to(x, t)));
     db = dy * (is_false(x) ? db : where(zero, num(0.0), db));
   }
   return {da, db};

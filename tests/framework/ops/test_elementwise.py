@@ -58,6 +58,14 @@ def test_a_traced_power_to_one_half_is_a_root_too():
         assert weir.equal(weir.isnan(made), weir.isnan(wanted)) and weir.equal(weir.nan_to_num(made), weir.nan_to_num(wanted))
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+@pytest.mark.parametrize("base", [2, 4, 0.3, -2, 0])
+def test_the_logarithm_of_a_number_has_the_digits_of_double_precision(dtype, base):
+    e = torch.tensor([3.0, 1.0, -0.5, 0.7], dtype=dtype, requires_grad=True)
+    digits = {"rtol": 1e-13, "atol": 0} if dtype == torch.float64 else {}
+    assert_same(lambda t, e: [t.pow(base, e), t.float_power(base, e)], e, **digits)
+
+
 @pytest.mark.parametrize("call", [lambda t, x: t.pow(x, 128), lambda t, x: x ** -129, lambda t, x: t.pow(x, 127), lambda t, x: t.pow(300, x)])
 def test_an_exponent_of_whole_numbers_fits_their_dtype(call):
     assert_same(call, torch.ones(3, dtype=torch.int8))
