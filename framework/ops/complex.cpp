@@ -81,8 +81,8 @@ Tensors Conjugate::vjp(const Saved&, const Tensor& dy) const { return {fn::conju
 Tensors Sgn::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
   if (!is_complex(x.dtype())) return {zeros_of(dy.meta())};
-  Tensor length = abs(x), direction = sgn(x), g = dy / length;
-  return {where(fn::eq(length, num(0.0)), num(0.0), g - real(g * conj(direction)) * direction)};
+  Tensor length = abs(x), direction = sgn(x);
+  return {where(fn::eq(length, num(0.0)), num(0.0), dy / length - real(dy / direction) * direction / length)};
 }
 
 Meta Angle::infer(Inputs in) const {
