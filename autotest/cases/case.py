@@ -136,6 +136,11 @@ def seen(flat: np.ndarray, spec: TensorSpec) -> np.ndarray:
     return np.ndarray(spec.size, flat.dtype, flat, spec.offset * flat.itemsize, strides)
 
 
+def cotangents(count: int) -> np.ndarray:
+    """The gradients that are sent into a result of so many elements: no two neighbours alike, and exact in every dtype."""
+    return ((np.arange(count) * 7 + 3) % 11 - 5) / 4
+
+
 class Encoder:
     """Turns PyTorch values into case data. Tensors encoded by one Encoder share storages.
 

@@ -14,7 +14,7 @@ KINDS = {
     "complex infinity": "which part of a complex number is infinite and which NaN, where infinities met, depends on how products are written",
     "matrix": "what a decomposition makes of a singular or infinite matrix differs between two CPUs in the oracle itself",
     "agreed tolerance": "the subject's autotest.toml allows this operation to differ by so much, and says why",
-    "oracle inexact": "of a special function the subject has the digits that SciPy has, and the oracle has not, in double precision either",
+    "oracle inexact": "of a special function, or its derivative, the subject has the digits that mpmath has, and the oracle has not, in double precision either",
     "oracle wavers": "the oracle answers the same call differently: from run to run, with other threads, or by unset memory",
 }
 

@@ -13,8 +13,11 @@ from ..cases.program import Program
 
 PERTURBATIONS = 4  # reruns on moved inputs, in each precision
 DOUBLES = 12  # reruns of a double-precision call in its own precision and in single: nothing wider tells what rounding does
+STEPS = 15  # reruns of it on either side, evenly spaced along a line
+_STEP = 2.0**-12  # as a part of each number: that 1 - tanh(x)^2 is rounded otherwise at each, where it has half its digits, and no farther off
 _PYTHONS = {"float": "float64", "complex": "complex128", "int": "int64"}
 _HALVES = ("bfloat16", "float16")
+_PARTS = {"float32": "float32", "float64": "float64", "complex64": "float32", "complex128": "float64"}
 _NARROW = {"float64": "float32", "complex128": "complex64"}
 
 
@@ -62,6 +65,21 @@ def demoted(case: Case) -> Case:
                    storages=[storage(dtype, data) for dtype, data in case.storages])
 
 
+def along_a_line(case: Case, rng: np.random.Generator) -> list[Case]:
+    """`case` in double precision at points evenly spaced along a line through its numbers: `STEPS` to one side, as many to the other."""
+    still = labels(case.storages)
+    ways = [rng.choice((-1, 1), n := len(data) // 8) * rng.uniform(0.5, 1, n) if dtype in _NARROW and at not in still else None
+            for at, (dtype, data) in enumerate(case.storages)]
+
+    def storage(stored: tuple, way: np.ndarray | None, k: int) -> tuple:
+        dtype, data = stored
+        with np.errstate(all="ignore"):
+            return stored if way is None else (dtype, (np.frombuffer(data) * (1 + k * _STEP * way)).tobytes())
+
+    return [replace(case, storages=[storage(stored, way, side * k) for stored, way in zip(case.storages, ways)])
+            for side in (1, -1) for k in range(1, STEPS + 1)]
+
+
 def in_single(case: Case) -> Case:
     """`case` with half precision widened to float32."""
     leaf = partial(_in_other_dtypes, dict.fromkeys(_HALVES, "float32"))
@@ -70,17 +88,17 @@ def in_single(case: Case) -> Case:
 
 
 def nudged(case, rng: np.random.Generator):
-    """`case`, of a call or an object, as it is, its float32 and float64 numbers, the cotangents of such, and a call's Python ones moved by up to one
-    epsilon: what comes out differs by what the oracle's own way of computing makes of rounding."""
+    """`case`, of a call or an object, as it is, its numbers of single and double precision, the cotangents of such, and a call's Python ones moved by up to one
+    epsilon, the parts of complex ones each by its own, which else would keep their direction: what comes out differs by what the oracle's own way of computing makes of rounding."""
     def moved(values, epsilon: float):
         return values * (1 + epsilon * rng.choice((-1, 0, 1) if np.shape(values) else (-1, 1), np.shape(values)))
 
     still = labels(case.storages)
 
     def storage(at: int, dtype: str, data: bytes) -> tuple:
-        if dtype not in ("float32", "float64") or at in still:
+        if dtype not in _PARTS or at in still:
             return dtype, data
-        return dtype, moved(np.frombuffer(data, dtype), dtypes.EPSILON[dtype]).astype(dtype).tobytes()
+        return dtype, moved(np.frombuffer(data, _PARTS[dtype]), dtypes.EPSILON[dtype]).astype(_PARTS[dtype]).tobytes()
 
     made = replace(case, storages=[storage(at, *stored) for at, stored in enumerate(case.storages)])
     if not isinstance(case, Case):
@@ -90,7 +108,7 @@ def nudged(case, rng: np.random.Generator):
     def leaf(value):
         return float(moved(value, epsilon)) if type(value) is float else value
 
-    whole = all(spec.dtype in ("float32", "float64") for spec in floating_inputs(case))  # halves are left alone
+    whole = all(spec.dtype in _PARTS for spec in floating_inputs(case))  # halves are left alone
     return replace(made, args=map_tree(leaf, case.args), kwargs=map_tree(leaf, case.kwargs), sway=_sway(rng, epsilon) if whole else None)
 
 
@@ -162,8 +180,9 @@ def _promote_storages(storages: list, rng, epsilon=dtypes.EPSILON.__getitem__) -
         wide = dtypes.REFERENCE[dtype]
         values = dtypes.to_array(data, dtype).astype(wide)
         if rng is not None:
-            noise = epsilon(dtype) * rng.uniform(-1, 1, values.shape)  # drawn for labels too, so that the others move as they would
-            values = values if at in still else values * (1 + noise)
+            parts = values.view(np.float64)
+            noise = epsilon(dtype) * rng.uniform(-1, 1, parts.shape)  # drawn for labels too, so that the others move as they would
+            values = values if at in still else (parts * (1 + noise)).view(wide)
         return wide, values.astype(wide).tobytes()
 
     return [promoted_numbers(at, dtype, data) for at, (dtype, data) in enumerate(storages)]

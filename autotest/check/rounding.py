@@ -10,7 +10,7 @@ from ..cases.values import Raised, Value
 from . import ties, tolerance, truth
 from .excuses import settled
 from .properties import SINGULAR, Fault
-from .reference import PERTURBATIONS, floating_inputs, is_double, poisoned, working_epsilon
+from .reference import PERTURBATIONS, STEPS, floating_inputs, is_double, poisoned, working_epsilon
 
 #: assert_close's rtol and atol by dtype, for calls that have no double-precision run.
 DEFAULT_TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
@@ -22,7 +22,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     where they are wrong.
 
     `reruns` are the oracle's runs of the case: in double precision on the exact inputs, the same on inputs moved by an
-    epsilon, as many in the case's own precision on moved inputs, and for double precision as many in single.
+    epsilon, as many in the case's own precision on moved inputs, and for double precision as many in single, and in double
+    along a line.
     """
     if item.decomposes and (poisoned(item.case) or _noise(item.expected, reruns) or _gave_up(reruns)):
         return None if _loses_nan(item, fault, got, reruns) else _MATRIX
@@ -44,13 +45,15 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
     # What factors multiply to carries the rounding of the largest of them.
     factory = not floating_inputs(item.case) or fault.phase == "determined"
     rest = runs[1 + PERTURBATIONS:]
+    rest, line = (rest[:-2 * STEPS], rest[-2 * STEPS:]) if is_double(item.case) else (rest, [])
     half = len(rest) // 2 if is_double(item.case) else len(rest)
     perturbed, own, single = ([run for run in part if run is not None]
                               for part in (runs[1:1 + PERTURBATIONS], rest[:half], rest[half:]))
     selecting = any(ties.selecting(path) for path in item.target.paths)
     choosing = any(ties.choosing(path, item.case) for path in item.target.paths)
     moved = own
-    perturbed, own, single = ([] if selecting else found for found in (perturbed, own, single))
+    line = [] if any(run is None for run in line) else line
+    perturbed, own, single, line = ([] if selecting else found for found in (perturbed, own, single, line))
     wide, narrow = t.array(), w.array()
     if np.iscomplexobj(wide) and np.iscomplexobj(narrow):
         poison = ~np.isfinite(narrow) & ~np.isfinite(wide)
@@ -58,8 +61,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
             poison &= ~np.isfinite(w_part) | ~np.isfinite(t_part) | tolerance.close(w_part, t_part, epsilon)
         agreed = _agreed_parts(narrow, wide)
         narrow, wide = _without(agreed, narrow), _without(agreed, wide)
-        runs, perturbed, own, single, moved = ([_without(agreed, run) for run in part if run is not None]
-                                               for part in (runs[:1], perturbed, own, single, moved))
+        runs, perturbed, own, single, moved, line = ([_without(agreed, run) for run in part if run is not None]
+                                                     for part in (runs[:1], perturbed, own, single, moved, line))
     accepted = tolerance.close(narrow, wide, epsilon)
     accepted |= tolerance.conditioned(narrow, wide, runs[0], perturbed, epsilon, factory, item.pointwise and fault.phase == "values",
                                       tolerance.LARGEST.get(t.number_dtype, np.inf))
@@ -69,6 +72,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
             accepted |= np.abs(narrow - runs[0]) <= tolerance.AMPLIFICATION * _rows(item.case) * moves
     accepted |= tolerance.unsteady(narrow, wide, own)
     accepted |= tolerance.as_in_single(narrow, wide, single, item.pointwise)
+    accepted |= tolerance.noisy(narrow, wide, line[:STEPS], line[STEPS:], item.pointwise)
     if item.pointwise and fault.phase in ("values", "written", "gradients"):
         accepted &= tolerance.close(narrow, wide, epsilon) | ~tolerance.certain(wide, runs[0], [*perturbed, *own])
     excuses = {"overflow": tolerance.overflown(narrow, runs[0], t.number_dtype),
@@ -80,10 +84,9 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         excuses["complex infinity"] = ~np.isfinite(narrow) & ~np.isfinite(wide)
     if np.iscomplexobj(wide) and not item.pointwise and not selecting:
         excuses["complex infinity"] = poison & (poisoned(item.case) | ~np.isfinite(runs[0]))  # of an input, or made on the way
-    if fault.phase in ("values", "written"):
-        known = truth.better(item, narrow, wide, epsilon)
-        if known is not None:
-            excuses["oracle inexact"] = known
+    known = truth.better(item, fault, narrow, wide, epsilon)
+    if known is not None:
+        excuses["oracle inexact"] = known
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):

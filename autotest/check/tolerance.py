@@ -8,12 +8,15 @@ Notation: w the subject's result, t the oracle's, r the oracle's in double preci
 on inputs perturbed by one epsilon. All functions return a boolean mask, True where accepted.
 """
 
+import math
+
 import numpy as np
 
 ULPS = 4.0  # c: epsilons of relative error any result may have
 AMPLIFICATION = 4.0  # k: how far beyond the observed conditioning or the oracle's own error
 LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.403e38, "complex32": 65504.0, "complex64": 3.403e38}
 _JUMP = 2.0**-8  # of the larger of two numbers, or of 1
+_ALIKE = 8.0  # estimates of the same noise, from a few numbers, may differ by so much
 FACTORY_ULPS = 16.0  # for ops without floating inputs there is nothing to perturb
 
 
@@ -93,6 +96,34 @@ def as_in_single(w, t, single: list, pointwise: bool = False) -> np.ndarray:
             lost = max((norm(_wide(s) - t) for s in single), default=0.0) * 2.0**-29
             accepted |= _at_most(np.abs(w - t), min(AMPLIFICATION * lost, 4 * ULPS * 2.0**-52 * norm(t)))
     return accepted
+
+
+def noisy(w, t, right: list, left: list, pointwise: bool = False) -> np.ndarray:
+    """Rule 7, for double precision: |w - t| <= 2 k n, where n is the noise of the oracle's own answers along a line through the inputs: what high
+    differences leave of them, to which a smooth function adds nothing. It shows in the precision of t itself what rounding does inside a computation,
+    as to 1 - tanh(x)^2. Where the two sides disagree one has a kink, and less of them counts. Without `pointwise` also by norms.
+    Source: More and Wild, "Estimating computational noise" (2011)."""
+    with np.errstate(all="ignore"):
+        w, t = _wide(w), _wide(t)
+        if not right or not left:
+            return np.zeros(t.shape, bool)
+        sides = _noise([t, *right]), _noise([t, *left])
+        most, least = np.maximum(*sides), np.minimum(*sides)
+        noise = np.where(most <= _ALIKE * least, most, least)
+        bound = 2 * AMPLIFICATION * noise  # of w too
+        accepted = _at_most(np.abs(w - t), bound)
+        return accepted if pointwise else accepted | _at_most(np.abs(w - t), min(norm(bound), 4 * ULPS * 2.0**-52 * norm(t)))
+
+
+def _noise(line: list) -> np.ndarray:
+    """The noise of numbers that are the values of a smooth function but for it; 0 where differences of three orders do not agree on it, since it is
+    another function then, or no number."""
+    levels = []
+    for order in (6, 8, 10):
+        differences = np.diff(np.stack([_wide(x) for x in line]), order, axis=0)
+        levels.append(np.abs(differences).max(0) / math.sqrt(math.comb(2 * order, order)))
+    most, least = np.max(levels, axis=0), np.min(levels, axis=0)
+    return np.where(np.isfinite(most) & (most <= _ALIKE * least), most, 0.0)
 
 
 def overflown(w, r, dtype: str) -> np.ndarray:

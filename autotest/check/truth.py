@@ -1,38 +1,83 @@
-"""What a special function is, by SciPy: of some the oracle keeps few digits, in double precision too, and so cannot judge better ones."""
+"""What a special function is, and its derivatives, in more digits than double precision has: of some the oracle keeps few, in double precision
+too, and so cannot judge better ones."""
+
+import math
+from contextlib import suppress
 
 import numpy as np
 
 from ..cases import dtypes
-from ..cases.case import TensorSpec, seen
+from ..cases.case import TensorSpec, cotangents, leaves, seen
 from . import tolerance
 
-#: The function of SciPy's under each of PyTorch's names. Its `jv` and `yv` have digits where `j0` and its kin, as PyTorch's, have none left.
-_NAMES = {"airy_ai": lambda special, x: special.airy(x)[0], "bessel_j0": lambda special, x: special.jv(0, x),
-          "bessel_j1": lambda special, x: special.jv(1, x), "bessel_y0": lambda special, x: special.yv(0, x),
-          "bessel_y1": lambda special, x: special.yv(1, x), "igamma": lambda special, a, x: special.gammainc(a, x),
-          "igammac": lambda special, a, x: special.gammaincc(a, x), "gammainc": lambda special, a, x: special.gammainc(a, x),
-          "gammaincc": lambda special, a, x: special.gammaincc(a, x)}
+_BITS = 160
+_ULPS = 32.0  # of the wave that a function of `_ORDERS` is a point of: beside its zeros no digit of its own is left
 _ORDERS = {"bessel_j0": 0, "bessel_j1": 1, "bessel_y0": 0, "bessel_y1": 1}
-_ULPS = 32.0  # of the wave that a function of these is a point of: beside its zeros no digit of its own is left
 
 
-def better(item, w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndarray | None:
-    """Where `w` is within rounding of SciPy's double-precision answer to the case, and the oracle's `t` further from it; None for an
-    operation that SciPy is not asked about."""
-    name = next((name for path in item.target.paths if (name := path.split(".")[-1]) in _NAMES), None)
-    function = _NAMES.get(name)
-    args = item.case.args
-    if function is None or len(args) + 1 != function.__code__.co_argcount or not all(isinstance(x, TensorSpec) for x in args):
-        return None
-    from scipy import special
-    with np.errstate(all="ignore"):
-        inputs = [np.asarray(seen(dtypes.to_array(item.case.storages[x.storage][1], x.dtype), x), np.float64) for x in args]
-        true = np.asarray(function(special, *inputs))
-        if true.shape != w.shape:
+def _functions(mp) -> dict:
+    """The function of mpmath's under each of PyTorch's names."""
+    gamma = {"igamma": lambda a, x: mp.gammainc(a, 0, x, regularized=True), "igammac": lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True)}
+    normal = {"ndtr": mp.ncdf, "log_ndtr": lambda x: mp.log(mp.ncdf(x)), "ndtri": lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1)}
+    return {"airy_ai": lambda x: mp.airyai(x), "erfcx": lambda x: mp.exp(x * x) * mp.erfc(x), "sinc": lambda x: mp.sinc(mp.pi * x), **gamma, **normal,
+            "gammainc": gamma["igamma"], "gammaincc": gamma["igammac"], "bessel_j0": lambda x: mp.besselj(0, x), "bessel_j1": lambda x: mp.besselj(1, x),
+            "bessel_y0": lambda x: mp.bessely(0, x), "bessel_y1": lambda x: mp.bessely(1, x), "i1e": lambda x: mp.exp(-abs(x)) * mp.besseli(1, x)}
+
+
+def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndarray | None:
+    """Where `w` has the digits of mpmath's answer to the case, and the oracle's `t` fewer; None for an operation that mpmath is not asked about.
+
+    Those of a function are as many as it leaves of its argument's: |w - f(x)| <= c eps (|f(x)| + |x f'(x)|)."""
+    from mpmath import mp
+    with mp.workprec(_BITS):
+        names = _functions(mp)
+        name = next((name for path in item.target.paths if (name := path.split(".")[-1].rstrip("_")) in names), None)
+        args = item.case.args
+        order = {"values": 0, "written": 0, "gradients": 1, "second": 2}.get(fault.phase)
+        if name is None or order is None or not all(isinstance(x, TensorSpec) for x in args) or len(args) != (2 if "gamm" in name else 1):
             return None
-        held = true.astype(w.dtype)
-        near = tolerance.close(w, held, epsilon) | (np.abs(w - held) <= np.finfo(w.dtype).tiny * epsilon)  # the last: one step among denormals
-        if name in _ORDERS:
-            x = np.abs(inputs[0])
-            near |= np.abs(w - true) <= _ULPS * epsilon * np.hypot(special.jv(_ORDERS[name], x), special.yv(_ORDERS[name], x))
-        return near & ((np.abs(w - true) < np.abs(t - true)) | np.isnan(t))
+        if order and len(args) != 1:
+            return None
+        inputs = [np.asarray(seen(dtypes.to_array(item.case.storages[x.storage][1], x.dtype), x)) for x in args]
+        whole, shape = w.shape, np.broadcast_shapes(*(x.shape for x in inputs))
+        place = _written_part(item.case, fault, whole)
+        if (place is None and shape != whole) or (place is not None and place.shape != shape):
+            return None
+        w, t = (x if place is None else x.reshape(-1)[place] for x in (w, t))
+        known = tolerance.same(w, t) | tolerance.close(w, t, epsilon)
+        asked = np.argwhere(~known & np.isfinite(w))
+        factors = cotangents(math.prod(shape)).reshape(shape) ** order
+        inputs = np.broadcast_arrays(*inputs)
+        for at in map(tuple, asked):
+            with suppress(ArithmeticError, ValueError):
+                known[at] = _is_better(mp, names[name], name, [mp.mpmathify(x[at].item()) for x in inputs], order, factors[at], w[at], t[at], epsilon)
+        if place is None:
+            return known
+        found = np.zeros(whole, bool)
+        found.reshape(-1)[place] = known
+        return found
+
+
+def _is_better(mp, function, name: str, x: list, order: int, factor: float, w, t, epsilon: float) -> bool:
+    """Whether `w` is the answer of mpmath's to a call, but for rounding, and `t` further from it."""
+    def derivative(n: int):
+        found = function(*x) if n == 0 else mp.diff(function, *x, n) if len(x) == 1 else mp.diff(function, tuple(x), (0, n))
+        return mp.conj(found) * factor if order else found
+
+    true = derivative(order)
+    gap = abs(mp.mpmathify(w.item()) - true)
+    if np.isfinite(t) and gap >= abs(mp.mpmathify(t.item()) - true):
+        return False
+    if name in _ORDERS and order == 0:
+        size = mp.hypot(mp.besselj(_ORDERS[name], x[0]), mp.bessely(_ORDERS[name], abs(x[0])))
+        return bool(gap <= _ULPS * epsilon * size)
+    step = float(np.finfo(w.dtype).tiny) * epsilon  # one among denormals
+    return bool(gap <= max(tolerance.ULPS * epsilon * (abs(true) + abs(x[-1] * derivative(order + 1))), step))
+
+
+def _written_part(case, fault, shape: tuple) -> np.ndarray | None:
+    """Which elements of the memory that is compared an `out=` sees; None where it is a result that is compared."""
+    if fault.phase != "written" or fault.position >= 0:
+        return None
+    spec = next(spec for spec in leaves((case.args, case.kwargs)) if isinstance(spec, TensorSpec) and spec.id == -1 - fault.position)
+    return seen(np.arange(math.prod(shape)), spec)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 
-from ..cases.case import Case, Decoder, TensorSpec, gradient_inputs, leaves
+from ..cases.case import Case, Decoder, TensorSpec, cotangents, gradient_inputs, leaves
 from ..cases.dtypes import EPSILON
 from ..cases.layout import is_plain, plain
 from ..cases.objects import ModuleCase, OptimizerCase
@@ -24,7 +24,7 @@ from ..check.tolerance import close
 from ..workers import repeat
 from ..workers.kinds import kind_of
 from ..workers.seeding import seed
-from ..workers.trial import Trial, cotangents
+from ..workers.trial import Trial
 
 
 def wavers(item: Item, got: Observation | None = None) -> list[Fault]:

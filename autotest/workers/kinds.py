@@ -12,7 +12,7 @@ from ..cases.program import Program
 from ..cases.protocol import Item
 from ..check import journals, programs, properties, rounding, ties
 from ..check.properties import Fault
-from ..check.reference import (DOUBLES, PERTURBATIONS, demoted, floating_inputs, in_single, is_double, nudged, poisoned, promoted, promoted_object,
+from ..check.reference import (DOUBLES, PERTURBATIONS, along_a_line, demoted, floating_inputs, in_single, is_double, nudged, poisoned, promoted, promoted_object,
                               promoted_program, shown_epsilon)
 from . import graphs, objects, repeat
 from .program import Run
@@ -54,7 +54,7 @@ class CallKind:
     def reruns(self, W, item: Item, more: bool = False) -> list:
         """Observations in double precision, exact inputs first, then perturbed ones. What is to be added to them where they do not
         settle a case, if `more`: as many in the case's own precision; then, where that is double precision already, as many in
-        single precision."""
+        single precision, and in double along a line."""
         function, rng = item.target.resolve(W), np.random.default_rng((item.index, more))
         decomposes = item.decomposes and item.case.relation in ("call", "autocast")
         case = plain(item.case) if decomposes else item.case  # so that every element of a matrix moves by itself
@@ -74,7 +74,7 @@ class CallKind:
             cases = [nudged(case, rng) for _ in range(DOUBLES if many else PERTURBATIONS)]
             if double:
                 narrow = demoted(item.case)
-                cases += [narrow] + [nudged(narrow, rng) for _ in range(DOUBLES - 1)]
+                cases += [narrow] + [nudged(narrow, rng) for _ in range(DOUBLES - 1)] + along_a_line(item.case, rng)
         return [Trial(W, function, case).run() for case in cases]
 
     def excuses_for(self, fault: Fault, item: Item, got, reruns: list) -> frozenset | None:

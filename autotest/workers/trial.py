@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from ..cases import dtypes, ship
-from ..cases.case import Case, Decoder, Unmappable, gradient_inputs, tensors_of
+from ..cases.case import Case, Decoder, Unmappable, cotangents, gradient_inputs, tensors_of
 from ..cases.observed import CANNOT_BUILD, Observation
 from ..cases.values import Raised, flatten, to_value
 
@@ -196,11 +196,6 @@ def cotangent(output, W, sway: tuple | None = None):
         seed, epsilon = sway
         numbers *= 1 + epsilon * np.random.default_rng(seed).uniform(-1, 1, count)
     return W.from_numpy(numbers.reshape(tuple(output.shape))).to(output.dtype)
-
-
-def cotangents(count: int) -> np.ndarray:
-    """The numbers of `cotangent` for so many elements."""
-    return ((np.arange(count) * 7 + 3) % 11 - 5) / 4
 
 
 _COTANGENTS = cotangents(1024)

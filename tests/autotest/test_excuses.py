@@ -187,13 +187,48 @@ def test_an_absent_second_derivative_is_zero():
     assert [(fault.property, fault.phase) for fault in found] == [("gradgrad", "second")]
 
 
-def test_digits_that_scipy_has_and_the_oracle_has_not_are_right():
+def test_digits_that_mpmath_has_and_the_oracle_has_not_are_right():
     spec, storages = tensor([7.0861, 2.0])
     true = bessel_y0(np.array([7.0861, 2.0], "float32").astype("float64"))
     coarse, wrong = true * (1 + 1e-4), true * (1 - 1e-4)
     item = _item("special.bessel_y0", Case((spec,), {}, storages), pointwise=True)
     assert _judged(item, "float32", coarse, true, [coarse] * 9) == {"oracle inexact"}
     assert _judged(item, "float32", coarse, wrong, [coarse] * 9) is None
+
+
+@pytest.mark.parametrize("phase, times", [("values", 1.0), ("gradients", -0.5), ("second", 0.25)])
+def test_so_are_those_of_derivatives(phase, times):
+    """Of sin(pi x) / (pi x) beside 0, of which the cancelled quotient of PyTorch's has no digit; the cotangent of a first element is -1/2."""
+    spec, storages = tensor([1e-8], "float64")
+    true = times * {"values": 1.0, "gradients": -np.pi**2 / 3 * 1e-8, "second": -np.pi**2 / 3}[phase]
+    item = _item("sinc", Case((replace(spec, requires_grad=True),), {}, storages))
+    assert _judged(item, "float64", [0.6 * true], [true], [[0.6 * true]] * 9, phase) == {"oracle inexact"}
+    assert _judged(item, "float64", [0.6 * true], [true * (1 + 1e-12)], [[0.6 * true]] * 9, phase) is None
+    assert _judged(item, "float64", [true], [true * (1 + 1e-12)], [[true]] * 9, phase) is None
+
+
+def test_the_memory_around_an_out_is_no_answer():
+    args, out = tensor([7.0861], "float64"), TensorSpec(1, "float64", (1,), (1,), 1, 1, False)
+    true = bessel_y0(7.0861)
+    item = _item("special.bessel_y0", Case((args[0],), {"out": out}, [*args[1], ("float64", bytes(24))], relation="out"))
+    coarse = [[5.0, true * (1 + 1e-8), 6.0]]
+
+    def judged(got):
+        item.expected = Observation(written={-2: Value("float64", (3,), np.array(coarse[0]).tobytes())})
+        got = Observation(written={-2: Value("float64", (3,), np.array(got).tobytes())})
+        return rounding.excuses_for(Fault("out", "", "written", -2), item, got, [item.expected] * 9)
+
+    assert judged([5.0, true, 6.0]) == {"oracle inexact"}
+    assert judged([5.0, true, 7.0]) is None
+
+
+def test_complex_numbers_are_moved_across_their_direction_too():
+    from weir_autotest.check import reference
+    spec, storages = tensor([1.0 + 1.0j], "complex64")
+    case = Case((spec,), {}, storages)
+    for moved in (reference.promoted(case, np.random.default_rng(0)), reference.along_a_line(reference.promoted(case), np.random.default_rng(0))[-1]):
+        number = np.frombuffer(moved.storages[0][1], "complex128")[0]
+        assert number.real != number.imag and abs(number - (1 + 1j)) < 1e-2
 
 
 def test_the_last_step_among_denormals_is_a_rounding():

@@ -147,3 +147,24 @@ def test_no_number_at_all_is_the_largest_error_of_the_oracle():
     t, r = f32(np.nan, np.nan), np.array([1.0, 1e-9])
     assert tolerance.conditioned(f32(1.0, 9e-8), t, r, [], EPS).all()
     assert not tolerance.conditioned(f32(1.0, 1e-5), t, r, [], EPS).all()
+
+
+def _line(function, at: float) -> tuple:
+    """A function's values at a point, and evenly spaced to its right and to its left."""
+    sides = ([np.array([function(at * (1 + way * k * 2.0**-12))]) for k in range(1, 16)] for way in (1, -1))
+    return np.array([function(at)]), *sides
+
+
+def test_what_rounding_does_shows_along_a_line():
+    """1 - tanh(x)^2 has some four digits of 1 / cosh(x)^2 here, which inputs an epsilon apart do not show: they round alike."""
+    t, right, left = _line(lambda x: 1 - np.tanh(x) ** 2, 13.0)
+    true = 1 / np.cosh(13.0) ** 2
+    assert abs(t[0] - true) > 1e-6 * true
+    assert tolerance.noisy(np.array([true]), t, right, left, pointwise=True).all()
+    assert not tolerance.noisy(np.array([true * 1.01]), t, right, left, pointwise=True).any()
+
+
+@pytest.mark.parametrize("function, at", [(np.exp, 5.0), (np.sin, 20.0), (lambda x: abs(x - 3.0005), 3.0), (lambda x: np.floor(x), 2.9999)])
+def test_what_is_smooth_has_no_noise_and_a_kink_or_a_jump_to_one_side_is_none(function, at):
+    t, right, left = _line(function, at)
+    assert not tolerance.noisy(t * (1 + 1e-13), t, right, left, pointwise=True).any()
