@@ -103,7 +103,10 @@ def excuses_for(fault: Fault, expected: Journal, got: Journal, reruns: list[Jour
         drift = DRIFT * epsilon * max(1.0, tolerance.norm(runs[0]))
         accepted |= ~np.isfinite(t) & np.logical_or.reduce([np.zeros(t.shape, bool), *(np.abs(w - other) <= drift for other in own)])
         spread = (poisoned and e.property == "gradient") & (np.isnan(w) | np.isnan(t))
-    return settled(accepted, {"poisoned": spread})
+    infinite = np.zeros(t.shape, bool)
+    if np.iscomplexobj(w) and np.iscomplexobj(t):
+        infinite = tolerance.infinite_parts(w, t, epsilon) & (poisoned | ~np.isfinite(runs[0]))
+    return settled(accepted, {"poisoned": spread, "complex infinity": infinite})
 
 
 def _numbers(journal: Journal, like: Entry) -> np.ndarray | None:

@@ -15,6 +15,7 @@ import numpy as np
 ULPS = 4.0  # c: epsilons of relative error any result may have
 AMPLIFICATION = 4.0  # k: how far beyond the observed conditioning or the oracle's own error
 LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.403e38, "complex32": 65504.0, "complex64": 3.403e38}
+SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "complex32": 2.0**-24, "complex64": 2.0**-149}  # the step among denormals
 _JUMP = 2.0**-8  # of the larger of two numbers, or of 1
 _ALIKE = 8.0  # estimates of the same noise, from a few numbers, may differ by so much
 FACTORY_ULPS = 16.0  # for ops without floating inputs there is nothing to perturb
@@ -38,22 +39,23 @@ def close(w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndarray:
         return same(w, t) | _at_most(difference, ULPS * epsilon * np.abs(_wide(t)))
 
 
-def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False, pointwise: bool = False, largest: float = np.inf) -> np.ndarray:
+def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False, pointwise: bool = False, dtype: str = "") -> np.ndarray:
     """Rules 3 and 4.
 
     3: |w - r| <= max(c eps |r|, k |t - r|, k max_j |r_j - r|, min(k ||t - r||, 4 c eps ||r||)).
     4: w within c eps of some r_j, for functions with jumps such as floor; where all of them are whole numbers, nothing between.
     With `factory` (no floating inputs) rule 3 also allows 16 eps ||r||. With `pointwise` an element has no share in the size of
-    others: the norms drop out. A number beyond `largest`, that of the dtype, is no error of the oracle's where it has none.
+    others: the norms drop out. A number beyond the largest of `dtype` is no error of the oracle's where it has none, and a step among its
+    denormals is a rounding.
     """
     with np.errstate(all="ignore"):
         w, t, r = _wide(w), _wide(t), _wide(r)
-        bound = np.fmax(ULPS * epsilon * np.abs(r), AMPLIFICATION * _finite(np.abs(t - r)))
+        bound = np.fmax(np.maximum(ULPS * epsilon * np.abs(r), SMALLEST.get(dtype, 0.0)), AMPLIFICATION * _finite(np.abs(t - r)))
         steps = _whole(r) & np.logical_and.reduce([_whole(rj) for rj in perturbed] or [np.zeros(r.shape, bool)])
         for rj in perturbed:
             bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * _finite(np.abs(rj - r))))
         if not pointwise:
-            own = np.inf if (~np.isfinite(t) & (np.abs(r) <= largest) & np.isfinite(r)).any() else norm(t - r)  # no number at all is the largest error
+            own = np.inf if (~np.isfinite(t) & (np.abs(r) <= LARGEST.get(dtype, np.inf)) & np.isfinite(r)).any() else norm(t - r)  # no number at all is the largest error
             bound = np.maximum(bound, min(AMPLIFICATION * own, 4 * ULPS * epsilon * norm(r)))
         if factory:
             bound = np.maximum(bound, FACTORY_ULPS * epsilon * norm(r))
@@ -130,6 +132,14 @@ def overflown(w, r, dtype: str) -> np.ndarray:
     """Where the number is none of `dtype`, which has infinity for it, or NaN where infinities met on the way."""
     with np.errstate(all="ignore"):
         return ~np.isfinite(_wide(w)) & np.isfinite(_wide(r)) & (np.abs(_wide(r)) > LARGEST.get(dtype, np.inf))
+
+
+def infinite_parts(w, t, epsilon: float) -> np.ndarray:
+    """Where two complex numbers are not finite, of whose parts each is either close or not finite in one of them."""
+    found = ~np.isfinite(w) & ~np.isfinite(t)
+    for a, b in ((w.real, t.real), (w.imag, t.imag)):
+        found &= ~np.isfinite(a) | ~np.isfinite(b) | close(a, b, epsilon)
+    return found
 
 
 def lost(t, runs: list) -> np.ndarray:

@@ -44,7 +44,7 @@ def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float) -> np.ndar
         if (place is None and shape != whole) or (place is not None and place.shape != shape):
             return None
         w, t = (x if place is None else x.reshape(-1)[place] for x in (w, t))
-        known = tolerance.same(w, t) | tolerance.close(w, t, epsilon)
+        known = np.array(tolerance.same(w, t) | tolerance.close(w, t, epsilon))
         asked = np.argwhere(~known & np.isfinite(w))
         factors = cotangents(math.prod(shape)).reshape(shape) ** order
         inputs = np.broadcast_arrays(*inputs)

@@ -51,6 +51,12 @@ def test_so_is_what_an_object_holds():
     assert judged(one, two, [one]) is None
 
 
+def test_the_parts_of_a_complex_infinity_are_as_products_are_written():
+    nan, infinite, one = (held("complex64", np.complex64(z).tobytes()) for z in (complex(np.nan, np.nan), complex(np.inf, np.inf), 1))
+    assert judged(nan, infinite, []) == {"complex infinity"}
+    assert judged(nan, one, []) is None
+
+
 def test_a_number_too_large_in_one_of_them_only_is_for_rounding_to_say():
     number, text = held("python str", b"{}"), Raised(("OverflowError", "ArithmeticError", "Exception"), "int too big to convert")
     large, wrong = held("python str", b"{}", text), held("python str", b"{}", Raised(("TypeError", "Exception"), "no"))

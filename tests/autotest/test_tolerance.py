@@ -168,3 +168,16 @@ def test_what_rounding_does_shows_along_a_line():
 def test_what_is_smooth_has_no_noise_and_a_kink_or_a_jump_to_one_side_is_none(function, at):
     t, right, left = _line(function, at)
     assert not tolerance.noisy(t * (1 + 1e-13), t, right, left, pointwise=True).any()
+
+
+def test_a_step_among_the_denormals_of_the_dtype_is_a_rounding():
+    """1e-87 has no float32 but 0, where the oracle's own answer is NaN."""
+    t, r = np.complex64([complex(np.nan, np.nan)]), np.array([1e-87 + 0j])
+    assert tolerance.conditioned(np.complex64([0]), t, r, [], EPS, pointwise=True, dtype="complex64").all()
+    assert not tolerance.conditioned(np.complex64([3e-45]), t, r, [], EPS, pointwise=True, dtype="complex64").any()
+    assert not tolerance.conditioned(np.complex64([0]), t, r + 1e-40, [], EPS, pointwise=True, dtype="complex64").any()
+
+
+def test_parts_that_are_no_number_in_one_of_two_are_infinite():
+    w, t = np.array([complex(np.inf, 1), complex(np.inf, 1), 2 + 1j]), np.array([complex(np.nan, 1), complex(np.nan, 2), complex(np.nan, 1)])
+    assert tolerance.infinite_parts(w, t, EPS).tolist() == [True, False, False]
