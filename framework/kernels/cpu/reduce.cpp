@@ -293,6 +293,14 @@ void mean(const Mean& op, Inputs in, Outputs out) {
   auto scaled = [&]<class T>(T* p) { for (int64_t i = 0; i < out[0].numel(); i++) p[i] = T(times(std::complex<double>(p[i]), {scale, 0})); };
   out[0].dtype() == DType::complex64 ? scaled(out[0].data<std::complex<float>>()) : scaled(out[0].data<std::complex<double>>());
 }
+// The lengths of complex numbers, of which one is infinite that has an infinite part, whatever the other.
+template <class R> Tensor lengths_of(const Tensor& x) {
+  const Tensor dense = empty(x.sizes(), x.dtype()), r = empty(x.sizes(), dtype_of<R>());
+  run_copy(x, dense);
+  for (int64_t i = 0; i < r.numel(); i++) r.data<R>()[i] = std::abs(dense.data<std::complex<R>>()[i]);
+  return r;
+}
+template <class R> bool any_nan(const Tensor& x) { return std::any_of(x.data<R>(), x.data<R>() + x.numel(), [](R v) { return v != v; }); }
 void norm2(const Norm2& op, Inputs in, Outputs out) {
   Axes axes = reduced_axes("norm2", op.dim, in[0].ndim());
   bool parts = is_complex(in[0].dtype());
@@ -302,6 +310,10 @@ void norm2(const Norm2& op, Inputs in, Outputs out) {
       else return x < 0 ? -x : x;
     });
   reduce<SquaresOf>(parts ? with_parts(in[0]) : in[0], parts ? axes | axis_bit(in[0].ndim()) : axes, out[0], [](auto sum) { return std::sqrt(double(sum)); });
+  auto again = [&]<class R>(TypeTag<R>) {  // beside NaN an infinite part counts for nothing in a sum of squares
+    if (any_nan<R>(out[0])) reduce<SquaresOf>(lengths_of<R>(in[0]), axes, out[0], [](auto sum) { return std::sqrt(double(sum)); });
+  };
+  if (parts) out[0].dtype() == DType::float64 ? again(TypeTag<double>{}) : again(TypeTag<float>{});
 }
 void prod(const Prod& op, Inputs in, Outputs out) { reduce<ProductOf>(cast_before(in[0], op.dtype), first_axes(in[0].ndim()), out[0]); }
 void prod_dim(const ProdDim& op, Inputs in, Outputs out) {
