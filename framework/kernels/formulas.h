@@ -74,8 +74,9 @@ template <class T> T formula(const Logit& op, T x) {
   return log(x / (T(1) - x));
 }
 template <class T> T formula(const LogitBackward& op, T g, T x) {
-  const T low = T(op.eps ? *op.eps : 0.0), high = T(op.eps ? 1 - *op.eps : 1.0), beyond = T(op.eps ? 0.0 : double(NAN));
-  return where((x < low) | (x > high), beyond, g / (x * (T(1) - x)));
+  const bool clamped = op.eps && !(*op.eps < 0);
+  const T low = T(clamped ? *op.eps : 0.0), high = T(clamped ? 1 - *op.eps : 1.0), beyond = T(clamped ? 0.0 : double(NAN));
+  return where((x < low) | (x > high), beyond, g / ((x + T(0)) * (T(1) - x)));  // the pole is that to the right of 0, of -0 too
 }
 template <class T> T formula(const Deg2rad&, T x) { return x * T(0.017453292519943295769); }
 template <class T> T formula(const Rad2deg&, T x) { return x * T(57.295779513082320877); }

@@ -13,7 +13,10 @@ Tensors Ndtr::vjp(const Saved& s, const Tensor& dy) const {
 Tensors Zeta::vjp(const Saved& s, const Tensor& dy) const {
   check<NotImplemented>(!s.needs(0), "the derivative for 'zeta: input' is not implemented.");
   const Tensor x = s.input(0), q = s.input(1);
-  return {Tensor(), s.needs(1) ? dy * (-x) * fn::zeta(x + 1.0, q) : Tensor()};
+  if (!s.needs(1)) return {};
+  if (!x.has_flag(kWrappedNumber)) return {Tensor(), dy * (-x) * fn::zeta(x + 1.0, q)};
+  const double number = item(x).to_double();  // which has more digits than the default dtype
+  return {Tensor(), dy * -number * fn::zeta(num(number + 1), q)};
 }
 
 static const BesselOps::Registration ops;

@@ -202,7 +202,11 @@ Tensors Prod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = factors_of(s.input(0), dy);
   if (x.numel() == 0) return {x * 0.0};
   Tensor flat = reshape(x, Dims{-1});
-  return {reshape(prod_gradient(reshape(dy, Dims{1}), flat, 0), x.sizes())};
+  const Tensor g = prod_gradient(reshape(dy, Dims{1}), flat, 0);
+  if (mode.grad) return {reshape(g, x.sizes())};
+  // Two zeros leave nothing, beside infinities neither; not so where it is differentiated again, as in PyTorch.
+  const Tensor zeros = sum(fn::eq(flat, num(0.0)), Dims{0}, true);
+  return {reshape(where(zeros > 1.0, num(0.0), g), x.sizes())};
 }
 Meta ProdDim::infer(Inputs in) const { return reduced("prod", in[0], Dims{dim}, keepdim, sum_type(dtype, in[0])); }
 Tensors ProdDim::vjp(const Saved& s, const Tensor& dy) const {

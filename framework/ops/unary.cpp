@@ -76,7 +76,7 @@ Tensors Asinh::vjp(const Saved& s, const Tensor& dy) const { return {dy * rsqrt(
 // As two roots for complex numbers: the root of the product lies on another branch.
 Tensors Acosh::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = x_of(s);
-  if (is_complex(x.dtype())) return {dy * rsqrt(x - 1.0) * rsqrt(x + 1.0)};
+  if (is_complex(x.dtype())) return {dy * rsqrt(x + -1.0) * rsqrt(x + 1.0)};  // a sum makes 0 of an imaginary -0, as PyTorch's difference
   return {dy * rsqrt(square(x) - 1.0)};
 }
 Tensors Atanh::vjp(const Saved& s, const Tensor& dy) const { return {dy / (1.0 - square(x_of(s)))}; }
@@ -102,8 +102,8 @@ Tensors Frac::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 Tensors Sigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::sigmoid_backward(dy, y_of(s))}; }
 Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
   if (!mode.grad) return {fn::logit_backward(dy, x_of(s), eps)};
-  Tensor x = x_of(s), g = dy / (x * (1.0 - x));
-  if (!eps) return {where(x < 0.0, num(NAN), where(x > 1.0, num(NAN), g))};
+  Tensor x = x_of(s), g = dy / ((x + 0.0) * (1.0 - x));  // as the kernel
+  if (!eps || *eps < 0) return {where(x < 0.0, num(NAN), where(x > 1.0, num(NAN), g))};
   return {where(x < *eps, num(0.0), where(x > 1 - *eps, num(0.0), g))};
 }
 // Source of the layout: PyTorch computes these three into an empty_like.
@@ -136,7 +136,7 @@ Tensors I1e::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * where(near, num(0.5), i0e(safe) - y_of(s) * (sign(safe) + fn::reciprocal(safe)))};
 }
 Tensors Ndtri::vjp(const Saved& s, const Tensor& dy) const {
-  return {dy * (std::sqrt(2 * M_PI) * exp(square(y_of(s)) * 0.5))};
+  return {dy * std::sqrt(2 * M_PI) * exp(square(y_of(s)) * 0.5)};  // in this order: the slope alone may be beyond the dtype
 }
 Tensors LogNdtr::vjp(const Saved& s, const Tensor& dy) const {
   // By the quotient of density and function, which to the right is 0 in all derivatives. Where the square is no number, NaN, as PyTorch's.
