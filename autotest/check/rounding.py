@@ -82,8 +82,8 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         excuses["complex infinity"] = ~np.isfinite(narrow) & ~np.isfinite(wide)
     if np.iscomplexobj(wide) and not item.pointwise and not selecting:
         excuses["complex infinity"] = poison & (poisoned(item.case) | ~np.isfinite(runs[0]))  # of an input, or made on the way
-        if poisoned(item.case) and any(_CELL.search(path) for path in item.target.paths):  # whose tanh has a number for the one and NaN for the other
-            excuses["complex infinity"] |= ~np.isfinite(wide) & ~np.isfinite(runs[0])
+        if poisoned(item.case) and any(_CELL.search(path) for path in item.target.paths):  # whose squashing has a number for the one and NaN for the other
+            excuses["complex infinity"] |= ~np.isfinite(narrow) | ~np.isfinite(wide)
     known = truth.better(item, fault, narrow, wide, epsilon)
     if known is not None:
         excuses["oracle inexact"] = known

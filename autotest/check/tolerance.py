@@ -17,7 +17,7 @@ AMPLIFICATION = 4.0  # k: how far beyond the observed conditioning or the oracle
 LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.403e38, "complex32": 65504.0, "complex64": 3.403e38}
 SMALLEST = {"float16": 2.0**-24, "bfloat16": 2.0**-133, "float32": 2.0**-149, "complex32": 2.0**-24, "complex64": 2.0**-149}  # the step among denormals
 _JUMP = 2.0**-8  # of the larger of two numbers, or of 1
-_ALIKE = 8.0  # estimates of the same noise, from a few numbers, may differ by so much
+_ALIKE = 16.0  # estimates of the same noise, from a few numbers, may differ by so much
 FACTORY_ULPS = 16.0  # for ops without floating inputs there is nothing to perturb
 
 
