@@ -178,8 +178,8 @@ Tensors Mean::vjp(const Saved& s, const Tensor& dy) const {
 
 Meta Prod::infer(Inputs in) const { return {Dims{}, sum_type(dtype, in[0]), in[0].device()}; }
 // dy times the product of the others, also where elements are zero: from both sides along dim. By ops where it is differentiated itself.
-static Tensor prod_gradient(const Tensor& dy, const Tensor& x, int64_t dim) {
-  if (!mode.grad) return fn::prod_backward(dy, x, dim);
+static Tensor prod_gradient(const Tensor& dy, const Tensor& x, int64_t dim, bool of_all = false) {
+  if (!mode.grad) return fn::prod_backward(dy, x, dim, of_all);
   Dims ones = x.sizes();
   int d = wrap_dim(dim, x.ndim(), "prod");
   int64_t n = x.sizes()[d];
@@ -202,11 +202,7 @@ Tensors Prod::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = factors_of(s.input(0), dy);
   if (x.numel() == 0) return {x * 0.0};
   Tensor flat = reshape(x, Dims{-1});
-  const Tensor g = prod_gradient(reshape(dy, Dims{1}), flat, 0);
-  if (mode.grad) return {reshape(g, x.sizes())};
-  // Two zeros leave nothing, beside infinities neither; not so where it is differentiated again, as in PyTorch.
-  const Tensor zeros = sum(fn::eq(flat, num(0.0)), Dims{0}, true);
-  return {reshape(where(zeros > 1.0, num(0.0), g), x.sizes())};
+  return {reshape(prod_gradient(reshape(dy, Dims{1}), flat, 0, true), x.sizes())};
 }
 Meta ProdDim::infer(Inputs in) const { return reduced("prod", in[0], Dims{dim}, keepdim, sum_type(dtype, in[0])); }
 Tensors ProdDim::vjp(const Saved& s, const Tensor& dy) const {

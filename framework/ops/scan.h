@@ -26,12 +26,13 @@ struct CumprodBackward : Op {
 };
 
 struct ProdBackward : Op {
-  static constexpr Signature signature = "prod_backward(grad: Tensor, input: Tensor, dim: int) -> Tensor";
-  static constexpr auto doc = "Gradient of prod: grad, of size 1 along dim, times the product of each element's neighbours along dim.";
+  static constexpr Signature signature = "prod_backward(grad: Tensor, input: Tensor, dim: int, of_all: bool) -> Tensor";
+  static constexpr auto doc = "Gradient of prod: grad, of size 1 along dim, times the product of each element's neighbours along dim. of_all: no axis was named.";
   static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::hidden;
   int64_t dim;
-  static constexpr std::tuple fields{&ProdBackward::dim};
+  bool of_all;
+  static constexpr std::tuple fields{&ProdBackward::dim, &ProdBackward::of_all};
   Meta infer(Inputs in) const;
 };
 

@@ -229,6 +229,8 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
             front[k * count + l] = product[l];
             product[l] *= Total<T>(x[first + k * lines.along + o]);
           });
+        // Of the product of all two zeros leave nothing, beside infinities neither, as in PyTorch.
+        if (op.of_all && product[0] != product[0] && std::count(x, x + lines.n, T(0)) > 1) return void(std::fill(dx, dx + lines.n, T(0)));
         if constexpr (std::is_floating_point_v<T>) {
           // Where no element is zero PyTorch divides the product by each, of which an infinite one leaves NaN beside infinities.
           auto lost = [&](int64_t l) { return !std::isfinite(T(product[l])); };
