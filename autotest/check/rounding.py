@@ -84,9 +84,6 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         excuses["complex infinity"] = poison & (poisoned(item.case) | ~np.isfinite(runs[0]))  # of an input, or made on the way
         if poisoned(item.case) and any(_CELL.search(path) for path in item.target.paths):  # whose squashing has a number for the one and NaN for the other
             excuses["complex infinity"] |= ~np.isfinite(narrow) | ~np.isfinite(wide)
-    known = truth.better(item, fault, narrow, wide, epsilon)
-    if known is not None:
-        excuses["oracle inexact"] = known
     if fault.phase == "second":
         # Second derivatives are differences of first ones, and carry their rounding; how much of it shows where inputs move.
         with np.errstate(invalid="ignore"):
@@ -101,6 +98,10 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         with np.errstate(invalid="ignore"):
             excuses["overflow"] |= ~np.isfinite(wide) & (np.abs(narrow - runs[0]) <= tolerance.ULPS * epsilon)
         excuses["equal values"] = ties.exchanged(item.case, fault.position, narrow, wide, moved, choosing)
+    left = ~np.logical_or.reduce([accepted, *excuses.values()])
+    known = truth.better(item, fault, narrow, wide, epsilon, left) if left.any() else None
+    if known is not None:
+        excuses["oracle inexact"] = known
     kinds = settled(accepted, excuses)
     return _MATRIX if kinds is None and item.decomposes and _is_singular(item.expected, reruns) else kinds
 
