@@ -356,6 +356,8 @@ _TEXTS = {"reduce": ("sum", "prod", "mean", "amax", "amin"), "interpolation": ("
           "side": ("left", "right"), "driver": ("gels", "gelsd"), "p": ("fro", "nuc"), "pad_mode": ("reflect", "constant"),
           ("pad", "mode"): ("constant", "reflect", "replicate", "circular"), ("linalg_qr", "mode"): ("reduced", "complete", "r"),
           ("scatter", "reduce"): ("add", "multiply"), "reduction": ("mean", "sum", "none"), "nonlinearity": ("tanh", "relu"),
+          **{(name, "mode"): ("nearest", "bilinear", "bilinear", "bicubic", "nearest-exact", "linear", "trilinear", "area") for name in ("interpolate", "upsample", "nn.Upsample")},
+          ("grid_sample", "mode"): ("bilinear", "nearest", "bicubic"), ("grid_sample", "padding_mode"): ("zeros", "border", "reflection"),
           ("nn.EmbeddingBag", "mode"): ("mean", "sum", "max"), "activation": ("relu", "gelu"), "padding_mode": ("zeros", "reflect", "replicate", "circular"),
           "equation": ("i->i", "ij->ji", "ij,jk->ik", "i,i->", "ii->i", "...i->...")}
 _SCALARS = {"int": Call._int, "float": Call._float, "number": Call._number, "bool": Call._bool,

@@ -46,7 +46,7 @@ class Author:
 
     def __init__(self):
         self._overloads = {overload.name: overload for overload in (*overloads(), *surface.overloads(), *classes.overloads(), *plans.overloads(), PROGRAM)}
-        self._pool = grow.pool(list(overloads()))
+        self._pool = grow.pool([overload for overload in overloads() if not overload.written])
 
     def universe(self) -> list[Overload]:
         return list(self._overloads.values())

@@ -335,7 +335,7 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
   const std::vector<OpType*>& overloads = *function.overloads;
   const bool inplace = function.inplace;
   return guarded([&]() -> PyObject* {
-    if (inplace && nargs && is_number(args[0]))
+    if (inplace && nargs && is_number(args[0]) && overloads[0]->signature->params[0].type.starts_with("Tensor"))
       throw TypeError(str("descriptor '", text_of(function.name), "' for 'torch._C.TensorBase' objects doesn't apply to a '", Py_TYPE(args[0])->tp_name, "' object"));
     std::string why, all;
     for (OpType* type : overloads) {

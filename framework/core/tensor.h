@@ -114,7 +114,11 @@ class Tensor {
 
   const Dims& sizes() const { return p_->sizes; }
   const Dims& strides() const { return p_->strides; }
-  int64_t size(int64_t dim) const { return p_->sizes[wrap_dim(dim, ndim(), "size")]; }
+  /// IndexError where there is no such axis, as for a number there is none.
+  int64_t size(int64_t dim) const {
+    check<IndexError>(ndim() > 0, "Dimension specified as ", dim, " but tensor has no dimensions");
+    return p_->sizes[wrap_dim(dim, ndim(), "size")];
+  }
   int64_t stride(int dim) const { return p_->strides[dim < 0 ? dim + ndim() : dim]; }
   int ndim() const { return p_->sizes.n; }
   int64_t numel() const { return p_->numel; }

@@ -55,7 +55,7 @@ Tensors MultiHeadAttention::compose(Inputs in) const {
   for (int i = 0; i < 3; i++) x[i] = fn::linear(x[i], w[i], b[i]);
   int64_t more = 0;
   if (in[8]) {
-    for (int i : {1, 2}) x[i] = fn::cat(Tensors{x[i], fn::expand(in[7 + i], Dims{1, batch, in[7 + i].size(-1)})}, int64_t(0));
+    for (int i : {1, 2}) x[i] = fn::cat(Tensors{x[i], fn::expand(in[7 + i], Dims{1, batch, in[7 + i].ndim() ? in[7 + i].size(-1) : 1})}, int64_t(0));
     more++;
   }
   for (Tensor& t : x) t = split_heads(t, num_heads);

@@ -20,6 +20,7 @@ def _window(points):
     @functools.wraps(points)
     def window(M, *, sym=True, dtype=None, layout=None, device=None, requires_grad=False, **arguments):
         dtype = dtype or weir.get_default_dtype()
+        M = M if isinstance(M, float) and M > 1 else int(M)  # True, a tensor of one number; of floats 0.0 and 1.0 alone, as in PyTorch
         if M < 0:
             raise ValueError(f"{name} requires non-negative window length, got M={M}")
         if layout not in (None, "strided") and str(layout) != "torch.strided":
@@ -28,7 +29,7 @@ def _window(points):
             raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
         values = points(M, sym, dtype, **arguments)
         values = values if device is None else values.to(device)
-        return values.requires_grad_(requires_grad)
+        return values.requires_grad_(bool(requires_grad))
 
     own = [p for n, p in inspect.signature(points).parameters.items() if n not in ("M", "sym", "dtype")]
     M, *shared, _ = inspect.signature(window, follow_wrapped=False).parameters.values()
