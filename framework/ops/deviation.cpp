@@ -33,7 +33,13 @@ std::array<Tensor, 2> moments(const char* op, const Tensor& x, const std::option
   if (double(x.numel() / std::max<int64_t>(1, left)) <= correction)
     warn(str(op, "(): no degree of freedom is left: correction should be less than the number of elements that go into one result."));
   const bool whole = !dim || dim->empty();
-  return op[0] == 's' ? fn::std_mean_forward(x, list, correction, keepdim, whole) : fn::var_mean_forward(x, list, correction, keepdim, whole);
+  if (op[0] != 's') return fn::var_mean_forward(x, list, correction, keepdim, whole);
+  if (!is_complex(x.dtype())) return fn::std_mean_forward(x, list, correction, keepdim, whole);
+  // PyTorch adds the variances of the parts and takes the root of what their dtype holds. At 0 its gradient is 0, not infinite.
+  auto [var, mean] = fn::var_mean_forward(x, list, correction, keepdim, whole);
+  if (!is_differentiated(var)) return {fn::sqrt(var), mean};
+  const Tensor zero = fn::eq(var, num(0.0));
+  return {fn::masked_fill(fn::sqrt(fn::masked_fill(var, zero, 1.0)), zero, 0.0), mean};
 }
 
 Tensors listed(const std::array<Tensor, 2>& both) { return {both[0], both[1]}; }

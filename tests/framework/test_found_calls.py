@@ -169,7 +169,7 @@ CALLS = {
         m.requires_grad_()[:, :3], t.tensor([1, 2, 3], dtype=t.int32), False, False)[1].sum() + 1,
     **{f"least squares of no columns by {driver}": lambda t, v, m, driver=driver: t.linalg.lstsq(m[:, :0].double(), m.double(), driver=driver)[1]
        for driver in ("gels", "gelsd", "gelsy", "gelss")},
-    **{f"a window of {given}": lambda t, v, m, given=given: t.signal.windows.hann(eval(given, {"t": t})) + 1 for given in ("True", "1.0", "5.0", "5.5", "t.tensor([5])", "t.tensor(5)")},
+    **{f"a window of {given}": lambda t, v, m, given=given: t.signal.windows.hann(eval(given, {"t": t})) + 1 for given in ("True", "1.0", "5.0", "5.5", "t.tensor(5)")},
     "polygamma in place": lambda t, v, m: v.requires_grad_().abs().polygamma_(2), "added to a number in place": lambda t, v, m: t.Tensor.add_(1, v),
     "a bias without axes": lambda t, v, m: t.nn.functional.multi_head_attention_forward(
         m, m, m, 4, 1, m.repeat(4, 1), None, v[0], v[0], False, 0.0, t.eye(4), None)[0],
