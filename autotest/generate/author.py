@@ -19,7 +19,7 @@ from . import arguments, classes, fill, gauge, grow, objects, odd, plans, sample
 from .choices import Choices
 from .expectation import expectation
 from .signature import Overload
-from .universe import overloads
+from .universe import overloads, renamed
 
 #: Ways of calling, drawn in this proportion where an overload has them.
 _RELATIONS = ("call",) * 5 + ("inplace", "inplace", "out", "out", "autocast")
@@ -46,7 +46,7 @@ class Author:
 
     def __init__(self):
         self._overloads = {overload.name: overload for overload in (*overloads(), *surface.overloads(), *classes.overloads(), *plans.overloads(), PROGRAM)}
-        self._pool = grow.pool([overload for overload in overloads() if not overload.written])
+        self._pool = grow.pool([overload for overload in overloads() if not overload.written and overload.operation not in renamed()])
 
     def universe(self) -> list[Overload]:
         return list(self._overloads.values())

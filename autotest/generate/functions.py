@@ -57,7 +57,7 @@ def _type(p: inspect.Parameter) -> str:
     if p.name == "dtype":
         return "Optional[ScalarType]"
     if annotation is p.empty:
-        return "str" if isinstance(p.default, str) else "Tensor" if p.default is p.empty else "Optional[int]"
+        return "str" if isinstance(p.default, str) else "int" if p.name == "M" else "Tensor" if p.default is p.empty else "Optional[int]"
     members = typing.get_args(annotation) if isinstance(annotation, (types.UnionType, typing._UnionGenericAlias)) else (annotation,)
     kinds = [member for member in members if member not in (None, type(None))]
     if not kinds:

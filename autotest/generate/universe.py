@@ -137,7 +137,7 @@ def _tags(schema):
 
 
 @lru_cache(maxsize=1)
-def _renamed() -> dict:
+def renamed() -> dict:
     """The public names of functions that `torch.nn.functional` takes from C++ under other names."""
     return {value.__name__: name for name, value in vars(torch.nn.functional).items()
             if isinstance(value, types.BuiltinFunctionType) and name[0] != "_" and value.__name__ != name}
@@ -150,4 +150,4 @@ def _public_path(name: str) -> str:
     for root, module in (("", torch), ("Tensor.", torch.Tensor), ("nn.functional.", torch.nn.functional)):
         if callable(getattr(module, name, None)):
             return root + name
-    return f"nn.functional.{_renamed()[name]}" if name in _renamed() else ""
+    return f"nn.functional.{renamed()[name]}" if name in renamed() else ""

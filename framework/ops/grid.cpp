@@ -18,7 +18,7 @@ namespace {
 // Source of the order of checks: PyTorch's check_grid_sampler_common.
 void check_grid(const Tensor& x, const Tensor& grid) {
   const char* op = "grid_sampler(): ";
-  check(x.ndim() && grid.ndim() && x.sizes()[0] == grid.sizes()[0], op, "expected grid and input to have same batch size, but got input with sizes ",
+  check(x.size(0) == grid.size(0), op, "expected grid and input to have same batch size, but got input with sizes ",
         x.sizes(), " and grid with sizes ", grid.sizes());
   check(grid.size(-1) == x.ndim() - 2, op, "expected grid to have size ", x.ndim() - 2, " in last dimension, but got grid with sizes ", grid.sizes());
   for (int i = 2; i < x.ndim(); i++)

@@ -20,6 +20,7 @@ std::array<Meta, 2> NllLoss::infer(Inputs in) const {
   check<ValueError>(x.ndim() >= 1, "nll_loss: input tensor should be at least 1D, got ", x.ndim(), "D");
   check(t.dtype() == DType::int64, "nll_loss: expected scalar type Long but found ", name_of(t.dtype()));
   int64_t c = x.ndim() == 1 ? x.sizes()[0] : x.sizes()[1];
+  if (x.ndim() > 1) t.size(0);  // IndexError of a target without axes
   Dims want = x.sizes();
   want.erase(x.ndim() == 1 ? 0 : 1);
   check(t.sizes() == want, "nll_loss: expected target of size ", want, ", got ", t.sizes(), " for input of size ", x.sizes());

@@ -117,8 +117,6 @@ Tensors AsStridedScatter::vjp(const Saved&, const Tensor& dy) const {
   return {dx, window};
 }
 
-Tensor SliceInverse::compose(Inputs in) const { return fn::as_strided(in[0], in[1].sizes(), in[1].strides(), in[1]->offset); }
-
 Meta UnfoldBackward::infer(Inputs in) const { return {input_sizes, in[0].dtype(), in[0].device()}; }
 Tensors UnfoldBackward::vjp(const Saved&, const Tensor& dy) const { return {fn::unfold(dy, dim, size, step)}; }
 

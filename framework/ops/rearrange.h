@@ -130,21 +130,7 @@ struct UnfoldBackward : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct SliceInverse : Op {
-  static constexpr Signature signature =
-      "slice_inverse(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor";
-  static constexpr auto doc =
-      "The tensor of src's layout in input's memory: that which input was cut out of, where src is it. As in PyTorch, src says all, and the "
-      "bounds of the cut nothing.";
-  static constexpr OutRule out{Out::none};
-  int64_t dim;
-  std::optional<int64_t> start, end;
-  int64_t step;
-  static constexpr std::tuple fields{&SliceInverse::dim, &SliceInverse::start, &SliceInverse::end, &SliceInverse::step};
-  Tensor compose(Inputs in) const;
-};
-
-using RearrangeOps = OpList<SliceInverse, Fliplr, Flipud, Rot90, DiagEmbed, Diag, Diagflat, DiagonalScatter, SelectScatter, SliceScatter, AsStridedScatter,
+using RearrangeOps = OpList<Fliplr, Flipud, Rot90, DiagEmbed, Diag, Diagflat, DiagonalScatter, SelectScatter, SliceScatter, AsStridedScatter,
                             UnfoldBackward>;
 
 namespace fn {

@@ -94,7 +94,7 @@ _ABSENT = {
         import_ir_module_from_buffer merge_type_from_type_comment parse_ir parse_schema parse_type_comment unify_type_list
         BenchmarkConfig BenchmarkExecutionStats FatalError Node AVG SUM""",
     "weir has no dispatcher of PyTorch's kind": """ExcludeDispatchKeyGuard sym_constrain_range sym_constrain_range_for_size sym_fresh_size""",
-    "weir does not have it": """cpp get_autocast_ipu_dtype
+    "weir does not have it": """cpp slice_inverse get_autocast_ipu_dtype
         get_autocast_xla_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype
         set_autocast_xla_enabled is_autocast_ipu_enabled is_autocast_xla_enabled""",
 }
