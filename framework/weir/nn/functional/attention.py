@@ -32,14 +32,13 @@ def multi_head_attention_forward(
     _check_sources(query, key, value, num_heads, attn_mask, key_padding_mask, query.dim() == 3, together=not use_separate_proj_weight)
     if is_causal and key_padding_mask is None and not need_weights:  # the hint stands for the mask, as in PyTorch
         attn_mask = weir.ones(len(query), len(key), dtype=weir.bool, device=query.device).triu(1)
-    needed = ("q_proj_weight", "k_proj_weight", "v_proj_weight") if use_separate_proj_weight else ("in_proj_weight",)
-    given = dict(q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight, in_proj_weight=in_proj_weight)
-    for name in needed:
-        if given[name] is None:
+    separate = dict(q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight)
+    for name, weight in (separate if use_separate_proj_weight else dict(in_proj_weight=in_proj_weight)).items():
+        if weight is None:
             raise AssertionError(f"use_separate_proj_weight is {use_separate_proj_weight} but {name} is None")
     weights = "none" if not need_weights else "mean" if average_attn_weights else "heads"
-    separate = (None, q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else (in_proj_weight, None, None, None)
-    result = _multi_head_attention(query, key, value, separate[0], in_proj_bias, *separate[1:], bias_k, bias_v, out_proj_weight, out_proj_bias,
+    projections = (None, *separate.values()) if use_separate_proj_weight else (in_proj_weight, None, None, None)
+    result = _multi_head_attention(query, key, value, projections[0], in_proj_bias, *projections[1:], bias_k, bias_v, out_proj_weight, out_proj_bias,
                                    key_padding_mask, attn_mask, static_k, static_v, num_heads, add_zero_attn, dropout_p if training else 0.0, weights)
     return result if need_weights else (result[0], None)
 
