@@ -173,7 +173,9 @@ void init_graph(py::module_& m) {
       .def("node", &node_of)
       .def("check", &graph::check_legal)
       .def("cuda_source", [](const Graph& g, size_t i, const std::string& name) {
-        return graph::cuda_source(g.nodes.at(i), name);
+        check<IndexError>(i < g.nodes.size(), "cuda_source: expected a node below ", g.nodes.size(), ", got ", i);
+        graph::CudaKernel kernel = graph::cuda_source(g, i, name);
+        return std::pair(kernel.text, kernel.items);
       })
       .def("mlir", [](const Graph& g) { return graph::to_mlir(g); })
       .def("from_mlir", [](const Graph& g, const std::string& text) {  // over this graph's memory

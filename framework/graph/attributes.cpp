@@ -2,13 +2,12 @@
 #include <cstring>
 
 #include "framework/graph/graph.h"
+#include "framework/graph/members.h"
 #include "framework/op/fused.h"
 #include "framework/op/row_blocks.h"
 
 namespace weir::graph {
 namespace {
-
-template <class T> const T& at(const std::byte* p) { return *reinterpret_cast<const T*>(p); }
 
 std::string number(double x) {
   char text[32];
@@ -44,30 +43,6 @@ std::string shown(MemoryFormat f) {
 }
 template <class T> std::string shown(const std::optional<T>& x) { return x ? shown(*x) : "None"; }
 
-std::string shown(Ty ty, const std::byte* p) {
-  switch (ty) {
-    case Ty::i64: return shown(at<int64_t>(p));
-    case Ty::opt_i64: return shown(at<std::optional<int64_t>>(p));
-    case Ty::f64: return shown(at<double>(p));
-    case Ty::opt_f64: return shown(at<std::optional<double>>(p));
-    case Ty::boolean: return shown(at<bool>(p));
-    case Ty::opt_boolean: return shown(at<std::optional<bool>>(p));
-    case Ty::number: return shown(at<Scalar>(p));
-    case Ty::opt_number: return shown(at<std::optional<Scalar>>(p));
-    case Ty::ints: return shown(at<Dims>(p));
-    case Ty::opt_ints: return shown(at<std::optional<Dims>>(p));
-    case Ty::floats: return shown(at<Floats>(p));
-    case Ty::opt_floats: return shown(at<std::optional<Floats>>(p));
-    case Ty::str: return shown(at<Str>(p));
-    case Ty::opt_str: return shown(at<std::optional<Str>>(p));
-    case Ty::dtype: return shown(at<DType>(p));
-    case Ty::opt_dtype: return shown(at<std::optional<DType>>(p));
-    case Ty::opt_device: return shown(at<std::optional<Device>>(p));
-    case Ty::opt_memory_format: return shown(at<std::optional<MemoryFormat>>(p));
-    default: return "None";
-  }
-}
-
 std::string type_text(const Meta& m) {
   std::string r(name_of(m.dtype));
   r += shown(m.sizes);
@@ -95,7 +70,9 @@ std::string attributes_of(const OpType& type, const void* op) {
   const Signature& s = *type.signature;
   for (int i = 0; i < s.n; i++) {
     if (is_input(s.params[i].ty)) continue;
-    r += (r.empty() ? "" : ", ") + std::string(s.params[i].name) + "=" + shown(type.fields[i].ty, static_cast<const std::byte*>(op) + type.fields[i].offset);
+    visit_member(type.fields[i].ty, static_cast<const std::byte*>(op) + type.fields[i].offset, [&](const auto& member) {
+      r += (r.empty() ? "" : ", ") + std::string(s.params[i].name) + "=" + shown(member);
+    });
   }
   return r;
 }

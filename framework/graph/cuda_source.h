@@ -6,10 +6,16 @@
 
 namespace weir::graph {
 
-/// The kernel `name` of a fused node. Its arguments: for each input a pointer and a step (1: as the results lie; 0: one number), for each output a
-/// pointer, and the number of elements. The text stands behind kernels/cuda/prelude.h, the ops' structs, `op_NAME` for the struct
-/// of the op NAME (its dot an underscore), and kernels/formulas.h. ValueError for another node,
-/// NotImplementedError for a step that leaves an optional input out.
-std::string cuda_source(const Node& node, const std::string& name);
+struct CudaKernel {
+  std::string text;
+  int items;  // elements of the results that a thread makes
+};
+
+/// The kernel `name` of a fused node. Its arguments: a pointer for each input (one that comes twice once, a constant number not at all), one
+/// for each output, and the number of elements as int64. An input that does not lie as the results do (broadcast, transposed) is read by its
+/// strides, which the text holds; other texts serve every size. It stands behind kernels/cuda/prelude.h, the ops' structs, `op_NAME` or
+/// `op_NAME_OVERLOAD` for the struct of an op, and kernels/formulas.h. ValueError for another node, NotImplementedError for a step that
+/// leaves an optional input out.
+CudaKernel cuda_source(const Graph& g, size_t node, const std::string& name);
 
 }  // namespace weir::graph

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "framework/graph/members.h"
+
 namespace weir::graph {
 namespace {
 
@@ -91,30 +93,6 @@ template <class T> void read(const Attribute& a, std::optional<T>& to) {
 }
 template <class T> std::string written(const std::optional<T>& x) { return x ? written(*x) : ""; }
 
-// Calls `f` with the member of that kind.
-template <class F> void visit(Ty ty, std::byte* p, F&& f) {
-  switch (ty) {
-    case Ty::i64: return f(*reinterpret_cast<int64_t*>(p));
-    case Ty::opt_i64: return f(*reinterpret_cast<std::optional<int64_t>*>(p));
-    case Ty::f64: return f(*reinterpret_cast<double*>(p));
-    case Ty::opt_f64: return f(*reinterpret_cast<std::optional<double>*>(p));
-    case Ty::boolean: return f(*reinterpret_cast<bool*>(p));
-    case Ty::opt_boolean: return f(*reinterpret_cast<std::optional<bool>*>(p));
-    case Ty::number: return f(*reinterpret_cast<Scalar*>(p));
-    case Ty::opt_number: return f(*reinterpret_cast<std::optional<Scalar>*>(p));
-    case Ty::ints: return f(*reinterpret_cast<Dims*>(p));
-    case Ty::opt_ints: return f(*reinterpret_cast<std::optional<Dims>*>(p));
-    case Ty::floats: return f(*reinterpret_cast<Floats*>(p));
-    case Ty::opt_floats: return f(*reinterpret_cast<std::optional<Floats>*>(p));
-    case Ty::str: return f(*reinterpret_cast<Str*>(p));
-    case Ty::opt_str: return f(*reinterpret_cast<std::optional<Str>*>(p));
-    case Ty::dtype: return f(*reinterpret_cast<DType*>(p));
-    case Ty::opt_dtype: return f(*reinterpret_cast<std::optional<DType>*>(p));
-    case Ty::opt_device: return f(*reinterpret_cast<std::optional<Device>*>(p));
-    case Ty::opt_memory_format: return f(*reinterpret_cast<std::optional<MemoryFormat>*>(p));
-    default: return;  // inputs, and generators, which a graph has not
-  }
-}
 template <class T> void clear(T&) { wrong("an attribute that is not left out"); }
 template <class T> void clear(std::optional<T>& x) { x.reset(); }
 
@@ -152,7 +130,7 @@ std::string written_attributes(const OpType& type, const std::byte* op) {
   const Signature& s = *type.signature;
   for (int i = 0; i < s.n; i++) {
     if (is_input(s.params[i].ty)) continue;
-    visit(type.fields[i].ty, const_cast<std::byte*>(op) + type.fields[i].offset, [&](auto& member) {
+    visit_member(type.fields[i].ty, const_cast<std::byte*>(op) + type.fields[i].offset, [&](auto& member) {
       std::string value = written(member);
       if (!value.empty()) r += (r.empty() ? "" : ", ") + std::string(s.params[i].name) + " = " + value;
     });
@@ -167,7 +145,7 @@ void read_attributes(const OpType& type, const Attribute& from, std::byte* op) {
     if (is_input(s.params[i].ty)) continue;
     const Attribute* a = from.find(std::string(s.params[i].name));
     known += a != nullptr;
-    visit(type.fields[i].ty, op + type.fields[i].offset, [&](auto& member) {
+    visit_member(type.fields[i].ty, op + type.fields[i].offset, [&](auto& member) {
       if (a) read(*a, member);
       else clear(member);
     });

@@ -2,8 +2,7 @@
 //
 // NVRTC compiles: this text, one plain struct per op with the members of its signature, formulas.h, and a kernel.
 // Options: --std=c++20 -default-device (formulas carry no __device__). No header of the C++ library is needed.
-// The struct of an op is passed to its kernel as bytes, so Scalar, Str and optional have the host's layout: that of
-// core/scalar.h, op/signature.h and libstdc++'s std::optional.
+// Scalar, Str and optional hold what core/scalar.h, op/signature.h and std::optional do, as aggregates: a text spells an op's struct with braces.
 #pragma once
 
 #ifndef INFINITY
@@ -35,7 +34,7 @@ namespace weir {
 struct Scalar {
   enum class Kind : uint8_t { boolean, integer, real, complex } kind;
   union { int64_t i; double d; };
-  double imag;
+  double imag = 0;
   template <class T> T to() const { return kind <= Kind::integer ? T(i) : T(d); }
 };
 struct Str { char v[32]; };
@@ -58,11 +57,22 @@ struct Half {
   }
 };
 
-/// An op's struct from the host's bytes of it.
-template <int n> struct Bytes { uint8_t v[n]; };
-template <class T, int n> T from_bytes(const Bytes<n>& bytes) {
-  if constexpr (__is_empty(T)) return T{};
-  else return __builtin_bit_cast(T, bytes);
+/// Neighbours in memory that one thread moves at once, by the widest loads that their place allows: a narrow load for each would leave
+/// a GPU's memory waiting.
+template <class T, int n> struct alignas(sizeof(T) * n) Pack { T v[n]; };
+template <class T, int n> bool is_whole(const T* at, int64_t first, int64_t count) {
+  return first + n <= count && reinterpret_cast<uint64_t>(at) % sizeof(Pack<T, n>) == 0;
+}
+/// Elements [first, first + n) of `count`; those beyond the last are the last.
+template <int n, class T> Pack<T, n> load(const T* from, int64_t first, int64_t count) {
+  if (is_whole<T, n>(from + first, first, count)) return *reinterpret_cast<const Pack<T, n>*>(from + first);
+  Pack<T, n> r;
+  for (int k = 0; k < n; k++) r.v[k] = from[first + k < count ? first + k : count - 1];
+  return r;
+}
+template <class T, int n> void store(T* to, const Pack<T, n>& x, int64_t first, int64_t count) {
+  if (is_whole<T, n>(to + first, first, count)) *reinterpret_cast<Pack<T, n>*>(to + first) = x;
+  else for (int k = 0; k < n && first + k < count; k++) to[first + k] = x.v[k];
 }
 
 template <class T> struct Limits;

@@ -3,36 +3,31 @@
 import pytest
 import weir
 from cuda_source import group, pointwise_ops
+from fused_groups import GROUPS, chain, optimised, random_programs, text_of, texts_of
 from nvrtc import compile_cuda, library
-
-
-def text_of(function, *args, name="group"):
-    with weir._trace.tracing() as t:
-        out = function(*t.arguments(args))
-        graph = t.finish(list(out) if isinstance(out, tuple) else [out])
-    plan = weir._C._Plan(graph)
-    fused = [i for i in range(len(plan.graph)) if plan.graph.node(i)["op"] == "fused"]
-    return plan.graph.cuda_source(fused[0], name)
-
-
-def chain(x, y):
-    z = weir.nn.functional.softplus(x * 2 + y, 1.5, 30.0)
-    return (z.sigmoid() - x).clamp(-0.5, 0.75), z.bfloat16() * 3
-
-
-def halves(x, y):
-    z = x.bfloat16() * y.half() + 1
-    return z.double().exp(), (z > 0) & (y != 0), weir.where(x > y, z, y.bfloat16()).half()
-
-
-GROUPS = {"chain": chain, "halves": halves,
-          "numbers": lambda x, y: weir.nn.functional.leaky_relu(x - y.sum(), 0.25) * weir.tensor(0.5, dtype=weir.float64)}
 
 
 def test_a_group_names_its_ops_once_for_each_step():
     text = text_of(chain, weir.randn(40), weir.randn(40))
-    assert 'extern "C" __global__ void group(const float* in0, int64_t step0' in text
-    assert text.count("formulas::formula(from_bytes<op_") == 7 and "const BFloat16 v" in text
+    assert 'extern "C" __global__ void group(const float* in0, const float* in2' in text
+    assert text.count("formulas::formula(op_") == 7 and "const BFloat16 v" in text
+    assert "= int64_t(2LL);" in text and "op_softplus{0x1.8p+0, 0x1.ep+4}" in text
+
+
+def test_a_text_depends_on_the_group_alone():
+    x = weir.randn(40)
+    assert all(text_of(f, x, -x) == text_of(f, -x, x.clone()) for f in GROUPS.values())
+
+
+def test_what_is_broadcast_or_transposed_is_read_by_its_strides():
+    def add(x, y):
+        return (x + y).relu()
+
+    assert "in1[0]" in text_of(add, weir.randn(3, 4), weir.randn(1, 1))
+    assert "in1[unsigned(i) / 4]" in text_of(add, weir.randn(3, 4), weir.randn(3, 1))
+    assert "in1[unsigned(i) % 4]" in text_of(add, weir.randn(3, 4), weir.randn(4))
+    assert "in1[unsigned(i) % 4 * 3LL + unsigned(i) / 4]" in text_of(add, weir.randn(3, 4), weir.randn(4, 3).t())
+    assert "load<4>(in1, first, n)" in text_of(add, weir.randn(4, 3).t(), weir.randn(4, 3).t())
 
 
 def test_what_is_no_group_is_refused():
@@ -47,6 +42,7 @@ def test_groups_compile_for_sm_90():
     nvrtc = library()
     if nvrtc is None:
         pytest.skip("needs libnvrtc: the wheel nvidia-cuda-nvrtc or a CUDA toolkit")
-    texts = [text_of(f, weir.randn(40), weir.randn(40), name=name) for name, f in GROUPS.items()]
+    texts = [t for name, f in GROUPS.items() for t in texts_of(optimised(f, weir.randn(40), weir.randn(40)), f"{name}_group")]
+    texts += [t for name, (f, args) in random_programs(20).items() for t in texts_of(optimised(f, *args), name)]
     cubin = compile_cuda(nvrtc, group(texts, pointwise_ops()))
-    assert all(name.encode() in cubin for name in GROUPS)
+    assert all(f"{name}_group_0".encode() in cubin for name in GROUPS)
