@@ -175,7 +175,7 @@ void init_graph(py::module_& m) {
       .def("cuda_source", [](const Graph& g, size_t i, const std::string& name) {
         check<IndexError>(i < g.nodes.size(), "cuda_source: expected a node below ", g.nodes.size(), ", got ", i);
         graph::CudaKernel kernel = graph::cuda_source(g, i, name);
-        return std::pair(kernel.text, kernel.items);
+        return std::tuple(kernel.text, kernel.count, kernel.threads, kernel.per_block);
       })
       .def("mlir", [](const Graph& g) { return graph::to_mlir(g); })
       .def("from_mlir", [](const Graph& g, const std::string& text) {  // over this graph's memory

@@ -15,18 +15,34 @@ bool same_layout_as(const Use& a, const Use& b) {
   return a.meta.sizes == b.meta.sizes && same_layout(a.meta.sizes, a.meta.strides, b.meta.strides) && a.meta.offset == b.meta.offset;
 }
 
-// Copies and casts: a step without a loop, of the node's last input.
-bool converts(const Node& n) {
-  std::string_view name = n.type->signature->name;
-  return name == "clone" || name == "to_dtype" || (name == "copy" && n.in.size() == 2);
-}
-
 bool broadcasts(const Dims& from, const Dims& to) {
   if (from.n > to.n) return false;
   for (int i = 1; i <= from.n; i++)
     if (from[from.n - i] != to[to.n - i] && from[from.n - i] != 1) return false;
   return true;
 }
+
+}  // namespace
+
+bool converts(const Node& n) {
+  std::string_view name = n.type->signature->name;
+  return name == "clone" || name == "to_dtype" || (name == "copy" && n.in.size() == 2);
+}
+
+bool find_loop(const Node& n, FusedStep* step) {
+  Tensors in;
+  for (const Use& u : n.in) {
+    Tensor t;
+    if (u.value >= 0) {
+      t = symbolic(Meta(u.meta.sizes, u.meta.dtype, u.meta.device));
+      t->flags |= u.flags;
+    }
+    in.push_back(t);
+  }
+  return fused_loop && fused_loop(*n.type, n.op.data(), in, n.out[0].meta.dtype, step);
+}
+
+namespace {
 
 class Fusion {
  public:
@@ -43,23 +59,14 @@ class Fusion {
 
  private:
   bool fits(const Node& n, const std::vector<int>& count, FusedStep* step) const {
-    if (n.out.size() != 1 || !fused_loop || is_stored(n.out[0]) || std::any_of(n.in.begin(), n.in.end(), is_stored)) return false;
+    if (n.out.size() != 1 || is_stored(n.out[0]) || std::any_of(n.in.begin(), n.in.end(), is_stored)) return false;
     const Use& out = n.out[0];
     int b = g_.buffer_of(out);
     const Dims& sizes = out.meta.sizes;
     if (g_.buffers[b].kind != Kind::temporary || count[b] != 1 || !covers(out, g_.buffers[b].bytes) || sizes.product() < 2) return false;
     if (converts(n)) return same_sizes(n.in.back(), sizes) && !is_complex(n.in.back().meta.dtype) && !is_complex(out.meta.dtype);
-    Tensors in;
-    for (const Use& u : n.in) {
-      if (u.value >= 0 && !broadcasts(u.meta.sizes, sizes)) return false;
-      Tensor t;
-      if (u.value >= 0) {
-        t = symbolic(Meta(u.meta.sizes, u.meta.dtype, u.meta.device));
-        t->flags |= u.flags;
-      }
-      in.push_back(t);
-    }
-    return fused_loop(*n.type, n.op.data(), in, out.meta.dtype, step);
+    if (std::any_of(n.in.begin(), n.in.end(), [&](const Use& u) { return u.value >= 0 && !broadcasts(u.meta.sizes, sizes); })) return false;
+    return find_loop(n, step);
   }
   static bool is_stored(const Use& u) { return is_storage_only(u.meta.dtype); }
   static bool same_sizes(const Use& u, const Dims& sizes) { return u.value >= 0 && u.meta.sizes == sizes; }

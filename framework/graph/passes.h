@@ -3,8 +3,10 @@
 #pragma once
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "framework/graph/graph.h"
+#include "framework/op/fused.h"
 
 namespace weir::graph {
 
@@ -69,6 +71,12 @@ Tensor constant_of(const Graph& g, const Use& u);
 /// A node's inputs without values.
 Tensors symbolic_inputs(const Node& n);
 bool is(const Node& n, std::string_view name);
+/// Is the node a copy or a cast, of its last input?
+bool converts(const Node& n);
+/// Fills in loop and tile of an element-wise node's step; false where it has none.
+bool find_loop(const Node& n, FusedStep* step);
+/// The axes that a node is told to reduce, or to work along; nothing where its notation does not say.
+std::optional<Dims> lines_of(const Node& n);
 /// An attribute of a node's op, by name.
 template <class T> T attribute(const Node& n, std::string_view name) {
   T value{};

@@ -12,17 +12,7 @@
 #include "framework/op/fused.h"
 
 namespace weir::graph {
-namespace {
 
-constexpr size_t kMostMembers = 32, kMostInputs = 32;
-constexpr size_t kLongest = 128 << 10;  // bytes of one row
-
-bool is_line_by_line(const Node& n) { return n.type->notation.kind == Notation::reduce || n.type->notation.kind == Notation::along; }
-bool is_element_by_element(const Node& n) {
-  return n.type == &op_type<Fused>() || n.type->notation.kind == Notation::pointwise || n.type->notation.kind == Notation::elements;
-}
-
-// The axes that the op is told to reduce, or to work along; nothing where the notation does not say.
 std::optional<Dims> lines_of(const Node& n) {
   const std::string_view text = n.type->notation.text;
   const int rank = n.in.empty() || n.in[0].value < 0 ? 0 : n.in[0].meta.sizes.n;
@@ -42,6 +32,16 @@ std::optional<Dims> lines_of(const Node& n) {
   for (int64_t& d : axes) d += d < 0 ? rank : 0;
   if (axes.empty() || attribute<bool>(n, "whole") || std::any_of(axes.begin(), axes.end(), [&](int64_t d) { return d < 0 || d >= rank; })) return {};
   return axes;
+}
+
+namespace {
+
+constexpr size_t kMostMembers = 32, kMostInputs = 32;
+constexpr size_t kLongest = 128 << 10;  // bytes of one row
+
+bool is_line_by_line(const Node& n) { return n.type->notation.kind == Notation::reduce || n.type->notation.kind == Notation::along; }
+bool is_element_by_element(const Node& n) {
+  return n.type == &op_type<Fused>() || n.type->notation.kind == Notation::pointwise || n.type->notation.kind == Notation::elements;
 }
 
 bool begins_with(const Dims& sizes, const Dims& lead) {
@@ -206,6 +206,7 @@ class RowGroups {
     auto program = std::make_shared<RowProgram>();
     const int from = first_axis_of_rows(members, lead);
     for (int d = 0; d < from; d++) program->outer.push(lead[d]);
+    program->lead = lead.n;
     program->rows = behind(lead, from).product();
     program->per_block = std::clamp<int64_t>(int64_t(sizes_.block / longest(members, lead)), 1, program->rows);
     Node node = node_running<RowBlocks>(program, g_.nodes[members.back()].place);

@@ -30,6 +30,7 @@ struct RowStep {
 struct RowProgram {
   std::vector<RowStep> steps;
   Dims outer;               // sizes of axes in front of the rows, along which operands do not all move alike
+  int lead = 0;             // how many axes stand in front of a row's own
   int64_t rows = 0;         // at each place of the outer axes
   int64_t per_block = 1;
   size_t block_bytes = 0;   // what a block keeps for itself

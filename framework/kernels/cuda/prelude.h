@@ -57,6 +57,8 @@ struct Half {
   }
 };
 
+inline int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
+
 /// Neighbours in memory that one thread moves at once, by the widest loads that their place allows: a narrow load for each would leave
 /// a GPU's memory waiting.
 template <class T, int n> struct alignas(sizeof(T) * n) Pack { T v[n]; };
@@ -76,9 +78,18 @@ template <class T, int n> void store(T* to, const Pack<T, n>& x, int64_t first, 
 }
 
 template <class T> struct Limits;
-template <> struct Limits<float> { static constexpr float max = 3.402823466e+38f; };
-template <> struct Limits<double> { static constexpr double max = 1.7976931348623157e+308; };
-template <> struct Limits<int64_t> { static constexpr int64_t max = 0x7fffffffffffffff; };
+template <> struct Limits<float> {
+  static constexpr float max = 3.402823466e+38f;
+  static float infinity() { return INFINITY; }
+};
+template <> struct Limits<double> {
+  static constexpr double max = 1.7976931348623157e+308;
+  static double infinity() { return INFINITY; }
+};
+template <> struct Limits<int64_t> {
+  static constexpr int64_t max = 0x7fffffffffffffff;
+  static int64_t infinity() { return max; }  // beside which no other number is
+};
 
 template <class T> T where(bool mask, T a, T b) { return mask ? a : b; }
 template <class T> T scalar(T, const Scalar& s) { return s.to<T>(); }

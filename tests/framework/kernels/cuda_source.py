@@ -49,7 +49,7 @@ def source(ops: list[PointwiseOp]) -> str:
 
 def group(kernels: list[str], ops: list[PointwiseOp]) -> str:
     """Returns the translation unit of kernels that nn.Graph wrote for fused groups; `ops`: all that formulas.h knows."""
-    return _unit(ops, ["namespace weir {", *(f"using op_{op.name.replace('.', '_')} = {op.struct};" for op in ops), "}", *kernels])
+    return _unit(ops, ["namespace weir {", *(f"using op_{op.name.replace('.', '_')} = {op.struct};" for op in ops), "}", (KERNELS / "cuda" / "rows.h").read_text(), *kernels])
 
 
 def _unit(ops: list[PointwiseOp], kernels: list[str]) -> str:

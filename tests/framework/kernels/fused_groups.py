@@ -19,7 +19,7 @@ def optimised(function, *args):
 def random_programs(count: int) -> dict:
     """Returns functions with their arguments, by name, of `count` draws those whose graphs are fused whole."""
     drawn = {f"program{seed}": (random_program(seed), laid_out(seed)) for seed in range(count)}
-    return {name: (f, args) for name, (f, args) in drawn.items() if "= fused(" in (g := str(optimised(f, *args))) and "to_dtype(" not in g}
+    return {name: (f, args) for name, (f, args) in drawn.items() if is_grouped(str(optimised(f, *args)))}
 
 
 def texts_of(graph, name: str) -> list[str]:
@@ -36,11 +36,11 @@ def run_on(gpu, graph, name: str, args: list) -> list[np.ndarray]:
     values = dict(enumerate(map(memory_of, args)))
     for i in range(len(graph)):
         node = graph.node(i)
-        text, items = graph.cuda_source(i, "group")
+        text, count, threads, per_block = graph.cuda_source(i, "group")
         taken = re.findall(r"\* in(\d+)", text)
         outputs = {value: np.empty(int(np.prod(shape)), stored(dtype)) for value, shape, dtype in node["outputs"]}
-        n = next(iter(outputs.values())).size
-        gpu.run(f"{name}_{i}".encode(), [*(values[node["inputs"][int(k)][0]] for k in taken), *outputs.values(), ctypes.c_int64(n)], -(-n // items))
+        inputs = [values[node["inputs"][int(k)][0]] for k in dict.fromkeys(taken)]
+        gpu.run(f"{name}_{i}".encode(), [*inputs, *outputs.values(), ctypes.c_int64(count)], -(-count // per_block), threads)
         values |= outputs
     return [values[int(v)] for v in re.findall(r"%(\d+)", str(graph).splitlines()[-1])]
 
@@ -100,6 +100,60 @@ GRADIENTS = {
     "softshrink": lambda x: F.softshrink(x, 0.25), "threshold": lambda x: F.threshold(x, 0.5, -3.0), "mish": F.mish,
 }
 GROUPS = {"chain": chain, "halves": halves} | WITH_MEMBERS | {f"{name}_backward": gradient(f) for name, f in GRADIENTS.items()}
+
+
+
+def rms_norm(x, y):
+    return x * weir.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * y
+
+
+def softmax(x, y):
+    e = weir.exp(x * y - (x * y).amax(-1, keepdim=True))
+    return e / e.sum(-1, keepdim=True)
+
+
+def layers(x, y):
+    h = F.layer_norm(x + y, (x.shape[-1],), y if y.dim() == 1 else None)
+    return F.gelu(h) + x, (h * 0.5).softmax(-1), F.log_softmax(h - x, -1)
+
+
+def deviations(x, y):
+    z = x + y
+    var, mean = weir.var_mean(z, -1, keepdim=True)
+    return (z - mean) / (var + 1).sqrt(), z.std(-1), (z * 2).norm(dim=-1), (z - z.amin(-1, keepdim=True)).half()
+
+
+def channels(x, y):
+    z = (x + y).view(-1, 16, 240)
+    return z / z.norm(dim=1, keepdim=True), z.softmax(1), z.sum((1, 2)), (z - z.amax((1, 2), keepdim=True))[:, ::2, 3:].exp()
+
+
+def training(x, y):
+    x, y = x.detach().requires_grad_(), y.detach().requires_grad_()
+    loss = (rms_norm(x, y) * (x * 0.5).softmax(-1) + (x * 0.5).log_softmax(-1)).square().sum()
+    return weir.autograd.grad(loss, x)[0] * 2
+
+
+# Of rows: what reduces them, or works along them, with its neighbours.
+ROWS = {f.__name__: f for f in (rms_norm, softmax, layers, deviations, training)}
+ROW_ARGUMENTS = {
+    "rows": lambda: (weir.randn(300, 700), weir.randn(700)), "halves": lambda: (weir.randn(300, 512).bfloat16(), weir.randn(300, 512).bfloat16()),
+    "wide": lambda: (weir.randn(200, 1000).double(), weir.randn(1000).double()), "short": lambda: (weir.randn(20_000, 8), weir.randn(8)),
+    "outer": lambda: (weir.randn(4, 8, 32, 64), weir.randn(4, 1, 32, 64)), "transposed": lambda: (weir.randn(400, 300).t(), weir.randn(300, 400)),
+}
+
+
+def row_programs() -> dict:
+    """Returns functions with their arguments, by name, whose graphs are nothing but groups."""
+    weir.manual_seed(0)
+    all_of_them = {f"{name}_{kind}": (f, make()) for name, f in ROWS.items() for kind, make in ROW_ARGUMENTS.items()}
+    all_of_them["channels"] = (channels, (weir.randn(20, 16, 240), weir.randn(20, 16, 240)))
+    return {name: (f, args) for name, (f, args) in all_of_them.items() if "= row_blocks(" in (g := str(optimised(f, *args))) and is_grouped(g)}
+
+
+def is_grouped(graph: str) -> bool:
+    return set(re.findall(r" = (\w+)\(", graph)) <= {"fused", "row_blocks"}
+
 
 # None computes with y alone, which may be smaller than x: that would be a group of its own.
 _STEPS = [

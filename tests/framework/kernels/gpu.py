@@ -20,8 +20,8 @@ class Gpu:
     def _check(self, code: int):
         assert code == 0, f"CUDA driver: error {code}"
 
-    def run(self, symbol: bytes, arguments: list, n: int) -> None:
-        """Runs a kernel with `n` threads. Arrays travel to the device, and back into themselves; other arguments are ctypes values."""
+    def run(self, symbol: bytes, arguments: list, blocks: int, threads: int) -> None:
+        """Runs a kernel in blocks of threads. Arrays travel to the device, and back into themselves; other arguments are ctypes values."""
         function, memory, values = ctypes.c_void_p(), [], []
         self._check(self._cuda.cuModuleGetFunction(ctypes.byref(function), self._module, symbol))
         for x in arguments:
@@ -33,7 +33,7 @@ class Gpu:
                 x = pointer
             values.append(x)
         pointers = (ctypes.c_void_p * len(values))(*[ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in values])
-        self._check(self._cuda.cuLaunchKernel(function, (n + 255) // 256, 1, 1, 256, 1, 1, 0, None, pointers, None))
+        self._check(self._cuda.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, None, pointers, None))
         for x, pointer in memory:
             self._check(self._cuda.cuMemcpyDtoH_v2(x.ctypes.data_as(ctypes.c_void_p), pointer, ctypes.c_size_t(x.nbytes)))
             self._check(self._cuda.cuMemFree_v2(pointer))

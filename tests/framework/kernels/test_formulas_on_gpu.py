@@ -30,7 +30,7 @@ def kernels():
         symbol = re.search(rf"_ZN?\w*?{len(name)}{name}I{letter}E\w*".encode(), cubin)[0]
         result = np.empty_like(inputs[0])
         # The op has no members: one byte stands for it.
-        gpu.run(symbol, [ctypes.c_uint8(0), result, *inputs, ctypes.c_int64(result.size)], result.size)
+        gpu.run(symbol, [ctypes.c_uint8(0), result, *inputs, ctypes.c_int64(result.size)], -(-result.size // 256), 256)
         return result
 
     return run

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import weir
 from cuda_source import group, pointwise_ops
-from fused_groups import GROUPS, memory_of, optimised, random_programs, run_on, texts_of
+from fused_groups import GROUPS, memory_of, optimised, random_programs, row_programs, run_on, texts_of
 from gpu import Gpu, has_gpu
 from nvrtc import compile_cuda, library
 
@@ -12,7 +12,7 @@ if library() is None or not has_gpu():
     pytest.skip("needs a GPU, its driver and libnvrtc", allow_module_level=True)
 
 PROGRAMS = {name: (f, (weir.randn(4_099) * 2, weir.randn(4_099))) for name, f in GROUPS.items()}
-PROGRAMS |= random_programs(60)
+PROGRAMS |= random_programs(60) | row_programs()
 # A function of the mathematics library has other last bits there, and a number between two halves is rounded the other way.
 DIGITS = {weir.float32: 3e-5, weir.float64: 3e-5, weir.bfloat16: 2**-7, weir.float16: 2**-9, weir.bool: 0}
 
