@@ -1,6 +1,7 @@
 """Generated cases: reproducible, mostly valid, and simple where the choices are."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,6 +148,7 @@ def test_an_oracle_that_reads_behind_its_input_wavers():
         ("float32", np.ones(20, "float32").tobytes()), ("int32", np.ones(3, "int32").tobytes())])))
 
 
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="what AddressSanitizer hands out holds the same bytes each time")
 def test_an_oracle_that_changes_its_last_digits_at_times_is_restless():
     """`lstsq` of a matrix of equal columns takes pivots that nobody set, and with them other ways to the same numbers."""
     matrix, right = TensorSpec(0, "float32", (2, 3), (3, 0), 0, 0, False), TensorSpec(1, "float32", (2, 4), (4, 1), 0, 1, False)
