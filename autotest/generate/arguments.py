@@ -2,7 +2,7 @@
 
 `shapes.json` holds the few operations whose parameters constrain each other's shapes. Its language: letters are sizes
 drawn once per case (lower case: small, as kernels are; `Hx`: spatial extents), `space`, `kernel` and `ones` stand for as
-many of them as the operation's name has dimensions, `|` separates alternatives, `below V` makes an index tensor, and a
+many of them as the operation's name has dimensions, `|` separates alternatives, `below V` makes an index tensor (`within V`: one with no index beside it), and a
 list gives constants.
 """
 
@@ -151,8 +151,8 @@ class Call:
     def _ruled(self, rule: str) -> tuple:
         words = self._choices.pick(rule.split("|")).split()
         dtype, kind = self._dtype, None
-        if words[:1] == ["below"]:
-            dtype, kind, words = "int64", ("below", self._size(words[1])), words[2:]
+        if words[:1] in (["below"], ["within"]):
+            dtype, kind, words = "int64", (words[0], self._size(words[1])), words[2:]
         elif words[:1] == ["bool"]:
             dtype, words = "bool", words[1:]
         elif words[:1] == ["unit"]:

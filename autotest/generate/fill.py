@@ -11,6 +11,7 @@ import numpy as np
 from ..cases import dtypes
 
 _POOL = 1024  # places in a pool where a tensor may start
+_ASTRAY = 64  # of them from which indices at times lie before the first or behind the last
 LONGEST = 2 * 65600 + 8  # elements of the largest tensor
 
 #: From simple to wild: what a shrinker moves towards stands first.
@@ -21,9 +22,11 @@ _LIMITS = 0.05  # of the numbers of a "special" integer tensor: the ends of its 
 
 
 def data(dtype: str, kind: str, start: int, count: int) -> bytes:
-    """`count` elements of `dtype`; `kind` is one of FLOATING, or ("below", n) for indices in [0, n)."""
+    """`count` elements of `dtype`; `kind` is one of FLOATING, or ("within", n) for indices in [0, n), or ("below", n), at times beside it."""
     if count > LONGEST:
         raise ValueError(f"a generated tensor has {count} elements, at most {LONGEST}")
+    if kind[0] == "below" and start >= _POOL - _ASTRAY:
+        kind = ("about", kind[1])
     pool = _pool(dtype, kind)
     return pool[start:start + count].tobytes()
 
@@ -33,7 +36,11 @@ def _pool(dtype: str, kind) -> np.ndarray:
     rng = np.random.default_rng(7)
     size = _POOL + LONGEST
     if isinstance(kind, tuple):
-        return rng.integers(0, max(kind[1], 1), size).astype(dtypes.numpy_dtype(dtype))
+        end = max(kind[1], 1)
+        indices = rng.integers(0, end, size)
+        if kind[0] == "about":
+            indices = np.where(rng.random(size) < 0.2, rng.choice([-1, -2, -end, -end - 1, end, 2**40], size), indices)
+        return indices.astype(dtypes.numpy_dtype(dtype))
     if dtype == "bool":
         truths = rng.integers(0, 2, size)
         return (truths * rng.integers(1, 256, size) if kind == "special" else truths).astype(np.uint8).view(bool)

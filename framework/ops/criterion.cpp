@@ -53,8 +53,6 @@ void check_constant(const char* op, const char* name, const Tensor& t) {
 
 Tensor at_least_0(const Tensor& x) { return fn::clamp(x, Scalar(int64_t(0))); }
 Tensor zeros_like(const Tensor& x) { return zeros_of(Meta(x.sizes(), x.dtype(), x.device())); }
-// x where it is above 0, else 0: also for NaN.
-Tensor hinge(const Tensor& x) { return fn::where(x > 0.0, x, 0.0); }
 
 // Rows and labels of (N, C) and (N), or of one example.
 struct Examples {
@@ -239,6 +237,19 @@ Tensor SoftMarginLoss::compose(Inputs in) const {
   return reduced(is_differentiated(x) ? fn::soft_margin_of(x, t, loss) : loss, reduction);
 }
 
+Meta MultiMarginOf::infer(Inputs in) const {
+  check(!in[2] || in[2].dtype() == in[0].dtype() || in[0].numel() == 0, "multi_margin_loss: expected scalar type ", name_of(in[0].dtype()), " but found ",
+        name_of(in[2] ? in[2].dtype() : in[0].dtype()));
+  return Meta(Dims{in[0].sizes()[0]}, in[0].dtype(), in[0].device());
+}
+Tensors MultiMarginOf::vjp(const Saved& s, const Tensor& dy) const {
+  return {fn::multi_margin_backward(dy, s.input(0), s.input(1), s.input(2), squared, margin), {}, {}};
+}
+Meta MultiMarginBackward::infer(Inputs in) const { return Meta(in[1].sizes(), in[1].dtype(), in[1].device()); }
+Meta MultilabelMarginOf::infer(Inputs in) const { return Meta(Dims{in[0].sizes()[0]}, in[0].dtype(), in[0].device()); }
+Tensors MultilabelMarginOf::vjp(const Saved& s, const Tensor& dy) const { return {fn::multilabel_margin_backward(dy, s.input(0), s.input(1)), {}}; }
+Meta MultilabelMarginBackward::infer(Inputs in) const { return Meta(in[1].sizes(), in[1].dtype(), in[1].device()); }
+
 Tensor MultiMarginLoss::compose(Inputs in) const {
   const Tensor &x = in[0], &target = in[1], &w = in[2];
   check<ValueError>(!w || w.ndim() == 1, "weight must be one-dimensional");
@@ -256,12 +267,7 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
   e.single &= target.ndim() == 0;  // a list of one label keeps its axis
   if (x.numel() == 0 && !is_floating(x.dtype())) return of_no_examples(x, reduction);
   if (x.numel()) check_fractions("multi_margin_loss", x);
-  Tensor column = fn::unsqueeze(e.labels, int64_t(1));
-  Tensor loss = hinge(wrapped_number(margin) - gather_of(e.rows, 1, column) + e.rows);
-  if (p.to_double() == 2) loss = loss * loss;
-  if (w) loss = loss * fn::unsqueeze(fn::index_select(w, int64_t(0), e.labels), int64_t(1));
-  int64_t classes = e.rows.sizes()[1];
-  loss = fn::sum(fn::masked_fill(loss, fn::eq(arange_of(classes), column), 0.0), Dims{1}) / num(classes);
+  const Tensor loss = fn::multi_margin_of(e.rows, e.labels, w, p.to_double() == 2, margin.to_double());
   check_constant("multi_margin_loss", "weight", w);  // behind what else may be wrong
   return per_example(loss, e, reduction);
 }
@@ -279,12 +285,7 @@ Tensor MultilabelMarginLoss::compose(Inputs in) const {
   int64_t classes = x.ndim() ? x.size(-1) : 1;
   Dims flat{x.ndim() == 2 ? x.sizes()[0] : 1, classes};
   Examples e{fn::reshape(x, flat), fn::reshape(target, flat), x.ndim() < 2};
-  Tensor listed = fn::eq(fn::cumsum(cast_to(fn::lt(e.labels, num(int64_t(0))), DType::int64), int64_t(1)), num(int64_t(0)));
-  Tensor safe = fn::where(listed, e.labels, int64_t(0));
-  Tensor is_label = fn::gt(scatter_add_of(zeros_like(e.labels), 1, safe, cast_to(listed, e.labels.dtype())), num(int64_t(0)));
-  Tensor gaps = hinge(1.0 - fn::unsqueeze(gather_of(e.rows, 1, safe), int64_t(2)) + fn::unsqueeze(e.rows, int64_t(1)));
-  Tensor counted = fn::logical_and(fn::unsqueeze(listed, int64_t(2)), fn::unsqueeze(fn::logical_not(is_label), int64_t(1)));
-  return per_example(fn::sum(fn::where(counted, gaps, 0.0), Dims{1, 2}) / num(classes), e, reduction);
+  return per_example(fn::multilabel_margin_of(e.rows, e.labels), e, reduction);
 }
 
 Tensor GaussianNllLoss::compose(Inputs in) const {

@@ -160,6 +160,46 @@ struct SoftMarginLoss : Op {
   Tensor compose(Inputs in) const;
 };
 
+struct MultiMarginOf : Op {
+  static constexpr Signature signature = "multi_margin_of(input: Tensor, target: Tensor, weight: Tensor | None, squared: bool, margin: float) -> Tensor";
+  static constexpr auto doc = "Mean over classes i != t of weight[t] max(0, margin - x_t + x_i), or its square. Shapes: (N, C), (N) int64, (C) -> (N).";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b111};
+  bool squared;
+  double margin;
+  static constexpr std::tuple fields{&MultiMarginOf::squared, &MultiMarginOf::margin};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct MultiMarginBackward : Op {
+  static constexpr Signature signature =
+      "multi_margin_backward(grad_output: Tensor, input: Tensor, target: Tensor, weight: Tensor | None, squared: bool, margin: float) -> Tensor";
+  static constexpr auto doc = "Gradient of multi_margin_of's input. Shape: (N, C).";
+  static constexpr Module module = Module::hidden;
+  bool squared;
+  double margin;
+  static constexpr std::tuple fields{&MultiMarginBackward::squared, &MultiMarginBackward::margin};
+  Meta infer(Inputs in) const;
+};
+
+struct MultilabelMarginOf : Op {
+  static constexpr Signature signature = "multilabel_margin_of(input: Tensor, target: Tensor) -> Tensor";
+  static constexpr auto doc =
+      "Sum over labels j and other classes i of max(0, 1 - x_j + x_i) / C; a row's labels end at its first -1. Shapes: (N, C), (N, C) int64 -> (N).";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct MultilabelMarginBackward : Op {
+  static constexpr Signature signature = "multilabel_margin_backward(grad_output: Tensor, input: Tensor, target: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of multilabel_margin_of's input. Shape: (N, C).";
+  static constexpr Module module = Module::hidden;
+  Meta infer(Inputs in) const;
+};
+
 struct MultiMarginLoss : Op {
   static constexpr Signature signature =
       "multi_margin_loss(input: Tensor, target: Tensor, p: Number = 1, margin: Number = 1, weight: Tensor | None = None, reduction: int = 1) -> Tensor";
@@ -237,13 +277,18 @@ struct CrossEntropyOfProbabilities : Op {
 };
 
 using CriterionOps = OpList<MseLoss, L1Loss, SmoothL1Loss, HuberLoss, BinaryCrossEntropyForward, BinaryCrossEntropy, BceWithLogits, KlDiv,
-                            KlDivBatchMean, PoissonNllLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss, SoftMarginLoss, MultiMarginLoss,
+                            KlDivBatchMean, PoissonNllLoss, HingeEmbeddingLoss, MarginRankingLoss, CosineEmbeddingLoss, SoftMarginLoss, MultiMarginOf, MultiMarginBackward, MultilabelMarginOf,
+                            MultilabelMarginBackward, MultiMarginLoss,
                             MultilabelMarginLoss, GaussianNllLoss, TripletMarginLoss, MultilabelSoftMarginLoss, CrossEntropyOfProbabilities>;
 
 namespace fn {
 inline constexpr Fn<MseLoss> mse_loss;
 inline constexpr Fn<BinaryCrossEntropyForward> binary_cross_entropy_forward;
 inline constexpr Fn<BinaryCrossEntropy> binary_cross_entropy;
+inline constexpr Fn<MultiMarginOf> multi_margin_of;
+inline constexpr Fn<MultiMarginBackward> multi_margin_backward;
+inline constexpr Fn<MultilabelMarginOf> multilabel_margin_of;
+inline constexpr Fn<MultilabelMarginBackward> multilabel_margin_backward;
 inline constexpr Fn<BceWithLogits> binary_cross_entropy_with_logits;
 inline constexpr Fn<KlDiv> kl_div;
 inline constexpr Fn<CrossEntropyOfProbabilities> cross_entropy_of_probabilities;

@@ -160,10 +160,11 @@ void renorm(const EmbeddingRenorm& op, Inputs in, Outputs out) {
   if (!(out[0]->storage == in[0]->storage)) run_copy(in[0], out[0]);
   Tensor indices = as_int64(in[1]);
   Scratch<int64_t> rows(indices.data<int64_t>(), indices.data<int64_t>() + indices.numel());
+  const int64_t n = out[0].sizes()[0], width = out[0].sizes()[1], step = out[0].strides()[1];
+  for (int64_t row : rows) check<IndexError>(row >= -n && row < n, "embedding_renorm_: index ", row, " is out of bounds for ", n, " rows");
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  const int64_t n = out[0].sizes()[0], width = out[0].sizes()[1], step = out[0].strides()[1];
-  for (int64_t row : rows) check<IndexError>(row >= 0 && row < n, "embedding_renorm_: index ", row, " is out of bounds for ", n, " rows");
+  for (int64_t& row : rows) row += row < 0 ? n : 0;  // PyTorch selects rows, each distinct number once
   by_type(out[0].dtype(), [&]<class T>(TypeTag<T>) {
     for (int64_t row : rows) {
       T* v = out[0].data<T>() + row * out[0].strides()[0];

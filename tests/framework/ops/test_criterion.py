@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 X = torch.randn(4, 3, generator=torch.manual_seed(0), requires_grad=True)
@@ -112,3 +113,20 @@ def test_the_loss_of_one_example_is_a_number(loss, reduction):
     for y, given in ((torch.tensor([1]), {}), (torch.tensor(1), {}), (torch.tensor([1], dtype=torch.uint8), {}), (torch.tensor([1]), {"ignore_index": 1}), (torch.tensor([1, 1]), {})):
         assert_same(lambda t, x, y: getattr(t.nn.functional, loss)(x, y, reduction=reduction, **given), x, y, what=f"{loss} {reduction} {given}")
         assert_same(lambda t, x, y: t.nn.functional.cross_entropy(x, y, reduction=reduction, label_smoothing=0.1), x, y, what=f"smooth {reduction}")
+
+
+@pytest.mark.parametrize("labels", [[[0, -2, 1]], [[0, 3, 1]], [[-1, 5, 1]], [[0, -1, -7]]])
+def test_labels_that_are_no_classes_are_refused(labels):
+    """Also behind the -1 that ends a row."""
+    for t in (torch, weir):
+        with pytest.raises(RuntimeError, match="out of range"):
+            t.nn.functional.multilabel_margin_loss(t.zeros(1, 3), t.tensor(labels))
+        with pytest.raises(RuntimeError, match="out of range"):
+            t.nn.functional.multi_margin_loss(t.zeros(1, 3), t.tensor([3]))
+
+
+def test_margins_of_many_classes_take_no_square_of_memory():
+    x, labels = weir.zeros(64, 20_000, requires_grad=True), weir.full((64, 20_000), -1)
+    labels[:, 0] = 7  # a table of all pairs would take 100 GB
+    weir.nn.functional.multilabel_margin_loss(x, labels).backward()
+    assert x.grad[0, 7] == -19_999 / 20_000 / 64 and x.grad[0, 0] > 0
