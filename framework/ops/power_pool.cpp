@@ -1,11 +1,14 @@
 #include "framework/ops/power_pool.h"
 
+#include <cmath>
+
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/create.h"
 #include "framework/ops/functional.h"
 #include "framework/ops/pad.h"
 #include "framework/ops/pool.h"
+#include "framework/ops/pool_line.h"
 #include "framework/ops/unary.h"
 #include "framework/ops/view.h"
 
@@ -23,8 +26,18 @@ Tensor rooted(const Tensor& mean, int64_t cells, const Scalar& norm_type) {
   return fn::pow(fn::sign(mean) * fn::relu(fn::abs(mean)) * num(cells), 1.0 / norm_type.to_double());
 }
 
-template <class Average> Tensor pooled(const LpPool& op, const Tensor& x, int rank) {
+/// The largest magnitude of each window, which a norm of infinite order is; the least one for minus infinity.
+template <class Max> Tensor extremes(const LpPool& op, const Tensor& x) {
+  const Tensor sizes = fn::abs(x);
+  const bool most = op.norm_type.to_double() > 0;
+  const Tensor r = Fn<Max>()(most ? sizes : -sizes, op.kernel_size, op.stride.value_or(op.kernel_size), Dims{0}, Dims{1}, op.ceil_mode)[0];
+  return most ? r : -r;
+}
+bool endless(const Scalar& norm_type) { return !norm_type.is_complex() && std::isinf(norm_type.to_double()); }
+
+template <class Average, class Max> Tensor pooled(const LpPool& op, const Tensor& x, int rank) {
   check<ValueError>(op.kernel_size.n == 1 || op.kernel_size.n == rank, "kernel_size must be one int or ", rank, " ints, got ", op.kernel_size.n);
+  if (endless(op.norm_type)) return extremes<Max>(op, x);
   const Tensor mean = Fn<Average>()(fn::pow(x, wrapped_number(op.norm_type)), op.kernel_size, op.stride.value_or(Dims{}), Dims{0}, op.ceil_mode);
   return rooted(mean, cells(op.kernel_size, rank), op.norm_type);
 }
@@ -34,13 +47,14 @@ template <class Average> Tensor pooled(const LpPool& op, const Tensor& x, int ra
 Tensor LpPool1d::compose(Inputs in) const {
   check(in[0].ndim() == 2 || in[0].ndim() == 3, "lp_pool1d: expected 2D or 3D input, but got ", in[0].sizes());
   check(kernel_size.n == 1 && (!stride || stride->n <= 1), "kernel_size and stride must be one int, got ", kernel_size.n, " and ", stride ? stride->n : 1);
+  if (endless(norm_type)) return extremes<MaxPool1dWithIndices>(*this, in[0]);
   const int64_t by = stride && stride->n ? (*stride)[0] : kernel_size[0];
   const Tensor powers = fn::unsqueeze(fn::pow(in[0], wrapped_number(norm_type)), int64_t(-2));
   const Tensor mean = Fn<AvgPool2d>()(powers, Dims{1, kernel_size[0]}, Dims{1, by}, Dims{0}, ceil_mode);
   return rooted(fn::squeeze(mean, std::optional<Dims>(Dims{-2})), kernel_size[0], norm_type);
 }
-Tensor LpPool2d::compose(Inputs in) const { return pooled<AvgPool2d>(*this, in[0], 2); }
-Tensor LpPool3d::compose(Inputs in) const { return pooled<AvgPool3d>(*this, in[0], 3); }
+Tensor LpPool2d::compose(Inputs in) const { return pooled<AvgPool2d, MaxPool2dWithIndices>(*this, in[0], 2); }
+Tensor LpPool3d::compose(Inputs in) const { return pooled<AvgPool3d, MaxPool3dWithIndices>(*this, in[0], 3); }
 
 Tensor LocalResponseNorm::compose(Inputs in) const {
   const Tensor& x = in[0];
@@ -48,7 +62,7 @@ Tensor LocalResponseNorm::compose(Inputs in) const {
   if (x.numel() == 0) return x;
   check(size > 0, "kernel size should be greater than zero, but got ", size);
   const bool half = x.dtype() == DType::float16 || x.dtype() == DType::bfloat16;
-  check<NotImplemented>(!is_complex(x.dtype()) && !(x.ndim() > 3 && half), "local_response_norm: not implemented for ", x.ndim(), "-d tensors of ", name_of(x.dtype()));
+  check<NotImplemented>(half ? x.ndim() == 3 : is_floating(x.dtype()) || x.dtype() == DType::int64, "local_response_norm: not implemented for ", x.ndim(), "-d tensors of ", name_of(x.dtype()));
   // The channels with as many zeros around them that each sees `size`.
   Dims around(2 * (x.ndim() - 2), 0);
   around.push(size / 2);
@@ -57,7 +71,8 @@ Tensor LocalResponseNorm::compose(Inputs in) const {
   Tensor total = fn::narrow(padded, int64_t(1), int64_t(0), x.sizes()[1]);
   for (int64_t i = 1; i < size; i++) total = total + fn::narrow(padded, int64_t(1), i, x.sizes()[1]);
   const Tensor mean = is_inexact(x.dtype()) ? total / double(size) : fn::floor_divide(total, size);  // a pool of whole numbers is whole
-  return x / fn::pow(mean * alpha + k, beta);
+  auto given = [&](int i, double usual) { return in[i] ? in[i] : num(usual); };
+  return x / fn::pow(mean * given(1, 0.0001) + given(3, 1.0), given(2, 0.75));
 }
 
 static const PowerPoolOps::Registration ops;

@@ -35,13 +35,12 @@ struct LpPool3d : LpPool {
 
 struct LocalResponseNorm : Op {
   static constexpr Signature signature =
-      "local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor";
+      "local_response_norm(input: Tensor, size: int, alpha: Tensor | Number = 0.0001, beta: Tensor | Number = 0.75, k: Tensor | Number = 1.0) -> Tensor";
   static constexpr auto doc = "x / (k + alpha * mean of x^2 over `size` neighbouring channels) ** beta. Source: Krizhevsky et al. 2012.";
   static constexpr Module module = Module::functional;
   static constexpr OutRule out{Out::none};
   int64_t size;
-  double alpha, beta, k;
-  static constexpr std::tuple fields{&LocalResponseNorm::size, &LocalResponseNorm::alpha, &LocalResponseNorm::beta, &LocalResponseNorm::k};
+  static constexpr std::tuple fields{&LocalResponseNorm::size};
   Tensor compose(Inputs in) const;
 };
 

@@ -15,10 +15,29 @@ __all__ = [
 avg_pool1d = op("nn.functional", "avg_pool1d")
 avg_pool2d = op("nn.functional", "avg_pool2d")
 avg_pool3d = op("nn.functional", "avg_pool3d")
-lp_pool1d, lp_pool2d, lp_pool3d = (op("nn.functional", f"lp_pool{rank}d") for rank in (1, 2, 3))
+_lp_pools = {rank: op("nn.functional", f"lp_pool{rank}d") for rank in (1, 2, 3)}
 _max_pool1d, _max_pool1d_with_indices, _unpool = (op("hidden", name) for name in ("max_pool1d", "max_pool1d_with_indices", "max_unpool_nd"))
 _max_pool2d = op("hidden", "max_pool2d_with_indices")
 _max_pool3d = op("hidden", "max_pool3d_with_indices")
+
+
+def _lp_pool(rank):
+    powers = _lp_pools[rank]
+
+    def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
+        if rank > 1 and isinstance(kernel_size, (tuple, list)) and len(kernel_size) != rank:
+            raise ValueError(f"lp_pool{rank}d: kernel_size must be one int or {rank} ints, got {len(kernel_size)}")
+        pooled = powers(input, norm_type, kernel_size, stride, ceil_mode)
+        if not isinstance(norm_type, Tensor) and norm_type == 0:
+            raise ZeroDivisionError(f"lp_pool{rank}d: there is no norm of order 0")
+        return pooled
+
+    lp_pool.__name__ = f"lp_pool{rank}d"
+    lp_pool.__doc__ = powers.__doc__
+    return lp_pool
+
+
+lp_pool1d, lp_pool2d, lp_pool3d = (_lp_pool(rank) for rank in (1, 2, 3))
 
 
 def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
@@ -73,6 +92,8 @@ def _max_unpool(rank):
         padding = _whole(ntuple(padding, rank, "padding"))
         if output_size is None and any(isinstance(x, Tensor) for x in (*kernel, *stride, *padding)):
             raise TypeError("max_unpool: a size that follows from a tensor is no number")  # which PyTorch's check of it takes no truth from
+        if output_size is not None and len(output_size) == rank + 2:
+            output_size = output_size[2:]  # of the batch and the channels nothing is asked
         if output_size is not None and any(isinstance(x, int) and abs(x) >= 2**63 for x in output_size):
             raise ValueError(f"invalid output_size {output_size}")
         return _unpool(input, indices, kernel, stride, padding, output_size)
