@@ -67,6 +67,20 @@ py::object argument(const std::string& function, const std::string& name, int po
 
 }  // namespace
 
+py::object taken_in_python(PyObject* o, Ty ty) {
+  const auto given = py::reinterpret_borrow<py::object>(o);
+  if (ty == Ty::boolean || (ty == Ty::opt_boolean && o != Py_None)) return py::bool_(truth_of(o));
+  if (PyBool_Check(o)) return py::int_(o == Py_True);
+  if ((ty == Ty::f64 || ty == Ty::opt_f64) && is_tensor(o) && requires_grad(unwrap(o))) return py::reinterpret_steal<py::object>(wrap(detach(unwrap(o))));
+  if (ty != Ty::opt_ints) return given;
+  if (PyTuple_Check(o) && PyTuple_GET_SIZE(o) == 0) return py::none();
+  if (is_tensor(o) ? unwrap(o).ndim() == 0 : !PyObject_HasAttrString(o, "__iter__")) return given;
+  py::list numbers;
+  for (py::handle each : given)
+    numbers.append(PyBool_Check(each.ptr()) ? py::object(py::int_(each.ptr() == Py_True)) : py::reinterpret_borrow<py::object>(each));
+  return std::move(numbers);
+}
+
 void init_arguments(py::module_& m) {
   m.def("_argument", &argument, "The argument as a parameter of that type takes it. TypeError for what is none, ValueError for a number too large.");
 }

@@ -49,6 +49,9 @@ Generator* to_generator(PyObject* o);  // null when it is none
 
 /// The number at `place` of a list: TypeError where it is too large, as in PyTorch.
 bool to_listed_int(PyObject* o, Py_ssize_t place, int64_t* out);
+/// What a function that PyTorch writes in Python makes of an argument: the truth of a flag, 1 of True, the number of a tensor whatever its
+/// history, and of optional axes their numbers one by one, those of a tensor too, and none of an empty tuple.
+pybind11::object taken_in_python(PyObject* o, Ty ty);
 /// Writes a Python argument into the member at `at`. False when the type does not fit.
 bool store_argument(PyObject* o, Ty ty, void* at);
 

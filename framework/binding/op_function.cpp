@@ -27,7 +27,7 @@ struct OpFunction {
   vectorcallfunc vectorcall;
   std::vector<OpType*>* overloads;
   PyObject* name;
-  bool inplace, takes_no_places;
+  bool inplace, takes_no_places, method;
 };
 extern PyTypeObject OpFunctionType;
 
@@ -85,6 +85,8 @@ struct Call {
   Tensors list_out;  // of an op that returns a list
   bool has_out = false, requires_grad = false, factor_by_place = false;  // a factory's result requires grad; alpha stands behind a number
   bool takes_places = true;  // alpha may stand there
+  bool method = false;
+  py::object listed;  // numbers given side by side, as one
 };
 
 std::string wrong_type(const OpType& type, int i, PyObject* o) {
@@ -175,6 +177,13 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       break;
     }
     slot[positional] = args[positional];
+    // Source: PyTorch's methods that take one list alone, which take its numbers side by side too, in tensors of one element.
+    if (c.method && positional == 1 && s.params[1].type.starts_with("list[int]") && (s.n == 2 || s.params[2].keyword_only) && (nargs > 2 || is_tensor(args[1]))) {
+      py::list numbers;
+      for (Py_ssize_t k = 1; k < nargs; k++) numbers.append(py::handle(args[k]));
+      slot[1] = (c.listed = std::move(numbers)).ptr();
+      break;
+    }
   }
   if (kwnames) {
     for (Py_ssize_t k = 0, n = PyTuple_GET_SIZE(kwnames); k < n; k++) {
@@ -220,6 +229,8 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       continue;
     }
     if (!o) continue;
+    py::object taken;
+    if (type.calling.truthy) taken = taken_in_python(o, p.ty), o = taken.ptr();
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
     if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, s.name, p.name, p.type)) return why = wrong_type(type, i, o), false;
     if (p.type == "list[int]" && (is_tensor(o) ? !has_length(p.name) : type.calling.creates && PyLong_Check(o))) return why = wrong_type(type, i, o), false;
@@ -228,17 +239,11 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       ints.n = 0;
       int64_t x;
       for (Py_ssize_t k = rest; k < nargs; k++) {
-        const bool has_axes = p.name == "dims" && is_tensor(args[k]) && unwrap(args[k]).ndim() > 0;  // an axis is one number
-        if (has_axes || !to_listed_int(args[k], k - rest, &x)) return why = wrong_type(type, i, args[k]), false;
+        const bool stray = !c.method && rest > 0 && is_tensor(args[k]) && (p.name != "dims" || unwrap(args[k]).ndim());  // functions take a list there
+        if (stray || !to_listed_int(args[k], k - rest, &x)) return why = wrong_type(type, i, args[k]), false;
         ints.push(x);
       }
       continue;
-    }
-    py::object number;
-    if (type.calling.truthy) {
-      const bool flag = p.ty == Ty::boolean || p.ty == Ty::opt_boolean;
-      if (flag && (o != Py_None || p.ty == Ty::boolean)) o = truth_of(o) ? Py_True : Py_False;
-      else if (!flag && PyBool_Check(o)) number = py::int_(o == Py_True), o = number.ptr();
     }
     if (Scalar held; type.calling.scalars && p.ty == Ty::f64 && PyLong_Check(o)) to_scalar(o, &held);  // OverflowError
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) {
@@ -341,6 +346,7 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
     for (OpType* type : overloads) {
       Call c;
       c.takes_places = !function.takes_no_places;
+      c.method = function.method;
       if (parse(*type, args, nargs, kwnames, c, why)) {
         if (c.factor_by_place && c.has_out) throw TypeError(str(text_of(function.name), "() takes alpha by name where out= is given"));
         return run(*type, c, inplace);
@@ -401,12 +407,13 @@ PyObject* call_inputs(const OpType& type, Inputs in, bool inplace) {
   return wrap(out[0]);
 }
 
-PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace) {
+PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace, bool method) {
   auto* f = PyObject_New(OpFunction, &OpFunctionType);
   f->vectorcall = vectorcall;
   f->overloads = new std::vector<OpType*>(std::move(overloads));
   f->name = PyUnicode_InternFromString(name.c_str());
   f->inplace = inplace;
+  f->method = method || inplace;
   f->takes_no_places = name == "add" || name == "sub" || name == "add_" || name == "sub_";  // Source: PyTorch, where `subtract` has no such overload
   for (OpType* t : *f->overloads) {
     names_of(*t);
@@ -445,7 +452,7 @@ void init_ops(py::module_& m) {
     py::object f = py::reinterpret_steal<py::object>(make_op_function(name, overloads, false));
     const Signature& s = *overloads[0]->signature;
     bool method = s.n && s.params[0].ty == Ty::tensor && s.params[0].name == "input" && (!overloads[0]->calling.creates || where == Module::method) && (where == Module::torch || where == Module::method);
-    if (method) PyDict_SetItemString(TensorType.tp_dict, name.c_str(), f.ptr());
+    if (method) PyDict_SetItemString(TensorType.tp_dict, name.c_str(), py::reinterpret_steal<py::object>(make_op_function(name, overloads, false, true)).ptr());
     std::vector<OpType*> inplace;
     for (OpType* t : overloads)
       if (t->inplace.offered) inplace.push_back(t);

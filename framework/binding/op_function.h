@@ -6,7 +6,7 @@ namespace weir {
 
 /// Calls `type` with its defaults on plain inputs: what operators do.
 PyObject* call_inputs(const OpType& type, Inputs in, bool inplace = false);
-PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace);
+PyObject* make_op_function(const std::string& name, std::vector<OpType*> overloads, bool inplace, bool method = false);
 /// Tensor of a Python operand, a weak 0-d tensor for a number; undefined when it is neither.
 Tensor operand(PyObject* o);
 

@@ -21,6 +21,7 @@ struct NonzeroStatic : Op {
 };
 
 struct UnravelIndex : Op {
+  static constexpr CallRule calling{.truthy = true};
   static constexpr Signature signature = "unravel_index(indices: Tensor, shape: int | list[int]) -> list[Tensor]";
   static constexpr auto doc = "Coordinates of flat indices into a tensor of such a shape, int64, a tensor per axis. TypeError unless indices are whole numbers.";
   static constexpr Module module = Module::function;

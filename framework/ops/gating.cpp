@@ -1,5 +1,7 @@
 #include "framework/ops/gating.h"
 
+#include <cmath>
+
 #include "framework/core/warn.h"
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
@@ -31,9 +33,9 @@ Tensor GumbelSoftmax::compose(Inputs in) const {
   const Tensor& x = in[0];
   if (eps != 1e-10) warn("`eps` parameter is deprecated and has no effect.");
   const Tensor noise = -fn::log(fn::drawn_fill(unfilled(Meta(x.sizes(), x.dtype(), x.device())), Str("exponential"), 1.0));
-  const Tensor soft = fn::softmax((x + noise) / tau, dim);
+  const Tensor soft = fn::softmax(in[1] ? (x + noise) / in[1] : x + noise, dim);
   if (!hard) return soft;
-  const Tensor best = fn::argmax(soft, std::optional<int64_t>(dim), true);
+  const Tensor best = fn::max(soft, dim, true)[1];
   return fn::scatter(zeros_of(Meta(x.sizes(), x.dtype(), x.device())), dim, best, 1.0) - detach(soft) + soft;
 }
 
@@ -53,6 +55,8 @@ Tensor Prelu::compose(Inputs in) const {
 }
 
 Tensor RRelu::compose(Inputs in) const {
+  check(std::isfinite(lower), "rrelu: lower bound must be finite, got ", lower);
+  check(std::isfinite(upper), "rrelu: upper bound must be finite, got ", upper);
   check(lower <= upper, "rrelu: lower must be at most upper, got ", lower, " and ", upper);
   const Tensor x = contiguous_of(in[0]);
   if (!training) return fn::leaky_relu(x, (lower + upper) / 2);

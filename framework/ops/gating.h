@@ -33,17 +33,16 @@ struct Tanhshrink : Op {
 
 struct GumbelSoftmax : Op {
   static constexpr Signature signature =
-      "gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor";
+      "gumbel_softmax(logits: Tensor, tau: Tensor | Number = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor";
   static constexpr auto doc =
       "A sample of the Gumbel-softmax distribution; `hard` gives one-hot values with the soft gradient. `eps` changes nothing. Source: Jang et al. 2016.";
   static constexpr Module module = Module::functional;
   static constexpr CallRule calling{.numpy_names = false, .truthy = true};
   static constexpr OutRule out{Out::none};
-  double tau;
   bool hard;
   double eps;
   int64_t dim;
-  static constexpr std::tuple fields{&GumbelSoftmax::tau, &GumbelSoftmax::hard, &GumbelSoftmax::eps, &GumbelSoftmax::dim};
+  static constexpr std::tuple fields{&GumbelSoftmax::hard, &GumbelSoftmax::eps, &GumbelSoftmax::dim};
   Tensor compose(Inputs in) const;
 };
 

@@ -35,6 +35,7 @@ Dims axes_of(const std::optional<Dims>& dim, const Tensor& x) {
   std::sort(axes.begin(), axes.end());
   return axes;
 }
+Dims axes_told(const std::optional<Dims>& dim, const Tensor& x) { return dim && dim->empty() ? Dims{} : axes_of(dim, x); }
 int64_t first_axis(const std::optional<Dims>& dim, const Tensor& x) {
   const Dims axes = axes_of(dim, x);
   check<IndexError>(!axes.empty(), "masked: expected an axis of a tensor that has none");
@@ -46,21 +47,27 @@ Tensor wide(const Tensor& mask, const Tensor& x) {
   check<IndexError>(mask.ndim() <= x.ndim(), "masked: expected a broadcastable mask, got one of more dimensions than the input, ", mask.sizes(), " for ", x.sizes());
   return fn::expand(cast_to(mask, DType::boolean), x.sizes());
 }
+Tensor filled_of(const Tensor& x, const Tensor& wide, const Scalar& identity) { return fn::where(wide, x, full_of(Meta({}, x.dtype(), x.device()), identity)); }
 // x with `identity` where the mask does not hold.
-Tensor filled(const Tensor& x, const Tensor& mask, const Scalar& identity) {
-  return mask ? fn::where(wide(mask, x), x, full_of(Meta({}, x.dtype(), x.device()), identity)) : x;
-}
+Tensor filled(const Tensor& x, const Tensor& mask, const Scalar& identity) { return mask ? filled_of(x, wide(mask, x), identity) : x; }
 
 Scalar limit(const Tensor& x, bool highest) {
   const DType t = x.dtype();
   if (is_inexact(t)) return Scalar(highest ? HUGE_VAL : -HUGE_VAL);
-  check<TypeError>(is_integral(t), "masked: ", name_of(t), " has no least and no largest number");
+  check<NotImplemented>(is_integral(t), "masked: ", name_of(t), " has no least and no largest number");
   const int bits = int(8 * size_of(t)) - !is_unsigned(t);
   const int64_t top = bits >= 63 ? INT64_MAX : (int64_t(1) << bits) - 1;
   return Scalar(highest ? top : is_unsigned(t) ? int64_t(0) : -top - 1);
 }
-Tensor at_least(const Tensor& x, const Tensor& mask) { return mask ? filled(x, mask, limit(x, false)) : x; }
-Tensor at_most(const Tensor& x, const Tensor& mask) { return mask ? filled(x, mask, limit(x, true)) : x; }
+// x with the limit of its dtype where the mask does not hold, whose shape is looked at first. Complex numbers have one only for exponentials, -inf.
+Tensor limited(const Tensor& x, const Tensor& mask, bool highest) {
+  if (!mask) return x;
+  const Tensor m = wide(mask, x);
+  check<TypeError>(!is_complex(x.dtype()), "masked: ", name_of(x.dtype()), " has no least and no largest number");
+  return filled_of(x, m, limit(x, highest));
+}
+Tensor at_least(const Tensor& x, const Tensor& mask) { return limited(x, mask, false); }
+Tensor at_most(const Tensor& x, const Tensor& mask) { return limited(x, mask, true); }
 
 DType summed_type(const Tensor& x, const std::optional<DType>& told) { return told.value_or(is_inexact(x.dtype()) ? x.dtype() : DType::int64); }
 Tensor total(const Tensor& x, const Tensor& mask, const Dims& axes, bool keepdim, DType t) { return fn::sum(filled(x, mask, Scalar(int64_t(0))), axes, keepdim, t); }
@@ -69,8 +76,7 @@ Tensor count_of(const Tensor& x, const Tensor& mask, const Dims& axes) {
   const Tensor counted = mask ? cast_to(wide(mask, x), DType::int64) : full_of(Meta(x.sizes(), DType::int64, x.device()), Scalar(int64_t(1)));
   return fn::sum(counted, axes, true);
 }
-Tensor norm_of(const Tensor& x, const Tensor& mask, const std::optional<Scalar>& ord, const std::optional<Dims>& dim, bool keepdim, const std::optional<DType>& t) {
-  const Scalar order = ord.value_or(Scalar(2.0));
+Tensor norm_of(const Tensor& x, const Tensor& mask, const Scalar& order, const std::optional<Dims>& dim, bool keepdim, const std::optional<DType>& t) {
   const Tensor y = filled(x, mask, order.to_double() == -HUGE_VAL ? Scalar(HUGE_VAL) : Scalar(int64_t(0)));
   return fn::vector_norm(y, order, axes_of(dim, x), keepdim, std::optional<DType>(t.value_or(x.dtype())));
 }
@@ -80,15 +86,17 @@ Tensor norm_of(const Tensor& x, const Tensor& mask, const std::optional<Scalar>&
 Tensor MaskedSum::compose(Inputs in) const { return total(in[0], in[1], axes_of(dim, in[0]), keepdim.value_or(false), summed_type(in[0], dtype)); }
 Tensor MaskedProd::compose(Inputs in) const {
   Tensor r = cast_to(filled(in[0], in[1], Scalar(int64_t(1))), summed_type(in[0], dtype));
-  const Dims axes = dim && dim->empty() ? Dims{} : axes_of(dim, in[0]);  // of no axes there is nothing to multiply
+  const Dims axes = axes_told(dim, in[0]);  // of no axes there is nothing to multiply
   for (int i = axes.n; i-- > 0;) r = fn::prod(r, axes[i], keepdim.value_or(false));
   return r;
 }
 Tensor MaskedAmax::compose(Inputs in) const {
-  return cast_to(fn::amax(at_least(in[0], in[1]), axes_of(dim, in[0]), keepdim.value_or(false)), dtype.value_or(in[0].dtype()));
+  const Tensor x = at_least(in[0], in[1]);
+  return cast_to(fn::amax(x, axes_told(dim, x), keepdim.value_or(false)), dtype.value_or(in[0].dtype()));
 }
 Tensor MaskedAmin::compose(Inputs in) const {
-  return cast_to(fn::amin(at_most(in[0], in[1]), axes_of(dim, in[0]), keepdim.value_or(false)), dtype.value_or(in[0].dtype()));
+  const Tensor x = at_most(in[0], in[1]);
+  return cast_to(fn::amin(x, axes_told(dim, x), keepdim.value_or(false)), dtype.value_or(in[0].dtype()));
 }
 Tensor MaskedMean::compose(Inputs in) const {
   const DType t = dtype.value_or(in[0].dtype());
@@ -98,7 +106,8 @@ Tensor MaskedMean::compose(Inputs in) const {
   return sum / fn::reshape(count_of(in[0], in[1], axes), sum.sizes());
 }
 Tensor MaskedLogsumexp::compose(Inputs in) const {
-  return cast_to(fn::logsumexp(at_least(in[0], in[1]), axes_of(dim, in[0]), keepdim.value_or(false)), dtype.value_or(in[0].dtype()));
+  const Tensor x = in[1] && is_complex(in[0].dtype()) ? filled(in[0], in[1], limit(in[0], false)) : at_least(in[0], in[1]);
+  return cast_to(fn::logsumexp(x, axes_of(dim, in[0]), keepdim.value_or(false)), dtype.value_or(in[0].dtype()));
 }
 
 Tensor MaskedCumsum::compose(Inputs in) const { return fn::cumsum(filled(in[0], in[1], Scalar(int64_t(0))), first_axis(dim, in[0]), dtype.value_or(in[0].dtype())); }
@@ -123,7 +132,7 @@ Tensor MaskedNormalize::compose(Inputs in) const {
 Tensor MaskedSpread::variance(Inputs in) const {
   check<AssertionError>(!unbiased || !correction, "Only one of unbiased and correction may be given");
   const Tensor& x = in[0];
-  const double less = correction ? correction->to_double() : unbiased.value_or(true);
+  const double less = correction ? *correction : unbiased.value_or(true);
   const DType t = dtype.value_or(is_inexact(x.dtype()) ? x.dtype() : DType::float32);
   const Dims axes = axes_of(dim, x);
   Tensor count = count_of(x, in[1], axes);
@@ -144,7 +153,8 @@ Tensor MaskedMedian::compose(Inputs in) const {
   return cast_to(fn::check_true(r, fn::logical_not(fn::isnan(r)), Str("masked.median"), Str("a row of integers is masked out"), Str("ValueError")), dtype.value_or(in[0].dtype()));
 }
 Tensor MaskedLogaddexp::compose(Inputs in) const {
-  return cast_to(fn::logaddexp(at_least(in[0], in[2]), at_least(in[1], in[3])), dtype.value_or(in[0].dtype()));
+  const Tensor x = at_least(in[0], in[2]), y = at_least(in[1], in[3]);
+  return cast_to(fn::logaddexp(x, y), dtype.value_or(in[0].dtype()));
 }
 
 static const MaskedOps::Registration ops;

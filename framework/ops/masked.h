@@ -114,9 +114,9 @@ struct MaskedArgmin : MaskedPlace {
 
 struct MaskedNorm : MaskedOp {
   static constexpr Signature signature =
-      "masked_norm(input: Tensor, ord: Number | None = 2.0, dim: int | list[int] | None = None, *, keepdim: bool | None = False, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor";
+      "masked_norm(input: Tensor, ord: Number = 2.0, dim: int | list[int] | None = None, *, keepdim: bool | None = False, dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "The vector norm of order ord over dim; 0 where nothing counts, inf for ord -inf.";
-  std::optional<Scalar> ord;
+  Scalar ord;
   std::optional<Dims> dim;
   std::optional<bool> keepdim;
   std::optional<DType> dtype;
@@ -138,7 +138,7 @@ struct MaskedNormalize : MaskedOp {
 struct MaskedSpread : MaskedOp {
   std::optional<Dims> dim;
   std::optional<bool> unbiased;
-  std::optional<Scalar> correction;
+  std::optional<double> correction;
   std::optional<bool> keepdim;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&MaskedSpread::dim, &MaskedSpread::unbiased, &MaskedSpread::correction, &MaskedSpread::keepdim, &MaskedSpread::dtype};
@@ -146,14 +146,14 @@ struct MaskedSpread : MaskedOp {
 };
 struct MaskedVar : MaskedSpread {
   static constexpr Signature signature =
-      "masked_var(input: Tensor, dim: int | list[int] | None = None, unbiased: bool | None = None, *, correction: Number | None = None, keepdim: bool | None = False, "
+      "masked_var(input: Tensor, dim: int | list[int] | None = None, unbiased: bool | None = None, *, correction: float | None = None, keepdim: bool | None = False, "
       "dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "The variance over dim, divided by count - correction (default 1), which is 0 at least.";
   Tensor compose(Inputs in) const;
 };
 struct MaskedStd : MaskedSpread {
   static constexpr Signature signature =
-      "masked_std(input: Tensor, dim: int | list[int] | None = None, unbiased: bool | None = None, *, correction: Number | None = None, keepdim: bool | None = False, "
+      "masked_std(input: Tensor, dim: int | list[int] | None = None, unbiased: bool | None = None, *, correction: float | None = None, keepdim: bool | None = False, "
       "dtype: dtype | None = None, mask: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "The root of var.";
   Tensor compose(Inputs in) const;

@@ -27,6 +27,7 @@ def _window(points):
             raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
         if dtype not in (weir.float32, weir.float64):
             raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
+        arguments = {key: x.detach() if isinstance(x, weir.Tensor) else x for key, x in arguments.items()}  # a window has no history
         values = points(M, sym, dtype, **arguments)
         values = values if device is None else values.to(device)
         return values.requires_grad_(bool(requires_grad))
@@ -40,6 +41,8 @@ def _window(points):
 @_window
 def general_cosine(M, sym, dtype, *, a):
     """The sum over i of (-1)^i a_i cos(i x) for x over one turn. TypeError unless `a` is a sequence, ValueError if empty."""
+    if M < 2:
+        return weir.ones(M, dtype=dtype)
     if not hasattr(a, "__iter__"):
         raise TypeError("Coefficients must be a list/tuple")
     if not a:
@@ -120,6 +123,8 @@ def kaiser(M, sym, dtype, *, beta=12.0):
     """i0(sqrt(beta^2 - x^2)) / i0(beta) for x from -beta to beta. ValueError for a negative beta."""
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+    if M > 1 and isinstance(beta, weir.Tensor):
+        beta = weir.tensor(beta, dtype=dtype)  # warns
     return weir.kaiser_window(M, not sym, beta, dtype=dtype)
 
 __path__ = []  # a package in PyTorch, whose further modules _absent_modules has

@@ -39,7 +39,7 @@ def multi_head_attention_forward(
     weights = "none" if not need_weights else "mean" if average_attn_weights else "heads"
     projections = (None, *separate.values()) if use_separate_proj_weight else (in_proj_weight, None, None, None)
     result = _multi_head_attention(query, key, value, projections[0], in_proj_bias, *projections[1:], bias_k, bias_v, out_proj_weight, out_proj_bias,
-                                   key_padding_mask, attn_mask, static_k, static_v, num_heads, add_zero_attn, dropout_p if training else 0.0, weights)
+                                   key_padding_mask, attn_mask, static_k, static_v, num_heads, bool(add_zero_attn), dropout_p if training else 0.0, weights)
     return result if need_weights else (result[0], None)
 
 

@@ -1,5 +1,8 @@
 """Max pooling over windows whose starts are drawn. Source: Graham 2014."""
 
+from _weir import _argument
+
+from weir._C import Tensor
 from weir._ops import op
 
 from ._check import check_tensor
@@ -17,6 +20,8 @@ def _fractional(axes):
         if _random_samples is None and not (input.is_floating_point() or input.is_complex()):  # drawn before the sizes are looked at
             raise NotImplementedError(f"{name}: no samples can be drawn for {input.dtype}")
         output_ratio = output_ratio if output_size is None else None
+        if isinstance(output_ratio, (tuple, list)):
+            output_ratio = [_argument(name, "output_ratio", 4, "float", x.detach()) if isinstance(x, Tensor) else x for x in output_ratio]
         kernel_size, output_size, output_ratio = (x if x is None or isinstance(x, (tuple, list)) else [x] * axes
                                                   for x in (kernel_size, output_size, output_ratio))
         return tuple(_pool(input, _random_samples, axes, kernel_size, output_size, output_ratio))

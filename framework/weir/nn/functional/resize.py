@@ -2,6 +2,9 @@
 
 import warnings
 
+from _weir import _argument
+
+from weir._C import Tensor
 from weir._ops import op
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
@@ -17,7 +20,11 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     Raises ValueError for contradicting arguments, NotImplementedError for a mode unfit for the input.
     """
     rank = input.dim() - 2
-    return _interpolate(input, _each(size, rank), _each(scale_factor, rank), mode, align_corners, recompute_scale_factor, antialias)
+    if recompute_scale_factor is not None:
+        recompute_scale_factor = bool(recompute_scale_factor)
+    if recompute_scale_factor and isinstance(scale_factor, Tensor):  # only sizes follow from it
+        scale_factor = _argument("interpolate", "scale_factor", 3, "float", scale_factor.detach())
+    return _interpolate(input, _each(size, rank), _each(scale_factor, rank), mode, align_corners, recompute_scale_factor, bool(antialias))
 
 
 def _each(given, rank):
