@@ -87,8 +87,10 @@ Tensor CholeskySolve::compose(Inputs in) const {
 }
 
 Tensor SolveTriangular::compose(Inputs in) const {
-  check_pair("linalg.solve_triangular", in[0], in[1], left);
-  auto [A, B] = same_batch("linalg.solve_triangular", in[0], in[1]);
+  // Right sides of another dtype become of the matrix's, as in PyTorch, where no imaginary parts are lost.
+  const Tensor right = can_cast(in[1].dtype(), in[0].dtype()) && is_inexact(in[0].dtype()) ? cast_to(in[1], in[0].dtype()) : in[1];
+  check_pair("linalg.solve_triangular", in[0], right, left);
+  auto [A, B] = same_batch("linalg.solve_triangular", in[0], right);
   return triangular_apply(A, B, upper, left, unitriangular);
 }
 Tensors TriangularSolve::compose(Inputs in) const {

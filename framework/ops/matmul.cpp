@@ -70,15 +70,16 @@ Tensor scaled_sum(const char* op, const Tensor& given, const Tensor& product, co
   return scaled;
 }
 
-// PyTorch multiplies a vector as a matrix of one row, in whose shape it writes first.
-static void warn_of_row(const Tensor& vector, const Tensor& out) {
-  if (vector.ndim() == 1 && out.ndim() == 1) warn_of_resize(out.sizes(), Dims{1, out.size(0)});
+// PyTorch multiplies a vector as a matrix of one row, which it makes of out= first: its elements then lie side by side.
+static void take_as_row(const Tensor& out) {
+  warn_of_resize(out.sizes(), Dims{1, out.size(0)});
+  set_geometry(out, out.sizes(), Dims{1}, out->offset);
 }
 void Matmul::take_out(Inputs in, const Tensor& out) const {
-  if (in[1].ndim() == 2 && in[0].ndim() == 1 && out.ndim() == 1 && out.size(0) == in[1].size(1)) warn_of_row(in[0], out);
+  if (in[1].ndim() == 2 && in[0].ndim() == 1 && out.ndim() == 1 && out.size(0) == in[1].size(1)) take_as_row(out);
 }
 void Linear::take_out(Inputs in, const Tensor& out) const {
-  if (in[1].ndim() == 2 && in[0].ndim() == 1 && out.ndim() == 1 && out.size(0) == in[1].size(0)) warn_of_row(in[0], out);
+  if (in[1].ndim() == 2 && in[0].ndim() == 1 && out.ndim() == 1 && out.size(0) == in[1].size(0)) take_as_row(out);
 }
 
 Meta Mm::infer(Inputs in) const {
@@ -114,6 +115,7 @@ Meta Linear::infer(Inputs in) const {
         "x", x.size(-1), " and ", w.size(-1), "x", w.size(0), ")");
   check_types("linear", x, w);
   if (b) check_types("linear", x, b);
+  check(!b || w.ndim() == 2, "linear: weight must be a matrix where there is a bias, got a 1-D tensor");
   Dims sizes = x.sizes();
   if (w.ndim() == 2) sizes.back() = w.sizes()[0];
   else sizes.n--;

@@ -30,7 +30,11 @@ CALLS = {
         m.reshape(3, 1, 4), t.tensor([[True, True]]), (3,), (1,)),
     "norm over one value": lambda t, v, m: t.instance_norm(m * 7.3, v.repeat(2)[:4], v.repeat(2)[:4], None, None, True, 0.5, 1e-5, True),
     "norm over one value, strided": lambda t, v, m: t.batch_norm(m[:1] * 7.3, m[:, 0:1].repeat(2, 1)[:4, 0], m[0], m[:, :2].reshape(-1)[:4].clone(), m[1].clone(), True, 0.5, 1e-5, False),
+    "solved for doubles": lambda t, v, m: t.linalg.solve_triangular(m[:, :3] + 5, m.double(), upper=True), "solved for whole numbers": lambda t, v, m: t.linalg.solve_triangular(
+        m[:, :3] + 5, m.long(), upper=False, left=True),
     # layouts
+    "a vector into every second element": lambda t, v, m: (lambda whole: [t.matmul(v, m, out=whole[1::2]), whole])(t.zeros(9)),
+    "a line into every second element": lambda t, v, m: t.nn.functional.linear(v, m.t(), out=t.zeros(8)[::2]),
     "rms_norm": lambda t, v, m: t.rms_norm(m.t(), [3]), "max_pool1d": lambda t, v, m: t.max_pool1d(m.t().unsqueeze(0), [2]),
     "dropout": lambda t, v, m: t.tensor(
         [t.nn.functional.dropout(m.t(), 0.5).stride(), t.nn.functional.dropout(m.t()[:2], 0.5).stride()]),
