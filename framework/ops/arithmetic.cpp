@@ -246,6 +246,9 @@ Meta Heaviside::infer(Inputs in) const {
   return pointwise_meta("heaviside(", Rule::promote, in);
 }
 
+void Lerp::take_out(Inputs in, const Tensor& out) {
+  check(in[2].has_flag(kWrappedNumber) || out.dtype() == in[0].dtype(), "lerp: Found dtype ", name_of(out.dtype()), " but expected ", name_of(in[0].dtype()));
+}
 Meta Lerp::infer(Inputs in) const {
   for (int i : {1, 2}) {
     if (in[i].has_flag(kWrappedNumber) || (i == 2 && in[i].ndim() == 0)) continue;

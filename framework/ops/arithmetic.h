@@ -235,6 +235,7 @@ struct Lerp : Pointwise<Lerp, Rule::real> {
   static constexpr Signature signature = "lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input + weight * (end - input). end has input's dtype, and so has a weight with axes.";
   Meta infer(Inputs in) const;
+  static void take_out(Inputs in, const Tensor& out);
   static constexpr Save saves{.inputs = 0b111};
   static uint32_t keeps(Inputs in) { return in[2].has_flag(kWrappedNumber) ? 0b100 : 0; }  // no operand of PyTorch's
   Tensors vjp(const Saved& s, const Tensor& dy) const;

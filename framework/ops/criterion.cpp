@@ -157,6 +157,7 @@ Tensor BceWithLogits::compose(Inputs in) const {
         " can't be cast to the desired output type ", name_of(t.dtype()));
   check_constant("binary_cross_entropy_with_logits", "weight", in[2]);
   check_constant("binary_cross_entropy_with_logits", "pos_weight", in[3]);
+  check(!is_complex(t.dtype()) || !is_differentiated(x), "binary_cross_entropy_with_logits does not support automatic differentiation for outputs with complex dtype.");
   Tensor loss;
   {
     GradMode off(false);
@@ -259,6 +260,7 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
   check_examples(x);
   check_wide("multi_margin_loss", x);
   check(target.dtype() == DType::int64 || x.numel() == 0, "multi_margin_loss: expected scalar type Long but found ", name_of(target.dtype()));
+  check(!w || w.dtype() == x.dtype() || x.numel() == 0, "multi_margin_loss: expected scalar type ", name_of(x.dtype()), " but found ", name_of(w ? w.dtype() : x.dtype()));
   check(!is_complex(x.dtype()) || !is_differentiated(x), "multi_margin_loss does not support automatic differentiation for outputs with complex dtype.");
   Examples e{x, target, x.ndim() < 2};
   if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()}), e.labels = fn::reshape(target, Dims{-1});

@@ -154,6 +154,7 @@ Tensors Lstsq::compose(Inputs in) const {
   check(A.ndim() >= 2, op, ": input must have at least 2 dimensions.");
   check_matrices(op, A, "input");
   check(B.ndim() >= 1, op, ": other must have at least 1 dimension.");
+  check(B.ndim() <= A.ndim() && A.ndim() <= B.ndim() + 1, op, ": input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1");
   check(A.dtype() == B.dtype(), op, ": Expected input and other to have the same dtype, but got input's dtype ", name_of(A.dtype()),
         " and other's dtype ", name_of(B.dtype()));
   Str by = driver.value_or(Str("gelsy"));

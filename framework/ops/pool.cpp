@@ -104,7 +104,10 @@ Meta AvgPool::infer(Inputs in) const {
   DType t = in[0].dtype();
   check<NotImplemented>(is_floating(t) || t == DType::int64, "\"avg_pool2d\" not implemented for '", name_of(t), "'");
   check<NotImplemented>(kernel_size.n < 3 || !is_reduced(t), "\"avg_pool3d\" not implemented for '", name_of(t), "'");
-  return laid_out(pooled_sizes("avg_pool", in[0].sizes(), kernel_size, stride, padding, Dims(kernel_size.n, 1), ceil_mode), in[0].dtype(), in[0]);
+  const Dims &given = in[0].sizes(), sizes = pooled_sizes("avg_pool", given, kernel_size, stride, padding, Dims(kernel_size.n, 1), ceil_mode);
+  for (int i = 0; kernel_size.n == 3 && i < 3; i++)  // Source: PyTorch, of volumes alone
+    check(given[given.n - 3 + i] >= kernel_size[i], "avg_pool3d: input of size ", given, " is smaller than the kernel ", kernel_size);
+  return laid_out(sizes, in[0].dtype(), in[0]);
 }
 Tensors AvgPool::vjp(const Saved& s, const Tensor& dy) const {
   return {fn::avg_pool_backward(dy, s.input_meta(0).sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)};

@@ -106,6 +106,9 @@ Tensor Mv::compose(Inputs in) const {
 void Inner::take_out(Inputs in, const Tensor& out) const {
   check(in[0].ndim() == 0 || in[1].ndim() == 0 || out.dtype() == in[0].dtype(), "inner: Expected out tensor to have dtype ", name_of(in[0].dtype()), ", but got ",
         name_of(out.dtype()), " instead");
+  if (in[0].ndim() && in[1].ndim()) return;
+  for (const Tensor& t : {in[0], in[1], out})  // then it is a product
+    check(!mode.grad || !requires_grad(t), "mul(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad.");
 }
 Tensor Inner::compose(Inputs in) const {
   const Tensor &a = in[0], &b = in[1];

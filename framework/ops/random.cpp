@@ -1,12 +1,15 @@
 #include "framework/ops/random.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "framework/core/warn.h"
 #include "framework/graph/trace.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/check.h"
+#include "framework/ops/compare.h"
 #include "framework/ops/create.h"
+#include "framework/ops/functional.h"
 #include "framework/ops/like.h"
 #include "framework/ops/pointwise.h"
 
@@ -142,13 +145,15 @@ Tensor NormalAround::compose(Inputs in) const {
   const bool one_mean = mean.has_flag(kWrappedNumber), one_std = std.has_flag(kWrappedNumber);
   check(!is_complex(std.dtype()), "normal expects standard deviation to be non-complex");
   if (one_std) check(item(std).to_double() >= 0, "normal expects std >= 0.0, but found std ", item(std).to_double());
-  else fn::check_not_negative(std, Str("normal: std"), Str("RuntimeError"));
+  else fn::check_range(std, 0.0, HUGE_VAL, Str("normal: std"));  // NaN is in no range
   const DType dtype = into ? into->dtype : one_mean ? std.dtype() : mean.dtype();
   Dims shape = broadcast("normal", mean.sizes(), std.sizes());
   if (into && one_std) shape = broadcast("normal", shape, into->sizes);
   Tensor r = fn::empty(shape, dtype, one_mean ? std.device() : mean.device());
   fn::normal_fill.inplace(r, 0.0, 1.0, generator);
-  if (one_mean && !is_inexact(std.dtype())) return r;
+  if (one_mean && !is_inexact(std.dtype())) return check_written(item(mean), std.dtype()), r;
+  const DType wanted = one_std ? dtype : result_type(std::array{mean, std});
+  check(can_cast(wanted, dtype), "normal: result type ", name_of(wanted), " can't be cast to the desired output type ", name_of(dtype));
   if (!is_inexact(dtype)) return cast_to(r * std + mean, dtype);
   fn::mul.inplace(r, std);  // in place, so row by row
   fn::add.inplace(r, mean);

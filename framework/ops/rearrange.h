@@ -89,7 +89,7 @@ struct SliceScatter : Op {
   static constexpr auto doc = "A copy of input with src at start:end:step along dim.";
   static constexpr Notation notation = "move";
   static constexpr GradientRule gradient{.of_complex = false};
-  static constexpr OutRule out{Out::cast, OutHistory::kept};
+  static constexpr OutRule out{Out::same, OutHistory::kept};
   static constexpr Layouts layouts = Layouts::apart;
   int64_t dim;
   std::optional<int64_t> start, end;

@@ -158,6 +158,9 @@ Meta Nansum::infer(Inputs in) const {
   check<NotImplemented>(!is_complex(m.dtype), "\"nansum_cpu\" not implemented for '", name_of(m.dtype), "'");
   return m;
 }
+void Nansum::take_out(Inputs in, const Tensor& out) {
+  check<NotImplemented>(!is_inexact(in[0].dtype()) || is_inexact(out.dtype()), "\"nansum_cpu\" not implemented for '", name_of(out.dtype()), "'");
+}
 Tensors Nansum::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0);
   return {where(isnan(x), num(0.0), spread(s, dy, dim, keepdim))};
@@ -169,6 +172,9 @@ Meta Mean::infer(Inputs in) const {
   check(is_inexact(t), "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
         "dtype. Got: ", name_of(t));
   return reduced("mean", in[0], dim, keepdim, t);
+}
+void Mean::take_out(Inputs in, const Tensor& out) const {
+  check(dim || can_cast(in[0].dtype(), out.dtype()), "mean: input types can't be cast to the desired output type ", name_of(out.dtype()));
 }
 Tensors Mean::vjp(const Saved& s, const Tensor& dy) const {
   const Dims& sizes = s.input_meta(0).sizes;

@@ -39,6 +39,7 @@ struct Nansum : Op {
   bool keepdim;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Nansum::dim, &Nansum::keepdim, &Nansum::dtype};
+  static void take_out(Inputs in, const Tensor& out);
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -53,6 +54,7 @@ struct Mean : Op {
   bool keepdim;
   std::optional<DType> dtype;
   static constexpr std::tuple fields{&Mean::dim, &Mean::keepdim, &Mean::dtype};
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -114,7 +114,7 @@ Tensor Interpolate::compose(Inputs in) const {
     if (size[i] != x.sizes()[axis] || (!bytes && (steps[i] != 1 || antialias)))
       x = fn::resample(x, int64_t(axis), size[i], steps[i], mode, align_corners, antialias);
   }
-  if (x == laid) return fn::clone(given);
+  if (x == laid) return last ? fn::clone(given) : fn::clone(given, MemoryFormat::contiguous);
   if (last) x = fn::permute(x, back);
   if (x.dtype() != given.dtype() && !is_floating(given.dtype())) x = fn::clamp(fn::round(x), 0.0, 255.0);
   x = cast_to(x, given.dtype());
@@ -153,7 +153,8 @@ Tensor Resize::compose(Inputs in) const {
   Dims sizes;
   for (int i = 0; i < rank; i++) sizes.push(size ? (*size)[i] : int64_t(std::floor(double(x.sizes()[2 + i]) * (*scale_factor)[i])));
   if (mode == "area") return area(x, sizes);
-  check<NotImplemented>(is_floating(x.dtype()) || x.dtype() == DType::uint8, "interpolate: not implemented for ", name_of(x.dtype()));
+  const bool implemented = x.dtype() == DType::uint8 ? axes == 0 || axes == 2 : is_floating(x.dtype()) && !(antialias && is_reduced(x.dtype()));
+  check<NotImplemented>(implemented, "interpolate: ", mode.view(), antialias ? " with antialias" : "", " is not implemented for ", name_of(x.dtype()));
   for (int i = 1; i < x.ndim(); i++)
     check(x.sizes()[i] > 0, "interpolate: Non-empty ", x.ndim(), "D data tensor expected but got a tensor with sizes ", x.sizes());
   Floats steps;  // how many old elements lie between two new ones

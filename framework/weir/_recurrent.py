@@ -91,6 +91,8 @@ def _plain_cell(name, mode, gates):
         _check_input(input, w_ih)
         _check_hidden(input, hx, w_hh.size(1), 0)
         _check_weights(w_ih, w_hh, gates)
+        if gates == 1 and input.dim() > hx.dim():  # what comes of the input is added to the state in its place
+            raise RuntimeError(f"{name}: an input of shape {list(input.shape)} does not fit a hidden state of shape {list(hx.shape)}")
         if gates > 1:
             _check_gates(name, input)
         return _cell(input, hx, w_ih, w_hh, b_ih, b_hh, mode)

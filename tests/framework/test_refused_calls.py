@@ -61,6 +61,14 @@ RULES = {
     "powers into doubles": lambda t, v, m: t.linalg.matrix_power(m[:, :3], 2, out=t.empty(3, 3).double()), "power 1 into doubles": lambda t, v, m: t.linalg.matrix_power(m[:, :3], 1, out=t.empty(3, 3).double()),
     "rows copied into doubles": lambda t, v, m: t.index_copy(v, 0, t.tensor([1]), v[:1], out=v.double()), "sizes into doubles": lambda t, v, m: t.abs(t.complex(v, v), out=v.double()),
     "nuclear norm into doubles": lambda t, v, m: t.nuclear_norm(m, out=t.tensor(0.0).double()), "parts into doubles": lambda t, v, m: t.view_as_real_copy(t.complex(v, v), out=t.empty(3, 2).double()),
+    "lerp into doubles": lambda t, v, m: t.lerp(m, m, m, out=m.double()), "lerp by a number into doubles": lambda t, v, m: t.lerp(m, m, 0.5, out=m.double()),
+    "mean into parts": lambda t, v, m: t.mean(t.complex(v, v), out=t.tensor(0.0)), "means into parts": lambda t, v, m: t.mean(t.complex(m, m), 0, out=t.ones(4)),
+    "nansum into integers": lambda t, v, m: t.nansum(m, 0, out=t.ones(4).long()), "slice into doubles": lambda t, v, m: t.slice_scatter(m, m[:1], end=1, out=m.double()),
+    "inner product of a learned number": lambda t, v, m: t.inner(v, t.tensor(2.0, requires_grad=True), out=v.clone()), "inner product of a number": lambda t, v, m: t.inner(
+        v, t.tensor(2.0), out=v.clone()),
+    # what is drawn around whole numbers, and by which deviations
+    "real noise for none": lambda t, v, m: t.normal(v[:0].long(), v[:0]), "whole noise for none": lambda t, v, m: t.normal(v[:0], v[:0].long()), "noise below bytes": lambda t, v, m: t.normal(
+        -1.5, v[:0].byte()), "noise of NaN": lambda t, v, m: t.normal(v, v * float("nan")), "negative noise": lambda t, v, m: t.normal(v, v),
     # numbers that a dtype cannot hold
     **{f"{x} as {dtype}": lambda t, v, m, x=x, dtype=dtype: t.full((2,), x, dtype=getattr(t, dtype))
        for dtype, xs in (("uint8", (-0.5, -1, 255.0, 255.5, 256.0)), ("int8", (127.5, -128.0, -128.5)), ("int64", (2.0**62, -(2.0**63)))) for x in xs},
@@ -72,6 +80,13 @@ RULES = {
         m[None], size=2, recompute_scale_factor=True), "padding by three for one": lambda t, v, m: t.nn.functional.conv_transpose1d(m[None], t.ones(3, 1, 2), output_padding=[0, 0, 0]),
     "transposed to nothing": lambda t, v, m: t.nn.functional.conv_transpose1d(m[None], t.ones(3, 0, 2)), "padded by more than half": lambda t, v, m: t.nn.functional.max_pool1d(m, 3, padding=2, dilation=2),
     "a value of the wrong type": lambda t, v, m: m.__setitem__((0,) * 5, [1.0]), "a complex value": lambda t, v, m: m.__setitem__(9, 1j), "an array as value": lambda t, v, m: m.__setitem__(0, V.numpy()),
+    "volumes smaller than the kernel": lambda t, v, m: t.nn.functional.avg_pool3d(m[None, None], (1, 3, 5), padding=(0, 0, 2)), "planes smaller than the kernel": lambda t, v, m:
+        t.nn.functional.avg_pool2d(m[None], (3, 5), padding=(0, 2)), "lines of bytes": lambda t, v, m: t.nn.functional.interpolate(m.byte()[None], 3, mode="linear"),
+    "smooth halves": lambda t, v, m: t.nn.functional.interpolate(_half(t, m)[None, None], 3, mode="bilinear", antialias=True), "pictures of their size": lambda t, v, m:
+        t.nn.functional.interpolate(m.t()[None, None], scale_factor=1.0), "a bias for a vector": lambda t, v, m: t.nn.functional.linear(m, m[0], v[:1]), "an endless slope": lambda t, v, m: t.rrelu(v, lower=-float("inf"), upper=1.0),
+    "a slope of NaN": lambda t, v, m: t.rrelu(v, upper=float("nan")), "a vector as a state": lambda t, v, m: t.rnn_relu_cell(m[None], t.ones(3, 4), t.ones(4, 4), t.ones(4, 4)),
+    "right sides of more axes": lambda t, v, m: t.linalg.lstsq(m[:, :2], t.ones(2, 3, 2)), "complex targets": lambda t, v, m: t.nn.functional.binary_cross_entropy_with_logits(
+        v.requires_grad_(), t.complex(v.detach(), v.detach())), "whole class weights": lambda t, v, m: t.nn.functional.multi_margin_loss(m, t.tensor([0, 1, 2]), weight=t.ones(4).long()),
     "labels of int32": lambda t, v, m: t.nn.functional.multilabel_margin_loss(m, t.zeros(3, 4, dtype=t.int32)), "learned class weights": lambda t, v, m: t.nn.functional.multi_margin_loss(m, t.tensor([0, 1, 2]), weight=t.ones(4).requires_grad_()),
     "weights by class": lambda t, v, m: t.nn.functional.cross_entropy(m, m, weight=m), "halves leaking": lambda t, v, m: t.nn.functional.rrelu(_half(t, v), training=True), "normalised halves": lambda t, v, m: t.nn.functional.local_response_norm(
         _half(t, m[None, None]), 2), "noise with a gradient": lambda t, v, m: t.normal(v.requires_grad_(), 1.0, out=t.ones(3)), "complex tolerance": lambda t, v, m: t.linalg.matrix_rank(m, atol=t.tensor(1j)),
