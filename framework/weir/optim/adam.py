@@ -30,6 +30,7 @@ class Adam(Optimizer):
                                       decoupled_weight_decay=decoupled_weight_decay))
 
     _op = "adam_update"
+    _fused_in_single = True
 
     def _update_sparse(self, p, grad, state, group):
         raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")

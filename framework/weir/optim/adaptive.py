@@ -78,6 +78,7 @@ class Adagrad(Optimizer):
         """Kept for PyTorch's interface: CPU state is already this process's own."""
 
     _op = "adagrad_update"
+    _fused_in_single = True
 
     def _op_arguments(self, group):
         return ("step", "sum"), {"lr_decay": group["lr_decay"], "eps": group["eps"], "weight_decay": group["weight_decay"],

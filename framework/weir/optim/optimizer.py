@@ -8,6 +8,7 @@ from itertools import chain
 import weir
 from weir import Tensor
 from weir._trace import paused
+from weir.optim.halves import step_halves
 from weir.utils.hooks import add_hook
 
 
@@ -209,11 +210,16 @@ class Optimizer:
         """Updates the parameters of one group."""
         if self._sparse_gradients:
             params = self._step_sparse(params, group)
+        if group.get("fused") and self._fused_in_single:
+            params = step_halves(self, params, group)
         for p in self._update_many(params, group, group["lr"]) if self._op else params:
             update = self._update_parts if p.is_complex() and not self._takes_complex else self._update
             update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
             if not self.state[p]:
                 del self.state[p]  # what needs none has no entry
+
+    #: Whether fused=True means more digits beside half precision.
+    _fused_in_single = False
 
     #: Set with the first sparse tensor: gradients may then be sparse.
     _sparse_gradients = False
@@ -267,6 +273,8 @@ class Optimizer:
 
     def _traced_group(self, params, group, rate) -> None:
         """The update as ops that a trace records; `rate` is a tensor, so that it may change without a new trace."""
+        if group.get("fused") and self._fused_in_single:
+            params = step_halves(self, params, {**group, "lr": rate, "differentiable": False})
         for p in self._update_many(params, group, rate) if self._op else params:
             in_parts = p.is_complex() and not self._takes_complex
             with paused():

@@ -305,3 +305,20 @@ def test_loaded_state_takes_the_parameters_dtype():
         optimizer.load_state_dict({**optimizer.state_dict(), "state": {0: saved}})
         assert {name: str(value.dtype).split(".")[1] for name, value in optimizer.state[p].items()} == {
             "step": "float32", "exp_avg": "float16", "exp_avg_sq": "float16"}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name, options", [("Adagrad", {}), ("Adagrad", {"weight_decay": 0.1, "lr_decay": 0.1, "maximize": True}), ("Adam", {}), ("AdamW", {}),
+                                           ("Adam", {"amsgrad": True, "weight_decay": 0.01, "maximize": True})])
+def test_fused_steps_of_halves_round_what_they_store_only(name, options, dtype):
+    found = []
+    for t in (weir, torch):
+        p = t.tensor([0.0012302398681640625, 0.298828125, -0.274169921875, -0.890625], dtype=getattr(t, dtype)).requires_grad_()
+        other = t.ones(2, requires_grad=True)
+        optimizer = getattr(t.optim, name)([p, other], lr=0.01, fused=True, **options)
+        for grad in ([1.1920928955078125e-07, 0.002986907958984375, -274.25, -0.0008907318115234375], [0.1, 0.2, 0.3, -0.4], [1e-3, -2e-5, 3.0, 7.0]):
+            p.grad, other.grad = t.tensor(grad, dtype=p.dtype), t.ones(2)
+            optimizer.step()
+        state = optimizer.state_dict()["state"][0]
+        found.append([p.tolist(), *(state[key].tolist() for key in sorted(state))])
+    assert found[0] == found[1]
