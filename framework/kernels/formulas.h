@@ -56,7 +56,7 @@ template <class T> T formula(const Floor&, T x) { return floor(x); }
 template <class T> T formula(const Ceil&, T x) { return ceil(x); }
 template <class T> T formula(const Trunc&, T x) { return trunc(x); }
 template <class T> T formula(const Frac&, T x) { return x - trunc(x); }
-inline double power_of_ten(int64_t n) {
+inline double power_of_ten(uint64_t n) {
   if (n > 22) return std::pow(10.0, double(n));
   double r = 1;  // every one of these is exact
   for (; n > 0; n--) r *= 10;
@@ -65,7 +65,7 @@ inline double power_of_ten(int64_t n) {
 template <class T> T formula(const Round& op, T x) {
   int64_t decimals = op.decimals ? *op.decimals : 0;
   if (decimals == 0) return nearbyint(x);
-  T scale = T(power_of_ten(decimals < 0 ? -decimals : decimals));
+  T scale = T(power_of_ten(decimals < 0 ? -uint64_t(decimals) : uint64_t(decimals)));
   return decimals > 0 ? nearbyint(x * scale) / scale : nearbyint(x / scale) * scale;
 }
 template <class T> T formula(const Sigmoid&, T x) { return T(1) / (T(1) + exp(-x)); }

@@ -100,11 +100,30 @@ Tensors Round::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy
 Tensors Trunc::vjp(const Saved&, const Tensor& dy) const { return {zeros_like(dy)}; }
 Tensors Frac::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 Tensors Sigmoid::vjp(const Saved& s, const Tensor& dy) const { return {fn::sigmoid_backward(dy, y_of(s))}; }
+// Source: PyTorch's kernels, whose bounds have the dtype of their numbers.
+Bounds logit_bounds(double eps, DType t) {
+  const double low = is_reduced(t) ? rounded(eps, t) : eps;
+  return {low, is_reduced(t) ? rounded(1 - low, t) : 1 - low};
+}
+void Logit::round(Tensors& in, const Meta& m) {
+  GradMode off(false);
+  const auto [low, high] = logit_bounds(*eps, m.dtype);
+  in[0] = fn::clamp(in[0], std::optional<Scalar>(low), std::optional<Scalar>(high));
+  eps.reset();
+}
+void LogitBackward::bound(Tensors& in, DType t) {
+  GradMode off(false);
+  const auto [low, high] = logit_bounds(*eps, t);
+  const Tensor beyond = fn::logical_or(in[1] < low, in[1] > high);
+  in = {where(beyond, num(0.0), in[0]), where(beyond, num(0.5), in[1])};
+  eps.reset();
+}
 Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
   if (!mode.grad) return {fn::logit_backward(dy, x_of(s), eps)};
-  Tensor x = x_of(s), g = dy / ((x + 0.0) * (1.0 - x));  // as the kernel
-  if (!eps || *eps < 0) return {where(x < 0.0, num(NAN), where(x > 1.0, num(NAN), g))};
-  return {where(x < *eps, num(0.0), where(x > 1 - *eps, num(0.0), g))};
+  // Of NaN, of -0 and beside a negative eps another gradient than the kernel's. Source: PyTorch's infinitely_differentiable_logit_backward.
+  const Tensor x = x_of(s);
+  const auto [low, high] = eps ? logit_bounds(*eps, x.dtype()) : Bounds{0, 1};
+  return {where(fn::logical_and(x >= low, x <= high), dy / (x * (1.0 - x)), num(eps ? 0.0 : NAN))};
 }
 // Source of the layout: PyTorch computes these three into an empty_like.
 Meta Deg2rad::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
@@ -113,10 +132,12 @@ Meta NanToNum::infer(Inputs in) const { return with_strides(Pointwise::infer(in)
 Tensors Deg2rad::vjp(const Saved&, const Tensor& dy) const { return {dy * (M_PI / 180)}; }
 Tensors Rad2deg::vjp(const Saved&, const Tensor& dy) const { return {dy * (180 / M_PI)}; }
 Tensors Sinc::vjp(const Saved& s, const Tensor& dy) const {
-  // The quotient cancels near 0, where the series is exact to rounding.
-  Tensor x = x_of(s), px = x * M_PI, p2 = px * px;
-  Tensor series = M_PI * px * (p2 * (1.0 / 30 - p2 * (1.0 / 840 - p2 * (1.0 / 45360))) - 1.0 / 3);
-  return {dy * where(abs(px) < 0.1, series, (px * cos(px) - sin(px)) / (px * x))};
+  // The quotient cancels near 0, where the series is exact to rounding. Neither sees a number that is the other's, of which a power, or a quotient by
+  // it, may be infinite: a further derivative would multiply that by zero.
+  const Tensor px = x_of(s) * M_PI, is_near = abs(px) < 0.5, near = where(is_near, px, num(0.0)), far = where(is_near, num(1.0), px), p2 = near * near;
+  const Tensor tail = 1.0 / 840 - p2 * (1.0 / 45360 - p2 * (1.0 / 3991680 - p2 * (1.0 / 518918400 - p2 * (1.0 / 93405312000))));
+  const Tensor series = near * (p2 * (1.0 / 30 - p2 * tail) - 1.0 / 3), quotient = (cos(far) - sin(far) / far) / far;
+  return {dy * (M_PI * where(is_near, series, quotient))};
 }
 Tensors NanToNum::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = x_of(s);

@@ -283,6 +283,10 @@ struct Sigmoid : Pointwise<Sigmoid, Rule::floating> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+/// Between which numbers of dtype `t` logit clamps.
+struct Bounds { double low, high; };
+Bounds logit_bounds(double eps, DType t);
+
 struct Logit : Pointwise<Logit, Rule::floating> {
   static constexpr Signature signature = "logit(input: Tensor, eps: float | None = None) -> Tensor";
   static constexpr auto doc = "log(x / (1 - x)), x clamped to [eps, 1 - eps] first.";
@@ -290,6 +294,8 @@ struct Logit : Pointwise<Logit, Rule::floating> {
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> eps;
   static constexpr std::tuple fields{&Logit::eps};
+  bool rounds(Inputs, const Meta& m) const { return eps && is_reduced(m.dtype); }
+  void round(Tensors& in, const Meta& m);
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -300,6 +306,12 @@ struct LogitBackward : Pointwise<LogitBackward, Rule::floating> {
   static constexpr Held held = Held::own;
   std::optional<double> eps;
   static constexpr std::tuple fields{&LogitBackward::eps};
+  bool rounds(Inputs in, const Meta& m) const { return (eps && *eps >= 0 && is_reduced(m.dtype)) || Pointwise::rounds(in, m); }
+  void round(Tensors& in, const Meta& m) {
+    Pointwise::round(in, m);
+    if (eps && *eps >= 0 && is_reduced(m.dtype)) bound(in, m.dtype);
+  }
+  void bound(Tensors& in, DType t);
 };
 
 struct Deg2rad : Pointwise<Deg2rad, Rule::floating> {

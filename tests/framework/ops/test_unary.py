@@ -1,5 +1,6 @@
 """framework/ops/unary.cpp and framework/kernels/cpu/unary.cpp: what depends on the dtype's own limits, against PyTorch."""
 
+import numpy as np
 import pytest
 import torch
 import weir
@@ -36,3 +37,31 @@ def test_the_order_of_polygamma_wraps_around_in_its_gradient(t):
     y = t.polygamma(2**63 - 1, t.tensor([1.5], requires_grad=True))
     with pytest.raises(RuntimeError, match="negative n"):
         y.sum().backward()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("eps", [None, 1e-10, 1e-5, 1e-3, 0.0, -0.2])
+def test_logit_has_bounds_of_its_own_dtype(eps, dtype):
+    x = torch.tensor([0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1e-3, 1e-6, float("inf"), float("nan")], dtype=dtype)
+    assert_same(lambda t, x: t.logit(x, eps), x, what=f"{dtype} {eps}")
+    for create in (False, True):
+        slopes = []
+        for t in (weir, torch):
+            at = t.tensor(x.double().tolist(), dtype=getattr(t, str(dtype).split(".")[1])).requires_grad_()
+            slopes.append(t.autograd.grad(t.logit(at, eps).sum(), at, create_graph=create)[0].detach().double().numpy())
+        np.testing.assert_allclose(*slopes, 1e-2)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+def test_rounding_to_more_places_than_there_are(dtype):
+    for decimals in (-2**63, 2**63 - 1, -400, 400, -30, 30, 3, -2):
+        assert_same(lambda t, x: t.round(x, decimals=decimals), torch.tensor([0.0, 1.5, -300.0], dtype=dtype), rtol=0, atol=0, what=f"{decimals}")
+
+
+def test_the_second_derivative_of_sinc_far_out():
+    slopes = []
+    for t in (weir, torch):
+        x = t.tensor([0.5, -3.0, 1e5, 1e10, -1e12], requires_grad=True)
+        slope, = t.autograd.grad(t.sinc(x).sum(), x, create_graph=True)
+        slopes.append(t.autograd.grad(slope.sum(), x)[0].numpy())
+    np.testing.assert_allclose(*slopes, 1e-3, 1e-15)
