@@ -42,7 +42,8 @@ std::string_view op_name(const OpType& type) { return type.signature->name; }
 // Whether `out` can be handed to the kernel as it is.
 bool fits(const OpType& type, const Tensor& out, const Meta& m, Inputs in) {
   if (!(out.sizes() == m.sizes)) return false;
-  if (elementwise(type) && is_reduced(m.dtype) && out.dtype() != m.dtype) return false;  // what is computed of halves is rounded to them first
+  // What is computed of halves is rounded to them first, and sums of truths are truths.
+  if (elementwise(type) && out.dtype() != m.dtype && (is_reduced(m.dtype) || (m.dtype == DType::boolean && type.gradient.exists))) return false;
   if (type.layouts == Layouts::any) {
     bool one_kind = is_floating(m.dtype) == is_floating(out.dtype()) && is_complex(m.dtype) == is_complex(out.dtype());
     if (!one_kind && out.dtype() != m.dtype) return false;

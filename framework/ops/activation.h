@@ -165,6 +165,9 @@ struct Threshold : Pointwise<Threshold, Rule::promote> {
   double threshold;
   double value;
   static constexpr std::tuple fields{&Threshold::threshold, &Threshold::value};
+  /// Numbers below zero wrap around beside bytes, as those that c10::Scalar converts do.
+  bool rounds(Inputs, const Meta& m) const { return m.dtype == DType::uint8 && (threshold < 0 || value < 0); }
+  void round(Tensors&, const Meta&) { threshold += 256 * (threshold < 0), value += 256 * (value < 0); }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -309,7 +309,7 @@ Tensors ClampTensor::vjp(const Saved& s, const Tensor& dy) const {
   if (low) dx = where(x >= low, dx, zero);
   if (high) dx = where(x <= high, dx, zero);
   if (low) dlow = where(below, dy, zero);
-  if (low && high) dlow = where(low >= high, zero, dlow);  // of equal bounds neither, as in PyTorch
+  if (low && high) dlow = where(low < high, dlow, zero);  // of equal bounds neither, nor beside NaN, as in PyTorch
   if (high) dhigh = where(low ? fn::logical_or(above, low > high) : above, dy, zero);
   return {dx, dlow, dhigh};
 }

@@ -14,8 +14,12 @@ struct Add : Pointwise<Add, Rule::promote> {
   Scalar alpha;
   static constexpr std::tuple fields{&Add::alpha};
   Meta infer(Inputs in) const;
-  bool rounds(Inputs in, const Meta& m) const { return rounds_factor(alpha, m.dtype) || Pointwise::rounds(in, m); }
+  /// A sum of truths is one, whatever multiple the factor is.
+  bool rounds(Inputs in, const Meta& m) const {
+    return rounds_factor(alpha, m.dtype) || (m.dtype == DType::boolean && alpha.i != 0 && alpha.i != 1) || Pointwise::rounds(in, m);
+  }
   void round(Tensors& in, const Meta& m) {
+    if (m.dtype == DType::boolean) alpha = Scalar(alpha.i != 0);
     if (rounds_factor(alpha, m.dtype)) alpha = Scalar(rounded(alpha.d, m.dtype));
     Pointwise::round(in, m);
   }

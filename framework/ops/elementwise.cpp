@@ -15,8 +15,11 @@
 namespace weir {
 namespace {
 
-/// `x` where it is a number, which no dtype is asked of, else `x` in `type`.
-Tensor widened(const Tensor& x, DType type) { return x.has_flag(kWrappedNumber) ? x : cast_to(x, type); }
+/// `x` in `type`, or as a number with a fraction, complex where it is: what Python counts as False is zero to a power, and 2^63 positive.
+Tensor widened(const Tensor& x, DType type) {
+  if (!x.has_flag(kWrappedNumber)) return cast_to(x, type);
+  return is_inexact(x.dtype()) ? x : num(item(x).to_double());
+}
 
 }  // namespace
 

@@ -54,6 +54,7 @@ struct Rsub : Op {
 struct FloatPower : Op {
   static constexpr Signature signature = "float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor";
   static constexpr auto doc = "input ** exponent in float64, or complex128 where one is complex.";
+  static constexpr CallRule calling{.writes_number = true};
   static constexpr InplaceRule inplace{.offered = true};
   static constexpr OutRule out{Out::same};
   static constexpr Save saves{.inputs = 0b1};

@@ -104,3 +104,33 @@ def test_a_bound_of_hardtanh_that_is_nan(bounds, dtype):
 def test_strides_of_isinf_of_complex_numbers(sizes, strides):
     made = [t.isinf(t.ones(12, dtype=t.complex64).as_strided(sizes, strides)) for t in (torch, weir)]
     assert made[0].stride() == made[1].stride() and not made[1].any()
+
+
+@pytest.mark.parametrize("number", [False, True, 0, 2, 2**63, 2**64 - 1, 0.5, 1j])
+def test_numbers_of_float_power_have_a_fraction(number):
+    for x in (torch.tensor([0, 1, 2], dtype=torch.uint8), torch.tensor([0, 1, 2], dtype=torch.int32), torch.tensor([0.0, 1.0, float("inf"), float("nan")], dtype=torch.float16, requires_grad=True)):
+        assert_same(lambda t, x: t.float_power(x, number), x, order=1, what=f"{x} {number}")
+        assert_same(lambda t, x: t.float_power(number, x.detach()), x, what=f"{number} {x}")
+
+
+@pytest.mark.parametrize("alpha", [-1, 0, 1, 3, True, -2**63])
+def test_a_sum_of_truths_is_one(alpha):
+    one, other = torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False])
+    assert_same(lambda t, a, b: t.add(a, b, alpha=alpha), one, other)
+    assert_same(lambda t, a: t.add(a, True, alpha=alpha), one)
+    for dtype in ("bool", "uint8", "int64", "float32"):
+        assert_same(lambda t, a, b: t.add(a, b, alpha=alpha, out=t.zeros(4, dtype=getattr(t, dtype))), one, other, what=dtype)
+
+
+@pytest.mark.parametrize("bounds", [(-1, 4), (-255, 4), (3, -2), (-1, -1), (2, 250)])
+def test_a_threshold_below_zero_wraps_around_beside_bytes(bounds):
+    x = torch.tensor([0, 1, 5, 200, 255], dtype=torch.uint8)
+    assert_same(lambda t, x: t.threshold(x, *bounds), x)
+    assert_same(lambda t, x: t.threshold(x, *bounds, out=t.zeros(5, dtype=t.int64)), x)
+    assert_same(lambda t, x: t.threshold(x.to(t.int32), *bounds), x)
+
+
+def test_bounds_of_clamp_that_are_nan_have_no_gradient():
+    values = [0.0, 1.0, 2.0, float("inf"), float("-inf"), float("nan")]
+    x, low, high = (v.contiguous().double().requires_grad_() for v in torch.cartesian_prod(*[torch.tensor(values)] * 3).unbind(1))
+    assert_same(lambda t, *v: t.clamp(*v), x, low, high, order=1)
