@@ -45,19 +45,20 @@ template <class T> struct Power {
   static Vec<T> add(Vec<T> sum, Vec<T> d, Vec<T> p) { return sum + pow(abs(d), p); }
   T finish(T sum) const { return std::pow(sum, 1 / p); }
   T factor(T distance, T dy) const { return distance == 0 ? T(0) : dy / std::pow(distance, p - 1); }
-  T slope(T d, T, T factor) const {
-    if (factor == 0 || d == 0) return T(0);
+  T slope(T d, T distance, T factor) const {
+    if (distance == 0 || d == 0) return T(0);
     T step = std::pow(std::abs(d), p - 1) * factor;
     return d > 0 ? step : -step;
   }
 };
 
 template <class T, class F> void by_norm(double p, F&& f) {
-  if (p == 0) f(Zero<T>{T(p)});
-  else if (p == 1) f(One<T>{T(p)});
-  else if (p == 2) f(Two<T>{T(p)});
-  else if (p == INFINITY) f(Most<T>{T(p)});
-  else f(Power<T>{T(p)});
+  const T held = T(p);  // before it is compared: beyond the largest of T it is infinity
+  if (held == 0) f(Zero<T>{held});
+  else if (held == 1) f(One<T>{held});
+  else if (held == 2) f(Two<T>{held});
+  else if (held == INFINITY) f(Most<T>{held});
+  else f(Power<T>{held});
 }
 
 // Writes zeros where there is nothing to compare, in whatever dtype.

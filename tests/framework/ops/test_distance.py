@@ -47,3 +47,14 @@ def test_normalize_divides_into_out(shape, dtype):
             return "refused"
         return out.double().numpy().round(6).tolist()
     assert run(weir) == run(torch)
+
+
+@pytest.mark.parametrize("p", [1e39, 1e308, 3e38, 1e-50, 1e300])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_power_is_a_number_of_the_dtype(dtype, p):
+    rows = torch.tensor([[1.0, 2.0], [3.0, 5.0], [8.0, -7.0]], dtype=dtype)
+    assert_same(lambda t, x: t.nn.functional.pdist(x, p), rows, what=f"{p}")
+    assert_same(lambda t, x: t.cdist(x, x * 0.1, p), rows, what=f"{p}")
+    for x in (rows, rows.half()):
+        assert_same(lambda t, x: t.norm(x, p, 1), x, what=f"{p}")
+        assert_same(lambda t, x: t.nn.functional.normalize(x, p), x, what=f"{p}")
