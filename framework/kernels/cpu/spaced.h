@@ -25,7 +25,11 @@ inline void fill_spaced(const Tensor& t, const Scalar& first, const Scalar& last
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
       if (n > 1) return spaced(p, first.to<T>(), last.to<T>(), n);
     using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
-    const Wide start = first.to<Wide>(), end = last.to<Wide>(), step = n > 1 ? (end - start) / double(n - 1) : Wide(0);
+    auto held = [](const Scalar& x) {
+      if constexpr (std::is_same_v<T, uint8_t>) return Wide(T(x.to_int()));  // below zero they wrap around, and are spaced then, as in PyTorch
+      else return x.to<Wide>();
+    };
+    const Wide start = held(first), end = held(last), step = n > 1 ? (end - start) / double(n - 1) : Wide(0);
     for (int64_t i = 0; i < n; i++) {
       Wide x = i < n / 2 || n == 1 ? start + step * double(i) : end - step * double(n - 1 - i);
       if constexpr (kIsComplex<T>) p[i] = T(x);

@@ -59,3 +59,10 @@ def test_between_tensors_as_between_their_numbers(dtype, steps):
     kind = getattr(weir, dtype)
     assert weir.equal(weir.linspace(*ends, steps, dtype=kind), weir.linspace(-2.75, 7.5, steps, dtype=kind))
     assert weir.equal(weir.linspace(ends[0], 7.5, steps, dtype=kind), weir.linspace(-2.75, ends[1], steps, dtype=kind))
+
+
+@pytest.mark.parametrize("ends", [(-1, 1), (-1, -5), (0, 255), (3, -3), (-1.5, 1.5)])
+def test_bytes_below_zero_wrap_around_before_they_are_spaced(ends):
+    for steps in (1, 2, 3, 4, 7):
+        assert_same(lambda t: t.linspace(*ends, steps, dtype=t.uint8), what=f"{ends} {steps}")
+    assert_same(lambda t, x: t.affine_grid_generator(x, [2, 1, 3, 4], False), torch.arange(12, dtype=torch.uint8).reshape(2, 2, 3))
