@@ -163,13 +163,16 @@ Tensor BceWithLogits::compose(Inputs in) const {
     GradMode off(false);
     loss = with_logits(x, t, in[3]);
   }
-  if (is_differentiated(x) || is_differentiated(t)) loss = fn::bce_with_logits_of(x, t, in[3], loss);
+  // The result has target's dtype, in whose place PyTorch computes, but a gradient of its mean has all digits of input's.
+  const DType wide = promote_types(x.dtype(), t.dtype());
+  const bool differentiated = is_differentiated(x) || is_differentiated(t);
+  if (differentiated) loss = fn::bce_with_logits_of(x, t, in[3], cast_to(loss, wide));
   if (in[2]) {
-    Dims wide = broadcast("mul", loss.sizes(), in[2].sizes());
-    check(wide == loss.sizes(), "output with shape ", loss.sizes(), " doesn't match the broadcast shape ", wide);
+    Dims sizes = broadcast("mul", loss.sizes(), in[2].sizes());
+    check(sizes == loss.sizes(), "output with shape ", loss.sizes(), " doesn't match the broadcast shape ", sizes);
     loss = loss * in[2];
   }
-  return reduced(cast_to(loss, t.dtype()), reduction);  // which PyTorch computes in target's place
+  return differentiated && wide != t.dtype() ? cast_to(reduced(loss, reduction), t.dtype()) : reduced(cast_to(loss, t.dtype()), reduction);
 }
 
 Tensor KlDiv::compose(Inputs in) const {
@@ -332,7 +335,7 @@ Tensor CrossEntropyOfProbabilities::compose(Inputs in) const {
     along[int(axis)] = -1;
     loss = loss * fn::reshape(in[2], along);
   }
-  if (reduction == 1) return fn::sum(loss) / double(std::max<int64_t>(classes ? x.numel() / classes : 0, 1));
+  if (reduction == 1) return fn::sum(loss) / double(classes ? x.numel() / classes : 0);  // NaN of no examples
   return reduction == 2 ? fn::sum(loss) : fn::sum(loss, Dims{axis});
 }
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_same
+from twins import assert_close, assert_same, to_weir
 
 X = torch.randn(4, 3, generator=torch.manual_seed(0), requires_grad=True)
 Y = torch.rand(4, 3, generator=torch.manual_seed(1), requires_grad=True)
@@ -130,3 +130,20 @@ def test_margins_of_many_classes_take_no_square_of_memory():
     labels[:, 0] = 7  # a table of all pairs would take 100 GB
     weir.nn.functional.multilabel_margin_loss(x, labels).backward()
     assert x.grad[0, 7] == -19_999 / 20_000 / 64 and x.grad[0, 0] > 0
+
+
+@pytest.mark.parametrize("target", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("given", [{}, {"weight": torch.tensor([1.3, 0.7, 2.0])}, {"pos_weight": torch.tensor([1.3, 0.7, 2.0])}])
+def test_gradients_have_the_digits_of_input_beside_narrower_targets(given, reduction, target):
+    def call(t, x, y, *weights):
+        return t.nn.functional.binary_cross_entropy_with_logits(x, y, reduction=reduction, **dict(zip(given, weights)))
+    x, y = torch.tensor([[1.234, 2.3, -0.7]] * 5, dtype=torch.float64, requires_grad=True), torch.tensor([[0.1, 0.6, 1.0]] * 5).to(target)
+    assert_same(call, x, y, *given.values(), order=0, rtol=1e-2)
+    slopes = [t.autograd.grad(call(t, *made).sum(), made[0])[0] for t, made in ((torch, (x, y, *given.values())), (weir, to_weir((x, y, *given.values()))))]
+    assert_close(slopes[1], slopes[0], 1e-12)
+
+
+def test_a_mean_over_no_examples_is_nan():
+    for sizes in ((0, 3), (3, 0), (0, 1), (2, 0, 3)):
+        assert_same(lambda t, x: t.nn.functional.cross_entropy(x, x), torch.ones(sizes), what=f"{sizes}")
