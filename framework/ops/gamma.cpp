@@ -1,16 +1,17 @@
 #include "framework/ops/gamma.h"
 
 #include "framework/ops/arithmetic.h"
+#include "framework/ops/functional.h"
 #include "framework/ops/unary.h"
 
 namespace weir {
 namespace {
 
-// The derivative of P by its second argument: x^(a-1) exp(-x) / gamma(a).
+// The derivative of P by its second argument: x^(a-1) exp(-x) / gamma(a). A byte less one wraps around, as in PyTorch's formula.
 Tensors slope(const char* op, const Saved& s, const Tensor& dy) {
   check<NotImplemented>(!s.needs(0), "the derivative for '", op, ": input' is not implemented.");
   Tensor a = s.input(0), x = s.input(1);
-  return {Tensor(), dy * fn::exp((a - 1.0) * fn::log(x) - x - fn::lgamma(a))};
+  return {Tensor(), dy * fn::exp((a - num(int64_t(1))) * fn::log(x) - x - fn::lgamma(a))};
 }
 
 }  // namespace

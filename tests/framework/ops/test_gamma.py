@@ -83,3 +83,8 @@ def test_both_functions_keep_their_digits(a, x):
     for call, ends in ((weir.igamma, (0, x)), (weir.igammac, (x, mpmath.inf))):
         true = float(mpmath.gammainc(a, *ends, regularized=True))
         assert abs(call(weir.tensor(a, dtype=weir.float64), weir.tensor(x, dtype=weir.float64)).item() / true - 1) < 32 * 2.0**-52
+
+
+def test_gradients_beside_bytes():
+    for call in ("igamma", "igammac"):
+        assert_same(lambda t, a, x: getattr(t, call)(a, x), torch.tensor([0, 2, 0, 3], dtype=torch.uint8), torch.tensor([0.0, 0.0, 1.0, 2.0], requires_grad=True), order=1)
