@@ -301,6 +301,11 @@ Tensors AsStrided::vjp(const Saved& s, const Tensor& dy) const {
   const std::optional<int64_t> begin(shift - low);
   if (is_apart(size, stride)) copy_into(as_strided(flat, size, stride, begin), dy);
   else flat = index_add_of(flat, 0, reshape(as_strided(arange_of(reach), size, stride, begin), Dims{-1}), reshape(dy, Dims{-1}));
+  if (!is_apart(m.sizes, m.strides)) {  // elements of one place share its gradient. Source: PyTorch's as_strided_backward
+    const Tensor places = reshape(as_strided(arange_of(reach), m.sizes, m.strides, std::optional<int64_t>(-low)), Dims{-1});
+    const Tensor ones = full_of(Meta(places.sizes(), dy.dtype(), dy.device()), Scalar(1.0));
+    flat = flat / index_add_of(zeros_of(flat.meta()), 0, places, ones);
+  }
   return {as_strided(flat, m.sizes, m.strides, std::optional<int64_t>(-low))};
 }
 

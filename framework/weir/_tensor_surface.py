@@ -135,8 +135,9 @@ def const_data_ptr(self):
 
 
 def is_set_to(self, tensor):
-    """Do both show the same memory in the same way?"""
-    return (_weir._same_storage(self, tensor) and self.storage_offset() == tensor.storage_offset()
+    """Do both show the same memory in the same way? What is marked as a conjugate or negative shows numbers that lie nowhere."""
+    marked = any(x.is_conj() or x.is_neg() for x in (self, tensor))
+    return (not marked and _weir._same_storage(self, tensor) and self.storage_offset() == tensor.storage_offset()
             and self.shape == tensor.shape and self.stride() == tensor.stride())
 
 

@@ -47,3 +47,21 @@ def test_what_is_written_through_a_conjugate_view_is_conjugated(call):
         except RuntimeError:
             made.append("refused")
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("layout", [((2, 2), (0, 1)), ((3, 2), (1, 1)), ((2, 2), (2, 1)), ((2, 3, 2), (1, 0, 2))])
+def test_elements_of_one_place_share_a_gradient(layout):
+    for name in ("as_strided", "as_strided_copy"):
+        slopes = []
+        for t in (weir, torch):
+            x = t.arange(8.0).as_strided(*layout).requires_grad_()
+            out = getattr(t, name)(x, [2, 2], [2, 0])
+            slopes.append(t.autograd.grad(out, x, t.arange(4.0).reshape(2, 2))[0].tolist())
+        assert slopes[0] == slopes[1], name
+
+
+def test_what_is_marked_is_set_to_nothing():
+    for t in (weir, torch):
+        x = t.ones(3, 3, dtype=t.complex64)
+        y = x.conj()
+        assert [x.is_set_to(x.view(3, 3)), x.is_set_to(y), y.is_set_to(y), x.is_set_to(y.imag), x.is_set_to(x.t())] == [True, False, False, False, False]
