@@ -41,6 +41,14 @@ Tensor merged(Tensor mask, Tensor padding, int64_t batch, int64_t heads) {
   return mask ? mask + padding : padding;
 }
 
+// Products (N, heads, L, S) beside the mask, which is added before they are rounded: halves overflow else. Source: PyTorch's baddbmm of them.
+Tensor scores(const Tensor& q, const Tensor& k, const Tensor& mask) {
+  if (!mask) return fn::matmul(q, k);
+  const Dims sizes{q.size(0), q.size(1), q.size(2), k.size(3)};
+  auto flat = [](const Tensor& t) { return fn::reshape(t, Dims{t.size(0) * t.size(1), t.size(2), t.size(3)}); };
+  return fn::reshape(fn::baddbmm(flat(fn::expand(cast_to(mask, q.dtype()), sizes)), flat(q), flat(k)), sizes);
+}
+
 }  // namespace
 
 Tensors MultiHeadAttention::compose(Inputs in) const {
@@ -67,14 +75,15 @@ Tensors MultiHeadAttention::compose(Inputs in) const {
     for (Tensor* t : {&k, &v}) *t = fn::cat(Tensors{*t, zeros_of(Meta(sizes, t->dtype(), t->device()))}, int64_t(2));
     more++;
   }
-  const Tensor mask = merged(added(in[13], more, q.dtype()), added(padding, more, q.dtype()), batch, num_heads);
+  const int64_t lacking = in[13] && in[13].size(-1) == k.size(2) ? 0 : more;  // none of a mask that is given for what was added too
+  const Tensor mask = merged(added(in[13], lacking, q.dtype()), added(padding, more, q.dtype()), batch, num_heads);
 
   Tensor attention, heads;
   if (weights == "none") {
     heads = fn::scaled_dot_product_attention(q, k, v, mask, dropout_p);
   } else {
-    const Tensor scores = fn::matmul(q * (1 / std::sqrt(double(q.size(-1)))), fn::transpose(k, int64_t(-2), int64_t(-1)));
-    attention = fn::dropout(fn::softmax(mask ? scores + cast_to(mask, scores.dtype()) : scores, int64_t(-1)), dropout_p, dropout_p > 0);
+    const Tensor scaled = q * std::sqrt(1 / double(q.size(-1)));
+    attention = fn::dropout(fn::softmax(scores(scaled, fn::transpose(k, int64_t(-2), int64_t(-1)), mask), int64_t(-1)), dropout_p, dropout_p > 0);
     heads = fn::matmul(attention, v);
   }
   Tensor output = fn::linear(fn::flatten(fn::permute(heads, Dims{2, 0, 1, 3}), int64_t(2)), in[10], in[11]);

@@ -48,5 +48,21 @@ def test_as_pytorch(name, single):
     assert_same(lambda t, q, k, v, *rest: attend(t, q, k, v, dict(zip(names, rest))), *inputs, *given.values(), strides=False, order=1, what=name)
 
 
+@pytest.mark.parametrize("extra", [{}, {"add_zero_attn": True}, {"bias_k": torch.ones(1, 1, 4), "bias_v": torch.ones(1, 1, 4), "add_zero_attn": True}])
+def test_a_causal_hint_hides_what_is_added_too(extra):
+    x, w = torch.randn(5, 2, 4), torch.randn(4, 4)
+    given = {"training": False, "attn_mask": torch.zeros(5, 3, dtype=torch.bool), "is_causal": True, "need_weights": False,
+             **{"bias_k": None, "bias_v": None, "add_zero_attn": False, **extra}}
+    assert_same(lambda t, q, k, w, *rest: t.nn.functional.multi_head_attention_forward(
+        q, k, k, 4, 2, t.cat([w, w, w]), None, dropout_p=0.0, out_proj_weight=w, out_proj_bias=None, **dict(zip(given, rest)))[0], x, x[:3], w, *given.values(), strides=False)
+
+
+def test_a_mask_is_added_before_half_scores_overflow():
+    q, k = torch.tensor([[[512.0, 0, 0, 0]]]).half(), torch.tensor([[[300.0, 0, 0, 0]], [[0.0, 1.0, 0, 0]]]).half()
+    mask, w = torch.tensor([[-30000.0, 46792.0]]).half(), torch.eye(4).half()
+    assert_same(lambda t, q, k, w, mask: t.nn.functional.multi_head_attention_forward(
+        q, k, k, 4, 1, t.cat([w, w, w]), None, None, None, False, 0.0, w, None, attn_mask=mask), q, k, w, mask, strides=False, rtol=1e-2)
+
+
 def test_it_is_one_op():
     assert any(op["name"] == "multi_head_attention" and op["kind"] == "composite" for op in weir.schema())

@@ -31,7 +31,8 @@ def multi_head_attention_forward(
         raise AssertionError(f"embed_dim {embed_dim_to_check} not divisible by num_heads {num_heads}")
     _check_sources(query, key, value, num_heads, attn_mask, key_padding_mask, query.dim() == 3, together=not use_separate_proj_weight)
     if is_causal and key_padding_mask is None and not need_weights:  # the hint stands for the mask, as in PyTorch
-        attn_mask = weir.ones(len(query), len(key), dtype=weir.bool, device=query.device).triu(1)
+        added = (bias_k is not None) + bool(add_zero_attn)
+        attn_mask = weir.ones(len(query), len(key) + added, dtype=weir.bool, device=query.device).triu(1)
     separate = dict(q_proj_weight=q_proj_weight, k_proj_weight=k_proj_weight, v_proj_weight=v_proj_weight)
     for name, weight in (separate if use_separate_proj_weight else dict(in_proj_weight=in_proj_weight)).items():
         if weight is None:
