@@ -86,16 +86,19 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   check(!mask || mask.dtype() == DType::boolean || mask.dtype() == DType::float32 || mask.dtype() == q.dtype(), op,
         ": Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: ",
         mask ? name_of(mask.dtype()) : "", " and query.dtype: ", name_of(q.dtype()), " instead.");
-  if (enable_gqa && q.ndim() >= 3 && k.ndim() >= 3 && v.ndim() >= 3)
+  if (enable_gqa) {
+    check<IndexError>(q.ndim() >= 3 && k.ndim() >= 3 && v.ndim() >= 3, op, ": expected query, key and value with an axis of heads for enable_gqa, got ", q.sizes(), ", ",
+                      k.sizes(), " and ", v.sizes());
     check(k.size(-3) > 0 && v.size(-3) > 0, "scaled_dot_product_attention: expected key and value with heads for enable_gqa, got ", k.sizes(),
           " and ", v.sizes());
+  }
   double factor = scale ? *scale : 1 / std::sqrt(double(q.size(-1)));
   check(!(mask.defined() && is_causal) || flash, op, ": Explicit attn_mask should not be set when is_causal=True");
   if (blockwise) {
     Tensor added = mask && mask.dtype() == DType::boolean ? where(mask, full_of(Meta(Dims{}, DType::float32), Scalar(0.0)), num(-INFINITY)) : mask;
     return fn::flash_attention(q, k, v, added ? cast_to(added, DType::float32) : added, is_causal, factor)[0];
   }
-  if (enable_gqa && q.ndim() >= 3 && q.size(-3) != k.size(-3)) {
+  if (enable_gqa && q.size(-3) != k.size(-3)) {
     // Groups of query heads share a key and value head.
     int64_t repeat = q.size(-3) / k.size(-3);
     auto widen = [&](const Tensor& t) {

@@ -75,3 +75,10 @@ def test_second_derivatives_of_halves_under_a_mask(masked):
     q, k, v = (torch.randn(1, 2, 3, 2, generator=torch.manual_seed(i)).bfloat16().requires_grad_() for i in range(3))
     mask = torch.tensor([[True, False, True]]) if masked == "bool" else torch.tensor([[0.0, -1.0, 0.5]]).bfloat16()
     assert_same(lambda t, q, k, v, m: F(t)(q, k, v, attn_mask=m), q, k, v, mask, rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize("sizes", [((5, 5, 2, 4), (1, 2, 2, 2, 2), (5, 5)), ((2, 4), (5, 5, 2, 4), (5, 5, 2, 4)), ((2, 4), (2, 4), (2, 4)), ((5, 5, 2, 4), (2, 4), (5, 5, 2, 4))])
+def test_groups_ask_for_heads(sizes):
+    for t in (torch, weir):
+        with pytest.raises(IndexError):
+            t.nn.functional.scaled_dot_product_attention(*(t.ones(size) for size in sizes), enable_gqa=True)
