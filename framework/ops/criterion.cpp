@@ -263,7 +263,6 @@ Tensor MultiMarginLoss::compose(Inputs in) const {
   check_examples(x);
   check_wide("multi_margin_loss", x);
   check(target.dtype() == DType::int64 || x.numel() == 0, "multi_margin_loss: expected scalar type Long but found ", name_of(target.dtype()));
-  check(!w || w.dtype() == x.dtype() || x.numel() == 0, "multi_margin_loss: expected scalar type ", name_of(x.dtype()), " but found ", name_of(w ? w.dtype() : x.dtype()));
   check(!is_complex(x.dtype()) || !is_differentiated(x), "multi_margin_loss does not support automatic differentiation for outputs with complex dtype.");
   Examples e{x, target, x.ndim() < 2};
   if (e.single) e.rows = fn::reshape(x, Dims{1, x.numel()}), e.labels = fn::reshape(target, Dims{-1});
