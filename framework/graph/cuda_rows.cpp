@@ -1,4 +1,4 @@
-// Blocks of rows as CUDA C: a block of threads for each row, and shared memory for what its steps hand on.
+// Blocks of rows as CUDA C: a warp or a block of threads for each row, and shared memory for what its steps hand on.
 #include <algorithm>
 
 #include "framework/graph/cuda_source.h"
@@ -71,7 +71,8 @@ class RowText {
     if (o.place == RowOperand::input) r.literal = cuda_constant(g_, node_.in[o.index]);
     if (!r.literal.empty()) return r;
     if (o.place == RowOperand::block) {
-      r.base = m.offset ? str("(s", latest_at(declared_, o.begin), " + ", m.offset, ")") : str("s", latest_at(declared_, o.begin));
+      r.base = str("s", latest_at(declared_, o));
+      if (m.offset) r.base = str("(", r.base, " + ", m.offset, ")");
       return r;
     }
     const bool is_input = o.place == RowOperand::input;
@@ -91,23 +92,23 @@ class RowText {
 
   // What steps hand on is planned for one row, as the plan of the CPU is for several: each value from the step that makes it to its last reader.
   void plan_memory() {
-    std::vector<std::pair<size_t, int>> latest;
-    auto find = [&](const RowOperand& o) { return latest_at(latest, o.begin); };
+    std::vector<size_t> begins;
     for (int k = 0; k < int(p_.steps.size()); k++) {
       for (const RowOperand& o : p_.steps[k].out) longest_ = std::max(longest_, row_count(o));
       for (const RowOperand& o : p_.steps[k].in)
-        if (o.place == RowOperand::block) kept_[find(o)].last = k;
+        if (o.place == RowOperand::block) kept_[latest_at(begins, o)].last = k;
       for (const RowOperand& o : p_.steps[k].out) {
         if (o.place != RowOperand::block) continue;
-        latest.push_back({o.begin, int(kept_.size())});
+        begins.push_back(o.begin);
         kept_.push_back({k, k, size_t(row_count(o)) * size_of(o.rows.dtype), -1});
       }
     }
     shared_ = (place(kept_) + 63) / 64 * 64;
     check<NotImplemented>(shared_ <= kMostShared, "a row that hands on ", shared_, " bytes has no CUDA form: expected at most ", kMostShared);
   }
-  static int latest_at(const std::vector<std::pair<size_t, int>>& values, size_t begin) {
-    return std::find_if(values.rbegin(), values.rend(), [&](auto& v) { return v.first == begin; })->second;
+  // The number of the value that lies there, of those made so far.
+  static size_t latest_at(const std::vector<size_t>& begins, const RowOperand& o) {
+    return size_t(begins.rend() - std::find(begins.rbegin(), begins.rend(), o.begin)) - 1;
   }
   // Has each row a warp of its own?
   bool by_warps() const { return longest_ <= 1024; }
@@ -118,8 +119,8 @@ class RowText {
   }
   void declare(const RowOperand& o) {
     if (o.place != RowOperand::block) return;
-    const int value = int(declared_.size());
-    declared_.push_back({o.begin, value});
+    const size_t value = declared_.size();
+    declared_.push_back(o.begin);
     const char* type = cuda_type(o.rows.dtype);
     memory_ += str("  ", type, "* const s", value, " = reinterpret_cast<", type, "*>(memory + ", kept_[value].offset, ");\n");
   }
@@ -223,8 +224,8 @@ class RowText {
   const Node& node_;
   const RowProgram& p_;
   std::string memory_, steps_;
-  std::vector<Interval> kept_;                     // in shared memory, in the order of the steps that make them
-  std::vector<std::pair<size_t, int>> declared_;  // where each begins in a block of the CPU, and its number
+  std::vector<Interval> kept_;     // in shared memory, in the order of the steps that make them
+  std::vector<size_t> declared_;  // where each that the text has so far begins in a block of the CPU
   size_t shared_ = 0;
   int places_ = 0;
   int64_t longest_ = 1;  // row that a step makes

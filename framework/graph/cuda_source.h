@@ -13,14 +13,14 @@ struct CudaKernel {
   int64_t per_block;  // elements or rows
 };
 
-/// The kernel `name` of a fused node or of blocks of rows. Its arguments: a pointer for each input (of a fused node one that comes twice once,
-/// a constant number not at all), one for each output, and the count. An input that does not lie as the results do (broadcast, transposed) is
+/// The kernel `name` of a fused node or of blocks of rows. Its arguments: a pointer for each input (once where it comes twice, none for a
+/// constant number), one for each output, and the count. An input that does not lie as the results do (broadcast, transposed) is
 /// read by its strides, which the text holds; other texts serve every count. It stands behind kernels/cuda/prelude.h, the ops' structs, `op_NAME` or
 /// `op_NAME_OVERLOAD` for the struct of an op, kernels/formulas.h and kernels/cuda/rows.h. ValueError for another node,
 /// NotImplementedError for a step that leaves an optional input out, or has no CUDA form.
 CudaKernel cuda_source(const Graph& g, size_t node, const std::string& name);
 
-/// That of blocks of rows: a block of threads for each row, which keeps what the steps hand on in shared memory, up to 48 KiB.
+/// That of blocks of rows: a warp for each of up to 1,024 elements, else a block of threads, which keeps what the steps hand on in shared memory, up to 48 KiB.
 CudaKernel cuda_rows(const Graph& g, const Node& node, const std::string& name);
 
 }  // namespace weir::graph

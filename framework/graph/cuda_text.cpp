@@ -30,7 +30,6 @@ std::string spelled(const Scalar& x) {
 template <class T> std::string spelled(const T&) { throw NotImplemented("an attribute of this type has no CUDA form"); }
 template <class T> std::string spelled(const std::optional<T>& x) { return x ? str("{", spelled(*x), ", true}") : "{}"; }
 
-
 // The op's struct, member by member.
 std::string struct_of(const FusedStep& s) {
   const Signature& signature = *s.type->signature;

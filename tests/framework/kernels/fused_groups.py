@@ -102,7 +102,6 @@ GRADIENTS = {
 GROUPS = {"chain": chain, "halves": halves} | WITH_MEMBERS | {f"{name}_backward": gradient(f) for name, f in GRADIENTS.items()}
 
 
-
 def rms_norm(x, y):
     return x * weir.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * y
 
