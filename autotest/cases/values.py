@@ -1,5 +1,6 @@
 """Results as data: what an op returned or raised, readable without a framework."""
 
+import dis
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,8 @@ _PYTHON = {"python bool": "bool", "python int": "int64", "python float": "float6
 
 #: Classes of a subject's errors that stand for others, set once in the subject's process.
 STANDS_FOR: dict = {}
+#: Stands among the names of an error that nobody raised: the framework's own Python asked something for what it does not have, as in `int.is_floating_point`.
+SLIP = "slip"
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,27 @@ class Raised:
     @classmethod
     def of(cls, error: BaseException) -> "Raised":
         names = tuple(c.__name__ for c in type(error).__mro__)
-        return cls(names + tuple(STANDS_FOR[name] for name in names if name in STANDS_FOR), str(error)[:400])
+        stands_for = tuple(STANDS_FOR[name] for name in names if name in STANDS_FOR)
+        return cls(names + stands_for + ((SLIP,) if _is_slip(error) else ()), str(error)[:400])
 
     def __str__(self) -> str:
         first_line = self.message.strip().split("\n")[0]
         return f"{self.names[0]}: {first_line[:200]}"
+
+
+def _is_slip(error: BaseException) -> bool:
+    """Whether the interpreter itself met the error, in code that is neither the caller's nor compiled: by no `raise`, in no call."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None or at.tb_frame.f_globals.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]:
+        return False
+    step = next((i.opname for i in dis.get_instructions(at.tb_frame.f_code) if i.offset == at.tb_lasti), "")
+    of_sequence = isinstance(error, IndexError) and str(error) in _BEYOND_SEQUENCE
+    return step.startswith("BINARY_SUBSCR") and (of_sequence or isinstance(error, KeyError)) or step.startswith(("LOAD_", "UNPACK_"))
+
+
+_BEYOND_SEQUENCE = ("tuple index out of range", "list index out of range", "string index out of range")
 
 
 def flatten(result, W) -> tuple[str, list]:

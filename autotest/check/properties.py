@@ -7,7 +7,7 @@ import numpy as np
 from ..cases import dtypes
 from ..cases.case import Case, seen, tensors_of
 from ..cases.observed import CANNOT_BUILD, Observation
-from ..cases.values import Raised, Value
+from ..cases.values import SLIP, Raised, Value
 from . import ties, tolerance
 
 #: What is scored, per op and dtype. A wrong in-place, out= or autocast call is charged to that way of calling.
@@ -77,10 +77,11 @@ def faults(case: Case, expected: Observation, got: Observation, random: bool = F
 
 
 def refusals(expected, got) -> list[Fault]:
-    """What is wrong where one of two observations is an exception, or holds what cannot be compared."""
+    """What is wrong where one of two observations is an exception, or holds what cannot be compared. A refusal by a slip of the oracle's may be one of
+    any class."""
     if expected.raised and got.raised:
         shared = set(expected.raised.names) & set(got.raised.names) - {"Exception", "BaseException", "object"}
-        return [] if shared else [Fault("error", f"raised {got.raised}, but torch raises {expected.raised}")]
+        return [] if shared or SLIP in expected.raised.names else [Fault("error", f"raised {got.raised}, but torch raises {expected.raised}")]
     if expected.raised:
         return [Fault("error", f"accepted, but torch raises {expected.raised}", lenient=True)]
     if got.unmappable:
