@@ -226,6 +226,11 @@ template <class T> T formula(const Ndtr&, T x) {
 }
 template <class T> T formula(const Erfcx&, T x) { return in_double(x, [](auto v) { return erfcx_anywhere<kUnseen<T>>(v); }); }
 template <class T> T formula(const LogNdtr&, T x) { return in_double(x, [](auto v) { return log_normal_cdf<kUnseen<T>>(v); }); }
+/// Where half the square is beyond the dtype NaN, as PyTorch's.
+template <class T> T formula(const LogNdtrBackward&, T g, T x) {
+  T slope = in_double(x, [](auto v) { return log_normal_cdf_slope<kUnseen<T>>(v); });
+  return g * where(x < T(0), where(x * x * T(0.5) == T(INFINITY), T(NAN), slope), slope);
+}
 inline double zeta(double s, double q) {
   if (s == 1) return INFINITY;
   if (s < 1 || q != q) return NAN;

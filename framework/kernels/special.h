@@ -263,6 +263,15 @@ template <int unseen = kUnseen<double>, class D> D log_normal_cdf(D x) {
   };
   return choose(s > D(0.5), [&] { return log1p(D(-0.5) * exp(-s * s) * right); }, not_right);
 }
+/// Derivative of log_normal_cdf: density over function, in which the density cancels to the left.
+template <int unseen = kUnseen<double>, class D> D log_normal_cdf_slope(D x) {
+  D tail = erfcx_of_positive<unseen>(abs(x * D(0.70710678118654752440)));
+  auto right = [&] {
+    D e = exp(D(-0.5) * x * x);
+    return D(0.39894228040143267794) * e / (D(1.0) - D(0.5) * e * tail);
+  };
+  return choose(x > D(0.0), right, [&] { return D(0.79788456080286535588) / tail; });
+}
 
 }  // namespace formulas
 }  // namespace weir

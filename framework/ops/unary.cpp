@@ -159,11 +159,10 @@ Tensors I1e::vjp(const Saved& s, const Tensor& dy) const {
 Tensors Ndtri::vjp(const Saved& s, const Tensor& dy) const {
   return {dy * std::sqrt(2 * M_PI) * exp(square(y_of(s)) * 0.5)};  // in this order: the slope alone may be beyond the dtype
 }
-Tensors LogNdtr::vjp(const Saved& s, const Tensor& dy) const {
-  // By the quotient of density and function, which to the right is 0 in all derivatives. Where the square is no number, NaN, as PyTorch's.
-  Tensor x = x_of(s), half = square(x) * 0.5, right = fn::logical_or(x > 0.0, fn::isinf(half));
-  Tensor density = exp(-where(right, y_of(s) + half, num(0.0))) * (0.5 * M_2_SQRTPI * M_SQRT1_2);
-  return {dy * where(right, density, std::sqrt(2 / M_PI) / erfcx(where(right, num(0.0), x) * -M_SQRT1_2))};
+Tensors LogNdtr::vjp(const Saved& s, const Tensor& dy) const { return {fn::log_ndtr_backward(dy, x_of(s))}; }
+Tensors LogNdtrBackward::vjp(const Saved& s, const Tensor& dy) const {
+  Tensor g = s.input(0), x = s.input(1), slope = fn::log_ndtr_backward(num(1.0), x);
+  return {dy * slope, -(dy * g) * slope * (x + slope)};
 }
 Tensors Erfcx::vjp(const Saved& s, const Tensor& dy) const { return {dy * (2.0 * x_of(s) * y_of(s) - kTwoOverSqrtPi)}; }
 Tensors Entr::vjp(const Saved& s, const Tensor& dy) const { return {dy * (-log(x_of(s)) - 1.0)}; }

@@ -390,7 +390,15 @@ struct LogNdtr : Pointwise<LogNdtr, Rule::wide> {
   static constexpr Signature signature = "log_ndtr(input: Tensor) -> Tensor";
   static constexpr auto doc = "Logarithm of the standard normal distribution function.";
   static constexpr Module module = Module::special;
-  static constexpr Save saves{.inputs = 0b1, .outputs = 0b1};
+  static constexpr Save saves{.inputs = 0b1};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
+struct LogNdtrBackward : Pointwise<LogNdtrBackward, Rule::real> {
+  static constexpr Signature signature = "log_ndtr_backward(grad_output: Tensor, input: Tensor) -> Tensor";
+  static constexpr auto doc = "Gradient of log_ndtr: the quotient of the normal distribution's density and its function.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
@@ -413,7 +421,7 @@ struct Entr : Pointwise<Entr, Rule::floating> {
 /// The family, for registration and for the kernels.
 using UnaryOps = OpList<Neg, Abs, Sign, Square, Sqrt, Rsqrt, Reciprocal, Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sin, Cos, Tan, Asin,
     Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc, Erfinv, Lgamma, Digamma, Polygamma, Floor, Ceil, Round, Trunc, Frac,
-    Sigmoid, Logit, LogitBackward, Deg2rad, Rad2deg, Sinc, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, Erfcx, Entr>;
+    Sigmoid, Logit, LogitBackward, Deg2rad, Rad2deg, Sinc, NanToNum, I0, I0e, I1, I1e, Ndtri, LogNdtr, LogNdtrBackward, Erfcx, Entr>;
 
 namespace fn {
 inline constexpr Fn<Neg> neg;
@@ -466,6 +474,7 @@ inline constexpr Fn<I1> i1;
 inline constexpr Fn<I1e> i1e;
 inline constexpr Fn<Ndtri> ndtri;
 inline constexpr Fn<LogNdtr> log_ndtr;
+inline constexpr Fn<LogNdtrBackward> log_ndtr_backward;
 inline constexpr Fn<Erfcx> erfcx;
 inline constexpr Fn<Entr> entr;
 }  // namespace fn
