@@ -11,6 +11,7 @@ from ..check.excuses import Excuse
 from ..check.properties import ANYTHING, PROPERTIES, WAYS, Fault, lacks_call
 from ..workers.kinds import kind_of
 from ..workers.worker import Worker, WorkerLost
+from .neighbours import names_another
 from .score import Failure, Score
 from .tasks import Settings
 
@@ -206,6 +207,7 @@ class Lane:
         """Charges what reruns left of the faults of `got`, but for what the oracle has no single answer to."""
         if any(not fault.absent for fault in faults):
             faults = self._doubted(score, item, faults, "wavers", got)
+        faults = self._first_of_two(score, item, faults)
         for fault in self._steady(score, item, self._by_layout(item, faults)):
             self._fail(score, item, fault)
 
@@ -221,6 +223,18 @@ class Lane:
             if fault not in certain:
                 score.excuse(Excuse(fault.property, "oracle wavers", fault.reason), kind_of(item).call(item))
         return certain
+
+    def _first_of_two(self, score: Score, item, faults: list[Fault]) -> list[Fault]:
+        """The faults less those of a call that is wrong in two ways, of which the subject names the other one."""
+        other = [fault for fault in faults if names_another(self, (score.overload, score.dtype), item, fault)]
+        for fault in other:
+            score.excuse(Excuse(fault.property, "wrong twice", fault.reason), kind_of(item).call(item))
+        return [fault for fault in faults if fault not in other]
+
+    def faults_of(self, item) -> list[Fault]:
+        """What is wrong with the subject's answer to `item` before anything is excused. Raises WorkerLost."""
+        (found, _, _), = self._observe(pickle.dumps([item]))
+        return found
 
     def _by_layout(self, item, faults: list[Fault]) -> list[Fault]:
         """Charges wrong numbers to the layout where the same call on row-major inputs is right."""
