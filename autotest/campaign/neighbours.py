@@ -1,6 +1,6 @@
 """A call that is wrong in two ways: which of them is named first is nobody's contract.
 
-The harness learns of the second from the call's neighbours, each made by the same choices but for one, which is the simplest there. Where
+The harness learns of the second from the call's neighbours, each made by the same choices but for one, which is simpler. Where
 PyTorch no longer meets what it had named, and refuses the neighbour by the class of the subject's error while the subject
 says the very same of both, the subject has named what PyTorch would have come to.
 """
@@ -22,8 +22,8 @@ def names_another(lane, row: tuple, item, fault) -> bool:
     if not refused or not item.choices:
         return False
     said = _words(refused["subject"])
-    places = (at for at, choice in enumerate(item.choices) if choice)
-    return any(_says_too(lane, row, item.choices[:at] + (0,) + item.choices[at + 1:], item, said) for at in places)
+    return any(_says_too(lane, row, item.choices[:at] + (lower,) + item.choices[at + 1:], item, said)
+               for at, choice in enumerate(item.choices) for lower in sorted({0, 1, choice // 2, choice - 1}) if 0 <= lower < choice)
 
 
 def _says_too(lane, row: tuple, choices: tuple, item, said: str) -> bool:

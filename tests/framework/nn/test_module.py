@@ -198,6 +198,22 @@ def test_a_state_that_does_not_fit_is_told_whole(F):
 
 
 @FRAMEWORKS
+def test_an_index_of_a_list_is_a_name_and_one_of_a_sequence_a_place(F):
+    """Which tells where a part was added under a name of its own."""
+    parts = [F.nn.ReLU(), F.nn.Tanh()]
+    for made, names in ((F.nn.ModuleList(parts), ["0", "1", "empty", "2"]), (F.nn.Sequential(*parts), ["0", "1", "empty"])):
+        made.add_module("empty", None)
+        made[2] = part = F.nn.Sigmoid()
+        assert list(made._modules) == names and made[2] is part
+        del made[0]
+        assert list(made._modules) == [str(i) for i in range(len(names) - 1)]
+    made = F.nn.ModuleList(parts)
+    made.add_module("name", F.nn.GELU())
+    with pytest.raises(KeyError):
+        made[2]
+
+
+@FRAMEWORKS
 def test_containers_at_their_edges(F):
     modules = F.nn.ModuleList([F.nn.ReLU()])
     modules.insert(3, F.nn.Tanh())

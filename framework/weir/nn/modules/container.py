@@ -29,7 +29,10 @@ def _position(index, length, what="index"):
 
 
 class _Ordered(Module):
-    """Children under their positions "0", "1", ..."""
+    """Children under their positions "0", "1", ... An index counts them, in a ModuleList it is their name, which tells where some have other names."""
+
+    def _names(self):
+        return list(self._modules)
 
     def __len__(self):
         return len(self._modules)
@@ -38,18 +41,17 @@ class _Ordered(Module):
         return iter(self._modules.values())
 
     def __getitem__(self, index):
-        modules = list(self._modules.values())
         if isinstance(index, slice):
             return self._of_slice(list(self._modules.items())[index])
-        return modules[_position(index, len(modules))]
+        return self._modules[self._names()[_position(index, len(self))]]
 
     def __setitem__(self, index, module):
-        setattr(self, list(self._modules)[_position(index, len(self))], module)
+        setattr(self, self._names()[_position(index, len(self))], module)
 
     def __delitem__(self, index):
-        keys = list(self._modules)
-        for key in keys[index] if isinstance(index, slice) else [keys[_position(index, len(self))]]:
-            delattr(self, key)
+        names = self._names()
+        for name in names[index] if isinstance(index, slice) else [names[_position(index, len(self))]]:
+            delattr(self, name)
         self._renumber(list(self._modules.values()))
 
     def _renumber(self, modules):
@@ -148,6 +150,9 @@ class ModuleList(_Ordered):
         super().__init__()
         if modules is not None:
             self.extend(modules)
+
+    def _names(self):
+        return list(map(str, range(len(self))))
 
     def _of_slice(self, items):
         return type(self)([module for _, module in items])
