@@ -55,10 +55,15 @@ _DECOMPOSITIONS = re.compile(
 
 def decomposes(path: str) -> bool:
     """Whether the operation factors, inverts or solves: its answer for a singular or infinite matrix is the rounding of one CPU."""
-    return bool(_DECOMPOSITIONS.search(path)) or path.endswith(("nuclear_norm", "matrix_norm"))
+    return bool(_DECOMPOSITIONS.search(path)) or path.endswith(("nuclear_norm", "matrix_norm", "linalg.norm"))
 
 
 def multiplies(path: str, case: Case) -> bool:
-    """Whether the call only multiplies matrices, though others of its operation invert one: a power that is not below zero."""
-    n = case.kwargs.get("n", case.args[1] if len(case.args) > 1 else None)
-    return path.endswith("matrix_power") and isinstance(n, int) and n >= 0
+    """Whether the call only multiplies and sums, though others of its operation decompose a matrix: a power that is not below zero, a norm that no
+    singular values make."""
+    first, second, third, *_ = *case.args, None, None, None
+    if path.endswith("matrix_power"):
+        n = case.kwargs.get("n", second)
+        return isinstance(n, int) and n >= 0
+    of_vector = isinstance(case.kwargs.get("dim", third), int) or len(getattr(first, "size", ())) < 2
+    return path.endswith(("matrix_norm", "linalg.norm")) and (of_vector or case.kwargs.get("ord", second) not in ("nuc", 2, -2))

@@ -263,6 +263,13 @@ def test_what_decomposes_a_matrix_is_told_by_its_name(path, yes):
     assert gauge.decomposes(path) is yes or path == "solve_me_not"
 
 
+@pytest.mark.parametrize("size, arguments, keywords, yes", [((2, 2), ("nuc",), {}, True), ((2, 2), (), {"ord": -2}, True), ((2, 2), (), {}, False), ((2, 2), ("fro",), {}, False),
+                                                            ((2,), (2,), {}, False), ((2, 2), (2,), {"dim": 1}, False), ((2, 2), (2, 1), {}, False)])
+def test_a_norm_decomposes_where_singular_values_make_it(size, arguments, keywords, yes):
+    spec = TensorSpec(0, "float32", size, (2, 1)[-len(size):], 0, 0, False)
+    assert gauge.decomposes("linalg.norm") and gauge.multiplies("linalg.norm", Case((spec, *arguments), keywords, [])) is not yes
+
+
 def test_an_index_of_an_equal_value_is_excused_within_the_memory_around_an_out_and_nothing_beside_it():
     storages = [("float32", np.array([2, 2, 1], np.float32).tobytes()), ("float32", np.zeros(1, np.float32).tobytes()), ("int64", np.full(4, 7, np.int64).tobytes())]
     x, values, indices = TensorSpec(0, "float32", (3,), (1,), 0, 0, False), TensorSpec(1, "float32", (1,), (1,), 0, 1, False), TensorSpec(2, "int64", (1,), (2,), 1, 2, False)
