@@ -5,6 +5,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import torch
@@ -19,7 +20,7 @@ from ..cases.protocol import Item
 from ..cases.values import flatten
 from ..check import journals
 from ..check.properties import ANYTHING, Fault
-from ..check.reference import in_single, poisoned, promoted
+from ..check.reference import in_single, promoted
 from ..check.tolerance import close
 from ..workers import repeat
 from ..workers.kinds import kind_of
@@ -191,24 +192,33 @@ def _no_onednn():
 
 
 def _contradicts_its_differences(item: Item) -> list[Fault]:
-    """Which gradients are not those of PyTorch's own values: in double precision, steps of two sizes to both sides of every number agree
-    on a slope, so that the call is smooth there, and its gradient is another."""
+    """Which gradients are not those of PyTorch's own values: in double precision, and with ones for what is not finite, steps of two sizes to both sides of
+    every number agree on a slope, so that the call is smooth there, and its gradient is another."""
     case = item.case
-    if not isinstance(case, Case) or case.relation not in ("call", "autocast") or not isinstance(item.expected.gradients, list) or poisoned(case):
+    if not isinstance(case, Case) or case.relation not in ("call", "autocast", "inplace") or not isinstance(item.expected.gradients, list):
         return []
-    wide = replace(promoted(plain(case)), relation="call", differentiate=1)
+    wide = replace(promoted(plain(case)), relation="call" if case.relation == "autocast" else case.relation, differentiate=1)
+    wide = replace(wide, storages=[_finite(*storage) for storage in wide.storages])
     function = item.target.resolve(torch)
     exact = Trial(torch, function, wide).run()
     if exact.raised or exact.determined is not None or not isinstance(exact.gradients, list):
         return []
-    return [Fault("autocast" if case.relation == "autocast" else "gradient", "differences of the values have another slope", "gradients", i)
+    return [Fault("gradient" if case.relation == "call" else case.relation, "differences of the values have another slope", "gradients", i)
             for i, (spec, gradient) in enumerate(zip(gradient_inputs(wide), exact.gradients))
             if gradient is not None and _slopes_differ(function, wide, spec.storage, gradient.array().reshape(-1))]
 
 
+def _finite(dtype: str, data: bytes) -> tuple:
+    """A storage with ones in the place of NaN and infinities."""
+    if dtype not in ("float64", "complex128"):
+        return dtype, data
+    numbers = np.frombuffer(data, dtype)
+    return dtype, np.where(np.isfinite(numbers), numbers, 1).tobytes()
+
+
 def _slopes_differ(function, case: Case, storage: int, gradient: np.ndarray) -> bool:
     """Whether at one of the first numbers of a storage, a whole row-major input, differences and gradient disagree by far more than
-    differences of other steps do."""
+    differences of other steps do. The imaginary part of a complex gradient is the slope along that of the number."""
     dtype, data = case.storages[storage]
     numbers = np.frombuffer(data, dtype)
 
@@ -218,13 +228,13 @@ def _slopes_differ(function, case: Case, storage: int, gradient: np.ndarray) -> 
         return sum(float((value.array().real.reshape(-1) * cotangents(value.array().size)).sum())
                    for value in values if value is not None and value.number_dtype in EPSILON)
 
-    for at in range(min(gradient.size, _MOST_STEPS)):
+    for at, along in product(range(min(gradient.size, _MOST_STEPS)), (1, 1j) if dtype.startswith("complex") else (1,)):
         slopes = []
         for step in (1e-3, -1e-3, 5e-4, -5e-4):
             moved = numbers.copy()
-            moved[at] += step
+            moved[at] += step * along
             slopes.append((total(moved) - total(numbers)) / step)
-        given, largest = float(gradient[at].real), max(map(abs, slopes))
+        given, largest = float(gradient[at].real if along == 1 else gradient[at].imag), max(map(abs, slopes))
         spread = max(slopes) - min(slopes)
         if spread <= 0.01 * largest and abs(given - slopes[-1]) > max(10 * spread, 0.001 * max(largest, abs(given))) and max(largest, abs(given)) > 1e-5:
             return True

@@ -140,6 +140,18 @@ def _all_nan(item):
     return replace(item.expected, values=nan)
 
 
+@pytest.mark.parametrize("path, args, relation, numbers, contradicts", [
+    ("narrow_copy", (0, -1, 1), "call", [1 + 2j, np.inf, 3j], True),  # also where some are not finite
+    ("narrow_copy", (0, 1, 1), "call", [1 + 2j, np.inf, 3j], False),
+    ("Tensor.cumprod_", (0,), "inplace", [1 + 2j, 2 - 1j, 3j], False),  # slopes of complex numbers are taken along both parts
+    ("abs", (), "call", [1 + 2j, 2 - 1j, 3j], False),
+])
+def test_an_oracle_whose_gradient_is_not_that_of_its_values_wavers(path, args, relation, numbers, contradicts):
+    spec = TensorSpec(0, "complex128", (3,), (1,), 0, 0, True)
+    item = expect(Target(f"torch.{path}", [path]), Case((spec, *args), storages=[("complex128", np.array(numbers).tobytes())], relation=relation, differentiate=1))
+    assert any("slope" in fault.reason for fault in wavers(item)) == contradicts
+
+
 def test_an_oracle_that_reads_behind_its_input_wavers():
     twice = TensorSpec(0, "int64", (2,), (0,), 0, 0, False)  # nanmedian takes the second element from behind it
     assert wavers(expect(Target("torch.nanmedian", ["nanmedian"]), Case((twice, 0), storages=[("int64", bytes([2] + [0] * 7))])))
