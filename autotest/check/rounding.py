@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from ..cases import dtypes
+from ..cases.case import tensors_of
 from ..cases.observed import Observation
 from ..cases.values import Raised, Value
 from . import ties, tolerance, truth
@@ -80,7 +81,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         excuses["overflow"] |= ~np.isfinite(narrow) & ~np.isfinite(wide) & ~np.isfinite(runs[0])
     if poisoned(item.case) and any(_TRANSFORM.search(path) for path in item.target.paths):  # whose terms are complex, and its results may be real
         excuses["complex infinity"] = ~np.isfinite(narrow) & ~np.isfinite(wide)
-    if np.iscomplexobj(wide) and not item.pointwise and not selecting:
+    if np.iscomplexobj(wide) and not selecting and (_of_several(item) or fault.phase == "gradients"):
         excuses["complex infinity"] = poison & (poisoned(item.case) | ~np.isfinite(runs[0]))  # of an input, or made on the way
         if poisoned(item.case) and any(_CELL.search(path) for path in item.target.paths):  # whose squashing has a number for the one and NaN for the other
             excuses["complex infinity"] |= ~np.isfinite(narrow) | ~np.isfinite(wide)
@@ -104,6 +105,12 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         excuses["oracle inexact"] = known
     kinds = settled(accepted, excuses)
     return _MATRIX if kinds is None and item.decomposes and _is_singular(item.expected, reruns) else kinds
+
+
+def _of_several(item) -> bool:
+    """Whether a number of the result comes from more than two: of one number and another there is one answer, of three the order tells. So it does
+    of a gradient, which a cotangent is a factor of."""
+    return not item.pointwise or len({spec.id for spec in tensors_of(item.case)}) > 2
 
 
 def _agreed_parts(w: np.ndarray, t: np.ndarray) -> tuple:

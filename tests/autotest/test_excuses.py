@@ -157,6 +157,15 @@ def test_parts_of_a_complex_number_beside_infinities(expected, got, pointwise, e
     assert found == (None if excuses is None else frozenset(excuses))
 
 
+@pytest.mark.parametrize("inputs, phase, excuses", [(2, "values", None), (3, "values", {"complex infinity"}), (2, "gradients", {"complex infinity"})])
+def test_the_order_of_three_factors_tells_which_part_of_their_product_is_infinite(inputs, phase, excuses):
+    spec, storages = tensor([complex(INF, 1)], "complex64")
+    item = _item("addcmul", Case(tuple(replace(spec, id=i, requires_grad=True) for i in range(inputs)), {}, storages), pointwise=True)
+    expected = complex(NAN, NAN)
+    found = _judged(item, "complex64", [expected], [complex(INF, NAN)], [[expected]] * 9, phase)
+    assert found == (None if excuses is None else frozenset(excuses))
+
+
 @pytest.mark.parametrize("x, run, pointwise, excuses", [
     (1.0, NAN, False, {"overflow"}), (1.0, NAN, True, None), (INF, NAN, False, None)])
 def test_infinity_or_nan_where_double_precision_overflows_too(x, run, pointwise, excuses):
