@@ -11,6 +11,7 @@ TOKENS, HIDDEN = tensor(512, 768), tensor(768)
 PLANES, CHANNELS = tensor(8, 64, 28, 28), tensor(64)
 STATS = [tensor(64), tensor(64, fill="positive")]
 FEED = [{"input": i} for i in range(5)]
+LABELS = tensor(8, 64, 64, dtype="int64", fill="below:21")  # a class for each pixel
 
 NORM = [
     norm(F + "softmax", "512x1024", [ROWS], dim=1),
@@ -25,6 +26,10 @@ NORM = [
          CHANNELS], FEED, mode="bwd", traffic=3 * 8 * 64 * 784 * 4, training=True),
     norm(F + "group_norm", "8x64x28x28, 8 groups", [PLANES], [{"input": 0}, 8]),
     norm(F + "cross_entropy", "512x1024", [ROWS, tensor(512, dtype="int64", fill="below:1024")], out=1),
+    norm(F + "softmax", "8x21x64x64 dim 1", [tensor(8, 21, 64, 64)], dim=1),
+    norm(F + "softmax", "8x21x64x64 dim 1 backward", [tensor(8, 21, 64, 64, requires_grad=True)], mode="bwd", traffic=3 * 8 * 21 * 4096 * 4, dim=1),
+    norm(F + "cross_entropy", "8x21x64x64", [tensor(8, 21, 64, 64), LABELS], out=1),
+    norm(F + "cross_entropy", "8x21x64x64 backward", [tensor(8, 21, 64, 64, requires_grad=True), LABELS], mode="bwd", traffic=3 * 8 * 21 * 4096 * 4),
 ]
 
 

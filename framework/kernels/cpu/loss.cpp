@@ -1,7 +1,10 @@
 #include "framework/ops/loss.h"
 
+#include <algorithm>
+#include <cstring>
 #include <vector>
 
+#include "framework/core/parallel.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -15,12 +18,27 @@ struct Layout {
     if (s.n > 1) n = s[0];
     for (int i = 2; i < s.n; i++) inner *= s[i];
   }
-  /// Calls f(number of a target, where its sample's log-probability of the class 0 lies); those of others lie `inner` apart.
-  template <class F> void each_target(F&& f) const {
-    for (int64_t sample = 0; sample < n; sample++)
-      for (int64_t j = 0; j < inner; j++) f(sample * inner + j, sample * classes * inner + j);
+  int64_t targets() const { return n * inner; }
+  /// Calls f(number of a target, where its sample's log-probability of the class 0 lies) for some of them; those of others lie `inner` apart.
+  template <class F> void each_target(int64_t begin, int64_t end, F&& f) const {
+    if (inner == 1) {
+      for (int64_t i = begin; i < end; i++) f(i, i * classes);
+      return;
+    }
+    for (int64_t i = begin; i < end;) {
+      const int64_t sample = i / inner, stop = std::min(end, (sample + 1) * inner), before = sample * (classes - 1) * inner;
+      for (; i < stop; i++) f(i, before + i);
+    }
   }
 };
+
+// Targets that one thread takes at a time; what they sum to is joined in order, so that the number of threads does not show.
+constexpr int64_t kRun = 16384;
+template <class F> void each_run(int64_t targets, F&& f) {
+  parallel_for((targets + kRun - 1) / kRun, 2, [&](int64_t b, int64_t e) {
+    for (int64_t run = b; run < e; run++) f(run, run * kRun, std::min(targets, (run + 1) * kRun));
+  });
+}
 
 Tensor as_double(const Tensor& t) { return copied(t, Meta(t.sizes(), DType::float64)); }
 double read(const Tensor& t, int64_t i) {
@@ -45,40 +63,58 @@ template <class F> void by_type(DType t, F&& f) {
 
 void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
-  Layout l(x.sizes());
-  bool each = op.reduction == "none";
-  double sums[4] = {}, totals[4] = {};  // by turns, since each addition waits for the one before it
+  const Layout l(x.sizes());
+  const bool each = op.reduction == "none";
+  struct Part {
+    double sums[4] = {}, totals[4] = {};  // by turns, since each addition waits for the one before it
+  };
+  std::vector<Part> parts(size_t((l.targets() + kRun - 1) / kRun));
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
-    l.each_target([&](int64_t i, int64_t first) {
-      const int64_t t = target.data<int64_t>()[i];
-      if (t == op.ignore_index) {
-        if (each) out[0].data<T>()[i] = T(0.0f);
-        return;
-      }
-      checked(t, l.classes);
-      const double weight = w ? w.data<double>()[t] : 1, v = -weight * double(x.data<T>()[first + t * l.inner]);
-      if (each) out[0].data<T>()[i] = T(float_cast<T>(v));
-      sums[i % 4] += v, totals[i % 4] += weight;
+    const int64_t *targets = target.data<int64_t>(), ignored = op.ignore_index;
+    const double* weights = w ? w.data<double>() : nullptr;
+    const T* logs = x.data<T>();
+    T* losses = each ? out[0].data<T>() : nullptr;
+    each_run(l.targets(), [&](int64_t run, int64_t begin, int64_t end) {
+      Part part;
+      l.each_target(begin, end, [&](int64_t i, int64_t first) {
+        const int64_t t = targets[i];
+        if (t == ignored) {
+          if (losses) losses[i] = T(0.0f);
+          return;
+        }
+        checked(t, l.classes);
+        const double weight = weights ? weights[t] : 1, v = -weight * double(logs[first + t * l.inner]);
+        if (losses) losses[i] = T(float_cast<T>(v));
+        part.sums[i % 4] += v, part.totals[i % 4] += weight;
+      });
+      parts[size_t(run)] = part;
     });
   });
-  const double sum = sums[0] + sums[1] + (sums[2] + sums[3]), total = totals[0] + totals[1] + (totals[2] + totals[3]);
+  double sum = 0, total = 0;
+  for (const Part& p : parts) sum += p.sums[0] + p.sums[1] + (p.sums[2] + p.sums[3]), total += p.totals[0] + p.totals[1] + (p.totals[2] + p.totals[3]);
   if (!each) put(out[0], 0, op.reduction == "mean" ? sum / total : sum);
   put(out[1], 0, each ? 0 : total);
 }
 
 void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
   Tensor dy = row_major(in[0]), target = row_major(in[1]), w = in[2] ? as_double(in[2]) : in[2];
-  Layout l(op.input_size);
+  const Layout l(op.input_size);
   std::memset(out[0].raw(), 0, out[0].numel() * size_of(out[0].dtype()));
-  bool each = op.reduction == "none";
-  double scale = op.reduction == "mean" ? 1 / read(in[3], 0) : 1;
+  const bool each = op.reduction == "none";
+  const double scale = op.reduction == "mean" ? 1 / read(in[3], 0) : 1;
   by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {
-    l.each_target([&](int64_t i, int64_t first) {
-      const int64_t t = target.data<int64_t>()[i];
-      if (t == op.ignore_index) return;
-      checked(t, l.classes);
-      const double weight = w ? w.data<double>()[t] : 1, g = double(dy.data<T>()[each ? i : 0]);
-      out[0].data<T>()[first + t * l.inner] = T(float_cast<T>(-weight * scale * g));
+    const int64_t *targets = target.data<int64_t>(), ignored = op.ignore_index;
+    const double* weights = w ? w.data<double>() : nullptr;
+    const T* g = dy.data<T>();
+    T* to = out[0].data<T>();
+    each_run(l.targets(), [&](int64_t, int64_t begin, int64_t end) {
+      l.each_target(begin, end, [&](int64_t i, int64_t first) {
+        const int64_t t = targets[i];
+        if (t == ignored) return;
+        checked(t, l.classes);
+        const double weight = weights ? weights[t] : 1;
+        to[first + t * l.inner] = T(float_cast<T>(-weight * scale * double(g[each ? i : 0])));
+      });
     });
   });
 }

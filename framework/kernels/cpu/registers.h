@@ -1,5 +1,9 @@
 // A run of numbers in whole registers, the last of which may be filled in part.
 #pragma once
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include "framework/kernels/cpu/vec.h"
 
 namespace weir {
@@ -8,6 +12,10 @@ namespace WEIR_ISA {
 /// The first n numbers at p, zeros behind them.
 template <class T> Vec<T> load(const T* p, int n) {
   if (n == Vec<T>::size) return Vec<T>::load(p);
+#ifdef __AVX512F__  // by masks: what is stored in pieces and loaded whole waits for the store
+  if constexpr (std::is_same_v<T, float>) return typename Vec<T>::V(_mm512_maskz_loadu_ps(__mmask16((1u << n) - 1), p));
+  if constexpr (std::is_same_v<T, double>) return typename Vec<T>::V(_mm512_maskz_loadu_pd(__mmask8((1u << n) - 1), p));
+#endif
   T pad[Vec<T>::size] = {};
   std::memcpy(pad, p, n * sizeof(T));
   return Vec<T>::load(pad);
@@ -15,6 +23,10 @@ template <class T> Vec<T> load(const T* p, int n) {
 /// The first n lanes to p.
 template <class T> void store(Vec<T> v, T* p, int n) {
   if (n == Vec<T>::size) return v.store(p);
+#ifdef __AVX512F__
+  if constexpr (std::is_same_v<T, float>) return _mm512_mask_storeu_ps(p, __mmask16((1u << n) - 1), __m512(v.v));
+  if constexpr (std::is_same_v<T, double>) return _mm512_mask_storeu_pd(p, __mmask8((1u << n) - 1), __m512d(v.v));
+#endif
   T pad[Vec<T>::size];
   v.store(pad);
   std::memcpy(p, pad, n * sizeof(T));

@@ -39,24 +39,20 @@ template <class T, class F> void for_lines(const Tensor& x, int64_t dim, const T
 
 // Where lines are columns: panels of kPanel neighbouring ones go row by row. `f(offset of the panel, columns, rows, row stride)`.
 constexpr int64_t kPanel = 64;
+constexpr int64_t kWide = 512;  // where they are read in place: a load waits for a store a multiple of 4 KiB before it, so that rows are walked for long
 template <class F> bool for_panels(const Tensor& y, int64_t dim, bool direct, F&& f) {
   const Axis axis(y.sizes(), dim, "softmax");
   const int64_t n = axis.n, inner = axis.inner;
   if (!direct || inner < 8 || y.numel() == 0) return false;
-  int64_t panels = (inner + kPanel - 1) / kPanel;
-  parallel_for(axis.outer * panels, std::max<int64_t>(1, kGrain / 8 / n / kPanel), [&](int64_t b, int64_t e) {
+  int64_t panels = (inner + kWide - 1) / kWide;
+  parallel_for(axis.outer * panels, std::max<int64_t>(1, kGrain / 8 / n / kWide), [&](int64_t b, int64_t e) {
     for (int64_t p = b; p < e; p++) {
-      int64_t column = p % panels * kPanel;
-      f(p / panels * n * inner + column, std::min(kPanel, inner - column), n, inner);
+      int64_t column = p % panels * kWide;
+      f(p / panels * n * inner + column, std::min(kWide, inner - column), n, inner);
     }
   });
   return true;
 }
-// y = f(x, s) over the columns of a row.
-template <class T, class F> void map_columns(const T* x, const T* s, T* y, int64_t columns, F&& f) {
-  for_registers<T>(columns, [&](int64_t i, int count) { store(f(load(x + i, count), load(s + i, count)), y + i, count); });
-}
-
 // Short dense lines, a panel of them turned at a time: `f(the inputs, the result, columns)`, each as n rows of kPanel numbers.
 constexpr int64_t kShortLine = 24;
 template <class T, size_t N, class F> bool for_turned_panels(const Tensor (&in)[N], int64_t dim, const Tensor& y, F&& f) {
@@ -99,26 +95,39 @@ template <class T, size_t N, class F> bool for_converted_panels(const Tensor (&i
   return true;
 }
 
+// Blocks of neighbouring columns that fit into registers: f(first column, registers as a constant, how many columns the last of them has).
+template <class T, class F> void for_blocks(int64_t columns, F&& f) {
+  constexpr int w = Vec<T>::size, k = 4;
+  int64_t c = 0;
+  for (; c + k * w <= columns; c += k * w) f(c, std::integral_constant<int, k>(), w);
+  for_registers<T>(columns - c, [&](int64_t i, int count) { f(c + i, std::integral_constant<int, 1>(), count); });
+}
+
 // n rows of neighbouring columns, `stride` apart.
-template <class T, bool kLog> void forward_panel(const T* from, T* to, int64_t columns, int64_t n, int64_t stride) {
-  T top[kPanel], total[kPanel] = {}, line[kPanel];
-  std::fill(top, top + columns, -std::numeric_limits<T>::infinity());
+template <class T, bool kLog, int k> void forward_block(const T* from, T* to, int count, int64_t n, int64_t stride) {
+  constexpr int w = Vec<T>::size;
+  Vec<T> top[k], total[k];
+  for (int j = 0; j < k; j++) top[j] = Vec<T>(-std::numeric_limits<T>::infinity()), total[j] = Vec<T>(0);
   for (int64_t r = 0; r < n; r++)
-    map_columns(from + r * stride, top, top, columns, [](auto v, auto t) { return where((v > t) | (v != v), v, t); });
-  for (int64_t r = 0; r < n; r++) {
-    T* exps = kLog ? line : to + r * stride;
-    map_columns(from + r * stride, top, exps, columns, [](auto v, auto t) { return exp(v - t); });
-    for (int64_t c = 0; c < columns; c++) total[c] += exps[c];
-  }
-  if (kLog) {
-    map_columns(total, top, total, columns, [](auto v, auto) { return log(v); });
-    for (int64_t r = 0; r < n; r++)
-      for (int64_t c = 0; c < columns; c++) to[r * stride + c] = from[r * stride + c] - top[c] - total[c];
-  } else {
-    for (int64_t c = 0; c < columns; c++) total[c] = T(1) / total[c];
-    for (int64_t r = 0; r < n; r++)
-      for (int64_t c = 0; c < columns; c++) to[r * stride + c] *= total[c];
-  }
+    for (int j = 0; j < k; j++) {
+      const Vec<T> v = load(from + r * stride + j * w, count);
+      top[j] = where((v > top[j]) | (v != v), v, top[j]);
+    }
+  for (int64_t r = 0; r < n; r++)
+    for (int j = 0; j < k; j++) {
+      const Vec<T> e = exp(load(from + r * stride + j * w, count) - top[j]);
+      if (!kLog) store(e, to + r * stride + j * w, count);
+      total[j] = total[j] + e;
+    }
+  for (int j = 0; j < k; j++) total[j] = kLog ? log(total[j]) : Vec<T>(1) / total[j];
+  for (int64_t r = 0; r < n; r++)
+    for (int j = 0; j < k; j++) {
+      const Vec<T> v = load((kLog ? from : to) + r * stride + j * w, count);
+      store(kLog ? v - top[j] - total[j] : v * total[j], to + r * stride + j * w, count);
+    }
+}
+template <class T, bool kLog> void forward_panel(const T* from, T* to, int64_t columns, int64_t n, int64_t stride) {
+  for_blocks<T>(columns, [&](int64_t c, auto k, int count) { forward_block<T, kLog, k>(from + c, to + c, count, n, stride); });
 }
 template <class T, bool kLog> bool forward_columns(const Tensor& x, int64_t dim, const Tensor& y) {
   auto panel = [](const auto& in, T* out, int64_t columns, int64_t n) { forward_panel<T, kLog>(in[0], out, columns, n, kPanel); };
@@ -128,14 +137,18 @@ template <class T, bool kLog> bool forward_columns(const Tensor& x, int64_t dim,
 }
 
 template <class T, bool kLog> void backward_panel(const T* g, const T* v, T* to, int64_t columns, int64_t n, int64_t stride) {
-  T total[kPanel] = {}, line[kPanel];
+  T total[kWide] = {};
   for (int64_t r = 0; r < n; r++)
-    for (int64_t c = 0; c < columns; c++) total[c] += kLog ? g[r * stride + c] : g[r * stride + c] * v[r * stride + c];
-  for (int64_t r = 0; r < n; r++) {
-    const T *gr = g + r * stride, *vr = v + r * stride;
-    if (kLog) map_columns(vr, total, line, columns, [](auto e, auto s) { return exp(e) * s; });
-    for (int64_t c = 0; c < columns; c++) to[r * stride + c] = kLog ? gr[c] - line[c] : vr[c] * (gr[c] - total[c]);
-  }
+    for_registers<T>(columns, [&](int64_t c, int count) {
+      const Vec<T> gr = load(g + r * stride + c, count);
+      store(load(total + c, count) + (kLog ? gr : gr * load(v + r * stride + c, count)), total + c, count);
+    });
+  for (int64_t r = 0; r < n; r++)
+    for_registers<T>(columns, [&](int64_t c, int count) {
+      const int64_t at = r * stride + c;
+      const Vec<T> gr = load(g + at, count), vr = load(v + at, count), sum = load(total + c, count);
+      store(kLog ? gr - exp(vr) * sum : vr * (gr - sum), to + at, count);
+    });
 }
 template <class T, bool kLog> bool backward_columns(const Tensor& dy, const Tensor& y, int64_t dim, const Tensor& dx) {
   bool direct = dy.dtype() == dtype_of<T>() && y.dtype() == dtype_of<T>() && dx.dtype() == dtype_of<T>();

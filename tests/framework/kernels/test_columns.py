@@ -5,7 +5,7 @@ import torch
 from twins import assert_same
 
 
-@pytest.mark.parametrize("shape, dim", [((5, 3), 0), ((5, 9), 0), ((3, 70, 130), 1), ((200, 64), 0), ((2, 3, 8), 0)])
+@pytest.mark.parametrize("shape, dim", [((5, 3), 0), ((5, 9), 0), ((3, 70, 130), 1), ((200, 64), 0), ((2, 3, 8), 0), ((2, 5, 1100), 1)])
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp", "cumsum"])
 def test_reductions_of_columns(name, shape, dim):
     x = torch.randn(shape, requires_grad=True, dtype=torch.float32 if name.endswith("softmax") else torch.float64)

@@ -55,3 +55,15 @@ CROSS = {
 @pytest.mark.parametrize("name", CROSS)
 def test_as_pytorch(name):
     assert_same(lambda t, x, w: CROSS[name](t.nn.functional, x, w, t.tensor(T.tolist())), torch.randn(5, 4).requires_grad_(), B.abs().requires_grad_(), order=1)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("shape", [(3, 4, 70, 90), (17000, 3), (40000, 1), (2, 5, 3)])
+def test_losses_of_more_targets_than_a_task_takes(shape, reduction):
+    x = torch.randn(shape, generator=torch.manual_seed(0), dtype=torch.float64, requires_grad=True)
+    target = torch.randint(0, shape[1], (shape[0], *shape[2:]))
+    target.view(-1)[::7] = -100
+    for weight in (None, torch.rand(shape[1], dtype=torch.float64)):
+        assert_same(lambda F, x, t, w: F.nn.functional.cross_entropy(x, t, w, reduction=reduction), x, target, weight, order=2)
+    target.view(-1)[-1] = shape[1]
+    assert_same(lambda F, x, t: F.nn.functional.nll_loss(x, t), x, target, order=0)
