@@ -26,15 +26,26 @@ def join():
 def _sparse_arguments(make_node):
     """Nodes of autograd.Function hang on the values of sparse inputs and outputs, and give and take sparse gradients."""
     def make(run, ctx, name, inputs, outputs, dirty):
-        if not any(map(is_sparse, (*inputs, *outputs))):
-            return make_node(run, ctx, name, inputs, outputs, dirty)
+        # Of dense tensors the leaves alone are known here: the node holds them anyway, and no others.
+        roots = [t if is_sparse(t) or t is not None and t.is_leaf else None for t in inputs]
+        results = [o if is_sparse(o) else None for o in outputs]
 
         def of_values(node, *grads):
-            grads = run(node, *(o._with(g) if is_sparse(o) and g is not None else g for o, g in zip(outputs, grads)))
+            grads = run(node, *(o._with(g) if o is not None and g is not None else g for o, g in zip(results, grads)))
             grads = grads if isinstance(grads, (tuple, list)) else (grads,)
-            return tuple(_like_root(g, t) for g, t in zip(grads, (*inputs, *[None] * len(grads))))
+            return tuple(_to_root(g, t) for g, t in zip(grads, (*roots, *[None] * len(grads))))
         return make_node(of_values, ctx, name, *([t._v if is_sparse(t) else t for t in ts] for ts in (inputs, outputs, dirty)))
     return make
+
+
+def _to_root(grad, root):
+    if not is_sparse(grad) or is_sparse(root):
+        return _like_root(grad, root)
+    if root is None:
+        return grad.to_dense()
+    _watch(root)
+    _hand_over(root, grad.clone())  # later ones are added into it
+    return None
 
 
 def _seen_by(engine):
@@ -54,7 +65,18 @@ def _seen_by(engine):
 def _like_root(grad, root):
     if grad is None or not is_sparse(root):
         return grad
-    return grad.sparse_mask(root)._v if not (is_sparse(grad) and grad._v.shape == root._v.shape) else grad._v
+    if _at_same_places(grad, root):
+        return grad._v
+    if is_sparse(grad) and isinstance(root, CooTensor) and not root._coalesced:
+        grad = grad.to_dense()  # the mask of a sparse tensor is sorted, the root's places are not
+    return grad.sparse_mask(root)._v
+
+
+def _at_same_places(grad, root):
+    if not is_sparse(grad) or grad.layout != root.layout or grad._v.shape != root._v.shape:
+        return False
+    pairs = [(grad._i, root._i)] if isinstance(root, CooTensor) else [(grad._starts, root._starts), (grad._places, root._places)]
+    return all(a is b or a.equal(b) for a, b in pairs)
 
 
 def _result(t, dense, given):

@@ -205,3 +205,42 @@ def test_grad_scaler():
         scaler.unscale_(optimizer)
         return e.weight.grad
     same(program)
+
+
+LAYOUTS = {"coo": lambda s: s.to_sparse(), "csr": lambda s: s.to_sparse_csr(), "csc": lambda s: s.to_sparse_csc(), "strided": lambda s: s.to_dense()}
+
+
+@pytest.mark.parametrize("to", ["coo", "csr", "csc"])
+@pytest.mark.parametrize("of", LAYOUTS)
+def test_gradients_at_places_in_another_order(of, to):
+    def program(t):
+        s, g = (t.arange(1. + i, 10. + i).reshape(3, 3) for i in (0, 20))
+        x = LAYOUTS[of](s).requires_grad_()
+        try:
+            y = LAYOUTS[to](x)
+        except RuntimeError:
+            return []
+        return list(t.autograd.grad(y, x, LAYOUTS[to](g)))
+    same(program)
+
+
+@pytest.mark.parametrize("order", ["sds", "dss", "ss", "s"])
+def test_sparse_gradients_of_functions(order):
+    def program(t):
+        class Given(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, grad):
+                ctx.save_for_backward(grad)
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx, _):
+                return ctx.saved_tensors[0], None
+
+        sparse = [coo(t, True), t.sparse_coo_tensor([[1, 0], [0, 2]], [7., 8.], (2, 3))]
+        x = t.ones(2, 3, requires_grad=True)
+        grads = [sparse[i % 2] if c == "s" else t.arange(6.).reshape(2, 3) for i, c in enumerate(order)]
+        y = sum(Given.apply(x, g) for g in grads).sum()
+        y.backward()
+        return [x.grad.to_dense() if x.grad.is_sparse else x.grad, *sparse]
+    same(program)
