@@ -44,9 +44,9 @@ def _let_nothing_be_asked() -> None:
     for module, name in (("common_device_type", "ops"), ("common_utils", "parametrize")):
         decorator = getattr(importlib.import_module(f"torch.testing._internal.{module}"), name)
 
-        def unless_empty(self, *args, plain=decorator._parametrize_test):
+        def unless_empty(self, *args, plain=decorator._parametrize_test, **kwargs):
             try:
-                yield from plain(self, *args)
+                yield from plain(self, *args, **kwargs)
             except ValueError as error:
                 if "An empty" not in str(error):
                     raise

@@ -15,7 +15,7 @@ FIRST = ("torch.testing._internal", "torch.testing._comparison")
 OWN_FILES = ("torch.fx", "torch.autograd._functions", "torch.utils", "torch.testing", "torch._vendor", "torch._utils_internal", "torch._lazy")
 
 #: Names in modules that a subject has, by what stands for them.
-CLASSES = """_C.ScriptDict _C.ScriptList _C.ScriptMethod _C._DisableTorchDispatch autograd.function.InplaceFunction testing.FileCheck
+CLASSES = """_C.ScriptDict _C.ScriptList _C.ScriptMethod _C._DisableTorchDispatch testing.FileCheck
     serialization.LoadEndianness serialization.SourceChangeWarning _dynamo.utils.LazyString _subclasses.fake_tensor.FakeTensorConverter
     _subclasses.CrossRefFakeMode""".split()
 CALLS = """backends.disable_global_flags cpu._is_avx2_supported _scaled_mm _scaled_mm_v2 jiterator_unary jiterator_binary

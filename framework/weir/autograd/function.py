@@ -1,6 +1,7 @@
 """Custom differentiable functions. Source: https://pytorch.org/docs/stable/notes/extending.html"""
 import functools
 import inspect
+import warnings
 from collections import namedtuple
 
 from _weir import (Tensor, _batch_axes, _bump_version, _forward_level, _function_node, _into_batch, _out_of_batch, _output_of, _vmap_randomness,
@@ -79,6 +80,12 @@ class FunctionCtx:
             raise RuntimeError(_RELEASED)
         return tuple(self._unpacked(*entry) for entry in self._kept)
 
+    @property
+    def saved_variables(self):
+        """saved_tensors, by its name before PyTorch 0.4."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
     def _release(self):
         """The graph was freed: nothing saved is kept any longer."""
         self._kept = None if self._kept else ()
@@ -106,6 +113,10 @@ class Function:
     """Subclass with static `forward(ctx, *args)` (or `forward(*args)` and `setup_context`) and `backward(ctx, *grads)` (or `vjp`)."""
 
     generate_vmap_rule = False
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static "
+                           "forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)")
 
     @classmethod
     def apply(cls, *args, **kwargs):
@@ -230,6 +241,14 @@ def _pushed(cls, level, args, kwargs):
         if written is not None:  # the argument has the numbers already; it gets their history and tangent
             results[i] = written.copy_(y)
     return type(result)(results) if many else results[0], ctx
+
+
+class InplaceFunction(Function):
+    """A Function that may be told to work in place. Kept for programs that derive from it."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
 
 
 VmapInfo = namedtuple("VmapInfo", ["batch_size", "randomness"])

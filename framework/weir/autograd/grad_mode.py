@@ -1,6 +1,7 @@
 """Context managers, also usable as decorators, that switch recording on and off."""
 import functools
 import inspect
+import warnings
 
 from _weir import (_set_grad_enabled, _set_inference, is_grad_enabled, is_inference_mode_enabled)
 
@@ -9,6 +10,10 @@ class _Mode:
     """Sets a mode on entry and restores it on exit; calling it on a function wraps the function."""
 
     def __call__(self, fn):
+        if inspect.isclass(fn):
+            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. "
+                          "To preserve the current behavior of class decoration, you can directly decorate the `__init__` method and nothing else.",
+                          FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(fn):
             return self._wrap_generator(fn)
 
