@@ -50,6 +50,7 @@ Tensor fit(const Tensor& g, const Meta& m, const Node& node) {
 }
 
 void check_answer(const Tensor& given, const Tensor& answer) {
+  check(given.defined(), "a hook has put a gradient where there is none");
   check(given.dtype() == answer.dtype(), "a hook has changed the type of value (was ", name_of(given.dtype()), " got ", name_of(answer.dtype()), ")");
   check(given.sizes() == answer.sizes(), "a hook has changed the size of value: from ", given.sizes(), " to ", answer.sizes());
 }
@@ -71,7 +72,8 @@ class Task {
     for (State& s : states_)
       if (s.dependencies == 0 && s.needed) push(s);
     while (!ready_.empty()) {
-      uint32_t slot = ready_.top().second;
+      const auto [order, place] = ready_.top();
+      const uint32_t slot = ~order ? place : ~place;
       ready_.pop();
       execute(slot);
     }
@@ -83,6 +85,10 @@ class Task {
   }
 
   void call_at_end(std::function<void()> fn) { at_end_.push_back(std::move(fn)); }
+  uint64_t number() const { return count_.number(); }
+  bool runs(uint64_t sequence) const {
+    return std::any_of(states_.begin(), states_.end(), [&](const State& s) { return s.node->sequence == sequence && s.needed; });
+  }
   static thread_local Task* innermost;  // of this thread's passes
 
  private:
@@ -207,7 +213,12 @@ class Task {
     const Node& n = *states_[slot].node;
     return n.is_accumulator() ? 0 : n.sequence;
   }
-  void push(State& s) { ready_.push({s.node->is_accumulator() ? 0 : s.node->sequence, uint32_t(&s - states_.data())}); }
+  // Leaves run as soon as their gradients are whole, those of one call in its order: a hook may update a parameter and let its gradient go.
+  void push(State& s) {
+    const auto slot = uint32_t(&s - states_.data());
+    const bool leaf = s.node->is_accumulator();
+    ready_.push({leaf ? ~uint64_t(0) : s.node->sequence, leaf ? ~slot : slot});
+  }
 
   void execute(uint32_t slot) {
     NodeRef node = states_[slot].node;
@@ -217,8 +228,8 @@ class Task {
     auto hooks = node->is_accumulator() ? static_cast<AccumulateGrad&>(*node).hooks_of_leaf() : node->hooks;
     // What retain_grad keeps is the gradient as all other hooks leave it, whenever they were added.
     std::stable_partition(hooks.begin(), hooks.end(), [](const auto& h) { return h.id != 0; });
-    for (auto& hook : hooks)
-      if (hook.index < grads.size() && grads[hook.index])
+    for (auto& hook : hooks)  // a leaf without a gradient here may get a sparse one beside the engine
+      if (hook.index < grads.size() && (grads[hook.index] || !node->is_accumulator()))
         if (Tensor changed = hook.fn(grads[hook.index])) {
           check_answer(grads[hook.index], changed);
           grads[hook.index] = changed;
@@ -226,7 +237,7 @@ class Task {
     for (auto& listener : skip ? std::vector<Node::Listener>() : node->before)
       if (Tensors changed = listener.fn(grads, {}); !changed.empty()) grads = std::move(changed);
     const auto& captures = states_[slot].captures;
-    for (size_t i = 0; i + 1 < captures.size(); i += 2)
+    for (size_t i = 0; !options_.accumulate && i + 1 < captures.size(); i += 2)  // kept, a gradient could not become a leaf's own
       if (captures[i] < grads.size()) results_[captures[i + 1]] = grads[captures[i]];
     Tensors given = node->after.empty() ? Tensors() : grads;
     Tensors out;
@@ -282,6 +293,13 @@ thread_local Task* Task::innermost = nullptr;
 void at_end_of_backward(std::function<void()> fn) {
   check(Task::innermost != nullptr, "Final callbacks can only be installed during backward pass.");
   Task::innermost->call_at_end(std::move(fn));
+}
+
+int64_t current_pass() { return Task::innermost ? int64_t(Task::innermost->number()) : -1; }
+
+bool pass_runs(uint64_t sequence) {
+  check(Task::innermost != nullptr, "which nodes run is known only during a backward pass");
+  return Task::innermost->runs(sequence);
 }
 
 std::vector<Edge> root_edges(const Tensors& roots) {

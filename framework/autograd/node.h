@@ -19,7 +19,7 @@ struct Edge {
   uint32_t index = 0;
 };
 
-using Hook = std::function<Tensor(const Tensor&)>;  // may return undefined to leave the gradient as it is
+using Hook = std::function<Tensor(const Tensor&)>;  // gets undefined where no gradient came; may return it to leave the gradient as it is
 
 struct Node {
   std::atomic<int32_t> refs{1};
@@ -46,7 +46,7 @@ struct Node {
   virtual void release() {}
   /// Gives what is kept of output `i` the tangents of `t`, which is that output.
   virtual void keep_tangents(int, const Tensor&) {}
-  /// Leaves of the graph run last, whatever their number.
+  /// Leaves of the graph run when all their gradients are there, whatever their number.
   virtual bool is_accumulator() const { return false; }
   /// Whether `apply` keeps the graph intact for a second pass in create_graph mode.
   static void destroy(Node* n);

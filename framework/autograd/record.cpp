@@ -27,7 +27,10 @@ struct Kept {
     if (t && mode.packs && saved_hooks && !t.has_flag(kWrappedNumber)) {
       if (requires_grad(t)) edge = gradient_edge(t);
       GradMode off(false);
+      const uint32_t before = t.version();
       packed = saved_hooks->pack(t);
+      check(t.version() == before, "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
+            "modified by in-place operations as this can lead to unexpected side-effects.");
       hooks = saved_hooks;
     } else {
       tensor = t;

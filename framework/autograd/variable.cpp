@@ -115,6 +115,7 @@ void retain_grad(const Tensor& t) {
   if (!node || v.retained) return;
   v.retained = std::make_shared<Tensor>();
   node->hooks.push_back({v.output_nr, 0, [slot = v.retained](const Tensor& g) {
+    if (!g) return Tensor();
     *slot = *slot ? grad_ops.add(*slot, g) : grad_ops.row_major(g);  // hooks further back may write into g
     return Tensor();
   }});

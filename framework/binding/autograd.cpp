@@ -100,6 +100,8 @@ std::vector<Edge> edges(const py::handle& seq, std::vector<Edge> (*of)(const Ten
 
 py::object run_backward(py::handle roots, py::handle grads, py::handle inputs, bool retain, bool create, bool accumulate) {
   std::vector<Edge> r = edges(roots, root_edges), in = edges(inputs, input_edges);
+  for (py::handle o : inputs)
+    if (accumulate && is_tensor(o.ptr())) retain_grad(unwrap(o.ptr()));
   Tensors g = tensors(grads), out;
   {
     py::gil_scoped_release nogil;
@@ -254,6 +256,9 @@ void init_autograd(py::module_& m) {
       (*f)();
     });
   });
+  m.def("_current_graph_task_id", current_pass);
+  m.def("_will_engine_execute_node", [](const PyNode& n) { return pass_runs(n.node->sequence); });
+  m.def("_pass_runs", pass_runs);
   m.def("_bump_version", [](const Tensor& t) { bump_version(t); });
   m.def("_rebase", [](const Tensor& t) { grad_fn(t); });
 

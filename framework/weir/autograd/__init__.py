@@ -47,16 +47,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if create_graph:
         _warn_once("Using backward() with create_graph=True creates a reference cycle between a parameter and its gradient. Prefer autograd.grad, or set "
                    "the .grad of parameters to None after use.")
+    inputs = () if inputs is None else _tuple(inputs) or None
     if inputs is None:
-        _backward(outputs, _grads(outputs, grad_tensors), (), retain, create_graph, True)
-        return
-    inputs = _tuple(inputs)
-    if not inputs:
         raise RuntimeError("'inputs' argument to backward() cannot be empty.")
-    results = _backward(outputs, _grads(outputs, grad_tensors), inputs, retain, create_graph, False)
-    for t, g in zip(inputs, results):
-        if g is not None:
-            t.grad = g if t.grad is None else t.grad + g
+    _backward(outputs, _grads(outputs, grad_tensors), inputs, retain, create_graph, True)
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
@@ -69,6 +63,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     outputs, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
         raise RuntimeError("grad: the argument 'inputs' cannot be empty")
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
     if is_grads_batched:
         return _each_grad(outputs, inputs, _tuple(grad_outputs), _retain(retain_graph, create_graph),
                           create_graph=create_graph, allow_unused=allow_unused, materialize_grads=materialize_grads)
@@ -76,6 +72,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     results = _backward(outputs, _grads(outputs, grad_outputs), inputs, retain, create_graph, False)
     if materialize_grads:
         from .. import zeros_like
+        if any(g is None and isinstance(t, graph.GradientEdge) for g, t in zip(results, inputs)):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
         return tuple(g if g is not None else zeros_like(t, requires_grad=create_graph) for g, t in zip(results, inputs))
     if not allow_unused and any(g is None for g in results):
         raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "

@@ -1,10 +1,14 @@
 """The graph of derivatives. Source: torch.autograd.graph."""
 import contextlib
+import threading
+import weakref
 
-from _weir import Tensor, _bump_version, _set_saved_hooks
+from _weir import Tensor, _bump_version, _current_graph_task_id, _pass_runs, _queue_callback, _set_saved_hooks
 from weir._absent import absent
 from weir._C import Node
 from weir._tensor import RemovableHandle
+
+from .grad_mode import enable_grad
 
 
 def _register_hook(self, fn):
@@ -56,11 +60,9 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Saved tensors wait in the memory of the CPU. pin_memory needs an accelerator."""
+    """Saved tensors wait in the memory of the CPU. pin_memory says nothing where there is no accelerator to copy from it."""
 
     def __init__(self, pin_memory=False, device_type="cuda"):
-        if pin_memory:
-            raise RuntimeError("save_on_cpu: pin_memory=True needs an accelerator")
         super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
 
 
@@ -78,33 +80,43 @@ def disable_saved_tensors_hooks(error_message):
 
 
 def register_multi_grad_hook(tensors, fn, *, mode="all"):
-    """Calls fn in a backward pass: with mode "all" as fn(grads), once every tensor has its gradient; with "any" as fn(grad), at the first.
-
-    With "all", a pass that reaches only some of the tensors calls fn when a later one reaches the rest. ValueError for other modes.
+    """Calls fn once in a backward pass: with mode "all" as fn(grads), with None for tensors that the pass does not reach, when the others
+    have their gradients; with "any" as fn(grad), at the first. Passes of several threads are told apart. ValueError for other modes.
     Source: torch.autograd.graph.register_multi_grad_hook.
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    seen = {}
+    tensors = tuple(tensors)
+    runs = [_runs(t) for t in tensors]
+    lock = threading.Lock()
+    passes = {}  # number of a pass that is under way -> its gradients so far, and how many are still to come
 
     def hook_of(place):
         def hook(grad):
-            if place in seen:  # another pass began
-                seen.clear()
-            first = not seen
-            seen[place] = grad
+            number = _current_graph_task_id()
+            with lock:
+                if first := number not in passes:
+                    passes[number] = [[None] * len(tensors), sum(run() for run in runs)]
+                    _queue_callback(lambda: passes.pop(number, None))
+                grads, missing = state = passes[number]
+                grads[place], state[1] = grad, missing - 1
             if mode == "any" and first:
                 fn(grad)
-            if len(seen) == len(tensors):
-                grads = [seen[i] for i in range(len(tensors))]
-                seen.clear()
-                if mode == "all":
-                    fn(grads)
+            elif mode == "all" and missing == 1:
+                fn(grads)
         return hook
 
-    tensors = tuple(tensors)
     handles = [t.register_hook(hook_of(i)) for i, t in enumerate(tensors)]
     return RemovableHandle(lambda: [handle.remove() for handle in handles])
+
+
+def _runs(tensor):
+    """Whether the pass under way brings the tensor a gradient. A hook that held a tensor or its node would hold itself."""
+    if tensor.grad_fn is not None:
+        number = tensor.grad_fn._sequence_nr()
+        return lambda: _pass_runs(number)
+    known = weakref.ref(tensor)
+    return lambda: (leaf := known()) is not None and _pass_runs(get_gradient_edge(leaf).node._sequence_nr())
 
 
 allow_mutation_on_saved_tensors = absent("autograd.graph.allow_mutation_on_saved_tensors")
@@ -124,5 +136,6 @@ def get_gradient_edge(tensor):
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     if tensor.grad_fn is None:
-        return GradientEdge(*tensor.view_as(tensor).grad_fn.next_functions[0])
+        with enable_grad():
+            return GradientEdge(*tensor.view_as(tensor).grad_fn.next_functions[0])
     return GradientEdge(tensor.grad_fn, tensor.output_nr)
