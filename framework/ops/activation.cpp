@@ -55,8 +55,9 @@ Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient
 Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::gelu_backward(dy, s.input(0), approximate)}; }
 Tensors Silu::vjp(const Saved& s, const Tensor& dy) const { return {fn::silu_backward(dy, s.input(0))}; }
 Tensors Mish::vjp(const Saved& s, const Tensor& dy) const {
-  Tensor x = s.input(0), t = tanh(fn::log1p(exp(x)));
-  return {dy * (t + x * sigmoid(x) * (1.0 - t * t))};
+  auto wide = [](const Tensor& a) { return is_reduced(a.dtype()) ? cast_to(a, DType::float32) : a; };  // terms that cancel
+  Tensor x = wide(s.input(0)), t = tanh(fn::log1p(exp(x)));
+  return {wide(dy) * (t + x * sigmoid(x) * (1.0 - t * t))};
 }
 Tensors Softplus::vjp(const Saved& s, const Tensor& dy) const { return {fn::softplus_backward(dy, s.input(0), beta, threshold)}; }
 // The bound as a number of x's dtype, as PyTorch compares it.
@@ -81,8 +82,7 @@ Meta Threshold::infer(Inputs in) const {
   return m;
 }
 Tensors Threshold::vjp(const Saved& s, const Tensor& dy) const {
-  const Tensor x = s.input(0);
-  return {fn::threshold_backward(dy, x, is_reduced(x.dtype()) ? rounded(threshold, x.dtype()) : threshold)};  // as a comparison rounds it
+  return {fn::threshold_backward(dy, s.input(0), threshold)};
 }
 Tensors ThresholdBackward::vjp(const Saved& s, const Tensor& dy) const { return {fn::threshold_backward(dy, s.input(1), threshold), Tensor()}; }
 // Row-major, however the input lies. Source: PyTorch's log_sigmoid_forward, which resizes its results.

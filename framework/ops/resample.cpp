@@ -101,7 +101,8 @@ Tensor Interpolate::compose(Inputs in) const {
                         " is not implemented for ", name_of(given.dtype()));
   // Pictures of bytes are rounded after each axis, the last one first, as PyTorch does.
   const bool bytes = sums && given.dtype() == DType::uint8 && size.n == 2;
-  Tensor x = sums && !bytes && (is_reduced(given.dtype()) || !is_floating(given.dtype())) ? cast_to(given, DType::float32) : given;
+  const bool summed = sums || (size.n > 1 && is_differentiated(given));  // gradients of copies are sums
+  Tensor x = summed && !bytes && (is_reduced(given.dtype()) || (sums && !is_floating(given.dtype()))) ? cast_to(given, DType::float32) : given;
   // Pictures with channels last are taken as their memory lies, with the channels as the innermost axis.
   const bool last = suggests_channels_last(given.sizes(), given.strides());
   Dims there{0}, back{0, given.ndim() - 1};

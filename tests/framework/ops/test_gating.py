@@ -64,3 +64,25 @@ def test_hard_samples_have_the_soft_gradient():
     y = weir.nn.functional.gumbel_softmax(x, hard=True)
     (y * weir.arange(5.0)).sum().backward()
     assert set(y.detach().sum(-1).round().tolist()) == {1.0} and bool(x.grad.abs().sum() > 0)
+
+
+HALVED = {
+    "mish": lambda F, x: F.mish(x), "glu": lambda F, x: F.glu(x), "threshold": lambda F, x: F.threshold(x, 0.1, 20), "nearest": lambda F, x: F.interpolate(x, scale_factor=2, mode="nearest"),
+    "logsigmoid": lambda F, x: F.logsigmoid(x), "silu": lambda F, x: F.silu(x), "elu": lambda F, x: F.elu(x),
+}
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", HALVED)
+def test_gradients_of_halves_are_rounded_once(name, dtype):
+    """Not the sums and differences within: terms that cancel would leave few digits."""
+    t = weir
+    x = t.randn(2, 3, 40, 40, generator=t.Generator().manual_seed(0)).to(getattr(t, dtype))
+    wide = x.float().requires_grad_()
+    x.requires_grad_()
+    y, z = HALVED[name](t.nn.functional, x), HALVED[name](t.nn.functional, wide)
+    g = t.randn(y.shape, generator=t.Generator().manual_seed(1)).to(y.dtype)
+    y.backward(g)
+    z.backward(g.float())
+    near = dict(rtol=2 * t.finfo(y.dtype).eps, atol=1e-7)
+    assert y.float().allclose(z, **near) and x.grad.float().allclose(wide.grad, **near)
