@@ -65,6 +65,7 @@ struct GeneralCosineWindow : Named<GeneralCosineWindow> {
   static constexpr auto doc = "The sum over i of (-1)^i a_i cos(i x) for x over one turn, a being of float64. Shape: (window_length,).";
   static constexpr Notation notation = "fill";
   static constexpr Module module = Module::hidden;
+  Meta infer(Inputs in) const;
 };
 struct CosineWindow : Named<CosineWindow> {
   static constexpr Signature signature =

@@ -29,7 +29,7 @@ def _window(points):
             raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
         arguments = {key: x.detach() if isinstance(x, weir.Tensor) else x for key, x in arguments.items()}  # a window has no history
         values = points(M, sym, dtype, **arguments)
-        values = values if device is None else values.to(device)
+        values = values.to(weir.get_default_device() if device is None else device)
         return values.requires_grad_(bool(requires_grad))
 
     own = [p for n, p in inspect.signature(points).parameters.items() if n not in ("M", "sym", "dtype")]
@@ -51,7 +51,7 @@ def general_cosine(M, sym, dtype, *, a):
 
 
 def _cosines(M, sym, dtype, a):
-    return _hidden["general_cosine_window"](weir.tensor(a, dtype=weir.float64), M, not sym, dtype=dtype)
+    return _hidden["general_cosine_window"](weir.tensor(a, dtype=weir.float64, device="cpu"), M, not sym, dtype=dtype)
 
 
 @_window

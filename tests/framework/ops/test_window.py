@@ -62,3 +62,14 @@ def test_errors(name):
 @pytest.mark.parametrize("beta", [80.0, 90.0, 200.0, 700.0, 720.0, 1e39, 1e300, float("inf")])
 def test_a_kaiser_window_beyond_its_dtype(beta, dtype):
     assert_same(lambda t, dtype: t.kaiser_window(8, True, beta, dtype=dtype), dtype, rtol=1e-5, atol=1e-30)
+
+
+@pytest.mark.parametrize("name, given", [("general_cosine", {"a": [0.5, 0.25]}), ("cosine", {}), ("gaussian", {}), ("hann", {})])
+def test_windows_on_the_device_of_a_scope(name, given):
+    for t in (weir, torch):
+        with t.device("meta"):
+            assert getattr(t.signal.windows, name)(9, **given).device.type == "meta"
+    a = weir.ones(2, dtype=weir.float64)
+    for wrong in (a.to("meta"), a.float(), a[None]):
+        with pytest.raises(RuntimeError):
+            weir._C.ops["hidden"]["general_cosine_window"](wrong, 9, True, device="cpu")
