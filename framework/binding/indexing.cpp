@@ -189,6 +189,7 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     } else {
       without_ones(r.view.ndim());
       check_no_repeats(r.view);
+      if (v->storage == r.view->storage && !(v.sizes() == r.view.sizes())) v = grad_ops.clone(v);  // elements that are spread over themselves
       if (v.has_flag(kWrappedNumber) && is_reduced(x.dtype())) v = cast_to(v, x.dtype());  // beyond a half it is infinite here, as in PyTorch
       if (v.ndim() == 0) fill_into(r.view, v);
       else copy_into(r.view, v);

@@ -65,3 +65,21 @@ def test_what_is_marked_is_set_to_nothing():
         x = t.ones(3, 3, dtype=t.complex64)
         y = x.conj()
         assert [x.is_set_to(x.view(3, 3)), x.is_set_to(y), y.is_set_to(y), x.is_set_to(y.imag), x.is_set_to(x.t())] == [True, False, False, False, False]
+
+
+SPREAD = {
+    "a number": lambda x: x.__setitem__(0, x[0, 1]), "a row": lambda x: x.__setitem__(slice(None), x[1]), "a column": lambda x: x.__setitem__(slice(None), x[:, 1:2]),
+    "as many": lambda x: x.__setitem__(slice(1, None), x[:-1]),
+}
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_elements_assigned_over_themselves(name):
+    def program(t):
+        x = t.arange(9).reshape(3, 3)
+        try:
+            SPREAD[name](x)
+        except RuntimeError:
+            return "refused"
+        return x.tolist()
+    assert program(weir) == program(torch)
