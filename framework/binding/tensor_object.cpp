@@ -177,6 +177,7 @@ PyGetSetDef getset[] = {
     {"_cdata", get<get_cdata>, nullptr, "Identity of the tensor, whatever Python object stands for it.", nullptr},
     {"retains_grad", get<get_retains_grad>, nullptr, nullptr, nullptr},
     {"grad", get<get_grad>, set_grad, nullptr, nullptr},
+    {"_grad", get<get_grad>, set_grad, "grad, by the name that gives no warning.", nullptr},
     {"grad_dtype", get<get_grad_dtype>, set_grad_dtype, nullptr, nullptr},
     {"data", get<get_data>, set_data, nullptr, nullptr},
     {"grad_fn", get<get_grad_fn>, nullptr, nullptr, nullptr},

@@ -54,7 +54,7 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape, device=None, dtype=None):
         """Takes memory for `shape`, not filled, and becomes a plain parameter or buffer."""
-        self.data = weir.empty(tuple(shape), device=device or self.data.device, dtype=dtype or self.data.dtype)
+        self.data = weir.empty(shape, device=device or self.data.device, dtype=dtype or self.data.dtype)
         self.__class__ = self.cls_to_become
 
     @property

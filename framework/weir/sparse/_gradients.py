@@ -136,7 +136,7 @@ class Embedding(Function):
     def backward(ctx, grad):
         _refuse_scaling(ctx.scaled)
         (input,) = ctx.saved_tensors
-        return _to_table(ctx.weight, input.reshape(-1), grad.reshape(-1, ctx.weight.shape[1]), ctx.padding_idx), None, None, None
+        return _to_table(ctx.weight, input.reshape(-1), grad.reshape(input.numel(), ctx.weight.shape[1]), ctx.padding_idx), None, None, None
 
 
 def _to_table(weight, rows, values, padding_idx):

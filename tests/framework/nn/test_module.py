@@ -14,6 +14,12 @@ def small(F):
     return F.nn.Sequential(F.nn.Linear(3, 4), F.nn.ReLU(), F.nn.BatchNorm1d(4), F.nn.Sequential(F.nn.Linear(4, 2)))
 
 
+def taken(F):
+    model = F.nn.Module()
+    model.name = 5
+    return model
+
+
 def raised(call):
     try:
         call()
@@ -38,6 +44,10 @@ ERRORS = {
     "no mapping": lambda F: F.nn.ReLU().load_state_dict(3),
     "argument": lambda F: F.nn.Module(1),
     "submodule": lambda F: small(F).get_submodule("0.x"),
+    "switch for a dtype": lambda F: small(F).to("cpu", True), "switch for a dtype, no device": lambda F: small(F).to(None, True),
+    "tensor for a dtype": lambda F: small(F).to("cpu", F.ones(1)), "no place": lambda F: small(F).to([]), "copy": lambda F: small(F).to("cpu", copy=True),
+    "buffer over an attribute": lambda F: setattr(taken(F), "name", F.nn.Buffer(F.zeros(1))),
+    "one value for each group": lambda F: F.nn.GroupNorm(5, 5)(F.ones(1, 5, 1)),
 }
 
 
@@ -225,3 +235,29 @@ def test_containers_at_their_edges(F):
     parameters.popitem()
     with pytest.raises(KeyError):
         parameters.popitem()
+
+
+@FRAMEWORKS
+def test_bases_behind_module(F):
+    class Mixin:
+        def __init__(self, *args, **kwargs):
+            self.given = args, kwargs
+
+    class Behind(F.nn.Module, Mixin):
+        call_super_init = True
+
+    assert Behind(1, a=2).given == ((1,), {"a": 2})
+    assert not hasattr(type("Plain", (F.nn.Module, Mixin), {})(), "given")
+
+
+@FRAMEWORKS
+def test_other_names(F):
+    parameter = F.nn.Parameter(F.ones(2))
+    parameter._grad = F.zeros(2)
+    assert parameter.grad is parameter._grad
+    assert F.nn.functional.grad is F.nn.grad
+    lazy = F.nn.UninitializedParameter()
+    lazy.materialize(3)
+    assert lazy.shape == (3,)
+    with pytest.warns(UserWarning, match="Complex"):
+        F.nn.Linear(2, 2).to(F.complex64)

@@ -24,6 +24,7 @@ CASES = {
     "hidden, no weights": {"key_padding_mask": torch.tensor([[False] * 4 + [True]] * N), "need_weights": False},
     "static": {"static_k": torch.randn(N * HEADS, S, E // HEADS, generator=G, dtype=torch.float64), "static_v": torch.randn(N * HEADS, S, E // HEADS, generator=G, dtype=torch.float64),
                "bias_k": None, "bias_v": None},
+    "static beside a bias": {"static_k": torch.zeros(N * HEADS, S, E // HEADS, dtype=torch.float64)}, "static of other sizes": {"static_v": torch.zeros(N, S, E, dtype=torch.float64), "bias_k": None, "bias_v": None},
     "separate": {"use_separate_proj_weight": True, "q_proj_weight": some(E, E), "k_proj_weight": some(E, E), "v_proj_weight": some(E, E)},
     "bad padding": {"key_padding_mask": torch.zeros(N, S + 1, dtype=torch.bool)}, "bad mask": {"attn_mask": torch.zeros(S, L, dtype=torch.float64)},
 }

@@ -27,7 +27,7 @@ def __getattr__(name):
     import importlib
     for words, module in (("handle_torch_function has_torch_function has_torch_function_unary has_torch_function_variadic", "weir.overrides"),
                           ("BroadcastingList1 BroadcastingList2 BroadcastingList3 boolean_dispatch", "weir._jit_internal"),
-                          ("Tensor", "weir")):
+                          ("Tensor", "weir"), ("grad", "weir.nn")):
         if name in words.split():
             return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module 'weir.nn.functional' has no attribute '{name}'")

@@ -37,11 +37,25 @@ def multi_head_attention_forward(
     for name, weight in (separate if use_separate_proj_weight else dict(in_proj_weight=in_proj_weight)).items():
         if weight is None:
             raise AssertionError(f"use_separate_proj_weight is {use_separate_proj_weight} but {name} is None")
+    _check_given(static_k, "static_k", query, num_heads, bias_k is not None)
+    _check_given(static_v, "static_v", query, num_heads, bias_v is not None)
     weights = "none" if not need_weights else "mean" if average_attn_weights else "heads"
     projections = (None, *separate.values()) if use_separate_proj_weight else (in_proj_weight, None, None, None)
     result = _multi_head_attention(query, key, value, projections[0], in_proj_bias, *projections[1:], bias_k, bias_v, out_proj_weight, out_proj_bias,
                                    key_padding_mask, attn_mask, static_k, static_v, num_heads, bool(add_zero_attn), dropout_p if training else 0.0, weights)
     return result if need_weights else (result[0], None)
+
+
+def _check_given(heads, name, query, num_heads, biased):
+    """Raises AssertionError unless keys or values that are given by heads are (N num_heads, S, E / num_heads), and have no bias to come."""
+    if heads is None:
+        return
+    if biased:
+        raise AssertionError(f"a bias cannot be added to {name}")
+    batch = query.shape[1] if query.dim() == 3 else 1
+    for axis, expected in ((0, batch * num_heads), (2, query.shape[-1] // num_heads)):
+        if heads.shape[axis] != expected:
+            raise AssertionError(f"expecting {name}.size({axis}) of {expected}, but got {heads.shape[axis]}")
 
 
 def _check_mask(name, mask):

@@ -52,4 +52,5 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Layer norm of every group of channels of (N, C, *). Source: Wu & He 2018."""
     if input.dim() < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    _check_values_per_channel((input.shape[0] * input.shape[1] // num_groups if num_groups else 0, num_groups, *input.shape[2:]))
     return _group_norm(input, num_groups, weight, bias, eps)

@@ -1,5 +1,7 @@
 """Moving and casting a whole module tree."""
 
+import warnings
+
 import weir
 from weir import Tensor
 from weir.nn.parameter import is_lazy
@@ -40,6 +42,9 @@ class CastMixin:
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
                             f"dtype={dtype}")
+        if dtype is not None and dtype.is_complex:
+            warnings.warn("Complex modules are a new feature under active development whose design may change, and some modules might not work as "
+                          "expected when using complex tensors as parameters or buffers.", stacklevel=2)
         layouts = {weir.channels_last: 4, weir.channels_last_3d: 5}
 
         def convert(t):
@@ -98,14 +103,22 @@ def _apply_to_parameter(fn, parameter):
         parameter.grad = fn(grad.detach()).requires_grad_(requires_grad)
 
 
-def _parse_to(*args, device=None, dtype=None, non_blocking=False, memory_format=None):
-    for value in args:
-        if isinstance(value, Tensor):
-            device, dtype = value.device, value.dtype
-        elif isinstance(value, weir.dtype):
-            dtype = value
-        elif isinstance(value, (str, weir.device)) or (isinstance(value, int) and not isinstance(value, bool)):
-            device = weir.device(value)
-        elif value is not None and not isinstance(value, bool):
-            raise TypeError(f"to() received an invalid argument of type {type(value).__name__}")
+def _parse_to(*args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):
+    """(device, dtype, memory_format) of the forms (device, dtype), (dtype) and (tensor), each before `non_blocking` and `copy`."""
+    switches = args[1:]
+    if args and isinstance(args[0], Tensor):
+        device, dtype = args[0].device, args[0].dtype
+    elif args and isinstance(args[0], weir.dtype):
+        dtype = args[0]
+    elif args:
+        if not (args[0] is None or isinstance(args[0], (str, int, weir.device)) and not isinstance(args[0], bool)):
+            raise TypeError(f"to() received an invalid argument of type {type(args[0]).__name__}")
+        device = None if args[0] is None else weir.device(args[0])
+        if switches and not (switches[0] is None or isinstance(switches[0], weir.dtype)):
+            raise TypeError(f"to() expected a dtype after the device, got {type(switches[0]).__name__}")
+        dtype, switches = (switches[0], switches[1:]) if switches else (dtype, switches)
+    if len(switches) > 2 or not all(isinstance(s, bool) for s in switches):
+        raise TypeError("to() received an invalid combination of arguments")
+    if copy or switches[1:] == (True,):
+        raise RuntimeError(".to() does not accept copy argument")
     return weir.device(device) if isinstance(device, str) else device, dtype, memory_format

@@ -22,9 +22,10 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
 
     training: bool
     T_destination = TypeVar("T_destination", bound=dict[str, Any])
+    call_super_init = False  # whether classes behind Module in the order of bases are initialised, by what Module is given
 
     def __init__(self, *args, **kwargs):
-        if args or kwargs:
+        if not self.call_super_init and (args or kwargs):
             unexpected = next(iter(kwargs), None)
             detail = f"got an unexpected keyword argument '{unexpected}'" if unexpected else (
                 f"takes 1 positional argument but {len(args) + 1} were given")
@@ -35,6 +36,8 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
         put("_buffers", {})
         put("_non_persistent_buffers_set", set())
         put("_modules", {})
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
 
     def forward(self, *args, **kwargs):
         """What the module computes; every subclass writes its own."""
@@ -64,7 +67,6 @@ class Module(HookMixin, StateMixin, CastMixin, ExtrasMixin):
             state["_modules"][name] = registered("module", self, name, value) if _shared else value
         elif isinstance(value, Buffer):
             self._require_init("buffers")
-            self._forget(name, "_buffers")
             self.register_buffer(name, value, value.persistent)
         elif name in state.get("_parameters", ()):
             self._set_slot("_parameters", name, value, "parameter", "torch.nn.Parameter or None", ())
