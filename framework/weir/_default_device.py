@@ -8,8 +8,9 @@ import threading
 
 import weir
 
-_FACTORIES = """arange empty empty_strided eye full linspace logspace ones rand randint randn randperm scalar_tensor tensor
-    zeros""".split()
+#: Source: torch.utils._device._device_constructors.
+_FACTORIES = """arange as_tensor asarray bartlett_window blackman_window empty empty_permuted empty_strided eye full hamming_window hann_window
+    kaiser_window linspace logspace ones rand randint randn randperm scalar_tensor tensor tril_indices triu_indices zeros""".split()
 _local = threading.local()
 _plain = {name: getattr(weir, name) for name in _FACTORIES}
 
