@@ -1,4 +1,5 @@
 """Values that come later. Source: torch.futures."""
+import logging
 import threading
 
 
@@ -11,6 +12,9 @@ class Future:
 
     def __class_getitem__(cls, item):
         return cls
+
+    def __reduce_ex__(self, protocol):
+        raise RuntimeError("Can not pickle torch.futures.Future")
 
     def done(self):
         return self._set.is_set()
@@ -44,31 +48,38 @@ class Future:
             self._set.set()
             callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:
+            self._call(callback)
+
+    def _call(self, callback):
+        try:
             callback(self)
+        except Exception:  # nobody waits for what it gives
+            logging.getLogger(__name__).exception("Got the following error when running the callback:")
 
     def add_done_callback(self, callback):
-        """callback(self) once the value is there."""
+        """callback(self) once the value is there. What it raises is logged."""
         with self._lock:
             if not self.done():
                 self._callbacks.append(callback)
                 return
-        callback(self)
+        self._call(callback)
 
     def then(self, callback):
-        """A future of callback(self)."""
+        """A future of callback(self); RuntimeError, with the text, for what that raises."""
         result = Future()
 
         def run(_):
             try:
                 result.set_result(callback(self))
             except Exception as error:
-                result.set_exception(error)
+                result.set_exception(RuntimeError(f"Got the following error when running the callback: {type(error).__name__}: {error}"))
         self.add_done_callback(run)
         return result
 
 
 def collect_all(futures):
     """A future of the list of the futures, once all are done."""
+    _check_all(futures)
     result, left = Future(), [len(futures)]
     lock = threading.Lock()
 
@@ -87,4 +98,10 @@ def collect_all(futures):
 
 def wait_all(futures):
     """The values of all the futures, when they are there."""
+    _check_all(futures)
     return [future.wait() for future in futures]
+
+
+def _check_all(futures):
+    if any(future is None for future in futures):
+        raise RuntimeError("Future can't be None")

@@ -163,6 +163,8 @@ def fork(func, *args, **kwargs):
 
 def wait(future):
     """The future's value; its exception is raised."""
+    if future is None:
+        raise RuntimeError("Future can't be None")
     return future.wait()
 
 
