@@ -156,7 +156,8 @@ int set_grad(PyObject* o, PyObject* value, void*) {
 }
 // x.data = y: x shows y's memory from now on and keeps its place in autograd.
 int set_data(PyObject* o, PyObject* value, void*) {
-  if (!value || !is_tensor(value)) return PyErr_SetString(PyExc_TypeError, "data must be a Tensor"), -1;
+  if (!value) return PyErr_SetString(PyExc_RuntimeError, "Deleting tensor data is not allowed. Delete tensor instead!"), -1;
+  if (!is_tensor(value)) return PyErr_SetString(PyExc_TypeError, "data must be a Tensor"), -1;
   const Tensor &t = unwrap(o), &v = unwrap(value);
   if (requires_grad(t) && !is_inexact(v.dtype()))
     return PyErr_SetString(PyExc_RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype"), -1;

@@ -150,8 +150,13 @@ def _suffixes(t):
     usual = (_C.get_default_dtype(), T.int64, T.bool, _C.promote_types(_C.get_default_dtype(), T.complex64))
     if t.dtype not in usual if t.numel() else t.dtype is not _C.get_default_dtype():
         yield f"dtype={t.dtype}"
-    if t.grad_fn is not None:
-        yield f"grad_fn=<{_node_name(t.grad_fn)}>"
+    try:
+        node = t.grad_fn
+    except RuntimeError:  # a view made without recording, whose base was changed since
+        yield "grad_fn=<Invalid>"
+        return
+    if node is not None:
+        yield f"grad_fn=<{_node_name(node)}>"
     elif t.requires_grad:
         yield "requires_grad=True"
     for _, tangent in _weir._tangents(t):

@@ -93,3 +93,14 @@ def test_a_result_without_a_derivative_may_be_a_view():
         with pytest.raises(RuntimeError, match="does not have a grad_fn"):
             t.autograd.grad([flat, twice], [x], [t.ones(4), t.ones(2, 2)])
     assert seen[0] == seen[1]
+
+
+def test_an_unrecorded_view_of_a_changed_base_is_shown():
+    for t in (torch, weir):
+        base = t.ones(2, requires_grad=True) * 1
+        with t.no_grad():
+            view = base.view(-1)
+        base.add_(1)
+        assert repr(view) == "tensor([2., 2.], grad_fn=<Invalid>)"
+        with pytest.raises(RuntimeError):
+            del base.data
