@@ -166,12 +166,14 @@ std::array<Meta, 3> LayerNormForward::infer(Inputs in) const {
   return {Meta(x.sizes(), x.dtype(), x.device()), m, m};
 }
 Tensors LayerNormForward::vjp(const Saved& s, const Tensor& dy) const {
-  auto g = fn::layer_norm_backward(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), int64_t(normalized_shape.n), eps);
+  auto g = fn::layer_norm_backward(dy, s.input(0), detach(s.output(1)), detach(s.output(2)), s.input(1), int64_t(normalized_shape.n), eps,
+                                   s.needs(1) || s.needs(2));
   return {g[0], s.needs(1) ? g[1] : Tensor(), s.needs(2) ? g[2] : Tensor()};
 }
 std::array<Meta, 3> LayerNormBackward::infer(Inputs in) const {
   Dims shape;
-  for (int i = in[1].ndim() - int(normalized_ndim); i < in[1].ndim(); i++) shape.push(in[1].sizes()[i]);
+  for (int i = in[1].ndim() - int(normalized_ndim); parameters && i < in[1].ndim(); i++) shape.push(in[1].sizes()[i]);
+  if (!parameters) shape.push(0);
   Meta p(shape, in[4] ? in[4].dtype() : in[1].dtype(), in[1].device());
   return {Meta(in[1].sizes(), in[1].dtype(), in[1].device()), p, p};
 }

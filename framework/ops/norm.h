@@ -99,14 +99,15 @@ struct LayerNormForward : Op {
 
 struct LayerNormBackward : Op {
   static constexpr Signature signature =
-      "layer_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, normalized_ndim: int, eps: float) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
-  static constexpr auto doc = "Gradients of layer_norm_forward.";
+      "layer_norm_backward(grad_output: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor | None, normalized_ndim: int, eps: float, parameters: bool) -> (grad_input: Tensor, grad_weight: Tensor, grad_bias: Tensor)";
+  static constexpr auto doc = "Gradients of layer_norm_forward; without `parameters` those of weight and bias are empty.";
   static constexpr Notation notation = "along normalized_shape";
   static constexpr Module module = Module::hidden;
   static constexpr Save saves{.inputs = 0b11111};
   int64_t normalized_ndim;
   double eps;
-  static constexpr std::tuple fields{&LayerNormBackward::normalized_ndim, &LayerNormBackward::eps};
+  bool parameters;
+  static constexpr std::tuple fields{&LayerNormBackward::normalized_ndim, &LayerNormBackward::eps, &LayerNormBackward::parameters};
   std::array<Meta, 3> infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -102,7 +102,7 @@ def test_export_and_list(tmp_path):
     exported = weir_bench("export", str(tmp_path / "cases.json"))
     cases = json.loads((tmp_path / "cases.json").read_text())["cases"]
     assert exported.returncode == 0 and len(cases) == len(all_cases()) and len(cases[0]["case_id"]) == 64
-    assert weir_bench("list", "--group", "norm").stdout.count("\n") == 13
+    assert weir_bench("list", "--group", "norm").stdout.count("\n") == 16
 
 
 def test_importing_the_tool_loads_no_framework():

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/norm_rows.h"
+#include "framework/kernels/cpu/registers.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -54,19 +57,19 @@ struct Planes {
 // Sums of several threads, added in the order of their shares, so that it does not show who was first.
 class Shares {
  public:
-  void add(int64_t begin, std::vector<double> sums) {
+  void add(int64_t begin, Scratch<double> sums) {
 #pragma omp critical
     all_.emplace_back(begin, std::move(sums));
   }
-  /// Adds the first halves of all to `first` and the second ones to `second`.
-  void join(std::vector<double>& first, std::vector<double>& second) {
-    std::sort(all_.begin(), all_.end());
+  /// Adds all to the n numbers of `total`.
+  void join(double* total, int64_t n) {
+    std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [begin, sums] : all_)
-      for (size_t i = 0; i < first.size(); i++) first[i] += sums[i], second[i] += sums[first.size() + i];
+      for (int64_t i = 0; i < n; i++) total[i] += sums[i];
   }
 
  private:
-  std::vector<std::pair<int64_t, std::vector<double>>> all_;
+  std::vector<std::pair<int64_t, Scratch<double>>> all_;
 };
 
 constexpr int64_t kRows = 64;  // rows summed in the compute type before they join the double totals
@@ -105,7 +108,7 @@ void channel_sums(const Planes& p, const std::vector<A>& center, const T* x, con
   }
   Shares shares;
   parallel_for(p.outer, std::max<int64_t>(1, kGrain / C), [&](int64_t b, int64_t e) {
-    std::vector<double> total(2 * C);
+    Scratch<double> total(size_t(2 * C), 0.0);
     std::vector<A> block(2 * C), bx(C), bg(C);
     for (int64_t r = b; r < e; r += kRows) {
       std::fill(block.begin(), block.end(), A(0));
@@ -120,7 +123,9 @@ void channel_sums(const Planes& p, const std::vector<A>& center, const T* x, con
     }
     shares.add(b, std::move(total));
   });
-  shares.join(first, second);
+  std::vector<double> both(2 * C);
+  shares.join(both.data(), 2 * C);
+  for (int64_t c = 0; c < C; c++) first[c] += both[c], second[c] += both[C + c];
 }
 
 // out = f(c, x, g) at every position.
@@ -299,35 +304,6 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
 
 // ---- layer norm: rows of `width` numbers ---------------------------------------------------------------------------
 
-Tensor flat(const Tensor& t) { return t ? alias(row_major(t), Dims{t.numel()}, Dims{1}, row_major(t)->offset) : t; }
-
-// The sum of f(x) over a row, in double after every 1,024 numbers. Four sums side by side, since one waits for its own result.
-template <class A, class F> double row_sum(const A* p, int64_t width, F&& f) {
-  using V = Vec<A>;
-  double sum = 0;
-  for (int64_t begin = 0; begin < width; begin += 1024) {
-    const int64_t stop = std::min(begin + 1024, width);
-    V s[4] = {V(0), V(0), V(0), V(0)};
-    A rest = 0;
-    int64_t i = begin;
-    for (; i + 4 * V::size <= stop; i += 4 * V::size)
-      for (int j = 0; j < 4; j++) s[j] = s[j] + f(V::load(p + i + j * V::size));
-    for (; i < stop; i++) rest += f(p[i]);
-    sum += sum_lanes((s[0] + s[1]) + (s[2] + s[3])) + rest;
-  }
-  return sum;
-}
-
-// Mean and 1 / standard deviation of a row.
-template <class A> std::pair<A, A> row_statistics(const A* p, int64_t width, double eps) {
-  const A origin = std::isfinite(double(p[0])) ? p[0] : A(0);  // rows of nearly equal numbers keep their digits
-  const double sum = row_sum(p, width, [=](auto x) { return x - decltype(x)(origin); });
-  A mean = A(double(origin) + sum / double(width));
-  const double square = row_sum(p, width, [=](auto x) { auto d = x - decltype(x)(mean); return d * d; });
-  if (std::isnan(square)) mean = A(square);  // of infinite numbers, as in PyTorch
-  return {mean, A(1 / std::sqrt(square / double(width) + eps))};
-}
-
 void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
   int64_t width = op.normalized_shape.product();
   if (out[0].numel() == 0)  // the mean of nothing is 0 here, as in PyTorch
@@ -335,12 +311,11 @@ void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]);
   const bool plain = !in[1] && !in[2];
   const int64_t weights = plain ? 0 : width;
-  std::vector<double> w = numbers(flat(in[1]), weights, 1), b = numbers(flat(in[2]), weights, 0);
   by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    std::vector<A> wa = cast<A>(w), ba = cast<A>(b);
+    const Scratch<A> wa = row_of<A>(in[1], weights, A(1)), ba = row_of<A>(in[2], weights, A(0));
     parallel_for(x.numel() / width, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
       const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(width);
-      std::vector<A> bx(buffered), by(buffered);
+      Scratch<A> bx(buffered), by(buffered);
       for (int64_t r = begin; r < end; r++) {
         const A* p = widen<T, A>(x.data<T>() + r * width, bx.data(), width);
         A* y = target<T, A>(out[0].data<T>() + r * width, by.data());
@@ -354,50 +329,61 @@ void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
           for (int64_t i = 0; i < width; i++) y[i] = (p[i] - m) * k * pw[i] + pb[i];
         }
         narrow<T, A>(out[0].data<T>() + r * width, y, width);
-        convert(dtype_of<A>(), &m, 1, out[1].dtype(), out[1].raw() + r * int64_t(size_of(out[1].dtype())), 1, 1);
-        convert(dtype_of<A>(), &k, 1, out[2].dtype(), out[2].raw() + r * int64_t(size_of(out[2].dtype())), 1, 1);
+        put(out[1], r, m), put(out[2], r, k);
       }
     });
   });
 }
 
 void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
-  int64_t width = out[1].numel(), rows = width ? out[0].numel() / width : 0;
-  std::vector<double> dw(width), db(width);
-  if (!rows) return write(out[1], dw), write(out[2], db);
-  Tensor dy = flat(in[0]), x = flat(in[1]);
-  std::vector<double> mean = numbers(flat(in[2]), rows, 0), rstd = numbers(flat(in[3]), rows, 1), w = numbers(flat(in[4]), width, 1);
+  const Tensor &given = in[1];
+  int64_t width = 1;
+  for (int i = given.ndim() - int(op.normalized_ndim); i < given.ndim(); i++) width *= given.sizes()[i];
+  const int64_t rows = width ? out[0].numel() / width : 0, summed = op.parameters ? 2 * width : 0;  // the gradients of weight and bias side by side
+  Scratch<double> sums(size_t(summed), 0.0);
+  auto write_sums = [&] {
+    for (int k = 0; k < 2 && op.parameters && width; k++) convert(DType::float64, sums.data() + k * width, 1, out[1 + k].dtype(), out[1 + k].raw(), 1, width);
+  };
+  if (!rows) return write_sums();
+  Tensor dy = flat(in[0]), x = flat(given);
   by_count(x.dtype(), width, [&]<class T, class A>(TypeTag<T>, TypeTag<A>) {
-    std::vector<A> wa = cast<A>(w);
+    const Scratch<A> mean = row_of<A>(in[2], rows, A(0)), rstd = row_of<A>(in[3], rows, A(1)), wa = row_of<A>(in[4], width, A(1));
     Shares shares;
     parallel_for(rows, std::max<int64_t>(1, kGrain / width), [&](int64_t begin, int64_t end) {
-      std::vector<A> sums(2 * width), bx(width), bg(width), bo(width);
-      std::vector<double> total(2 * width);
+      const size_t buffered = std::is_same_v<T, A> ? 0 : size_t(width);
+      Scratch<A> some(size_t(summed), A(0)), bx(buffered), bg(buffered), bo(buffered);
+      Scratch<double> total(size_t(summed), 0.0);
       for (int64_t r = begin; r < end; r++) {
         const A *p = widen<T, A>(x.data<T>() + r * width, bx.data(), width), *g = widen<T, A>(dy.data<T>() + r * width, bg.data(), width);
         A* dx = target<T, A>(out[0].data<T>() + r * width, bo.data());
-        std::pair<A, A> known{A(mean[r]), A(rstd[r])};
-        auto [m, k] = width > kShortRow ? known : row_statistics(p, width, op.eps);  // what was saved has float32's digits
-        A center = m, scale = k, a = 0, b = 0, *sw = sums.data(), *sb = sw + width;
-        const A* pw = wa.data();
-#pragma omp simd reduction(+ : a, b)
-        for (int64_t i = 0; i < width; i++) {
-          A u = g[i] * pw[i], h = (p[i] - center) * scale;
-          a += u, b += u * h;
-          sw[i] += g[i] * h, sb[i] += g[i];
-        }
-        a /= A(width), b /= A(width);
+        std::pair<A, A> known{mean[size_t(r)], rstd[size_t(r)]};
+        const auto [one, two] = width > kShortRow ? known : row_statistics(p, width, op.eps);  // what was saved has float32's digits
+        const A m = one, k = two, *pw = wa.data();
+        const Vec<A> center(m), scale(k);
+        Vec<A> a(0), b(0);
+        if (op.parameters) {
+          A *sw = some.data(), *sb = sw + width;
 #pragma omp simd
-        for (int64_t i = 0; i < width; i++) dx[i] = scale * (g[i] * pw[i] - a - (p[i] - center) * scale * b);
+          for (int64_t i = 0; i < width; i++) sw[i] += g[i] * ((p[i] - m) * k), sb[i] += g[i];
+        }
+        for_registers<A>(width, [&](int64_t i, int count) {
+          const Vec<A> u = load(g + i, count) * load(pw + i, count);
+          a = a + u, b = b + u * ((load(p + i, count) - center) * scale);
+        });
+        const Vec<A> of_mean(sum_lanes(a) / A(width)), of_scale(sum_lanes(b) / A(width));
+        for_registers<A>(width, [&](int64_t i, int count) {
+          const Vec<A> u = load(g + i, count) * load(pw + i, count), h = (load(p + i, count) - center) * scale;
+          store(scale * (u - of_mean - h * of_scale), dx + i, count);
+        });
         narrow<T, A>(out[0].data<T>() + r * width, dx, width);
         if ((r - begin) % kRows == kRows - 1 || r == end - 1)
-          for (int64_t i = 0; i < 2 * width; i++) total[i] += sums[i], sums[i] = 0;
+          for (int64_t i = 0; i < summed; i++) total[i] += some[i], some[i] = 0;
       }
       shares.add(begin, std::move(total));
     });
-    shares.join(dw, db);
+    shares.join(sums.data(), summed);
   });
-  write(out[1], dw), write(out[2], db);
+  write_sums();
 }
 
 // ---- group norm: rows of channels that have their own weights, of `each` numbers -----------------------------------

@@ -1,4 +1,4 @@
-"""Batch norm against PyTorch in float64: planes of any size, both layouts, large means."""
+"""Batch norm against PyTorch in float64: planes of any size, both layouts, large means. Rows of layer norm, which kernels/cpu/norm_rows.h sums."""
 
 import pytest
 import torch
@@ -81,3 +81,15 @@ def test_group_norm_of_halves_rounds_once():
             assert_close(got, torch.nn.functional.group_norm(*given), 1e-2, 1e-2)
             exact = torch.nn.functional.group_norm(given[0].double(), 4, given[2].double(), given[3].double())
             assert_close(got.double(), exact.to(dtype).double(), 4e-3 if dtype == torch.bfloat16 else 6e-4, 1e-3)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(3, 5), (70, 32), (5, 33), (2, 4100), (3, 2, 700)])
+@pytest.mark.parametrize("given", ["nothing", "weight", "bias", "both"])
+def test_rows_of_layer_norm_long_and_short(shape, given, dtype):
+    torch.manual_seed(0)
+    last = shape[1:]
+    x = torch.randn(shape).to(dtype).requires_grad_()
+    weight, bias = (torch.randn(last).to(dtype).requires_grad_() if given in (name, "both") else None for name in ("weight", "bias"))
+    close = {"rtol": 2e-2, "atol": 3e-2} if dtype == torch.bfloat16 else {"rtol": 1e-4, "atol": 1e-4}
+    assert_same(lambda f, x, w, b: f.nn.functional.layer_norm(x, last, w, b), x, weight, bias, order=2 if dtype == torch.float64 else 1, **close)
