@@ -86,7 +86,10 @@ void index_select(const IndexSelect& op, Inputs in, Outputs out) {
       });
     });
   parallel_for(s.outer * m, std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e; i++) std::memcpy(out[0].raw() + i * bytes, x.raw() + (i / m * s.n + at[i % m]) * bytes, bytes);
+    for (int64_t i = b; i < e;) {
+      const int64_t o = i / m, first = o * m, stop = std::min(e, first + m);
+      for (; i < stop; i++) std::memcpy(out[0].raw() + i * bytes, x.raw() + (o * s.n + at[i - first]) * bytes, bytes);
+    }
   });
 }
 
@@ -215,12 +218,20 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
     using T = typename decltype(tag)::type;
     T* dst = t.data<T>();
     const T* src = values.data<T>();
+    const bool block = strides == contiguous_strides(sizes);
     for_rows(t, indices, 0, rows, [&](int64_t i, int64_t at) {
       T* row = dst + at;
-      for (int64_t j = 0; j < width; j++) {
-        T& cell = row[width == 1 ? 0 : offset_of(j, sizes, strides)];
-        if (op.accumulate) add_to(cell, src[i * width + j]);
-        else cell = src[i * width + j];
+      const T* given = src + i * width;
+      if (block && op.accumulate) {
+        for (int64_t j = 0; j < width; j++) add_to(row[j], given[j]);
+      } else if (block) {
+        std::copy_n(given, width, row);
+      } else {
+        for (int64_t j = 0; j < width; j++) {
+          T& cell = row[offset_of(j, sizes, strides)];
+          if (op.accumulate) add_to(cell, given[j]);
+          else cell = given[j];
+        }
       }
     });
   });

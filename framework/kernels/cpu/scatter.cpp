@@ -126,11 +126,19 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
     row.start(b);
     for (int64_t r = b; r < e; r++, row.next()) {
       const int64_t* at = index.data<int64_t>() + row.offset[0];
+      int64_t to = r * n, base = row.offset[1], from = row.offset[2];
+      if (is == 0) {  // one for the row, as of edges of a graph, whose numbers go to a node side by side
+        const int64_t first = base + value(*at) * step;
+        if (fs == 1 && os == 1)
+          for (int64_t j = 0; j < n; j++) each(to + j, first + j, from + j);
+        else
+          for (int64_t j = 0; j < n; j++) each(to + j, first + j * fs, from + j * os);
+        continue;
+      }
       if (is != 1) {
         for (int64_t j = 0; j < n; j++) copy[j] = at[j * is];
         at = copy.data();
       }
-      int64_t to = r * n, base = row.offset[1], from = row.offset[2];
       if (fs == 0 && step == 1 && os == 1)
         for (int64_t j = 0; j < n; j++) each(to + j, base + value(at[j]), from + j);
       else

@@ -85,3 +85,25 @@ def test_gather_with_an_index_outside_writes_into_nothing_that_is_seen():
         with pytest.raises(RuntimeError, match="out of bounds"):
             call()
     assert out.tolist() == [[0.0] * 3] * 2
+
+
+@pytest.mark.parametrize("how", ["sum", "mean", "prod", "amax", "amin"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_rows_that_share_an_index(how, turned):
+    """Numbers of a graph's edges, reduced at its nodes: the index of an edge is expanded along its numbers."""
+    torch.manual_seed(0)
+    index = torch.randint(0, 5, (40,))[:, None].expand(-1, 6)
+    source = torch.randn(6, 40, dtype=torch.float64).t() if turned else torch.randn(40, 6, dtype=torch.float64)
+    for include in (True, False):
+        assert_same(lambda f, x, i, s: f.scatter_reduce(x, 0, i, s, how, include_self=include), torch.randn(5, 6, dtype=torch.float64), index,
+                    source.requires_grad_(), order=1)
+    assert_same(lambda f, x, i: f.gather(x, 0, i), torch.randn(5, 6, dtype=torch.float64), index, order=1)
+    assert_same(lambda f, x, i: f.gather(x, 0, i), torch.randn(5, 6), torch.full((1, 1), 5).expand(3, 6), order=0)
+
+
+def test_rows_are_put_into_memory_of_any_strides():
+    torch.manual_seed(0)
+    at, values = torch.randint(0, 6, (9,)), torch.randn(9, 3, 2)
+    for x in (torch.randn(6, 3, 2), torch.randn(2, 3, 6).permute(2, 1, 0), torch.randn(6, 3, 4)[..., ::2]):
+        assert_same(lambda f, x, i, v: x.clone().index_put((i,), v, accumulate=True), x, at, values, order=0)
+        assert_same(lambda f, x, i, v: x.index_put_((i[:1],), v[:1]), x, at, values, order=0)
