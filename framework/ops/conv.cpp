@@ -41,19 +41,20 @@ template <class Op> Meta laid_out(const Op& op, const Dims& sizes, const Tensor&
   return m;
 }
 
-void check_params(const char* op, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups, int n) {
+/// Of nothing (`none`) a dilation may be zero, as in PyTorch, where kernels refuse it that are not asked then.
+void check_params(const char* op, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups, int n, bool none) {
   check(groups > 0, op, ": expected groups to be greater than 0, but got groups=", groups);
   for (auto& [name, d] : {std::pair{"stride", &stride}, {"padding", &padding}, {"dilation", &dilation}})
     check(d->n == n, op, ": expected ", name, " to be a single integer value or a list of ", n, " values to match the convolution dimensions, but got ", *d);
   for (int64_t s : stride) check(s > 0, op, ": non-positive stride is not supported");
   for (int64_t p : padding) check(p >= 0, op, ": negative padding is not supported");
-  for (int64_t d : dilation) check(d > 0, op, ": dilation should be greater than zero");
+  for (int64_t d : dilation) check(d > 0 || (none && d == 0), op, ": dilation should be greater than zero");
 }
 
 void check_types(const char* op, const Tensor& a, const Tensor& w, const Tensor& bias) {
   check(!a.numel() || a.dtype() == w.dtype(), op, ": Input type (", name_of(a.dtype()), ") and weight type (", name_of(w.dtype()), ") should be the same");
   check(!bias || bias.dtype() == a.dtype(), op, ": Input type (", name_of(a.dtype()), ") and bias type should be the same");
-  check<NotImplemented>(a.dtype() != DType::boolean, op, ": not implemented for 'bool'");
+  check<NotImplemented>(a.dtype() != DType::boolean || !a.numel(), op, ": not implemented for 'bool'");
   check<NotImplemented>(!is_complex(a.dtype()), op, ": not implemented for '", name_of(a.dtype()), "'");
 }
 
@@ -125,7 +126,7 @@ template <int n, class Op> Tensor conv_transpose(const char* op, const Op& o, In
   const Tensor &w = in[1];
   return batched(op, in[0], w, n, [&](const Tensor& x) {
     Dims stride = spread(o.stride, n), padding = spread(o.padding, n), extra = spread(o.output_padding, n), dilation = spread(o.dilation, n);
-    check_params(op, stride, padding, dilation, o.groups, n);
+    check_params(op, stride, padding, dilation, o.groups, n, x.numel() == 0);
     check(w.sizes()[0] >= o.groups && w.sizes()[0] % o.groups == 0, op, ": Given groups=", o.groups, ", expected weight to be divisible by ", o.groups,
           " at dimension 0, but got weight of size ", w.sizes());
     check(x.sizes()[1] == w.sizes()[0], op, ": Given transposed=1, weight of size ", w.sizes(), ", expected input", x.sizes(), " to have ",
@@ -171,7 +172,7 @@ Tensor bias_grad(const Tensor& dy) {
 Meta Convolution::infer(Inputs in) const {
   const Tensor &x = in[0], &w = in[1], &b = in[2];
   int n = x.ndim() - 2;
-  check_params("conv", stride, padding, dilation, groups, n);
+  check_params("conv", stride, padding, dilation, groups, n, x.numel() == 0);
   check_types("conv", x, w, b);
   const bool dilated = std::any_of(dilation.begin(), dilation.end(), [](int64_t d) { return d > 1; });
   check<NotImplemented>(is_inexact(x.dtype()) || x.dtype() == DType::int64 || !dilated || x.numel() == 0, "\"slow_conv_dilated<>\" not implemented for '", name_of(x.dtype()), "'");
@@ -184,7 +185,8 @@ Meta Convolution::infer(Inputs in) const {
   Dims sizes{x.sizes()[0], x.sizes()[1] ? w.sizes()[0] : 0};  // no channels in, none out: PyTorch's answer
   for (int i = 0; i < n; i++) {
     int64_t k = w.sizes()[i + 2];
-    check(k > 0, "conv: kernel size should be greater than zero");
+    check<IndexError>(k > 0 || x.sizes()[0] || !x.sizes()[1], "conv: index 0 is out of range for an input of no samples");  // PyTorch looks at the first
+    check(k > 0 || x.sizes()[1] == 0, "conv: kernel size should be greater than zero");
     const int64_t padded = checked_add(x.sizes()[i + 2], checked_mul(2, padding[i]));
     check(padded >= checked_add(checked_mul(dilation[i], k - 1), 1), "conv: Calculated padded input size per channel: (", padded, "). Kernel size: (", k, "). Kernel size can't be greater than actual input size");
     sizes.push(out_size(x.sizes()[i + 2], k, stride[i], padding[i], dilation[i]));
@@ -219,7 +221,7 @@ Meta ConvolutionPacked::infer(Inputs in) const {
 
 Meta ConvolutionInput::infer(Inputs in) const {
   check_types("conv_transpose", in[0], in[1], Tensor());  // a bias of another dtype is cast
-  check<NotImplemented>(is_floating(in[0].dtype()) || in[0].dtype() == DType::int64, "conv_transpose: not implemented for '",
+  check<NotImplemented>(is_floating(in[0].dtype()) || in[0].dtype() == DType::int64 || !in[0].numel(), "conv_transpose: not implemented for '",
                         name_of(in[0].dtype()), "'");
   check(!in[2] || (in[2].ndim() == 1 && in[2].sizes()[0] == input_size[1]), "conv_transpose: expected bias to be 1-dimensional with ",
         input_size[1], " elements, but got bias of size ", in[2] ? in[2].sizes() : Dims());

@@ -35,6 +35,14 @@ CALLS = {
     **{f"pool {n}": lambda t, n=n: t.nn.functional.adaptive_avg_pool2d(of(t, "int64", n, 2, 3, 3), 2) for n in (0, 1)},
     "unpool": lambda t: t.nn.functional.max_unpool2d(of(t, COMPLEX, 0, 2, 3, 3), of(t, "int64", 0, 2, 3, 3), 2),
     "searchsorted": lambda t: t.searchsorted(of(t, COMPLEX, 2), of(t, COMPLEX, 0)), "whole softmax": lambda t: t.softmax(of(t, "int64", 0), 0),
+    **{f"conv{n}d of {dtype} {x}": lambda t, n=n, dtype=dtype, x=x: getattr(t, f"conv{n}d")(of(t, dtype, *x, *[3] * n), of(t, dtype, 1, x[1], *[1] * n))
+       for n in (1, 2, 3) for dtype in ("bool", "uint8", COMPLEX) for x in ((0, 2), (2, 0))},
+    **{f"conv_transpose{n}d of {dtype}": lambda t, n=n, dtype=dtype: getattr(t, f"conv_transpose{n}d")(of(t, dtype, 0, 2, *[3] * n), of(t, dtype, 2, 1, *[1] * n))
+       for n in (1, 2, 3) for dtype in ("bool", "uint8", "int32")},
+    **{f"conv{n}d of {x} by {k}, dilation {d}": lambda t, n=n, x=x, k=k, d=d: getattr(t, f"conv{n}d")(t.ones(*x, *[3] * n), t.ones(1, x[1], *[k] * n), dilation=d)
+       for n in (1, 2) for x in ((0, 2), (2, 0), (0, 0), (1, 2)) for k in (0, 2) for d in (0, 1, -1)},
+    **{f"conv_transpose2d of {n}, dilation {d}": lambda t, n=n, d=d: t.conv_transpose2d(t.ones(n, 2, 3, 3), t.ones(2, 1, 2, 2), dilation=d)
+       for n in (0, 1) for d in (0, -1)},
     "argmax of truths": lambda t: t.argmax(of(t, "bool", 3)), "argmin of truths": lambda t: t.argmin(of(t, "bool", 0, 3), 1),
 }
 
