@@ -143,7 +143,7 @@ Tensor Ormqr::compose(Inputs in) const {
   check(batch == batch_of(A), "torch.ormqr: Expected batch dimensions of tau to be equal to input.shape[:-2], but got ", batch);
   check(A.dtype() == tau.dtype() && A.dtype() == other.dtype(), "torch.ormqr: Expected input, tau and other to have the same dtype, but got ",
         name_of(A.dtype()), ", ", name_of(tau.dtype()), " and ", name_of(other.dtype()));
-  if ((!is_differentiated(A) && !is_differentiated(tau)) || other.numel() == 0) return ormqr_parts(A, tau, other, left, transpose);
+  if ((!is_differentiated(A) && !is_differentiated(tau)) || other.numel() == 0 || tau.numel() == 0) return ormqr_parts(A, tau, other, left, transpose);
   if (left) return column_major(reflected(A, tau, other, transpose));
   return column_major(resolve_conj(mH(reflected(A, tau, mH(other), !transpose))));
 }
@@ -178,8 +178,8 @@ Tensors Lstsq::compose(Inputs in) const {
   if (!(by == "gels")) rank = own_batch(rank, given, A.ndim() - 2);
   if (by == "gelsd" || by == "gelss") values = own_batch(values, given, A.ndim() - 2);
   if (vector) X = squeeze(X, std::optional<Dims>(Dims{-1}));
-  // Of a matrix without columns this driver says in PyTorch that nothing is left over.
-  if (A.size(-1) == 0 && by == "gels" && residuals.numel()) residuals = zeros_of(Meta(residuals.sizes(), residuals.dtype(), residuals.device()));
+  // Of a matrix without columns this driver says in PyTorch that nothing is left over, and has the gradient of what is.
+  if (A.size(-1) == 0 && by == "gels" && residuals.numel()) residuals = residuals - detach(residuals);
   return {X, residuals, rank, values};
 }
 

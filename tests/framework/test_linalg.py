@@ -189,3 +189,17 @@ def test_triangular_systems_of_few_columns(dtype, size, columns, upper, unitrian
     x = weir.linalg.solve_triangular(weir.from_numpy(a), weir.from_numpy(b), upper=upper, unitriangular=unitriangular).numpy()
     triangle = np.triu(a, int(unitriangular)) if upper else np.tril(a, -int(unitriangular))
     np.testing.assert_allclose((triangle + unitriangular * np.eye(size)) @ x, b, atol=1e-4 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize("left", (True, False))
+def test_products_of_no_reflections_have_a_history_but_no_gradients(left):
+    for t in (torch, weir):
+        a, tau, other = t.ones(5, 0, requires_grad=True), t.ones(0, requires_grad=True), t.ones(*((5, 3) if left else (3, 5)))
+        assert t.autograd.grad(t.ormqr(a, tau, other, left).sum(), [a, tau], allow_unused=True) == (None, None)
+
+
+def test_residuals_of_no_columns_are_zeros_with_the_gradient_of_what_is_left():
+    for t in (torch, weir):
+        b = t.ones(3, 2, requires_grad=True)
+        residuals = t.linalg.lstsq(t.ones(3, 0), b, driver="gels").residuals
+        assert residuals.tolist() == [0, 0] and t.autograd.grad(residuals.sum(), b)[0].tolist() == [[2, 2]] * 3
