@@ -161,6 +161,7 @@ struct Threshold : Pointwise<Threshold, Rule::promote> {
   static constexpr Signature signature = "threshold(input: Tensor, threshold: float, value: float) -> Tensor";
   static constexpr auto doc = "x above the threshold, value elsewhere.";
   static constexpr CallRule calling{.scalars = true};
+  static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   static constexpr Save saves{.inputs = 0b1};
   double threshold;
   double value;

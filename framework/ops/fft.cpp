@@ -62,7 +62,7 @@ double scale_of(const std::optional<Str>& norm, bool forward, int64_t n) {
 bool to_complex(const Tensor& x) { return is_complex(x.dtype()) || !is_non_overlapping_and_dense(x.sizes(), x.strides()); }
 
 Tensor c2c(const FftLine& o, Tensor x, bool forward) {
-  x = promoted(x, to_complex(x));
+  x = promoted(x, is_complex(x.dtype()));
   int64_t dim = axis_of("fft", x, o.dim), n = o.n.value_or(along(x, dim));
   check_size(n);
   if (o.n) x = resized(x, dim, n);

@@ -92,9 +92,10 @@ template <class F> Tensors along_each(const Dims& axes, F&& parts) {
   return results;
 }
 
-// By a number, slices keep the order of axes of the whole also where only one element is left of an axis.
-Tensor laid_out(const Tensor& slopes, const Tensor& x) {
-  if (!suggests_channels_last(x.sizes(), x.strides())) return contiguous_of(slopes);
+// By a number, slices keep the order of axes of the whole also where only one element is left of an axis; but sums of three of them, and what is
+// made of a conjugate, forget it where that axis is the channels.
+Tensor laid_out(const Tensor& slopes, const Tensor& x, bool forgets) {
+  if (forgets || !suggests_channels_last(x.sizes(), x.strides())) return contiguous_of(slopes);
   if (is_channels_last(slopes.sizes(), slopes.strides())) return slopes;
   return fn::clone(slopes, x.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d);
 }
@@ -102,7 +103,7 @@ Tensor laid_out(const Tensor& slopes, const Tensor& x) {
 template <class F> Tensors by_steps(const Slopes& op, const Tensor& x, const Dims& axes, F&& step) {
   Tensors results = along_each(axes, [&](int i, int64_t d) { return even(x, d, step(i), op.edge_order); });
   for (int i = 0; i < axes.n; i++)
-    if (x.size(axes[i]) > 2) results[size_t(i)] = laid_out(results[size_t(i)], x);
+    if (x.size(axes[i]) > 2) results[size_t(i)] = laid_out(results[size_t(i)], x, axes[i] == 1 && (op.edge_order == 2 || x.has_flag(kConj)));
   return results;
 }
 

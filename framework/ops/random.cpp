@@ -159,7 +159,7 @@ Tensor NormalAround::compose(Inputs in) const {
   fn::add.inplace(r, mean);
   // The result has a history, and gradients of zero: what is drawn is no function of its mean. Source: PyTorch's derivatives.yaml.
   for (const Tensor& x : in)
-    if (x && is_differentiated(x)) r = fn::where(full_of(Meta(Dims{}, DType::boolean), Scalar(true)), r, cast_to(x, dtype));
+    if (x && is_differentiated(x)) r = row_major_of(fn::where(full_of(Meta(Dims{}, DType::boolean), Scalar(true)), r, cast_to(x, dtype)));
   return r;
 }
 Tensor RandInt::compose(Inputs in) const {

@@ -57,3 +57,54 @@ def test_diagonals_are_filled_as_by_pytorch(sizes, wrap):
     assert filled[0].tolist() == filled[1].tolist() and filled[0]._version == filled[1]._version
     turned = [t.zeros(*sizes[::-1]).t().fill_diagonal_(3, wrap=False) for t in (torch, weir)]
     assert turned[0].tolist() == turned[1].tolist()
+
+
+FOURIER = [((2, 2, 2, 2), (0, 4, 2, 1)), ((2, 1, 1, 4, 5), (0, 20, 20, 5, 1)), ((3, 4), (0, 1)), ((2, 3), (8, 2))]
+
+
+@pytest.mark.parametrize("name", ("fft", "ifft", "rfft", "ihfft", "fftn"))
+@pytest.mark.parametrize("geometry", FOURIER)
+def test_transforms_of_real_numbers_that_repeat_or_have_gaps(name, geometry):
+    shown = [getattr(t.fft, name)(t.arange(48.0).as_strided(*geometry)) for t in (torch, weir)]
+    assert shown[0].stride() == shown[1].stride()
+    assert_same(lambda t, v, m: getattr(t.fft, name)(m.reshape(-1).as_strided(*geometry)), V, M, rtol=1e-5, order=0)
+
+
+@pytest.mark.parametrize("dim", range(4))
+@pytest.mark.parametrize("edge_order", (1, 2))
+@pytest.mark.parametrize("conjugate", (False, True))
+def test_slopes_of_channels_last(dim, edge_order, conjugate):
+    def strides(t):
+        x = t.ones(3, 4, 3, 5, dtype=t.complex64 if conjugate else t.float32).to(memory_format=t.channels_last)
+        return t.gradient(x.conj() if conjugate else x, dim=[dim], edge_order=edge_order)[0].stride()
+
+    assert strides(weir) == strides(torch)
+
+
+@pytest.mark.parametrize("geometry", [((2, 2, 1), (2, 1, 2)), ((2, 2, 1, 2, 2), (8, 1, 8, 4, 2))])
+def test_normal_around_what_requires_grad_is_row_major(geometry):
+    drawn = [t.normal(t.rand(16).as_strided(*geometry).requires_grad_(), 1.0) for t in (torch, weir)]
+    assert drawn[0].stride() == drawn[1].stride()
+
+
+@pytest.mark.parametrize("geometry", [((1, 2), (1, 1)), ((1, 2, 2, 2), (8, 1, 4, 2)), ((2, 1, 2, 2), (4, 1, 2, 1))])
+@pytest.mark.parametrize("needs", (True, False))
+def test_an_input_that_a_function_hands_back_is_viewed_in_its_own_shape(geometry, needs):
+    def strides(t):
+        class Same(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x
+
+            @staticmethod
+            def backward(ctx, g):
+                return g
+
+        return Same.apply(t.arange(16.0).as_strided(*geometry).requires_grad_(needs)).stride()
+
+    assert strides(weir) == strides(torch)
+
+
+def test_threshold_in_place_where_elements_share_memory():
+    results = [t.nn.functional.threshold_(t.arange(4.0).expand(3, 4), 1.5, -1.0).tolist() for t in (torch, weir)]
+    assert results[0] == results[1]

@@ -146,7 +146,7 @@ class Function:
         # have no derivative though they were written to: PyTorch's set_history, which detaches them too.
         for i, t in enumerate(outputs):
             if isinstance(t, Tensor) and _among(t, args) and (not _among(t, ctx._dirty) or constant[i] and t.requires_grad):
-                outputs[i] = t.detach()
+                outputs[i] = t.detach() if t.is_sparse or _among(t, ctx._dirty) else t.detach().view(t.shape)  # whose strides follow its shape where one element is
         for t in ctx._dirty:
             _bump_version(t)  # as for any write, beside those that forward made itself
             if not _among(t, returned):
