@@ -8,7 +8,7 @@ import re
 import torch
 
 from ..cases import ship
-from ..cases.case import Case
+from ..cases.case import Case, TensorSpec
 
 
 def _singular(U, S, Vh):
@@ -65,5 +65,7 @@ def multiplies(path: str, case: Case) -> bool:
     if path.endswith("matrix_power"):
         n = case.kwargs.get("n", second)
         return isinstance(n, int) and n >= 0
-    of_vector = isinstance(case.kwargs.get("dim", third), int) or len(getattr(first, "size", ())) < 2
-    return path.endswith(("matrix_norm", "linalg.norm")) and (of_vector or case.kwargs.get("ord", second) not in ("nuc", 2, -2))
+    if not path.endswith(("matrix_norm", "linalg.norm")):
+        return False
+    of_vector = isinstance(case.kwargs.get("dim", third), int) or isinstance(first, TensorSpec) and len(first.size) < 2
+    return of_vector or case.kwargs.get("ord", second) not in ("nuc", 2, -2)

@@ -21,7 +21,8 @@ NORM = [
          [{"input": 0}, [768], {"input": 1}, {"input": 2}]),
     norm(F + "layer_norm", "512x768 backward", [tensor(512, 768, requires_grad=True), HIDDEN, HIDDEN],
          [{"input": 0}, [768], {"input": 1}, {"input": 2}], mode="bwd", traffic=3 * 512 * 768 * 4),
-    norm(F + "layer_norm", "8x56x56x32", [tensor(8, 56, 56, 32), tensor(32), tensor(32)], [{"input": 0}, [32], {"input": 1}, {"input": 2}]),
+    norm(F + "layer_norm", "8x56x56x32", [tensor(8, 56, 56, 32), tensor(32), tensor(32)], [{"input": 0}, [32], {"input": 1}, {"input": 2}],
+         traffic=(2 * 32 + 2) * 8 * 56 * 56 * 4),  # of short rows the statistics that are kept show
     norm(F + "layer_norm", "8x56x56x32 backward", [tensor(8, 56, 56, 32, requires_grad=True), tensor(32), tensor(32)],
          [{"input": 0}, [32], {"input": 1}, {"input": 2}], mode="bwd", traffic=3 * 8 * 56 * 56 * 32 * 4),
     norm(F + "layer_norm", "8 x 100352 backward", [tensor(8, 32, 56, 56, requires_grad=True)], [{"input": 0}, [32, 56, 56]], mode="bwd", traffic=3 * 8 * 32 * 3136 * 4),

@@ -191,7 +191,8 @@ Tensors LayerNormBackward::vjp(const Saved& s, const Tensor& ddx) const {
   Tensor mean = s.input(2), rstd = s.input(3);
   dy = wide(dy), x = wide(x), w = wide(w);
   if (narrow) std::tie(mean, rstd) = statistics_over(x, axes, n, eps);
-  Tensors r = double_backward(wide(ddx), wide(s.cotangent(1)), wide(s.cotangent(2)), dy, x, mean, rstd, w, axes, lead, n, true);
+  auto of = [&](int i) { return parameters ? wide(s.cotangent(i)) : Tensor(); };  // those of nothing may be given as nothing
+  Tensors r = double_backward(wide(ddx), of(1), of(2), dy, x, mean, rstd, w, axes, lead, n, true);
   if (r[4] && w) r[4] = sum_to(r[4], w.sizes());
   return r;
 }
