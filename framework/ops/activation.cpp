@@ -55,9 +55,8 @@ Tensors Celu::vjp(const Saved& s, const Tensor& dy) const { return {elu_gradient
 Tensors Gelu::vjp(const Saved& s, const Tensor& dy) const { return {fn::gelu_backward(dy, s.input(0), approximate)}; }
 Tensors Silu::vjp(const Saved& s, const Tensor& dy) const { return {fn::silu_backward(dy, s.input(0))}; }
 Tensors Mish::vjp(const Saved& s, const Tensor& dy) const {
-  auto wide = [](const Tensor& a) { return is_reduced(a.dtype()) ? cast_to(a, DType::float32) : a; };  // terms that cancel
-  Tensor x = wide(s.input(0)), t = tanh(fn::log1p(exp(x)));
-  return {wide(dy) * (t + x * sigmoid(x) * (1.0 - t * t))};
+  Tensor x = in_single(s.input(0)), t = tanh(fn::log1p(exp(x)));  // of terms that cancel
+  return {in_single(dy) * (t + x * sigmoid(x) * (1.0 - t * t))};
 }
 Tensors Softplus::vjp(const Saved& s, const Tensor& dy) const { return {fn::softplus_backward(dy, s.input(0), beta, threshold)}; }
 // The bound as a number of x's dtype, as PyTorch compares it.

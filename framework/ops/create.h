@@ -112,6 +112,8 @@ Tensor clone_of(const Tensor& t, std::optional<MemoryFormat> format = {});
 void fill_into(const Tensor& self, const Tensor& value);
 /// `t` in another dtype; `t` itself when it has it.
 Tensor cast_to(const Tensor& t, DType dtype);
+/// Halves as float32, for what is to be rounded once; anything else, and nothing, as it is.
+inline Tensor in_single(const Tensor& t) { return t && is_reduced(t.dtype()) ? cast_to(t, DType::float32) : t; }
 /// `t` itself when row-major, else a row-major copy.
 Tensor contiguous_of(const Tensor& t);
 Tensor cat_of(const Tensors& tensors, int64_t dim);

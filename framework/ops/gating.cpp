@@ -23,7 +23,7 @@ Tensor Glu::compose(Inputs in) const {
   const int64_t n = x.size(dim), half = n / 2;
   check(n % 2 == 0, "glu: Halving dimension must be even, but dimension ", dim, " is size ", n);
   check<NotImplemented>(is_floating(x.dtype()), "\"glu_cpu\" not implemented for '", name_of(x.dtype()), "'");
-  const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x;  // rounded once, and so is the gradient
+  const Tensor wide = in_single(x);  // rounded once, and so is the gradient
   return cast_to(fn::narrow(wide, dim, int64_t(0), half) * fn::sigmoid(fn::narrow(wide, dim, half, half)), x.dtype());
 }
 

@@ -84,7 +84,7 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
     return shown({fn::reshape(r[0], x.sizes()), r[1], r[2]}, in[1] ? in[1].dtype() : x.dtype());
   }
   // Infinities meet as in PyTorch: y = x * scale + shift.
-  const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x, parts = fn::reshape(wide, Dims{N, group, C / group * HxW});
+  const Tensor wide = in_single(x), parts = fn::reshape(wide, Dims{N, group, C / group * HxW});
   const Tensor plain = fn::mean(parts, Dims{2}, true), mean = plain + (plain - plain);  // NaN for an infinity, as by Welford's steps
   const Tensor rest = parts - mean, rstd = fn::rsqrt(fn::mean(rest * rest, Dims{2}, true) + eps);
   Tensor scale = fn::expand(rstd, Dims{N, group, C / group}), shift = -mean;

@@ -323,7 +323,7 @@ Tensor RmsNorm::compose(Inputs in) const {
   check<NotImplemented>(is_inexact(x.dtype()), "\"rms_norm\" not implemented for '", name_of(x.dtype()), "'");
   if (weight && weight.dtype() != x.dtype() && !is_complex(x.dtype()))  // no kernel of PyTorch's fuses complex numbers
     warn_once(str("Mismatch dtype between input and weight: input dtype = ", name_of(x.dtype()), ", weight dtype = ", name_of(weight.dtype())));
-  const Tensor wide = is_reduced(x.dtype()) ? cast_to(x, DType::float32) : x;
+  const Tensor wide = in_single(x);
   Dims last;
   for (int i = lead; i < x.ndim(); i++) last.push(i);
   const double epsilon = real_type(wide.dtype()) == DType::float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();

@@ -37,8 +37,6 @@ void check_loop(const Tensor& x, bool ends_known) {
   check<NotImplemented>(wide || (is_reduced(x.dtype()) && (ends_known || x.numel() == 0)), "\"histogramdd\" not implemented for '", name_of(x.dtype()), "'");
 }
 
-Tensor in_loop(const Tensor& t) { return t && is_reduced(t.dtype()) ? cast_to(t, DType::float32) : t; }
-
 // Source of the order of checks: PyTorch's histogramdd.
 void check_points(const Tensor& x, const Tensor& weight, Inputs edges) {
   const char* op = "torch.histogramdd: ";
@@ -66,7 +64,7 @@ Tensors histogram_of(const Tensor& given, const Tensor& weight, Tensors edges, b
   Tensor points = fn::reshape(given, Dims{lead.product(), given.size(-1)});
   Tensors in{points, weight ? fn::reshape(weight, Dims{-1}) : weight};
   in.insert(in.end(), edges.begin(), edges.end());
-  for (Tensor& t : in) t = in_loop(t);
+  for (Tensor& t : in) t = in_single(t);
   Tensors r{cast_to(fn::histogram_counts.over(in, even, density)[0], given.dtype())};
   // All results require grad where one argument does, and have no derivative; but for lists of edges, which are given back themselves.
   Tensors sources{given};

@@ -71,7 +71,7 @@ Tensor PowerSum::compose(Inputs in) const {
   const bool sizes_only = dtype && is_floating(*dtype) && is_complex(in[0].dtype()) && !single;
   const Tensor x = !dtype ? in[0] : sizes_only ? cast_to(fn::abs(wide_complex(in[0], *dtype)), *dtype) : cast_to(in[0], *dtype);
   check<NotImplemented>(is_inexact(x.dtype()), "linalg._powsum: not implemented for '", name_of(x.dtype()), "'");
-  const Tensor size = fn::abs(x), wide = is_reduced(size.dtype()) ? cast_to(size, DType::float32) : size;
+  const Tensor size = fn::abs(x), wide = in_single(size);
   const Tensor r = cast_to(fn::sum(fn::pow(wide, ord.to_double()), axes, keepdim), size.dtype());
   return is_differentiated(in[0]) ? fn::underived(detach(r), Tensors{in[0]}, Str("linalg__powsum")) : r;
 }

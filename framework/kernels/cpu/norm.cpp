@@ -336,7 +336,7 @@ void layer_norm(const LayerNormForward& op, Inputs in, Outputs out) {
 }
 
 void layer_norm_backward(const LayerNormBackward& op, Inputs in, Outputs out) {
-  const Tensor &given = in[1];
+  const Tensor& given = in[1];
   int64_t width = 1;
   for (int i = given.ndim() - int(op.normalized_ndim); i < given.ndim(); i++) width *= given.sizes()[i];
   const int64_t rows = width ? out[0].numel() / width : 0, summed = op.parameters ? 2 * width : 0;  // the gradients of weight and bias side by side
