@@ -4,6 +4,7 @@ Oracle and subject run this same code. What a framework cannot be asked (a versi
 and is not compared.
 """
 
+import math
 import warnings
 from contextlib import nullcontext
 
@@ -14,6 +15,7 @@ from ..cases.case import Case, Decoder, Unmappable, cotangents, gradient_inputs,
 from ..cases.observed import CANNOT_BUILD, Observation
 from ..cases.values import Raised, flatten, to_value
 
+_MOST = 1 << 23  # elements of a result: a batch holds those of all its cases, and their gradients, several times
 
 def _text(warning) -> str:
     """What a warning says, without the place in the framework's own source that it names."""
@@ -95,6 +97,8 @@ class Trial:
     def _observe(self, result, before: dict) -> None:
         seen, W = self._seen, self._W
         seen.structure, outputs = flatten(result, W)
+        if most := next((n for leaf in outputs if isinstance(leaf, W.Tensor) and (n := math.prod(leaf.shape)) > _MOST), 0):
+            raise Unmappable(f"result of {most} elements, more than are looked at")
         seen.values = [to_value(leaf, W) for leaf in outputs]
         tensors = [leaf if isinstance(leaf, W.Tensor) else None for leaf in outputs]
         seen.strides = [tuple(t.stride()) if _has(t, "stride") else None for t in tensors]

@@ -76,6 +76,12 @@ def test_no_choices_give_the_simplest_call():
     assert not any(spec.requires_grad for spec in case.args)
 
 
+def test_a_result_beyond_memory_is_not_judged():
+    values = np.ones(4097)
+    case = Case((TensorSpec(0, "float64", values.shape, (1,), 0, 0, False),), {}, [("float64", values.tobytes())])
+    assert "more than are looked at" in expect(Target("torch.diagflat", ["diagflat"]), case).expected.unmappable
+
+
 def test_the_op_database_reaches_what_signatures_do_not(author):
     for name in ("max_unpool2d", "select_scatter", "linalg_lu_solve"):
         assert author.batch(name, "float32", list(range(40))).valid
