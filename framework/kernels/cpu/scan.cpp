@@ -160,19 +160,22 @@ void cumprod_backward(const CumprodBackward& op, Inputs in, Outputs out) {
             dx[at + o] = T(is_first ? tail[l] : Total<T>(y[before + o]) * tail[l]);
           });
         }
-        // A line whose product is no number: where no element is zero PyTorch divides sums of dy * y, and NaN reaches all that stands before.
-        bool lost[Lines::kMost] = {}, any = false;
+        // A line whose product is no number: PyTorch divides sums of dy * y before its first zero, so that NaN reaches all that stands
+        // before, and gives none to what stands after.
         const int64_t last = first + (lines.n - 1) * lines.along;
-        lines.side_by_side(count, [&](int64_t l, int64_t o) { lost[l] = !(y[last + o] - y[last + o] == T(0)); });
-        for (int64_t l = 0; l < count; l++) any = any || lost[l];
-        if (!any || std::find(x, x + out[0].numel(), T(0)) != x + out[0].numel()) return;
-        Total<T> sum[Lines::kMost] = {};
-        for (int64_t k = lines.n; k-- > 0;)
-          lines.side_by_side(count, [&](int64_t l, int64_t o) {
-            const int64_t at = first + k * lines.along + o;
-            sum[l] += Total<T>(dy[at]) * Total<T>(y[at]);
-            if (lost[l]) dx[at] = T(sum[l] / Total<T>(x[at]));
-          });
+        for (int64_t l = 0; l < count; l++) {
+          const int64_t o = l * lines.across;
+          if (y[last + o] - y[last + o] == T(0)) continue;
+          int64_t zero = 0;
+          while (zero < lines.n && x[first + o + zero * lines.along] != T(0)) zero++;
+          Total<T> sum = 0;
+          for (int64_t k = zero; k-- > 0;) {
+            const int64_t at = first + o + k * lines.along;
+            sum += Total<T>(dy[at]) * Total<T>(y[at]);
+            dx[at] = T(sum / Total<T>(x[at]));
+          }
+          for (int64_t k = zero + 1; k < lines.n; k++) dx[first + o + k * lines.along] = T(0);
+        }
       });
     });
   });

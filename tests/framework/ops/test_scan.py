@@ -60,3 +60,14 @@ def test_running_sums_of_long_lines_and_of_many():
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex128, torch.float16, torch.int64])
 def test_the_step_of_an_integral_keeps_its_digits(dtype):
     assert_same(lambda t, x: [t.cumulative_trapezoid(x, dx=0.1), t.trapezoid(x, dx=0.1), t.cumulative_trapezoid(x, dx=3)], torch.tensor([1, 2, 4, 8]).to(dtype), rtol=1e-14)
+
+
+@pytest.mark.parametrize("zeros", [(), (0,), (2,), (2, 5), (8,)])
+@pytest.mark.parametrize("number", [torch.nan, INF])
+def test_gradients_of_running_products_that_are_no_numbers(number, zeros):
+    x = torch.arange(1.0, 10).view(3, 3)
+    x.view(-1)[4] = number
+    for k in zeros:
+        x.view(-1)[k] = 0
+    for dim in (0, 1):
+        assert_same(lambda t, x, d=dim: t.cumprod(x, d), x.clone().requires_grad_(), order=1)
