@@ -21,9 +21,13 @@ int64_t cells(const Dims& kernel, int rank) {
   return n;
 }
 
-/// The root of the powers' mean times the number of `cells` of a window.
+/// The root of the powers' mean times the number of `cells` of a window. An exponent that single precision has not, such as 1/3, is taken in
+/// double: of large powers its rounding alone costs digits. Source: PyTorch, which holds it in double but where it makes vectors.
 Tensor rooted(const Tensor& mean, int64_t cells, const Scalar& norm_type) {
-  return fn::pow(fn::sign(mean) * fn::relu(fn::abs(mean)) * num(cells), 1.0 / norm_type.to_double());
+  const double exponent = 1.0 / norm_type.to_double();
+  const Tensor sum = fn::sign(mean) * fn::relu(fn::abs(mean)) * num(cells);
+  const bool fine = sum.dtype() == DType::float32 && double(float(exponent)) != exponent;
+  return fine ? cast_to(fn::pow(cast_to(sum, DType::float64), exponent), DType::float32) : fn::pow(sum, exponent);
 }
 
 /// The largest magnitude of each window, which a norm of infinite order is; the least one for minus infinity.

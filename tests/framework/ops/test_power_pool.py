@@ -28,3 +28,10 @@ def test_under_autocast(text):
             return eval(f"t.nn.functional.{text}", {"t": t, "x": x.bfloat16()})
 
     assert_same(call, X, order=1, rtol=1e-2, what=text)
+
+
+@pytest.mark.parametrize("norm", [3, -1.5, 2.5])
+@pytest.mark.parametrize("size", [1e-8, 3.0, 1e12])
+def test_roots_of_large_powers_keep_their_digits(norm, size):
+    x = torch.full((1, 4, 4), size, requires_grad=True)
+    assert_same(lambda t, x: t.nn.functional.lp_pool2d(x, norm, [1, 1]), x, rtol=2.5e-7, atol=0, order=0)
