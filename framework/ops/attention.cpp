@@ -41,8 +41,7 @@ Tensors gradients_in_parts(const Tensor& q, const Tensor& key, const Tensor& val
     scores = fn::where(keep, scores, -INFINITY);
   }
   if (mask) scores = scores + cast_to(mask, scores.dtype());  // which the kernel reads in single precision
-  Tensor p = fn::softmax(scores, int64_t(-1));
-  p = fn::where(fn::isnan(p), 0.0, p);
+  const Tensor p = fn::safe_softmax(scores, int64_t(-1));
   Tensor dp = fn::matmul(dy, turned(v)), ds = p * (dp - fn::sum(dp * p, Dims{-1}, true)) * scale;
   return {fn::matmul(ds, k), of_groups(fn::matmul(turned(ds), q), groups), of_groups(fn::matmul(turned(p), dy), groups)};
 }

@@ -101,12 +101,6 @@ Tensors NativeGroupNorm::compose(Inputs in) const {
 
 Tensor SoftmaxBackwardData::compose(Inputs in) const { return cast_to(fn::softmax_backward(in[0], in[1], dim), input_dtype); }
 
-Tensor SafeSoftmax::compose(Inputs in) const {
-  const Tensor nothing_along = fn::eq(fn::amax(in[0], Dims{dim}, true), num(-std::numeric_limits<double>::infinity()));
-  // Before softmax too: its gradient would be NaN there.
-  return fn::masked_fill(fn::softmax(fn::masked_fill(in[0], nothing_along, 0.0), dim, dtype), nothing_along, 0.0);
-}
-
 Tensors NativeDropout::compose(Inputs in) const {
   const Tensor& x = in[0];
   if (x.numel() == 0) return {x->flags & kMarks ? fn::clone(x) : x, fn::empty_like(x)};  // PyTorch resolves conjugate views before it looks

@@ -87,17 +87,6 @@ struct SoftmaxBackwardData : Op {
   Tensor compose(Inputs in) const;
 };
 
-struct SafeSoftmax : Op {
-  static constexpr Signature signature = "_safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
-  static constexpr Module module = Module::function;
-  static constexpr auto doc = "softmax, zero where everything along dim is -infinity.";
-  static constexpr OutRule out{Out::none};
-  int64_t dim;
-  std::optional<DType> dtype;
-  static constexpr std::tuple fields{&SafeSoftmax::dim, &SafeSoftmax::dtype};
-  Tensor compose(Inputs in) const;
-};
-
 struct NativeDropout : Op {
   static constexpr Signature signature = "native_dropout(input: Tensor, p: float, train: bool | None) -> (output: Tensor, mask: Tensor)";
   static constexpr Module module = Module::function;
@@ -172,6 +161,6 @@ struct ChunkCat : Op {
 };
 
 using NativeOps = OpList<NativeBatchNorm, BatchNormLegit, BatchNormLegitNoStats, BatchNormWithUpdate, NativeLayerNorm, NativeGroupNorm, SoftmaxBackwardData,
-                         SafeSoftmax, NativeDropout, NativeDropoutBackward, MaxPool2dWithIndicesBackward, UpsampleBilinear2dAa, UpsampleBilinear2dAaVec, ChunkCat>;
+                         NativeDropout, NativeDropoutBackward, MaxPool2dWithIndicesBackward, UpsampleBilinear2dAa, UpsampleBilinear2dAaVec, ChunkCat>;
 
 }  // namespace weir

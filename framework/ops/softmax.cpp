@@ -33,6 +33,8 @@ Meta along(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dt
 
 Meta Softmax::infer(Inputs in) const { return along("softmax", in[0], dim, dtype); }
 Tensors Softmax::vjp(const Saved& s, const Tensor& dy) const { return {fn::softmax_backward(dy, s.output(), dim)}; }
+Meta SafeSoftmax::infer(Inputs in) const { return along("softmax", in[0], dim, dtype); }
+Tensors SafeSoftmax::vjp(const Saved& s, const Tensor& dy) const { return {fn::softmax_backward(dy, s.output(), dim)}; }
 Meta SoftmaxBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
 Tensors SoftmaxBackward::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), y = s.input(1);
@@ -117,17 +119,11 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
     for (Tensor* t : {&q, &k, &v}) *t = cast_to(*t, DType::float32);
   const double root = std::sqrt(std::fabs(factor));
   Tensor scores = matmul(q * std::copysign(root, factor), transpose(k, int64_t(-2), int64_t(-1)) * root);
-  if (is_causal) {
-    Tensor keep = fn::tril(full_of(Meta(Dims{q.size(-2), k.size(-2)}, DType::boolean), Scalar(true)), int64_t(0));
-    scores = where(keep, scores, num(-INFINITY));
-  } else if (mask && mask.dtype() == DType::boolean) {
-    scores = where(mask, scores, num(-INFINITY));
-  } else if (mask) {
-    scores = scores + mask;
-  }
-  Tensor p = softmax(scores, int64_t(-1));
-  // A row that may see nothing attends to nothing.
-  if (mask && mask.dtype() == DType::boolean) p = where(isnan(p), num(0.0), p);
+  // What is hidden is infinitely far, so that NaN stays NaN. A row that sees nothing attends to nothing.
+  if (is_causal) mask = fn::tril(full_of(Meta(Dims{q.size(-2), k.size(-2)}, DType::boolean), Scalar(true)), int64_t(0));
+  if (mask && mask.dtype() == DType::boolean) mask = where(mask, full_of(Meta(Dims{}, scores.dtype()), Scalar(0.0)), num(-INFINITY));
+  if (mask) scores = scores + mask;
+  Tensor p = fn::safe_softmax(scores, int64_t(-1));
   if (dropout_p > 0) p = fn::dropout(p, dropout_p, true);
   return cast_to(matmul(cast_to(p, v.dtype()), v), given);
 }

@@ -18,6 +18,21 @@ struct Softmax : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct SafeSoftmax : Op {
+  static constexpr Signature signature = "_safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
+  static constexpr auto doc = "softmax, zero where everything along dim is -infinity.";
+  static constexpr OutRule out{Out::none};
+  static constexpr Notation notation = "along dim";
+  static constexpr Module module = Module::function;
+  static constexpr GradientRule gradient{.of_complex = false};
+  static constexpr Save saves{.outputs = 0b1};
+  int64_t dim;
+  std::optional<DType> dtype;
+  static constexpr std::tuple fields{&SafeSoftmax::dim, &SafeSoftmax::dtype};
+  Meta infer(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct SoftmaxBackward : Op {
   static constexpr Signature signature = "softmax_backward(grad_output: Tensor, output: Tensor, dim: int) -> Tensor";
   static constexpr auto doc = "y * (dy - sum(y * dy, dim)).";
@@ -71,10 +86,11 @@ struct ScaledDotProductAttention : Op {
   Tensor compose(Inputs in) const;
 };
 
-using SoftmaxOps = OpList<Softmax, SoftmaxBackward, LogSoftmax, LogSoftmaxBackward, ScaledDotProductAttention>;
+using SoftmaxOps = OpList<Softmax, SafeSoftmax, SoftmaxBackward, LogSoftmax, LogSoftmaxBackward, ScaledDotProductAttention>;
 
 namespace fn {
 inline constexpr Fn<Softmax> softmax;
+inline constexpr Fn<SafeSoftmax> safe_softmax;
 inline constexpr Fn<SoftmaxBackward> softmax_backward;
 inline constexpr Fn<LogSoftmax> log_softmax;
 inline constexpr Fn<LogSoftmaxBackward> log_softmax_backward;

@@ -1,6 +1,8 @@
 #include "framework/ops/softmax.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/axis.h"
@@ -211,6 +213,22 @@ template <class F> void by_type(DType t, F&& f) {
 template <bool kLog, class Op> void run_forward(const Op& op, Inputs in, Outputs out) {
   by_type(out[0].dtype(), [&]<class T>(TypeTag<T>) { forward<T, kLog>(in[0], op.dim, out[0]); });
 }
+/// Softmax, and zeros for the lines of -infinity alone, which it makes NaN of.
+void run_safe(const SafeSoftmax& op, Inputs in, Outputs out) {
+  run_forward<false>(op, in, out);
+  const Tensor x = row_major(in[0]), &y = out[0];
+  by_type(y.dtype(), [&]<class T>(TypeTag<T>) {
+    for_lines<T>(x, op.dim, y, [&](int64_t at, int64_t stride, int64_t n, T* a, T* b) {
+      T first;
+      convert_line(y, at, stride, &first, 1);
+      if (!std::isnan(first)) return;
+      const T* v = read_line<T>(x, at, stride, a, n);
+      if (std::any_of(v, v + n, [](T e) { return e != -std::numeric_limits<T>::infinity(); })) return;
+      std::fill_n(b, n, T(0));
+      write_line(y, at, stride, b, n);
+    });
+  });
+}
 template <bool kLog, class Op> void run_backward(const Op& op, Inputs in, Outputs out) {
   by_type(out[0].dtype(), [&]<class T>(TypeTag<T>) { backward<T, kLog>(in[0], in[1], op.dim, out[0]); });
 }
@@ -220,6 +238,7 @@ template <bool kLog, class Op> void run_backward(const Op& op, Inputs in, Output
 static const bool registered = [] {
   constexpr auto cpu = DeviceType::cpu;
   set_kernel<Softmax, run_forward<false, Softmax>>(cpu);
+  set_kernel<SafeSoftmax, run_safe>(cpu);
   set_kernel<LogSoftmax, run_forward<true, LogSoftmax>>(cpu);
   set_kernel<SoftmaxBackward, run_backward<false, SoftmaxBackward>>(cpu);
   set_kernel<LogSoftmaxBackward, run_backward<true, LogSoftmaxBackward>>(cpu);

@@ -82,3 +82,15 @@ def test_groups_ask_for_heads(sizes):
     for t in (torch, weir):
         with pytest.raises(IndexError):
             t.nn.functional.scaled_dot_product_attention(*(t.ones(size) for size in sizes), enable_gqa=True)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("mask", [None, "causal", *([[a, b]] for a in (True, False) for b in (True, False)), [[-float("inf")] * 2], [[-float("inf"), 0.0]]], ids=str)
+def test_nan_is_not_hidden_and_a_row_that_sees_nothing_is_zero(mask, number):
+    q, k = torch.tensor([[number, 1.0]]).double().requires_grad_(), torch.tensor([[2.0, 1.0], [1.0, 1.0]]).double()
+    given = {"is_causal": True} if mask == "causal" else {"attn_mask": mask if mask is None else torch.tensor(mask)}
+    if given.get("attn_mask") is not None and given["attn_mask"].is_floating_point():
+        given["attn_mask"] = given["attn_mask"].double()
+    mask = given.pop("attn_mask", None)
+    assert_same(lambda t, q, k, m: F(t)(q, k, k, m, **given), q, k, mask, order=0)
+    assert_same(lambda t, q, k, m: F(t)(q, k, k, m, **given), torch.ones(1, 2).double().requires_grad_(), k, mask, order=1)
