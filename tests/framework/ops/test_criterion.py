@@ -147,3 +147,9 @@ def test_gradients_have_the_digits_of_input_beside_narrower_targets(given, reduc
 def test_a_mean_over_no_examples_is_nan():
     for sizes in ((0, 3), (3, 0), (0, 1), (2, 0, 3)):
         assert_same(lambda t, x: t.nn.functional.cross_entropy(x, x), torch.ones(sizes), what=f"{sizes}")
+
+
+def test_an_infinite_variance_is_one():
+    var = torch.tensor([1e-9, 2.0, float("inf"), float("nan")], requires_grad=True)
+    x = torch.arange(1.0, 5.0, requires_grad=True)
+    assert_same(lambda t, x, v: t.nn.functional.gaussian_nll_loss(x, x.detach() * 0, v, reduction="none"), x, var, order=1)
