@@ -64,6 +64,7 @@ struct Ndtr : Pointwise<Ndtr, Rule::floating> {
   static constexpr Signature signature = "ndtr(input: Tensor) -> Tensor";
   static constexpr auto doc = "The normal distribution function.";
   static constexpr Module module = Module::special;
+  static constexpr OutRule out{.history = OutHistory::kept};
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
