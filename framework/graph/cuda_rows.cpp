@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kMostShared = 48 << 10;
 // Ops that kernels/cuda/rows.h has, as line_NAME.
-constexpr std::string_view kLines[] = {"sum", "mean", "amax", "amin", "norm2", "var_mean_forward", "std_mean_forward", "softmax", "log_softmax",
-                                       "softmax_backward", "log_softmax_backward", "layer_norm_forward"};
+constexpr std::string_view kLines[] = {"sum", "mean", "amax", "amin", "norm2", "var_mean_forward", "std_mean_forward", "softmax", "_safe_softmax",
+                                       "log_softmax", "softmax_backward", "log_softmax_backward", "layer_norm_forward"};
 
 // A row of an operand: its own axes, and the text of where it begins. A number that is known has a `literal` and no memory.
 struct Row {

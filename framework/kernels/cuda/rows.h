@@ -101,6 +101,11 @@ template <class A, class Team, class Out, class In> void line_softmax(Team team,
   const A sum = joined<SumOf, A>(team, n, [&](int64_t k) { return exp(in(k) - top); });
   put_all(team, n, out, [&](int64_t k) { return exp(in(k) - top) / sum; });
 }
+template <class A, class Team, class Out, class In> void line__safe_softmax(Team team, int64_t n, Out out, In in) {
+  const A top = joined<LargestOf, A>(team, n, in);
+  const A sum = joined<SumOf, A>(team, n, [&](int64_t k) { return exp(in(k) - top); });
+  put_all(team, n, out, [&](int64_t k) { return top == -Limits<A>::infinity() ? A(0) : exp(in(k) - top) / sum; });
+}
 template <class A, class Team, class Out, class In> void line_log_softmax(Team team, int64_t n, Out out, In in) {
   const A top = joined<LargestOf, A>(team, n, in);
   const A rest = log(joined<SumOf, A>(team, n, [&](int64_t k) { return exp(in(k) - top); }));

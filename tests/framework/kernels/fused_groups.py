@@ -113,7 +113,7 @@ def softmax(x, y):
 
 def layers(x, y):
     h = F.layer_norm(x + y, (x.shape[-1],), y if y.dim() == 1 else None)
-    return F.gelu(h) + x, (h * 0.5).softmax(-1), F.log_softmax(h - x, -1)
+    return F.gelu(h) + x, (h * 0.5).softmax(-1), F.log_softmax(h - x, -1), weir._safe_softmax(h - y, -1)
 
 
 def deviations(x, y):
