@@ -10,6 +10,7 @@
 #include "framework/kernels/load.h"
 #include "framework/op/copy.h"
 #include "framework/op/out.h"
+#include "framework/ops/conv.h"
 #include "framework/ops/create.h"
 #include "framework/ops/pointwise.h"
 
@@ -151,6 +152,8 @@ PYBIND11_MODULE(_weir, m) {
     check(n > 0, "set_num_threads expects a positive integer");
     set_num_threads(n);
   });
+  m.def("_minimal_filtering", &minimal_filtering);
+  m.def("_set_minimal_filtering", &set_minimal_filtering);
   m.def("_allocator_stats", [] {
     AllocatorStats s = allocator_stats();
     return py::make_tuple(s.in_use, s.peak, s.cached);

@@ -1,6 +1,7 @@
 #include "framework/ops/conv.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "framework/core/warn.h"
 #include "framework/op/autocast.h"
@@ -12,6 +13,10 @@
 
 namespace weir {
 using namespace fn;
+
+static std::atomic<bool> filtering{true};
+bool minimal_filtering() { return filtering; }
+void set_minimal_filtering(bool on) { filtering = on; }
 
 namespace {
 
@@ -216,6 +221,8 @@ Meta ConvolutionPacked::infer(Inputs in) const {
           weight_size[0], " float32 numbers, got ", t ? name_of(t.dtype()) : "none", " of ", t ? t.sizes() : Dims());
   check(!in[5] || (in[5].dtype() == out.dtype && in[5].sizes() == out.sizes), "convolution_packed: expected other as the result, ", name_of(out.dtype), " of ",
         out.sizes, ", got ", in[5] ? name_of(in[5].dtype()) : "none", " of ", in[5] ? in[5].sizes() : Dims());
+  check(!in[6] || (in[6].dtype() == DType::float32 && in[6].is_contiguous()), "convolution_packed: expected a row of float32 as panels, got ",
+        in[6] ? name_of(in[6].dtype()) : "none");
   return out;
 }
 

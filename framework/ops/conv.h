@@ -7,6 +7,10 @@
 
 namespace weir {
 
+/// Whether convolutions of 3 x 3 places may be computed by minimal filtering, whose rounding is that of the largest numbers within four places. True at first.
+bool minimal_filtering();
+void set_minimal_filtering(bool on);
+
 struct ConvParams {
   Dims stride, padding, dilation;
   int64_t groups;
@@ -31,10 +35,10 @@ struct Convolution : Op {
 /// What a graph makes of a convolution whose weight does not change, and of the batch norm, addition and ReLU behind it.
 struct ConvolutionPacked : Op {
   static constexpr Signature signature =
-      "convolution_packed(input: Tensor, packed: Tensor, bias: Tensor | None, scale: Tensor | None, shift: Tensor | None, other: Tensor | None, weight_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int, threads: int, relu: bool) -> Tensor";
+      "convolution_packed(input: Tensor, packed: Tensor, bias: Tensor | None, scale: Tensor | None, shift: Tensor | None, other: Tensor | None, panels: Tensor | None, weight_size: list[int], stride: list[int], padding: list[int], dilation: list[int], groups: int, threads: int, relu: bool) -> Tensor";
   static constexpr auto doc =
       "convolution * scale + shift + other, and with relu relu(that), rounded to the result's dtype once; of a weight as bytes in the layout that the kernel "
-      "chose for so many threads. Shapes: scale and shift (O), float32; other as the result.";
+      "chose for so many threads, and as the panels in which another kernel reads it, if one does. Shapes: scale and shift (O), float32; other as the result.";
   static constexpr Notation notation = "window";
   static constexpr Module module = Module::hidden;
   static constexpr Layouts layouts = Layouts::any;

@@ -107,7 +107,7 @@ Tensor MaskedMean::compose(Inputs in) const {
 }
 Tensor MaskedLogsumexp::compose(Inputs in) const {
   const Tensor x = in[1] && is_complex(in[0].dtype()) ? filled(in[0], in[1], limit(in[0], false)) : at_least(in[0], in[1]);
-  return cast_to(fn::logsumexp(x, axes_of(dim, in[0]), keepdim.value_or(false)), dtype.value_or(in[0].dtype()));
+  return cast_to(fn::logsumexp(x, axes_told(dim, in[0]), keepdim.value_or(false)), dtype.value_or(in[0].dtype()));
 }
 
 Tensor MaskedCumsum::compose(Inputs in) const { return fn::cumsum(filled(in[0], in[1], Scalar(int64_t(0))), first_axis(dim, in[0]), dtype.value_or(in[0].dtype())); }

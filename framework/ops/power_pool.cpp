@@ -71,7 +71,9 @@ Tensor LocalResponseNorm::compose(Inputs in) const {
   Dims around(2 * (x.ndim() - 2), 0);
   around.push(size / 2);
   around.push((size - 1) / 2);
-  const Tensor padded = fn::constant_pad_nd(x * x, around);
+  const Tensor squares = x * x;
+  if (x.ndim() > 4) fn::view(squares, Dims{x.sizes()[0], 1, x.sizes()[1], x.sizes()[2], -1});  // refused as the pool that PyTorch makes of the view refuses it
+  const Tensor padded = fn::constant_pad_nd(squares, around);
   Tensor total = fn::narrow(padded, int64_t(1), int64_t(0), x.sizes()[1]);
   for (int64_t i = 1; i < size; i++) total = total + fn::narrow(padded, int64_t(1), i, x.sizes()[1]);
   const Tensor mean = is_inexact(x.dtype()) ? total / double(size) : fn::floor_divide(total, size);  // a pool of whole numbers is whole

@@ -251,6 +251,7 @@ Tensor Logsumexp::compose(Inputs in) const {
   reduced_axes("logsumexp", dim, x.ndim());
   if (x.ndim() == 0 && !is_complex(x.dtype())) return x * 1.0;
   const bool as_reals = into_reals && is_complex(x.dtype());
+  check(dim.n > 0 || keepdim || x.ndim() == 0 || x.numel() == 0, "logsumexp: expected keepdim=True where dim names no axis, which stands for all ", x.ndim(), " of them");
   if (x.numel() == 0) return log(sum(exp(as_reals ? fn::real(x) : x), dim, keepdim));
   Tensor r;
   {

@@ -9,6 +9,7 @@
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/onednn.h"
 #include "framework/kernels/cpu/weight_pairs.h"
+#include "framework/kernels/cpu/winograd.h"
 #include "framework/op/packing.h"
 
 namespace weir {
@@ -343,6 +344,7 @@ void conv(const Convolution& op, Inputs in, Outputs out) {
   dispatch(in[0], in[1], out[0], out[0], in[1],
       [&](const Tensor& x, const Tensor& w, const Tensor& y) {
         Tensor b = fused ? bias_for(x, in[2]) : Tensor();
+        if (filter_by_tiles(op, x, w, b, y)) return void(with_bias = bool(b));
         in_planes(op, x, x, w, y, [&](const Convolution& op, const Tensor& x, const Tensor& w, const Tensor& y) { forward(op, x, w, plain_weights(w, op.groups), b, y); });
         with_bias = bool(b);
       },
@@ -403,13 +405,14 @@ Packed pack(const void* p, Inputs in, const Tensor& out, const Tail& tail) {
     return {};  // the reference runs it
   }
   const Md have = plain_weights(w, op.groups);
-  if (have == layout && type == out.dtype() && !tail) return {};
+  const Tensor panels = tile_panels_of(op, w, symbolic(with_type(out, type)));
+  if (have == layout && type == out.dtype() && !tail && !panels) return {};
   Tensor data = empty(Dims{int64_t(layout.get_size())}, DType::uint8);
   Move().run(have, wrap_memory(have, w), layout, wrap_memory(layout, data));
   ConvolutionPacked packed;
   packed.weight_size = w.sizes(), packed.stride = op.stride, packed.padding = op.padding, packed.dilation = op.dilation;
   packed.groups = op.groups, packed.threads = threads, packed.relu = tail.relu;
-  Packed r{&op_type<ConvolutionPacked>(), std::vector<std::byte>(sizeof packed), {Tensor(), data, Tensor(), then.scale, then.shift, Tensor()}, 5};
+  Packed r{&op_type<ConvolutionPacked>(), std::vector<std::byte>(sizeof packed), {Tensor(), data, Tensor(), then.scale, then.shift, Tensor(), panels}, 5};
   new (r.op.data()) ConvolutionPacked(packed);
   return r;
 }
@@ -426,7 +429,10 @@ void conv_packed(const ConvolutionPacked& op, Inputs in, Outputs out) {
   check(fused || !in[2] || !(then.scale || then.other || then.relu), "convolution_packed: a bias of float16 is added behind the rounding, and nothing behind it");
   Md layout = packed_layout(plain, x, w, bool(b), y, then, op.threads);
   check(in[1].numel() == int64_t(layout.get_size()), "convolution_packed: expected ", layout.get_size(), " bytes of weights, got ", in[1].numel());
-  forward(plain, x, w, layout, b, y, then);
+  const bool tiles = in[6] && minimal_filtering();
+  check(!tiles || in[6].numel() == tile_panels_size(plain, op.weight_size, y), "convolution_packed: expected panels of ", tile_panels_size(plain, op.weight_size, y),
+        " numbers, got ", tiles ? in[6].numel() : 0);
+  if (!tiles || !filter_by_tiles(op.padding, x, in[6], y, b, then.scale, then.shift, then.other, then.relu)) forward(plain, x, w, layout, b, y, then);
   if (!direct) run_copy(y, out[0]);
   if (!fused) add_bias(out[0], in[2]);
 }
@@ -441,7 +447,8 @@ void conv_input(const ConvolutionInput& op, Inputs in, Outputs out) {
   if (in[0].ndim() == 5 && in[0].numel() && out[0].numel() && is_floating(in[1].dtype()) && !all_finite(in[1])) reference();
   else dispatch(in[0], in[1], out[0], in[0], in[1], [&](const Tensor& dy, const Tensor& w, const Tensor& dx) {
     if (is_plain(dy, w, dx) && has_few_columns(op, dy, w)) return spread_windows(op, dy, w, dx);
-    in_planes(op, dx, laid_as(dy, dx), w, dx, backward_input);
+    const Tensor from = laid_as(dy, dx);
+    if (!filter_by_tiles(op, from, w, dx)) in_planes(op, dx, from, w, dx, backward_input);
   }, reference);
   add_bias(out[0], in[2]);
 }
@@ -452,7 +459,7 @@ void conv_weight(const ConvolutionWeight& op, Inputs in, Outputs out) {
   dispatch(in[0], in[1], out[0], in[1], out[0],
       [&](const Tensor& x, const Tensor& dy, const Tensor& dw) {
         const Tensor a = laid_as(x, dw), b = laid_as(dy, dw);
-        if (sum_by_pairs(op, a, b, dw)) return;
+        if (sum_by_pairs(op, a, b, dw) || filter_by_tiles(op, a, b, dw)) return;
         in_planes(op, x, a, b, dw, backward_weight);
       },
       [&] {

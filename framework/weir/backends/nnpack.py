@@ -1,15 +1,29 @@
-"""NNPACK, which this build does without."""
-from . import switches as _switches
+"""The switch of convolutions by minimal filtering, which PyTorch has NNPACK for and this build does itself, where the CPU has AVX-512.
 
-enabled = False
-flags = _switches(globals(), enabled=False)
+They round as the largest numbers within four places do; off, every convolution sums its products one by one.
+Source: https://docs.pytorch.org/docs/stable/backends.html#module-torch.backends.nnpack
+"""
+import contextlib
+
+from .. import _C
 
 
 def is_available():
-    return False
+    return _C.cpu_capability() == "avx512"
 
 
 def set_flags(_enabled):
-    global enabled
-    before, enabled = enabled, _enabled
+    """Sets the switch for the whole process, and returns what it was, in a tuple."""
+    before = _C._minimal_filtering()
+    _C._set_minimal_filtering(bool(_enabled))
     return (before,)
+
+
+@contextlib.contextmanager
+def flags(enabled=False):
+    """The switch within a scope."""
+    before = set_flags(enabled)
+    try:
+        yield
+    finally:
+        set_flags(*before)

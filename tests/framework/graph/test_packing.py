@@ -23,6 +23,7 @@ def ops(plan):
 
 CONVOLUTIONS = {
     "3 x 3": lambda: (nn.Conv2d(16, 32, 3, padding=1), weir.randn(2, 16, 9, 9)),
+    "3 x 3, in tiles": lambda: (nn.Conv2d(32, 48, 3, padding=1), weir.randn(3, 32, 13, 11)),
     "no bias, stride": lambda: (nn.Conv2d(16, 32, 1, stride=2, bias=False), weir.randn(2, 16, 9, 9)),
     "groups, dilation": lambda: (nn.Conv2d(32, 32, 3, groups=2, dilation=2), weir.randn(2, 32, 9, 9)),
     "odd channels": lambda: (nn.Conv2d(3, 13, 7, stride=2, padding=3), weir.randn(1, 3, 20, 21)),

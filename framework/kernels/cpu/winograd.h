@@ -1,0 +1,383 @@
+// Convolutions of 3 x 3 places in float32 by minimal filtering: 2 x 2 results from 16 products for each pair of channels, where the sum needs 36.
+//
+// Images with channels innermost are cut into tiles of 4 x 4 places that overlap by two. Tiles and weights are transformed into 16 numbers each, of
+// which like ones are multiplied, as 16 products of matrices (tiles x channels) that stay in the second-level cache, and what they give is transformed
+// back. The gradient of the weights is the same with 3 x 3 results from 2 x 2 places of the output's gradient. Sums are as exact as oneDNN's, but what
+// is not finite spreads over its tile, so that a result which is not finite is left to oneDNN.
+//
+// Source: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, https://arxiv.org/abs/1509.09308
+#pragma once
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <type_traits>
+#include <utility>
+
+#include "framework/core/parallel.h"
+#include "framework/core/scratch.h"
+#include "framework/kernels/cpu/conv_product.h"
+#include "framework/kernels/cpu/transpose.h"
+
+namespace weir {
+namespace WEIR_ISA {
+
+#if defined(__AVX512F__)
+namespace winograd {
+
+constexpr int kTile = 4, kPoints = kTile * kTile, kLanes = 16, kRows = 14, kWide = 2 * kLanes;  // a block of sums is kRows x kWide: 28 registers of 32
+constexpr int64_t kLineGap = kLanes;  // behind each line, so that lines do not meet in the same sets of a cache
+using V = __m512;
+
+/// Images with channels innermost.
+struct Images {
+  float* data;
+  int64_t count, height, width, channels;
+  explicit Images(const Tensor& t) : data(t.data<float>()), count(t.sizes()[0]), height(t.sizes()[2]), width(t.sizes()[3]), channels(t.sizes()[1]) {}
+  float* at(int64_t image, int64_t y, int64_t x) const { return data + ((image * height + y) * width + x) * channels; }
+  bool covers(int64_t y, int64_t x) const { return y >= 0 && y < height && x >= 0 && x < width; }
+};
+
+/// Where the tiles of `results` stand: 2 x 2 of its places each.
+struct Tiles2 {
+  int64_t down, across, count;
+  explicit Tiles2(const Images& results) : down((results.height + 1) / 2), across((results.width + 1) / 2), count(results.count * down * across) {}
+  int64_t image(int64_t t) const { return t / (down * across); }
+  int64_t y(int64_t t) const { return t / across % down * 2; }
+  int64_t x(int64_t t) const { return t % across * 2; }
+};
+
+/// The places of a tile from (y, x) on; `outside` for those beside the image.
+template <int N> std::array<float*, N * N> places(const Images& images, int64_t image, int64_t y, int64_t x, float* outside) {
+  std::array<float*, N * N> p;
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) p[i * N + j] = images.covers(y + i, x + j) ? images.at(image, y + i, x + j) : outside;
+  return p;
+}
+
+/// `f` of the columns of an N x N square, then of the rows of what that gives: M numbers of N each time.
+template <int N, int M, class F> [[gnu::always_inline]] inline void both_ways(const V* square, V* to, F&& f) {
+  V half[M * N], line[M];
+#pragma GCC unroll 4
+  for (int j = 0; j < N; j++) {
+    V column[N];
+#pragma GCC unroll 4
+    for (int i = 0; i < N; i++) column[i] = square[i * N + j];
+    f(column, line);
+#pragma GCC unroll 4
+    for (int i = 0; i < M; i++) half[i * N + j] = line[i];
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < M; i++) f(half + i * N, to + i * M);
+}
+
+struct OfInput {
+  [[gnu::always_inline]] void operator()(const V* d, V* to) const {
+    to[0] = d[0] - d[2], to[1] = d[1] + d[2], to[2] = d[2] - d[1], to[3] = d[1] - d[3];
+  }
+};
+struct OfWeights {
+  [[gnu::always_inline]] void operator()(const V* g, V* to) const {
+    const V half = _mm512_set1_ps(0.5f), ends = (g[0] + g[2]) * half, middle = g[1] * half;
+    to[0] = g[0], to[1] = ends + middle, to[2] = ends - middle, to[3] = g[2];
+  }
+};
+struct ToResult {
+  [[gnu::always_inline]] void operator()(const V* m, V* to) const { to[0] = m[0] + m[1] + m[2], to[1] = m[1] - m[2] - m[3]; }
+};
+struct OfGradient {  // of the results, beside an input of kTile
+  [[gnu::always_inline]] void operator()(const V* g, V* to) const {
+    const V half = _mm512_set1_ps(0.5f);
+    to[0] = g[0], to[1] = (g[0] + g[1]) * half, to[2] = (g[0] - g[1]) * half, to[3] = g[1];
+  }
+};
+struct ToWeights {
+  [[gnu::always_inline]] void operator()(const V* m, V* to) const { to[0] = m[0] + m[1] + m[2], to[1] = m[1] - m[2], to[2] = m[1] + m[2] - m[3]; }
+};
+
+/// Writes a tile's points, each a line of all channels, `apart` from each other.
+template <int N, class F> void spread(const std::array<float*, N * N>& from, int64_t channels, float* to, int64_t apart, F&& f) {
+  for (int64_t c = 0; c < channels; c += kLanes) {
+    V d[N * N], points[kPoints];
+#pragma GCC unroll 16
+    for (int i = 0; i < N * N; i++) d[i] = _mm512_loadu_ps(from[i] + c);
+    both_ways<N, kTile>(d, points, f);
+#pragma GCC unroll 16
+    for (int i = 0; i < kPoints; i++) _mm512_storeu_ps(to + i * apart + c, points[i]);
+  }
+}
+
+/// The numbers that the panels of such weights take.
+inline int64_t panels_size(const Dims& w) { return kPoints * w[0] * w[1]; }
+/// The weights' points as panels: for each of them, and each kWide results' channels, a row for every input's channel.
+/// `results` and `inputs` are the axes of w that these are; `flipped`: the places run backwards.
+inline void make_panels(const Tensor& w, int results, int inputs, bool flipped, float* all) {
+  const int64_t out = w.sizes()[results], in = w.sizes()[inputs];
+  const bool turned = w.strides()[inputs] < w.strides()[results];  // vectors run over what lies closest, and are turned where that are the inputs
+  const int64_t step = w.strides()[turned ? inputs : results], other_step = w.strides()[turned ? results : inputs];
+  const __m512i lanes = _mm512_mullo_epi32(_mm512_set1_epi32(int(step)), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  parallel_for(out / kLanes * (in / kLanes), 4, [&](int64_t b, int64_t e) {
+    alignas(64) float square[kPoints][kLanes][kLanes];
+    for (int64_t j = b; j < e; j++) {
+      const int64_t k = j / (in / kLanes) * kLanes, c = j % (in / kLanes) * kLanes, panel = k / kWide * kWide, width = std::min<int64_t>(kWide, out - panel);
+      const float* corner = w.data<float>() + k * w.strides()[results] + c * w.strides()[inputs];
+      for (int row = 0; row < kLanes; row++) {
+        V g[9], points[kPoints];
+#pragma GCC unroll 9
+        for (int tap = 0; tap < 9; tap++) {
+          const int at = flipped ? 8 - tap : tap;
+          const float* from = corner + row * other_step + at / 3 * w.strides()[2] + at % 3 * w.strides()[3];
+          g[tap] = step == 1 ? _mm512_loadu_ps(from) : _mm512_i32gather_ps(lanes, from, sizeof(float));
+        }
+        both_ways<3, kTile>(g, points, OfWeights());
+#pragma GCC unroll 16
+        for (int p = 0; p < kPoints; p++) _mm512_store_ps(square[p][row], points[p]);
+      }
+      for (int p = 0; p < kPoints; p++) {
+        float* to = all + (p * out + panel) * in + c * width + (k - panel);
+        if (turned) transpose_lanes(reinterpret_cast<const uint32_t*>(square[p]), kLanes, reinterpret_cast<uint32_t*>(to), width, std::make_index_sequence<kLanes>());
+        else
+          for (int row = 0; row < kLanes; row++) _mm512_storeu_ps(to + row * width, _mm512_load_ps(square[p][row]));
+      }
+    }
+  });
+}
+
+/// sums (R x N registers, rows `ld` apart) = the rows of `a`, or what was there and these where `kAdd`, times those of `b`; a's numbers `a_row` and `a_step`
+/// apart.
+template <int R, int N, bool kAdd> void block(const float* a, int64_t a_row, int64_t a_step, const float* b, int64_t b_step, int64_t depth, float* sums, int64_t ld) {
+  V s[R][N];
+#pragma GCC unroll 14
+  for (int r = 0; r < R; r++)
+#pragma GCC unroll 2
+    for (int n = 0; n < N; n++) s[r][n] = kAdd ? _mm512_loadu_ps(sums + r * ld + n * kLanes) : _mm512_setzero_ps();
+  for (int64_t k = 0; k < depth; k++, a += a_step, b += b_step) {
+    V line[N];
+#pragma GCC unroll 2
+    for (int n = 0; n < N; n++) line[n] = _mm512_loadu_ps(b + n * kLanes);
+#pragma GCC unroll 14
+    for (int r = 0; r < R; r++) {
+      const V x = _mm512_set1_ps(a[r * a_row]);
+#pragma GCC unroll 2
+      for (int n = 0; n < N; n++) s[r][n] = _mm512_fmadd_ps(x, line[n], s[r][n]);
+    }
+  }
+#pragma GCC unroll 14
+  for (int r = 0; r < R; r++)
+#pragma GCC unroll 2
+    for (int n = 0; n < N; n++) _mm512_storeu_ps(sums + r * ld + n * kLanes, s[r][n]);
+}
+/// block() of `rows` x `width`, at most kRows x kWide.
+template <bool kAdd> void any_block(int64_t rows, int64_t width, const float* a, int64_t a_row, int64_t a_step, const float* b, int64_t b_step, int64_t depth, float* sums, int64_t ld) {
+  [&]<int... R>(std::integer_sequence<int, R...>) {
+    using F = void (*)(const float*, int64_t, int64_t, const float*, int64_t, int64_t, float*, int64_t);
+    static constexpr F of[2][kRows] = {{block<R + 1, 1, kAdd>...}, {block<R + 1, 2, kAdd>...}};
+    of[width > kLanes][rows - 1](a, a_row, a_step, b, b_step, depth, sums, ld);
+  }(std::make_integer_sequence<int, kRows>());
+}
+/// f(first, count) over [0, n) in parts of at most kRows, as even as they can be.
+template <class F> void for_rows(int64_t n, F&& f) {
+  const int64_t parts = (n + kRows - 1) / kRows;
+  for (int64_t i = 0; i < parts; i++) f(n * i / parts, n * (i + 1) / parts - n * i / parts);
+}
+
+/// What is done to results, in this order: null where nothing is.
+struct Tail {
+  const float *bias = nullptr, *scale = nullptr, *shift = nullptr;  // by channel
+  const float* other = nullptr;                                     // added, in the results' layout
+  bool relu = false;
+};
+
+inline bool are_finite(V v) { return _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(HUGE_VALF), _CMP_LT_OQ) == 0xffff; }
+
+/// y = the convolution of x by weights of such panels. False if a result is not finite; y holds no result then.
+inline bool convolve(const Images& x, const float* panels, int64_t pad_y, int64_t pad_x, const Images& y, const Tail& tail = {}) {
+  constexpr int64_t kTogether = 56;  // tiles
+  const Tiles2 tiles(y);
+  const int64_t in = x.channels, out = y.channels, in_line = in + kLineGap, out_line = out + kLineGap;
+  int64_t blocks = (tiles.count + kTogether - 1) / kTogether;
+  const int64_t threads = num_threads();
+  if (blocks > 1) blocks = (blocks + threads - 1) / threads * threads;
+  const int64_t most = (tiles.count + blocks - 1) / blocks;
+  std::atomic<bool> finite = true;
+  parallel_for(blocks, 1, [&](int64_t b, int64_t e) {
+    Scratch<float> from(kPoints * most * in_line), to(kPoints * most * out_line), zeros(in, 0.0f), nowhere(out);
+    for (int64_t j = b; j < e && finite; j++) {
+      const int64_t first = tiles.count * j / blocks, count = tiles.count * (j + 1) / blocks - first;
+      for (int64_t t = 0; t < count; t++)
+        spread<kTile>(places<kTile>(x, tiles.image(first + t), tiles.y(first + t) - pad_y, tiles.x(first + t) - pad_x, zeros.data()), in, &from[t * in_line], most * in_line, OfInput());
+      for (int64_t p = 0; p < kPoints; p++)
+        for (int64_t k = 0; k < out; k += kWide) {
+          const int64_t width = std::min<int64_t>(kWide, out - k);
+          for_rows(count, [&](int64_t row, int64_t rows) {
+            any_block<false>(rows, width, &from[(p * most + row) * in_line], in_line, 1, panels + (p * out + k) * in, width, in, &to[(p * most + row) * out_line + k], out_line);
+          });
+        }
+      bool good = true;
+      for (int64_t t = 0; t < count; t++) {
+        const auto at = places<2>(y, tiles.image(first + t), tiles.y(first + t), tiles.x(first + t), nowhere.data());
+        for (int64_t k = 0; k < out; k += kLanes) {
+          V points[kPoints], r[4];
+#pragma GCC unroll 16
+          for (int p = 0; p < kPoints; p++) points[p] = _mm512_loadu_ps(&to[(p * most + t) * out_line + k]);
+          both_ways<kTile, 2>(points, r, ToResult());
+#pragma GCC unroll 4
+          for (int i = 0; i < 4; i++) {
+            if (tail.bias) r[i] += _mm512_loadu_ps(tail.bias + k);
+            good &= are_finite(r[i]);
+            if (tail.scale) r[i] = r[i] * _mm512_loadu_ps(tail.scale + k) + _mm512_loadu_ps(tail.shift + k);
+            if (tail.other && at[i] != nowhere.data()) r[i] += _mm512_loadu_ps(tail.other + (at[i] - y.data) + k);
+            if (tail.relu) r[i] = _mm512_max_ps(r[i], _mm512_setzero_ps());
+            _mm512_storeu_ps(at[i] + k, r[i]);
+          }
+        }
+      }
+      if (!good) finite = false;
+    }
+  });
+  return finite;
+}
+
+/// dw = the gradient of a convolution's weights. False as convolve().
+class Weights {
+ public:
+  Weights(const Tensor& x, const Tensor& dy, int64_t pad_y, int64_t pad_x) : x_(x), dy_(dy), pad_y_(pad_y), pad_x_(pad_x), tiles_(dy_), in_line_(x_.channels + kLineGap), out_line_(dy_.channels + kLineGap) {}
+
+  // Small sums are kept by every part of the tiles for itself, large ones once, of which threads then share blocks. Their order is the same for any
+  // number of threads.
+  bool run(const Tensor& dw) {
+    const int64_t in = x_.channels, out = dy_.channels, size = kPoints * in * out;
+    const int64_t chunks = (tiles_.count + kTogether - 1) / kTogether, parts = size <= kMostSums ? std::min<int64_t>(kParts, chunks) : 1;
+    Scratch<float> sums(parts * size, 0.0f);
+    parallel_for(parts, 1, [&](int64_t b, int64_t e) {
+      Scratch<float> from(kPoints * kTogether * in_line_), by(kPoints * kTogether * out_line_), zeros(std::max(in, out), 0.0f);
+      for (int64_t part = b; part < e; part++)
+        for (int64_t c = chunks * part / parts; c < chunks * (part + 1) / parts; c++) add(tiles_.count * c / chunks, tiles_.count * (c + 1) / chunks, from.data(), by.data(), zeros.data(), &sums[part * size]);
+    });
+    return write(sums.data(), parts, dw);
+  }
+
+ private:
+  static constexpr int64_t kTogether = 112, kParts = 8, kMostSums = 1 << 18;
+
+  void add(int64_t first, int64_t end, float* from, float* by, float* zeros, float* sums) const {
+    const int64_t in = x_.channels, out = dy_.channels, count = end - first;
+    parallel_for(count, 1, [&](int64_t b, int64_t e) {
+      for (int64_t t = b; t < e; t++) {
+        const int64_t image = tiles_.image(first + t), y = tiles_.y(first + t), x = tiles_.x(first + t);
+        spread<kTile>(places<kTile>(x_, image, y - pad_y_, x - pad_x_, zeros), in, from + t * in_line_, kTogether * in_line_, OfInput());
+        spread<2>(places<2>(dy_, image, y, x, zeros), out, by + t * out_line_, kTogether * out_line_, OfGradient());
+      }
+    });
+    const int64_t across = (in + kWide - 1) / kWide;
+    parallel_for(kPoints * across, 1, [&](int64_t b, int64_t e) {
+      for (int64_t j = b; j < e; j++) {
+        const int64_t p = j / across, c = j % across * kWide;
+        for_rows(out, [&](int64_t k, int64_t rows) {
+          any_block<true>(rows, std::min<int64_t>(kWide, in - c), by + p * kTogether * out_line_ + k, 1, out_line_, from + p * kTogether * in_line_ + c, in_line_, count, sums + (p * out + k) * in + c, in);
+        });
+      }
+    });
+  }
+
+  bool write(const float* sums, int64_t parts, const Tensor& dw) const {
+    const int64_t in = x_.channels, out = dy_.channels, size = kPoints * in * out;
+    const Dims& stride = dw.strides();
+    std::atomic<bool> finite = true;
+    parallel_for(out, 1, [&](int64_t b, int64_t e) {
+      bool good = true;
+      for (int64_t k = b; k < e; k++)
+        for (int64_t c = 0; c < in; c += kLanes) {
+          V points[kPoints], r[9];
+          for (int p = 0; p < kPoints; p++) {
+            points[p] = _mm512_loadu_ps(sums + (p * out + k) * in + c);
+            for (int64_t part = 1; part < parts; part++) points[p] += _mm512_loadu_ps(sums + part * size + (p * out + k) * in + c);
+          }
+          both_ways<kTile, 3>(points, r, ToWeights());
+          for (int tap = 0; tap < 9; tap++) {
+            good &= are_finite(r[tap]);
+            float* to = dw.data<float>() + k * stride[0] + c * stride[1] + tap / 3 * stride[2] + tap % 3 * stride[3];
+            if (stride[1] == 1) _mm512_storeu_ps(to, r[tap]);
+            else
+              for (int i = 0; i < kLanes; i++) to[i * stride[1]] = r[tap][i];
+          }
+        }
+      if (!good) finite = false;
+    });
+    return finite;
+  }
+
+  Images x_, dy_;
+  int64_t pad_y_, pad_x_;
+  Tiles2 tiles_;
+  int64_t in_line_, out_line_;
+};
+
+/// Whether a convolution of such weights (results x inputs x 3 x 3) with results like `y` is this file's case.
+template <class Op> bool takes(const Op& op, const Dims& w, const Tensor& y) {
+  constexpr int64_t kFewChannels = 32, kFewTiles = std::is_same_v<Op, ConvolutionWeight> ? 16 : 64;  // what they gain, it costs to bring weights into panels
+  auto all = [](const Dims& d, int64_t v) { return std::all_of(d.begin(), d.end(), [v](int64_t n) { return n == v; }); };
+  return minimal_filtering() && y.dtype() == DType::float32 && w.n == 4 && w[2] == 3 && w[3] == 3 && op.groups == 1 && all(op.stride, 1) && all(op.dilation, 1) && w[0] % kLanes == 0 && w[1] % kLanes == 0 &&
+         std::min(w[0], w[1]) >= kFewChannels && std::max(op.padding[0], op.padding[1]) <= 2 && y.numel() / y.sizes()[1] >= 4 * kFewTiles;
+}
+
+inline Meta channels_last_meta(const Tensor& t) { return Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), t.device()); }
+inline Tensor channels_last(const Tensor& t) { return is_channels_last(t.sizes(), t.strides()) ? t : copied(t, channels_last_meta(t)); }
+
+/// y = what `write` gives of images like it, in y's layout. Its answer.
+template <class F> bool into(const Tensor& y, F&& write) {
+  if (is_channels_last(y.sizes(), y.strides())) return write(Images(y));
+  const Tensor t = empty(channels_last_meta(y));
+  if (!write(Images(t))) return false;
+  run_copy(t, y);
+  return true;
+}
+
+/// The weight's panels for results of convolve().
+inline Tensor panels_of(const Tensor& w, int results, int inputs, bool flipped) {
+  const Tensor panels = empty(Dims{panels_size(w.sizes())}, DType::float32);
+  make_panels(w, results, inputs, flipped, panels.data<float>());
+  return panels;
+}
+
+}  // namespace winograd
+
+/// How many numbers filter_by_tiles() reads of a weight of such sizes: 0 where it does not go that way.
+inline int64_t tile_panels_size(const Convolution& op, const Dims& w, const Tensor& y) { return winograd::takes(op, w, y) ? winograd::panels_size(w) : 0; }
+/// What it reads.
+inline Tensor tile_panels_of(const Convolution& op, const Tensor& w, const Tensor& y) {
+  return winograd::takes(op, w.sizes(), y) ? winograd::panels_of(w, 0, 1, false) : Tensor();
+}
+/// y = relu((x * w + bias) * scale + shift + other), of which all but x and w may be missing; false if a result is not finite, where y may have been
+/// written to. `panels` are tile_panels_of() the weight.
+inline bool filter_by_tiles(const Dims& padding, const Tensor& x, const Tensor& panels, const Tensor& y, const Tensor& bias, const Tensor& scale = {}, const Tensor& shift = {},
+                            const Tensor& other = {}, bool relu = false) {
+  auto numbers = [](const Tensor& t) { return t ? t.data<float>() : nullptr; };
+  const Tensor from = winograd::channels_last(x), added = other ? winograd::channels_last(other) : other;
+  const winograd::Tail tail{numbers(bias), numbers(scale), numbers(shift), numbers(added), relu};
+  return winograd::into(y, [&](const winograd::Images& to) { return winograd::convolve(winograd::Images(from), panels.data<float>(), padding[0], padding[1], to, tail); });
+}
+/// y = x * w + b, if this is the way: false if it is not, where y may have been written to.
+inline bool filter_by_tiles(const Convolution& op, const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& y) {
+  const Tensor panels = tile_panels_of(op, w, y);
+  return panels && filter_by_tiles(op.padding, x, panels, y, b);
+}
+/// The gradient dx, likewise.
+inline bool filter_by_tiles(const ConvolutionInput& op, const Tensor& dy, const Tensor& w, const Tensor& dx) {
+  return winograd::takes(op, w.sizes(), dy) && filter_by_tiles(Dims{2 - op.padding[0], 2 - op.padding[1]}, dy, winograd::panels_of(w, 1, 0, true), dx, Tensor());
+}
+/// The gradient dw, likewise.
+inline bool filter_by_tiles(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
+  return winograd::takes(op, dw.sizes(), dy) && winograd::Weights(winograd::channels_last(x), winograd::channels_last(dy), op.padding[0], op.padding[1]).run(dw);
+}
+#else
+template <class... T> int64_t tile_panels_size(const T&...) { return 0; }
+template <class... T> Tensor tile_panels_of(const T&...) { return Tensor(); }
+template <class... T> bool filter_by_tiles(const T&...) { return false; }
+#endif
+
+}  // namespace WEIR_ISA
+}  // namespace weir
