@@ -29,7 +29,7 @@ def case(group: str, op: str, variant: str, inputs: list, args: list | None = No
          flops: int = 0, mode: str = "fwd", traffic: int | None = None, check: str = "values", **kwargs) -> dict:
     """Returns a case for one thread.
 
-    `op` is a dotted name under the framework module. `args` refer to inputs as {"input": i}, {"inputs": [i, j]}
+    `op` is a dotted name under the framework module, or `phrases.` and a name of `bench/phrases.py`. `args` refer to inputs as {"input": i}, {"inputs": [i, j]}
     (a list of them, half open), {"slice": [start, stop, step]}, {"float": "inf"} and {"dtype": name}; without `args`, all inputs are
     passed in order. `out` is the number of elements written, by default as many as the first input has.
     `bytes` counts each input once and the output once, unless `traffic` gives it; `reads` says that nearly all of it
@@ -54,7 +54,7 @@ def case_id(case: dict) -> str:
 
 def display_name(case: dict) -> str:
     """Returns e.g. `overhead/add 64`."""
-    return f"{case['group']}/{case['op']} {case['variant']}"
+    return f"{case['group']}/{case['op'].removeprefix(case['group'] + '.')} {case['variant']}".rstrip()
 
 
 def strides(shape, layout: str) -> list[int]:

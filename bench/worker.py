@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import derivatives, inputs, plans
+from . import derivatives, inputs, phrases, plans
 
 
 WARM = 10  # calls in a block, from which on one more before them costs little
@@ -113,6 +113,8 @@ class FrameworkWorker:
         return subprocess.run, ([sys.executable, "-c", f"import {self.name}"],), {"check": True}
 
     def _resolve(self, op: str):
+        if op.startswith("phrases."):
+            return phrases.by_name(op.removeprefix("phrases."), self.torch)
         found = self.torch
         for part in op.split("."):
             found = getattr(found, part)

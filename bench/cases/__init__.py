@@ -1,8 +1,8 @@
 """The case list, one module per family. A case's figure of bytes or flops is the least that any kernel must do."""
 
-from . import algebra, arrays, derivatives, dtypes, everyday, layers, layouts, overhead, plans, sequences, short, startup, training
+from . import algebra, arrays, derivatives, dtypes, everyday, layers, layouts, overhead, phrases, plans, sequences, short, startup, training
 
-GROUPS = ("overhead", "pointwise", "reduce", "norm", "matmul", "conv", "index", "everyday", "short", "layouts", "dtypes", "linalg", "fft", "recurrent", "attention", "func", "graph", "optimizer",
+GROUPS = ("overhead", "pointwise", "reduce", "norm", "matmul", "conv", "index", "everyday", "phrases", "short", "layouts", "dtypes", "linalg", "fft", "recurrent", "attention", "func", "graph", "optimizer",
           "startup")
 #: Not picked but derived, from PyTorch's op database; `all` leaves it out, since it takes longer than the others together.
 DERIVED = "opdb"
@@ -10,7 +10,7 @@ DERIVED = "opdb"
 
 def all_cases(threads: int = 1) -> list[dict]:
     """Returns every case, in the order of `GROUPS`, for the given number of threads."""
-    found = [*overhead.CASES, *arrays.CASES, *everyday.CASES, *short.CASES, *layouts.CASES, *dtypes.CASES, *layers.CASES, *algebra.CASES, *sequences.CASES, *derivatives.CASES, *plans.CASES, *training.CASES, *startup.CASES]
+    found = [*overhead.CASES, *arrays.CASES, *everyday.CASES, *phrases.CASES, *short.CASES, *layouts.CASES, *dtypes.CASES, *layers.CASES, *algebra.CASES, *sequences.CASES, *derivatives.CASES, *plans.CASES, *training.CASES, *startup.CASES]
     return [{**case, "threads": threads} for case in sorted(found, key=lambda c: GROUPS.index(c["group"]))]
 
 

@@ -151,14 +151,14 @@ Tensors Fmod::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), e = s.input(1), da, db;
-  bool is_constant = e.has_flag(kWrappedNumber) && item(e).is_zero();
+  const bool is_number = e.has_flag(kWrappedNumber), is_constant = is_number && item(e).is_zero();
   // Python's False is no zero to PyTorch's formula: it multiplies.
   auto is_false = [](const Tensor& t) { return t.has_flag(kWrappedNumber) && t.dtype() == DType::boolean; };
   auto lowered = [&] {
-    Tensor power = pow(x, plus(e, -1));
-    return dy * (e.has_flag(kWrappedNumber) ? power * e : e * power);  // which beside halves are two things
+    const Tensor power = is_number && x.dtype() == s.output().dtype() && item(e).to_complex() == 2.0 ? x : pow(x, plus(e, -1));
+    return dy * (is_number ? power * e : e * power);  // which beside halves are two things
   };
-  if (s.needs(0) && is_false(e)) da = lowered();
+  if (s.needs(0) && (is_false(e) || (is_number && !is_constant))) da = lowered();
   else if (s.needs(0)) da = is_constant ? zeros_of(dy.meta()) : where(logical_not(e), num(0.0), lowered());
   if (s.needs(1)) {
     // d/de x**e = x**e log x; 0 where x is 0 and e is not negative. A further derivative there is NaN, as in PyTorch.

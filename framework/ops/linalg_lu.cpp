@@ -6,7 +6,9 @@
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
+#include "framework/ops/index.h"
 #include "framework/ops/linalg_cholesky.h"
+#include "framework/ops/linalg_product.h"
 #include "framework/ops/linalg_spectrum.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/reduce.h"
@@ -103,6 +105,12 @@ Meta Det::infer(Inputs in) const {
   check_square("linalg.det", in[0], "A", Nothing::of_half);
   return {batch_of(in[0]), in[0].dtype(), in[0].device()};
 }
+// The determinants of what is left without a row and a column, of 2 x 2 and 3 x 3 matrices: there is nothing to factorise, and nothing to divide by.
+static Tensor cofactors(const Tensor& A) {
+  if (A.size(-1) == 3) return cross(roll(A, Dims{-1}, Dims{-2}), roll(A, Dims{-2}, Dims{-2}), int64_t(-1));
+  const Tensor turned = flip(A, Dims{-2, -1});
+  return where(eye_of(2, 2, DType::boolean, A.device()), turned, -turned);
+}
 // grad times the conjugate adjugate: conj(det) A^-H, and where A has next to no inverse, by products of singular values; without a
 // gradient of its own by an LU whose zeros are replaced. Source: PyTorch's linalg_det_backward.
 Tensors Det::vjp(const Saved& s, const Tensor& dy) const {
@@ -110,6 +118,7 @@ Tensors Det::vjp(const Saved& s, const Tensor& dy) const {
   if (A.numel() == 0) return {zeros_of(Meta(A.sizes(), A.dtype(), A.device()))};
   const int64_t n = A.size(-1);
   if (n == 1) return {expand(column(column(dy)), A.sizes())};  // also where it is zero
+  if (n <= 3) return {column(column(dy)) * conj(cofactors(A) + column(column(detach(y - y))))};  // NaN where the determinant is not finite, as a solution would be
   auto on_diagonal = [&](const Tensor& values) { return diag_of(expand(column(values), A.sizes().n == 2 ? Dims{n} : [&] { Dims d = batch_of(A); d.push(n); return d; }())); };
   Tensor wanted = on_diagonal(dy * conj(y));
   if (!mode.grad) {

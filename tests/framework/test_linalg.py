@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 import weir
-from twins import assert_close, to_weir
+from twins import assert_close, assert_same, to_weir
 
 
 def positive_definite(n, dtype=torch.float64):
@@ -65,6 +65,20 @@ def test_second_derivatives_agree(name, dtype):
 def test_a_matrix_without_the_decomposition_raises_linalg_error(call):
     with pytest.raises(weir.linalg.LinAlgError):
         call(-weir.ones(2, 2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize("n", [2, 3])
+def test_small_determinants_have_their_cofactors_as_gradients(n, dtype):
+    a = torch.randn(4, n, n, dtype=dtype, generator=torch.manual_seed(n))
+    a[1, 0] = a[1, 1]
+    parts = torch.view_as_real(a[2:]) if dtype.is_complex else a[2:]
+    assert_same(lambda t, x: t.linalg.det(t.view_as_complex(x) if dtype.is_complex else x).abs(), parts.clone().requires_grad_(), rtol=1e-9)
+    x = to_weir(a).requires_grad_()
+    (got,) = weir.autograd.grad(weir.real(weir.linalg.det(x)).sum(), x, create_graph=True)
+    without = lambda m, i, j: np.delete(np.delete(m, i, 0), j, 1)  # noqa: E731
+    expected = [[[(-1) ** (i + j) * np.linalg.det(without(m, i, j)) for j in range(n)] for i in range(n)] for m in a.numpy()]
+    np.testing.assert_allclose(got.detach().resolve_conj().numpy(), np.conj(expected), atol=1e-12)
 
 
 def test_det_of_a_singular_matrix_is_zero():

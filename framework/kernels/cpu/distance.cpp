@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -254,25 +255,38 @@ void pdist_forward(const PdistForward& op, Inputs in, Outputs out) {
   });
 }
 
+// Each pair has one slope in each number, which pulls its two rows against each other.
 void pdist_backward(const PdistBackward& op, Inputs in, Outputs out) {
   if (of_nothing(in[0].numel() == 0 || in[1].numel() == 0, out[0])) return;
   const Tensor dy = row_major(in[0]), x = row_major(in[1]), distance = row_major(in[2]);
-  const int64_t n = x.sizes()[0], m = x.sizes()[1];
+  const int64_t n = x.sizes()[0], m = x.sizes()[1], pairs = dy.numel();
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
     const Tensor turned = turned_rows<T>(alias(x, Dims{1, n, m}, Dims{n * m, m, 1}, x->offset));
     const int64_t ld = turned.sizes()[2];
     by_norm<T>(op.p, [&](auto norm) {
-      parallel_for(n, std::max<int64_t>(1, kGrain / std::max<int64_t>(n * m, 1)), [&](int64_t b, int64_t e) {
-        std::vector<T> room(4 * ld);
-        T *whole_d = room.data(), *whole_dy = whole_d + ld, *d = whole_dy + ld, *factor = d + ld;
-        for (int64_t i = b; i < e; i++) {
-          for (int64_t j = 0; j < n; j++) {  // the row of the whole matrix of distances, which is zero to itself
-            const int64_t low = std::min(i, j), pair = pairs_before(low, n) + std::max(i, j) - low - 1;
-            whole_d[j] = i == j ? T(0) : distance.data<T>()[pair];
-            whole_dy[j] = i == j ? T(0) : dy.data<T>()[pair];
+      Scratch<T> factor(pairs), slopes(m * ld, T(0));
+      const T *d = distance.data<T>(), *g = dy.data<T>();
+      for (int64_t i = 0; i < pairs; i++) factor[i] = norm.factor(d[i], g[i]);
+      parallel_for(m, std::max<int64_t>(1, kGrain / std::max<int64_t>(pairs, 1)), [&](int64_t b, int64_t e) {
+        for (int64_t k = b; k < e; k++) {
+          const T* numbers = turned.data<T>() + k * ld;
+          T* to = &slopes[k * ld];
+          for (int64_t i = 0; i + 1 < n; i++) {
+            const int64_t first = pairs_before(i, n) - i - 1;
+            const T *own = d + first, *f = factor.data() + first;
+            T sum[kLanes] = {};
+            auto add = [&](int64_t j, int64_t c) {
+              const T slope = norm.slope(numbers[i] - numbers[j], own[j], f[j]);
+              to[j] -= slope;
+              sum[c] += slope;
+            };
+            int64_t j = i + 1;
+            for (; j + kLanes <= n; j += kLanes)
+              for (int64_t c = 0; c < kLanes; c++) add(j + c, c);
+            for (int64_t c = 0; j + c < n; c++) add(j + c, c);
+            for (T s : sum) to[i] += s;
           }
-          factors(norm, whole_d, whole_dy, n, ld, d, factor);
-          pull<1>(norm, x.data<T>() + i * m, turned.data<T>(), m, ld, d, factor, out[0].data<T>() + i * m);
+          for (int64_t i = 0; i < n; i++) out[0].data<T>()[i * m + k] = to[i];
         }
       });
     });

@@ -1,7 +1,7 @@
 #include "framework/ops/index.h"
 
 #include <algorithm>
-#include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "framework/core/scratch.h"
@@ -59,18 +59,31 @@ void flip(const Flip& op, Inputs in, Outputs out) {
   run_copy(alias(x, x.sizes(), strides, offset), out[0]);
 }
 
-// The indices along dim, each of them checked.
-Scratch<int64_t> checked_indices(const Tensor& index, const std::function<void(int64_t)>& check_one) {
+// The indices along an axis of `size`; one beside it is for check_one(index) to refuse.
+template <class F> Scratch<int64_t> checked_indices(const Tensor& index, int64_t size, F&& check_one) {
   Scratch<int64_t> at(index.numel());
-  for (int64_t i = 0; i < index.numel(); i++) check_one(at[i] = index_at(index, i));
+  if (index.dtype() == DType::int64) std::copy_n(index.data<int64_t>(), at.size(), at.data());
+  else std::copy_n(index.data<int32_t>(), at.size(), at.data());
+  if (!in_range(at.data(), int64_t(at.size()), size, false)) std::for_each(at.begin(), at.end(), check_one);
   return at;
+}
+// f(bytes), which of short rows the compiler knows.
+template <class F> void by_row_bytes(int64_t bytes, F&& f) {
+  switch (bytes) {
+    case 16: return f(std::integral_constant<int64_t, 16>{});
+    case 32: return f(std::integral_constant<int64_t, 32>{});
+    case 64: return f(std::integral_constant<int64_t, 64>{});
+    case 128: return f(std::integral_constant<int64_t, 128>{});
+    case 256: return f(std::integral_constant<int64_t, 256>{});
+    default: return f(bytes);
+  }
 }
 void index_select(const IndexSelect& op, Inputs in, Outputs out) {
   Tensor x = row_major(in[0]), index = row_major(in[1]);
   int d = wrap_dim(op.dim, x.ndim(), "index_select");
   const Axis s(x.sizes(), d, "index_select");
   int64_t bytes = s.inner * size_of(x.dtype()), m = index.numel();
-  Scratch<int64_t> at = checked_indices(index, [&](int64_t i) {
+  const Scratch<int64_t> at = checked_indices(index, s.n, [&](int64_t i) {
     if (d == 1 || s.outer * s.inner == 0) checked_along(i, s.n, d);  // the columns are read by a loop of their own in PyTorch
     else checked("index_select", i, s.n, false);
   });
@@ -85,11 +98,15 @@ void index_select(const IndexSelect& op, Inputs in, Outputs out) {
           for (int64_t i = 0; i < m; i++) to[o * m + i] = from[o * s.n + at[i]];
       });
     });
-  parallel_for(s.outer * m, std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
-    for (int64_t i = b; i < e;) {
-      const int64_t o = i / m, first = o * m, stop = std::min(e, first + m);
-      for (; i < stop; i++) std::memcpy(out[0].raw() + i * bytes, x.raw() + (o * s.n + at[i - first]) * bytes, bytes);
-    }
+  const std::byte* from = x.raw();
+  std::byte* to = out[0].raw();
+  by_row_bytes(bytes, [&](auto size) {
+    parallel_for(s.outer * m, std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
+      for (int64_t i = b; i < e;) {
+        const int64_t o = i / m, first = o * m, stop = std::min(e, first + m);
+        for (; i < stop; i++) std::memcpy(to + i * size, from + (o * s.n + at[i - first]) * size, size);
+      }
+    });
   });
 }
 
@@ -99,7 +116,7 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
   int64_t m = index.numel();
   if (in[0].ndim() > 1 && in[0].numel() == 0) return;  // nor is the index looked at, as in PyTorch
   bool scatters = in[0].ndim() > 1 && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
-  Scratch<int64_t> at = checked_indices(index, [&](int64_t i) {
+  const Scratch<int64_t> at = checked_indices(index, s.n, [&](int64_t i) {
     if (scatters) checked_along(i, s.n, int(op.dim));
     else checked("index_add", i, s.n, false);
   });
@@ -237,29 +254,38 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
   });
 }
 
-// The first `keep` of a line in order: a heap whose top is the last of them. Numbers that cannot enter it are passed over by the block.
+// The first `keep` of a line in order. Numbers that come before the last of the best `keep` so far are collected; when there is no more room, the best of
+// them are. Blocks of numbers that do not are passed over.
 template <class T> void select_first(const Scratch<T>& line, bool descending, Scratch<Ranked<T>>& first, int64_t keep) {
   if (keep == 0) return;
   constexpr int64_t kBlock = 16;
-  const int64_t n = int64_t(line.size());
-  const auto begin = first.begin(), end = begin + keep;
-  for (int64_t i = 0; i < keep; i++) first[i] = Ranked<T>(line[i], i, descending);
-  std::make_heap(begin, end);
-  for (int64_t i = keep; i < n;) {
+  const int64_t n = int64_t(line.size()), room = std::min(n, std::max(3 * keep, keep + 64));
+  const auto begin = first.begin();
+  int64_t held = room;
+  for (int64_t i = 0; i < room; i++) first[i] = Ranked<T>(line[i], i, descending);
+  auto settle = [&] {
+    std::nth_element(begin, begin + keep - 1, begin + held);
+    held = keep;
+  };
+  settle();
+  for (int64_t i = room; i < n;) {
     const int64_t stop = std::min(i + kBlock, n);
-    const T last = line[first[0].index];
+    const Ranked<T> worst = first[keep - 1];
+    const T last = line[worst.index];
     int may_enter = stop - i < kBlock;
     if (!may_enter) for (int64_t k = i; k < i + kBlock; k++) may_enter |= !(descending ? line[k] <= last : line[k] >= last);  // NaN may
+    if (may_enter && held + kBlock > room) {
+      settle();
+      continue;
+    }
     for (; may_enter && i < stop; i++) {
-      const Ranked<T> r(line[i], i, descending);
-      if (!(r.key < first[0].key)) continue;  // an equal one stood before
-      std::pop_heap(begin, end);
-      end[-1] = r;
-      std::push_heap(begin, end);
+      first[held] = Ranked<T>(line[i], i, descending);
+      held += first[held].key < worst.key;  // an equal one stood before
     }
     i = stop;
   }
-  std::sort_heap(begin, end);
+  settle();
+  std::sort(begin, begin + keep);
 }
 
 // The first `keep` in whatever order the selection leaves them: PyTorch's own, who selects by the same algorithm.
@@ -324,18 +350,11 @@ void embedding(const Embedding&, Inputs in, Outputs out) {
   const std::byte* from = w.raw();
   std::byte* to = out[0].raw();
   const int64_t rows = w.size(0);
-  auto rows_of = [&](auto size) {  // in bytes; of short rows the compiler knows it
+  by_row_bytes(bytes, [&](auto size) {
     parallel_for(index.numel(), std::max<int64_t>(1, kGrain * 4 / std::max<int64_t>(bytes, 1)), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) std::memcpy(to + i * size, from + checked("embedding", index_at(index, i), rows, false) * size, size);
     });
-  };
-  switch (bytes) {
-    case 16: return rows_of(std::integral_constant<int64_t, 16>{});
-    case 32: return rows_of(std::integral_constant<int64_t, 32>{});
-    case 64: return rows_of(std::integral_constant<int64_t, 64>{});
-    case 128: return rows_of(std::integral_constant<int64_t, 128>{});
-    default: return rows_of(bytes);
-  }
+  });
 }
 
 void embedding_backward(const EmbeddingBackward& op, Inputs in, Outputs out) {

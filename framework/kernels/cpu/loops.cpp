@@ -218,6 +218,37 @@ bool lies_across(const Tensor& t, const Tensor& out) {
   return false;
 }
 
+// Runs `loop` over lines of `type` that lie side by side, or are one number each; false where they do not, or are so short or so long that it does not pay.
+bool run_lines(const Space& s, DType type, LineLoop loop, const void* op) {
+  constexpr int64_t kLongLine = 2048;
+  const int in = s.n - 1, across = s.n - 2;
+  const int64_t item = int64_t(size_of(type)), n = s.sizes[in];
+  if (!loop || across < 0 || n * item < kVecBytes || n > kLongLine) return false;
+  uint32_t fixed = 0;
+  int64_t apart[kMaxOperands] = {};
+  for (int k = 0; k < s.count; k++) {
+    const Operand& o = s.ops[k];
+    if (!o.data) continue;
+    if (o.dtype != type || (o.strides[in] != 1 && (k == 0 || o.strides[in] != 0))) return false;
+    if (o.strides[in] == 0) fixed |= 1u << k;
+    apart[k] = o.strides[across];
+  }
+  const int64_t volume = volume_of(s, s.n), lines = volume / n;
+  parallel_for(lines, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
+    while (b < e) {
+      int64_t offset[kMaxOperands];
+      offsets_of_row(s, b, offset);
+      const int64_t count = std::min(s.sizes[across] - b % s.sizes[across], e - b);
+      const void* data[kMaxOperands] = {};
+      for (int k = 1; k < s.count; k++)
+        if (s.ops[k].data) data[k - 1] = s.ops[k].data + offset[k] * item;
+      loop(op, s.ops[0].data + offset[0] * item, data, fixed >> 1, n, count, apart);
+      b += count;
+    }
+  });
+  return true;
+}
+
 }  // namespace
 
 std::unordered_map<const void*, PointwiseOp>& pointwise_ops() {
@@ -265,6 +296,13 @@ void run_pointwise(const char* name, const Loops& loops, DType compute, const vo
     return run_pointwise(name, loops, compute, op, std::span<const Tensor>(laid, in.size()), out);
   }
   Space space = make_space(in, out);
+  // A number of another type stands where it was converted to.
+  for (size_t k = 0; k < in.size(); k++)
+    if (in[k] && in[k].numel() == 1 && in[k].dtype() != tile) {
+      convert(in[k].dtype(), in[k].raw(), 0, tile, number[k], 1, 1);
+      space.ops[k + 1].data = number[k], space.ops[k + 1].dtype = tile;
+    }
+  if (run_lines(space, tile, tile == DType::float32 ? loops.f32_lines : tile == DType::float64 ? loops.f64_lines : nullptr, op)) return;
   const int whole = axes_of_blocks(space);
   if (!whole) return parallel_for(out.numel(), kGrain, [&](int64_t b, int64_t e) { Tiles(space, 0, tile, loop, op).run(b, e); });
   const int64_t volume = volume_of(space, whole);

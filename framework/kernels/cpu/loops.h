@@ -21,12 +21,16 @@ constexpr int64_t kTile = 1024;      // elements; three tiles of float64 fill ha
 
 /// out[i] = f(in0[i], ...) for i < n; `fixed` has a bit per input that is one number for the whole loop.
 using Loop = void (*)(const void* op, void* out, const void* const* in, uint32_t fixed, int64_t n);
+/// The same of `lines` lines of n numbers, a vector at least, whose beginnings lie `apart` elements from each other, the output's first. What is fixed is
+/// one number of each line.
+using LineLoop = void (*)(const void* op, void* out, const void* const* in, uint32_t fixed, int64_t n, int64_t lines, const int64_t* apart);
 struct Loops {
   Loop f32 = nullptr, f64 = nullptr, i64 = nullptr;
   Loop c64 = nullptr, c128 = nullptr;  // complex64 goes through c128 where it has no loop of its own
   // Where the low bits of the result need the low bits of the operands only: int32 and, for tensors of one type, the types below.
   Loop i32 = nullptr, i16 = nullptr, i8 = nullptr, u8 = nullptr;
   Loop bf16 = nullptr, f16 = nullptr;  // compute in float; what is fixed is a float too
+  LineLoop f32_lines = nullptr, f64_lines = nullptr;  // of short formulas, where a call for each line would take as long as the line
 };
 
 /// The element-wise ops by their kernel slots, for those who run several at once. `computes` says what the op computes in.

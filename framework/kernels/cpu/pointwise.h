@@ -123,6 +123,46 @@ void loop(const void* p, void* out_data, const void* const* in_data, uint32_t fi
   std::memcpy(out + i, last, (n - i) * sizeof(T));
 }
 
+// As LineLoop, with `fixed` perhaps known when compiled.
+template <class Op, class T, class Fixed> void lines_of(const Op op, T* out, const T* const* in_data, Fixed fixed, int64_t n, int64_t lines, const int64_t* apart) {
+  constexpr int k = arity<Op>(), w = Vec<T>::size;
+  const T* in[k];
+  Vec<T> x[k];
+  for (int j = 0; j < k; j++) in[j] = in_data[j];
+  auto at = [&](int64_t i) __attribute__((always_inline)) {
+    for (int j = 0; j < k; j++)
+      if (!(fixed >> j & 1)) x[j] = Vec<T>::load(in[j] + i);
+    return evaluate(op, x);
+  };
+  for (; lines; lines--) {
+    for (int j = 0; j < k; j++)
+      if (fixed >> j & 1) x[j] = Vec<T>(*in[j]);
+    const Vec<T> last = at(n - w);  // before anything is changed in place
+    for (int64_t i = 0; i + w <= n; i += w) at(i).store(out + i);
+    last.store(out + n - w);
+    out += apart[0];
+    for (int j = 0; j < k; j++) in[j] += apart[j + 1];
+  }
+}
+template <class Op, class T> void lines(const void* p, void* out, const void* const* in_data, uint32_t fixed, int64_t n, int64_t lines, const int64_t* apart_data) {
+  constexpr int k = arity<Op>();
+  const Op op = *static_cast<const Op*>(p);
+  const T* in[k];
+  T numbers[k];
+  int64_t apart[k + 1] = {apart_data[0]};
+  for (int j = 0; j < k; j++) {
+    numbers[j] = missing<Op, T>(j);
+    in[j] = in_data[j] ? static_cast<const T*>(in_data[j]) : &numbers[j];
+    apart[j + 1] = in_data[j] ? apart_data[j + 1] : 0;
+    if (!in_data[j]) fixed |= 1u << j;
+  }
+  auto run = [&](auto known) { lines_of(op, static_cast<T*>(out), in, known, n, lines, apart); };
+  if (fixed == 0) run(std::integral_constant<uint32_t, 0>{});
+  else if (k == 2 && fixed == 1) run(std::integral_constant<uint32_t, 1>{});
+  else if (k == 2 && fixed == 2) run(std::integral_constant<uint32_t, 2>{});
+  else run(fixed);
+}
+
 // The same of H, bfloat16 or float16: tiles of floats on the way would be written and read once more than the numbers themselves.
 template <class Op, class H> void half_loop(const void* p, void* out_data, const void* const* in_data, uint32_t fixed, int64_t n) {
   constexpr int k = arity<Op>(), w = Vec<float>::size;
@@ -176,9 +216,11 @@ template <class Op, class H> void loop_of_halves(const void* p, void* out, const
 template <class Op> Loops loops_of() {
   Loops l;
   constexpr Rule rule = Op::rule;
+  constexpr bool brief = contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{});
   if constexpr (rule != Rule::integral) l.f32 = loop<Op, float>, l.f64 = loop<Op, double>;
+  if constexpr (rule != Rule::integral && brief) l.f32_lines = lines<Op, float>, l.f64_lines = lines<Op, double>;
   if constexpr (rule != Rule::real && rule != Rule::floating && rule != Rule::wide) l.i64 = loop<Op, int64_t>;
-  if constexpr (rule != Rule::integral && (contains<Op>(NarrowOps{}) || contains<Op>(ShortOps{}))) {
+  if constexpr (rule != Rule::integral && brief) {
     l.bf16 = loop_of_halves<Op, BFloat16>;
 #ifdef __F16C__
     l.f16 = loop_of_halves<Op, Half>;

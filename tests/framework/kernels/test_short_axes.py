@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 import weir
+from twins import to_weir
 
 # Rows of a few numbers: beside few and many others, a tile's worth and more, ends that fill no block.
 BROADCASTS = [((700, 1, 3), (1, 16, 3)), ((13, 1, 7), (1, 9, 7)), ((40, 3, 1), (40, 1, 5)), ((10, 1, 10, 1), (1, 10, 1, 10)), ((500, 5), (500, 1)),
@@ -110,3 +111,20 @@ def test_zeroing(dtype):
             view(t).zero_()
             results.append((t, view(t)))
         same(*results)
+
+
+@pytest.mark.parametrize("columns", [8, 15, 16, 17, 33, 64, 100, 2047, 2050])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_lines_beside_a_number_or_a_row_of_their_own(columns, dtype):
+    """Whole lines of a dtype, which one call computes many of: framework/kernels/cpu/pointwise.h."""
+    torch.manual_seed(0)
+    x, number, row, other = (torch.randn(*s, dtype=dtype) for s in ((6, 70, columns), (6, 70, 1), (columns,), (6, 1, columns)))
+    wide = torch.randn(6, 70, columns + 9, dtype=dtype)
+    calls = [lambda F, x, number, row, other, wide: (x * number, number - x, x / row, number * row, x + other, number / other),
+             lambda F, x, number, row, other, wide: (wide[..., 5:-4].relu(), wide[..., 5:-4] * x, wide[..., :columns] + 2, x.maximum(number), x.clamp(min=number)),
+             lambda F, x, number, row, other, wide: (-number.expand_as(x), row.expand_as(x).abs(), F.lerp(x, wide[..., 2:-7], number), F.addcmul(number, x, row, value=2.0), F.addcdiv(x, row, number)),
+             lambda F, x, number, row, other, wide: x.clone().mul_(number).sub_(row).div_(other),
+             lambda F, x, number, row, other, wide: F.add(x, number, out=F.zeros(6, 70, columns + 3, dtype=x.dtype)[..., 1:-2])]
+    given = (x, number, row, other, wide)
+    for call in calls:
+        same(call(torch, *given), call(weir, *map(to_weir, given)))

@@ -11,6 +11,8 @@ POOLS = {
     "means": lambda t, x: t.nn.functional.avg_pool1d(x, 3), "means of lists": lambda t, x: t.nn.functional.avg_pool1d(x, [3], [2], [1]),
     "means of what is there": lambda t, x: t.nn.functional.avg_pool1d(x, 5, 4, 2, True, False), "means without a stride": lambda t, x: t.avg_pool1d(x, 2, None),
     "maxima": lambda t, x: t.nn.functional.max_pool1d(x, 3, 2, 1), "dilated maxima": lambda t, x: t.nn.functional.max_pool1d(x, 2, None, 0, 3, True),
+    "maxima of tiles": lambda t, x: t.nn.functional.max_pool1d(x, 3), "overlapping maxima": lambda t, x: t.max_pool1d(x, 4, 2), "rounded up": lambda t, x: t.max_pool1d(x, 4, 4, 0, 1, True),
+    "maxima apart": lambda t, x: t.max_pool1d(x, 2, 3, 0, 4), "each number": lambda t, x: t.max_pool1d(x, 1, 2), "maxima beside NaN": lambda t, x: t.max_pool1d(t.where(x > 1, x * float("nan"), x), 2),
     "maxima and places": lambda t, x: t.nn.functional.max_pool1d(x, 3, return_indices=True),
     "maxima and places by name": lambda t, x: t.max_pool1d_with_indices(x, (2,), stride=[3]),
 }
