@@ -36,7 +36,8 @@ _PYTHON = {"python bool": "bool", "python int": "int64", "python float": "float6
 
 #: Classes of a subject's errors that stand for others, set once in the subject's process.
 STANDS_FOR: dict = {}
-#: Stands among the names of an error that nobody raised: the framework's own Python asked something for what it does not have, as in `int.is_floating_point`.
+#: Stands among the names of an error by which nobody refuses a call: the framework's own Python asked something for what it does not have, as in
+#: `int.is_floating_point`, or its compiled code came where its authors say that it cannot come.
 SLIP = "slip"
 
 
@@ -59,7 +60,10 @@ class Raised:
 
 
 def _is_slip(error: BaseException) -> bool:
-    """Whether the interpreter itself met the error, in code that is neither the caller's nor compiled: by no `raise`, in no call."""
+    """Whether the interpreter itself met the error, in code that is neither the caller's nor compiled: by no `raise`, in no call. Or an internal assertion
+    failed, whose text calls that a bug of the framework."""
+    if "INTERNAL ASSERT FAILED" in str(error):
+        return True
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next

@@ -77,16 +77,21 @@ def faults(case: Case, expected: Observation, got: Observation, random: bool = F
 
 
 def refusals(expected, got) -> list[Fault]:
-    """What is wrong where one of two observations is an exception, or holds what cannot be compared. A refusal by a slip of the oracle's may be one of
-    any class."""
+    """What is wrong where one of two observations is an exception, or holds what cannot be compared."""
     if expected.raised and got.raised:
         shared = set(expected.raised.names) & set(got.raised.names) - {"Exception", "BaseException", "object"}
         return [] if shared or SLIP in expected.raised.names else [Fault("error", f"raised {got.raised}, but torch raises {expected.raised}")]
     if expected.raised:
-        return [Fault("error", f"accepted, but torch raises {expected.raised}", lenient=True)]
+        return [accepted("accepted", expected.raised)]
     if got.unmappable:
         return [Fault("value", f"returned a {got.unmappable}")]
     return [Fault("value", f"raised {got.raised}", "raised")]
+
+
+def accepted(what: str, refusal: Raised) -> Fault:
+    """The fault of accepting what the oracle refuses. By a slip it refuses nothing: the answer is neither right nor wrong, and counted."""
+    slips = SLIP in refusal.names
+    return Fault("error", f"{what}, but torch raises {refusal}", lenient=not slips, excuse="oracle slips" if slips else "")
 
 
 def _forward(case: Case, expected: Observation, got: Observation, random: bool, choosing: bool) -> list[Fault]:

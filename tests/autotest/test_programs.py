@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import torch
 
 from weir_autotest.campaign.run import run
@@ -10,6 +11,7 @@ from weir_autotest.cases import database
 from weir_autotest.cases.case import TensorSpec
 from weir_autotest.cases.program import Program, Ref, Step
 from weir_autotest.cases.target import Target
+from weir_autotest.cases.values import SLIP, Raised
 from weir_autotest.check import programs
 from weir_autotest.generate import grow
 from weir_autotest.generate.choices import Choices
@@ -52,6 +54,20 @@ def test_a_copy_where_a_view_is_due_is_found():
     expected, got = Run(torch, program).run(), Run(CopyingTorch(), program).run()
     (fault,) = programs.faults(program, expected, got)
     assert fault.property == "alias" and "step 0" in fault.reason
+
+
+@pytest.mark.parametrize("names, message, lenient, excused", [
+    (("RuntimeError", "Exception"), "one of the variables needed for gradient computation has been modified", [True], [""]),
+    (("NotImplementedError", "RuntimeError", "Exception"), "the derivative for 'inplace version of atanh' is not implemented.", [], []),
+    (("RuntimeError", "Exception"), "derivative for aten::native_channel_shuffle is not implemented", [], []),
+    (("RuntimeError", "Exception", SLIP), "INTERNAL ASSERT FAILED", [False], ["oracle slips"]),
+])
+def test_gradients_that_the_oracle_refuses_or_does_not_have(names, message, lenient, excused):
+    program = written_view()
+    expected, got = Run(torch, program).run(), Run(torch, program).run()
+    expected.gradients = Raised(names, message)
+    found = programs.faults(program, expected, got)
+    assert [fault.lenient for fault in found] == lenient and [fault.excuse for fault in found] == excused
 
 
 def test_programs_build_on_their_own_results():
