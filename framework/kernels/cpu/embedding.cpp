@@ -28,7 +28,7 @@ template <class F> void by_type(DType t, F&& f) {
 }
 
 // Where each bag begins, and behind the last one where it ends.
-std::vector<int64_t> bounds_of(const Tensor& given, int64_t length, bool include_last) {
+std::vector<int64_t> bounds_of(const Tensor& given, int64_t length, bool include_last, bool direct_sum) {
   Tensor offsets = as_int64(given);
   const int64_t* o = offsets.data<int64_t>();
   int64_t n = offsets.numel();
@@ -36,6 +36,7 @@ std::vector<int64_t> bounds_of(const Tensor& given, int64_t length, bool include
   check(n == 0 || o[0] == 0, "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got ",
         n ? o[0] : 0);
   check(n == 0 || o[n - 1] <= length, "offsets[-1] can not be greater than input's length ", length, " but got offsets[-1] of ", n ? o[n - 1] : 0);
+  for (int64_t i = 1; i < n - include_last && !direct_sum; i++) check<IndexError>(o[i] >= 0, "embedding_bag: offset ", i, " is out of range: ", o[i]);
   if (!include_last) bounds.push_back(n ? length : 0);
   for (size_t i = 0; i + 1 < bounds.size(); i++)
     check(bounds[i] <= bounds[i + 1], "embedding_bag: offsets must not fall, but offset ", i + 1, " is ", bounds[i + 1], " after ", bounds[i]);
@@ -78,14 +79,15 @@ void forward(const EmbeddingBagForward& op, Inputs in, Outputs out) {
   Tensor w = row_major(in[0]), indices = as_int64(in[1]), scale = in[3] ? row_major(in[3]) : Tensor();
   const int64_t n = indices.numel(), rows = w.sizes()[0], width = w.sizes()[1], count = out[0].sizes()[0];
   const int64_t* index = indices.data<int64_t>();
-  std::vector<int64_t> bounds = bounds_of(in[2], in[1].sizes()[0], op.include_last_offset);
-  for (int64_t i = 0; i < n; i++)
+  const bool direct = op.mode != kMax && op.padding_idx < 0 && in[0].dtype() != DType::float64 && in[0].strides()[1] == 1 &&
+                      (!in[3] || in[3].strides()[0] == 1);
+  std::vector<int64_t> bounds = bounds_of(in[2], in[1].sizes()[0], op.include_last_offset, direct && op.mode == kSum);
+  // Source: PyTorch, whose direct selection looks at no index outside of the bags.
+  for (int64_t i = 0; i < (direct && op.include_last_offset ? bounds.back() : n); i++)
     check(index[i] >= 0 && index[i] < rows, "Index ", i, " of input takes value ", index[i], " which is not in the valid range [0, ", rows, ")");
   // What lies behind a last offset counts to the last bag. Source: PyTorch, whose direct selection of rows leaves it out.
   std::vector<int64_t> ends(bounds.begin() + (count > 0), bounds.end());
   if (count) ends.back() = n;
-  const bool direct = op.mode != kMax && op.padding_idx < 0 && in[0].dtype() != DType::float64 && in[0].strides()[1] == 1 &&
-                      (!in[3] || in[3].strides()[0] == 1);
   Scratch<int64_t> bag(n, count), size(count, 0), which(op.mode == kMax ? count * width : 0, 0);
   // Of a matrix the last bag has all that follow, but only as many as the matrix has rows are counted. Source: PyTorch.
   if (direct && count && !op.include_last_offset) bounds.back() = n;
@@ -126,6 +128,8 @@ void backward(const EmbeddingBagBackward& op, Inputs in, Outputs out) {
   Tensor scale = in[5] ? row_major(in[5]) : Tensor();
   const int64_t n = indices.numel(), width = dy.sizes()[1], count = dy.sizes()[0];
   const int64_t *index = indices.data<int64_t>(), *bag = bags.data<int64_t>(), *size = sizes.data<int64_t>(), *which = largest.data<int64_t>();
+  for (int64_t i = 0; i < n; i++)  // forward may have looked at those of its bags alone
+    check<IndexError>(index[i] >= 0 && index[i] < op.num_weights, "embedding_bag: index ", index[i], " is out of range for ", op.num_weights, " rows");
   Scratch<double> divisor;
   if (op.scale_grad_by_freq) divisor = frequencies(index, n, op.num_weights);
   by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {

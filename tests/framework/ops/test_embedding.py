@@ -40,6 +40,24 @@ def test_offsets_that_fall_are_refused():
         weir.embedding_bag(weir.ones(3, 2), weir.tensor([0, 1, 2]), weir.tensor([0, 3, 2]))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("offsets", [[0, 2], [0, 0], [0], [0, -2], [0, -1, 3]])
+@pytest.mark.parametrize("last", [False, True])
+def test_indices_and_offsets_that_no_bag_holds(dtype, mode, offsets, last):
+    if last and offsets in ([0], [0, -2]):
+        pytest.skip("PyTorch answers with memory that nobody wrote")
+    # Of the results PyTorch writes the first one whole.
+    assert_same(lambda t, w: t.embedding_bag(w.to(getattr(t, dtype)), t.tensor([0, 1, -2]), t.tensor(offsets), False, mode, False, None, last)[0], torch.arange(9.0).reshape(3, 3))
+
+
+def test_a_row_that_is_not_there_has_no_gradient():
+    w = weir.ones(3, 2, requires_grad=True)
+    sums = weir.embedding_bag(w, weir.tensor([0, 1, 7]), weir.tensor([0, 2]), include_last_offset=True)[0]
+    with pytest.raises(IndexError, match="index 7"):
+        sums.sum().backward()
+
+
 def test_indices_out_of_range_raise():
     for i in ([0, 5], [-1]):
         assert_same(lambda t, w: t.embedding_bag(w, t.tensor(i), t.tensor([0])), W)
