@@ -1,7 +1,5 @@
 #include "framework/ops/loss.h"
 
-#include <algorithm>
-
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
@@ -74,16 +72,15 @@ Tensor NllLossNd::compose(Inputs in) const {
   const bool bytes = in[1].dtype() == DType::uint8 && in[0].ndim() <= 2;  // Source: PyTorch, whose loss of pictures takes no bytes
   Tensor target = bytes ? cast_to(in[1], DType::int64) : in[1];
   if (in[0].ndim() == 1 && target.ndim() == 1) target = reshape(target, Dims{});  // one example and its class, whose loss is a number
-  const Tensor r = fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];
   check(!in[2] || !mode.grad || !in[2].has_flag(kRequiresGrad), "nll_loss: not differentiable with respect to argument 'weight'. This input cannot have "
         "requires_grad True.");
-  return r;
+  return fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];
 }
 
 Tensor CrossEntropy::compose(Inputs in) const {
   const Tensor &x = in[0], &target = in[1];
-  check(label_smoothing <= 1, "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
-  const double smoothing = std::max(label_smoothing, 0.0);
+  check(!(label_smoothing > 1), "label_smoothing must be between 0.0 and 1.0. Got: ", label_smoothing);
+  const double smoothing = label_smoothing > 0 ? label_smoothing : 0;
   if (!(x.sizes() == target.sizes())) return at_indices(*this, x, target, in[2], smoothing);
   check(is_floating(target.dtype()), "Expected floating point type for target with class probabilities, got ", name_of(target.dtype()));
   check(ignore_index < 0, "ignore_index is not supported for floating point target");

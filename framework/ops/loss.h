@@ -49,7 +49,7 @@ struct CrossEntropy : Op {
   static constexpr Signature signature =
       "cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str, label_smoothing: float) -> Tensor";
   static constexpr auto doc =
-      "-log softmax(input) at target: class indices (N, *), or probabilities of input's shape (N, C, *). A label_smoothing below 0 is none.";
+      "-log softmax(input) at target: class indices (N, *), or probabilities of input's shape (N, C, *). A label_smoothing below 0, or NaN, is none.";
   static constexpr Module module = Module::hidden;
   static constexpr Autocast autocast = Autocast::float32;
   int64_t ignore_index;

@@ -38,6 +38,8 @@ def test_linear_cross_entropy(name):
 CROSS = {
     "smoothing above 1": lambda F, x, w, t: F.cross_entropy(x, t, label_smoothing=1.5),
     "smoothing below 0": lambda F, x, w, t: F.cross_entropy(x, t, label_smoothing=-0.5),
+    "smoothing of no number": lambda F, x, w, t: F.cross_entropy(x, t, label_smoothing=float("nan")),
+    "smoothing of no number, by probabilities": lambda F, x, w, t: F.cross_entropy(x, x.detach().softmax(1), label_smoothing=float("nan")),
     "integers of input's shape": lambda F, x, w, t: F.cross_entropy(x, x.detach().long()),
     "probabilities with ignore_index": lambda F, x, w, t: F.cross_entropy(x, x.detach().abs(), ignore_index=1),
     "probabilities, no such reduction": lambda F, x, w, t: F.cross_entropy(x, x.detach().abs(), reduction="median"),
