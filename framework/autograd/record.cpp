@@ -247,7 +247,8 @@ void check_inplace_allowed(const std::string& name, const Tensor& self) {
     check(!self.has_flag(kUnrecorded), "A view was created in no_grad or inference mode and is being modified in place with grad mode enabled. "
           "Make both the view and the change inside the block, which is not recorded then, or both outside.");
     const Tensor base(self->base);
-    check(!(base.has_flag(kRequiresGrad) && !grad_fn(base)), "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    // Also where the leaf is itself a part of memory that nobody differentiates: no node stands between the two that could take the change.
+    check(!((base.has_flag(kRequiresGrad) || self.has_flag(kRequiresGrad)) && !grad_fn(base)), "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }
   if (!self.has_flag(kRequiresGrad)) return;
   check(bool(grad_fn(self)), "a leaf Variable that requires grad is being used in an in-place operation.");

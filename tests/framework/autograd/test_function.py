@@ -166,6 +166,9 @@ def sibling(t):
 CASES = {
     "saved of a node": lambda t: square(t)(leaf(t)).grad_fn.saved_tensors[0],
     "changed leaf": lambda t: added(t)(leaf(t)), "changed view of a leaf": lambda t: added(t)(leaf(t)[:1]),
+    **{f"changed {name}": lambda t, f=f: added(t)(f(t.ones(4)[:2].requires_grad_())) for name, f in {
+        "part that is a leaf": lambda x: x, "view of that": lambda x: x.view(2), "part of that": lambda x: x[:1]}.items()},
+    "in-place on a part that is a leaf": lambda t: t.ones(4)[:2].requires_grad_().view(2).mul_(2),
     "no backward": lambda t: function(t, lambda ctx, x: x.clone(), None)(leaf(t)).sum().backward(),
     "both": lambda t: with_vjp(t, lambda ctx, g: g), "vjp": with_vjp,
     "saved word": lambda t: function(t, lambda ctx, x: (ctx.save_for_backward("x"), x * 2)[1], lambda ctx, g: g)(leaf(t)),
