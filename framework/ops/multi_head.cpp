@@ -46,7 +46,7 @@ Tensor scores(const Tensor& q, const Tensor& k, const Tensor& mask) {
   if (!mask) return fn::matmul(q, k);
   const Dims sizes{q.size(0), q.size(1), q.size(2), k.size(3)};
   auto flat = [](const Tensor& t) { return fn::reshape(t, Dims{t.size(0) * t.size(1), t.size(2), t.size(3)}); };
-  return fn::reshape(fn::baddbmm(flat(fn::expand(cast_to(mask, q.dtype()), sizes)), flat(q), flat(k)), sizes);
+  return fn::reshape(fn::baddbmm(flat(fn::expand(mask, sizes)), flat(q), flat(k)), sizes);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 """Attention."""
 
+import math
+import warnings
+
 import weir
 from weir._ops import op
 
@@ -21,10 +24,12 @@ def multi_head_attention_forward(
     Source: Vaswani et al. 2017.
     """
     _check_axes(query, key, value, num_heads, attn_mask, key_padding_mask)
-    _check_mask("key_padding_mask", key_padding_mask)
+    _check_mask("key_padding_mask", key_padding_mask, query.dtype)
+    if key_padding_mask is not None and attn_mask is not None and key_padding_mask.dtype != attn_mask.dtype:
+        warnings.warn("Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.", stacklevel=2)
     if is_causal and attn_mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
-    _check_mask("attn_mask", attn_mask)
+    _check_mask("attn_mask", attn_mask, query.dtype)
     if query.shape[-1] != embed_dim_to_check:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {query.shape[-1]}")
     if embed_dim_to_check // num_heads * num_heads != embed_dim_to_check:
@@ -58,9 +63,14 @@ def _check_given(heads, name, query, num_heads, biased):
             raise AssertionError(f"expecting {name}.size({axis}) of {expected}, but got {heads.shape[axis]}")
 
 
-def _check_mask(name, mask):
-    if mask is not None and not (mask.is_floating_point() or mask.dtype == weir.bool):
+def _check_mask(name, mask, dtype):
+    """Raises AssertionError of what is no mask, RuntimeError where `dtype` has no infinity, which a True stands for."""
+    if mask is None or mask.is_floating_point():
+        return
+    if mask.dtype != weir.bool:
         raise AssertionError(f"only bool and floating types of {name} are supported")
+    if not (dtype.is_floating_point or dtype.is_complex):
+        weir.zeros((), dtype=dtype).fill_(-math.inf)
 
 
 def _check_axes(query, key, value, heads, mask, padding):
