@@ -3,6 +3,7 @@
 
 #include "framework/autograd/variable.h"
 #include "framework/binding/convert.h"
+#include "framework/binding/operators.h"
 
 namespace py = pybind11;
 
@@ -71,7 +72,10 @@ py::object taken_in_python(PyObject* o, Ty ty) {
   const auto given = py::reinterpret_borrow<py::object>(o);
   if (ty == Ty::boolean || (ty == Ty::opt_boolean && o != Py_None)) return py::bool_(truth_of(o));
   if (PyBool_Check(o)) return py::int_(o == Py_True);
-  if ((ty == Ty::f64 || ty == Ty::opt_f64) && is_tensor(o) && requires_grad(unwrap(o))) return py::reinterpret_steal<py::object>(wrap(detach(unwrap(o))));
+  if ((ty == Ty::f64 || ty == Ty::opt_f64) && is_tensor(o) && requires_grad(unwrap(o))) {
+    warn_of_lost_gradient(unwrap(o));
+    return py::reinterpret_steal<py::object>(wrap(detach(unwrap(o))));
+  }
   if (ty != Ty::opt_ints) return given;
   if (PyTuple_Check(o) && PyTuple_GET_SIZE(o) == 0) return py::none();
   if (is_tensor(o) ? unwrap(o).ndim() == 0 : !PyObject_HasAttrString(o, "__iter__")) return given;

@@ -98,11 +98,15 @@ PyNumberMethods number{};
 
 }  // namespace
 
+void warn_of_lost_gradient(const Tensor& t) {
+  static WarnOnce recorded;
+  if (t.has_flag(kRequiresGrad) && mode.grad)
+    recorded("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.");
+}
+
 Scalar only_element(PyObject* o) {
   check<ValueError>(unwrap(o).numel() == 1, "only one element tensors can be converted to Python scalars, got one of shape ", unwrap(o).sizes());
-  static WarnOnce recorded;
-  if (unwrap(o).has_flag(kRequiresGrad) && mode.grad)
-    recorded("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\nConsider using tensor.detach() first.");
+  warn_of_lost_gradient(unwrap(o));
   return item(unwrap(o));
 }
 

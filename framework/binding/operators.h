@@ -16,5 +16,7 @@ PyObject* multiply_in_order(PyObject* self, PyObject* other);
 PyObject* divide_in_order(PyObject* self, PyObject* other);  // other / self
 /// The number that a tensor of one element holds. ValueError for another count.
 Scalar only_element(PyObject* o);
+/// Warns where a tensor becomes a number whose history is lost.
+void warn_of_lost_gradient(const Tensor& t);
 
 }  // namespace weir

@@ -288,9 +288,9 @@ void warn_of_complex32(DType t) {
 void warn_of_complex_truth(const Tensor& out, Inputs in) {
   for (const Tensor& x : in) {
     if (!x || !is_complex(x.dtype())) continue;
-    if (x.has_flag(kWrappedNumber))
-      for (const Tensor& other : in)
-        if (other && other.dtype() == DType::float16) warn_of_complex32(DType::complex32);
+    const bool number = x.has_flag(kWrappedNumber);
+    for (const Tensor& other : in)  // that keep their precision beside x: their common dtype is complex32
+      if (other && other.dtype() == DType::float16 && (number || x.ndim() < std::min(other.ndim(), 1))) warn_of_complex32(DType::complex32);
     if (out && out.dtype() != DType::boolean) warn_of_lost_parts(x.dtype(), out.dtype(), out.numel());
     return;
   }

@@ -13,6 +13,10 @@ t.tensor([2.0,np.array(1)]) | t.tensor([np.array([1,2]),np.array([1,2])]) | t.te
 E(1,3).expand(2,3).index_put_([t.tensor([0,1])],f(3)) | E(2,3).index_put_([t.tensor([0,1])],f(3)) | E(1,3).expand(2,3).__setitem__(t.tensor([0,1]),f(3))
 E(1,3).expand(2,3).index_put([t.tensor([0,1])],f(3))
 t.complex(f(2).half(),f(2).half()) | f(2).half()==1j | f(2).half()<1 | f(2).half()+1j
+f(2).half()==t.tensor(1j) | f(2).half()!=t.tensor([1j]) | f(()).half()==t.tensor(1j) | f(2).half()==np.array(1j)
+t.masked.var(f(3),correction=f(()).requires_grad_()) | t.masked.std(f(3),correction=f(())) | float(f(()).requires_grad_())
+t.nn.functional.multi_head_attention_forward(f(5,4),f(3,4),f(3,4),4,2,f(12,4),None,None,None,False,0.,f(4,4),None,key_padding_mask=f(3)>0,attn_mask=f(5,3))
+t.nn.functional.multi_head_attention_forward(f(5,4),f(3,4),f(3,4),4,2,f(12,4),None,None,None,False,0.,f(4,4),None,key_padding_mask=f(3)>0,attn_mask=f(5,3)>0)
 t.eq(f(2).cfloat(),f(2),out=E(2).double()) | t.eq(f(2).cfloat(),f(2),out=E(2).bool()) | t.eq(f(2).cfloat(),f(2),out=E(2).cfloat()) | f(2).logical_and_(f(2).cfloat())
 t.logical_or(f(2).cfloat(),f(2).cfloat(),out=E(2).double()) | t.logical_not(f(2).cfloat(),out=E(2).double())
 t.linalg.matrix_rank(f(2,2),rtol=f(2,2)) | t.linalg.matrix_rank(f(2,2),rtol=f(())) | t.linalg.matrix_rank(f(2,2),rtol=f(1)) | t.linalg.matrix_rank(f(2,2,2),rtol=f(2))
