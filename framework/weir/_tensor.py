@@ -98,20 +98,25 @@ def _target(args, dtype, device, non_blocking, copy):
             raise RuntimeError("Cannot access accelerator device when none is available.")
         dtype = _PYTHON_DTYPES[type_of(first)]
     elif getattr(type_of(first), "__module__", None) == "numpy" and hasattr(first, "dtype") and not hasattr(first, "__len__"):
-        # A scalar of NumPy's that is no Python number stands for a tensor, of float64; a whole one for a device.
-        if first.dtype.kind in "iu" and not rest:
+        # A scalar of NumPy's that is no Python number stands for a tensor, of float64 or int64; a whole one alone for a device.
+        whole = first.dtype.kind in "iu"
+        if whole and not rest:
             raise RuntimeError("Cannot access accelerator device when none is available.")
-        dtype = T.float64
+        dtype = T.int64 if whole else T.float64
     elif first is not None:
         raise TypeError(f"to() received an invalid combination of arguments: {type_of(first).__name__}")
     for name, flag in (("non_blocking", non_blocking), ("copy", copy)):
         if not isinstance(flag, _python_bool):
             raise TypeError(f"to(): argument '{name}' must be bool, not {type_of(flag).__name__}")
-    if rest and first not in _PYTHON_DTYPES and not isinstance(first, (DType, Tensor)) and (
-            rest[0] is None or isinstance(rest[0], DType) or rest[0] in _PYTHON_DTYPES):
-        named = rest.pop(0)
-        dtype = _PYTHON_DTYPES.get(named, named) or dtype
-    if len(rest) > 2 or not all(isinstance(x, _python_bool) for x in rest):
+    if rest and first not in _PYTHON_DTYPES and not isinstance(first, (DType, Tensor)):
+        named = rest[0]
+        if named is None or isinstance(named, DType) or named in _PYTHON_DTYPES:
+            rest.pop(0)
+            dtype = _PYTHON_DTYPES.get(named, named) or dtype
+        elif first is None or isinstance(first, (str, Device)):  # behind which no flag stands yet
+            raise TypeError(f"to() received an invalid combination of arguments: ({', '.join(type_of(x).__name__ for x in args)})")
+    twice = len(rest) > 0 and non_blocking or len(rest) > 1 and copy
+    if twice or len(rest) > 2 or not all(isinstance(x, _python_bool) for x in rest):
         raise TypeError("to() received an invalid combination of arguments: "
                         f"({', '.join(type_of(x).__name__ for x in args)})")
     dtype = _PYTHON_DTYPES.get(dtype, dtype)
