@@ -1,5 +1,6 @@
 #include "framework/ops/counting.h"
 
+#include "framework/op/autocast.h"
 #include "framework/ops/create.h"
 #include "framework/ops/index.h"
 #include "framework/ops/view.h"
@@ -50,6 +51,7 @@ Tensors Distinct::compose(Inputs in) const {
     check(i == d || x.sizes()[i] > 0, "unique: there are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
     columns *= i == d ? 1 : x.sizes()[i];
   }
+  if (x.sizes()[d] && (x.ndim() > 1 || !consecutive)) check_joinable("unique", x.dtype());  // PyTorch stacks the rows
   const Tensor rows = fn::movedim(x, Dims{d}, Dims{0});
   auto [values, inverse, counts] = fn::unique_rows(x.ndim() == 1 ? rows : fn::reshape(rows, Dims{x.sizes()[d], columns}), consecutive);
   Dims sizes = rows.sizes();

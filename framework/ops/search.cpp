@@ -122,8 +122,10 @@ Meta Isin::infer(Inputs in) const {
   // Source: PyTorch, which compares with each of a few numbers, laid in a row, and sorts many beside the elements.
   const int64_t few = int64_t(10.0f * std::pow(double(in[0].numel()), 0.145));
   if (in[0].numel() == 0 || in[1].numel() == 0 || in[1].ndim() == 0) return {in[0].sizes(), DType::boolean, in[0].device()};
-  if (in[1].numel() >= few) check_joinable("isin", in[0].dtype());
-  else if (in[1].dtype() == result_type(in))
+  if (in[1].numel() >= few) {
+    check_joinable("isin", in[0].dtype());
+    if (in[0].dtype() != DType::float32 || in[0].has_flag(kWrappedNumber)) check_joinable("isin", in[1].dtype());  // beside float32 it would be widened
+  } else if (in[1].dtype() == result_type(in))
     check(bool(view_strides(in[1], Dims{in[1].numel()})), "isin: view size is not compatible with test_elements of size ", in[1].sizes(), " and strides ", in[1].strides());
   return {in[0].sizes(), DType::boolean, in[0].device()};
 }
