@@ -72,6 +72,7 @@ Tensor NllLossNd::compose(Inputs in) const {
   const bool bytes = in[1].dtype() == DType::uint8 && in[0].ndim() <= 2;  // Source: PyTorch, whose loss of pictures takes no bytes
   Tensor target = bytes ? cast_to(in[1], DType::int64) : in[1];
   if (in[0].ndim() == 1 && target.ndim() == 1) target = reshape(target, Dims{});  // one example and its class, whose loss is a number
+  check<ValueError>(in[0].ndim() > 0, "Expected 1 or more dimensions (got 0)");
   check(!in[2] || !mode.grad || !in[2].has_flag(kRequiresGrad), "nll_loss: not differentiable with respect to argument 'weight'. This input cannot have "
         "requires_grad True.");
   return fn::nll_loss_forward(in[0], target, in[2], reduction, ignore_index)[0];

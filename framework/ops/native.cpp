@@ -34,10 +34,10 @@ Tensor nothing_of(const Tensor& t) {
 Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var, bool training, double momentum,
                    double eps) {
   check_statistics(mean, var);
-  wrap_dim(1, x.ndim(), "native_batch_norm");
-  check<NotImplemented>(is_inexact(x.dtype()), "\"batch_norm\" not implemented for '", name_of(x.dtype()), "'");
+  if (training) wrap_dim(1, x.ndim(), "native_batch_norm");  // statistics are per channel; given ones are looked at last
   check<ValueError>(bool(mean) == bool(var), "running_mean and running_var must either both be None or neither be None");
-  check<NotImplemented>(training || !is_complex(x.dtype()), "\"batch_norm\" not implemented for '", name_of(x.dtype()), "'");
+  check<NotImplemented>(training ? is_inexact(x.dtype()) : is_floating(x.dtype()), "\"batch_norm\" not implemented for '", name_of(x.dtype()), "'");
+  wrap_dim(1, x.ndim(), "native_batch_norm");
   check(!training || x.numel(), "native_batch_norm: input tensor must have at least one element, but got input_sizes = ", x.sizes());
   for (const Tensor& p : {mean, var}) check(!p || p.ndim() == 1, "native_batch_norm: expected statistics of one dimension, but got ", p ? p.sizes() : Dims());
   const DType t = check_parameters("native_batch_norm", x, std::array{weight, bias, mean, var});

@@ -185,6 +185,7 @@ Tensor TensordotAxes::compose(Inputs in) const {
   const int64_t inner = picked(a, left).product();
   const Tensor flat_a = fn::reshape(fn::permute(a, joined(free_a, left)), Dims{rows.product(), inner});
   const Tensor flat_b = fn::reshape(fn::permute(b, joined(right, free_b)), Dims{inner, columns.product()});
+  check<NotImplemented>(sizes.product() != 1 || a.dtype() != DType::boolean, "\"dot\" not implemented for 'bool'");
   if (sizes.product() == 1)  // one number: not a product of matrices, which autocast would run low
     return fn::reshape(fn::sum(fn::select(flat_a, int64_t(0), int64_t(0)) * fn::select(flat_b, int64_t(1), int64_t(0)), std::nullopt, false, a.dtype()), sizes);
   return fn::reshape(fn::mm(flat_a, flat_b), sizes);

@@ -187,7 +187,7 @@ Meta ScatterReduce::infer(Inputs in) const {
         "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce.view());
   if (in[1].numel()) check_index_type("scatter", in[1]);
   check_along("scatter", in[0], dim, in[1], &in[2]);
-  if (in[1].numel()) check_reduce("scatter_gather_tensor", in[0], reduce.view());
+  if (in[1].numel() || reduce == "mean") check_reduce("scatter_gather_tensor", in[0], reduce.view());  // a mean divides also where nothing was added
   return like(in[0]);
 }
 Tensors ScatterReduce::vjp(const Saved& s, const Tensor& dy) const {
@@ -199,7 +199,9 @@ Meta IndexReduce::infer(Inputs in) const {
         "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got ", reduce.view(), ".");
   check_slices("index_reduce_", in[0], dim, in[1], in[2]);
   warn_once("index_reduce() is in beta and may change at any time.");
-  if (in[1].numel()) check_reduce("index_reduce_func", in[0], reduce.view() == "mean" && is_complex(in[0].dtype()) ? "sum" : reduce.view());
+  const DType t = in[0].dtype();  // Source: PyTorch, whose kernel for one axis, and its loop over slices, take different dtypes
+  check<NotImplemented>(in[0].ndim() > 1 || (t != DType::boolean && !is_complex(t)), "\"index_func_\" not implemented for '", name_of(t), "'");
+  if (in[1].numel()) check_reduce("index_reduce_func", in[0], reduce.view() == "mean" && is_complex(t) ? "sum" : reduce.view());
   return like(in[0]);
 }
 Tensors IndexReduce::vjp(const Saved& s, const Tensor& dy) const {

@@ -29,12 +29,26 @@ F.fractional_max_pool2d(f(1,3,5,5),2,2,_random_samples=f(1,4,2)/2) ; F.fractiona
 t.conv_transpose2d(f(0,4,7,3),f(4,0,3,2),f(0),[2,2],[0,1],[1,-1]) ; t.conv_transpose2d(f(0,4,7,3),f(4,0,3,2),f(0),[2,2])
 f(2).int().cauchy_(sigma=f().requires_grad_()) ; f(2).int().cauchy_(sigma="a") ; f(2).cfloat().bernoulli_(f()) ; f(2).cauchy_(2.0,1.0)
 t.histogramdd(f(3,2),t.tensor([1])) ; t.histogramdd(f(3,2),True) ; t.histogramdd(f(3,2),2**63) ; t.histogramdd(f(3,2),np.int64(2)) ; t.histogramdd(f(3,2),t.tensor(2)) ; t.histogramdd(f(),[f()>0]) ; t.histogramdd(f(3,2),[2,2])
+t.native_batch_norm(f(2).int(),f(2).int(),None,f(2).int(),f(2).int(),False,.1,1e-5) ; t.native_batch_norm(f(2),f(2),None,None,f(2),False,.1,1e-5) ; t.native_batch_norm(f(2).int(),f(2).int(),None,f(2).int(),None,True,.1,1e-5)
+t.native_batch_norm(f(2),f(2),None,f(2),f(2),False,.1,1e-5) ; t.native_batch_norm(f(2).cfloat(),f(2).cfloat(),None,f(2).cfloat(),f(2).cfloat(),False,.1,1e-5) ; t.native_batch_norm(f(3,2).int(),f(2).int(),None,f(2).int(),None,False,.1,1e-5)
+t.index_add(f(2,2,2),1,t.tensor([9]),f(2,1,2)) ; t.index_add(f(2,2,2),2,t.tensor([9]),f(2,2,1)) ; t.index_add(f(2,2,2),-3,t.tensor([9]),f(1,2,2)) ; t.index_add(f(2,2,2),-2,t.tensor([-1]),f(2,1,2)) ; t.index_add(f(2),0,t.tensor([9]),f(1))
+t.nn.NLLLoss2d(f(3).requires_grad_())(f(1,3,2,2),-t.ones(1,2,2).long()) ; t.nn.NLLLoss2d(f(3))(f(1,3,2,2),-t.ones(1,2,2).long()) ; F.nll_loss(f(1,3),-t.ones(1).long(),f(3).requires_grad_()) ; F.nll_loss(f(),t.ones(()).long(),f(3).requires_grad_())
+A(f(5,4).int(),f(3)>0,f(5,3).int()) ; A(f(5,4).int(),None,f(5,3)>0) ; A(f(5,4),f(3)>0,f(5,3).int()) ; A(f(5,4),f(3).int(),f(5,3).int()) ; A(f(5,4),f(3).double(),None) ; A(f(5,4),None,f(5,3).double())
 t.optim.lr_scheduler.OneCycleLR(t.optim.SGD([f(3).requires_grad_()],lr=1.),1.,epochs=-1,steps_per_epoch=-1)
 """
 
 
+def _attention(t):
+    """Of a query, with two masks, by weights of its dtype."""
+    def call(query, padding, mask):
+        one = lambda *sizes: t.ones(sizes, dtype=query.dtype)  # noqa: E731
+        return t.nn.functional.multi_head_attention_forward(query, one(3, 4), one(3, 4), 4, 2, one(12, 4), None, None, None, False, 0.0, one(4, 4), None,
+                                                            key_padding_mask=padding, attn_mask=mask)
+    return call
+
+
 def _kind(t, text):
-    names = {"t": t, "F": t.nn.functional, "f": lambda *sizes: t.ones(sizes), "x": t.ones(2), "np": np}
+    names = {"A": _attention(t), "t": t, "F": t.nn.functional, "f": lambda *sizes: t.ones(sizes), "x": t.ones(2), "np": np}
     try:
         eval(text, names)
     except Exception as error:

@@ -1,5 +1,6 @@
 """Calls that PyTorch refuses and weir once took, and their neighbours that both take, by the rule that parts them."""
 
+import numpy as np
 import pytest
 import torch
 from twins import assert_same, to_weir
@@ -162,6 +163,19 @@ RULES = {
             "nothing back": lambda F, x, w, b: F.conv_transpose1d(x[:0], w, b)}.items()
        for dtype, other in (("float32", "float64"), ("float32", "complex64"), ("float64", "uint8"), ("bfloat16", "float32"), ("int64", "float32"), ("complex64", "float32"))
        if not (name == "conv of a word" and other == "complex64") and (BFLOAT16_BY_ONEDNN or dtype != "bfloat16" or name in ("conv", "volumes back", "nothing back"))},
+    # kernels that one dtype lacks
+    "reduction of a line of truths": lambda t, v, m: t.index_reduce(v > 0, 0, t.tensor([1]), v[:1] > 0, "prod"),
+    "reduction of rows of truths": lambda t, v, m: t.index_reduce(m > 3, 0, t.tensor([1]), m[:1] > 3, "prod"),
+    "reduction of no complex numbers": lambda t, v, m: t.index_reduce(_complex(t, v), 0, t.zeros(0).long(), _complex(t, v[:0]), "prod"),
+    "mean of no truths": lambda t, v, m: t.scatter_reduce(v > 0, 0, t.zeros(0).long(), v > 0, "mean"),
+    "largest of no truths": lambda t, v, m: t.scatter_reduce(v > 0, 0, t.zeros(0).long(), v > 0, "amax"),
+    "product of truths in one number": lambda t, v, m: t.inner(v > 0, v[None] > 0), "contraction of truths to one number": lambda t, v, m: t.tensordot(v > 0, v > 0, 1),
+    # behind a device, or None in its place, stands a dtype
+    **{f"to {name}": lambda t, v, m, f=f: f(t, v) for name, f in {
+        "nothing and a flag": lambda t, v: v.to(None, False), "two nothings and a flag": lambda t, v: v.to(None, None, True), "a device and a flag": lambda t, v: v.to("cpu", True),
+        "a device, a dtype and a flag": lambda t, v: v.to("cpu", t.float64, True), "a flag in two places": lambda t, v: v.to(t.float64, True, non_blocking=True),
+        "a whole number and a flag": lambda t, v: v.to(np.int64(2), False), "a number and a flag": lambda t, v: v.to(np.float32(2), False),
+        "two flags": lambda t, v: v.to(t.float64, True, copy=True)}.items()},
     "rows of another shape": lambda t, v, m: m.index_copy(0, t.tensor([0]), v[0]), "a row of one": lambda t, v, m: v.index_copy(0, t.tensor([0]), v[1]),
     "one element of one axis more": lambda t, v, m: m[:1, :1].index_copy(0, t.tensor([0]), v[1]),
 }
@@ -198,12 +212,16 @@ def test_autocast_promotes_between_its_two_dtypes_only(name):
     _same(call, V, order=0)
 
 
-@pytest.mark.parametrize("name", ["combinations", "isin", "isin of few", "matrix_exp", "addmv"])
+@pytest.mark.parametrize("name", ["combinations", "isin", "isin of few", "whole in halves", "single in halves", "number in halves", "unique", "unique row",
+                                  "consecutive rows", "consecutive", "matrix_exp", "addmv"])
 def test_autocast_reaches_what_ops_are_made_of(name):
     def call(t, x):
         low = x.to(t.float16)
         with t.autocast("cpu"):
             return {"combinations": lambda: t.combinations(low), "isin": lambda: t.isin(low, low.repeat(10)), "isin of few": lambda: t.isin(low, low),
+                    "whole in halves": lambda: t.isin(low.long(), low.repeat(10)), "single in halves": lambda: t.isin(x, low.repeat(10)),
+                    "number in halves": lambda: t.isin(0.5, low.repeat(10)), "unique": lambda: t.unique(low, dim=0), "unique row": lambda: t.unique(low[None], dim=0),
+                    "consecutive rows": lambda: t.unique_consecutive(low[None], dim=1), "consecutive": lambda: t.unique_consecutive(low, dim=0),
                     "matrix_exp": lambda: t.matrix_exp(t.diag(low)),
                     "addmv": lambda: t.addmv(x, t.ones(3, 3, dtype=t.int64), t.ones(3, dtype=t.int64))}[name]()
 

@@ -115,9 +115,10 @@ void index_add(const IndexAdd& op, Inputs in, Outputs out) {
   const Axis s(in[0].sizes(), op.dim, "index_add");
   int64_t m = index.numel();
   if (in[0].ndim() > 1 && in[0].numel() == 0) return;  // nor is the index looked at, as in PyTorch
-  bool scatters = in[0].ndim() > 1 && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
+  const int d = wrap_dim(op.dim, in[0].ndim(), "index_add"), last = in[0].ndim() - 1;
+  const bool scatters = last > 0 && (d == 0 || d == last) && op.alpha.to_complex() == 1.0;  // as PyTorch does there, with scatter's exception
   const Scratch<int64_t> at = checked_indices(index, s.n, [&](int64_t i) {
-    if (scatters) checked_along(i, s.n, int(op.dim));
+    if (scatters) checked_along(i, s.n, d);
     else checked("index_add", i, s.n, false);
   });
   scattered(in, out[0], true, [&](const Tensor& to) { visit_dtype(src.dtype(), [&](auto tag) {
