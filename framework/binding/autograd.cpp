@@ -71,6 +71,9 @@ struct FunctionNode : Node {
     }(), label, ": returned an incorrect number of gradients (expected ", next.size(), ", got ", out.size(), ")");
     check(out.size() >= next.size(), label, ": returned an incorrect number of gradients (expected ", next.size(), ", got ", out.size(), ")");
     out.resize(next.size());
+    for (size_t i = 0; i < out.size(); i++)  // what ops give the engine casts; a function is told of what it would lose
+      if (const auto& [to, index] = next[i]; out[i] && to && index < to->metas.size())
+        check(!is_complex(out[i].dtype()) || is_complex(to->metas[index].meta().dtype), label, ": returned a complex gradient for input ", i, ", which is real");
     return out;
   }
 };

@@ -168,6 +168,8 @@ CASES = {
     "changed leaf": lambda t: added(t)(leaf(t)), "changed view of a leaf": lambda t: added(t)(leaf(t)[:1]),
     **{f"changed {name}": lambda t, f=f: added(t)(f(t.ones(4)[:2].requires_grad_())) for name, f in {
         "part that is a leaf": lambda x: x, "view of that": lambda x: x.view(2), "part of that": lambda x: x[:1]}.items()},
+    **{f"{given} gradient of {of}": lambda t, given=given, of=of: function(t, lambda ctx, x: x * 2, lambda ctx, g: g.to(getattr(t, given)))(
+        t.ones(2, dtype=getattr(t, of), requires_grad=True)).sum().backward() for given in ("complex64", "float64") for of in ("float32", "complex64")},
     "in-place on a part that is a leaf": lambda t: t.ones(4)[:2].requires_grad_().view(2).mul_(2),
     "no backward": lambda t: function(t, lambda ctx, x: x.clone(), None)(leaf(t)).sum().backward(),
     "both": lambda t: with_vjp(t, lambda ctx, g: g), "vjp": with_vjp,
