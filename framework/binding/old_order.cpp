@@ -12,6 +12,7 @@ namespace weir {
 static bool stands_for_factor(PyObject* o, bool one) { return !is_tensor(o) || (one && unwrap(o).ndim() == 0 && !requires_grad(unwrap(o))); }
 
 bool in_old_order(const OpType& type, std::string_view name, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, OldOrder* to) {
+  if (type.out.takes == Out::none) return false;  // rsub, which has no older form
   const Signature& s = *type.signature;
   std::vector<std::string> factors;
   int tensors = 0;

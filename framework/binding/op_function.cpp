@@ -145,6 +145,8 @@ bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, std::string& 
   }
   if (is_tensor(o)) return c.inputs.push_back(unwrap(o)), true;
   if (p.number_ok && is_number(o)) {
+    if (c.has_out && (type.out.no_numbers >> i & 1))  // however large it is
+      return why = str(function_name(type), ": argument '", p.name, "' must be Tensor where out= is given, not a number"), false;
     Tensor number = number_operand(o);
     return number ? (c.inputs.push_back(std::move(number)), true) : (why = wrong_type(type, i, o), false);
   }
@@ -322,9 +324,6 @@ PyObject* run(const OpType& type, Call& c, bool inplace) {
     }
   }
   if ((type.geometry || type.out.takes == Out::none) && c.has_out) throw TypeError(function_name(type) + " got an unexpected keyword argument 'out'");
-  for (size_t i = 0; c.has_out && type.out.no_numbers && i < c.inputs.size(); i++)
-    check<TypeError>(!(type.out.no_numbers >> i & 1) || !c.inputs[i].has_flag(kWrappedNumber), function_name(type), ": argument '",
-                     s.params[i].name, "' must be Tensor where out= is given, not a number");
   if ((c.has_out && type.out.takes != Out::same) || inplace) take_dtype_of_out(type, c);
   if ((c.has_out || inplace) && type.take_out) type.take_out(c.op, c.inputs, c.out[0]);
   {

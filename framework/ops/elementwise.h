@@ -43,7 +43,7 @@ struct ClampMax : Op {
 };
 
 struct Rsub : Op {
-  static constexpr Signature signature = "rsub(input: Tensor, other: Tensor | Number, alpha: Number = 1) -> Tensor";
+  static constexpr Signature signature = "rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "other - alpha * input.";
   static constexpr OutRule out{Out::none};
   Scalar alpha;

@@ -125,6 +125,7 @@ Tensor IndexCopy::compose(Inputs in) const {
   check(slice(x) == slice(source), "index_copy_(): Source/destination tensor must have same slice shapes. Got ", slice(x), " and ", slice(source));
   check<IndexError>(!source.ndim() || source.size(d) == index.numel(), "index_copy_(): Number of indices (", index.numel(),
                     ") should be equal to source.size(dim) (", source.ndim() ? source.size(d) : 0, ")");
+  check(x.numel() || !source.numel(), "index_copy_(): index is out of bounds for dimension ", d, " with size 0");
   if (x.numel() == 0) return clone_of(x) + nothing_of(source);  // no index can be wrong where nothing is written
   const Tensor self = one_axis(x);
   const Tensor at = fn::check_index(flat(index), self.size(d), false, Str("index_copy_")), rows = slices(at, self.sizes(), d);

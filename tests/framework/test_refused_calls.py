@@ -163,6 +163,13 @@ RULES = {
             "nothing back": lambda F, x, w, b: F.conv_transpose1d(x[:0], w, b)}.items()
        for dtype, other in (("float32", "float64"), ("float32", "complex64"), ("float64", "uint8"), ("bfloat16", "float32"), ("int64", "float32"), ("complex64", "float32"))
        if not (name == "conv of a word" and other == "complex64") and (BFLOAT16_BY_ONEDNN or dtype != "bfloat16" or name in ("conv", "volumes back", "nothing back"))},
+    # a factor by position stands behind a number
+    **{f"rsub {name}": lambda t, v, m, f=f: f(t, v) for name, f in {
+        "of a tensor": lambda t, v: t.rsub(v, v, 2), "of one element": lambda t, v: t.rsub(v, v[:1], 2), "of a number": lambda t, v: t.rsub(v, 3.0, 2),
+        "of no axes": lambda t, v: t.rsub(v, v[0], 2), "of no axes, differentiated": lambda t, v: t.rsub(v, v[0].clone().requires_grad_(), 2),
+        "by name": lambda t, v: t.rsub(v, v, alpha=2), "in the old order": lambda t, v: t.rsub(v, 2, v)}.items()},
+    "a large number into out": lambda t, v, m: t.bitwise_xor(2**70, m.long(), out=m.long()), "a large number of two": lambda t, v, m: t.where(m > 1, m, 2**70, out=m.clone()),
+    "no place to copy to": lambda t, v, m: t.index_copy(v[:0], 0, t.tensor([0]), v[:1]), "nothing to copy": lambda t, v, m: t.index_copy(m[:, :0], 0, t.tensor([7]), m[:1, :0]),
     # kernels that one dtype lacks
     "reduction of a line of truths": lambda t, v, m: t.index_reduce(v > 0, 0, t.tensor([1]), v[:1] > 0, "prod"),
     "reduction of rows of truths": lambda t, v, m: t.index_reduce(m > 3, 0, t.tensor([1]), m[:1] > 3, "prod"),
