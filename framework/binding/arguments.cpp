@@ -82,7 +82,7 @@ py::object taken_in_python(PyObject* o, Ty ty) {
   py::list numbers;
   for (py::handle each : given)
     numbers.append(PyBool_Check(each.ptr()) ? py::object(py::int_(each.ptr() == Py_True)) : py::reinterpret_borrow<py::object>(each));
-  return std::move(numbers);
+  return numbers;
 }
 
 void init_arguments(py::module_& m) {

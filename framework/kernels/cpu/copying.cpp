@@ -119,14 +119,11 @@ template <class T> void copy_some_rows(const Rows<T>& r, int64_t rows, int64_t n
 template <class T> void copy_rows(const Space& s, int64_t begin, int64_t end) {
   const Operand &to = s.ops[0], &from = s.ops[1];
   const int in = s.n - 1;
-  const int64_t across = s.sizes[in - 1];
-  for (int64_t offset[kMaxOperands], rows; begin < end; begin += rows) {
-    offsets_of_row(s, begin, offset);
-    rows = std::min(across - begin % across, end - begin);
+  for_lines(s, begin, end, [&](const int64_t* offset, int64_t rows) {
     const Rows<T> r{reinterpret_cast<const T*>(from.data) + offset[1], reinterpret_cast<T*>(to.data) + offset[0], from.strides[in - 1], from.strides[in],
                     to.strides[in - 1], to.strides[in]};
     copy_some_rows(r, rows, s.sizes[in]);
-  }
+  });
 }
 
 }  // namespace

@@ -259,35 +259,34 @@ void pdist_forward(const PdistForward& op, Inputs in, Outputs out) {
 void pdist_backward(const PdistBackward& op, Inputs in, Outputs out) {
   if (of_nothing(in[0].numel() == 0 || in[1].numel() == 0, out[0])) return;
   const Tensor dy = row_major(in[0]), x = row_major(in[1]), distance = row_major(in[2]);
-  const int64_t n = x.sizes()[0], m = x.sizes()[1], pairs = dy.numel();
+  const int64_t n = x.sizes()[0], m = x.sizes()[1];
   by_type(x.dtype(), [&]<class T>(TypeTag<T>) {
     const Tensor turned = turned_rows<T>(alias(x, Dims{1, n, m}, Dims{n * m, m, 1}, x->offset));
     const int64_t ld = turned.sizes()[2];
     by_norm<T>(op.p, [&](auto norm) {
-      Scratch<T> factor(pairs), slopes(m * ld, T(0));
-      const T *d = distance.data<T>(), *g = dy.data<T>();
-      for (int64_t i = 0; i < pairs; i++) factor[i] = norm.factor(d[i], g[i]);
-      parallel_for(m, std::max<int64_t>(1, kGrain / std::max<int64_t>(pairs, 1)), [&](int64_t b, int64_t e) {
-        for (int64_t k = b; k < e; k++) {
-          const T* numbers = turned.data<T>() + k * ld;
-          T* to = &slopes[k * ld];
-          for (int64_t i = 0; i + 1 < n; i++) {
-            const int64_t first = pairs_before(i, n) - i - 1;
-            const T *own = d + first, *f = factor.data() + first;
-            T sum[kLanes] = {};
-            auto add = [&](int64_t j, int64_t c) {
-              const T slope = norm.slope(numbers[i] - numbers[j], own[j], f[j]);
-              to[j] -= slope;
-              sum[c] += slope;
-            };
-            int64_t j = i + 1;
-            for (; j + kLanes <= n; j += kLanes)
-              for (int64_t c = 0; c < kLanes; c++) add(j + c, c);
-            for (int64_t c = 0; j + c < n; c++) add(j + c, c);
+      Scratch<T> slopes(m * ld, T(0));
+      parallel_for(m, std::max<int64_t>(1, kGrain / std::max<int64_t>(n * n, 1)), [&](int64_t b, int64_t e) {
+        Scratch<T> own(ld), factor(ld);
+        for (int64_t i = 0; i + 1 < n; i++) {
+          // Its pairs with the rows behind it, in whole blocks of lanes: what else stands in them has no slope.
+          const int64_t begin = (i + 1) / kLanes * kLanes, first = pairs_before(i, n);
+          std::fill(&own[begin], &own[i + 1], T(0)), std::fill(&factor[begin], &factor[i + 1], T(0));
+          factors(norm, distance.data<T>() + first, dy.data<T>() + first, n - i - 1, ld - i - 1, &own[i + 1], &factor[i + 1]);
+          for (int64_t k = b; k < e; k++) {
+            const T *numbers = turned.data<T>() + k * ld, *d = own.data(), *f = factor.data();
+            const T x = numbers[i];
+            T *__restrict to = &slopes[k * ld], sum[kLanes] = {};
+            for (int64_t j = begin; j < ld; j += kLanes)
+              for (int64_t c = 0; c < kLanes; c++) {
+                const T slope = norm.slope(x - numbers[j + c], d[j + c], f[j + c]);
+                to[j + c] -= slope;
+                sum[c] += slope;
+              }
             for (T s : sum) to[i] += s;
           }
-          for (int64_t i = 0; i < n; i++) out[0].data<T>()[i * m + k] = to[i];
         }
+        for (int64_t k = b; k < e; k++)
+          for (int64_t i = 0; i < n; i++) out[0].data<T>()[i * m + k] = slopes[k * ld + i];
       });
     });
   });

@@ -233,18 +233,13 @@ bool run_lines(const Space& s, DType type, LineLoop loop, const void* op) {
     if (o.strides[in] == 0) fixed |= 1u << k;
     apart[k] = o.strides[across];
   }
-  const int64_t volume = volume_of(s, s.n), lines = volume / n;
-  parallel_for(lines, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
-    while (b < e) {
-      int64_t offset[kMaxOperands];
-      offsets_of_row(s, b, offset);
-      const int64_t count = std::min(s.sizes[across] - b % s.sizes[across], e - b);
+  parallel_for(volume_of(s, s.n) / n, std::max<int64_t>(1, kGrain / n), [&](int64_t b, int64_t e) {
+    for_lines(s, b, e, [&](const int64_t* offset, int64_t count) {
       const void* data[kMaxOperands] = {};
       for (int k = 1; k < s.count; k++)
         if (s.ops[k].data) data[k - 1] = s.ops[k].data + offset[k] * item;
       loop(op, s.ops[0].data + offset[0] * item, data, fixed >> 1, n, count, apart);
-      b += count;
-    }
+    });
   });
   return true;
 }

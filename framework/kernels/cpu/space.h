@@ -86,6 +86,25 @@ void for_runs(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
   }
 }
 
+/// Walks lines of the innermost axis, of two or more, from number `begin` to `end`: `visit(offsets per operand, lines)` for those that follow each other along
+/// the axis before it.
+template <class Visit> void for_lines(const Space& s, int64_t begin, int64_t end, Visit&& visit) {
+  const int across = s.n - 2;
+  int64_t place[kMaxDims], offset[kMaxOperands] = {}, rest = begin;
+  auto move = [&](int d, int64_t by) {
+    place[d] += by;
+    for (int k = 0; k < s.count; k++) offset[k] += by * s.ops[k].strides[d];
+  };
+  for (int d = across; d >= 0; rest /= s.sizes[d--]) place[d] = 0, move(d, rest % s.sizes[d]);
+  while (begin < end) {
+    const int64_t lines = std::min(s.sizes[across] - place[across], end - begin);
+    visit(static_cast<const int64_t*>(offset), lines);
+    begin += lines;
+    move(across, lines);
+    for (int d = across; d > 0 && place[d] == s.sizes[d]; d--) move(d, -place[d]), move(d - 1, 1);
+  }
+}
+
 constexpr int64_t kShortRun = 32;  // shorter innermost axes are walked several runs at a time
 
 inline int64_t volume_of(const Space& s, int axes) {
