@@ -46,6 +46,7 @@ Tensor differentiable(Results results) {
 std::function<void()> prepare(const Json& c) {
   const std::string mode = c["mode"];
   if (mode != "fwd" && mode != "bwd" && mode != "fwd_bwd") throw Inexpressible("mode " + mode);
+  if (c["op"].get<std::string>().starts_with("phrases.")) throw Inexpressible("several calls of Python's");
   const Tensors tensors = make_inputs(c);
   const Call call = bind_case(c, tensors);
   Tensors wanted;
