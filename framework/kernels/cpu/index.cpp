@@ -260,7 +260,7 @@ void index_put_rows(const IndexPutRows& op, Inputs in, Outputs out) {
 template <class T> void select_first(const Scratch<T>& line, bool descending, Scratch<Ranked<T>>& first, int64_t keep) {
   if (keep == 0) return;
   constexpr int64_t kBlock = 16;
-  const int64_t n = int64_t(line.size()), room = std::min(n, std::max(3 * keep, keep + 64));
+  const int64_t n = int64_t(line.size()), room = std::min(n, std::max(3 * keep, keep + 2 * kBlock));
   const auto begin = first.begin();
   int64_t held = room;
   for (int64_t i = 0; i < room; i++) first[i] = Ranked<T>(line[i], i, descending);
