@@ -1,5 +1,6 @@
 #include "framework/ops/resample.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "framework/ops/arithmetic.h"
@@ -112,7 +113,9 @@ Tensor Interpolate::compose(Inputs in) const {
   x = laid;
   for (int k = 0; k < size.n; k++) {
     const int i = bytes ? size.n - 1 - k : k, axis = (last ? 1 : 2) + i;
-    if (size[i] != x.sizes()[axis] || (!bytes && (steps[i] != 1 || antialias)))
+    // Source: PyTorch, which leaves an axis of the same size alone where it takes one after the other: bytes, windows and places. Else it sums each, so
+    // that an infinite number beside a weight of zero becomes NaN.
+    if (size[i] != x.sizes()[axis] || (!bytes && !antialias && (sums || steps[i] != 1)))
       x = fn::resample(x, int64_t(axis), size[i], steps[i], mode, align_corners, antialias);
   }
   if (x == laid) return last ? fn::clone(given) : fn::clone(given, MemoryFormat::contiguous);
@@ -154,7 +157,8 @@ Tensor Resize::compose(Inputs in) const {
   Dims sizes;
   for (int i = 0; i < rank; i++) sizes.push(size ? (*size)[i] : int64_t(std::floor(double(x.sizes()[2 + i]) * (*scale_factor)[i])));
   if (mode == "area") return area(x, sizes);
-  const bool implemented = x.dtype() == DType::uint8 ? axes == 0 || axes == 2 : is_floating(x.dtype()) && !(antialias && is_reduced(x.dtype()));
+  const bool same = std::equal(sizes.begin(), sizes.end(), x.sizes().begin() + 2);
+  const bool implemented = x.dtype() == DType::uint8 ? axes == 0 || axes == 2 : is_floating(x.dtype()) && (!antialias || same || !is_reduced(x.dtype()));
   check<NotImplemented>(implemented, "interpolate: ", mode.view(), antialias ? " with antialias" : "", " is not implemented for ", name_of(x.dtype()));
   for (int i = 1; i < x.ndim(); i++)
     check(x.sizes()[i] > 0, "interpolate: Non-empty ", x.ndim(), "D data tensor expected but got a tensor with sizes ", x.sizes());

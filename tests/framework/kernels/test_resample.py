@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 import weir
+from twins import assert_same
 
 SHAPES = {1: (2, 3, 7), 2: (2, 3, 5, 7), 3: (1, 2, 3, 4, 5)}
 
@@ -124,3 +125,14 @@ def test_channels_last_stay_last(mode, dtype):
 @pytest.mark.parametrize("old, made", [(400, 300), (300, 800), (3, 500), (500, 3), (7, 7)])
 def test_gradients_of_long_lines(mode, lines, old, made):
     check(lambda F, x: F.interpolate(x, size=made, mode=mode), (1, lines, old))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("options", [{"size": [4, 3]}, {"size": [4, 7]}, {"size": [3, 7]}, {"scale_factor": 1.05}, {"scale_factor": (0.5, 1.0)}, {"size": [8, 13], "align_corners": True},
+                                     {"size": [4, 5], "align_corners": True}, {"size": [4, 7], "antialias": True}, {"size": [2, 7], "antialias": True, "align_corners": True}])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_a_weight_of_zero_beside_an_infinite_number(mode, options, dtype):
+    """PyTorch multiplies by it, of axes of the same size too, but with antialias leaves these alone."""
+    x = torch.randn(1, 2, 4, 7, generator=torch.manual_seed(0)).to(dtype)
+    x[0, 0, 1, 3] = float("inf")
+    assert_same(lambda t, x: t.nn.functional.interpolate(x, mode=mode, **options), x, rtol=2e-3 if dtype == torch.float16 else 1e-4, atol=1e-3 if dtype == torch.float16 else 1e-5)
