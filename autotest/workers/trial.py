@@ -17,6 +17,7 @@ from ..cases.values import Raised, flatten, to_value
 
 _MOST = 1 << 23  # elements of a result: a batch holds those of all its cases, and their gradients, several times
 
+
 def _text(warning) -> str:
     """What a warning says, without the place in the framework's own source that it names."""
     return str(warning.message).split(" (Triggered internally at ")[0]

@@ -155,8 +155,11 @@ template <bool single> Taps plain_grid(const Grid& g, int64_t old, int64_t made)
   }
   if (g.mode == "linear") {
     Taps t = Taps::of_each(made, 2);
-    for (int64_t j = 0; made == old && j < made; j++) t.from[2 * j] = t.from[2 * j + 1] = j, t.weight[2 * j] = 1, t.weight[2 * j + 1] = 0;  // whatever the step is, as in PyTorch
-    for (int64_t j = 0; made != old && j < made; j++) {
+    if (made == old) {  // whatever the step is, as in PyTorch
+      for (int64_t j = 0; j < made; j++) t.from[2 * j] = t.from[2 * j + 1] = j, t.weight[2 * j] = 1, t.weight[2 * j + 1] = 0;
+      return t;
+    }
+    for (int64_t j = 0; j < made; j++) {
       const double c = std::max(centre(j), 0.0);
       const int64_t first = at(int64_t(c));
       const double part = std::clamp(c - double(first), 0.0, 1.0);

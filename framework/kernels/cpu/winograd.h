@@ -114,7 +114,9 @@ template <int N, class F> void spread(const std::array<float*, N * N>& from, int
 inline int64_t panels_size(const Dims& w) { return kPoints * w[0] * w[1]; }
 /// The weights' points as panels: for each of them, and each kWide results' channels, a row for every input's channel.
 /// `results` and `inputs` are the axes of w that these are; `flipped`: the places run backwards.
-inline void make_panels(const Tensor& w, int results, int inputs, bool flipped, float* all) {
+inline Tensor panels_of(const Tensor& w, int results, int inputs, bool flipped) {
+  const Tensor panels = empty(Dims{panels_size(w.sizes())}, DType::float32);
+  float* all = panels.data<float>();
   const int64_t out = w.sizes()[results], in = w.sizes()[inputs];
   const bool turned = w.strides()[inputs] < w.strides()[results];  // vectors run over what lies closest, and are turned where that are the inputs
   const int64_t step = w.strides()[turned ? inputs : results], other_step = w.strides()[turned ? results : inputs];
@@ -144,6 +146,7 @@ inline void make_panels(const Tensor& w, int results, int inputs, bool flipped, 
       }
     }
   });
+  return panels;
 }
 
 /// sums (R x N registers, rows `ld` apart) = the rows of `a`, or what was there and these where `kAdd`, times those of `b`; a's numbers `a_row` and `a_step`
@@ -334,13 +337,6 @@ template <class F> bool into(const Tensor& y, F&& write) {
   if (!write(Images(t))) return false;
   run_copy(t, y);
   return true;
-}
-
-/// The weight's panels for results of convolve().
-inline Tensor panels_of(const Tensor& w, int results, int inputs, bool flipped) {
-  const Tensor panels = empty(Dims{panels_size(w.sizes())}, DType::float32);
-  make_panels(w, results, inputs, flipped, panels.data<float>());
-  return panels;
 }
 
 }  // namespace winograd
