@@ -128,8 +128,10 @@ void backward(const EmbeddingBagBackward& op, Inputs in, Outputs out) {
   Tensor scale = in[5] ? row_major(in[5]) : Tensor();
   const int64_t n = indices.numel(), width = dy.sizes()[1], count = dy.sizes()[0];
   const int64_t *index = indices.data<int64_t>(), *bag = bags.data<int64_t>(), *size = sizes.data<int64_t>(), *which = largest.data<int64_t>();
-  for (int64_t i = 0; i < n; i++)  // forward may have looked at those of its bags alone
-    check<IndexError>(index[i] >= 0 && index[i] < op.num_weights, "embedding_bag: index ", index[i], " is out of range for ", op.num_weights, " rows");
+  // Forward may have looked at the indices of its bags alone: a row that is not there has no gradient, but nor can it be counted.
+  auto is_row = [&](int64_t row) { return row >= 0 && row < op.num_weights; };
+  for (int64_t i = 0; i < n && op.scale_grad_by_freq; i++)
+    check<IndexError>(is_row(index[i]), "embedding_bag: index ", index[i], " is out of range for ", op.num_weights, " rows");
   Scratch<double> divisor;
   if (op.scale_grad_by_freq) divisor = frequencies(index, n, op.num_weights);
   by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {
@@ -147,7 +149,7 @@ void backward(const EmbeddingBagBackward& op, Inputs in, Outputs out) {
         return;
       }
       for (int64_t i = 0; i < n; i++) {
-        if (index[i] == op.padding_idx || bag[i] >= count) continue;
+        if (index[i] == op.padding_idx || bag[i] >= count || !is_row(index[i])) continue;
         A by = scale ? A(scale.data<T>()[i]) : A(1);
         if (op.mode == kMean) by /= A(size[bag[i]]);
         if (op.scale_grad_by_freq) by /= A(divisor[index[i]]);

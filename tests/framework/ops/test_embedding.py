@@ -53,9 +53,14 @@ def test_indices_and_offsets_that_no_bag_holds(dtype, mode, offsets, last):
 
 def test_a_row_that_is_not_there_has_no_gradient():
     w = weir.ones(3, 2, requires_grad=True)
-    sums = weir.embedding_bag(w, weir.tensor([0, 1, 7]), weir.tensor([0, 2]), include_last_offset=True)[0]
-    with pytest.raises(IndexError, match="index 7"):
-        sums.sum().backward()
+    for scale in (False, True):  # by how often each row comes
+        sums = weir.embedding_bag(w, weir.tensor([0, 1, 7]), weir.tensor([0, 2]), scale, include_last_offset=True)[0]
+        if scale:
+            with pytest.raises(IndexError, match="index 7"):
+                sums.sum().backward()
+        else:
+            sums.sum().backward()
+            assert w.grad.tolist() == [[1, 1], [1, 1], [0, 0]]
 
 
 def test_indices_out_of_range_raise():
