@@ -33,8 +33,6 @@ Meta along(const char* op, const Tensor& x, int64_t dim, std::optional<DType> dt
 
 Meta Softmax::infer(Inputs in) const { return along("softmax", in[0], dim, dtype); }
 Tensors Softmax::vjp(const Saved& s, const Tensor& dy) const { return {fn::softmax_backward(dy, s.output(), dim)}; }
-Meta SafeSoftmax::infer(Inputs in) const { return along("softmax", in[0], dim, dtype); }
-Tensors SafeSoftmax::vjp(const Saved& s, const Tensor& dy) const { return {fn::softmax_backward(dy, s.output(), dim)}; }
 Meta SoftmaxBackward::infer(Inputs in) const { return {in[1].sizes(), in[1].dtype(), in[1].device()}; }
 Tensors SoftmaxBackward::vjp(const Saved& s, const Tensor& d) const {
   Tensor dy = s.input(0), y = s.input(1);

@@ -18,19 +18,11 @@ struct Softmax : Op {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
-struct SafeSoftmax : Op {
+struct SafeSoftmax : Softmax {
   static constexpr Signature signature = "_safe_softmax(input: Tensor, dim: int, dtype: dtype | None = None) -> Tensor";
   static constexpr auto doc = "softmax, zero where everything along dim is -infinity.";
   static constexpr OutRule out{Out::none};
-  static constexpr Notation notation = "along dim";
   static constexpr Module module = Module::function;
-  static constexpr GradientRule gradient{.of_complex = false};
-  static constexpr Save saves{.outputs = 0b1};
-  int64_t dim;
-  std::optional<DType> dtype;
-  static constexpr std::tuple fields{&SafeSoftmax::dim, &SafeSoftmax::dtype};
-  Meta infer(Inputs in) const;
-  Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
 struct SoftmaxBackward : Op {
