@@ -137,9 +137,10 @@ template <class Op, class T, class Fixed> void lines_of(const Op op, T* out, con
   for (; lines; lines--) {
     for (int j = 0; j < k; j++)
       if (fixed >> j & 1) x[j] = Vec<T>(*in[j]);
-    const Vec<T> last = at(n - w);  // before anything is changed in place
+    Vec<T> last(T(0));
+    if (n % w) last = at(n - w);  // before anything is changed in place
     for (int64_t i = 0; i + w <= n; i += w) at(i).store(out + i);
-    last.store(out + n - w);
+    if (n % w) last.store(out + n - w);
     out += apart[0];
     for (int j = 0; j < k; j++) in[j] += apart[j + 1];
   }
