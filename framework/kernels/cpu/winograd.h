@@ -1,16 +1,11 @@
-// Convolutions of 3 x 3 places in float32 by minimal filtering: 2 x 2 results from 16 products for each pair of channels, where the sum needs 36.
+// Convolutions of 3 x 3 places by minimal filtering. In float32, 2 x 2 results come from 16 products for each pair of channels, where the sum needs 36; in
+// bfloat16, which the rounding of four results at a time does not reach, 4 x 4 results from 36 products in float32, where the sum needs 144.
 //
-// Images with channels innermost are cut into tiles of 4 x 4 places that overlap by two. Tiles and weights are transformed into 16 numbers each, of
-// which like ones are multiplied, as 16 products of matrices (tiles x channels) that stay in the second-level cache, and what they give is transformed
-// back. The gradient of the weights is the same with 3 x 3 results from 2 x 2 places of the output's gradient. Sums are as exact as oneDNN's, but what
+// Images with channels innermost are cut into tiles that overlap by two places. Tiles and weights are transformed into as many points each (winograd_transforms.h),
+// of which like ones are multiplied, as products of matrices (tiles x channels) that stay in the second-level cache, and what they give is transformed
+// back. The gradient of the weights is the same with 3 x 3 results from the places of the output's gradient. Sums are as exact as oneDNN's, but what
 // is not finite spreads over its tile, so that a result which is not finite is left to oneDNN.
-//
-// Source: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, https://arxiv.org/abs/1509.09308
 #pragma once
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -20,7 +15,12 @@
 #include "framework/core/parallel.h"
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/conv_product.h"
+#include "framework/kernels/cpu/halves.h"
+#include "framework/kernels/cpu/tiles.h"
 #include "framework/kernels/cpu/transpose.h"
+#if defined(__AVX512F__)
+#include "framework/kernels/cpu/winograd_transforms.h"
+#endif
 
 namespace weir {
 namespace WEIR_ISA {
@@ -28,94 +28,62 @@ namespace WEIR_ISA {
 #if defined(__AVX512F__)
 namespace winograd {
 
-constexpr int kTile = 4, kPoints = kTile * kTile, kLanes = 16, kRows = 14, kWide = 2 * kLanes;  // a block of sums is kRows x kWide: 28 registers of 32
-constexpr int64_t kLineGap = kLanes;  // behind each line, so that lines do not meet in the same sets of a cache
-using V = __m512;
+constexpr int kLanes = 16, kRows = 14, kWide = 2 * kLanes;  // a block of sums is kRows x kWide: 28 registers of 32
+constexpr int64_t kLineGap = kLanes;                        // behind each line, so that lines do not meet in the same sets of a cache
+
+/// A tile of images of T.
+template <class T> struct Tile {
+  static constexpr int results = std::is_same_v<T, float> ? 2 : 4, side = results + 2, points = side * side;
+  using Transform = Transforms<results>;
+};
+
+inline V load(const float* p) { return _mm512_loadu_ps(p); }
+inline V load(const BFloat16* p) { return V(widened(p).v); }
+inline void store(V v, float* p) { _mm512_storeu_ps(p, v); }
+inline void store(V v, BFloat16* p) { narrow(Vec<float>(Vec<float>::V(v)), p); }
 
 /// Images with channels innermost.
-struct Images {
-  float* data;
+template <class T> struct Images {
+  T* data;
   int64_t count, height, width, channels;
-  explicit Images(const Tensor& t) : data(t.data<float>()), count(t.sizes()[0]), height(t.sizes()[2]), width(t.sizes()[3]), channels(t.sizes()[1]) {}
-  float* at(int64_t image, int64_t y, int64_t x) const { return data + ((image * height + y) * width + x) * channels; }
+  explicit Images(const Tensor& t) : data(t.data<T>()), count(t.sizes()[0]), height(t.sizes()[2]), width(t.sizes()[3]), channels(t.sizes()[1]) {}
+  T* at(int64_t image, int64_t y, int64_t x) const { return data + ((image * height + y) * width + x) * channels; }
   bool covers(int64_t y, int64_t x) const { return y >= 0 && y < height && x >= 0 && x < width; }
 };
 
-/// Where the tiles of `results` stand: 2 x 2 of its places each.
-struct Tiles2 {
+/// Where the tiles of `results` stand.
+template <class T> struct Grid {
+  static constexpr int64_t kSide = Tile<T>::results;
   int64_t down, across, count;
-  explicit Tiles2(const Images& results) : down((results.height + 1) / 2), across((results.width + 1) / 2), count(results.count * down * across) {}
+  explicit Grid(const Images<T>& results) : down((results.height + kSide - 1) / kSide), across((results.width + kSide - 1) / kSide), count(results.count * down * across) {}
   int64_t image(int64_t t) const { return t / (down * across); }
-  int64_t y(int64_t t) const { return t / across % down * 2; }
-  int64_t x(int64_t t) const { return t % across * 2; }
+  int64_t y(int64_t t) const { return t / across % down * kSide; }
+  int64_t x(int64_t t) const { return t % across * kSide; }
 };
 
-/// The places of a tile from (y, x) on; `outside` for those beside the image.
-template <int N> std::array<float*, N * N> places(const Images& images, int64_t image, int64_t y, int64_t x, float* outside) {
-  std::array<float*, N * N> p;
+/// The places of an N x N square from (y, x) on; `outside` for those beside the image.
+template <int N, class T> std::array<T*, N * N> places(const Images<T>& images, int64_t image, int64_t y, int64_t x, T* outside) {
+  std::array<T*, N * N> p;
   for (int i = 0; i < N; i++)
     for (int j = 0; j < N; j++) p[i * N + j] = images.covers(y + i, x + j) ? images.at(image, y + i, x + j) : outside;
   return p;
 }
 
-/// `f` of the columns of an N x N square, then of the rows of what that gives: M numbers of N each time.
-template <int N, int M, class F> [[gnu::always_inline]] inline void both_ways(const V* square, V* to, F&& f) {
-  V half[M * N], line[M];
-#pragma GCC unroll 4
-  for (int j = 0; j < N; j++) {
-    V column[N];
-#pragma GCC unroll 4
-    for (int i = 0; i < N; i++) column[i] = square[i * N + j];
-    f(column, line);
-#pragma GCC unroll 4
-    for (int i = 0; i < M; i++) half[i * N + j] = line[i];
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < M; i++) f(half + i * N, to + i * M);
-}
-
-struct OfInput {
-  [[gnu::always_inline]] void operator()(const V* d, V* to) const {
-    to[0] = d[0] - d[2], to[1] = d[1] + d[2], to[2] = d[2] - d[1], to[3] = d[1] - d[3];
-  }
-};
-struct OfWeights {
-  [[gnu::always_inline]] void operator()(const V* g, V* to) const {
-    const V half = _mm512_set1_ps(0.5f), ends = (g[0] + g[2]) * half, middle = g[1] * half;
-    to[0] = g[0], to[1] = ends + middle, to[2] = ends - middle, to[3] = g[2];
-  }
-};
-struct ToResult {
-  [[gnu::always_inline]] void operator()(const V* m, V* to) const { to[0] = m[0] + m[1] + m[2], to[1] = m[1] - m[2] - m[3]; }
-};
-struct OfGradient {  // of the results, beside an input of kTile
-  [[gnu::always_inline]] void operator()(const V* g, V* to) const {
-    const V half = _mm512_set1_ps(0.5f);
-    to[0] = g[0], to[1] = (g[0] + g[1]) * half, to[2] = (g[0] - g[1]) * half, to[3] = g[1];
-  }
-};
-struct ToWeights {
-  [[gnu::always_inline]] void operator()(const V* m, V* to) const { to[0] = m[0] + m[1] + m[2], to[1] = m[1] - m[2], to[2] = m[1] + m[2] - m[3]; }
-};
-
-/// Writes a tile's points, each a line of all channels, `apart` from each other.
-template <int N, class F> void spread(const std::array<float*, N * N>& from, int64_t channels, float* to, int64_t apart, F&& f) {
-  for (int64_t c = 0; c < channels; c += kLanes) {
-    V d[N * N], points[kPoints];
-#pragma GCC unroll 16
-    for (int i = 0; i < N * N; i++) d[i] = _mm512_loadu_ps(from[i] + c);
-    both_ways<N, kTile>(d, points, f);
-#pragma GCC unroll 16
-    for (int i = 0; i < kPoints; i++) _mm512_storeu_ps(to + i * apart + c, points[i]);
-  }
+/// Writes the points of a tile with these places, each a line of all channels, `apart` from each other.
+template <int N, class F, class T> void spread(const std::array<T*, N * N>& from, int64_t channels, float* to, int64_t apart, F&& f) {
+  for (int64_t c = 0; c < channels; c += kLanes)
+    both_ways<N, Tile<T>::side>([&](int i) { return load(from[i] + c); }, [&](int i, V point) { store(point, to + i * apart + c); }, f);
 }
 
 /// The numbers that the panels of such weights take.
-inline int64_t panels_size(const Dims& w) { return kPoints * w[0] * w[1]; }
+template <class T> int64_t panels_size(const Dims& w) { return Tile<T>::points * w[0] * w[1]; }
 /// The weights' points as panels: for each of them, and each kWide results' channels, a row for every input's channel.
-/// `results` and `inputs` are the axes of w that these are; `flipped`: the places run backwards.
-inline Tensor panels_of(const Tensor& w, int results, int inputs, bool flipped) {
-  const Tensor panels = empty(Dims{panels_size(w.sizes())}, DType::float32);
+/// `results` and `inputs` are the axes of w, of elements E, that these are; `flipped`: the places run backwards.
+template <class T, class E = T> Tensor panels_of(const Tensor& w, int results, int inputs, bool flipped) {
+  constexpr int kPoints = Tile<T>::points;
+  if constexpr (!std::is_same_v<E, float>)
+    if (std::min(w.strides()[inputs], w.strides()[results]) != 1) return panels_of<T, float>(copied(w, Meta(w.sizes(), w.strides(), DType::float32, w.device())), results, inputs, flipped);
+  const Tensor panels = empty(Dims{panels_size<T>(w.sizes())}, DType::float32);
   float* all = panels.data<float>();
   const int64_t out = w.sizes()[results], in = w.sizes()[inputs];
   const bool turned = w.strides()[inputs] < w.strides()[results];  // vectors run over what lies closest, and are turned where that are the inputs
@@ -125,18 +93,16 @@ inline Tensor panels_of(const Tensor& w, int results, int inputs, bool flipped) 
     alignas(64) float square[kPoints][kLanes][kLanes];
     for (int64_t j = b; j < e; j++) {
       const int64_t k = j / (in / kLanes) * kLanes, c = j % (in / kLanes) * kLanes, panel = k / kWide * kWide, width = std::min<int64_t>(kWide, out - panel);
-      const float* corner = w.data<float>() + k * w.strides()[results] + c * w.strides()[inputs];
+      const E* corner = w.data<E>() + k * w.strides()[results] + c * w.strides()[inputs];
       for (int row = 0; row < kLanes; row++) {
-        V g[9], points[kPoints];
-#pragma GCC unroll 9
-        for (int tap = 0; tap < 9; tap++) {
+        auto weights = [&](int tap) -> V {
           const int at = flipped ? 8 - tap : tap;
-          const float* from = corner + row * other_step + at / 3 * w.strides()[2] + at % 3 * w.strides()[3];
-          g[tap] = step == 1 ? _mm512_loadu_ps(from) : _mm512_i32gather_ps(lanes, from, sizeof(float));
-        }
-        both_ways<3, kTile>(g, points, OfWeights());
-#pragma GCC unroll 16
-        for (int p = 0; p < kPoints; p++) _mm512_store_ps(square[p][row], points[p]);
+          const E* from = corner + row * other_step + at / 3 * w.strides()[2] + at % 3 * w.strides()[3];
+          if constexpr (std::is_same_v<E, float>)
+            if (step != 1) return _mm512_i32gather_ps(lanes, from, sizeof(float));
+          return load(from);
+        };
+        both_ways<3, Tile<T>::side>(weights, [&](int p, V point) { _mm512_store_ps(square[p][row], point); }, typename Tile<T>::Transform::OfWeights());
       }
       for (int p = 0; p < kPoints; p++) {
         float* to = all + (p * out + panel) * in + c * width + (k - panel);
@@ -153,14 +119,18 @@ inline Tensor panels_of(const Tensor& w, int results, int inputs, bool flipped) 
 /// apart.
 template <int R, int N, bool kAdd> void block(const float* a, int64_t a_row, int64_t a_step, const float* b, int64_t b_step, int64_t depth, float* sums, int64_t ld) {
   V s[R][N];
+  const int64_t next = depth * b_step;
 #pragma GCC unroll 14
   for (int r = 0; r < R; r++)
 #pragma GCC unroll 2
-    for (int n = 0; n < N; n++) s[r][n] = kAdd ? _mm512_loadu_ps(sums + r * ld + n * kLanes) : _mm512_setzero_ps();
+    for (int n = 0; n < N; n++) {
+      s[r][n] = kAdd ? _mm512_loadu_ps(sums + r * ld + n * kLanes) : _mm512_setzero_ps();
+      if (kAdd) _mm_prefetch(reinterpret_cast<const char*>(sums + (R + r) * ld + n * kLanes), _MM_HINT_T0);
+    }
   for (int64_t k = 0; k < depth; k++, a += a_step, b += b_step) {
     V line[N];
 #pragma GCC unroll 2
-    for (int n = 0; n < N; n++) line[n] = _mm512_loadu_ps(b + n * kLanes);
+    for (int n = 0; n < N; n++) line[n] = _mm512_loadu_ps(b + n * kLanes), _mm_prefetch(reinterpret_cast<const char*>(b + next + n * kLanes), _MM_HINT_T1);
 #pragma GCC unroll 14
     for (int r = 0; r < R; r++) {
       const V x = _mm512_set1_ps(a[r * a_row]);
@@ -188,18 +158,21 @@ template <class F> void for_rows(int64_t n, F&& f) {
 }
 
 /// What is done to results, in this order: null where nothing is.
-struct Tail {
-  const float *bias = nullptr, *scale = nullptr, *shift = nullptr;  // by channel
-  const float* other = nullptr;                                     // added, in the results' layout
+template <class T> struct Tail {
+  const T* bias = nullptr;                          // by channel
+  const float *scale = nullptr, *shift = nullptr;  // likewise
+  const T* other = nullptr;                         // added, in the results' layout
   bool relu = false;
 };
 
 inline bool are_finite(V v) { return _mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(HUGE_VALF), _CMP_LT_OQ) == 0xffff; }
 
 /// y = the convolution of x by weights of such panels. False if a result is not finite; y holds no result then.
-inline bool convolve(const Images& x, const float* panels, int64_t pad_y, int64_t pad_x, const Images& y, const Tail& tail = {}) {
+template <class T> bool convolve(const Images<T>& x, const float* panels, int64_t pad_y, int64_t pad_x, const Images<T>& y, const Tail<T>& tail = {}) {
   constexpr int64_t kTogether = 56;  // tiles
-  const Tiles2 tiles(y);
+  constexpr int kPoints = Tile<T>::points, kSide = Tile<T>::side, kResults = Tile<T>::results;
+  using Transform = typename Tile<T>::Transform;
+  const Grid<T> tiles(y);
   const int64_t in = x.channels, out = y.channels, in_line = in + kLineGap, out_line = out + kLineGap;
   int64_t blocks = (tiles.count + kTogether - 1) / kTogether;
   const int64_t threads = num_threads();
@@ -207,11 +180,13 @@ inline bool convolve(const Images& x, const float* panels, int64_t pad_y, int64_
   const int64_t most = (tiles.count + blocks - 1) / blocks;
   std::atomic<bool> finite = true;
   parallel_for(blocks, 1, [&](int64_t b, int64_t e) {
-    Scratch<float> from(kPoints * most * in_line), to(kPoints * most * out_line), zeros(in, 0.0f), nowhere(out);
+    Scratch<float> from(kPoints * most * in_line), to(kPoints * most * out_line);
+    Scratch<T> zeros(in, T(0.0f)), nowhere(out);
     for (int64_t j = b; j < e && finite; j++) {
       const int64_t first = tiles.count * j / blocks, count = tiles.count * (j + 1) / blocks - first;
       for (int64_t t = 0; t < count; t++)
-        spread<kTile>(places<kTile>(x, tiles.image(first + t), tiles.y(first + t) - pad_y, tiles.x(first + t) - pad_x, zeros.data()), in, &from[t * in_line], most * in_line, OfInput());
+        spread<kSide>(places<kSide>(x, tiles.image(first + t), tiles.y(first + t) - pad_y, tiles.x(first + t) - pad_x, zeros.data()), in, &from[t * in_line], most * in_line,
+                      typename Transform::OfInput());
       for (int64_t p = 0; p < kPoints; p++)
         for (int64_t k = 0; k < out; k += kWide) {
           const int64_t width = std::min<int64_t>(kWide, out - k);
@@ -221,22 +196,19 @@ inline bool convolve(const Images& x, const float* panels, int64_t pad_y, int64_
         }
       bool good = true;
       for (int64_t t = 0; t < count; t++) {
-        const auto at = places<2>(y, tiles.image(first + t), tiles.y(first + t), tiles.x(first + t), nowhere.data());
-        for (int64_t k = 0; k < out; k += kLanes) {
-          V points[kPoints], r[4];
-#pragma GCC unroll 16
-          for (int p = 0; p < kPoints; p++) points[p] = _mm512_loadu_ps(&to[(p * most + t) * out_line + k]);
-          both_ways<kTile, 2>(points, r, ToResult());
-#pragma GCC unroll 4
-          for (int i = 0; i < 4; i++) {
-            if (tail.bias) r[i] += _mm512_loadu_ps(tail.bias + k);
-            good &= are_finite(r[i]);
-            if (tail.scale) r[i] = r[i] * _mm512_loadu_ps(tail.scale + k) + _mm512_loadu_ps(tail.shift + k);
-            if (tail.other && at[i] != nowhere.data()) r[i] += _mm512_loadu_ps(tail.other + (at[i] - y.data) + k);
-            if (tail.relu) r[i] = _mm512_max_ps(r[i], _mm512_setzero_ps());
-            _mm512_storeu_ps(at[i] + k, r[i]);
-          }
-        }
+        const auto at = places<kResults>(y, tiles.image(first + t), tiles.y(first + t), tiles.x(first + t), nowhere.data());
+        for (int64_t k = 0; k < out; k += kLanes)
+          both_ways<kSide, kResults>(
+              [&](int p) { return load(&to[(p * most + t) * out_line + k]); },
+              [&](int i, V r) {
+                if (tail.bias) r += load(tail.bias + k);
+                good &= are_finite(r);
+                if (tail.scale) r = r * load(tail.scale + k) + load(tail.shift + k);
+                if (tail.other && at[i] != nowhere.data()) r += load(tail.other + (at[i] - y.data) + k);
+                if (tail.relu) r = _mm512_max_ps(r, _mm512_setzero_ps());
+                store(r, at[i] + k);
+              },
+              typename Transform::ToResult());
       }
       if (!good) finite = false;
     }
@@ -245,7 +217,7 @@ inline bool convolve(const Images& x, const float* panels, int64_t pad_y, int64_
 }
 
 /// dw = the gradient of a convolution's weights. False as convolve().
-class Weights {
+template <class T> class Weights {
  public:
   Weights(const Tensor& x, const Tensor& dy, int64_t pad_y, int64_t pad_x) : x_(x), dy_(dy), pad_y_(pad_y), pad_x_(pad_x), tiles_(dy_), in_line_(x_.channels + kLineGap), out_line_(dy_.channels + kLineGap) {}
 
@@ -253,10 +225,11 @@ class Weights {
   // number of threads.
   bool run(const Tensor& dw) {
     const int64_t in = x_.channels, out = dy_.channels, size = kPoints * in * out;
-    const int64_t chunks = (tiles_.count + kTogether - 1) / kTogether, parts = size <= kMostSums ? std::min<int64_t>(kParts, chunks) : 1;
+    const int64_t chunks = (tiles_.count + together_ - 1) / together_, parts = size <= kMostSums ? std::min<int64_t>(kParts, chunks) : 1;
     Scratch<float> sums(parts * size, 0.0f);
     parallel_for(parts, 1, [&](int64_t b, int64_t e) {
-      Scratch<float> from(kPoints * kTogether * in_line_), by(kPoints * kTogether * out_line_), zeros(std::max(in, out), 0.0f);
+      Scratch<float> from(kPoints * together_ * in_line_), by(kPoints * together_ * out_line_);
+      Scratch<T> zeros(std::max(in, out), T(0.0f));
       for (int64_t part = b; part < e; part++)
         for (int64_t c = chunks * part / parts; c < chunks * (part + 1) / parts; c++) add(tiles_.count * c / chunks, tiles_.count * (c + 1) / chunks, from.data(), by.data(), zeros.data(), &sums[part * size]);
     });
@@ -264,15 +237,17 @@ class Weights {
   }
 
  private:
-  static constexpr int64_t kTogether = 112, kParts = 8, kMostSums = 1 << 18;
+  static constexpr int64_t kFewTogether = 112, kManyTogether = 256, kParts = 8, kMostSums = 1 << 18;
+  static constexpr int kPoints = Tile<T>::points, kSide = Tile<T>::side, kResults = Tile<T>::results;
+  using Transform = typename Tile<T>::Transform;
 
-  void add(int64_t first, int64_t end, float* from, float* by, float* zeros, float* sums) const {
+  void add(int64_t first, int64_t end, float* from, float* by, T* zeros, float* sums) const {
     const int64_t in = x_.channels, out = dy_.channels, count = end - first;
     parallel_for(count, 1, [&](int64_t b, int64_t e) {
       for (int64_t t = b; t < e; t++) {
         const int64_t image = tiles_.image(first + t), y = tiles_.y(first + t), x = tiles_.x(first + t);
-        spread<kTile>(places<kTile>(x_, image, y - pad_y_, x - pad_x_, zeros), in, from + t * in_line_, kTogether * in_line_, OfInput());
-        spread<2>(places<2>(dy_, image, y, x, zeros), out, by + t * out_line_, kTogether * out_line_, OfGradient());
+        spread<kSide>(places<kSide>(x_, image, y - pad_y_, x - pad_x_, zeros), in, from + t * in_line_, together_ * in_line_, typename Transform::OfInput());
+        spread<kResults>(places<kResults>(dy_, image, y, x, zeros), out, by + t * out_line_, together_ * out_line_, typename Transform::OfGradient());
       }
     });
     const int64_t across = (in + kWide - 1) / kWide;
@@ -280,7 +255,7 @@ class Weights {
       for (int64_t j = b; j < e; j++) {
         const int64_t p = j / across, c = j % across * kWide;
         for_rows(out, [&](int64_t k, int64_t rows) {
-          any_block<true>(rows, std::min<int64_t>(kWide, in - c), by + p * kTogether * out_line_ + k, 1, out_line_, from + p * kTogether * in_line_ + c, in_line_, count, sums + (p * out + k) * in + c, in);
+          any_block<true>(rows, std::min<int64_t>(kWide, in - c), by + p * together_ * out_line_ + k, 1, out_line_, from + p * together_ * in_line_ + c, in_line_, count, sums + (p * out + k) * in + c, in);
         });
       }
     });
@@ -294,47 +269,57 @@ class Weights {
       bool good = true;
       for (int64_t k = b; k < e; k++)
         for (int64_t c = 0; c < in; c += kLanes) {
-          V points[kPoints], r[9];
-          for (int p = 0; p < kPoints; p++) {
-            points[p] = _mm512_loadu_ps(sums + (p * out + k) * in + c);
-            for (int64_t part = 1; part < parts; part++) points[p] += _mm512_loadu_ps(sums + part * size + (p * out + k) * in + c);
-          }
-          both_ways<kTile, 3>(points, r, ToWeights());
-          for (int tap = 0; tap < 9; tap++) {
-            good &= are_finite(r[tap]);
-            float* to = dw.data<float>() + k * stride[0] + c * stride[1] + tap / 3 * stride[2] + tap % 3 * stride[3];
-            if (stride[1] == 1) _mm512_storeu_ps(to, r[tap]);
+          auto total = [&](int p) {
+            V v = load(sums + (p * out + k) * in + c);
+            for (int64_t part = 1; part < parts; part++) v += load(sums + part * size + (p * out + k) * in + c);
+            return v;
+          };
+          auto write = [&](int tap, V r) {
+            good &= are_finite(r);
+            T* to = dw.data<T>() + k * stride[0] + c * stride[1] + tap / 3 * stride[2] + tap % 3 * stride[3];
+            if (stride[1] == 1) store(r, to);
             else
-              for (int i = 0; i < kLanes; i++) to[i * stride[1]] = r[tap][i];
-          }
+              for (int i = 0; i < kLanes; i++) to[i * stride[1]] = T(r[i]);
+          };
+          both_ways<kSide, 3>(total, write, typename Transform::ToWeights());
         }
       if (!good) finite = false;
     });
     return finite;
   }
 
-  Images x_, dy_;
+  Images<T> x_, dy_;
   int64_t pad_y_, pad_x_;
-  Tiles2 tiles_;
+  Grid<T> tiles_;
   int64_t in_line_, out_line_;
+  int64_t together_ = kPoints * x_.channels * dy_.channels <= 4 * kMostSums ? kFewTogether : kManyTogether;  // large sums are passed over seldom
 };
 
 /// Whether a convolution of such weights (results x inputs x 3 x 3) with results like `y` is this file's case.
 template <class Op> bool takes(const Op& op, const Dims& w, const Tensor& y) {
-  constexpr int64_t kFewChannels = 32, kFewTiles = std::is_same_v<Op, ConvolutionWeight> ? 16 : 64;  // what they gain, it costs to bring weights into panels
+  // What few tiles gain, it costs to bring weights into panels.
+  constexpr int64_t kFewChannels = 32, kFew = 4 * (std::is_same_v<Op, ConvolutionWeight> ? 16 : 64), kFewOfHalves = 16 * 192;
   auto all = [](const Dims& d, int64_t v) { return std::all_of(d.begin(), d.end(), [v](int64_t n) { return n == v; }); };
-  return minimal_filtering() && y.dtype() == DType::float32 && w.n == 4 && w[2] == 3 && w[3] == 3 && op.groups == 1 && all(op.stride, 1) && all(op.dilation, 1) && w[0] % kLanes == 0 && w[1] % kLanes == 0 &&
-         std::min(w[0], w[1]) >= kFewChannels && std::max(op.padding[0], op.padding[1]) <= 2 && y.numel() / y.sizes()[1] >= 4 * kFewTiles;
+  if (!minimal_filtering() || w.n != 4 || w[2] != 3 || w[3] != 3 || op.groups != 1 || !all(op.stride, 1) || !all(op.dilation, 1) || w[0] % kLanes || w[1] % kLanes ||
+      std::min(w[0], w[1]) < kFewChannels || std::max(op.padding[0], op.padding[1]) > 2)
+    return false;
+  const int64_t results = y.numel() / y.sizes()[1];
+  if (y.dtype() == DType::float32) return results >= kFew;
+  if (y.dtype() != DType::bfloat16 || has_tiles()) return false;  // a matrix unit sums them all in less time
+  const int64_t computed = y.sizes()[0] * ((y.sizes()[2] + 3) / 4) * ((y.sizes()[3] + 3) / 4) * 16;  // those beside the image too
+  return results >= kFewOfHalves && 3 * results >= 2 * computed;
 }
+/// f<T>() of the dtype of such results.
+template <class F> auto of_type(const Tensor& y, F&& f) { return y.dtype() == DType::float32 ? f.template operator()<float>() : f.template operator()<BFloat16>(); }
 
 inline Meta channels_last_meta(const Tensor& t) { return Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), t.device()); }
 inline Tensor channels_last(const Tensor& t) { return is_channels_last(t.sizes(), t.strides()) ? t : copied(t, channels_last_meta(t)); }
 
-/// y = what `write` gives of images like it, in y's layout. Its answer.
-template <class F> bool into(const Tensor& y, F&& write) {
-  if (is_channels_last(y.sizes(), y.strides())) return write(Images(y));
+/// y = what write() gives of images like it, in y's layout. Its answer.
+template <class T, class F> bool into(const Tensor& y, F&& write) {
+  if (is_channels_last(y.sizes(), y.strides())) return write(Images<T>(y));
   const Tensor t = empty(channels_last_meta(y));
-  if (!write(Images(t))) return false;
+  if (!write(Images<T>(t))) return false;
   run_copy(t, y);
   return true;
 }
@@ -342,19 +327,27 @@ template <class F> bool into(const Tensor& y, F&& write) {
 }  // namespace winograd
 
 /// How many numbers filter_by_tiles() reads of a weight of such sizes: 0 where it does not go that way.
-inline int64_t tile_panels_size(const Convolution& op, const Dims& w, const Tensor& y) { return winograd::takes(op, w, y) ? winograd::panels_size(w) : 0; }
+inline int64_t tile_panels_size(const Convolution& op, const Dims& w, const Tensor& y) {
+  if (!winograd::takes(op, w, y)) return 0;
+  return winograd::of_type(y, [&]<class T>() { return winograd::panels_size<T>(w); });
+}
 /// What it reads.
 inline Tensor tile_panels_of(const Convolution& op, const Tensor& w, const Tensor& y) {
-  return winograd::takes(op, w.sizes(), y) ? winograd::panels_of(w, 0, 1, false) : Tensor();
+  if (!winograd::takes(op, w.sizes(), y)) return Tensor();
+  return winograd::of_type(y, [&]<class T>() { return winograd::panels_of<T>(w, 0, 1, false); });
 }
 /// y = relu((x * w + bias) * scale + shift + other), of which all but x and w may be missing; false if a result is not finite, where y may have been
 /// written to. `panels` are tile_panels_of() the weight.
 inline bool filter_by_tiles(const Dims& padding, const Tensor& x, const Tensor& panels, const Tensor& y, const Tensor& bias, const Tensor& scale = {}, const Tensor& shift = {},
                             const Tensor& other = {}, bool relu = false) {
-  auto numbers = [](const Tensor& t) { return t ? t.data<float>() : nullptr; };
   const Tensor from = winograd::channels_last(x), added = other ? winograd::channels_last(other) : other;
-  const winograd::Tail tail{numbers(bias), numbers(scale), numbers(shift), numbers(added), relu};
-  return winograd::into(y, [&](const winograd::Images& to) { return winograd::convolve(winograd::Images(from), panels.data<float>(), padding[0], padding[1], to, tail); });
+  return winograd::of_type(y, [&]<class T>() {
+    auto numbers = []<class N>(const Tensor& t, N*) { return t ? t.data<N>() : nullptr; };
+    T* halves = nullptr;
+    float* floats = nullptr;
+    const winograd::Tail<T> tail{numbers(bias, halves), numbers(scale, floats), numbers(shift, floats), numbers(added, halves), relu};
+    return winograd::into<T>(y, [&](const winograd::Images<T>& to) { return winograd::convolve(winograd::Images<T>(from), panels.data<float>(), padding[0], padding[1], to, tail); });
+  });
 }
 /// y = x * w + b, if this is the way: false if it is not, where y may have been written to.
 inline bool filter_by_tiles(const Convolution& op, const Tensor& x, const Tensor& w, const Tensor& b, const Tensor& y) {
@@ -363,11 +356,14 @@ inline bool filter_by_tiles(const Convolution& op, const Tensor& x, const Tensor
 }
 /// The gradient dx, likewise.
 inline bool filter_by_tiles(const ConvolutionInput& op, const Tensor& dy, const Tensor& w, const Tensor& dx) {
-  return winograd::takes(op, w.sizes(), dy) && filter_by_tiles(Dims{2 - op.padding[0], 2 - op.padding[1]}, dy, winograd::panels_of(w, 1, 0, true), dx, Tensor());
+  if (!winograd::takes(op, w.sizes(), dy)) return false;
+  const Tensor panels = winograd::of_type(dx, [&]<class T>() { return winograd::panels_of<T>(w, 1, 0, true); });
+  return filter_by_tiles(Dims{2 - op.padding[0], 2 - op.padding[1]}, dy, panels, dx, Tensor());
 }
 /// The gradient dw, likewise.
 inline bool filter_by_tiles(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
-  return winograd::takes(op, dw.sizes(), dy) && winograd::Weights(winograd::channels_last(x), winograd::channels_last(dy), op.padding[0], op.padding[1]).run(dw);
+  if (!winograd::takes(op, dw.sizes(), dy)) return false;
+  return winograd::of_type(dw, [&]<class T>() { return winograd::Weights<T>(winograd::channels_last(x), winograd::channels_last(dy), op.padding[0], op.padding[1]).run(dw); });
 }
 #else
 template <class... T> int64_t tile_panels_size(const T&...) { return 0; }
