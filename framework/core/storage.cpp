@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "framework/core/dims.h"
@@ -24,6 +25,7 @@ constexpr size_t kSmallBlock = 512;      // up to this, one thread-local list of
 constexpr size_t kSmallKept = 256;       // blocks a thread keeps
 constexpr size_t kHugePage = 2 << 20;    // from this size, ask for huge pages: fewer faults, fewer TLB misses
 constexpr double kMaxWaste = 1.125;      // a cached block may be this much larger than the request
+constexpr size_t kLeastIdle = 8 << 20, kMostIdle = 64 << 20;  // of cached blocks, beside what was in use at once
 
 [[noreturn]] void throw_out_of_memory(size_t bytes) {
   throw OutOfMemory(str("[enforce fail] not enough memory: you tried to allocate ", bytes, " bytes"));
@@ -95,6 +97,7 @@ class Cache {
   void clear() {
     std::lock_guard lock(mutex_);
     drop(0);
+    dropped_.clear(), idle_ = kLeastIdle;
   }
   AllocatorStats stats() {
     std::lock_guard lock(mutex_);
@@ -118,8 +121,13 @@ class Cache {
       if (it->second.empty()) free_.erase(it);
       return p;
     }
-    // Trade idle blocks of other sizes for a new one before the footprint grows beyond what was ever in use.
-    size_t in_use = stats_.in_use + size, budget = std::max(stats_.peak, in_use) + kHugePage * 4;
+    // Trade idle blocks of other sizes for a new one before the footprint grows beyond what was ever in use; a little more is
+    // kept where what was traded away is asked for again, since the system clears every page it gives.
+    if (auto d = dropped_.find(size); d != dropped_.end()) {
+      idle_ = std::min(idle_ + size, kMostIdle);
+      dropped_.erase(d);
+    }
+    size_t in_use = stats_.in_use + size, budget = std::max(stats_.peak, in_use) + idle_;
     if (in_use + stats_.cached > budget) drop(budget > in_use ? budget - in_use : 0);
     std::byte* p = fresh(size);
     try {
@@ -147,12 +155,15 @@ class Cache {
       to_system(it->second.back(), it->first);
       it->second.pop_back();
       stats_.cached -= it->first;
+      if (idle_ < kMostIdle && keep > 0) dropped_.insert(it->first);
       if (it->second.empty()) free_.erase(it);
     }
   }
   std::mutex mutex_;
   std::map<size_t, std::vector<std::byte*>> free_;
   std::map<std::byte*, size_t> real_size_;
+  std::set<size_t> dropped_;  // sizes that were given back for others
+  size_t idle_ = kLeastIdle;
   AllocatorStats stats_{};
 };
 

@@ -10,6 +10,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# A build under sanitizers has one instruction set.
+ISA = os.environ.get("WEIR_CPU_CAPABILITY", "baseline")
+FLAGS = {"baseline": [], "avx2": ["-march=x86-64-v3"], "avx512": ["-march=x86-64-v4"]}[ISA]
 SOURCE = """
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/unary.h"
@@ -56,8 +59,8 @@ def plugin(tmp_path_factory):
     (folder / "op.cpp").write_text(SOURCE.format(struct=struct, gradient=gradient, formula=formula))
     import _weir
     library = Path(_weir.__file__).parent / "weir_lib"
-    subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-fPIC", "-shared", "-fopenmp", "-fno-math-errno", "-DWEIR_ISA=baseline",
-                    f"-I{ROOT}", "op.cpp", "-o", "op.so", f"-L{library}", "-lweir", "-lweir_cpu_baseline", f"-Wl,-rpath,{library}", "-lmvec", "-lm"],
+    subprocess.run([os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-fPIC", "-shared", "-fopenmp", "-fno-math-errno", *FLAGS, f"-DWEIR_ISA={ISA}",
+                    f"-I{ROOT}", "op.cpp", "-o", "op.so", f"-L{library}", "-lweir", f"-lweir_cpu_{ISA}", f"-Wl,-rpath,{library}", "-lmvec", "-lm"],
                    cwd=folder, check=True)
     return library, folder / "op.so"
 
@@ -66,5 +69,5 @@ def test_the_guides_op_computes_differentiates_and_writes_in_place(plugin):
     library, op = plugin
     path = [p for p in sys.path if p]
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(library), str(op)], capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": ":".join(path), "WEIR_CPU_CAPABILITY": "baseline"})
+                          env={**os.environ, "PYTHONPATH": ":".join(path), "WEIR_CPU_CAPABILITY": ISA})
     assert done.stdout.strip() == "ok", done.stderr

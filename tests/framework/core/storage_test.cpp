@@ -70,6 +70,25 @@ TEST(Allocator, CountsWhatIsInUseAndWhatIsCached) {
   EXPECT_EQ(allocator_stats().cached, 0u);
 }
 
+TEST(Allocator, KeepsBlocksOfSeveralSizesThatAreAskedForAgain) {
+  empty_cache();
+  reset_peak();
+  for (int round = 0; round < 4; round++)
+    for (size_t mib : {10, 12, 16, 20}) new_storage(mib * kMiB);
+  EXPECT_EQ(allocator_stats().cached, 58 * kMiB);
+  empty_cache();
+}
+
+TEST(Allocator, KeepsLittleBesideWhatWasInUseAtOnce) {
+  empty_cache();
+  reset_peak();
+  const size_t in_use = allocator_stats().in_use;
+  for (int round = 0; round < 3; round++)
+    for (size_t mib = 10; mib < 100; mib += 15) new_storage(mib * kMiB);
+  EXPECT_LE(in_use + allocator_stats().cached, allocator_stats().peak + 64 * kMiB);
+  empty_cache();
+}
+
 TEST(Allocator, TakesBlocksOfOtherThreads) {
   StorageRef s;
   std::thread([&] { s = new_storage(64); }).join();
