@@ -3,7 +3,7 @@
 import pytest
 import torch
 import weir
-from twins import assert_same
+from twins import assert_same, to_weir
 
 X = torch.randn(4, 3, generator=torch.manual_seed(0), requires_grad=True)
 SRC = torch.randn(4, 3, generator=torch.manual_seed(1), requires_grad=True)
@@ -85,6 +85,19 @@ def test_gather_with_an_index_outside_writes_into_nothing_that_is_seen():
         with pytest.raises(RuntimeError, match="out of bounds"):
             call()
     assert out.tolist() == [[0.0] * 3] * 2
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int32, torch.float64, torch.bfloat16, torch.complex128])
+def test_gather_of_rows_longer_than_a_vector(dtype):
+    x, index = torch.arange(120).view(3, 40).to(dtype), torch.randint(0, 40, (3, 21))
+    assert_same(lambda f, x, i: f.gather(x, 1, i), x, index, order=0)
+    assert_same(lambda f, x, i: f.gather(x, 1, i), x, index[:2, :17].clone(), order=0)
+    for at in (2, 20):  # within a vector, behind the last
+        for value in (40, -1, 2**62):
+            wrong = index.clone()
+            wrong[1, at] = value
+            with pytest.raises(RuntimeError, match="out of bounds"):
+                to_weir(x).gather(1, to_weir(wrong))
 
 
 @pytest.mark.parametrize("how", ["sum", "mean", "prod", "amax", "amin"])
