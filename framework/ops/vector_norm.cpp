@@ -127,7 +127,8 @@ Tensor CosineSimilarity::compose(Inputs in) const {
   check(eps >= 0, "eps must be non-negative, got: ", eps);
   auto unit = [&](const Tensor& t) {  // in its own precision
     Tensor x = is_floating(t.dtype()) ? t : cast_to(t, type), norm = fn::norm2(x, Dims{dim}, true), fixed = detach(norm);
-    return x / (norm + (fn::clamp(fixed, Scalar(std::min(eps, largest_number(x.dtype())))) - fixed));  // as in PyTorch, the clamp passes the gradient of the norm
+    // As in PyTorch, the clamp passes the gradient of the norm, which may be infinite.
+    return x / (norm + fn::clamp(std::min(eps, largest_number(x.dtype())) - fixed, Scalar(0.0)));
   };
   return fn::sum(unit(both[0]) * unit(both[1]), Dims{dim});
 }

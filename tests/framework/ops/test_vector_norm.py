@@ -46,6 +46,11 @@ def test_cosine_similarity(dim):
         assert_same(call, x, y, order=1)
 
 
+def test_cosine_similarity_of_a_norm_that_overflows():
+    x = torch.full((2, 5), 30000.0, dtype=torch.float16).requires_grad_()
+    assert_same(lambda t, x: t.cosine_similarity(x, t.ones(2, 5, dtype=t.float16), 1), x, order=1)
+
+
 @pytest.mark.filterwarnings("ignore:Casting complex")
 @pytest.mark.parametrize("p", [2, 3, 0, 1, -1, 0.5, INF, -INF, True])
 @pytest.mark.parametrize("dim", [None, 0, [0, 1], [], 5, [0, 0]])
