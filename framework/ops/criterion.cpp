@@ -170,7 +170,7 @@ Tensor BceWithLogits::compose(Inputs in) const {
   if (in[2]) {
     Dims sizes = broadcast("mul", loss.sizes(), in[2].sizes());
     check(sizes == loss.sizes(), "output with shape ", loss.sizes(), " doesn't match the broadcast shape ", sizes);
-    loss = loss * in[2];
+    fn::mul.inplace(loss, in[2]);
   }
   return differentiated && wide != t.dtype() ? cast_to(reduced(loss, reduction), t.dtype()) : reduced(cast_to(loss, t.dtype()), reduction);
 }
@@ -204,7 +204,11 @@ Tensor HingeEmbeddingLoss::compose(Inputs in) const {
   return reduced(fn::where(fn::ne(t, num(int64_t(1))), below, zeros) + fn::where(fn::ne(t, num(int64_t(-1))), x, zeros), reduction);
 }
 
-Tensor MarginRankingLoss::compose(Inputs in) const { return reduced(at_least_0(-in[2] * (in[0] - in[1]) + margin), reduction); }
+Tensor MarginRankingLoss::compose(Inputs in) const {
+  Tensor loss = -in[2] * (in[0] - in[1]) + margin;
+  fn::clamp.inplace(loss, Scalar(int64_t(0)));  // in place as in PyTorch, so that axes of size 1 keep their strides
+  return reduced(loss, reduction);
+}
 
 Tensor CosineEmbeddingLoss::compose(Inputs in) const {
   const Tensor &a = in[0], &b = in[1], &t = in[2];

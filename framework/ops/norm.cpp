@@ -24,9 +24,10 @@ namespace {
 // Statistics are float32 even for half inputs.
 DType stat_type(DType t) { return is_reduced(t) ? DType::float32 : t; }
 
+// Source: PyTorch's suggest_memory_format_contig, to which an input that is contiguous either way is row-major.
 Meta as_input(const Tensor& x) {
   Meta m(x.sizes(), x.dtype(), x.device());
-  if (suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(x.sizes());
+  if (!x.is_contiguous() && suggests_channels_last(x.sizes(), x.strides())) m.strides = channels_last_strides(x.sizes());
   return m;
 }
 

@@ -121,6 +121,7 @@ Meta AdaptiveAvgPool::infer(Inputs in) const {
   check<NotImplemented>(is_floating(in[0].dtype()) || (output_size.n == 2 && nothing), "\"adaptive_avg_pool2d\" not implemented for '", name_of(in[0].dtype()), "'");
   Dims sizes{in[0].sizes()[0], in[0].sizes()[1]};
   for (int64_t s : output_size) sizes.push(s);
+  if (output_size.n == 3) return {sizes, in[0].dtype(), in[0].device()};  // row-major, as PyTorch's of volumes
   return laid_out(sizes, in[0].dtype(), in[0]);
 }
 Tensors AdaptiveAvgPool::vjp(const Saved& s, const Tensor& dy) const {

@@ -30,7 +30,11 @@ template <class F> Tensor batched(const Tensor& x, int n, F&& pool) {
 Tensor averages(const char* op, const Tensor& x, const Dims& size, int n) {
   const bool whole = size == Dims(n, 1), regular = x.ndim() == n + 1 || x.ndim() == n + 2;
   // Source: PyTorch takes this for a mean before it looks at input, and so do volumes.
-  if (whole && (!regular || x.numel() == 0 || n == 3)) return mean_of(x, n);
+  if (whole && (!regular || x.numel() == 0 || n == 3)) {
+    const Tensor mean = mean_of(x, n);
+    if (n != 3 || x.ndim() != 5 || !suggests_channels_last(x.sizes(), x.strides())) return mean;
+    return fn::as_strided(mean, mean.sizes(), channels_last_strides(mean.sizes()));
+  }
   check_call(op, x, size, n, n < 3 ? n : n + 1);
   return batched(x, n, [&](const Tensor& images) {
     // Global pooling of row-major planes is a mean over dense lines, which has the faster kernel.

@@ -33,6 +33,15 @@ CALLS = {
        for p in ("nuc", "fro", 2, -2, 1) for dim in ((0, 1), (2, 0), (-2, -1))},
     **{f"dropout{n}d of {size}, kept": lambda t, v, m, n=n, size=size: getattr(t.nn.functional, f"dropout{n}d")(m[:3, :size], training=False) * 1
        for n in (1,) for size in (2, 0)},
+    **{f"margin ranking of layout {at}": lambda t, v, m, at=at: t.margin_ranking_loss(t.ones(3, 1, 1, 1), laid(t, m, at), laid(t, m, at), 1.0, 0) for at in EACH},
+    **{f"loss of weights, layout {at}": lambda t, v, m, at=at: t.binary_cross_entropy_with_logits(laid(t, m, at), laid(t, m, at), weight=t.ones(LAYOUTS[at][0]), reduction=0)
+       for at in (0, 2, 3)},
+    **{f"volumes of {size} in strides {strides}, pooled to {to}": lambda t, v, m, size=size, strides=strides, to=to: t.nn.functional.adaptive_avg_pool3d(
+        m.as_strided(size, strides), to) for size, strides in (((2, 1, 2, 3, 2), (12, 1, 6, 2, 1)), ((2, 2, 2, 3, 2), (24, 1, 12, 4, 2)))
+       for to in (1, (1, 1, 3), 2)},
+    **{f"batches of {size} in strides {strides}, {training}": lambda t, v, m, size=size, strides=strides, training=training: t.batch_norm(
+        m.as_strided(size, strides), None, None, t.ones(size[1]), t.ones(size[1]), training, 0.1, 0.1, False)
+       for size, strides in (((2, 1, 3, 2), (6, 1, 2, 1)), ((3, 3, 1, 1), (3, 1, 3, 3)), ((2, 2, 3, 2), (12, 1, 4, 2))) for training in (True, False)},
 }
 
 
