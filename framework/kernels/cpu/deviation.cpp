@@ -22,6 +22,12 @@ struct Moments {
   }
 };
 
+/// Squares of `n` distances to a rounded mean as those to the mean itself, given the square of the distances' sum; rounding leaves no less than 0.
+double centred(double squares, double rest, double n) {
+  const double left = squares - rest / n;
+  return left < 0 ? 0 : left;
+}
+
 template <class A> Moments moments(const A* x, int64_t n) {
   double sum = 0, squares = 0, rest = 0;
 #pragma omp simd reduction(+ : sum)
@@ -32,7 +38,7 @@ template <class A> Moments moments(const A* x, int64_t n) {
     const double d = double(x[i]) - mean;
     squares += d * d, rest += d;
   }
-  return {double(n), mean, squares - rest * rest / double(n)};
+  return {double(n), mean, centred(squares, rest * rest, double(n))};
 }
 
 /// The mean of numbers of which some are not finite. PyTorch takes the difference to each next number, which spoils an infinity
@@ -133,8 +139,12 @@ template <class T, class Op> void complex_rows(const Tensor& x, int64_t lines, i
       sum += std::complex<double>(p[i]);
     }
     const std::complex<double> mean(met ? std::nan("") : sum.real() / double(n), met_too ? std::nan("") : sum.imag() / double(n));
-    for (int64_t i = 0; i < n; i++) squares += std::norm(std::complex<double>(p[i]) - mean);
-    out[0].data<R>()[l] = R(spread(op, squares, n));
+    std::complex<double> rest = 0;  // what rounding left of the mean
+    for (int64_t i = 0; i < n; i++) {
+      const std::complex<double> d = std::complex<double>(p[i]) - mean;
+      squares += std::norm(d), rest += d;
+    }
+    out[0].data<R>()[l] = R(spread(op, centred(squares, std::norm(rest), double(n)), n));
     out[1].data<T>()[l] = T(mean);
   }
 }

@@ -34,6 +34,13 @@ def test_long_lines_of_large_numbers(shape, dim):
     assert_same(lambda t, x: t.var_mean(x, dim), x, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex64, torch.complex128])
+@pytest.mark.parametrize("n", [3, 49, 2049, 9_000])
+def test_equal_numbers_do_not_deviate(n, dtype):
+    x = torch.full((n,), 0.0466 - (0.0012j if dtype.is_complex else 0), dtype=dtype)
+    assert_same(lambda t, x: t.std(x) < (1e-7 if dtype == torch.complex64 else 5e-16), x)
+
+
 @pytest.mark.parametrize("values", [[INF, 1, 2], [1, 2, INF], [1, -INF, 2], [INF, -INF, 1], [NAN, 1, 2], [2, 2, 2], [INF]])
 def test_what_is_not_finite(values):
     values = [float(x) for x in values]
