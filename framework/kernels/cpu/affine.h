@@ -16,6 +16,9 @@ inline std::vector<double> numbers(const Tensor& t, int64_t n, double fallback) 
   return r;
 }
 
+/// Of a batch, whose equal numbers have 0 where no eps is given. Source: PyTorch's InvStd, which does not ask of given statistics.
+inline double inverse_deviation(double variance, double eps) { return variance == 0 && eps == 0 ? 0 : 1 / std::sqrt(variance + eps); }
+
 inline std::vector<double> inverse_deviation(std::vector<double> variance, double eps) {
   for (double& v : variance) v = 1 / std::sqrt(v + eps);
   return variance;

@@ -231,7 +231,7 @@ template <class Op> void batch_norm_then(const Op& op, Inputs in, Then then, Out
         double v = var[c] / n - m * m;
         var[c] = v < 0 ? 0 : v;  // NaN stays
         mean[c] = double(shift[c]) + m;
-        invstd[c] = 1 / std::sqrt(var[c] + op.eps);
+        invstd[c] = inverse_deviation(var[c], op.eps);
       }
     } else {
       mean = numbers(in[3], C, 0), var = numbers(in[4], C, 1), invstd = inverse_deviation(var, op.eps);
@@ -281,7 +281,7 @@ void batch_norm_backward(const BatchNormBackward& op, Inputs in, Outputs out) {
       channel_sums<T, double>(p, zero, x.data<T>(), nullptr, mean, ignored, [](auto, auto v, auto, auto& s, auto&) { s = s + v; });
       for (double& m : mean) m /= n;
       channel_sums<T, double>(p, mean, x.data<T>(), nullptr, variance, ignored, [](auto k, auto v, auto, auto& s, auto&) { s = s + (v - k) * (v - k); });
-      for (int64_t c = 0; c < C; c++) invstd[c] = 1 / std::sqrt(variance[c] / n + op.eps);
+      for (int64_t c = 0; c < C; c++) invstd[c] = inverse_deviation(variance[c] / n, op.eps);
     }
     std::vector<A> m = cast<A>(mean);
     channel_sums<T, A>(p, m, x.data<T>(), dy.data<T>(), sum_dy, dot, [](auto k, auto v, auto g, auto& s, auto& t) {

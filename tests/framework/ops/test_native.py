@@ -32,6 +32,14 @@ def test_as_pytorch(name):
     assert_same(CALLS[name], X, W, B, order=1, what=name)
 
 
+@pytest.mark.parametrize("dtype", (torch.float32, torch.float64, torch.bfloat16))
+@pytest.mark.parametrize("given", (False, True))
+def test_equal_numbers_without_eps_are_normalised_to_zeros(dtype, given):
+    x = torch.full((2, 4, 5), 0.5, dtype=dtype).requires_grad_()
+    stats = (lambda t: (t.ones(4, dtype=getattr(t, str(dtype)[6:])),) * 2) if given else lambda t: (None, None)
+    assert_same(lambda t, x: t.batch_norm(x, None, None, *stats(t), not given, 0.1, 0.0, False), x, order=1)
+
+
 def test_statistics_are_of_the_parameters_type():
     x, w, b = X.detach().bfloat16(), W.detach(), B.detach()
     for call in (CALLS["layer"], lambda t, x, w, b: t.native_group_norm(x, w, b, 2, 4, 5, 2, 1e-5)):
