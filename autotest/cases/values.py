@@ -61,8 +61,8 @@ class Raised:
 
 def _is_slip(error: BaseException) -> bool:
     """Whether the interpreter itself met the error, in code that is neither the caller's nor compiled: by no `raise`, in no call. Or an internal assertion
-    failed, whose text calls that a bug of the framework."""
-    if "INTERNAL ASSERT FAILED" in str(error):
+    failed, whose text calls that a bug of the framework; or its machinery stopped at something of its own, which no caller has said."""
+    if any(text in str(error) for text in _OF_MACHINERY):
         return True
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
@@ -74,6 +74,19 @@ def _is_slip(error: BaseException) -> bool:
     return step.startswith("BINARY_SUBSCR") and (of_sequence or isinstance(error, KeyError)) or step.startswith(("LOAD_", "UNPACK_"))
 
 
+#: What only machinery says: of its assertions, of the numbers in which it keeps sizes and counts places, of how it records writes, of a library that it
+#: hands some dtypes to, and of NumPy's integers and truths, which it takes wherever it parses arguments itself.
+_OF_MACHINERY = (
+    "INTERNAL ASSERT FAILED",
+    "SymIntArrayRef expected to contain only concrete integers",
+    "cannot be represented as a SymInt",
+    "numeric_limits<integer_t>::max() to be true",
+    "Functions which modify views in-place must return a single Variable",
+    "itensor_view_from_dense expects",
+    "get_mkldnn_dtype: unsupported data type",
+    "cond must be a bool, but got <class 'numpy.bool",
+    "split_with_sizes(): argument 'split_sizes' (position 2) must be tuple of ints, not numpy.",
+)
 _BEYOND_SEQUENCE = ("tuple index out of range", "list index out of range", "string index out of range")
 
 

@@ -16,7 +16,7 @@ KINDS = {
     "agreed tolerance": "the subject's autotest.toml allows this operation to differ by so much, and says why",
     "oracle inexact": "of a special function, or its derivative, the subject has the digits that mpmath has, and the oracle has not, in double precision either",
     "wrong twice": "the call is refused for another of its faults than the oracle names first: with one choice less, the oracle names that one too",
-    "oracle slips": "nobody refuses the call: the oracle's own Python, or an assertion about itself, stumbled over it, and what it would have answered is unknown",
+    "oracle slips": "nobody refuses the call: the oracle's own Python, or its machinery, stumbled over it, and what it would have answered is unknown",
     "oracle wavers": "the oracle answers the same call differently: from run to run, with other threads, or by unset memory",
 }
 

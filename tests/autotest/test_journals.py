@@ -79,6 +79,12 @@ def test_where_the_oracle_has_no_number_it_may_have_one_an_epsilon_away():
     (lambda: torch.masked.mean(torch.ones(3), dtype=int), True),  # its own Python asks `int` for an attribute
     (lambda: torch.nn.functional.max_unpool2d(torch.ones(1, 1, 2, 2), torch.zeros(1, 1, 2, 2, dtype=torch.int64), 3, torch.ones(1)), True),
     (lambda: torch.ones(3, dtype=torch.int64).gt_(torch.ones((), requires_grad=True)).backward(torch.ones(3, dtype=torch.int64)), True),  # asserted of itself
+    (lambda: torch.roll(torch.ones(2), -2**63), True),  # its sizes hold no such number
+    (lambda: torch.dsplit(torch.ones(3, 3, 3), [1, -2**63]), True),
+    (lambda: torch.split(torch.ones(3), np.int64(2)), True),  # taken for a list
+    (lambda: torch.nn.LSTM(2, 3)(torch.ones(4, 2), (torch.ones(1, 3), torch.ones(1, 3, dtype=torch.int64))), True),  # a library has no such dtype
+    (lambda: torch.split(torch.ones(3), 1.5), False),
+    (lambda: torch.nn.GRU(2, 3)(torch.ones(4, 2), torch.ones(1, 3, dtype=torch.int64)), False),
     (lambda: torch.nn.functional.interpolate(torch.ones(1, 1, 2), mode="no"), False),  # raised
     (lambda: torch.masked.mean(torch.ones(3), dim=7), False),  # by compiled code
 ])
