@@ -11,7 +11,7 @@ from ..cases import dtypes
 from ..cases.observed import Progress
 from ..cases.program import Program
 from ..cases.values import Raised, Value
-from .properties import Fault, accepted
+from .properties import UNSUPPORTED, Fault, accepted, unsupported
 
 DRIFT = 64.0  # epsilons of the largest magnitude of a tensor: a few steps of a few roundings each
 REPEATS = 16.0  # times the oracle's own change between precisions and perturbed inputs
@@ -24,6 +24,8 @@ def faults(program: Program, expected: Progress, got: Progress) -> list[Fault]:
         found = _step(label, e, g)
         if found:
             return found
+    if got.raised and got.raised.names[0] in UNSUPPORTED:
+        return [unsupported(f"step {len(got.steps)}: {got.raised}", program)]
     if got.raised or len(got.steps) != len(expected.steps):
         return [Fault("value", f"step {len(got.steps)}: raised {got.raised}")]
     return _end(expected, got)

@@ -107,6 +107,17 @@ class WritingTorch(CopyingTorch):
         return x.t().clone().add_(0)
 
 
+@pytest.mark.parametrize("error, absent", [(NotImplementedError, True), (RuntimeError, False)])
+def test_a_step_that_the_subject_does_not_have_is_no_wrong_answer(error, absent):
+    class Lacking(CopyingTorch):
+        @staticmethod
+        def t(x):
+            raise error("not here")
+    program = written_view()
+    (fault,) = programs.faults(program, Run(torch, program).run(), Run(Lacking(), program).run())
+    assert fault.absent == absent and fault.property == ("unsupported" if absent else "value")
+
+
 def test_writes_to_a_result_before_it_is_given_do_not_count():
     program = Program(written_view().storages, written_view().steps[:1])
     assert Run(WritingTorch(), program).run().versions == [0, 0]
