@@ -155,7 +155,7 @@ Tensors Pow::vjp(const Saved& s, const Tensor& dy) const {
   // Python's False is no zero to PyTorch's formula: it multiplies.
   auto is_false = [](const Tensor& t) { return t.has_flag(kWrappedNumber) && t.dtype() == DType::boolean; };
   auto lowered = [&] {
-    const Tensor power = is_number && x.dtype() == s.output().dtype() && item(e).to_complex() == 2.0 ? x : pow(x, plus(e, -1));
+    const Tensor power = is_number && x.dtype() == dy.dtype() && item(e).to_complex() == 2.0 ? x : pow(x, plus(e, -1));
     return dy * (is_number ? power * e : e * power);  // which beside halves are two things
   };
   if (s.needs(0) && (is_false(e) || (is_number && !is_constant))) da = lowered();

@@ -204,3 +204,13 @@ def test_a_retained_gradient_is_a_row_major_copy(F):
     x.register_hook(lambda g: g.mul_(2))
     y.backward(F.ones(2, 3).t())
     assert y.grad.stride() == (2, 1) and (y.grad == 1).all() and (x.grad == 2).all()
+
+
+@BOTH
+@pytest.mark.parametrize("exponent", [2, -2, 0.5, 3.0])
+def test_a_power_by_a_number_may_be_written_over(t, exponent):
+    x = t.tensor([1.0, 4.0], requires_grad=True)
+    t.pow(x, exponent).mul_(3).sum().backward()
+    assert x.grad.tolist() == [3 * exponent * v ** (exponent - 1) for v in (1.0, 4.0)]
+    with pytest.raises(RuntimeError, match="modified by an in"):
+        t.pow(x, t.full((2,), 2.0, requires_grad=True)).mul_(3).sum().backward()
