@@ -188,7 +188,8 @@ class Optimizer:
                 raise AssertionError("If capturable=True, params and state must be on an accelerator, and there is none.")
             if group.get("fused") and not all(p.is_floating_point() for p in params):
                 raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported devices: ['cpu']")
-            with weir.set_grad_enabled(bool(group.get("differentiable"))):
+            # Source: PyTorch, which records by what the optimizer was made with: options that it loads do not change that.
+            with weir.set_grad_enabled(bool(group.get("differentiable") and self.defaults.get("differentiable"))):
                 (self._step_differentiably if group.get("differentiable") else self._step_group)(params, group)
         return loss
 

@@ -61,3 +61,18 @@ def test_learning_a_learning_rate():
         (p**2).sum().backward()
         outer.step()
     assert abs(lr.item() - 0.5) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "NAdam", "RAdam"])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_options_that_are_loaded_do_not_begin_to_record(name, dtype):
+    stepped = []
+    for t in (torch, weir):
+        p = t.tensor([1.0, 2.0], dtype=getattr(t, dtype), requires_grad=True)
+        optimizer = getattr(t.optim, name)([p], lr=0.1)
+        optimizer.load_state_dict(getattr(t.optim, name)([p], lr=0.1, differentiable=True).state_dict())
+        p.grad = t.tensor([0.5, 1.0], dtype=getattr(t, dtype))
+        optimizer.step()
+        assert p.is_leaf
+        stepped.append(torch.tensor(p.tolist()))
+    torch.testing.assert_close(*stepped)
