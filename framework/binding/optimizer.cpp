@@ -5,6 +5,7 @@
 #include "framework/binding/convert.h"
 #include "framework/op/autocast.h"
 #include "framework/op/changes.h"
+#include "framework/ops/complex.h"
 
 namespace py = pybind11;
 
@@ -64,6 +65,13 @@ py::list with_gradients(const py::list& params) {
   return found;
 }
 
+// What belongs to a complex parameter, as the real numbers that it consists of. Source: PyTorch, which updates those.
+void as_parts(Tensors& run) {
+  GradMode off(false);
+  for (Tensor& t : run)
+    if (is_complex(t.dtype())) t = fn::view_as_real(fn::resolve_conj(t));
+}
+
 // One step of the op `name` for all parameters that it takes, those of a dtype in one call; the positions of the others. Where something of
 // their state is not there yet nothing is done: (positions of those parameters, None).
 py::tuple update(const std::string& name, const py::list& params, const std::vector<Source>& kept, const Tensor& rate, const py::dict& options) {
@@ -81,15 +89,12 @@ py::tuple update(const std::string& name, const py::list& params, const std::vec
     check<TypeError>(is_tensor(param.ptr()), name, ": expected tensors, got ", Py_TYPE(param.ptr())->tp_name);
     run.assign({unwrap(param.ptr()), gradient_of(param.ptr())});
     check<TypeError>(run[1].defined(), name, ": expected tensors with gradients, got one without");
-    if (is_complex(run[0].dtype())) {
-      left.append(i);
-      continue;
-    }
     append_kept(kept, param.ptr(), run);
     if (int(run.size()) < layout->width()) {
       lacking.append(i);
       continue;
     }
+    if (is_complex(run[0].dtype()) && !run[0].has_flag(kConj)) as_parts(run);
     if (!takes_update(*layout, run)) {
       left.append(i);
       continue;

@@ -246,6 +246,13 @@ class Optimizer:
     def _start(self, p, state, group) -> None:
         """Makes the state of a parameter where it is not there yet."""
 
+    def _begin(self, p, group) -> None:
+        """`_start`, of a complex parameter as `_update` is called."""
+        if p.is_complex() and not self._takes_complex:
+            self._on_parts(self.state[p], p, lambda parts: self._start(as_parts(p), parts, group))
+        else:
+            self._start(p, self.state[p], group)
+
     def _kept(self, names) -> list:
         """Where the op finds those tensors of a parameter, in its order: pairs of {parameter: {name: tensor}} and name."""
         return [(self.state, name) for name in names]
@@ -261,7 +268,7 @@ class Optimizer:
         if lacking:
             with paused():
                 for i in lacking:
-                    self._start(params[i], self.state[params[i]], group)
+                    self._begin(params[i], group)
             lacking, left = call()
             if lacking:
                 held = self.state[params[lacking[0]]]
@@ -277,13 +284,9 @@ class Optimizer:
         if group.get("fused") and self._fused_in_single:
             params = step_halves(self, params, {**group, "lr": rate, "differentiable": False})
         for p in self._update_many(params, group, rate) if self._op else params:
-            in_parts = p.is_complex() and not self._takes_complex
             with paused():
-                if in_parts:
-                    self._on_parts(self.state[p], p, lambda parts: self._start(as_parts(p), parts, group))
-                else:
-                    self._start(p, self.state[p], group)
-            update = self._update_parts if in_parts else self._update
+                self._begin(p, group)
+            update = self._update_parts if p.is_complex() and not self._takes_complex else self._update
             update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], {**group, "lr": rate, "differentiable": False})
 
     #: Whether `_update` takes complex parameters itself; else their parts are updated as real numbers, as in PyTorch.

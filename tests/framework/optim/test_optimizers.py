@@ -322,3 +322,29 @@ def test_fused_steps_of_halves_round_what_they_store_only(name, options, dtype):
         state = optimizer.state_dict()["state"][0]
         found.append([p.tolist(), *(state[key].tolist() for key in sorted(state))])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Adadelta", "Adamax", "NAdam", "RAdam", "ASGD", "Rprop"])
+def test_a_graph_steps_complex_parameters_as_eager_mode(name):
+    """Bit for bit, by one update for both: what one step counts depends on powers of its number."""
+    def trained(traced):
+        p = weir.tensor([1 + 2j, -0.5 + 1j, 3j], dtype=weir.complex128, requires_grad=True)
+        optimizer = getattr(weir.optim, name)([p], lr=0.1, weight_decay=0.1) if name != "Rprop" else weir.optim.Rprop([p], lr=0.1)
+
+        class Program(weir.nn.Graph):
+            def __init__(self):
+                super().__init__()
+                self.add_optimizer(optimizer)
+
+            def build(self, grad):
+                p.grad = grad
+        program = Program()
+        for i in range(8):
+            grad = weir.tensor([0.3 * i + 1j, 2 - 0.7j * i, 0.1j], dtype=weir.complex128)
+            if traced:
+                program(grad)
+            else:
+                p.grad = grad
+                optimizer.step()
+        return p.tolist()
+    assert trained(True) == trained(False)
