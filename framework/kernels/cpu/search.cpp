@@ -165,14 +165,13 @@ void histc(const Histc& op, Inputs in, Outputs out) {
       if (low == high && n) std::tie(low, high) = extremes(v, n);
       if (low == high) low -= 1, high += 1;
       check(std::isfinite(low) && std::isfinite(high), "torch.histc: range of [", low, ", ", high, "] is not finite");
-      check(low < high, "torch.histc: max must be larger than min");
       std::vector<int64_t> total(op.bins);
       const T bins = T(op.bins), span = high - low;
       parallel_for(n, kGrain, [&](int64_t b, int64_t e) {
         std::vector<int64_t> count(op.bins + 1);  // the last one: what lies outside
         for (int64_t i = b; i < e; i++) {
           bool inside = v[i] >= low && v[i] <= high;
-          int64_t at = int64_t((inside ? v[i] - low : T(0)) * bins / span);
+          int64_t at = span > 0 ? int64_t((inside ? v[i] - low : T(0)) * bins / span) : op.bins / 2;  // where one more is not another number
           count[inside ? std::min(at, op.bins - 1) : op.bins]++;
         }
 #pragma omp critical

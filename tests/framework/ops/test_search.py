@@ -86,3 +86,9 @@ def test_all_parts_of_a_histogram_require_grad_as_any_argument_does(told):
 @pytest.mark.parametrize("number", [-2**63, 256, 0, 0.5])
 def test_a_number_beyond_the_bytes_it_is_looked_for_among(number, many):
     assert_same(lambda t, x: [t.isin(number, x), t.isin(x, number), t.isin(number, x, assume_unique=True)], torch.zeros(many, dtype=torch.uint8))
+
+
+@pytest.mark.parametrize("number", [1e30, -1e30, 2.0**25 + 4])
+@pytest.mark.parametrize("bins", [1, 3, 4])
+def test_numbers_that_one_more_does_not_change_stand_in_the_middle(number, bins):
+    assert_same(lambda t, x: [t.histc(x, bins), t.histc(x * 0, bins, number, number)], torch.full((3,), number))
