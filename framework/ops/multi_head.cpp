@@ -86,6 +86,7 @@ Tensors MultiHeadAttention::compose(Inputs in) const {
     attention = fn::dropout(fn::softmax(scores(scaled, fn::transpose(k, int64_t(-2), int64_t(-1)), mask), int64_t(-1)), dropout_p, dropout_p > 0);
     heads = fn::matmul(attention, v);
   }
+  check<IndexError>(in[10].ndim() != 1, "multi_head_attention_forward: expected a matrix as out_proj_weight, got sizes ", in[10].sizes());
   Tensor output = fn::linear(fn::flatten(fn::permute(heads, Dims{2, 0, 1, 3}), int64_t(2)), in[10], in[11]);
   if (attention && weights == "mean") attention = fn::mean(attention, Dims{1});
   if (!batched) {

@@ -67,3 +67,9 @@ def test_a_mask_is_added_before_half_scores_overflow():
 
 def test_it_is_one_op():
     assert any(op["name"] == "multi_head_attention" and op["kind"] == "composite" for op in weir.schema())
+
+def test_the_output_is_projected_by_a_matrix():
+    for t in (torch, weir):
+        x, w = t.ones(5, 4), t.ones(12, 4)
+        with pytest.raises(IndexError):
+            t.nn.functional.multi_head_attention_forward(x, x, x, 4, 1, w, None, None, None, False, 0.0, w[0], None)
