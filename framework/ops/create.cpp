@@ -4,6 +4,7 @@
 
 #include "framework/core/warn.h"
 #include "framework/op/copy.h"
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/complex.h"
@@ -45,6 +46,10 @@ Meta ToDtype::infer(Inputs in) const {
 }
 Tensors ToDtype::vjp(const Saved&, const Tensor& dy) const { return {dy}; }  // the engine casts back
 
+// Source: PyTorch, where a tensor's number is copied, and into elements that share memory nothing is.
+void Fill::take_out(Inputs in, const Tensor& out) const {
+  if (!in[1].has_flag(kWrappedNumber)) check_no_repeats(out);
+}
 Meta Fill::infer(Inputs in) const {
   check(in[1].ndim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", in[1].ndim(),
         " dimensions.");

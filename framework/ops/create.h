@@ -37,6 +37,7 @@ struct Fill : Op {
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   static constexpr Layouts layouts = Layouts::any;
   static constexpr Notation notation = "fill";
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

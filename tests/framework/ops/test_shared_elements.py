@@ -26,8 +26,9 @@ def test_an_element_outside_the_triangle_zeroes_all_that_share_its_memory(name, 
 
 
 @pytest.mark.parametrize("name, call", {
-    "itself": lambda x: x.copy_(x), "a view of itself": lambda x: x.copy_(x[:]), "another": lambda x: x.copy_(x + 1), "a part of itself": lambda x: x.copy_(x[:1])}.items())
-def test_only_a_copy_of_itself_is_taken(name, call):
+    "itself": lambda x: x.copy_(x), "a view of itself": lambda x: x.copy_(x[:]), "another": lambda x: x.copy_(x + 1), "a part of itself": lambda x: x.copy_(x[:1]),
+    "a number": lambda x: x.fill_(7), "a tensor's number": lambda x: x.fill_(x.sum())}.items())
+def test_only_a_copy_of_itself_or_a_number_is_taken(name, call):
     assert outcome(weir, (3, 2), (0, 1), call) == outcome(torch, (3, 2), (0, 1), call)
 
 
