@@ -108,6 +108,7 @@ struct ModeValue : Op {
 struct Argsort : Op {
   static constexpr Signature signature = "argsort(input: Tensor, dim: int = -1, descending: bool = False) -> Tensor";
   static constexpr auto doc = "The indices that sort along dim.";
+  static constexpr OutRule out{Out::none};
   int64_t dim;
   bool descending;
   static constexpr std::tuple fields{&Argsort::dim, &Argsort::descending};

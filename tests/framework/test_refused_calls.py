@@ -25,6 +25,7 @@ RULES = {
     "remainder of a number": lambda t, v, m: t.remainder(2, m, out=m.clone()), "where number": lambda t, v, m: t.where(m > 1, m, 2.0, out=m.clone()),
     "where tensors": lambda t, v, m: t.where(m > 1, m, m, out=m.clone()), "bucket of a number": lambda t, v, m: t.bucketize(1.0, v.sort()[0], out=t.tensor(0)),
     "power of a number": lambda t, v, m: t.pow(2, m, out=m.clone()),
+    "order into": lambda t, v, m: t.argsort(m, 1, out=m.long()), "stable order into": lambda t, v, m: t.argsort(m, stable=True, dim=1, out=m.long()),
     # the dtype of out=
     "sum into another dtype": lambda t, v, m: t.sum(m, 1, dtype=t.float64, out=t.zeros(3)), "sum into its dtype": lambda t, v, m: t.sum(m, 1, dtype=t.float64, out=t.zeros(3).double()),
     "sum told by out": lambda t, v, m: t.sum(m, 1, out=t.zeros(3).double()), "running sum": lambda t, v, m: t.cumsum(m, 1, dtype=t.int64, out=m.clone()),
