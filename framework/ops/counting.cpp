@@ -98,6 +98,7 @@ Meta Bincount::infer(Inputs in) const {
   check<NotImplemented>(!is_inexact(x.dtype()) && x.dtype() != DType::boolean, "\"bincount_cpu\" not implemented for ", name_of(x.dtype()));
   check(x.ndim() == 1, "bincount only supports 1-d non-negative integral inputs.");
   check(minlength >= 0, "bincount: minlength should be >= 0");
+  if (!x.numel()) return counted(DType::int64, x.device());  // of nothing, nothing is weighed
   check(!w || w.sizes() == x.sizes(), "bincount: weights should be 1-d and have the same length as input");
   return counted(!w ? DType::int64 : w.dtype() == DType::float32 ? DType::float32 : DType::float64, x.device());
 }

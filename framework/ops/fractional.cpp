@@ -22,7 +22,7 @@ std::array<Meta, 2> FractionalMaxPool::infer(Inputs in) const {
     const int64_t n = x.size(i + 2);
     check(n > 0 && x.size(1) > 0, "fractional_max_pool: Expected input to have non-zero size for non-batch dimensions, got ", x.sizes());
     check(output_size[i] >= 0, "fractional_max_pool: expected output_size to be at least 0, got ", output_size);  // a window of nothing has -inf
-    check(kernel_size[i] <= n && output_size[i] <= n - kernel_size[i] + (axes == 2), "fractional_max_pool", axes, "d: pool size ", kernel_size[i], " and output size ",
+    check(output_size[i] <= n - kernel_size[i] + (axes == 2), "fractional_max_pool", axes, "d: pool size ", kernel_size[i], " and output size ",
           output_size[i], " are too large relative to input size ", n);
     sizes.insert(sizes.n, output_size[i]);
   }

@@ -369,8 +369,12 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
     check_written(values, x.dtype());
     if (repeats(x)) warn_once("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
   }
-  for (int i = 0; i < std::min(int(given.size()), x.ndim()); i++)
-    check<IndexError>(!given[i] || given[i].numel() == 0 || x.sizes()[i] > 0, "index is out of bounds for dimension with size 0");
+  int axis = 0;  // of the index: a mask stands for all that it covers
+  for (const Tensor& t : given) {
+    const bool mask = t && (t.dtype() == DType::boolean || t.dtype() == DType::uint8);
+    check<IndexError>(!t || mask || t.numel() == 0 || axis >= x.ndim() || x.sizes()[axis] > 0, "index is out of bounds for dimension with size 0");
+    axis += mask ? t.ndim() : 1;
+  }
   Indexing ix = normalise(x, given);
   if (ix.indices.empty()) {
     if (accumulate) fn::add.inplace(x, values);
@@ -410,7 +414,7 @@ Tensor MaskedFill::compose(Inputs in) const {
   check(in[1].dtype() == DType::boolean, "masked_fill only supports boolean masks, but got mask with dtype ", name_of(in[1].dtype()));
   check(in[2].ndim() == 0, "masked_fill only supports a 0-dimensional value tensor, but got tensor with ", in[2].ndim(), " dimension(s).");
   check_written(in[2], in[0].dtype());
-  check(!mode.grad || !in[2].has_flag(kRequiresGrad) || is_inexact(in[0].dtype()), "masked_fill: Autograd not support dtype: ", name_of(in[0].dtype()));
+  check(over_itself || !mode.grad || !in[2].has_flag(kRequiresGrad) || is_inexact(in[0].dtype()), "masked_fill: Autograd not support dtype: ", name_of(in[0].dtype()));
   // Row-major always, as PyTorch's.
   const Tensor mask = over_itself ? shared_mask(in[0], in[1]) : in[1];
   return row_major_of(where(contiguous_of(mask), number_of_type(in[2], in[0].dtype()), contiguous_of(in[0])));

@@ -74,8 +74,9 @@ Meta LdlApply::infer(Inputs in) const { return column_meta(in[2].sizes(), in[2])
 Tensor Cholesky::compose(Inputs in) const { return cholesky_ex(in[0], upper, true)[0]; }
 Tensor OldCholesky::compose(Inputs in) const {
   warn_deprecated("cholesky", "linalg.cholesky");
-  check_square("cholesky", in[0], "A", Nothing::of_any_dtype);
-  return in[0].numel() ? cholesky_ex(in[0], upper, true)[0] : clone(in[0]);
+  if (!in[0].numel()) return clone(in[0]);  // of any shape and dtype
+  check_square("cholesky", in[0]);
+  return cholesky_ex(in[0], upper, true)[0];
 }
 
 Tensor CholeskySolve::compose(Inputs in) const {

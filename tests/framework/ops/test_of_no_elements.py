@@ -9,6 +9,11 @@ def of(t, dtype, *sizes):
     return t.ones(*sizes, dtype=getattr(t, dtype))
 
 
+def put(x, index):
+    x[index] = -1
+    return x
+
+
 COMPLEX, HALF = "complex64", "bfloat16"
 CALLS = {
     **{op: lambda t, op=op: getattr(t, op)(of(t, COMPLEX, 0, 3), 1) for op in ("amax", "amin", "cummax", "mode", "softmax", "log_softmax", "hash_tensor")},
@@ -43,6 +48,11 @@ CALLS = {
        for n in (1, 2) for x in ((0, 2), (2, 0), (0, 0), (1, 2)) for k in (0, 2) for d in (0, 1, -1)},
     **{f"conv_transpose2d of {n}, dilation {d}": lambda t, n=n, d=d: t.conv_transpose2d(t.ones(n, 2, 3, 3), t.ones(2, 1, 2, 2), dilation=d)
        for n in (0, 1) for d in (0, -1)},
+    **{f"bincount weighed by {n}": lambda t, n=n: t.bincount(of(t, "int32", 0), of(t, "float64", *n), minlength=2) for n in ([0], [3], [3, 0])},
+    **{f"cholesky of {dtype} {n}": lambda t, n=n, dtype=dtype: t.cholesky(of(t, dtype, *n)) for n in ([0], [0, 2], [2, 0, 3], [2, 3]) for dtype in ("float64", "uint8")},
+    **{f"fractional pool of {n} by {k}": lambda t, n=n, k=k: t.nn.functional.fractional_max_pool2d(t.ones(1, 2, n, n), k, 0, _random_samples=t.ones(1, 2, 2))
+       for n, k in ((1, 2), (2, 3), (2, 4))},
+    **{f"put at a mask and {index}": lambda t, index=index: put(t.ones(4, 0, 3), (of(t, "bool", 4, 0), index)) for index in (True, False, 0, slice(1))},
     "argmax of truths": lambda t: t.argmax(of(t, "bool", 3)), "argmin of truths": lambda t: t.argmin(of(t, "bool", 0, 3), 1),
 }
 
