@@ -411,6 +411,10 @@ template <class T> T formula(const HardswishBackward&, T g, T x) {
 }
 template <class T> T formula(const LogSigmoidBackward&, T g, T x) { return g / (T(1) + exp(x)); }
 template <class T> T formula(const PreluKernel&, T x, T w) { return where(x > T(0), x, w * x); }
+template <class T> T formula(const SquaredDifference&, T a, T b) {
+  const T d = a - b;
+  return d * d;
+}
 // d^2 / 2 inside +-width and its tangents outside, with finite gradients at infinity.
 template <class T> T formula(const Bowl& op, T a, T b) {
   const T d = abs(a - b), width = T(op.width), slope = T(0.5) * width * width + width * (d - width);

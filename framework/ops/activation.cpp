@@ -1,6 +1,7 @@
 #include "framework/ops/activation.h"
 
 #include <cmath>
+#include <limits>
 
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
@@ -144,6 +145,11 @@ Meta PreluKernel::infer(Inputs in) const { return with_strides(Pointwise::infer(
 Tensors PreluKernel::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = s.input(0), w = s.input(1), above = x > 0.0;
   return {s.needs(0) ? where(above, dy, dy * w) : Tensor(), s.needs(1) ? where(above, num(0.0), dy * x) : Tensor()};
+}
+Tensors SquaredDifference::vjp(const Saved& s, const Tensor& dy) const {
+  const Tensor x = s.input(0), target = s.input(1);
+  const Tensor g = mode.grad ? dy * (x - target) * 2.0 : fn::bowl_backward(dy, x, target, std::numeric_limits<double>::infinity(), 2.0);
+  return {s.needs(0) ? g : Tensor(), s.needs(1) ? -g : Tensor()};
 }
 Tensors Bowl::vjp(const Saved& s, const Tensor& dy) const {
   const Tensor x = cast_to(s.input(0), dy.dtype()), target = cast_to(s.input(1), dy.dtype());

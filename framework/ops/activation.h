@@ -312,6 +312,14 @@ struct PreluKernel : Pointwise<PreluKernel, Rule::real> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+struct SquaredDifference : Pointwise<SquaredDifference, Rule::real> {
+  static constexpr Signature signature = "squared_difference(input: Tensor, target: Tensor) -> Tensor";
+  static constexpr auto doc = "(input - target)^2, which mse_loss averages.";
+  static constexpr Module module = Module::hidden;
+  static constexpr Save saves{.inputs = 0b11};
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
+
 struct Bowl : Pointwise<Bowl, Rule::real> {
   static constexpr Signature signature = "bowl(input: Tensor, target: Tensor, width: float, scale: float) -> Tensor";
   static constexpr auto doc = "scale d^2 / 2 where d = |input - target| < width, its tangents elsewhere: what smooth_l1_loss and huber_loss average.";
@@ -352,7 +360,7 @@ struct BinaryCrossEntropyBackward : Pointwise<BinaryCrossEntropyBackward, Rule::
 using ActivationOps = OpList<Relu, Hardtanh, LeakyRelu, Elu, Selu, Celu, Gelu, Silu, Mish, Softplus,
     Softshrink, Hardshrink, Hardsigmoid, Hardswish, Threshold, LogSigmoid, ReluBackward, GeluBackward,
     SiluBackward, SigmoidBackward, TanhBackward, EluBackward, HardtanhBackward, LeakyReluBackward, SoftplusBackward,
-    ShrinkBackward, HardsigmoidBackward, HardswishBackward, LogSigmoidBackward, PreluKernel, Bowl, BowlBackward,
+    ShrinkBackward, HardsigmoidBackward, HardswishBackward, LogSigmoidBackward, PreluKernel, SquaredDifference, Bowl, BowlBackward,
     ThresholdBackward, BinaryCrossEntropyBackward>;
 
 namespace fn {
@@ -386,6 +394,7 @@ inline constexpr Fn<HardsigmoidBackward> hardsigmoid_backward;
 inline constexpr Fn<HardswishBackward> hardswish_backward;
 inline constexpr Fn<LogSigmoidBackward> log_sigmoid_backward;
 inline constexpr Fn<PreluKernel> prelu_kernel;
+inline constexpr Fn<SquaredDifference> squared_difference;
 inline constexpr Fn<Bowl> bowl;
 inline constexpr Fn<BowlBackward> bowl_backward;
 inline constexpr Fn<ThresholdBackward> threshold_backward;

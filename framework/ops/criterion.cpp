@@ -92,8 +92,9 @@ Tensor variances(const Tensor& input, const Tensor& var) {
 Tensor MseLoss::compose(Inputs in) const {
   const DType type = result_type(in.first(2));
   check<NotImplemented>(is_floating(type), "mse_loss: not implemented for ", name_of(type));
-  const Tensor d = cast_to(in[0], type) - cast_to(in[1], type);  // a target of bools counts as numbers here, where `-` refuses them
-  return weighed(fn::square(d), in[2], reduction, true);
+  const Tensor x = cast_to(in[0], type), target = cast_to(in[1], type);  // one of bools counts as numbers here
+  // Source: PyTorch, which rounds differences to halves.
+  return weighed(is_reduced(type) ? fn::square(x - target) : fn::squared_difference(x, target), in[2], reduction, true);
 }
 Tensor L1Loss::compose(Inputs in) const { return weighed(fn::abs(in[0] - in[1]), in[2], reduction, true); }
 Tensor SmoothL1Loss::compose(Inputs in) const {
