@@ -12,6 +12,12 @@ namespace formulas {
 
 constexpr int kMostTerms = 100000;  // of the order of the root of the largest argument's square: 1e8 still converges
 
+// When a sum of a result of type T is long enough, and how many steps, over x, a fraction needs for as much.
+struct Digits {
+  double eps, steps;
+};
+template <class T> constexpr Digits kDigits = sizeof(T) <= 4 ? Digits{1e-9, 36} : Digits{std::numeric_limits<double>::epsilon(), 120};
+
 constexpr double kLarge = 1e6;  // from here the factor before the series is a difference of numbers too large for its own digits
 
 // m - log(1 + m), whose leading terms cancel where m is small.
@@ -36,7 +42,7 @@ inline std::pair<double, double> uniform_gamma(double a, double x) {
 }
 
 // log(gamma(1 + a)), whose digits the sum 1 + a would lose where a is small: Taylor's series there.
-inline double log_gamma_of_next(double a) {
+inline double log_gamma_of_next(double a, double eps) {
   static const std::array<double, 43> zeta = [] {
     std::array<double, 43> z{};
     for (int n = 2; n < int(z.size()); n++) z[n] = hurwitz_zeta(n, 1);
@@ -48,22 +54,22 @@ inline double log_gamma_of_next(double a) {
     power *= -a;
     const double term = zeta[n] / n * power;
     sum += term;
-    if (std::abs(term) < 1e-17 * std::abs(sum)) break;
+    if (std::abs(term) < eps / 16 * std::abs(sum)) break;
   }
   return sum;
 }
 
 // Q by its own series, where 1 - P would leave few digits of it. Source: DLMF 8.7.3, as in Cephes.
-inline double upper_gamma(double a, double x) {
+inline double upper_gamma(double a, double x, double eps) {
   double factor = 1, sum = 0;
   for (int n = 1; n < kMostTerms; n++) {
     factor *= -x / n;
     const double term = factor / (a + n);
     sum += term;
-    if (std::abs(term) <= std::numeric_limits<double>::epsilon() * std::abs(sum)) break;
+    if (std::abs(term) <= eps * std::abs(sum)) break;
   }
-  const double log_x = std::log(x);
-  return -std::expm1(a * log_x - log_gamma_of_next(a)) - std::exp(a * log_x - std::lgamma(a)) * sum;
+  const double less = std::expm1(a * std::log(x) - log_gamma_of_next(a, eps));  // x^a / gamma(1 + a) - 1
+  return -less - a * (less + 1) * sum;
 }
 // A number and its derivative by the concentration.
 struct Dual {
@@ -95,31 +101,39 @@ template <class N, class F> N fraction(N first, F&& next) {
   return h;
 }
 
-constexpr double kFractionFrom = 0.75;  // below it takes hundreds of steps, and the series keeps most digits
+constexpr double kFractionFrom = 0.75;  // below it takes hundreds of steps, and Q's series keeps most digits
 
 // The fraction 1 / (b - 1 (1 - a) / (b + 2 - 2 (2 - a) / (b + 4 - ...))) of b = x + 1 - a. From its far end where that is known, since what is rounded
-// there fades on the way: from the near end it grows, where x is small. Source: DLMF 8.9.2, 3.10.
-inline double upper_fraction(double a, double x) {
+// there fades on the way: from the near end it grows, where x is small. As the quotient of two numbers, which is divided seldom. Source: DLMF 8.9.2, 3.10.
+inline double upper_fraction(double a, double x, double steps_over_x) {
   double b = x + 1 - a;
   if (a > 2) return fraction(b, [&](int n) { return std::pair(-n * (n - a), b += 2); });
-  const int steps = int(120 / x) + 10;
-  double h = b + 2 * steps;
-  for (int n = steps; n > 0; n--) h = b + 2 * (n - 1) - n * (n - a) / h;
-  return 1 / h;
+  if (x > 1000) return 1 / b;  // of a density that is 0
+  const int steps = int(steps_over_x / x) + 10;
+  double over = b + 2 * steps, under = 1;
+  for (int n = steps; n > 0; n--) {
+    const double next = (b + 2 * (n - 1)) * over - n * (n - a) * under;
+    under = over, over = next;
+    if (n % 32 == 0) over /= under, under = 1;  // before they overflow
+  }
+  return under / over;
 }
 
-// P and Q of a > 0 and x > 0, both finite: the series below a + 1, a continued fraction above and where Q is the small one.
-inline std::pair<double, double> incomplete_gamma(double a, double x) {
-  constexpr double eps = std::numeric_limits<double>::epsilon();
-  if (a > kLarge) return uniform_gamma(a, x);
-  double scale = gamma_density(a, x);
-  if (x < a + 1 && (x <= kFractionFrom || a > 1)) {
-    double term = 1 / a, sum = term;
-    for (int n = 1; n < kMostTerms && std::abs(term) > std::abs(sum) * eps; n++) sum += term *= x / (a + n);
-    return {sum * scale, a <= 1 ? upper_gamma(a, x) : 1 - sum * scale};
+// P, or Q where it is the `upper` one, of a > 0 and x > 0, both finite: P's series below a + 1, a continued fraction of Q above and where Q is the small one.
+inline double incomplete_gamma(double a, double x, bool upper, Digits digits) {
+  if (a > kLarge) {
+    const auto [p, q] = uniform_gamma(a, x);
+    return upper ? q : p;
   }
-  const double q = scale * upper_fraction(a, x);
-  return {1 - q, q};
+  if (upper && a <= 1 && x <= kFractionFrom) return upper_gamma(a, x, digits.eps);
+  const double scale = gamma_density(a, x);
+  if (x < a + 1 && (!upper || a > 1)) {
+    double term = 1 / a, sum = term;
+    for (int n = 1; n < kMostTerms && term > sum * digits.eps; n++) sum += term *= x / (a + n);
+    return upper ? 1 - sum * scale : sum * scale;
+  }
+  const double q = scale * upper_fraction(a, x, digits.steps);
+  return upper ? q : 1 - q;
 }
 
 // The lower function where it is decided by its arguments alone, as in PyTorch; -1 elsewhere.
@@ -194,13 +208,13 @@ template <class T> T formula(const DirichletGrad&, T x, T alpha, T total) {
 template <class T> T formula(const Igamma&, T a, T x) {
   return per_lanes(a, x, [](auto p, auto q) -> decltype(p) {
     double known = decided(double(p), double(q));
-    return decltype(p)(known == -1 ? incomplete_gamma(double(p), double(q)).first : known);
+    return decltype(p)(known == -1 ? incomplete_gamma(double(p), double(q), false, kDigits<decltype(p)>) : known);
   });
 }
 template <class T> T formula(const Igammac&, T a, T x) {
   return per_lanes(a, x, [](auto p, auto q) -> decltype(p) {
     double known = decided(double(p), double(q));
-    return decltype(p)(known == -1 ? incomplete_gamma(double(p), double(q)).second : 1 - known);
+    return decltype(p)(known == -1 ? incomplete_gamma(double(p), double(q), true, kDigits<decltype(p)>) : 1 - known);
   });
 }
 
