@@ -41,6 +41,14 @@ template <class T> struct Gradient {
   }
 };
 
+// The mean of the numbers so far, of which it keeps `beta`, and new ones: from the nearer of both, as lerp, so that with beta 0 it is the new ones.
+template <class T> struct RunningMean {
+  bool near_old;
+  Vec<T> beta, rest;
+  explicit RunningMean(double beta) : near_old(beta > 0.5), beta(T(beta)), rest(T(1 - beta)) {}
+  Vec<T> operator()(Vec<T> old, Vec<T> x) const { return near_old ? old + (x - old) * rest : x - (x - old) * beta; }
+};
+
 // The rules: what an update does with one vector of parameter x[0], gradient x[1] and states x[2], ... The numbers n are moved
 // on when the rule is made, once per parameter and step.
 template <class T> auto rule(const SgdUpdate& o, double rate, Inputs n) {
@@ -63,13 +71,14 @@ template <class T> auto rule(const AdamUpdate& o, double rate, Inputs n) {
   using V = Vec<T>;
   double step = next_step(n[0]), c1 = 1 - std::pow(o.beta1, step), c2 = 1 - std::pow(o.beta2, step);
   Gradient<T> gradient(o.maximize, o.decoupled ? 0 : o.weight_decay);
-  V kept{T(o.decoupled ? 1 - rate * o.weight_decay : 1)}, b1{T(1 - o.beta1)}, b2{T(o.beta2)}, rest2{T(1 - o.beta2)};
+  const RunningMean<T> mean(o.beta1);
+  V kept{T(o.decoupled ? 1 - rate * o.weight_decay : 1)}, b2{T(o.beta2)}, rest2{T(1 - o.beta2)};
   V lr{T(rate / c1)}, root{T(1 / std::sqrt(c2))}, eps{T(o.eps)};
   bool amsgrad = o.amsgrad;
   return [=](V* x) {
     x[0] = x[0] * kept;
     V g = gradient(x[1], x[0]);
-    x[2] = x[2] + (g - x[2]) * b1;
+    x[2] = mean(x[2], g);
     x[3] = x[3] * b2 + g * g * rest2;
     if (amsgrad) x[4] = greater_of(x[4], x[3]);
     x[0] = x[0] - lr * (x[2] / (sqrt(amsgrad ? x[4] : x[3]) * root + eps));
@@ -81,13 +90,14 @@ template <class T> auto rule(const RmspropUpdate& o, double rate, Inputs n) {
   next_step(n[0]);
   Gradient<T> gradient(o.maximize, o.weight_decay);
   V lr{T(rate)}, alpha{T(o.alpha)}, rest{T(1 - o.alpha)}, eps{T(o.eps)}, mu{T(o.momentum)};
+  const RunningMean<T> mean(o.alpha);
   bool centered = o.centered, momentum = o.momentum > 0;
   return [=](V* x) {
     V g = gradient(x[1], x[0]);
     x[2] = x[2] * alpha + g * g * rest;
     V square = x[2];
     if (centered) {
-      x[3] = x[3] + (g - x[3]) * rest;
+      x[3] = mean(x[3], g);
       square = square - x[3] * x[3];
     }
     g = g / (sqrt(square) + eps);
@@ -129,10 +139,11 @@ template <class T> auto rule(const AdamaxUpdate& o, double rate, Inputs n) {
   using V = Vec<T>;
   double step = next_step(n[0]);
   Gradient<T> gradient(o.maximize, o.weight_decay);
-  V lr{T(rate / (1 - std::pow(o.beta1, step)))}, b1{T(1 - o.beta1)}, b2{T(o.beta2)}, eps{T(o.eps)};
+  const RunningMean<T> mean(o.beta1);
+  V lr{T(rate / (1 - std::pow(o.beta1, step)))}, b2{T(o.beta2)}, eps{T(o.eps)};
   return [=](V* x) {
     V g = gradient(x[1], x[0]);
-    x[2] = x[2] + (g - x[2]) * b1;
+    x[2] = mean(x[2], g);
     x[3] = greater_of(x[3] * b2, abs(g) + eps);
     x[0] = x[0] - x[2] / x[3] * lr;
   };
@@ -146,12 +157,13 @@ template <class T> auto rule(const NadamUpdate& o, double rate, Inputs n) {
   multiply_number(n[1], mu);
   double product = number(n[1]);
   Gradient<T> gradient(o.maximize, o.decoupled ? 0 : o.weight_decay);
-  V kept{T(o.decoupled ? 1 - rate * o.weight_decay : 1)}, b1{T(1 - o.beta1)}, b2{T(o.beta2)}, rest2{T(1 - o.beta2)}, eps{T(o.eps)};
+  const RunningMean<T> mean(o.beta1);
+  V kept{T(o.decoupled ? 1 - rate * o.weight_decay : 1)}, b2{T(o.beta2)}, rest2{T(1 - o.beta2)}, eps{T(o.eps)};
   V c2{T(1 - std::pow(o.beta2, step))}, by_gradient{T(rate * (1.0 - mu) / (1.0 - product))}, by_mean{T(rate * mu_next / (1.0 - product * mu_next))};
   return [=](V* x) {
     x[0] = x[0] * kept;
     V g = gradient(x[1], x[0]);
-    x[2] = x[2] + (g - x[2]) * b1;
+    x[2] = mean(x[2], g);
     x[3] = x[3] * b2 + g * g * rest2;
     V denominator = sqrt(x[3] / c2) + eps;
     x[0] = x[0] - g / denominator * by_gradient;
@@ -167,12 +179,13 @@ template <class T> auto rule(const RadamUpdate& o, double rate, Inputs n) {
   bool adaptive = length > kTractable;
   if (adaptive) factor = std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length));
   Gradient<T> gradient(o.maximize, o.decoupled ? 0 : o.weight_decay);
-  V kept{T(o.decoupled ? 1 - rate * o.weight_decay : 1)}, b1{T(1 - o.beta1)}, b2{T(o.beta2)}, rest2{T(1 - o.beta2)}, eps{T(o.eps)};
+  const RunningMean<T> mean(o.beta1);
+  V kept{T(o.decoupled ? 1 - rate * o.weight_decay : 1)}, b2{T(o.beta2)}, rest2{T(1 - o.beta2)}, eps{T(o.eps)};
   V c1{T(1 - std::pow(o.beta1, step))}, rectified{T(factor)}, root{T(std::sqrt(1 - decayed))}, lr{T(rate)};
   return [=](V* x) {
     x[0] = x[0] * kept;
     V g = gradient(x[1], x[0]);
-    x[2] = x[2] + (g - x[2]) * b1;
+    x[2] = mean(x[2], g);
     x[3] = x[3] * b2 + g * g * rest2;
     V move = x[2] / c1;
     if (adaptive) move = move * rectified * root / (sqrt(x[3]) + eps);
@@ -283,7 +296,8 @@ template <class T> void update_lamb(const LambUpdate& o, double rate, Inputs run
   constexpr int64_t kBlock = 4096;
   double step = next_step(run[2]);
   Gradient<T> gradient(o.maximize, o.decoupled ? 0 : o.weight_decay);
-  V b1{T(1 - o.beta1)}, b2{T(o.beta2)}, rest2{T(1 - o.beta2)}, eps{T(o.eps)}, decay{T(o.decoupled ? o.weight_decay : 0)};
+  const RunningMean<T> mean(o.beta1);
+  V b2{T(o.beta2)}, rest2{T(1 - o.beta2)}, eps{T(o.eps)}, decay{T(o.decoupled ? o.weight_decay : 0)};
   V c1{T(o.correct ? 1 - std::pow(o.beta1, step) : 1)}, c2{T(o.correct ? 1 - std::pow(o.beta2, step) : 1)};
   bool decays = o.decoupled && o.weight_decay != 0;
   auto direction = [&](V* x) {
@@ -295,7 +309,7 @@ template <class T> void update_lamb(const LambUpdate& o, double rate, Inputs run
   auto moments = [&](int64_t block) {
     return [&, block](V* x, int64_t lanes) {
       V g = gradient(x[1], x[0]);
-      x[2] = x[2] + (g - x[2]) * b1;
+      x[2] = mean(x[2], g);
       x[3] = x[3] * b2 + g * g * rest2;
       V r = direction(x);
       for (int i = 0; i < lanes; i++) sizes[size_t(block)] += double(x[0].v[i]) * double(x[0].v[i]), lengths[size_t(block)] += double(r.v[i]) * double(r.v[i]);

@@ -171,6 +171,21 @@ def test_squares_of_half_gradients_do_not_overflow_before_they_are_scaled(name):
         assert_close(a, e, rtol=2e-3, atol=1e-6)
 
 
+@pytest.mark.parametrize("name, options", [
+    ("Adam", dict(betas=(0.0, 0.999))), ("Adamax", dict(betas=(0.0, 0.999))), ("NAdam", dict(betas=(0.0, 0.999))),
+    ("RAdam", dict(betas=(0.0, 0.999))), ("RMSprop", dict(alpha=0.0, centered=True)), ("Adam", dict(betas=(0.3, 0.999)))], ids=str)
+def test_a_large_mean_leaves_nothing_behind_where_it_is_replaced(name, options):
+    means = []
+    for F in (torch, weir):
+        p = F.ones(2, requires_grad=True)
+        optimizer = getattr(F.optim, name)([p], lr=1e-3, **options)
+        for grad in ([-1093.82763671875, 3e7], [2.1, 0.3]):
+            p.grad = F.tensor(grad)
+            optimizer.step()
+        means.append(optimizer.state[p]["grad_avg" if name == "RMSprop" else "exp_avg"])
+    assert_close(means[1], means[0], rtol=1e-7, atol=0)
+
+
 def test_complex_adagrad_starts_both_parts_with_the_initial_value():
     found = []
     for F in (torch, weir):
