@@ -47,6 +47,11 @@ def is_known(dtype: str) -> bool:
     return dtype in NATIVE or dtype in CARRIER
 
 
+def is_whole(dtype: str) -> bool:
+    """Whether these are whole numbers or truths."""
+    return dtype in NATIVE and np.dtype(dtype).kind in "biu"
+
+
 def shows_bytes(data, dtype: str) -> bool:
     """Whether these truths are bytes of another dtype, seen as truths."""
     return dtype == "bool" and np.frombuffer(data, np.uint8).max(initial=0) > 1

@@ -17,6 +17,7 @@ KINDS = {
     "oracle inexact": "of a special function, or its derivative, the subject has the digits that mpmath has, and the oracle has not, in double precision either",
     "wrong twice": "the call is refused for another of its faults than the oracle names first: with one choice less, the oracle names that one too",
     "oracle slips": "nobody refuses the call: the oracle's own Python, or its machinery, stumbled over it, and what it would have answered is unknown",
+    "no such gradient": "the oracle says that whole numbers require a gradient, which its engine refuses to carry",
     "oracle wavers": "the oracle answers the same call differently: from run to run, with other threads, or by unset memory",
 }
 

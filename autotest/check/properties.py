@@ -107,8 +107,15 @@ def _forward(case: Case, expected: Observation, got: Observation, random: bool, 
     for i, (e, g) in enumerate(zip(expected.determined or [], got.determined or [])):
         wrong = difference("value", "determined", i, e, g, False)
         found += [wrong] if wrong else []
-    found += _unequal("requires_grad", "requires_grad", expected.requires_grad, got.requires_grad)
+    found += _histories(expected, got)
     return found + _unequal("warning", "warnings", expected.warned, got.warned)
+
+
+def _histories(expected: Observation, got: Observation) -> list[Fault]:
+    """Which results require a gradient. The oracle's in-place ops say so of whole numbers too, through which its engine takes no gradient."""
+    found = _unequal("requires_grad", "requires_grad", expected.requires_grad, got.requires_grad)
+    carried = [flag and not dtypes.is_whole(v.dtype) for flag, v in zip(expected.requires_grad, expected.values)]
+    return [replace(fault, excuse="no such gradient") for fault in found] if carried == got.requires_grad else found
 
 
 def difference(name: str, phase: str, position: int, e: Value | None, g: Value | None, random: bool,

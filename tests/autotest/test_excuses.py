@@ -296,3 +296,13 @@ def test_an_index_of_an_equal_value_is_excused_within_the_memory_around_an_out_a
     assert found and all(fault.excuse == "equal values" for fault in found)
     around[3] = 0
     assert any(not fault.excuse for fault in faults(case, expected, named(around), choosing=True))
+
+
+@pytest.mark.parametrize("dtype, expected, got, wrong", [
+    ("int64", [True], [False], ["no such gradient"]), ("bool", [True], [False], ["no such gradient"]), ("int64", [False], [True], [""]),
+    ("float32", [True], [False], [""]), ("float8_e5m2", [True], [False], [""]), ("int64", [True], [True], [])])
+def test_whole_numbers_need_not_require_a_gradient(dtype, expected, got, wrong):
+    value = Value(dtype, (0,), b"")
+    e, g = (Observation(values=[value], strides=[(1,)], requires_grad=flags) for flags in (expected, got))
+    found = faults(Case((), {}, [], relation="inplace"), e, g)
+    assert [fault.excuse for fault in found] == wrong
