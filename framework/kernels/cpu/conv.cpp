@@ -308,9 +308,8 @@ template <class Op> Op without_padding(Op op) {
 // reference: a patch embedding's weight gradient took a hundred times as long.
 Tensor laid_as(const Tensor& t, const Tensor& like) {
   if (like.is_contiguous() && channels_innermost(like)) return t;  // 1 x 1: either order
-  bool last = is_channels_last(like.sizes(), like.strides()) && !like.is_contiguous();
-  if (last == (is_channels_last(t.sizes(), t.strides()) && !t.is_contiguous())) return t;
-  return copied(t, last ? Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), t.device()) : Meta(t.sizes(), t.dtype()));
+  const bool last = only_channels_last(like);
+  return last == only_channels_last(t) ? t : in_layout(t, last);
 }
 
 Tensor bias_for(const Tensor& x, const Tensor& b) {

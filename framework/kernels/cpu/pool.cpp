@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "framework/core/scratch.h"
+#include "framework/kernels/cpu/layouts.h"
 #include "framework/kernels/cpu/loops.h"
 
 namespace weir {
@@ -36,12 +37,6 @@ struct Window {
     }
   }
 };
-
-bool last_layout(const Tensor& t) { return !t.is_contiguous() && is_channels_last(t.sizes(), t.strides()); }
-Tensor in_layout(const Tensor& t, bool last) {
-  if (last ? is_channels_last(t.sizes(), t.strides()) : t.is_contiguous()) return t;
-  return last ? copied(t, Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), {})) : row_major(t);
-}
 
 template <class F> void by_type(DType t, F&& f) {
   visit_real_dtype("pooling", t, [&](auto tag) {
@@ -162,7 +157,7 @@ template <class T, class A> void fill_empty_windows(const Planes& p, const Windo
 }
 
 void max_pool(const MaxPool& op, Inputs in, Outputs out) {
-  bool last = last_layout(out[0]);
+  bool last = only_channels_last(out[0]);
   Tensor x = in_layout(in[0], last);
   Planes p(x.sizes(), out[0].sizes(), last);
   Window w(op);
@@ -197,7 +192,7 @@ void max_pool(const MaxPool& op, Inputs in, Outputs out) {
 }
 
 void max_pool_backward(const MaxPoolBackward& op, Inputs in, Outputs out) {
-  bool last = last_layout(out[0]);
+  bool last = only_channels_last(out[0]);
   Tensor dy = in_layout(in[0], last), index = in_layout(in[1], last);
   Planes p(op.input_size, dy.sizes(), last);
   auto inside = [&](int64_t place) { return uint64_t(place) < uint64_t(p.in_area); };  // the place of an empty window need not be
@@ -411,7 +406,7 @@ template <class T> void spread_channels(const OutputRow& row, const T* grad, Acc
 
 // Planes are independent, so threads share planes.
 template <class SpansOf> void spread(const Tensor& grad, const Tensor& dx, SpansOf&& spans_of) {
-  bool last = last_layout(dx);
+  bool last = only_channels_last(dx);
   Tensor dy = in_layout(grad, last);
   Planes p(dx.sizes(), dy.sizes(), last);
   Spans spans = spans_of(p);
@@ -440,13 +435,13 @@ template <class SpansOf> void spread(const Tensor& grad, const Tensor& dx, Spans
 }
 
 void avg_pool(const AvgPool& op, Inputs in, Outputs out) {
-  average(in[0], out[0], last_layout(out[0]), [&](const Planes& p) { return window_spans(op, p); });
+  average(in[0], out[0], only_channels_last(out[0]), [&](const Planes& p) { return window_spans(op, p); });
 }
 void avg_pool_backward(const AvgPoolBackward& op, Inputs in, Outputs out) {
   spread(in[0], out[0], [&](const Planes& p) { return window_spans(op, p); });
 }
 void adaptive_avg_pool(const AdaptiveAvgPool&, Inputs in, Outputs out) {
-  bool last = last_layout(out[0]) || (last_layout(in[0]) && is_channels_last(out[0].sizes(), out[0].strides()));
+  bool last = only_channels_last(out[0]) || (only_channels_last(in[0]) && is_channels_last(out[0].sizes(), out[0].strides()));
   average(in[0], out[0], last, adaptive_spans);
 }
 void adaptive_avg_pool_backward(const AdaptiveAvgPoolBackward&, Inputs in, Outputs out) { spread(in[0], out[0], adaptive_spans); }

@@ -16,6 +16,7 @@
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/conv_product.h"
 #include "framework/kernels/cpu/halves.h"
+#include "framework/kernels/cpu/layouts.h"
 #include "framework/kernels/cpu/tiles.h"
 #include "framework/kernels/cpu/transpose.h"
 #if defined(__AVX512F__)
@@ -312,9 +313,6 @@ template <class Op> bool takes(const Op& op, const Dims& w, const Tensor& y) {
 /// f<T>() of the dtype of such results.
 template <class F> auto of_type(const Tensor& y, F&& f) { return y.dtype() == DType::float32 ? f.template operator()<float>() : f.template operator()<BFloat16>(); }
 
-inline Meta channels_last_meta(const Tensor& t) { return Meta(t.sizes(), channels_last_strides(t.sizes()), t.dtype(), t.device()); }
-inline Tensor channels_last(const Tensor& t) { return is_channels_last(t.sizes(), t.strides()) ? t : copied(t, channels_last_meta(t)); }
-
 /// y = what write() gives of images like it, in y's layout. Its answer.
 template <class T, class F> bool into(const Tensor& y, F&& write) {
   if (is_channels_last(y.sizes(), y.strides())) return write(Images<T>(y));
@@ -340,7 +338,7 @@ inline Tensor tile_panels_of(const Convolution& op, const Tensor& w, const Tenso
 /// written to. `panels` are tile_panels_of() the weight.
 inline bool filter_by_tiles(const Dims& padding, const Tensor& x, const Tensor& panels, const Tensor& y, const Tensor& bias, const Tensor& scale = {}, const Tensor& shift = {},
                             const Tensor& other = {}, bool relu = false) {
-  const Tensor from = winograd::channels_last(x), added = other ? winograd::channels_last(other) : other;
+  const Tensor from = in_layout(x, true), added = other ? in_layout(other, true) : other;
   return winograd::of_type(y, [&]<class T>() {
     auto numbers = []<class N>(const Tensor& t, N*) { return t ? t.data<N>() : nullptr; };
     T* halves = nullptr;
@@ -363,7 +361,7 @@ inline bool filter_by_tiles(const ConvolutionInput& op, const Tensor& dy, const 
 /// The gradient dw, likewise.
 inline bool filter_by_tiles(const ConvolutionWeight& op, const Tensor& x, const Tensor& dy, const Tensor& dw) {
   if (!winograd::takes(op, dw.sizes(), dy)) return false;
-  return winograd::of_type(dw, [&]<class T>() { return winograd::Weights<T>(winograd::channels_last(x), winograd::channels_last(dy), op.padding[0], op.padding[1]).run(dw); });
+  return winograd::of_type(dw, [&]<class T>() { return winograd::Weights<T>(in_layout(x, true), in_layout(dy, true), op.padding[0], op.padding[1]).run(dw); });
 }
 #else
 template <class... T> int64_t tile_panels_size(const T&...) { return 0; }
