@@ -6,22 +6,20 @@ says the very same of both, the subject has named what PyTorch would have come t
 """
 
 import pickle
-import re
 from dataclasses import replace
 
 from ..cases.values import Raised
+from ..check.properties import are_alike
 from ..workers.worker import WorkerLost
 
-_REFUSED = re.compile(r"(?:error: )?raised (?P<subject>.*), but torch raises ", re.DOTALL)
 _NOBODYS = Raised(("no class of anybody's",), "")
 
 
 def names_another(lane, row: tuple, item, fault) -> bool:
     """Whether `fault`, of an `item` of this overload and dtype that both sides refuse, is only about what is named first."""
-    refused = _REFUSED.match(fault.reason)
-    if not refused or not item.choices:
+    if fault.raised is None or not item.choices:
         return False
-    said = _words(refused["subject"])
+    said = _words(fault.raised)
     return any(_says_too(lane, row, item.choices[:at] + (lower,) + item.choices[at + 1:], item, said)
                for at, choice in enumerate(item.choices) for lower in sorted({0, 1, choice // 2, choice - 1}) if 0 <= lower < choice)
 
@@ -31,14 +29,14 @@ def _says_too(lane, row: tuple, choices: tuple, item, said: str) -> bool:
     try:
         neighbour, *others = pickle.loads(lane.ask("replay", *row, choices, timeout=5.0))
         now, before = neighbour.expected.raised, item.expected.raised
-        if others or now is None or _words(str(now)) == _words(str(before)) or any(not fault.absent for fault in lane.faults_of(neighbour)):
+        if others or now is None or _words(now) == _words(before):
             return False
-        alone = replace(neighbour, expected=replace(neighbour.expected, raised=_NOBODYS))  # so that the subject's words are told
-        return any((found := _REFUSED.match(fault.reason)) and _words(found["subject"]) == said for fault in lane.faults_of(alone))
+        alone = replace(neighbour, expected=replace(neighbour.expected, raised=_NOBODYS))  # so that the subject's error is told
+        return any(fault.raised and _words(fault.raised) == said and are_alike(now, fault.raised) for fault in lane.faults_of(alone))
     except WorkerLost:
         return False
 
 
-def _words(message: str) -> str:
-    """A message without its numbers, which are those of the call."""
-    return "".join(letter for letter in message if not letter.isdigit())
+def _words(error: Raised) -> str:
+    """What it says without the numbers, which are those of the call."""
+    return "".join(letter for letter in str(error) if not letter.isdigit())

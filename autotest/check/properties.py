@@ -25,6 +25,7 @@ class Fault:
     `lenient`: the subject accepts what the oracle refuses, which hurts portability but gives no wrong answer.
     `excuse`: the kind of excuse by which the value is accepted; such a fault is counted and charged to nobody.
     `absent`: the subject does not claim to have this; the property "unsupported" stands for the whole call.
+    `raised`: the subject's error, where the oracle refuses the call by another.
     """
 
     property: str
@@ -34,6 +35,7 @@ class Fault:
     lenient: bool = False
     absent: bool = False
     excuse: str = ""
+    raised: Raised | None = None
 
 
 #: The property of a fault in the oracle that leaves nothing of its answer certain.
@@ -79,13 +81,17 @@ def faults(case: Case, expected: Observation, got: Observation, random: bool = F
 def refusals(expected, got) -> list[Fault]:
     """What is wrong where one of two observations is an exception, or holds what cannot be compared."""
     if expected.raised and got.raised:
-        shared = set(expected.raised.names) & set(got.raised.names) - {"Exception", "BaseException", "object"}
-        return [] if shared or SLIP in expected.raised.names else [Fault("error", f"raised {got.raised}, but torch raises {expected.raised}")]
+        return [] if are_alike(expected.raised, got.raised) else [Fault("error", f"raised {got.raised}, but torch raises {expected.raised}", raised=got.raised)]
     if expected.raised:
         return [accepted("accepted", expected.raised)]
     if got.unmappable:  # of both: nothing that either gives can be looked at
         return [] if expected.unmappable else [Fault("value", f"returned a {got.unmappable}")]
     return [Fault("value", f"raised {got.raised}", "raised")]
+
+
+def are_alike(expected: Raised, got: Raised) -> bool:
+    """Whether a program that catches the oracle's error catches the subject's; a slip of the oracle may be any."""
+    return bool(set(expected.names) & set(got.names) - {"Exception", "BaseException", "object"}) or SLIP in expected.names
 
 
 def accepted(what: str, refusal: Raised) -> Fault:
