@@ -33,7 +33,7 @@ t.native_batch_norm(f(2).int(),f(2).int(),None,f(2).int(),f(2).int(),False,.1,1e
 t.native_batch_norm(f(2),f(2),None,f(2),f(2),False,.1,1e-5) ; t.native_batch_norm(f(2).cfloat(),f(2).cfloat(),None,f(2).cfloat(),f(2).cfloat(),False,.1,1e-5) ; t.native_batch_norm(f(3,2).int(),f(2).int(),None,f(2).int(),None,False,.1,1e-5)
 t.index_add(f(2,2,2),1,t.tensor([9]),f(2,1,2)) ; t.index_add(f(2,2,2),2,t.tensor([9]),f(2,2,1)) ; t.index_add(f(2,2,2),-3,t.tensor([9]),f(1,2,2)) ; t.index_add(f(2,2,2),-2,t.tensor([-1]),f(2,1,2)) ; t.index_add(f(2),0,t.tensor([9]),f(1))
 t.nn.NLLLoss2d(f(3).requires_grad_())(f(1,3,2,2),-t.ones(1,2,2).long()) ; t.nn.NLLLoss2d(f(3))(f(1,3,2,2),-t.ones(1,2,2).long()) ; F.nll_loss(f(1,3),-t.ones(1).long(),f(3).requires_grad_()) ; F.nll_loss(f(),t.ones(()).long(),f(3).requires_grad_())
-A(f(5,4).int(),f(3)>0,f(5,3).int()) ; A(f(5,4).int(),None,f(5,3)>0) ; A(f(5,4),f(3)>0,f(5,3).int()) ; A(f(5,4),f(3).int(),f(5,3).int()) ; A(f(5,4),f(3).double(),None) ; A(f(5,4),None,f(5,3).double())
+A(f(5,4)>0,f(3)>0,None) ; A(f(5,4).int(),f(3)>0,f(5,3).int()) ; A(f(5,4).int(),None,f(5,3)>0) ; A(f(5,4),f(3)>0,f(5,3).int()) ; A(f(5,4),f(3).int(),f(5,3).int()) ; A(f(5,4),f(3).double(),None) ; A(f(5,4),None,f(5,3).double())
 t.optim.lr_scheduler.OneCycleLR(t.optim.SGD([f(3).requires_grad_()],lr=1.),1.,epochs=-1,steps_per_epoch=-1)
 """
 

@@ -1,6 +1,5 @@
 """Attention."""
 
-import math
 import warnings
 
 import weir
@@ -64,13 +63,13 @@ def _check_given(heads, name, query, num_heads, biased):
 
 
 def _check_mask(name, mask, dtype):
-    """Raises AssertionError of what is no mask, RuntimeError where `dtype` has no infinity, which a True stands for."""
+    """Raises AssertionError of what is no mask, RuntimeError where `dtype` cannot hold minus infinity, for which a True stands."""
     if mask is None or mask.is_floating_point():
         return
     if mask.dtype != weir.bool:
         raise AssertionError(f"only bool and floating types of {name} are supported")
-    if not (dtype.is_floating_point or dtype.is_complex):
-        weir.zeros((), dtype=dtype).fill_(-math.inf)
+    if not (dtype.is_floating_point or dtype.is_complex or dtype == weir.bool):
+        raise RuntimeError(f"{name} hides by minus infinity, which {dtype} cannot hold")
 
 
 def _check_axes(query, key, value, heads, mask, padding):
