@@ -6,6 +6,7 @@
 
 #include "framework/core/parallel.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/numbers.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -41,14 +42,6 @@ template <class F> void each_run(int64_t targets, F&& f) {
 }
 
 Tensor as_double(const Tensor& t) { return copied(t, Meta(t.sizes(), DType::float64)); }
-double read(const Tensor& t, int64_t i) {
-  double v;
-  convert(t.dtype(), t.raw() + i * int64_t(size_of(t.dtype())), 1, DType::float64, &v, 1, 1);
-  return v;
-}
-void put(const Tensor& t, int64_t i, double v) {
-  convert(DType::float64, &v, 1, t.dtype(), t.raw() + i * int64_t(size_of(t.dtype())), 1, 1);
-}
 int64_t checked(int64_t target, int64_t classes) {
   check<IndexError>(target >= 0 && target < classes, "nll_loss: Target ", target, " is out of bounds.");
   return target;
@@ -93,7 +86,7 @@ void nll_loss(const NllLoss& op, Inputs in, Outputs out) {
   double sum = 0, total = 0;
   for (const Part& p : parts) sum += p.sums[0] + p.sums[1] + (p.sums[2] + p.sums[3]), total += p.totals[0] + p.totals[1] + (p.totals[2] + p.totals[3]);
   if (!each) put(out[0], 0, op.reduction == "mean" ? sum / total : sum);
-  put(out[1], 0, each ? 0 : total);
+  put(out[1], 0, each ? 0.0 : total);
 }
 
 void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
@@ -101,7 +94,7 @@ void nll_loss_backward(const NllLossBackward& op, Inputs in, Outputs out) {
   const Layout l(op.input_size);
   std::memset(out[0].raw(), 0, out[0].numel() * size_of(out[0].dtype()));
   const bool each = op.reduction == "none";
-  const double scale = op.reduction == "mean" ? 1 / read(in[3], 0) : 1;
+  const double scale = op.reduction == "mean" ? 1 / number_at(in[3]) : 1;
   by_type(dy.dtype(), [&]<class T>(TypeTag<T>) {
     const int64_t *targets = target.data<int64_t>(), ignored = op.ignore_index;
     const double* weights = w ? w.data<double>() : nullptr;

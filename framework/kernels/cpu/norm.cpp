@@ -8,6 +8,7 @@
 #include "framework/kernels/cpu/affine.h"
 #include "framework/kernels/cpu/loops.h"
 #include "framework/kernels/cpu/norm_rows.h"
+#include "framework/kernels/cpu/numbers.h"
 #include "framework/kernels/cpu/registers.h"
 
 namespace weir {

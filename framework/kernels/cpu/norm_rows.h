@@ -47,11 +47,6 @@ template <class A> Scratch<A> row_of(const Tensor& t, int64_t n, A fallback) {
   if (const Tensor row = flat(t)) convert(row.dtype(), row.raw(), 1, dtype_of<A>(), r.data(), 1, n);
   return r;
 }
-/// v as number i of a dense t.
-template <class A> void put(const Tensor& t, int64_t i, A v) {
-  if (t.dtype() == dtype_of<A>()) t.data<A>()[i] = v;
-  else convert(dtype_of<A>(), &v, 1, t.dtype(), t.raw() + i * int64_t(size_of(t.dtype())), 1, 1);
-}
 
 }  // namespace WEIR_ISA
 }  // namespace weir

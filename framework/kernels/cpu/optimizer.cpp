@@ -3,29 +3,20 @@
 #include <algorithm>
 
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/numbers.h"
 
 namespace weir {
 namespace WEIR_ISA {
 namespace {
 
 // Numbers are float32, bool, or float64 where the state of a float64 parameter was loaded; each keeps its precision.
-double number(const Tensor& t) {
-  double x;
-  convert(t.dtype(), t.raw(), 1, DType::float64, &x, 1, 1);
-  return x;
-}
-void set_number(const Tensor& t, double x) {
-  if (t.dtype() == DType::boolean) *t.data<bool>() = x != 0;
-  else if (t.dtype() == DType::float64) *t.data<double>() = x;
-  else *t.data<float>() = float(x);
-}
 void multiply_number(const Tensor& t, double factor) {
   if (t.dtype() == DType::float64) *t.data<double>() *= factor;
   else *t.data<float>() *= float(factor);
 }
 double next_step(const Tensor& step) {
-  set_number(step, number(step) + 1);
-  return number(step);
+  put(step, 0, number_at(step) + 1);
+  return number_at(step);
 }
 
 template <class V> V greater_of(V a, V b) { return where((a > b) | (a != a), a, b); }
@@ -53,8 +44,8 @@ template <class T> struct RunningMean {
 // on when the rule is made, once per parameter and step.
 template <class T> auto rule(const SgdUpdate& o, double rate, Inputs n) {
   using V = Vec<T>;
-  bool momentum = o.momentum != 0, first = momentum && number(n[0]) != 0, nesterov = o.nesterov;
-  if (momentum) set_number(n[0], 0);
+  bool momentum = o.momentum != 0, first = momentum && number_at(n[0]) != 0, nesterov = o.nesterov;
+  if (momentum) put(n[0], 0, 0.0);
   Gradient<T> gradient(o.maximize, o.weight_decay);
   V lr{T(rate)}, mu{T(o.momentum)}, rest{T(1 - o.dampening)};
   return [=](V* x) {
@@ -155,7 +146,7 @@ template <class T> auto rule(const NadamUpdate& o, double rate, Inputs n) {
   auto momentum_at = [&](double t) { return o.beta1 * (1.0 - 0.5 * std::pow(0.96, t * o.momentum_decay)); };
   double mu = momentum_at(step), mu_next = momentum_at(step + 1);
   multiply_number(n[1], mu);
-  double product = number(n[1]);
+  double product = number_at(n[1]);
   Gradient<T> gradient(o.maximize, o.decoupled ? 0 : o.weight_decay);
   const RunningMean<T> mean(o.beta1);
   V kept{T(o.decoupled ? 1 - rate * o.weight_decay : 1)}, b2{T(o.beta2)}, rest2{T(1 - o.beta2)}, eps{T(o.eps)};
@@ -211,10 +202,10 @@ template <class T> auto rule(const RpropUpdate& o, double, Inputs n) {
 
 template <class T> auto rule(const AsgdUpdate& o, double rate, Inputs n) {
   using V = Vec<T>;
-  double step = next_step(n[0]), eta = number(n[1]), mu = number(n[2]);
+  double step = next_step(n[0]), eta = number_at(n[1]), mu = number_at(n[2]);
   // Through float32, as PyTorch's.
-  set_number(n[1], float(rate / std::pow(1 + o.lambd * rate * step, o.alpha)));
-  set_number(n[2], float(1 / std::max(1.0, step - o.t0)));
+  put(n[1], 0, float(rate / std::pow(1 + o.lambd * rate * step, o.alpha)));
+  put(n[2], 0, float(1 / std::max(1.0, step - o.t0)));
   Gradient<T> gradient(o.maximize, o.weight_decay);
   bool averages = mu != 1;
   V kept{T(1 - o.lambd * eta)}, lr{T(eta)}, share{T(mu)};
@@ -271,7 +262,7 @@ template <int k, class T, class Rule> void run_jobs(const std::vector<Job<T, Rul
 template <class T, class Op> void update_all(const Op& o, Inputs in) {
   const UpdateLayout layout = o.layout();
   const size_t width = size_t(layout.width());
-  const double rate = number(in.back());
+  const double rate = number_at(in.back());
   using Rule = decltype(rule<T>(o, rate, in));
   std::vector<Job<T, Rule>> jobs;
   jobs.reserve(in.size() / width);
@@ -333,7 +324,7 @@ template <class T> void update_lamb(const LambUpdate& o, double rate, Inputs run
 }
 
 template <class T> void update_all(const LambUpdate& o, Inputs in) {
-  for (size_t i = 0; i + 1 < in.size(); i += size_t(o.layout().width())) update_lamb<T>(o, number(in.back()), in.subspan(i, size_t(o.layout().width())));
+  for (size_t i = 0; i + 1 < in.size(); i += size_t(o.layout().width())) update_lamb<T>(o, number_at(in.back()), in.subspan(i, size_t(o.layout().width())));
 }
 
 template <class Op> void update(const Op& o, Inputs in, Outputs out) {

@@ -9,6 +9,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
+#include "framework/kernels/cpu/numbers.h"
 
 namespace weir {
 namespace WEIR_ISA {
@@ -169,7 +170,7 @@ template <class F> void pick(const Tensor& x, int64_t dim, Outputs out, F&& rank
       size_t i = 0;
       while (keys[i] != key || rank-- > 0) i++;
       out[1].data<int64_t>()[l] = int64_t(i);
-      convert(dtype_of<T>(), &line[i], 1, out[0].dtype(), out[0].raw() + l * int64_t(size_of(out[0].dtype())), 1, 1);
+      put(out[0], l, line[i]);
     });
   });
 }
@@ -212,7 +213,7 @@ void kthvalue(const Kthvalue& op, Inputs in, Outputs out) {
       std::iota(at.begin(), at.end(), int64_t(0));
       select_kth(v, at, op.k - 1);
       out[1].data<int64_t>()[l] = at[op.k - 1];
-      convert(dtype_of<T>(), &v[op.k - 1], 1, out[0].dtype(), out[0].raw() + l * int64_t(size_of(out[0].dtype())), 1, 1);
+      put(out[0], l, v[op.k - 1]);
     });
   });
 }
@@ -222,8 +223,7 @@ void nanmedian_dim(const NanmedianDim& op, Inputs in, Outputs out) { pick(in[0],
 template <class F> void middle_of_all(const Tensor& given, const Tensor& out, F&& rank_of) {
   Tensor x = row_major(given);
   if (x.numel() == 0 && is_complex(x.dtype())) {
-    const std::complex<double> nan(std::numeric_limits<double>::quiet_NaN());
-    return convert(DType::complex128, &nan, 1, out.dtype(), out.raw(), 1, 1);
+    return put(out, 0, std::complex<double>(std::numeric_limits<double>::quiet_NaN()));
   }
   by_class(x.dtype(), [&]<class T>(TypeTag<T>) {
     using U = decltype(key_of(T()));
@@ -240,7 +240,7 @@ template <class F> void middle_of_all(const Tensor& given, const Tensor& out, F&
       if constexpr (std::is_integral_v<T>) value = T(key ^ sign);
       else if (key != ~U(0)) value = std::bit_cast<T>(key & sign ? U(key ^ sign) : U(~key));
     }
-    convert(dtype_of<T>(), &value, 1, out.dtype(), out.raw(), 1, 1);
+    put(out, 0, value);
   });
 }
 void median(const Median&, Inputs in, Outputs out) { middle_of_all(in[0], out[0], middle); }
@@ -271,7 +271,7 @@ void mode(const ModeValue& op, Inputs in, Outputs out) {
         run = 0;
       }
       out[1].data<int64_t>()[l] = order[best].second;
-      convert(dtype_of<T>(), &order[best].first, 1, out[0].dtype(), out[0].raw() + l * int64_t(size_of(out[0].dtype())), 1, 1);
+      put(out[0], l, order[best].first);
     });
   });
 }
