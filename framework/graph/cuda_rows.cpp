@@ -149,12 +149,10 @@ class RowText {
     FusedProgram alone;
     if (n.type != &op_type<Fused>()) {
       FusedStep step;
-      step.type = n.type, step.op = n.op, step.tile = n.out[0].meta.dtype;
-      check<NotImplemented>(converts(n) || find_loop(n, &step), n.type->signature->name, ": has no CUDA form");
-      for (int k = 0; k < int(in.size()); k++) {
-        if (converts(n) && k + 1 < int(in.size())) continue;
+      check<NotImplemented>(find_step(n, &step), n.type->signature->name, ": has no CUDA form");
+      for (size_t k = first_read(n); k < in.size(); k++) {
         step.in.push_back(n.in[k].value < 0 ? -1 : int(alone.operands.size()));
-        if (n.in[k].value >= 0) alone.operands.push_back({in[k].dtype, k, -1, -1});
+        if (n.in[k].value >= 0) alone.operands.push_back({in[k].dtype, int(k), -1, -1});
       }
       step.out = int(alone.operands.size());
       alone.operands.push_back({out[0].dtype, -1, 0, -1});

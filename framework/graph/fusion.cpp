@@ -22,14 +22,19 @@ bool broadcasts(const Dims& from, const Dims& to) {
   return true;
 }
 
-}  // namespace
-
+// Is the node a copy or a cast, of its last input?
 bool converts(const Node& n) {
   std::string_view name = n.type->signature->name;
   return name == "clone" || name == "to_dtype" || (name == "copy" && n.in.size() == 2);
 }
 
-bool find_loop(const Node& n, FusedStep* step) {
+}  // namespace
+
+size_t first_read(const Node& n) { return converts(n) ? n.in.size() - 1 : 0; }
+
+bool find_step(const Node& n, FusedStep* step) {
+  step->op = n.op, step->type = n.type, step->tile = n.out[0].meta.dtype;
+  if (converts(n)) return true;
   Tensors in;
   for (const Use& u : n.in) {
     Tensor t;
@@ -64,9 +69,10 @@ class Fusion {
     int b = g_.buffer_of(out);
     const Dims& sizes = out.meta.sizes;
     if (g_.buffers[b].kind != Kind::temporary || count[b] != 1 || !covers(out, g_.buffers[b].bytes) || sizes.product() < 2) return false;
-    if (converts(n)) return same_sizes(n.in.back(), sizes) && !is_complex(n.in.back().meta.dtype) && !is_complex(out.meta.dtype);
-    if (std::any_of(n.in.begin(), n.in.end(), [&](const Use& u) { return u.value >= 0 && !broadcasts(u.meta.sizes, sizes); })) return false;
-    return find_loop(n, step);
+    if (converts(n) ? !same_sizes(n.in.back(), sizes) || is_complex(n.in.back().meta.dtype) || is_complex(out.meta.dtype)
+                    : std::any_of(n.in.begin(), n.in.end(), [&](const Use& u) { return u.value >= 0 && !broadcasts(u.meta.sizes, sizes); }))
+      return false;
+    return find_step(n, step);
   }
   static bool is_stored(const Use& u) { return is_storage_only(u.meta.dtype); }
   static bool same_sizes(const Use& u, const Dims& sizes) { return u.value >= 0 && u.meta.sizes == sizes; }
@@ -115,10 +121,7 @@ class Fusion {
     for (size_t k = 0; k < members.size(); k++) {
       const Node& n = g_.nodes[members[k]];
       FusedStep step = steps_[members[k]];
-      step.op = n.op, step.type = n.type;
-      if (converts(n)) step.in = {operand_of(n.in.back())}, step.tile = n.out[0].meta.dtype;
-      else
-        for (const Use& u : n.in) step.in.push_back(u.value < 0 ? -1 : operand_of(u));
+      for (size_t i = first_read(n); i < n.in.size(); i++) step.in.push_back(n.in[i].value < 0 ? -1 : operand_of(n.in[i]));
       const Use& out = n.out[0];
       const bool outside = grouping_.is_seen_outside(out.value, members);
       step.out = int(program->operands.size());

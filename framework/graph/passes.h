@@ -71,10 +71,10 @@ Tensor constant_of(const Graph& g, const Use& u);
 /// A node's inputs without values.
 Tensors symbolic_inputs(const Node& n);
 bool is(const Node& n, std::string_view name);
-/// Is the node a copy or a cast, of its last input?
-bool converts(const Node& n);
-/// Fills in loop and tile of an element-wise node's step; false where it has none.
-bool find_loop(const Node& n, FusedStep* step);
+/// Fills in the step of a fused node that does what `n` does, but for its operands; false where there is none. Copies and casts have one.
+bool find_step(const Node& n, FusedStep* step);
+/// From which input on the step reads: a copy or a cast its last one only.
+size_t first_read(const Node& n);
 /// The axes that a node is told to reduce, or to work along; nothing where its notation does not say.
 std::optional<Dims> lines_of(const Node& n);
 /// An attribute of a node's op, by name.
