@@ -12,6 +12,7 @@
 #include "framework/op/out.h"
 #include "framework/ops/conv.h"
 #include "framework/ops/create.h"
+#include "framework/ops/factory.h"
 #include "framework/ops/pointwise.h"
 
 namespace py = pybind11;
@@ -21,9 +22,15 @@ namespace {
 
 void init_factories(py::module_& m) {
   auto none = py::none();
-  m.def("_resize", [](py::object o, const Dims& sizes, const std::optional<Dims>& stride) {
+  m.def("_resize", [](py::object o, const Dims& sizes, std::optional<Dims> stride, std::optional<MemoryFormat> format) {
     check<TypeError>(is_tensor(o.ptr()), "resize_: expected a Tensor, got ", Py_TYPE(o.ptr())->tp_name);
     const Tensor& t = unwrap(o.ptr());
+    if (format) {
+      Empty like;
+      like.size = sizes, like.memory_format = format;
+      const Meta m = like.infer({});
+      stride = m.row_major() ? contiguous_strides(sizes) : m.strides;
+    }
     bool same = t.sizes() == sizes;
     if (same && !stride) return o;
     resize(t, sizes);
@@ -33,7 +40,11 @@ void init_factories(py::module_& m) {
     }
     if (!same) bump_version(t);
     return o;
-  }, py::arg("tensor"), py::arg("size"), py::arg("stride") = none);
+  }, py::arg("tensor"), py::arg("size"), py::arg("stride") = none, py::arg("memory_format") = none);
+  m.def("_suggested_format", [](const Tensor& t) {
+    if (!suggests_channels_last(t.sizes(), t.strides())) return MemoryFormat::contiguous;
+    return t.ndim() == 4 ? MemoryFormat::channels_last : MemoryFormat::channels_last_3d;
+  });
   // The writes that filled a new tensor do not count: nobody can have saved it before.
   m.def("_as_new", [](const Tensor& t) {
     t->storage->version = 0;

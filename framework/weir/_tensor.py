@@ -3,7 +3,7 @@ import copy
 import copyreg
 
 from _weir import (Tensor, _add_hook, _add_method, _add_post_accumulate_hook, _add_slots, _backward,
-                   _keep_in_place, _make_subclass, _mark_truths, _numpy, _remove_hook, _resize, _warn_once, bool as _bool, contiguous_format, device as Device,
+                   _keep_in_place, _make_subclass, _mark_truths, _numpy, _remove_hook, _resize, _suggested_format, _warn_once, bool as _bool, contiguous_format, device as Device,
                    dtype as DType, memory_format as MemoryFormat, ops, preserve_format)
 
 from . import _types as T
@@ -62,20 +62,6 @@ def contiguous(self, memory_format=contiguous_format):
             raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
         return self
     return self if self.is_contiguous(memory_format=memory_format) else _clone(self, memory_format=memory_format)
-
-
-def suggested_format(self):
-    """channels_last where the strides tell of that order and not of the axes' own, else contiguous_format, holes or not.
-    Source: c10's is_channels_last_strides."""
-    format = {4: T.channels_last, 5: T.channels_last_3d}.get(self.dim())
-    sizes, strides, least = self.shape, self.stride(), 0
-    if format is None or strides[1] == 0:
-        return contiguous_format
-    for d in (1, *range(self.dim() - 1, 1, -1), 0):
-        if sizes[d] == 0 or strides[d] < least or d == 0 and least == strides[1]:
-            return contiguous_format
-        least = strides[d] * sizes[d]
-    return format
 
 
 _CPU = (Device("cpu"), "cpu")
@@ -145,7 +131,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         r = _to_dtype(r, dtype)
     if memory_format not in (None, preserve_format):
         if r is self and not copy:
-            same = memory_format is suggested_format(r)
+            same = memory_format == _suggested_format(r)
         else:  # a copy has the very strides of the format; those of axes of size 1 may be others
             same = r.is_contiguous(memory_format=memory_format) and 1 not in r.shape
         r = r if same else _clone(r, memory_format=memory_format)
@@ -242,11 +228,7 @@ def resize_(self, *size, memory_format=None):
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    if memory_format is preserve_format:
-        raise RuntimeError("Unsupported memory format Preserve")
-    if memory_format is None:
-        return _resize(self, size)
-    return _resize(self, size, _clone(_torch["empty"](size, dtype=self.dtype, device="meta"), memory_format=memory_format).stride())
+    return _resize(self, size, None, memory_format)
 
 
 def set_(self, source=None, storage_offset=0, size=None, stride=None):

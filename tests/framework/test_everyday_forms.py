@@ -64,6 +64,11 @@ FORMS = {
     # sizes
     "a view of one pair": lambda t: t.view_as_complex(t.ones(6, 2, 1).transpose(1, 2).contiguous()), "shapes of negative sizes": lambda t: t.broadcast_shapes((1, -12), (3,)),
     "strides too large": lambda t: t.empty(0).resize_([0, 4, 2**61]), "empty strides too large": lambda t: t.empty([0, 4, 2**61]),
+    **{f"resized to {format} of {n} axes": lambda t, format=format, n=n: t.ones(2).resize_((2, 3, 4, 5, 6)[:n], memory_format=getattr(t, format)).stride()
+       for format in ("channels_last", "channels_last_3d", "contiguous_format", "preserve_format") for n in (3, 4, 5)},
+    **{f"resized as {format}": lambda t, format=format, n=n: t.ones(2).resize_as_(t.ones((2, 3, 4, 5, 6)[:n]).contiguous(memory_format=getattr(t, format)),
+                                                                                  memory_format=t.preserve_format).stride()
+       for format, n in (("channels_last", 4), ("channels_last_3d", 5), ("contiguous_format", 4), ("contiguous_format", 2))},
     # names
     "randint by names": lambda t: t.randint(high=3, size=(2,)).shape, "randint of one bound": lambda t: t.randint(3, size=(2,)).shape, "randint of nothing": lambda t: t.randint(size=(2,)),
     "unravelled floats": lambda t: t.unravel_index(t.tensor(0.5), (2, 2)), "unravelled into a tensor": lambda t: t.unravel_index(t.tensor([1]), t.tensor([2, 2])),

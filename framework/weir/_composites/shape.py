@@ -1,9 +1,9 @@
 """Views under further names, and what gives tensors another geometry."""
 
 import weir
+from _weir import _suggested_format
 from weir._C import Tensor
 
-from .._tensor import suggested_format
 from ._register import alias, composite
 
 
@@ -28,5 +28,5 @@ composite(_slice, method=False)
 def resize_as_(input: Tensor, the_template, *, memory_format=None):
     """Resized in place to the_template's shape; new elements are undefined."""
     if memory_format is weir.preserve_format:
-        memory_format = suggested_format(the_template)
+        memory_format = _suggested_format(the_template)
     return input.resize_(the_template.shape, memory_format=memory_format)
