@@ -25,13 +25,14 @@ def promoted(case: Case, rng: np.random.Generator | None = None, shown: float = 
     """`case` with floating tensors and dtype arguments widened to float64 or complex128.
 
     With `rng`, every floating number, and every cotangent, is also moved by up to one epsilon of its original dtype, of the one that the call asks to
-    work in, or of the results, `shown`, where these have more digits: then the numbers are given exactly.
+    work in, or of the results, `shown`, where these have more digits: then the numbers are given exactly. Whole numbers that the dtype
+    asked for cannot hold are moved, towards zero, as it rounds them.
     """
     floor = working_epsilon(case)
     own = max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=0.0)
     return replace(
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
-        storages=_promote_storages(case.storages, rng, lambda dtype: floor or min(shown, dtypes.EPSILON[dtype])),
+        storages=_promote_storages(case.storages, rng, lambda dtype: floor or min(shown, dtypes.EPSILON[dtype]), _asked_epsilon(case)),
         sway=rng and _sway(rng, floor or min(shown, own)))
 
 
@@ -139,10 +140,14 @@ def working_epsilon(case: Case) -> float:
         return dtypes.EPSILON["bfloat16"]
     if case.relation == "out":
         return max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=dtypes.EPSILON["float32"])
-    asked = [dtypes.EPSILON.get(name, 0.0) for name in _asked_dtypes(case)]
+    asked = [_asked_epsilon(case)]
     if any(spec.numpy for spec in floating_inputs(case)):  # which NumPy meets with what a tensor gave in its own dtype
         asked += [dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case) if not spec.numpy]
     return max(asked, default=0.0)
+
+
+def _asked_epsilon(case: Case) -> float:
+    return max((dtypes.EPSILON.get(name, 0.0) for name in _asked_dtypes(case)), default=0.0)
 
 
 def _asked_dtypes(case: Case) -> set:
@@ -170,11 +175,14 @@ def _in_other_dtypes(names: dict, leaf):
 _promote_leaf = partial(_in_other_dtypes, dtypes.REFERENCE)
 
 
-def _promote_storages(storages: list, rng, epsilon=dtypes.EPSILON.__getitem__) -> list:
-    """Storages widened and, with `rng`, moved by up to `epsilon` of their dtype, but for labels."""
+def _promote_storages(storages: list, rng, epsilon=dtypes.EPSILON.__getitem__, of_whole: float = 0.0) -> list:
+    """Storages widened and, with `rng`, moved by up to `epsilon` of their dtype, but for labels; whole numbers by up to `of_whole`."""
     still = labels(storages)
 
     def promoted_numbers(at: int, dtype: str, data: bytes) -> tuple:
+        if dtype == "int64" and rng is not None and of_whole:
+            values = np.frombuffer(data, dtype)
+            return dtype, (values - (values.astype(float) * of_whole * rng.uniform(0, 1, values.shape)).astype(dtype)).tobytes()
         if dtype not in dtypes.REFERENCE:
             return dtype, data
         wide = dtypes.REFERENCE[dtype]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from ..cases import dtypes
-from ..cases.case import tensors_of
+from ..cases.case import seen, tensors_of
 from ..cases.observed import Observation
 from ..cases.values import Raised, Value
 from . import ties, tolerance, truth
@@ -39,7 +39,7 @@ def excuses_for(fault: Fault, item, got: Observation, reruns: list[Observation])
         accepted = np.logical_or.reduce([w.array() == run for run in (t.array(), *shown)])
         if item.pointwise and shown:
             accepted &= (w.array() == t.array()) | ~np.asarray(t.array() == shown[0])
-        return settled(accepted, {})
+        return settled(accepted, {"matrix": _of_a_last_bit(item, fault, w.array(), t.array(), shown)} if item.decomposes and not accepted.all() else {})
     epsilon = max(dtypes.EPSILON[t.number_dtype], working_epsilon(item.case))
     if not runs or runs[0] is None:
         return settled(tolerance.default_close(w.array(), t.array(), *DEFAULT_TOLERANCE[t.number_dtype]), {})
@@ -175,13 +175,39 @@ def _gave_up(reruns: list[Observation]) -> bool:
     return any(run.raised and SINGULAR & set(run.raised.names) for run in reruns)
 
 
+def _has_flag(item) -> bool:
+    return all(path.endswith("_ex") for path in item.target.paths)
+
+
 def _flagged(item) -> bool:
     """Whether the oracle's own flag, the last result of the functions called `_ex`, says that a matrix could not be factored or
     inverted, so that the other results hold whatever the factorisation had come to."""
-    if not all(path.endswith("_ex") for path in item.target.paths) or item.expected.raised or not item.expected.values:
+    if not _has_flag(item) or item.expected.raised or not item.expected.values:
         return False
     flag = item.expected.values[-1]
     return flag is not None and flag.number_dtype not in dtypes.EPSILON and bool(flag.array().any())
+
+
+def _of_a_last_bit(item, fault: Fault, w: np.ndarray, t: np.ndarray, runs: list) -> np.ndarray:
+    """Where an integer says of a matrix what only rounding decides: by NumPy's singular values its rank is not full, and the last of them are a last bit
+    of the first. Then a flag may say so or not; and so may a rank, of which the larger ones count in any case, where the oracle in one of its runs
+    took the small ones for numbers too."""
+    of_rank, found = any(path.endswith("matrix_rank") for path in item.target.paths), np.zeros(w.shape, bool)
+    place = truth.written_part(item.case, fault, w.shape)
+    w, t, *runs = (x if place is None else x.reshape(-1)[place] for x in (w, t, *runs))
+    matrices = next((seen(dtypes.to_array(item.case.storages[spec.storage][1], spec.dtype), spec) for spec in floating_inputs(item.case) if len(spec.size) > 1), None)
+    if matrices is None or 0 in matrices.shape or w.shape != matrices.shape[:-2] or not np.isfinite(matrices).all() or not (of_rank or _has_flag(item)):
+        return found
+    sizes = np.linalg.svd(matrices.astype(np.complex128), compute_uv=False)
+    epsilon = dtypes.EPSILON[floating_inputs(item.case)[0].dtype]
+    certain = (sizes > max(matrices.shape[-2:]) * epsilon * sizes[..., :1]).sum(-1)
+    free = (0 < certain) & (certain < sizes.shape[-1]) & (w >= 0) & (w <= sizes.shape[-1])
+    if of_rank:
+        free &= (w >= certain) & (t >= certain) & np.logical_or.reduce([run > certain for run in (t, *runs)])
+    if place is None:
+        return free
+    found.reshape(-1)[place] = free
+    return found
 
 
 def _noise(expected: Observation, reruns: list[Observation]) -> bool:

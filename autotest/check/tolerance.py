@@ -44,14 +44,14 @@ def conditioned(w, t, r, perturbed: list, epsilon: float, factory: bool = False,
 
     3: |w - r| <= max(c eps |r|, k |t - r|, k max_j |r_j - r|, min(k ||t - r||, 4 c eps ||r||)).
     4: w within c eps of some r_j, for functions with jumps such as floor; where all of them are whole numbers, nothing between.
-    With `factory` (no floating inputs) rule 3 also allows 16 eps ||r||. With `pointwise` an element has no share in the size of
+    With `factory` (no floating inputs) rule 3 also allows 16 eps ||r||, and whole numbers, of others, are no jumps. With `pointwise` an element has no share in the size of
     others: the norms drop out. A number beyond the largest of `dtype` is no error of the oracle's where it has none, and a step among its
     denormals is a rounding.
     """
     with np.errstate(all="ignore"):
         w, t, r = _wide(w), _wide(t), _wide(r)
         bound = np.fmax(np.maximum(ULPS * epsilon * np.abs(r), SMALLEST.get(dtype, 0.0)), AMPLIFICATION * _finite(np.abs(t - r)))
-        steps = _whole(r) & np.logical_and.reduce([_whole(rj) for rj in perturbed] or [np.zeros(r.shape, bool)])
+        steps = np.asarray(not factory) & _whole(r) & np.logical_and.reduce([_whole(rj) for rj in perturbed] or [np.zeros(r.shape, bool)])
         for rj in perturbed:
             bound = np.fmax(bound, np.where(steps, 0.0, AMPLIFICATION * _finite(np.abs(rj - r))))
         if not pointwise:

@@ -44,7 +44,7 @@ def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float, left: np.n
         return None
     inputs = [np.asarray(seen(dtypes.to_array(item.case.storages[x.storage][1], x.dtype), x)) for x in args]
     whole, shape = w.shape, np.broadcast_shapes(*(x.shape for x in inputs))
-    place = _written_part(item.case, fault, whole)
+    place = written_part(item.case, fault, whole)
     if (place is None and shape != whole) or (place is not None and place.shape != shape):
         return None
     w, t, left = (x if place is None else x.reshape(-1)[place] for x in (w, t, left))
@@ -86,7 +86,7 @@ def _is_better(mp, function, name: str, x: list, order: int, factor: float, w, t
     return bool(gap <= max(tolerance.ULPS * epsilon * (abs(true) + abs(x[-1] * derivative(order + 1))), step))
 
 
-def _written_part(case, fault, shape: tuple) -> np.ndarray | None:
+def written_part(case, fault, shape: tuple) -> np.ndarray | None:
     """Which elements of the memory that is compared an `out=` sees; None where it is a result that is compared."""
     if fault.phase != "written" or fault.position >= 0:
         return None

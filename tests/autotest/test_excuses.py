@@ -16,7 +16,7 @@ from weir_autotest.campaign.tasks import Settings
 from weir_autotest.cases.case import Case, Named, TensorSpec
 from weir_autotest.cases.observed import Observation
 from weir_autotest.cases.values import Value
-from weir_autotest.check import rounding
+from weir_autotest.check import reference, rounding
 from weir_autotest.check.excuses import Excuse, settled
 from weir_autotest.check.properties import Fault, faults
 from weir_autotest.check.ties import choosing
@@ -114,6 +114,35 @@ def test_what_a_flag_says_of_a_matrix_excuses_its_other_results():
     assert flagged("linalg.inv_ex", 3) == {"matrix"}
     assert flagged("linalg.inv_ex", 0) is None and flagged("linalg.inv", 3) is None
     assert flagged("linalg.inv_ex", 3, position=1) is None  # the flag itself must be right
+
+
+EQUAL_ROWS, ALMOST_EQUAL_ROWS = [[1.5, -0.5], [1.5, -0.5]], [[1.5, -0.5], [1.5, -0.500001]]
+
+
+@pytest.mark.parametrize("path, matrix, t, w, runs, excuses", [
+    ("linalg.matrix_rank", EQUAL_ROWS, 2, 1, [2], {"matrix"}), ("linalg.matrix_rank", EQUAL_ROWS, 1, 2, [1], None),  # by PyTorch's tolerance
+    ("linalg.matrix_rank", EQUAL_ROWS, 2, 0, [2], None), ("linalg.matrix_rank", EQUAL_ROWS, 2, 3, [2], None), ("linalg.matrix_rank", ALMOST_EQUAL_ROWS, 2, 1, [2], None),
+    ("linalg.matrix_rank", EQUAL_ROWS, 0, 1, [0], None),
+    ("linalg.solve_ex", EQUAL_ROWS, 2, 0, [2], {"matrix"}), ("linalg.solve_ex", EQUAL_ROWS, 0, 3, [0], None), ("linalg.solve_ex", ALMOST_EQUAL_ROWS, 0, 2, [0], None),
+    ("linalg.solve_ex", [[0.0, 0.0], [0.0, 0.0]], 1, 0, [1], None), ("linalg.lstsq", EQUAL_ROWS, 1, 2, [1], None)])
+def test_what_a_last_bit_says_of_a_singular_matrix(path, matrix, t, w, runs, excuses):
+    spec, storages = tensor(matrix, "float64")
+    item = _item(path, Case((spec,), {}, storages), decomposes=True)
+    assert _judged(item, "int32", t, w, runs) == excuses
+
+
+def test_whole_numbers_that_the_dtype_asked_for_rounds_are_moved_and_no_others():
+    numbers = np.array([-2**63, 2**63 - 1, 2**53 + 1, 7, -1])
+    spec, storages = tensor(numbers, "int64")
+    def moved(dtype):  # noqa: E306
+        case = Case((spec,), {"dtype": Named("dtype", dtype)} if dtype else {}, storages)
+        return np.frombuffer(reference.promoted(case, np.random.default_rng(0)).storages[0][1], "int64")
+    gaps = np.abs(moved("float64").astype(object) - numbers.astype(object))
+    assert (0 < gaps[:2]).all() and (gaps[:2] <= 2048).all() and not gaps[2:].any()
+    assert (moved("int64") == numbers).all() and (moved("") == numbers).all()
+    item = _item("sum", Case((spec,), {"dtype": Named("dtype", "float64")}, storages))
+    assert _judged(item, "float64", 21.0, 8.0, [21.0, -900.0, 300.0]) == frozenset() and _judged(item, "float64", 21.0, 8.0, [21.0] * 5) is None
+    assert _judged(item, "float64", 21.0, 9000.0, [21.0, -900.0, 300.0]) is None
 
 
 def test_a_property_that_passes_with_an_excuse_is_excused_and_ranks_below_pass():
@@ -232,7 +261,6 @@ def test_the_memory_around_an_out_is_no_answer():
 
 
 def test_complex_numbers_are_moved_across_their_direction_too():
-    from weir_autotest.check import reference
     spec, storages = tensor([1.0 + 1.0j], "complex64")
     case = Case((spec,), {}, storages)
     for moved in (reference.promoted(case, np.random.default_rng(0)), reference.along_a_line(reference.promoted(case), np.random.default_rng(0))[-1]):
