@@ -401,8 +401,8 @@ void check_written(const Tensor& number, DType t) {
   else check_written(item(number), t);
 }
 
-// The mask of elements that share memory: PyTorch's loop writes each where its own mask holds, and leaves it alone elsewhere.
-static Tensor shared_mask(const Tensor& x, const Tensor& mask) {
+// PyTorch's loop writes each where its own mask holds, and leaves it alone elsewhere.
+Tensor shared_mask(const Tensor& x, const Tensor& mask) {
   if (!repeats(x) || !(broadcast("masked_fill_", x.sizes(), mask.sizes()) == x.sizes())) return mask;
   Dims shared;
   for (int i = 0; i < x.ndim(); i++)

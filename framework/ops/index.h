@@ -235,4 +235,7 @@ void index_put(const Tensor& x, const Tensors& indices, const Tensor& values, bo
 /// types have infinities, and a negative whole number wraps in an unsigned type. Source: c10::overflows.
 void check_written(const Tensor& number, DType t);
 
+/// The mask, for a fill of `x` in place, of elements that share memory: each is filled where the mask of any of them holds.
+Tensor shared_mask(const Tensor& x, const Tensor& mask);
+
 }  // namespace weir

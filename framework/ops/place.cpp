@@ -99,7 +99,7 @@ Tensor IndexFill::compose(Inputs in) const {
   const Tensor none = zeros_of(Meta(Dims{n}, DType::boolean, x.device()));
   const Tensor written = fn::reshape(fn::scatter(none, int64_t(0), fn::check_index(flat(index), n, true, Str("index_fill_")), true), lines);
   const Tensor number = value.has_flag(kWrappedNumber) ? full_of(Meta(Dims{}, x.dtype(), x.device()), item(value)) : cast_to(value, x.dtype());
-  return laid_out_as(fn::reshape(fn::where(written, number, one_axis(x)), x.sizes()), x);
+  return laid_out_as(fn::reshape(fn::where(over_itself ? shared_mask(x, written) : written, number, one_axis(x)), x.sizes()), x);
 }
 
 // In place PyTorch looks at the memory before the shapes.

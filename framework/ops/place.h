@@ -38,7 +38,9 @@ struct IndexFill : Op {
   static constexpr InplaceRule inplace{.offered = true, .may_repeat = true};
   static constexpr OutRule out{Out::none};
   int64_t dim;
+  bool over_itself = false;  // in place: as in MaskedFill
   static constexpr std::tuple fields{&IndexFill::dim};
+  void take_out(Inputs in, const Tensor& out) { over_itself = out == in[0]; }
   Tensor compose(Inputs in) const;
 };
 

@@ -25,6 +25,14 @@ def test_an_element_outside_the_triangle_zeroes_all_that_share_its_memory(name, 
     assert outcome(weir, sizes, strides, call) == outcome(torch, sizes, strides, call)
 
 
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("sizes, strides", LAYOUTS)
+def test_an_index_fills_all_that_share_its_memory(dim, sizes, strides):
+    for name in ("index_fill_", "index_fill"):
+        found = [outcome(t, sizes, strides, lambda x: getattr(x, name)(dim, t.tensor([1]), 7)) for t in (weir, torch)]  # noqa: B023
+        assert found[0] == found[1], name
+
+
 @pytest.mark.parametrize("name, call", {
     "itself": lambda x: x.copy_(x), "a view of itself": lambda x: x.copy_(x[:]), "another": lambda x: x.copy_(x + 1), "a part of itself": lambda x: x.copy_(x[:1]),
     "a number": lambda x: x.fill_(7), "a tensor's number": lambda x: x.fill_(x.sum())}.items())
