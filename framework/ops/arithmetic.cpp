@@ -189,7 +189,7 @@ Tensors Atan2::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Hypot::vjp(const Saved& s, const Tensor& dy) const {
   Tensor length = s.output();
-  return {dy * (s.input(0) / length), dy * (s.input(1) / length)};
+  return {dy * s.input(0) / length, dy * s.input(1) / length};  // PyTorch's order: a second derivative that cancels shows each rounding
 }
 Tensors Copysign::vjp(const Saved& s, const Tensor& dy) const {
   const Tensor a = s.input(0);

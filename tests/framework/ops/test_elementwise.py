@@ -134,3 +134,13 @@ def test_bounds_of_clamp_that_are_nan_have_no_gradient():
     values = [0.0, 1.0, 2.0, float("inf"), float("-inf"), float("nan")]
     x, low, high = (v.contiguous().double().requires_grad_() for v in torch.cartesian_prod(*[torch.tensor(values)] * 3).unbind(1))
     assert_same(lambda t, *v: t.clamp(*v), x, low, high, order=1)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_second_derivatives_of_a_length_cancel_as_theirs(dtype):
+    found = []
+    for t in (torch, weir):
+        x = t.tensor([0.93, 0.235, -2.0, 0.0112, 5.5]).to(getattr(t, dtype)).requires_grad_()
+        slope, = t.autograd.grad(t.hypot(x, x), x, t.tensor([-0.5, 1.25, 0.75, -1.0, 2.0]).to(x.dtype), create_graph=True)
+        found.append(t.autograd.grad(slope, x, t.ones_like(x))[0].tolist())
+    assert found[0] == found[1]
