@@ -273,6 +273,7 @@ std::complex<double> joined(std::complex<double> a, std::complex<double> b) {
   if (!std::isfinite(low.real()) && low.real() == high.real())
     return low.real() < 0 ? low : std::log(std::exp(low) + std::exp(high));
   auto e = std::exp(low - high);
+  if (std::abs(e) >= 0.5) return high + std::log(1.0 + e);  // near -1 nothing is left of x (2 + x) + y^2
   double x = e.real(), y = e.imag();
   return high + std::complex<double>(0.5 * std::log1p(x * (2 + x) + y * y), std::atan2(y, 1 + x));
 }

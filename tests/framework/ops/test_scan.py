@@ -1,7 +1,11 @@
 """Running log-sum-exp, differences and integrals against PyTorch."""
 
+import math
+
+import numpy as np
 import pytest
 import torch
+import weir
 from twins import assert_same
 
 INF, NAN = float("inf"), float("nan")
@@ -29,6 +33,15 @@ def test_logcumsumexp_at_its_limits():
         assert_same(lambda t, x: t.logcumsumexp(x, 0), torch.tensor(values))
     z = torch.randn(5, dtype=torch.complex64, generator=torch.manual_seed(0))
     assert_same(lambda t, x: t.logcumsumexp(x, 0), z)
+
+
+def test_logcumsumexp_keeps_the_digits_of_what_almost_cancels():
+    found = []
+    for t in (torch, weir):
+        x = t.tensor([0.5 + 0.25j, complex(0.5 + 1e-7, 0.25 + math.pi), 0.1j, 0.2], dtype=t.complex128, requires_grad=True)
+        y = t.logcumsumexp(x, 0)
+        found.append((y.tolist(), t.autograd.grad(y, x, t.ones_like(y))[0].tolist()))
+    np.testing.assert_allclose(*found, rtol=1e-14)
 
 
 def test_running_products_and_their_gradients_beside_zeros():
