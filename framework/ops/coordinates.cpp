@@ -32,13 +32,15 @@ Tensors UnravelIndex::compose(Inputs in) const {
   check<TypeError>(is_integral(in[0].dtype()), "unravel_index: expected indices of an integer dtype, but got ", name_of(in[0].dtype()));
   for (int64_t s : shape) check<ValueError>(s >= 0, "'shape' cannot have negative values, but got ", shape);
   if (shape.empty()) return {};
-  Tensors coordinates(size_t(shape.n));
-  Tensor rest = cast_to(in[0], DType::int64);
-  for (int i = shape.n; i-- > 0;) {
-    coordinates[i] = fn::remainder(rest, num(shape[i]));
-    rest = fn::floor_divide(rest, num(shape[i]));
+  // All at once, so that the strides are those of a pointwise op, as PyTorch's.
+  Tensors sizes(size_t(shape.n)), steps(size_t(shape.n));
+  int64_t step = 1;
+  for (int i = shape.n; i-- > 0; step = int64_t(uint64_t(step) * uint64_t(shape[i]))) {
+    sizes[i] = full_of(Meta(Dims{}, DType::int64, in[0].device()), Scalar(shape[i]));
+    steps[i] = full_of(Meta(Dims{}, DType::int64, in[0].device()), Scalar(step));
   }
-  return fn::unbind(fn::stack(coordinates, int64_t(-1)), int64_t(-1));
+  const Tensor rest = fn::floor_divide(fn::unsqueeze(in[0], int64_t(-1)), fn::stack(steps, int64_t(0)));
+  return fn::unbind(fn::remainder(rest, fn::stack(sizes, int64_t(0))), int64_t(-1));
 }
 
 static const CoordinatesOps::Registration ops;

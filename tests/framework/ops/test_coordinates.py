@@ -18,8 +18,9 @@ def test_nonzero_static(x, size):
 
 @pytest.mark.parametrize("shape", [(2, 3), [4], 6, (), (3, 1, 2)])
 def test_unravel_index(shape):
-    for index in (torch.tensor([[0, 5], [3, 1]]), torch.tensor(4), torch.tensor([2], dtype=torch.uint8), torch.tensor([-1, -4]), torch.zeros(0, dtype=torch.int64)):
+    for index in (torch.tensor([[0, 5], [3, 1]]), torch.tensor(4), torch.arange(6, dtype=torch.uint8).reshape(2, 3), torch.tensor([2], dtype=torch.uint8), torch.tensor([-1, -4]), torch.zeros(0, dtype=torch.int64)):
         assert_same(lambda t, i: t.unravel_index(i, shape), index)
+        assert_same(lambda t, i: t.unravel_index(i.T if i.ndim == 2 else i, shape), index)
 
 
 @pytest.mark.parametrize("call, error", [
