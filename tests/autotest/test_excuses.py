@@ -245,6 +245,17 @@ def test_so_are_those_of_derivatives(phase, times):
     assert _judged(item, "float64", [true], [true * (1 + 1e-12)], [[true]] * 9, phase) is None
 
 
+def test_a_sum_of_complex_exponentials_is_a_number_beside_a_term_among_the_denormals():
+    a, b = tensor([-8.0 - 1.5j, 2.0 + 90.0j], "complex128"), tensor([-740.0 - 1e-3j, 1.0 + 1.0j], "complex128")
+    case = Case((a[0], replace(b[0], storage=1)), {}, [*a[1], *b[1]])
+    true = np.array([-8.0 - 1.5j, 2.0 + 90.0j + np.log(1 + np.exp(-1.0 - 89.0j))])
+    item = _item("logaddexp", case, pointwise=True)
+    lost, wrong = [complex(NAN, NAN), true[1]], [true[0] * (1 + 1e-13), true[1]]
+    assert _judged(item, "complex128", lost, true, [lost] * 9) == {"oracle inexact"}
+    assert _judged(item, "complex128", lost, wrong, [lost] * 9) is None
+    assert _judged(item, "complex128", true, lost, [true] * 9) is None
+
+
 def test_the_memory_around_an_out_is_no_answer():
     args, out = tensor([7.0861], "float64"), TensorSpec(1, "float64", (1,), (1,), 1, 1, False)
     true = bessel_y0(7.0861)
