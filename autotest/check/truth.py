@@ -11,6 +11,7 @@ from ..cases.case import TensorSpec, cotangents, leaves, seen
 from . import tolerance
 
 _BITS = 160
+_OF_TWO = {"igamma", "igammac", "gammainc", "gammaincc", "logaddexp"}  # functions of two arguments
 _MOST = 512  # elements of a case that mpmath is asked about: each takes milliseconds
 _NEAREST, _FARTHEST = 1e-45, 1e7  # arguments of gamma functions and of exponentials: beyond, mpmath takes seconds or gives up
 _ULPS = 32.0  # of the wave that a function of `_ORDERS` is a point of: beside its zeros no digit of its own is left
@@ -21,6 +22,7 @@ def _functions(mp) -> dict:
     """The function of mpmath's under each of PyTorch's names."""
     gamma = {"igamma": lambda a, x: mp.gammainc(a, 0, x, regularized=True), "igammac": lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True)}
     normal = {"ndtr": mp.ncdf, "log_ndtr": lambda x: mp.log(mp.ncdf(x)), "ndtri": lambda p: mp.sqrt(2) * mp.erfinv(2 * p - 1)}
+
     def logaddexp(a, b):  # whose phase goes on from that of the larger term
         low, high = sorted((a, b), key=lambda x: x.real)
         return high + mp.log(1 + mp.exp(low - high))
@@ -42,7 +44,7 @@ def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float, left: np.n
     name = next((name for path in item.target.paths if (name := path.split(".")[-1].rstrip("_")) in names), None)
     args = item.case.args
     order = {"values": 0, "written": 0, "gradients": 1, "second": 2}.get(fault.phase)
-    if name is None or order is None or not all(isinstance(x, TensorSpec) for x in args) or len(args) != (2 if "gamm" in name or name == "logaddexp" else 1):
+    if name is None or order is None or not all(isinstance(x, TensorSpec) for x in args) or len(args) != (2 if name in _OF_TWO else 1):
         return None
     if order and len(args) != 1:
         return None

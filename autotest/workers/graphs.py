@@ -4,6 +4,8 @@ Two kinds of case stand apart: those whose results have shapes, or are Python va
 framework can trace; and those that the subject refuses by a named error. Neither may answer otherwise than eager mode.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 
 from ..cases import ship
@@ -52,10 +54,27 @@ def object_faults(W, item, kind) -> list[Fault]:
     return _judged(lambda: _DIFFERENCES[type(item.case)](W, kind, item.case), None)
 
 
+class _EagerRaises(Exception):
+    """What eager mode cannot do, no graph is asked for: its error is judged with what it answers."""
+
+
+@contextmanager
+def _asked(graph: bool):
+    """Runs a part of an object's case, in eager mode or as a graph, whose errors are its own."""
+    try:
+        yield
+    except Exception as error:
+        if graph:
+            raise
+        raise _EagerRaises from error
+
+
 def _judged(difference, raised: Raised | None, python_values: bool = False) -> list[Fault]:
     """`difference()` says what a graph answered otherwise, or raises what the graph raised; eager mode raised `raised`."""
     try:
         found = difference()
+    except _EagerRaises:
+        return []
     except Exception as error:
         names = Raised.of(error).names
         if raised:
@@ -176,12 +195,8 @@ def _module_difference(W, kind, case: ModuleCase) -> str:
                 return result, _gradients(W, flatten(result, W)[1], asked)
 
             seed(W)
-            try:
+            with _asked(graph):
                 result, grads = _module_run(W, module, body, given.inputs, given.named) if graph else body(given.inputs, given.named)
-            except Exception:
-                if graph:
-                    raise
-                return ""  # what eager mode cannot do, no graph is asked for
             answers.append((flatten(result, W), grads, flatten(dict(module.state_dict()), W)[1]))
         (structure, found), grads, state = answers[0]
         (traced_structure, traced), traced_grads, traced_state = answers[1]
@@ -212,14 +227,10 @@ def _optimizer_difference(W, kind, case: OptimizerCase) -> str:
         optimizer = kind([dict(group) for group in given.groups], **given.kwargs)
         step = _graph_step(W, parameters, optimizer) if graph else _eager_step(parameters, optimizer)
         answers.append([])
-        try:
+        with _asked(graph):
             for grads in given.gradients:
                 step([None if g is None else g.clone() for g in grads])
                 answers[-1] += [to_value(p, W) for p in parameters]
-        except Exception:
-            if graph:
-                raise
-            return ""  # what eager mode cannot do, no graph is asked for
     return _other("parameters", *answers)
 
 
