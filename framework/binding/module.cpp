@@ -26,9 +26,7 @@ void init_factories(py::module_& m) {
     check<TypeError>(is_tensor(o.ptr()), "resize_: expected a Tensor, got ", Py_TYPE(o.ptr())->tp_name);
     const Tensor& t = unwrap(o.ptr());
     if (format) {
-      Empty like;
-      like.size = sizes, like.memory_format = format;
-      const Meta m = like.infer({});
+      const Meta m = in_format({sizes, t.dtype(), t.device()}, format, "resize_");
       stride = m.row_major() ? contiguous_strides(sizes) : m.strides;
     }
     bool same = t.sizes() == sizes;

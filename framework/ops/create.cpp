@@ -28,15 +28,8 @@ void check_matrix(const char* op, const Tensor& x) {
 
 Meta Clone::infer(Inputs in) const {
   const Tensor& x = in[0];
-  Meta m(x.sizes(), x.dtype(), x.device());
-  MemoryFormat f = memory_format.value_or(MemoryFormat::preserve);
-  if (f == MemoryFormat::preserve) return preserved(x, x.dtype());
-  if (f == MemoryFormat::channels_last || f == MemoryFormat::channels_last_3d) {
-    int want = f == MemoryFormat::channels_last ? 4 : 5;
-    check(x.ndim() == want, "clone: required rank ", want, " tensor to use channels_last format");
-    m.strides = channels_last_strides(x.sizes());
-  }
-  return m;
+  if (memory_format.value_or(MemoryFormat::preserve) == MemoryFormat::preserve) return preserved(x, x.dtype());
+  return in_format({x.sizes(), x.dtype(), x.device()}, memory_format, "clone");
 }
 Tensors Clone::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
 

@@ -13,6 +13,14 @@
 namespace weir {
 namespace {
 
+Meta like(const Tensor& x, std::optional<DType> dtype, std::optional<Device> device, std::optional<MemoryFormat> format) {
+  Meta m(x.sizes(), dtype.value_or(x.dtype()), place_of_new(device, x.device()));
+  if (format && *format != MemoryFormat::preserve) return in_format(m, format, "empty_like");
+  return with_strides(m, x);
+}
+
+}  // namespace
+
 Meta in_format(Meta m, std::optional<MemoryFormat> format, const char* op) {
   check(format != MemoryFormat::preserve, op, ": Unsupported memory format Preserve");
   if (format != MemoryFormat::channels_last && format != MemoryFormat::channels_last_3d) return m;
@@ -21,14 +29,6 @@ Meta in_format(Meta m, std::optional<MemoryFormat> format, const char* op) {
   m.strides = channels_last_strides(m.sizes);
   return m;
 }
-
-Meta like(const Tensor& x, std::optional<DType> dtype, std::optional<Device> device, std::optional<MemoryFormat> format) {
-  Meta m(x.sizes(), dtype.value_or(x.dtype()), place_of_new(device, x.device()));
-  if (format && *format != MemoryFormat::preserve) return in_format(m, format, "empty_like");
-  return with_strides(m, x);
-}
-
-}  // namespace
 
 Device place_of_new(const std::optional<Device>& told, Device otherwise) {
   Device d = told.value_or(otherwise);

@@ -9,6 +9,9 @@ namespace weir {
 /// Where a new tensor lies. AssertionError for a device that is not there.
 Device place_of_new(const std::optional<Device>& told, Device otherwise = {});
 
+/// `m`, row-major, with the strides that `format` says. RuntimeError for a rank without it, and, naming `op`, for preserve_format, which a new tensor cannot have.
+Meta in_format(Meta m, std::optional<MemoryFormat> format, const char* op);
+
 struct Factory : Op {
   static constexpr CallRule calling{.creates = true};
   static constexpr GradientRule gradient{.exists = false};
