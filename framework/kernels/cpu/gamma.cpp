@@ -205,18 +205,15 @@ template <class T> T formula(const DirichletGrad&, T x, T alpha, T total) {
   for (int i = 0; i < T::size; i++) x.v[i] = decltype(x.v[0] + 0)(share_slope(double(x.v[i]), double(alpha.v[i]), double(total.v[i]) - double(alpha.v[i])));
   return x;
 }
-template <class T> T formula(const Igamma&, T a, T x) {
-  return per_lanes(a, x, [](auto p, auto q) -> decltype(p) {
-    double known = decided(double(p), double(q));
-    return decltype(p)(known == -1 ? incomplete_gamma(double(p), double(q), false, kDigits<decltype(p)>) : known);
+template <class T> T incomplete(T a, T x, bool upper) {
+  return per_lanes(a, x, [upper](auto p, auto q) -> decltype(p) {
+    const double known = decided(double(p), double(q));
+    if (known == -1) return decltype(p)(incomplete_gamma(double(p), double(q), upper, kDigits<decltype(p)>));
+    return decltype(p)(upper ? 1 - known : known);
   });
 }
-template <class T> T formula(const Igammac&, T a, T x) {
-  return per_lanes(a, x, [](auto p, auto q) -> decltype(p) {
-    double known = decided(double(p), double(q));
-    return decltype(p)(known == -1 ? incomplete_gamma(double(p), double(q), true, kDigits<decltype(p)>) : 1 - known);
-  });
-}
+template <class T> T formula(const Igamma&, T a, T x) { return incomplete(a, x, false); }
+template <class T> T formula(const Igammac&, T a, T x) { return incomplete(a, x, true); }
 
 }  // namespace formulas
 }  // namespace weir

@@ -97,6 +97,12 @@ int64_t row_step(const Tensor& index, const Dims& strides, const Dims& other) {
   return apart;
 }
 
+// run(begin, end) of rows of n indices each, which threads share where that is `parallel`.
+template <class F> void share_rows(int64_t rows, int64_t n, bool parallel, F&& run) {
+  if (parallel) parallel_for(rows, std::max<int64_t>(1, kGrain / 4 / n), run);
+  else run(0, rows);
+}
+
 struct AsItIs { int64_t operator()(int64_t at) const { return at; } };
 
 // For every position of `index`, whose values, or what `value` makes of them, are in range: f(position, offset under `strides` with index's value
@@ -115,9 +121,7 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
       for (int64_t r = b; r < e; r++)
         for (int64_t j = 0; j < n; j++) each(r * n + j, r * step + value(at[r * n + j]), r * n + j);
     };
-    if (parallel) parallel_for(index.numel() / columns, std::max<int64_t>(1, kGrain / 4 / columns), run);
-    else run(0, index.numel() / columns);
-    return;
+    return share_rows(index.numel() / columns, columns, parallel, run);
   }
   Dims fixed = strides;
   fixed[d] = 0;
@@ -149,9 +153,8 @@ void along(const char* op, const Tensor& index, int64_t dim, const Dims& strides
         for (int64_t j = 0; j < n; j++) each(to + j, base + j * fs + value(at[j]) * step, from + j * os);
     }
   };
-  const int64_t n = walk.sizes.back(), rows = index.numel() / n;
-  if (parallel) parallel_for(rows, std::max<int64_t>(1, kGrain / 4 / n), run);
-  else run(0, rows);
+  const int64_t n = walk.sizes.back();
+  share_rows(index.numel() / n, n, parallel, run);
 }
 
 // Rows of numbers side by side, `apart` from each other, at as many indices each; whether all of these are below `limit`.
@@ -192,7 +195,7 @@ void gather(const Gather& op, Inputs in, Outputs out) {
     const int64_t apart = index.ndim() && wrap_dim(op.dim, index.ndim(), "gather") == index.ndim() - 1 ? row_step(index, x.strides(), index.strides()) : -1;
     if (apart >= 0) {
       const int64_t columns = index.size(-1);
-      return parallel_for(index.numel() / columns, std::max<int64_t>(1, kGrain / 4 / columns), [&](int64_t b, int64_t e) {
+      return share_rows(index.numel() / columns, columns, true, [&](int64_t b, int64_t e) {
         if (!gather_rows(src + b * apart, apart, index.data<int64_t>() + b * columns, e - b, columns, limit, dst + b * columns)) outside = true;
       });
     }

@@ -52,11 +52,11 @@ template <class T> struct Images {
   bool covers(int64_t y, int64_t x) const { return y >= 0 && y < height && x >= 0 && x < width; }
 };
 
-/// Where the tiles of `results` stand.
+/// Where the tiles of so many images of results stand.
 template <class T> struct Grid {
   static constexpr int64_t kSide = Tile<T>::results;
   int64_t down, across, count;
-  explicit Grid(const Images<T>& results) : down((results.height + kSide - 1) / kSide), across((results.width + kSide - 1) / kSide), count(results.count * down * across) {}
+  Grid(int64_t images, int64_t height, int64_t width) : down((height + kSide - 1) / kSide), across((width + kSide - 1) / kSide), count(images * down * across) {}
   int64_t image(int64_t t) const { return t / (down * across); }
   int64_t y(int64_t t) const { return t / across % down * kSide; }
   int64_t x(int64_t t) const { return t % across * kSide; }
@@ -173,7 +173,7 @@ template <class T> bool convolve(const Images<T>& x, const float* panels, int64_
   constexpr int64_t kTogether = 56;  // tiles
   constexpr int kPoints = Tile<T>::points, kSide = Tile<T>::side, kResults = Tile<T>::results;
   using Transform = typename Tile<T>::Transform;
-  const Grid<T> tiles(y);
+  const Grid<T> tiles(y.count, y.height, y.width);
   const int64_t in = x.channels, out = y.channels, in_line = in + kLineGap, out_line = out + kLineGap;
   int64_t blocks = (tiles.count + kTogether - 1) / kTogether;
   const int64_t threads = num_threads();
@@ -220,7 +220,7 @@ template <class T> bool convolve(const Images<T>& x, const float* panels, int64_
 /// dw = the gradient of a convolution's weights. False as convolve().
 template <class T> class Weights {
  public:
-  Weights(const Tensor& x, const Tensor& dy, int64_t pad_y, int64_t pad_x) : x_(x), dy_(dy), pad_y_(pad_y), pad_x_(pad_x), tiles_(dy_), in_line_(x_.channels + kLineGap), out_line_(dy_.channels + kLineGap) {}
+  Weights(const Tensor& x, const Tensor& dy, int64_t pad_y, int64_t pad_x) : x_(x), dy_(dy), pad_y_(pad_y), pad_x_(pad_x), tiles_(dy_.count, dy_.height, dy_.width), in_line_(x_.channels + kLineGap), out_line_(dy_.channels + kLineGap) {}
 
   // Small sums are kept by every part of the tiles for itself, large ones once, of which threads then share blocks. Their order is the same for any
   // number of threads.
@@ -307,7 +307,7 @@ template <class Op> bool takes(const Op& op, const Dims& w, const Tensor& y) {
   const int64_t results = y.numel() / y.sizes()[1];
   if (y.dtype() == DType::float32) return results >= kFew;
   if (y.dtype() != DType::bfloat16 || has_tiles()) return false;  // a matrix unit sums them all in less time
-  const int64_t computed = y.sizes()[0] * ((y.sizes()[2] + 3) / 4) * ((y.sizes()[3] + 3) / 4) * 16;  // those beside the image too
+  const int64_t computed = Grid<BFloat16>(y.sizes()[0], y.sizes()[2], y.sizes()[3]).count * 16;  // those beside the image too
   return results >= kFewOfHalves && 3 * results >= 2 * computed;
 }
 /// f<T>() of the dtype of such results.
