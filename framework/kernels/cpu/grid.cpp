@@ -1,7 +1,12 @@
 #include "framework/ops/grid.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/loops.h"
@@ -75,8 +80,10 @@ template <class T> void cubic(T t, T* w, T* dw) {
   dw[0] = far_slope(t + 1), dw[1] = near_slope(t), dw[2] = -near_slope(1 - t), dw[3] = -far_slope(2 - t);
 }
 
-// A whole number as a position along axis d, or -1; NaN is nowhere.
-template <class T> int64_t within(const Geometry& g, T x, int d) { return x >= 0 && x <= T(g.size[d] - 1) ? int64_t(x) : -1; }
+// A whole number as a position along axis d, or -1; NaN is nowhere. A float may round the last position up.
+template <class T> int64_t within(const Geometry& g, T x, int d) {
+  return x >= 0 && x <= T(g.size[d] - 1) && int64_t(x) < g.size[d] ? int64_t(x) : -1;
+}
 
 template <class T> Taps<T> taps_at(const Geometry& g, const T* coordinates) {
   Taps<T> t;
@@ -131,47 +138,156 @@ template <class T> Tensor wide(const Tensor& t) {
   return t.dtype() == dtype_of<T>() ? row_major(t) : copied(t, Meta(t.sizes(), dtype_of<T>()));
 }
 
-// The taps of up to kBlock points, tap by tap, so that a channel's values are gathered by vectors. What is outside has position 0.
-// Slopes are found where kSlopes says so.
+// A vector of plane's elements, 0 where they are not inside. The compiler makes none of these loads by itself.
+template <class T> Vec<T> gathered(const T* plane, const int32_t* at, Mask<T> inside) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) {
+    const __mmask16 in = _mm512_movepi32_mask((__m512i)inside.v);
+    return typename Vec<T>::V(_mm512_mask_i32gather_ps(_mm512_setzero_ps(), in, _mm512_loadu_si512(at), plane, sizeof(T)));
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    const __m256i lanes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    return typename Vec<T>::V(_mm256_mask_i32gather_ps(_mm256_setzero_ps(), plane, lanes, (__m256)inside.v, sizeof(T)));
+  }
+#endif
+  Vec<T> values;
+  for (int i = 0; i < Vec<T>::size; i++) values.v[i] = inside.v[i] ? plane[at[i]] : T(0);
+  return values;
+}
+// Elements and their right neighbours, by half as many loads as two calls of `gathered` make.
+template <class T> std::array<Vec<T>, 2> gathered_pairs(const T* plane, const int32_t* at) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) {
+    auto some = [&](int first) { return (__m512)_mm512_i32gather_epi64(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at + first)), plane, sizeof(T)); };
+    const __m512 low = some(0), high = some(8);
+    const __m512i left = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), right = _mm512_add_epi32(left, _mm512_set1_epi32(1));
+    return {typename Vec<T>::V(_mm512_permutex2var_ps(low, left, high)), typename Vec<T>::V(_mm512_permutex2var_ps(low, right, high))};
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof(T) == 4) {
+    auto some = [&](int first) {
+      return (__m256)_mm256_i32gather_epi64(reinterpret_cast<const long long*>(plane), _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + first)), sizeof(T));
+    };
+    auto in_order = [](__m256 x) { return typename Vec<T>::V((__m256)_mm256_permute4x64_epi64((__m256i)x, 0xd8)); };
+    const __m256 low = some(0), high = some(4);
+    return {in_order(_mm256_shuffle_ps(low, high, 0x88)), in_order(_mm256_shuffle_ps(low, high, 0xdd))};
+  }
+#endif
+  std::array<Vec<T>, 2> values;
+  for (int i = 0; i < Vec<T>::size; i++) values[0].v[i] = plane[at[i]], values[1].v[i] = plane[at[i] + 1];
+  return values;
+}
+
+// The taps of up to kBlock points, tap by tap, so that a channel's values are gathered by vectors. What is outside has position 0, and so
+// has what is behind the last point. Slopes are found where kSlopes says so.
 template <class T, bool kSlopes> struct Block {
+  using Flag = typename LaneInt<sizeof(T)>::type;  // -1 or 0, a lane of a Mask<T>
+  typedef T Pair __attribute__((vector_size(2 * sizeof(T))));
   int taps = 0;
-  int32_t at[kMostTaps][kBlock], inside[kMostTaps][kBlock];
+  bool pairs = false;  // taps 2 j and 2 j + 1 are neighbours in memory, inside or not
+  int32_t at[kMostTaps][kBlock];
+  Flag inside[kMostTaps][kBlock];
   T weight[kMostTaps][kBlock], slope[kSlopes ? kMostTaps : 1][3][kBlock];
 
   void find(const Geometry& g, const T* grid, int64_t count) {
-    if (g.rank == 2 && g.mode == kBilinear && g.padding != kReflection) return corners(g, grid, count);
+    constexpr int64_t exact = int64_t{1} << 24;  // up to which a float counts elements
+    pairs = g.rank == 2 && g.mode == kBilinear && g.padding != kReflection && std::min(g.size[0], g.size[1]) >= 2 && std::max(g.size[0], g.size[1]) <= exact;
+    if (pairs) corners(g, grid, count);
+    else any(g, grid, count);
+    for (int j = 0; j < taps; j++)
+      for (int64_t k = count; k < kBlock; k++) {
+        at[j][k] = inside[j][k] = 0;
+        weight[j][k] = 0;
+        for (int d = 0; kSlopes && d < g.rank; d++) slope[j][d][k] = 0;
+      }
+  }
+  Mask<T> is_inside(int j, int64_t k) const {
+    Mask<T> mask;
+    std::memcpy(&mask.v, &inside[j][k], sizeof mask.v);
+    return mask;
+  }
+  // f(j, the vector of values of points k, k + 1, ... in plane, 0 outside) for each tap j.
+  template <class F> void each_tap(const T* plane, int64_t k, F f) const {
+    if (!pairs) {
+      for (int j = 0; j < taps; j++) f(j, gathered(plane, &at[j][k], is_inside(j, k)));
+      return;
+    }
+    for (int j = 0; j < 4; j += 2) {
+      auto values = gathered_pairs(plane, &at[j][k]);
+      for (int side = 0; side < 2; side++) f(j + side, where(is_inside(j + side, k), values[side], Vec<T>(T(0))));
+    }
+  }
+
+  // Adds values, tap by tap, to the elements of a plane that they belong to. Those outside are passed over: each would wait for the one before it.
+  class Scatter {
+   public:
+    explicit Scatter(const Block& b) : b_(b), step_(b.pairs ? 2 : 1) {
+      for (int j = 0; j < b.taps; j += step_)
+        for (int k = 0; k < kBlock; k++) {
+          points_[j][many_[j]] = k;
+          many_[j] += (b.inside[j][k] | b.inside[j + step_ - 1][k]) & 1;
+        }
+    }
+    void add(const T (*values)[kBlock], T* plane) const {
+      for (int j = 0; j < b_.taps; j += step_)
+        for (int m = 0; m < many_[j]; m++) {
+          const int k = points_[j][m];
+          T* to = plane + b_.at[j][k];
+          if (step_ == 1) {
+            *to += values[j][k];
+          } else {
+            Pair sum;
+            std::memcpy(&sum, to, sizeof sum);
+            sum += Pair{values[j][k], values[j + 1][k]};
+            std::memcpy(to, &sum, sizeof sum);
+          }
+        }
+    }
+
+   private:
+    const Block& b_;
+    int step_, points_[kMostTaps][kBlock], many_[kMostTaps] = {};
+  };
+
+ private:
+  void any(const Geometry& g, const T* grid, int64_t count) {
     for (int64_t k = 0; k < count; k++) {
       Taps<T> t = taps_at(g, grid + k * g.rank);
       taps = t.n;
       for (int j = 0; j < taps; j++) {
-        inside[j][k] = t.at[j] >= 0;
+        inside[j][k] = -Flag(t.at[j] >= 0);
         at[j][k] = int32_t(std::max<int64_t>(t.at[j], 0));
         weight[j][k] = t.weight[j];
         for (int d = 0; kSlopes && d < g.rank; d++) slope[j][d][k] = t.slope[j][d];
       }
     }
   }
-
- private:
-  // taps_at of the plainest and most frequent kind, without branches.
+  // taps_at of the plainest and most frequent kind, without branches. A pair of rows or columns lies inside always: where the point's own does
+  // not, the one that does is that of its other side, and the sides are exchanged.
   void corners(const Geometry& g, const T* grid, int64_t count) {
-    struct Side { T weight[2][kBlock], slope[kBlock]; int32_t at[2][kBlock], inside[2][kBlock]; } sides[2];
+    using V = Vec<T>;
+    typedef int32_t Positions __attribute__((vector_size(V::size * sizeof(int32_t))));
+    struct Side { T weight[2][kBlock], slope[kBlock]; int32_t at[2][kBlock]; Flag inside[2][kBlock]; } sides[2];
+    const V zero(T(0)), one(T(1));
     for (int d = 0; d < 2; d++) {
       Side& s = sides[d];
-      const T last = T(g.size[d] - 1);
-      const bool border = g.padding == kBorder;
-      for (int64_t k = 0; k < count; k++) {
-        Place<T> p = g.unnormalised(grid[k * 2 + 1 - d], d);
-        T kept = p.at > 0 ? (p.at < last ? p.at : last) : T(0);
-        if constexpr (kSlopes) s.slope[k] = border && !(p.at > 0 && p.at < last) ? T(0) : p.slope;
-        T at = border ? kept : p.at, below = std::floor(at);
-        for (int up = 0; up < 2; up++) {
-          T corner = below + T(up);
-          bool in = corner >= 0 && corner <= last;
-          s.weight[up][k] = up ? at - below : below + 1 - at;
-          s.inside[up][k] = in;
-          s.at[up][k] = int32_t(in ? corner : T(0));
-        }
+      T places[kBlock] = {};
+      for (int64_t k = 0; k < count; k++) places[k] = g.unnormalised(grid[k * 2 + 1 - d], d).at;
+      const V last(T(g.size[d] - 1)), slope(g.unnormalised(T(0), d).slope);
+      for (int64_t k = 0; k < count; k += V::size) {
+        const V place = V::load(places + k), kept = where(place > zero, where(place < last, place, last), zero);
+        const V at = g.padding == kBorder ? kept : place, below = floor(at), above = below + one;
+        const V low_at = where(below > zero, where(below < last - one, below, last - one), zero), high_at = low_at + one;
+        const Mask<T> same = low_at == below;
+        const V low = where(same, below, above), high = where(same, above, below);
+        const V low_weight = where(same, above - at, at - below), high_weight = where(same, at - below, above - at);
+        const V rise = g.padding == kBorder ? where((place > zero) & (place < last), slope, zero) : slope;
+        const Mask<T> low_in = (low >= zero) & (low <= last), high_in = (high >= zero) & (high <= last);
+        std::memcpy(&s.inside[0][k], &low_in.v, sizeof low_in.v), std::memcpy(&s.inside[1][k], &high_in.v, sizeof high_in.v);
+        const Positions low_position = __builtin_convertvector(low_at.v, Positions), high_position = __builtin_convertvector(high_at.v, Positions);
+        std::memcpy(&s.at[0][k], &low_position, sizeof low_position), std::memcpy(&s.at[1][k], &high_position, sizeof high_position);
+        low_weight.store(&s.weight[0][k]), high_weight.store(&s.weight[1][k]), where(same, rise, -rise).store(&s.slope[k]);
       }
     }
     taps = 4;
@@ -179,9 +295,8 @@ template <class T, bool kSlopes> struct Block {
     for (int j = 0; j < 4; j++) {
       const int v = j >> 1, h = j & 1;
       for (int64_t k = 0; k < count; k++) {
-        const int32_t in = sides[0].inside[v][k] & sides[1].inside[h][k];
-        inside[j][k] = in;
-        at[j][k] = (sides[0].at[v][k] * width + sides[1].at[h][k]) & -in;
+        inside[j][k] = sides[0].inside[v][k] & sides[1].inside[h][k];
+        at[j][k] = sides[0].at[v][k] * width + sides[1].at[h][k];
         weight[j][k] = sides[1].weight[h][k] * sides[0].weight[v][k];
       }
       for (int64_t k = 0; kSlopes && k < count; k++) {
@@ -203,17 +318,16 @@ template <class T> void sample(const Geometry& g, const T* x, const T* grid, T* 
       if (g.mode == kNearest || g.rank == 3)
         for (int j = 0; j < block.taps; j++)
           for (int64_t k = 0; k < count; k++)
-            if (g.mode == kNearest || !block.inside[j][k]) block.weight[j][k] = T(block.inside[j][k]);
+            if (g.mode == kNearest || !block.inside[j][k]) block.weight[j][k] = T(block.inside[j][k] & 1);
       for (int64_t c = 0; c < g.channels; c++) {
         const T* plane = x + (n * g.channels + c) * g.area;
-        T* to = out + (n * g.channels + c) * g.points + first;
-        T sum[kBlock] = {};
-        for (int j = 0; j < block.taps; j++)
-          for (int64_t k = 0; k < count; k++) {
-            T value = plane[block.at[j][k]];
-            sum[k] += (block.inside[j][k] ? value : T(0)) * block.weight[j][k];
-          }
-        std::copy_n(sum, count, to);
+        T sums[kBlock];
+        for (int64_t k = 0; k < count; k += Vec<T>::size) {
+          Vec<T> sum(T(0));
+          block.each_tap(plane, k, [&](int j, Vec<T> value) { sum = sum + value * Vec<T>::load(&block.weight[j][k]); });
+          sum.store(sums + k);
+        }
+        std::copy_n(sums, count, out + (n * g.channels + c) * g.points + first);
       }
     }
   });
@@ -245,32 +359,25 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
       for (int64_t first = 0; first < g.points; first += kBlock) {
         const int64_t count = std::min(kBlock, g.points - first);
         block.find(g, grid + n * picture + first * g.rank, count);
-        // Adding zeros for what is outside would make each wait for the one before it.
-        int inside[kMostTaps][kBlock], many[kMostTaps] = {};
-        for (int j = 0; j < block.taps; j++)
-          for (int k = 0; k < int(count); k++) {
-            inside[j][many[j]] = k;
-            many[j] += block.inside[j][k];
-          }
-        T sums[3][kBlock] = {};
+        const typename Block<T, true>::Scatter scatter(block);
+        T sums[3][kBlock] = {}, d[kBlock] = {}, parts[kMostTaps][kBlock];
         for (int64_t c = from_channel; c < to_channel; c++) {
-          const T *from = x + (n * g.channels + c) * g.area, *d = dy + (n * g.channels + c) * g.points + first;
-          T* to = dx + (n * g.channels + c) * g.area;
-          for (int j = 0; j < block.taps; j++) {
-            T part[kBlock];
-            for (int64_t k = 0; k < count; k++) part[k] = block.inside[j][k] ? block.weight[j][k] * d[k] : T(0);
-            for (int m = 0; m < many[j]; m++) to[block.at[j][inside[j][m]]] += part[inside[j][m]];
-            if (g.mode == kNearest) continue;
-            for (int64_t k = 0; k < count; k++) part[k] = block.inside[j][k] ? from[block.at[j][k]] * d[k] : T(0);
-            // As in sampling: outside a plane, a slope that is NaN counts, outside a volume it does not.
-            for (int a = 0; a < g.rank; a++) {
-              const T* slope = block.slope[j][a];
-              if (g.rank == 2)
-                for (int64_t k = 0; k < count; k++) sums[a][k] += part[k] * slope[k];
-              else
-                for (int64_t k = 0; k < count; k++) sums[a][k] += block.inside[j][k] ? part[k] * slope[k] : T(0);
-            }
+          std::copy_n(dy + (n * g.channels + c) * g.points + first, count, d);
+          for (int64_t k = 0; k < count; k += Vec<T>::size) {
+            const Vec<T> zero(T(0)), dk = Vec<T>::load(d + k);
+            block.each_tap(x + (n * g.channels + c) * g.area, k, [&](int j, Vec<T> value) {
+              const Mask<T> inside = block.is_inside(j, k);
+              where(inside, Vec<T>::load(&block.weight[j][k]) * dk, zero).store(parts[j] + k);
+              if (g.mode == kNearest) return;
+              const Vec<T> part = where(inside, value * dk, zero);
+              // As in sampling: outside a plane, a slope that is NaN counts, outside a volume it does not.
+              for (int a = 0; a < g.rank; a++) {
+                const Vec<T> term = part * Vec<T>::load(&block.slope[j][a][k]);
+                (Vec<T>::load(sums[a] + k) + (g.rank == 2 ? term : where(inside, term, zero))).store(sums[a] + k);
+              }
+            });
           }
+          scatter.add(parts, dx + (n * g.channels + c) * g.area);
         }
         for (int64_t k = 0; k < count; k++)
           for (int a = 0; a < g.rank; a++) slopes[(first + k) * g.rank + g.rank - 1 - a] = sums[a][k];
