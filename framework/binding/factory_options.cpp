@@ -11,16 +11,16 @@ namespace weir {
 
 std::string function_name(const OpType& t) { return std::string(t.signature->name) + "()"; }
 
-bool parse_factory_option(const OpType& type, PyObject* key, PyObject* value, bool& requires_grad, std::string& why) {
+bool parse_factory_option(const OpType& type, PyObject* key, PyObject* value, bool& requires_grad, Reason& why) {
   std::string_view name = text_of(key);
   if (name == "requires_grad" || name == "pin_memory") {
     if (value != Py_None && !PyBool_Check(value))
-      return why = str(function_name(type), ": argument '", name, "' must be bool, not ", Py_TYPE(value)->tp_name), false;
+      return why(function_name(type), ": argument '", name, "' must be bool, not ", Py_TYPE(value)->tp_name);
     if (name == "requires_grad") requires_grad = value == Py_True;
     else check(value != Py_True, kNoPinnedMemory);
     return true;
   }
-  if (name != "layout") return why = str(function_name(type), " got an unexpected keyword argument '", name, "'"), false;
+  if (name != "layout") return why(function_name(type), " got an unexpected keyword argument '", name, "'");
   if (value == Py_None) return true;
   auto text = py::reinterpret_steal<py::object>(must(PyObject_Str(value)));
   std::string_view layout = text_of(text.ptr());

@@ -7,6 +7,7 @@
 #include "framework/binding/construct.h"
 #include "framework/binding/factory_options.h"
 #include "framework/binding/old_order.h"
+#include "framework/binding/reason.h"
 #include "framework/binding/results.h"
 #include "framework/binding/rules.h"
 #include "framework/core/warn.h"
@@ -89,26 +90,26 @@ struct Call {
   py::object listed;  // numbers given side by side, as one
 };
 
-std::string wrong_type(const OpType& type, int i, PyObject* o) {
+bool wrong_type(const OpType& type, int i, PyObject* o, Reason& why) {
   const Param& p = type.signature->params[i];
-  return str(function_name(type), ": argument '", p.name, "' (position ", i + 1, ") must be ", p.type, ", not ", Py_TYPE(o)->tp_name);
+  return why(function_name(type), ": argument '", p.name, "' (position ", i + 1, ") must be ", p.type, ", not ", Py_TYPE(o)->tp_name);
 }
 
-bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
+bool parse_out(const OpType& type, PyObject* o, Call& c, Reason& why) {
   if (o == Py_None) return true;
-  if (type.out.takes == Out::none && !type.geometry) return why = function_name(type) + " got an unexpected keyword argument 'out'", false;
+  if (type.out.takes == Out::none && !type.geometry) return why(function_name(type), " got an unexpected keyword argument 'out'");
   c.has_out = true;
   const bool list = type.signature->returns == "list[Tensor]";
-  if (list && !takes_list_out(type)) return why = function_name(type) + " got an unexpected keyword argument 'out'", false;
+  if (list && !takes_list_out(type)) return why(function_name(type), " got an unexpected keyword argument 'out'");
   const bool sequence = PyTuple_Check(o) || PyList_Check(o);
-  if (list && !sequence) return why = str(function_name(type), ": argument 'out' must be tuple of Tensors, not ", Py_TYPE(o)->tp_name), false;
+  if (list && !sequence) return why(function_name(type), ": argument 'out' must be tuple of Tensors, not ", Py_TYPE(o)->tp_name);
   if (is_tensor(o)) return c.out[0] = unwrap(o), true;
-  if (!sequence) return why = function_name(type) + ": argument 'out' must be Tensor or tuple of Tensors", false;
+  if (!sequence) return why(function_name(type), ": argument 'out' must be Tensor or tuple of Tensors");
   const int n = int(PySequence_Fast_GET_SIZE(o));
-  if (!list && n != type.signature->num_outputs) return why = str(function_name(type), ": argument 'out' needs ", type.signature->num_outputs, " tensors, got ", n), false;
+  if (!list && n != type.signature->num_outputs) return why(function_name(type), ": argument 'out' needs ", type.signature->num_outputs, " tensors, got ", n);
   for (int i = 0; i < n; i++) {
     PyObject* t = PySequence_Fast_GET_ITEM(o, i);
-    if (!is_tensor(t)) return why = function_name(type) + ": argument 'out' must hold Tensors", false;
+    if (!is_tensor(t)) return why(function_name(type), ": argument 'out' must hold Tensors");
     if (list) c.list_out.push_back(unwrap(t));
     else c.out[i] = unwrap(t);
   }
@@ -116,7 +117,7 @@ bool parse_out(const OpType& type, PyObject* o, Call& c, std::string& why) {
 }
 
 // Is there no `dim` beside something that belongs to the overload with one?
-bool lacks_dim(const OpType& type, PyObject* const* slot, bool out, std::string& why) {
+bool lacks_dim(const OpType& type, PyObject* const* slot, bool out, Reason& why) {
   const CallRule& rule = type.calling;
   if (rule.keepdim_alone && rule.out_alone) return false;
   const Signature& s = *type.signature;
@@ -126,19 +127,17 @@ bool lacks_dim(const OpType& type, PyObject* const* slot, bool out, std::string&
     return false;
   };
   if (given("dim") || !((out && !rule.out_alone) || (!rule.keepdim_alone && given("keepdim")))) return false;
-  return why = function_name(type) + " missing 1 required positional argument: 'dim'", true;
+  return !why(function_name(type), " missing 1 required positional argument: 'dim'");
 }
 
-bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, std::string& why) {
+bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, Reason& why) {
   const Param& p = type.signature->params[i];
   if (p.ty == Ty::tensors) {
-    if (!PyTuple_Check(o) && !PyList_Check(o)) return why = wrong_type(type, i, o), false;
+    if (!PyTuple_Check(o) && !PyList_Check(o)) return wrong_type(type, i, o, why);
     for (Py_ssize_t k = 0, n = PySequence_Fast_GET_SIZE(o); k < n; k++) {
       PyObject* t = PySequence_Fast_GET_ITEM(o, k);
-      if (!is_tensor(t) && !(t == Py_None && p.type == "list[Tensor | None]")) {
-        why = str(function_name(type), ": expected Tensor as element ", k, " in argument ", i, ", but got ", Py_TYPE(t)->tp_name);
-        return false;
-      }
+      if (!is_tensor(t) && !(t == Py_None && p.type == "list[Tensor | None]"))
+        return why(function_name(type), ": expected Tensor as element ", k, " in argument ", i, ", but got ", Py_TYPE(t)->tp_name);
       c.inputs.push_back(t == Py_None ? Tensor() : unwrap(t));
     }
     return true;
@@ -146,16 +145,16 @@ bool parse_inputs(const OpType& type, int i, PyObject* o, Call& c, std::string& 
   if (is_tensor(o)) return c.inputs.push_back(unwrap(o)), true;
   if (p.number_ok && is_number(o)) {
     if (c.has_out && (type.out.no_numbers >> i & 1))  // however large it is
-      return why = str(function_name(type), ": argument '", p.name, "' must be Tensor where out= is given, not a number"), false;
+      return why(function_name(type), ": argument '", p.name, "' must be Tensor where out= is given, not a number");
     Tensor number = number_operand(o);
-    return number ? (c.inputs.push_back(std::move(number)), true) : (why = wrong_type(type, i, o), false);
+    return number ? (c.inputs.push_back(std::move(number)), true) : wrong_type(type, i, o, why);
   }
   if (o == Py_None && p.ty == Ty::opt_tensor) return c.inputs.emplace_back(), true;
-  return why = wrong_type(type, i, o), false;
+  return wrong_type(type, i, o, why);
 }
 
 // False with `why` when the arguments do not fit this signature.
-bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Call& c, std::string& why) {
+bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject* kwnames, Call& c, Reason& why) {
   const Signature& s = *type.signature;
   PyObject* slot[kMaxParams] = {};
   Py_ssize_t rest = -1;  // where the numbers of a variadic parameter begin, that stand side by side
@@ -169,8 +168,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (positional >= s.n || (s.params[positional].keyword_only && !s.params[positional].variadic && !after_number)) {
       int most = 0;
       while (most < s.n && !s.params[most].keyword_only) most++;
-      why = str(function_name(type), " takes ", most, " positional arguments but ", nargs, " were given");
-      return false;
+      return why(function_name(type), " takes ", most, " positional arguments but ", nargs, " were given");
     }
     if (s.params[positional].variadic) {
       bool one_sequence = nargs == positional + 1 && s.params[positional].type != "Tensor" && (PyTuple_Check(args[positional]) || PyList_Check(args[positional]));
@@ -205,10 +203,9 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
         }
         // div(x, y, rounding_mode=None) is div(x, y).
         if (value == Py_None && none_means_absent(type, key)) continue;
-        why = str(function_name(type), " got an unexpected keyword argument '", text_of(key), "'");
-        return false;
+        return why(function_name(type), " got an unexpected keyword argument '", text_of(key), "'");
       }
-      if (slot[i]) return why = str(function_name(type), " got multiple values for argument '", s.params[i].name, "'"), false;
+      if (slot[i]) return why(function_name(type), " got multiple values for argument '", s.params[i].name, "'");
       slot[i] = value;
     }
   }
@@ -219,12 +216,12 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     PyObject* o = slot[i];
     if (p.variadic && p.ty == Ty::tensors && (!o || rest >= 0)) {
       for (Py_ssize_t k = rest; o && k < nargs; k++) {
-        if (!is_tensor(args[k])) return why = wrong_type(type, i, args[k]), false;
+        if (!is_tensor(args[k])) return wrong_type(type, i, args[k], why);
         c.inputs.push_back(unwrap(args[k]));
       }
       continue;
     }
-    if (!o && p.fallback.empty()) return why = str(function_name(type), " missing 1 required positional argument: '", p.name, "'"), false;
+    if (!o && p.fallback.empty()) return why(function_name(type), " missing 1 required positional argument: '", p.name, "'");
     if (is_input(p.ty)) {
       if (!o) c.inputs.emplace_back();
       else if (!parse_inputs(type, i, o, c, why)) return false;
@@ -234,15 +231,15 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     py::object taken;
     if (type.calling.truthy) taken = taken_in_python(o, p.ty), o = taken.ptr();
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.
-    if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, s.name, p.name, p.type)) return why = wrong_type(type, i, o), false;
-    if (p.type == "list[int]" && (is_tensor(o) ? !has_length(p.name) : type.calling.creates && PyLong_Check(o))) return why = wrong_type(type, i, o), false;
+    if ((is_tensor(o) && requires_grad(unwrap(o))) || has_axes_beside(o, p.ty, s.name, p.name, p.type)) return wrong_type(type, i, o, why);
+    if (p.type == "list[int]" && (is_tensor(o) ? !has_length(p.name) : type.calling.creates && PyLong_Check(o))) return wrong_type(type, i, o, why);
     if (p.variadic && rest >= 0) {
       auto& ints = *reinterpret_cast<Dims*>(c.op + type.fields[i].offset);
       ints.n = 0;
       int64_t x;
       for (Py_ssize_t k = rest; k < nargs; k++) {
         const bool stray = !c.method && rest > 0 && is_tensor(args[k]) && (p.name != "dims" || unwrap(args[k]).ndim());  // functions take a list there
-        if (stray || !to_listed_int(args[k], k - rest, &x)) return why = wrong_type(type, i, args[k]), false;
+        if (stray || !to_listed_int(args[k], k - rest, &x)) return wrong_type(type, i, args[k], why);
         ints.push(x);
       }
       continue;
@@ -250,13 +247,13 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
     if (Scalar held; type.calling.scalars && p.ty == Ty::f64 && PyLong_Check(o)) to_scalar(o, &held);  // OverflowError
     if (!store_argument(o, p.ty, c.op + type.fields[i].offset)) {
       if (type.calling.creates && p.ty == Ty::ints && PySequence_Check(o)) check_told_dtype(type, slot, c.out[0]);
-      return why = wrong_type(type, i, o), false;
+      return wrong_type(type, i, o, why);
     }
   }
   if (!type.calling.writes_number) settle_large_numbers(type, c.op, c.inputs.all());
   auto is_plain_number = [](const Tensor& t) { return t && t.has_flag(kWrappedNumber); };
   if (!type.calling.only_numbers && !c.inputs.empty() && std::all_of(c.inputs.begin(), c.inputs.end(), is_plain_number))
-    return why = function_name(type) + ": expected a Tensor among the arguments, got numbers only", false;
+    return why(function_name(type), ": expected a Tensor among the arguments, got numbers only");
   return true;
 }
 
@@ -341,27 +338,32 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
   return guarded([&]() -> PyObject* {
     if (inplace && nargs && is_number(args[0]) && overloads[0]->signature->params[0].type.starts_with("Tensor"))
       throw TypeError(str("descriptor '", text_of(function.name), "' for 'torch._C.TensorBase' objects doesn't apply to a '", Py_TYPE(args[0])->tp_name, "' object"));
-    std::string why, all;
+    auto fits = [&](const OpType& type, Call& c, Reason& why) {
+      c.takes_places = !function.takes_no_places, c.method = function.method;
+      return parse(type, args, nargs, kwnames, c, why);
+    };
+    Reason why{.wanted = overloads.size() == 1};
     for (OpType* type : overloads) {
       Call c;
-      c.takes_places = !function.takes_no_places;
-      c.method = function.method;
-      if (parse(*type, args, nargs, kwnames, c, why)) {
-        if (c.factor_by_place && c.has_out) throw TypeError(str(text_of(function.name), "() takes alpha by name where out= is given"));
-        return run(*type, c, inplace);
-      }
-      all += "\n * " + std::string(type->signature->text) + ": " + why;
+      if (!fits(*type, c, why)) continue;
+      if (c.factor_by_place && c.has_out) throw TypeError(str(text_of(function.name), "() takes alpha by name where out= is given"));
+      return run(*type, c, inplace);
     }
     OldOrder order;
     for (OpType* type : overloads) {
       Call c;
-      std::string ignored;
-      if (in_old_order(*type, text_of(function.name), args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, ignored))
+      if (in_old_order(*type, text_of(function.name), args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, why))
         return run(*type, c, inplace);
       order = {};
     }
-    if (overloads.size() == 1) throw TypeError(why);
-    throw TypeError(function_name(*overloads[0]) + " received an invalid combination of arguments:" + all);
+    if (overloads.size() == 1) throw TypeError(why.text);
+    std::string all = function_name(*overloads[0]) + " received an invalid combination of arguments:";
+    for (OpType* type : overloads) {
+      Call c;
+      Reason wanted{.wanted = true};
+      if (!fits(*type, c, wanted)) all += "\n * " + std::string(type->signature->text) + ": " + wanted.text;
+    }
+    throw TypeError(all);
   });
 }
 

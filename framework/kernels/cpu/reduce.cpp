@@ -28,6 +28,7 @@ class Reducer {
   /// Fills out[i], in the compute type, for all kept positions.
   void run(Result* out) const {
     int64_t n = plan_.kept.count, m = plan_.reduced.count;
+    if (m == 0) return void(std::fill_n(out, n, Result(Of<T>::start)));
     if (n == 1 && m > kGrain) return whole(out);
     if (rows_are_narrow()) return over_narrow_rows(out);
     const bool dense = plan_.kept.inner_stride() == 1 && plan_.reduced.n && plan_.reduced.inner_stride() != 1;
