@@ -4,6 +4,7 @@
 
 #include "framework/core/scratch.h"
 #include "framework/kernels/cpu/lapack.h"
+#include "framework/kernels/cpu/reflectors.h"
 #include "framework/kernels/cpu/small_matrix.h"
 
 namespace weir {
@@ -45,7 +46,7 @@ void qr(const Qr& op, Inputs in, Outputs out) {
   visit_lapack_dtype("linalg.qr", packed.dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(m.batch, 2 * cube(m), [&](int64_t i) {
       T *a = m.at<T>(packed, i), *upper = r.at<T>(out[1], i);
-      if constexpr (!kIsComplex<T>)
+      if constexpr (!kIsComplex<T>) {
         if (Small<T>::fits(m.rows, m.cols) && is_tame(a, m.each)) {
           Small<T> rows = Small<T>::rows(a, m.rows, m.cols, m.ld), orthonormal;
           const int columns = wanted ? as_int(out[0].size(-1)) : 0;
@@ -57,6 +58,14 @@ void qr(const Qr& op, Inputs in, Outputs out) {
             for (int row = 0; row < m.rows; row++) q[row + int64_t(j) * m.rows] = orthonormal[row][j];
           return;
         }
+        if (Reflectors<T>::fit(m.rows, m.cols) && is_tame(a, m.each)) {
+          Reflectors<T> reflectors(a, m.rows, m.cols, m.ld);
+          for (int j = 0; j < m.cols; j++)
+            for (int row = 0; row < r.rows; row++) upper[row + int64_t(j) * r.ld] = row < m.rows ? reflectors.upper(row, j) : T(0);
+          if (wanted) reflectors.orthonormal(out[0].data<T>() + i * m.rows * out[0].size(-1), as_int(out[0].size(-1)));
+          return;
+        }
+      }
       std::vector<T> tau(k);
       factored<T>(m, a, tau.data());
       for (int j = 0; j < m.cols; j++)

@@ -1,4 +1,7 @@
-"""Decompositions of matrices of at most 16 rows, which do without LAPACK, by what they must give. Source: framework/kernels/cpu/small_matrix.h."""
+"""Decompositions of matrices of at most 16 rows, and QR of at most 128, which do without LAPACK, by what they must give.
+
+Source: framework/kernels/cpu/small_matrix.h, framework/kernels/cpu/reflectors.h.
+"""
 
 import numpy as np
 import pytest
@@ -19,7 +22,7 @@ def close(got, expected, dtype, scale=1.0):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", SHAPES + [(64, 20), (20, 64), (33, 127), (128, 128), (128, 1), (1, 40)])
 @pytest.mark.parametrize("mode", ["reduced", "complete", "r"])
 def test_qr(shape, dtype, mode):
     x = batch(dtype, *shape)
