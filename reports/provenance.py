@@ -12,6 +12,11 @@ USUAL_LIBRARIES = ("numpy", "scipy", "torch", "weir", "onednn-cpu-gomp")
 # The instruction sets that decide which kernels a library picks; the other flags of a CPU would only add noise.
 ISA_FLAGS = ("sse4_2", "avx", "f16c", "fma", "avx2", "avx512f", "avx512vl", "avx512_vnni", "avx512_bf16", "amx_tile",
              "amx_bf16", "asimd", "asimddp", "sve", "bf16", "i8mm")
+# Variables by which libraries are told which kernels to take, or how to wait and where to find memory: figures made under one are another
+# series, and whoever reads them must know.
+SETTINGS = ("ATEN_CPU_CAPABILITY", "DNNL_DEFAULT_FPMATH_MODE", "DNNL_MAX_CPU_ISA", "GLIBC_TUNABLES", "GOMP_SPINCOUNT", "KMP_AFFINITY", "KMP_BLOCKTIME",
+            "LD_PRELOAD", "MALLOC_ARENA_MAX", "MKL_CBWR", "MKL_DEBUG_CPU_TYPE", "MKL_ENABLE_INSTRUCTIONS", "OMP_PROC_BIND", "OMP_WAIT_POLICY",
+            "ONEDNN_DEFAULT_FPMATH_MODE", "ONEDNN_MAX_CPU_ISA", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "WEIR_CPU_CAPABILITY")
 CACHE_DIR = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
@@ -35,15 +40,16 @@ def machine() -> dict:
     """Returns the machine's fingerprint. Sizes are bytes.
 
     `class_key` hashes only what a reboot, a resize of RAM or a kernel upgrade does not change, so that the
-    measurements of equal machines form one series.
+    measurements of equal machines form one series. `settings` are the SETTINGS that are set, {} where none is.
     """
     cpu = _cpuinfo()
     stable = {"cpu": cpu["model"], "family": cpu["family"], "model": cpu["model_number"],
               "cores": len(os.sched_getaffinity(0)), "isa": cpu["isa"], "caches": _caches(),
               "architecture": platform.machine()}
-    class_key = digest(stable)[:12]
+    settings = {name: os.environ[name] for name in SETTINGS if os.environ.get(name)}
+    class_key = digest({**stable, "settings": settings} if settings else stable)[:12]
     ram = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {**stable, "ram": ram, "kernel": platform.release(), "class_key": class_key}
+    return {**stable, "settings": settings, "ram": ram, "kernel": platform.release(), "class_key": class_key}
 
 
 def _cpuinfo() -> dict:

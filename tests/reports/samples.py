@@ -7,7 +7,7 @@ from weir_reports.records import seal
 
 PROVENANCE = {
     "revision": {"sha": "0" * 40, "dirty": False},
-    "machine": {"class_key": "abcdefabcdef", "cpu": "Sample CPU", "cores": 2, "isa": ["avx2"],
+    "machine": {"class_key": "abcdefabcdef", "cpu": "Sample CPU", "cores": 2, "isa": ["avx2"], "settings": {"OPENBLAS_CORETYPE": "Haswell"},
                 "caches": {"L1": 32768, "L2": 1048576}, "ram": 8 << 30, "kernel": "6.1"},
     "libraries": {"numpy": "2.4.6", "torch": "2.13.0"},
     "python": {"version": "3.11.7", "implementation": "CPython"},

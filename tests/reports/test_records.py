@@ -5,6 +5,7 @@ import copy
 import pytest
 import samples
 from weir_reports.hashing import canonical_json
+from weir_reports.provenance import SETTINGS
 from weir_reports.records import KINDS, RecordError, new_run, run_id, seal, validate
 
 
@@ -50,6 +51,16 @@ def test_new_run_carries_full_provenance():
     provenance = new_run(KINDS[1])["provenance"]
     assert set(provenance) == {"revision", "machine", "libraries", "python"}
     assert provenance["machine"]["cores"] >= 1 and len(provenance["machine"]["class_key"]) == 12
+
+
+def test_variables_that_choose_kernels_are_told_and_make_another_series(monkeypatch):
+    for name in SETTINGS:
+        monkeypatch.delenv(name, raising=False)
+    plain = new_run(KINDS[1])["provenance"]["machine"]
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    told = new_run(KINDS[1])["provenance"]["machine"]
+    assert plain["settings"] == {} and told["settings"] == {"OPENBLAS_CORETYPE": "Haswell"}
+    assert plain["class_key"] != told["class_key"]
 
 
 def test_canonical_json_refuses_nan():

@@ -67,6 +67,10 @@ def test_a_failure_has_a_page_with_its_script(site):
     assert "failures/flip.float32.stride.html" in (site / "generated.html").read_text()
 
 
+def test_variables_that_choose_kernels_are_published(site):
+    assert "OPENBLAS_CORETYPE=Haswell" in (site / "environment.html").read_text()
+
+
 def test_planted_faults_and_the_trust_in_comparisons_are_published(site):
     page = (site / "generated.html").read_text()
     assert "A stable sort that is none" in page and "66.6%" in page and "argsort.stable int64" in page
