@@ -125,6 +125,8 @@ struct OpNode final : Node, Saved {
   }
   std::string name() const override {
     std::string n(type->signature->name);
+    constexpr std::string_view kernel = "_forward";  // the op that a composition ends in goes by the composition's name
+    if (n.ends_with(kernel)) n.resize(n.size() - kernel.size());
     for (size_t i = 0; i < n.size(); i++)
       if (i == 0 || n[i - 1] == '_') n[i] = char(toupper(n[i]));
     std::erase(n, '_');

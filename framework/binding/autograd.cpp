@@ -224,7 +224,8 @@ void init_autograd(py::module_& m) {
     TensorImpl* raw = x.get();  // owned, the hook would keep its own tensor alive
     return add_after_accumulate(x, [raw, f = shared(fn)] {
       py::gil_scoped_acquire gil;
-      check((*f)(object(Tensor(Ref<TensorImpl>::share(raw)))).is_none(), "Tensor post accumulate grad hooks should return None.");
+      const py::object x = object(Tensor(Ref<TensorImpl>::share(raw))), result = (*f)(x);
+      check(result.is_none() || result.is(x), "Tensor post accumulate grad hooks should return None.");
     });
   });
   // Records tensors as the results of a custom function. `dirty` are those of its inputs that it changed and gives back.

@@ -1,4 +1,8 @@
 // The extension module `_weir`: types, ops, autograd, factories.
+#ifdef __SSE__
+#include <immintrin.h>
+#endif
+
 #include "framework/binding/construct.h"
 #include "framework/binding/graph.h"
 #include "framework/binding/operators.h"
@@ -160,6 +164,16 @@ PYBIND11_MODULE(_weir, m) {
   m.def("set_num_threads", [](int n) {
     check(n > 0, "set_num_threads expects a positive integer");
     set_num_threads(n);
+  });
+  m.def("_set_flush_denormal", [](bool on) {
+#ifdef __SSE__
+    constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
+    auto set = [on] { _mm_setcsr((_mm_getcsr() & ~(kFlushToZero | kDenormalsAreZero)) | (on ? kFlushToZero | kDenormalsAreZero : 0)); };
+    parallel_for(num_threads(), 1, [&](int64_t, int64_t) { set(); });
+    return true;
+#else
+    return !on;
+#endif
   });
   m.def("_minimal_filtering", &minimal_filtering);
   m.def("_set_minimal_filtering", &set_minimal_filtering);

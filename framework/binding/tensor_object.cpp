@@ -121,7 +121,10 @@ PyObject* get_output_nr(const Tensor& t) {
   Variable* v = variable_or_null(t);
   return PyLong_FromLong(v ? v->output_nr : 0);
 }
-PyObject* get_version(const Tensor& t) { return PyLong_FromUnsignedLong(t.version()); }
+PyObject* get_version(const Tensor& t) {
+  check(!t.has_flag(kInference), "Inference tensors do not track version counter.");
+  return PyLong_FromUnsignedLong(t.version());
+}
 PyObject* get_cdata(const Tensor& t) { return PyLong_FromVoidPtr(t.get()); }
 PyObject* get_base(const Tensor& t) { return t.is_view() ? wrap(Tensor(t->base)) : Py_NewRef(Py_None); }
 PyObject* get_is_inference(const Tensor& t) { return PyBool_FromLong(t.has_flag(kInference)); }

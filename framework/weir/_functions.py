@@ -91,7 +91,11 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
     return _Histogramdd(counts, tuple(edges))
 
 
-_Histogramdd = collections.namedtuple("histogramdd", ["hist", "bin_edges"])
+class _Histogramdd(collections.namedtuple("histogramdd", ["hist", "bin_edges"])):
+    __slots__ = ()
+
+    def __repr__(self):
+        return f"torch.return_types.histogramdd(\nhist={self.hist!r},\nbin_edges={self.bin_edges!r})"
 
 
 def _in_place(name):

@@ -63,8 +63,10 @@ def _assert_async(input, assert_msg=""):
 
 
 def set_flush_denormal(mode):
-    """Returns False for True, as where the CPU cannot: denormal numbers are kept here. False changes nothing."""
-    return not mode
+    """Shall this thread, and those that share its loops, take numbers too small for a full exponent for zeros? Returns whether the CPU can."""
+    if not isinstance(mode, builtins.bool):
+        raise RuntimeError(f"flush_denormal expects a bool, but got {type(mode).__name__}")
+    return _C._set_flush_denormal(mode)
 
 
 def set_warn_always(b):

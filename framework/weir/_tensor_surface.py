@@ -112,10 +112,15 @@ def _make_wrapper_subclass(cls, *args, **kwargs):
 
 
 def dim_order(self, ambiguity_check=False):
-    """The dims from the one with the largest stride to the one with the smallest."""
-    strides = self.stride()
-    if ambiguity_check and (len(set(strides)) < self.dim() or 1 in self.shape):
-        raise RuntimeError(f"The tensor does not have unique dim order: sizes {tuple(self.shape)}, strides {strides}")
+    """The dims from the one with the largest stride to the one with the smallest. With `ambiguity_check`, RuntimeError where several orders are
+    right; where it lists memory formats, only if the tensor is in none, or in more than one, of them."""
+    import weir
+    strides, formats = self.stride(), ambiguity_check if isinstance(ambiguity_check, list) else []
+    if not isinstance(ambiguity_check, (bool, list)) or not all(isinstance(f, weir.memory_format) for f in formats):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    several = 1 in self.shape or any(a == b for a, b in zip(strides, strides[1:]))
+    if ambiguity_check is not False and several and sum(self.is_contiguous(memory_format=f) for f in formats) != 1:
+        raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given memory formats.")
     return tuple(sorted(range(self.dim()), key=lambda d: (-strides[d], d)))
 
 

@@ -98,3 +98,8 @@ def geometric_(self, p, *, generator=None):
 
 methods = dict(normal_=normal_, random_=random_, bernoulli_=bernoulli_, exponential_=exponential_, cauchy_=cauchy_,
                log_normal_=log_normal_, geometric_=geometric_)
+
+
+def thread_safe_generator():
+    """The generator of a DataLoader's worker that is a thread: None, for the default one, since workers are processes here."""
+    return None

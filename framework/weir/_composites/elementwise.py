@@ -19,11 +19,13 @@ methods["subtract_"] = _renamed(Tensor.sub_, "subtract_")
 
 @composite(method=False, out=None)
 def typename(obj):
-    """Dotted name of an object's type."""
-    if isinstance(obj, Tensor) and type(obj) is Tensor:
+    """Dotted name of an object's type, or of a class or function itself; a tensor's `type()`."""
+    if isinstance(obj, Tensor):
         return obj.type()
-    module = getattr(type(obj), "__module__", "") or ""
-    return type(obj).__qualname__ if module in ("builtins", "__builtin__", "") else f"{module}.{type(obj).__qualname__}"
+    named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)
+    module = getattr(named, "__module__", "") or ""
+    name = getattr(named, "__qualname__", None) or named.__name__
+    return name if module in ("builtins", "") else f"{module}.{name}"
 
 
 @composite(method=False)

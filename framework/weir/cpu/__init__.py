@@ -1,5 +1,6 @@
 """`torch.cpu`: the CPU behind the interface of an accelerator. Its work is done when a call returns."""
 import contextlib
+import platform
 
 
 def is_available():
@@ -77,10 +78,10 @@ def stream(stream):
 
 
 def get_capabilities():
-    """What the CPU can do, as far as weir asks: its instruction set."""
+    """What the CPU can do, as far as weir asks: its architecture and instruction set."""
     from ..backends.cpu import get_cpu_capability
     kind = get_cpu_capability()
-    return {"avx2": kind in ("AVX2", "AVX512"), "avx512_f": kind == "AVX512"}
+    return {"architecture": platform.machine(), "avx2": kind in ("AVX2", "AVX512"), "avx512_f": kind == "AVX512"}
 
 
 from . import amp  # noqa: E402,F401
