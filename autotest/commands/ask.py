@@ -16,6 +16,7 @@ from ..cases import database
 from ..opdb.run import Settings
 from ..record import record
 from ..suites import compare as comparing
+from ..suites import examples as documented
 from ..tiers import NIGHTLY, TIERS
 from .common import (FELL, CasesFolder, Dtype, Jobs, MaxSamples, Ops, Shard, Subject, Tier, Timeout, campaign_of, config, ended, jobs_of, names,
                      recorded, replayed_by, run_of, settings_of, shard_of, show)
@@ -90,6 +91,31 @@ def suite(
     if json_file:
         json_file.write_text(json.dumps([dataclasses.asdict(f) for f in found], indent=1))
     raise typer.Exit(FELL if any(f.worse or f.trouble for f in found) else 0)
+
+
+@app.command()
+def examples(
+    only: Annotated[str, typer.Argument(help="Names that contain this, e.g. torch.linalg.")] = "",
+    subject: Subject = "weir",
+    json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the differences here.")] = None,
+):
+    """Runs the examples of PyTorch's documentation on the subject beside PyTorch, and prints the statements that differ.
+
+    The subject answers for `torch`, by its function `as_torch`. Of errors the class is compared, not the words. Exit code 2: something differs.
+
+    \b
+    Examples:
+      weir-autotest examples
+      weir-autotest examples torch.nn. --json examples.json
+    """
+    asked = documented.collect(only)
+    if not asked:
+        raise UsageError(f"examples: no name with examples contains {only!r}")
+    compared, found = documented.compare(subject, asked)
+    print(documented.show(asked, compared, found))
+    if json_file:
+        json_file.write_text(json.dumps([dataclasses.asdict(f) for f in found], indent=1))
+    raise typer.Exit(FELL if found else 0)
 
 
 @app.command(name="run")

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from weir_autotest.suites import compare
+from weir_autotest.suites import compare, examples
+from weir_autotest.suites.examples_worker import statements
 
 TESTS = """
 from torch.testing._internal.common_utils import TestCase, run_tests
@@ -63,3 +64,34 @@ def test_the_command_refuses_a_file_that_is_not_there(folder):
     command = [sys.executable, "-m", "weir_autotest", "suite", str(folder), "test_none.py"]
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), cwd=Path(folder))
     assert done.returncode == 1 and "no file test_none.py" in done.stderr
+
+
+def test_examples_that_differ_are_told():
+    given = {"equal": ["x = torch.ones(2)\n", "x.sum()\n", "torch.ones(2) + torch.ones(3)\n", "print(f'{object()}')\n"],
+             "unequal": ["'weir' in torch.__version__\n", "torch.tensor(1.0 + 0.01 * ('weir' in torch.__version__))\n"],
+             "never twice": ["import secrets\n", "secrets.token_hex()\n"],
+             "leaves": ["import os\n", "os._exit('weir' in torch.__version__)\n"],
+             "after": ["torch.tensor(1.00001 if 'weir' in torch.__version__ else 1.0)\n"]}
+    compared, found = examples.compare("weir", given)
+    assert [(f.name, f.expected, f.got) for f in found] == [
+        ("unequal", ["ok", "False\n"], ["ok", "True\n"]), ("unequal", ["ok", "tensor(1.)\n"], ["ok", "tensor(1.0100)\n"])]
+    assert compared == 4 + 2 + 1 + 1
+    shown = examples.show(given, compared, found)
+    assert "5 names have examples: 8 statements compared, 2 differ in 1 names" in shown and ">>> 'weir' in torch.__version__" in shown
+
+
+def test_a_subject_that_ends_its_process_differs():
+    compared, found = examples.compare("weir", {"ends": ["import os; os._exit(3) if 'weir' in torch.__version__ else 1\n"]})
+    assert compared == 1 and found[0].got == ["ended", "ended its process with 3"]
+
+
+def test_examples_are_collected_from_documentation():
+    found = examples.collect("torch.linalg.")
+    assert any("torch.linalg.qr(A" in part for part in found["torch.linalg.qr"])
+
+
+@pytest.mark.parametrize("text, parts", [
+    (">>> a = 1\n>>> if a:\n...     a\n1\n", ["a = 1\n", "if a:\n    a\n"]),
+    (">>> a = (\n...1)\n>>> a\n", ["a = (\n1)\n", "a\n"])])
+def test_statements_of_a_text(text, parts):
+    assert statements(text) == parts

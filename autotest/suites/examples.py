@@ -1,0 +1,78 @@
+"""Runs the examples of PyTorch's documentation under PyTorch and under a subject, and says which statements differ.
+
+They are thousands of small programs that neither the subject's authors nor its tests' authors chose. PyTorch answers twice: what it does not give
+twice (addresses, times, memory that nobody filled) is not compared.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+
+RELATIVE, ABSOLUTE = 1e-3, 1e-4  # of printed numbers, which have four digits behind the point
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\binf\b|\bnan\b)")
+
+
+@dataclass
+class Difference:
+    name: str
+    statement: str
+    expected: list  # ["ok", text], ["error", class, words] or ["ended", why]
+    got: list
+
+
+def same_text(expected: str, got: str) -> bool:
+    """Equal but for addresses, white space, and digits of printed numbers."""
+    expected, got = (re.sub(r"0x[0-9a-f]+", "0x", text) for text in (expected, got))
+    if "".join(_NUMBER.sub("#", expected).split()) != "".join(_NUMBER.sub("#", got).split()):
+        return False
+    return all(p == q or (p != p and q != q) or abs(p - q) <= RELATIVE * max(abs(p), abs(q)) + ABSOLUTE
+               for p, q in zip(map(float, _NUMBER.findall(expected)), map(float, _NUMBER.findall(got))))
+
+
+def same(expected: list, got: list) -> bool:
+    """Of errors the class is compared, not the words."""
+    return expected[0] == got[0] and (same_text(expected[1], got[1]) if expected[0] == "ok" else expected[1] == got[1])
+
+
+def collect(only: str = "") -> dict[str, list[str]]:
+    """name -> statements, of the names that contain `only`."""
+    return {name: parts for name, parts in json.loads(_worker()).items() if only in name}
+
+
+def run(framework: str, examples: dict[str, list[str]]) -> dict[str, list]:
+    """name -> answers to its statements under `torch` or a subject."""
+    return dict(map(json.loads, _worker(framework, given=json.dumps(examples)).splitlines()))
+
+
+def _worker(*arguments: str, given: str = "") -> str:
+    command = [sys.executable, "-m", "weir_autotest.suites.examples_worker", *arguments]
+    done = subprocess.run(command, input=given, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"examples: {' '.join(arguments) or 'collecting'} ended with {done.returncode}: {done.stderr[-500:]}")
+    return done.stdout
+
+
+def compare(subject: str, examples: dict[str, list[str]]) -> tuple[int, list[Difference]]:
+    """How many statements were compared, and those that differ. A name that PyTorch does not have either is no difference."""
+    first, second, ours = run("torch", examples), run("torch", examples), run(subject, examples)
+    compared, found = 0, []
+    for name, parts in examples.items():
+        for part, expected, again, got in zip(parts, first[name], second[name], ours[name]):
+            if same(expected, again) and expected[:2] != ["error", "NameError"] and expected[0] != "ended":
+                compared += 1
+                if not same(expected, got):
+                    found.append(Difference(name, part, expected, got))
+    return compared, found
+
+
+def show(examples: dict[str, list[str]], compared: int, found: list[Difference], width: int = 160) -> str:
+    """The result as text: a line for all, then every statement that differs."""
+    def line(text, prefix):
+        return f"    {prefix} " + " ".join(text.split())[:width]
+
+    lines = [f"{len(examples)} names have examples: {compared} statements compared, {len(found)} differ in {len({f.name for f in found})} names"]
+    for f in found:
+        lines += [f.name, line(f.statement, ">>>"), line(": ".join(f.expected[1:]), "expected"), line(": ".join(f.got[1:]), "got     ")]
+    return "\n".join(lines)
