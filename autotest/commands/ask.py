@@ -101,7 +101,7 @@ def examples(
 ):
     """Runs the examples of PyTorch's documentation on the subject beside PyTorch, and prints the statements that differ.
 
-    The subject answers for `torch`, by its function `as_torch`. Of errors the class is compared, not the words. Exit code 2: something differs.
+    The subject answers for `torch`, by its function `as_torch`. Exit code 2: something differs.
 
     \b
     Examples:

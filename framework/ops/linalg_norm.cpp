@@ -247,9 +247,10 @@ Tensor MatrixPower::compose(Inputs in) const {
   if (n == INT64_MIN) return matmul(matrix_power(A, n + 1), inv(A));  // it has no opposite
   if (n == -1) return inv(A);  // column by column, as it is
   if (n < 0) return matrix_power(inv(A), -n);
-  if (n == 0) {  // a constant that depends on A, as in PyTorch
-    const Tensor everywhere = full_of(Meta(A.sizes(), DType::boolean, A.device()), Scalar(true));
-    return expand(eye_of(A.size(-1), A.size(-1), A.dtype(), A.device()), A.sizes()) + masked_fill(A, everywhere, int64_t(0));
+  if (n == 0) {
+    const Tensor one = expand(eye_of(A.size(-1), A.size(-1), A.dtype(), A.device()), A.sizes());
+    if (!is_differentiated(A)) return A.ndim() == 2 ? one : clone_of(one, MemoryFormat::contiguous);
+    return one + masked_fill(A, full_of(Meta(A.sizes(), DType::boolean, A.device()), Scalar(true)), int64_t(0));  // a constant that depends on A, as in PyTorch
   }
   if (n == 1) return clone_of(A, MemoryFormat::contiguous);
   if (n == 3) return matmul(matmul(A, A), A);  // the one order that is not that of the bits, as in PyTorch: infinities show the difference

@@ -75,14 +75,19 @@ def test_examples_that_differ_are_told():
     compared, found = examples.compare("weir", given)
     assert [(f.name, f.expected, f.got) for f in found] == [
         ("unequal", ["ok", "False\n"], ["ok", "True\n"]), ("unequal", ["ok", "tensor(1.)\n"], ["ok", "tensor(1.0100)\n"])]
-    assert compared == 4 + 2 + 1 + 1
+    assert compared == 3 + 2 + 1 + 1  # not what PyTorch refuses, nor what it does not give twice
     shown = examples.show(given, compared, found)
-    assert "5 names have examples: 8 statements compared, 2 differ in 1 names" in shown and ">>> 'weir' in torch.__version__" in shown
+    assert "5 names have examples: 7 statements compared, 2 differ in 1 names" in shown and ">>> 'weir' in torch.__version__" in shown
 
 
 def test_a_subject_that_ends_its_process_differs():
     compared, found = examples.compare("weir", {"ends": ["import os; os._exit(3) if 'weir' in torch.__version__ else 1\n"]})
     assert compared == 1 and found[0].got == ["ended", "ended its process with 3"]
+
+
+def test_what_follows_from_a_difference_is_none():
+    compared, found = examples.compare("weir", {"follows": ["x = 1 // ('weir' not in torch.__version__)\n", "x\n", "2\n"]})
+    assert compared == 2 and [f.statement for f in found] == ["x = 1 // ('weir' not in torch.__version__)\n"]
 
 
 def test_examples_are_collected_from_documentation():
