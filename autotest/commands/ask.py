@@ -111,7 +111,8 @@ def examples(
     asked = documented.collect(only)
     if not asked:
         raise UsageError(f"examples: no name with examples contains {only!r}")
-    compared, found = documented.compare(subject, asked)
+    with view.progress() as (on_start, on_answer):
+        compared, found = documented.compare(subject, asked, on_start, on_answer)
     print(documented.show(asked, compared, found))
     if json_file:
         json_file.write_text(json.dumps([dataclasses.asdict(f) for f in found], indent=1))

@@ -8,6 +8,8 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 RELATIVE, ABSOLUTE = 1e-3, 1e-4  # of printed numbers, which have four digits behind the point
@@ -37,26 +39,37 @@ def same(expected: list, got: list) -> bool:
 
 def collect(only: str = "") -> dict[str, list[str]]:
     """name -> statements, of the names that contain `only`."""
-    return {name: parts for name, parts in json.loads(_worker()).items() if only in name}
+    return {name: parts for line in _lines() for name, parts in json.loads(line).items() if only in name}
 
 
-def run(framework: str, examples: dict[str, list[str]]) -> dict[str, list]:
+def run(framework: str, examples: dict[str, list[str]], on_answer=lambda name: None) -> dict[str, list]:
     """name -> answers to its statements under `torch` or a subject."""
-    return dict(map(json.loads, _worker(framework, given=json.dumps(examples)).splitlines()))
+    answers = {}
+    for line in _lines(framework, given=json.dumps(examples)):
+        name, answers[name] = json.loads(line)
+        on_answer(name)
+    return answers
 
 
-def _worker(*arguments: str, given: str = "") -> str:
+def _lines(*arguments: str, given: str = ""):
+    """What a worker prints, line by line."""
     command = [sys.executable, "-m", "weir_autotest.suites.examples_worker", *arguments]
-    done = subprocess.run(command, input=given, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"examples: {' '.join(arguments) or 'collecting'} ended with {done.returncode}: {done.stderr[-500:]}")
-    return done.stdout
+    with tempfile.TemporaryFile("w+") as said, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True) as worker:
+        worker.stdin.write(given)
+        worker.stdin.close()
+        yield from worker.stdout
+        if worker.wait():
+            said.seek(0)
+            raise RuntimeError(f"examples: {' '.join(arguments) or 'collecting'} ended with {worker.returncode}: {said.read()[-500:]}")
 
 
-def compare(subject: str, examples: dict[str, list[str]]) -> tuple[int, list[Difference]]:
+def compare(subject: str, examples: dict[str, list[str]], on_start=lambda count: None, on_answer=lambda name: None) -> tuple[int, list[Difference]]:
     """How many statements were compared, and those that differ. What PyTorch itself refuses here, for want of hardware or a network, is not
     compared, nor that a name is not defined which a statement before it should have defined."""
-    first, second, ours = run("torch", examples), run("torch", examples), run(subject, examples)
+    sides = ["torch", "torch", subject]
+    on_start(len(sides) * len(examples))
+    with ThreadPoolExecutor(len(sides)) as pool:
+        first, second, ours = pool.map(lambda side: run(side, examples, on_answer), sides)
     compared, found = 0, []
     for name, parts in examples.items():
         differs = False
