@@ -12,7 +12,7 @@ import inspect
 import weir
 from weir import Tensor
 
-_state = {"active": False, "disabled": 0}
+_state = {"active": False, "disabled": 0, "skip": False, "entered": 0}
 _modes: list = []  # those in force, the innermost last; the one that answers a call is away meanwhile
 _admitted: set = set()  # classes of the package whose rule is asked as those of programs are
 
@@ -44,8 +44,8 @@ def _own(obj):
 
 
 def has_torch_function(relevant_args):
-    """Has one of the arguments a type with a rule of its own?"""
-    return not _state["disabled"] and any(map(_own, relevant_args))
+    """Is there a mode, or has one of the arguments a type with a rule of its own?"""
+    return not _skipped() and (bool(_modes) or not _state["disabled"] and any(map(_own, relevant_args)))
 
 
 def has_torch_function_unary(arg):
@@ -57,10 +57,12 @@ def has_torch_function_variadic(*args):
 
 
 def handle_torch_function(public_api, relevant_args, *args, **kwargs):
-    """The result of the first rule that accepts the call: subclasses before their bases, else from left to right.
+    """The result of the innermost mode, or of the first rule that accepts the call: subclasses before their bases, else from left to right.
 
     TypeError when all return NotImplemented.
     """
+    if _modes:
+        return _ask_mode(public_api, args, kwargs)
     overloaded = []
     for arg in relevant_args:
         if _own(arg) and all(type(arg) is not type(o) for o in overloaded):
@@ -90,8 +92,6 @@ def wrap_torch_function(dispatcher):
         @functools.wraps(func)
         def wrapped(*args, **kwargs):
             relevant = dispatcher(*args, **kwargs)
-            if _modes:
-                return _ask_mode(wrapped, args, kwargs)
             if has_torch_function(relevant):
                 return handle_torch_function(wrapped, relevant, *args, **kwargs)
             return func(*args, **kwargs)
@@ -173,6 +173,8 @@ def _plain_results():
 
 def _ask(public, function, args, kwargs):
     """A call that rules may answer: by the innermost mode, else by the types of the arguments, else by the function."""
+    if _state["skip"] and _skipped():
+        return function(*args, **kwargs)
     if _modes:
         return _ask_mode(public, args, kwargs)
     if not _state["disabled"]:
@@ -341,7 +343,18 @@ def enable_reentrant_dispatch():
 
 
 def redispatch_function(func, types, args=(), kwargs=None):
-    return func(*args, **(kwargs or {}))
+    """func itself, without asking once: what it calls asks again."""
+    _state["skip"] = True
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        _state["skip"] = False
+
+
+def _skipped():
+    """Is this the one question that redispatch_function leaves out?"""
+    skip, _state["skip"] = _state["skip"], False
+    return skip
 
 
 def _get_current_function_mode():
@@ -367,12 +380,14 @@ class TorchFunctionMode:
     def __enter__(self):
         ask_for_rules()
         _watch_methods()
+        _state["entered"] += 1
         _modes.append(self)
         return self
 
     def __exit__(self, *exc):
         _modes.pop()
-        if not _modes:
+        _state["entered"] -= 1
+        if not _state["entered"]:  # no modes may be in force while the one that answers is away
             _leave_methods()
         return None
 

@@ -66,3 +66,45 @@ def test_denormal_numbers_are_flushed_by_all_threads():
     finally:
         assert weir.set_flush_denormal(False)
     assert (x * 1.0).all()
+
+
+def logged(t, with_mode):
+    """The calls that a rule sees which calls the function again, one level deeper each time."""
+    seen = []
+
+    def scaled(a, b):
+        if t.overrides.has_torch_function((a, b)):
+            return t.overrides.handle_torch_function(scaled, (a, b), a, b)
+        return a * b + 1
+
+    class Logging(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args, kwargs=None):
+            seen.append(func.__name__)
+            return t.overrides.redispatch_function(func, types, args, kwargs)
+
+    class Mode(t.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args, kwargs=None):
+            seen.append(func.__name__)
+            with self:
+                return t.overrides.redispatch_function(func, types, args, kwargs)
+
+    numbers = t.tensor([3.0]), t.tensor([4.0])
+    if with_mode:
+        with Mode():
+            result = scaled(*numbers)
+    else:
+        result = scaled(*(Logging(x) for x in numbers))
+    return seen, result.tolist(), type(result) is t.Tensor
+
+
+@pytest.mark.parametrize("with_mode", [False, True])
+def test_a_rule_may_leave_itself_out_once(with_mode):
+    assert logged(weir, with_mode) == logged(torch, with_mode)
+
+
+@pytest.mark.parametrize("reduce", ["max", "min", "amax", "mean", "prod", "no"])
+def test_reductions_of_sparse_products_have_two_names(reduce):
+    def product(t):
+        return t.sparse.mm(t.tensor([[1.0, 0, 2], [0, 3, 0]]).to_sparse_csr(), t.arange(6.0).reshape(3, 2), reduce).tolist()
+    assert outcome(product, weir) == outcome(product, torch)

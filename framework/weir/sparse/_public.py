@@ -6,7 +6,7 @@ from ._products import hspmm, smm  # noqa: F401
 from ._rules import layouts
 from ._tensor import CompressedTensor, CooTensor, is_sparse
 
-_REDUCTIONS = {"mean": "mean", "amax": "amax", "amin": "amin"}
+_REDUCTIONS = {"mean": "mean", "amax": "amax", "amin": "amin", "max": "amax", "min": "amin"}
 
 
 def mm(mat1, mat2, reduce=None):
@@ -17,7 +17,7 @@ def mm(mat1, mat2, reduce=None):
     if reduce is None or reduce == "sum":
         return _products.mm(mat1, mat2)
     if reduce not in _REDUCTIONS:
-        raise ValueError(f"mm: reduce has to be sum, mean, amax or amin, got {reduce!r}")
+        raise RuntimeError(f"mm: reduce has to be sum, mean, amax or amin, got {reduce!r}")
     if not isinstance(mat1, CompressedTensor) or is_sparse(mat2):
         raise NotImplementedError(f"mm with reduce: weir has no formula for it on tensors of layout {layouts((mat1, mat2))}")
     pattern = _products.matrix(mat1, "mm")._matrix()
