@@ -44,6 +44,8 @@ Tensor fit(const Tensor& g, const Meta& m, const Node& node) {
       ok = m.sizes[m.sizes.n - i] == r.size(-i) || m.sizes[m.sizes.n - i] == 1;
     check(ok, node.name(), ": returned an invalid gradient: got shape ", r.sizes(), " but expected shape compatible with ",
           m.sizes);
+    // Of complex numbers for a real tensor the real parts are summed alone, as PyTorch's formulas take them first.
+    if (is_complex(r.dtype()) && !is_complex(m.dtype)) r = grad_ops.cast(r, real_type(r.dtype()));
     r = grad_ops.sum_to(r, m.sizes);
   }
   return r.dtype() == m.dtype ? r : grad_ops.cast(r, m.dtype);

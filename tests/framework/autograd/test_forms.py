@@ -214,3 +214,13 @@ def test_a_power_by_a_number_may_be_written_over(t, exponent):
     assert x.grad.tolist() == [3 * exponent * v ** (exponent - 1) for v in (1.0, 4.0)]
     with pytest.raises(RuntimeError, match="modified by an in"):
         t.pow(x, t.full((2,), 2.0, requires_grad=True)).mul_(3).sum().backward()
+
+
+@pytest.mark.parametrize("call", ["x * z", "z + x", "x / z"])
+def test_the_real_parts_of_a_gradient_are_taken_before_they_are_summed(call):
+    found = []
+    for t in (weir, torch):
+        x, z = t.ones(1, 4, requires_grad=True), t.full((3, 4), 1 + 2j)
+        g, = t.autograd.grad(eval(call, {"x": x, "z": z}).abs().sum(), x)
+        found.append((g.stride(), g.tolist()))
+    assert found[0][0] == found[1][0] and found[0][1][0] == pytest.approx(found[1][1][0])
