@@ -152,6 +152,7 @@ void call_with_outputs(const OpType& type, const void* op, Inputs in, Tensor* ou
       bump_version(out[i]);
     } else {
       if (type.calling.creates) resize_silently(type, out[i], metas[i].sizes);
+      else if (type.new_shape == NewShape::rows) resize_out(out[i], metas[i].sizes);
       write_out(op_name(type), out[i], fresh[i], type.out.takes);
     }
   }

@@ -65,6 +65,7 @@ struct Ndtr : Pointwise<Ndtr, Rule::floating> {
   static constexpr auto doc = "The normal distribution function.";
   static constexpr Module module = Module::special;
   static constexpr OutRule out{.history = OutHistory::kept};
+  static constexpr NewShape new_shape = NewShape::rows;  // a composite in PyTorch, which copies what it computed
   static constexpr Save saves{.inputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

@@ -89,6 +89,9 @@ struct Hfft : FftLine {
 struct Ihfft : FftLine {
   static constexpr Signature signature = "ihfft(input: Tensor, n: int | Tensor | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
   static constexpr auto doc = "The inverse of hfft: of a real signal the first half.";
+  // PyTorch conjugates the forward transform into out=, by an op that is recorded.
+  static constexpr OutRule out{.history = OutHistory::kept};
+  static constexpr NewShape new_shape = NewShape::as_made;
   Tensor compose(Inputs in) const;
 };
 

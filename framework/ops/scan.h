@@ -40,6 +40,7 @@ struct Diff : Op {
   static constexpr Signature signature =
       "diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor";
   static constexpr auto doc = "n-th differences along dim, of input between what is prepended and appended.";
+  static constexpr NewShape new_shape = NewShape::as_made;
   int64_t n, dim;
   static constexpr std::tuple fields{&Diff::n, &Diff::dim};
   Tensor compose(Inputs in) const;

@@ -33,10 +33,10 @@ def test_functions_without_out(text):
     assert outcome(weir, text, lambda t, r: t.empty(0)) == outcome(torch, text, lambda t, r: t.empty(0)) == "TypeError"
 
 
-@pytest.mark.parametrize("call", ["log_softmax(x, 1, out=out)", "special.ndtr(x, out=out)"])
+@pytest.mark.parametrize("call", ["log_softmax(x, 1, out=out)", "special.ndtr(x, out=out)", "fft.ihfft(x, out=out)"])
 def test_a_history_is_left_in_out(call):
     for t in (torch, weir):
-        out = t.empty(2, 2)
+        out = t.empty(2, 2, dtype=t.complex64 if "fft" in call else t.float32)
         eval(f"t.{call}", {"t": t, "x": t.ones(2, 2, requires_grad=True), "out": out})
         assert out.requires_grad
 
@@ -50,6 +50,14 @@ def test_an_operation_in_place_counts_as_a_write_where_nothing_changes():
 def test_transforms_give_a_new_shape_rows():
     for t in (torch, weir):
         assert t.fft.ifft2(t.ones(2, 3).t(), out=t.empty(0, dtype=t.complex64)).stride() == (2, 1)
+
+
+@pytest.mark.parametrize("call", [
+    "fft.ihfft(x, dim=0, out=t.empty(0, dtype=t.complex64))", "diff(x.t(), out=t.empty(0))", "diff(x.t().bool(), out=t.empty(0, dtype=t.bool))",
+    "special.ndtr(x.t(), out=t.empty(0))", "special.ndtr(x.t().int(), out=t.empty(0))"])
+def test_the_strides_of_a_new_shape(call):
+    ours, theirs = (eval(f"t.{call}", {"t": t, "x": t.arange(6.0).reshape(2, 3)}).stride() for t in (weir, torch))
+    assert ours == theirs
 
 
 @pytest.mark.parametrize("call", [
