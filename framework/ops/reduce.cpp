@@ -174,7 +174,7 @@ Meta Mean::infer(Inputs in) const {
   return reduced("mean", in[0], dim, keepdim, t);
 }
 void Mean::take_out(Inputs in, const Tensor& out) const {
-  check(dim || can_cast(in[0].dtype(), out.dtype()), "mean: input types can't be cast to the desired output type ", name_of(out.dtype()));
+  check(dim || keepdim || can_cast(in[0].dtype(), out.dtype()), "mean: input types can't be cast to the desired output type ", name_of(out.dtype()));
 }
 Tensors Mean::vjp(const Saved& s, const Tensor& dy) const {
   const Dims& sizes = s.input_meta(0).sizes;

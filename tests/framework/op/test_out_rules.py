@@ -41,6 +41,15 @@ def test_a_history_is_left_in_out(call):
         assert out.requires_grad
 
 
+def test_a_mean_over_no_named_axes_that_keeps_them_may_lose_imaginary_parts():
+    for t in (torch, weir):
+        x = t.full((2, 1), 1 + 2j)
+        with pytest.warns(UserWarning, match="discards the imaginary part"):
+            assert t.mean(x, None, keepdim=True, out=t.zeros(1, 1)).item() == 1
+        with pytest.raises(RuntimeError, match="can't be cast"):
+            t.mean(x, out=t.zeros(()))
+
+
 def test_an_operation_in_place_counts_as_a_write_where_nothing_changes():
     for t in (torch, weir):
         x = t.ones(3)
