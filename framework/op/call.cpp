@@ -227,8 +227,10 @@ void call_composite(const OpType& type, const void* op, Inputs in, Tensor* out) 
   forget_parts(in, r);
   if (!type.gradient.of_complex) check_derivable(type, r);
   for (size_t i = 0; i < r.size() && i < kMaxOutputs; i++) {
-    if (!out[i]) out[i] = std::move(r[i]);
-    else if (leaves_untaken(type, int(i), out[i], r)) bump_version(out[i]);
+    if (!out[i]) {
+      out[i] = std::move(r[i]);
+      if (type.calling.creates) out[i]->storage->version = 0;  // its first content: nobody can have saved it before
+    } else if (leaves_untaken(type, int(i), out[i], r)) bump_version(out[i]);
     else if (out[i].get() != r[i].get()) {
       bool inplace = type.inplace.offered && !in.empty() && out[i] == in[0];
       if (inplace && !type.inplace.may_repeat) check_no_repeats(out[i]);
