@@ -26,6 +26,11 @@ struct Add : Pointwise<Add, Rule::promote> {
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
+/// Whether minus a whole factor is no int64, so that it stays what it is. Source: PyTorch's sub, which is its add of minus the factor.
+inline bool has_no_negative(const Scalar& alpha, DType t) {
+  return alpha.is_whole() && alpha.i == std::numeric_limits<int64_t>::min() && is_inexact(t);
+}
+
 struct Sub : Pointwise<Sub, Rule::promote> {
   static constexpr Signature signature = "sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor";
   static constexpr auto doc = "input - alpha * other.";
@@ -33,8 +38,11 @@ struct Sub : Pointwise<Sub, Rule::promote> {
   Scalar alpha;
   static constexpr std::tuple fields{&Sub::alpha};
   Meta infer(Inputs in) const;
-  bool rounds(Inputs in, const Meta& m) const { return rounds_factor(alpha, m.dtype) || Pointwise::rounds(in, m); }
+  bool rounds(Inputs in, const Meta& m) const {
+    return rounds_factor(alpha, m.dtype) || has_no_negative(alpha, m.dtype) || Pointwise::rounds(in, m);
+  }
   void round(Tensors& in, const Meta& m) {
+    if (has_no_negative(alpha, m.dtype)) alpha = Scalar(-double(alpha.i));
     if (rounds_factor(alpha, m.dtype)) alpha = Scalar(rounded(alpha.d, m.dtype));
     Pointwise::round(in, m);
   }

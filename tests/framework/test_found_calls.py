@@ -145,6 +145,8 @@ CALLS = {
     "std of halves": lambda t, v, m: t.std(m.half().requires_grad_() * 5000, 1), "std of equal numbers": lambda t, v, m: t.std((m.requires_grad_() * 0).double(), 1),
     # signs, taken in place of what they are taken from
     "copysign of itself": lambda t, v, m: (lambda x: x.copysign_(x))(v.requires_grad_() * 2), "copysign into itself": lambda t, v, m: (v.requires_grad_() * 2).copysign_(-v.detach()),
+    # infinities and NaN, and where they go in gradients
+    "a factor that has no negative": lambda t, v, m: t.stack([t.sub(v, v + 1, alpha=-2**63), t.rsub(v, 2, alpha=-2**63), t.sub(v, v + 1, alpha=2**63 - 1)]),
     # dtypes, in which a tensor without axes has no say
     "blocks of a number": lambda t, v, m: t.block_diag(t.tensor(0.5, dtype=t.float64), v), "blocks of complex and a number": lambda t, v, m: t.block_diag(
         t.tensor(0.5, dtype=t.float64), t.complex(v, v)).abs(),
