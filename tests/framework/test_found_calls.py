@@ -148,6 +148,7 @@ CALLS = {
     # infinities and NaN, and where they go in gradients
     "a factor that has no negative": lambda t, v, m: t.stack([t.sub(v, v + 1, alpha=-2**63), t.rsub(v, 2, alpha=-2**63), t.sub(v, v + 1, alpha=2**63 - 1)]),
     "most frequent among NaN": lambda t, v, m: t.stack(list(t.mode(t.where(m.repeat(9, 16) % 5 == 2, float("nan"), (m.repeat(9, 16) * 7) % 11), 1))),
+    "exponentials of nothing": lambda t, v, m: t.view_as_real(t.logaddexp(*(t.tensor([complex(-float("inf"), y)] * 9) for y in (1, 2)))),
     # dtypes, in which a tensor without axes has no say
     "blocks of a number": lambda t, v, m: t.block_diag(t.tensor(0.5, dtype=t.float64), v), "blocks of complex and a number": lambda t, v, m: t.block_diag(
         t.tensor(0.5, dtype=t.float64), t.complex(v, v)).abs(),

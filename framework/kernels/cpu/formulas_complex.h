@@ -36,7 +36,7 @@ template <class R> ComplexVec<R> formula(const Logaddexp&, ComplexVec<R> a, Comp
     if (std::isnan(x.real()) || std::isnan(x.imag()) || std::isnan(y.real()) || std::isnan(y.imag())) return decltype(x)(NAN, NAN);
     auto high = x.real() >= y.real() ? x : y, low = x.real() >= y.real() ? y : x;
     if (std::isinf(high.real()) && high.real() == low.real())
-      return high.real() < 0 ? high : std::log(std::exp(high) + std::exp(low));
+      return high.real() < 0 ? low : std::log(std::exp(high) + std::exp(low));
     auto z = std::exp(low - high);
     double re = z.real(), im = z.imag();
     decltype(x) log1p = std::abs(z) < 0.5 ? decltype(x)(0.5 * std::log1p(re * (re + 2) + im * im), std::atan2(im, 1 + re))
