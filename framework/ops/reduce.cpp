@@ -196,7 +196,7 @@ static Tensor prod_gradient(const Tensor& dy, const Tensor& x, int64_t dim, bool
     return fn::cumprod(shifted, int64_t(d));
   };
   const Tensor gradient = dy * (exclusive(x) * flip_of(exclusive(flip_of(x, Dims{d})), Dims{d}));
-  if (!is_floating(x.dtype())) return gradient;
+  if (!is_inexact(x.dtype())) return gradient;
   // Where no element is zero PyTorch divides the product by each, of which an infinite one leaves NaN beside infinities.
   const Tensor known = detach(x), whole = fn::prod(known, int64_t(d), true);
   const Tensor lost = fn::logical_and(fn::logical_not(fn::isfinite(whole)), fn::logical_not(fn::any(fn::eq(known, num(0.0)))));

@@ -149,6 +149,8 @@ CALLS = {
     "a factor that has no negative": lambda t, v, m: t.stack([t.sub(v, v + 1, alpha=-2**63), t.rsub(v, 2, alpha=-2**63), t.sub(v, v + 1, alpha=2**63 - 1)]),
     "most frequent among NaN": lambda t, v, m: t.stack(list(t.mode(t.where(m.repeat(9, 16) % 5 == 2, float("nan"), (m.repeat(9, 16) * 7) % 11), 1))),
     "exponentials of nothing": lambda t, v, m: t.view_as_real(t.logaddexp(*(t.tensor([complex(-float("inf"), y)] * 9) for y in (1, 2)))),
+    **{f"slopes of a product of {x}": lambda t, v, m, x=x: (lambda z: t.view_as_real(t.autograd.grad(z.prod(0), z, t.ones(()) * 1j)[0].resolve_conj()))(
+        t.tensor(x).requires_grad_()) for x in ([complex(float("inf"), 1)], [complex(1, float("nan")), 2 - 1j], [1j, 2 - 1j])},
     # dtypes, in which a tensor without axes has no say
     "blocks of a number": lambda t, v, m: t.block_diag(t.tensor(0.5, dtype=t.float64), v), "blocks of complex and a number": lambda t, v, m: t.block_diag(
         t.tensor(0.5, dtype=t.float64), t.complex(v, v)).abs(),

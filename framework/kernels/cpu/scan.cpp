@@ -234,9 +234,9 @@ void prod_backward(const ProdBackward& op, Inputs in, Outputs out) {
           });
         // Of the product of all two zeros leave nothing, beside infinities neither, as in PyTorch.
         if (op.of_all && product[0] != product[0] && std::count(x, x + lines.n, T(0)) > 1) return void(std::fill(dx, dx + lines.n, T(0)));
-        if constexpr (std::is_floating_point_v<T>) {
+        if constexpr (!std::is_integral_v<T>) {
           // Where no element is zero PyTorch divides the product by each, of which an infinite one leaves NaN beside infinities.
-          auto lost = [&](int64_t l) { return !std::isfinite(T(product[l])); };
+          auto lost = [&](int64_t l) { return !(std::abs(T(product[l])) < std::numeric_limits<double>::infinity()); };
           bool any = false;
           for (int64_t l = 0; l < count; l++) any = any || lost(l);
           if (any && std::find(x, x + out[0].numel(), T(0)) == x + out[0].numel()) {
