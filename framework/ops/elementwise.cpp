@@ -41,13 +41,14 @@ Tensor Ldexp::compose(Inputs in) const {
   const Tensor& exponent = in[1];
   check<NotImplemented>(exponent.dtype() != DType::boolean || !is_floating(x.dtype()), "ldexp: not implemented for exponents of bool");
   if (!is_floating(x.dtype()) || is_inexact(exponent.dtype())) {
-    // The gradients of nothing are added up after the powers, so that no power is there to be infinite. Beside whole numbers and float32 the base is
+    // Gradients are added up after they meet the powers, which may be infinite; so are those of nothing. Beside whole numbers and float32 the base is
     // a number, whose powers are row-major and of the exponent's dtype, else a tensor of x's dtype. Source: PyTorch, where ldexp has a gradient of its own.
     const Dims sizes = broadcast("ldexp", x.sizes(), exponent.sizes());
     const bool number = !is_inexact(x.dtype()) || x.dtype() == DType::float32;
     const Tensor base = number ? num(2.0) : full_of(Meta(Dims{}, x.dtype(), exponent.device()), Scalar(2.0));
     check<NotImplemented>(result_type(std::array{base, exponent}) != DType::complex32, "ldexp: not implemented for powers of complex32");
-    return x * fn::pow(base, sizes.product() ? exponent : fn::expand(exponent, sizes));
+    const bool of_each = (is_differentiated(exponent) && exponent.ndim() > 0 && exponent.sizes() != sizes) || sizes.product() == 0;
+    return x * fn::pow(base, of_each ? fn::expand(exponent, sizes) : exponent);
   }
   const Tensor whole = fn::clamp(cast_to(exponent, DType::float64), std::optional<Scalar>(-2046.0), std::optional<Scalar>(2046.0)), half = fn::trunc(whole * 0.5);
   const Tensor two = full_of(Meta(Dims{}, DType::float64, exponent.device()), Scalar(2.0));  // a tensor: its powers keep their exponent's strides

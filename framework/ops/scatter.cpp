@@ -89,21 +89,13 @@ Gradients reduce_gradients(const Tensor& self, int64_t dim, const Tensor& index,
 }
 
 Tensors reduce_vjp(const Saved& s, const Tensor& dy, int64_t dim, Tensor index, Tensor src, std::string_view how, bool include_self) {
-  Tensor self = s.input(0), result = s.output();
-  if (index.numel() == 0) return {dy, Tensor(), zeros_of(like(src))};
-  Dims given = src.sizes();
-  Gradients g;
-  if (self.ndim()) {
-    src = one_axis(src), index = one_axis(index);
-    g = reduce_gradients(self, dim, index, reached(src, index.sizes()), result, dy, how, include_self);
-    g.src = widened(g.src, src.sizes());
-  } else {
-    src = one_axis(src), index = one_axis(index);
-    g = reduce_gradients(one_axis(self), dim, index, reached(src, index.sizes()), one_axis(result), one_axis(dy), how, include_self);
-    g.src = widened(g.src, src.sizes());
-    g.self = fn::reshape(g.self, Dims{});
-  }
-  return {g.self, Tensor(), fn::reshape(g.src, given)};
+  const Dims given = src.sizes(), own = s.input(0).sizes();
+  src = one_axis(src), index = one_axis(index);
+  // Where nothing is scattered a product is divided by itself all the same, which of infinity leaves NaN, as in PyTorch.
+  const Tensor part = index.numel() ? reached(src, index.sizes()) : zeros_of(Meta(index.sizes(), src.dtype(), src.device()));
+  const Gradients g = reduce_gradients(one_axis(s.input(0)), dim, index, part, one_axis(s.output()), one_axis(dy), how, include_self);
+  const Tensor to_src = index.numel() ? widened(g.src, src.sizes()) : zeros_of(like(src));
+  return {fn::reshape(g.self, own), Tensor(), fn::reshape(to_src, given)};
 }
 
 // Raises unless source has a slice of input's shape along dim for every index. Source: PyTorch's index_func_meta_impl.

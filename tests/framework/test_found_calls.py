@@ -151,6 +151,10 @@ CALLS = {
     "exponentials of nothing": lambda t, v, m: t.view_as_real(t.logaddexp(*(t.tensor([complex(-float("inf"), y)] * 9) for y in (1, 2)))),
     **{f"slopes of a product of {x}": lambda t, v, m, x=x: (lambda z: t.view_as_real(t.autograd.grad(z.prod(0), z, t.ones(()) * 1j)[0].resolve_conj()))(
         t.tensor(x).requires_grad_()) for x in ([complex(float("inf"), 1)], [complex(1, float("nan")), 2 - 1j], [1j, 2 - 1j])},
+    "slopes of a product with nothing": lambda t, v, m: (lambda x: t.autograd.grad(t.scatter_reduce(x, 0, t.ones(0, 2).long(), t.tensor(1.0), "prod").sum(), x)[0])(
+        t.tensor([1.0, 0.0, -float("inf")]).requires_grad_()),
+    "slopes of infinite powers": lambda t, v, m: (lambda x: t.autograd.grad(t.ldexp(m[:, :1] + 1, x), x, m[:, :3] - 5)[0])(
+        t.tensor([1.0, float("inf"), -float("inf")]).requires_grad_()),
     # dtypes, in which a tensor without axes has no say
     "blocks of a number": lambda t, v, m: t.block_diag(t.tensor(0.5, dtype=t.float64), v), "blocks of complex and a number": lambda t, v, m: t.block_diag(
         t.tensor(0.5, dtype=t.float64), t.complex(v, v)).abs(),
