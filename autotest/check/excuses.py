@@ -14,7 +14,7 @@ KINDS = {
     "complex infinity": "which part of a complex number is infinite and which NaN, where infinities met, depends on how products are written",
     "matrix": "what a decomposition makes of a singular or infinite matrix differs between two CPUs in the oracle itself",
     "agreed tolerance": "the subject's autotest.toml allows this operation to differ by so much, and says why",
-    "oracle inexact": "of a special function, or its derivative, the subject has the digits that mpmath has, and the oracle has not, in double precision either",
+    "oracle inexact": "of a special function, or its derivative, the subject has the digits that mpmath has, and the oracle others, in double precision too",
     "wrong twice": "the call is refused for another of its faults than the oracle names first: with one choice less, the oracle names that one too",
     "oracle slips": "nobody refuses the call: the oracle's own Python, or its machinery, stumbled over it, and what it would have answered is unknown",
     "no such gradient": "the oracle says that whole numbers require a gradient, which its engine refuses to carry",

@@ -7,7 +7,7 @@ from contextlib import suppress
 import numpy as np
 
 from ..cases import dtypes
-from ..cases.case import TensorSpec, cotangents, leaves, seen
+from ..cases.case import TensorSpec, cotangents, gradient_inputs, leaves, seen
 from . import tolerance
 
 _BITS = 160
@@ -32,8 +32,19 @@ def _functions(mp) -> dict:
             "bessel_y0": lambda x: mp.bessely(0, x), "bessel_y1": lambda x: mp.bessely(1, x), "i1e": lambda x: mp.exp(-abs(x)) * mp.besseli(1, x)}
 
 
+def _slopes_of_logaddexp(mp, a, b) -> dict:
+    """Its derivatives by how often each argument's is taken: differences have none of the digits of a term far below the other."""
+    def share(above):  # of a term, by how far the other one is above it
+        return mp.mpf(above.real < 0) if mp.isinf(above.real) else 1 / (1 + mp.exp(above))
+
+    of_a, of_b = share(b - a), share(a - b)
+    both = of_a * of_b
+    thrice = both * (of_b - of_a)
+    return {(1, 0): of_a, (0, 1): of_b, (2, 0): both, (1, 1): -both, (0, 2): both, (3, 0): thrice, (2, 1): -thrice, (1, 2): thrice}
+
+
 def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float, left: np.ndarray) -> np.ndarray | None:
-    """Where, among the elements that are `left`, `w` has the digits of mpmath's answer to the case, and the oracle's `t` fewer; None for an
+    """Where, among the elements that are `left`, `w` has the digits of mpmath's answer to the case, whatever those of the oracle's `t` are; None for an
     operation that mpmath is not asked about. Of many elements so many as stand evenly among them are asked, and speak for all or for themselves.
 
     Those of a function are as many as it leaves of its argument's: |w - f(x)| <= c eps (|f(x)| + |x f'(x)|)."""
@@ -46,12 +57,13 @@ def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float, left: np.n
     order = {"values": 0, "written": 0, "gradients": 1, "second": 2}.get(fault.phase)
     if name is None or order is None or not all(isinstance(x, TensorSpec) for x in args) or len(args) != (2 if name in _OF_TWO else 1):
         return None
-    if order and len(args) != 1:
+    if order and len(args) != 1 and name != "logaddexp":
         return None
     inputs = [np.asarray(seen(dtypes.to_array(item.case.storages[x.storage][1], x.dtype), x)) for x in args]
+    inputs = [np.conj(x) if spec.conj else x for spec, x in zip(args, inputs)]
     whole, shape = w.shape, np.broadcast_shapes(*(x.shape for x in inputs))
     place = written_part(item.case, fault, whole)
-    if (place is None and shape != whole) or (place is not None and place.shape != shape):
+    if (place.shape if place is not None else np.broadcast_shapes(whole, shape) if order else whole) != shape:
         return None
     w, t, left = (x if place is None else x.reshape(-1)[place] for x in (w, t, left))
     inputs = np.broadcast_arrays(*inputs)
@@ -59,13 +71,16 @@ def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float, left: np.n
     if "gamm" in name or name == "erfcx":
         for x in inputs:
             asked = asked & ((x == 0) | ((np.abs(x) <= _FARTHEST) & (np.abs(x) >= _NEAREST)))
-    known = np.zeros(shape, bool)
-    factors = cotangents(math.prod(shape)).reshape(shape) ** order
-    places = np.argwhere(asked)
-    some = places[np.unique(np.linspace(0, len(places) - 1, min(len(places), _MOST)).astype(int))] if len(places) else places
+    known = np.zeros(w.shape, bool)
+    factors = _factors(item.case, fault.position, order, shape)
+    places, owner = np.argwhere(asked), np.broadcast_to(np.arange(w.size).reshape(w.shape), shape)  # a gradient is the sum over what broadcasting repeats
+    most = min(len(places), -(-_MOST * w.size // owner.size))
+    some = places[np.unique(np.linspace(0, len(places) - 1, most).astype(int))] if len(places) else places
     for at in map(tuple, some):
         with suppress(ArithmeticError, ValueError, mp.NoConvergence):
-            known[at] = _is_better(mp, names[name], name, [mp.mpmathify(x[at].item()) for x in inputs], order, factors[at], w[at], t[at], epsilon)
+            points = [([mp.mpmathify(x[i].item()) for x in inputs], [(way, factor[i]) for way, factor in factors])
+                      for i in map(tuple, np.argwhere(owner == (np.ravel_multi_index(at, w.shape) if at else 0)))]
+            known[at] = _is_right(mp, names[name], name, points, w[at], t[at], epsilon)
     if len(some) < len(places) and known[tuple(some.T)].all():
         known = asked
     if place is None:
@@ -75,21 +90,51 @@ def better(item, fault, w: np.ndarray, t: np.ndarray, epsilon: float, left: np.n
     return found
 
 
-def _is_better(mp, function, name: str, x: list, order: int, factor: float, w, t, epsilon: float) -> bool:
-    """Whether `w` is the answer of mpmath's to a call, but for rounding, and `t` further from it."""
-    def derivative(n: int):
-        found = function(*x) if n == 0 else mp.diff(function, *x, n) if len(x) == 1 else mp.diff(function, tuple(x), (0, n))
-        return mp.conj(found) * factor if order else found
+def _factors(case, position: int, order: int, shape: tuple) -> list:
+    """The derivatives whose sum a result is, by how often each argument's is taken, and what each is multiplied by: cotangents of the results, and in
+    a second derivative those of the gradients too."""
+    along = [case.args.index(spec) for spec in gradient_inputs(case)] if order else []
+    ones = np.eye(len(case.args), dtype=int)
+    if not order:
+        return [((0,) * len(case.args), np.ones(shape))]
+    sent = cotangents(math.prod(shape)).reshape(shape)
+    if order == 1:
+        return [(tuple(ones[along[position]]), sent)]
+    sizes = [tuple(case.args[i].size) for i in along]
+    return [(tuple(ones[along[position]] + ones[i]), sent * cotangents(math.prod(size)).reshape(size)) for i, size in zip(along, sizes)]
 
-    true = derivative(order)
+
+def _terms(mp, function, name: str, x: list, ways: list) -> tuple:
+    """The derivatives at one point, conjugate and with their factors, and what an epsilon in the arguments does to their sum, in epsilons."""
+    slopes = _slopes_of_logaddexp(mp, *x) if name == "logaddexp" and any(ways[0][0]) else None
+
+    def derivative(way: tuple):
+        if slopes:
+            return slopes[way]
+        return function(*x) if not any(way) else mp.diff(function, *x, *way) if len(x) == 1 else mp.diff(function, tuple(x), way)
+
+    terms = [(mp.conj(derivative(way)) if any(way) else derivative(way)) * factor for way, factor in ways]
+    if slopes:
+        steepest = max(abs(derivative((n + 1, m)) * factor) for (n, m), factor in ways)  # by the other argument it is as steep
+        return terms, steepest * sum(abs(number) for number in x if mp.isfinite(number))
+    (*others, last), factor = ways[0]
+    return terms, 0 if name in _ORDERS and not any(ways[0][0]) else abs(x[-1] * derivative((*others, last + 1)) * factor)
+
+
+def _is_right(mp, function, name: str, points: list, w, t, epsilon: float) -> bool:
+    """Whether `w` is the answer of mpmath's to a call, but for rounding; beside zeros of waves, for that of the wave, if `t` is further from it."""
+    found = [_terms(mp, function, name, *point) for point in points]
+    true = mp.fsum(term for terms, _ in found for term in terms)
+    true = true if np.iscomplexobj(w) else mp.re(true)
     gap = abs(mp.mpmathify(w.item()) - true)
-    if np.isfinite(t) and gap >= abs(mp.mpmathify(t.item()) - true):
-        return False
-    if name in _ORDERS and order == 0:
-        size = mp.hypot(mp.besselj(_ORDERS[name], x[0]), mp.bessely(_ORDERS[name], abs(x[0])))
-        return bool(gap <= _ULPS * epsilon * size)
+    ((x, *_), ((way, _), *_)) = points[0]
+    if name in _ORDERS and not any(way):
+        size = mp.hypot(mp.besselj(_ORDERS[name], x), mp.bessely(_ORDERS[name], abs(x)))
+        farther = not np.isfinite(t) or gap < abs(mp.mpmathify(t.item()) - true)
+        return bool(gap <= (_ULPS if farther else tolerance.ULPS) * epsilon * size)
+    size = abs(true) if len(found) == 1 else mp.fsum(abs(term) for terms, _ in found for term in terms)
     step = float(np.finfo(w.dtype).tiny) * epsilon  # one among denormals
-    return bool(gap <= max(tolerance.ULPS * epsilon * (abs(true) + abs(x[-1] * derivative(order + 1))), step))
+    return bool(gap <= max(tolerance.ULPS * epsilon * (size + mp.fsum(moved for _, moved in found)), step * len(found)))
 
 
 def written_part(case, fault, shape: tuple) -> np.ndarray | None:

@@ -256,6 +256,35 @@ def test_a_sum_of_complex_exponentials_is_a_number_beside_a_term_among_the_denor
     assert _judged(item, "complex128", true, lost, [true] * 9) is None
 
 
+@pytest.mark.parametrize("phase", ["gradients", "second"])
+def test_so_are_its_derivatives_a_number_where_the_other_term_is_far_above(phase):
+    """By a term so far below that exp of the difference is beyond double precision: exp(-741); both first ones together are 1. Cotangents: -1/2, 5/4."""
+    a, b = tensor([-741.0 - 1e-3j, -1e5 + 1.0j], "complex128"), tensor([1e-3j, 2.0 + 90.0j], "complex128")
+    specs = [replace(spec, requires_grad=True) for spec in (a[0], replace(b[0], id=1, storage=1))]
+    item, lost = _item("logaddexp", Case(tuple(specs), {}, [*a[1], *b[1]])), [complex(NAN, NAN)] * 2
+    true = np.zeros(2) if phase == "second" else np.array([-0.5 * np.exp(-741 - 2e-3j).conj(), 0])
+    assert _judged(item, "complex128", lost, true, [lost] * 9, phase) == {"oracle inexact"}
+    assert _judged(item, "complex128", lost, true + [0, 1e-13], [lost] * 9, phase) is None
+
+
+def test_a_gradient_that_broadcasting_adds_up_is_such_a_sum():
+    a, b = tensor([-400.0 + 1.0j, 3.0 - 2.0j], "complex64"), tensor([[400.0 + 0.5j]], "complex64")
+    specs = [replace(a[0], requires_grad=True), replace(b[0], id=1, storage=1, requires_grad=True, conj=True)]
+    item, lost = _item("logaddexp", Case(tuple(specs), {}, [*a[1], *b[1]])), [[complex(NAN, NAN)]]
+    fault = Fault("gradient", "", "gradients", 1)
+    for off, excuses in ((0.0, {"oracle inexact"}), (1e-3, None)):
+        item.expected, got = (Observation(gradients=[None, Value("complex64", (1, 1), np.array(x, "complex64").tobytes())]) for x in (lost, [[0.75 + off]]))
+        assert rounding.excuses_for(fault, item, got, [item.expected] * 9) == (None if excuses is None else frozenset(excuses))
+
+
+def test_what_mpmath_says_is_right_beside_better_digits_of_the_oracle_too():
+    spec, storages = tensor([0.44], "float64")
+    true = float(bessel_y0(0.44))
+    item = _item("special.bessel_y0", Case((spec,), {}, storages), pointwise=True)
+    for ulps, excuses in ((5, {"oracle inexact"}), (20, None)):
+        assert _judged(item, "float64", [true], [true * (1 + ulps * 2**-52)], [[true]] * 9) == (None if excuses is None else frozenset(excuses))
+
+
 def test_the_memory_around_an_out_is_no_answer():
     args, out = tensor([7.0861], "float64"), TensorSpec(1, "float64", (1,), (1,), 1, 1, False)
     true = bessel_y0(7.0861)
