@@ -14,7 +14,7 @@ from ..cases.values import Raised, Value
 from . import tolerance
 from .excuses import settled
 from .properties import UNSUPPORTED, Fault, difference, refusals, unsupported
-from .reference import PERTURBATIONS
+from .reference import PERTURBATIONS, STEPS
 
 DRIFT = 16.0  # epsilons of the largest magnitude of an entry, or of 1, the size of cotangents; also times what rounding does to
 # the oracle's own: a sum of 2,048 products in another order is off by ten roundings, which a normalisation then amplifies
@@ -73,12 +73,13 @@ def _drifted(w: Value, t: Value) -> bool:
 
 
 def excuses_for(fault: Fault, expected: Journal, got: Journal, reruns: list[Journal], poisoned: bool = False) -> frozenset | None:
-    """The kinds of excuse that the numbers of `fault` need, none within tolerance; None where they are wrong. `reruns` as for a call.
+    """The kinds of excuse that the numbers of `fault` need, none within tolerance; None where they are wrong. `reruns`: the oracle's in double
+    precision on the exact inputs, and on inputs moved by an epsilon, as many in its own precision, and, where that is double, along a line.
 
     `poisoned`: a NaN or an infinity went in. How far NaN spreads backwards differs even between PyTorch's scalar and vector
     loops, and is asked of every operation on its own.
     """
-    moved = reruns[PERTURBATIONS + 1:]
+    moved, line = reruns[PERTURBATIONS + 1:2 * PERTURBATIONS + 1], reruns[2 * PERTURBATIONS + 1:]
     if fault.phase in ("accepted", "raised"):  # does rounding bring the oracle to the other answer?
         return frozenset({"no digits"}) if any(bool(run.raised) == (fault.phase == "raised") for run in moved) else None
     e = expected.entries[fault.position]
@@ -91,7 +92,8 @@ def excuses_for(fault: Fault, expected: Journal, got: Journal, reruns: list[Jour
         return None
     if epsilon is None:  # a count, as of steps until nothing changes any more, that rounding decides in the oracle too
         return settled(w == t, {"no digits": np.logical_or.reduce([run != t for run in runs if run is not None])})
-    perturbed, own = ([run for run in part if run is not None] for part in (runs[1:PERTURBATIONS + 1], runs[PERTURBATIONS + 1:]))
+    perturbed, own = ([run for run in part if run is not None] for part in (runs[1:PERTURBATIONS + 1], runs[PERTURBATIONS + 1:2 * PERTURBATIONS + 1]))
+    line = [_numbers(run, e) for run in line]
     with np.errstate(all="ignore"):
         unsteady = max(tolerance.norm(other - t) for other in (runs[0], *own))  # what rounding does to the oracle's own answer
         bound = DRIFT * max(epsilon * max(1.0, tolerance.norm(runs[0])), unsteady)
@@ -99,6 +101,8 @@ def excuses_for(fault: Fault, expected: Journal, got: Journal, reruns: list[Jour
         accepted = tolerance.close(w, t, epsilon)
         accepted |= tolerance.conditioned(w, t, runs[0], perturbed, epsilon)
         accepted |= np.abs(w - runs[0]) <= bound
+        if line and all(run is not None for run in line):
+            accepted |= tolerance.noisy(w, t, line[:STEPS], line[STEPS:])
         # Where the oracle has no number, the one that it has for inputs an epsilon away.
         drift = DRIFT * epsilon * max(1.0, tolerance.norm(runs[0]))
         accepted |= ~np.isfinite(t) & np.logical_or.reduce([np.zeros(t.shape, bool), *(np.abs(w - other) <= drift for other in own)])

@@ -53,6 +53,12 @@ def is_double(case: Case) -> bool:
     return bool(_asked_dtypes(case) & set(_NARROW)) or {spec.dtype for spec in floating_inputs(case)} in ({"float64"}, {"complex128"})
 
 
+def holds_doubles(case) -> bool:
+    """Whether the floating numbers of a case about an object are all in double precision."""
+    found = {dtype for dtype, _ in case.storages if dtype in dtypes.EPSILON}
+    return bool(found) and found <= set(_NARROW)
+
+
 def demoted(case: Case) -> Case:
     """`case` in single precision: its errors, in epsilons, are about those of double precision, in epsilons."""
     leaf = partial(_in_other_dtypes, _NARROW)

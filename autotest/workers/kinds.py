@@ -12,7 +12,7 @@ from ..cases.program import Program
 from ..cases.protocol import Item
 from ..check import journals, programs, properties, rounding, ties
 from ..check.properties import Fault
-from ..check.reference import (DOUBLES, PERTURBATIONS, along_a_line, demoted, floating_inputs, in_single, is_double, nudged, poisoned, promoted, promoted_object,
+from ..check.reference import (DOUBLES, PERTURBATIONS, along_a_line, demoted, floating_inputs, holds_doubles, in_single, is_double, nudged, poisoned, promoted, promoted_object,
                               promoted_program, shown_epsilon)
 from . import graphs, objects, repeat
 from .program import Run
@@ -178,7 +178,7 @@ class ObjectKind:
     def reruns(self, W, item: Item, more: bool = False) -> list:
         rng, kind = np.random.default_rng((item.index, more)), item.target.resolve(W)
         if more:
-            cases = [nudged(item.case, rng) for _ in range(PERTURBATIONS)]
+            cases = [nudged(item.case, rng) for _ in range(PERTURBATIONS)] + (along_a_line(item.case, rng) if holds_doubles(item.case) else [])
         else:
             cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
         return [objects.observe(W, kind, case) for case in cases]

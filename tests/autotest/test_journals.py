@@ -6,6 +6,8 @@ import torch
 
 from weir_autotest.cases.values import Raised, Value
 from weir_autotest.check import journals
+from weir_autotest.check.properties import Fault
+from weir_autotest.check.reference import STEPS
 from weir_autotest.workers.journal import Entry, Journal
 
 
@@ -96,3 +98,20 @@ def test_a_slip_of_the_oracle_refuses_nothing(call, slips):
     assert (not journals.faults(expected, other)) == slips
     fault, = journals.faults(expected, journal(1.0))
     assert fault.lenient != slips and fault.excuse == ("oracle slips" if slips else "")
+
+
+def test_rounding_that_no_epsilon_in_the_inputs_shows_shows_along_a_line():
+    """Of the slope of a sigmoid near its end, s (1 - s), of whose digits a last bit of s leaves five."""
+    def slope(x):
+        s = 1 / (1 + np.exp(-x))
+        values = s * (1 - s)
+        return Journal([Entry("gradient", "eval: gradients 0", Value("float64", values.shape, values.tobytes()))])
+
+    x, bit = np.array([24.0, 32.0]), 2.0**-53
+    exact = slope(x)
+    line = [slope(x * (1 + side * k * 2.0**-12)) for side in (1, -1) for k in range(1, STEPS + 1)]
+    still = [exact] * (2 * journals.PERTURBATIONS + 1)
+    for off, excuses in ((bit, frozenset()), (1e3 * bit, None)):
+        values = exact.entries[0].value.array() + [off, 0]
+        got = Journal([Entry("gradient", "eval: gradients 0", Value("float64", values.shape, values.tobytes()))])
+        assert journals.excuses_for(Fault("gradient", "", "gradients", 0), exact, got, still + line) == excuses
