@@ -80,9 +80,17 @@ def _reads_unset(kind, item: Item) -> list[Fault]:
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
         found = kind.faults(item, kind.observe(torch, item))
+        found += _of_unset(item) if any(fault.property == "value" for fault in found) else []
         return [fault for fault in found if "warning" not in (fault.property, fault.reason.split(":")[0])]  # of the algorithm itself
     finally:
         torch.use_deterministic_algorithms(False)
+
+
+def _of_unset(item: Item) -> list[Fault]:
+    """The gradients of a module whose results nobody set: they hold nothing of what became of those. As where a circular padding is wider than
+    what a negative one leaves."""
+    entries = item.expected.entries if isinstance(item.case, ModuleCase) and not item.expected.raised else []
+    return [Fault(e.property, "of numbers that unset memory decides", e.label, i) for i, e in enumerate(entries) if e.property == "gradient"]
 
 
 def _differs_with_threads(kind, item: Item) -> list[Fault]:

@@ -232,6 +232,15 @@ def test_a_module_whose_loops_disagree_wavers(name, wavering):
     assert any(fault.property == "gradient" for fault in found) == wavering
 
 
+@pytest.mark.parametrize("padding, wavering", [((3, -1), True), ((2, -1), False)])
+def test_the_gradient_of_memory_that_nobody_set_is_anybodys(padding, wavering):
+    """Of two elements that are left, of which circular padding asks three."""
+    x = TensorSpec(0, "float32", (1, 2, 3), (6, 3, 1), 0, 0, True)
+    case = ModuleCase(args=(padding,), inputs=(x,), storages=[("float32", np.arange(6, dtype=np.float32).tobytes())])
+    found = wavers(expect(Target("torch.nn.CircularPad1d", ["nn.CircularPad1d"]), case))
+    assert any(fault.property == "gradient" for fault in found) == wavering
+
+
 @pytest.mark.parametrize("dtype, relation", [("float32", "call"), ("bfloat16", "autocast")])
 def test_reruns_move_every_element_of_a_matrix(dtype, relation):
     """Of one whose rows are the same memory too, which is else singular whatever moves; of halves in the precision it computes in."""
