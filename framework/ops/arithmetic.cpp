@@ -201,8 +201,10 @@ Tensors Nextafter::vjp(const Saved& s, const Tensor& dy) const {
 }
 Tensors Logaddexp::vjp(const Saved& s, const Tensor& dy) const {
   Tensor a = s.input(0), b = s.input(1);
-  // A complex quotient is NaN where a real one is 0: through the result, which is never far below its terms.
-  if (is_complex(dy.dtype())) return {dy * exp(a - s.output()), dy * exp(b - s.output())};
+  if (is_complex(dy.dtype())) {  // a quotient by infinity is NaN there: by the exponential of what is below
+    const Tensor above = b - a, higher = fn::real(above) > 0.0, low = exp(where(higher, -above, above)), high = dy / (1.0 + low);
+    return {where(higher, high * low, high), where(higher, high, high * low)};
+  }
   return {dy / (1.0 + exp(b - a)), dy / (1.0 + exp(a - b))};
 }
 Tensors Logaddexp2::vjp(const Saved& s, const Tensor& dy) const {

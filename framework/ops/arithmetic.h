@@ -210,7 +210,7 @@ struct Nextafter : Pointwise<Nextafter, Rule::real> {
 struct Logaddexp : Pointwise<Logaddexp, Rule::real> {
   static constexpr Signature signature = "logaddexp(input: Tensor, other: Tensor) -> Tensor";
   static constexpr auto doc = "log(exp(input) + exp(other)).";
-  static constexpr Save saves{.inputs = 0b11, .outputs = 0b1};
+  static constexpr Save saves{.inputs = 0b11};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -151,6 +151,9 @@ CALLS = {
     "exponentials of nothing": lambda t, v, m: t.view_as_real(t.logaddexp(*(t.tensor([complex(-float("inf"), y)] * 9) for y in (1, 2)))),
     **{f"slopes of a product of {x}": lambda t, v, m, x=x: (lambda z: t.view_as_real(t.autograd.grad(z.prod(0), z, t.ones(()) * 1j)[0].resolve_conj()))(
         t.tensor(x).requires_grad_()) for x in ([complex(float("inf"), 1)], [complex(1, float("nan")), 2 - 1j], [1j, 2 - 1j])},
+    "slopes of exponentials changed since": lambda t, v, m: (lambda x: t.autograd.grad(t.logaddexp(x, 2 * x).mul_(3).sum(), x)[0])(v.clone().requires_grad_()),
+    "shares of large complex terms": lambda t, v, m: (lambda x: t.view_as_real(t.autograd.grad(t.logaddexp(x, x.detach()).real.sum(), x)[0].resolve_conj()) * 1e2)(
+        t.tensor([695.3 - 34.4j, 60.1 + 377.4j]).requires_grad_()),
     "slopes of a product with nothing": lambda t, v, m: (lambda x: t.autograd.grad(t.scatter_reduce(x, 0, t.ones(0, 2).long(), t.tensor(1.0), "prod").sum(), x)[0])(
         t.tensor([1.0, 0.0, -float("inf")]).requires_grad_()),
     "slopes of infinite powers": lambda t, v, m: (lambda x: t.autograd.grad(t.ldexp(m[:, :1] + 1, x), x, m[:, :3] - 5)[0])(
