@@ -85,6 +85,12 @@ def test_both_functions_keep_their_digits(a, x):
         assert abs(call(weir.tensor(a, dtype=weir.float64), weir.tensor(x, dtype=weir.float64)).item() / true - 1) < 32 * 2.0**-52
 
 
+@pytest.mark.parametrize("x", [0.1, 0.2597721959010421, 0.5])
+def test_of_a_half_it_is_the_error_function(x):
+    found, true = (call(weir.tensor(y, dtype=weir.float64)).item() for call, y in ((lambda x: weir.igammac(weir.full_like(x, 0.5), x), x), (weir.special.erfc, x**0.5)))
+    assert abs(found / true - 1) < 4 * 2.0**-52
+
+
 def test_gradients_beside_bytes():
     for call in ("igamma", "igammac"):
         assert_same(lambda t, a, x: getattr(t, call)(a, x), torch.tensor([0, 2, 0, 3], dtype=torch.uint8), torch.tensor([0.0, 0.0, 1.0, 2.0], requires_grad=True), order=1)
