@@ -246,24 +246,24 @@ template <class F> void middle_of_all(const Tensor& given, const Tensor& out, F&
 void median(const Median&, Inputs in, Outputs out) { middle_of_all(in[0], out[0], middle); }
 void nanmedian(const Nanmedian&, Inputs in, Outputs out) { middle_of_all(in[0], out[0], middle_of_numbers); }
 
-// Sorts by < alone, as PyTorch does: a NaN equals nothing and stays where std::sort leaves it, between numbers in no order. The place before
-// the first is `order[0]`, a NaN, at which the loops of std::sort that trust the order to stop them stop.
+// Sorts by < alone, as PyTorch does: a NaN equals nothing and stays where std::sort leaves it, between numbers in no order. The first and the
+// last place hold NaN and are not sorted: there the loops of std::sort stop, to the left and to the right, that trust an order to stop them.
 template <class T> void sort_pairs(Scratch<std::pair<T, int64_t>>& order) {
-  std::sort(order.begin() + 1, order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  order.front() = order.back() = {std::numeric_limits<T>::quiet_NaN(), 0};
+  std::sort(order.begin() + 1, order.end() - 1, [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
 void mode(const ModeValue& op, Inputs in, Outputs out) {
   if (out[0].numel() == 0 || of_a_number(in[0], out)) return;
   by_class(in[0].dtype(), [&]<class T>(TypeTag<T>) {
     for_lines<T>(in[0], op.dim, [&](const Scratch<T>& line, int64_t l) {
-      Scratch<std::pair<T, int64_t>> order(1 + line.size());
-      order[0] = {std::numeric_limits<T>::quiet_NaN(), 0};
+      Scratch<std::pair<T, int64_t>> order(line.size() + 2);
       for (size_t i = 0; i < line.size(); i++) order[1 + i] = {line[i], int64_t(i)};
       sort_pairs(order);
       size_t best = 0, most = 0, run = 0;
-      for (size_t i = 1; i < order.size(); i++) {
+      for (size_t i = 1; i <= line.size(); i++) {
         run++;
-        if (i + 1 < order.size() && order[i].first == order[i + 1].first) continue;
+        if (i < line.size() && order[i].first == order[i + 1].first) continue;
         if (run > most) best = i, most = run;
         run = 0;
       }
