@@ -93,7 +93,7 @@ PyObject* get_retains_grad(const Tensor& t) {
 PyObject* get_grad(const Tensor& t) { return wrap(grad_of(t)); }
 PyObject* get_data(const Tensor& t) {
   Tensor d = detach(t);
-  d->flags |= kNoVersion;
+  d->own_writes = Ref(new WriteCount);
   return wrap(d);
 }
 // The engine knows no other than the tensor's own.

@@ -1,6 +1,7 @@
 // Storage: the bytes behind one or more tensors, with the version counter that autograd checks.
 //
-// Reference counted by Ref<>. `version` rises by one with every in-place write through any view.
+// Reference counted by Ref<>. `version` rises by one with every in-place write through any view
+// but those that count their own (tensor.h).
 // Memory comes from a caching allocator: blocks of at least kSmallBlock bytes are 64-byte aligned and kept
 // after release, because giving pages back to the kernel costs more than most kernels that follow.
 #pragma once

@@ -94,7 +94,8 @@ Tensor alias(StorageRef storage, DType dtype, const Dims& sizes, const Dims& str
 
 Tensor alias(const Tensor& of, const Dims& sizes, const Dims& strides, int64_t offset) {
   Tensor t = alias(of->storage, of.dtype(), sizes, strides, offset);
-  t->flags = of->flags & (kInference | kNoVersion | kMarks | kSibling);
+  t->flags = of->flags & (kInference | kMarks | kSibling);
+  t->own_writes = of->own_writes;
   return t;
 }
 

@@ -64,7 +64,6 @@ enum Flag : uint32_t {
   kInference = 1 << 2,      // made in inference mode: never tracked
   kSibling = 1 << 8,        // one of several views that one call made: written to in place, they would part from each other
   kUnrecorded = 1 << 9,     // a view made where gradients are off: writes to it are not part of its base's history
-  kNoVersion = 1 << 3,      // `.data`: writes do not count as in-place for autograd
   kConj = 1 << 4,           // its numbers are the conjugates of its bytes
   kNeg = 1 << 5,            // its numbers are the negatives of its bytes
   kDual = 1 << 6,           // has a tangent, which ops push on; see autograd/forward.h
@@ -78,16 +77,24 @@ struct AutogradData {  // what autograd attaches; see autograd/variable.h
   virtual bool has_history() const = 0;
 };
 
+/// How often tensors were written to that share memory with others but not their count: `.data`, and its views.
+struct WriteCount {
+  std::atomic<int32_t> refs{1};
+  uint32_t n = 0;
+  static void destroy(WriteCount* c) { delete c; }
+};
+
 class Tensor;
 
 struct TensorImpl {
   std::atomic<int32_t> refs{1};
   DType dtype = DType::float32;
   uint32_t flags = 0;
-  uint32_t seen_version = 0;  // of a view: the storage's version its history is of
+  uint32_t seen_version = 0;  // of a view: the version its history is of
   int64_t numel = 0;
   int64_t offset = 0;  // in elements
   StorageRef storage;
+  Ref<WriteCount> own_writes;  // unset: the storage counts
   Ref<TensorImpl> base;  // the tensor this is a view of, never itself a view
   std::unique_ptr<AutogradData> autograd;
   void* py = nullptr;       // the Python object while it lives, borrowed, unless:
@@ -135,7 +142,7 @@ class Tensor {
     const bool own_base = is_view() && p_->base->refs.load() == 1 && p_->base->storage == p_->storage;
     return p_->refs.load() == 1 && p_->storage->refs.load() == 1 + own_base;
   }
-  uint32_t version() const { return p_->storage->version; }
+  uint32_t version() const { return p_->own_writes ? p_->own_writes->n : p_->storage->version; }
   Meta meta() const {
     Meta m(sizes(), strides(), dtype(), device());
     m.offset = p_->offset;
@@ -197,7 +204,10 @@ bool same_layout(const Dims& sizes, const Dims& a, const Dims& b);
 bool is_non_overlapping_and_dense(const Dims& sizes, const Dims& strides);
 
 inline void bump_version(const Tensor& t) {
-  if (t.has_flag(kNoVersion)) return;
+  if (t->own_writes) {
+    t->own_writes->n++;
+    return;
+  }
   t->storage->version++;
   if (t.is_batched()) t->storage->batch->memory->version++;
 }

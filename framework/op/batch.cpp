@@ -132,7 +132,8 @@ Tensor over(const Tensor& x, Axes axes, const Dims& sizes, const Dims& strides) 
   const size_t bytes = bytes_of_each(*storage, axes);
   if (!axes.empty()) storage = batched_storage(bytes, {storage, std::move(axes)});
   Tensor t = alias(std::move(storage), x.dtype(), sizes, strides, x->offset);
-  t->flags |= x->flags & (kInference | kMarks | kNoVersion);
+  t->flags |= x->flags & (kInference | kMarks);
+  t->own_writes = x->own_writes;
   return t;
 }
 

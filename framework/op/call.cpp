@@ -177,8 +177,12 @@ void call_view(const OpType& type, const void* op, Inputs in, Tensor* out) {
   Tensor v = alias(x, g.sizes, g.strides, g.offset);
   if (g.dtype) v->dtype = *g.dtype;
   v->flags ^= g.marks;
+  if (g.unwatched) {
+    v->own_writes = Ref(new WriteCount);
+    v->flags &= ~kSibling;
+  }
   // What has no gradients, as the same bytes in another dtype, is a plain alias. Source of the rest: PyTorch's CreationMeta.
-  if (type.gradient.exists && !x.has_flag(kInference)) {
+  if (type.gradient.exists && !g.unwatched && !x.has_flag(kInference)) {
     v->base = x->base ? x->base : x.ref();
     v->seen_version = v.version();
     v->flags |= mode.grad ? x->flags & kUnrecorded : kUnrecorded;

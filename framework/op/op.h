@@ -80,6 +80,7 @@ struct Geometry {
   int64_t offset;                // in elements of the view
   std::optional<DType> dtype{};  // where the view shows its bytes as another type
   uint32_t marks = 0;            // of kMarks: those of the input that are turned over
+  bool unwatched = false;        // no view to autograd: it counts its writes on its own, and what is written does not reach its input's history
 };
 
 /// The form of an op that writes into its first input, `name_`.
@@ -124,10 +125,10 @@ enum class Layouts : uint8_t {
   any,
 };
 
-/// The rows an out= gets that takes the shape of a composite's result, which is copied into it.
+/// The rows an out= gets that takes the shape of a result, which is copied into it.
 enum class NewShape : uint8_t {
-  usual,    // its own where the result is not of the first input's shape
-  rows,     // its own
+  usual,    // a kernel's result: the result's strides; a composite's: rows of its own where it is not of the first input's shape
+  rows,     // its own, as where PyTorch computes aside, resizes out= and copies
   as_made,  // the result's strides, as where PyTorch's kernel writes into out= itself
 };
 

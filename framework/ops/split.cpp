@@ -4,7 +4,6 @@
 
 #include "framework/graph/trace.h"
 #include "framework/ops/complex.h"
-#include "framework/ops/view.h"
 
 namespace weir {
 namespace {
@@ -60,6 +59,11 @@ struct Axis {
 };
 constexpr Axis kColumns{"hsplit", 1, 1}, kRows{"vsplit", 2, 0}, kDepth{"dsplit", 3, 2};
 
+Tensors unwatched(Tensors parts) {
+  for (Tensor& part : parts) part = fn::unsafe_view(part);
+  return parts;
+}
+
 }  // namespace
 
 Tensors TensorSplit::compose(Inputs in) const { return into(in[0], sections, dim); }
@@ -86,9 +90,15 @@ Tensors VsplitAt::compose(Inputs in) const { return at(in[0], indices, kRows.of(
 Tensors Dsplit::compose(Inputs in) const { return kDepth.equal_parts(in[0], sections); }
 Tensors DsplitAt::compose(Inputs in) const { return at(in[0], indices, kDepth.of(in[0])); }
 
-Tensors UnsafeSplit::compose(Inputs in) const { return fn::split(fn::resolve_conj(in[0]), split_size, dim); }
-Tensors UnsafeSplitWithSizes::compose(Inputs in) const { return fn::split(fn::resolve_conj(in[0]), split_sizes, dim); }
-Tensors UnsafeChunk::compose(Inputs in) const { return fn::chunk(fn::resolve_conj(in[0]), chunks, dim); }
+Geometry UnsafeView::geometry(Inputs in) const {
+  const Tensor& x = in[0];
+  return {.sizes = x.sizes(), .strides = x.strides(), .offset = x->offset, .unwatched = true};
+}
+Tensors UnsafeView::vjp(const Saved&, const Tensor& dy) const { return {dy}; }
+
+Tensors UnsafeSplit::compose(Inputs in) const { return unwatched(fn::split(fn::resolve_conj(in[0]), split_size, dim)); }
+Tensors UnsafeSplitWithSizes::compose(Inputs in) const { return unwatched(fn::split(fn::resolve_conj(in[0]), split_sizes, dim)); }
+Tensors UnsafeChunk::compose(Inputs in) const { return unwatched(fn::chunk(fn::resolve_conj(in[0]), chunks, dim)); }
 
 static const SplitOps::Registration ops;
 

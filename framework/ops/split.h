@@ -1,6 +1,6 @@
 // Splitting into nearly equal parts, or at given places. Source: https://pytorch.org/docs/stable/generated/torch.tensor_split.html
 #pragma once
-#include "framework/op/call.h"
+#include "framework/ops/view.h"
 
 namespace weir {
 
@@ -75,16 +75,23 @@ struct DsplitAt : Op {
   Tensors compose(Inputs in) const;
 };
 
+struct UnsafeView : ViewOp {
+  static constexpr Signature signature = "unsafe_view(input: Tensor) -> Tensor";
+  static constexpr auto doc = "The same memory, which is no view to autograd.";
+  static constexpr Module module = Module::hidden;
+  Geometry geometry(Inputs in) const;
+  Tensors vjp(const Saved& s, const Tensor& dy) const;
+};
 struct UnsafeSplit : Op {
   static constexpr Signature signature = "unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> list[Tensor]";
-  static constexpr auto doc = "split, of a conjugate view in memory of its own.";
+  static constexpr auto doc = "split whose parts are no views to autograd; of a conjugate view in memory of its own.";
   int64_t split_size, dim;
   static constexpr std::tuple fields{&UnsafeSplit::split_size, &UnsafeSplit::dim};
   Tensors compose(Inputs in) const;
 };
 struct UnsafeSplitWithSizes : Op {
   static constexpr Signature signature = "unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> list[Tensor]";
-  static constexpr auto doc = "split_with_sizes, of a conjugate view in memory of its own.";
+  static constexpr auto doc = "split_with_sizes whose parts are no views to autograd; of a conjugate view in memory of its own.";
   Places split_sizes;
   int64_t dim;
   static constexpr std::tuple fields{&UnsafeSplitWithSizes::split_sizes, &UnsafeSplitWithSizes::dim};
@@ -92,20 +99,21 @@ struct UnsafeSplitWithSizes : Op {
 };
 struct UnsafeChunk : Op {
   static constexpr Signature signature = "unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> list[Tensor]";
-  static constexpr auto doc = "chunk, of a conjugate view in memory of its own.";
+  static constexpr auto doc = "chunk whose parts are no views to autograd; of a conjugate view in memory of its own.";
   int64_t chunks, dim;
   static constexpr std::tuple fields{&UnsafeChunk::chunks, &UnsafeChunk::dim};
   Tensors compose(Inputs in) const;
 };
 
-using SplitOps = OpList<TensorSplitBy, TensorSplit, TensorSplitAt, Hsplit, HsplitAt, Vsplit, VsplitAt, Dsplit, DsplitAt, UnsafeSplit,
-                        UnsafeSplitWithSizes, UnsafeChunk>;
+using SplitOps = OpList<TensorSplitBy, TensorSplit, TensorSplitAt, Hsplit, HsplitAt, Vsplit, VsplitAt, Dsplit, DsplitAt, UnsafeView,
+                        UnsafeSplit, UnsafeSplitWithSizes, UnsafeChunk>;
 
 namespace fn {
 inline constexpr Fn<TensorSplit, TensorSplitAt, TensorSplitBy> tensor_split;
 inline constexpr Fn<Hsplit, HsplitAt> hsplit;
 inline constexpr Fn<Vsplit, VsplitAt> vsplit;
 inline constexpr Fn<Dsplit, DsplitAt> dsplit;
+inline constexpr Fn<UnsafeView> unsafe_view;
 }  // namespace fn
 
 }  // namespace weir

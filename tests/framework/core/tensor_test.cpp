@@ -57,12 +57,16 @@ TEST(SetGeometry, RecomputesWhatFollowsFromIt) {
   EXPECT_EQ(test::numbers(t), (test::Numbers{1, 4, 2, 5, 3, 6}));
 }
 
-TEST(Version, DataDoesNotCount) {
+TEST(Version, DataAndItsViewsCountOnTheirOwn) {
   Tensor t = tensor({1});
   Tensor data = alias(t, t.sizes(), t.strides(), 0);
-  data->flags |= kNoVersion;
+  data->own_writes = Ref(new WriteCount);
   bump_version(data);
+  const Tensor view = alias(data, data.sizes(), data.strides(), 0);
+  bump_version(view);
   EXPECT_EQ(t.version(), 0u);
+  EXPECT_EQ(data.version(), 2u);
+  EXPECT_EQ(view.version(), 2u);
 }
 
 TEST(WrappedNumber, KeepsItsKind) {

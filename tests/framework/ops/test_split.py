@@ -37,3 +37,35 @@ def test_more_parts_than_memory_holds_are_refused_before_any_is_made():
     for split in (lambda x: weir.hsplit(x, 2**31), lambda x: weir.tensor_split(x, 2**31 - 1, 1)):
         with pytest.raises(RuntimeError, match="more than memory holds"):
             split(weir.ones(4, 0))
+
+
+@pytest.mark.parametrize("split", [lambda t, x: t.unsafe_split(x, 2), lambda t, x: t.unsafe_chunk(x, 2), lambda t, x: t.unsafe_split_with_sizes(x, [2, 2])])
+def test_unsafe_parts_count_their_writes_on_their_own(split):
+    """They share memory, and are no views to autograd."""
+    found = []
+    for t in (weir, torch):
+        x = t.arange(12.0).reshape(4, 3)
+        a, b = split(t, x)
+        a.mul_(2)
+        row = a[0]
+        row.add_(1)
+        versions = [y._version for y in (x, a, b, row, a.detach())]
+        found.append([versions, x.tolist(), a._base is None, b._base is None, row._base is a])
+    assert found[0] == found[1]
+
+
+def test_gradients_of_unsafe_parts():
+    def grads(t):
+        x = t.arange(12.0).reshape(4, 3).requires_grad_()
+        a, b = t.unsafe_split(x.tanh(), 2)
+        return t.autograd.grad((a.mul_(3) * b).sum(), x)[0].tolist()
+    assert sum(grads(weir), []) == pytest.approx(sum(grads(torch), []))
+
+
+def test_a_part_that_was_saved_and_then_written_to_is_found():
+    for t in (weir, torch):
+        a, b = t.unsafe_split(t.ones(4, requires_grad=True) * 2, 2)
+        y = (a * a).sum() + (b * b).sum()
+        b.detach().add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            y.backward()
