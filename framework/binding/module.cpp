@@ -11,6 +11,7 @@
 #include "framework/core/generator.h"
 #include "framework/core/parallel.h"
 #include "framework/core/warn.h"
+#include "framework/graph/trace.h"
 #include "framework/kernels/load.h"
 #include "framework/op/copy.h"
 #include "framework/op/out.h"
@@ -35,6 +36,7 @@ void init_factories(py::module_& m) {
     }
     bool same = t.sizes() == sizes;
     if (same && !stride) return o;
+    graph::check_place_is_known(t, "resize_ takes more of the memory of");
     resize(t, sizes);
     if (stride) {  // dense, as a memory format has it
       check(stride->n == sizes.n, "resize_: ", stride->n, " strides for ", sizes.n, " sizes");

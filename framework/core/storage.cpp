@@ -298,8 +298,8 @@ void grow(Storage& s, size_t bytes) {
   if (bytes <= s.bytes) return;
   check(!s.batch, "vmap: resize_ cannot give the tensors of a batch more memory");
   check(!s.release, "resize_: storage over foreign memory cannot grow");
-  // A context without a release marks memory whose address others hold.
-  check(!s.context, "Trying to resize storage that is not resizable: NumPy or DLPack looks at its memory");
+  // A context without a release marks memory whose address others hold; in a trace, a view, which grows as its memory will.
+  check(!s.context || s.symbolic, "Trying to resize storage that is not resizable: NumPy or DLPack looks at its memory");
   if (s.device.type == DeviceType::cpu && s.data) {
     std::byte* data = allocate(bytes);
     std::memcpy(data, s.data, s.bytes);
