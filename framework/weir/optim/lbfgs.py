@@ -4,6 +4,11 @@ import weir
 from .optimizer import Optimizer
 
 
+def _parts(x):
+    """A complex tensor as real and imaginary parts, in which the search goes."""
+    return weir.view_as_real(x) if x.is_complex() else x
+
+
 def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
     """Where the cubic through two points with these slopes is least, within bounds; their middle where it has no minimum."""
     low, high = bounds if bounds is not None else (x1, x2) if x1 <= x2 else (x2, x1)
@@ -92,11 +97,11 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     def _gradient(self):
-        return weir.cat([(p.new_zeros(p.numel()) if p.grad is None else p.grad.to_dense().reshape(-1)) for p in self._params])
+        return weir.cat([_parts(weir.zeros_like(p) if p.grad is None else p.grad.to_dense()).reshape(-1) for p in self._params])
 
     def _move(self, step, direction):
-        offset, step = 0, step.item() if isinstance(step, weir.Tensor) else step
-        for p in self._params:
+        offset = 0
+        for p in map(_parts, self._params):
             p.add_(direction[offset:offset + p.numel()].view_as(p), alpha=step)
             offset += p.numel()
 
@@ -126,6 +131,8 @@ class LBFGS(Optimizer):
         closure = weir.enable_grad()(closure)
         group = self.param_groups[0]
         lr, tolerance_grad, tolerance_change = group["lr"], group["tolerance_grad"], group["tolerance_change"]
+        if isinstance(lr, weir.Tensor) and lr.dim():
+            lr = lr.squeeze()  # a number in dtype promotion
         line_search = group["line_search_fn"]
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)

@@ -243,6 +243,27 @@ def test_a_line_search_ends_with_the_evaluations_that_are_allowed(max_eval):
     assert_close(ours[0], theirs[0], rtol=1e-3)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64"])
+@pytest.mark.parametrize("lr", [0.01, [0.01]], ids=["number", "tensor"])
+def test_lbfgs_takes_lr_as_a_number_and_complex_numbers_as_parts(lr, dtype):
+    def search(F):
+        p = F.tensor([1.0, 2.0, -3.0], dtype=getattr(F, dtype)).requires_grad_()
+        optimizer = F.optim.LBFGS([p], lr=F.tensor(lr) if isinstance(lr, list) else lr, max_iter=4)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = (3 * p * p.conj()).real.sum()
+            loss.backward()
+            return loss
+        for _ in range(2):
+            optimizer.step(closure)
+        state = optimizer.state[p]
+        return p.detach(), state["d"].dtype, state["func_evals"]
+    theirs, ours = search(torch), search(weir)
+    assert str(ours[1]).split(".")[1] == str(theirs[1]).split(".")[1] and ours[2] == theirs[2]
+    assert_close(ours[0], theirs[0], rtol=2e-3 if dtype == "float16" else 1e-5)
+
+
 def test_an_option_that_needs_state_which_is_not_there():
     for t in (torch, weir):
         p = t.nn.Parameter(t.ones(3))
