@@ -108,7 +108,7 @@ Bounds logit_bounds(double eps, DType t) {
 void Logit::round(Tensors& in, const Meta& m) {
   GradMode off(false);
   const auto [low, high] = logit_bounds(*eps, m.dtype);
-  in[0] = fn::clamp(in[0], std::optional<Scalar>(low), std::optional<Scalar>(high));
+  if (!std::isnan(*eps)) in[0] = fn::clamp(in[0], std::optional<Scalar>(low), std::optional<Scalar>(high));  // below NaN lies nothing
   eps.reset();
 }
 void LogitBackward::bound(Tensors& in, DType t) {

@@ -40,7 +40,7 @@ def test_the_order_of_polygamma_wraps_around_in_its_gradient(t):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
-@pytest.mark.parametrize("eps", [None, 1e-10, 1e-5, 1e-3, 0.0, -0.2])
+@pytest.mark.parametrize("eps", [None, 1e-10, 1e-5, 1e-3, 0.0, -0.2, float("nan")])
 def test_logit_has_bounds_of_its_own_dtype(eps, dtype):
     x = torch.tensor([0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1e-3, 1e-6, float("inf"), float("nan")], dtype=dtype)
     assert_same(lambda t, x: t.logit(x, eps), x, what=f"{dtype} {eps}")
