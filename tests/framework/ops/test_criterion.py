@@ -1,5 +1,7 @@
 """Losses against PyTorch: the ops by their number of a reduction, and nn.functional by its word."""
 
+import warnings
+
 import pytest
 import torch
 import weir
@@ -147,6 +149,13 @@ def test_gradients_have_the_digits_of_input_beside_narrower_targets(given, reduc
 def test_a_mean_over_no_examples_is_nan():
     for sizes in ((0, 3), (3, 0), (0, 1), (2, 0, 3)):
         assert_same(lambda t, x: t.nn.functional.cross_entropy(x, x), torch.ones(sizes), what=f"{sizes}")
+
+
+def test_a_variance_may_be_bounded_by_a_learned_number():
+    x, eps = torch.ones(3, dtype=torch.float64), torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_same(lambda t, x, eps: t.nn.functional.gaussian_nll_loss(x, 2 * x, 0.1 * x, eps=eps), x, eps)
 
 
 def test_an_infinite_variance_is_one():

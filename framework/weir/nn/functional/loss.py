@@ -109,4 +109,5 @@ def poisson_nll_loss(input, target, log_input=True, full=False, size_average=Non
 
 def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):
     """Negative log-likelihood of normal distributions with means `input` and variances `var` (at least eps)."""
+    eps = eps.detach() if isinstance(eps, weir.Tensor) else eps  # a bound, which has no gradient
     return _gaussian(input, target, var, full, eps, number(reduction))
