@@ -249,7 +249,7 @@ Meta Heaviside::infer(Inputs in) const {
 }
 
 void Lerp::take_out(Inputs in, const Tensor& out) {
-  check(in[2].has_flag(kWrappedNumber) || out.dtype() == in[0].dtype(), "lerp: Found dtype ", name_of(out.dtype()), " but expected ", name_of(in[0].dtype()));
+  check(in[2].ndim() == 0 || out.dtype() == in[0].dtype(), "lerp: Found dtype ", name_of(out.dtype()), " but expected ", name_of(in[0].dtype()));
 }
 Meta Lerp::infer(Inputs in) const {
   for (int i : {1, 2}) {
