@@ -107,6 +107,7 @@ CALLS = {
         v[:1], v[:1], t.ones(1, 1, 1), v[0]),
     "cells of a sequence": lambda t, v, m: t.rnn_tanh(m, t.ones(1, 2), [t.ones(2, 4), t.ones(2, 2)], False, 1, 0.0, False, False, False)[0],
     "lerp by a number in a tensor": lambda t, v, m: [t.lerp(x, x * 2, t.tensor(0.25), out=v.double()) for x in (v, v > 0, v.long())],
+    "nothing uniform": lambda t, v, m: t.zeros(0, 3, dtype=t.complex64).uniform_(1e300, -1.5), "nothing uniform, real": lambda t, v, m: m[:0].uniform_(1e300, -1.5),
     "statistics of more channels": lambda t, v, m: t.native_batch_norm(m[:, :1], v[:1], v[:1], m[0].clone(), v[2:].clone(), True, 0.5, 1e-5)[0],
     "norms of single NaNs": lambda t, v, m: t.norm_except_dim(t.tensor([[-0.5, float("nan"), 0.0]], requires_grad=True), dim=1),
     "product beside infinities": lambda t, v, m: t.prod(t.tensor([2.0, float("inf"), 3.0], requires_grad=True)),
