@@ -5,6 +5,7 @@ Derivatives rest on the backward pass, `jvp` on forward mode; `vmap` runs each o
 from .derivative import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp  # noqa: F401
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state  # noqa: F401
 from .mapping import vmap  # noqa: F401
+from .patterns import rearrange  # noqa: F401
 
 
 def functionalize(func, *, remove="mutations"):
@@ -20,12 +21,5 @@ def debug_unwrap(tensor, *, recurse=True):
     return tensor
 
 
-def __getattr__(name):
-    if name == "rearrange":
-        from weir._absent import absent
-        return absent("func.rearrange", "use the einops package")
-    raise AttributeError(f"module 'weir.func' has no attribute '{name}'")
-
-
 __all__ = ["grad", "grad_and_value", "vmap", "replace_all_batch_norm_modules_", "functionalize", "hessian", "jacfwd",
-           "jacrev", "jvp", "linearize", "vjp", "functional_call", "stack_module_state", "debug_unwrap"]
+           "jacrev", "jvp", "linearize", "vjp", "functional_call", "stack_module_state", "debug_unwrap", "rearrange"]
