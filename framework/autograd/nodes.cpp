@@ -41,6 +41,7 @@ Geometry within(const Tensor& base, const Tensor& view) {
 }
 
 thread_local void (*before_accumulation)() = nullptr;
+thread_local bool keeps_grad_layout = true;
 
 Node::Node() : sequence(next_sequence++) {}
 
@@ -102,7 +103,7 @@ Tensors AccumulateGrad::apply(Tensors&& grads) {
     bool sole = !(g->flags & kMarks) && g.unshared() && !g.has_flag(kWrappedNumber);
     // Optimizers walk a parameter and its gradient side by side: keep them in one layout.
     bool dense = is_non_overlapping_and_dense(leaf.sizes(), leaf.strides());
-    bool fits = dense ? same_layout(leaf.sizes(), g.strides(), leaf.strides()) : g.is_contiguous();
+    bool fits = !keeps_grad_layout || (dense ? same_layout(leaf.sizes(), g.strides(), leaf.strides()) : g.is_contiguous());
     v.grad = mode.grad ? g : sole && fits ? detach(g) : laid_out(g, dense ? leaf.meta() : Meta(leaf.sizes(), leaf.dtype()));
   }
   lock.unlock();

@@ -10,6 +10,9 @@ Geometry within(const Tensor& base, const Tensor& view);
 /// Asked before a gradient is added to a leaf's `.grad`; may raise. Set by the tracer's user.
 extern thread_local void (*before_accumulation)();
 
+/// Whether a first gradient is copied to its leaf's strides where it has others and could be kept as it is.
+extern thread_local bool keeps_grad_layout;
+
 /// Adds the gradient to a leaf's `.grad`. Threads may record calls of one leaf, run backward passes to it and drop its graphs at once.
 struct AccumulateGrad : Node {
   Tensor leaf;

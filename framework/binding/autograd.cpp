@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "framework/autograd/batch.h"
 #include "framework/autograd/engine.h"
@@ -268,6 +269,7 @@ void init_autograd(py::module_& m) {
 
   m.def("is_grad_enabled", [] { return mode.grad; });
   m.def("_set_grad_enabled", [](bool on) { mode.grad = on; });
+  m.def("_set_keeps_grad_layout", [](bool on) { return std::exchange(keeps_grad_layout, on); });
   m.def("is_inference_mode_enabled", [] { return mode.inference; });
   m.def("_set_inference", [](bool on) { mode.inference = on; });
   m.def("_set_autocast", [](bool on, DType dtype) {

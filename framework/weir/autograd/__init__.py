@@ -8,7 +8,7 @@ from _weir import Tensor, _backward, _warn_once
 from . import graph
 from .function import Function, FunctionCtx, once_differentiable
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401  (at once: a later import would put the module in the function's place)
-from .grad_mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .grad_mode import enable_grad, enforce_grad_layout_policy, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .variable import Variable  # noqa: F401
 
 def _tuple(x):

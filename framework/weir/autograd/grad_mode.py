@@ -3,7 +3,7 @@ import functools
 import inspect
 import warnings
 
-from _weir import (_set_grad_enabled, _set_inference, is_grad_enabled, is_inference_mode_enabled)
+from _weir import (_set_grad_enabled, _set_inference, _set_keeps_grad_layout, is_grad_enabled, is_inference_mode_enabled)
 
 
 class _Mode:
@@ -91,6 +91,29 @@ class set_grad_enabled(_Mode):
 
     def __exit__(self, *exc):
         _set_grad_enabled(self._before)
+
+
+class enforce_grad_layout_policy(_Mode):
+    """Whether a leaf's first gradient gets the leaf's strides; without it one that nobody else holds keeps its own, uncopied.
+
+    Takes effect at once, and until exit when used with `with`; of this thread.
+    """
+
+    def __init__(self, enable=True):
+        self._mode, self._before = enable, _set_keeps_grad_layout(enable)
+
+    def _again(self):
+        return enforce_grad_layout_policy(self._mode)
+
+    def __call__(self, fn):
+        _set_keeps_grad_layout(self._before)
+        return super().__call__(fn)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *exc):
+        _set_keeps_grad_layout(self._before)
 
 
 class inference_mode(_Mode):

@@ -224,3 +224,25 @@ def test_the_real_parts_of_a_gradient_are_taken_before_they_are_summed(call):
         g, = t.autograd.grad(eval(call, {"x": x, "z": z}).abs().sum(), x)
         found.append((g.stride(), g.tolist()))
     assert found[0][0] == found[1][0] and found[0][1][0] == pytest.approx(found[1][1][0])
+
+
+def test_gradients_keep_their_strides_where_the_policy_is_off():
+    def strides(t):
+        policy, held = t.autograd.enforce_grad_layout_policy, t.ones(4, 2, 3)
+
+        def after(backward):
+            p = t.ones(2, 3, 4).permute(2, 0, 1).requires_grad_()
+            backward(p)
+            return p.grad.stride()
+
+        def weighed(p):
+            (p * held).sum().backward()
+        found = [after(weighed)]
+        with policy(False):
+            found += [after(weighed), after(lambda p: (p * 2).sum().backward()), after(lambda p: p.backward(held))]
+        found += [after(weighed), after(policy(False)(weighed)), after(weighed)]
+        policy(False)
+        found.append(after(weighed))
+        policy(True)
+        return found + [after(weighed)]
+    assert strides(weir) == strides(torch)
