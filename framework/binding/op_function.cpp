@@ -227,7 +227,7 @@ bool parse(const OpType& type, PyObject* const* args, Py_ssize_t nargs, PyObject
       else if (!parse_inputs(type, i, o, c, why)) return false;
       continue;
     }
-    if (!o) continue;
+    if (!o || (o == Py_None && p.ty == Ty::ints && p.fallback == "[]")) continue;  // an empty list by default is PyTorch's None
     py::object taken;
     if (type.calling.truthy) taken = taken_in_python(o, p.ty), o = taken.ptr();
     // Source: PyTorch's parser takes a 0-d tensor for a number only where no gradient would be lost.

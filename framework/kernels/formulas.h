@@ -86,9 +86,9 @@ template <class T> T formula(const Sinc&, T x) {
 }
 template <class T> T formula(const NanToNum& op, T x) {
   T top = largest(x);
-  T y = where(x != x, T(op.nan ? *op.nan : 0.0), x);
-  y = where(y > top, op.posinf ? T(*op.posinf) : top, y);
-  return where((abs(y) > top) & (y < T(0)), op.neginf ? T(*op.neginf) : -top, y);  // the least integer has no absolute value
+  T y = where(x > top, op.posinf ? T(*op.posinf) : top, x);
+  y = where((abs(x) > top) & (x < T(0)), op.neginf ? T(*op.neginf) : -top, y);  // the least integer has no absolute value
+  return where(x != x, T(op.nan ? *op.nan : 0.0), y);
 }
 template <class T> T formula(const Isnan&, T x) { return where(x != x, T(1), T(0)); }
 template <class T> T formula(const Isinf&, T x) { return where(abs(x) > largest(x), T(1), T(0)); }

@@ -192,6 +192,10 @@ CALLS = {
     "polygamma in place": lambda t, v, m: v.requires_grad_().abs().polygamma_(2), "added to a number in place": lambda t, v, m: t.Tensor.add_(1, v),
     "a bias without axes": lambda t, v, m: t.nn.functional.multi_head_attention_forward(
         m, m, m, 4, 1, m.repeat(4, 1), None, v[0], v[0], False, 0.0, t.eye(4), None)[0],
+    "NaN to infinity beside other infinities": lambda t, v, m: t.nan_to_num(v / 0 * t.tensor([1, 0, -1.0]).repeat(len(v))[:len(v)], nan=float("inf"), posinf=9.0, neginf=-7.0),
+    **{f"{name} of no stride told": lambda t, v, m, name=name: getattr(t.nn.functional, name)(m.expand(1, 1, 2, *m.shape) if "3d" in name else m[None, None], 2, None)
+       for name in ("avg_pool2d", "avg_pool3d", "max_pool2d")},
+    "rolled along None": lambda t, v, m: t.roll(m, 1, None) + m.roll(1, dims=None),
     "flags that are true or not": lambda t, v, m: t.masked.sum(m, True, keepdim=2, mask=m > 3), "a flag of None": lambda t, v, m: t.masked.mean(m, 0, keepdim=None),
 }
 
