@@ -35,6 +35,8 @@ def _pullback(outputs, inputs, cotangents, create_graph, strict):
     for i, g in enumerate(found):
         if g is None and strict:
             raise RuntimeError(f"The output of the user-provided function is independent of input {i}. This is not allowed in strict mode.")
+        if strict and create_graph and not g.requires_grad:
+            raise RuntimeError(f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in strict mode when create_graph=True.")
     return tuple(zeros_like(x) if g is None else g for g, x in zip(found, inputs))
 
 
@@ -83,7 +85,7 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
         v = _cotangents(v, xs)
         dummies = tuple(zeros_like(o).requires_grad_() for o in outputs)
         pulled = _pullback(outputs, xs, dummies, True, strict)
-        found = _pullback(pulled, dummies, v, create_graph, False)
+        found = _pullback(pulled, dummies, v, create_graph, strict)
     return _final(outputs, out_several, create_graph), _final(found, out_several, create_graph)
 
 

@@ -89,6 +89,9 @@ WRONG = {
     "complex jacobian": lambda t, x: t.func.jacfwd(lambda a: a.conj())(x + 1j),
     "tangents otherwise nested": lambda t, x: t.func.jvp(lambda a, b: a * b, (x, x), ((x,), x)),
     "tangent of another shape": lambda t, x: t.func.jvp(t.sin, (x,), (x[:1],)),
+    **{f"{name} of a linear function": lambda t, x, name=name: getattr(t.autograd.functional, name)(
+        t.clone, x, *([x] if name != "jacobian" else []), create_graph=True, strict=True) for name in ("vjp", "jvp", "jacobian")},
+    "hessian of a linear function": lambda t, x: t.autograd.functional.hessian(t.sum, x, strict=True),
     "independent of its input": lambda t, x: t.func.jvp(lambda a: x * 2, (x,), (x,), strict=True),
     "vmap by a list": lambda t, x: t.func.vmap(t.mul, [0, 0])(x, x),
     "vmap to a word": lambda t, x: t.func.vmap(t.sin, out_dims="first")(x),
