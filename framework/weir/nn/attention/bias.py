@@ -1,9 +1,10 @@
-"""Masks of causal attention that are known by name, so that none is built. Source: torch.nn.attention.bias."""
+"""Masks of causal attention that are known by name, so that the kernel need not read them. Source: torch.nn.attention.bias."""
 import enum
 import warnings
 
 import weir
 from weir import Tensor
+from weir.overrides import admit, ask_for_rules
 
 __all__ = ["causal_upper_left", "causal_lower_right", "CausalVariant", "CausalBias"]
 
@@ -14,8 +15,16 @@ class CausalVariant(enum.IntEnum):
     UPPER_LEFT, LOWER_RIGHT = 1, 2
 
 
+def _mask(variant, seq_len_q, seq_len_kv, device=None):
+    return weir.ones(seq_len_q, seq_len_kv, dtype=weir.bool, device=device).tril(seq_len_kv - seq_len_q if variant == CausalVariant.LOWER_RIGHT else 0)
+
+
 class CausalBias(Tensor):
     """The mask of `seq_len_q` queries by `seq_len_kv` keys, for `attn_mask` of scaled_dot_product_attention."""
+
+    def __new__(cls, variant, seq_len_q, seq_len_kv):
+        # The mask itself, for functions that were taken from their module before any asked for rules.
+        return _mask(variant, seq_len_q, seq_len_kv).as_subclass(cls)
 
     def __init__(self, variant, seq_len_q, seq_len_kv):
         if not isinstance(variant, CausalVariant):
@@ -27,8 +36,7 @@ class CausalBias(Tensor):
 
     def _materialize(self, device=None):
         """The mask as a tensor of bool."""
-        diagonal = 0 if self.variant == CausalVariant.UPPER_LEFT else self.seq_len_kv - self.seq_len_q
-        return weir.ones(self.seq_len_q, self.seq_len_kv, dtype=weir.bool, device=device).tril(diagonal)
+        return _mask(self.variant, self.seq_len_q, self.seq_len_kv, device)
 
     @staticmethod
     def _dispatch(query, key, value, attn_mask, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
@@ -47,6 +55,10 @@ class CausalBias(Tensor):
 
     def __repr__(self):
         return repr(self._materialize())
+
+
+admit(CausalBias)
+ask_for_rules()
 
 
 def _of(variant, size):
