@@ -12,7 +12,7 @@ from pathlib import Path
 
 #: PyTorch's own files, which ask the subject through `torch`: its test helpers, and what they lean on.
 FIRST = ("torch.testing._internal", "torch.testing._comparison")
-OWN_FILES = ("torch.fx", "torch.autograd._functions", "torch.utils", "torch.testing", "torch._vendor", "torch._utils_internal", "torch._lazy")
+OWN_FILES = ("torch.fx", "torch._numpy", "torch.autograd._functions", "torch.utils", "torch.testing", "torch._vendor", "torch._utils_internal", "torch._lazy")
 
 #: Names in modules that a subject has, by what stands for them.
 CLASSES = """_C.ScriptDict _C.ScriptList _C.ScriptMethod _C._DisableTorchDispatch testing.FileCheck
@@ -37,7 +37,9 @@ ANSWERS = {"_nnpack_available": lambda: False, "_utils._is_privateuse1_backend_a
            "_C._set_torch_function_state": lambda state: None, "_C._TorchFunctionState": types.SimpleNamespace(ENABLED=0),
            "_C._functorch.TransformType": types.SimpleNamespace(Vmap=0, Grad=1, Jvp=2, Functionalize=3),
            "_C._debug_only_are_vmap_fallback_warnings_enabled": lambda: False,
-           "_C._debug_only_display_vmap_fallback_warnings": lambda on: None, "_inductor.utils.GPU_TYPES": [], "_dynamo.config.compiled_autograd": False}
+           "_C._debug_only_display_vmap_fallback_warnings": lambda on: None, "_inductor.utils.GPU_TYPES": [], "_dynamo.config.compiled_autograd": False,
+           "_dynamo.config.numpy_default_float": "float64", "_dynamo.config.numpy_default_complex": "complex128",
+           "_dynamo.config.numpy_default_int": "int64", "_dynamo.config.use_numpy_random_stream": False}
 MODULES = "_refs _inductor.exc _decomp".split()  # looked up without an import
 NO_MODULES = """ao.nn.qat.modules ao.nn.quantizable.modules ao.nn.quantized.modules""".split()  # lists of modules, here empty
 
