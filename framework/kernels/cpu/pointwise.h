@@ -135,8 +135,7 @@ template <class Op, class T, class Fixed> void lines_of(const Op op, T* out, con
     return evaluate(op, x);
   };
   for (; lines; lines--) {
-    for (int j = 0; j < k; j++)
-      if (fixed >> j & 1) x[j] = Vec<T>(*in[j]);
+    for (int j = 0; j < k; j++) x[j] = Vec<T>(fixed >> j & 1 ? *in[j] : T(0));  // the compiler does not see that others are loaded
     Vec<T> last(T(0));
     if (n % w) last = at(n - w);  // before anything is changed in place
     for (int64_t i = 0; i + w <= n; i += w) at(i).store(out + i);
