@@ -156,10 +156,8 @@ Tensors I1e::vjp(const Saved& s, const Tensor& dy) const {
   Tensor x = x_of(s), near = near_zero(x), safe = where(near, num(epsilon_of(x.dtype())), x);
   return {dy * where(near, num(0.5), i0e(safe) - y_of(s) * (sign(safe) + fn::reciprocal(safe)))};
 }
-// In double precision: the slope changes by a quantile's square times the relative error of a quantile.
 Tensors Ndtri::vjp(const Saved& s, const Tensor& dy) const {
-  const Tensor y = fn::ndtri(cast_to(x_of(s), DType::float64));
-  return {dy * std::sqrt(2 * M_PI) * exp(square(y) * 0.5)};  // in this order: the slope alone may be beyond the dtype
+  return {dy * std::sqrt(2 * M_PI) * exp(square(y_of(s)) * 0.5)};  // in this order: the slope alone may be beyond the dtype
 }
 Tensors LogNdtr::vjp(const Saved& s, const Tensor& dy) const { return {fn::log_ndtr_backward(dy, x_of(s))}; }
 Tensors LogNdtrBackward::vjp(const Saved& s, const Tensor& dy) const {

@@ -382,7 +382,7 @@ struct Ndtri : Pointwise<Ndtri, Rule::wide> {
   static constexpr Signature signature = "ndtri(input: Tensor) -> Tensor";
   static constexpr auto doc = "Inverse of the standard normal distribution function.";
   static constexpr Module module = Module::special;
-  static constexpr Save saves{.inputs = 0b1};
+  static constexpr Save saves{.outputs = 0b1};
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 
