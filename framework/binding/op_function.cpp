@@ -342,26 +342,26 @@ PyObject* call_overloads(const OpFunction& function, PyObject* const* args, Py_s
       c.takes_places = !function.takes_no_places, c.method = function.method;
       return parse(type, args, nargs, kwnames, c, why);
     };
-    Reason why{.wanted = overloads.size() == 1};
+    Reason unsaid;
     for (OpType* type : overloads) {
       Call c;
-      if (!fits(*type, c, why)) continue;
+      if (!fits(*type, c, unsaid)) continue;
       if (c.factor_by_place && c.has_out) throw TypeError(str(text_of(function.name), "() takes alpha by name where out= is given"));
       return run(*type, c, inplace);
     }
     OldOrder order;
     for (OpType* type : overloads) {
-      Call c;
-      if (in_old_order(*type, text_of(function.name), args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, why))
+      if (Call c; in_old_order(*type, text_of(function.name), args, nargs, kwnames, &order) && parse(*type, order.args.data(), order.nargs, order.kwnames.ptr(), c, unsaid))
         return run(*type, c, inplace);
       order = {};
     }
-    if (overloads.size() == 1) throw TypeError(why.text);
     std::string all = function_name(*overloads[0]) + " received an invalid combination of arguments:";
     for (OpType* type : overloads) {
       Call c;
-      Reason wanted{.wanted = true};
-      if (!fits(*type, c, wanted)) all += "\n * " + std::string(type->signature->text) + ": " + wanted.text;
+      Reason why{.wanted = true};
+      fits(*type, c, why);
+      if (overloads.size() == 1) throw TypeError(why.text);
+      all += "\n * " + std::string(type->signature->text) + ": " + why.text;
     }
     throw TypeError(all);
   });

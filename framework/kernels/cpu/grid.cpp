@@ -365,10 +365,10 @@ template <class T> void spread(const Geometry& g, const T* dy, const T* x, const
           std::copy_n(dy + (n * g.channels + c) * g.points + first, count, d);
           for (int64_t k = 0; k < count; k += Vec<T>::size) {
             const Vec<T> zero(T(0)), dk = Vec<T>::load(d + k);
+            for (int j = 0; j < block.taps; j++) where(block.is_inside(j, k), Vec<T>::load(&block.weight[j][k]) * dk, zero).store(parts[j] + k);
+            if (g.mode == kNearest) continue;  // no slopes: x is not asked
             block.each_tap(x + (n * g.channels + c) * g.area, k, [&](int j, Vec<T> value) {
               const Mask<T> inside = block.is_inside(j, k);
-              where(inside, Vec<T>::load(&block.weight[j][k]) * dk, zero).store(parts[j] + k);
-              if (g.mode == kNearest) return;
               const Vec<T> part = where(inside, value * dk, zero);
               // As in sampling: outside a plane, a slope that is NaN counts, outside a volume it does not.
               for (int a = 0; a < g.rank; a++) {

@@ -45,14 +45,18 @@ void qr(const Qr& op, Inputs in, Outputs out) {
   const bool wanted = !(op.mode == "r");
   visit_lapack_dtype("linalg.qr", packed.dtype(), [&]<class T>(TypeTag<T>) {
     each_matrix(m.batch, 2 * cube(m), [&](int64_t i) {
-      T *a = m.at<T>(packed, i), *upper = r.at<T>(out[1], i);
+      T* a = m.at<T>(packed, i);
+      auto put_upper = [&](auto from) {
+        T* upper = r.at<T>(out[1], i);
+        for (int j = 0; j < m.cols; j++)
+          for (int row = 0; row < r.rows; row++) upper[row + int64_t(j) * r.ld] = row <= j && row < m.rows ? from(row, j) : T(0);
+      };
       if constexpr (!kIsComplex<T>) {
         if (Small<T>::fits(m.rows, m.cols) && is_tame(a, m.each)) {
           Small<T> rows = Small<T>::rows(a, m.rows, m.cols, m.ld), orthonormal;
           const int columns = wanted ? as_int(out[0].size(-1)) : 0;
           small_qr(m.rows, m.cols, rows, wanted ? &orthonormal : nullptr, columns);
-          for (int j = 0; j < m.cols; j++)
-            for (int row = 0; row < r.rows; row++) upper[row + int64_t(j) * r.ld] = row <= j && row < m.rows ? rows[row][j] : T(0);
+          put_upper([&](int row, int j) { return rows[row][j]; });
           T* q = wanted ? out[0].data<T>() + i * m.rows * columns : nullptr;
           for (int j = 0; j < columns; j++)
             for (int row = 0; row < m.rows; row++) q[row + int64_t(j) * m.rows] = orthonormal[row][j];
@@ -60,17 +64,14 @@ void qr(const Qr& op, Inputs in, Outputs out) {
         }
         if (Reflectors<T>::fit(m.rows, m.cols) && is_tame(a, m.each)) {
           Reflectors<T> reflectors(a, m.rows, m.cols, m.ld);
-          for (int j = 0; j < m.cols; j++)
-            for (int row = 0; row < r.rows; row++) upper[row + int64_t(j) * r.ld] = row < m.rows ? reflectors.upper(row, j) : T(0);
+          put_upper([&](int row, int j) { return reflectors.upper(row, j); });
           if (wanted) reflectors.orthonormal(out[0].data<T>() + i * m.rows * out[0].size(-1), as_int(out[0].size(-1)));
           return;
         }
       }
       std::vector<T> tau(k);
       factored<T>(m, a, tau.data());
-      for (int j = 0; j < m.cols; j++)
-        for (int row = 0; row < r.rows; row++)
-          upper[row + int64_t(j) * r.ld] = row <= j && row < m.rows ? a[row + int64_t(j) * m.ld] : T(0);
+      put_upper([&](int row, int j) { return a[row + int64_t(j) * m.ld]; });
       if (!wanted) return;
       Matrices q(out[0]);
       T* to = q.at<T>(out[0], i);

@@ -28,8 +28,8 @@ template <class T> class Reflectors {
       apply(j, r_, j + 1, cols);
     }
   }
-  /// R above and on its diagonal, zero below.
-  T upper(int row, int col) { return row <= col ? column(r_, col)[row] : T(0); }
+  /// R's number, on its diagonal or above.
+  T upper(int row, int col) { return column(r_, col)[row]; }
   /// The first `cols` columns of Q, to dense columns.
   void orthonormal(T* to, int cols) {
     Scratch<T> q(size_t(cols) * height_);

@@ -72,19 +72,23 @@ class enable_grad(no_grad):
         _set_grad_enabled(True)
 
 
-class set_grad_enabled(_Mode):
+class _SetAtOnce(_Mode):
+    """Takes effect when it is made, but where it decorates a function."""
+
+    def _again(self):
+        return type(self)(self._mode)
+
+    def __call__(self, fn):
+        self.__exit__()
+        return super().__call__(fn)
+
+
+class set_grad_enabled(_SetAtOnce):
     """Recording as `mode` says; takes effect at once, and until exit when used with `with`."""
 
     def __init__(self, mode):
         self._before, self._mode = is_grad_enabled(), bool(mode)
         _set_grad_enabled(self._mode)
-
-    def _again(self):
-        return set_grad_enabled(self._mode)
-
-    def __call__(self, fn):
-        _set_grad_enabled(self._before)
-        return super().__call__(fn)
 
     def __enter__(self):
         _set_grad_enabled(self._mode)
@@ -93,7 +97,7 @@ class set_grad_enabled(_Mode):
         _set_grad_enabled(self._before)
 
 
-class enforce_grad_layout_policy(_Mode):
+class enforce_grad_layout_policy(_SetAtOnce):
     """Whether a leaf's first gradient gets the leaf's strides; without it one that nobody else holds keeps its own, uncopied.
 
     Takes effect at once, and until exit when used with `with`; of this thread.
@@ -101,13 +105,6 @@ class enforce_grad_layout_policy(_Mode):
 
     def __init__(self, enable=True):
         self._mode, self._before = enable, _set_keeps_grad_layout(enable)
-
-    def _again(self):
-        return enforce_grad_layout_policy(self._mode)
-
-    def __call__(self, fn):
-        _set_keeps_grad_layout(self._before)
-        return super().__call__(fn)
 
     def __enter__(self):
         pass

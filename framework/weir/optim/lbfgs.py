@@ -1,12 +1,7 @@
 """L-BFGS with a closure, and the strong Wolfe line search. Source: torch.optim.LBFGS; Nocedal and Wright 2006, ch. 3 and 7."""
 import weir
 
-from .optimizer import Optimizer
-
-
-def _parts(x):
-    """A complex tensor as real and imaginary parts, in which the search goes."""
-    return weir.view_as_real(x) if x.is_complex() else x
+from .optimizer import Optimizer, as_parts
 
 
 def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
@@ -97,11 +92,11 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     def _gradient(self):
-        return weir.cat([_parts(weir.zeros_like(p) if p.grad is None else p.grad.to_dense()).reshape(-1) for p in self._params])
+        return weir.cat([as_parts(weir.zeros_like(p) if p.grad is None else p.grad.to_dense()).reshape(-1) for p in self._params])
 
     def _move(self, step, direction):
         offset = 0
-        for p in map(_parts, self._params):
+        for p in map(as_parts, self._params):
             p.add_(direction[offset:offset + p.numel()].view_as(p), alpha=step)
             offset += p.numel()
 
