@@ -468,7 +468,7 @@ def shrink(p, factor) -> None:
 
 def as_parts(x):
     """A complex tensor as its parts, which share its memory; anything else as it is."""
-    return weir.view_as_real(x.resolve_conj()) if isinstance(x, Tensor) and x.is_complex() else x
+    return weir.view_as_real(x) if isinstance(x, Tensor) and x.is_complex() else x
 
 
 def decayed(grad, p, weight_decay):

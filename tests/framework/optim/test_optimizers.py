@@ -384,3 +384,18 @@ def test_a_graph_steps_complex_parameters_as_eager_mode(name):
                 optimizer.step()
         return p.tolist()
     assert trained(True) == trained(False)
+
+
+@pytest.mark.parametrize("name", ["Adam", "RMSprop", "RAdam", "LBFGS"])
+def test_a_parameter_that_is_a_conjugate_is_refused_and_not_left_as_it_is(name):
+    """Its parts would be those of a copy. Its gradient may be one."""
+    for F in (torch, weir):
+        p = F.tensor([1 + 2j, 3j]).conj().requires_grad_()
+        optimizer = getattr(F.optim, name)([p], lr=0.1)
+
+        def closure():
+            (p * p.conj()).real.sum().backward()
+            return F.zeros(())
+
+        with pytest.raises(RuntimeError, match="conj"):
+            optimizer.step(closure)
