@@ -39,6 +39,18 @@ struct CopySlices : Node {
   void release() override { fn->release(); }
 };
 
+/// The recorded call of an op, as programs look at it.
+struct RecordedCall : Saved {
+  virtual const OpType& op_type() const = 0;
+  virtual const void* attributes() const = 0;  // the op's struct
+  virtual bool freed() const = 0;
+  /// Whether `input(i)`, or `output(i)`, was kept for backward.
+  virtual bool keeps_input(int i) const = 0;
+  virtual bool keeps_output(int i) const = 0;
+  /// Packs what was kept. RuntimeError where it is packed already, or no longer there.
+  virtual void pack(bool of_output, int i, std::shared_ptr<SavedHooks> hooks) = 0;
+};
+
 /// A view expressed by its geometry in the base, for views whose base changed after they were made.
 struct AsStridedNode : Node {
   Meta base_meta;

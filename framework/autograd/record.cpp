@@ -26,16 +26,21 @@ struct Kept {
   Kept(const Tensor& t) {
     if (t && mode.packs && saved_hooks && !t.has_flag(kWrappedNumber)) {
       if (requires_grad(t)) edge = gradient_edge(t);
-      GradMode off(false);
-      const uint32_t before = t.version();
-      packed = saved_hooks->pack(t);
-      check(t.version() == before, "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
-            "modified by in-place operations as this can lead to unexpected side-effects.");
-      hooks = saved_hooks;
+      pack(t, saved_hooks);
     } else {
       tensor = t;
       version = t ? t.version() : 0;
     }
+  }
+  /// Keeps what `by` makes of `t` in the place of the tensor.
+  void pack(const Tensor& t, std::shared_ptr<SavedHooks> by) {
+    GradMode off(false);
+    const uint32_t before = t.version();
+    packed = by->pack(t);
+    check(t.version() == before, "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be "
+          "modified by in-place operations as this can lead to unexpected side-effects.");
+    hooks = std::move(by);
+    tensor = {};
   }
   bool defined() const { return tensor.defined() || packed; }
   Tensor unpacked() const {
@@ -47,7 +52,7 @@ struct Kept {
   }
 };
 
-struct OpNode final : Node, Saved {
+struct OpNode final : Node, RecordedCall {
   const OpType* type;
   std::vector<KeptMeta> inputs;
   std::vector<Kept> kept_inputs, kept_outputs;
@@ -58,6 +63,21 @@ struct OpNode final : Node, Saved {
     std::memcpy(large_ ? large_.get() : small_, o, t.size);
   }
   const void* op() const { return large_ ? large_.get() : small_; }
+
+  const OpType& op_type() const override { return *type; }
+  const void* attributes() const override { return op(); }
+  bool freed() const override { return released; }
+  bool keeps_input(int i) const override { return i < int(kept_inputs.size()) && kept_inputs[i].defined(); }
+  bool keeps_output(int i) const override { return i < int(kept_outputs.size()) && kept_outputs[i].defined(); }
+  void pack(bool of_output, int i, std::shared_ptr<SavedHooks> by) override {
+    check(!released, "Calling register_hooks on a saved tensor after it has been freed. Specify retain_graph=True where saved tensors are "
+          "needed after backward.");
+    Kept& kept = (of_output ? kept_outputs : kept_inputs).at(i);
+    check(!kept.packed, "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is allowed "
+          "at a time.");
+    if (requires_grad(kept.tensor)) kept.edge = gradient_edge(kept.tensor);
+    kept.pack(unpack(kept), std::move(by));
+  }
 
   Tensor unpack(const Kept& k) const {
     check(!released, "Trying to backward through the graph a second time (or directly access saved tensors after "
@@ -71,7 +91,7 @@ struct OpNode final : Node, Saved {
     return k.tensor;
   }
   Tensor input(int i) const override {
-    return i < int(kept_inputs.size()) && kept_inputs[i].defined() ? unpack(kept_inputs[i]) : Tensor();
+    return keeps_input(i) ? unpack(kept_inputs[i]) : Tensor();
   }
   Tensor output(int i) const override {
     const Tensor kept = unpack(kept_outputs.at(i));

@@ -9,6 +9,7 @@
 #include "framework/autograd/forward.h"
 #include "framework/autograd/nodes.h"
 #include "framework/binding/convert.h"
+#include "framework/binding/saved.h"
 #include "framework/op/autocast.h"
 #include "framework/op/call.h"
 
@@ -150,7 +151,9 @@ std::string python_location() {
   return py::str("").attr("join")(lines).cast<std::string>();
 }
 
-void push_saved_hooks(py::function pack, py::function unpack) {
+}  // namespace
+
+std::shared_ptr<SavedHooks> saved_hooks_of(py::function pack, py::function unpack) {
   auto hooks = std::make_shared<SavedHooks>();
   hooks->pack = [f = shared(pack)](const Tensor& t) -> std::shared_ptr<void> {
     py::gil_scoped_acquire gil;
@@ -162,10 +165,8 @@ void push_saved_hooks(py::function pack, py::function unpack) {
     check<TypeError>(is_tensor(t.ptr()), "Output of saved tensor unpack_hook expected to be a Tensor but got ", Py_TYPE(t.ptr())->tp_name);
     return unwrap(t.ptr());
   };
-  saved_hooks = hooks;
+  return hooks;
 }
-
-}  // namespace
 
 // A class per kind of node, as in PyTorch: programs that walk the graph look at the class's name.
 py::object node_object(const NodeRef& node) {
@@ -195,10 +196,15 @@ void init_autograd(py::module_& m) {
         return leaf->leaf;
       })
       .def("__getattr__", [](const PyNode& n, const std::string& attribute) {
-        auto* function = dynamic_cast<FunctionNode*>(n.node.get());
-        if (!function) throw py::attribute_error("'" + n.node->name() + "' object has no attribute '" + attribute + "'");
-        return py::object(function->context->attr(attribute.c_str()));
-      }, "Of a custom function's node: what its forward left on ctx.")
+        if (auto* function = dynamic_cast<FunctionNode*>(n.node.get())) return py::object(function->context->attr(attribute.c_str()));
+        if (py::object saved = saved_attribute(n.node, attribute)) return saved;
+        throw py::attribute_error("'" + n.node->name() + "' object has no attribute '" + attribute + "'");
+      }, "Of a custom function's node: what its forward left on ctx; of an op's: what it saved for backward.")
+      .def("__dir__", [](py::handle self) {
+        py::list names = py::module_::import("builtins").attr("object").attr("__dir__")(self);
+        for (const std::string& name : saved_names(self.cast<const PyNode&>().node)) names.append(name);
+        return names;
+      })
       .def("_sequence_nr", [](const PyNode& n) { return n.node->sequence; })
       .def("_listen_after", [](const PyNode& n, py::function fn) { return listen(n.node->after, std::move(fn), true); })
       .def("_listen_before", [](const PyNode& n, py::function fn) { return listen(n.node->before, std::move(fn), false); })
@@ -214,7 +220,7 @@ void init_autograd(py::module_& m) {
   m.def("_set_saved_hooks", [](py::object pack, py::object unpack) {
     mode.packs = !pack.is_none();
     if (pack.is_none()) saved_hooks.reset();
-    else push_saved_hooks(py::function(pack), py::function(unpack));
+    else saved_hooks = saved_hooks_of(py::function(pack), py::function(unpack));
   });
   m.def("_set_anomaly", [](bool on) { mode.anomaly = on; });
   m.def("_anomaly_enabled", [] { return mode.anomaly; });

@@ -9,6 +9,8 @@ struct PyNode { NodeRef node; };
 
 /// The node in Python, an instance of the class of its name.
 pybind11::object node_object(const NodeRef& node);
-pybind11::object node_object(const NodeRef& node);
+
+/// Hooks from Python for what calls save.
+std::shared_ptr<SavedHooks> saved_hooks_of(pybind11::function pack, pybind11::function unpack);
 
 }  // namespace weir

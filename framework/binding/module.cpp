@@ -7,6 +7,7 @@
 #include "framework/binding/graph.h"
 #include "framework/binding/operators.h"
 #include "framework/binding/profile.h"
+#include "framework/binding/saved.h"
 #include "framework/binding/tensor_object.h"
 #include "framework/core/generator.h"
 #include "framework/core/parallel.h"
@@ -152,6 +153,7 @@ PYBIND11_MODULE(_weir, m) {
   init_ops(m);
   init_arguments(m);
   init_autograd(m);
+  init_saved(m);
   init_random(m);
   init_numpy(m);
   init_construct(m);
