@@ -230,12 +230,18 @@ for _name in ("__rsub__", "__rpow__", "__rtruediv__", "__rmatmul__", "__imatmul_
     del _OPERATORS[_name]
 
 
+def _plain(f):
+    """A method of Tensor's itself, of what stands in its place under a mode."""
+    return getattr(f, "_method", f)
+
+
 def _wrap_method(method, name):
     known = _OPERATORS.get(name, name)
 
     def call(*args, **kwargs):
         return _ask(getattr(Tensor, known), method, args, kwargs)
     call.__name__, call.__doc__ = known, getattr(method, "__doc__", None)
+    call._method = _plain(method)
     return call
 
 
@@ -286,13 +292,31 @@ def get_ignored_functions():
 
 
 @functools.cache
-def _overridable():
+def _public():
+    """{namespace: {name: function}} of the package's functions and methods."""
     from .fx.tracer import _functions
-    ignored, found = get_ignored_functions(), {}
+    found = {}
     for module, name, function in _functions():
-        if function not in ignored and inspect.getmodule(function) is not inspect:
-            found.setdefault(module, []).append(function)
-    found[Tensor] = [m for n, m in Tensor.__dict__.items() if callable(m) and not isinstance(m, (type, classmethod))]
+        if inspect.getmodule(function) is not inspect:
+            found.setdefault(module, {})[name] = function
+    found[Tensor] = {name: _plain(m) for name, m in Tensor.__dict__.items() if callable(m) and not isinstance(m, (type, classmethod))}
+    return found
+
+
+@functools.cache
+def _overridable():
+    ignored = get_ignored_functions()
+    return {namespace: [f for f in functions.values() if f not in ignored] for namespace, functions in _public().items()}
+
+
+@functools.cache
+def _names():
+    """function -> the name under which it can be found."""
+    found = {}
+    for namespace, functions in _public().items():
+        prefix = "torch.Tensor" if namespace is Tensor else namespace.__name__.replace("weir", "torch", 1)
+        for name, function in functions.items():
+            found.setdefault(function, f"{prefix}.{_OPERATORS.get(name, name) if namespace is Tensor else name}")
     return found
 
 
@@ -302,33 +326,24 @@ def get_overridable_functions():
 
 
 def get_testing_overrides():
-    """function -> a function of the same parameters that returns -1."""
-    result = {}
-    for functions in _overridable().values():
-        for function in functions:
-            try:
-                signature = inspect.signature(function)
-            except (ValueError, TypeError):
-                continue
-
-            def dummy(*args, **kwargs):
-                return -1
-            dummy.__signature__, dummy.__name__ = signature, getattr(function, "__name__", "dummy")
-            result[function] = dummy
-    return result
+    """function -> a function of the same parameters, where those are known, that returns -1."""
+    def stand_in(function):
+        def dummy(*args, **kwargs):
+            return -1
+        with contextlib.suppress(ValueError, TypeError):
+            dummy.__signature__ = inspect.signature(function)
+        dummy.__name__ = getattr(function, "__name__", "dummy")
+        return dummy
+    return {function: stand_in(function) for functions in _overridable().values() for function in functions}
 
 
 def resolve_name(f):
     """The name under which f can be found, such as torch.add; None when it is unknown."""
-    for namespace, functions in _overridable().items():
-        if f in functions:
-            prefix = "torch.Tensor" if namespace is Tensor else namespace.__name__.replace("weir", "torch", 1)
-            return f"{prefix}.{f.__name__}"
-    return None
+    return _names().get(_plain(f))
 
 
 def is_tensor_method_or_property(func):
-    return func in _overridable()[Tensor] or getattr(func, "__name__", "") == "__get__"
+    return _plain(func) in _overridable()[Tensor] or getattr(func, "__name__", "") == "__get__"
 
 
 def is_tensor_like(inp):

@@ -113,6 +113,35 @@ def test_tables_made_before_rules_still_hold():
     assert weir.overrides.resolve_name(weir.mean) == "torch.mean"
 
 
+def test_names_are_known_with_and_without_a_mode():
+    def names():
+        return [weir.overrides.resolve_name(f) for f in (weir.rand, weir.Tensor.mul, weir.Tensor.__add__, weir.linalg.norm, weir.fft.fft, weir.nn.Module)]
+
+    known = ["torch.rand", "torch.Tensor.mul", "torch.Tensor.add", "torch.linalg.norm", "torch.fft.fft", None]
+    assert names() == known
+    with weir.overrides.BaseTorchFunctionMode():
+        assert names() == known
+
+
+def test_every_function_with_rules_has_a_stand_in():
+    stand_ins = weir.overrides.get_testing_overrides()
+    assert {weir.add, weir.nn.functional.relu, weir.fft.rfft, weir.Tensor.add} <= stand_ins.keys() and weir.rand not in stand_ins
+    assert stand_ins[weir.add](1, other=2) == -1
+
+
+def test_functions_of_fft_ask_for_rules():
+    seen = []
+
+    class Logs(weir.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(weir.overrides.resolve_name(func))
+            return func(*args, **kwargs or {})
+
+    with Logs():
+        weir.fft.rfft(weir.ones(4))
+    assert "torch.fft.rfft" in seen
+
+
 def test_functions_travel_by_name_once_rules_exist():
     class Any(weir.Tensor):
         pass

@@ -96,6 +96,9 @@ class set_grad_enabled(_SetAtOnce):
     def __exit__(self, *exc):
         _set_grad_enabled(self._before)
 
+    def __repr__(self):
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self._mode})"
+
 
 class enforce_grad_layout_policy(_SetAtOnce):
     """Whether a leaf's first gradient gets the leaf's strides; without it one that nobody else holds keeps its own, uncopied.

@@ -53,7 +53,7 @@ _SKIP = {"is_tensor", "typename", "manual_seed", "no_grad", "enable_grad", "comp
 def _functions():
     """[(module, name, function)] of what may see a proxy."""
     found = []
-    for module in (weir.nn.functional, weir.special, weir.linalg, weir):
+    for module in (weir.nn.functional, weir.special, weir.linalg, weir.fft, weir):
         for name, value in vars(module).items():
             if not name.startswith("_") and _is_function(value) and name not in _SKIP and not isinstance(value, type(sys)):
                 found.append((module, name, value))
