@@ -17,6 +17,7 @@ from ..opdb.run import Settings
 from ..record import record
 from ..suites import compare as comparing
 from ..suites import examples as documented
+from ..suites.pages import of_folder
 from ..tiers import NIGHTLY, TIERS
 from .common import (FELL, CasesFolder, Dtype, Jobs, MaxSamples, Ops, Shard, Subject, Tier, Timeout, campaign_of, config, ended, jobs_of, names,
                      recorded, replayed_by, run_of, settings_of, shard_of, show)
@@ -96,21 +97,26 @@ def suite(
 @app.command()
 def examples(
     only: Annotated[str, typer.Argument(help="Names that contain this, e.g. torch.linalg.")] = "",
+    pages: Annotated[Optional[Path], typer.Option(help="A folder of documentation, or a page (.rst, .md, .ipynb, .py), in place of the docstrings.")] = None,
     subject: Subject = "weir",
     json_file: Annotated[Optional[Path], typer.Option("--json", help="Write the differences here.")] = None,
 ):
     """Runs the examples of PyTorch's documentation on the subject beside PyTorch, and prints the statements that differ.
 
-    The subject answers for `torch`, by its function `as_torch`. Exit code 2: something differs.
+    They are those of the installed PyTorch's docstrings, or the code of pages, each run from its first block to its last. The subject answers
+    for `torch`, by its function `as_torch`. Exit code 2: something differs.
 
     \b
     Examples:
       weir-autotest examples
       weir-autotest examples torch.nn. --json examples.json
+      weir-autotest examples --pages pytorch/docs/source notes/
     """
-    asked = documented.collect(only)
+    if pages and not pages.exists():
+        raise UsageError(f"examples: no such page or folder: {pages}")
+    asked = {name: parts for name, parts in of_folder(pages).items() if only in name} if pages else documented.collect(only)
     if not asked:
-        raise UsageError(f"examples: no name with examples contains {only!r}")
+        raise UsageError(f"examples: no {'page' if pages else 'name'} with examples contains {only!r}")
     with view.progress() as (on_start, on_answer):
         compared, found = documented.compare(subject, asked, on_start, on_answer)
     print(documented.show(asked, compared, found))

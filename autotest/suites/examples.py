@@ -1,4 +1,4 @@
-"""Runs the examples of PyTorch's documentation under PyTorch and under a subject, and says which statements differ.
+"""Runs examples of documentation (PyTorch's docstrings, or pages) under PyTorch and under a subject, and says which statements differ.
 
 They are thousands of small programs that neither the subject's authors nor its tests' authors chose. PyTorch answers twice: what it does not give
 twice (addresses, times, memory that nobody filled) is not compared.
@@ -53,7 +53,7 @@ def run(framework: str, examples: dict[str, list[str]], on_answer=lambda name: N
 
 def _lines(*arguments: str, given: str = ""):
     """What a worker prints, line by line."""
-    command = [sys.executable, "-m", "weir_autotest.suites.examples_worker", *arguments]
+    command = [sys.executable, "-P", "-m", "weir_autotest.suites.examples_worker", *arguments]
     with tempfile.TemporaryFile("w+") as said, subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True) as worker:
         worker.stdin.write(given)
         worker.stdin.close()

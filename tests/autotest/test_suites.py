@@ -1,12 +1,13 @@
 """Test files of PyTorch's kind, run under weir and under PyTorch."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from weir_autotest.suites import compare, examples
+from weir_autotest.suites import compare, examples, pages
 from weir_autotest.suites.examples_worker import statements
 
 TESTS = """
@@ -100,3 +101,24 @@ def test_examples_are_collected_from_documentation():
     (">>> a = (\n...1)\n>>> a\n", ["a = (\n1)\n", "a\n"])])
 def test_statements_of_a_text(text, parts):
     assert statements(text) == parts
+
+
+def test_code_of_pages_is_read_in_order(tmp_path):
+    (tmp_path / "notes.rst").write_text("Title\n=====\n\n.. code-block:: python\n   :linenos:\n\n   x = 1\n\n   def f():\n       return x\n\nSo::\n\n"
+                                        "   f()\n\n.. note::\n   No code.\n\n.. code:: cpp\n\n   int x;\n\n>>> y = (x +\n...      1)\n>>> y\n2\n")
+    (tmp_path / "more.md").write_text("Text\n```python\n@property\ndef g(self): ...\nx = 2\n```\n```\n$ shell\n```\n")
+    cells = [{"cell_type": "code", "source": ["%matplotlib inline\n", "x = 3"]}, {"cell_type": "markdown", "source": ["x = 4"]}]
+    (tmp_path / "book.ipynb").write_text(json.dumps({"cells": cells}))
+    (tmp_path / "empty.rst").write_text("Nothing.\n")
+    assert pages.of_folder(tmp_path) == {
+        "notes.rst": ["x = 1\n", "def f():\n    return x\n", "f()\n", "y = (x +\n     1)\n", "y\n"],
+        "more.md": ["@property\ndef g(self): ...\n", "x = 2\n"], "book.ipynb": ["x = 3\n"]}
+    assert list(pages.of_folder(tmp_path / "more.md")) == ["more.md"]
+
+
+def test_pages_run_wherever_the_command_is_called(tmp_path):
+    (tmp_path / "torch").mkdir()  # as in PyTorch's source tree
+    (tmp_path / "page.rst").write_text("::\n\n    torch.ones(2).sum()\n    'weir' in torch.__version__\n")
+    command = [sys.executable, "-P", "-m", "weir_autotest", "examples", "--pages", "page.rst"]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), cwd=tmp_path)
+    assert done.returncode == 2 and "2 statements compared, 1 differ" in done.stdout, done.stderr
