@@ -8,9 +8,11 @@ import io
 import pickle
 from collections import OrderedDict
 
+import numpy
+
 THINGS = ("tensor", "leaf", "parameter", "frozen", "row", "transposed", "stepped", "expanded", "pair", "same", "dict", "noted", "computed", "module", "size",
           "dtype", "scalar", "generator", "ordered")
-WAYS = ("deepcopy", "copy", "pickle", "save", "old save", "clone and copy")
+WAYS = ("deepcopy", "copy", "pickle", "save", "old save", "clone and copy", "array", "asarray")
 HOOKS = ("state before", "state after", "load before", "load after")
 CHANGES = ("dropped", "renamed", "extra", "plain", "reversed", "bare", "longer", "wider", "whole", "number", "nothing", "parameter", "one", "numbered", "array",
            "meta")
@@ -94,6 +96,8 @@ def _again(W, thing, way, protocol, weights_only, mapped):
         return pickle.loads(pickle.dumps(thing, protocol=protocol))
     if way == "clone and copy":
         return copy.deepcopy(thing.clone())
+    if way in ("array", "asarray"):  # the one copies what the other may show in place
+        return W.from_numpy(getattr(numpy, way)(thing)) if isinstance(thing, W.Tensor) else copy.copy(thing)
     file = io.BytesIO()
     W.save(thing, file, pickle_protocol=max(protocol, 2), _use_new_zipfile_serialization=way == "save" or isinstance(thing, W.Generator))
     file.seek(0)

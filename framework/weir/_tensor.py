@@ -175,7 +175,8 @@ def _shown(tensor, force):
     return array
 
 
-def __array__(self, dtype=None, copy=None):
+def __array__(self, dtype=None):
+    """The numbers, in place where the dtype lets them be. Without `copy`, as PyTorch's: NumPy then makes the copies that are asked for."""
     a = self.numpy()
     return a if dtype is None else a.astype(dtype, copy=False)
 

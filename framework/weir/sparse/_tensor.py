@@ -196,7 +196,7 @@ class SparseTensor(Tensor):
         """The only element as a Python number."""
         return self.to_dense().item()
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype=None):
         return self.numpy()
 
     def __bool__(self):

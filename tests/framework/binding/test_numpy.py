@@ -2,6 +2,7 @@
 
 import gc
 import io
+import warnings
 
 import numpy as np
 import pytest
@@ -79,6 +80,27 @@ def test_memory_may_grow_after_it_was_read():
     x.tolist(), repr(x), x.__reduce_ex__(4)
     weir.save(x, io.BytesIO())
     assert x.resize_(1000).numel() == 1000
+
+
+@pytest.mark.parametrize("make, shared", [(np.asarray, True), (np.array, False), (lambda x: np.asarray(x, copy=True), False), (lambda x: np.array(x, np.float64), False)])
+@pytest.mark.filterwarnings("ignore:__array__ implementation")
+def test_an_array_is_a_copy_where_numpy_makes_one(make, shared):
+    for t in (torch, weir):
+        x = t.zeros(3)
+        array = make(x)
+        x += 1
+        assert array.tolist() == [float(shared)] * 3
+
+
+@pytest.mark.parametrize("make", [np.array, np.asarray])
+def test_numpy_warns_of_an_array_protocol_without_copy_as_of_pytorchs(make):
+    counts = []
+    for t in (torch, weir):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            make(t.zeros(3))
+        counts.append([w.category for w in seen])
+    assert counts[0] == counts[1]
 
 
 def misaligned(dtype="float32"):
