@@ -166,3 +166,20 @@ def test_named_tuples_of_c_are_told_apart():
         tree = t.utils._pytree
         assert tree.is_structseq(time.gmtime(0)) and tree.is_structseq_class(os.stat_result)
         assert not tree.is_structseq((1, 2)) and not tree.is_structseq_instance(t.Size([1]))
+
+
+def test_a_call_of_attention_is_asked_for_kernels_of_cuda():
+    """Keras asks before each attention."""
+    answers = []
+    for t in (torch, weir):
+        cuda, q, mask = t.backends.cuda, t.ones(1, 2, 4, 8), t.ones(4, 4)
+        call = cuda.SDPAParams(q, q, q, mask, 1, False, True)
+        answers.append([call.query is q, call.attn_mask is mask, call.dropout, call.is_causal, call.enable_gqa, cuda.can_use_flash_attention(call),
+                        cuda.can_use_efficient_attention(call, True), cuda.can_use_cudnn_attention(call)])
+        for refused in (lambda: cuda.SDPAParams(q, q, q, None, 0.0, False), lambda: cuda.SDPAParams(query=q), lambda: cuda.SDPAParams(q, q, 1, None, 0.0, False, False),
+                        lambda: cuda.SDPAParams(q, q, q, None, "0", False, False), lambda: cuda.can_use_flash_attention(q)):
+            with pytest.raises(TypeError):
+                refused()
+        with pytest.raises(AttributeError):
+            call.dropout = 0.5
+    assert answers[0] == answers[1]

@@ -1,6 +1,7 @@
 """Switches of the CUDA back end, which this build has not."""
 import contextlib
 
+from weir._C import Tensor as _Tensor
 from weir._absent import absent_names as _absent_names
 
 
@@ -63,16 +64,33 @@ def is_flash_attention_available():
     return False
 
 
-def can_use_flash_attention(params, debug=False):
-    return False
+class SDPAParams:
+    """A call of scaled_dot_product_attention, of which programs ask whether a kernel of CUDA's would take it."""
+
+    def __init__(self, query, key, value, attn_mask, dropout, is_causal, enable_gqa, /):
+        tensors, truths = (query, key, value), (is_causal, enable_gqa)
+        if not (all(isinstance(t, _Tensor) for t in tensors) and (attn_mask is None or isinstance(attn_mask, _Tensor))
+                and isinstance(dropout, (float, int)) and all(isinstance(t, bool) for t in truths)):
+            raise TypeError("SDPAParams: expected query, key, value: Tensor, attn_mask: Tensor | None, dropout: float, is_causal and enable_gqa: bool, got "
+                            + ", ".join(type(v).__name__ for v in (*tensors, attn_mask, dropout, *truths)))
+        self._call = query, key, value, attn_mask, float(dropout), is_causal, enable_gqa
+
+    query, key, value, attn_mask, dropout, is_causal, enable_gqa = (property(lambda self, i=i: self._call[i]) for i in range(7))
 
 
-def can_use_efficient_attention(params, debug=False):
-    return False
+def _cannot_use(name):
+    def can_use(params, debug=False):
+        """False: these kernels are for CUDA."""
+        if not isinstance(params, SDPAParams):
+            raise TypeError(f"{name}(): expected SDPAParams, got {type(params).__name__}")
+        return False
+    can_use.__name__ = can_use.__qualname__ = name
+    return can_use
 
 
-def can_use_cudnn_attention(params, debug=False):
-    return False
+can_use_flash_attention = _cannot_use("can_use_flash_attention")
+can_use_efficient_attention = _cannot_use("can_use_efficient_attention")
+can_use_cudnn_attention = _cannot_use("can_use_cudnn_attention")
 
 
 def is_ck_sdpa_available():
@@ -97,5 +115,5 @@ def preferred_rocm_fa_library(backend=None):
     return None
 
 
-__getattr__ = _absent_names("weir.backends.cuda", "SDPAParams cuBLASModule cuFFTPlanCache cuFFTPlanCacheAttrContextProp cublas_workspace_size "
+__getattr__ = _absent_names("weir.backends.cuda", "cuBLASModule cuFFTPlanCache cuFFTPlanCacheAttrContextProp cublas_workspace_size "
                             "cublaslt_workspace_size blas_workspace_size", "there is no CUDA back end")
