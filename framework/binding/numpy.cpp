@@ -71,8 +71,10 @@ py::object numpy(const Tensor& t, bool force) {
   int number = kTypes[int(t.dtype())].number;
   check<TypeError>(number >= 0, "Got unsupported ScalarType ", word_for(t.dtype()));
   std::vector<py::ssize_t> shape(t.ndim()), strides(t.ndim());
-  // Where nothing is read along an axis, its stride may be beyond what bytes can count: there it may be any.
-  for (int i = 0; i < t.ndim(); i++) shape[i] = t.sizes()[i], strides[i] = py::ssize_t(uint64_t(t.strides()[i]) * size_of(t.dtype()));
+  // Where nothing is read along an axis, its stride may be beyond what bytes can count: there it may be any. Of no elements they are 0, as
+  // NumPy makes them where it is given no address, which is what PyTorch gives it.
+  const uint64_t item = t.numel() ? size_of(t.dtype()) : 0;
+  for (int i = 0; i < t.ndim(); i++) shape[i] = t.sizes()[i], strides[i] = py::ssize_t(uint64_t(t.strides()[i]) * item);
   py::object owner = py::cast(detach(t));
   return py::array(py::dtype(number), std::move(shape), std::move(strides), t.raw(), owner);
 }

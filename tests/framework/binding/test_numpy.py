@@ -103,6 +103,14 @@ def test_numpy_warns_of_an_array_protocol_without_copy_as_of_pytorchs(make):
     assert counts[0] == counts[1]
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)])
+def test_an_array_of_no_elements_has_strides_of_zero(shape):
+    for make in (lambda t: t.zeros(shape), lambda t: t.zeros(shape)[::2], lambda t: t.zeros(9, *shape[1:])[4:4]):
+        a, b = make(weir).numpy(), make(torch).numpy()
+        assert a.strides == b.strides and a.shape == b.shape and (a.base is None) == (b.base is None)
+        assert weir.from_numpy(a).stride() == torch.from_numpy(b).stride()
+
+
 def misaligned(dtype="float32"):
     memory = np.zeros(41, np.uint8)
     return memory[1:].view(dtype)
