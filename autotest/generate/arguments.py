@@ -350,7 +350,7 @@ _INTS = {"groups": (1, 1, 1, 2), "reduction": (0, 1, 2), "diagonal": (0, 1, -1, 
 _FLOATS = {"p": (0.5, 0.0, 1.0, 2.0), "eps": (1e-5, 1e-3), "momentum": (0.1, 0.5), "dropout": (0.0, 0.5),
            "dropout_p": (0.0,), "q": (0.5, 0.0, 1.0), "alpha": (1.0, 0.5, 2.0, 0.0), "rtol": (1e-5, 1e-2), "rcond": (1e-5, 1e-2),
            "atol": (1e-8, 1e-2), "std": (1.0, 0.5), "delta": (1.0, 0.5), "beta": (1.0, 0.5, 2.0, 0.0)}
-_TEXTS = {"reduce": ("sum", "prod", "mean", "amax", "amin"), "interpolation": ("linear", "lower", "higher", "midpoint", "nearest"),
+_TEXTS = {"reduce": ("sum", "prod", "mean", "amax", "amin", "max", "min"), "interpolation": ("linear", "lower", "higher", "midpoint", "nearest"),
           "UPLO": ("L", "U"), "padding": ("valid", "same"), "indexing": ("ij", "xy"), "approximate": ("none", "tanh"),
           "ord": ("fro", "nuc"), "norm": ("backward", "ortho", "forward"), "rounding_mode": ("floor", "trunc"),
           "side": ("left", "right"), "driver": ("gels", "gelsd"), "p": ("fro", "nuc"), "pad_mode": ("reflect", "constant"),

@@ -175,15 +175,16 @@ Tensors ScatterAdd::vjp(const Saved& s, const Tensor& dy) const {
 
 Meta ScatterReduce::infer(Inputs in) const {
   wrap_dim(dim, in[0].ndim(), "scatter");
-  check(reduce == "sum" || reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
-        "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce.view());
+  const std::string_view how = reduction();
+  check(how == "sum" || how == "prod" || how == "mean" || how == "amax" || how == "amin",
+        "reduce argument must be either sum, prod, mean, amax or amin, got ", how);
   if (in[1].numel()) check_index_type("scatter", in[1]);
   check_along("scatter", in[0], dim, in[1], &in[2]);
-  if (in[1].numel() || reduce == "mean") check_reduce("scatter_gather_tensor", in[0], reduce.view());  // a mean divides also where nothing was added
+  if (in[1].numel() || how == "mean") check_reduce("scatter_gather_tensor", in[0], how);  // a mean divides also where nothing was added
   return like(in[0]);
 }
 Tensors ScatterReduce::vjp(const Saved& s, const Tensor& dy) const {
-  return reduce_vjp(s, dy, dim, s.input(1), s.input(2), reduce.view(), include_self);
+  return reduce_vjp(s, dy, dim, s.input(1), s.input(2), reduction(), include_self);
 }
 
 Meta IndexReduce::infer(Inputs in) const {

@@ -95,8 +95,8 @@ struct ScatterReduce : Op {
   static constexpr Signature signature =
       "scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor";
   static constexpr auto doc =
-      "input reduced with src's elements at index along dim; reduce: sum, prod, mean, amax or amin. Without include_self the old value "
-      "at a place that is hit does not count.";
+      "input reduced with src's elements at index along dim; reduce: sum, prod, mean, amax (or max) or amin (or min). Without "
+      "include_self the old value at a place that is hit does not count.";
   static constexpr Notation notation = "scatter";
   static constexpr GradientRule gradient{.of_complex = false};
   static constexpr Save saves{.inputs = 0b111, .outputs = 0b1};
@@ -107,6 +107,8 @@ struct ScatterReduce : Op {
   Str reduce;
   bool include_self;
   static constexpr std::tuple fields{&ScatterReduce::dim, &ScatterReduce::reduce, &ScatterReduce::include_self};
+  /// `reduce` by one name for each reduction: "max" is "amax", "min" is "amin".
+  std::string_view reduction() const { return reduce == "max" ? "amax" : reduce == "min" ? "amin" : reduce.view(); }
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

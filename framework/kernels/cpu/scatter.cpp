@@ -334,7 +334,7 @@ void reduce_into(const Tensor& to, int64_t dim, const Tensor& index, const Tenso
 void scatter_reduce(const ScatterReduce& op, Inputs in, Outputs out) {
   Tensor index = checked_index(in[1], in[0], op.dim), src = one_axis(in[2]);
   scattered(in, out[0], true, [&](const Tensor& to) {
-    if (index.numel()) reduce_into(to, op.dim, index, src, op.reduce.view(), op.include_self);
+    if (index.numel()) reduce_into(to, op.dim, index, src, op.reduction(), op.include_self);
   });
 }
 

@@ -10,7 +10,7 @@ SRC = torch.randn(4, 3, generator=torch.manual_seed(1), requires_grad=True)
 INDEX = torch.tensor([[0, 1, 2], [2, 0, 0], [1, 1, 1]])
 LINE = torch.tensor([2, 0, 2, 1])
 INF = float("inf")
-REDUCE = ["sum", "prod", "mean", "amax", "amin", "most"]
+REDUCE = ["sum", "prod", "mean", "amax", "amin", "max", "min", "most"]
 DTYPES = [torch.int64, torch.uint8, torch.bool, torch.float64, torch.bfloat16, torch.complex64]
 
 
