@@ -28,7 +28,7 @@ def promoted(case: Case, rng: np.random.Generator | None = None, shown: float = 
     work in, or of the results, `shown`, where these have more digits: then the numbers are given exactly. Whole numbers that the dtype
     asked for cannot hold are moved, towards zero, as it rounds them.
     """
-    floor = working_epsilon(case)
+    floor = working_epsilon(case) or (shown if rounds_to_default(case, shown) else 0.0)
     own = max((dtypes.EPSILON[spec.dtype] for spec in floating_inputs(case)), default=0.0)
     return replace(
         case, args=map_tree(_promote_leaf, case.args), kwargs=map_tree(_promote_leaf, case.kwargs),
@@ -46,6 +46,12 @@ def shown_epsilon(case: Case, values: list) -> float:
     caller's choice."""
     found = [dtypes.EPSILON[value.number_dtype] for value in values if value is not None and value.number_dtype in dtypes.EPSILON]
     return max(found) if found and case.relation != "out" else np.inf
+
+
+def rounds_to_default(case: Case, shown: float) -> bool:
+    """Whether a call that names no dtype gives fewer digits, `shown`, than its tensors have: it rounds them to the default dtype, as `logspace` does its ends."""
+    inputs = floating_inputs(case)
+    return bool(inputs) and case.relation == "call" and not _asked_dtypes(case) and max(dtypes.EPSILON[spec.dtype] for spec in inputs) < shown < np.inf
 
 
 def is_double(case: Case) -> bool:

@@ -7,13 +7,13 @@ import numpy as np
 from ..cases import plans, render, scripts
 from ..cases.case import Case
 from ..cases.layout import is_plain, plain
-from ..cases.objects import CASES, SchedulerCase
+from ..cases.objects import CASES, OptimizerCase, SchedulerCase
 from ..cases.program import Program
 from ..cases.protocol import Item
 from ..check import journals, programs, properties, rounding, ties
 from ..check.properties import Fault
 from ..check.reference import (DOUBLES, PERTURBATIONS, along_a_line, demoted, floating_inputs, holds_doubles, in_single, is_double, nudged, poisoned, promoted, promoted_object,
-                              promoted_program, shown_epsilon)
+                              promoted_program, rounds_to_default, shown_epsilon)
 from . import graphs, objects, repeat
 from .program import Run
 from .trial import Trial
@@ -61,7 +61,7 @@ class CallKind:
         if not more:
             shown = shown_epsilon(item.case, item.expected.values)
             cases = [promoted(case, noise, shown) for noise in [None] + [rng] * PERTURBATIONS]
-            if not floating_inputs(item.case):  # whole numbers compute in the default dtype
+            if not floating_inputs(item.case) or rounds_to_default(item.case, shown):  # whole numbers compute in the default dtype
                 with _default_double(W):
                     return [Trial(W, function, case).run() for case in cases]
         else:
@@ -181,6 +181,9 @@ class ObjectKind:
             cases = [nudged(item.case, rng) for _ in range(PERTURBATIONS)] + (along_a_line(item.case, rng) if holds_doubles(item.case) else [])
         else:
             cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
+            if isinstance(item.case, OptimizerCase):  # which counts steps, and computes with the count, in the default dtype
+                with _default_double(W):
+                    return [objects.observe(W, kind, case) for case in cases]
         return [objects.observe(W, kind, case) for case in cases]
 
     def excuses_for(self, fault: Fault, item: Item, got, reruns: list) -> frozenset | None:
