@@ -54,7 +54,8 @@ class Judge:
             found = kind.repeated(W, item, got)
         if not mutant and "graph" in self._checks and not any(map(lacks_call, found)):
             found = found + kind.traced(W, item, got)
-        return found, got if any(fault.phase for fault in found) else None, planted.applied and mutant not in kind.unseen
+        disputed = any(fault.phase or fault.property == "out" for fault in found)  # numbers, or where they went
+        return found, got if disputed else None, planted.applied and mutant not in kind.unseen
 
 
 def _lacks_method(item, got) -> bool:

@@ -1,0 +1,93 @@
+"""Where the oracle has no answer, and what a wrong one of the subject's is held against all the same."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from weir_autotest.cases.case import Case, TensorSpec, row_major
+from weir_autotest.cases.target import Target
+from weir_autotest.cases.values import Raised
+from weir_autotest.check.properties import ANYTHING
+from weir_autotest.generate.doubts import _forgets_its_out, _leaves_infinities_out, _names_no_fault_twice, _writes_beside_out, _writes_over_itself, _writes_unasked
+from weir_autotest.generate.service import expect
+from weir_autotest.workers.kinds import kind_of
+
+
+def _ones(*sizes):
+    """A call on tensors of ones."""
+    specs = tuple(TensorSpec(i, "float32", size, row_major(size), 0, i, False) for i, size in enumerate(sizes))
+    return Case(specs, {}, [("float32", np.ones(int(np.prod(size)), "float32").tobytes()) for size in sizes])
+
+
+def test_a_refusal_that_names_another_number_each_time_wavers():
+    item = expect(Target("torch.mm", ["mm"]), _ones((2, 3), (2, 3)))
+    assert item.expected.raised and not _names_no_fault_twice(kind_of(item), item)
+    other = replace(item, expected=replace(item.expected, raised=Raised(("RuntimeError", "Exception"), "index 94549389918793 is out of bounds")))
+    assert {fault.property for fault in _names_no_fault_twice(kind_of(other), other)} == {ANYTHING}
+
+
+@pytest.mark.parametrize("path, sizes, correction, wavering", [("cov", [(1,), (1,)], 1, True), ("cov", [(3,), (3,)], 0, False), ("Tensor.t_", [(2, 2)], None, False)])
+@pytest.mark.filterwarnings("ignore:cov")
+def test_an_oracle_that_writes_to_what_its_schema_leaves_alone_wavers(path, sizes, correction, wavering):
+    case = _ones(*sizes)
+    case = replace(case, args=case.args[:1], kwargs={"correction": correction, "aweights": case.args[1]}) if path == "cov" else case
+    item = expect(Target(f"torch.{path}", [path]), case)
+    assert any("schema" in fault.reason for fault in _writes_unasked(item)) == wavering
+
+
+@pytest.mark.parametrize("path, args, stride, wavering", [
+    ("Tensor.baddbmm_", (1, 2), (0, 2, 1), True), ("Tensor.baddbmm_", (1, 2), (4, 2, 1), False), ("Tensor.fill_", (2.0,), (0, 2, 1), False)])
+def test_an_oracle_that_writes_over_what_it_wrote_wavers(path, args, stride, wavering):
+    x, *factors = (TensorSpec(i, "float32", (3, 2, 2), stride if i == 0 else (4, 2, 1), 0, i, False) for i in range(3))
+    case = Case((x, *factors) if len(args) == 2 else (x, *args), {}, [("float32", np.arange(i, 12 + i, dtype="float32").tobytes()) for i in range(3)], relation="inplace")
+    item = expect(Target(f"torch.{path}", [path]), case)
+    assert not item.expected.raised and bool(_writes_over_itself(kind_of(item), item)) == wavering
+
+
+@pytest.mark.parametrize("place, number, wavering", [((1, 3), np.nan, True), ((0, 0), np.nan, False), ((1, 3), 5.0, False)])
+def test_a_transform_may_mix_infinities_into_numbers(place, number, wavering):
+    """An infinity in the second row has a share in all of its results, and in none of the first."""
+    x = TensorSpec(0, "float64", (2, 7), (7, 1), 0, 0, False)
+    numbers = np.arange(14.0)
+    numbers[8] = np.inf
+    item = expect(Target("torch.fft.hfft", ["fft.hfft"]), Case((x,), storages=[("float64", numbers.tobytes())]))
+    answer = item.expected.values[0].array().reshape(2, 12).copy()
+    assert np.isfinite(answer[1, 3])  # beside a factor of zero
+    answer[place] = number
+    got = replace(item.expected, values=[replace(item.expected.values[0], data=answer.tobytes())])
+    assert any(fault.phase == "values" for fault in _leaves_infinities_out(kind_of(item), item, got)) == wavering
+
+
+@pytest.mark.parametrize("written, wavering", [({}, True), ({0: 7.0}, False), ({1: 7.0}, False)])
+def test_an_oracle_that_writes_beside_out_wavers(written, wavering):
+    """fftfreq into every second number counts on into the ones between: who leaves those alone, and gives the numbers, is right."""
+    out = TensorSpec(0, "float32", (5,), (2,), 1, 0, False)
+    held = np.arange(100, 111, dtype="float32")
+    item = expect(Target("torch.fft.fftfreq", ["fft.fftfreq"]), Case((5,), {"out": out}, [("float32", held.tobytes())], relation="out"))
+    memory = held.copy()
+    memory[1:10:2] = item.expected.written[-1].array()[1:10:2]
+    for at, number in written.items():
+        memory[at] = number
+    got = replace(item.expected, written=item.expected.written | {-1: replace(item.expected.written[-1], data=memory.tobytes())})
+    assert bool(_writes_beside_out(item, got)) == wavering
+
+
+@pytest.mark.parametrize("dim, factor, wavering", [((0,), 1, True), ((0,), 2, False), ((0, 1), 1, False)])
+def test_an_oracle_that_forgets_its_out_wavers(dim, factor, wavering):
+    """ihfftn over one axis leaves out= as it was."""
+    x, out = (TensorSpec(i, dtype, size, row_major(size), 0, i, False) for i, (dtype, size) in enumerate([("float32", (2, 3)), ("complex64", (0,))]))
+    case = Case((x, None, dim), {"out": out}, [("float32", np.arange(6, dtype="float32").tobytes()), ("complex64", b"")], relation="out")
+    item = expect(Target("torch.fft.ihfftn", ["fft.ihfftn"]), case)
+    bare = kind_of(item).observe(torch, replace(item, case=replace(case, kwargs={}, relation="call")))
+    got = replace(bare, values=[replace(value, data=(factor * value.array()).tobytes()) for value in bare.values])
+    assert bool(_forgets_its_out(kind_of(item), item, got)) == wavering
+
+
+def test_reruns_round_ends_to_the_default_dtype():
+    """A range between ends of double precision is made in single: an epsilon of that turns its phase."""
+    end = TensorSpec(0, "complex128", (), (), 0, 0, False)
+    item = expect(Target("torch.logspace", ["logspace"]), Case((5, end, 5), storages=[("complex128", np.complex128([30000j]).tobytes())]))
+    exact, moved, *_ = (run.values[0] for run in kind_of(item).reruns(torch, item))
+    assert exact.dtype == "complex128" and 1e-4 < np.abs(moved.array() / exact.array() - 1).max() < 0.1
