@@ -220,10 +220,8 @@ template <class T> T formula(const AiryAi&, T x) { return in_double(x, [](auto v
 template <class T> T formula(const BesselI0&, T x) { return formula(I0(), x); }
 template <class T> T formula(const BesselI1&, T x) { return formula(I1(), x); }
 template <class T> T formula(const SphericalBesselJ0&, T x) { return where(x == T(0), T(1), where(abs(x) > largest(x), T(0), sin(x) / x)); }
-// erf in double, since in the lower tail its last bit is most of what is left; 1 + erf in the dtype itself, as in PyTorch.
-template <class T> T formula(const Ndtr&, T x) {
-  return T(0.5) * (T(1) + in_double(x * T(0.70710678118654752440), [](auto v) { return erf(v); }));
-}
+// Not 1 + erf, of which few digits are left in the lower tail.
+template <class T> T formula(const Ndtr&, T x) { return T(0.5) * erfc(x * T(-0.70710678118654752440)); }
 template <class T> T formula(const Erfcx&, T x) { return in_double(x, [](auto v) { return erfcx_anywhere<kUnseen<T>>(v); }); }
 template <class T> T formula(const LogNdtr&, T x) { return in_double(x, [](auto v) { return log_normal_cdf<kUnseen<T>>(v); }); }
 /// Where half the square is beyond the dtype NaN, as PyTorch's.

@@ -70,3 +70,12 @@ def test_the_logarithm_of_the_normal_distribution_keeps_its_digits_beside_zero()
 def test_the_derivatives_of_the_logarithm_of_the_normal_distribution_vanish_far_right():
     x = torch.tensor([-3.0, -0.1, 0.0, 0.5, 5.0, 40.0, 1e3, 1e200, INF, -INF], dtype=torch.float64, requires_grad=True)
     assert_same(lambda t, x: t.special.log_ndtr(x), x, order=2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_ndtr_keeps_its_digits_in_the_lower_tail(dtype):
+    """An epsilon of x moves it by x^2 of its own, which is all that is lost."""
+    x = np.array([-12.5, -9.0, -7.58, -5.5, -3.0, -0.4, 0.0, 0.4, 3.0, 9.0], dtype)
+    true = np.array([float(mpmath.ncdf(float(number))) for number in x])
+    found = weir.special.ndtr(weir.tensor(x)).numpy()
+    assert (np.abs(found - true) / true / (1 + x.astype(float) ** 2)).max() < 2 * np.finfo(dtype).eps
