@@ -78,6 +78,12 @@ void resize_out(const Tensor& out, const Dims& sizes) {
   warn_of_resize(had, sizes);
 }
 
+void shape_out(const Tensor& out, const Meta& result) {
+  if (out.sizes() == result.sizes || !can_cast(result.dtype, out.dtype())) return;
+  resize_out(out, result.sizes);
+  if (!result.row_major()) set_geometry(out, result.sizes, result.strides, out->offset);
+}
+
 void write_out(std::string_view op, const Tensor& out, const Tensor& value, Out rule) {
   if (rule == Out::row && out.numel() == value.numel()) return write_out(op, out, value.ndim() == 1 && out.ndim() != 1 ? alias(value, out.sizes(), contiguous_strides(out.sizes()), value->offset) : value);
   check(can_cast(value.dtype(), out.dtype()), op, ": result type ", name_of(value.dtype()),

@@ -37,5 +37,8 @@ inline bool takes_list_out(const OpType& type) { return type.out.takes != Out::c
 void warn_of_resize(const Dims& had, const Dims& sizes);
 /// Gives an out= the shape of its result; says so where it had elements.
 void resize_out(const Tensor& out, const Dims& sizes);
+/// Gives an out= of another shape that of `result`, and its strides, before it is computed: for take_out of an op whose out= is laid out otherwise
+/// than what it makes without. Leaves one that cannot hold the result to be refused.
+void shape_out(const Tensor& out, const Meta& result);
 
 }  // namespace weir

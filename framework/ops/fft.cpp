@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "framework/op/copy.h"
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/complex.h"
 #include "framework/ops/create.h"
@@ -263,6 +264,16 @@ Tensors FftC2r::vjp(const Saved&, const Tensor& dy) const {
 }
 
 Tensor Fft::compose(Inputs in) const { return c2c(*this, in[0], true); }
+void Ifft::take_out(Inputs in, const Tensor& out) const {
+  const Tensor& x = in[0];
+  if (!is_complex(x.dtype())) return;
+  check_out_history("ifft", out, x);
+  const int64_t d = axis_of("ifft", x, dim);
+  Dims sizes = x.sizes();
+  sizes[int(d)] = n.value_or(along(x, d));
+  check_size(sizes[int(d)]);
+  shape_out(out, Meta(sizes, x.dtype()));
+}
 Tensor Ifft::compose(Inputs in) const { return c2c(*this, in[0], false); }
 Tensor Rfft::compose(Inputs in) const { return r2c("rfft", *this, in[0], true); }
 Tensor Ihfft::compose(Inputs in) const { return r2c("ihfft", *this, in[0], false); }

@@ -69,6 +69,10 @@ struct Fft : FftLine {
 struct Ifft : FftLine {
   static constexpr Signature signature = "ifft(input: Tensor, n: int | Tensor | None = None, dim: int = -1, norm: str | None = None) -> Tensor";
   static constexpr auto doc = "The inverse of fft.";
+  // Of real numbers as ihfft below; of complex ones take_out says what is otherwise.
+  static constexpr OutRule out{.history = OutHistory::kept};
+  static constexpr NewShape new_shape = NewShape::as_made;
+  void take_out(Inputs in, const Tensor& out) const;
   Tensor compose(Inputs in) const;
 };
 struct Rfft : FftLine {

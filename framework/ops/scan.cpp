@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "framework/op/out.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
@@ -101,6 +102,18 @@ Tensors Logcumsumexp::vjp(const Saved& s, const Tensor& dy) const {
   return {part(fn::where(dy > 0.0, magnitude, none)) - part(fn::where(dy < 0.0, magnitude, none))};
 }
 
+// Source: PyTorch's diff_out, which copies x itself into one of its dtype, and else subtracts parts of two axes of which the second begins at 1.
+void Diff::take_out(Inputs in, const Tensor& out) const {
+  const Tensor& x = in[0];
+  if (x.ndim() == 0 || n < 0) return;  // refused anyway
+  if (n == 0) {
+    check(out.dtype() == x.dtype(), "expected scalar_type ", name_of(x.dtype()), " but found ", name_of(out.dtype()));
+    return shape_out(out, Meta(x.sizes(), x.dtype()));
+  }
+  const int64_t d = wrap_dim(dim, x.ndim(), "diff");
+  auto length = [&](const Tensor& t) { return t && t.ndim() == x.ndim() ? t.size(d) : 0; };
+  check<IndexError>(length(in[1]) + length(x) + length(in[2]) > 0, "start out of range (expected to be in range of [0, 0], but got 1)");
+}
 Tensor Diff::compose(Inputs in) const {
   const Tensor& x = in[0];
   check(x.ndim() > 0, "diff expects input to be at least one-dimensional");

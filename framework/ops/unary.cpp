@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "framework/op/out.h"
 #include "framework/ops/activation.h"
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
@@ -125,7 +126,13 @@ Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
   const auto [low, high] = eps ? logit_bounds(*eps, x.dtype()) : Bounds{0, 1};
   return {where(fn::logical_and(x >= low, x <= high), dy / (x * (1.0 - x)), num(eps ? 0.0 : NAN))};
 }
-// Source of the layout: PyTorch computes these three into an empty_like.
+// Source of the layout: PyTorch computes these three into an empty_like, or into out= by its own rule; nan_to_num copies whole numbers there.
+void Deg2rad::take_out(Inputs in, const Tensor& out) const { shape_out(out, Pointwise::infer(in)); }
+void Rad2deg::take_out(Inputs in, const Tensor& out) const { shape_out(out, Pointwise::infer(in)); }
+void NanToNum::take_out(Inputs in, const Tensor& out) const {
+  const Meta m = Pointwise::infer(in);
+  if (m.dtype == out.dtype()) shape_out(out, is_inexact(m.dtype) ? m : Meta(m.sizes, m.dtype, m.device));
+}
 Meta Deg2rad::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
 Meta Rad2deg::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }
 Meta NanToNum::infer(Inputs in) const { return with_strides(Pointwise::infer(in), in[0]); }

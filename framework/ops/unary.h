@@ -317,6 +317,7 @@ struct LogitBackward : Pointwise<LogitBackward, Rule::floating> {
 struct Deg2rad : Pointwise<Deg2rad, Rule::floating> {
   static constexpr Signature signature = "deg2rad(input: Tensor) -> Tensor";
   static constexpr auto doc = "Degrees to radians.";
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -324,6 +325,7 @@ struct Deg2rad : Pointwise<Deg2rad, Rule::floating> {
 struct Rad2deg : Pointwise<Rad2deg, Rule::floating> {
   static constexpr Signature signature = "rad2deg(input: Tensor) -> Tensor";
   static constexpr auto doc = "Radians to degrees.";
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
@@ -343,6 +345,7 @@ struct NanToNum : Pointwise<NanToNum, Rule::promote> {
   static constexpr Save saves{.inputs = 0b1};
   std::optional<double> nan, posinf, neginf;
   static constexpr std::tuple fields{&NanToNum::nan, &NanToNum::posinf, &NanToNum::neginf};
+  void take_out(Inputs in, const Tensor& out) const;
   Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };

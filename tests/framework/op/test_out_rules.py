@@ -1,5 +1,7 @@
 """What out= may be, against PyTorch: another dtype, overlapping memory, none at all, and the history it gets."""
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 import weir
@@ -67,10 +69,22 @@ def test_transforms_give_a_new_shape_rows():
 
 @pytest.mark.parametrize("call", [
     "fft.ihfft(x, dim=0, out=t.empty(0, dtype=t.complex64))", "diff(x.t(), out=t.empty(0))", "diff(x.t().bool(), out=t.empty(0, dtype=t.bool))",
-    "special.ndtr(x.t(), out=t.empty(0))", "special.ndtr(x.t().int(), out=t.empty(0))"])
+    "special.ndtr(x.t(), out=t.empty(0))", "special.ndtr(x.t().int(), out=t.empty(0))", "diff(x.t(), n=0, out=t.empty(0))",
+    "fft.ifft(x, dim=0, out=t.empty(0, dtype=t.complex64))", "fft.ifft(x + 0j, dim=0, n=3, out=t.empty(0, dtype=t.complex64))",
+    "nan_to_num(x.t(), out=t.empty(0))", "nan_to_num(x.t().int(), out=t.empty(0, dtype=t.int32))", "rad2deg(x[:1, :1].expand(3, 1), out=t.empty(0))",
+    "deg2rad(x[:1, :1].int().as_strided((1, 1), (0, 1)), out=t.empty(0))"])
 def test_the_strides_of_a_new_shape(call):
     ours, theirs = (eval(f"t.{call}", {"t": t, "x": t.arange(6.0).reshape(2, 3)}).stride() for t in (weir, torch))
     assert ours == theirs
+
+
+@pytest.mark.parametrize("call, error", [
+    ("diff(x.byte(), n=0, out=t.empty(6, dtype=t.float64))", RuntimeError), ("diff(x[:0], out=t.empty(0))", IndexError), ("diff(x[:0], append=x, out=t.empty(0))", None),
+    ("fft.ifft(x.requires_grad_(), out=t.empty(6, dtype=t.complex64))", None), ("fft.ifft((x + 0j).requires_grad_(), out=t.empty(6, dtype=t.complex64))", RuntimeError)])
+def test_an_out_that_depends_on_the_call(call, error):
+    for t in (torch, weir):
+        with pytest.raises(error) if error else nullcontext():
+            eval(f"t.{call}", {"t": t, "x": t.arange(6.0)})
 
 
 @pytest.mark.parametrize("call", [
