@@ -32,6 +32,24 @@ Tensor none_of(const Tensor& t) { return is_differentiated(t) ? slice(reshape(t,
 Tensor permutation(const Tensor& pivots, int64_t rows, DType dtype) {
   return cast_to(eq(row(lu_order(pivots, rows)), unsqueeze(arange_of(rows), int64_t(-1))), dtype);
 }
+// The pivots of each matrix of LU: the first ones of a row; matrices for which there is no row keep theirs, and rows for which there is no matrix are left.
+// Source: PyTorch's kernel, which goes through both by their places in memory, and beyond it where there are more rows.
+Tensor pivots_of(const Tensor& LU, const Tensor& pivots) {
+  const int64_t rank = std::min(LU.size(-2), LU.size(-1));
+  Dims sizes = batch_of(LU);
+  const int64_t count = sizes.product();
+  sizes.push(rank);
+  if (count * rank == 0) return full_of(Meta(sizes, DType::int32, LU.device()), Scalar(int64_t(1)));
+  check(pivots.ndim() > 0 && pivots.size(-1) >= rank, "torch.lu_unpack: expected ", rank, " pivots for each matrix, got ", pivots.sizes());
+  const Tensor first = up_to(pivots, -1, rank);
+  if (first.sizes() == sizes) return first;
+  Tensor rows = reshape(first, Dims{first.numel() / rank, rank});
+  if (const int64_t missing = count - rows.size(0); missing > 0) {
+    const Tensor kept = cast_to(arange_of(rank) + int64_t(1), DType::int32);
+    rows = cat_of({rows, expand(kept, Dims{missing, rank})}, 0);
+  }
+  return reshape(up_to(rows, -2, count), sizes);
+}
 // (L, U) out of one matrix.
 std::pair<Tensor, Tensor> unpacked(const Tensor& LU) {
   const int64_t m = LU.size(-2), n = LU.size(-1), k = std::min(m, n);
@@ -169,9 +187,7 @@ Tensors LuUnpack::compose(Inputs in) const {
   if (is_differentiated(LU)) wrap_dim(-2, LU.ndim(), "torch.lu_unpack");  // PyTorch asks for this size before it looks at the rank
   check(LU.ndim() >= 2, "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: ", LU.sizes(), " instead");
   check(!unpack_pivots || pivots.dtype() == DType::int32, "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.");
-  const int64_t rank = std::min(LU.size(-2), LU.size(-1));
-  check(!unpack_pivots || (pivots.ndim() > 0 && pivots.size(-1) >= rank), "torch.lu_unpack: expected ", rank, " pivots for each matrix, got ", pivots.sizes());
-  auto checked = [&] { return cast_to(fn::check_range(cast_to(pivots, DType::float64), 1.0, double(LU.size(-2)), Str("lu_unpack: a pivot")), DType::int32); };
+  auto checked = [&] { return cast_to(fn::check_range(cast_to(pivots_of(LU, pivots), DType::float64), 1.0, double(LU.size(-2)), Str("lu_unpack: a pivot")), DType::int32); };
   Tensor P = unpack_pivots ? permutation(checked(), LU.size(-2), LU.dtype()) : none_like(LU);
   if (!unpack_data) return {P, none_of(LU), none_of(LU)};
   auto [L, U] = unpacked(LU);

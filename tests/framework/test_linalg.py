@@ -217,3 +217,12 @@ def test_residuals_of_no_columns_are_zeros_with_the_gradient_of_what_is_left():
         b = t.ones(3, 2, requires_grad=True)
         residuals = t.linalg.lstsq(t.ones(3, 0), b, driver="gels").residuals
         assert residuals.tolist() == [0, 0] and t.autograd.grad(residuals.sum(), b)[0].tolist() == [[2, 2]] * 3
+
+
+@pytest.mark.parametrize("LU, pivots", [((3, 5), [3, 3, 3, 9]), ((0, 6), []), ((0, 3, 4), [[]]), ((2, 3, 5), [2, 3, 3]), ((4, 0), [])])
+def test_lu_unpack_takes_pivots_by_their_places(LU, pivots):
+    """The first ones of each row: matrices without pivots keep their rows."""
+    def parts(t):
+        p = t.tensor(pivots, dtype=t.int32)
+        return [part.tolist() for part in t.lu_unpack(t.arange(float(np.prod(LU))).reshape(LU), p.reshape(0, 2) if pivots == [[]] else p)]
+    assert parts(weir) == parts(torch)
