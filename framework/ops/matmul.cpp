@@ -100,8 +100,9 @@ Meta Bmm::infer(Inputs in) const {
   check(in[0].sizes()[0] == in[1].sizes()[0] && in[0].sizes()[2] == in[1].sizes()[1],
         "bmm: Expected size for first two dimensions of batch2 tensor to be: [", in[0].sizes()[0], ", ", in[0].sizes()[2],
         "] but got: [", in[1].sizes()[0], ", ", in[1].sizes()[1], "].");
-  check_types("bmm", in[0], in[1]);
-  return {Dims{in[0].sizes()[0], in[0].sizes()[1], in[1].sizes()[2]}, in[0].dtype(), in[0].device()};
+  // Source: PyTorch, which compares dtypes where it has numbers to multiply, and takes that of the second.
+  if (in[0].numel() != 0 && in[1].numel() != 0) check_types("bmm", in[0], in[1]);
+  return {Dims{in[0].sizes()[0], in[0].sizes()[1], in[1].sizes()[2]}, in[1].dtype(), in[0].device()};
 }
 Tensors Bmm::vjp(const Saved& s, const Tensor& dy) const {
   return {s.needs(0) ? bmm(dy, flipped(s.input(1))) : Tensor(), s.needs(1) ? bmm(flipped(s.input(0)), dy) : Tensor()};

@@ -53,6 +53,8 @@ CALLS = {
     **{f"fractional pool of {n} by {k}": lambda t, n=n, k=k: t.nn.functional.fractional_max_pool2d(t.ones(1, 2, n, n), k, 0, _random_samples=t.ones(1, 2, 2))
        for n, k in ((1, 2), (2, 3), (2, 4))},
     **{f"put at a mask and {index}": lambda t, index=index: put(t.ones(4, 0, 3), (of(t, "bool", 4, 0), index)) for index in (True, False, 0, slice(1))},
+    **{f"bmm of {a} by {b}": lambda t, a=a, b=b: t.bmm(of(t, "int64", *a), of(t, "uint8", *b))
+       for a, b in (((2, 3, 0), (2, 0, 2)), ((0, 2, 3), (0, 3, 2)), ((1, 2, 0), (1, 0, 0)), ((1, 2, 3), (1, 3, 2)))},
     "argmax of truths": lambda t: t.argmax(of(t, "bool", 3)), "argmin of truths": lambda t: t.argmin(of(t, "bool", 0, 3), 1),
 }
 
