@@ -87,7 +87,7 @@ Tensor VectorNorm::compose(Inputs in) const {
     if (mask >> d & 1) axes.push(d);
   // Source: PyTorch, whose norm of single numbers is their size, whatever the power, but has the gradient of a norm.
   const bool squares = is_complex(x.dtype()) && p == 2;  // which may underflow
-  bool single = p != 0 && x.numel() > 0 && x.ndim() > 0 && x.dtype() != DType::complex32 && (squares || std::isnan(p) || !is_differentiated(x));
+  bool single = p != 0 && x.numel() > 0 && x.ndim() > 0 && x.dtype() != DType::complex32 && (squares || !is_differentiated(x));
   for (int64_t d : axes) single &= x.sizes()[int(d)] == 1;
   if (single) return row_major_of(keepdim ? fn::abs(x) : fn::squeeze(fn::abs(x), axes));
   if (p == 2) return fn::norm2(x, axes, keepdim);
@@ -99,7 +99,7 @@ Tensor VectorNorm::compose(Inputs in) const {
     if (p == 0 && (x.ndim() > 0 || !dim || dim->empty()) && std::all_of(axes.begin(), axes.end(), [&](int64_t d) { return x.sizes()[int(d)] == 1; }))
       warn_of_lost_parts(x.dtype(), real_type(x.dtype()), x.numel());
     Tensor size = fn::abs(x);
-    if (x.ndim() == 0) return p == 0 ? fn::power_norm(size, p, axes, keepdim) : size;
+    if (x.ndim() == 0) return p == 0 || std::isnan(p) ? fn::power_norm(size, p, axes, keepdim) : size;
     bool empty = false;
     for (int64_t d : axes) empty |= x.sizes()[int(d)] == 0;
     check(!empty || !std::isinf(p), kName, " cannot compute the ", p, " norm on an empty tensor because the operation does not have an identity");

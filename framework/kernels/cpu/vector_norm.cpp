@@ -39,8 +39,9 @@ void power_norm(const PowerNorm& op, Inputs in, Outputs out) {
   auto run = [&]<class T>(TypeTag<T>) {
     parallel_for(out[0].numel(), std::max<int64_t>(1, kGrain / 16 / std::max<int64_t>(n, 1)), [&](int64_t b, int64_t e) {
       for (int64_t i = b; i < e; i++) {
-        double sum = power_sum(rows.data<T>() + i * n, n, op.p);
-        out[0].data<T>()[i] = T(op.p == 0 ? sum : std::pow(sum, 1 / double(T(op.p))));
+        const T* row = rows.data<T>() + i * n;
+        double sum = power_sum(row, n, op.p);
+        out[0].data<T>()[i] = n == 1 && op.p != op.p ? std::abs(*row) : T(op.p == 0 ? sum : std::pow(sum, 1 / double(T(op.p))));
       }
     });
   };

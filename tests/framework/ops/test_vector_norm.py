@@ -83,3 +83,8 @@ def test_the_norm_of_a_single_number_is_its_size(p, dtype):
 def test_a_single_number_has_the_gradient_of_a_norm():
     for values in ([[INF, 0.0]], [[float("nan"), -2.0]]):
         assert_same(lambda t, x: [t.linalg.vector_norm(x, p, 0) for p in (1, 2, 3, 0.5, INF)], torch.tensor(values, requires_grad=True), order=1)
+
+
+def test_a_norm_of_one_number_by_nan_is_its_size_without_a_gradient():
+    for shape, dim in (((), None), ((1,), -1), ((2, 1), -1)):
+        assert_same(lambda t, x, dim=dim: t.linalg.vector_norm(x, float("nan"), dim), torch.full(shape, -3.0, dtype=torch.float64, requires_grad=True))
