@@ -18,14 +18,15 @@ namespace {
 bool is_number(const Tensor& x) { return x.has_flag(kWrappedNumber); }
 
 /// The dtype of a range: as told, or the default one, complex where an end is. Raises where a told one is real and an end is not.
-DType checked_type(const char* op, Inputs ends, int64_t steps, const std::optional<DType>& told, const std::optional<Device>& device) {
+DType checked_type(const char* op, Inputs ends, int64_t steps, const std::optional<DType>& told, const std::optional<Device>& device, bool into_out) {
   place_of_new(device);
   for (int i = 0; i < 2; i++)
     check(ends[i].ndim() == 0, op, " only supports 0-dimensional start and end tensors, but got ", i ? "end" : "start", " with ", ends[i].ndim(),
           " dimension(s).");
   const bool wide = is_complex(ends[0].dtype()) || is_complex(ends[1].dtype());
   const DType usual = wide ? complex_type(default_dtype()) : default_dtype();
-  check(!told || !wide || is_complex(*told), op, ": inferred dtype ", name_of(usual), " can't be safely cast to passed dtype ", name_of(told.value_or(usual)));
+  const bool of_nothing = into_out && steps == 0;
+  check(!told || !wide || is_complex(*told) || of_nothing, op, ": inferred dtype ", name_of(usual), " can't be safely cast to passed dtype ", name_of(told.value_or(usual)));
   check(steps >= 0, op, ": number of steps must be non-negative");
   check<NotImplemented>(told != DType::boolean || (steps < 2 && !(is_number(ends[0]) && is_number(ends[1]))), op, ": not implemented for Bool");
   return told.value_or(usual);
@@ -54,12 +55,14 @@ Tensor counted(const char* op, const Tensor& r, Inputs ends, bool into_out) {
 Meta SpacedBetween::infer(Inputs) const { return {Dims{steps}, dtype}; }
 
 Tensor EvenlySpaced::compose(Inputs in) const {
-  const DType t = checked_type("linspace", in, steps, dtype, device);
+  const DType t = checked_type("linspace", in, steps, dtype, device, into_out);
+  if (steps == 0) return counted("linspace", placed(full_of(Meta(Dims{0}, t, Device{}), Scalar(int64_t(0))), device), in, into_out);
   return counted("linspace", placed(between(in, steps, t, t), device), in, into_out);
 }
 
 Tensor LogSpaced::compose(Inputs in) const {
-  const DType t = checked_type("logspace", in, steps, dtype, device);
+  const DType t = checked_type("logspace", in, steps, dtype, device, into_out);
+  if (steps == 0) return counted("logspace", placed(full_of(Meta(Dims{0}, t, Device{}), Scalar(int64_t(0))), device), in, into_out);
   if (steps == 1 && is_integral(t) && is_number(in[0])) {  // Source: PyTorch, which fills with the power of the number as it is
     const Scalar power(std::pow(base, item(in[0]).to_double()));
     check_written(power, t);

@@ -16,7 +16,8 @@ linspace(0, 1, 3, pin_memory=True)|linspace(0, 1, 3, dtype=t.bfloat16)|linspace(
 logspace(0, 2, 3)|logspace(t.tensor(0.0), 2, 3, 2)|logspace(0, t.tensor(2), 3, base=2, dtype=t.int64)|logspace(0.5, 3.9, 4, dtype=t.int64)
 logspace(0, 2, 3, dtype=t.bool)|logspace(0, 1j, 3)|logspace(start=0, end=2, steps=3)|logspace(0, 2, 3, out=t.empty(0, dtype=t.float64))
 logspace(2.5, 5, 1, dtype=t.int64)|logspace(2.5, 5, 1, dtype=t.uint8)|logspace(-3, 5, 1, base=0.0, dtype=t.int32)|logspace(0.5, 5, 1, dtype=t.int16, base=9)
-logspace(0, t.tensor(2.0), 3, out=t.empty(3))|logspace(0.5, 3, 4, out=t.empty(4, dtype=t.int64))""".replace("\n", "|").split("|")
+logspace(0, t.tensor(2.0), 3, out=t.empty(3))|logspace(0.5, 3, 4, out=t.empty(4, dtype=t.int64))
+linspace(0, t.tensor(1j), 0, out=t.empty(0, dtype=t.int64))|logspace(0, t.tensor(1j), 0, out=t.empty(0))|linspace(0, 1j, 0, dtype=t.int64)""".replace("\n", "|").split("|")
 
 
 @pytest.mark.parametrize("text", CALLS)
