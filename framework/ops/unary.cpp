@@ -126,9 +126,14 @@ Tensors Logit::vjp(const Saved& s, const Tensor& dy) const {
   const auto [low, high] = eps ? logit_bounds(*eps, x.dtype()) : Bounds{0, 1};
   return {where(fn::logical_and(x >= low, x <= high), dy / (x * (1.0 - x)), num(eps ? 0.0 : NAN))};
 }
-// Source of the layout: PyTorch computes these three into an empty_like, or into out= by its own rule; nan_to_num copies whole numbers there.
-void Deg2rad::take_out(Inputs in, const Tensor& out) const { shape_out(out, Pointwise::infer(in)); }
-void Rad2deg::take_out(Inputs in, const Tensor& out) const { shape_out(out, Pointwise::infer(in)); }
+// Source of the layout: PyTorch computes these three into an empty_like, or into out= as a product with a number, or by its own rule; nan_to_num
+// copies whole numbers there.
+void shape_by_product(const Tensor& x, const Tensor& out) {
+  const Tensor factors[2] = {x, wrapped_number(Scalar(1.0))};
+  shape_out(out, pointwise_meta("mul(", Rule::floating, factors));
+}
+void Deg2rad::take_out(Inputs in, const Tensor& out) const { shape_by_product(in[0], out); }
+void Rad2deg::take_out(Inputs in, const Tensor& out) const { shape_by_product(in[0], out); }
 void NanToNum::take_out(Inputs in, const Tensor& out) const {
   const Meta m = Pointwise::infer(in);
   if (m.dtype == out.dtype()) shape_out(out, is_inexact(m.dtype) ? m : Meta(m.sizes, m.dtype, m.device));
