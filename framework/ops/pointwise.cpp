@@ -119,7 +119,21 @@ Dims broadcast(const char* op, const Dims& a, const Dims& b) {
 
 double rounded(double x, DType t) { return t == DType::float16 ? double(Half(float(x))) : double(float(BFloat16(float(x)))); }
 
+// Whether a whole dtype holds every number of another, truth among them.
+static bool holds(DType t, DType x) {
+  if (x == t || x == DType::boolean) return true;
+  return is_unsigned(x) ? size_of(x) + !is_unsigned(t) <= size_of(t) : !is_unsigned(t) && size_of(x) <= size_of(t);
+}
+
+// A number beyond a whole dtype wraps around: that of a 0-d tensor, which does not widen the dtype; those of Python are settled before.
+static bool mixes_whole(Inputs in, DType t) {
+  for (const Tensor& x : in)
+    if (x && !x.has_flag(kWrappedNumber) && !holds(t, x.dtype())) return true;
+  return false;
+}
+
 bool mixes_halves(Inputs in, DType t, uint32_t kept) {
+  if (!is_inexact(t) && t != DType::boolean) return mixes_whole(in, t);
   if (!is_reduced(t)) return false;
   for (size_t k = 0; k < in.size(); k++) {
     const Tensor& x = in[k];

@@ -144,3 +144,17 @@ def test_second_derivatives_of_a_length_cancel_as_theirs(dtype):
         slope, = t.autograd.grad(t.hypot(x, x), x, t.tensor([-0.5, 1.25, 0.75, -1.0, 2.0]).to(x.dtype), create_graph=True)
         found.append(t.autograd.grad(slope, x, t.ones_like(x))[0].tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "fmax", "fmin", "clamp_min", "clamp_max", "clamp", "add"])
+@pytest.mark.parametrize("number", [258, -4, 250])
+def test_a_tensor_without_axes_wraps_around_to_the_dtype_of_one_with(name, number):
+    for x in (torch.tensor([2, 3, 250], dtype=torch.uint8), torch.tensor([2, -6, 100], dtype=torch.int8)):
+        for dtype in (torch.int16, torch.int64):
+            assert_same(lambda t, x, n: getattr(t, name)(x, n), x, torch.tensor(number, dtype=dtype), what=name)
+            assert_same(lambda t, x, n: getattr(t, name)(n, x), x, torch.tensor(number, dtype=dtype), what=name)
+        assert_same(lambda t, x: getattr(t, "lt" if name.startswith(("max", "min", "fm")) else name)(x, number if name != "add" else 1), x, what=name)
+
+
+def test_a_byte_wraps_around_to_a_signed_one():
+    assert_same(lambda t, x, n: t.maximum(x, n), torch.tensor([2, -128], dtype=torch.int8), torch.tensor(250, dtype=torch.uint8))
