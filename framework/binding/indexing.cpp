@@ -97,6 +97,11 @@ Indexed apply(const Tensor& x, PyObject* key) {
     any = true;
     dim++;
   };
+  // Source: PyTorch's boolToIndexingTensor: one truth is an index of a new axis, and no mask.
+  auto push_truth = [&](bool truth) {
+    r.view = unsqueeze(r.view, dim);
+    push(full_of(Meta(Dims{truth ? 1 : 0}, DType::int64), Scalar(int64_t(0))));
+  };
   for (Py_ssize_t i = 0; i < n; i++) {
     PyObject* o = items[i];
     if (is_int(o)) {
@@ -113,14 +118,16 @@ Indexed apply(const Tensor& x, PyObject* key) {
     } else if (o == Py_Ellipsis) {
       dim += x.ndim() - named;
     } else if (PyBool_Check(o)) {
-      r.view = unsqueeze(r.view, dim);
-      Tensor mask = full_of(Meta(Dims{1}, DType::boolean), Scalar(o == Py_True));
-      push(mask);
+      push_truth(o == Py_True);
     } else if (is_tensor(o) && unwrap(o).ndim() == 0 && !unwrap(o).is_batched() && !is_inexact(unwrap(o).dtype()) && unwrap(o).dtype() != DType::boolean && unwrap(o).dtype() != DType::uint8) {
       r.view = select(r.view, dim, graph::number_of(unwrap(o)).to_int());
     } else if (is_tensor(o) || is_numpy_array(o) || (PySequence_Check(o) && !PyUnicode_Check(o))) {
       Tensor t = is_tensor(o) ? unwrap(o) : as_tensor(o);
       bool mask = t.dtype() == DType::boolean || t.dtype() == DType::uint8;
+      if (mask && t.ndim() == 0 && !t.is_batched()) {
+        push_truth(!graph::number_of(t).is_zero());
+        continue;
+      }
       if (mask && t.ndim() == 0) r.view = unsqueeze(r.view, dim), t = reshape(t, Dims{1});
       int covers = mask ? t.ndim() : 1;
       push(t);

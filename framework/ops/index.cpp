@@ -268,7 +268,7 @@ Indexing normalise(const Tensor& x, const Tensors& given) {
       axis++;
       continue;
     }
-    check<IndexError>(t.dtype() == DType::int64 || t.dtype() == DType::int32 || t.dtype() == DType::int16 || t.dtype() == DType::boolean || t.dtype() == DType::uint8 || t.dtype() == DType::int8,
+    check<IndexError>(t.dtype() == DType::int64 || t.dtype() == DType::int32 || t.dtype() == DType::boolean || t.dtype() == DType::uint8,
                       "tensors used as indices must be long, int, byte or bool tensors");
     bool mask = t.dtype() == DType::boolean || t.dtype() == DType::uint8;
     if (t.dtype() == DType::uint8) warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
@@ -365,7 +365,6 @@ static Tensor number_of_type(const Tensor& number, DType t) {
 void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool accumulate) {
   const Tensor mask = values.numel() == 1 && !accumulate ? only_mask(given) : Tensor();
   if (mask) {  // PyTorch fills there: with a number of any dtype, but not where bytes are the mask
-    check(mask.dtype() == DType::boolean, "masked_fill_ only supports boolean masks, but got mask with dtype uint8");
     check_written(values, x.dtype());
     if (repeats(x)) warn_once("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
   }
@@ -376,6 +375,7 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
     axis += mask ? t.ndim() : 1;
   }
   Indexing ix = normalise(x, given);
+  check(!mask || mask.dtype() == DType::boolean, "masked_fill_ only supports boolean masks, but got mask with dtype uint8");
   if (ix.indices.empty()) {
     if (accumulate) fn::add.inplace(x, values);
     else copy_into(x, values);

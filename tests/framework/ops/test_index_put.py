@@ -43,3 +43,20 @@ def test_gradients_where_the_indexed_axes_stand_first(accumulate):
         y[:, j] = v
         return y.sin(), y[1:]
     assert_same(assigned, x, v, i, j)
+
+
+BYTES = "t.tensor({}, dtype=t.uint8)"
+
+
+@pytest.mark.parametrize("key", ["t.tensor([1], dtype=t.int16)", "(0, t.tensor([1], dtype=t.int8))", "(slice(0, 1), t.tensor([], dtype=t.int16))", BYTES.format(2), f"({BYTES.format(0)}, 0)",
+                                 f"(slice(0, 1), {BYTES.format(2)})", BYTES.format([0, 1, 1]), f"(0, {BYTES.format([1])})", BYTES.format([]), "t.tensor(True)", "(t.tensor(False), 1)", "(True, 1)"])
+@pytest.mark.parametrize("value", ["9", "t.tensor(9.0)", "t.tensor([9.0])", "t.tensor(9.0).double()"])
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+def test_items_at_bytes_and_truths(key, value):
+    def write(t, x):
+        x = x.clone()
+        x[eval(key, {"t": t})] = eval(value, {"t": t})
+        return x
+
+    assert_same(write, X.detach(), what=key)
+    assert_same(lambda t, x: x[eval(key, {"t": t})], X.detach(), what=key)
