@@ -44,7 +44,22 @@ PyObject* true_divide(PyObject* a, PyObject* b) { return PyObject_TypeCheck(a, &
 PyObject* multiply(PyObject* a, PyObject* b) { return PyObject_TypeCheck(a, &TensorType) ? binary<kMul>(a, b) : multiply_in_order(b, a); }
 PyObject* power(PyObject* a, PyObject* b, PyObject*) { return binary<kPow>(a, b); }
 PyObject* power_inplace(PyObject* a, PyObject* b, PyObject*) { return binary_inplace<kPow>(a, b); }
-PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+PyObject* matrix_multiply(PyObject* a, PyObject* b) {
+  if (is_number(a) || is_number(b)) return Py_NewRef(Py_NotImplemented);  // which Python makes a TypeError of
+  return binary<kMatmul>(a, b);
+}
+PyObject* positive(PyObject* a) {
+  return guarded([&] {
+    check(unwrap(a).dtype() != DType::boolean, "The `+` operator, on a bool tensor is not supported.");
+    return Py_NewRef(a);
+  });
+}
+PyObject* invert(PyObject* a) {
+  return guarded([&] {
+    check<TypeError>(!is_inexact(unwrap(a).dtype()), "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+    return must(unary<kNot>(a));
+  });
+}
 
 int truth(PyObject* o) {
   try {
@@ -129,7 +144,7 @@ void set_operators(PyTypeObject& type) {
   number.nb_floor_divide = binary<kFloorDivide>;
   number.nb_remainder = binary<kRemainder>;
   number.nb_power = power;
-  number.nb_matrix_multiply = binary<kMatmul>;
+  number.nb_matrix_multiply = matrix_multiply;
   number.nb_and = binary<kAnd>;
   number.nb_or = binary<kOr>;
   number.nb_xor = binary<kXor>;
@@ -150,7 +165,7 @@ void set_operators(PyTypeObject& type) {
   number.nb_negative = unary<kNegate>;
   number.nb_positive = positive;
   number.nb_absolute = unary<kAbs>;
-  number.nb_invert = unary<kNot>;
+  number.nb_invert = invert;
   number.nb_bool = truth;
   number.nb_float = to_python_float;
   number.nb_int = to_python_int;

@@ -393,7 +393,7 @@ def set_state(t, state):
 
 
 def __contains__(self, element):
-    if isinstance(element, Tensor) or isinstance(element, (int, float)):
+    if isinstance(element, Tensor) or isinstance(element, (int, float, complex)):
         return (self == element).any().item()
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type_of(element)}.")
 

@@ -1,4 +1,6 @@
 """dtypes under PyTorch's names, Size, finfo and iinfo."""
+import builtins
+
 import _weir
 from _weir import (bfloat16, bool, channels_last, channels_last_3d, complex32, complex64, complex128, contiguous_format, device, dtype,
                    float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64, int8, int16,
@@ -41,12 +43,21 @@ _SMALL_FLOATS = {"float8_e4m3fn": (2.0**-3, 448.0, 2.0**-6, -448.0), "float8_e4m
                   "float8_e8m0fnu": (1.0, 2.0**127, 2.0**-127, 2.0**-127)}
 
 
+_DEFAULT = object()  # of an argument for which None does not stand
+
+
+def _checked(function, type):
+    type = {builtins.float: float64, builtins.int: int64, builtins.bool: bool, builtins.complex: complex128}.get(type, type) if isinstance(type, builtins.type) else type
+    if not isinstance(type, dtype):
+        raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {builtins.type(type).__name__}")
+    return type
+
+
 class finfo:
     """Machine limits of a floating-point dtype, or of a complex one's parts (default: the default dtype)."""
 
-    def __init__(self, type=None):
-        type = type or _weir.get_default_dtype()
-        type = type.to_real()
+    def __init__(self, type=_DEFAULT):
+        type = _checked("finfo", _weir.get_default_dtype() if type is _DEFAULT else type).to_real()
         if not type.is_floating_point:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{type}'")
         self.dtype = type.name
@@ -76,6 +87,7 @@ class iinfo:
     """Machine limits of an integer dtype."""
 
     def __init__(self, type):
+        type = _checked("iinfo", type)
         if type.is_floating_point or type.is_complex or type is bool:
             raise TypeError(f"torch.iinfo() requires an integer input type, got '{type}'")
         if type.name not in _INTEGERS:

@@ -21,6 +21,18 @@ def test_answers_as_pytorch(expression):
     assert eval(expression, {"t": weir}) == eval(expression, {"t": torch})
 
 
+@pytest.mark.parametrize("limits, of", [("finfo", "t.ones(2)"), ("finfo", "t.ones(1)"), ("finfo", "None"), ("finfo", "3"), ("finfo", "float"), ("finfo", "t.int8"),
+                                        ("iinfo", "t.ones(1)"), ("iinfo", "3"), ("iinfo", "int"), ("iinfo", "t.float32")])
+def test_limits_are_of_dtypes(limits, of):
+    answers = []
+    for t in (torch, weir):
+        try:
+            answers.append(getattr(t, limits)(eval(of, {"t": t})).max)
+        except TypeError:
+            answers.append(TypeError)
+    assert answers[0] == answers[1]
+
+
 def test_devices_travel():
     for device in (weir.device("cpu"), weir.device("cpu", 0), weir.device("cuda:1")):
         assert pickle.loads(pickle.dumps(device)) == device

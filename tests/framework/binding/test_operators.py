@@ -23,3 +23,15 @@ def test_the_left_operand_is_written(name):
 def test_unknown_operands_are_asked(name):
     answers = [getattr(t.tensor([1, 2]), f"__{name}__")(object()) for t in (torch, weir)]
     assert answers == [NotImplemented, NotImplemented]
+
+
+@pytest.mark.parametrize("text", ["x @ 3", "3 @ x", "x @ 1j", "~x", "+(x > 1)", "(2 + 0j) in x", "2j in x", "[2] in x", "+x", "~(x > 1)"])
+def test_operators_answer_or_refuse(text):
+    answers = []
+    for t in (torch, weir):
+        try:
+            answer = eval(text, {"x": t.tensor([1.0, 2.0])})
+            answers.append(answer if isinstance(answer, bool) else answer.tolist())
+        except Exception as e:  # of any type, which is what is asked
+            answers.append(type(e))
+    assert answers[0] == answers[1]
