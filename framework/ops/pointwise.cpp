@@ -179,8 +179,10 @@ Meta pointwise_meta(const char* op_text, Rule rule, Inputs in) {
   }
   const DType computed = m.dtype = compute_dtype(op_text, rule, in);
   if (rule == Rule::compare || rule == Rule::predicate) m.dtype = DType::boolean;
-  // Of row-major operands of several shapes only axes of size 1 can move, which decides what counts as channels_last.
-  if (!plain || (!same && m.sizes.n > 1 && std::find(m.sizes.begin(), m.sizes.end(), 1) != m.sizes.end())) result_strides(m, in, computed, rule == Rule::select);
+  // Of row-major operands of several shapes only axes of size 1 can move, which decides what counts as channels_last, and those of tensors of no
+  // elements, which are row-major whatever their strides.
+  const auto short_axis = [](int64_t size) { return size < 2; };
+  if (!plain || (!same && m.sizes.n > 1 && std::any_of(m.sizes.begin(), m.sizes.end(), short_axis))) result_strides(m, in, computed, rule == Rule::select);
   return m;
 }
 

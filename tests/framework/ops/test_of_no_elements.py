@@ -87,3 +87,11 @@ def test_a_complex_one_has_no_gradient(op):
     for t in (torch, weir):
         with pytest.raises(RuntimeError, match="does not support automatic differentiation for outputs with complex dtype"):
             getattr(t, op)(of(t, COMPLEX, 0, 3).requires_grad_(), 1)
+
+
+@pytest.mark.parametrize("name", ["add", "minimum", "lt", "logical_or", "bitwise_and", "pow"])
+def test_strides_beside_another_shape(name):
+    for made in (lambda t: (t.ones(2, 0).int(), t.ones(2, 1).int()), lambda t: (t.ones(2, 0, 2).int()[..., :0].mT, t.ones(1, 1).int()), lambda t: (t.ones(2, 0).int()[:, ::2], t.tensor(2)),
+                 lambda t: (t.ones(2, 1, 0).int()[..., ::2], t.ones(3, 1).int()), lambda t: (t.ones(2, 0).int()[:, ::2], t.ones(2, 0).int())):
+        results = [getattr(t, name)(*made(t)) for t in (torch, weir)]
+        assert (tuple(results[1].shape), results[1].stride()) == (tuple(results[0].shape), results[0].stride())
