@@ -67,13 +67,13 @@ int find_parameter(const OpType& type, PyObject* key) {
   return -1;
 }
 
-// Does another overload of the same name have this parameter, so that None asks for an overload without it?
+// Does another overload of the same name take None for this parameter, which asks for an overload without it? Not where a text must be given.
 bool none_means_absent(const OpType& type, PyObject* key) {
   std::string_view name = text_of(key);
   for (const OpType* other : registry()) {
     if (other->signature->name != type.signature->name) continue;
     for (int i = 0; i < other->signature->n; i++)
-      if (other->signature->params[i].name == name && other->signature->params[i].ty == Ty::str) return true;
+      if (other->signature->params[i].name == name && other->signature->params[i].ty == Ty::opt_str) return true;
   }
   return false;
 }

@@ -252,7 +252,7 @@ template <class T> T formula(const Sub& op, T a, T b) { return a - scalar(a, op.
 template <class T> T formula(const Mul&, T a, T b) { return a * b; }
 template <class T> T formula(const Div&, T a, T b) { return a / b; }
 template <class T> T formula(const DivMode& op, T a, T b) {
-  return op.rounding_mode.v[0] == 't' ? div_trunc(a, b) : div_floor(a, b);
+  return (*op.rounding_mode).v[0] == 't' ? div_trunc(a, b) : div_floor(a, b);
 }
 template <class T> T formula(const FloorDivide&, T a, T b) { return div_floor(a, b); }
 template <class T> T formula(const Remainder&, T a, T b) {

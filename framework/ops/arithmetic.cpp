@@ -141,6 +141,12 @@ Tensors Div::vjp(const Saved& s, const Tensor& dy) const {
   Tensor b = s.input(1);
   return {s.needs(0) ? dy / b : Tensor(), s.needs(1) ? -dy * ((s.input(0) / b) / b) : Tensor()};
 }
+Meta DivMode::infer(Inputs in) const {
+  check(rounding_mode && (*rounding_mode == "trunc" || *rounding_mode == "floor"), "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
+        rounding_mode ? rounding_mode->view() : "None", "'");
+  return Quotient::infer(in);
+}
+
 Tensors DivMode::vjp(const Saved&, const Tensor& dy) const { return no_gradients(dy); }
 Tensors FloorDivide::vjp(const Saved&, const Tensor& dy) const { return no_gradients(dy); }
 Tensors Remainder::vjp(const Saved& s, const Tensor& dy) const {

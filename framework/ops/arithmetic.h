@@ -101,12 +101,13 @@ template <class T, Rule rule> struct Quotient : OfOneWidth<T, rule> {
 };
 
 struct DivMode : Quotient<DivMode, Rule::promote> {
-  static constexpr Signature signature = "div.mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str) -> Tensor";
+  static constexpr Signature signature = "div.mode(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None) -> Tensor";
   static constexpr auto doc = "Division rounded towards zero ('trunc') or down ('floor').";
   static constexpr CallRule calling{.only_numbers = true};
-  Str rounding_mode;
+  std::optional<Str> rounding_mode;
   static constexpr std::tuple fields{&DivMode::rounding_mode};
-  bool floors() const { return rounding_mode.v[0] == 'f'; }
+  bool floors() const { return rounding_mode->v[0] == 'f'; }
+  Meta infer(Inputs in) const;
   Tensors vjp(const Saved& s, const Tensor& dy) const;
 };
 

@@ -218,3 +218,20 @@ def test_shared_memory_is_filled_where_any_mask_holds(dtype, place):
         mask[2, place] = True
         return x.masked_fill_(mask, 5).tolist(), t.zeros(40).fill_(1)[:1].expand(3).masked_fill_(t.tensor([True, False, False]), 2).tolist()
     assert filled(weir) == filled(torch)
+
+
+@pytest.mark.parametrize("mode", ["add", "trunk", "f", ""])
+def test_a_quotient_is_rounded_by_a_known_mode_only(mode):
+    """It was taken by its first letter."""
+    for t in (torch, weir):
+        for call in (lambda: t.div(t.ones(2), 3.0, rounding_mode=mode), lambda: t.ones(2).div_(3.0, rounding_mode=mode)):
+            with pytest.raises(RuntimeError):
+                call()
+
+
+def test_none_stands_only_for_a_text_that_may_be_left_out():
+    for t in (torch, weir):
+        x, index = t.zeros(3), t.tensor([0, 2])
+        for call in (lambda: t.scatter(x, 0, index, t.ones(2), reduce=None), lambda: x.scatter_(0, index, 1.0, reduce=None)):
+            with pytest.raises(TypeError):
+                call()
