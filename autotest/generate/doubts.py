@@ -12,21 +12,21 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ..cases.case import Case, Decoder, TensorSpec, cotangents, gradient_inputs, leaves, seen
-from ..cases.dtypes import EPSILON, numpy_dtype, to_array
+from ..cases.dtypes import EPSILON, to_array
 from ..cases.layout import is_plain, plain
 from ..cases.objects import ModuleCase, OptimizerCase
 from ..cases.observed import Observation
 from ..cases.protocol import Item
-from ..cases.ship import Unresolved
 from ..cases.values import flatten
 from ..check import journals
 from ..check.properties import ANYTHING, Fault
-from ..check.reference import in_single, poisoned, promoted
+from ..check.reference import in_single, promoted
 from ..check.tolerance import close, same
 from ..workers import repeat
 from ..workers.kinds import kind_of
 from ..workers.seeding import seed
 from ..workers.trial import Trial
+from . import infinities, overlaps
 
 
 def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
@@ -35,7 +35,7 @@ def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
     `out=` and without, or with oneDNN and without. A result outside its own memory is none, nor a gradient that is not that of its values.
     `got`, the subject's answer, is doubted too: numbers in an `out=` must be the oracle's with it or without."""
     kind = kind_of(item)
-    found = _breaks(item) + _names_no_fault_twice(kind, item) + _writes_unasked(item) + _writes_over_itself(kind, item)
+    found = _breaks(item) + _names_no_fault_twice(kind, item) + _writes_unasked(item) + overlaps.writes_over_itself(kind, item) + overlaps.reads_what_it_wrote(kind, item, got)
     found += (kind.repeated(torch, item, item.expected) + _differs_with_threads(kind, item) + _differs_without_out(item)
              + _differs_without_onednn(kind, item) + _contradicts_its_differences(item) + _reads_elsewhere(kind, item) + _heeds_company(kind, item)
              + _heeds_size(kind, item) + _reads_by_other_strides(kind, item) + _lies_outside(item) + _reads_unset(kind, item) + _warns_of_no_out(item))
@@ -43,7 +43,7 @@ def wavers(item: Item, got: Observation | None = None) -> list[Fault]:
         found += kind.faults(item, _answer_over(item, [torch.full((size,), fill) for size in (1, 2, 4, 8, 16, 64, 256)]))
     third = _third_answers(kind, item, got)
     found = [fault for fault in found if fault.property != "out" or fault.phase != "values" or fault.position not in third]
-    found += _leaves_infinities_out(kind, item, got)
+    found += infinities.left_out(kind, item, got)
     return found + _where_written(item, found) + _writes_beside_out(item, got) + _forgets_its_out(kind, item, got)
 
 
@@ -75,69 +75,6 @@ def _writes_unasked(item: Item) -> list[Fault]:
     if not schemas or any(a.alias_info is not None and a.alias_info.is_write for schema in schemas for a in schema.arguments if not a.is_out):
         return []
     return [Fault("version", "of an input that no schema says is written"), Fault("value", "written: to such an input")]
-
-
-def _writes_over_itself(kind, item: Item) -> list[Fault]:
-    """Whether PyTorch writes in place into a tensor that repeats elements, which it refuses of most operations, and what is left of that is not what it gives out of place."""
-    case = item.case
-    if getattr(case, "relation", "") != "inplace" or item.expected.raised or not isinstance(case.args[0], TensorSpec):
-        return []
-    if not any(size > 1 and stride == 0 for size, stride in zip(case.args[0].size, case.args[0].stride)):
-        return []
-    apart = replace(item.target, paths=[path.rstrip("_") for path in item.target.paths])
-    try:
-        got = kind.observe(torch, replace(item, target=apart, case=replace(case, relation="call", differentiate=0)))
-    except Unresolved:  # what is a method in place only
-        return []
-    if got.raised:
-        return []
-    alike = all(e.shape == g.shape and close(e.array(), g.array(), EPSILON.get(e.number_dtype, 0.0)).all() for e, g in zip(item.expected.values, got.values) if e and g)
-    return [] if alike else [Fault(ANYTHING, "written over itself")]
-
-
-def _leaves_infinities_out(kind, item: Item, got: Observation | None) -> list[Fault]:
-    """Where a Fourier transform gives a number though an infinity or NaN has a share in it: which factors are left out as zeros is its algorithm's
-    choice, so that any result of such a line may be no number. All else must be PyTorch's."""
-    case = item.case
-    if not isinstance(case, Case) or got is None or got.raised or item.expected.raised or not any(map(_TRANSFORM.search, item.target.paths)) or not poisoned(case):
-        return []
-    found = []
-    for i, (t, w, lines) in enumerate(zip(item.expected.values, got.values, _lines_of_infinities(kind, item))):
-        if lines is None or not w or (w.dtype, w.shape) != (t.dtype, t.shape):
-            continue
-        mended = np.where(lines & ~np.isfinite(w.array()).reshape(t.shape), t.array().reshape(t.shape), w.array().reshape(t.shape))
-        mended = replace(got, values=[*got.values[:i], replace(w, data=mended.tobytes()), *got.values[i + 1:]])
-        left = [fault for fault in kind.faults(item, mended) if (fault.phase, fault.position) == ("values", i)]
-        reruns = kind.reruns(torch, item) + kind.reruns(torch, item, more=True) if left else []
-        if all(kind.excuses_for(fault, item, mended, reruns) is not None for fault in left):
-            found.append(Fault("value" if case.relation == "call" else case.relation, "an infinity has a share in numbers", "values", i))
-    return found
-
-
-def _lines_of_infinities(kind, item: Item) -> list:
-    """For each result of a transform, which numbers lie along the transformed axes from one in which something stands that is not finite: None where it has other axes."""
-    case = item.case
-    spec = next(leaf for leaf in leaves(case.args) if isinstance(leaf, TensorSpec))
-    marks = [_marks(*storage) for storage in case.storages]
-    impulse = [(dtype, bytes(len(data))) for dtype, data in case.storages]
-    dtype, data = impulse[spec.storage]
-    one = np.ones(1, numpy_dtype(dtype)).tobytes()
-    impulse[spec.storage] = dtype, data[:len(one) * spec.offset] + one + data[len(one) * (spec.offset + 1):]
-    marked, spread = (kind.observe(torch, replace(item, case=replace(case, storages=storages, differentiate=0))).values for storages in (marks, impulse))
-    lines = []
-    for mark, along in zip(marked or [], spread or []):
-        share, of_first = ((value.array() != 0).reshape(value.shape) for value in (mark, along))
-        axes = tuple(a for a, size in enumerate(share.shape) if size > 1 and of_first.any(tuple(b for b in range(share.ndim) if b != a))[1])
-        lines.append(np.broadcast_to(share.any(axes, keepdims=True), share.shape) if share.ndim == len(spec.size) else None)
-    return lines
-
-
-def _marks(dtype: str, data: bytes) -> tuple:
-    """A storage with numbers, no two of which cancel, in the place of NaN and infinities, and zeros elsewhere."""
-    if dtype not in ("float32", "float64", "complex64", "complex128"):
-        return dtype, bytes(len(data))
-    held = to_array(data, dtype)
-    return dtype, np.where(np.isfinite(held), 0, np.sqrt(np.arange(2, 2 + held.size))).astype(held.dtype).tobytes()
 
 
 def _writes_beside_out(item: Item, got: Observation | None) -> list[Fault]:
@@ -440,7 +377,6 @@ def _reads_by_other_strides(kind, item: Item) -> list[Fault]:
 
 
 _INTERNAL = re.compile(r"INTERNAL ASSERT FAILED|DispatchKey \w+ doesn't correspond to a device")
-_TRANSFORM = re.compile(r"fft\.\w+$")
 _MOST_STEPS = 64  # elements of an input that are moved one by one
 _BY_MEMORY = re.compile(r"strided|storage|resize|set_|empty|view")  # whose answer is one of the memory
 _JUNK = b"A" * 1024, b"\xc1" * 1024, b"\1\0\0\0" * 256  # behind a storage: large numbers, above and below most others, and ones of int32

@@ -10,7 +10,9 @@ from weir_autotest.cases.case import Case, TensorSpec, row_major
 from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import ANYTHING
-from weir_autotest.generate.doubts import _forgets_its_out, _leaves_infinities_out, _names_no_fault_twice, _writes_beside_out, _writes_over_itself, _writes_unasked
+from weir_autotest.generate.doubts import _forgets_its_out, _names_no_fault_twice, _writes_beside_out, _writes_unasked
+from weir_autotest.generate.infinities import left_out
+from weir_autotest.generate.overlaps import reads_what_it_wrote, writes_over_itself
 from weir_autotest.generate.service import expect
 from weir_autotest.workers.kinds import kind_of
 
@@ -43,7 +45,18 @@ def test_an_oracle_that_writes_over_what_it_wrote_wavers(path, args, stride, wav
     x, *factors = (TensorSpec(i, "float32", (3, 2, 2), stride if i == 0 else (4, 2, 1), 0, i, False) for i in range(3))
     case = Case((x, *factors) if len(args) == 2 else (x, *args), {}, [("float32", np.arange(i, 12 + i, dtype="float32").tobytes()) for i in range(3)], relation="inplace")
     item = expect(Target(f"torch.{path}", [path]), case)
-    assert not item.expected.raised and bool(_writes_over_itself(kind_of(item), item)) == wavering
+    assert not item.expected.raised and bool(writes_over_itself(kind_of(item), item)) == wavering
+
+
+@pytest.mark.parametrize("shown, wavering", [([0, 0, 2, 1], True), ([0, 0, 2, 2], False), ([0, 0, 2, 0], False)])
+def test_an_oracle_that_reads_what_it_wrote_wavers(shown, wavering):
+    """PyTorch copies the first number to the second place, and from there to the last."""
+    x, mask = TensorSpec(0, "int64", (2, 2), (2, 1), 0, 0, False), TensorSpec(1, "bool", (2,), (1,), 0, 1, False)
+    case = Case((x, mask, x), {}, [("int64", np.arange(4).tobytes()), ("bool", b"\0\1")], relation="inplace")
+    item = expect(Target("torch.Tensor.masked_scatter_", ["Tensor.masked_scatter_"]), case)
+    answer = replace(item.expected.values[0], data=np.array(shown).tobytes())
+    assert item.expected.values[0].array().reshape(-1).tolist() == [0, 0, 2, 0]
+    assert bool(reads_what_it_wrote(kind_of(item), item, replace(item.expected, values=[answer]))) == wavering
 
 
 @pytest.mark.parametrize("place, number, wavering", [((1, 3), np.nan, True), ((0, 0), np.nan, False), ((1, 3), 5.0, False)])
@@ -57,7 +70,7 @@ def test_a_transform_may_mix_infinities_into_numbers(place, number, wavering):
     assert np.isfinite(answer[1, 3])  # beside a factor of zero
     answer[place] = number
     got = replace(item.expected, values=[replace(item.expected.values[0], data=answer.tobytes())])
-    assert any(fault.phase == "values" for fault in _leaves_infinities_out(kind_of(item), item, got)) == wavering
+    assert any(fault.phase == "values" for fault in left_out(kind_of(item), item, got)) == wavering
 
 
 @pytest.mark.parametrize("written, wavering", [({}, True), ({0: 7.0}, False), ({1: 7.0}, False)])
