@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ..cases import plans, render, scripts
+from ..cases import dtypes, plans, render, scripts
 from ..cases.case import Case
 from ..cases.layout import is_plain, plain
 from ..cases.objects import CASES, OptimizerCase, SchedulerCase
@@ -181,7 +181,8 @@ class ObjectKind:
             cases = [nudged(item.case, rng) for _ in range(PERTURBATIONS)] + (along_a_line(item.case, rng) if holds_doubles(item.case) else [])
         else:
             cases = [promoted_object(item.case, noise) for noise in [None] + [rng] * PERTURBATIONS]
-            if isinstance(item.case, OptimizerCase):  # which counts steps, and computes with the count, in the default dtype
+            # An optimizer counts steps, and computes with the count, in the default dtype; so does a module with whole numbers.
+            if isinstance(item.case, OptimizerCase) or any(dtype not in dtypes.EPSILON and dtype != "bool" for dtype, _ in item.case.storages):
                 with _default_double(W):
                     return [objects.observe(W, kind, case) for case in cases]
         return [objects.observe(W, kind, case) for case in cases]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from weir_autotest.cases.case import Case, TensorSpec, row_major
+from weir_autotest.cases.case import Case, Named, TensorSpec, row_major
+from weir_autotest.cases.objects import ModuleCase
 from weir_autotest.cases.target import Target
 from weir_autotest.cases.values import Raised
 from weir_autotest.check.properties import ANYTHING
@@ -104,3 +105,14 @@ def test_reruns_round_ends_to_the_default_dtype():
     item = expect(Target("torch.logspace", ["logspace"]), Case((5, end, 5), storages=[("complex128", np.complex128([30000j]).tobytes())]))
     exact, moved, *_ = (run.values[0] for run in kind_of(item).reruns(torch, item))
     assert exact.dtype == "complex128" and 1e-4 < np.abs(moved.array() / exact.array() - 1).max() < 0.1
+
+
+def test_modules_of_whole_numbers_are_rerun_in_double_precision():
+    """The exponential of whole numbers is one of single precision, beside targets of double."""
+    x, target = TensorSpec(0, "int32", (3,), (1,), 0, 0, False), TensorSpec(1, "float64", (3,), (1,), 0, 1, False)
+    case = ModuleCase(kwargs={"reduction": "none"}, inputs=(x, target), dtype=Named("dtype", "float64"), differentiated=(),
+                      storages=[("int32", np.int32([1, 2, 3]).tobytes()), ("float64", np.zeros(3).tobytes())])
+    item = expect(Target("torch.nn.PoissonNLLLoss", ["nn.PoissonNLLLoss"]), case)
+    exact = kind_of(item).reruns(torch, item)[0]
+    single, double = (next(e.value.array() for e in journal.entries if e.label == "eval: output 0") for journal in (item.expected, exact))
+    assert np.abs(double - np.exp([1, 2, 3])).max() < 1e-14 < np.abs(single - double).max()
