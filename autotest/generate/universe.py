@@ -84,12 +84,14 @@ def _on_one_tensor(schema) -> bool:
 
 
 def _says_pointwise(path: str) -> bool:
-    """Whether PyTorch's page says so: of `floor_divide`, and of other names (`divide`), which have no tags of their own."""
+    """Whether PyTorch's page says so: of `floor_divide`, and of other names (`divide`, `special.logit`), which have no tags of their own."""
     said = reduce(getattr, path.split("."), torch).__doc__ or ""
     other = _ALIAS.search(said)
-    if not other:
-        return bool(_ELEMENTWISE.search(said))
-    packet = getattr(torch.ops.aten, other[1].split(".")[-1], None)
+    if not other and _ELEMENTWISE.search(said):
+        return True
+    if not other and not path.startswith("special."):
+        return False
+    packet = getattr(torch.ops.aten, (other[1] if other else path).split(".")[-1], None)
     return packet is not None and any(torch.Tag.pointwise in getattr(packet, name).tags for name in packet.overloads())
 
 

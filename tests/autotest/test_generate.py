@@ -58,6 +58,7 @@ def test_the_universe_holds_what_users_call():
     assert names["add.Tensor"].inplace == "Tensor.add_" and names["add.Tensor"].out == 1
     assert names["linalg_norm"].path == "linalg.norm" and names["expand"].path == "Tensor.expand"
     assert not names["expand"].inplace and names["dropout"].random
+    assert names["special_logit"].pointwise and not names["special_softmax"].pointwise  # as what they are other names of
 
 
 def test_the_same_index_gives_the_same_case(author):
