@@ -99,9 +99,9 @@ Tensors TriangularSolve::compose(Inputs in) const {
   check(in[0].ndim() >= 2, "torch.triangular_solve: Expected b to have at least 2 dimensions, but it has ", in[0].ndim(), " dimensions instead");
   check_pair("triangular_solve", in[1], in[0], true);
   auto [A, B] = same_batch("triangular_solve", in[1], in[0]);
-  // Both results require grad where either input does.
-  if (is_differentiated(in[0]) && !is_differentiated(A)) A = A + zeros_of(Meta(A.sizes(), A.dtype(), A.device())) * sum(slice(reshape(B, Dims{-1}), int64_t(0), int64_t(0), int64_t(0), int64_t(1)));
   Tensor X = transpose ? triangular_apply(mT(A), B, !upper, true, unitriangular) : triangular_apply(A, B, upper, true, unitriangular);
+  // Both results require grad where either input does; X is not made of an A that does, whose zeros would meet NaN in second derivatives.
+  if (is_differentiated(in[0]) && !is_differentiated(A)) A = A + zeros_of(Meta(A.sizes(), A.dtype(), A.device())) * sum(slice(reshape(B, Dims{-1}), int64_t(0), int64_t(0), int64_t(0), int64_t(1)));
   return {X, column_major(A)};
 }
 

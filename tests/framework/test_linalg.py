@@ -226,3 +226,13 @@ def test_lu_unpack_takes_pivots_by_their_places(LU, pivots):
         p = t.tensor(pivots, dtype=t.int32)
         return [part.tolist() for part in t.lu_unpack(t.arange(float(np.prod(LU))).reshape(LU), p.reshape(0, 2) if pivots == [[]] else p)]
     assert parts(weir) == parts(torch)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_triangular_solve_is_linear_in_what_it_solves_for():
+    """Also where A holds infinities: its second derivative is none, and no NaN."""
+    for t in (torch, weir):
+        b = t.ones(2, 1).requires_grad_()
+        once = t.autograd.grad(t.triangular_solve(b, t.tensor([[1.0, float("inf")], [0.0, 1.0]]))[0].sum(), b, create_graph=True)[0]
+        assert not once.requires_grad
+        assert t.triangular_solve(b, t.eye(2))[1].requires_grad
