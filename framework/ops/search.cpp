@@ -101,13 +101,13 @@ Meta SearchSorted::infer(Inputs in) const {
         " and got sorter tensor ", sorter ? sorter.sizes() : Dims());
   check(!sorter || sorter.dtype() == DType::int64, op, "sorter must be a tensor of long dtype but got dtype ", sorter ? name_of(sorter.dtype()) : "");
   check_searchable(edges, x);
+  constexpr const char* names[] = {"the boundaries", "input", "sorter"};
+  for (size_t i = 0; i < in.size(); i++)
+    if (x.numel() && in[i] && !in[i].is_contiguous()) warn_once(str(op, names[i], " is not contiguous, which makes it slower: a copy is made"));
   DType t = result_type(std::array{edges, x});
   check<NotImplemented>(x.numel() == 0 || (!is_complex(t) && t != DType::boolean), "\"searchsorted_out_cpu\" not implemented for '", name_of(t), "'");
   check(!out_int32 || edges.sizes().back() < std::numeric_limits<int32_t>::max(), op, "the size of boundaries' last dimension should be "
         "less than ", std::numeric_limits<int32_t>::max(), ", but we got ", edges.sizes().back());
-  constexpr const char* names[] = {"the boundaries", "input", "sorter"};
-  for (size_t i = 0; i < in.size(); i++)
-    if (x.numel() && in[i] && !in[i].is_contiguous()) warn_once(str(op, names[i], " is not contiguous, which makes it slower: a copy is made"));
   return {x.sizes(), out_int32 ? DType::int32 : DType::int64, edges.device()};
 }
 

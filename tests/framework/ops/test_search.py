@@ -92,3 +92,17 @@ def test_a_number_beyond_the_bytes_it_is_looked_for_among(number, many):
 @pytest.mark.parametrize("bins", [1, 3, 4])
 def test_numbers_that_one_more_does_not_change_stand_in_the_middle(number, bins):
     assert_same(lambda t, x: [t.histc(x, bins), t.histc(x * 0, bins, number, number)], torch.full((3,), number))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float32"])
+def test_boundaries_that_are_no_line_are_warned_of_before_their_dtype(dtype, recwarn):
+    """PyTorch refuses bool too, but behind the warning."""
+    for t in (torch, weir):
+        t.set_warn_always(True)
+        try:
+            t.searchsorted(t.zeros(4, dtype=getattr(t, dtype))[::2], t.zeros(3, dtype=getattr(t, dtype)))
+        except NotImplementedError:
+            assert dtype == "bool"
+        finally:
+            t.set_warn_always(False)
+    assert len(recwarn) == 2
