@@ -47,7 +47,7 @@ Meta Fill::infer(Inputs in) const {
   check(in[1].ndim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", in[1].ndim(),
         " dimensions.");
   if (!in[1].has_flag(kWrappedNumber)) return Copy().infer(in);
-  if (!in[1].is_meta()) check_written(item(in[1]), in[0].dtype());
+  if (!in[1].is_meta()) check_filled(item(in[1]), in[0].sizes(), in[0].dtype());
   return with_strides({in[0].sizes(), in[0].dtype(), in[0].device()}, in[0]);  // a number that is real loses nothing
 }
 Tensors Fill::vjp(const Saved& s, const Tensor& dy) const { return Copy().vjp(s, dy); }

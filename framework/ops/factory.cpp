@@ -78,9 +78,11 @@ Meta EmptyPermuted::infer(Inputs) const {
   return {size, strides, dtype.value_or(default_dtype()), place_of_new(device)};
 }
 
+void check_filled(const Scalar& number, const Dims& sizes, DType t) { check_written(number, is_reduced(t) && sizes.product() == 1 ? DType::float64 : t); }
+
 Meta Full::infer(Inputs) const {
   DType t = dtype.value_or(fill_value.dtype(default_dtype()));
-  check_written(fill_value, t);
+  check_filled(fill_value, size, t);
   return {size, t, place_of_new(device)};
 }
 
@@ -152,7 +154,7 @@ Meta Like::infer(Inputs in) const { return like(in[0], dtype, device, memory_for
 
 Meta FullLike::infer(Inputs in) const {
   Meta m = like(in[0], dtype, device, memory_format);
-  check_written(fill_value, m.dtype);
+  check_filled(fill_value, m.sizes, m.dtype);
   return m;
 }
 
@@ -160,7 +162,7 @@ Meta New::infer(Inputs in) const { return {size, dtype.value_or(in[0].dtype()), 
 
 Meta NewFull::infer(Inputs in) const {
   Meta m(size, dtype.value_or(in[0].dtype()), place_of_new(device, in[0].device()));
-  check_written(fill_value, m.dtype);
+  check_filled(fill_value, m.sizes, m.dtype);
   return m;
 }
 

@@ -250,6 +250,9 @@ struct NewFull : Factory {
   Meta infer(Inputs in) const;
 };
 
+/// What fills a tensor of a single number is rounded to a half, even to infinity. Source: PyTorch, which writes one number by a way of its own.
+void check_filled(const Scalar& number, const Dims& sizes, DType t);
+
 using FactoryOps = OpList<Empty, EmptyStrided, EmptyPermuted, Zeros, Ones, Full, ScalarTensor, Eye, ArangeTo, Arange, Range, EmptyLike, ZerosLike,
                           OnesLike, FullLike, NewEmpty, NewEmptyStrided, NewZeros, NewOnes, NewFull>;
 

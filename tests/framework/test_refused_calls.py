@@ -186,6 +186,10 @@ RULES = {
         "two flags": lambda t, v: v.to(t.float64, True, copy=True)}.items()},
     "rows of another shape": lambda t, v, m: m.index_copy(0, t.tensor([0]), v[0]), "a row of one": lambda t, v, m: v.index_copy(0, t.tensor([0]), v[1]),
     "one element of one axis more": lambda t, v, m: m[:1, :1].index_copy(0, t.tensor([0]), v[1]),
+    # a single half takes what is too large for it
+    "number filled": lambda t, v, m: t.ones(1, 1, dtype=t.float16).fill_(1e39), "numbers filled": lambda t, v, m: t.ones(2, dtype=t.float16).fill_(1e39), "single filled": lambda t, v, m: t.ones(1).fill_(1e39),
+    "number made": lambda t, v, m: t.full((1,), 70000, dtype=t.float16), "numbers made": lambda t, v, m: t.full((2,), 70000, dtype=t.float16), "new number": lambda t, v, m: v.new_full((), 1e39, dtype=t.bfloat16),
+    "like a number": lambda t, v, m: t.full_like(v[:1], 1e39, dtype=t.float16), "like no number": lambda t, v, m: t.full_like(v[:0], 1e39, dtype=t.float16),
 }
 
 
