@@ -105,7 +105,8 @@ Tensor ConvTbc::compose(Inputs in) const {
 }
 
 Tensor Bilinear::compose(Inputs in) const {
-  const Tensor &a = in[0], &b = in[1], &w = in[2], &bias = in[3];
+  const Tensor &a = in[0], &b = in[1], &bias = in[3];
+  Tensor w = in[2];
   for (const Tensor& t : in)
     if (t) check(t.dtype() == a.dtype(), "bilinear(): All tensors must have the same dtype, got ", name_of(a.dtype()), " and ", name_of(t.dtype()));
   check(a.ndim() == b.ndim(), "bilinear(): input dimensions do not match: got ", a.ndim(), " and ", b.ndim());
@@ -122,8 +123,9 @@ Tensor Bilinear::compose(Inputs in) const {
   Dims sizes = a.sizes();
   sizes[a.ndim() - 1] = outputs;
   Tensor x = fn::reshape(a, Dims{-1, rows}), y = fn::reshape(b, Dims{-1, columns});
-  check(w.ndim() == 3, "bilinear(): weight must have 3 dimensions, got ", w.ndim());
+  check(w.ndim() == 3 || outputs == 0, "bilinear(): weight must have 3 dimensions, got ", w.ndim());
   int64_t n = x.sizes()[0];
+  if (w.ndim() != 3) w = fn::reshape(w, Dims{outputs, rows, columns});  // PyTorch, which takes the matrices one by one, looks at none
   Tensor left = fn::matmul(x, fn::reshape(fn::permute(w, Dims{1, 0, 2}), Dims{rows, outputs * columns}));
   Tensor r = fn::sum(fn::reshape(left, Dims{n, outputs, columns}) * fn::reshape(y, Dims{n, 1, columns}), Dims{-1}, false, x.dtype());
   r = fn::reshape(r, sizes);

@@ -186,6 +186,16 @@ RULES = {
         "two flags": lambda t, v: v.to(t.float64, True, copy=True)}.items()},
     "rows of another shape": lambda t, v, m: m.index_copy(0, t.tensor([0]), v[0]), "a row of one": lambda t, v, m: v.index_copy(0, t.tensor([0]), v[1]),
     "one element of one axis more": lambda t, v, m: m[:1, :1].index_copy(0, t.tensor([0]), v[1]),
+    # what is looked at where there is nothing to compute
+    "queries of no heads": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(5, 0, 3, 2), t.ones(5, 2, 4, 2), t.ones(5, 2, 4, 2)),
+    "no heads": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(5, 0, 3, 2), t.ones(5, 1, 4, 2), t.ones(4, 2)),
+    "no queries": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(5, 2, 0, 2), t.ones(5, 0, 4, 2), t.ones(5, 2, 4, 2)),
+    "values of no heads": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(5, 0, 3, 2), t.ones(5, 2, 4, 2), t.ones(5, 0, 4, 2)),
+    "no matrices of another rank": lambda t, v, m: t.bilinear(m, m, t.ones(0, 4, 4, 2), bias=t.ones(0)), "matrices of another rank": lambda t, v, m: t.bilinear(m, m, t.ones(2, 4, 4, 2)),
+    "no classes in rows": lambda t, v, m: t.nn.functional.cross_entropy(t.ones(3, 0, 4), t.zeros(3, 4).long()), "no classes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0), t.zeros(3).long()),
+    "no classes in images": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0, 4, 4), t.zeros(3, 4, 4).long()),
+    "no classes in volumes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0, 1, 2, 2), t.zeros(3, 1, 2, 2).long()),
+    "no volumes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 2, 4, 0, 4), t.zeros(3, 4, 0, 4).long()),
     # a single half takes what is too large for it
     "number filled": lambda t, v, m: t.ones(1, 1, dtype=t.float16).fill_(1e39), "numbers filled": lambda t, v, m: t.ones(2, dtype=t.float16).fill_(1e39), "single filled": lambda t, v, m: t.ones(1).fill_(1e39),
     "number made": lambda t, v, m: t.full((1,), 70000, dtype=t.float16), "numbers made": lambda t, v, m: t.full((2,), 70000, dtype=t.float16), "new number": lambda t, v, m: v.new_full((), 1e39, dtype=t.bfloat16),
