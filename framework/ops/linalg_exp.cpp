@@ -23,9 +23,13 @@ Tensor MatrixExp::compose(Inputs in) const {
   const Tensor& A = in[0];
   check(is_inexact(A.dtype()), "linalg.matrix_exp: Expected a floating point or complex tensor as input. Got ", name_of(A.dtype()));
   check(A.ndim() >= 2 && A.size(-1) == A.size(-2), "linalg.matrix_exp: A must be batches of square matrices, got shape ", A.sizes());
+  const int64_t n = A.size(-1);
+  if (n == 1) return exp(A);
+  if (A.ndim() > 3 && A.numel())  // which PyTorch views as one batch
+    check(bool(view_strides(A, Dims{A.numel() / (n * n), n, n})), "linalg.matrix_exp: view size is not compatible with A of size ", A.sizes(), " and strides ", A.strides());
   // PyTorch joins what it has computed of matrices of several norms, or of a larger one than this.
   constexpr double kSmall = 2.996158913811580e-01;
-  if (mode.autocast && is_reduced(A.dtype()) && A.numel() && A.size(-1) > 1 &&
+  if (mode.autocast && is_reduced(A.dtype()) && A.numel() &&
       (A.ndim() > 2 || (!A.is_meta() && item(amax(sum(abs(cast_to(A, DType::float32)), Dims{-2}), Dims{-1})).to_double() > kSmall)))
     check_joinable("linalg.matrix_exp", A.dtype());
   if (is_reduced(A.dtype())) return cast_to(matrix_exp_parts(cast_to(A, DType::float32)), A.dtype());

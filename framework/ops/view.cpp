@@ -472,7 +472,7 @@ Tensors Chunk::compose(Inputs in) const {
   check(x.ndim() > 0, "chunk expects at least a 1-dimensional tensor");
   check(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
   int d = wrap_dim(dim, x.ndim(), "chunk");
-  int64_t n = x.sizes()[d], size = n == 0 ? 0 : (n - 1) / chunks + 1;
+  int64_t n = x.sizes()[d], size = checked_add(n, chunks - 1) / chunks;
   if (n == 0) {
     check(chunks <= 1 << 24, "chunk: ", chunks, " chunks of nothing are more than memory holds");
     const std::vector<int64_t> none(chunks, 0);

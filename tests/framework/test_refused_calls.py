@@ -196,6 +196,10 @@ RULES = {
     "no classes in images": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0, 4, 4), t.zeros(3, 4, 4).long()),
     "no classes in volumes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0, 1, 2, 2), t.zeros(3, 1, 2, 2).long()),
     "no volumes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 2, 4, 0, 4), t.zeros(3, 4, 0, 4).long()),
+    # sizes
+    "as many chunks as int64 holds": lambda t, v, m: t.chunk(m, 2**63 - 1), "almost as many chunks": lambda t, v, m: t.unsafe_chunk(m, 2**63 - 3), "chunks of so many": lambda t, v, m: t.unsafe_chunk(m, 2**63 - 2),
+    "exponentials that no view joins": lambda t, v, m: t.linalg.matrix_exp(t.ones(4, 3, 2, 2).transpose(0, 1)), "exponentials of every other": lambda t, v, m: t.linalg.matrix_exp(t.ones(2, 4, 2, 2)[:, ::2]),
+    "exponentials of numbers": lambda t, v, m: t.linalg.matrix_exp(t.ones(4, 3, 1, 1).transpose(0, 1)), "exponentials of columns": lambda t, v, m: t.linalg.matrix_exp(t.ones(3, 2, 2).mT),
     # a single half takes what is too large for it
     "number filled": lambda t, v, m: t.ones(1, 1, dtype=t.float16).fill_(1e39), "numbers filled": lambda t, v, m: t.ones(2, dtype=t.float16).fill_(1e39), "single filled": lambda t, v, m: t.ones(1).fill_(1e39),
     "number made": lambda t, v, m: t.full((1,), 70000, dtype=t.float16), "numbers made": lambda t, v, m: t.full((2,), 70000, dtype=t.float16), "new number": lambda t, v, m: v.new_full((), 1e39, dtype=t.bfloat16),
