@@ -25,8 +25,8 @@ DType checked_type(const char* op, Inputs ends, int64_t steps, const std::option
           " dimension(s).");
   const bool wide = is_complex(ends[0].dtype()) || is_complex(ends[1].dtype());
   const DType usual = wide ? complex_type(default_dtype()) : default_dtype();
-  const bool of_nothing = into_out && steps == 0;
-  check(!told || !wide || is_complex(*told) || of_nothing, op, ": inferred dtype ", name_of(usual), " can't be safely cast to passed dtype ", name_of(told.value_or(usual)));
+  const bool of_few = into_out && (steps == 0 || (steps == 1 && !is_complex(ends[0].dtype())));  // an end that is not reached has any dtype
+  check(!told || !wide || is_complex(*told) || of_few, op, ": inferred dtype ", name_of(usual), " can't be safely cast to passed dtype ", name_of(told.value_or(usual)));
   check(steps >= 0, op, ": number of steps must be non-negative");
   check<NotImplemented>(told != DType::boolean || (steps < 2 && !(is_number(ends[0]) && is_number(ends[1]))), op, ": not implemented for Bool");
   return told.value_or(usual);
@@ -36,9 +36,10 @@ DType checked_type(const char* op, Inputs ends, int64_t steps, const std::option
 Tensor between(Inputs ends, int64_t steps, DType t, DType made) {
   for (const Tensor& x : ends.first(steps > 1 ? 2 : steps))
     if (steps > 1 || is_integral(t)) check_written(x, t);
-  if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(item(ends[0]), is_integral(t)), as_end(item(ends[1]), is_integral(t)), steps, made);
+  const Tensor& last = ends[steps > 1];  // one step reaches no end
+  if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(item(ends[0]), is_integral(t)), as_end(item(last), is_integral(t)), steps, made);
   auto as_tensor = [](const Tensor& x) { return is_number(x) ? full_of(Meta({}, x.dtype(), x.device()), item(x)) : detach(x); };
-  return fn::linspace_between(as_tensor(ends[0]), as_tensor(ends[1]), steps, is_integral(t), made);
+  return fn::linspace_between(as_tensor(ends[0]), as_tensor(last), steps, is_integral(t), made);
 }
 
 Tensor placed(const Tensor& r, const std::optional<Device>& device) {

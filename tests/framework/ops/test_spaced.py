@@ -17,7 +17,9 @@ logspace(0, 2, 3)|logspace(t.tensor(0.0), 2, 3, 2)|logspace(0, t.tensor(2), 3, b
 logspace(0, 2, 3, dtype=t.bool)|logspace(0, 1j, 3)|logspace(start=0, end=2, steps=3)|logspace(0, 2, 3, out=t.empty(0, dtype=t.float64))
 logspace(2.5, 5, 1, dtype=t.int64)|logspace(2.5, 5, 1, dtype=t.uint8)|logspace(-3, 5, 1, base=0.0, dtype=t.int32)|logspace(0.5, 5, 1, dtype=t.int16, base=9)
 logspace(0, t.tensor(2.0), 3, out=t.empty(3))|logspace(0.5, 3, 4, out=t.empty(4, dtype=t.int64))
-linspace(0, t.tensor(1j), 0, out=t.empty(0, dtype=t.int64))|logspace(0, t.tensor(1j), 0, out=t.empty(0))|linspace(0, 1j, 0, dtype=t.int64)""".replace("\n", "|").split("|")
+linspace(0, t.tensor(1j), 0, out=t.empty(0, dtype=t.int64))|logspace(0, t.tensor(1j), 0, out=t.empty(0))|linspace(0, 1j, 0, dtype=t.int64)
+linspace(7, t.tensor(1j), 1, out=t.empty(1, dtype=t.int64))|linspace(t.tensor(7), 1j, 1, out=t.empty(1))|logspace(2, 1j, 1, out=t.empty(1))|linspace(1j, 7, 1, out=t.empty(1))
+linspace(7, t.tensor(1j), 2, out=t.empty(2))|logspace(2, 1j, 1, out=t.empty(1, dtype=t.int64))""".replace("\n", "|").split("|")
 
 
 @pytest.mark.parametrize("text", CALLS)
