@@ -23,7 +23,7 @@ std::array<Meta, 2> NllLoss::infer(Inputs in) const {
   want.erase(x.ndim() == 1 ? 0 : 1);
   check(t.sizes() == want, "nll_loss: expected target of size ", want, ", got ", t.sizes(), " for input of size ", x.sizes());
   // PyTorch, which joins the axes behind the classes, loses them where there are no classes.
-  check(x.ndim() == 2 || x.ndim() == 4 || x.numel() || !t.numel(), "size mismatch (got input: ", x.sizes(), " , target: ", t.sizes(), ")");
+  check(x.ndim() <= 2 || x.ndim() == 4 || x.numel() || !t.numel(), "size mismatch (got input: ", x.sizes(), " , target: ", t.sizes(), ")");
   check(!w || (w.ndim() == 1 && w.numel() == c), "nll_loss: weight tensor should be defined either for all ", c,
         " classes or no classes but got weight tensor of shape: ", w ? w.sizes() : Dims());
   check(!w || w.dtype() == x.dtype(), "nll_loss: expected scalar type ", name_of(x.dtype()), " for weight but found ", w ? name_of(w.dtype()) : "");

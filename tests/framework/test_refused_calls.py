@@ -192,7 +192,7 @@ RULES = {
     "no queries": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(5, 2, 0, 2), t.ones(5, 0, 4, 2), t.ones(5, 2, 4, 2)),
     "values of no heads": lambda t, v, m: t.nn.functional.scaled_dot_product_attention(t.ones(5, 0, 3, 2), t.ones(5, 2, 4, 2), t.ones(5, 0, 4, 2)),
     "no matrices of another rank": lambda t, v, m: t.bilinear(m, m, t.ones(0, 4, 4, 2), bias=t.ones(0)), "matrices of another rank": lambda t, v, m: t.bilinear(m, m, t.ones(2, 4, 4, 2)),
-    "no classes in rows": lambda t, v, m: t.nn.functional.cross_entropy(t.ones(3, 0, 4), t.zeros(3, 4).long()), "no classes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0), t.zeros(3).long()),
+    "no classes in rows": lambda t, v, m: t.nn.functional.cross_entropy(t.ones(3, 0, 4), t.zeros(3, 4).long()), "no classes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0), t.zeros(3).long()), "no classes of one": lambda t, v, m: t.nn.functional.nll_loss(t.ones(0), t.tensor(0)),
     "no classes in images": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0, 4, 4), t.zeros(3, 4, 4).long()),
     "no classes in volumes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 0, 1, 2, 2), t.zeros(3, 1, 2, 2).long()),
     "no volumes": lambda t, v, m: t.nn.functional.nll_loss(t.ones(3, 2, 4, 0, 4), t.zeros(3, 4, 0, 4).long()),
