@@ -260,6 +260,13 @@ struct Indexing {
   Dims axes;
 };
 
+void check_mask(const Tensor& x, const Tensor& mask, int axis) {
+  check<IndexError>(axis + mask.ndim() <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
+  for (int i = 0; i < mask.ndim(); i++)
+    check<IndexError>(mask.sizes()[i] == x.sizes()[axis + i], "The shape of the mask ", mask.sizes(), " at index ", i,
+                      " does not match the shape of the indexed tensor ", x.sizes(), " at index ", axis + i);
+}
+
 Indexing normalise(const Tensor& x, const Tensors& given) {
   Indexing r;
   int axis = 0;
@@ -272,16 +279,13 @@ Indexing normalise(const Tensor& x, const Tensors& given) {
                       "tensors used as indices must be long, int, byte or bool tensors");
     bool mask = t.dtype() == DType::boolean || t.dtype() == DType::uint8;
     if (t.dtype() == DType::uint8) warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
-    int covers = mask ? t.ndim() : 1;
-    check<IndexError>(axis + covers <= x.ndim(), "too many indices for tensor of dimension ", x.ndim());
     if (!mask) {
+      check<IndexError>(axis < x.ndim(), "too many indices for tensor of dimension ", x.ndim());
       r.indices.push_back(cast_to(t, DType::int64));
       r.axes.push(axis++);
       continue;
     }
-    for (int i = 0; i < t.ndim(); i++)
-      check<IndexError>(t.sizes()[i] == x.sizes()[axis + i], "The shape of the mask ", t.sizes(), " at index ", i,
-                        " does not match the shape of the indexed tensor ", x.sizes(), " at index ", axis + i);
+    check_mask(x, t, axis);
     Tensor rows = fn::nonzero_rows(t);
     for (int i = 0; i < t.ndim(); i++) {
       r.indices.push_back(select(rows, int64_t(1), int64_t(i)));
@@ -363,8 +367,8 @@ static Tensor number_of_type(const Tensor& number, DType t) {
 }
 
 void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool accumulate) {
-  const Tensor mask = values.numel() == 1 && !accumulate ? only_mask(given) : Tensor();
-  if (mask) {  // PyTorch fills there: with a number of any dtype, but not where bytes are the mask
+  const Tensor fills = values.numel() == 1 && !accumulate ? only_mask(given) : Tensor();
+  if (fills) {  // PyTorch fills there: with a number of any dtype, but not where bytes are the mask
     check_written(values, x.dtype());
     if (repeats(x)) warn_once("Use of masked_fill_ on expanded tensors is deprecated. Please clone() the tensor before performing this operation.");
   }
@@ -372,10 +376,11 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   for (const Tensor& t : given) {
     const bool mask = t && (t.dtype() == DType::boolean || t.dtype() == DType::uint8);
     check<IndexError>(!t || mask || t.numel() == 0 || axis >= x.ndim() || x.sizes()[axis] > 0, "index is out of bounds for dimension with size 0");
+    if (fills && mask) check_mask(x, t, axis);
     axis += mask ? t.ndim() : 1;
   }
+  check(!fills || fills.dtype() == DType::boolean, "masked_fill_ only supports boolean masks, but got mask with dtype uint8");
   Indexing ix = normalise(x, given);
-  check(!mask || mask.dtype() == DType::boolean, "masked_fill_ only supports boolean masks, but got mask with dtype uint8");
   if (ix.indices.empty()) {
     if (accumulate) fn::add.inplace(x, values);
     else copy_into(x, values);
@@ -387,9 +392,9 @@ void index_put(const Tensor& x, const Tensors& given, const Tensor& values, bool
   bool fits = values.ndim() <= placed.n;
   for (int i = 1; fits && i <= values.ndim(); i++) fits = values.size(-i) == 1 || values.size(-i) == placed[placed.n - i];
   check(fits, "shape mismatch: value tensor of shape ", values.sizes(), " cannot be broadcast to indexing result of shape ", placed);
-  check(mask || x.dtype() == values.dtype(), "Index put requires the source and destination dtypes match, got ", name_of(x.dtype()),
+  check(fills || x.dtype() == values.dtype(), "Index put requires the source and destination dtypes match, got ", name_of(x.dtype()),
         " for the destination and ", name_of(values.dtype()), " for the source.");
-  Tensor v = expand(mask ? number_of_type(values, x.dtype()) : cast_to(values, x.dtype()), placed);
+  Tensor v = expand(fills ? number_of_type(values, x.dtype()) : cast_to(values, x.dtype()), placed);
   v = permute(v, result_order(rows.n, ix.indices[0].ndim(), ix.axes, true));
   fn::index_put_rows.into(view, joined({view, v}, ix.indices), accumulate);
 }

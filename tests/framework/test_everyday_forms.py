@@ -46,7 +46,7 @@ FORMS = {
     "integers at indices of floats": lambda t: written(t.ones(4), t.tensor([1]), t.tensor([2])), "a number at indices": lambda t: written(t.ones(4), t.tensor([1]), 2),
     "an integer where a mask holds": lambda t: written(t.ones(4), t.ones(4) > 0, t.tensor(2)), "integers where a mask holds": lambda t: written(t.ones(4), t.ones(4) > 0, t.arange(4)),
     "a complex number where a mask holds": lambda t: written(t.ones(4), t.ones(4) > 0, t.tensor(2j)), "leading ones": lambda t: written(t.ones(4), t.tensor([1, 2]), t.zeros(1, 1, 2)),
-    "a number where bytes hold": lambda t: written(t.ones(3), t.ones(3, dtype=t.uint8), 2.0), "numbers where bytes hold": lambda t: written(t.ones(3), t.ones(3, dtype=t.uint8), t.zeros(3)),
+    "a number where bytes hold": lambda t: written(t.ones(3), t.ones(3, dtype=t.uint8), 2.0), "a number where bytes of another shape hold": lambda t: written(t.ones(3), t.ones(2, dtype=t.uint8), 2.0), "numbers where bytes hold": lambda t: written(t.ones(3), t.ones(3, dtype=t.uint8), t.zeros(3)),
     "rows where bytes hold": lambda t: t.arange(6).view(3, 2)[t.tensor([1, 0, 1], dtype=t.uint8)],
     # arrays of NumPy beside tensors
     **{f"array {name}": lambda t, f=f: f(t.arange(3), np.arange(1, 4)) for name, f in {
