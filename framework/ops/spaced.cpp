@@ -34,7 +34,8 @@ DType checked_type(const char* op, Inputs ends, int64_t steps, const std::option
 
 /// linspace in dtype `made` between ends of dtype `t`, of which tensors may hold one each: their values are not read.
 Tensor between(Inputs ends, int64_t steps, DType t, DType made) {
-  for (const Tensor& x : ends.first(steps > 1 ? 2 : steps))
+  if (steps == 0) return full_of(Meta(Dims{0}, made, Device{}), Scalar(int64_t(0)));
+  for (const Tensor& x : ends.first(steps > 1 ? 2 : 1))
     if (steps > 1 || is_integral(t)) check_written(x, t);
   const Tensor& last = ends[steps > 1];  // one step reaches no end
   if (is_number(ends[0]) && is_number(ends[1])) return fn::linspace(as_end(item(ends[0]), is_integral(t)), as_end(item(last), is_integral(t)), steps, made);
@@ -57,13 +58,11 @@ Meta SpacedBetween::infer(Inputs) const { return {Dims{steps}, dtype}; }
 
 Tensor EvenlySpaced::compose(Inputs in) const {
   const DType t = checked_type("linspace", in, steps, dtype, device, into_out);
-  if (steps == 0) return counted("linspace", placed(full_of(Meta(Dims{0}, t, Device{}), Scalar(int64_t(0))), device), in, into_out);
   return counted("linspace", placed(between(in, steps, t, t), device), in, into_out);
 }
 
 Tensor LogSpaced::compose(Inputs in) const {
   const DType t = checked_type("logspace", in, steps, dtype, device, into_out);
-  if (steps == 0) return counted("logspace", placed(full_of(Meta(Dims{0}, t, Device{}), Scalar(int64_t(0))), device), in, into_out);
   if (steps == 1 && is_integral(t) && is_number(in[0])) {  // Source: PyTorch, which fills with the power of the number as it is
     const Scalar power(std::pow(base, item(in[0]).to_double()));
     check_written(power, t);

@@ -1,5 +1,7 @@
 """Searches and histograms against PyTorch."""
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 import weir
@@ -100,9 +102,8 @@ def test_boundaries_that_are_no_line_are_warned_of_before_their_dtype(dtype, rec
     for t in (torch, weir):
         t.set_warn_always(True)
         try:
-            t.searchsorted(t.zeros(4, dtype=getattr(t, dtype))[::2], t.zeros(3, dtype=getattr(t, dtype)))
-        except NotImplementedError:
-            assert dtype == "bool"
+            with pytest.raises(NotImplementedError) if dtype == "bool" else nullcontext():
+                t.searchsorted(t.zeros(4, dtype=getattr(t, dtype))[::2], t.zeros(3, dtype=getattr(t, dtype)))
         finally:
             t.set_warn_always(False)
     assert len(recwarn) == 2
