@@ -62,10 +62,8 @@ struct OpNode final : Node, RecordedCall {
   OpNode(const OpType& t, const void* o) : type(&t), large_(t.size > sizeof small_ ? new std::byte[t.size] : nullptr) {
     std::memcpy(large_ ? large_.get() : small_, o, t.size);
   }
-  const void* op() const { return large_ ? large_.get() : small_; }
-
   const OpType& op_type() const override { return *type; }
-  const void* attributes() const override { return op(); }
+  const void* attributes() const override { return large_ ? large_.get() : small_; }
   bool freed() const override { return released; }
   bool keeps_input(int i) const override { return i < int(kept_inputs.size()) && kept_inputs[i].defined(); }
   bool keeps_output(int i) const override { return i < int(kept_outputs.size()) && kept_outputs[i].defined(); }
@@ -128,7 +126,7 @@ struct OpNode final : Node, RecordedCall {
     g.resize(type->signature->num_outputs);
     if (!g[0]) g[0] = grad_ops.zeros(metas[0].meta());  // only further outputs were used: a vjp may count on the first one's
     grads = &g;
-    Tensors r = pulled_back(*type, op(), *this, g);
+    Tensors r = pulled_back(*type, attributes(), *this, g);
     grads = nullptr;
     // A gradient that was asked for and is none is zero: the input has no part in the derivative.
     for (size_t i = 0; i < r.size() && i < inputs.size(); i++)
