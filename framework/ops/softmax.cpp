@@ -8,6 +8,7 @@
 #include "framework/ops/arithmetic.h"
 #include "framework/ops/compare.h"
 #include "framework/ops/create.h"
+#include "framework/ops/linalg.h"
 #include "framework/ops/matmul.h"
 #include "framework/ops/random.h"
 #include "framework/ops/reduce.h"
@@ -74,13 +75,8 @@ Tensor ScaledDotProductAttention::compose(Inputs in) const {
   Dims sizes = q.sizes();
   sizes[q.ndim() - 1] = v.size(-1);
   if (sizes.product() == 0 || v.numel() == 0) {
-    auto batches = [](const Tensor& t) {
-      Dims d = t.sizes();
-      d.n -= 2;
-      return d;
-    };
     // Source: PyTorch, which looks at nothing where there are no queries or no values, else at the batches. The products give every input a gradient, of zeros.
-    if (q.size(-2) && v.numel()) broadcast(op, broadcast(op, batches(q), batches(k)), batches(v));
+    if (q.size(-2) && v.numel()) broadcast(op, broadcast(op, batch_of(q), batch_of(k)), batch_of(v));
     Tensor zeros = zeros_of(Meta(sizes, q.dtype(), q.device()));
     for (const Tensor& t : {q, k, v}) zeros = zeros + sum(t) * num(int64_t(0));
     return zeros;
