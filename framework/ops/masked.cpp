@@ -21,16 +21,16 @@
 namespace weir {
 namespace {
 
-// In order; all of them for None and none.
+// In order; all of them for None and none. As in PyTorch, an axis that is named as it was counted before is refused here, and one named twice from the end
+// (or first so) by the op, which `prod` takes one after the other.
 Dims axes_of(const std::optional<Dims>& dim, const Tensor& x) {
   Dims axes;
   if (!dim || dim->empty())
     for (int d = 0; d < x.ndim(); d++) axes.push(d);
   else
     for (int64_t d : *dim) {
-      const int64_t axis = wrap_dim(d, x.ndim(), "masked");
-      check(!axes.contains(axis), "dim=", axis, " appears multiple times in the list of dims");
-      axes.push(axis);
+      check(!axes.contains(d), "dim=", d, " appears multiple times in the list of dims");
+      axes.push(wrap_dim(d, x.ndim(), "masked"));
     }
   std::sort(axes.begin(), axes.end());
   return axes;

@@ -56,3 +56,9 @@ def test_refusals(call):
             call(t)
         errors.append(raised.type.__name__)
     assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize("dims", [(0, -2), (-2, 0), (-2, -2), (1, 0, -2), (-1, -1), (1, 1)])
+@pytest.mark.parametrize("name", ["sum", "prod", "amax", "mean", "cumsum", "softmax"])
+def test_an_axis_named_twice(name, dims):
+    assert_same(lambda t, x: getattr(t.masked, name)(x, dims), X.detach())
