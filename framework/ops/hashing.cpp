@@ -12,7 +12,7 @@ Tensor HashTensor::compose(Inputs in) const {
   check(x.numel() || dim.n, "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
   for (int d = 0; d < x.ndim(); d++)
     check<IndexError>(!(axes >> d & 1) || x.sizes()[d], "hash_tensor: Expected reduction dim ", d, " to have non-zero size.");
-  check(mode == 0, "Unknown hash_tensor mode: ", mode);
+  check(int32_t(mode) == 0, "Unknown hash_tensor mode: ", mode);  // an int in PyTorch, which the higher bits are no part of
   const DType t = x.dtype();
   check<NotImplemented>(x.numel() == 0 || (!is_complex(t) && !is_storage_only(t)), "\"xor_sum_cpu\" not implemented for '", name_of(t), "'");
   const Tensor numbers = x.numel() == 0 ? zeros_of(Meta(x.sizes(), DType::int64, x.device()))

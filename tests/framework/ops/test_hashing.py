@@ -8,6 +8,7 @@ X = torch.tensor([[1.5, -0.0, 3.0], [float("nan"), float("inf"), -7.25]])
 CALLS = """hash_tensor(x)|hash_tensor(x, 0)|hash_tensor(x, -1, keepdim=True)|hash_tensor(x, (0, 1))|hash_tensor(x, ())|hash_tensor(x, mode=0)|x.hash_tensor(1)
 hash_tensor(x[0, 0])|hash_tensor(x.t(), 1)|hash_tensor(x[:, ::2], 1)|hash_tensor(x[:, :0], 0)|hash_tensor(x, out=t.empty(0, dtype=t.uint64))
 hash_tensor(x.requires_grad_())|hash_tensor(x, 2)|hash_tensor(x, mode=1)|hash_tensor(x[:0])|hash_tensor(x[:0], 0)|hash_tensor(x[:0], 0, mode=1)|hash_tensor(x, out=t.empty(0, dtype=t.int64))
+hash_tensor(x, mode=1 << 32)|hash_tensor(x, mode=-1 << 63)|hash_tensor(x, mode=256)|hash_tensor(x, mode=1 << 31)
 hash_tensor(x.to(t.complex64))|hash_tensor(x.to(t.uint16))|hash_tensor(3)""".replace("\n", "|").split("|")
 
 
