@@ -74,7 +74,7 @@ class Parts {
     return op_.align_corners ? (x + 1.0) / 2.0 * (size(d) - 1) : ((x + 1.0) * size(d) - 1.0) / 2.0;
   }
   Tensor padded(Tensor x, int d) const {
-    if (op_.padding_mode == 0) return x;
+    if (op_.padding_mode != 1 && op_.padding_mode != 2) return x;
     if (op_.padding_mode == 2) {
       double low = op_.align_corners ? 0 : -0.5, span = op_.align_corners ? size(d) - 1 : size(d);
       Tensor distance = fn::abs(x - low), rest = fn::fmod(distance, num(span)), turns = fn::floor(detach(distance) / span);
@@ -131,7 +131,8 @@ Meta GridSample::infer(Inputs in) const {
   const Tensor &x = in[0], &grid = in[1];
   check_grid(x, grid);
   check(interpolation_mode != 2 || x.ndim() == 4, "grid_sampler(): bicubic interpolation only supports 4D input");
-  check((interpolation_mode >= 0 && interpolation_mode <= 2 && padding_mode >= 0 && padding_mode <= 2) || x.numel() == 0 || grid.numel() == 0,
+  // As in PyTorch, whose loop over volumes reads zeros beside one where a padding is none that it knows; its loop over pictures writes nothing then.
+  check((interpolation_mode >= 0 && interpolation_mode <= 2 && (x.ndim() == 5 || (padding_mode >= 0 && padding_mode <= 2))) || x.numel() == 0 || grid.numel() == 0,
         "grid_sampler(): expected modes from 0 to 2, got ", interpolation_mode, " and ", padding_mode);
   Dims sizes{x.sizes()[0], x.sizes()[1]};
   for (int i = 1; i + 1 < grid.ndim(); i++) sizes.push(grid.sizes()[i]);

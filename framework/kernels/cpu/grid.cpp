@@ -16,7 +16,7 @@ namespace WEIR_ISA {
 namespace {
 
 enum Modes { kBilinear, kNearest, kBicubic };
-enum Paddings { kZeros, kBorder, kReflection };
+enum Paddings { kZeros, kBorder, kReflection };  // any other is as zeros
 constexpr int kMostTaps = 16;
 constexpr int64_t kBlock = 64;  // points whose taps are found together and serve all channels
 
@@ -41,7 +41,7 @@ struct Geometry {
   }
   // Where x reads from: itself, the border, or its mirror image. There is no gradient on the border.
   template <class T> Place<T> padded(Place<T> p, int d) const {
-    if (padding == kZeros) return p;
+    if (padding != kBorder && padding != kReflection) return p;
     if (padding == kReflection) p = reflected(p, d);
     T last = T(size[d] - 1);
     if (p.at > 0 && p.at < last) return p;

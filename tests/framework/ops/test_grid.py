@@ -24,6 +24,16 @@ def test_grid_sampler(rank, mode, padding, align):
         assert_same(call, x, grid)
 
 
+@pytest.mark.parametrize("mode", [0, 1])
+@pytest.mark.parametrize("padding", [-1, 3])
+def test_volumes_of_an_unknown_padding(mode, padding):
+    x, grid = torch.randn(2, 3, *RANKS[3], generator=torch.manual_seed(0)), torch.rand(2, 3, 2, 4, 3, generator=torch.manual_seed(1)) * 3 - 1.5
+    for name in ("grid_sampler", "grid_sampler_3d"):
+        assert_same(lambda t, x, g: getattr(t, name)(x, g, mode, padding, False), x.requires_grad_(), grid.requires_grad_(), order=1)
+    with pytest.raises(RuntimeError):
+        weir.grid_sampler(weir.ones(1, 1, 2, 2), weir.zeros(1, 1, 1, 2), mode, padding, False)
+
+
 @pytest.mark.parametrize("align", [False, True])
 def test_affine_grid(align):
     for rank, size in ((2, [2, 3, 4, 5]), (3, [2, 3, 4, 1, 2]), (2, [2, 3, 4]), (2, [2, 3, 0, 1]), (3, [2, 3, 4, 5])):
