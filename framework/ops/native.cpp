@@ -45,9 +45,10 @@ Tensors batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, co
     const Tensor none = unfilled(Meta(Dims{0}, t, x.device()));
     return {fn::clone(x), none, none};
   }
-  // Statistics of more channels than there are: the first ones are the input's.
-  auto own = [&](const Tensor& p) { return p && x.ndim() > 1 && p.size(0) > x.size(1) ? fn::narrow(p, int64_t(0), int64_t(0), x.size(1)) : p; };
-  auto r = fn::batch_norm_forward(x, weight, bias, own(mean), own(var), training, momentum, eps);
+  // Of parameters and statistics of more channels than there are, the first ones are the input's.
+  const int64_t channels = x.ndim() > 1 ? x.size(1) : 1;
+  auto own = [&](const Tensor& p) { return p && p.numel() > channels ? fn::narrow(fn::flatten(p), int64_t(0), int64_t(0), channels) : p; };
+  auto r = fn::batch_norm_forward(x, own(weight), own(bias), own(mean), own(var), training, momentum, eps);
   return shown({r[0], r[1], r[2]}, t);
 }
 

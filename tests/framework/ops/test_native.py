@@ -82,3 +82,18 @@ def test_dropout_of_no_conjugate_numbers_is_another_tensor():
     for t in (torch, weir):
         x = t.ones(0, dtype=t.complex64)
         assert t.native_dropout(x, 0.5, True)[0] is x and t.native_dropout(x.conj(), 0.5, True)[0].is_conj() is False
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("shapes", [((6,), (4,), (4,), (4,)), ((4,), (4, 2), (4,), (4,)), ((5,), (7,), (9,), (6,)), ((4,), (3,), (4,), (4,))])
+def test_parameters_of_more_channels_than_there_are(shapes, training):
+    if shapes[1] == (3,):  # PyTorch reads what lies behind them
+        with pytest.raises(RuntimeError):
+            weir.native_batch_norm(weir.ones(2, 4, 5), *map(weir.ones, shapes), training, 0.5, 1e-5)
+        return
+
+    def normalised(t, x, *parameters):
+        statistics = [p.detach().clone() for p in parameters[2:]]
+        return *t.native_batch_norm(x, *parameters[:2], *statistics, training, 0.5, 1e-5)[:1 + 2 * training], *statistics
+
+    assert_same(normalised, X, *(torch.rand(s, generator=G, requires_grad=i < 2) for i, s in enumerate(shapes)), order=1)
